@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Writes the example models as text graphs (docs/ir.md).
+
+    generate.py            writes <model>.ebb beside this file
+    generate.py --check    writes nothing; exit 1 when a file is not what would be written
+
+The networks, their value names and their parameter counts are torchvision's, so that weights can be carried
+over by name: `layer1.0.conv1.weight` is what it is there. Sizes that a user binds: N images of H by H
+pixels in K classes.
+"""
+import pathlib
+import sys
+
+
+class Graph:
+    """Lines of one model. Every method that adds an op returns its result's name."""
+
+    def __init__(self, name, about, dims=()):
+        self.lines = [f"# {line}" for line in about]
+        self.lines += ["ebb 1", f"graph {name}", "dim N = 32", "dim H = 224", "dim K = 1000", *dims, ""]
+        self.lines += ["%x = input f32[N,3,H,H]", "%labels = input i32[N]"]
+
+    def given(self, name, role, shape, init):
+        self.lines.append(f"%{name} = {role} f32[{','.join(map(str, shape))}] init={init}")
+        return name
+
+    def op(self, name, op, *operands, **attrs):
+        text = f"%{name} = {op} " + ", ".join(f"%{o}" for o in operands)
+        self.lines.append(text + "".join(f" {key}={value}" for key, value in attrs.items()))
+        return name
+
+    def section(self, title):
+        self.lines += ["", f"# {title}"]
+
+    def conv(self, name, x, c_in, c_out, kernel, **attrs):
+        w = self.given(f"{name}.weight", "param", [c_out, c_in, kernel, kernel], "kaiming")
+        return self.op(name, "conv2d", x, w, **{key: value for key, value in attrs.items() if value})
+
+    def batch_norm(self, name, x, c):
+        operands = [
+            self.given(f"{name}.weight", "param", [c], "one"),
+            self.given(f"{name}.bias", "param", [c], "zero"),
+            self.given(f"{name}.running_mean", "state", [c], "zero"),
+            self.given(f"{name}.running_var", "state", [c], "one"),
+        ]
+        return self.op(name, "batch_norm", x, *operands)
+
+    def bias(self, name, x, c, result):
+        return self.op(result, "bias", x, self.given(f"{name}.bias", "param", [c], "zero"))
+
+    def linear(self, name, x, n_in, n_out, result):
+        w = self.given(f"{name}.weight", "param", [n_out, n_in], "uniform")
+        return self.bias(name, self.op(name, "linear", x, w), n_out, result)
+
+    def finish(self, logits):
+        self.op("loss", "softmax_xent", logits, "labels")
+        self.lines += ["", f"output %{logits}", "loss %loss"]
+        return "\n".join(self.lines) + "\n"
+
+
+def stride_of(stride):
+    """Attributes of a convolution: the default is left out."""
+    return {} if stride == 1 else {"stride": stride}
+
+
+# ---- ResNet: He et al., "Deep residual learning for image recognition", CVPR 2016 ----
+
+
+def basic_block(g, name, x, c_in, width, stride):
+    """Two 3x3 convolutions; returns the branch's result and its channels."""
+    y = g.conv(f"{name}.conv1", x, c_in, width, 3, **stride_of(stride), pad=1)
+    y = g.op(f"{name}.relu1", "relu", g.batch_norm(f"{name}.bn1", y, width))
+    y = g.conv(f"{name}.conv2", y, width, width, 3, pad=1)
+    return g.batch_norm(f"{name}.bn2", y, width), width
+
+
+def bottleneck(g, name, x, c_in, width, stride):
+    """1x1, 3x3, 1x1. The stride is in the 3x3 (v1.5), not in the first 1x1 as in the paper."""
+    y = g.conv(f"{name}.conv1", x, c_in, width, 1)
+    y = g.op(f"{name}.relu1", "relu", g.batch_norm(f"{name}.bn1", y, width))
+    y = g.conv(f"{name}.conv2", y, width, width, 3, **stride_of(stride), pad=1)
+    y = g.op(f"{name}.relu2", "relu", g.batch_norm(f"{name}.bn2", y, width))
+    y = g.conv(f"{name}.conv3", y, width, 4 * width, 1)
+    return g.batch_norm(f"{name}.bn3", y, 4 * width), 4 * width
+
+
+def resnet(name, about, block, depths):
+    g = Graph(name, about)
+    g.section("stem")
+    y = g.conv("conv1", "x", 3, 64, 7, stride=2, pad=3)
+    y = g.op("relu", "relu", g.batch_norm("bn1", y, 64))
+    y = g.op("maxpool", "max_pool", y, kernel=3, stride=2, pad=1)
+    c = 64
+    for layer, depth in enumerate(depths):
+        for i in range(depth):
+            at = f"layer{layer + 1}.{i}"
+            stride = 2 if layer > 0 and i == 0 else 1
+            g.section(at)
+            branch, c_out = block(g, at, y, c, 64 << layer, stride)
+            if stride != 1 or c != c_out:
+                y = g.conv(f"{at}.downsample.0", y, c, c_out, 1, **stride_of(stride))
+                y = g.batch_norm(f"{at}.downsample.1", y, c_out)
+            y = g.op(f"{at}.relu", "relu", g.op(f"{at}.add", "add", branch, y))
+            c = c_out
+    g.section("classifier")
+    y = g.op("avgpool", "global_avg_pool", y)
+    return g.finish(g.linear("fc", y, c, "K", "logits"))
+
+
+# ---- VGG: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition",
+# ICLR 2015, configuration D ----
+
+
+def vgg16():
+    g = Graph(
+        "vgg16",
+        ["VGG-16 (configuration D) with dropout and without batch normalization: 138,357,544 parameters at H=224,",
+         "K=1000. Five pools leave S*S places for the first linear layer, so H is a multiple of 32."],
+        ["dim S = H/32"],
+    )
+    y, c, at = "x", 3, 0
+    for stage, (width, depth) in enumerate([(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]):
+        g.section(f"stage {stage + 1}")
+        for _ in range(depth):
+            name = f"features.{at}"
+            y = g.bias(name, g.conv(name, y, c, width, 3, pad=1), width, f"{name}.y")
+            y = g.op(f"features.{at + 1}", "relu", y)
+            c, at = width, at + 2
+        y = g.op(f"features.{at}", "max_pool", y, kernel=2)
+        at += 1
+    g.section("classifier")
+    y, n_in = g.op("flatten", "flatten", y), "512*S*S"
+    for at in (0, 3):
+        y = g.linear(f"classifier.{at}", y, n_in, 4096, f"classifier.{at}.y")
+        y = g.op(f"classifier.{at + 1}", "relu", y)
+        y = g.op(f"classifier.{at + 2}", "dropout", y, p=0.5)
+        n_in = 4096
+    return g.finish(g.linear("classifier.6", y, 4096, "K", "logits"))
+
+
+# ---- DenseNet: Huang et al., "Densely connected convolutional networks", CVPR 2017 ----
+
+
+def densenet121():
+    growth, width, c = 32, 128, 64
+    g = Graph(
+        "densenet121",
+        ["DenseNet-121: 7,978,856 parameters at K=1000. Each layer reads all that its block made so far; the concats",
+         "are what a planner has to recompute (Pleiss et al., \"Memory-efficient implementation of DenseNets\", 2017)."],
+    )
+    g.section("stem")
+    y = g.conv("features.conv0", "x", 3, c, 7, stride=2, pad=3)
+    y = g.op("features.relu0", "relu", g.batch_norm("features.norm0", y, c))
+    y = g.op("features.pool0", "max_pool", y, kernel=3, stride=2, pad=1)
+    depths = (6, 12, 24, 16)
+    for block, depth in enumerate(depths):
+        made = [y]
+        for i in range(depth):
+            at = f"features.denseblock{block + 1}.denselayer{i + 1}"
+            g.section(at)
+            y = g.op(f"{at}.concat", "concat", *made) if i else y
+            y = g.op(f"{at}.relu1", "relu", g.batch_norm(f"{at}.norm1", y, c))
+            y = g.conv(f"{at}.conv1", y, c, width, 1)
+            y = g.op(f"{at}.relu2", "relu", g.batch_norm(f"{at}.norm2", y, width))
+            made.append(g.conv(f"{at}.conv2", y, width, growth, 3, pad=1))
+            c += growth
+        last = block == len(depths) - 1
+        at = "features.norm5" if last else f"features.transition{block + 1}"
+        g.section(at)
+        y = g.op(f"features.denseblock{block + 1}", "concat", *made)
+        if last:
+            y = g.op("features.relu5", "relu", g.batch_norm(at, y, c))
+            break
+        y = g.op(f"{at}.relu", "relu", g.batch_norm(f"{at}.norm", y, c))
+        y = g.conv(f"{at}.conv", y, c, c // 2, 1)
+        y = g.op(f"{at}.pool", "avg_pool", y, kernel=2)
+        c //= 2
+    g.section("classifier")
+    y = g.op("avgpool", "global_avg_pool", y)
+    return g.finish(g.linear("classifier", y, c, "K", "logits"))
+
+
+def models():
+    return {
+        "resnet18": resnet("resnet18", ["ResNet-18: 11,689,512 parameters at K=1000."], basic_block, (2, 2, 2, 2)),
+        "resnet50": resnet(
+            "resnet50",
+            ["ResNet-50 v1.5 (the stride in the 3x3 convolution): 25,557,032 parameters at K=1000."],
+            bottleneck,
+            (3, 4, 6, 3),
+        ),
+        "vgg16": vgg16(),
+        "densenet121": densenet121(),
+    }
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    status = 0
+    for name, text in models().items():
+        path = pathlib.Path(__file__).parent / f"{name}.ebb"
+        if not arguments:
+            path.write_text(text, encoding="ascii")
+        elif not path.exists() or path.read_text(encoding="ascii") != text:
+            print(f"{path} is not what {pathlib.Path(__file__).name} writes: run it", file=sys.stderr)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

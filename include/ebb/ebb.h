@@ -1,0 +1,10 @@
+/* ebb/ebb.h: all of Ebb. */
+#ifndef EBB_EBB_H
+#define EBB_EBB_H
+
+#include "ebb/base.h"
+#include "ebb/config.h"
+#include "ebb/engine.h"
+#include "ebb/plan.h"
+
+#endif

@@ -1,0 +1,193 @@
+/* ebb/engine.h: compile a model under a byte budget, run its training steps, ask what fits.
+ *
+ *     ebb_model_open -> ebb_engine_create -> ebb_compile -> { ebb_feed, ebb_step, ebb_fetch }*
+ *
+ * An engine holds one model's parameters and one program per set of dimensions; programs share the
+ * parameters and one block of memory.
+ *
+ * Threads: as ebb/base.h. Ownership: `**out` is the caller's, to be destroyed; returned const pointers
+ * are borrowed and live as long as the object.
+ */
+#ifndef EBB_ENGINE_H
+#define EBB_ENGINE_H
+
+#include "ebb/base.h"
+#include "ebb/config.h"
+#include "ebb/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- model: text IR (*.ebb) or a planning graph (ebb.graph/1, plans only) --------------------------- */
+
+typedef struct ebb_model ebb_model;
+/* Reads path ("-" is standard input) and checks it at its default dimensions. EBB_IO, EBB_BAD_INPUT. */
+EBB_API EBB_CHECKED ebb_status ebb_model_open(ebb_env *env, const char *path, ebb_model **out);
+EBB_API EBB_CHECKED ebb_status ebb_model_parse(ebb_env *env, const char *name, const char *text, size_t n,
+                                               ebb_model **out);
+EBB_API void ebb_model_destroy(ebb_model *model);
+EBB_API bool ebb_model_is_planning_graph(const ebb_model *model);
+
+/* ---- options ------------------------------------------------------------------------------------------
+ */
+
+typedef struct ebb_dim_binding {
+    const char *name;
+    int64_t size;
+} ebb_dim_binding;
+
+/* How memory is saved. */
+typedef enum ebb_memory_mode {
+    EBB_MEMORY_NONE,      /* no reuse at all: every value its own bytes */
+    EBB_MEMORY_IN_PLACE,  /* reuse and in-place, no recomputation */
+    EBB_MEMORY_MEGENGINE, /* and recomputation as MegEngine's search chooses it: least bytes */
+    EBB_MEMORY_BUDGET     /* and recomputation: least added time within budget_bytes */
+} ebb_memory_mode;
+
+typedef struct ebb_options {
+    const char *device;     /* "cpu" (default), "ref", "shadow" */
+    uint32_t n_threads;     /* width of parallel reductions; 0: processors of this machine */
+    ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
+    int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: counts total_bytes; > 0 */
+    ebb_sublinear_config sublinear;
+    int64_t effort;      /* candidates that the search scores; 0: the default (200000) */
+    double time_limit_s; /* 0: none. A limit that strikes voids "same plan everywhere" */
+    uint64_t seed;       /* parameters, dropout, search; default 1 */
+    bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
+    bool phased;         /* forward, backward, update run apart: gradients all live until update */
+    double momentum, weight_decay; /* SGD; defaults 0.9 and 1e-4 */
+    bool nesterov;
+    bool poison;              /* debug: dead bytes are overwritten with 0xFF */
+    bool verify;              /* every pass's result and the plan are checked again */
+    const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
+    uint32_t n_fetch;
+    const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
+                       * "optimizer", "simplify", "query", "schedule" */
+    void (*on_dump)(void *ctx, const char *pass, const char *text);
+    void *dump_ctx;
+    /* Progress of long work: done of total candidates, best added time so far (-1: none yet). May be NULL.
+     */
+    void (*on_progress)(void *ctx, int64_t done, int64_t total, double best_added_ratio);
+    void *progress_ctx;
+} ebb_options;
+
+EBB_API void ebb_options_init(ebb_options *options);
+
+/* ---- plan only ------------------------------------------------------------------------------------------
+ */
+
+/* Plans the model at these dimensions (a name that the model lacks is EBB_USAGE). Planning graphs take no
+ * dims. The plan needs no device memory. EBB_OVER_BUDGET names the smallest budget found that fits. On
+ * EBB_INTERRUPTED *out may hold the best plan so far. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model,
+                                              const ebb_dim_binding *dims, uint32_t n_dims,
+                                              const ebb_options *options, ebb_plan **out);
+/* Runs the plan on the shadow backend, which tracks the owner of every byte. EBB_VIOLATION with the first
+ * fault. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan);
+
+/* ---- fit: the largest size of a dimension
+ * ---------------------------------------------------------------- */
+
+typedef struct ebb_fit_row {
+    ebb_memory_mode mode;
+    int64_t batch; /* largest size of the dimension that fits; 0: none */
+    int64_t total_bytes, time_ns, baseline_time_ns;
+    ebb_plan *plan; /* owned by the result; NULL when batch is 0 */
+} ebb_fit_row;
+typedef struct ebb_fit_result {
+    int64_t budget_bytes;
+    ebb_fit_row rows[4]; /* one per ebb_memory_mode */
+    uint32_t n_rows;
+} ebb_fit_result;
+/* For each mode the largest batch (dimension `dim`, usually "N") whose plan is within budget_bytes, in
+ * budget mode with at most max_added (0.30 = 30 %) more predicted time than without recomputation. */
+EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
+                                       const ebb_dim_binding *dims, uint32_t n_dims,
+                                       const ebb_options *options, int64_t budget_bytes, double max_added,
+                                       ebb_fit_result **out);
+EBB_API void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result);
+
+/* ---- run
+ * ----------------------------------------------------------------------------------------------------- */
+
+typedef struct ebb_engine ebb_engine;
+typedef struct ebb_program ebb_program;
+
+/* EBB_UNAVAILABLE: the device is not in this build or machine. The model is borrowed and must outlive. */
+EBB_API EBB_CHECKED ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model,
+                                                 const ebb_options *options, ebb_engine **out);
+EBB_API void ebb_engine_destroy(ebb_engine *engine); /* and its programs */
+
+/* The program for these dimensions: compiled at the first call, the same one later. The first program
+ * initialises the parameters from the seed; every later one shares them. Borrowed from the engine.
+ * Compiling a program that needs a larger arena than the block has moves the block (parameters are kept;
+ * other contents are not). */
+EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
+                                           ebb_program **out);
+EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
+
+typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32 } ebb_element;
+typedef struct ebb_tensor_info {
+    const char *name; /* borrowed */
+    ebb_element element;
+    uint32_t rank;
+    int64_t dim[6];
+    int64_t bytes;
+} ebb_tensor_info;
+/* EBB_BAD_INPUT: no value of that name, with the nearest. */
+EBB_API EBB_CHECKED ebb_status ebb_program_tensor(const ebb_program *program, const char *name,
+                                                  ebb_tensor_info *out);
+/* Params and states in the model's order: i from 0 until EBB_USAGE. */
+EBB_API uint32_t ebb_program_n_params(const ebb_program *program);
+EBB_API EBB_CHECKED ebb_status ebb_program_param(const ebb_program *program, uint32_t i,
+                                                 ebb_tensor_info *out);
+
+/* Feeds an input, param or state from host memory in logical order ([n,c,h,w] row-major); bytes must be the
+ * tensor's. Every input must be fed again before each step: its bytes are reused. */
+EBB_API EBB_CHECKED ebb_status ebb_feed(ebb_program *program, const char *name, const void *data,
+                                        size_t bytes);
+/* Fetches an output, param or state after a step, in logical order. */
+EBB_API EBB_CHECKED ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes);
+/* A host backend's own bytes of an input, in storage order (rank 4: n,h,w,c), to fill without a copy. */
+EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data,
+                                               size_t *bytes);
+
+/* One training step: forward, backward, update. Counts the engine's step number up (dropout draws by it).
+ */
+EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
+/* One phase of a step, in order; the step is counted at the last one. Needs options.phased. */
+EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);
+/* Threads to run with: changes speed, never a bit. 0: the plan's width. */
+EBB_API void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads);
+
+/* Bytes of the one block that the engine holds: planned = what its largest plan says; they are equal. */
+EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
+
+/* ---- what this build has (ebb doctor)
+ * ------------------------------------------------------------------------- */
+
+/* Name of backend i and whether it works here; NULL past the last. *why is a line, valid until the next env
+ * error. */
+EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why);
+
+/* ---- look at a model (ebb inspect)
+ * ------------------------------------------------------------------------------- */
+
+typedef struct ebb_model_facts {
+    const char *name;         /* borrowed from the facts */
+    uint32_t n_ops, n_values; /* of the compiled graph: forward, backward, update */
+    uint32_t n_forward, n_backward, n_update;
+    int64_t n_param_elements, param_bytes, state_bytes, input_bytes, activation_bytes, gradient_bytes;
+    int64_t scratch_bytes_max;
+    int64_t time_ns; /* of a step, by the device's cost model */
+} ebb_model_facts;
+EBB_API EBB_CHECKED ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model,
+                                                 const ebb_dim_binding *dims, uint32_t n_dims,
+                                                 const ebb_options *options, ebb_model_facts *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,103 @@
+/* engine: the chapter list. Joins the rooms below into compile, plan, fit, step.
+ *
+ *     model -> compile: parse, lower, grad, optimizer, simplify, query, select, rewrite, plan, certify ->
+ * program
+ *
+ * Private to the engine; what others use is ebb/engine.h.
+ */
+#ifndef EBB_ENGINE_ENGINE_H
+#define EBB_ENGINE_ENGINE_H
+
+#include "ebb/engine.h"
+#include "exec/exec.h"
+#include "graph/graph.h"
+#include "planner/planner.h"
+#include "sublinear/sublinear.h"
+
+struct ebb_model {
+    ebb_env *env;
+    ebb_arena arena;
+    const char *name; /* for error texts: the path */
+    char *text;       /* of the *.ebb file, parsed again for each set of dims; NULL for a planning graph */
+    size_t n;
+    ebb_pgraph *planning; /* or NULL */
+};
+
+/* What compile makes. Owns all of it. */
+typedef struct ebb_compiled {
+    ebb_graph *graph; /* NULL for a planning graph */
+    ebb_pgraph
+        *facts; /* the planning graph that was asked of the backend; NULL when borrowed from the model */
+    ebb_plan *plan;
+    uint8_t *genes; /* of the selection, for a warm start at other dims; n_genes 0: none */
+    uint32_t n_genes;
+} ebb_compiled;
+void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
+
+/* What a search may start from and how much it should do, when sizes are tried one after the other. */
+typedef struct ebb_hint {
+    const ebb_compiled *warm; /* another size's answer, or NULL */
+    uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
+} ebb_hint;
+
+/* ---- options, checked once --------------------------------------------------------------------------- */
+
+EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *options);
+uint32_t ebb_options_threads(const ebb_options *options);
+/* EBB_UNAVAILABLE / EBB_USAGE (unknown name: lists those of this build). */
+EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out);
+
+/* ---- chapters ------------------------------------------------------------------------------------------
+ */
+
+/* parse, lower, grad, optimizer, simplify. */
+EBB_CHECKED ebb_status ebb_chapter_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                         uint32_t n_dims, const ebb_options *options, ebb_graph **out);
+/* Asks the backend for each op's facts. */
+EBB_CHECKED ebb_status ebb_chapter_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
+                                         ebb_pgraph **out);
+/* select, rewrite, plan, certify, within the options' budget. hint may be NULL. backend NULL: a planning
+ * graph. */
+EBB_CHECKED ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                                        const ebb_options *options, const ebb_hint *hint,
+                                        ebb_compiled *out);
+/* All of it. On EBB_INTERRUPTED out->plan may hold the best so far. */
+EBB_CHECKED ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                         uint32_t n_dims, const ebb_options *options, ebb_backend *backend,
+                                         const ebb_hint *hint, ebb_compiled *out);
+
+/* ---- a running engine
+ * --------------------------------------------------------------------------------------- */
+
+struct ebb_program {
+    ebb_engine *engine;
+    ebb_arena arena;       /* owns dims and params */
+    ebb_dim_binding *dims; /* sorted by name */
+    uint32_t n_dims;
+    ebb_compiled compiled;
+    ebb_exec *exec;
+    ebb_id *params; /* given params and states, in the model's order */
+    uint32_t n_params;
+    uint32_t next_phase; /* the phase that must run next */
+};
+
+struct ebb_engine {
+    ebb_env *env;
+    const ebb_model *model;
+    ebb_options options; /* texts are copies in arena */
+    ebb_arena arena;
+    ebb_backend *backend;
+    EBB_ARRAY(ebb_program *) programs;
+    void *block; /* persistent region, then the largest program's transient region */
+    int64_t block_bytes, persistent_bytes;
+    uint64_t step;
+    uint32_t n_run_threads;
+};
+
+/* Initial values of the params and states, from the seed and each one's name. */
+EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);
+/* Host tensor in logical order to and from a value's bytes, in slices of the outermost dimension. */
+EBB_CHECKED ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
+EBB_CHECKED ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
+
+#endif

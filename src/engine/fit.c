@@ -1,0 +1,189 @@
+/* The largest size of a dimension that fits, for each memory mode. */
+#include "engine/engine.h"
+
+/* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
+#define MAX_SIZE          (INT64_C(1) << 24)
+/* While sizes are tried, the search gets this part of its effort, from the last size's answer on. */
+#define TRIAL_EFFORT_PART 8
+
+typedef struct fitter {
+    ebb_env *env;
+    const ebb_model *model;
+    ebb_dim_binding *dims; /* the last one is the size that is tried */
+    uint32_t n_dims;
+    ebb_options options; /* a copy: the mode changes */
+    ebb_backend *backend;
+    int64_t budget_bytes;
+    uint32_t effort_part;
+    double max_added;
+    ebb_compiled best; /* of the largest size that fits so far */
+    int64_t best_size;
+} fitter;
+
+/* Compiles at this size; *fits tells, and then f->best is it. */
+static ebb_status try_size(fitter *f, int64_t size, bool *fits, int64_t *total_bytes) {
+    *fits = false;
+    *total_bytes = INT64_MAX;
+    f->dims[f->n_dims - 1].size = size;
+    ebb_compiled compiled;
+    ebb_hint hint = {.warm = f->best.n_genes > 0 ? &f->best : NULL, .effort_part = f->effort_part};
+    ebb_status status =
+        ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
+    if (status == EBB_OVER_BUDGET) return EBB_OK;
+    if (status == EBB_INTERRUPTED) ebb_compiled_deinit(f->env, &compiled);
+    if (status != EBB_OK) return status;
+    ebb_plan_summary s;
+    ebb_plan_summarize(compiled.plan, &s);
+    *total_bytes = s.total_bytes;
+    *fits = s.total_bytes <= f->budget_bytes;
+    if (f->options.memory == EBB_MEMORY_BUDGET)
+        *fits = *fits && (double)s.time_ns <= (1 + f->max_added) * (double)s.baseline_time_ns;
+    if (!*fits) {
+        ebb_compiled_deinit(f->env, &compiled);
+        return EBB_OK;
+    }
+    ebb_compiled_deinit(f->env, &f->best);
+    f->best = compiled;
+    f->best_size = size;
+    return EBB_OK;
+}
+
+/* Moves one end of the bracket: *low fits (or is 0), *high does not. */
+static ebb_status probe(fitter *f, int64_t size, int64_t *low, int64_t *high) {
+    bool fits;
+    int64_t bytes;
+    ebb_status status = try_size(f, size, &fits, &bytes);
+    if (status == EBB_OK && fits)
+        *low = size;
+    else if (status == EBB_OK)
+        *high = size;
+    return status;
+}
+
+static ebb_status bisect(fitter *f, int64_t low, int64_t high, int64_t resolution) {
+    ebb_status status = EBB_OK;
+    while (status == EBB_OK && high - low > resolution)
+        status = probe(f, low + (high - low) / 2, &low, &high);
+    return status;
+}
+
+/* Bytes are nearly linear in the size: guess from two sizes, bracket the guess by growing steps, bisect. */
+static ebb_status fit_plain(fitter *f) {
+    bool fits;
+    int64_t at_1, at_9, low = 0, high = MAX_SIZE;
+    ebb_status status = try_size(f, 1, &fits, &at_1);
+    if (status != EBB_OK || !fits) return status;
+    status = try_size(f, 9, &fits, &at_9);
+    if (status != EBB_OK) return status;
+    if (!fits) return bisect(f, 1, 9, 1);
+    low = 9;
+    double each = (double)ebb_max_i64(1, at_9 - at_1) / 8,
+           guess = 9 + (double)(f->budget_bytes - at_9) / each;
+    int64_t size = guess < (double)(MAX_SIZE - 1) ? (int64_t)guess : MAX_SIZE - 1, step = 1 + size / 256;
+    while (status == EBB_OK && size > low && size < high) {
+        bool up = high == MAX_SIZE; /* until one size does not fit, then down until one does */
+        int64_t before = low;
+        status = probe(f, size, &low, &high);
+        if (!up && low > before) break;
+        size = high == MAX_SIZE ? size + step : high - step;
+        step *= 4;
+    }
+    return status == EBB_OK ? bisect(f, low, high, 1) : status;
+}
+
+/* Quick trials upwards from the largest size that fits without recomputation, then the answer again in
+ * full. */
+static ebb_status fit_budget(fitter *f, int64_t start) {
+    int64_t low = 0, high = MAX_SIZE;
+    f->effort_part = TRIAL_EFFORT_PART;
+    ebb_status status = probe(f, ebb_max_i64(start, 1), &low, &high);
+    if (status == EBB_OK && low == 0) return EBB_OK;
+    for (int64_t size = low * 2; status == EBB_OK && size < high; size = size * 3 / 2)
+        status = probe(f, size, &low, &high);
+    if (status == EBB_OK) status = bisect(f, low, high, 1 + low / 128);
+    f->effort_part = 0;
+    bool fits;
+    int64_t bytes;
+    return status == EBB_OK ? try_size(f, f->best_size, &fits, &bytes) : status;
+}
+
+static ebb_status fit_mode(fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row) {
+    f->options.memory = mode;
+    f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
+    f->best_size = 0;
+    *row = (ebb_fit_row){.mode = mode};
+    ebb_status status = mode == EBB_MEMORY_BUDGET ? fit_budget(f, start) : fit_plain(f);
+    if (status == EBB_OK && f->best_size > 0) {
+        ebb_plan_summary s;
+        ebb_plan_summarize(f->best.plan, &s);
+        row->batch = f->best_size;
+        row->total_bytes = s.total_bytes;
+        row->time_ns = s.time_ns;
+        row->baseline_time_ns = s.baseline_time_ns;
+        row->plan = f->best.plan;
+        f->best.plan = NULL;
+    }
+    ebb_compiled_deinit(f->env, &f->best);
+    return status;
+}
+
+static ebb_status fit_all(fitter *f, ebb_fit_result *result) {
+    static const ebb_memory_mode modes[] = {EBB_MEMORY_NONE, EBB_MEMORY_IN_PLACE, EBB_MEMORY_MEGENGINE,
+                                            EBB_MEMORY_BUDGET};
+    for (uint32_t i = 0; i < EBB_COUNT(modes); i++) {
+        int64_t start = i > 0 ? result->rows[1].batch : 0;
+        ebb_status status = fit_mode(f, modes[i], start, &result->rows[i]);
+        if (status != EBB_OK) return status;
+        result->n_rows++;
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const ebb_dim_binding *dims,
+                   uint32_t n_dims, const ebb_options *options, int64_t budget_bytes, double max_added,
+                   ebb_fit_result **out) {
+    *out = NULL;
+    if (model->planning)
+        return ebb_fail(env, EBB_USAGE,
+                        "%s is a planning graph: its bytes are fixed, so there is no size to fit",
+                        model->name);
+    if (budget_bytes <= 0)
+        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
+                        (long long)budget_bytes);
+    if (!(max_added >= 0 && max_added <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "the most added time is %g; it must be in [0, 1e6]", max_added);
+    ebb_options checked = *options;
+    checked.memory = EBB_MEMORY_IN_PLACE;
+    ebb_status status = ebb_options_check(env, &checked);
+    if (status != EBB_OK) return status;
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    fitter f = {.env = env,
+                .model = model,
+                .options = *options,
+                .budget_bytes = budget_bytes,
+                .max_added = max_added};
+    f.dims = EBB_NEW(&arena, ebb_dim_binding, n_dims + 1);
+    ebb_fit_result *result = ebb_calloc(env, 1, sizeof(*result));
+    status = f.dims && result ? ebb_open_backend(env, options, &f.backend) : EBB_NO_MEMORY;
+    if (status == EBB_OK) {
+        for (uint32_t i = 0; i < n_dims; i++)
+            if (strcmp(dims[i].name, dim) != 0) f.dims[f.n_dims++] = dims[i];
+        f.dims[f.n_dims++] = (ebb_dim_binding){dim, 1};
+        result->budget_bytes = budget_bytes;
+        status = fit_all(&f, result);
+        f.backend->api->destroy(f.backend);
+    }
+    ebb_arena_deinit(&arena);
+    if (status == EBB_OK)
+        *out = result;
+    else
+        ebb_fit_result_destroy(env, result);
+    return status;
+}
+
+void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
+    if (!result) return;
+    for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
+    ebb_cfree(env, result, 1, sizeof(*result));
+}

@@ -1,0 +1,81 @@
+/* Defaults and ranges of ebb_options; backends by name. */
+#include "engine/engine.h"
+#include "ebb_build.h"
+
+#if EBB_HAVE_CPU
+#define DEFAULT_DEVICE "cpu"
+#else
+#define DEFAULT_DEVICE "ref"
+#endif
+
+void ebb_options_init(ebb_options *options) {
+    *options = (ebb_options){.device = DEFAULT_DEVICE,
+                             .memory = EBB_MEMORY_IN_PLACE,
+                             .budget_bytes = -1,
+                             .seed = 1,
+                             .momentum = 0.9,
+                             .weight_decay = 1e-4};
+    ebb_sublinear_config_init(&options->sublinear);
+}
+
+ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
+    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
+    if (status != EBB_OK) return status;
+    if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
+        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
+                        (long long)o->budget_bytes);
+    if (o->effort < 0)
+        return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
+    if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
+        return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
+                        o->time_limit_s);
+    if (!(o->momentum >= 0 && o->momentum < 1))
+        return ebb_fail(env, EBB_USAGE, "momentum is %g; it must be in [0, 1)", o->momentum);
+    if (!(o->weight_decay >= 0 && o->weight_decay <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "weight decay is %g; it must be in [0, 1e6]", o->weight_decay);
+    if (o->nesterov && o->momentum == 0)
+        return ebb_fail(env, EBB_USAGE, "Nesterov's step needs a momentum above 0");
+    if (o->n_threads > 1024)
+        return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, 1024]", o->n_threads);
+    return EBB_OK;
+}
+
+uint32_t ebb_options_threads(const ebb_options *options) {
+    return options->n_threads > 0 ? options->n_threads : ebb_cpu_count();
+}
+
+static const ebb_backend_api *const backends[] = {
+#if EBB_HAVE_CPU
+    &ebb_backend_cpu,
+#endif
+    &ebb_backend_ref,
+    &ebb_backend_shadow,
+};
+
+ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
+    *out = NULL;
+    const ebb_backend_api *api = ebb_backend_find(options->device);
+    if (api)
+        return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);
+    ebb_text known;
+    ebb_text_init(&known, env);
+    for (size_t i = 0; i < EBB_COUNT(backends); i++)
+        ebb_text_add(&known, "%s%s", i ? ", " : "", backends[i]->name);
+    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE, "device \"%.60s\" is not in this build; it has %s",
+                                 options->device, known.at ? known.at : "");
+    ebb_text_deinit(&known);
+    return status;
+}
+
+const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why) {
+    *available = false;
+    *why = "";
+    if (i >= EBB_COUNT(backends)) return NULL;
+    ebb_backend *backend;
+    *available = backends[i]->create(env, &(ebb_backend_options){.n_threads = 1}, &backend) == EBB_OK;
+    if (*available)
+        backend->api->destroy(backend);
+    else
+        *why = ebb_env_error(env);
+    return backends[i]->name;
+}

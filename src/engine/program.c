@@ -1,0 +1,234 @@
+/* Programs of an engine: compiled once per set of dimensions, sharing the parameters and one block of
+ * memory. */
+#include <stdlib.h>
+
+#include "engine/engine.h"
+
+static void program_destroy(ebb_program *program) {
+    if (!program) return;
+    ebb_env *env = program->engine->env;
+    ebb_exec_destroy(program->exec);
+    ebb_compiled_deinit(env, &program->compiled);
+    ebb_arena_deinit(&program->arena);
+    ebb_cfree(env, program, 1, sizeof(*program));
+}
+
+static ebb_status copy_options(ebb_engine *engine, const ebb_options *options) {
+    ebb_options *to = &engine->options;
+    *to = *options;
+    const char **fetch = EBB_NEW(&engine->arena, const char *, options->n_fetch);
+    if (!fetch || !(to->device = ebb_arena_text(&engine->arena, options->device))) return EBB_NO_MEMORY;
+    if (options->dump && !(to->dump = ebb_arena_text(&engine->arena, options->dump))) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < options->n_fetch; i++)
+        if (!(fetch[i] = ebb_arena_text(&engine->arena, options->fetch[i]))) return EBB_NO_MEMORY;
+    to->fetch = fetch;
+    return EBB_OK;
+}
+
+ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_options *options,
+                             ebb_engine **out) {
+    *out = NULL;
+    if (model->planning)
+        return ebb_fail(env, EBB_USAGE, "%s is a planning graph: it can be planned, not run", model->name);
+    ebb_status status = ebb_options_check(env, options);
+    if (status != EBB_OK) return status;
+    ebb_engine *engine = ebb_calloc(env, 1, sizeof(*engine));
+    if (!engine) return EBB_NO_MEMORY;
+    engine->env = env;
+    engine->model = model;
+    ebb_arena_init(&engine->arena, env);
+    status = copy_options(engine, options);
+    if (status == EBB_OK) status = ebb_open_backend(env, &engine->options, &engine->backend);
+    if (status != EBB_OK) {
+        ebb_engine_destroy(engine);
+        return status;
+    }
+    *out = engine;
+    return EBB_OK;
+}
+
+void ebb_engine_destroy(ebb_engine *engine) {
+    if (!engine) return;
+    ebb_env *env = engine->env;
+    for (size_t i = 0; i < engine->programs.n; i++) program_destroy(engine->programs.at[i]);
+    EBB_ARRAY_FREE(env, &engine->programs);
+    if (engine->block)
+        engine->backend->api->block_free(engine->backend, engine->block, engine->block_bytes);
+    if (engine->backend) engine->backend->api->destroy(engine->backend);
+    ebb_arena_deinit(&engine->arena);
+    ebb_cfree(env, engine, 1, sizeof(*engine));
+}
+
+/* ---- the block
+ * ------------------------------------------------------------------------------------------------- */
+
+static void bind_all(ebb_engine *engine) {
+    for (size_t i = 0; i < engine->programs.n; i++)
+        ebb_exec_bind(engine->programs.at[i]->exec, engine->block,
+                      (char *)engine->block + engine->persistent_bytes);
+}
+
+/* Exactly as many bytes as the largest program plans. Parameters move along; nothing else does. */
+static ebb_status grow_block(ebb_engine *engine, const ebb_plan *plan) {
+    const ebb_backend_api *api = engine->backend->api;
+    int64_t need = plan->persistent_bytes + plan->arena_bytes;
+    if (engine->programs.n > 0 && plan->persistent_bytes != engine->persistent_bytes)
+        return ebb_fail(engine->env, EBB_BAD_INPUT,
+                        "the parameters take %lld bytes at these dimensions but %lld at the first ones; "
+                        "dimensions that "
+                        "parameters depend on cannot change within one engine",
+                        (long long)plan->persistent_bytes, (long long)engine->persistent_bytes);
+    if (engine->block && need <= engine->block_bytes) return EBB_OK;
+    void *block;
+    ebb_status status = api->block_alloc(engine->backend, need, &block);
+    if (status != EBB_OK) return status;
+    if (engine->block) {
+        status = api->copy_in(engine->backend, block, engine->block, engine->persistent_bytes);
+        if (status != EBB_OK) {
+            api->block_free(engine->backend, block, need);
+            return status;
+        }
+        api->block_free(engine->backend, engine->block, engine->block_bytes);
+    }
+    engine->block = block;
+    engine->block_bytes = need;
+    engine->persistent_bytes = plan->persistent_bytes;
+    return EBB_OK;
+}
+
+int64_t ebb_engine_block_bytes(const ebb_engine *engine) {
+    return engine->block_bytes;
+}
+void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads) {
+    engine->n_run_threads = n_threads;
+}
+
+/* ---- compile
+ * ---------------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const ebb_dim_binding *)a)->name, ((const ebb_dim_binding *)b)->name);
+}
+
+static bool same_dims(const ebb_program *program, const ebb_dim_binding *dims, uint32_t n) {
+    if (program->n_dims != n) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (program->dims[i].size != dims[i].size || strcmp(program->dims[i].name, dims[i].name) != 0)
+            return false;
+    return true;
+}
+
+/* Sorted by name, with copied names, in the arena. */
+static ebb_status sort_dims(ebb_arena *arena, const ebb_dim_binding *dims, uint32_t n,
+                            ebb_dim_binding **out) {
+    ebb_dim_binding *sorted = EBB_NEW(arena, ebb_dim_binding, n);
+    if (!sorted) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = dims[i];
+        if (!(sorted[i].name = ebb_arena_text(arena, dims[i].name))) return EBB_NO_MEMORY;
+    }
+    if (n > 1) qsort(sorted, n, sizeof(*sorted), by_name);
+    *out = sorted;
+    return EBB_OK;
+}
+
+static ebb_status list_params(ebb_program *program) {
+    const ebb_graph *graph = program->compiled.graph;
+    program->params = EBB_NEW(&program->arena, ebb_id, graph->n_values);
+    if (!program->params) return EBB_NO_MEMORY;
+    for (uint32_t v = 0; v < graph->n_values; v++) {
+        const ebb_value *value = &graph->values[v];
+        bool kept = value->role == EBB_ROLE_PARAM || value->role == EBB_ROLE_STATE;
+        if (kept && value->producer == EBB_NONE) program->params[program->n_params++] = v;
+    }
+    return EBB_OK;
+}
+
+static ebb_status build(ebb_engine *engine, ebb_program *program) {
+    ebb_env *env = engine->env;
+    ebb_hint hint = {0}; /* another size's answer is near this one's */
+    if (engine->programs.n > 0) hint.warm = &engine->programs.at[0]->compiled;
+    ebb_status status = ebb_compile_model(env, engine->model, program->dims, program->n_dims,
+                                          &engine->options, engine->backend, &hint, &program->compiled);
+    if (status == EBB_OK) status = list_params(program);
+    if (status != EBB_OK) return status;
+    ebb_exec_options options = {.graph = program->compiled.graph,
+                                .plan = program->compiled.plan,
+                                .backend = engine->backend,
+                                .poison = engine->options.poison};
+    status = ebb_exec_create(env, &options, &program->exec);
+    if (status != EBB_OK) return status;
+    bool first = engine->programs.n == 0;
+    if (!EBB_RESERVE(env, &engine->programs, engine->programs.n + 1)) return EBB_NO_MEMORY;
+    status = grow_block(engine, program->compiled.plan);
+    if (status != EBB_OK) return status;
+    engine->programs.at[engine->programs.n++] = program;
+    bind_all(engine);
+    if (!first) return EBB_OK;
+    status = ebb_init_params(engine, program);
+    if (status != EBB_OK) engine->programs.n = 0;
+    return status;
+}
+
+static ebb_program *find_program(const ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims) {
+    for (size_t i = 0; i < engine->programs.n; i++)
+        if (same_dims(engine->programs.at[i], dims, n_dims)) return engine->programs.at[i];
+    return NULL;
+}
+
+ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
+                       ebb_program **out) {
+    *out = NULL;
+    ebb_program *program = ebb_calloc(engine->env, 1, sizeof(*program));
+    if (!program) return EBB_NO_MEMORY;
+    program->engine = engine;
+    program->n_dims = n_dims;
+    ebb_arena_init(&program->arena, engine->env);
+    ebb_status status = sort_dims(&program->arena, dims, n_dims, &program->dims);
+    ebb_program *known = status == EBB_OK ? find_program(engine, program->dims, n_dims) : NULL;
+    if (status == EBB_OK && !known) status = build(engine, program);
+    if (status != EBB_OK || known) program_destroy(program);
+    if (status == EBB_OK) *out = known ? known : program;
+    return status;
+}
+
+const ebb_plan *ebb_program_plan(const ebb_program *program) {
+    return program->compiled.plan;
+}
+
+/* ---- steps
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+static ebb_run_options run_options(const ebb_engine *engine) {
+    return (ebb_run_options){
+        .seed = engine->options.seed, .step = engine->step, .n_run_threads = engine->n_run_threads};
+}
+
+ebb_status ebb_step(ebb_program *program) {
+    ebb_engine *engine = program->engine;
+    if (program->next_phase != EBB_FORWARD)
+        return ebb_fail(engine->env, EBB_USAGE, "a step is half done: run the %s phase first",
+                        ebb_phase_name((ebb_phase)program->next_phase));
+    ebb_run_options options = run_options(engine);
+    ebb_status status = ebb_exec_run(program->exec, &options);
+    if (status == EBB_OK) engine->step++;
+    return status;
+}
+
+ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
+    ebb_engine *engine = program->engine;
+    if (!engine->options.phased)
+        return ebb_fail(engine->env, EBB_USAGE,
+                        "running by phase needs the option phased, so that the plan keeps what "
+                        "lives across a boundary");
+    if (phase > EBB_UPDATE || (uint32_t)phase != program->next_phase)
+        return ebb_fail(engine->env, EBB_USAGE, "the next phase is %s",
+                        ebb_phase_name((ebb_phase)program->next_phase));
+    ebb_run_options options = run_options(engine);
+    ebb_status status = ebb_exec_run_phase(program->exec, phase, &options);
+    if (status != EBB_OK) return status;
+    program->next_phase = phase == EBB_UPDATE ? EBB_FORWARD : (uint32_t)phase + 1;
+    if (phase == EBB_UPDATE) engine->step++;
+    return EBB_OK;
+}

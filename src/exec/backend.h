@@ -1,0 +1,103 @@
+/* exec/backend.h: what a backend is: facts about ops for the planner, and kernels for the executor.
+ *
+ * A backend is a table of functions and a table of kernels, one per op of ops.def; a listed op without a
+ * kernel is a link error. Backends see calls (types and attributes) and addresses, never graphs or plans,
+ * and never one another.
+ *
+ * Rules that keep results bit-identical, whatever is recomputed or reused:
+ *   - a kernel object is made once per op of the planned graph and used for every run of it;
+ *   - it computes the same bits for the same input bits, at any address of the declared alignment, with
+ *     any number of threads up to n_threads, and in place where its op's may_overwrite says so;
+ *   - parallel reductions are split by n_threads (the plan's width) or by shape, never by the team that
+ *     happens to run; scratch is only what it asked for; no memory is allocated in launch.
+ */
+#ifndef EBB_EXEC_BACKEND_H
+#define EBB_EXEC_BACKEND_H
+
+#include "graph/op.h"
+
+typedef struct ebb_backend ebb_backend;
+typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
+
+typedef struct ebb_backend_options {
+    uint32_t n_threads; /* width of parallel reductions, >= 1 */
+} ebb_backend_options;
+
+/* What the planner must know of one op. */
+typedef struct ebb_op_facts {
+    int64_t time_ns;       /* by the backend's cost model; >= 0 */
+    int64_t scratch_bytes; /* asked before planning */
+} ebb_op_facts;
+
+/* For checkers only: which step this is, what it may do to memory, and names for error texts. Pairs
+ * and views hold positions, as in the planning graph. The call after the last step, with
+ * step == n_steps and no outputs, reads everything that must have survived. */
+typedef struct ebb_launch_check {
+    uint32_t step;
+    uint32_t n_in, n_out;
+    const ebb_pair *in_place, *update;
+    const ebb_view *views;
+    uint32_t n_in_place, n_update, n_views;
+    const char *const *step_names;   /* [n_steps + 1] the op of each step */
+    const char *const *buffer_names; /* by buffer id: the value it holds */
+} ebb_launch_check;
+
+/* One run of a kernel. Addresses are where the plan says. */
+typedef struct ebb_launch {
+    void *const *in;
+    void *const *out;
+    void *scratch;                        /* aligned; NULL when 0 bytes were asked for */
+    const ebb_id *in_buffer, *out_buffer; /* the plan's buffers, for checkers */
+    const int64_t *in_bytes, *out_bytes;
+    int64_t scratch_bytes;
+    uint64_t seed, step;           /* of SEEDED ops, beside the kernel's own seed_key */
+    const ebb_launch_check *check; /* NULL for a backend that computes */
+} ebb_launch;
+
+typedef struct ebb_backend_api {
+    const char *name;
+    bool host_memory;  /* addresses in the block can be read and written by the host */
+    bool computes;     /* false: tracks only (shadow): steps need no kernels and regions no memory */
+    int64_t alignment; /* of offsets, scratch and regions */
+
+    /* Errors: EBB_UNAVAILABLE (says which part is absent), EBB_NO_MEMORY, EBB_USAGE. */
+    ebb_status (*create)(ebb_env *env, const ebb_backend_options *options, ebb_backend **out);
+    void (*destroy)(ebb_backend *backend);
+
+    /* EBB_BAD_INPUT when this op cannot run here with these types (op, types, what is supported). */
+    ebb_status (*facts)(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out);
+    /* The call's tables are copied as needed. */
+    ebb_status (*prepare)(ebb_backend *backend, const ebb_call *call, uint64_t seed_key, ebb_kernel **out);
+    void (*release)(ebb_backend *backend, ebb_kernel *kernel);
+    ebb_status (*launch)(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch);
+
+    /* One block of device memory, aligned; exactly `bytes` are asked for. */
+    ebb_status (*block_alloc)(ebb_backend *backend, int64_t bytes, void **out);
+    void (*block_free)(ebb_backend *backend, void *block, int64_t bytes);
+    /* Between host memory and a block; complete on return. */
+    ebb_status (*copy_in)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
+    ebb_status (*copy_out)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
+    ebb_status (*fill)(ebb_backend *backend, void *to, int byte, int64_t bytes);
+
+    /* Around each run of steps: n_threads to run with (0: the width). May be NULL. */
+    ebb_status (*begin)(ebb_backend *backend, uint32_t n_run_threads);
+    void (*end)(ebb_backend *backend);
+
+    /* Checkers only, else NULL: a buffer's bytes now hold its value (a feed, an initial param). A checker
+     * is launched for every step, those of views too, with kernel NULL and launch->check set; before the
+     * first step the transient region is filled, which makes its bytes nobody's. */
+    ebb_status (*given)(ebb_backend *backend, const void *at, int64_t bytes, ebb_id buffer);
+} ebb_backend_api;
+
+struct ebb_backend { /* first member of every backend's own struct */
+    const ebb_backend_api *api;
+    ebb_env *env;
+    uint32_t n_threads;
+};
+
+extern const ebb_backend_api ebb_backend_ref, ebb_backend_shadow;
+extern const ebb_backend_api ebb_backend_cpu; /* where EBB_HAVE_CPU */
+/* NULL when there is none of that name in this build. */
+const ebb_backend_api *ebb_backend_find(const char *name);
+
+#endif

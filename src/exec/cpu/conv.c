@@ -1,0 +1,154 @@
+/* cpu/conv.c: conv2d and its gradients as products. Activations are n,h,w,c; weights o,h,w,i as stored,
+ * given to oneDNN as [g,o,i,h,w] with strides, of which it may choose another order for itself. */
+#include "exec/cpu/product.h"
+
+enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, N_CONV };
+
+typedef struct conv {
+    int64_t size[N_CONV];
+    cpu_product_kind kind;
+    dnnl_convolution_desc_t forward, backward;
+    cpu_product product; /* points into this struct */
+} conv;
+
+static cpu_product_kind kind_of(const ebb_call *call) {
+    if (call->op->code == EBB_OP_conv2d_dgrad) return CPU_DGRAD;
+    return call->op->code == EBB_OP_conv2d_wgrad ? CPU_WGRAD : CPU_FORWARD;
+}
+
+static void conv_sizes(const ebb_call *call, cpu_product_kind kind, int64_t size[N_CONV]) {
+    const int64_t *x = kind == CPU_DGRAD ? call->out[0].dim : call->in[0].dim;
+    const int64_t *w = kind == CPU_WGRAD ? call->out[0].dim : call->in[1].dim;
+    const int64_t *y = kind == CPU_FORWARD ? call->out[0].dim : call->in[kind == CPU_WGRAD].dim;
+    const ebb_attr *a = call->attr;
+    const int64_t all[N_CONV] = {[N] = x[0],
+                                 [C] = x[1],
+                                 [H] = x[2],
+                                 [W] = x[3],
+                                 [O] = y[1],
+                                 [KH] = w[2],
+                                 [KW] = w[3],
+                                 [OH] = y[2],
+                                 [OW] = y[3],
+                                 [SH] = a[CONV_STRIDE].i[0],
+                                 [SW] = a[CONV_STRIDE].i[1],
+                                 [PH] = a[CONV_PAD].i[0],
+                                 [PW] = a[CONV_PAD].i[1],
+                                 [DH] = a[CONV_DILATION].i[0],
+                                 [DW] = a[CONV_DILATION].i[1],
+                                 [G] = a[CONV_GROUPS].i[0]};
+    memcpy(size, all, sizeof all);
+}
+
+static dnnl_status_t image_desc(dnnl_memory_desc_t *desc, int64_t n, int64_t c, int64_t h, int64_t w) {
+    const dnnl_dims_t dims = {n, c, h, w};
+    return dnnl_memory_desc_init_by_tag(desc, 4, dims, dnnl_f32, dnnl_nhwc);
+}
+
+/* Weights in our layout, or in any where desc is only a wish. */
+static dnnl_status_t weights_desc(dnnl_memory_desc_t *desc, const int64_t *s, bool any) {
+    const int64_t o = s[O] / s[G], i = s[C] / s[G], row = s[KW] * i, filter = s[KH] * row;
+    const dnnl_dims_t dims = {s[G], o, i, s[KH], s[KW]}, strides = {o * filter, filter, 1, row, i};
+    const int skip = s[G] == 1; /* a single group has no axis */
+    if (any)
+        return dnnl_memory_desc_init_by_tag(desc, 5 - skip, dims + skip, dnnl_f32, dnnl_format_tag_any);
+    return dnnl_memory_desc_init_by_strides(desc, 5 - skip, dims + skip, dnnl_f32, strides + skip);
+}
+
+/* Padding behind the last element that this many outputs need: less than 0 where some are not read. */
+static int64_t pad_behind(const int64_t *s, int axis) {
+    const int64_t span = (s[KH + axis] - 1) * s[DH + axis] + 1;
+    return (s[OH + axis] - 1) * s[SH + axis] + span - s[H + axis] - s[PH + axis];
+}
+
+static dnnl_status_t conv_describe(conv *v) {
+    const int64_t *s = v->size;
+    dnnl_memory_desc_t x, w, y, plain;
+    dnnl_status_t failed = image_desc(&x, s[N], s[C], s[H], s[W]);
+    if (!failed) failed = image_desc(&y, s[N], s[O], s[OH], s[OW]);
+    if (!failed) failed = weights_desc(&w, s, true);
+    if (!failed) failed = weights_desc(&plain, s, false);
+    const dnnl_dims_t stride = {s[SH], s[SW]}, dilation = {s[DH] - 1, s[DW] - 1};
+    const dnnl_dims_t before = {s[PH], s[PW]}, behind = {pad_behind(s, 0), pad_behind(s, 1)};
+    if (!failed) {
+        failed = dnnl_dilated_convolution_forward_desc_init(&v->forward, dnnl_forward_training,
+                                                            dnnl_convolution_direct, &x, &w, NULL, &y,
+                                                            stride, dilation, before, behind);
+    }
+    v->product = (cpu_product){.op = &v->forward, .free_layout = 1};
+    cpu_product *p = &v->product;
+    if (v->kind == CPU_FORWARD) {
+        p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
+        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, plain};
+        p->out = (cpu_operand){DNNL_ARG_DST, y};
+        return failed;
+    }
+    p->hint = &v->forward;
+    p->op = &v->backward;
+    if (v->kind == CPU_DGRAD) {
+        p->in[0] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
+        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, plain};
+        p->out = (cpu_operand){DNNL_ARG_DIFF_SRC, x};
+        if (failed) return failed;
+        return dnnl_dilated_convolution_backward_data_desc_init(&v->backward, dnnl_convolution_direct, &x,
+                                                                &w, &y, stride, dilation, before, behind);
+    }
+    p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
+    p->in[1] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
+    p->out = (cpu_operand){DNNL_ARG_DIFF_WEIGHTS, plain};
+    p->free_layout = 2;
+    if (failed) return failed;
+    return dnnl_dilated_convolution_backward_weights_desc_init(
+        &v->backward, dnnl_convolution_direct, &x, &w, NULL, &y, stride, dilation, before, behind);
+}
+
+/* oneDNN's kernels count along an axis in 32 bits. */
+static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
+    int64_t s[N_CONV];
+    conv_sizes(call, kind_of(call), s);
+    int64_t largest = 0;
+    for (int i = 0; i < N_CONV; i++) largest = ebb_max_i64(largest, s[i]);
+    for (int axis = 0; axis < 2 && largest <= INT32_MAX; axis++) {
+        largest = ebb_max_i64(largest, s[H + axis] + 2 * s[PH + axis]);
+        largest = ebb_max_i64(largest, s[KH + axis] * s[DH + axis]);
+    }
+    if (largest <= INT32_MAX) return EBB_OK;
+    char text[CPU_CALL_TEXT];
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend cpu: %s %s: a size, pad, stride or span of %lld is more than 2^31 - 1",
+                    call->op->name, cpu_call_text(call, text), (long long)largest);
+}
+
+static ebb_status conv_of(ebb_backend *backend, const ebb_call *call, conv *v) {
+    v->kind = kind_of(call);
+    conv_sizes(call, v->kind, v->size);
+    return cpu_onednn(backend->env, call, "convolution_desc_init", conv_describe(v));
+}
+
+static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    cpu_backend *cpu = cpu_of(backend);
+    int64_t key[CPU_MEMO_KEY] = {1 + call->op->code};
+    conv_sizes(call, kind_of(call), key + 1);
+    if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
+    conv v;
+    ebb_status status = conv_of(backend, call, &v);
+    if (status == EBB_OK) status = cpu_product_scratch(cpu, call, &v.product, bytes);
+    return status == EBB_OK ? cpu_memo_add(&cpu->memo, backend->env, key, *bytes) : status;
+}
+
+static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
+    conv v;
+    const ebb_status status = conv_of(backend, call, &v);
+    return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
+}
+
+_Static_assert(N_CONV < CPU_MEMO_KEY, "a convolution's numbers and its op fit in a key");
+
+#define CONV_KERNEL                                                                  \
+    {                                                                                \
+        .supports = conv_supports, .scratch = conv_scratch, .prepare = conv_prepare, \
+        .release = cpu_product_release, .launch = cpu_product_launch                 \
+    }
+const ebb_kernel_info ebb_cpu_conv2d = CONV_KERNEL;
+const ebb_kernel_info ebb_cpu_conv2d_dgrad = CONV_KERNEL;
+const ebb_kernel_info ebb_cpu_conv2d_wgrad = CONV_KERNEL;

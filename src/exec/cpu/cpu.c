@@ -1,0 +1,199 @@
+/* cpu/cpu.c: the cpu backend's table of functions: creation, facts, kernel objects, host memory. */
+#include "exec/cpu/product.h"
+
+#include <sys/mman.h>
+
+/* NULL for composites and views: they have no kernel. */
+static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
+#define EBB_COMPOSITE(name)
+#define EBB_VIEW(name)
+#define EBB_OP(name) [EBB_OP_##name] = &ebb_cpu_##name,
+#include "graph/ops.def"
+};
+
+struct ebb_kernel {
+    const ebb_kernel_info *info;
+    void *state;
+    ebb_call call; /* its tables follow this struct */
+    uint64_t seed_key;
+    size_t bytes;
+};
+
+/* ---- creation ------------------------------------------------------------------------------------- */
+
+static void cpu_destroy(ebb_backend *backend) {
+    if (!backend) return;
+    cpu_backend *cpu = cpu_of(backend);
+    if (cpu->attr) (void)dnnl_primitive_attr_destroy(cpu->attr);
+    if (cpu->stream) (void)dnnl_stream_destroy(cpu->stream);
+    if (cpu->engine) (void)dnnl_engine_destroy(cpu->engine);
+    cpu_memo_deinit(&cpu->memo, backend->env);
+    ebb_cfree(backend->env, cpu, 1, sizeof *cpu);
+}
+
+static ebb_status onednn_open(cpu_backend *cpu) {
+    const char *what = "engine_create";
+    dnnl_status_t failed = dnnl_engine_create(&cpu->engine, dnnl_cpu, 0);
+    if (!failed) {
+        what = "stream_create";
+        failed = dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags);
+    }
+    if (!failed) {
+        what = "primitive_attr_create";
+        failed = dnnl_primitive_attr_create(&cpu->attr);
+    }
+    if (!failed) {
+        what = "primitive_attr_set_scratchpad_mode";
+        failed = dnnl_primitive_attr_set_scratchpad_mode(cpu->attr, dnnl_scratchpad_mode_user);
+    }
+    return cpu_onednn(cpu->base.env, NULL, what, failed);
+}
+
+static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
+    enum { MOST = 4096 }; /* threads: beyond any host, so that a slip of the keyboard is told */
+    *out = NULL;
+    if (options->n_threads < 1 || options->n_threads > MOST) {
+        return ebb_fail(env, EBB_USAGE, "backend cpu: n_threads is %u: give 1 to %d", options->n_threads,
+                        MOST);
+    }
+    cpu_backend *cpu = ebb_calloc(env, 1, sizeof *cpu);
+    if (!cpu) return EBB_NO_MEMORY;
+    cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
+    cpu->n_run = (int)options->n_threads;
+    const ebb_status status = onednn_open(cpu);
+    if (status != EBB_OK) {
+        cpu_destroy(&cpu->base);
+        return status;
+    }
+    *out = &cpu->base;
+    return EBB_OK;
+}
+
+/* ---- facts and kernels ---------------------------------------------------------------------------- */
+
+static ebb_status f32_check(ebb_backend *backend, const ebb_call *call) {
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
+        const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
+        if (type->dtype != EBB_F64) continue;
+        char text[EBB_TYPE_TEXT];
+        return ebb_fail(backend->env, EBB_BAD_INPUT,
+                        "backend cpu: %s of %s: only f32 is supported: use the backend ref for f64",
+                        call->op->name, ebb_type_text(type, text));
+    }
+    return EBB_OK;
+}
+
+static ebb_status supported(ebb_backend *backend, const ebb_call *call) {
+    const ebb_kernel_info *info = kernels[call->op->code];
+    if (!info) {
+        return ebb_fail(backend->env, EBB_BAD_INPUT, "backend cpu: %s has no kernel: it is %s",
+                        call->op->name, call->op->view ? "a view" : "composite, lower the graph first");
+    }
+    const ebb_status status = f32_check(backend, call);
+    return status == EBB_OK && info->supports ? info->supports(backend, call) : status;
+}
+
+static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
+    *out = (ebb_op_facts){0};
+    ebb_status status = supported(backend, call);
+    if (status != EBB_OK) return status;
+    const ebb_kernel_info *info = kernels[call->op->code];
+    out->time_ns = cpu_cost_ns(backend, call);
+    return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
+}
+
+static ebb_kernel *kernel_alloc(ebb_env *env, const ebb_call *call) {
+    const size_t n_types = (size_t)call->n_in + call->n_out, n_attrs = call->op->n_attrs;
+    const size_t bytes = sizeof(ebb_kernel) + n_types * sizeof(ebb_type) + n_attrs * sizeof(ebb_attr);
+    ebb_kernel *kernel = ebb_calloc(env, 1, bytes);
+    if (!kernel) return NULL;
+    ebb_attr *attr = (ebb_attr *)(kernel + 1);
+    ebb_type *in = (ebb_type *)(attr + n_attrs), *results = in + call->n_in;
+    if (n_attrs) memcpy(attr, call->attr, n_attrs * sizeof *attr);
+    if (call->n_in) memcpy(in, call->in, call->n_in * sizeof *in);
+    if (call->n_out) memcpy(results, call->out, call->n_out * sizeof *results);
+    kernel->call = (ebb_call){call->op, in, results, call->n_in, call->n_out, attr};
+    kernel->info = kernels[call->op->code];
+    kernel->bytes = bytes;
+    return kernel;
+}
+
+static ebb_status cpu_prepare(ebb_backend *backend, const ebb_call *call, uint64_t seed_key,
+                              ebb_kernel **out) {
+    *out = NULL;
+    ebb_status status = supported(backend, call);
+    if (status != EBB_OK) return status;
+    ebb_kernel *kernel = kernel_alloc(backend->env, call);
+    if (!kernel) return EBB_NO_MEMORY;
+    kernel->seed_key = seed_key;
+    if (kernel->info->prepare) status = kernel->info->prepare(backend, &kernel->call, &kernel->state);
+    if (status != EBB_OK) {
+        ebb_cfree(backend->env, kernel, 1, kernel->bytes);
+        return status;
+    }
+    *out = kernel;
+    return EBB_OK;
+}
+
+static void cpu_release(ebb_backend *backend, ebb_kernel *kernel) {
+    if (!kernel) return;
+    if (kernel->info->release) kernel->info->release(backend, kernel->state);
+    ebb_cfree(backend->env, kernel, 1, kernel->bytes);
+}
+
+static ebb_status cpu_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    return kernel->info->launch(backend, &kernel->call, kernel->state, kernel->seed_key, launch);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
+
+/* Large blocks begin on a large page, so that the system may use such pages for them. */
+static size_t block_alignment(int64_t bytes) {
+    return bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : CPU_ALIGNMENT;
+}
+
+static ebb_status cpu_block_alloc(ebb_backend *backend, int64_t bytes, void **out) {
+    *out = ebb_alloc_aligned(backend->env, (size_t)bytes, block_alignment(bytes));
+    if (!*out) return EBB_NO_MEMORY;
+    /* A wish: whole large pages inside the block; where the system has none, nothing changes. */
+    if (bytes >= 2 * HUGE_PAGE) (void)madvise(*out, (size_t)(bytes / HUGE_PAGE * HUGE_PAGE), MADV_HUGEPAGE);
+    return EBB_OK;
+}
+
+static void cpu_block_free(ebb_backend *backend, void *block, int64_t bytes) {
+    if (block) ebb_free_aligned(backend->env, block, (size_t)bytes, block_alignment(bytes));
+}
+
+static ebb_status cpu_copy(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
+    (void)backend;
+    if (bytes) memcpy(to, from, (size_t)bytes);
+    return EBB_OK;
+}
+
+static ebb_status cpu_fill_bytes(ebb_backend *backend, void *to, int byte, int64_t bytes) {
+    (void)backend;
+    if (bytes) memset(to, byte, (size_t)bytes);
+    return EBB_OK;
+}
+
+const ebb_backend_api ebb_backend_cpu = {
+    .name = "cpu",
+    .host_memory = true,
+    .computes = true,
+    .alignment = CPU_ALIGNMENT,
+    .create = cpu_create,
+    .destroy = cpu_destroy,
+    .facts = cpu_facts,
+    .prepare = cpu_prepare,
+    .release = cpu_release,
+    .launch = cpu_launch,
+    .block_alloc = cpu_block_alloc,
+    .block_free = cpu_block_free,
+    .copy_in = cpu_copy,
+    .copy_out = cpu_copy,
+    .fill = cpu_fill_bytes,
+    .begin = cpu_begin,
+    .end = cpu_end,
+};

@@ -1,0 +1,82 @@
+/* cpu/cpu.h: the cpu backend: oneDNN for convolutions and matrix products, own loops for the rest; f32.
+ *
+ * Who decides how many threads work, and why results do not depend on it:
+ *
+ *     width   backend->n_threads, the plan's. oneDNN's primitives are made for it and always run with it:
+ *             some of them split sums by the team that they find.
+ *     n_run   what begin() was asked for, at most the width. Own kernels run with it; they cut sums by
+ *             shape (sums.h), so that the team only decides who computes what.
+ *
+ * The one OpenMP construct is in team.c; kernels give it functions over half-open ranges ("spans").
+ */
+#ifndef EBB_EXEC_CPU_CPU_H
+#define EBB_EXEC_CPU_CPU_H
+
+#include <dnnl.h>
+
+#include "exec/cpu/memo.h"
+#include "exec/kernels.h"
+
+#define CPU_ALIGNMENT 64 /* bytes: a cache line, and the widest vector */
+
+typedef struct cpu_backend {
+    ebb_backend base; /* first */
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    dnnl_primitive_attr_t attr;   /* scratchpads are the plan's, not oneDNN's */
+    cpu_memo memo;                /* scratch bytes of the products asked for so far */
+    int n_run;                    /* 1 to the width */
+    int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */
+} cpu_backend;
+
+static inline cpu_backend *cpu_of(ebb_backend *backend) {
+    return (cpu_backend *)backend;
+}
+
+/* The kernels, one per op that has one. */
+#define EBB_COMPOSITE(name)
+#define EBB_VIEW(name)
+#define EBB_OP(name) extern const ebb_kernel_info ebb_cpu_##name;
+#include "graph/ops.def"
+
+/* Nanoseconds of one run by the cost model (cost.c). */
+int64_t cpu_cost_ns(const ebb_backend *backend, const ebb_call *call);
+
+/* ---- team.c --------------------------------------------------------------------------------------- */
+
+/* Computes [begin, end). Must not depend on where the cuts are. */
+typedef void cpu_span(const void *ctx, int64_t begin, int64_t end);
+
+/* span over all of [0, n), cut at multiples of unit; `bytes` that it moves tell whether a team is worth it.
+ */
+void cpu_spans(const cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span,
+               const void *ctx);
+
+/* Around anything of oneDNN's: the width, whatever the caller's setting is. Returns what leave restores. */
+int cpu_width_enter(const cpu_backend *cpu);
+void cpu_width_leave(const cpu_backend *cpu, int before);
+
+ebb_status cpu_begin(ebb_backend *backend, uint32_t n_run_threads);
+void cpu_end(ebb_backend *backend);
+
+/* ---- small helpers -------------------------------------------------------------------------------- */
+
+/* Where part i of n equal parts of [0, total) begins; part n begins at total. */
+static inline int64_t cpu_cut(int64_t total, int64_t n, int64_t i) {
+    return total / n * i + ebb_min_i64(i, total % n);
+}
+
+static inline int64_t cpu_ceil_div(int64_t a, int64_t b) {
+    return a / b + (a % b != 0);
+}
+
+/* Compiled once for each vector width and chosen when the program starts. Bits do not change: products and
+ * sums are not contracted, and what is summed across elements has its order written down. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
+#define CPU_VECTOR __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define CPU_VECTOR
+#endif
+
+#endif

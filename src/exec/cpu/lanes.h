@@ -1,0 +1,40 @@
+/* cpu/lanes.h: a tensor [n,c] or [n,c,h,w] as rows of lanes, for kernels that need a number per channel.
+ *
+ * In storage the channel is the element's index modulo c. Where c is small, several elements of each
+ * channel stand in one row, so that rows are long enough for vectors whatever c is:
+ *
+ *     c = 3, 22 repeats:  lane  0 1 2 | 3 4 5 | ... | 63 64 65     channel of lane = lane % 3
+ *
+ * The last row may be cut behind a whole number of repeats.
+ */
+#ifndef EBB_EXEC_CPU_LANES_H
+#define EBB_EXEC_CPU_LANES_H
+
+#include "exec/cpu/cpu.h"
+
+enum { CPU_LEAST_LANES = 64 };
+
+typedef struct cpu_lanes {
+    int64_t count;    /* elements of the tensor */
+    int64_t channels; /* c */
+    int64_t lanes;    /* a multiple of c; below 2 * CPU_LEAST_LANES or c itself */
+    int64_t rows;     /* whole rows */
+    int64_t tail;     /* lanes of the last row if it is cut, else 0 */
+} cpu_lanes;
+
+static inline cpu_lanes cpu_lanes_of(const ebb_type *type) {
+    cpu_lanes l = {.count = ebb_type_count(type), .channels = type->dim[1]};
+    l.lanes = l.channels * cpu_ceil_div(CPU_LEAST_LANES, l.channels);
+    l.rows = l.count / l.lanes;
+    l.tail = l.count % l.lanes;
+    return l;
+}
+
+/* The numbers of the channels, once per lane. */
+static inline void cpu_lanes_fill(const cpu_lanes *l, const float *channel, float *lane) {
+    for (int64_t at = 0; at < l->lanes; at += l->channels) {
+        memcpy(lane + at, channel, (size_t)l->channels * sizeof *lane);
+    }
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* cpu/loss.c: softmax cross-entropy of logits[n,k] against labels i32[n], as the mean over rows. Rows are
+ * worked out in double, each by one thread; their losses are added in order. */
+#include "exec/cpu/cpu.h"
+
+#include <math.h>
+
+typedef struct rows {
+    const float *logits;
+    const int32_t *labels;
+    double *loss;   /* of each row, in scratch; softmax_xent only */
+    float *dlogits; /* may be logits */
+    double scale;
+    int64_t k;
+} rows;
+
+static ebb_status labels_check(ebb_backend *backend, const ebb_call *call, const int32_t *labels) {
+    const int64_t n = call->in[0].dim[0], k = call->in[0].dim[1];
+    for (int64_t row = 0; row < n; row++) {
+        if (labels[row] >= 0 && labels[row] < k) continue;
+        return ebb_fail(backend->env, EBB_BAD_INPUT,
+                        "%s: label %d of row %lld is outside [0, %lld): correct the labels", call->op->name,
+                        labels[row], (long long)row, (long long)k);
+    }
+    return EBB_OK;
+}
+
+static float row_max(const float *logits, int64_t k) {
+    float max = logits[0];
+    for (int64_t i = 1; i < k; i++) max = fmaxf(max, logits[i]);
+    return max;
+}
+
+static double row_sum(const float *logits, int64_t k, double max) {
+    double sum = 0;
+    for (int64_t i = 0; i < k; i++) sum += exp(logits[i] - max);
+    return sum;
+}
+
+static void loss_span(const void *ctx, int64_t begin, int64_t end) {
+    const rows *r = ctx;
+    for (int64_t row = begin; row < end; row++) {
+        const float *logits = r->logits + row * r->k;
+        const double max = row_max(logits, r->k);
+        r->loss[row] = log(row_sum(logits, r->k, max)) - (logits[r->labels[row]] - max);
+    }
+}
+
+static void grad_span(const void *ctx, int64_t begin, int64_t end) {
+    const rows *r = ctx;
+    for (int64_t row = begin; row < end; row++) {
+        const float *logits = r->logits + row * r->k;
+        float *dlogits = r->dlogits + row * r->k;
+        const double max = row_max(logits, r->k), sum = row_sum(logits, r->k, max);
+        for (int64_t i = 0; i < r->k; i++) {
+            const double softmax = exp(logits[i] - max) / sum;
+            dlogits[i] = (float)((softmax - (i == r->labels[row] ? 1 : 0)) * r->scale);
+        }
+    }
+}
+
+/* An exponential costs about what moving 64 bytes does. */
+static void run_rows(ebb_backend *backend, const ebb_call *call, cpu_span *span, const rows *r) {
+    cpu_spans(cpu_of(backend), call->in[0].dim[0], 1, 64 * ebb_type_count(&call->in[0]), span, r);
+}
+
+static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    *bytes = call->in[0].dim[0] * (int64_t)sizeof(double);
+    return EBB_OK;
+}
+
+static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                      uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const ebb_status status = labels_check(backend, call, launch->in[1]);
+    if (status != EBB_OK) return status;
+    const int64_t n = call->in[0].dim[0];
+    const rows r = {
+        .logits = launch->in[0], .labels = launch->in[1], .loss = launch->scratch, .k = call->in[0].dim[1]};
+    run_rows(backend, call, loss_span, &r);
+    double sum = 0;
+    for (int64_t row = 0; row < n; row++) sum += r.loss[row];
+    *(float *)launch->out[0] = (float)(sum / (double)n);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_softmax_xent = {.scratch = softmax_xent_scratch,
+                                              .launch = softmax_xent_launch};
+
+static ebb_status softmax_xent_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                           uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const ebb_status status = labels_check(backend, call, launch->in[1]);
+    if (status != EBB_OK) return status;
+    const double dloss = *(const float *)launch->in[2];
+    const rows r = {.logits = launch->in[0],
+                    .labels = launch->in[1],
+                    .dlogits = launch->out[0],
+                    .scale = dloss / (double)call->in[0].dim[0],
+                    .k = call->in[0].dim[1]};
+    run_rows(backend, call, grad_span, &r);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_softmax_xent_grad = {.launch = softmax_xent_grad_launch};

@@ -1,0 +1,198 @@
+/* cpu/norm_sums.c: what is summed per channel: batch statistics, the sums of batch-norm's gradient, and a
+ * bias's gradient. Single elements are read once and added as doubles. */
+#include "exec/cpu/sums.h"
+
+#include <math.h>
+
+/* The width is in the sums' lanes even where a row is cut. */
+typedef struct summed {
+    const float *x, *dy;
+    const float *center; /* per lane: x is taken relative to it */
+    int64_t lanes;
+} summed;
+
+/* ---- bn_stats -----------------------------------------------------------------------------------------
+ */
+
+/* Sums of x - center and of its square; four rows to each visit of the sums. */
+CPU_VECTOR static void stats_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const summed *s = ctx;
+    const float *center = s->center;
+    double *first = sums, *second = sums + s->lanes;
+    int64_t row = 0;
+    for (; row + 4 <= rows; row += 4) {
+        const float *x0 = s->x + at + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const double c = center[i], d0 = x0[i] - c, d1 = x1[i] - c, d2 = x2[i] - c, d3 = x3[i] - c;
+            first[i] += (d0 + d1) + (d2 + d3);
+            second[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
+        }
+    }
+    for (; row < rows; row++) {
+        const float *x = s->x + at + row * width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const double d = x[i] - (double)center[i];
+            first[i] += d;
+            second[i] += d * d;
+        }
+    }
+}
+
+typedef struct stats {
+    const cpu_sums *sums;
+    const float *center;
+    float *mean, *variance;
+} stats;
+
+/* Channels [begin, end). */
+static void stats_finish(const void *ctx, int64_t begin, int64_t end) {
+    const stats *s = ctx;
+    const double m = (double)(s->sums->lanes.count / s->sums->lanes.channels);
+    for (int64_t c = begin; c < end; c++) {
+        const double first = cpu_sums_total(s->sums, 0, c) / m;
+        const double second = cpu_sums_total(s->sums, 1, c) / m;
+        s->mean[c] = (float)(s->center[c] + first);
+        const double variance = second - first * first;
+        s->variance[c] = (float)(variance < 0 ? 0 : variance);
+    }
+}
+
+static int64_t lanes_bytes(const cpu_lanes *l) {
+    return ebb_align_up(l->lanes * (int64_t)sizeof(float), CPU_ALIGNMENT);
+}
+
+static ebb_status two_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    const cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    *bytes = cpu_sums_bytes(&sums) + lanes_bytes(&sums.lanes);
+    return EBB_OK;
+}
+
+/* Relative to a channel's first element, so that a mean far from zero costs the variance nothing. */
+static ebb_status bn_stats_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                  uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    sums.partial = launch->scratch;
+    float *center = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, launch->in[0], center);
+    const summed s = {.x = launch->in[0], .center = center, .lanes = sums.lanes.lanes};
+    cpu_sums_run(cpu_of(backend), &sums, 4, stats_rows, &s);
+    const stats all = {&sums, center, launch->out[0], launch->out[1]};
+    cpu_sums_finish(cpu_of(backend), &sums, stats_finish, &all);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_stats = {.scratch = two_sums_scratch, .launch = bn_stats_launch};
+
+/* ---- bn_grad_sums -------------------------------------------------------------------------------------
+ */
+
+/* Sums of dy * (x - mean) and of dy. */
+CPU_VECTOR static void grad_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const summed *s = ctx;
+    const float *center = s->center;
+    double *products = sums, *plain = sums + s->lanes;
+    int64_t row = 0;
+    for (; row + 2 <= rows; row += 2) {
+        const float *x0 = s->x + at + row * width, *x1 = x0 + width;
+        const float *dy0 = s->dy + at + row * width, *dy1 = dy0 + width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const double c = center[i], g0 = dy0[i], g1 = dy1[i];
+            products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
+            plain[i] += g0 + g1;
+        }
+    }
+    if (row < rows) {
+        const float *x = s->x + at + row * width, *dy = s->dy + at + row * width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            products[i] += (double)dy[i] * (x[i] - (double)center[i]);
+            plain[i] += dy[i];
+        }
+    }
+}
+
+typedef struct grad_sums {
+    const cpu_sums *sums;
+    const float *variance;
+    double eps;
+    float *dgamma, *dbeta;
+} grad_sums;
+
+static void grad_finish(const void *ctx, int64_t begin, int64_t end) {
+    const grad_sums *g = ctx;
+    for (int64_t c = begin; c < end; c++) {
+        g->dgamma[c] = (float)(cpu_sums_total(g->sums, 0, c) / sqrt(g->variance[c] + g->eps));
+        g->dbeta[c] = (float)cpu_sums_total(g->sums, 1, c);
+    }
+}
+
+static ebb_status bn_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                      uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    sums.partial = launch->scratch;
+    float *mean = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, launch->in[1], mean);
+    const summed s = {launch->in[0], launch->in[3], mean, sums.lanes.lanes};
+    cpu_sums_run(cpu_of(backend), &sums, 8, grad_rows, &s);
+    const grad_sums all = {&sums, launch->in[2], call->attr[BN_EPS].f, launch->out[0], launch->out[1]};
+    cpu_sums_finish(cpu_of(backend), &sums, grad_finish, &all);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_grad_sums = {.scratch = two_sums_scratch, .launch = bn_grad_sums_launch};
+
+/* ---- bias_grad ----------------------------------------------------------------------------------------
+ */
+
+CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const float *x = ((const summed *)ctx)->x + at;
+    int64_t row = 0;
+    for (; row + 4 <= rows; row += 4) {
+        const float *x0 = x + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            sums[i] += ((double)x0[i] + (double)x1[i]) + ((double)x2[i] + (double)x3[i]);
+        }
+    }
+    for (; row < rows; row++) {
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) sums[i] += x[row * width + i];
+    }
+}
+
+typedef struct bias_sum {
+    const cpu_sums *sums;
+    float *db;
+} bias_sum;
+
+static void bias_finish(const void *ctx, int64_t begin, int64_t end) {
+    const bias_sum *b = ctx;
+    for (int64_t c = begin; c < end; c++) b->db[c] = (float)cpu_sums_total(b->sums, 0, c);
+}
+
+static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    const cpu_sums sums = cpu_sums_of(&call->in[0], 1);
+    *bytes = cpu_sums_bytes(&sums);
+    return EBB_OK;
+}
+
+static ebb_status bias_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cpu_sums sums = cpu_sums_of(&call->in[0], 1);
+    sums.partial = launch->scratch;
+    const summed s = {.x = launch->in[0], .lanes = sums.lanes.lanes};
+    cpu_sums_run(cpu_of(backend), &sums, 4, plain_rows, &s);
+    const bias_sum all = {&sums, launch->out[0]};
+    cpu_sums_finish(cpu_of(backend), &sums, bias_finish, &all);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bias_grad = {.scratch = bias_grad_scratch, .launch = bias_grad_launch};

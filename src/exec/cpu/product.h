@@ -1,0 +1,48 @@
+/* cpu/product.h: convolutions and matrix products by oneDNN.
+ *
+ * Six ops are one thing here: a oneDNN primitive with two inputs and one output, where the weights (or
+ * their gradient) may want another layout than ours. Scratch of a run:
+ *
+ *     0                                     64-aligned                     bytes
+ *     | scratchpad of primitive or reorder | weights as the primitive wants |
+ *
+ * Descriptions are cheap and made for every question; primitives, which compile code, are made in prepare.
+ */
+#ifndef EBB_EXEC_CPU_PRODUCT_H
+#define EBB_EXEC_CPU_PRODUCT_H
+
+#include "exec/cpu/cpu.h"
+
+typedef enum cpu_product_kind { CPU_FORWARD, CPU_DGRAD, CPU_WGRAD } cpu_product_kind;
+
+/* oneDNN's names of the operands, and what each is in memory. */
+typedef struct cpu_operand {
+    int arg; /* DNNL_ARG_* */
+    dnnl_memory_desc_t plain;
+} cpu_operand;
+
+typedef struct cpu_product {
+    cpu_operand in[2], out;
+    int free_layout; /* the operand whose layout oneDNN may choose: 0 or 1: in[], 2: out, -1: none */
+    /* What a gradient wants to see of its forward; NULL where nothing. */
+    const_dnnl_op_desc_t hint;
+    const_dnnl_op_desc_t op;
+} cpu_product;
+
+/* Bytes of scratch. Tens of microseconds: callers remember (memo.h). */
+EBB_CHECKED ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call,
+                                           const cpu_product *product, int64_t *bytes);
+EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *call,
+                                           const cpu_product *product, void **state);
+void cpu_product_release(ebb_backend *backend, void *state);
+ebb_status cpu_product_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                              const ebb_launch *launch);
+
+/* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
+ebb_status cpu_onednn(ebb_env *env, const ebb_call *call, const char *what, dnnl_status_t status);
+
+/* "f32[1,2,3,4], f32[4,3,2,1] -> f32[1,4,2,3]", cut where it is too long. */
+#define CPU_CALL_TEXT 512
+const char *cpu_call_text(const ebb_call *call, char text[CPU_CALL_TEXT]);
+
+#endif

@@ -1,0 +1,146 @@
+/* cpu/shape.c: ops that move elements: channels joined and cut, logical order. */
+#include "exec/cpu/cpu.h"
+
+/* A tensor as rows of its channels' elements: [n*h*w][c] in rank 4, [n][c * the rest] in other ranks. */
+typedef struct rows {
+    int64_t n, channel; /* rows; elements of one channel in a row */
+} rows;
+
+static rows rows_of(const ebb_type *type) {
+    if (type->rank == 4) return (rows){type->dim[0] * type->dim[2] * type->dim[3], 1};
+    return (rows){type->dim[0], ebb_type_count(type) / (type->dim[0] * type->dim[1])};
+}
+
+typedef struct move {
+    const ebb_call *call;
+    const ebb_launch *launch;
+    int64_t channel, first; /* elements of a channel in a row; the first channel of a slice */
+} move;
+
+static ebb_status run_moves(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
+                            const ebb_type *whole, int64_t first, cpu_span *span) {
+    const rows r = rows_of(whole);
+    const move m = {call, launch, r.channel, first};
+    cpu_spans(cpu_of(backend), r.n, 1, 2 * ebb_type_bytes(whole), span, &m);
+    return EBB_OK;
+}
+
+static size_t row_bytes(const move *m, const ebb_type *type) {
+    return (size_t)(type->dim[1] * m->channel) * sizeof(float);
+}
+
+/* ---- concat, slice, slice_grad: begin and end in rows ---------------------------------------------------
+ */
+
+static void concat_span(const void *ctx, int64_t begin, int64_t end) {
+    const move *m = ctx;
+    const ebb_call *call = m->call;
+    char *to = (char *)m->launch->out[0] + (size_t)begin * row_bytes(m, &call->out[0]);
+    for (int64_t row = begin; row < end; row++) {
+        for (uint32_t k = 0; k < call->n_in; k++) {
+            const size_t bytes = row_bytes(m, &call->in[k]);
+            memcpy(to, (const char *)m->launch->in[k] + (size_t)row * bytes, bytes);
+            to += bytes;
+        }
+    }
+}
+
+static ebb_status concat_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                                const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return run_moves(backend, call, launch, &call->out[0], 0, concat_span);
+}
+
+const ebb_kernel_info ebb_cpu_concat = {.launch = concat_launch};
+
+static void slice_span(const void *ctx, int64_t begin, int64_t end) {
+    const move *m = ctx;
+    const size_t from_bytes = row_bytes(m, &m->call->in[0]), bytes = row_bytes(m, &m->call->out[0]);
+    const char *from = (const char *)m->launch->in[0] + (size_t)(m->first * m->channel) * sizeof(float);
+    char *to = m->launch->out[0];
+    for (int64_t row = begin; row < end; row++) {
+        memcpy(to + (size_t)row * bytes, from + (size_t)row * from_bytes, bytes);
+    }
+}
+
+static ebb_status slice_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                               const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return run_moves(backend, call, launch, &call->in[0], call->attr[SLICE_BEGIN].i[0], slice_span);
+}
+
+const ebb_kernel_info ebb_cpu_slice = {.launch = slice_launch};
+
+static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
+    const move *m = ctx;
+    const size_t to_bytes = row_bytes(m, &m->call->out[0]), bytes = row_bytes(m, &m->call->in[0]);
+    const size_t before = (size_t)(m->first * m->channel) * sizeof(float);
+    const char *from = m->launch->in[0];
+    for (int64_t row = begin; row < end; row++) {
+        char *to = (char *)m->launch->out[0] + (size_t)row * to_bytes;
+        memset(to, 0, before);
+        memcpy(to + before, from + (size_t)row * bytes, bytes);
+        memset(to + before + bytes, 0, to_bytes - before - bytes);
+    }
+}
+
+static ebb_status slice_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                    uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return run_moves(backend, call, launch, &call->out[0], call->attr[SLICE_GRAD_BEGIN].i[0],
+                     slice_grad_span);
+}
+
+const ebb_kernel_info ebb_cpu_slice_grad = {.launch = slice_grad_launch};
+
+/* ---- to_planes, from_planes: transposes
+ * ------------------------------------------------------------------ */
+
+enum { TILE = 32 }; /* floats: a tile of both sides fits in the first-level cache */
+
+typedef struct transpose {
+    const float *from; /* [n][rows][columns] */
+    float *to;         /* [n][columns][rows] */
+    int64_t rows, columns;
+} transpose;
+
+/* begin and end in tiles of columns, over all images. */
+static void transpose_span(const void *ctx, int64_t begin, int64_t end) {
+    const transpose *t = ctx;
+    const int64_t tiles = cpu_ceil_div(t->columns, TILE), plane = t->rows * t->columns;
+    for (int64_t i = begin; i < end; i++) {
+        const float *from = t->from + i / tiles * plane;
+        float *to = t->to + i / tiles * plane;
+        const int64_t c0 = i % tiles * TILE, c1 = ebb_min_i64(c0 + TILE, t->columns);
+        for (int64_t r0 = 0; r0 < t->rows; r0 += TILE) {
+            const int64_t r1 = ebb_min_i64(r0 + TILE, t->rows);
+            for (int64_t c = c0; c < c1; c++)
+                for (int64_t r = r0; r < r1; r++) to[c * t->rows + r] = from[r * t->columns + c];
+        }
+    }
+}
+
+static ebb_status run_transpose(ebb_backend *backend, const ebb_type *image, const ebb_launch *launch,
+                                bool to_planes) {
+    const int64_t *d = image->dim, places = d[2] * d[3];
+    const transpose t = {launch->in[0], launch->out[0], to_planes ? places : d[1],
+                         to_planes ? d[1] : places};
+    cpu_spans(cpu_of(backend), d[0] * cpu_ceil_div(t.columns, TILE), 1, 2 * ebb_type_bytes(image),
+              transpose_span, &t);
+    return EBB_OK;
+}
+
+static ebb_status to_planes_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return run_transpose(backend, &call->in[0], launch, true);
+}
+
+static ebb_status from_planes_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                     uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return run_transpose(backend, &call->out[0], launch, false);
+}
+
+const ebb_kernel_info ebb_cpu_to_planes = {.launch = to_planes_launch};
+const ebb_kernel_info ebb_cpu_from_planes = {.launch = from_planes_launch};

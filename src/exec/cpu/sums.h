@@ -1,0 +1,36 @@
+/* cpu/sums.h: sums over all but channels, in double, in an order that only the shape fixes.
+ *
+ *     rows of lanes   | chunk 0 | chunk 1 | ... | chunk n-1 + the cut row |      chunks by shape, not by
+ * team partial         one double per sum, chunk and lane, in scratch total           of a channel: chunk
+ * after chunk, repeat after repeat
+ *
+ * A chunk may be summed by any thread; within one, rows are added in order, four at a time.
+ */
+#ifndef EBB_EXEC_CPU_SUMS_H
+#define EBB_EXEC_CPU_SUMS_H
+
+#include "exec/cpu/lanes.h"
+
+/* Adds rows of `width` lanes, the first at element `at`, to sums[k * lanes + lane]. Vectors run over lanes.
+ */
+typedef void cpu_sum_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
+
+typedef struct cpu_sums {
+    cpu_lanes lanes;
+    int64_t n_sums, n_chunks;
+    double *partial; /* [n_chunks][n_sums][lanes], in scratch; NULL before a launch */
+} cpu_sums;
+
+cpu_sums cpu_sums_of(const ebb_type *type, int64_t n_sums);
+/* Bytes of the partials, a multiple of CPU_ALIGNMENT. */
+int64_t cpu_sums_bytes(const cpu_sums *sums);
+/* Fills the partials; element_bytes are read for each element. */
+void cpu_sums_run(const cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
+                  const void *ctx);
+/* Sum k of a channel. */
+double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
+
+/* finish over all channels, by a team where the partials are many. */
+void cpu_sums_finish(const cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
+
+#endif

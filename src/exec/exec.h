@@ -1,0 +1,59 @@
+/* exec: *how* it runs. A plan and a backend become a program of bound steps over one block of memory.
+ *
+ *     block:  | persistent region | transient region |     exactly persistent_bytes + arena_bytes
+ *
+ * It is not the place where anything is decided: order, recomputation, offsets and scratch are the
+ * plan's. A program allocates nothing while it runs.
+ */
+#ifndef EBB_EXEC_EXEC_H
+#define EBB_EXEC_EXEC_H
+
+#include "exec/backend.h"
+#include "planner/planner.h"
+
+typedef struct ebb_exec ebb_exec;
+
+typedef struct ebb_exec_options {
+    const ebb_graph *graph; /* the training graph: ids are those of plan->graph. Borrowed, must outlive.
+                             * NULL for a planning graph: only backends that do not compute */
+    const ebb_plan *plan;   /* borrowed, must outlive */
+    ebb_backend *backend;   /* borrowed, must outlive */
+    bool poison;            /* bytes are overwritten with 0xFF before a step and when their buffer dies */
+} ebb_exec_options;
+
+/* Prepares one kernel per op of the graph (not per step). EBB_USAGE when the plan's n_threads or alignment
+ * is not the backend's; the backend's errors. */
+EBB_CHECKED ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_exec **out);
+void ebb_exec_destroy(ebb_exec *exec);
+
+/* Binds every step's addresses: persistent region first. NULLs unbind. Cheap; no allocation. The block must
+ * hold persistent_bytes + arena_bytes of the plan (the transient region may start elsewhere than right
+ * behind the persistent one: programs of several sizes share a block). */
+void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient);
+
+/* The buffer that holds value (of the graph) before the first step (given values) or after the last one
+ * (outputs, final params and states: an updated param's bytes are those of its first value). NULL address
+ * when the value has no such buffer. */
+void *ebb_exec_given(const ebb_exec *exec, ebb_id value, int64_t *bytes);
+void *ebb_exec_final(const ebb_exec *exec, ebb_id value, int64_t *bytes);
+
+typedef struct ebb_run_options {
+    uint64_t seed, step;    /* of SEEDED ops */
+    uint32_t n_run_threads; /* 0: the plan's width */
+    /* NULL, or [n_steps]: measured nanoseconds are added to it. */
+    uint64_t *step_ns;
+} ebb_run_options;
+
+/* All steps. */
+EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);
+/* Only the steps of one phase: they must be contiguous (a plan made with `phased`), else EBB_USAGE names
+ * the step in the way. A recomputed step belongs to the phase of the steps around it. */
+EBB_CHECKED ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_options *options);
+
+/* ---- host tensors: logical row-major order outside, channels-last inside ------------------------- */
+
+/* count elements of type->dtype from `from` (logical order) to `to` (storage order), and back. */
+void ebb_tensor_to_storage(const ebb_type *type, const void *from, void *to);
+void ebb_tensor_to_logical(const ebb_type *type, const void *from, void *to);
+
+#endif

@@ -1,0 +1,60 @@
+/* exec/program.h: a program: a plan made ready to run. Private to exec.
+ *
+ * Everything that a step needs is a row of tables made once; binding writes addresses into them and
+ * running only reads them.
+ */
+#ifndef EBB_EXEC_PROGRAM_H
+#define EBB_EXEC_PROGRAM_H
+
+#include "exec/exec.h"
+
+typedef struct ebb_exec_step {
+    ebb_kernel *kernel; /* NULL: nothing runs (a view), or a checker */
+    void **in, **out;   /* what launch.in and launch.out read */
+    ebb_launch launch;
+    ebb_launch_check check;
+} ebb_exec_step;
+
+struct ebb_exec {
+    ebb_arena arena; /* owns every table below */
+    ebb_env *env;
+    const ebb_graph *graph; /* NULL for a planning graph */
+    const ebb_plan *plan;
+    ebb_backend *backend;
+    bool poison;
+
+    ebb_kernel **kernels; /* [plan->graph->n_ops]: shared by every run of an op */
+    /* [n_steps + 1]: the last one is no step: it reads what must be intact at the end, for checkers. */
+    ebb_exec_step *steps;
+    const char **step_names, **buffer_names;
+    ebb_id *given, *final; /* [n_values]: a buffer or EBB_NONE */
+    /* Buffers by the step after which they die: dying[dying_first[s], dying_first[s + 1]). With poison
+     * only. */
+    ebb_id *dying;
+    uint32_t *dying_first;
+
+    bool bound;
+    uintptr_t persistent, transient; /* numbers: a checker's addresses are no memory */
+};
+
+/* Is the plan one for this graph and this backend, and inside its own regions? Takes an exec whose first
+ * block of fields is set. Errors: EBB_USAGE (another graph, width or alignment), EBB_BAD_INPUT (ids or
+ * bytes out of range). O(steps + buffers + values). */
+EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
+
+/* The call of a node of the graph, its types gathered into in and out. */
+ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, ebb_type in[EBB_MAX_OPERANDS],
+                          ebb_type out[EBB_MAX_RESULTS]);
+
+static inline void *ebb_program_address(const ebb_exec *exec, ebb_id buffer) {
+    const ebb_buffer *b = &exec->plan->buffers[buffer];
+    return (void *)((b->persistent ? exec->persistent : exec->transient) + (uintptr_t)b->offset);
+}
+
+/* Fills with 0xFF what holds nothing: of the transient region before the first step, of a step's scratch
+ * and of the buffers that it was the last to read. Bytes shared with a live buffer (a view's base, an
+ * in-place successor) stay. */
+EBB_CHECKED ebb_status ebb_poison_start(const ebb_exec *exec);
+EBB_CHECKED ebb_status ebb_poison_step(const ebb_exec *exec, uint32_t step);
+
+#endif

@@ -1,0 +1,146 @@
+/* exec/program_check.c: refuses a plan that does not belong to the graph or the backend, and one whose ids
+ * or offsets would leave its regions. Whether its lifetimes are right is the audit's question and the
+ * shadow backend's, not ours.
+ */
+#include "exec/program.h"
+
+static ebb_status check_backend(const ebb_exec *exec) {
+    const ebb_plan *plan = exec->plan;
+    const ebb_backend_api *api = exec->backend->api;
+    if (api->computes && !exec->graph) {
+        return ebb_fail(exec->env, EBB_USAGE,
+                        "plan of %s: a planning graph has no kernels: run it on backend shadow",
+                        plan->graph->name);
+    }
+    if (api->computes && plan->n_threads != exec->backend->n_threads) {
+        return ebb_fail(
+            exec->env, EBB_USAGE,
+            "plan of %s: made for %u threads, backend %s was created for %u: plan again or create the "
+            "backend with the plan's width",
+            plan->graph->name, plan->n_threads, api->name, exec->backend->n_threads);
+    }
+    if (plan->alignment < api->alignment || plan->alignment % api->alignment != 0) {
+        return ebb_fail(
+            exec->env, EBB_USAGE, "plan of %s: alignment %lld, backend %s needs a multiple of %lld",
+            plan->graph->name, (long long)plan->alignment, api->name, (long long)api->alignment);
+    }
+    return EBB_OK;
+}
+
+static bool same_ids(const ebb_id *a, uint32_t n_a, const ebb_id *b, uint32_t n_b) {
+    return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof(*a)) == 0);
+}
+
+static ebb_status check_graph(const ebb_exec *exec) {
+    const ebb_graph *graph = exec->graph;
+    const ebb_pgraph *planned = exec->plan->graph;
+    if (!graph) return EBB_OK;
+    if (graph->n_values != planned->n_values || graph->n_nodes != planned->n_ops) {
+        return ebb_fail(exec->env, EBB_USAGE,
+                        "plan of %s: %u values and %u ops, graph %s has %u and %u: plan this graph",
+                        planned->name, planned->n_values, planned->n_ops, graph->name, graph->n_values,
+                        graph->n_nodes);
+    }
+    for (ebb_id v = 0; v < graph->n_values; v++) {
+        const int64_t bytes = ebb_type_bytes(&graph->values[v].type);
+        if (bytes == planned->values[v].bytes) continue;
+        return ebb_fail(exec->env, EBB_USAGE,
+                        "plan of %s: value %s has %lld bytes, the graph's %s has %lld: plan this graph",
+                        planned->name, planned->values[v].name, (long long)planned->values[v].bytes,
+                        graph->values[v].name, (long long)bytes);
+    }
+    for (ebb_id i = 0; i < graph->n_nodes; i++) {
+        const ebb_node *node = &graph->nodes[i];
+        const ebb_pop *op = &planned->ops[i];
+        if (same_ids(node->in, node->n_in, op->in, op->n_in) &&
+            same_ids(node->out, node->n_out, op->out, op->n_out))
+            continue;
+        return ebb_fail(exec->env, EBB_USAGE,
+                        "plan of %s: op %u (%s) has other operands than the graph's %s: plan this graph",
+                        planned->name, i, op->name, node->op->name);
+    }
+    return EBB_OK;
+}
+
+/* Does [offset, offset + bytes) lie in a region of that size? */
+static bool inside(int64_t offset, int64_t bytes, int64_t region_bytes) {
+    return offset >= 0 && bytes >= 0 && bytes <= region_bytes && offset <= region_bytes - bytes;
+}
+
+static ebb_status check_buffers(const ebb_exec *exec) {
+    const ebb_plan *plan = exec->plan;
+    const ebb_backend_api *api = exec->backend->api;
+    for (ebb_id i = 0; i < plan->n_buffers; i++) {
+        const ebb_buffer *b = &plan->buffers[i];
+        if (b->value >= plan->graph->n_values) {
+            return ebb_fail(exec->env, EBB_BAD_INPUT, "plan: buffer %u: value %u of %u", i, b->value,
+                            plan->graph->n_values);
+        }
+        const ebb_pvalue *value = &plan->graph->values[b->value];
+        const int64_t region = b->persistent ? plan->persistent_bytes : plan->arena_bytes;
+        const bool aligned = !api->computes || b->bytes == 0 || b->offset % api->alignment == 0;
+        if (b->bytes == value->bytes && inside(b->offset, b->bytes, region) && aligned &&
+            b->upper <= plan->n_steps)
+            continue;
+        return ebb_fail(exec->env, EBB_BAD_INPUT,
+                        "plan: buffer %u (%s): %lld bytes at offset %lld, until step %u: outside its "
+                        "value's %lld bytes, the "
+                        "region's %lld, the %u steps or alignment %lld",
+                        i, value->name, (long long)b->bytes, (long long)b->offset, b->upper,
+                        (long long)value->bytes, (long long)region, plan->n_steps,
+                        (long long)api->alignment);
+    }
+    return EBB_OK;
+}
+
+static bool buffers_hold(const ebb_plan *plan, const ebb_id *buffers, uint32_t n, const ebb_id *values,
+                         uint32_t n_values) {
+    if (n != n_values) return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (buffers[i] >= plan->n_buffers || plan->buffers[buffers[i]].value != values[i]) return false;
+    }
+    return true;
+}
+
+static ebb_status check_steps(const ebb_exec *exec) {
+    const ebb_plan *plan = exec->plan;
+    const ebb_backend_api *api = exec->backend->api;
+    for (uint32_t s = 0; s < plan->n_steps; s++) {
+        const ebb_plan_step *step = &plan->steps[s];
+        if (step->op >= plan->graph->n_ops) {
+            return ebb_fail(exec->env, EBB_BAD_INPUT, "plan: step %u: op %u of %u", s, step->op,
+                            plan->graph->n_ops);
+        }
+        const ebb_pop *op = &plan->graph->ops[step->op];
+        const bool known = step->alternative == EBB_NONE || step->alternative < op->n_alternatives;
+        if (!known || (api->computes && step->alternative != EBB_NONE)) {
+            return ebb_fail(exec->env, EBB_USAGE,
+                            "plan: step %u (%s): alternative %u: backend %s has none of that number", s,
+                            op->name, step->alternative, api->name);
+        }
+        const ebb_pop_way way = ebb_pop_under(op, step->alternative);
+        if (!buffers_hold(plan, step->reads, step->n_reads, way.in, way.n_in) ||
+            !buffers_hold(plan, step->writes, step->n_writes, op->out, op->n_out)) {
+            return ebb_fail(exec->env, EBB_BAD_INPUT,
+                            "plan: step %u (%s): its buffers do not hold the op's operands", s, op->name);
+        }
+        if (!inside(step->scratch_offset, step->scratch_bytes, plan->arena_bytes) ||
+            (step->scratch_bytes && step->scratch_offset % api->alignment != 0)) {
+            return ebb_fail(
+                exec->env, EBB_BAD_INPUT,
+                "plan: step %u (%s): %lld scratch bytes at offset %lld: outside the arena's %lld bytes or "
+                "alignment %lld",
+                s, op->name, (long long)step->scratch_bytes, (long long)step->scratch_offset,
+                (long long)plan->arena_bytes, (long long)api->alignment);
+        }
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_program_check(const ebb_exec *exec) {
+    ebb_status status = check_backend(exec);
+    if (status == EBB_OK) status = check_graph(exec);
+    if (status == EBB_OK) status = check_buffers(exec);
+    if (status == EBB_OK) status = check_steps(exec);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* ref/elementwise.c: ops that look at one element at a time; the updates of parameters are among them. */
+#include "exec/ref/ref.h"
+
+ebb_status ebb_ref_relu(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v < 0 ? 0 : v);
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_relu_grad(const ref_run *run) {
+    const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&dx, i, ref_get(&y, i) > 0 ? ref_get(&dy, i) : 0);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_add(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) + ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_mul(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) * ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_bias(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const ref_split s = ref_split_of(x.type);
+    for (int64_t o = 0; o < s.outer; o++) {
+        for (int64_t c = 0; c < s.channels; c++) {
+            for (int64_t i = 0; i < s.inner; i++) {
+                const int64_t at = ref_split_at(&s, o, c, i);
+                ref_set(&y, at, ref_get(&x, at) + ref_get(&b, c));
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_bias_grad(const ref_run *run) {
+    const ref_tensor dy = ref_in(run, 0), db = ref_out(run, 0);
+    const ref_split s = ref_split_of(dy.type);
+    for (int64_t c = 0; c < s.channels; c++) {
+        double sum = 0;
+        for (int64_t o = 0; o < s.outer; o++)
+            for (int64_t i = 0; i < s.inner; i++) sum += ref_get(&dy, ref_split_at(&s, o, c, i));
+        ref_set(&db, c, sum);
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_fill(const ref_run *run) {
+    const ref_tensor y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, run->call->attr[FILL_VALUE].f);
+    return EBB_OK;
+}
+
+/* w' = w - lr * (dw + decay * w) */
+ebb_status ebb_ref_sgd(const ref_run *run) {
+    const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), lr = ref_in(run, 2), to = ref_out(run, 0);
+    const double decay = run->call->attr[SGD_DECAY].f, rate = ref_get(&lr, 0);
+    const int64_t n = ebb_type_count(to.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double old = ref_get(&w, i);
+        ref_set(&to, i, old - rate * (ref_get(&dw, i) + decay * old));
+    }
+    return EBB_OK;
+}
+
+/* g = dw + decay * w;  m' = momentum * m + g;  w' = w - lr * m', or with Nesterov w - lr * (g + momentum *
+ * m') */
+ebb_status ebb_ref_sgd_momentum(const ref_run *run) {
+    const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), m = ref_in(run, 2), lr = ref_in(run, 3);
+    const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1);
+    const ebb_attr *a = run->call->attr;
+    const double momentum = a[SGDM_MOMENTUM].f, decay = a[SGDM_DECAY].f, rate = ref_get(&lr, 0);
+    const int64_t n = ebb_type_count(to.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double old = ref_get(&w, i), g = ref_get(&dw, i) + decay * old;
+        const double velocity = momentum * ref_get(&m, i) + g;
+        ref_set(&to_m, i, velocity);
+        ref_set(&to, i, old - rate * (a[SGDM_NESTEROV].i[0] ? g + momentum * velocity : velocity));
+    }
+    return EBB_OK;
+}

@@ -1,0 +1,173 @@
+/* ref/pool.c: pooling over windows and over whole planes, and the gradients.
+ *
+ * A window is the part of kernel h x w that lies inside the input; padding holds no elements. Gradients
+ * gather: each input element asks the windows that contain it.
+ */
+#include "exec/ref/ref.h"
+
+typedef struct pool {
+    ref_tensor x, y; /* in the gradients: also dx, dy shapes */
+    int64_t n, c, h, w, oh, ow;
+    int64_t kernel[2], stride[2], pad[2];
+} pool;
+
+typedef struct window {
+    int64_t h0, h1, w0, w1; /* half-open, inside the input */
+} window;
+
+static pool pool_of(const ref_run *run, ref_tensor x, ref_tensor y) {
+    const ebb_attr *a = run->call->attr;
+    pool s = {.x = x, .y = y, .n = x.type->dim[0], .c = x.type->dim[1], .h = x.type->dim[2]};
+    s.w = x.type->dim[3];
+    s.oh = y.type->dim[2];
+    s.ow = y.type->dim[3];
+    for (int axis = 0; axis < 2; axis++) {
+        s.kernel[axis] = a[POOL_KERNEL].i[axis];
+        s.stride[axis] = ebb_pool_stride(a, (uint32_t)axis);
+        s.pad[axis] = a[POOL_PAD].i[axis];
+    }
+    return s;
+}
+
+static window window_of(const pool *s, int64_t p, int64_t q) {
+    const int64_t h = p * s->stride[0] - s->pad[0], w = q * s->stride[1] - s->pad[1];
+    return (window){ebb_max_i64(h, 0), ebb_min_i64(h + s->kernel[0], s->h), ebb_max_i64(w, 0),
+                    ebb_min_i64(w + s->kernel[1], s->w)};
+}
+
+/* The output positions [*first, *end) along an axis whose windows contain input position i. */
+static void readers(const pool *s, int axis, int64_t i, int64_t n_out, int64_t *first, int64_t *end) {
+    const int64_t last = i + s->pad[axis], reach = last - s->kernel[axis] + 1;
+    *first = reach <= 0 ? 0 : (reach + s->stride[axis] - 1) / s->stride[axis];
+    *end = ebb_min_i64(last / s->stride[axis] + 1, n_out);
+}
+
+/* Storage index of the window's first maximum in the order h, w. */
+static int64_t first_max(const pool *s, const window *v, int64_t n, int64_t c) {
+    int64_t best = ref_at4(s->x.type, n, c, v->h0, v->w0);
+    for (int64_t h = v->h0; h < v->h1; h++) {
+        for (int64_t w = v->w0; w < v->w1; w++) {
+            const int64_t at = ref_at4(s->x.type, n, c, h, w);
+            if (ref_get(&s->x, at) > ref_get(&s->x, best)) best = at;
+        }
+    }
+    return best;
+}
+
+ebb_status ebb_ref_max_pool(const ref_run *run) {
+    const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
+    for (int64_t n = 0; n < s.n; n++) {
+        for (int64_t p = 0; p < s.oh; p++) {
+            for (int64_t q = 0; q < s.ow; q++) {
+                const window v = window_of(&s, p, q);
+                for (int64_t c = 0; c < s.c; c++)
+                    ref_set(&s.y, ref_at4(s.y.type, n, c, p, q), ref_get(&s.x, first_max(&s, &v, n, c)));
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+static double max_dx(const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+    const int64_t self = ref_at4(s->x.type, n, c, h, w);
+    int64_t p0, p1, q0, q1;
+    readers(s, 0, h, s->oh, &p0, &p1);
+    readers(s, 1, w, s->ow, &q0, &q1);
+    double sum = 0;
+    for (int64_t p = p0; p < p1; p++) {
+        for (int64_t q = q0; q < q1; q++) {
+            const window v = window_of(s, p, q);
+            if (first_max(s, &v, n, c) == self) sum += ref_get(&s->y, ref_at4(s->y.type, n, c, p, q));
+        }
+    }
+    return sum;
+}
+
+ebb_status ebb_ref_max_pool_grad(const ref_run *run) {
+    const pool s = pool_of(run, ref_in(run, 0), ref_in(run, 1));
+    const ref_tensor dx = ref_out(run, 0);
+    for (int64_t n = 0; n < s.n; n++)
+        for (int64_t h = 0; h < s.h; h++)
+            for (int64_t w = 0; w < s.w; w++)
+                for (int64_t c = 0; c < s.c; c++)
+                    ref_set(&dx, ref_at4(dx.type, n, c, h, w), max_dx(&s, n, c, h, w));
+    return EBB_OK;
+}
+
+/* What a window's sum is divided by: its elements, or with count_pad the kernel's. */
+static double avg_divisor(const ref_run *run, const pool *s, const window *v) {
+    if (run->call->attr[POOL_COUNT_PAD].i[0]) return (double)(s->kernel[0] * s->kernel[1]);
+    return (double)((v->h1 - v->h0) * (v->w1 - v->w0));
+}
+
+static double window_sum(const pool *s, const window *v, int64_t n, int64_t c) {
+    double sum = 0;
+    for (int64_t h = v->h0; h < v->h1; h++)
+        for (int64_t w = v->w0; w < v->w1; w++) sum += ref_get(&s->x, ref_at4(s->x.type, n, c, h, w));
+    return sum;
+}
+
+ebb_status ebb_ref_avg_pool(const ref_run *run) {
+    const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
+    for (int64_t n = 0; n < s.n; n++) {
+        for (int64_t p = 0; p < s.oh; p++) {
+            for (int64_t q = 0; q < s.ow; q++) {
+                const window v = window_of(&s, p, q);
+                const double divisor = avg_divisor(run, &s, &v);
+                for (int64_t c = 0; c < s.c; c++)
+                    ref_set(&s.y, ref_at4(s.y.type, n, c, p, q), window_sum(&s, &v, n, c) / divisor);
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+static double avg_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+    int64_t p0, p1, q0, q1;
+    readers(s, 0, h, s->oh, &p0, &p1);
+    readers(s, 1, w, s->ow, &q0, &q1);
+    double sum = 0;
+    for (int64_t p = p0; p < p1; p++) {
+        for (int64_t q = q0; q < q1; q++) {
+            const window v = window_of(s, p, q);
+            sum += ref_get(&s->y, ref_at4(s->y.type, n, c, p, q)) / avg_divisor(run, s, &v);
+        }
+    }
+    return sum;
+}
+
+ebb_status ebb_ref_avg_pool_grad(const ref_run *run) {
+    const pool s = pool_of(run, ref_out(run, 0), ref_in(run, 0));
+    for (int64_t n = 0; n < s.n; n++)
+        for (int64_t h = 0; h < s.h; h++)
+            for (int64_t w = 0; w < s.w; w++)
+                for (int64_t c = 0; c < s.c; c++)
+                    ref_set(&s.x, ref_at4(s.x.type, n, c, h, w), avg_dx(run, &s, n, c, h, w));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_global_avg_pool(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t *d = x.type->dim;
+    for (int64_t n = 0; n < d[0]; n++) {
+        for (int64_t c = 0; c < d[1]; c++) {
+            double sum = 0;
+            for (int64_t h = 0; h < d[2]; h++)
+                for (int64_t w = 0; w < d[3]; w++) sum += ref_get(&x, ref_at4(x.type, n, c, h, w));
+            ref_set(&y, n * d[1] + c, sum / (double)(d[2] * d[3]));
+        }
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_global_avg_pool_grad(const ref_run *run) {
+    const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
+    const int64_t *d = dx.type->dim;
+    for (int64_t n = 0; n < d[0]; n++)
+        for (int64_t c = 0; c < d[1]; c++)
+            for (int64_t h = 0; h < d[2]; h++)
+                for (int64_t w = 0; w < d[3]; w++)
+                    ref_set(&dx, ref_at4(dx.type, n, c, h, w),
+                            ref_get(&dy, n * d[1] + c) / (double)(d[2] * d[3]));
+    return EBB_OK;
+}

@@ -1,0 +1,80 @@
+/* ref/ref.h: the reference backend: naive loops, one kernel per op, every sum in double.
+ *
+ * It is the golden truth of the other backends, so its kernels are written to be read: elements are
+ * read as double whatever their dtype and rounded once when stored, which is why each kernel exists
+ * once. It is not a place for speed.
+ *
+ * In place: where an op's may_overwrite allows it, out's pointer is in's pointer. Kernels read all
+ * they need of an element (or of a softmax row) before they store there.
+ */
+#ifndef EBB_EXEC_REF_REF_H
+#define EBB_EXEC_REF_REF_H
+
+#include "exec/backend.h"
+
+typedef struct ref_run {
+    ebb_env *env;
+    const ebb_call *call;
+    const ebb_launch *launch;
+    uint64_t seed_key;
+} ref_run;
+
+/* The kernels, one per op that has one. Errors: EBB_BAD_INPUT for values that no kernel can use. */
+#define EBB_COMPOSITE(name)
+#define EBB_VIEW(name)
+#define EBB_OP(name) ebb_status ebb_ref_##name(const ref_run *run);
+#include "graph/ops.def"
+
+typedef struct ref_tensor {
+    const ebb_type *type;
+    ebb_dtype dtype;
+    void *at;
+} ref_tensor;
+
+static inline ref_tensor ref_in(const ref_run *run, uint32_t i) {
+    const ebb_type *type = &run->call->in[i];
+    return (ref_tensor){type, type->dtype, run->launch->in[i]};
+}
+static inline ref_tensor ref_out(const ref_run *run, uint32_t i) {
+    const ebb_type *type = &run->call->out[i];
+    return (ref_tensor){type, type->dtype, run->launch->out[i]};
+}
+
+/* Element i in storage order. */
+static inline double ref_get(const ref_tensor *t, int64_t i) {
+    if (t->dtype == EBB_F32) return (double)((const float *)t->at)[i];
+    if (t->dtype == EBB_F64) return ((const double *)t->at)[i];
+    return ((const int32_t *)t->at)[i];
+}
+static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
+    if (t->dtype == EBB_F32) {
+        ((float *)t->at)[i] = (float)x;
+    } else if (t->dtype == EBB_F64) {
+        ((double *)t->at)[i] = x;
+    } else {
+        ((int32_t *)t->at)[i] = (int32_t)x;
+    }
+}
+
+/* Storage index of [n,c,h,w] in a tensor of rank 4: channels last. */
+static inline int64_t ref_at4(const ebb_type *t, int64_t n, int64_t c, int64_t h, int64_t w) {
+    return ((n * t->dim[2] + h) * t->dim[3] + w) * t->dim[1] + c;
+}
+
+/* A tensor [n,c,...] of rank >= 2 seen as outer x channels x inner, whatever its storage order:
+ * rank 4 is n*h*w x c x 1, others n x c x (the rest). */
+typedef struct ref_split {
+    int64_t outer, channels, inner;
+} ref_split;
+
+static inline ref_split ref_split_of(const ebb_type *t) {
+    if (t->rank == 4) return (ref_split){t->dim[0] * t->dim[2] * t->dim[3], t->dim[1], 1};
+    ref_split s = {t->dim[0], t->dim[1], 1};
+    for (uint32_t d = 2; d < t->rank; d++) s.inner *= t->dim[d];
+    return s;
+}
+static inline int64_t ref_split_at(const ref_split *s, int64_t outer, int64_t channel, int64_t inner) {
+    return (outer * s->channels + channel) * s->inner + inner;
+}
+
+#endif

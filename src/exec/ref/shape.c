@@ -1,0 +1,70 @@
+/* ref/shape.c: ops that move elements: logical order, channels joined and cut. */
+#include "exec/ref/ref.h"
+
+/* planes[n, c*h*w] in logical order and x[n,c,h,w] in storage order: one of the two is written. */
+static void move_planes(const ref_tensor *x, const ref_tensor *planes, bool to_planes) {
+    const int64_t *d = x->type->dim;
+    int64_t at = 0;
+    for (int64_t n = 0; n < d[0]; n++) {
+        for (int64_t c = 0; c < d[1]; c++) {
+            for (int64_t h = 0; h < d[2]; h++) {
+                for (int64_t w = 0; w < d[3]; w++, at++) {
+                    const int64_t in_x = ref_at4(x->type, n, c, h, w);
+                    if (to_planes) {
+                        ref_set(planes, at, ref_get(x, in_x));
+                    } else {
+                        ref_set(x, in_x, ref_get(planes, at));
+                    }
+                }
+            }
+        }
+    }
+}
+
+ebb_status ebb_ref_to_planes(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), planes = ref_out(run, 0);
+    move_planes(&x, &planes, true);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_from_planes(const ref_run *run) {
+    const ref_tensor planes = ref_in(run, 0), x = ref_out(run, 0);
+    move_planes(&x, &planes, false);
+    return EBB_OK;
+}
+
+/* n channels of `from` from channel `first` on become those of `to` from channel `at` on. */
+static void copy_channels(const ref_tensor *from, int64_t first, const ref_tensor *to, int64_t at,
+                          int64_t n) {
+    const ref_split s = ref_split_of(from->type), t = ref_split_of(to->type);
+    for (int64_t o = 0; o < s.outer; o++)
+        for (int64_t c = 0; c < n; c++)
+            for (int64_t i = 0; i < s.inner; i++)
+                ref_set(to, ref_split_at(&t, o, at + c, i),
+                        ref_get(from, ref_split_at(&s, o, first + c, i)));
+}
+
+ebb_status ebb_ref_concat(const ref_run *run) {
+    const ref_tensor y = ref_out(run, 0);
+    int64_t at = 0;
+    for (uint32_t k = 0; k < run->call->n_in; k++) {
+        const ref_tensor x = ref_in(run, k);
+        copy_channels(&x, 0, &y, at, x.type->dim[1]);
+        at += x.type->dim[1];
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_slice(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    copy_channels(&x, run->call->attr[SLICE_BEGIN].i[0], &y, 0, y.type->dim[1]);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_slice_grad(const ref_run *run) {
+    const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&dx, i, 0);
+    copy_channels(&dy, 0, &dx, run->call->attr[SLICE_GRAD_BEGIN].i[0], dy.type->dim[1]);
+    return EBB_OK;
+}

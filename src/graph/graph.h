@@ -1,0 +1,183 @@
+/* graph: *what* is computed. A sealed SSA graph of typed values and nodes in execution order.
+ *
+ *     parse/build -> lower -> grad -> optimizer -> simplify -> (query) -> planning graph
+ *
+ * Every arrow takes a sealed graph and gives a new one; nothing is ever changed in place. Facts that
+ * others find out about a graph (bytes, times, lifetimes) are tables indexed by id, theirs, not ours.
+ *
+ * Layout: a tensor of rank 4 is written logically [n,c,h,w] and stored channels-last, its bytes in
+ * the order n,h,w,c; this holds for weights [o,i,kh,kw] too (o,kh,kw,i). Other ranks are row-major.
+ */
+#ifndef EBB_GRAPH_GRAPH_H
+#define EBB_GRAPH_GRAPH_H
+
+#include "base/base.h"
+#include "graph/pgraph.h"
+
+typedef enum ebb_dtype { EBB_F32, EBB_F64, EBB_I32 } ebb_dtype;
+#define EBB_MAX_RANK     6
+#define EBB_MAX_OPERANDS 64 /* inputs of one node: concat is the only wide one */
+#define EBB_MAX_RESULTS  4
+
+typedef struct ebb_type {
+    ebb_dtype dtype;
+    uint32_t rank;             /* 0 (a scalar) to EBB_MAX_RANK */
+    int64_t dim[EBB_MAX_RANK]; /* >= 1; the product times the dtype's bytes fits in int64 */
+} ebb_type;
+
+const char *ebb_dtype_name(ebb_dtype dtype); /* "f32" */
+int64_t ebb_dtype_bytes(ebb_dtype dtype);
+int64_t ebb_type_count(const ebb_type *type); /* elements */
+int64_t ebb_type_bytes(const ebb_type *type);
+bool ebb_type_equal(const ebb_type *a, const ebb_type *b);
+/* "f32[32,64,56,56]" into text. */
+#define EBB_TYPE_TEXT 128
+const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]);
+/* false when rank, a dim or the product is out of range. */
+bool ebb_type_valid(const ebb_type *type);
+
+/* An attribute value: integers, or one real. Its schema is the op's. */
+typedef union ebb_attr {
+    int64_t i[EBB_MAX_RANK];
+    double f;
+} ebb_attr;
+
+/* How a param or state starts. */
+typedef enum ebb_init {
+    EBB_INIT_ZERO,
+    EBB_INIT_ONE,
+    EBB_INIT_KAIMING, /* He et al. 2015, fan-out, normal: std = sqrt(2 / (o*kh*kw)) for rank 4 */
+    EBB_INIT_UNIFORM, /* U(-1/sqrt(fan_in), 1/sqrt(fan_in)): linear layers; fan_in = last dim */
+} ebb_init;
+
+typedef struct ebb_value {
+    const char *name; /* unique, without the % */
+    ebb_type type;
+    ebb_role role;
+    ebb_id producer; /* node, or EBB_NONE when given */
+    uint32_t result;
+    ebb_init init; /* of params and states */
+    double fill;   /* of constants: every element */
+} ebb_value;
+
+struct ebb_op_info;
+typedef struct ebb_node {
+    const struct ebb_op_info *op;
+    ebb_phase phase;
+    const ebb_id *in, *out;
+    uint32_t n_in, n_out;
+    const ebb_attr *attr; /* [op->n_attrs] */
+    /* Key of a SEEDED op's random numbers: fixed when the model is first built and carried through every
+     * pass, so that a gradient op that draws its forward op's mask again has the same key. */
+    uint64_t seed_key;
+} ebb_node;
+
+typedef struct ebb_graph {
+    ebb_arena arena; /* owns everything below */
+    const char *name;
+    const ebb_value *values;
+    uint32_t n_values;
+    const ebb_node *nodes; /* execution order */
+    uint32_t n_nodes;
+    ebb_id loss; /* a scalar value to differentiate, or EBB_NONE */
+} ebb_graph;
+
+void ebb_graph_destroy(ebb_graph *graph); /* NULL is allowed */
+/* EBB_NONE when there is none. O(values). */
+ebb_id ebb_graph_find(const ebb_graph *graph, const char *name);
+
+/* ---- build: the only way to make a graph ------------------------------------------------------ */
+
+typedef struct ebb_builder ebb_builder;
+EBB_CHECKED ebb_status ebb_builder_create(ebb_env *env, const char *name, ebb_builder **out);
+void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allowed */
+
+/* The first error latches: later calls return EBB_NONE (or a list of them) and the seal reports it.
+ * name NULL: one is made ("relu_3"); a name that is taken gets a suffix when it was made, and is an
+ * error when it was given. */
+ebb_id ebb_build_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
+                       ebb_init init, double fill);
+/* One node with op->n_out results (names NULL, or names[i] NULL: made). attr NULL: all defaults. Types of
+ * results come from the op's shape rule. Returns the results, valid until the builder is gone; on a
+ * latched error a list of EBB_NONE. Role of the results: activation in the forward phase, gradient in the
+ * others; an update's result has its target's. A node reads nothing of a later phase and nothing that an
+ * earlier node has updated. */
+const ebb_id *ebb_build_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
+                             uint32_t n_in, const ebb_attr *attr, const char *const *names, ebb_phase phase,
+                             uint64_t seed_key);
+/* Its role becomes output. An error for given values and updates' results: these can be read as they are.
+ */
+void ebb_build_output(ebb_builder *builder, ebb_id value);
+void ebb_build_loss(ebb_builder *builder, ebb_id value); /* a computed real scalar, at most one */
+const ebb_type *ebb_build_type(const ebb_builder *builder,
+                               ebb_id value); /* a scalar f32 on a latched error */
+/* Latches an error of the caller's own. */
+EBB_PRINTF(3, 4) void ebb_build_fail(ebb_builder *builder, ebb_status status, const char *format, ...);
+ebb_status ebb_build_status(const ebb_builder *builder);
+/* Verifies, seals and destroys the builder (also on failure). */
+EBB_CHECKED ebb_status ebb_builder_seal(ebb_builder *builder, ebb_graph **out);
+
+/* ---- check ------------------------------------------------------------------------------------- */
+
+/* Everything that must hold of a sealed graph, found again from nothing: ids, order, one producer,
+ * types by the shape rules, roles, unique names, attributes in range. EBB_INTERNAL when a pass broke it,
+ * with the node. Every pass's result is verified in tests and under --verify. */
+EBB_CHECKED ebb_status ebb_graph_verify(ebb_env *env, const ebb_graph *graph);
+
+/* ---- text IR (docs/ir.md) ------------------------------------------------------------------------ */
+
+/* A symbolic dimension bound by the caller: overrides the file's default. */
+typedef struct ebb_dim {
+    const char *name;
+    int64_t size; /* >= 1 */
+} ebb_dim;
+
+typedef struct ebb_parse_options {
+    const ebb_dim *dims; /* a name that the file does not declare is EBB_USAGE */
+    uint32_t n_dims;
+    bool f64; /* every f32 in the file is read as f64: for finite differences */
+} ebb_parse_options;
+
+/* EBB_BAD_INPUT with "name:line:column: reason". Bounded by n: no allocation is larger than a constant
+ * times the text. */
+EBB_CHECKED ebb_status ebb_graph_parse(ebb_env *env, const char *name, const char *text, size_t n,
+                                       const ebb_parse_options *options, ebb_graph **out);
+/* Prints any graph, also after grad; parsing it back gives an equal graph. */
+void ebb_graph_print(ebb_text *text, const ebb_graph *graph);
+
+/* ---- passes: new graph out -------------------------------------------------------------------------- */
+
+typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
+/* Composite ops (batch_norm, dropout, flatten) become what the mode needs: training statistics and their
+ * update, or the running statistics; dropout vanishes in EBB_EVAL. Values keep their names; an output or
+ * loss that becomes another value is a view of it under its own name. */
+EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
+
+/* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w
+ * is named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
+ * behind its second operand. EBB_BAD_INPUT: no loss, one that depends on no param, an op on the way without
+ * a gradient, a composite op, a graph that has a backward already. */
+EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+typedef struct ebb_sgd {
+    double momentum, weight_decay; /* 0 <= momentum < 1, weight_decay >= 0 */
+    bool nesterov;                 /* needs momentum > 0 */
+} ebb_sgd;
+/* Appends an update of each param that has a gradient: w' = w - lr * step, `lr` a scalar input named %lr.
+ * Momentum %w.momentum is a state that starts at zero. The update stands right after its gradient is
+ * complete and the old value's last reader; with `phased`, after the whole backward. Weight decay holds for
+ * every param. Results are named %w.next and %w.momentum.next. */
+EBB_CHECKED ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
+                                   ebb_graph **out);
+
+/* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
+ * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs
+ * stay; params, states and constants that nobody reads go. Never changes a result's bits. */
+EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+/* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
+ * too: gradients for a test, activations to look at. EBB_USAGE when a name fits nothing. */
+EBB_CHECKED ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names,
+                                        uint32_t n_names, ebb_graph **out);
+
+#endif

@@ -1,0 +1,132 @@
+/* graph/op.h: what an op is. The header of those who add one.
+ *
+ * To add an op: one line in ops.def, its facts in graph/ops/<family>.c, a kernel per backend in
+ * exec/<backend>/<family>.c, its rows in tests/conformance. A listed op that lacks one of these is a
+ * link error. Generic code reads the traits below and never asks which op it has.
+ */
+#ifndef EBB_GRAPH_OP_H
+#define EBB_GRAPH_OP_H
+
+#include "graph/graph.h"
+
+typedef enum ebb_opcode {
+#define EBB_OP(name) EBB_OP_##name,
+#include "graph/ops.def"
+    EBB_N_OPS
+} ebb_opcode;
+
+/* One use of an op: all that a shape rule, a cost or a kernel needs to know. */
+typedef struct ebb_call {
+    const struct ebb_op_info *op;
+    const ebb_type *in, *out; /* out is written by infer, read by everyone else */
+    uint32_t n_in, n_out;
+    const ebb_attr *attr;
+} ebb_call;
+
+typedef enum ebb_attr_kind { EBB_ATTR_INT, EBB_ATTR_REAL, EBB_ATTR_BOOL } ebb_attr_kind;
+typedef struct ebb_attr_info {
+    const char *name;
+    ebb_attr_kind kind;
+    uint32_t count; /* integers in it (1 to EBB_MAX_RANK); text "stride=2" fills all of them;
+                     * 0: a list as long as given, padded with 0 (shapes) */
+    bool required;
+    double fallback; /* default of each */
+    double min, max; /* inclusive */
+} ebb_attr_info;
+
+typedef enum ebb_effect {
+    EBB_PURE,     /* same inputs, same bits */
+    EBB_SEEDED,   /* pure given (seed, node's seed_key, step) */
+    EBB_STATEFUL, /* updates a state: runs exactly once */
+    EBB_ORDERED   /* I/O, asserts: keeps its order, runs once */
+} ebb_effect;
+
+typedef struct ebb_cost {
+    int64_t flops; /* multiply and add count as two */
+    int64_t bytes; /* read and written */
+} ebb_cost;
+
+struct ebb_rewriter; /* what grad and lower rules emit into */
+
+typedef struct ebb_op_info {
+    const char *name;
+    ebb_opcode code;
+    uint32_t min_in, max_in, n_out;
+    const ebb_attr_info *attrs;
+    uint32_t n_attrs;
+    ebb_effect effect;
+    bool composite; /* only in models: `lower` must remove it before anything else */
+    /* (output, input) positions: that output may be written over that input, in order of preference.
+     * Every kernel of every backend must honour it. */
+    const ebb_pair *may_overwrite;
+    uint32_t n_may_overwrite;
+    const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
+    uint32_t n_update;
+    bool view; /* output 0 is the bytes of input 0 */
+
+    /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
+     * shapes and the rule; env carries the text. */
+    ebb_status (*infer)(ebb_env *env, const ebb_call *call, ebb_type *out);
+    void (*cost)(const ebb_call *call, ebb_cost *cost);
+    /* Emits gradient nodes. dout[i] is the gradient of result i, or EBB_NONE when none arrives. For each
+     * input that wants one, ebb_grad_give(). NULL: not differentiable. */
+    void (*grad)(struct ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+    /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
+    void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
+} ebb_op_info;
+
+/* Composite or not: an op with a lower rule is replaced by what the rule emits, which may be itself. */
+
+/* One symbol per op, from ops/<family>.c, and the table of them all, indexed by code. */
+#define EBB_OP(name) extern const ebb_op_info ebb_op_##name;
+#include "graph/ops.def"
+extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
+const ebb_op_info *ebb_op_find(const char *name); /* NULL when unknown */
+
+/* ---- for grad and lower rules ------------------------------------------------------------------ */
+
+/* Ids in node are those of the graph being rewritten; ebb_rw_in gives the new graph's. */
+typedef struct ebb_rewriter ebb_rewriter;
+ebb_builder *ebb_rw_builder(ebb_rewriter *rw);
+ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old);
+/* Emits one node in the rewriter's phase; attr NULL: defaults. seed_key is the source node's. Returns the
+ * results. */
+const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
+                          const ebb_attr *attr);
+/* grad: does input i of the node lead to a param? Do not compute what nobody wants. */
+bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
+/* grad: adds id to the gradient of input i. */
+void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
+/* lower: result i of the node is now id (which may be one of its inputs). */
+void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
+
+/* ---- attributes by position, shared with the kernels --------------------------------------------- */
+
+enum {
+    CONV_STRIDE,
+    CONV_PAD,
+    CONV_DILATION,
+    CONV_GROUPS,
+    CONV_SIZE
+}; /* gradients only: h,w of dx; kh,kw of dw */
+enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_pool_grad only: h,w of dx */
+/* POOL_STRIDE 0, the default, is the kernel's own size: always ask this. axis: 0 rows, 1 columns. */
+static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
+    return attr[POOL_STRIDE].i[axis] ? attr[POOL_STRIDE].i[axis] : attr[POOL_KERNEL].i[axis];
+}
+enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
+/* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
+ * kernel cares, its gradient does. */
+enum { BN_EPS, BN_BATCH };
+enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
+enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
+enum { DROPOUT_P };
+enum { RESHAPE_SHAPE };
+enum { PLANES_SIZE };             /* from_planes: c,h,w */
+enum { SLICE_BEGIN, SLICE_SIZE }; /* channels */
+enum { SLICE_GRAD_BEGIN, SLICE_GRAD_TOTAL };
+enum { FILL_SHAPE, FILL_VALUE, FILL_F64 }; /* F64: of f64, else of f32 */
+enum { SGD_DECAY };
+enum { SGDM_MOMENTUM, SGDM_DECAY, SGDM_NESTEROV };
+
+#endif

@@ -1,0 +1,14 @@
+/* The table of all ops, from ops.def. */
+#include "graph/op.h"
+
+const ebb_op_info *const ebb_ops[EBB_N_OPS] = {
+#define EBB_OP(name) [EBB_OP_##name] = &ebb_op_##name,
+#include "graph/ops.def"
+};
+
+const ebb_op_info *ebb_op_find(const char *name) {
+    for (uint32_t i = 0; i < EBB_N_OPS; i++) {
+        if (strcmp(ebb_ops[i]->name, name) == 0) return ebb_ops[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,251 @@
+/* Batch normalization (Ioffe and Szegedy, ICML 2015), cut so that each part is what a planner would want.
+ *
+ *     bn_stats      x -> mean, variance over all but channels (variance divides by the count m)
+ *     bn_track      running := (1 - momentum) * running + momentum * batch, the variance as m / (m - 1) of
+ *                   bn_stats's (as it is when m = 1)
+ *     bn_apply      y = (x - mean) * inv_std * gamma + beta,  inv_std = 1 / sqrt(variance + eps)
+ *     bn_grad_sums  dgamma = sum dy * (x - mean) * inv_std,  dbeta = sum dy
+ *     bn_grad       dx = gamma * inv_std * (dy - dbeta / m - (x - mean) * inv_std * dgamma / m)
+ *
+ * The statistics are small, so keeping them is cheap and y can be had again from x alone.
+ *
+ * Where the statistics are those of the same x (bn_apply's `batch`), dx above is the whole derivative by x,
+ * through y and through both statistics; so bn_apply gives the statistics no gradient of their own, and
+ * bn_stats's rule refuses one that comes from elsewhere. With running statistics they are constants: dx =
+ * dy * gamma * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
+#include "graph/ops/rule.h"
+
+#define EPS \
+    { .name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-5, .min = 1e-30, .max = 1e30 }
+#define MOMENTUM \
+    { .name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.1, .min = 0, .max = 1 }
+
+static const ebb_attr_info batch_norm_attrs[] = {[BATCH_NORM_EPS] = EPS, [BATCH_NORM_MOMENTUM] = MOMENTUM};
+static const ebb_attr_info bn_apply_attrs[] = {
+    [BN_EPS] = EPS,
+    [BN_BATCH] = {.name = "batch", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
+};
+static const ebb_attr_info bn_grad_attrs[] = {[BN_EPS] = EPS};
+static const ebb_attr_info bn_track_attrs[] = {
+    [BN_TRACK_MOMENTUM] = MOMENTUM,
+    [BN_TRACK_COUNT] = {.name = "count",
+                        .kind = EBB_ATTR_INT,
+                        .count = 1,
+                        .required = true,
+                        .min = 1,
+                        .max = EBB_ATTR_SIZE_MAX},
+};
+
+static const ebb_pair bn_apply_over[] = {{0, 0}};
+static const ebb_pair bn_grad_over[] = {{0, 6},
+                                        {0, 0}}; /* over dy; over x where a skip branch still needs dy */
+static const ebb_pair bn_track_update[] = {{0, 2}, {1, 3}};
+
+enum { X, MEAN, VARIANCE, GAMMA, BETA }; /* bn_apply's inputs */
+
+static ebb_status batch_norm_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(
+        env, call, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]", out);
+}
+
+static ebb_status bn_stats_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[n,c,...] -> [c] [c]", out);
+}
+
+static ebb_status bn_apply_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
+}
+
+static ebb_status bn_track_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]",
+                          out);
+}
+
+static ebb_status bn_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]", out);
+}
+
+static ebb_status bn_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(
+        env, call, "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]",
+        out);
+}
+
+/* Flops for each element of the first operand; the few for each channel are not counted. */
+static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
+}
+
+static void four_flops_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
+}
+
+static void six_flops_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 6);
+}
+
+/* ---- in training and in evaluation -------------------------------------------------------------- */
+
+static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
+    ebb_id x = ebb_rw_value(rw, node->in[0]);
+    ebb_id mean = ebb_rw_value(rw, node->in[3]), variance = ebb_rw_value(rw, node->in[4]);
+    if (mode == EBB_TRAIN) {
+        const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), x);
+        ebb_attr track[] = {
+            [BN_TRACK_MOMENTUM] = node->attr[BATCH_NORM_MOMENTUM],
+            [BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
+        };
+        const ebb_id *stats = ebb_rw_emit(rw, &ebb_op_bn_stats, &x, 1, NULL);
+        ebb_id tracked[] = {stats[0], stats[1], mean, variance};
+        ebb_rw_emit(rw, &ebb_op_bn_track, tracked, 4, track);
+        mean = tracked[0];
+        variance = tracked[1];
+    }
+    ebb_attr apply[] = {[BN_EPS] = node->attr[BATCH_NORM_EPS], [BN_BATCH] = {.i = {mode == EBB_TRAIN}}};
+    ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[1]), ebb_rw_value(rw, node->in[2])};
+    ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_bn_apply, in, 5, apply)[0]);
+}
+
+/* ---- gradients ---------------------------------------------------------------------------------- */
+
+static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    (void)node;
+    if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
+    ebb_build_fail(
+        ebb_rw_builder(rw), EBB_BAD_INPUT,
+        "bn_stats: its mean and variance have no gradient of their own: only bn_apply with batch=true, on "
+        "the same x, may read them on the way to the loss");
+}
+
+/* dx where mean and variance are constants. */
+static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
+    ebb_id variance = ebb_rw_value(rw, node->in[VARIANCE]), gamma = ebb_rw_value(rw, node->in[GAMMA]);
+    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), gamma);
+    ebb_attr fill[] = {
+        [FILL_SHAPE] = {.i = {type->dim[0]}},
+        [FILL_VALUE] = {.f = 0},
+        [FILL_F64] = {.i = {type->dtype == EBB_F64}},
+    };
+    ebb_id zero = ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, fill)[0];
+    ebb_id in[] = {dy, zero, variance, gamma, zero};
+    return ebb_rw_emit(rw, &ebb_op_bn_apply, in, 5, node->attr)[0];
+}
+
+/* Statistics of this x depend on a param just where x does; all that can be seen here of what `batch`
+ * claims. */
+static bool statistics_check(ebb_rewriter *rw, const ebb_node *node, bool batch) {
+    bool due = batch && ebb_grad_wants(rw, node, X);
+    if (ebb_grad_wants(rw, node, MEAN) == due && ebb_grad_wants(rw, node, VARIANCE) == due) return true;
+    ebb_build_fail(
+        ebb_rw_builder(rw), EBB_BAD_INPUT,
+        batch ? "bn_apply: batch=true, but mean and variance are not bn_stats of this x: say batch=false"
+              : "bn_apply: mean and variance depend on a param but are taken for constants: say batch=true "
+                "if they are bn_stats of this x");
+    return false;
+}
+
+static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    bool batch = node->attr[BN_BATCH].i[0] != 0;
+    if (!statistics_check(rw, node, batch)) return;
+    bool wants_x = ebb_grad_wants(rw, node, X);
+    bool wants_sums =
+        ebb_grad_wants(rw, node, GAMMA) || ebb_grad_wants(rw, node, BETA) || (batch && wants_x);
+    ebb_id x = ebb_rw_value(rw, node->in[X]);
+    ebb_id mean = ebb_rw_value(rw, node->in[MEAN]), variance = ebb_rw_value(rw, node->in[VARIANCE]);
+    ebb_id dgamma = EBB_NONE, dbeta = EBB_NONE;
+    if (wants_sums) {
+        ebb_id in[] = {x, mean, variance, dout[0]};
+        const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[BN_EPS]);
+        dgamma = sums[0];
+        dbeta = sums[1];
+        if (ebb_grad_wants(rw, node, GAMMA)) ebb_grad_give(rw, node, GAMMA, dgamma);
+        if (ebb_grad_wants(rw, node, BETA)) ebb_grad_give(rw, node, BETA, dbeta);
+    }
+    if (!wants_x) return;
+    if (!batch) {
+        ebb_grad_give(rw, node, X, running_dx(rw, node, dout[0]));
+        return;
+    }
+    ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[GAMMA]), dgamma, dbeta, dout[0]};
+    ebb_grad_give(rw, node, X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[BN_EPS])[0]);
+}
+
+/* ---- the ops ------------------------------------------------------------------------------------ */
+
+const ebb_op_info ebb_op_batch_norm = {
+    .name = "batch_norm",
+    .code = EBB_OP_batch_norm,
+    .min_in = 5,
+    .max_in = 5,
+    .n_out = 1,
+    EBB_LIST(attrs, batch_norm_attrs),
+    .effect = EBB_STATEFUL,
+    .composite = true,
+    .infer = batch_norm_infer,
+    .cost = six_flops_cost,
+    .lower = batch_norm_lower,
+};
+
+const ebb_op_info ebb_op_bn_stats = {
+    .name = "bn_stats",
+    .code = EBB_OP_bn_stats,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 2,
+    .effect = EBB_PURE,
+    .infer = bn_stats_infer,
+    .cost = four_flops_cost,
+    .grad = bn_stats_grad,
+};
+
+const ebb_op_info ebb_op_bn_apply = {
+    .name = "bn_apply",
+    .code = EBB_OP_bn_apply,
+    .min_in = 5,
+    .max_in = 5,
+    .n_out = 1,
+    EBB_LIST(attrs, bn_apply_attrs),
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, bn_apply_over),
+    .infer = bn_apply_infer,
+    .cost = two_flops_cost,
+    .grad = bn_apply_grad,
+};
+
+const ebb_op_info ebb_op_bn_track = {
+    .name = "bn_track",
+    .code = EBB_OP_bn_track,
+    .min_in = 4,
+    .max_in = 4,
+    .n_out = 2,
+    EBB_LIST(attrs, bn_track_attrs),
+    .effect = EBB_STATEFUL,
+    EBB_LIST(update, bn_track_update),
+    .infer = bn_track_infer,
+    .cost = six_flops_cost,
+};
+
+const ebb_op_info ebb_op_bn_grad_sums = {
+    .name = "bn_grad_sums",
+    .code = EBB_OP_bn_grad_sums,
+    .min_in = 4,
+    .max_in = 4,
+    .n_out = 2,
+    EBB_LIST(attrs, bn_grad_attrs),
+    .effect = EBB_PURE,
+    .infer = bn_grad_sums_infer,
+    .cost = four_flops_cost,
+};
+
+const ebb_op_info ebb_op_bn_grad = {
+    .name = "bn_grad",
+    .code = EBB_OP_bn_grad,
+    .min_in = 7,
+    .max_in = 7,
+    .n_out = 1,
+    EBB_LIST(attrs, bn_grad_attrs),
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, bn_grad_over),
+    .infer = bn_grad_infer,
+    .cost = four_flops_cost,
+};

@@ -1,0 +1,202 @@
+/* Shape rules as text: match binds letters to the operands, give writes the results. The texts are
+ * constants of the op families, so a malformed one is a bug of ours and asserted. */
+#include "graph/ops/rule.h"
+
+#include <assert.h>
+
+typedef struct operand {
+    const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
+    int n_name, n_shape;
+    bool i32;
+} operand;
+
+/* Reads the operand or result at *at and steps behind it and one space. */
+static operand operand_read(const char **at) {
+    operand o = {.name = *at};
+    const char *p = *at;
+    while (*p != '[' && *p != ':') p++;
+    o.n_name = (int)(p - o.name);
+    if (*p == ':') {
+        assert(strncmp(p, ":i32[", 5) == 0);
+        o.i32 = true;
+        p += 4;
+    }
+    o.shape = p + 1;
+    const char *end = strchr(o.shape, ']');
+    assert(end);
+    o.n_shape = (int)(end - o.shape);
+    *at = end[1] == ' ' ? end + 2 : end + 1;
+    return o;
+}
+
+static operand operand_find(const char *text, uint32_t i) {
+    operand o = operand_read(&text);
+    while (i-- > 0) o = operand_read(&text);
+    return o;
+}
+
+static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
+                              const operand *o) {
+    char text[EBB_TYPE_TEXT], first[EBB_TYPE_TEXT];
+    const ebb_type *type = &call->in[i];
+    if (o->i32) {
+        if (type->dtype == EBB_I32) return EBB_OK;
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be i32", call->op->name, o->n_name, o->name,
+                        ebb_type_text(type, text));
+    }
+    if (type->dtype != EBB_F32 && type->dtype != EBB_F64) {
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be f32 or f64", call->op->name, o->n_name,
+                        o->name, ebb_type_text(type, text));
+    }
+    if (i == 0) rule->dtype = type->dtype; /* the first operand of every rule is a float */
+    if (type->dtype == rule->dtype) return EBB_OK;
+    operand x = operand_find(rule->text, 0);
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must have one dtype", call->op->name,
+                    x.n_name, x.name, ebb_type_text(&call->in[0], first), o->n_name, o->name,
+                    ebb_type_text(type, text));
+}
+
+static ebb_status whole_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
+                              const operand *o) {
+    char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
+    if (rule->star == EBB_NONE) rule->star = i;
+    const ebb_type *type = &call->in[i], *star = &call->in[rule->star];
+    if (ebb_type_equal(type, star)) return EBB_OK;
+    operand s = operand_find(rule->text, rule->star);
+    return ebb_fail(env, EBB_BAD_INPUT,
+                    "%s: %.*s %s and %.*s %s must have one shape (nothing is broadcast)", call->op->name,
+                    s.n_name, s.name, ebb_type_text(star, other), o->n_name, o->name,
+                    ebb_type_text(type, text));
+}
+
+static ebb_status letter_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
+                               const operand *o, char letter, uint32_t axis) {
+    uint32_t l = (uint32_t)(letter - 'a');
+    int64_t size = call->in[i].dim[axis];
+    if (rule->size[l] == 0) {
+        rule->size[l] = size;
+        rule->owner[l] = i;
+    }
+    if (rule->size[l] == size) return EBB_OK;
+    char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
+    operand x = operand_find(rule->text, rule->owner[l]);
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s has %lld for %c but %.*s %s has %lld (%s)",
+                    call->op->name, x.n_name, x.name, ebb_type_text(&call->in[rule->owner[l]], other),
+                    (long long)rule->size[l], letter, o->n_name, o->name, ebb_type_text(&call->in[i], text),
+                    (long long)size, rule->text);
+}
+
+/* The `...` of operand i: the dimensions behind the first two are those of the operand that came first. */
+static ebb_status tail_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
+                             const operand *o) {
+    if (rule->tail == EBB_NONE) rule->tail = i;
+    const ebb_type *type = &call->in[i], *first = &call->in[rule->tail];
+    bool same = type->rank == first->rank;
+    for (uint32_t d = 2; same && d < type->rank; d++) same = type->dim[d] == first->dim[d];
+    if (same) return EBB_OK;
+    char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
+    operand x = operand_find(rule->text, rule->tail);
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must agree behind the channels (%s)",
+                    call->op->name, x.n_name, x.name, ebb_type_text(first, other), o->n_name, o->name,
+                    ebb_type_text(type, text), rule->text);
+}
+
+static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
+                                const operand *o) {
+    const ebb_type *type = &call->in[i];
+    ebb_status status = dtype_match(env, call, rule, i, o);
+    if (status) return status;
+    if (o->shape[0] == '*') return whole_match(env, call, rule, i, o);
+
+    uint32_t n_letters = 0;
+    bool tail = false;
+    for (int k = 0; k < o->n_shape; k++) {
+        if (o->shape[k] >= 'a' && o->shape[k] <= 'z') n_letters++;
+        if (o->shape[k] == '.') tail = true;
+    }
+    bool rank_ok = type->rank == n_letters || (tail && type->rank == n_letters + 2);
+    if (!rank_ok) {
+        char text[EBB_TYPE_TEXT];
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must have rank %u%s: %.*s[%.*s]", call->op->name,
+                        o->n_name, o->name, ebb_type_text(type, text), n_letters, tail ? " or 4" : "",
+                        o->n_name, o->name, o->n_shape, o->shape);
+    }
+    for (uint32_t d = 0; d < n_letters; d++) {
+        status = letter_match(env, call, rule, i, o, o->shape[(size_t)d * 2], d);
+        if (status) return status;
+    }
+    return tail ? tail_match(env, call, rule, i, o) : EBB_OK;
+}
+
+ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule) {
+    *rule = (ebb_rule){.text = text, .star = EBB_NONE, .tail = EBB_NONE};
+    const char *at = text;
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        assert(*at != '-');
+        operand o = operand_read(&at);
+        ebb_status status = operand_match(env, call, rule, i, &o);
+        if (status) return status;
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out) {
+    if (ebb_type_valid(out)) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: its result of rank %u from %s is larger than 2^63 - 1 bytes",
+                    call->op->name, out->rank, call->n_in ? ebb_type_text(&call->in[0], text) : "nothing");
+}
+
+ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule, ebb_type *out) {
+    const char *at = strstr(rule->text, "-> ");
+    assert(at);
+    at += 3;
+    for (uint32_t r = 0; r < call->op->n_out; r++) {
+        operand o = operand_read(&at);
+        ebb_type *type = &out[r];
+        *type = (ebb_type){.dtype = rule->dtype};
+        if (o.shape[0] == '*') {
+            assert(rule->star != EBB_NONE);
+            *type = call->in[rule->star];
+            continue;
+        }
+        for (int k = 0; k < o.n_shape; k += 2) {
+            if (o.shape[k] == '.') break;
+            type->dim[type->rank++] = ebb_rule_size(rule, o.shape[k]);
+        }
+        if (memchr(o.shape, '.', (size_t)o.n_shape)) {
+            const ebb_type *tail = &call->in[rule->tail];
+            while (type->rank < tail->rank) {
+                type->dim[type->rank] = tail->dim[type->rank];
+                type->rank++;
+            }
+        }
+        ebb_status status = ebb_rule_result(env, call, type);
+        if (status) return status;
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out) {
+    ebb_rule rule;
+    ebb_status status = ebb_rule_match(env, call, text, &rule);
+    return status ? status : ebb_rule_give(env, call, &rule, out);
+}
+
+/* ---- costs -------------------------------------------------------------------------------------- */
+
+int64_t ebb_mul_saturated(int64_t a, int64_t b) {
+    int64_t product;
+    return ebb_mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
+void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->in[i]), &bytes)) bytes = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < call->n_out; i++) {
+        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->out[i]), &bytes)) bytes = INT64_MAX;
+    }
+    *cost = (ebb_cost){.flops = ebb_mul_saturated(items, each), .bytes = bytes};
+}

@@ -1,0 +1,61 @@
+/* The planning graph: names, small facts, and the life of drafts and graphs. */
+#include "graph/pgraph.h"
+
+const char *ebb_role_name(ebb_role role) {
+    static const char *const names[EBB_N_ROLES] = {"input",      "constant", "param", "state",
+                                                   "activation", "gradient", "output"};
+    return (unsigned)role < EBB_N_ROLES ? names[role] : NULL;
+}
+
+const char *ebb_phase_name(ebb_phase phase) {
+    static const char *const names[] = {"forward", "backward", "update"};
+    return (unsigned)phase < EBB_COUNT(names) ? names[phase] : NULL;
+}
+
+void ebb_pdraft_init(ebb_pdraft *draft, ebb_env *env) {
+    *draft = (ebb_pdraft){0};
+    ebb_arena_init(&draft->arena, env);
+}
+
+void ebb_pdraft_deinit(ebb_pdraft *draft) {
+    ebb_env *env = draft->arena.env;
+    EBB_ARRAY_FREE(env, &draft->values);
+    EBB_ARRAY_FREE(env, &draft->ops);
+    EBB_ARRAY_FREE(env, &draft->value_origin);
+    ebb_arena_deinit(&draft->arena);
+    ebb_pdraft_init(draft, env);
+}
+
+void ebb_pgraph_destroy(ebb_pgraph *graph) {
+    if (graph == NULL) return;
+    ebb_arena arena = graph->arena; /* the graph itself lies in it */
+    ebb_arena_deinit(&arena);
+}
+
+ebb_pop_way ebb_pop_under(const ebb_pop *op, uint32_t alternative) {
+    ebb_pop_way way = {.in = op->in,
+                       .n_in = op->n_in,
+                       .time_ns = op->time_ns,
+                       .scratch_bytes = op->scratch_bytes,
+                       .in_place = op->in_place,
+                       .n_in_place = op->n_in_place};
+    if (alternative == EBB_NONE) return way;
+    const ebb_alternative *a = &op->alternatives[alternative];
+    way.time_ns = a->time_ns;
+    way.scratch_bytes = a->scratch_bytes;
+    if (a->has_inputs) {
+        way.in = a->in;
+        way.n_in = a->n_in;
+    }
+    if (a->has_in_place) {
+        way.in_place = a->in_place;
+        way.n_in_place = a->n_in_place;
+    }
+    return way;
+}
+
+int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph) {
+    int64_t sum = 0; /* the seal saw that it fits */
+    for (uint32_t i = 0; i < graph->n_ops; i++) sum += graph->ops[i].time_ns;
+    return sum;
+}

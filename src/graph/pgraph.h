@@ -1,0 +1,160 @@
+/* graph/pgraph.h: the planning graph, ebb.graph/1: all that the planner and the search ever see.
+ *
+ * It says how many bytes each value has, what each op reads and writes, how long it takes, and what
+ * it may do to memory. It knows no shapes and no kernels, so any framework's graph can be planned.
+ * The engine makes one from a training graph by asking a backend ("query"); the reader makes one
+ * from JSON. It is sealed: passes build a new one. Lists of pairs hold *positions* in the op's own
+ * input and output lists, as the JSON does.
+ *
+ * After a rewrite (src/sublinear/rewrite) the same type holds the schedule: its ops are the steps in
+ * execution order, a recomputed op is a second op, and `origin` tells which op it repeats.
+ *
+ *     ops[2] = relu  inputs {1}  outputs {2}  in_place {{0,0}}
+ *     value 2 may be written over value 1 when this is value 1's last read.
+ */
+#ifndef EBB_GRAPH_PGRAPH_H
+#define EBB_GRAPH_PGRAPH_H
+
+#include "base/base.h"
+#include "ebb/plan.h"
+
+typedef enum ebb_role {
+    EBB_ROLE_INPUT,    /* given before the step, transient region */
+    EBB_ROLE_CONSTANT, /* given once, persistent region */
+    EBB_ROLE_PARAM,    /* given once, persistent; may be replaced by an update */
+    EBB_ROLE_STATE,    /* as param: momentum, running statistics */
+    EBB_ROLE_ACTIVATION,
+    EBB_ROLE_GRADIENT,
+    EBB_ROLE_OUTPUT, /* must be intact after the last step */
+} ebb_role;
+#define EBB_N_ROLES 7
+
+/* "input", ...; NULL when out of range. */
+const char *ebb_role_name(ebb_role role);
+const char *ebb_phase_name(ebb_phase phase);
+static inline bool ebb_role_persistent(ebb_role r) {
+    return r == EBB_ROLE_CONSTANT || r == EBB_ROLE_PARAM || r == EBB_ROLE_STATE;
+}
+
+typedef struct ebb_pvalue {
+    const char *name;
+    int64_t bytes; /* >= 0; 0 is a control edge and owns nothing */
+    ebb_role role;
+    ebb_id producer; /* op, or EBB_NONE when given */
+    uint32_t result; /* position in the producer's outputs */
+} ebb_pvalue;
+
+typedef struct ebb_pair {
+    uint32_t out, in; /* positions */
+} ebb_pair;
+
+typedef struct ebb_view {
+    uint32_t out, in;     /* positions */
+    int64_t offset_bytes; /* >= 0; offset + out's bytes <= in's bytes */
+} ebb_view;
+
+/* Another way to do an op; fields that the JSON leaves out are the op's own. */
+typedef struct ebb_alternative {
+    const char *name;
+    const ebb_id *in; /* n_in of the op, if has_inputs; else NULL */
+    uint32_t n_in;
+    bool has_inputs, has_in_place;
+    int64_t time_ns, scratch_bytes;
+    const ebb_pair *in_place;
+    uint32_t n_in_place;
+} ebb_alternative;
+
+typedef struct ebb_pop {
+    const char *name, *kind;
+    ebb_phase phase;
+    const ebb_id *in, *out; /* value ids */
+    uint32_t n_in, n_out;
+    int64_t time_ns, scratch_bytes; /* >= 0 */
+    bool recomputable, optional, ordered;
+    const ebb_id *after; /* op ids that must have run first */
+    uint32_t n_after;
+    const ebb_pair *in_place; /* in order of preference */
+    uint32_t n_in_place;
+    const ebb_pair *update;
+    uint32_t n_update;
+    const ebb_view *views;
+    uint32_t n_views;
+    const ebb_alternative *alternatives;
+    uint32_t n_alternatives;
+    ebb_id origin; /* the op of the graph that was planned; its own id before a rewrite */
+} ebb_pop;
+
+typedef struct ebb_pgraph {
+    ebb_arena arena; /* owns everything below */
+    const char *name;
+    int64_t fixed_bytes;
+    const ebb_pvalue *values;
+    uint32_t n_values;
+    const ebb_pop *ops; /* in a valid execution order */
+    uint32_t n_ops;
+    const ebb_id *value_origin; /* [n_values]; after a rewrite: the value that this is a life of */
+} ebb_pgraph;
+
+/* ---- building ---------------------------------------------------------------------------- */
+
+/* A draft is filled freely by its maker, then sealed. Arrays put into it must live in draft->arena. */
+typedef struct ebb_pdraft {
+    ebb_arena arena;
+    const char *name;
+    int64_t fixed_bytes;
+    EBB_ARRAY(ebb_pvalue) values; /* producer and result are filled by the seal */
+    EBB_ARRAY(ebb_pop) ops;
+    EBB_ARRAY(ebb_id) value_origin; /* empty: the identity */
+} ebb_pdraft;
+
+void ebb_pdraft_init(ebb_pdraft *draft, ebb_env *env);
+void ebb_pdraft_deinit(ebb_pdraft *draft);
+/* Checks every rule of ebb.graph/1 and gives the sealed graph; the draft is empty afterwards, also on
+ * failure. `where` prefixes error texts (a file name). Rules: ids in range; each value produced at
+ * most once, and before its readers; given values are exactly the given roles, and no given role is
+ * produced except by an `update` of a value of the same role and bytes; pairs and views within
+ * range, a view within its base, at most one view/update per output; at most one update per param or
+ * state, after all its listed readers (through views and under alternatives too), and no output a view
+ * of it; what a view or an update stands on is the same under every alternative; `after` names an earlier
+ * op; alternatives' inputs available; sums of bytes and times fit in int64. Names that are NULL are filled
+ * in ("v3", "op3"). Errors: EBB_BAD_INPUT, EBB_NO_MEMORY. O(values + edges). */
+EBB_CHECKED ebb_status ebb_pdraft_seal(ebb_pdraft *draft, const char *where, ebb_pgraph **out);
+void ebb_pgraph_destroy(ebb_pgraph *graph); /* NULL is allowed */
+
+/* ---- seams: ebb.graph/1 -------------------------------------------------------------------- */
+
+/* The members of a graph object that is already parsed, for plan files, which contain one. */
+EBB_CHECKED ebb_status ebb_pgraph_read(ebb_env *env, const char *where, const ebb_json *json,
+                                       ebb_pgraph **out);
+EBB_CHECKED ebb_status ebb_pgraph_parse(ebb_env *env, const char *where, const char *text, size_t n,
+                                        ebb_pgraph **out);
+/* One value or op a line. key as ebb_json_begin. Reading it back gives an equal graph. */
+void ebb_pgraph_print(ebb_json_out *json, const char *key, const ebb_pgraph *graph);
+
+/* ---- small facts ------------------------------------------------------------------------------ */
+
+/* What op does under an alternative (EBB_NONE = as listed): borrowed lists. */
+typedef struct ebb_pop_way {
+    const ebb_id *in;
+    uint32_t n_in;
+    int64_t time_ns, scratch_bytes;
+    const ebb_pair *in_place;
+    uint32_t n_in_place;
+} ebb_pop_way;
+ebb_pop_way ebb_pop_under(const ebb_pop *op, uint32_t alternative);
+
+/* Whatever its flag says, what acts on the world or replaces a param runs exactly once. */
+static inline bool ebb_pop_repeatable(const ebb_pop *op) {
+    return op->recomputable && !op->ordered && op->n_update == 0;
+}
+
+/* Sum of all ops' listed times. */
+int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
+
+/* A schedule: which ops run, in what order, how often, by which alternative. */
+typedef struct ebb_step_choice {
+    ebb_id op;
+    uint32_t alternative; /* EBB_NONE = as listed; the same for every run of one op */
+} ebb_step_choice;
+
+#endif

@@ -1,0 +1,99 @@
+/* planner/pack.h: private to the packers: what one packing problem looks like from inside.
+ *
+ * Time is cut at every row's lower and upper into *spans* that no row splits; a row covers the spans
+ * [first, end). Space is counted in *granules*, the smallest alignment of any row: every offset is a
+ * multiple of it, so that bytes between a row's end and the next multiple are lost anyway.
+ *
+ *     ebb_pack_problem  the rows, cut once, shared read-only by every placement
+ *     ebb_space         the placed rows of one placement, asked for holes
+ *     ebb_pack_choose   which hole a row takes: this is all in which the list packers differ
+ */
+#ifndef EBB_PLANNER_PACK_H
+#define EBB_PLANNER_PACK_H
+
+#include "planner/rows.h"
+
+typedef struct ebb_pack_problem {
+    ebb_arena arena;
+    const ebb_row *rows; /* borrowed */
+    uint32_t n;
+    const uint32_t *first, *end; /* [n] spans, first < end */
+    uint32_t n_spans;
+    const int64_t *load; /* [n_spans] bytes live, rounded up to granules */
+    int64_t granule;     /* bytes */
+    int64_t smallest;    /* smallest size above 0 in whole granules: a hole below it is useless */
+} ebb_pack_problem;
+
+#define EBB_PACK_MAX_ROWS  (UINT32_C(1) << 28)
+#define EBB_PACK_MAX_BYTES (INT64_MAX / 8)
+
+/* EBB_BAD_INPUT: a row is malformed, or the sizes and alignments sum to more than 2^60 bytes.
+ * O(n log n). deinit is safe after a failure. */
+EBB_CHECKED ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const ebb_row *rows,
+                                             uint32_t n);
+void ebb_pack_problem_deinit(ebb_pack_problem *problem);
+
+/* The rows in the order in which a list packer takes them; ties end at the row's index. In arena. */
+EBB_CHECKED ebb_status ebb_pack_sort(ebb_arena *arena, const ebb_pack_problem *problem,
+                                     ebb_pack_order order, uint32_t **out);
+
+/* ---- space -------------------------------------------------------------------------------------- */
+
+typedef struct ebb_range {
+    int64_t lo, hi; /* bytes [lo, hi) */
+} ebb_range;
+
+typedef struct ebb_range_set {
+    ebb_range *at; /* ascending, apart */
+    uint32_t n, cap;
+} ebb_range_set;
+
+typedef struct ebb_range_cursor {
+    const ebb_range *at, *end;
+} ebb_range_cursor;
+
+#define EBB_SPACE_NODES 128 /* two a level of a tree of at most 2^29 leaves, twice, and two columns */
+
+/* A binary tree over the spans, cut at one height into equal blocks of time. See pack_space.c. */
+typedef struct ebb_space {
+    ebb_arena arena;
+    uint32_t n_leaves;     /* a power of two */
+    uint32_t block_leaves; /* a power of two */
+    int64_t granule;
+    int64_t useless;       /* bytes: holes up to this size are closed */
+    ebb_range_set *any;    /* [2 * n_leaves] rows of the nodes at and below a node */
+    ebb_range_set *over;   /* [n_leaves] rows of an inner node below the blocks' height */
+    ebb_range_set *column; /* [n_leaves / block_leaves] rows that live through all of a block */
+    /* the row that is looked at */
+    uint32_t first, end;
+    uint32_t inside[EBB_SPACE_NODES], n_inside; /* nodes that make up its time */
+    uint32_t above[EBB_SPACE_NODES], n_above;   /* nodes that it covers in part, lowest first */
+    ebb_range_cursor sets[EBB_SPACE_NODES];     /* what is placed there and then */
+    uint32_t n_sets;
+    int64_t reach; /* all below was walked */
+} ebb_space;
+
+EBB_CHECKED ebb_status ebb_space_init(ebb_space *space, ebb_env *env, const ebb_pack_problem *problem);
+void ebb_space_deinit(ebb_space *space);
+/* Starts at the bottom of the spans [first, end). */
+void ebb_space_look(ebb_space *space, uint32_t first, uint32_t end);
+/* The next free range of at least size bytes; false when none is left, and then all from space->reach on
+ * is free. */
+bool ebb_space_hole(ebb_space *space, int64_t size, ebb_range *hole);
+/* Places bytes [offset, offset + size) in the spans that were looked at. */
+EBB_CHECKED ebb_status ebb_space_take(ebb_space *space, int64_t offset, int64_t size);
+
+/* ---- list packing --------------------------------------------------------------------------------- */
+
+/* The offset for the row that space looks at. */
+typedef int64_t (*ebb_pack_choose)(ebb_space *space, const ebb_row *row);
+int64_t ebb_choose_first(ebb_space *space, const ebb_row *row);
+int64_t ebb_choose_best(ebb_space *space, const ebb_row *row);
+
+EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
+                                     ebb_pack_choose choose, int64_t *offsets, int64_t *height);
+/* problem, list, and away with the problem. */
+EBB_CHECKED ebb_status ebb_pack_rows(ebb_env *env, const ebb_row *rows, uint32_t n, ebb_pack_order order,
+                                     ebb_pack_choose choose, int64_t *offsets, int64_t *height);
+
+#endif

@@ -1,0 +1,83 @@
+/* planner/rows.h: packing seen by the packers: rows in time, offsets in space. No graphs here.
+ *
+ * A row needs `size` bytes during the half-open steps [lower, upper). Two rows that overlap in time
+ * must not overlap in [offset, offset + size). The height is the largest offset + size.
+ *
+ *     address
+ *       12 |     +--c--+          a [0,2) size 8 offset 0
+ *        8 |--a--+     |          b [1,4) size 4 offset 8 ...
+ *        0 +--+--+--+--+-> step
+ *
+ * The packers, the checker and the CSV seam include this and base only.
+ */
+#ifndef EBB_PLANNER_ROWS_H
+#define EBB_PLANNER_ROWS_H
+
+#include "base/base.h"
+
+typedef struct ebb_row {
+    int64_t lower, upper; /* steps, lower < upper */
+    int64_t size;         /* bytes, >= 0 */
+    int64_t alignment;    /* power of two, >= 1 */
+} ebb_row;
+
+/* A table of rows with names, as a CSV file has them. */
+typedef struct ebb_rows {
+    ebb_arena arena;
+    const char **ids;
+    ebb_row *rows;
+    int64_t *offsets; /* NULL when the file has no offset column */
+    uint32_t n;
+} ebb_rows;
+
+/* ---- packers: one algorithm a file, one signature ------------------------------------------- */
+
+/* Gives every row an offset (multiple of its alignment) and the height. offsets has room for n.
+ * Deterministic. Errors: EBB_NO_MEMORY; EBB_BAD_INPUT (a row is malformed, or sizes and alignments sum to
+ * more than 2^60). */
+typedef ebb_status (*ebb_packer)(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *offsets,
+                                 int64_t *height);
+/* The order in which a list packer places the rows. */
+typedef enum ebb_pack_order {
+    EBB_ORDER_SIZE,     /* largest size first */
+    EBB_ORDER_AREA,     /* largest size x duration first */
+    EBB_ORDER_DURATION, /* longest first */
+    EBB_ORDER_LOWER,    /* earliest first, larger first among equals */
+    EBB_ORDER_CONFLICT, /* rows of the most loaded steps first */
+} ebb_pack_order;
+#define EBB_N_PACK_ORDERS 5
+
+/* Each row, in the order, at the lowest offset where it fits among the placed ones. */
+EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
+                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
+/* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
+EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
+                                         ebb_pack_order order, int64_t *offsets, int64_t *height);
+/* The best of both packers over all orders; stops early at the lower bound. The same for any worker
+ * count. The result has passed ebb_rows_check. */
+EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
+                                int64_t *offsets, int64_t *height);
+
+/* ---- facts and checks -------------------------------------------------------------------------- */
+
+/* The most bytes that are live in one step: no packing is lower. Where sizes are multiples of their
+ * alignments, their sum; else sizes count rounded up to the smallest alignment of any row, but for the
+ * topmost row. EBB_BAD_INPUT when a sum overflows. O(n log n). */
+EBB_CHECKED ebb_status ebb_rows_max_live(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *out);
+/* EBB_VIOLATION: two rows that share a step share a byte (named), an offset is negative or not
+ * aligned, or the height is not the largest end. Shares no code with the packers. O(n log n + pairs
+ * at neighbouring offsets). */
+EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n,
+                                      const int64_t *offsets, int64_t height);
+
+/* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
+
+/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps (refused
+ * unless empty). EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
+EBB_CHECKED ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n,
+                                      ebb_rows **out);
+void ebb_rows_destroy(ebb_rows *rows);
+/* id,lower,upper,size[,alignment],offset */
+void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets);
+
+#endif

@@ -1,0 +1,285 @@
+/* rows_csv: the seam to other packers: tables of rows in MiniMalloc's columns.
+ *
+ * One row a line, columns by name in any order. A field may be in double quotes, with "" for a quote.
+ * Columns that we do not know are passed over. Memory is bounded by the bytes of the text. */
+#include "planner/rows.h"
+
+typedef enum ebb_column {
+    COLUMN_ID,
+    COLUMN_LOWER,
+    COLUMN_UPPER,
+    COLUMN_SIZE,
+    COLUMN_ALIGNMENT,
+    COLUMN_OFFSET,
+    COLUMN_GAPS,
+    COLUMN_OTHER,
+} ebb_column;
+#define N_COLUMNS 7
+
+static const char *const column_names[N_COLUMNS] = {"id",        "lower",  "upper", "size",
+                                                    "alignment", "offset", "gaps"};
+#define MAX_COLUMNS 64
+#define MAX_ROWS    (UINT32_C(1) << 28)
+
+typedef struct ebb_csv {
+    ebb_env *env;
+    const char *where;
+    const char *at, *end; /* what is left of the text */
+    uint32_t line;        /* of the line that is read, from 1 */
+    char *field;          /* the field that was read, NUL-terminated; room for the longest line */
+    bool line_done;       /* the line's last field was read */
+    ebb_column columns[MAX_COLUMNS];
+    uint32_t n_columns;
+} ebb_csv;
+
+/* ---- lines and fields ----------------------------------------------------------------------------- */
+
+static const char *line_end(const char *at, const char *end) {
+    const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return newline == NULL ? end : newline;
+}
+
+static bool is_blank(const char *at, const char *end) {
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
+    return at == end;
+}
+
+/* Goes to the next line that is not blank; false at the end. */
+static bool next_line(ebb_csv *csv) {
+    while (csv->at < csv->end) {
+        csv->line++;
+        if (!is_blank(csv->at, line_end(csv->at, csv->end))) {
+            csv->line_done = false;
+            return true;
+        }
+        csv->at = line_end(csv->at, csv->end);
+        if (csv->at < csv->end) csv->at++;
+    }
+    return false;
+}
+
+/* A quoted field from after its quote; false when its quote does not close on this line. */
+static bool copy_quoted(ebb_csv *csv, const char *end, char **to) {
+    for (; csv->at < end; csv->at++) {
+        if (*csv->at == '"') {
+            if (csv->at + 1 < end && csv->at[1] == '"') {
+                csv->at++;
+            } else {
+                csv->at++;
+                return true;
+            }
+        }
+        *(*to)++ = *csv->at;
+    }
+    return false;
+}
+
+static void trim(char *field) {
+    size_t n = strlen(field), skip = strspn(field, " \t");
+    while (n > skip && (field[n - 1] == ' ' || field[n - 1] == '\t')) n--;
+    memmove(field, field + skip, n - skip);
+    field[n - skip] = '\0';
+}
+
+/* Reads the next field of this line into csv->field and goes past its comma or the line's end. */
+static ebb_status next_field(ebb_csv *csv) {
+    const char *newline = line_end(csv->at, csv->end);
+    const char *end = newline > csv->at && newline[-1] == '\r' ? newline - 1 : newline;
+    char *to = csv->field;
+    if (csv->at < end && *csv->at == '"') {
+        csv->at++;
+        if (!copy_quoted(csv, end, &to) || (csv->at < end && *csv->at != ','))
+            return ebb_fail(
+                csv->env, EBB_BAD_INPUT,
+                "%s: line %u: a quoted field must end with a quote before the comma or line end",
+                csv->where, csv->line);
+        *to = '\0';
+    } else {
+        while (csv->at < end && *csv->at != ',') *to++ = *csv->at++;
+        *to = '\0';
+        trim(csv->field);
+    }
+    csv->line_done = csv->at >= end;
+    csv->at = csv->line_done ? newline + (newline < csv->end) : csv->at + 1;
+    return EBB_OK;
+}
+
+/* ---- the header line ------------------------------------------------------------------------------- */
+
+static ebb_column column_named(const char *name) {
+    for (uint32_t c = 0; c < N_COLUMNS; c++)
+        if (strcmp(column_names[c], name) == 0) return (ebb_column)c;
+    return COLUMN_OTHER;
+}
+
+static ebb_status read_header(ebb_csv *csv, bool seen[N_COLUMNS]) {
+    if (!next_line(csv))
+        return ebb_fail(csv->env, EBB_BAD_INPUT,
+                        "%s: empty; the first line must name the columns id, lower, upper, size",
+                        csv->where);
+    while (!csv->line_done) {
+        ebb_status status = next_field(csv);
+        if (status != EBB_OK) return status;
+        if (csv->n_columns == MAX_COLUMNS)
+            return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: more than %d columns", csv->where,
+                            csv->line, MAX_COLUMNS);
+        ebb_column column = column_named(csv->field);
+        if (column != COLUMN_OTHER && seen[column])
+            return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: column \"%s\" is named twice",
+                            csv->where, csv->line, csv->field);
+        if (column != COLUMN_OTHER) seen[column] = true;
+        csv->columns[csv->n_columns++] = column;
+    }
+    for (uint32_t c = COLUMN_ID; c <= COLUMN_SIZE; c++)
+        if (!seen[c])
+            return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: no column \"%s\"", csv->where, csv->line,
+                            column_names[c]);
+    return EBB_OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+static ebb_status read_number(ebb_csv *csv, ebb_column column, int64_t min, int64_t *out) {
+    if (ebb_parse_i64(csv->field, min, INT64_MAX, out)) return EBB_OK;
+    return ebb_fail(csv->env, EBB_BAD_INPUT,
+                    "%s: line %u: %s is \"%.40s\"; need a whole number from %lld up", csv->where, csv->line,
+                    column_names[column], csv->field, (long long)min);
+}
+
+static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
+    ebb_row *row = &rows->rows[rows->n];
+    switch (column) {
+    case COLUMN_ID:
+        rows->ids[rows->n] = ebb_arena_text(&rows->arena, csv->field);
+        return rows->ids[rows->n] == NULL ? EBB_NO_MEMORY : EBB_OK;
+    case COLUMN_LOWER:
+        return read_number(csv, column, 0, &row->lower);
+    case COLUMN_UPPER:
+        return read_number(csv, column, 0, &row->upper);
+    case COLUMN_SIZE:
+        return read_number(csv, column, 0, &row->size);
+    case COLUMN_ALIGNMENT:
+        return csv->field[0] == '\0' ? EBB_OK : read_number(csv, column, 1, &row->alignment);
+    case COLUMN_OFFSET:
+        return read_number(csv, column, 0, &rows->offsets[rows->n]);
+    case COLUMN_GAPS:
+        if (csv->field[0] == '\0') return EBB_OK;
+        return ebb_fail(
+            csv->env, EBB_BAD_INPUT,
+            "%s: line %u: gaps \"%.40s\": rows with gaps are not packed; leave the column empty",
+            csv->where, csv->line, csv->field);
+    case COLUMN_OTHER:
+        break;
+    }
+    return EBB_OK;
+}
+
+static ebb_status read_row(ebb_csv *csv, ebb_rows *rows) {
+    ebb_row *row = &rows->rows[rows->n];
+    uint32_t n_fields = 0;
+    row->alignment = 1;
+    for (; !csv->line_done; n_fields++) {
+        ebb_status status = next_field(csv);
+        if (status == EBB_OK && n_fields < csv->n_columns)
+            status = read_cell(csv, csv->columns[n_fields], rows);
+        if (status != EBB_OK) return status;
+    }
+    if (n_fields != csv->n_columns)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: %u fields; the header has %u columns",
+                        csv->where, csv->line, n_fields, csv->n_columns);
+    if (row->lower >= row->upper)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: lower %lld is not below upper %lld",
+                        csv->where, csv->line, (long long)row->lower, (long long)row->upper);
+    if ((row->alignment & (row->alignment - 1)) != 0)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: alignment %lld is no power of two",
+                        csv->where, csv->line, (long long)row->alignment);
+    rows->n++;
+    return EBB_OK;
+}
+
+/* Lines that are not blank, and the bytes of the longest. */
+static uint32_t count_lines(const char *text, const char *end, size_t *longest) {
+    uint32_t n = 0;
+    *longest = 0;
+    while (text < end && n < UINT32_MAX) {
+        const char *newline = line_end(text, end);
+        if (!is_blank(text, newline)) n++;
+        if ((size_t)(newline - text) > *longest) *longest = (size_t)(newline - text);
+        text = newline < end ? newline + 1 : end;
+    }
+    return n;
+}
+
+static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
+    bool seen[N_COLUMNS] = {false};
+    size_t longest = 0, n = csv->at == csv->end ? 0 : (size_t)(csv->end - csv->at);
+    const char *nul = n == 0 ? NULL : memchr(csv->at, '\0', n);
+    if (nul != NULL)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: a NUL byte at byte %zu: not a text", csv->where,
+                        (size_t)(nul - csv->at));
+    uint32_t n_lines = count_lines(csv->at, csv->end, &longest);
+    if (n_lines > MAX_ROWS)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: more than %u rows", csv->where, MAX_ROWS);
+    csv->field = EBB_NEW(&rows->arena, char, longest + 1);
+    rows->ids = EBB_NEW(&rows->arena, const char *, n_lines);
+    rows->rows = EBB_NEW(&rows->arena, ebb_row, n_lines);
+    if (csv->field == NULL || rows->ids == NULL || rows->rows == NULL) return EBB_NO_MEMORY;
+    ebb_status status = read_header(csv, seen);
+    if (status == EBB_OK && seen[COLUMN_OFFSET]) {
+        rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
+        if (rows->offsets == NULL) status = EBB_NO_MEMORY;
+    }
+    while (status == EBB_OK && next_line(csv)) status = read_row(csv, rows);
+    return status;
+}
+
+ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n, ebb_rows **out) {
+    *out = NULL;
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    ebb_rows *rows = EBB_NEW(&arena, ebb_rows, 1);
+    if (rows == NULL) {
+        ebb_arena_deinit(&arena);
+        return EBB_NO_MEMORY;
+    }
+    rows->arena = arena;
+    ebb_csv csv = {.env = env, .where = where, .at = text, .end = n == 0 ? text : text + n};
+    ebb_status status = read_table(&csv, rows);
+    if (status == EBB_OK)
+        *out = rows;
+    else
+        ebb_rows_destroy(rows);
+    return status;
+}
+
+void ebb_rows_destroy(ebb_rows *rows) {
+    if (rows == NULL) return;
+    ebb_arena arena = rows->arena; /* the rows live in their own arena */
+    ebb_arena_deinit(&arena);
+}
+
+static void print_id(ebb_text *text, const char *id) {
+    if (strpbrk(id, ",\" \t\r") == NULL) {
+        ebb_text_add(text, "%s", id);
+        return;
+    }
+    ebb_text_put(text, "\"", 1);
+    for (; *id != '\0'; id++) ebb_text_put(text, *id == '"' ? "\"\"" : id, *id == '"' ? 2 : 1);
+    ebb_text_put(text, "\"", 1);
+}
+
+void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets) {
+    bool aligned = false;
+    for (uint32_t i = 0; i < rows->n; i++) aligned = aligned || rows->rows[i].alignment != 1;
+    ebb_text_add(text, "id,lower,upper,size%s%s\n", aligned ? ",alignment" : "",
+                 offsets != NULL ? ",offset" : "");
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const ebb_row *row = &rows->rows[i];
+        print_id(text, rows->ids[i]);
+        ebb_text_add(text, ",%lld,%lld,%lld", (long long)row->lower, (long long)row->upper,
+                     (long long)row->size);
+        if (aligned) ebb_text_add(text, ",%lld", (long long)row->alignment);
+        if (offsets != NULL) ebb_text_add(text, ",%lld", (long long)offsets[i]);
+        ebb_text_put(text, "\n", 1);
+    }
+}

@@ -1,0 +1,343 @@
+/* Scores a candidate in two passes. Pass 1 plays the base order with the genes and lists the steps and
+ * which life of each value every step reads. Pass 2 sweeps the steps with the planner's in-place rule and
+ * sums live bytes. */
+#include "sublinear/score.h"
+
+typedef struct frame {
+    ebb_id op;
+    uint32_t next_in;
+} frame;
+
+struct ebb_scorer {
+    ebb_env *env;
+    const ebb_space *space;
+    ebb_arena arena;
+    const uint8_t *genes;
+    /* pass 1, per value */
+    uint32_t *resident; /* life that a reader would take now, or EBB_NONE */
+    uint32_t *gap_at;   /* gap that the base order is in */
+    frame *stack;
+    ebb_id *made; /* values written around the current base op, repeats possible */
+    uint32_t n_made, made_cap;
+    /* steps */
+    ebb_id *steps;
+    uint32_t *positions, *first_read, *first_life;
+    uint32_t *reads; /* lives */
+    uint32_t n_steps, n_reads, reads_cap;
+    /* lives */
+    ebb_id *life_value;
+    uint32_t *life_last; /* last reading step */
+    uint32_t n_lives, lives_cap;
+    /* pass 2, per life; storage facts are kept at the storage's first life */
+    uint32_t *storage, *storage_end, *taken;
+    int64_t *storage_bytes;
+    uint8_t *at_start; /* the life begins at its storage's first byte */
+    int64_t *live;
+    int64_t time_ns;
+};
+
+#define END UINT32_MAX /* a storage that must be intact after the last step */
+
+ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out) {
+    *out = NULL;
+    ebb_scorer *s = ebb_calloc(env, 1, sizeof(*s));
+    if (!s) return EBB_NO_MEMORY;
+    s->env = env;
+    s->space = space;
+    ebb_arena_init(&s->arena, env);
+    uint64_t n_in = 1, n_out = 1; /* per round of the base order */
+    for (uint32_t i = 0; i < space->n_ops; i++) {
+        uint32_t most = 0;
+        for (uint32_t w = 0; w < space->ops[i].n_ways; w++) {
+            uint32_t n = space->ways[space->ops[i].first_way + w].n_in;
+            if (n > most) most = n;
+        }
+        n_in += most;
+        n_out += space->ops[i].n_out;
+    }
+    uint64_t rounds = space->n_ops ? space->step_limit / space->n_ops + 1 : 1;
+    uint64_t reads = n_in * rounds, lives = space->n_givens + n_out * rounds;
+    s->reads_cap = (uint32_t)(reads < UINT32_MAX / 2 ? reads : UINT32_MAX / 2);
+    s->lives_cap = (uint32_t)(lives < UINT32_MAX / 2 ? lives : UINT32_MAX / 2);
+    s->made_cap = s->lives_cap;
+    ebb_arena *a = &s->arena;
+    s->resident = EBB_NEW(a, uint32_t, space->n_values);
+    s->gap_at = EBB_NEW(a, uint32_t, space->n_values);
+    s->stack = EBB_NEW(a, frame, space->n_ops + 1);
+    s->made = EBB_NEW(a, ebb_id, s->made_cap);
+    s->steps = EBB_NEW(a, ebb_id, space->step_limit);
+    s->positions = EBB_NEW(a, uint32_t, space->step_limit);
+    s->first_read = EBB_NEW(a, uint32_t, space->step_limit);
+    s->first_life = EBB_NEW(a, uint32_t, space->step_limit);
+    s->live = EBB_NEW(a, int64_t, space->step_limit);
+    s->reads = EBB_NEW(a, uint32_t, s->reads_cap);
+    s->life_value = EBB_NEW(a, ebb_id, s->lives_cap);
+    s->life_last = EBB_NEW(a, uint32_t, s->lives_cap);
+    s->storage = EBB_NEW(a, uint32_t, s->lives_cap);
+    s->storage_end = EBB_NEW(a, uint32_t, s->lives_cap);
+    s->taken = EBB_NEW(a, uint32_t, s->lives_cap);
+    s->storage_bytes = EBB_NEW(a, int64_t, s->lives_cap);
+    s->at_start = EBB_NEW(a, uint8_t, s->lives_cap);
+    bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions &&
+              s->first_read && s->first_life && s->live && s->reads && s->life_value && s->life_last &&
+              s->storage && s->storage_end && s->taken && s->storage_bytes && s->at_start;
+    if (!ok) {
+        ebb_scorer_destroy(s);
+        return EBB_NO_MEMORY;
+    }
+    *out = s;
+    return EBB_OK;
+}
+
+void ebb_scorer_destroy(ebb_scorer *scorer) {
+    if (!scorer) return;
+    ebb_env *env = scorer->env;
+    ebb_arena_deinit(&scorer->arena);
+    ebb_cfree(env, scorer, 1, sizeof(*scorer));
+}
+
+uint32_t ebb_space_way_of(const ebb_space *space, const uint8_t *genes, ebb_id op) {
+    uint32_t gene = space->ops[op].way_gene;
+    return gene == EBB_NONE || genes[gene] == 0 ? EBB_NONE : genes[gene] - 1u;
+}
+
+/* ---- pass 1
+ * -------------------------------------------------------------------------------------------------- */
+
+static inline const ebb_space_way *way_of(const ebb_scorer *s, const ebb_space_op *op) {
+    return &s->space->ways[op->first_way + (op->way_gene == EBB_NONE ? 0 : s->genes[op->way_gene])];
+}
+
+static inline uint32_t new_life(ebb_scorer *s, ebb_id value, uint32_t step) {
+    uint32_t life = s->n_lives++;
+    s->life_value[life] = value;
+    s->life_last[life] = step;
+    s->resident[value] = life;
+    return life;
+}
+
+static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
+    const ebb_space *space = s->space;
+    const ebb_space_op *op = &space->ops[op_id];
+    const ebb_space_way *way = way_of(s, op);
+    uint32_t step = s->n_steps;
+    if (step >= space->step_limit || s->n_reads + way->n_in > s->reads_cap ||
+        s->n_lives + op->n_out > s->lives_cap)
+        return false;
+    s->steps[step] = op_id;
+    s->positions[step] = position;
+    s->first_read[step] = s->n_reads;
+    s->first_life[step] = s->n_lives;
+    s->n_steps++;
+    s->time_ns += way->time_ns;
+    for (uint32_t k = 0; k < way->n_in; k++) {
+        uint32_t life = s->resident[space->ins[way->first_in + k]];
+        s->reads[s->n_reads++] = life;
+        s->life_last[life] = step;
+    }
+    for (uint32_t k = 0; k < op->n_updates; k++)
+        s->resident[space->ins[way->first_in + space->updates[op->first_update + k].in]] = EBB_NONE;
+    for (uint32_t k = 0; k < op->n_out; k++) {
+        ebb_id value = space->outs[op->first_out + k];
+        new_life(s, value, step);
+        s->made[s->n_made++] = value;
+    }
+    return true;
+}
+
+/* Runs op after whatever it needs and cannot find; to any depth, each op at most once per call. */
+static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
+    const ebb_space *space = s->space;
+    uint32_t depth = 0;
+    s->stack[depth++] = (frame){op_id, 0};
+    while (depth > 0) {
+        frame *f = &s->stack[depth - 1];
+        const ebb_space_way *way = way_of(s, &space->ops[f->op]);
+        while (f->next_in < way->n_in && s->resident[space->ins[way->first_in + f->next_in]] != EBB_NONE)
+            f->next_in++;
+        if (f->next_in < way->n_in) {
+            ebb_id maker = space->values[space->ins[way->first_in + f->next_in]].producer;
+            if (maker == EBB_NONE) return false; /* replaced by an update */
+            s->stack[depth++] = (frame){maker, 0};
+            continue;
+        }
+        if (!emit(s, f->op, position)) return false;
+        depth--;
+    }
+    return true;
+}
+
+static inline void drop(ebb_scorer *s, ebb_id value) {
+    const ebb_space_value *v = &s->space->values[value];
+    s->resident[value] = EBB_NONE;
+    for (uint32_t k = 0; k < v->n_views; k++)
+        s->resident[s->space->followers[v->first_view + k]] = EBB_NONE;
+}
+
+/* After base op `position`: gaps that begin here are kept or not; recomputed values are held or released.
+ */
+static void settle(ebb_scorer *s, uint32_t position) {
+    const ebb_space *space = s->space;
+    const ebb_space_op *op = &space->ops[position];
+    for (uint32_t k = 0; k < op->n_touched; k++) {
+        ebb_id value = space->touched[op->first_touched + k];
+        uint32_t gene = space->values[value].first_gap + ++s->gap_at[value];
+        if (s->genes[gene] != EBB_KEEP) drop(s, value);
+    }
+    for (uint32_t k = 0; k < s->n_made; k++) {
+        ebb_id value = s->made[k];
+        const ebb_space_value *v = &space->values[value];
+        if (v->first_gap == EBB_NONE) continue;
+        uint8_t state = s->genes[v->first_gap + s->gap_at[value]];
+        bool begins = v->producer == position; /* gap 0 */
+        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) drop(s, value);
+    }
+    s->n_made = 0;
+}
+
+static bool play(ebb_scorer *s) {
+    const ebb_space *space = s->space;
+    memset(s->resident, 0xFF, space->n_values * sizeof(uint32_t));
+    memset(s->gap_at, 0, space->n_values * sizeof(uint32_t));
+    s->n_steps = s->n_reads = s->n_lives = s->n_made = 0;
+    s->time_ns = 0;
+    for (uint32_t k = 0; k < space->n_givens; k++) new_life(s, space->givens[k], 0);
+    for (uint32_t i = 0; i < space->n_ops; i++) {
+        uint32_t lazy = space->ops[i].lazy_gene;
+        if (lazy != EBB_NONE && s->genes[lazy])
+            s->n_made = 0;
+        else if (!run(s, i, i))
+            return false;
+        settle(s, i);
+    }
+    return true;
+}
+
+/* ---- pass 2
+ * -------------------------------------------------------------------------------------------------- */
+
+/* The in-place rule of planner.h for output j of a step; the storage, or EBB_NONE. */
+static uint32_t overwritten(ebb_scorer *s, uint32_t step, const ebb_space_way *way, uint32_t j,
+                            int64_t bytes) {
+    const uint32_t *reads = &s->reads[s->first_read[step]];
+    const ebb_pair *pairs = &s->space->pairs[way->first_pair];
+    for (uint32_t p = 0; p < way->n_pairs; p++) {
+        if (pairs[p].out != j) continue;
+        uint32_t in = pairs[p].in, life = reads[in], root = s->storage[life];
+        if (root == EBB_NONE || s->storage_end[root] != step || s->taken[root] == step + 1 ||
+            !s->at_start[life] || s->storage_bytes[root] != bytes)
+            continue;
+        bool shared = false;
+        for (uint32_t k = 0; k < way->n_in; k++)
+            shared = shared || (k != in && s->storage[reads[k]] == root);
+        if (!shared) return root;
+    }
+    return EBB_NONE;
+}
+
+static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, uint8_t at_start, uint32_t end) {
+    s->storage[life] = root;
+    s->at_start[life] = at_start;
+    if (s->storage_end[root] < end) s->storage_end[root] = end;
+}
+
+/* Gives the outputs of a step their storages; returns the bytes that come to life. */
+static int64_t place(ebb_scorer *s, uint32_t step, const ebb_space_op *op, const ebb_space_way *way) {
+    const ebb_space *space = s->space;
+    const uint32_t *reads = &s->reads[s->first_read[step]];
+    int64_t born = 0;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        uint32_t life = s->first_life[step] + j;
+        const ebb_space_value *v = &space->values[space->outs[op->first_out + j]];
+        uint32_t end = v->output ? END : s->life_last[life];
+        s->storage[life] = EBB_NONE;
+        if (v->bytes == 0) continue;
+        const ebb_view *view = NULL;
+        for (uint32_t k = 0; k < op->n_views; k++)
+            if (space->views[op->first_view + k].out == j) view = &space->views[op->first_view + k];
+        if (view) {
+            uint32_t base = reads[view->in], root = s->storage[base];
+            if (root != EBB_NONE) join(s, life, root, s->at_start[base] && view->offset_bytes == 0, end);
+            continue;
+        }
+        uint32_t root = overwritten(s, step, way, j, v->bytes);
+        if (root != EBB_NONE) {
+            s->taken[root] = step + 1;
+            join(s, life, root, 1, end);
+            continue;
+        }
+        s->storage[life] = life;
+        s->storage_bytes[life] = v->bytes;
+        s->storage_end[life] = end;
+        s->taken[life] = 0;
+        s->at_start[life] = 1;
+        born += v->bytes;
+    }
+    return born;
+}
+
+static inline int64_t dying(ebb_scorer *s, uint32_t life, uint32_t step) {
+    uint32_t root = s->storage[life];
+    if (root == EBB_NONE || s->storage_end[root] != step) return 0;
+    s->storage_end[root] = 0; /* counted; ends are never 0 for a storage that is asked about after step 0 */
+    int64_t bytes = s->storage_bytes[root];
+    s->storage_bytes[root] = 0;
+    return bytes;
+}
+
+static int64_t place_givens(ebb_scorer *s) {
+    int64_t live = 0;
+    for (uint32_t k = 0; k < s->space->n_givens; k++) {
+        const ebb_space_value *v = &s->space->values[s->space->givens[k]];
+        s->storage[k] = v->bytes > 0 ? k : EBB_NONE;
+        s->storage_bytes[k] = v->bytes;
+        s->storage_end[k] = s->life_last[k];
+        s->taken[k] = 0;
+        s->at_start[k] = 1;
+        live += v->bytes;
+    }
+    return live;
+}
+
+static void sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
+    const ebb_space *space = s->space;
+    int64_t live = place_givens(s);
+    score->peak_bytes = 0;
+    for (uint32_t step = 0; step < s->n_steps; step++) {
+        const ebb_space_op *op = &space->ops[s->steps[step]];
+        const ebb_space_way *way = way_of(s, op);
+        live += place(s, step, op, way);
+        int64_t now = live + way->scratch_bytes;
+        s->live[step] = now;
+        if (now > score->peak_bytes) {
+            score->peak_bytes = now;
+            score->peak_position = s->positions[step];
+        }
+        if (now > limit) score->overflow_bytes += now - limit;
+        const uint32_t *reads = &s->reads[s->first_read[step]];
+        for (uint32_t k = 0; k < way->n_in; k++) live -= dying(s, reads[k], step);
+        for (uint32_t j = 0; j < op->n_out; j++) live -= dying(s, s->first_life[step] + j, step);
+        if (step == 0) /* given values that nobody reads */
+            for (uint32_t k = 0; k < space->n_givens; k++) live -= dying(s, k, 0);
+    }
+}
+
+ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes) {
+    ebb_score score = {0};
+    scorer->genes = genes;
+    score.valid = play(scorer);
+    score.n_steps = scorer->n_steps;
+    score.time_ns = scorer->time_ns;
+    if (score.valid) sweep(scorer, limit_bytes, &score);
+    return score;
+}
+
+const ebb_id *ebb_scorer_steps(const ebb_scorer *scorer) {
+    return scorer->steps;
+}
+const int64_t *ebb_scorer_live(const ebb_scorer *scorer) {
+    return scorer->live;
+}
+const uint32_t *ebb_scorer_positions(const ebb_scorer *scorer) {
+    return scorer->positions;
+}

@@ -1,0 +1,88 @@
+/* sublinear/search.h: what the selectors share: a pool of candidates and the ways to make better ones.
+ *
+ * Every selector (seeds, annealed local search, crossover) works on members of a pool. A round gives each
+ * member its own random stream and a fixed number of candidates to score, so that the result is the same
+ * for any number of workers; members meet only between rounds.
+ */
+#ifndef EBB_SUBLINEAR_SEARCH_H
+#define EBB_SUBLINEAR_SEARCH_H
+
+#include "sublinear/score.h"
+#include "sublinear/sublinear.h"
+
+/* A candidate's worth under a budget, smaller is better: time first if it fits; else by how far it is off.
+ */
+typedef struct ebb_worth {
+    int64_t excess_bytes; /* peak above the budget; 0 = fits; INT64_MAX = invalid */
+    int64_t time_ns;
+    int64_t peak_bytes;
+} ebb_worth;
+
+typedef struct ebb_member {
+    uint8_t *genes, *best_genes;
+    ebb_worth best; /* of best_genes */
+    ebb_rng rng;
+} ebb_member;
+
+typedef struct ebb_search {
+    ebb_env *env;
+    const ebb_space *space;
+    int64_t budget_bytes; /* of the peak */
+    ebb_arena arena;
+    ebb_scorer **scorers; /* one per worker */
+    uint32_t n_workers;
+    ebb_member *members; /* the pool, best first */
+    uint32_t n_members, max_members;
+    uint8_t *scratch_genes;
+    const uint32_t *free_genes; /* genes with more than one state */
+    uint32_t n_free;
+    bool any_choice; /* some op has alternatives or is optional: the base may not be the fastest */
+    int64_t effort, n_scored;
+    uint64_t started_ns;
+} ebb_search;
+
+ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score);
+/* Less excess, then less time, then a lower peak. < 0: a is better. */
+int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b);
+
+/* ---- seeds: each writes genes; all are cheap and none needs another ------------------------------------
+ */
+
+/* Drops, in its longest gap, each value that is written between two cuts and read after the second; values
+ * that the op at a cut writes are kept. cuts: ascending base positions. MegEngine's cut points, with any
+ * depth of recomputation. */
+void ebb_seed_cuts(const ebb_space *space, const uint32_t *cuts, uint32_t n_cuts, uint8_t state,
+                   uint8_t *genes);
+/* Cuts where the bytes born since the last cut and still to be read reach the threshold. Returns how many
+ * (<= n_ops). */
+uint32_t ebb_seed_threshold_cuts(const ebb_space *space, int64_t threshold_bytes, uint32_t *cuts);
+/* n cuts at equal distances over the forward ops (those before the first op of phase backward; all if there
+ * is none). */
+uint32_t ebb_seed_even_cuts(const ebb_space *space, uint32_t n, uint32_t *cuts);
+/* Genes of gaps in the order in which a greedy would drop them: most bytes x gap length per time of the
+ * producer first. Writes n_genes ids at most, returns how many. */
+uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order);
+
+/* ---- improvement
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct ebb_anneal_plan {
+    uint32_t n;          /* candidates */
+    double t0, t1;       /* temperature from and to, relative to the base time */
+    int64_t limit_bytes; /* of the peak: the budget, or more while it closes in on it */
+} ebb_anneal_plan;
+/* Simulated annealing from member->genes; keeps the best seen under the search's budget in best_genes. */
+void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
+/* child = a, but b's for genes whose value or op stands at base positions [begin, end). */
+void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
+                   uint8_t *child);
+
+/* ---- selectors: siblings with one signature
+ * ---------------------------------------------------------------- */
+
+/* Leaves the answer in search->members[0].best_genes; the seeds are in the pool already, scored.
+ * EBB_INTERRUPTED when stopped early (the best so far stands). */
+EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
+EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
+
+#endif

@@ -1,0 +1,144 @@
+/* Annealed local search on one member: the only place where genes are changed one by one. */
+#include "sublinear/search.h"
+
+#define MAX_CHANGES     16
+
+/* Weights of being over the budget against relative time: a percent too many bytes costs two percent of a
+ * step. */
+#define EXCESS_WEIGHT   2.0
+#define OVERFLOW_WEIGHT 0.5
+
+typedef struct change {
+    uint32_t gene;
+    uint8_t old;
+} change;
+
+typedef struct annealer {
+    ebb_search *search;
+    ebb_member *member;
+    change changes[MAX_CHANGES];
+    uint32_t n_changes;
+    uint32_t peak_position;
+    bool over; /* the current candidate is over the limit */
+} annealer;
+
+static void set_gene(annealer *a, uint32_t gene, uint8_t state) {
+    uint8_t *genes = a->member->genes;
+    if (a->n_changes == MAX_CHANGES || genes[gene] == state) return;
+    a->changes[a->n_changes++] = (change){gene, genes[gene]};
+    genes[gene] = state;
+}
+
+static void undo(annealer *a) {
+    while (a->n_changes > 0) {
+        change c = a->changes[--a->n_changes];
+        a->member->genes[c.gene] = c.old;
+    }
+}
+
+static uint32_t any_gene(annealer *a) {
+    return a->search->free_genes[ebb_rng_below(&a->member->rng, a->search->n_free)];
+}
+
+static uint8_t other_state(annealer *a, uint32_t gene) {
+    uint8_t n = a->search->space->genes[gene].n_states;
+    uint8_t next = (uint8_t)(a->member->genes[gene] + 1 + ebb_rng_below(&a->member->rng, n - 1u));
+    return next < n ? next : (uint8_t)(next - n);
+}
+
+/* A gap in the given state class (kept or not) that spans the position; any gene if none turns up. */
+static uint32_t gene_across(annealer *a, uint32_t position, bool kept) {
+    uint32_t gene = any_gene(a);
+    for (uint32_t tries = 0; tries < 32; tries++, gene = any_gene(a)) {
+        const ebb_gene *g = &a->search->space->genes[gene];
+        if (g->kind == EBB_GENE_GAP && g->begin < position && position < g->end &&
+            (a->member->genes[gene] == EBB_KEEP) == kept)
+            return gene;
+    }
+    return gene;
+}
+
+static uint32_t gene_with(annealer *a, bool kept) {
+    uint32_t gene = any_gene(a);
+    for (uint32_t tries = 0; tries < 32 && (a->member->genes[gene] == EBB_KEEP) != kept; tries++)
+        gene = any_gene(a);
+    return gene;
+}
+
+static void mutate(annealer *a) {
+    ebb_rng *rng = &a->member->rng;
+    uint32_t kind = ebb_rng_below(rng, 100);
+    if (a->over && kind < 40) { /* relieve the peak */
+        uint32_t gene = gene_across(a, a->peak_position, kind < 30);
+        set_gene(a, gene, other_state(a, gene));
+    } else if (kind < 55) {
+        uint32_t gene = any_gene(a);
+        set_gene(a, gene, other_state(a, gene));
+    } else if (kind < 85) { /* trade: keep one, drop another */
+        uint32_t keep = gene_with(a, false), drop = gene_with(a, true);
+        set_gene(a, keep, EBB_KEEP);
+        set_gene(a, drop, other_state(a, drop));
+    } else { /* neighbours alike */
+        uint32_t n = 2 + ebb_rng_below(rng, 4), at = ebb_rng_below(rng, a->search->n_free);
+        uint8_t state = (uint8_t)ebb_rng_below(rng, 3);
+        for (uint32_t k = 0; k < n && at + k < a->search->n_free; k++) {
+            uint32_t gene = a->search->free_genes[at + k];
+            if (state < a->search->space->genes[gene].n_states) set_gene(a, gene, state);
+        }
+    }
+}
+
+#define IMPOSSIBLE 1e30
+
+/* Only + - * / on doubles here and below: the same bits on every machine, which exp() and pow() do not
+ * promise. */
+static double energy(const ebb_search *s, const ebb_score *score, int64_t limit_bytes) {
+    if (!score->valid) return IMPOSSIBLE;
+    double base = s->space->base_time_ns > 0 ? (double)s->space->base_time_ns : 1.0;
+    double limit = limit_bytes > 0 ? (double)limit_bytes : 1.0;
+    double e = (double)score->time_ns / base;
+    if (score->peak_bytes > limit_bytes)
+        e += EXCESS_WEIGHT * (double)(score->peak_bytes - limit_bytes) / limit +
+             OVERFLOW_WEIGHT * (double)score->overflow_bytes / (limit * (double)(s->space->n_ops + 1));
+    return e;
+}
+
+/* Metropolis' rule with exp(-x) replaced by 1 / (1 + x + x^2/2 + x^3/6), which has the same start and a
+ * fatter tail. */
+static bool accept(ebb_rng *rng, double rise, double temperature) {
+    if (rise <= 0) return true;
+    double x = rise / temperature;
+    if (x > 1000) return false;
+    return ebb_rng_unit(rng) * (1 + x * (1 + x * (0.5 + x / 6))) < 1;
+}
+
+void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan) {
+    if (search->n_free == 0) return;
+    annealer a = {.search = search, .member = member};
+    ebb_scorer *scorer = search->scorers[worker];
+    ebb_score score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
+    double now = energy(search, &score, plan->limit_bytes);
+    a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
+    a.peak_position = score.peak_position;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        double left = 1.0 - (double)i / plan->n;
+        double temperature = plan->t1 + (plan->t0 - plan->t1) * left * left;
+        a.n_changes = 0;
+        mutate(&a);
+        if (a.n_changes == 0) continue;
+        score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
+        double next = energy(search, &score, plan->limit_bytes);
+        if (!accept(&member->rng, next - now, temperature)) {
+            undo(&a);
+            continue;
+        }
+        now = next;
+        a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
+        a.peak_position = score.peak_position;
+        ebb_worth worth = ebb_search_worth(search, &score);
+        if (ebb_worth_compare(&worth, &member->best) < 0) {
+            member->best = worth;
+            memcpy(member->best_genes, member->genes, search->space->n_genes);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/* Cheap seeds: candidates that a planner without a search would make. */
+#include <stdlib.h>
+
+#include "sublinear/search.h"
+
+/* The longest gap of a value, ties to the earlier; EBB_NONE when none can be dropped. */
+static uint32_t longest_gap(const ebb_space *space, const ebb_space_value *v) {
+    uint32_t best = EBB_NONE, length = 0;
+    if (v->first_gap == EBB_NONE) return EBB_NONE;
+    for (uint32_t k = 0; k + 1 < v->n_gaps; k++) { /* not the tail: nobody reads after it */
+        const ebb_gene *g = &space->genes[v->first_gap + k];
+        if (g->n_states > 1 && g->end - g->begin > length) {
+            length = g->end - g->begin;
+            best = v->first_gap + k;
+        }
+    }
+    return best;
+}
+
+void ebb_seed_cuts(const ebb_space *space, const uint32_t *cuts, uint32_t n_cuts, uint8_t state,
+                   uint8_t *genes) {
+    memcpy(genes, space->base_genes, space->n_genes);
+    for (uint32_t v = 0; v < space->n_values; v++) {
+        uint32_t gene = longest_gap(space, &space->values[v]);
+        if (gene == EBB_NONE) continue;
+        uint32_t born = space->values[v].producer, low = 0, high = n_cuts;
+        while (low < high) { /* first cut at or after birth */
+            uint32_t mid = (low + high) / 2;
+            if (cuts[mid] < born)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low < n_cuts && cuts[low] != born && space->genes[gene].end > cuts[low]) genes[gene] = state;
+    }
+}
+
+uint32_t ebb_seed_threshold_cuts(const ebb_space *space, int64_t threshold_bytes, uint32_t *cuts) {
+    uint32_t n = 0, since = 0;
+    int64_t born = 0;
+    for (uint32_t i = 0; i < space->n_ops; i++) {
+        const ebb_space_op *op = &space->ops[i];
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            const ebb_space_value *v = &space->values[space->outs[op->first_out + k]];
+            if (v->first_gap != EBB_NONE) born += v->bytes;
+        }
+        for (uint32_t k = 0; k < op->n_touched; k++) { /* last reader of a value born in this block */
+            const ebb_space_value *v = &space->values[space->touched[op->first_touched + k]];
+            if (v->producer >= since && space->genes[v->first_gap + v->n_gaps - 1].begin == i)
+                born -= v->bytes;
+        }
+        if (born >= threshold_bytes) {
+            cuts[n++] = i;
+            since = i + 1;
+            born = 0;
+        }
+    }
+    return n;
+}
+
+uint32_t ebb_seed_even_cuts(const ebb_space *space, uint32_t n, uint32_t *cuts) {
+    uint32_t forward = 0, made = 0;
+    while (forward < space->n_ops && space->graph->ops[forward].phase == EBB_FORWARD) forward++;
+    for (uint32_t k = 1; k <= n; k++) {
+        uint32_t at = (uint32_t)((uint64_t)forward * k / (n + 1));
+        if (made == 0 || cuts[made - 1] < at) cuts[made++] = at;
+    }
+    return made;
+}
+
+typedef struct ranked {
+    uint32_t gene;
+    double worth;
+} ranked;
+
+static int by_worth(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->worth != y->worth) return x->worth > y->worth ? -1 : 1;
+    return x->gene < y->gene ? -1 : x->gene > y->gene;
+}
+
+uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
+    ebb_env *env = space->arena.env;
+    ranked *list = ebb_calloc(env, space->n_genes, sizeof(*list));
+    if (!list) return 0;
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < space->n_values; v++) {
+        uint32_t gene = longest_gap(space, &space->values[v]);
+        if (gene == EBB_NONE) continue;
+        const ebb_gene *g = &space->genes[gene];
+        int64_t time = space->ways[space->ops[space->values[v].producer].first_way].time_ns;
+        list[n++] = (ranked){gene, (double)g->bytes * (g->end - g->begin) / (double)(time + 1)};
+    }
+    qsort(list, n, sizeof(*list), by_worth);
+    for (uint32_t k = 0; k < n; k++) order[k] = list[k].gene;
+    ebb_cfree(env, list, space->n_genes, sizeof(*list));
+    return n;
+}
+
+void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
+                   uint8_t *child) {
+    for (uint32_t k = 0; k < space->n_genes; k++) {
+        const ebb_gene *g = &space->genes[k];
+        uint32_t at = g->kind == EBB_GENE_GAP ? space->values[g->subject].producer : g->subject;
+        child[k] = at >= begin && at < end ? b[k] : a[k];
+    }
+}

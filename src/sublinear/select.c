@@ -1,0 +1,225 @@
+/* The entry of the room: space, pool, seeds, one selector, and the answer as steps. */
+#include "sublinear/select.h"
+
+/* Default effort: about the same work for any graph, within limits that keep small graphs thorough. */
+#define WORK_OPS   INT64_C(160000000)
+#define MIN_EFFORT INT64_C(4000)
+#define MAX_EFFORT INT64_C(400000)
+
+ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
+    if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
+    int64_t excess = score->peak_bytes - search->budget_bytes;
+    return (ebb_worth){excess > 0 ? excess : 0, score->time_ns, score->peak_bytes};
+}
+
+int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b) {
+    if (a->excess_bytes != b->excess_bytes) return a->excess_bytes < b->excess_bytes ? -1 : 1;
+    if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->peak_bytes != b->peak_bytes) return a->peak_bytes < b->peak_bytes ? -1 : 1;
+    return 0;
+}
+
+/* ---- the pool
+ * ----------------------------------------------------------------------------------------------- */
+
+void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
+    uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
+    while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
+    for (uint32_t k = at; k < n && ebb_worth_compare(&search->members[k].best, &candidate->best) == 0; k++)
+        if (memcmp(search->members[k].best_genes, candidate->best_genes, n_genes) == 0) return;
+    if (at == n && n == search->max_members) return;
+    uint32_t last = n < search->max_members ? search->n_members++ : n - 1;
+    ebb_member slot = search->members[last];
+    for (uint32_t k = last; k > at; k--) search->members[k] = search->members[k - 1];
+    memcpy(slot.best_genes, candidate->best_genes, n_genes);
+    slot.best = candidate->best;
+    search->members[at] = slot;
+}
+
+ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes) {
+    ebb_score score = ebb_score_genes(search->scorers[0], genes, search->budget_bytes);
+    search->n_scored++;
+    ebb_member member = {.best_genes = (uint8_t *)genes, .best = ebb_search_worth(search, &score)};
+    ebb_search_offer(search, &member);
+    return member.best;
+}
+
+int64_t ebb_search_base_peak(ebb_search *search) {
+    return ebb_score_genes(search->scorers[0], search->space->base_genes, 0).peak_bytes;
+}
+
+ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {
+    *go_on = false;
+    const ebb_worth *best = &search->members[0].best;
+    if (request->on_progress)
+        request->on_progress(request->progress_ctx, search->n_scored, search->effort,
+                             best->peak_bytes <= search->budget_bytes ? best->time_ns : -1);
+    if (ebb_stop_asked(search->env)) return EBB_INTERRUPTED;
+    *go_on = request->time_limit_ns == 0 ||
+             ebb_clock_ns(search->env) - search->started_ns < request->time_limit_ns;
+    return EBB_OK;
+}
+
+static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *space,
+                              const ebb_select_request *request) {
+    bool budget = request->method == EBB_METHOD_BUDGET; /* else every byte is excess: the least peak wins */
+    *s = (ebb_search){.env = env,
+                      .space = space,
+                      .budget_bytes = budget ? request->peak_budget_bytes : 0,
+                      .started_ns = ebb_clock_ns(env)};
+    ebb_arena_init(&s->arena, env);
+    s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, 256);
+    s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);
+    s->scorers = EBB_NEW(&s->arena, ebb_scorer *, s->n_workers);
+    s->members = EBB_NEW(&s->arena, ebb_member, s->max_members);
+    s->scratch_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
+    uint32_t *free_genes = EBB_NEW(&s->arena, uint32_t, space->n_genes);
+    if (!s->scorers || !s->members || !s->scratch_genes || !free_genes) return EBB_NO_MEMORY;
+    for (uint32_t k = 0; k < space->n_genes; k++)
+        if (space->genes[k].n_states > 1) {
+            free_genes[s->n_free++] = k;
+            s->any_choice = s->any_choice || space->genes[k].kind != EBB_GENE_GAP;
+        }
+    s->free_genes = free_genes;
+    for (uint32_t k = 0; k < s->max_members; k++)
+        if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
+    for (uint32_t k = 0; k < s->n_workers; k++) {
+        ebb_status status = ebb_scorer_create(env, space, &s->scorers[k]);
+        if (status != EBB_OK) return status;
+    }
+    int64_t effort = WORK_OPS / (space->n_ops + 1);
+    effort = ebb_max_i64(MIN_EFFORT, ebb_min_i64(effort, MAX_EFFORT));
+    s->effort = request->effort > 0 ? request->effort : effort;
+    if (request->effort_part > 1) s->effort = s->effort / request->effort_part + 1;
+    return EBB_OK;
+}
+
+static void close_search(ebb_search *s) {
+    for (uint32_t k = 0; s->scorers && k < s->n_workers; k++) ebb_scorer_destroy(s->scorers[k]);
+    ebb_arena_deinit(&s->arena);
+}
+
+/* ---- seeds
+ * --------------------------------------------------------------------------------------------------- */
+
+static void seed_cuts(ebb_search *s, const uint32_t *cuts, uint32_t n_cuts) {
+    for (uint8_t state = EBB_HOLD; state <= EBB_RELEASE; state++) {
+        ebb_seed_cuts(s->space, cuts, n_cuts, state, s->scratch_genes);
+        ebb_search_offer_genes(s, s->scratch_genes);
+    }
+}
+
+/* The shortest prefix of the greedy order that fits, by bisection. */
+static void seed_greedy(ebb_search *s, const uint32_t *order, uint32_t n) {
+    for (uint8_t state = EBB_HOLD; state <= EBB_RELEASE; state++) {
+        uint32_t low = 0, high = n;
+        while (low < high) {
+            uint32_t mid = (low + high) / 2;
+            memcpy(s->scratch_genes, s->space->base_genes, s->space->n_genes);
+            for (uint32_t k = 0; k < mid; k++) s->scratch_genes[order[k]] = state;
+            if (ebb_search_offer_genes(s, s->scratch_genes).excess_bytes > 0)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+    }
+}
+
+static ebb_status seed_pool(ebb_search *s, const ebb_select_request *request) {
+    const ebb_space *space = s->space;
+    ebb_search_offer_genes(s, space->base_genes);
+    if (request->warm_genes && request->n_warm_genes == space->n_genes)
+        ebb_search_offer_genes(s, request->warm_genes);
+    uint32_t *list = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
+    if (!list) return EBB_NO_MEMORY;
+    int64_t peak = ebb_search_base_peak(s), tries = ebb_min_i64(request->config.thresh_nr_try, 1000);
+    for (int64_t t = peak / 2; t >= 1024; t /= 2)
+        seed_cuts(s, list, ebb_seed_threshold_cuts(space, t, list));
+    for (int64_t k = 1; k <= tries; k++)
+        seed_cuts(s, list, ebb_seed_threshold_cuts(space, peak / (tries + 1) * k, list));
+    for (uint32_t n = 1; n * n <= 4 * (uint64_t)space->n_ops; n = n * 3 / 2 + 1)
+        seed_cuts(s, list, ebb_seed_even_cuts(space, n, list));
+    seed_greedy(s, list, ebb_seed_greedy_order(space, list));
+    return EBB_OK;
+}
+
+/* ---- the answer
+ * ------------------------------------------------------------------------------------------------ */
+
+static ebb_status make_selection(ebb_search *s, const uint8_t *genes, ebb_selection **out) {
+    ebb_scorer *scorer = s->scorers[0];
+    ebb_score score = ebb_score_genes(scorer, genes, s->budget_bytes);
+    if (!score.valid) return ebb_fail(s->env, EBB_INTERNAL, "the selected candidate is not valid");
+    ebb_selection *to = ebb_calloc(s->env, 1, sizeof(*to));
+    if (!to) return EBB_NO_MEMORY;
+    ebb_arena_init(&to->arena, s->env);
+    to->n_steps = score.n_steps;
+    to->steps = EBB_NEW(&to->arena, ebb_step_choice, score.n_steps);
+    to->alternative = EBB_NEW(&to->arena, uint32_t, s->space->n_ops);
+    to->genes = ebb_arena_copy(&to->arena, genes, s->space->n_genes, 1);
+    if (!to->steps || !to->alternative || !to->genes) {
+        ebb_selection_destroy(to);
+        return EBB_NO_MEMORY;
+    }
+    to->n_genes = s->space->n_genes;
+    to->peak_bytes = score.peak_bytes;
+    to->time_ns = score.time_ns;
+    to->n_candidates = s->n_scored;
+    for (uint32_t i = 0; i < s->space->n_ops; i++)
+        to->alternative[i] = ebb_space_way_of(s->space, genes, i);
+    const ebb_id *steps = ebb_scorer_steps(scorer);
+    for (uint32_t i = 0; i < score.n_steps; i++)
+        to->steps[i] = (ebb_step_choice){steps[i], to->alternative[steps[i]]};
+    *out = to;
+    return EBB_OK;
+}
+
+void ebb_selection_destroy(ebb_selection *selection) {
+    if (!selection) return;
+    ebb_env *env = selection->arena.env;
+    ebb_arena_deinit(&selection->arena);
+    ebb_cfree(env, selection, 1, sizeof(*selection));
+}
+
+static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
+    if (request->method == EBB_METHOD_MEGENGINE || request->method == EBB_METHOD_NONE) {
+        ebb_search_offer_genes(s, s->space->base_genes);
+        return request->method == EBB_METHOD_NONE ? EBB_OK : ebb_select_megengine(s, request);
+    }
+    ebb_status status = seed_pool(s, request);
+    if (status != EBB_OK) return status;
+    /* Running everything once is the fastest there is, unless ops have a choice: when it fits, it is the
+     * answer. */
+    const ebb_worth *best = &s->members[0].best;
+    if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
+    return ebb_select_genetic(s, request);
+}
+
+static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {
+    ebb_status ended = run_method(s, request);
+    if (ended != EBB_OK && ended != EBB_INTERRUPTED) return ended;
+    const ebb_worth *best = &s->members[0].best;
+    if (request->method == EBB_METHOD_BUDGET && best->excess_bytes > 0)
+        return ended != EBB_OK
+                   ? ended
+                   : ebb_fail(s->env, EBB_OVER_BUDGET,
+                              "no schedule found within %lld live bytes; the closest needs %lld",
+                              (long long)s->budget_bytes, (long long)best->peak_bytes);
+    ebb_status status = make_selection(s, s->members[0].best_genes, out);
+    return status != EBB_OK ? status : ended;
+}
+
+ebb_status ebb_select(ebb_env *env, const ebb_select_request *request, ebb_selection **out) {
+    *out = NULL;
+    ebb_status status = ebb_sublinear_config_check(env, &request->config);
+    if (status != EBB_OK) return status;
+    ebb_space *space;
+    status = ebb_space_create(env, request->graph, request->alignment, &space);
+    if (status != EBB_OK) return status;
+    ebb_search search;
+    status = open_search(&search, env, space, request);
+    if (status == EBB_OK) status = select_by_method(&search, request, out);
+    close_search(&search);
+    ebb_space_destroy(space);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* MegEngine's search on cut points: threshold sweeps seed a population of sorted cut lists; mutation
+ * inserts, deletes or moves a cut; crossover splices two lists at a position anywhere in the sequence; the
+ * fitness is the peak (then fewer cuts, then the lexicographic order). lb_memory then gives memory back
+ * while the peak stays below it.
+ *
+ * Kept from there: the sweeps' shapes, the population schedule, the defaults. Left there: its division by
+ * zero at one threshold try, crossover in the first half only, and a fitness that does not see in-place
+ * reuse, views, alignment and scratch (ours is `score`). */
+#include <stdlib.h>
+
+#include "sublinear/select.h"
+
+typedef struct cut_list {
+    uint32_t *at; /* ascending; [n_ops] room */
+    uint32_t n;
+    int64_t peak_bytes;
+} cut_list;
+
+typedef struct population {
+    ebb_search *search;
+    ebb_env *env;
+    EBB_ARRAY(cut_list) lists;
+    ebb_rng rng;
+    uint64_t n_born; /* candidates so far */
+} population;
+
+static int by_fitness(const void *a, const void *b) {
+    const cut_list *x = a, *y = b;
+    if (x->peak_bytes != y->peak_bytes) return x->peak_bytes < y->peak_bytes ? -1 : 1;
+    if (x->n != y->n) return x->n < y->n ? -1 : 1;
+    for (uint32_t k = 0; k < x->n; k++)
+        if (x->at[k] != y->at[k]) return x->at[k] < y->at[k] ? -1 : 1;
+    return 0;
+}
+
+/* Copies the cuts, scores them and adds them to the population. */
+static ebb_status add(population *p, const uint32_t *cuts, uint32_t n) {
+    ebb_search *s = p->search;
+    cut_list list = {.at = ebb_calloc(p->env, n + 1, sizeof(uint32_t)), .n = n};
+    if (!list.at) return EBB_NO_MEMORY;
+    memcpy(list.at, cuts, n * sizeof(uint32_t));
+    ebb_seed_cuts(s->space, cuts, n, EBB_HOLD, s->scratch_genes);
+    list.peak_bytes = ebb_search_offer_genes(s, s->scratch_genes).peak_bytes;
+    p->n_born++;
+    if (!EBB_PUSH(p->env, &p->lists, list)) {
+        ebb_cfree(p->env, list.at, n + 1, sizeof(uint32_t));
+        return EBB_NO_MEMORY;
+    }
+    return EBB_OK;
+}
+
+static ebb_status add_threshold(population *p, int64_t threshold, uint32_t *room) {
+    return add(p, room, ebb_seed_threshold_cuts(p->search->space, threshold, room));
+}
+
+static ebb_status sweep(population *p, int64_t base_peak, int64_t tries, uint32_t *room) {
+    ebb_status status = add(p, room, 0);
+    int64_t best = base_peak, best_peak = INT64_MAX;
+    for (int64_t t = base_peak / 2; status == EBB_OK && t >= 1024; t /= 2) {
+        status = add_threshold(p, t, room);
+        int64_t peak = p->lists.n ? p->lists.at[p->lists.n - 1].peak_bytes : INT64_MAX;
+        if (peak < best_peak) best_peak = peak, best = t;
+    }
+    for (int64_t k = 1; status == EBB_OK && k <= tries; k++) {
+        int64_t t = base_peak / (tries + 1) * k;
+        status = add_threshold(p, t, room);
+        int64_t peak = p->lists.n ? p->lists.at[p->lists.n - 1].peak_bytes : INT64_MAX;
+        if (peak < best_peak) best_peak = peak, best = t;
+    }
+    for (int64_t k = 0; status == EBB_OK && k < tries; k++) /* around the best: [best/2, 2 best) */
+        status = add_threshold(p, best / 2 + (2 * best - best / 2) / tries * k, room);
+    return status;
+}
+
+static uint32_t mutate(population *p, uint32_t *cuts, uint32_t n) {
+    uint32_t n_ops = p->search->space->n_ops, kind = ebb_rng_below(&p->rng, 4);
+    uint32_t at = n ? ebb_rng_below(&p->rng, n) : 0;
+    uint32_t low = at > 0 ? cuts[at - 1] + 1 : 0, high = n ? cuts[at] : n_ops;
+    if (kind == 0 && low < high) { /* insert before */
+        memmove(&cuts[at + 1], &cuts[at], (n - at) * sizeof(*cuts));
+        cuts[at] = low + ebb_rng_below(&p->rng, high - low);
+        return n + 1;
+    }
+    if (kind == 1 && n > 0) { /* delete */
+        memmove(&cuts[at], &cuts[at + 1], (n - at - 1) * sizeof(*cuts));
+        return n - 1;
+    }
+    if (kind == 2 && n > 0) { /* move between its neighbours */
+        uint32_t end = at + 1 < n ? cuts[at + 1] : n_ops;
+        cuts[at] = low + ebb_rng_below(&p->rng, end - low);
+    }
+    return n;
+}
+
+static uint32_t splice(population *p, const cut_list *a, const cut_list *b, uint32_t *child) {
+    uint32_t position = ebb_rng_below(&p->rng, p->search->space->n_ops), n = 0;
+    for (uint32_t k = 0; k < a->n; k++)
+        if (a->at[k] < position) child[n++] = a->at[k];
+    for (uint32_t k = 0; k < b->n; k++)
+        if (b->at[k] >= position) child[n++] = b->at[k];
+    return n;
+}
+
+static void survive(population *p, size_t pool) {
+    qsort(p->lists.at, p->lists.n, sizeof(*p->lists.at), by_fitness);
+    while (p->lists.n > pool) {
+        cut_list *last = &p->lists.at[--p->lists.n];
+        ebb_cfree(p->env, last->at, last->n + 1, sizeof(uint32_t));
+    }
+}
+
+static ebb_status evolve(population *p, const ebb_select_request *request, uint32_t *room) {
+    size_t pool = (size_t)request->config.genetic_pool_size;
+    for (int64_t i = 0; i < request->config.genetic_nr_iter; i++) {
+        bool go_on;
+        ebb_status ended = ebb_search_goes_on(p->search, request, &go_on);
+        if (ended != EBB_OK || !go_on) return ended;
+        survive(p, pool);
+        size_t n = p->lists.n;
+        for (size_t k = 0; k < n; k++) {
+            cut_list *list = &p->lists.at[k];
+            memcpy(room, list->at, list->n * sizeof(*room));
+            uint32_t m = mutate(p, room, list->n);
+            if (m < p->search->space->n_ops) m = mutate(p, room, m);
+            ebb_status status = add(p, room, m);
+            if (status != EBB_OK) return status;
+            uint32_t other = ebb_rng_below(&p->rng, (uint32_t)n);
+            status = add(p, room, splice(p, &p->lists.at[k], &p->lists.at[other], room));
+            if (status != EBB_OK) return status;
+        }
+    }
+    survive(p, pool);
+    return EBB_OK;
+}
+
+/* Keeps dropped values again, those whose recomputation takes longest first, while the peak stays below
+ * lb_memory. */
+static ebb_status give_back(ebb_search *s, int64_t lb_bytes, uint32_t *order) {
+    const ebb_space *space = s->space;
+    uint8_t *genes = s->scratch_genes;
+    if (s->members[0].best.peak_bytes >= lb_bytes) return EBB_OK;
+    memcpy(genes, s->members[0].best_genes, space->n_genes);
+    uint32_t n = ebb_seed_greedy_order(space, order);
+    ebb_member best = s->members[0];
+    while (n-- > 0) { /* the greedy order ends with what is dearest to recompute */
+        uint8_t old = genes[order[n]];
+        if (old == EBB_KEEP) continue;
+        genes[order[n]] = EBB_KEEP;
+        ebb_score score = ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
+        s->n_scored++;
+        ebb_worth worth = ebb_search_worth(s, &score);
+        if (!score.valid || score.peak_bytes > lb_bytes || score.time_ns > best.best.time_ns)
+            genes[order[n]] = old;
+        else
+            best.best = worth;
+    }
+    memcpy(s->members[0].best_genes, genes, space->n_genes);
+    s->members[0].best = best.best;
+    return EBB_OK;
+}
+
+ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request) {
+    population p = {.search = search, .env = search->env};
+    uint32_t *room =
+        EBB_NEW(&search->arena, uint32_t, ebb_max_i64(search->space->n_ops, search->space->n_genes) + 2);
+    if (!room) return EBB_NO_MEMORY;
+    ebb_rng_init(&p.rng, request->seed, 0);
+    int64_t tries = ebb_min_i64(request->config.thresh_nr_try, 1000000);
+    ebb_status status = sweep(&p, ebb_search_base_peak(search), tries, room);
+    if (status == EBB_OK) status = evolve(&p, request, room);
+    if (status == EBB_OK && request->config.lb_memory_bytes > 0)
+        status = give_back(search, request->config.lb_memory_bytes, room);
+    survive(&p, 0);
+    EBB_ARRAY_FREE(search->env, &p.lists);
+    return status;
+}

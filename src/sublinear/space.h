@@ -1,0 +1,92 @@
+/* sublinear/space.h: the search space, flattened for speed.
+ *
+ * Ops run first in the graph's own order, the *base order*. A droppable value has a gene for each *gap*:
+ * from its writing to its first base reader, between readers, and from the last one to the end (where it
+ * may still serve as a source for recomputing others).
+ *
+ *     base order   w . . r . . . . . . r . .
+ *     gaps         [ 0  )[     1      )[ 2 ...
+ *
+ *     KEEP     stays available through the gap
+ *     HOLD     dropped at the gap's start; if recomputed inside the gap, stays until its end
+ *     RELEASE  dropped at the gap's start; if recomputed inside the gap, dropped again right after that use
+ *
+ * A recomputation runs just before the op that needs it, and recomputes what it needs itself, to any depth:
+ * values held by KEEP are the checkpoints, values held by HOLD the checkpoints of a recomputed run, and so
+ * on, so nesting needs no gene of its own. Availability costs nothing: a life ends with its last actual
+ * read. All KEEP = no recomputation.
+ *
+ * Further genes: an optional op may be LAZY (run when first needed, or never); an op with alternatives
+ * names one.
+ *
+ * A view follows its base: it is dropped when the base is, and made again for nothing.
+ */
+#ifndef EBB_SUBLINEAR_SPACE_H
+#define EBB_SUBLINEAR_SPACE_H
+
+#include "base/base.h"
+#include "graph/pgraph.h"
+
+enum { EBB_KEEP, EBB_HOLD, EBB_RELEASE };
+
+typedef enum ebb_gene_kind { EBB_GENE_GAP, EBB_GENE_LAZY, EBB_GENE_WAY } ebb_gene_kind;
+typedef struct ebb_gene {
+    ebb_gene_kind kind;
+    uint8_t n_states;
+    ebb_id subject;      /* GAP: value; else: op */
+    uint32_t begin, end; /* GAP: base positions of the two readers; end = n_ops for the tail */
+    int64_t bytes;       /* GAP: rounded bytes that dropping may free */
+} ebb_gene;
+
+/* One way of one op, flattened. */
+typedef struct ebb_space_way {
+    uint32_t first_in, n_in;        /* into ins */
+    uint32_t first_pair, n_pairs;   /* into pairs */
+    int64_t time_ns, scratch_bytes; /* scratch rounded up */
+} ebb_space_way;
+
+typedef struct ebb_space_op {
+    uint32_t first_way; /* way 0 = as listed, 1.. = alternatives */
+    uint32_t n_ways;
+    uint32_t first_out, n_out; /* into outs */
+    uint32_t first_view, n_views, first_update, n_updates;
+    uint32_t first_touched, n_touched; /* values with genes whose gap this op ends */
+    uint32_t lazy_gene, way_gene;      /* EBB_NONE: none */
+    bool recomputable;
+} ebb_space_op;
+
+typedef struct ebb_space_value {
+    int64_t bytes;      /* rounded; 0: persistent, a view of it, or empty */
+    ebb_id producer;    /* EBB_NONE: given */
+    uint32_t first_gap; /* gene of gap 0, or EBB_NONE: always KEEP */
+    uint32_t n_gaps;
+    uint32_t first_view, n_views; /* views of this value that follow it, into followers */
+    ebb_id leader;                /* of a follower: the value whose drop drops it too */
+    bool output, follows;         /* follows: a free view, dropped with its leader */
+} ebb_space_value;
+
+typedef struct ebb_space {
+    ebb_arena arena;
+    const ebb_pgraph *graph;
+    int64_t alignment;
+    ebb_space_op *ops;
+    uint32_t n_ops;
+    ebb_space_value *values;
+    uint32_t n_values;
+    ebb_space_way *ways;
+    ebb_id *ins, *outs, *followers, *touched, *givens;
+    uint32_t n_givens;
+    ebb_pair *pairs, *updates;
+    ebb_view *views;
+    ebb_gene *genes;
+    uint32_t n_genes;
+    uint8_t *
+        base_genes; /* no recomputation: all KEEP, ops as listed, optional ops that nobody reads left out */
+    int64_t base_time_ns; /* of the base candidate (all KEEP) */
+    uint32_t step_limit;  /* a candidate with more steps is invalid: 16 n_ops + 64 */
+} ebb_space;
+
+EBB_CHECKED ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment,
+                                        ebb_space **out);
+void ebb_space_destroy(ebb_space *space);
+#endif

@@ -1,0 +1,89 @@
+/* sublinear: *when*, and how often. Chooses which ops run again so that less is live at once.
+ *
+ *     space -> select (seeds, genetic search, local search; scored by `score`) -> steps -> rewrite
+ *
+ * It takes a planning graph and gives a list of steps: which ops run, in what order, how often, by which
+ * alternative. `rewrite` turns that list into a scheduled planning graph, where a repeated op is a second
+ * op, for the planner. It is not the place where bytes get addresses.
+ *
+ * Everything is deterministic: the same graph, config, seed and effort give the same steps for any number
+ * of workers on any machine; only a time limit or the stop flag can end a search early, at the end of a
+ * round.
+ */
+#ifndef EBB_SUBLINEAR_SUBLINEAR_H
+#define EBB_SUBLINEAR_SUBLINEAR_H
+
+#include "base/base.h"
+#include "ebb/config.h"
+#include "graph/pgraph.h"
+
+/* ---- selection -----------------------------------------------------------------------------------------
+ */
+
+typedef enum ebb_method {
+    EBB_METHOD_NONE,      /* no recomputation: the baseline */
+    EBB_METHOD_BUDGET,    /* least time with peak <= budget */
+    EBB_METHOD_MEGENGINE, /* least peak by cut points, then lb_memory */
+    EBB_METHOD_LEAST,     /* least peak that the genetic search finds, whatever the time. Depends on graph,
+                           * config,     effort and seed only, so that a budget it names is reached again */
+} ebb_method;
+
+typedef struct ebb_select_request {
+    const ebb_pgraph *graph;
+    ebb_method method;
+    int64_t alignment;
+    int64_t peak_budget_bytes; /* of transient bytes live in a step; BUDGET only */
+    ebb_sublinear_config config;
+    int64_t effort;         /* candidates; 0: default for the size of the graph */
+    uint32_t effort_part;   /* one part in so many of the effort; 0: all of it */
+    uint64_t time_limit_ns; /* 0: none */
+    uint64_t seed;
+    /* What an earlier call found (its genes), to go on from when the budget was tightened a little. May be
+     * NULL. */
+    const uint8_t *warm_genes;
+    uint32_t n_warm_genes;
+    void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
+    void *progress_ctx;
+} ebb_select_request;
+
+typedef struct ebb_selection {
+    ebb_arena arena; /* owns the lists */
+    ebb_step_choice *steps;
+    uint32_t n_steps;
+    uint32_t *alternative; /* [graph->n_ops] */
+    uint8_t *genes;        /* the candidate itself, for warm starts */
+    uint32_t n_genes;
+    int64_t peak_bytes, time_ns;
+    int64_t n_candidates; /* scored */
+} ebb_selection;
+
+/* EBB_OVER_BUDGET: nothing found within the budget (EBB_METHOD_LEAST may still find one). EBB_INTERRUPTED:
+ * *out is the best so far when it fits, else NULL; a time limit that strikes is no interruption: the best
+ * so far is the answer. Threads: starts config.num_worker workers, all ended on return. */
+EBB_CHECKED ebb_status ebb_select(ebb_env *env, const ebb_select_request *request, ebb_selection **out);
+void ebb_selection_destroy(ebb_selection *selection); /* NULL is allowed */
+
+/* ---- rewrite: new graph out ---------------------------------------------------------------------------
+ */
+
+/* The scheduled graph: step i is op i; a value written again is a second value named "x#2" whose
+ * value_origin is x; each read takes the value's latest life. Chosen alternatives are resolved.
+ * EBB_INTERNAL when a step reads what has not been written, or an op's rules (once, order, updates last)
+ * are broken. O(steps + edges). */
+EBB_CHECKED ebb_status ebb_rewrite(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps,
+                                   uint32_t n_steps, ebb_pgraph **out);
+
+/* ---- certificate
+ * ----------------------------------------------------------------------------------------- */
+
+typedef struct ebb_bound {
+    int64_t time_ns;  /* no schedule of the graph whose live bytes stay within the budget takes less */
+    const char *kind; /* constant text: how it was proved */
+    char *json;       /* members to re-check it, in the caller's arena, or NULL */
+} ebb_bound;
+/* budget_bytes: transient; < 0: none (then the bound is every needed op once by its cheapest alternative).
+ */
+EBB_CHECKED ebb_status ebb_certify(ebb_arena *arena, const ebb_pgraph *graph, int64_t budget_bytes,
+                                   ebb_bound *out);
+
+#endif

@@ -1,0 +1,127 @@
+/* ebb fit: the largest batch within a budget, for each way to save memory. */
+#include "out.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_ADDED_DEFAULT 0.30
+
+typedef struct answers {
+    const ebb_fit_result *result;
+    char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
+} answers;
+
+/* "models/resnet50.ebb" -> "resnet50". */
+static void model_stem(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    const char *stem = slash != NULL ? slash + 1 : path;
+    snprintf(out, size, "%s", strcmp(stem, "-") == 0 || *stem == '\0' ? "model" : stem);
+    char *dot = strrchr(out, '.');
+    if (dot != NULL && dot != out) *dot = '\0';
+}
+
+static ebb_status make_folder(tool *t, const char *folder) {
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST) return EBB_OK;
+    return tool_fail(t, EBB_IO, "cannot make folder %.400s: %s: name a folder that can be written", folder,
+                     strerror(errno));
+}
+
+static ebb_status write_plans(tool *t, answers *a) {
+    const char *folder = t->args.plans;
+    char stem[256];
+    if (folder != NULL) {
+        ebb_status status = make_folder(t, folder);
+        if (status != EBB_OK) return status;
+    }
+    model_stem(t->args.operand, stem, sizeof stem);
+    for (uint32_t i = 0; i < a->result->n_rows; i++) {
+        const ebb_fit_row *row = &a->result->rows[i];
+        if (row->plan == NULL) continue;
+        int n = snprintf(a->path[i], sizeof a->path[i], "%s%s%s.%s.plan.json", folder != NULL ? folder : "",
+                         folder != NULL ? "/" : "", stem, tool_mode_name(row->mode));
+        if (n < 0 || (size_t)n >= sizeof a->path[i])
+            return tool_fail(t, EBB_IO, "cannot write %.60s...: the path is longer than %d bytes",
+                             a->path[i], PATH_MAX);
+        ebb_status status = ebb_plan_write(t->env, row->plan, a->path[i]);
+        if (status != EBB_OK) return status;
+    }
+    return EBB_OK;
+}
+
+static void print_table(const tool *t, const answers *a) {
+    out_table table = {0};
+    const char *dim = t->args.over != NULL ? t->args.over : "N";
+    printf("largest %s within %s\n\n", dim, out_bytes(a->result->budget_bytes).text);
+    out_row(&table,
+            (const char *const[OUT_COLUMNS]){"mode", dim, "total", "predicted time", "added", "plan"});
+    for (uint32_t i = 0; i < a->result->n_rows; i++) {
+        const ebb_fit_row *row = &a->result->rows[i];
+        if (row->batch == 0) {
+            out_row(&table, (const char *const[OUT_COLUMNS]){tool_mode_name(row->mode), "none fits"});
+            continue;
+        }
+        out_row(&table, (const char *const[OUT_COLUMNS]){
+                            tool_mode_name(row->mode), out_count(row->batch).text,
+                            out_bytes(row->total_bytes).text, out_time(row->time_ns).text,
+                            out_change(row->time_ns, row->baseline_time_ns).text, a->path[i]});
+    }
+    out_table_print(&table, stdout);
+}
+
+static ebb_status print_json(tool *t, const answers *a) {
+    out_json json;
+    out_json_begin(&json, "ebb.fit/1");
+    out_integer(&json, "budget_bytes", a->result->budget_bytes);
+    out_open(&json, "rows", '[');
+    for (uint32_t i = 0; i < a->result->n_rows; i++) {
+        const ebb_fit_row *row = &a->result->rows[i];
+        out_open(&json, NULL, '{');
+        out_text(&json, "mode", tool_mode_name(row->mode));
+        out_integer(&json, "batch", row->batch);
+        out_integer(&json, "total_bytes", row->total_bytes);
+        out_integer(&json, "time_ns", row->time_ns);
+        out_integer(&json, "baseline_time_ns", row->baseline_time_ns);
+        out_text(&json, "plan", a->path[i][0] != '\0' ? a->path[i] : NULL);
+        out_close(&json, '}');
+    }
+    out_close(&json, ']');
+    return out_json_end(t, &json);
+}
+
+static ebb_status print_answers(tool *t, const ebb_fit_result *result) {
+    answers a = {.result = result};
+    bool any = false;
+    for (uint32_t i = 0; i < result->n_rows; i++) any = any || result->rows[i].batch > 0;
+    ebb_status status = write_plans(t, &a);
+    if (status == EBB_OK && (t->args.json || t->args.output != NULL)) status = print_json(t, &a);
+    if (status != EBB_OK) return status;
+    if (!t->args.json) print_table(t, &a);
+    if (any) return EBB_OK;
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
+                     t->args.over != NULL ? t->args.over : "N", (long long)result->budget_bytes);
+}
+
+ebb_status tool_fit(tool *t) {
+    ebb_options options;
+    ebb_model *model = NULL;
+    ebb_fit_result *result = NULL;
+    tool_progress progress;
+    if (t->args.budget_bytes < 0)
+        return tool_fail(t, EBB_USAGE, "fit needs --budget: write --budget 11GiB, for instance");
+    ebb_status status = tool_options(t, &options);
+    if (status != EBB_OK) return status;
+    status = ebb_model_open(t->env, t->args.operand, &model);
+    if (status != EBB_OK) return status;
+    tool_progress_begin(&progress, t, &options);
+    status = ebb_fit(t->env, model, t->args.over != NULL ? t->args.over : "N", t->args.dims, t->args.n_dims,
+                     &options, t->args.budget_bytes,
+                     t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
+    tool_progress_end(&progress);
+    if (status == EBB_OK) status = print_answers(t, result);
+    if (status == EBB_OK) tool_note_effort(t, &options);
+    if (result != NULL) ebb_fit_result_destroy(t->env, result);
+    ebb_model_destroy(model);
+    return status;
+}

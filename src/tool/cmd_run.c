@@ -1,0 +1,162 @@
+/* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+#include "inputs.h"
+#include "out.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { STEPS_DEFAULT = 3 };
+
+typedef struct session {
+    tool *t;
+    ebb_engine *engine;
+    ebb_program *program;
+    inputs in;
+    out_json json;
+    bool as_json;
+    bool phased;
+    int64_t n_steps, n_done;
+    int64_t total_ns, best_ns;
+} session;
+
+/* High-water mark of resident memory; the kernel's own, which a fork's parent does not colour. */
+static int64_t process_peak_bytes(void) {
+    char line[256];
+    long long kib = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+    }
+    if (file != NULL) fclose(file);
+    if (kib > 0) return kib * 1024;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : -1;
+}
+
+static ebb_status one_step(session *s) {
+    if (!s->phased) return ebb_step(s->program);
+    ebb_status status = ebb_run_phase(s->program, EBB_FORWARD);
+    if (status == EBB_OK) status = ebb_run_phase(s->program, EBB_BACKWARD);
+    if (status == EBB_OK) status = ebb_run_phase(s->program, EBB_UPDATE);
+    return status;
+}
+
+/* NAN when the model has no loss or its loss is no scalar. */
+static ebb_status fetch_loss(session *s, double *out) {
+    ebb_tensor_info info;
+    float f32 = 0;
+    ebb_status status = EBB_OK;
+    *out = (double)NAN;
+    if (s->in.loss[0] == '\0') return EBB_OK;
+    status = ebb_program_tensor(s->program, s->in.loss, &info);
+    if (status != EBB_OK || info.rank != 0) return status;
+    if (info.element == EBB_FLOAT64) return ebb_fetch(s->program, s->in.loss, out, sizeof *out);
+    if (info.element != EBB_FLOAT32) return EBB_OK;
+    status = ebb_fetch(s->program, s->in.loss, &f32, sizeof f32);
+    if (status == EBB_OK) *out = (double)f32;
+    return status;
+}
+
+static ebb_status timed_step(session *s) {
+    double loss = 0;
+    ebb_status status = inputs_feed(s->t, &s->in, s->program);
+    int64_t begin_ns = tool_now_ns();
+    if (status == EBB_OK) status = one_step(s);
+    int64_t ns = tool_now_ns() - begin_ns;
+    if (status == EBB_OK) status = fetch_loss(s, &loss);
+    if (status != EBB_OK) return status;
+    s->total_ns += ns;
+    if (s->n_done == 0 || ns < s->best_ns) s->best_ns = ns;
+    s->n_done++;
+    if (s->as_json) {
+        out_open(&s->json, NULL, '{');
+        out_integer(&s->json, "ns", ns);
+        out_real(&s->json, "loss", loss);
+        out_close(&s->json, '}');
+    }
+    if (!s->t->args.json) {
+        printf("step %-6lld %12s", (long long)s->n_done, out_time(ns).text);
+        if (!isnan(loss)) printf("   loss %.6f", loss);
+        printf("\n");
+        fflush(stdout); /* a failure shows in out_finish */
+    }
+    return EBB_OK;
+}
+
+static void print_head(const session *s, const ebb_plan_summary *p) {
+    int64_t planned = p->arena_bytes + p->persistent_bytes, taken = ebb_engine_block_bytes(s->engine);
+    out_safe(stdout, p->graph_name);
+    printf(" on %s, %u %s: %u steps, %u run again\n", p->backend, p->n_threads,
+           p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
+    printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
+    printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    fflush(stdout);
+}
+
+static ebb_status finish(session *s, const ebb_plan_summary *p) {
+    int64_t peak = process_peak_bytes(), mean = s->n_done > 0 ? s->total_ns / s->n_done : 0;
+    if (!s->t->args.json) {
+        printf("process peak     %lld bytes (%s)\n", (long long)peak, out_bytes(peak).text);
+        printf("per step         %s mean, %s best\n", out_time(mean).text, out_time(s->best_ns).text);
+    }
+    if (!s->as_json) return EBB_OK;
+    out_close(&s->json, ']');
+    out_text(&s->json, "graph", p->graph_name);
+    out_text(&s->json, "backend", p->backend);
+    out_integer(&s->json, "n_threads", p->n_threads);
+    out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
+    out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
+    out_integer(&s->json, "process_peak_bytes", peak);
+    out_integer(&s->json, "mean_step_ns", mean);
+    out_integer(&s->json, "best_step_ns", s->best_ns);
+    return out_json_end(s->t, &s->json);
+}
+
+static ebb_status run_steps(session *s) {
+    ebb_plan_summary summary;
+    ebb_status status = EBB_OK;
+    ebb_plan_summarize(ebb_program_plan(s->program), &summary);
+    s->as_json = s->t->args.json || s->t->args.output != NULL;
+    if (s->as_json) {
+        out_json_begin(&s->json, "ebb.run/1");
+        out_open(&s->json, "steps", '[');
+    }
+    if (!s->t->args.json) print_head(s, &summary);
+    while (s->n_done < s->n_steps && status == EBB_OK) status = timed_step(s);
+    /* What ran until Ctrl-C is still worth telling. */
+    if (status == EBB_OK || status == EBB_INTERRUPTED) {
+        ebb_status told = finish(s, &summary);
+        return told != EBB_OK ? told : status;
+    }
+    if (s->as_json) out_json_drop(&s->json);
+    return status;
+}
+
+ebb_status tool_run(tool *t) {
+    ebb_options options;
+    ebb_model *model = NULL;
+    session s = {.t = t, .phased = t->args.phased};
+    tool_progress progress;
+    s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
+    ebb_status status = tool_options(t, &options);
+    if (status != EBB_OK) return status;
+    status = ebb_model_open(t->env, t->args.operand, &model);
+    if (status != EBB_OK) return status;
+    if (ebb_model_is_planning_graph(model)) {
+        ebb_model_destroy(model);
+        return tool_fail(t, EBB_USAGE,
+                         "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
+                         t->args.operand);
+    }
+    tool_progress_begin(&progress, t, &options);
+    status = inputs_find(t, model, &options, &s.in);
+    if (status == EBB_OK) status = ebb_engine_create(t->env, model, &options, &s.engine);
+    if (status == EBB_OK) status = ebb_compile(s.engine, t->args.dims, t->args.n_dims, &s.program);
+    tool_progress_end(&progress);
+    if (status == EBB_OK) status = run_steps(&s);
+    if (status == EBB_OK) tool_note_effort(t, &options);
+    if (s.engine != NULL) ebb_engine_destroy(s.engine);
+    ebb_model_destroy(model);
+    return status;
+}

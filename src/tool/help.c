@@ -1,0 +1,67 @@
+/* help: the tables as text. */
+#include "out.h"
+
+#include <string.h>
+
+static const char *command_name(const void *ctx, size_t i) {
+    (void)ctx;
+    return i < tool_n_commands ? tool_commands[i].name : NULL;
+}
+
+ebb_status tool_unknown_command(tool *t, const char *name) {
+    const char *nearest = tool_nearest(name, command_name, NULL);
+    if (nearest != NULL)
+        return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": did you mean %s?", name, nearest);
+    return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": `ebb help` lists them", name);
+}
+
+static void print_commands(void) {
+    printf("usage: ebb COMMAND [FLAGS]\n\n"
+           "Plans the memory of training steps: what lives where, and what is worth computing twice.\n\n");
+    for (size_t i = 0; i < tool_n_commands; i++) {
+        const tool_command *command = &tool_commands[i];
+        printf("  %-8s %-8s %s\n", command->name, command->operand != NULL ? command->operand : "",
+               command->summary);
+    }
+    printf("\n  ebb help COMMAND shows a command's flags; ebb --version, the version.\n\n"
+           "MODEL is a text model (*.ebb), a planning graph (JSON), or - for standard input.\n"
+           "exit codes: 0 ok, 1 does not fit or does not hold, 2 usage, 3 bad input, 4 out of memory, 5 "
+           "device,\n"
+           "            6 internal fault, 7 input/output, 130 interrupted\n");
+}
+
+static void print_flags(const tool_command *command) {
+    size_t index = (size_t)(command - tool_commands);
+    for (size_t i = 0; i < tool_n_flags; i++) {
+        const tool_flag *flag = &tool_flags[i];
+        char left[64];
+        if ((flag->commands >> index & 1) == 0) continue;
+        snprintf(left, sizeof left, "--%s%s%s", flag->name, flag->metavar != NULL ? " " : "",
+                 flag->metavar != NULL ? flag->metavar : "");
+        if (flag->letter != 0)
+            printf("  -%c, %-24s %s\n", flag->letter, left, flag->help);
+        else
+            printf("      %-24s %s\n", left, flag->help);
+    }
+}
+
+void tool_print_help(const tool_command *command) {
+    if (command == NULL) {
+        print_commands();
+        return;
+    }
+    printf("usage: ebb %s%s%s [FLAGS]\n\n%s%s\n\n", command->name, command->operand != NULL ? " " : "",
+           command->operand != NULL ? command->operand : "", command->details,
+           command->details[0] != '\0' ? "" : command->summary);
+    print_flags(command);
+}
+
+ebb_status tool_help(tool *t) {
+    const tool_command *command = NULL;
+    if (t->args.operand != NULL) {
+        command = tool_command_find(t->args.operand);
+        if (command == NULL) return tool_unknown_command(t, t->args.operand);
+    }
+    tool_print_help(command);
+    return EBB_OK;
+}

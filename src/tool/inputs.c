@@ -1,0 +1,109 @@
+/* inputs: found in the text IR (docs/ir.md), where an input is a line "%x = input TYPE" and the loss a line
+ * "loss %loss". */
+#include "inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEARNING_RATE 0.01F
+
+/* The name behind '%' at text, up to `end` of it; false when it is too long. */
+static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MAX]) {
+    size_t n = (size_t)(end - text);
+    if (n == 0 || n >= INPUTS_NAME_MAX) return false;
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return true;
+}
+
+static void read_line(inputs *in, const char *line, size_t n) {
+    static const char is_input[] = " = input ", is_loss[] = "loss %";
+    const char *end = line + n;
+    if (n > strlen(is_loss) && memcmp(line, is_loss, strlen(is_loss)) == 0) {
+        if (!copy_name(line + strlen(is_loss), end, in->loss)) in->too_many = true;
+        return;
+    }
+    const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
+    if (space == NULL || (size_t)(end - space) < strlen(is_input)) return;
+    if (memcmp(space, is_input, strlen(is_input)) != 0) return;
+    if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))
+        in->too_many = true;
+    else
+        in->n++;
+}
+
+static void read_text(void *ctx, const char *pass, const char *text) {
+    (void)pass;
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        read_line(ctx, text, n);
+        text += n + (text[n] == '\n');
+    }
+}
+
+ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *options, inputs *out) {
+    ebb_options watch = *options;
+    ebb_model_facts facts;
+    *out = (inputs){.n = 0};
+    watch.dump = options->evaluate ? "lower" : "optimizer";
+    watch.on_dump = read_text;
+    watch.dump_ctx = out;
+    ebb_status status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
+    if (status == EBB_OK && out->too_many)
+        return tool_fail(t, EBB_BAD_INPUT,
+                         "%.200s: more than %d inputs, or a name of more than %d bytes: run it from C",
+                         t->args.operand, INPUTS_MAX, INPUTS_NAME_MAX - 1);
+    return status;
+}
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of the index. */
+static double noise(uint64_t i) {
+    uint64_t z = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-52 - 1;
+}
+
+static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
+    float *f32 = data;
+    double *f64 = data;
+    switch (info->element) {
+    case EBB_FLOAT32:
+        for (size_t i = 0; i < bytes / sizeof *f32; i++)
+            f32[i] = info->rank == 0 ? LEARNING_RATE : (float)noise(i);
+        break;
+    case EBB_FLOAT64:
+        for (size_t i = 0; i < bytes / sizeof *f64; i++)
+            f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(i);
+        break;
+    case EBB_INT32:
+        memset(data, 0, bytes);
+        break;
+    }
+}
+
+static ebb_status feed(tool *t, ebb_program *program, const char *name) {
+    ebb_tensor_info info;
+    void *data = NULL;
+    size_t bytes = 0;
+    ebb_status status = ebb_program_tensor(program, name, &info);
+    if (status != EBB_OK) return status;
+    if (ebb_input_bytes(program, name, &data, &bytes) == EBB_OK) {
+        fill(&info, data, bytes);
+        return EBB_OK;
+    }
+    bytes = (size_t)info.bytes;
+    data = malloc(bytes);
+    if (data == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", name, bytes);
+    fill(&info, data, bytes);
+    status = ebb_feed(program, name, data, bytes);
+    free(data);
+    return status;
+}
+
+ebb_status inputs_feed(tool *t, const inputs *in, ebb_program *program) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++) status = feed(t, program, in->name[i]);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* main: finds the command, parses its flags, runs it, and turns its status into one line and an exit code.
+ */
+#include "out.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(t->error, sizeof t->error, format, list);
+    va_end(list);
+    /* What was typed must not break the line. */
+    for (char *p = t->error; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7F) *p = '?';
+    }
+    return status;
+}
+
+/* The command line without the program's name. */
+static ebb_status dispatch(tool *t, int argc, char **argv) {
+    if (argc == 0) return tool_fail(t, EBB_USAGE, "no command: `ebb help` lists them");
+    if (strcmp(argv[0], "--version") == 0) {
+        printf("ebb %s\n", ebb_version());
+        return EBB_OK;
+    }
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+        tool_print_help(NULL);
+        return EBB_OK;
+    }
+    const tool_command *command = tool_command_find(argv[0]);
+    if (command == NULL) return tool_unknown_command(t, argv[0]);
+    ebb_status status = tool_args_parse(t, command, argc - 1, argv + 1);
+    if (status != EBB_OK) return status;
+    if (t->args.help) {
+        tool_print_help(command);
+        return EBB_OK;
+    }
+    return command->run(t);
+}
+
+int main(int argc, char **argv) {
+    tool t = {0};
+    ebb_env_options options = {.stop = tool_interrupt_install()};
+    ebb_status status = ebb_env_create(&options, &t.env);
+    if (status == EBB_OK) {
+        status = dispatch(&t, argc > 0 ? argc - 1 : 0, argv + 1);
+        tool lost = {.env = t.env};
+        ebb_status finished = out_finish(&lost);
+        /* The first failure is the one to tell. */
+        if (status == EBB_OK && finished != EBB_OK) {
+            status = finished;
+            memcpy(t.error, lost.error, sizeof t.error);
+        }
+    }
+    if (status != EBB_OK) {
+        const char *text = t.error[0] != '\0' ? t.error : t.env != NULL ? ebb_env_error(t.env) : "";
+        fprintf(stderr, "ebb: %s\n", text[0] != '\0' ? text : ebb_status_name(status));
+    }
+    ebb_env_destroy(t.env);
+    return ebb_status_exit_code(status);
+}

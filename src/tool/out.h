@@ -1,0 +1,59 @@
+/* out: what a command prints. JSON in memory first, so that a file is whole or absent; aligned tables. */
+#ifndef EBB_TOOL_OUT_H
+#define EBB_TOOL_OUT_H
+
+#include "tool.h"
+
+/* ---- JSON: a document in memory, one member a line --------------------------------------------------- */
+
+typedef struct out_json {
+    FILE *to; /* into text; NULL when memory ran out */
+    char *text;
+    size_t n;
+    uint32_t depth;
+    bool first; /* nothing follows the last bracket yet */
+} out_json;
+
+/* Begins {"schema": schema; tool_out_json ends it. */
+void out_json_begin(out_json *json, const char *schema);
+void out_open(out_json *json, const char *key, char bracket);
+void out_close(out_json *json, char bracket);
+void out_integer(out_json *json, const char *key, int64_t value);
+void out_real(out_json *json, const char *key, double value); /* null when it is not finite */
+void out_bool(out_json *json, const char *key, bool value);
+void out_text(out_json *json, const char *key, const char *value); /* NULL prints null */
+
+/* Ends the document and gives it to the file of -o and, with --json, to standard output. Always frees it.
+ * EBB_IO, EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status out_json_end(tool *t, out_json *json);
+void out_json_drop(out_json *json); /* frees it unprinted */
+
+/* A file's whole new content or none; devices and pipes are written straight. EBB_IO. */
+EBB_CHECKED ebb_status out_file(tool *t, const char *path, const char *bytes, size_t n);
+/* Flushes standard output. EBB_IO when anything was lost. */
+EBB_CHECKED ebb_status out_finish(tool *t);
+
+/* ---- words for people ---------------------------------------------------------------------------------
+ */
+
+typedef struct out_word {
+    char text[48];
+} out_word;
+out_word out_bytes(int64_t bytes);                /* "10.98 GiB" */
+out_word out_time(int64_t ns);                    /* "12.3 ms" */
+out_word out_change(int64_t now, int64_t before); /* "-64.1 %" */
+out_word out_count(int64_t n);
+/* Control bytes and the like become '?': names come from files. */
+void out_safe(FILE *to, const char *text);
+
+/* A table: the first column to the left, the others to the right. */
+enum { OUT_COLUMNS = 6, OUT_ROWS = 24 };
+typedef struct out_table {
+    char cell[OUT_ROWS][OUT_COLUMNS][256]; /* longer ones are cut */
+    uint32_t n_rows, n_columns;
+} out_table;
+/* Cells up to the first NULL; at most OUT_ROWS rows. */
+void out_row(out_table *table, const char *const cells[OUT_COLUMNS]);
+void out_table_print(const out_table *table, FILE *to);
+
+#endif

@@ -1,0 +1,135 @@
+/* out_json: JSON in memory. Strings come from files and command lines: they are escaped, and bytes that are
+ * no UTF-8 become U+FFFD. */
+#include "out.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void indent(out_json *json) {
+    fputc('\n', json->to);
+    for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->to);
+}
+
+/* Length of the UTF-8 sequence at p, 0 when there is none: no surrogates, nothing overlong, at most
+ * U+10FFFF. */
+static size_t utf8_length(const unsigned char *p) {
+    static const struct {
+        unsigned char lead_min, lead_max, next_min, next_max, length;
+    } forms[] = {
+        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+    };
+    for (size_t i = 0; i < TOOL_COUNT(forms); i++) {
+        if (*p < forms[i].lead_min || *p > forms[i].lead_max) continue;
+        if (forms[i].length > 1 && (p[1] < forms[i].next_min || p[1] > forms[i].next_max)) return 0;
+        for (size_t k = 2; k < forms[i].length; k++) {
+            if (p[k] < 0x80 || p[k] > 0xBF) return 0;
+        }
+        return forms[i].length;
+    }
+    return 0;
+}
+
+static void put_string(out_json *json, const char *text) {
+    fputc('"', json->to);
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        size_t length = utf8_length(p);
+        if (length == 0) {
+            fputs("\xEF\xBF\xBD", json->to);
+            p++;
+        } else if (length == 1 && (*p < 0x20 || *p == 0x7F)) {
+            fprintf(json->to, "\\u%04x", (unsigned)*p++);
+        } else {
+            if (*p == '"' || *p == '\\') fputc('\\', json->to);
+            fwrite(p, 1, length, json->to);
+            p += length;
+        }
+    }
+    fputc('"', json->to);
+}
+
+/* false: memory ran out before, nothing is printed any more. */
+static bool before_value(out_json *json, const char *key) {
+    if (json->to == NULL) return false;
+    if (json->depth > 0) {
+        if (!json->first) fputc(',', json->to);
+        indent(json);
+    }
+    json->first = false;
+    if (key == NULL) return true;
+    put_string(json, key);
+    fputs(": ", json->to);
+    return true;
+}
+
+void out_json_begin(out_json *json, const char *schema) {
+    *json = (out_json){.first = true};
+    json->to = open_memstream(&json->text, &json->n);
+    out_open(json, NULL, '{');
+    out_text(json, "schema", schema);
+}
+
+void out_open(out_json *json, const char *key, char bracket) {
+    if (!before_value(json, key)) return;
+    fputc(bracket, json->to);
+    json->depth++;
+    json->first = true;
+}
+
+void out_close(out_json *json, char bracket) {
+    if (json->to == NULL) return;
+    json->depth--;
+    if (!json->first) indent(json);
+    json->first = false;
+    fputc(bracket, json->to);
+}
+
+void out_integer(out_json *json, const char *key, int64_t value) {
+    if (before_value(json, key)) fprintf(json->to, "%lld", (long long)value);
+}
+
+void out_real(out_json *json, const char *key, double value) {
+    if (!before_value(json, key)) return;
+    if (isfinite(value))
+        fprintf(json->to, "%.9g", value);
+    else
+        fputs("null", json->to);
+}
+
+void out_bool(out_json *json, const char *key, bool value) {
+    if (before_value(json, key)) fputs(value ? "true" : "false", json->to);
+}
+
+void out_text(out_json *json, const char *key, const char *value) {
+    if (!before_value(json, key)) return;
+    if (value == NULL)
+        fputs("null", json->to);
+    else
+        put_string(json, value);
+}
+
+ebb_status out_json_end(tool *t, out_json *json) {
+    ebb_status status = EBB_OK;
+    out_close(json, '}');
+    bool lost = json->to == NULL;
+    if (!lost) {
+        fputc('\n', json->to);
+        lost = ferror(json->to) != 0;
+        if (fclose(json->to) != 0) lost = true;
+    }
+    if (lost) status = tool_fail(t, EBB_NO_MEMORY, "no memory for the JSON text");
+    if (status == EBB_OK && t->args.output != NULL)
+        status = out_file(t, t->args.output, json->text, json->n);
+    /* A short write shows in out_finish. */
+    if (status == EBB_OK && t->args.json) (void)fwrite(json->text, 1, json->n, stdout);
+    free(json->text);
+    return status;
+}
+
+void out_json_drop(out_json *json) {
+    if (json->to != NULL) fclose(json->to);
+    free(json->text);
+    *json = (out_json){.first = true};
+}

@@ -1,0 +1,107 @@
+/* The table of commands and the table of flags: parsing, help and usage errors are made from these. */
+#include "tool.h"
+
+#include <stddef.h>
+
+enum { INSPECT, PLAN, FIT, RUN, VERIFY, DOCTOR, HELP };
+enum {
+    I = 1 << INSPECT,
+    P = 1 << PLAN,
+    F = 1 << FIT,
+    R = 1 << RUN,
+    V = 1 << VERIFY,
+    D = 1 << DOCTOR,
+    H = 1 << HELP,
+    ALL = I | P | F | R | V | D | H
+};
+
+const tool_command tool_commands[] = {
+    [INSPECT] = {"inspect", "MODEL", "count a model's ops, parameters and bytes",
+                 "Compiles the model at the given dimensions and prints what the training graph holds.",
+                 tool_inspect},
+    [PLAN] =
+        {"plan", "MODEL", "plan one training step's memory",
+         "Without --budget or a sublinear option the plan reuses memory in place and recomputes nothing.\n"
+         "With --budget it adds the least time that fits; with a sublinear option or --method megengine "
+         "and\n"
+         "no budget it finds the least bytes. --budget counts arena, persistent and fixed bytes.\n"
+         "-o FILE takes the plan (ebb.plan/1); --json prints it, or, beside -o, its summary.",
+         tool_plan},
+    [FIT] = {"fit", "MODEL", "find the largest batch that fits a budget",
+             "For each way to save memory: the largest size of --over's dimension within --budget. Each "
+             "answer's\n"
+             "plan is written to DIR/MODEL.MODE.plan.json.",
+             tool_fit},
+    [RUN] = {"run", "MODEL", "run training steps on synthetic data",
+             "Plans, allocates and runs: the bytes that were planned beside those that were taken.",
+             tool_run},
+    [VERIFY] = {"verify", "PLAN", "prove a plan, from its file alone",
+                "Audits the plan and runs it on the shadow backend, which tracks the owner of every byte.",
+                tool_verify},
+    [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
+                "Backends, allocator, processors and limits.", tool_doctor},
+    [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
+};
+const size_t tool_n_commands = TOOL_COUNT(tool_commands);
+
+#define AT(field) offsetof(tool_args, field)
+#define MODELS    (I | P | F | R)
+#define SEARCH    (P | F | R)
+
+const tool_flag tool_flags[] = {
+    {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | D, NULL, 0, 0, NULL,
+     "data as JSON on standard output"},
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | D, "FILE", 0, 0, NULL,
+     "write the JSON data to FILE, whole or not at all"},
+    {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
+     "bind a dimension (repeatable)"},
+    {"budget", 0, TOOL_BYTES, AT(budget_bytes), SEARCH, "BYTES", 1, INT64_MAX, NULL,
+     "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
+    {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
+     "how recomputation is chosen: budget or megengine"},
+    {"no-reuse", 0, TOOL_SWITCH, AT(no_reuse), P | R, NULL, 0, 0, NULL, "every value its own bytes"},
+    {"max-added", 0, TOOL_SHARE, AT(max_added), F, "SHARE", 0, 0, NULL,
+     "most predicted time added by recomputation (default 30%)"},
+    {"over", 0, TOOL_TEXT, AT(over), F, "NAME", 0, 0, NULL, "the dimension to grow (default N)"},
+    {"plans", 0, TOOL_TEXT, AT(plans), F, "DIR", 0, 0, NULL, "folder for the plans (default: this one)"},
+    {"steps", 0, TOOL_INTEGER, AT(steps), R, "N", 1, 1000000000, NULL, "steps to run (default 3)"},
+    {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
+     "backend: see `ebb doctor` (default cpu)"},
+    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
+     "width of parallel reductions (default: this machine's processors)"},
+    {"seed", 0, TOOL_INTEGER, AT(seed), MODELS, "N", 0, INT64_MAX, NULL,
+     "of parameters, dropout and search (default 1)"},
+    {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH, "N", 1, INT64_MAX, NULL,
+     "candidates that the search scores"},
+    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH, "SECONDS", 0, 0, NULL,
+     "stop the search early; plans then depend on the machine's speed"},
+    {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
+     "points of each threshold sweep (default 10)"},
+    {"genetic-nr-iter", 0, TOOL_INTEGER, AT(genetic_nr_iter), SEARCH, "N", 0, INT64_MAX, NULL,
+     "generations of the genetic search (default 0)"},
+    {"genetic-pool-size", 0, TOOL_INTEGER, AT(genetic_pool_size), SEARCH, "N", 0, INT64_MAX, NULL,
+     "survivors of a generation (default 20)"},
+    {"lb-memory", 0, TOOL_BYTES, AT(lb_memory_bytes), SEARCH, "BYTES", 0, INT64_MAX, NULL,
+     "below this, memory is given back to save time (default 0)"},
+    {"lb-memory-mb", 0, TOOL_INTEGER, AT(lb_memory_mb), SEARCH, "MIB", 0, INT64_MAX >> 20, NULL,
+     "the same in MiB"},
+    {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
+     "planner threads; never changes a plan (default: half the processors)"},
+    {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
+     "evaluation mode: no gradients, no updates"},
+    {"phased", 0, TOOL_SWITCH, AT(phased), MODELS, NULL, 0, 0, NULL,
+     "forward, backward and update run apart"},
+    {"momentum", 0, TOOL_REAL, AT(momentum), MODELS, "X", 0, 0, NULL, "of SGD (default 0.9)"},
+    {"weight-decay", 0, TOOL_REAL, AT(weight_decay), MODELS, "X", 0, 0, NULL, "of SGD (default 1e-4)"},
+    {"nesterov", 0, TOOL_SWITCH, AT(nesterov), MODELS, NULL, 0, 0, NULL, "Nesterov's momentum"},
+    {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
+     "keep further values to the end; * and ? match (repeatable)"},
+    {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
+     "parse lower grad optimizer simplify query schedule", "print a pass's result on standard error"},
+    {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
+    {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
+    {"progress", 0, TOOL_SWITCH, AT(progress), SEARCH, NULL, 0, 0, NULL,
+     "a progress bar, when standard error is a terminal"},
+};
+const size_t tool_n_flags = TOOL_COUNT(tool_flags);

@@ -1,0 +1,137 @@
+/* tool: the `ebb` command. It stands on the public headers only.
+ *
+ *     main -> args (tables in tables.c) -> one cmd_*.c -> out (stdout, or the file of -o)
+ *
+ * Data goes to standard output, everything else to standard error. A command returns a status; main turns
+ * it into one line and an exit code, so no other file prints an error or ends the process.
+ */
+#ifndef EBB_TOOL_TOOL_H
+#define EBB_TOOL_TOOL_H
+
+#include <stdio.h>
+
+#include "ebb/ebb.h"
+
+#define TOOL_COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given */
+
+/* ---- what a command line says ------------------------------------------------------------------- */
+
+/* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
+typedef struct tool_args {
+    const char *operand; /* the model, the plan, or the command that help is asked for */
+    bool help, json, progress;
+    const char *output;
+    ebb_dim_binding dims[TOOL_MAX_LIST];
+    uint32_t n_dims;
+    const char *fetch[TOOL_MAX_LIST];
+    uint32_t n_fetch;
+    const char *device, *method, *dump, *plans, *over;
+    int64_t budget_bytes, threads, seed, effort, steps;
+    int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
+    double time_limit_s, momentum, weight_decay, max_added;
+    bool no_reuse, evaluate, phased, nesterov, poison, verify;
+} tool_args;
+
+typedef struct tool {
+    ebb_env *env;
+    tool_args args;
+    char error[1024]; /* the tool's own error line; "" when the env has it */
+} tool;
+
+/* ---- the two tables ------------------------------------------------------------------------------ */
+
+typedef enum tool_kind {
+    TOOL_SWITCH, /* bool: takes no value */
+    TOOL_INTEGER,
+    TOOL_BYTES, /* int64_t: 11GiB */
+    TOOL_REAL,
+    TOOL_SHARE, /* double: 30% or 0.3 */
+    TOOL_TEXT,
+    TOOL_CHOICE, /* text: one of the words in `choices` */
+    TOOL_DIM,    /* appended to dims: NAME=SIZE */
+    TOOL_LIST,   /* appended to fetch */
+} tool_kind;
+
+typedef struct tool_flag {
+    const char *name; /* without the dashes */
+    char letter;      /* of a short form, or 0 */
+    tool_kind kind;
+    size_t offset;       /* of the field in tool_args */
+    uint32_t commands;   /* bit i: command i takes it */
+    const char *metavar; /* of the value in help, or NULL */
+    int64_t min, max;    /* integers and bytes */
+    const char *choices; /* "a b c" */
+    const char *help;
+} tool_flag;
+
+typedef struct tool_command {
+    const char *name;
+    const char *operand; /* "MODEL", or NULL when it takes none */
+    const char *summary; /* one line */
+    const char *details; /* paragraph of the help */
+    ebb_status (*run)(tool *t);
+} tool_command;
+
+extern const tool_flag tool_flags[];
+extern const size_t tool_n_flags;
+extern const tool_command tool_commands[];
+extern const size_t tool_n_commands;
+
+ebb_status tool_inspect(tool *t);
+ebb_status tool_plan(tool *t);
+ebb_status tool_fit(tool *t);
+ebb_status tool_run(tool *t);
+ebb_status tool_verify(tool *t);
+ebb_status tool_doctor(tool *t);
+ebb_status tool_help(tool *t);
+
+/* ---- parsing ------------------------------------------------------------------------------------- */
+
+/* argv behind the command's name. Writes into argv's strings (splits NAME=SIZE). EBB_USAGE. */
+EBB_CHECKED ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char **argv);
+/* NULL when there is none. */
+const tool_command *tool_command_find(const char *name);
+ebb_status tool_unknown_command(tool *t, const char *name);
+void tool_print_help(const tool_command *command); /* NULL: of the whole tool */
+
+/* Whole decimal integers, byte sizes with units, reals without inf and nan. false: not one, or out of
+ * range. */
+bool tool_parse_integer(const char *text, int64_t min, int64_t max, int64_t *out);
+bool tool_parse_bytes(const char *text, int64_t *out);
+bool tool_parse_real(const char *text, double *out);
+bool tool_parse_share(const char *text, double *out);
+
+/* The closest of the words to what was typed, or NULL when none is close. `next` gives word i, NULL past
+ * the last. */
+const char *tool_nearest(const char *typed, const char *(*next)(const void *ctx, size_t i),
+                         const void *ctx);
+
+/* Sets the error line and returns status. */
+EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...);
+
+/* ---- from flags to the engine's options ---------------------------------------------------------- */
+
+/* Environment variables first, then flags. EBB_USAGE: flags that exclude one another, parameters out of
+ * range. */
+EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
+/* In budget mode with genetic_nr_iter 0: says on standard error that the default effort was used. */
+void tool_note_effort(const tool *t, const ebb_options *options);
+const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
+
+/* ---- signals and progress ------------------------------------------------------------------------ */
+
+/* Ctrl-C and a polite kill raise the flag; a second one ends the process as usual. */
+const volatile int *tool_interrupt_install(void);
+
+/* A bar on standard error, when that is a terminal and --progress was given. */
+typedef struct tool_progress {
+    bool active, drawn;
+    int64_t last_ns;
+} tool_progress;
+void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
+void tool_progress_end(tool_progress *progress); /* wipes the bar */
+int64_t tool_now_ns(void);
+
+#endif

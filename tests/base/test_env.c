@@ -1,0 +1,266 @@
+/* Statuses, the environment, checked arithmetic. */
+#include "support.h"
+
+#include <stdio.h>
+
+Test(status, has_a_name_and_an_exit_code) {
+    static const struct {
+        ebb_status status;
+        const char *name;
+        int exit_code;
+    } rows[] = {
+        {EBB_OK, "OK", 0},
+        {EBB_OVER_BUDGET, "OVER_BUDGET", 1},
+        {EBB_VIOLATION, "VIOLATION", 1},
+        {EBB_USAGE, "USAGE", 2},
+        {EBB_BAD_INPUT, "BAD_INPUT", 3},
+        {EBB_NO_MEMORY, "NO_MEMORY", 4},
+        {EBB_UNAVAILABLE, "UNAVAILABLE", 5},
+        {EBB_DEVICE, "DEVICE", 5},
+        {EBB_INTERNAL, "INTERNAL", 6},
+        {EBB_IO, "IO", 7},
+        {EBB_INTERRUPTED, "INTERRUPTED", 130},
+        {(ebb_status)33, "UNKNOWN", 6},
+    };
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        cr_expect_str_eq(ebb_status_name(rows[i].status), rows[i].name);
+        cr_expect_eq(ebb_status_exit_code(rows[i].status), rows[i].exit_code, "%s", rows[i].name);
+    }
+    cr_expect_str_eq(ebb_version(), EBB_VERSION);
+}
+
+Test(arithmetic, leaves_the_result_alone_when_it_does_not_fit) {
+    static const struct {
+        int64_t a, b;
+        bool mul_fits, add_fits;
+        int64_t product, sum;
+    } rows[] = {
+        {0, INT64_MAX, true, true, 0, INT64_MAX},
+        {1, INT64_MAX, true, false, INT64_MAX, -7},
+        {3, 33, true, true, 99, 36},
+        {INT64_MAX / 2 + 1, 2, false, true, -7, INT64_MAX / 2 + 3},
+        {INT64_C(3037000500), INT64_C(3037000500), false, true, -7, INT64_C(6074001000)},
+        {INT64_C(3037000499), INT64_C(3037000499), true, true, INT64_C(9223372030926249001),
+         INT64_C(6074000998)},
+        {INT64_MAX, INT64_MAX, false, false, -7, -7},
+    };
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        int64_t product = -7, sum = -7;
+        cr_expect_eq(ebb_mul_i64(rows[i].a, rows[i].b, &product), rows[i].mul_fits, "row %zu", i);
+        cr_expect_eq(ebb_add_i64(rows[i].a, rows[i].b, &sum), rows[i].add_fits, "row %zu", i);
+        cr_expect_eq(product, rows[i].product, "row %zu", i);
+        cr_expect_eq(sum, rows[i].sum, "row %zu", i);
+    }
+}
+
+Test(arithmetic, aligns_upwards) {
+    static const int64_t rows[][3] = {{0, 1, 0},       {0, 512, 0},
+                                      {1, 512, 512},   {33, 16, 48},
+                                      {512, 512, 512}, {INT64_MAX - 512, 512, INT64_MAX - 511}};
+    for (size_t i = 0; i < EBB_COUNT(rows); i++)
+        cr_expect_eq(ebb_align_up(rows[i][0], rows[i][1]), rows[i][2]);
+}
+
+Test(bits, are_set_and_cleared_one_at_a_time) {
+    uint64_t words[3] = {0};
+    cr_expect_eq(ebb_bits_words(0), 0);
+    cr_expect_eq(ebb_bits_words(64), 1);
+    cr_expect_eq(ebb_bits_words(129), 3);
+    static const size_t at[] = {0, 1, 63, 64, 127, 128, 129};
+    for (size_t i = 0; i < EBB_COUNT(at); i++) ebb_bits_set(words, at[i]);
+    ebb_bits_clear(words, 64);
+    for (size_t bit = 0, i = 0; bit < 192; bit++) {
+        bool listed = i < EBB_COUNT(at) && at[i] == bit;
+        i += listed;
+        cr_expect_eq(ebb_bits_get(words, bit), listed && bit != 64, "bit %zu", bit);
+    }
+}
+
+static void *refuse(void *ctx, size_t bytes, size_t alignment) {
+    (void)ctx, (void)bytes, (void)alignment;
+    return NULL;
+}
+
+static void ignore(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    (void)ctx, (void)ptr, (void)bytes, (void)alignment;
+}
+
+Test(env, wants_both_halves_of_an_allocator) {
+    ebb_env_options rows[] = {{.alloc = refuse}, {.free = ignore}};
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        ebb_env *env = (ebb_env *)&rows[0];
+        cr_expect_eq(ebb_env_create(&rows[i], &env), EBB_USAGE);
+        cr_expect_null(env);
+    }
+    ebb_env *env = NULL;
+    ebb_env_options both = {.alloc = refuse, .free = ignore};
+    cr_expect_eq(ebb_env_create(&both, &env), EBB_NO_MEMORY);
+    ebb_env_destroy(NULL);
+}
+
+Test(env, counts_bytes_peak_and_allocations) {
+    ebb_env *env = test_env();
+    cr_expect_str_eq(ebb_env_error(env), "");
+    static const size_t bytes[] = {0, 1, 3, 7, 33, 4097};
+    static const size_t alignment[] = {1, 16, 64, 512, 4096, 8};
+    void *at[EBB_COUNT(bytes)];
+    size_t sum = 0;
+    for (size_t i = 0; i < EBB_COUNT(bytes); i++) {
+        at[i] = ebb_alloc_aligned(env, bytes[i], alignment[i]);
+        cr_assert_not_null(at[i]);
+        cr_expect_eq((uintptr_t)at[i] % alignment[i], 0);
+        memset(at[i], 0x5A, bytes[i]);
+        sum += bytes[i] == 0 ? 1 : bytes[i];
+        cr_expect_eq(ebb_env_allocated_bytes(env), sum);
+    }
+    for (size_t i = 0; i < EBB_COUNT(bytes); i++) ebb_free_aligned(env, at[i], bytes[i], alignment[i]);
+    ebb_free_aligned(env, NULL, 33, 16);
+    cr_expect_eq(ebb_env_peak_bytes(env), sum);
+    cr_expect_eq(ebb_env_allocation_count(env), EBB_COUNT(bytes));
+    test_env_end(env);
+}
+
+Test(env, gives_zeroed_elements_and_checks_the_product) {
+    ebb_env *env = test_env();
+    unsigned char *zeroed = ebb_calloc(env, 33, 7);
+    cr_assert_not_null(zeroed);
+    for (size_t i = 0; i < 33 * 7; i++) cr_expect_eq(zeroed[i], 0);
+    ebb_cfree(env, zeroed, 33, 7);
+    static const size_t rows[][2] = {
+        {SIZE_MAX, 2}, {SIZE_MAX / 2 + 1, 2}, {SIZE_MAX / 2, 1}, {3, SIZE_MAX / 3}};
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        cr_expect_null(ebb_calloc(env, rows[i][0], rows[i][1]), "row %zu", i);
+        cr_expect_not_null(strstr(ebb_env_error(env), "out of memory"));
+    }
+    cr_expect_eq(ebb_env_allocation_count(env), 1);
+    test_env_end(env);
+}
+
+Test(env, names_the_bytes_that_were_refused) {
+    test_memory memory;
+    ebb_env *env = test_env_create(&memory, 2);
+    void *held = ebb_alloc_aligned(env, 7, 16);
+    cr_expect_null(ebb_alloc_aligned(env, 333, 16));
+    cr_expect_str_eq(ebb_env_error(env), "out of memory: 333 bytes refused while 7 are held");
+    ebb_free_aligned(env, held, 7, 16);
+    cr_expect_eq(ebb_env_allocation_count(env), 1);
+    test_env_end(env);
+    cr_expect_eq(memory.n_live, 0);
+    cr_expect_eq(memory.n_wrong_frees, 0);
+}
+
+Test(error_text, shows_unsafe_bytes_as_hex) {
+    static const struct {
+        const char *name, *shown;
+    } rows[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"a\nb\tc\x1b[2J\x7f", "a\\x0ab\\x09c\\x1b[2J\\x7f"},
+        {"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8C\x8A", "caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8C\x8A"},
+        {"\xC2\x9B"
+         "31m",
+         "\\xc2\\x9b31m"},                            /* C1 control: CSI */
+        {"\xE2\x80\xAEtxt", "\\xe2\\x80\\xaetxt"},    /* right-to-left override */
+        {"\x80", "\\x80"},                            /* a tail without a head */
+        {"\xC3", "\\xc3"},                            /* a head without a tail */
+        {"\xC3(", "\\xc3("},                          /* a head with a wrong tail */
+        {"\xC0\xAF", "\\xc0\\xaf"},                   /* overlong */
+        {"\xE0\x80\xAF", "\\xe0\\x80\\xaf"},          /* overlong */
+        {"\xF0\x80\x80\xAF", "\\xf0\\x80\\x80\\xaf"}, /* overlong */
+        {"\xED\xA0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
+        {"\xF4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* above U+10FFFF */
+        {"\xFF\xFE", "\\xff\\xfe"},
+    };
+    ebb_env *env = test_env();
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        cr_expect_eq(ebb_fail(env, EBB_VIOLATION, "%s", rows[i].name), EBB_VIOLATION);
+        cr_expect_str_eq(ebb_env_error(env), rows[i].shown, "row %zu: %s", i, ebb_env_error(env));
+    }
+    test_env_end(env);
+}
+
+Test(error_text, is_cut_between_characters) {
+    static const struct {
+        size_t lead;      /* plain bytes before */
+        const char *tail; /* what stands at the cut */
+        size_t length;    /* of the cut text */
+    } rows[] = {
+        {1022, "x", 1023},
+        {1023, "x", 1023},
+        {1021, "\xC3\xA9", 1023},
+        {1022, "\xC3\xA9", 1022},
+        {1020, "\xE2\x82\xAC", 1023},
+        {1021, "\xE2\x82\xAC", 1021},
+        {1020, "\x01", 1020},
+        {1019, "\x01", 1023},
+        {5000, "x", 1023},
+        {1019, "\xF0\x9F\x8C\x8A", 1023},
+        {1022, "\xF0\x9F\x8C\x8A", 1022},
+    };
+    static char name[6000];
+    ebb_env *env = test_env();
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        memset(name, 'a', rows[i].lead);
+        snprintf(name + rows[i].lead, 16, "%s", rows[i].tail);
+        (void)ebb_fail(env, EBB_IO, "%s", name);
+        cr_expect_eq(strlen(ebb_env_error(env)), rows[i].length, "row %zu: %zu", i,
+                     strlen(ebb_env_error(env)));
+    }
+    test_env_end(env);
+}
+
+Test(error_text, may_quote_the_error_before) {
+    ebb_env *env = test_env();
+    (void)ebb_fail(env, EBB_IO, "inner");
+    (void)ebb_fail(env, EBB_IO, "outer: %s", ebb_env_error(env));
+    cr_expect_str_eq(ebb_env_error(env), "outer: inner");
+    test_env_end(env);
+}
+
+typedef struct outside {
+    char line[128];
+    ebb_log_level level;
+    int n_lines;
+    uint64_t now;
+} outside;
+
+static void take_line(void *ctx, ebb_log_level level, const char *line) {
+    outside *o = ctx;
+    snprintf(o->line, sizeof o->line, "%s", line);
+    o->level = level;
+    o->n_lines++;
+}
+
+static uint64_t take_time(void *ctx) {
+    return ((outside *)ctx)->now += 7;
+}
+
+Test(env, uses_the_log_clock_and_stop_flag_it_was_given) {
+    outside o = {0};
+    volatile int stop = 0;
+    ebb_env_options options = {
+        .log = take_line, .log_ctx = &o, .clock_ns = take_time, .clock_ctx = &o, .stop = &stop};
+    ebb_env *env = NULL;
+    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+    ebb_log(env, EBB_LOG_WARN, "step %d\n", 33);
+    cr_expect_str_eq(o.line, "step 33\\x0a");
+    cr_expect_eq(o.level, EBB_LOG_WARN);
+    cr_expect_eq(o.n_lines, 1);
+    cr_expect_eq(ebb_clock_ns(env), 7);
+    cr_expect_eq(ebb_clock_ns(env), 14);
+    cr_expect_not(ebb_stop_asked(env));
+    stop = 1;
+    cr_expect(ebb_stop_asked(env));
+    test_env_end(env);
+}
+
+Test(env, by_default_logs_nothing_never_stops_and_time_goes_on) {
+    ebb_env *env = test_env();
+    ebb_log(env, EBB_LOG_INFO, "%s", "nobody hears this");
+    cr_expect_not(ebb_stop_asked(env));
+    uint64_t before = ebb_clock_ns(env);
+    cr_expect_gt(before, 0);
+    cr_expect_geq(ebb_clock_ns(env), before);
+    cr_expect_str_eq(ebb_env_error(env), "");
+    test_env_end(env);
+}

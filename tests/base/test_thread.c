@@ -1,0 +1,93 @@
+/* Workers. */
+#include "support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { MAX_N = 1000 };
+
+typedef struct tally {
+    _Atomic uint32_t runs[MAX_N];
+    _Atomic uint32_t n_bad_workers;
+    uint32_t n_workers;
+    pthread_t caller;
+} tally;
+
+static void count(void *ctx, uint32_t i, uint32_t worker) {
+    tally *t = ctx;
+    atomic_fetch_add(&t->runs[i], 1);
+    bool is_caller = pthread_equal(pthread_self(), t->caller) != 0;
+    if (worker >= t->n_workers || is_caller != (worker == 0)) atomic_fetch_add(&t->n_bad_workers, 1);
+}
+
+Test(parallel_for, runs_every_index_once_for_any_worker_count) {
+    static const uint32_t counts[] = {0, 1, 3, 7, 33, MAX_N},
+                          workers[] = {0, 1, 2, 3, 7, 33, 1000, UINT32_MAX};
+    ebb_env *env = test_env();
+    for (size_t i = 0; i < EBB_COUNT(counts); i++) {
+        for (size_t j = 0; j < EBB_COUNT(workers); j++) {
+            static tally t;
+            t = (tally){.n_workers = workers[j] == 0 ? 1 : workers[j], .caller = pthread_self()};
+            cr_assert_eq(ebb_parallel_for(env, workers[j], counts[i], count, &t), EBB_OK);
+            for (uint32_t k = 0; k < MAX_N; k++)
+                cr_assert_eq(t.runs[k], k < counts[i] ? 1 : 0, "index %u of %u", k, counts[i]);
+            cr_expect_eq(t.n_bad_workers, 0);
+        }
+    }
+    cr_expect_eq(ebb_env_allocation_count(env), 0);
+    test_env_end(env);
+}
+
+typedef struct meeting {
+    pthread_barrier_t barrier;
+} meeting;
+
+static void meet(void *ctx, uint32_t i, uint32_t worker) {
+    (void)i, (void)worker;
+    pthread_barrier_wait(&((meeting *)ctx)->barrier);
+}
+
+/* Three tasks that wait for one another end only when three threads run them. */
+Test(parallel_for, runs_tasks_at_the_same_time, .timeout = 20) {
+    ebb_env *env = test_env();
+    meeting m;
+    pthread_barrier_init(&m.barrier, NULL, 3);
+    cr_expect_eq(ebb_parallel_for(env, 3, 3, meet, &m), EBB_OK);
+    pthread_barrier_destroy(&m.barrier);
+    test_env_end(env);
+}
+
+typedef struct shared_env {
+    ebb_env *env;
+    void *held[MAX_N];
+} shared_env;
+
+static void take(void *ctx, uint32_t i, uint32_t worker) {
+    (void)worker;
+    shared_env *s = ctx;
+    s->held[i] = ebb_alloc_aligned(s->env, i + 1, 16);
+}
+
+static void give(void *ctx, uint32_t i, uint32_t worker) {
+    (void)worker;
+    shared_env *s = ctx;
+    ebb_free_aligned(s->env, s->held[i], i + 1, 16);
+}
+
+Test(env, counts_rightly_from_several_threads) {
+    static shared_env s;
+    s.env = test_env();
+    size_t all = (size_t)MAX_N * (MAX_N + 1) / 2;
+    for (int round = 0; round < 20; round++) {
+        cr_assert_eq(ebb_parallel_for(s.env, 4, MAX_N, take, &s), EBB_OK);
+        cr_expect_eq(ebb_env_allocated_bytes(s.env), all);
+        cr_assert_eq(ebb_parallel_for(s.env, 4, MAX_N, give, &s), EBB_OK);
+    }
+    cr_expect_eq(ebb_env_peak_bytes(s.env), all);
+    cr_expect_eq(ebb_env_allocation_count(s.env), 20 * MAX_N);
+    test_env_end(s.env);
+}
+
+Test(cpu_count, is_at_least_one) {
+    cr_expect_geq(ebb_cpu_count(), 1);
+}

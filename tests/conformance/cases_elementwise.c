@@ -1,0 +1,22 @@
+/* Elementwise ops: one rounding, the same everywhere. */
+#include "cases.h"
+
+static const ebb_op_case one[] = {{"[]", ""},    {"[1]", ""},        {"[33]", ""},
+                                  {"[3,7]", ""}, {"[2,3,7,33]", ""}, {"[3,1,7]", ""}};
+static const ebb_op_case two[] = {{"[] []", ""},
+                                  {"[1] [1]", ""},
+                                  {"[33] [33]", ""},
+                                  {"[3,7] [3,7]", ""},
+                                  {"[2,3,7,33] [2,3,7,33]", ""},
+                                  {"[33,33,3,3] [33,33,3,3]", ""}};
+static const ebb_op_case with_bias[] = {
+    {"[1,1] [1]", ""}, {"[33,7] [7]", ""}, {"[1,3,7,7] [3]", ""}, {"[3,33,1,5] [33]", ""}};
+static const ebb_op_case of_bias[] = {
+    {"[1,1]", ""}, {"[33,7]", ""}, {"[1,3,7,7]", ""}, {"[3,33,1,5]", ""}, {"[7,16,9,9]", ""}};
+
+EBB_CASES(relu, "d", 0, one);
+EBB_CASES(relu_grad, "du", 0, two);
+EBB_CASES(add, "u", 0, two);
+EBB_CASES(mul, "u", 0, two);
+EBB_CASES(bias, "u", 0, with_bias);
+EBB_CASES(bias_grad, "u", 2e-6, of_bias);

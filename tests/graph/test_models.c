@@ -1,0 +1,171 @@
+/* The example models: they are the networks that they claim to be (parameters and products of
+ * torchvision's), at every size that a user may bind, and they train. EBB_MODELS_DIR is examples/models. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "graph/op.h"
+
+static ebb_env *env;
+static void setup(void) {
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+}
+static void teardown(void) {
+    cr_expect_eq(ebb_env_allocated_bytes(env), 0u, "all memory is given back");
+    ebb_env_destroy(env);
+}
+TestSuite(models, .init = setup, .fini = teardown);
+
+/* params and products (multiplications of convolutions and linear layers for one image of 224) as
+ * torchvision counts them; it publishes the latter in units of 10^9: 1.814, 4.089, 15.470 and 2.834. */
+static const struct {
+    const char *name;
+    int64_t params, products;
+    int64_t h[3]; /* sizes of odd images that it takes */
+} models[] = {
+    {"resnet18", 11689512, 1814073344, {1, 33, 97}},
+    {"resnet50", 25557032, 4089184256, {1, 33, 97}},
+    {"vgg16", 138357544, 15470264320, {32, 96, 160}},
+    {"densenet121", 7978856, 2834161664, {29, 33, 97}},
+};
+
+static ebb_status model_parse(const char *name, int64_t n, int64_t h, int64_t k, ebb_graph **out) {
+    char path[1000], *text;
+    size_t n_text;
+    cr_assert_lt(snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, name), (int)sizeof path);
+    cr_assert_eq(ebb_file_read(env, path, 1 << 20, &text, &n_text), EBB_OK, "%s", ebb_env_error(env));
+    ebb_dim dims[] = {{"N", n}, {"H", h}, {"K", k}};
+    ebb_parse_options options = {.dims = dims, .n_dims = 3};
+    ebb_status status = ebb_graph_parse(env, name, text, n_text, &options, out);
+    ebb_file_free(env, text, n_text);
+    return status;
+}
+
+static int64_t params_count(const ebb_graph *graph) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < graph->n_values; i++) {
+        if (graph->values[i].role == EBB_ROLE_PARAM) n += ebb_type_count(&graph->values[i].type);
+    }
+    return n;
+}
+
+/* Half the flops of convolutions and linear layers. */
+static int64_t products_count(const ebb_graph *graph) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const ebb_node *node = &graph->nodes[i];
+        if (node->op != &ebb_op_conv2d && node->op != &ebb_op_linear) continue;
+        ebb_type in[] = {graph->values[node->in[0]].type, graph->values[node->in[1]].type};
+        ebb_type out = graph->values[node->out[0]].type;
+        ebb_call call = {.op = node->op, .in = in, .out = &out, .n_in = 2, .n_out = 1, .attr = node->attr};
+        ebb_cost cost;
+        node->op->cost(&call, &cost);
+        n += cost.flops / 2;
+    }
+    return n;
+}
+
+Test(models, are_as_large_as_the_networks_they_name) {
+    for (size_t i = 0; i < EBB_COUNT(models); i++) {
+        ebb_graph *graph;
+        cr_assert_eq(model_parse(models[i].name, 1, 224, 1000, &graph), EBB_OK, "%s", ebb_env_error(env));
+        cr_expect_str_eq(graph->name, models[i].name);
+        cr_expect_eq(params_count(graph), models[i].params, "%s: %lld", graph->name,
+                     (long long)params_count(graph));
+        cr_expect_eq(products_count(graph), models[i].products, "%s: %lld", graph->name,
+                     (long long)products_count(graph));
+        ebb_graph_destroy(graph);
+    }
+}
+
+static void type_expect(const ebb_graph *graph, const char *name, ebb_role role, ebb_type want) {
+    char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
+    ebb_id id = ebb_graph_find(graph, name);
+    cr_assert_neq(id, EBB_NONE, "%s has no %%%s", graph->name, name);
+    cr_expect_eq(graph->values[id].role, role, "%s %%%s", graph->name, name);
+    cr_expect(ebb_type_equal(&graph->values[id].type, &want), "%s %%%s is %s, not %s", graph->name, name,
+              ebb_type_text(&graph->values[id].type, is), ebb_type_text(&want, due));
+}
+
+Test(models, take_images_of_odd_sizes) {
+    for (size_t i = 0; i < EBB_COUNT(models); i++) {
+        for (size_t j = 0; j < EBB_COUNT(models[i].h); j++) {
+            int64_t n = (int64_t)(2 * j + 1), h = models[i].h[j], k = (int64_t)(3 * j + 1);
+            ebb_graph *graph;
+            cr_assert_eq(model_parse(models[i].name, n, h, k, &graph), EBB_OK, "%s", ebb_env_error(env));
+            type_expect(graph, "x", EBB_ROLE_INPUT, (ebb_type){.rank = 4, .dim = {n, 3, h, h}});
+            type_expect(graph, "labels", EBB_ROLE_INPUT,
+                        (ebb_type){.dtype = EBB_I32, .rank = 1, .dim = {n}});
+            type_expect(graph, "logits", EBB_ROLE_OUTPUT, (ebb_type){.rank = 2, .dim = {n, k}});
+            cr_assert_neq(graph->loss, EBB_NONE);
+            cr_expect_str_eq(graph->values[graph->loss].name, "loss");
+            cr_expect_eq(graph->values[graph->loss].type.rank, 0u);
+            ebb_graph_destroy(graph);
+        }
+    }
+}
+
+Test(models, vgg16_refuses_images_that_its_pools_do_not_divide) {
+    ebb_graph *graph;
+    cr_expect_eq(model_parse("vgg16", 1, 33, 7, &graph), EBB_BAD_INPUT);
+    cr_expect(strstr(ebb_env_error(env), "33/32 is not whole"), "%s", ebb_env_error(env));
+    cr_expect_null(graph);
+}
+
+/* ---- what the engine makes of them ------------------------------------------------------------------ */
+
+static bool has_op(const ebb_graph *graph, const ebb_op_info *op) {
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        if (graph->nodes[i].op == op) return true;
+    }
+    return false;
+}
+
+/* Each param has a gradient of its type, and is updated once. */
+static void updates_expect(const ebb_graph *graph, uint32_t n_params) {
+    uint32_t n_updates = 0;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) n_updates += graph->nodes[i].op == &ebb_op_sgd_momentum;
+    cr_expect_eq(n_updates, n_params, "%s: %u updates of %u params", graph->name, n_updates, n_params);
+}
+
+Test(models, train_every_param) {
+    for (size_t i = 0; i < EBB_COUNT(models); i++) {
+        ebb_graph *graph, *lowered, *grad, *step;
+        ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
+        cr_assert_eq(model_parse(models[i].name, 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
+                     ebb_env_error(env));
+        cr_assert_eq(ebb_lower(env, graph, EBB_TRAIN, &lowered), EBB_OK, "%s", ebb_env_error(env));
+        cr_assert_eq(ebb_grad(env, lowered, &grad), EBB_OK, "%s", ebb_env_error(env));
+        cr_assert_eq(ebb_add_sgd(env, grad, &sgd, false, &step), EBB_OK, "%s", ebb_env_error(env));
+        cr_expect_eq(ebb_graph_verify(env, step), EBB_OK, "%s", ebb_env_error(env));
+        uint32_t n_params = 0;
+        for (uint32_t v = 0; v < graph->n_values; v++) {
+            if (graph->values[v].role != EBB_ROLE_PARAM) continue;
+            char name[300];
+            snprintf(name, sizeof name, "%s.grad", graph->values[v].name);
+            type_expect(grad, name, EBB_ROLE_GRADIENT, graph->values[v].type);
+            n_params++;
+        }
+        updates_expect(step, n_params);
+        cr_expect_eq(has_op(step, &ebb_op_bn_track), has_op(graph, &ebb_op_batch_norm), "%s", graph->name);
+        ebb_graph_destroy(step);
+        ebb_graph_destroy(grad);
+        ebb_graph_destroy(lowered);
+        ebb_graph_destroy(graph);
+    }
+}
+
+Test(models, change_nothing_in_evaluation) {
+    for (size_t i = 0; i < EBB_COUNT(models); i++) {
+        ebb_graph *graph, *lowered;
+        cr_assert_eq(model_parse(models[i].name, 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
+                     ebb_env_error(env));
+        cr_assert_eq(ebb_lower(env, graph, EBB_EVAL, &lowered), EBB_OK, "%s", ebb_env_error(env));
+        for (uint32_t n = 0; n < lowered->n_nodes; n++) {
+            const ebb_op_info *op = lowered->nodes[n].op;
+            cr_expect(!op->composite && op->effect == EBB_PURE && op != &ebb_op_bn_stats, "%s in %s",
+                      op->name, models[i].name);
+        }
+        ebb_graph_destroy(lowered);
+        ebb_graph_destroy(graph);
+    }
+}

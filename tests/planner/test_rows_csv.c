@@ -1,0 +1,120 @@
+/* Tables of rows: what is written is read back; what is wrong is named with its line. */
+#include "graphs.h"
+
+static ebb_rows *parse(ebb_env *env, const char *text, ebb_status wanted) {
+    ebb_rows *rows = NULL;
+    graphs_want(env, ebb_rows_parse(env, "t.csv", text, strlen(text), &rows), wanted);
+    return rows;
+}
+
+Test(rows_csv, columns_come_by_name_in_any_order) {
+    static const char *const tables[] = {
+        "id,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
+        "alignment,size,upper,lower,id\n1,7,3,0,a\n64,1,33,1,b\n",
+        "size,unknown,id,lower,alignment,upper,gaps\r\n7,?,a,0,,3,\r\n\r\n1,\"x,\"\"y\",b,1,64,33,\r\n",
+        " id , lower,\tupper,size,alignment\n a , 0 , 3 ,7,1\n  \nb,1,33,1,64",
+    };
+    ebb_env *env = graphs_env();
+    for (size_t i = 0; i < EBB_COUNT(tables); i++) {
+        ebb_rows *rows = parse(env, tables[i], EBB_OK);
+        cr_assert_eq(rows->n, 2, "table %zu: %u rows", i, rows->n);
+        cr_assert_str_eq(rows->ids[0], "a");
+        cr_assert_str_eq(rows->ids[1], "b");
+        cr_assert(rows->rows[0].lower == 0 && rows->rows[0].upper == 3 && rows->rows[0].size == 7 &&
+                  rows->rows[0].alignment == 1);
+        cr_assert(rows->rows[1].lower == 1 && rows->rows[1].upper == 33 && rows->rows[1].size == 1 &&
+                  rows->rows[1].alignment == 64);
+        cr_assert(rows->offsets == NULL);
+        ebb_rows_destroy(rows);
+    }
+    graphs_env_end(env);
+}
+
+Test(rows_csv, a_header_alone_is_no_rows) {
+    ebb_env *env = graphs_env();
+    ebb_rows *rows = parse(env, "id,lower,upper,size,offset\n", EBB_OK);
+    cr_assert_eq(rows->n, 0);
+    ebb_rows_destroy(rows);
+    graphs_env_end(env);
+}
+
+typedef struct fault {
+    const char *table, *text;
+} fault;
+
+static const fault faults[] = {
+    {"", "empty"},
+    {"\n \n\r\n", "empty"},
+    {"id,lower,upper\n", "line 1: no column \"size\""},
+    {"lower,upper,size\n", "line 1: no column \"id\""},
+    {"id,lower,upper,size,size\n", "line 1: column \"size\" is named twice"},
+    {"id,lower,upper,size\na,0,1\n", "line 2: 3 fields; the header has 4"},
+    {"id,lower,upper,size\na,0,1,2,3\n", "line 2: 5 fields; the header has 4"},
+    {"id,lower,upper,size\n\n\na,0,1,2,\n", "line 4: 5 fields"},
+    {"id,lower,upper,size\na,0,1,2\nb,1,1,2\n", "line 3: lower 1 is not below upper 1"},
+    {"id,lower,upper,size\na,3,1,2\n", "line 2: lower 3 is not below upper 1"},
+    {"id,lower,upper,size\na,-1,1,2\n", "line 2: lower is \"-1\""},
+    {"id,lower,upper,size\na,0,1,-2\n", "line 2: size is \"-2\""},
+    {"id,lower,upper,size\na,0,1,1.5\n", "line 2: size is \"1.5\""},
+    {"id,lower,upper,size\na,0,1,\n", "line 2: size is \"\""},
+    {"id,lower,upper,size\na,0,1,9223372036854775808\n", "line 2: size is"},
+    {"id,lower,upper,size,alignment\na,0,1,2,0\n", "line 2: alignment is \"0\""},
+    {"id,lower,upper,size,alignment\na,0,1,2,3\n", "line 2: alignment 3 is no power of two"},
+    {"id,lower,upper,size,offset\na,0,1,2,x\n", "line 2: offset is \"x\""},
+    {"id,lower,upper,size,gaps\na,0,9,2,3-5\n", "line 2: gaps \"3-5\""},
+    {"id,lower,upper,size\n\"a,0,1,2\n", "line 2: a quoted field"},
+    {"id,lower,upper,size\n\"a\"b,0,1,2\n", "line 2: a quoted field"},
+};
+
+Test(rows_csv, a_fault_is_named_with_its_line) {
+    ebb_env *env = graphs_env();
+    for (size_t i = 0; i < EBB_COUNT(faults); i++) {
+        cr_assert(parse(env, faults[i].table, EBB_BAD_INPUT) == NULL);
+        cr_assert(strstr(ebb_env_error(env), faults[i].text) != NULL && strstr(ebb_env_error(env), "t.csv: ") != NULL,
+                  "table %zu: %s", i, ebb_env_error(env));
+    }
+    ebb_rows *rows = NULL;
+    graphs_want(env, ebb_rows_parse(env, "t.csv", "id,lower,upper,size\na\0,0,1,2\n", 30, &rows), EBB_BAD_INPUT);
+    cr_assert(strstr(ebb_env_error(env), "NUL byte at byte 21") != NULL, "%s", ebb_env_error(env));
+    graphs_env_end(env);
+}
+
+Test(rows_csv, what_is_printed_reads_back_equal) {
+    static const char *const tables[] = {
+        "id,lower,upper,size,offset\na,0,3,7,33\n\"b,\"\"c\"\" d\",1,33,1,0\n",
+        "id,lower,upper,size,alignment,offset\na,0,3,7,1,33\nb,1,33,1,64,0\n",
+        "id,lower,upper,size,offset\n",
+    };
+    ebb_env *env = graphs_env();
+    for (size_t i = 0; i < EBB_COUNT(tables); i++) {
+        ebb_rows *rows = parse(env, tables[i], EBB_OK);
+        ebb_text text;
+        ebb_text_init(&text, env);
+        ebb_rows_print(&text, rows, rows->offsets);
+        graphs_want(env, ebb_text_status(&text), EBB_OK);
+        cr_assert_str_eq(text.at, tables[i]);
+        ebb_text_deinit(&text);
+        ebb_rows_destroy(rows);
+    }
+    graphs_env_end(env);
+}
+
+/* Whatever the bytes are: a status, and nothing left behind. */
+Test(rows_csv, any_bytes_are_read_or_refused) {
+    static const char alphabet[] = "id,lower\nupper,size\r\"0127-9 \t\xff";
+    ebb_env *env = graphs_env();
+    ebb_rng rng;
+    ebb_rng_init(&rng, 33, 3);
+    for (uint32_t c = 0; c < 20000; c++) {
+        char text[96] = "id,lower,upper,size\n";
+        size_t n = ebb_rng_below(&rng, 2) ? strlen(text) : 0;
+        for (uint32_t left = ebb_rng_below(&rng, 64); left > 0; left--)
+            text[n++] = alphabet[ebb_rng_below(&rng, sizeof alphabet)];
+        ebb_rows *rows = NULL;
+        ebb_status status = ebb_rows_parse(env, "t.csv", text, n, &rows);
+        cr_assert(status == EBB_OK || status == EBB_BAD_INPUT, "%s", ebb_status_name(status));
+        cr_assert_eq(status == EBB_OK, rows != NULL);
+        ebb_rows_destroy(rows);
+    }
+    graphs_env_end(env);
+}

@@ -1,0 +1,353 @@
+/* Random small training models, drawn op by op: each step picks a kind of op that fits a value drawn from the
+ * pool of all values so far, the newest ones more often, so that graphs are deep and have skips. */
+#include "random_graph.h"
+
+#include <stdio.h>
+
+#include "graph/op.h"
+
+#define MAX_POOL 256
+#define MAX_WEIGHTS 64
+
+typedef struct drawing {
+    ebb_builder *b;
+    ebb_rng rng;
+    ebb_dtype dtype;
+    int64_t max_elements;
+    bool no_dropout;
+    ebb_id pool[MAX_POOL]; /* activations and inputs of rank 2 and 4 */
+    bool read[MAX_POOL];   /* somebody reads it */
+    uint32_t n_pool;
+    ebb_id weight[MAX_WEIGHTS]; /* params that may be shared */
+    uint32_t n_weights, n_params;
+    uint32_t n_products; /* few, or values grow beyond a float */
+} drawing;
+
+/* ---- draws -------------------------------------------------------------------------------------------- */
+
+static uint32_t below(drawing *d, uint32_t n) { return ebb_rng_below(&d->rng, n); }
+static bool chance(drawing *d, uint32_t percent) { return below(d, 100) < percent; }
+
+static int64_t one_of(drawing *d, const int64_t *sizes, uint32_t n) { return sizes[below(d, n)]; }
+
+static const ebb_type *type_of(const drawing *d, ebb_id id) { return ebb_build_type(d->b, id); }
+
+/* A value of the pool of that rank (0: any), EBB_NONE when there is none: the newest with even odds, else one
+ * that nobody reads yet, else any. */
+static ebb_id value_draw(drawing *d, uint32_t rank) {
+    ebb_id fits[MAX_POOL], unread[MAX_POOL];
+    uint32_t n = 0, n_unread = 0;
+    for (uint32_t i = 0; i < d->n_pool; i++) {
+        if (rank != 0 && type_of(d, d->pool[i])->rank != rank) continue;
+        fits[n++] = d->pool[i];
+        if (!d->read[i]) unread[n_unread++] = d->pool[i];
+    }
+    if (n == 0) return EBB_NONE;
+    if (chance(d, 50)) return fits[n - 1];
+    return n_unread && chance(d, 50) ? unread[below(d, n_unread)] : fits[below(d, n)];
+}
+
+/* A value of the same type, perhaps the same value. */
+static ebb_id partner_draw(drawing *d, ebb_id x) {
+    ebb_id fits[MAX_POOL];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->n_pool; i++) {
+        if (ebb_type_equal(type_of(d, d->pool[i]), type_of(d, x))) fits[n++] = d->pool[i];
+    }
+    return n == 0 ? x : fits[below(d, n)];
+}
+
+static bool small(const drawing *d, const ebb_type *type) {
+    return ebb_type_valid(type) && ebb_type_count(type) <= d->max_elements;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------- */
+
+static void pool_add(drawing *d, ebb_id id) {
+    if (d->n_pool == MAX_POOL) return;
+    d->read[d->n_pool] = false;
+    d->pool[d->n_pool++] = id;
+}
+
+static ebb_id given(drawing *d, const char *stem, ebb_role role, const ebb_type *type, ebb_init init) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%u", stem, d->n_params++);
+    return ebb_build_given(d->b, name, role, type, init, 0);
+}
+
+static ebb_id vector(drawing *d, const char *stem, ebb_role role, int64_t n, ebb_init init) {
+    ebb_type type = {.dtype = d->dtype, .rank = 1, .dim = {n}};
+    return given(d, stem, role, &type, init);
+}
+
+/* A weight of that type: a new one, or at times one that is used already. */
+static ebb_id weight(drawing *d, const ebb_type *type) {
+    for (uint32_t i = 0; i < d->n_weights; i++) {
+        if (ebb_type_equal(type_of(d, d->weight[i]), type) && chance(d, 80)) return d->weight[i];
+    }
+    ebb_id w = given(d, "w", EBB_ROLE_PARAM, type, type->rank == 4 ? EBB_INIT_KAIMING : EBB_INIT_UNIFORM);
+    if (d->n_weights < MAX_WEIGHTS) d->weight[d->n_weights++] = w;
+    return w;
+}
+
+static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t n_in, const ebb_attr *attr) {
+    char name[32];
+    const char *names[EBB_MAX_RESULTS] = {name};
+    snprintf(name, sizeof name, "%s%u", op->name, d->n_params++);
+    ebb_id id = ebb_build_node(d->b, op, in, n_in, attr, names, EBB_FORWARD, d->n_params)[0];
+    for (uint32_t i = 0; i < d->n_pool; i++) {
+        for (uint32_t j = 0; j < n_in; j++) d->read[i] = d->read[i] || d->pool[i] == in[j];
+    }
+    if (id != EBB_NONE) pool_add(d, id);
+    return id;
+}
+
+/* ---- one op of each kind: false when nothing fits, and then nothing is emitted ------------------------------ */
+
+typedef bool draw_op(drawing *d);
+
+static int64_t window(int64_t size, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+    int64_t span = size + 2 * pad - dilation * (kernel - 1) - 1;
+    return span < 0 ? 0 : span / stride + 1;
+}
+
+/* A convolution's weight that x's channels fit, or NULL. */
+static const ebb_type *used_weight(drawing *d, const ebb_type *x) {
+    for (uint32_t i = 0; i < d->n_weights; i++) {
+        const ebb_type *w = type_of(d, d->weight[i]);
+        if (w->rank == 4 && w->dim[1] == x->dim[1]) return w;
+    }
+    return NULL;
+}
+
+static bool draw_conv(drawing *d) {
+    static const int64_t kernels[] = {1, 1, 2, 3, 3, 3, 5}, outs[] = {1, 2, 3, 4, 6, 7, 8};
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, x);
+    int64_t groups = 1, out = chance(d, 35) ? t->dim[1] : one_of(d, outs, EBB_COUNT(outs));
+    if (chance(d, 30)) { /* depthwise, or a divisor */
+        groups = chance(d, 50) ? t->dim[1] : t->dim[1] % 2 == 0 ? 2 : t->dim[1] % 3 == 0 ? 3 : 1;
+        out = groups * (1 + below(d, 2));
+    }
+    const ebb_type *used = groups == 1 && chance(d, 40) ? used_weight(d, t) : NULL;
+    if (used) out = used->dim[0];
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    ebb_type w = {.dtype = d->dtype, .rank = 4, .dim = {out, t->dim[1] / groups}};
+    ebb_type y = {.dtype = d->dtype, .rank = 4, .dim = {t->dim[0], out}};
+    bool square = chance(d, 70);
+    for (uint32_t a = 0; a < 2; a++) {
+        bool same = a && square;
+        w.dim[2 + a] = used ? used->dim[2 + a] : same ? w.dim[2] : one_of(d, kernels, EBB_COUNT(kernels));
+        attr[CONV_STRIDE].i[a] = same ? attr[CONV_STRIDE].i[0] : chance(d, 70) ? 1 : 2 + below(d, 2);
+        attr[CONV_PAD].i[a] = same ? attr[CONV_PAD].i[0] : chance(d, 60) ? w.dim[2 + a] / 2 : below(d, 3);
+        attr[CONV_DILATION].i[a] = same ? attr[CONV_DILATION].i[0] : chance(d, 80) ? 1 : 2;
+        y.dim[2 + a] = window(t->dim[2 + a], w.dim[2 + a], attr[CONV_STRIDE].i[a], attr[CONV_PAD].i[a],
+                              attr[CONV_DILATION].i[a]);
+    }
+    attr[CONV_GROUPS].i[0] = groups;
+    if (!small(d, &w) || !small(d, &y)) return false;
+    ebb_id in[] = {x, weight(d, &w)};
+    emit(d, &ebb_op_conv2d, in, 2, attr);
+    return true;
+}
+
+static bool draw_linear(drawing *d) {
+    static const int64_t outs[] = {1, 3, 7, 10, 33};
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, x);
+    ebb_type w = {.dtype = d->dtype, .rank = 2, .dim = {chance(d, 30) ? t->dim[1] : one_of(d, outs, 5), t->dim[1]}};
+    ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {t->dim[0], w.dim[0]}};
+    if (!small(d, &w) || !small(d, &y)) return false;
+    ebb_id in[] = {x, weight(d, &w)};
+    emit(d, &ebb_op_linear, in, 2, NULL);
+    return true;
+}
+
+static bool draw_batch_norm(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    int64_t c = type_of(d, x)->dim[1];
+    ebb_id in[] = {x, vector(d, "gamma", EBB_ROLE_PARAM, c, EBB_INIT_ONE),
+                   vector(d, "beta", EBB_ROLE_PARAM, c, EBB_INIT_ZERO),
+                   vector(d, "mean", EBB_ROLE_STATE, c, EBB_INIT_ZERO),
+                   vector(d, "variance", EBB_ROLE_STATE, c, EBB_INIT_ONE)};
+    emit(d, &ebb_op_batch_norm, in, 5, NULL);
+    return true;
+}
+
+static bool draw_relu(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    emit(d, &ebb_op_relu, &x, 1, NULL);
+    return true;
+}
+
+static bool draw_pair(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_id in[] = {x, partner_draw(d, x)};
+    bool product = d->n_products < 3 && chance(d, 25);
+    d->n_products += product;
+    emit(d, product ? &ebb_op_mul : &ebb_op_add, in, 2, NULL);
+    return true;
+}
+
+static bool draw_bias(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_type b = {.dtype = d->dtype, .rank = 1, .dim = {type_of(d, x)->dim[1]}};
+    ebb_id in[] = {x, weight(d, &b)};
+    emit(d, &ebb_op_bias, in, 2, NULL);
+    return true;
+}
+
+static bool draw_pool(drawing *d) {
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, x);
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    for (uint32_t a = 0; a < 2; a++) {
+        int64_t kernel = 2 + below(d, 2), pad = chance(d, 50) ? 0 : 1, stride = 1 + below(d, 3);
+        if (window(t->dim[2 + a], kernel, stride, pad, 1) < 1) return false;
+        attr[POOL_KERNEL].i[a] = kernel;
+        attr[POOL_STRIDE].i[a] = stride;
+        attr[POOL_PAD].i[a] = pad;
+    }
+    attr[POOL_COUNT_PAD].i[0] = chance(d, 50);
+    emit(d, chance(d, 50) ? &ebb_op_max_pool : &ebb_op_avg_pool, &x, 1, attr);
+    return true;
+}
+
+/* Of values that differ in channels only; the same value may stand in it twice. */
+static bool draw_concat(drawing *d) {
+    ebb_id x = value_draw(d, 0), in[4] = {x};
+    ebb_type y = *type_of(d, x);
+    uint32_t n = 1;
+    for (uint32_t tries = 0; tries < 6 && n < 4; tries++) {
+        ebb_id other = value_draw(d, y.rank);
+        ebb_type like = *type_of(d, other);
+        int64_t c = like.dim[1];
+        like.dim[1] = y.dim[1];
+        if (!ebb_type_equal(&like, &y)) continue;
+        like.dim[1] += c;
+        if (!small(d, &like)) continue;
+        y = like;
+        in[n++] = other;
+    }
+    if (n == 1) return false;
+    emit(d, &ebb_op_concat, in, n, NULL);
+    return true;
+}
+
+static bool draw_slice(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    int64_t c = type_of(d, x)->dim[1];
+    if (c < 2) return false;
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    attr[SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
+    attr[SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[SLICE_BEGIN].i[0]));
+    emit(d, &ebb_op_slice, &x, 1, attr);
+    return true;
+}
+
+static bool draw_dropout(drawing *d) {
+    if (d->no_dropout) return false;
+    ebb_id x = value_draw(d, 0);
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    attr[DROPOUT_P].f = 0.125 * (1 + below(d, 6));
+    emit(d, &ebb_op_dropout, &x, 1, attr);
+    return true;
+}
+
+static bool draw_flat(drawing *d) {
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    emit(d, chance(d, 50) ? &ebb_op_flatten : &ebb_op_global_avg_pool, &x, 1, NULL);
+    return true;
+}
+
+/* [n,c] as [n,c,1,1], and rank 4 with h and w merged: views of either rank. */
+static bool draw_reshape(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    const ebb_type *t = type_of(d, x);
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    int64_t places = t->rank == 4 ? t->dim[2] * t->dim[3] : 1;
+    int64_t shape[] = {t->dim[0], t->dim[1], places, 1};
+    memcpy(attr[RESHAPE_SHAPE].i, shape, sizeof shape);
+    emit(d, &ebb_op_reshape, &x, 1, attr);
+    return true;
+}
+
+static const struct {
+    draw_op *draw;
+    uint32_t weight;
+} kinds[] = {
+    {draw_conv, 24},  {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18},  {draw_bias, 5},    {draw_pool, 6},
+    {draw_concat, 6}, {draw_slice, 4},       {draw_flat, 4},  {draw_linear, 8}, {draw_dropout, 5}, {draw_reshape, 3},
+};
+
+static void draw(drawing *d) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < EBB_COUNT(kinds); i++) sum += kinds[i].weight;
+    for (uint32_t tries = 0; tries < 20; tries++) {
+        uint32_t at = below(d, sum), i = 0;
+        while (at >= kinds[i].weight) at -= kinds[i++].weight;
+        if (kinds[i].draw(d)) return;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------ */
+
+/* Classifies the newest value, or any: to rank 2, to k classes by a weight, to a loss. */
+static ebb_id loss_draw(drawing *d, ebb_id x) {
+    if (type_of(d, x)->rank == 4) {
+        x = emit(d, chance(d, 70) ? &ebb_op_global_avg_pool : &ebb_op_flatten, &x, 1, NULL);
+    }
+    const ebb_type *t = type_of(d, x);
+    ebb_type w = {.dtype = d->dtype, .rank = 2, .dim = {2 + below(d, 6), t->dim[1]}};
+    ebb_type labels = {.dtype = EBB_I32, .rank = 1, .dim = {t->dim[0]}};
+    ebb_id in[] = {x, weight(d, &w)};
+    ebb_id logits = emit(d, &ebb_op_linear, in, 2, NULL);
+    if (chance(d, 50)) ebb_build_output(d->b, logits);
+    ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
+    ebb_id loss = emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
+    d->n_pool--; /* a scalar is nobody's operand here */
+    return loss;
+}
+
+static void inputs_draw(drawing *d) {
+    static const int64_t batches[] = {1, 2, 3, 5}, channels[] = {1, 2, 3, 4, 7}, sizes[] = {1, 3, 5, 7, 9, 12};
+    ebb_type x = {.dtype = d->dtype, .rank = 4};
+    x.dim[0] = one_of(d, batches, EBB_COUNT(batches));
+    x.dim[1] = one_of(d, channels, EBB_COUNT(channels));
+    x.dim[2] = one_of(d, sizes, EBB_COUNT(sizes));
+    x.dim[3] = chance(d, 60) ? x.dim[2] : one_of(d, sizes, EBB_COUNT(sizes));
+    while (!small(d, &x)) x.dim[x.dim[2] > 1 ? 2 : x.dim[3] > 1 ? 3 : x.dim[1] > 1 ? 1 : 0] = 1;
+    uint32_t n = chance(d, 20) ? 2 : 1;
+    for (uint32_t i = 0; i < n; i++) pool_add(d, given(d, "x", EBB_ROLE_INPUT, &x, EBB_INIT_ZERO));
+}
+
+ebb_status random_graph(ebb_env *env, uint64_t seed, const random_graph_options *options, ebb_graph **out) {
+    static const random_graph_options defaults = {0};
+    if (!options) options = &defaults;
+    drawing d = {.dtype = options->f64 ? EBB_F64 : EBB_F32, .no_dropout = options->no_dropout};
+    d.max_elements = options->max_elements ? options->max_elements : 4000;
+    *out = NULL;
+    ebb_rng_init(&d.rng, seed, 0x67726170);
+    ebb_status status = ebb_builder_create(env, "random", &d.b);
+    if (status) return status;
+    inputs_draw(&d);
+    uint32_t n_nodes = options->n_nodes ? options->n_nodes : 3 + below(&d, 38);
+    for (uint32_t i = 0; i < n_nodes && !ebb_build_status(d.b); i++) draw(&d);
+
+    ebb_id loss = loss_draw(&d, d.pool[d.n_pool - 1]);
+    if (chance(&d, 20)) {
+        ebb_id in[] = {loss, loss_draw(&d, value_draw(&d, 0))};
+        loss = emit(&d, &ebb_op_add, in, 2, NULL);
+    }
+    ebb_build_loss(d.b, loss);
+    if (chance(&d, 30)) {
+        ebb_id extra = d.pool[d.n_pool / 2];
+        bool is_input = d.n_pool / 2 < 2; /* the first two may be */
+        if (!is_input) ebb_build_output(d.b, extra);
+    }
+    return ebb_builder_seal(d.b, out);
+}

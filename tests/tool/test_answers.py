@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""What the command answers: exit codes, documents on standard output, files, and their agreement.
+
+    test_answers.py EBB SOURCE-ROOT
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import harness
+from models import CONV, SMALL, chain, text
+
+MIB = 1 << 20
+
+
+class Tester:
+    def __init__(self, ebb):
+        self.ebb, self.passed, self.failed = ebb, 0, 0
+        self.folder = None
+
+    def ebb_run(self, *args, code=0, **options):
+        done = harness.run(self.ebb, args, self.folder, **options)
+        if done.returncode != code:
+            raise AssertionError(f"{args}: exit code {done.returncode}, expected {code}: {done.stderr.decode()!r}")
+        return done
+
+    def json(self, *args, **options):
+        return json.loads(self.ebb_run(*args, "--json", **options).stdout)
+
+    def check(self, test):
+        with tempfile.TemporaryDirectory() as name:
+            self.folder = pathlib.Path(name)
+            (self.folder / "small.ebb").write_text(SMALL)
+            (self.folder / "conv.ebb").write_text(CONV)
+            (self.folder / "chain.json").write_text(text(chain()))
+            try:
+                test(self)
+                self.passed += 1
+            except (AssertionError, KeyError, ValueError, TypeError, IndexError, OSError,
+                    subprocess.TimeoutExpired) as fault:
+                self.failed += 1
+                print(f"FAIL {test.__name__}: {fault!r}")
+
+
+def equal(a, b, what=""):
+    if a != b:
+        raise AssertionError(f"{what}: {str(a)[:200]} is not {str(b)[:200]}")
+
+
+def holds(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def version_and_help_go_to_standard_output(t):
+    holds(t.ebb_run("--version").stdout.startswith(b"ebb "), "version")
+    commands = ["inspect", "plan", "fit", "run", "verify", "doctor"]
+    overview = t.ebb_run("help").stdout.decode()
+    for command in commands:
+        holds(f"  {command} " in overview, f"help lists {command}")
+        once = t.ebb_run("help", command).stdout
+        equal(t.ebb_run(command, "--help").stdout, once, command)
+        holds(b"--json" in once, f"{command} lists --json")
+
+
+def a_plan_without_a_budget_recomputes_nothing(t):
+    plan = t.json("plan", "conv.ebb")
+    equal(plan["schema"], "ebb.plan/1")
+    equal([step["op"] for step in plan["steps"] if step["recompute"]], [])
+    equal(plan["budget_bytes"], None)
+    equal(plan["baseline"]["arena_bytes"], plan["arena_bytes"])
+    equal(plan["time_ns"], plan["baseline"]["time_ns"])
+
+
+def no_reuse_needs_more_than_in_place(t):
+    holds(t.json("plan", "conv.ebb", "--no-reuse")["arena_bytes"] > t.json("plan", "conv.ebb")["arena_bytes"],
+          "no reuse needs more")
+
+
+def a_budget_is_kept_and_a_plan_holds(t):
+    in_place = t.json("plan", "chain.json")
+    budget = in_place["total_bytes"] - 2 * MIB
+    done = t.ebb_run("plan", "chain.json", "--budget", str(budget), "-o", "plan.json")
+    holds(b"default effort" in done.stderr, "says that the default effort was used")
+    plan = json.loads((t.folder / "plan.json").read_text())
+    holds(plan["total_bytes"] <= budget, "within the budget")
+    holds(any(step["recompute"] for step in plan["steps"]), "something runs again")
+    equal(plan["budget_bytes"], budget)
+    t.ebb_run("verify", "plan.json")
+    equal(t.json("verify", "plan.json")["verdict"], "holds")
+
+
+def units_of_a_budget_are_read(t):
+    total = t.json("plan", "chain.json")["total_bytes"]
+    for word, n in [("16MiB", 16 * MIB), ("16MB", 16 * 10**6), ("0.016GB", 16 * 10**6), ("16777216", 16 * MIB)]:
+        equal(t.json("plan", "chain.json", "--budget", word)["budget_bytes"], n, word)
+    holds(total < 16 * 10**6, "the budgets do not bind")
+
+
+def a_plan_in_a_file_leaves_its_summary_on_standard_output(t):
+    summary = t.json("plan", "conv.ebb", "-o", "plan.json")
+    plan = json.loads((t.folder / "plan.json").read_text())
+    equal(summary["schema"], "ebb.plan-summary/1")
+    for key in ("arena_bytes", "persistent_bytes", "total_bytes", "max_live_bytes", "time_ns", "budget_bytes"):
+        equal(summary[key], plan[key], key)
+    equal(summary["n_steps"], len(plan["steps"]))
+    equal(summary["plan"], "plan.json")
+    equal(sorted(os.listdir(t.folder)), ["chain.json", "conv.ebb", "plan.json", "small.ebb"])
+
+
+def the_same_plan_for_any_number_of_workers(t):
+    budget = str(t.json("plan", "chain.json")["total_bytes"] - 2 * MIB)
+    plans = {t.ebb_run("plan", "chain.json", "--budget", budget, "--effort", "3000", "--num-worker", n, "--json").stdout
+             for n in ("1", "2", "3")}
+    equal(len(plans), 1, "plans")
+
+
+def one_try_of_a_threshold_is_legal(t):
+    t.ebb_run("plan", "chain.json", "--thresh-nr-try", "1")
+    t.ebb_run("plan", "chain.json", "--thresh-nr-try", "0")
+    t.ebb_run("plan", "chain.json", env={"MGB_SUBLINEAR_MEMORY_THRESH_NR_TRY": "1"})
+
+
+def a_sublinear_flag_finds_least_bytes(t):
+    in_place = t.json("plan", "chain.json")["total_bytes"]
+    least = t.json("plan", "chain.json", "--genetic-nr-iter", "5")
+    equal(least["budget_bytes"], None)
+    holds(least["total_bytes"] < in_place, "fewer bytes than in place")
+    equal(t.json("plan", "chain.json", "--method", "megengine", "--genetic-nr-iter", "5"), least)
+
+
+def both_words_for_the_lower_bound_mean_the_same(t):
+    mib = t.json("plan", "chain.json", "--lb-memory-mb", "4")
+    equal(t.json("plan", "chain.json", "--lb-memory", "4MiB"), mib)
+    equal(t.json("plan", "chain.json", "--method", "megengine", env={"MGB_SUBLINEAR_MEMORY_LOWER_BOUND_MB": "4"}), mib)
+    equal(t.json("plan", "chain.json", "--lb-memory-mb", "4", env={"MGB_SUBLINEAR_MEMORY_LOWER_BOUND_MB": "9"}), mib,
+          "a flag overrides its variable")
+
+
+def a_model_from_standard_input(t):
+    equal(json.loads(t.ebb_run("plan", "-", "--json", stdin=CONV.encode()).stdout)["arena_bytes"],
+          t.json("plan", "conv.ebb")["arena_bytes"])
+
+
+def dimensions_change_a_plan(t):
+    holds(t.json("plan", "conv.ebb", "--dim", "N=33")["arena_bytes"] > t.json("plan", "conv.ebb")["arena_bytes"],
+          "a larger batch needs more")
+
+
+def a_plan_that_lies_is_found_out(t):
+    plan = t.json("plan", "chain.json")
+    busy = [b for b in plan["buffers"] if b["region"] == "transient" and b["bytes"] > 64]
+    lies = {
+        "two live buffers on one address": lambda p: p["buffers"][busy[1]["id"]].update(offset=busy[0]["offset"]),
+        "a smaller arena": lambda p: p.update(arena_bytes=p["arena_bytes"] - 64),
+        "a shorter time": lambda p: p.update(time_ns=p["time_ns"] - 1),
+        "less live": lambda p: p.update(max_live_bytes=p["max_live_bytes"] - 64),
+        "a step left out": lambda p: p["steps"].pop(1),
+    }
+    for name, lie in lies.items():
+        false = json.loads(json.dumps(plan))
+        lie(false)
+        (t.folder / "false.json").write_text(json.dumps(false))
+        done = t.ebb_run("verify", "false.json", "--json", code=1)
+        equal(json.loads(done.stdout)["verdict"], "violated", name)
+        equal(done.stderr.count(b"\n"), 1, name)
+
+
+def fit_answers_for_every_mode_with_plans_that_hold(t):
+    budget = 3 * MIB
+    answer = t.json("fit", "conv.ebb", "--budget", str(budget), "--effort", "2000", "--plans", "plans")
+    equal((answer["schema"], answer["budget_bytes"]), ("ebb.fit/1", budget))
+    rows = {row["mode"]: row for row in answer["rows"]}
+    equal(list(rows), ["none", "in_place", "sublinear", "budget"])
+    holds(0 < rows["none"]["batch"] <= rows["in_place"]["batch"] <= rows["budget"]["batch"], f"batches grow: {rows}")
+    for mode, row in rows.items():
+        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "plan", "time_ns", "total_bytes"])
+        equal(row["plan"], f"plans/conv.{mode}.plan.json")
+        plan = json.loads((t.folder / row["plan"]).read_text())
+        holds(plan["total_bytes"] == row["total_bytes"] <= budget, f"{mode} fits")
+        t.ebb_run("verify", row["plan"])
+
+
+def fit_writes_plans_into_this_folder_by_default(t):
+    answer = t.json("fit", "small.ebb", "--budget", "1MiB", "--effort", "500")
+    for row in answer["rows"]:
+        holds((t.folder / row["plan"]).is_file() and "/" not in row["plan"], row["plan"])
+
+
+def inspect_counts_parameters(t):
+    facts = t.json("inspect", "small.ebb")
+    equal(facts["n_param_elements"], 33 * 3 + 33 + 5 * 33)
+    equal(facts["n_ops"], facts["n_forward"] + facts["n_backward"] + facts["n_update"])
+    holds(t.json("inspect", "small.ebb", "--eval")["n_backward"] == 0, "evaluation has no backward")
+
+
+def run_takes_exactly_the_planned_bytes(t):
+    for device in ("ref", "cpu"):
+        known = {d["name"]: d["available"] for d in t.json("doctor")["devices"]}
+        if not known.get(device):
+            continue
+        report = t.json("run", "conv.ebb", "--steps", "3", "--device", device)
+        equal(len(report["steps"]), 3)
+        equal(report["planned_bytes"], report["allocated_bytes"], device)
+        holds(report["process_peak_bytes"] > 0, "process peak")
+        holds(report["steps"][2]["loss"] < report["steps"][0]["loss"], f"{device}: the loss falls: {report['steps']}")
+
+
+def runs_in_every_mode_have_equal_losses(t):
+    budget = t.json("plan", "conv.ebb", "--device", "ref")["total_bytes"] - 4096
+    modes = [[], ["--no-reuse"], ["--method", "megengine"], ["--phased"], ["--poison"], ["--budget", str(budget)]]
+    losses = [[step["loss"] for step in t.json("run", "conv.ebb", "--device", "ref", *mode)["steps"]] for mode in modes]
+    for mode, found in zip(modes, losses):
+        equal(found, losses[0], str(mode))
+
+
+def doctor_lists_devices(t):
+    report = t.json("doctor")
+    names = [device["name"] for device in report["devices"]]
+    for name in ("ref", "shadow"):
+        holds(name in names, name)
+    holds(report["n_usable_processors"] >= 1, "processors")
+
+
+def dumps_go_to_standard_error_and_change_nothing(t):
+    plain = t.ebb_run("plan", "conv.ebb", "--json").stdout
+    for name in ("parse", "lower", "grad", "optimizer", "simplify"):
+        done = t.ebb_run("plan", "conv.ebb", "--json", f"--dump={name}")
+        equal(done.stdout, plain, name)
+        holds(b"graph conv" in done.stderr, f"--dump={name} prints the graph")
+
+
+def no_bar_without_a_terminal(t):
+    done = t.ebb_run("plan", "chain.json", "--budget", "12MiB", "--effort", "500", "--progress")
+    holds(b"\r" not in done.stderr and b"[" not in done.stderr, done.stderr.decode())
+
+
+def an_interrupt_ends_the_search(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    total = t.json("plan", "long.json")["total_bytes"]
+    process = subprocess.Popen(
+        [t.ebb, "plan", "long.json", "--budget", str(total // 3), "--effort", "1000000000000", "-o", "plan.json"],
+        cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 130, "exit code")
+    equal(stderr.count(b"\n"), 1, "lines")
+    if (t.folder / "plan.json").exists():
+        t.ebb_run("verify", "plan.json")
+
+
+TESTS = [
+    version_and_help_go_to_standard_output,
+    a_plan_without_a_budget_recomputes_nothing,
+    no_reuse_needs_more_than_in_place,
+    a_budget_is_kept_and_a_plan_holds,
+    units_of_a_budget_are_read,
+    a_plan_in_a_file_leaves_its_summary_on_standard_output,
+    the_same_plan_for_any_number_of_workers,
+    one_try_of_a_threshold_is_legal,
+    a_sublinear_flag_finds_least_bytes,
+    both_words_for_the_lower_bound_mean_the_same,
+    a_model_from_standard_input,
+    dimensions_change_a_plan,
+    a_plan_that_lies_is_found_out,
+    fit_answers_for_every_mode_with_plans_that_hold,
+    fit_writes_plans_into_this_folder_by_default,
+    inspect_counts_parameters,
+    run_takes_exactly_the_planned_bytes,
+    runs_in_every_mode_have_equal_losses,
+    doctor_lists_devices,
+    dumps_go_to_standard_error_and_change_nothing,
+    no_bar_without_a_terminal,
+    an_interrupt_ends_the_search,
+]
+
+
+def main():
+    tester = Tester(os.path.abspath(sys.argv[1]))
+    for test in TESTS:
+        tester.check(test)
+    print(f"{tester.passed} passed, {tester.failed} failed")
+    return 1 if tester.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
