@@ -56,7 +56,7 @@ static void split(digits *d) {
     enum { EVERY = 5 };
     uint32_t seen[DIGITS_CLASSES] = {0};
     for (uint32_t i = 0; i < d->n; i++) {
-        if (seen[d->label[i]]++ % EVERY == EVERY - 1)
+        if (seen[d->label[i]]++ % EVERY == 0)
             d->held_out[d->n_held_out++] = i;
         else
             d->train[d->n_train++] = i;

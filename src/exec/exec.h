@@ -39,7 +39,7 @@ void *ebb_exec_final(const ebb_exec *exec, ebb_id value, int64_t *bytes);
 
 typedef struct ebb_run_options {
     uint64_t seed, step;    /* of SEEDED ops */
-    uint32_t n_run_threads; /* 0: the plan's width */
+    uint32_t n_run_threads; /* 0: the plan's width; more than that are not used */
     /* NULL, or [n_steps]: measured nanoseconds are added to it. */
     uint64_t *step_ns;
 } ebb_run_options;

@@ -60,10 +60,6 @@ static ebb_status run_range(ebb_exec *exec, uint32_t first, uint32_t end, const 
         return ebb_fail(exec->env, EBB_USAGE, "program of %s: not bound to memory: bind a block first",
                         exec->plan->graph->name);
     }
-    if (api->computes && options->n_run_threads > exec->backend->n_threads) {
-        return ebb_fail(exec->env, EBB_USAGE, "program of %s: asked to run with %u threads, planned for %u",
-                        exec->plan->graph->name, options->n_run_threads, exec->backend->n_threads);
-    }
     if (first == end) return EBB_OK;
     if (api->begin) {
         const ebb_status status = api->begin(exec->backend, options->n_run_threads);

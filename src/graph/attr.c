@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-uint32_t ebb_attr_width(const ebb_attr_info *info) { return info->count ? info->count : EBB_MAX_RANK; }
+uint32_t ebb_attr_width(const ebb_attr_info *info) {
+    return info->count ? info->count : EBB_MAX_RANK;
+}
 
 uint32_t ebb_attr_length(const ebb_attr_info *info, const ebb_attr *a) {
     if (info->count) return info->count;
@@ -47,14 +49,15 @@ static ebb_status real_check(ebb_env *env, const ebb_op_info *op, const ebb_attr
                     ebb_real_text(f, value), ebb_real_text(info->min, min), ebb_real_text(info->max, max));
 }
 
-ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info, const ebb_attr *a) {
+ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
+                          const ebb_attr *a) {
     if (info->kind == EBB_ATTR_REAL) return real_check(env, op, info, a->f);
     uint32_t n = ebb_attr_length(info, a);
     for (uint32_t i = 0; i < n; i++) {
         if ((double)a->i[i] >= info->min && (double)a->i[i] <= info->max) continue;
         char min[EBB_REAL_TEXT], max[EBB_REAL_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s=%" PRId64 " must be in [%s, %s]", op->name, info->name, a->i[i],
-                        ebb_real_text(info->min, min), ebb_real_text(info->max, max));
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s=%" PRId64 " must be in [%s, %s]", op->name, info->name,
+                        a->i[i], ebb_real_text(info->min, min), ebb_real_text(info->max, max));
     }
     for (uint32_t i = n; i < ebb_attr_width(info); i++) {
         if (a->i[i] == 0) continue;

@@ -8,7 +8,9 @@
 
 /* ---- for rules ------------------------------------------------------------------------------------- */
 
-bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) { return rw->wants[node->in[i]]; }
+bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
+    return rw->wants[node->in[i]];
+}
 
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
@@ -27,7 +29,8 @@ void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id
     }
     ebb_id terms[] = {*sum, id};
     *sum = ebb_build_node(rw->builder, &ebb_op_add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
-    /* Parts are named after the whole, but for those that are another value's gradient and have its name. */
+    /* Parts are named after the whole, but for those that are another value's gradient and have its name.
+     */
     const char *stem = ebb_rw_join(rw, rw->old->values[to].name, ".grad");
     ebb_build_stem(rw->builder, terms[0], stem);
     ebb_build_stem(rw->builder, terms[1], stem);
@@ -39,17 +42,19 @@ void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id
 static bool forward_check(ebb_rewriter *rw) {
     const ebb_graph *old = rw->old;
     if (old->loss == EBB_NONE) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "graph %s has no loss to differentiate: add `loss %%x`", old->name);
+        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "graph %s has no loss to differentiate: add `loss %%x`",
+                       old->name);
     }
     for (ebb_id n = 0; n < old->n_nodes; n++) {
         const ebb_node *node = &old->nodes[n];
         const char *name = old->values[node->out[0]].name;
         if (node->phase != EBB_FORWARD) {
-            ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s is of the %s phase: the graph was differentiated before",
-                           name, ebb_phase_name(node->phase));
+            ebb_build_fail(rw->builder, EBB_BAD_INPUT,
+                           "%%%.200s is of the %s phase: the graph was differentiated before", name,
+                           ebb_phase_name(node->phase));
         } else if (node->op->composite) {
-            ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s = %s is composite: lower the graph first", name,
-                           node->op->name);
+            ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s = %s is composite: lower the graph first",
+                           name, node->op->name);
         }
     }
     return !ebb_rw_failed(rw);
@@ -76,7 +81,8 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
     }
 }
 
-/* ---- backward ----------------------------------------------------------------------------------------- */
+/* ---- backward -----------------------------------------------------------------------------------------
+ */
 
 /* 1, of the loss's type. */
 static void seed_emit(ebb_rewriter *rw) {
@@ -101,7 +107,8 @@ static void param_name(ebb_rewriter *rw, ebb_id p) {
     const char *name = ebb_rw_join(rw, rw->old->values[p].name, ".grad");
     if (!name || ebb_build_rename(rw->builder, rw->gradient[p], name)) return;
     if (ebb_build_find(rw->builder, name, strlen(name)) != EBB_NONE) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s is needed for a param's gradient: rename that value", name);
+        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
+                       "%%%.200s is needed for a param's gradient: rename that value", name);
         return;
     }
     rw->gradient[p] = ebb_rw_alias(rw, rw->gradient[p], name);
@@ -119,7 +126,8 @@ static void node_backward(ebb_rewriter *rw, const ebb_node *node) {
     for (uint32_t i = 0; i < node->n_in; i++) wanted = wanted || rw->wants[node->in[i]];
     if (!arrives || !wanted) return;
     if (!node->op->grad) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s = %s has no gradient, and the loss depends on it",
+        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
+                       "%%%.200s = %s has no gradient, and the loss depends on it",
                        rw->old->values[node->out[0]].name, node->op->name);
         return;
     }
@@ -133,7 +141,9 @@ static void params_complete(ebb_rewriter *rw, const ebb_id *first, ebb_id n) {
         ebb_id p = node->in[i];
         bool again = false; /* read twice by this node */
         for (uint32_t j = 0; j < i; j++) again = again || node->in[j] == p;
-        if (again || rw->old->values[p].producer != EBB_NONE || first[p] != n || rw->gradient[p] == EBB_NONE) continue;
+        if (again || rw->old->values[p].producer != EBB_NONE || first[p] != n ||
+            rw->gradient[p] == EBB_NONE)
+            continue;
         param_name(rw, p);
     }
 }
@@ -146,7 +156,8 @@ static void backward(ebb_rewriter *rw) {
     if (ebb_rw_failed(rw)) return;
     wants_find(rw, first);
     if (!rw->wants[old->loss]) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "loss %%%.200s depends on no param: there is nothing to train",
+        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
+                       "loss %%%.200s depends on no param: there is nothing to train",
                        old->values[old->loss].name);
         return;
     }

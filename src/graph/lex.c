@@ -11,14 +11,23 @@ bool ebb_token_equal(const ebb_token *token, const char *text) {
     return token->n == strlen(text) && memcmp(token->text, text, token->n) == 0;
 }
 
-static bool digit(char c) { return c >= '0' && c <= '9'; }
-static bool word_begins(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool digit(char c) {
+    return c >= '0' && c <= '9';
+}
+static bool word_begins(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-static char byte_at(const ebb_lexer *l, size_t i) { return i < l->n ? l->text[i] : '\0'; }
+static char byte_at(const ebb_lexer *l, size_t i) {
+    return i < l->n ? l->text[i] : '\0';
+}
 
 static ebb_token make(const ebb_lexer *l, ebb_token_kind kind, size_t from, size_t to) {
-    return (ebb_token){
-        .kind = kind, .text = l->text + from, .n = to - from, .line = l->line, .column = from - l->line_at + 1};
+    return (ebb_token){.kind = kind,
+                       .text = l->text + from,
+                       .n = to - from,
+                       .line = l->line,
+                       .column = from - l->line_at + 1};
 }
 
 static ebb_token bad(const ebb_lexer *l, size_t at, const char *reason) {
@@ -29,7 +38,8 @@ static ebb_token bad(const ebb_lexer *l, size_t at, const char *reason) {
                        .column = at - l->line_at + 1};
 }
 
-/* Bytes of the UTF-8 sequence at `at`, 0 when there is none (RFC 3629: no overlong forms, no surrogates). */
+/* Bytes of the UTF-8 sequence at `at`, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
+ */
 static size_t utf8_at(const ebb_lexer *l, size_t at) {
     unsigned char b[4] = {0};
     for (size_t i = 0; i < 4 && at + i < l->n; i++) b[i] = (unsigned char)l->text[at + i];
@@ -44,7 +54,8 @@ static size_t utf8_at(const ebb_lexer *l, size_t at) {
 
 /* Steps over blanks and a comment. false with a bad token when the comment is not text. */
 static bool skip_blank(ebb_lexer *l, ebb_token *token) {
-    while (l->at < l->n && (l->text[l->at] == ' ' || l->text[l->at] == '\t' || l->text[l->at] == '\r')) l->at++;
+    while (l->at < l->n && (l->text[l->at] == ' ' || l->text[l->at] == '\t' || l->text[l->at] == '\r'))
+        l->at++;
     if (byte_at(l, l->at) != '#') return true;
     while (l->at < l->n && l->text[l->at] != '\n') {
         size_t n = utf8_at(l, l->at);
@@ -60,8 +71,10 @@ static bool skip_blank(ebb_lexer *l, ebb_token *token) {
 /* The grammar of numbers is checked by who reads the token; here: where it ends. */
 static ebb_token number(ebb_lexer *l, size_t from) {
     size_t at = from + 1;
-    while (digit(byte_at(l, at)) || byte_at(l, at) == '.' || byte_at(l, at) == '_' || word_begins(byte_at(l, at)) ||
-           ((byte_at(l, at) == '-' || byte_at(l, at) == '+') && (l->text[at - 1] == 'e' || l->text[at - 1] == 'E'))) {
+    while (digit(byte_at(l, at)) || byte_at(l, at) == '.' || byte_at(l, at) == '_' ||
+           word_begins(byte_at(l, at)) ||
+           ((byte_at(l, at) == '-' || byte_at(l, at) == '+') &&
+            (l->text[at - 1] == 'e' || l->text[at - 1] == 'E'))) {
         at++;
     }
     l->at = at;
@@ -100,8 +113,11 @@ ebb_token ebb_lex_next(ebb_lexer *l) {
     l->at++;
     if (c != '\0' && strchr("=,:[]*/", c)) return make(l, EBB_TOKEN_MARK, from, l->at);
     if (c == '\0') return bad(l, from, "a NUL byte");
-    if ((unsigned char)c >= 0x80) return bad(l, from, "a byte outside ASCII: only comments may hold other text");
-    return bad(l, from, (unsigned char)c < 0x20 || c == 0x7f ? "a control byte" : "a character with no meaning here");
+    if ((unsigned char)c >= 0x80)
+        return bad(l, from, "a byte outside ASCII: only comments may hold other text");
+    return bad(l, from,
+               (unsigned char)c < 0x20 || c == 0x7f ? "a control byte"
+                                                    : "a character with no meaning here");
 }
 
 ebb_token ebb_lex_name(ebb_lexer *l) {

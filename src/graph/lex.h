@@ -29,7 +29,8 @@ typedef struct ebb_lexer {
 
 void ebb_lex_init(ebb_lexer *lexer, const char *text, size_t n);
 ebb_token ebb_lex_next(ebb_lexer *lexer);
-/* The next token as a name by the rules of values' names, without a %: the graph's. A word when it is one. */
+/* The next token as a name by the rules of values' names, without a %: the graph's. A word when it is one.
+ */
 ebb_token ebb_lex_name(ebb_lexer *lexer);
 /* Steps behind the end of this line. */
 void ebb_lex_skip_line(ebb_lexer *lexer);

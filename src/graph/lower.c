@@ -1,5 +1,6 @@
-/* Lower: takes a graph and a mode; gives one without composite ops. An op with a lower rule becomes what the
- * rule emits, which may be itself or nothing; all others are copied. Requires nothing. Cost: O(graph). */
+/* Lower: takes a graph and a mode; gives one without composite ops. An op with a lower rule becomes what
+ * the rule emits, which may be itself or nothing; all others are copied. Requires nothing. Cost: O(graph).
+ */
 #include "graph/rewrite.h"
 
 void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
@@ -8,8 +9,8 @@ void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id i
     char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
     const ebb_type *type = ebb_build_type(rw->builder, id);
     if (!ebb_type_equal(type, &old->type)) {
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives %s for %%%.200s, which is %s", node->op->name,
-                       ebb_type_text(type, is), old->name, ebb_type_text(&old->type, due));
+        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives %s for %%%.200s, which is %s",
+                       node->op->name, ebb_type_text(type, is), old->name, ebb_type_text(&old->type, due));
         return;
     }
     /* Who asks for an output or the loss asks by name, so these keep theirs even where an operand took
@@ -30,7 +31,8 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     node->op->lower(rw, node, *mode);
     for (uint32_t i = 0; i < node->n_out; i++) {
         if (ebb_rw_failed(rw) || rw->map[node->out[i]] != EBB_NONE) continue;
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives nothing for result %u", node->op->name, i);
+        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives nothing for result %u",
+                       node->op->name, i);
     }
 }
 

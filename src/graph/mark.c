@@ -1,4 +1,5 @@
-/* Mark: takes a graph and names; gives the same with those computed values as outputs. Cost: O(values * names). */
+/* Mark: takes a graph and names; gives the same with those computed values as outputs. Cost: O(values *
+ * names). */
 #include "graph/rewrite.h"
 
 static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
@@ -12,7 +13,8 @@ static void mark(ebb_rewriter *rw, const char *name) {
     bool pattern = strpbrk(name, "*?") != NULL, any = false;
     for (ebb_id id = 0; id < rw->old->n_values && !ebb_rw_failed(rw); id++) {
         const ebb_value *v = &rw->old->values[id];
-        bool computed = v->role == EBB_ROLE_ACTIVATION || v->role == EBB_ROLE_GRADIENT || v->role == EBB_ROLE_OUTPUT;
+        bool computed =
+            v->role == EBB_ROLE_ACTIVATION || v->role == EBB_ROLE_GRADIENT || v->role == EBB_ROLE_OUTPUT;
         if (pattern ? !computed || !ebb_glob(name, v->name) : strcmp(name, v->name) != 0) continue;
         ebb_build_output(rw->builder, rw->map[id]);
         any = true;
@@ -23,8 +25,8 @@ static void mark(ebb_rewriter *rw, const char *name) {
     }
 }
 
-ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names, uint32_t n_names,
-                            ebb_graph **out) {
+ebb_status ebb_mark_outputs(ebb_env *env, const ebb_graph *graph, const char *const *names,
+                            uint32_t n_names, ebb_graph **out) {
     *out = NULL;
     ebb_rewriter rw;
     ebb_status status = ebb_rw_init(&rw, env, graph);

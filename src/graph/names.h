@@ -8,8 +8,8 @@
 bool ebb_name_char(char c);
 bool ebb_name_valid(const char *name); /* at least one such byte, and no other */
 
-/* FNV-1a: the same on every machine. It is also the default key of a SEEDED node's random numbers, made from
- * its first result's name, so that other edits of a model leave its masks alone. */
+/* FNV-1a: the same on every machine. It is also the default key of a SEEDED node's random numbers, made
+ * from its first result's name, so that other edits of a model leave its masks alone. */
 uint64_t ebb_name_hash(const char *name, size_t n);
 
 /* Open addressing; names are borrowed and never removed. */

@@ -3,7 +3,8 @@
 
 #define LONGEST 32
 
-/* Edit distance (Levenshtein 1966; the two-row form of Wagner and Fischer 1974). n and m are at most LONGEST. */
+/* Edit distance (Levenshtein 1966; the two-row form of Wagner and Fischer 1974). n and m are at most
+ * LONGEST. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m) {
     size_t row[LONGEST + 1];
     for (size_t j = 0; j <= m; j++) row[j] = j;

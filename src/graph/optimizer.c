@@ -1,5 +1,5 @@
-/* Optimizer: takes a graph with gradients; gives the same with an update of each param that has one. Requires
- * what ebb_grad gives: the gradient of %w is named %w.grad. Cost: O(graph).
+/* Optimizer: takes a graph with gradients; gives the same with an update of each param that has one.
+ * Requires what ebb_grad gives: the gradient of %w is named %w.grad. Cost: O(graph).
  *
  * Where an update stands decides how long a gradient lives. Unless phased, it stands right behind the node
  * after which its gradient is there and nobody reads the old param any more. */
@@ -8,12 +8,12 @@
 typedef struct sgd_pass {
     ebb_rewriter rw;
     const ebb_sgd *sgd;
-    ebb_names names; /* of the old graph */
-    ebb_id lr;       /* in the new graph */
+    ebb_names names;             /* of the old graph */
+    ebb_id lr;                   /* in the new graph */
     ebb_id *gradient, *momentum; /* [old values] of params: in the old, in the new graph */
-    ebb_id *ready;   /* [old values] of params: the update stands behind this node */
-    ebb_id *after;   /* [old nodes] first param whose update stands behind; EBB_NONE */
-    ebb_id *next;    /* [old values] the next such param */
+    ebb_id *ready;               /* [old values] of params: the update stands behind this node */
+    ebb_id *after;               /* [old nodes] first param whose update stands behind; EBB_NONE */
+    ebb_id *next;                /* [old values] the next such param */
 } sgd_pass;
 
 static ebb_status sgd_check(ebb_env *env, const ebb_sgd *sgd) {
@@ -24,14 +24,17 @@ static ebb_status sgd_check(ebb_env *env, const ebb_sgd *sgd) {
     if (!(sgd->weight_decay >= 0 && sgd->weight_decay <= 1e30)) {
         return ebb_fail(env, EBB_USAGE, "weight decay %g must be in [0, 1e30]", sgd->weight_decay);
     }
-    if (sgd->nesterov && sgd->momentum <= 0) return ebb_fail(env, EBB_USAGE, "nesterov needs momentum above 0");
+    if (sgd->nesterov && sgd->momentum <= 0)
+        return ebb_fail(env, EBB_USAGE, "nesterov needs momentum above 0");
     return EBB_OK;
 }
 
 /* ---- which params, and where ------------------------------------------------------------------------ */
 
 /* The old value named name, or EBB_NONE. */
-static ebb_id old_find(const sgd_pass *s, const char *name) { return ebb_names_find(&s->names, name, strlen(name)); }
+static ebb_id old_find(const sgd_pass *s, const char *name) {
+    return ebb_names_find(&s->names, name, strlen(name));
+}
 
 /* Fills ready with the last node that reads each given value, itself or through a view. */
 static void readers_find(sgd_pass *s) {
@@ -50,7 +53,8 @@ static void readers_find(sgd_pass *s) {
 static void params_find(sgd_pass *s) {
     const ebb_graph *old = s->rw.old;
     uint32_t n_found = 0;
-    for (ebb_id p = old->n_values; p-- > 0 && !ebb_rw_failed(&s->rw);) { /* backwards: lists grow at the front */
+    for (ebb_id p = old->n_values;
+         p-- > 0 && !ebb_rw_failed(&s->rw);) { /* backwards: lists grow at the front */
         const ebb_value *v = &old->values[p];
         s->gradient[p] = EBB_NONE;
         if (v->role != EBB_ROLE_PARAM || v->producer != EBB_NONE) continue;
@@ -58,7 +62,8 @@ static void params_find(sgd_pass *s) {
         ebb_id g = name ? old_find(s, name) : EBB_NONE;
         if (g == EBB_NONE || old->values[g].producer == EBB_NONE) continue;
         if (!ebb_type_equal(&old->values[g].type, &v->type)) {
-            ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s", name, v->name);
+            ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s", name,
+                           v->name);
             return;
         }
         ebb_id ready = old->values[g].producer;
@@ -69,12 +74,13 @@ static void params_find(sgd_pass *s) {
         n_found++;
     }
     if (n_found == 0) {
-        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "graph %s has no param with a gradient: differentiate it first",
-                       old->name);
+        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT,
+                       "graph %s has no param with a gradient: differentiate it first", old->name);
     }
 }
 
-/* ---- given values ------------------------------------------------------------------------------------- */
+/* ---- given values -------------------------------------------------------------------------------------
+ */
 
 /* The model's own %lr where it has one, else a new scalar input of the params' dtype. */
 static void lr_find(sgd_pass *s, ebb_dtype dtype) {
@@ -86,7 +92,8 @@ static void lr_find(sgd_pass *s, ebb_dtype dtype) {
     } else if (old->values[id].role == EBB_ROLE_INPUT && ebb_type_equal(&old->values[id].type, &scalar)) {
         s->lr = s->rw.map[id];
     } else {
-        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%lr must be an input %s[], the learning rate: rename yours",
+        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT,
+                       "%%lr must be an input %s[], the learning rate: rename yours",
                        ebb_dtype_name(dtype));
     }
 }
@@ -108,7 +115,8 @@ static void givens_make(sgd_pass *s) {
     }
 }
 
-/* ---- updates -------------------------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------------------------------
+ */
 
 static void update_emit(sgd_pass *s, ebb_id p) {
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
@@ -158,7 +166,8 @@ static ebb_status run(sgd_pass *s, bool phased) {
     return EBB_OK;
 }
 
-ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased, ebb_graph **out) {
+ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
+                       ebb_graph **out) {
     *out = NULL;
     ebb_status status = sgd_check(env, sgd);
     if (status) return status;

@@ -30,11 +30,16 @@ bool ebb_parse_relay(ebb_parser *p, const ebb_token *at, ebb_status status) {
 bool ebb_parse_expected(ebb_parser *p, const char *what) {
     const ebb_token *t = &p->token;
     switch (t->kind) {
-    case EBB_TOKEN_BAD: return ebb_parse_fail(p, t, "%.*s", (int)t->n, t->text);
-    case EBB_TOKEN_END: return ebb_parse_fail(p, t, "expected %s, found the end of the text", what);
-    case EBB_TOKEN_LINE: return ebb_parse_fail(p, t, "expected %s, found the end of the line", what);
-    case EBB_TOKEN_VALUE: return ebb_parse_fail(p, t, "expected %s, found %%%.*s", what, EBB_SHOWN(t));
-    default: return ebb_parse_fail(p, t, "expected %s, found %.*s", what, EBB_SHOWN(t));
+    case EBB_TOKEN_BAD:
+        return ebb_parse_fail(p, t, "%.*s", (int)t->n, t->text);
+    case EBB_TOKEN_END:
+        return ebb_parse_fail(p, t, "expected %s, found the end of the text", what);
+    case EBB_TOKEN_LINE:
+        return ebb_parse_fail(p, t, "expected %s, found the end of the line", what);
+    case EBB_TOKEN_VALUE:
+        return ebb_parse_fail(p, t, "expected %s, found %%%.*s", what, EBB_SHOWN(t));
+    default:
+        return ebb_parse_fail(p, t, "expected %s, found %.*s", what, EBB_SHOWN(t));
     }
 }
 
@@ -50,7 +55,8 @@ bool ebb_parse_mark(ebb_parser *p, char mark) {
 
 bool ebb_parse_line_end(ebb_parser *p) {
     if (p->token.kind == EBB_TOKEN_END) return true;
-    return p->token.kind == EBB_TOKEN_LINE ? ebb_parse_next(p) : ebb_parse_expected(p, "the end of the line");
+    return p->token.kind == EBB_TOKEN_LINE ? ebb_parse_next(p)
+                                           : ebb_parse_expected(p, "the end of the line");
 }
 
 static bool skip_empty_lines(ebb_parser *p) {
@@ -133,8 +139,8 @@ static bool dim_declared(const ebb_parser *p, const char *name) {
 static ebb_status sizes_check(ebb_env *env, const char *file, const ebb_parse_options *options) {
     for (uint32_t i = 0; i < options->n_dims; i++) {
         if (options->dims[i].size >= 1) continue;
-        return ebb_fail(env, EBB_USAGE, "%s: dim %.60s=%lld must be at least 1", file, options->dims[i].name,
-                        (long long)options->dims[i].size);
+        return ebb_fail(env, EBB_USAGE, "%s: dim %.60s=%lld must be at least 1", file,
+                        options->dims[i].name, (long long)options->dims[i].size);
     }
     return EBB_OK;
 }
@@ -144,7 +150,8 @@ static ebb_status dims_check(ebb_parser *p) {
     char declared[600] = "";
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_dims && n < sizeof declared; i++) {
-        n += (size_t)snprintf(declared + n, sizeof declared - n, "%s%.*s", i ? ", " : "", EBB_SHOWN(&p->dim[i].name));
+        n += (size_t)snprintf(declared + n, sizeof declared - n, "%s%.*s", i ? ", " : "",
+                              EBB_SHOWN(&p->dim[i].name));
     }
     for (uint32_t i = 0; i < p->options->n_dims; i++) {
         const char *name = p->options->dims[i].name;
@@ -172,14 +179,17 @@ static bool ends_line(ebb_parser *p, void (*mark)(ebb_builder *builder, ebb_id v
 
 static bool line(ebb_parser *p) {
     switch (p->token.kind) {
-    case EBB_TOKEN_LINE: return ebb_parse_next(p);
-    case EBB_TOKEN_VALUE: return ebb_parse_definition(p);
+    case EBB_TOKEN_LINE:
+        return ebb_parse_next(p);
+    case EBB_TOKEN_VALUE:
+        return ebb_parse_definition(p);
     case EBB_TOKEN_WORD:
         if (ebb_token_equal(&p->token, "dim")) return dim_line(p);
         if (ebb_token_equal(&p->token, "output")) return ends_line(p, ebb_build_output, true);
         if (ebb_token_equal(&p->token, "loss")) return ends_line(p, ebb_build_loss, false);
         return ebb_parse_expected(p, "%name, dim, output or loss");
-    default: return ebb_parse_expected(p, "%name, dim, output or loss");
+    default:
+        return ebb_parse_expected(p, "%name, dim, output or loss");
     }
 }
 

@@ -34,7 +34,8 @@ static bool undefined(ebb_parser *p, const ebb_token *name, const definition *ow
     }
     size_t line = defined_later(p, name);
     if (line) {
-        return ebb_parse_fail(p, name, "%%%.*s is defined later, on line %zu: a value is defined before its use",
+        return ebb_parse_fail(p, name,
+                              "%%%.*s is defined later, on line %zu: a value is defined before its use",
                               EBB_SHOWN(name), line);
     }
     return ebb_parse_fail(p, name, "%%%.*s is not defined", EBB_SHOWN(name));
@@ -48,7 +49,9 @@ static bool value_read(ebb_parser *p, const definition *own, ebb_id *out) {
     return ebb_parse_next(p);
 }
 
-bool ebb_parse_value(ebb_parser *p, ebb_id *out) { return value_read(p, NULL, out); }
+bool ebb_parse_value(ebb_parser *p, ebb_id *out) {
+    return value_read(p, NULL, out);
+}
 
 /* %a, %b = */
 static bool results(ebb_parser *p, definition *d) {
@@ -77,7 +80,8 @@ static bool results(ebb_parser *p, definition *d) {
     return ebb_parse_mark(p, '=');
 }
 
-/* ---- given values --------------------------------------------------------------------------------------- */
+/* ---- given values ---------------------------------------------------------------------------------------
+ */
 
 static const char *const init_names[] = {
     [EBB_INIT_ZERO] = "zero",
@@ -86,7 +90,9 @@ static const char *const init_names[] = {
     [EBB_INIT_UNIFORM] = "uniform",
 };
 
-const char *ebb_init_name(ebb_init init) { return init_names[init]; }
+const char *ebb_init_name(ebb_init init) {
+    return init_names[init];
+}
 
 static bool init_read(ebb_parser *p, ebb_init *out) {
     for (size_t i = 0; i < EBB_COUNT(init_names); i++) {
@@ -102,7 +108,8 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
     ebb_type type;
     ebb_init init = EBB_INIT_ZERO;
     double fill = 0;
-    if (d->n != 1) return ebb_parse_fail(p, &d->kind, "%.*s defines one value, not %u", EBB_SHOWN(&d->kind), d->n);
+    if (d->n != 1)
+        return ebb_parse_fail(p, &d->kind, "%.*s defines one value, not %u", EBB_SHOWN(&d->kind), d->n);
     if (!ebb_parse_next(p) || !ebb_parse_type(p, &type)) return false;
     if (p->token.kind == EBB_TOKEN_WORD) {
         bool trained = role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE;
@@ -117,7 +124,8 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
     return status ? ebb_parse_relay(p, &d->result[0], status) : ebb_parse_line_end(p);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------------ */
 
 typedef struct node_text {
     const ebb_op_info *op;
@@ -134,7 +142,8 @@ static bool operands(ebb_parser *p, const definition *d, node_text *node) {
     while (p->token.kind == EBB_TOKEN_VALUE) {
         if (node->n_in == node->op->max_in || node->n_in == EBB_MAX_OPERANDS) {
             return ebb_parse_fail(p, &p->token, "%s takes at most %u operands", node->op->name,
-                                  node->op->max_in < EBB_MAX_OPERANDS ? node->op->max_in : EBB_MAX_OPERANDS);
+                                  node->op->max_in < EBB_MAX_OPERANDS ? node->op->max_in
+                                                                      : EBB_MAX_OPERANDS);
         }
         if (!value_read(p, d, &node->in[node->n_in++])) return false;
         if (!ebb_token_is(&p->token, ',')) break;
@@ -143,12 +152,14 @@ static bool operands(ebb_parser *p, const definition *d, node_text *node) {
     }
     if (node->n_in >= node->op->min_in) return true;
     return ebb_parse_fail(p, &d->kind, "%s takes %s%u operands, not %u", node->op->name,
-                          node->op->min_in < node->op->max_in ? "at least " : "", node->op->min_in, node->n_in);
+                          node->op->min_in < node->op->max_in ? "at least " : "", node->op->min_in,
+                          node->n_in);
 }
 
 static bool phase_read(ebb_parser *p, ebb_phase *out) {
     for (unsigned i = EBB_FORWARD; i <= EBB_UPDATE; i++) {
-        if (p->token.kind != EBB_TOKEN_WORD || !ebb_token_equal(&p->token, ebb_phase_name((ebb_phase)i))) continue;
+        if (p->token.kind != EBB_TOKEN_WORD || !ebb_token_equal(&p->token, ebb_phase_name((ebb_phase)i)))
+            continue;
         *out = (ebb_phase)i;
         return ebb_parse_next(p);
     }
@@ -165,8 +176,8 @@ static bool attr_unknown(ebb_parser *p, const ebb_token *key, const ebb_op_info 
         memcpy(known + n + m, ", ", 3);
         n += m + 2;
     }
-    return ebb_parse_fail(p, key, "%s has no attribute %.*s: it has %s%sphase", op->name, EBB_SHOWN(key), known,
-                          op->effect == EBB_SEEDED ? "seed, " : "");
+    return ebb_parse_fail(p, key, "%s has no attribute %.*s: it has %s%sphase", op->name, EBB_SHOWN(key),
+                          known, op->effect == EBB_SEEDED ? "seed, " : "");
 }
 
 /* key=value; phase and seed belong to every node, or every SEEDED one. */
@@ -244,7 +255,8 @@ bool ebb_parse_definition(ebb_parser *p) {
     definition d = {.n = 0};
     if (!results(p, &d)) return false;
     d.kind = p->token;
-    if (d.kind.kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "an op, input, param, state or constant");
+    if (d.kind.kind != EBB_TOKEN_WORD)
+        return ebb_parse_expected(p, "an op, input, param, state or constant");
     for (size_t i = 0; i < EBB_COUNT(roles); i++) {
         if (ebb_token_equal(&d.kind, ebb_role_name(roles[i]))) return given(p, &d, roles[i]);
     }

@@ -31,7 +31,8 @@ bool ebb_parse_real(ebb_parser *p, double *out) {
     ebb_token t = p->token;
     if (t.kind != EBB_TOKEN_NUMBER) return ebb_parse_expected(p, "a number");
     if (!ebb_real_parse(t.text, t.n, out)) {
-        return ebb_parse_fail(p, &t, "%.*s is no finite decimal number of at most 64 characters", EBB_SHOWN(&t));
+        return ebb_parse_fail(p, &t, "%.*s is no finite decimal number of at most 64 characters",
+                              EBB_SHOWN(&t));
     }
     return ebb_parse_next(p);
 }
@@ -43,7 +44,8 @@ static bool dim_value(ebb_parser *p, int64_t *out) {
         *out = p->dim[i].size;
         return ebb_parse_next(p);
     }
-    return ebb_parse_fail(p, t, "dim %.*s is not declared above: add `dim %.*s = ...`", EBB_SHOWN(t), EBB_SHOWN(t));
+    return ebb_parse_fail(p, t, "dim %.*s is not declared above: add `dim %.*s = ...`", EBB_SHOWN(t),
+                          EBB_SHOWN(t));
 }
 
 static bool factor(ebb_parser *p, int64_t *out) {
@@ -61,8 +63,10 @@ static bool factor(ebb_parser *p, int64_t *out) {
 static bool product_step(ebb_parser *p, const ebb_token *mark, int64_t *left, int64_t right) {
     bool times = mark->text[0] == '*';
     long long l = *left, r = right;
-    if (l < 0 || r < 0) return ebb_parse_fail(p, mark, "%lld%c%lld: factors must not be negative", l, mark->text[0], r);
-    if (times) return ebb_mul_i64(*left, right, left) || ebb_parse_fail(p, mark, "%lld*%lld is too large", l, r);
+    if (l < 0 || r < 0)
+        return ebb_parse_fail(p, mark, "%lld%c%lld: factors must not be negative", l, mark->text[0], r);
+    if (times)
+        return ebb_mul_i64(*left, right, left) || ebb_parse_fail(p, mark, "%lld*%lld is too large", l, r);
     if (r == 0) return ebb_parse_fail(p, mark, "%lld/0: division by zero", l);
     if (l % r != 0) return ebb_parse_fail(p, mark, "%lld/%lld is not whole", l, r);
     *left /= right;
@@ -73,7 +77,7 @@ bool ebb_parse_size(ebb_parser *p, int64_t *out) {
     if (!factor(p, out)) return false;
     while (ebb_token_is(&p->token, '*') || ebb_token_is(&p->token, '/')) {
         ebb_token mark = p->token;
-        int64_t right;
+        int64_t right = 0;
         if (!ebb_parse_next(p) || !factor(p, &right) || !product_step(p, &mark, out, right)) return false;
     }
     return true;
@@ -135,8 +139,8 @@ static bool attr_int(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
         return true;
     }
     if (!list(p, 0, info->count, false, out->i, &n)) return false;
-    return n == info->count ||
-           ebb_parse_fail(p, &at, "%s takes one integer or a list of %u, not of %u", info->name, info->count, n);
+    return n == info->count || ebb_parse_fail(p, &at, "%s takes one integer or a list of %u, not of %u",
+                                              info->name, info->count, n);
 }
 
 bool ebb_parse_attr(ebb_parser *p, const ebb_op_info *op, const ebb_attr_info *info, ebb_attr *out) {
@@ -144,9 +148,15 @@ bool ebb_parse_attr(ebb_parser *p, const ebb_op_info *op, const ebb_attr_info *i
     bool good = false;
     *out = (ebb_attr){.i = {0}};
     switch (info->kind) {
-    case EBB_ATTR_BOOL: good = attr_bool(p, out); break;
-    case EBB_ATTR_INT: good = attr_int(p, info, out); break;
-    case EBB_ATTR_REAL: good = ebb_parse_real(p, &out->f); break;
+    case EBB_ATTR_BOOL:
+        good = attr_bool(p, out);
+        break;
+    case EBB_ATTR_INT:
+        good = attr_int(p, info, out);
+        break;
+    case EBB_ATTR_REAL:
+        good = ebb_parse_real(p, &out->f);
+        break;
     }
     if (!good) return false;
     ebb_status status = ebb_attr_check(p->env, op, info, out);

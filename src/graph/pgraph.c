@@ -59,3 +59,14 @@ int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph) {
     for (uint32_t i = 0; i < graph->n_ops; i++) sum += graph->ops[i].time_ns;
     return sum;
 }
+
+ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph) {
+    ebb_id *root = EBB_NEW(arena, ebb_id, graph->n_values);
+    if (!root) return NULL;
+    for (uint32_t v = 0; v < graph->n_values; v++) root[v] = v;
+    for (uint32_t i = 0; i < graph->n_ops; i++) { /* in op order: a base's root is known before its views' */
+        const ebb_pop *op = &graph->ops[i];
+        for (uint32_t k = 0; k < op->n_views; k++) root[op->out[op->views[k].out]] = root[op->in[op->views[k].in]];
+    }
+    return root;
+}

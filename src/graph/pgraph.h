@@ -148,6 +148,10 @@ static inline bool ebb_pop_repeatable(const ebb_pop *op) {
     return op->recomputable && !op->ordered && op->n_update == 0;
 }
 
+/* Per value the value whose bytes it is: the base of a view's base and so on; itself otherwise. In arena; NULL when memory
+ * is out. O(values + views). */
+ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph);
+
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
 

@@ -35,7 +35,7 @@ static void print_alternatives(ebb_json_out *json, const ebb_pop *op) {
     for (uint32_t i = 0; i < op->n_alternatives; i++) {
         const ebb_alternative *a = &op->alternatives[i];
         ebb_json_begin(json, NULL, '{', false);
-        if (a->name != NULL) ebb_json_put_text(json, "name", a->name);
+        ebb_json_put_text(json, "name", a->name);
         if (a->has_inputs) print_ids(json, "inputs", a->in, a->n_in);
         ebb_json_put_i64(json, "time_ns", a->time_ns);
         ebb_json_put_i64(json, "scratch_bytes", a->scratch_bytes);

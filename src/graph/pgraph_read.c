@@ -153,13 +153,6 @@ static ebb_status read_views(reader *r, const ebb_json *object, ebb_pop *op) {
     return EBB_OK;
 }
 
-static ebb_status default_name(reader *r, uint32_t i, const char **out) {
-    char text[32];
-    (void)snprintf(text, sizeof text, "alternative%u", i);
-    *out = ebb_arena_text(&r->draft.arena, text);
-    return *out ? EBB_OK : EBB_NO_MEMORY;
-}
-
 static ebb_status read_alternative(reader *r, const ebb_json *json, uint32_t i, const ebb_pop *op,
                                    ebb_alternative *a) {
     char prefix[32], op_place[EBB_PLACE_BYTES];
@@ -176,7 +169,6 @@ static ebb_status read_alternative(reader *r, const ebb_json *json, uint32_t i, 
     (void)snprintf(r->place + n, sizeof r->place - n, ": alternatives[%u]", i);
     bool present;
     status = copy_text(r, json, "name", &a->name);
-    if (status == EBB_OK && a->name == NULL) status = default_name(r, i, &a->name);
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "time_ns", 0, INT64_MAX, &present, &a->time_ns);
     if (status == EBB_OK)

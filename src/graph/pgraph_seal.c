@@ -319,6 +319,18 @@ static ebb_status check_all(sealer *s, ebb_arena *scratch, const ebb_pdraft *dra
     return status == EBB_OK ? check_origins(s, draft) : status;
 }
 
+/* Alternatives are copied only when one of them has no name. */
+static bool name_alternatives(ebb_arena *arena, ebb_pop *op) {
+    uint32_t n_named = 0;
+    for (uint32_t k = 0; k < op->n_alternatives; k++) n_named += op->alternatives[k].name != NULL;
+    if (n_named == op->n_alternatives) return true;
+    ebb_alternative *copy = ebb_arena_copy(arena, op->alternatives, op->n_alternatives, sizeof *copy);
+    op->alternatives = copy;
+    for (uint32_t k = 0; copy != NULL && k < op->n_alternatives; k++)
+        if ((copy[k].name = name_or(arena, copy[k].name, "alternative", k)) == NULL) return false;
+    return copy != NULL;
+}
+
 /* Moves the draft's tables into its arena and fills what makers may leave out. */
 static ebb_status settle(sealer *s, ebb_pdraft *draft) {
     ebb_arena *arena = &draft->arena;
@@ -337,7 +349,7 @@ static ebb_status settle(sealer *s, ebb_pdraft *draft) {
         op->name = name_or(arena, op->name, "op", i);
         if (op->kind == NULL) op->kind = "op";
         if (draft->value_origin.n == 0) op->origin = i;
-        if (!op->name) return EBB_NO_MEMORY;
+        if (!op->name || !name_alternatives(arena, op)) return EBB_NO_MEMORY;
     }
     return EBB_OK;
 }

@@ -61,7 +61,8 @@ static void node_print(ebb_text *text, const ebb_graph *graph, const ebb_node *n
     }
     for (uint32_t i = 0; i < node->n_out; i++) {
         char type[EBB_TYPE_TEXT];
-        ebb_text_add(text, "%s%s", i ? ", " : " : ", ebb_type_text(&graph->values[node->out[i]].type, type));
+        ebb_text_add(text, "%s%s", i ? ", " : " : ",
+                     ebb_type_text(&graph->values[node->out[i]].type, type));
     }
     ebb_text_add(text, "\n");
 }
@@ -77,7 +78,8 @@ void ebb_graph_print(ebb_text *text, const ebb_graph *graph) {
         }
     }
     for (ebb_id id = 0; id < graph->n_values; id++) {
-        if (graph->values[id].role == EBB_ROLE_OUTPUT) ebb_text_add(text, "output %%%s\n", graph->values[id].name);
+        if (graph->values[id].role == EBB_ROLE_OUTPUT)
+            ebb_text_add(text, "output %%%s\n", graph->values[id].name);
     }
     if (graph->loss != EBB_NONE) ebb_text_add(text, "loss %%%s\n", graph->values[graph->loss].name);
 }

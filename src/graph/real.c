@@ -1,6 +1,6 @@
 /* Real numbers as text. The C library does the exact conversion; only its decimal point depends on the
- * thread's locale, so that is put right on either side of the call: exactly one byte sequence of the result is
- * no digit, sign or exponent. */
+ * thread's locale, so that is put right on either side of the call: exactly one byte sequence of the result
+ * is no digit, sign or exponent. */
 #include "graph/real.h"
 
 #include <math.h>

@@ -44,8 +44,8 @@ void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {
     const char *names[EBB_MAX_RESULTS];
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = rw->map[node->in[i]];
     for (uint32_t i = 0; i < node->n_out; i++) names[i] = rw->old->values[node->out[i]].name;
-    const ebb_id *out = ebb_build_node(rw->builder, node->op, in, node->n_in, node->attr, names, node->phase,
-                                       node->seed_key);
+    const ebb_id *out = ebb_build_node(rw->builder, node->op, in, node->n_in, node->attr, names,
+                                       node->phase, node->seed_key);
     for (uint32_t i = 0; i < node->n_out; i++) rw->map[node->out[i]] = out[i];
 }
 
@@ -79,15 +79,19 @@ ebb_id ebb_rw_alias(ebb_rewriter *rw, ebb_id value, const char *name) {
 
 /* ---- for rules ------------------------------------------------------------------------------------ */
 
-ebb_builder *ebb_rw_builder(ebb_rewriter *rw) { return rw->builder; }
+ebb_builder *ebb_rw_builder(ebb_rewriter *rw) {
+    return rw->builder;
+}
 
-ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old) { return rw->map[old]; }
+ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old) {
+    return rw->map[old];
+}
 
 const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                           const ebb_attr *attr) {
     if (op->composite) {
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "a rule of %s emits %s, which is composite", rw->node->op->name,
-                       op->name);
+        ebb_build_fail(rw->builder, EBB_INTERNAL, "a rule of %s emits %s, which is composite",
+                       rw->node->op->name, op->name);
     }
     const ebb_id *out =
         ebb_build_node(rw->builder, op, in, n_in, attr, NULL, rw->phase, rw->node->seed_key);

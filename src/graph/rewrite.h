@@ -1,5 +1,5 @@
-/* graph/rewrite.h: what every pass stands on: an old graph, a builder of the new one, and which new value an
- * old one became. Private to the room; rules of ops see the part in op.h. */
+/* graph/rewrite.h: what every pass stands on: an old graph, a builder of the new one, and which new value
+ * an old one became. Private to the room; rules of ops see the part in op.h. */
 #ifndef EBB_GRAPH_REWRITE_H
 #define EBB_GRAPH_REWRITE_H
 
@@ -17,8 +17,8 @@ struct ebb_rewriter {
     ebb_phase phase;
 
     /* grad */
-    bool *wants;       /* [old values] leads from a param */
-    ebb_id *gradient;  /* [old values] sum so far, in the new graph, or EBB_NONE */
+    bool *wants;      /* [old values] leads from a param */
+    ebb_id *gradient; /* [old values] sum so far, in the new graph, or EBB_NONE */
 };
 
 /* Deinit in every case, also after a failure. */
@@ -26,7 +26,9 @@ EBB_CHECKED ebb_status ebb_rw_init(ebb_rewriter *rw, ebb_env *env, const ebb_gra
 void ebb_rw_deinit(ebb_rewriter *rw);
 /* Scratch of n elements, all bytes 0; latches when memory is out. */
 void *ebb_rw_scratch(ebb_rewriter *rw, size_t n, size_t size);
-static inline bool ebb_rw_failed(const ebb_rewriter *rw) { return ebb_build_status(rw->builder) != EBB_OK; }
+static inline bool ebb_rw_failed(const ebb_rewriter *rw) {
+    return ebb_build_status(rw->builder) != EBB_OK;
+}
 
 void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id value);
 /* The node with the names of its results; its operands through map. */

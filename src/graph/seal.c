@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* The beginning of a made name, in scratch, with `room` bytes behind it: "%w.next" for an update of %w, else
- * "bn1.bn_stats" with a stem and "bn_stats_12" without. NULL when memory is out. */
+/* The beginning of a made name, in scratch, with `room` bytes behind it: "%w.next" for an update of %w,
+ * else "bn1.bn_stats" with a stem and "bn_stats_12" without. NULL when memory is out. */
 static char *name_begin(ebb_builder *b, ebb_id id, size_t room, size_t *n) {
     const ebb_draft_value *draft = b->values.at[id];
     const ebb_value *v = &draft->value;
@@ -18,13 +18,15 @@ static char *name_begin(ebb_builder *b, ebb_id id, size_t room, size_t *n) {
     size_t most = (stem ? strlen(stem) : 0) + strlen(kind) + 40;
     char *name = EBB_NEW(&b->scratch, char, most + room);
     if (!name) return NULL;
-    *n = (size_t)(stem ? snprintf(name, most, "%s.%s", stem, kind) : snprintf(name, most, "%s_%u", kind, id));
-    if (stem && v->result && target == EBB_NONE) *n += (size_t)snprintf(name + *n, most - *n, ".%u", v->result);
+    *n = (size_t)(stem ? snprintf(name, most, "%s.%s", stem, kind)
+                       : snprintf(name, most, "%s_%u", kind, id));
+    if (stem && v->result && target == EBB_NONE)
+        *n += (size_t)snprintf(name + *n, most - *n, ".%u", v->result);
     return name;
 }
 
-/* A number follows where that is taken. `suffix` only grows, so that all the seal's tries together are at most
- * the number of names. */
+/* A number follows where that is taken. `suffix` only grows, so that all the seal's tries together are at
+ * most the number of names. */
 static bool name_make(ebb_builder *b, ebb_id id, uint32_t *suffix) {
     enum { ROOM = 16 };
     size_t n;
@@ -45,8 +47,8 @@ static bool outputs_check(ebb_builder *b) {
     for (ebb_id id = 0; id < b->values.n; id++) {
         const ebb_draft_value *v = b->values.at[id], *root = b->values.at[v->root];
         if (v->value.role != EBB_ROLE_OUTPUT || root->updater == EBB_NONE) continue;
-        ebb_build_fail(b, EBB_BAD_INPUT, "output %%%.200s is a view of %%%.200s, which %s updates", v->value.name,
-                       root->value.name, b->nodes.at[root->updater].op->name);
+        ebb_build_fail(b, EBB_BAD_INPUT, "output %%%.200s is a view of %%%.200s, which %s updates",
+                       v->value.name, root->value.name, b->nodes.at[root->updater].op->name);
         return false;
     }
     return true;

@@ -1,16 +1,16 @@
-/* Simplify: takes a graph; gives one without nodes that nothing needs, without equal nodes and without views
- * that change nothing. Never changes a result's bits. Requires nothing. Cost: O(graph).
+/* Simplify: takes a graph; gives one without nodes that nothing needs, without equal nodes and without
+ * views that change nothing. Never changes a result's bits. Requires nothing. Cost: O(graph).
  *
- * What stays in any case: outputs and the loss under their names, nodes with an effect, updates, and inputs,
- * which a caller feeds by name. A param, state or constant that nobody reads goes. */
+ * What stays in any case: outputs and the loss under their names, nodes with an effect, updates, and
+ * inputs, which a caller feeds by name. A param, state or constant that nobody reads goes. */
 #include "graph/rewrite.h"
 
 typedef struct simplifier {
     ebb_rewriter rw;
-    ebb_id *same; /* [old values] the old value that stands for it: itself unless merged away */
-    bool *gone;   /* [old nodes] merged away */
-    bool *live;   /* [old values] somebody needs it */
-    ebb_id *slots; /* nodes by their hash */
+    ebb_id *same;   /* [old values] the old value that stands for it: itself unless merged away */
+    bool *gone;     /* [old nodes] merged away */
+    bool *live;     /* [old values] somebody needs it */
+    ebb_id *slots;  /* nodes by their hash */
     size_t n_slots; /* a power of two */
 } simplifier;
 
@@ -61,7 +61,8 @@ static ebb_id earlier(simplifier *s, ebb_id n) {
     return EBB_NONE;
 }
 
-/* ---- the three sweeps ------------------------------------------------------------------------------------ */
+/* ---- the three sweeps
+ * ------------------------------------------------------------------------------------ */
 
 static void merge(simplifier *s) {
     const ebb_graph *old = s->rw.old;
@@ -69,7 +70,8 @@ static void merge(simplifier *s) {
         const ebb_node *node = &old->nodes[n];
         bool asked = is_asked(old, node);
         if (node->op->effect != EBB_PURE || has_effect(node)) continue;
-        bool identity = node->op->view && ebb_type_equal(&old->values[node->in[0]].type, &old->values[node->out[0]].type);
+        bool identity = node->op->view &&
+                        ebb_type_equal(&old->values[node->in[0]].type, &old->values[node->out[0]].type);
         if (identity && !asked && node->n_out == 1) {
             s->same[node->out[0]] = s->same[node->in[0]];
             s->gone[n] = true;

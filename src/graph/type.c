@@ -13,9 +13,13 @@ static const struct {
     [EBB_I32] = {"i32", 4},
 };
 
-const char *ebb_dtype_name(ebb_dtype dtype) { return dtypes[dtype].name; }
+const char *ebb_dtype_name(ebb_dtype dtype) {
+    return dtypes[dtype].name;
+}
 
-int64_t ebb_dtype_bytes(ebb_dtype dtype) { return dtypes[dtype].bytes; }
+int64_t ebb_dtype_bytes(ebb_dtype dtype) {
+    return dtypes[dtype].bytes;
+}
 
 int64_t ebb_type_count(const ebb_type *type) {
     int64_t count = 1;
@@ -23,7 +27,9 @@ int64_t ebb_type_count(const ebb_type *type) {
     return count;
 }
 
-int64_t ebb_type_bytes(const ebb_type *type) { return ebb_type_count(type) * ebb_dtype_bytes(type->dtype); }
+int64_t ebb_type_bytes(const ebb_type *type) {
+    return ebb_type_count(type) * ebb_dtype_bytes(type->dtype);
+}
 
 bool ebb_type_equal(const ebb_type *a, const ebb_type *b) {
     if (a->dtype != b->dtype || a->rank != b->rank) return false;

@@ -1,5 +1,5 @@
-/* Verify: takes a sealed graph; finds again, from nothing, everything that must hold of it; gives a status. It
- * shares the ops' facts with the builder and no other code. Cost: O(values + operands). */
+/* Verify: takes a sealed graph; finds again, from nothing, everything that must hold of it; gives a status.
+ * It shares the ops' facts with the builder and no other code. Cost: O(values + operands). */
 #include "graph/attr.h"
 #include "graph/names.h"
 
@@ -12,8 +12,7 @@ typedef struct verifier {
 } verifier;
 
 /* "node 12 (conv2d %c1): " before the fault. */
-#define FAULT(c, n, ...)                                                                                           \
-    fault((c), (n), ebb_fail((c)->env, EBB_INTERNAL, __VA_ARGS__))
+#define FAULT(c, n, ...) fault((c), (n), ebb_fail((c)->env, EBB_INTERNAL, __VA_ARGS__))
 
 static ebb_status fault(const verifier *c, ebb_id n, ebb_status status) {
     char text[512];
@@ -30,11 +29,13 @@ static ebb_status fault(const verifier *c, ebb_id n, ebb_status status) {
 
 static ebb_status value_fault(const verifier *c, ebb_id id, const char *what) {
     const char *name = c->graph->values[id].name;
-    return ebb_fail(c->env, EBB_INTERNAL, "graph %s is broken at value %u (%%%.200s): %s", c->graph->name, id,
-                    name ? name : "", what);
+    return ebb_fail(c->env, EBB_INTERNAL, "graph %s is broken at value %u (%%%.200s): %s", c->graph->name,
+                    id, name ? name : "", what);
 }
 
-static bool role_given(ebb_role role) { return role <= EBB_ROLE_STATE; }
+static bool role_given(ebb_role role) {
+    return role <= EBB_ROLE_STATE;
+}
 
 static ebb_status value_verify(verifier *c, ebb_id id) {
     const ebb_value *v = &c->graph->values[id];
@@ -48,7 +49,8 @@ static ebb_status value_verify(verifier *c, ebb_id id) {
     if (!ebb_role_name(v->role)) return value_fault(c, id, "its role is not one");
     c->root[id] = id;
     c->updater[id] = EBB_NONE;
-    if (v->producer == EBB_NONE) return role_given(v->role) ? EBB_OK : value_fault(c, id, "nothing makes it");
+    if (v->producer == EBB_NONE)
+        return role_given(v->role) ? EBB_OK : value_fault(c, id, "nothing makes it");
     if (v->producer >= c->graph->n_nodes) return value_fault(c, id, "its producer is no node");
     const ebb_node *node = &c->graph->nodes[v->producer];
     if (v->result >= node->n_out || node->out[v->result] != id) {
@@ -66,12 +68,14 @@ static ebb_status operands_verify(const verifier *c, ebb_id n) {
         return FAULT(c, n, "it has %u operands and %u results", node->n_in, node->n_out);
     }
     if (!ebb_phase_name(node->phase)) return FAULT(c, n, "phase %d is not one", (int)node->phase);
-    if (node->seed_key && node->op->effect != EBB_SEEDED) return FAULT(c, n, "it has a seed key and no seed");
+    if (node->seed_key && node->op->effect != EBB_SEEDED)
+        return FAULT(c, n, "it has a seed key and no seed");
     for (uint32_t i = 0; i < node->n_in; i++) {
         if (node->in[i] >= c->graph->n_values) return FAULT(c, n, "operand %u is no value", i);
         const ebb_value *v = &c->graph->values[node->in[i]];
         ebb_id updater = c->updater[c->root[node->in[i]]];
-        if (updater != EBB_NONE) return FAULT(c, n, "it reads %%%.200s after node %u's update", v->name, updater);
+        if (updater != EBB_NONE)
+            return FAULT(c, n, "it reads %%%.200s after node %u's update", v->name, updater);
         if (v->producer == EBB_NONE) continue;
         if (v->producer >= n) return FAULT(c, n, "it reads %%%.200s before it is made", v->name);
         if (c->graph->nodes[v->producer].phase > node->phase) {
@@ -97,7 +101,8 @@ static ebb_status types_verify(const verifier *c, ebb_id n) {
         const ebb_type *type = &c->graph->values[node->out[i]].type;
         char is[EBB_TYPE_TEXT], rule[EBB_TYPE_TEXT];
         if (ebb_type_equal(type, &out[i])) continue;
-        return FAULT(c, n, "result %u is %s, by its rule %s", i, ebb_type_text(type, is), ebb_type_text(&out[i], rule));
+        return FAULT(c, n, "result %u is %s, by its rule %s", i, ebb_type_text(type, is),
+                     ebb_type_text(&out[i], rule));
     }
     return EBB_OK;
 }
@@ -109,8 +114,8 @@ static ebb_status role_verify(const verifier *c, ebb_id n, uint32_t i, ebb_id ta
     ebb_role due = node->phase == EBB_FORWARD ? EBB_ROLE_ACTIVATION : EBB_ROLE_GRADIENT;
     if (target != EBB_NONE) {
         if (role == c->graph->values[target].role) return EBB_OK;
-        return FAULT(c, n, "result %u updates a %s and is %s", i, ebb_role_name(c->graph->values[target].role),
-                     ebb_role_name(role));
+        return FAULT(c, n, "result %u updates a %s and is %s", i,
+                     ebb_role_name(c->graph->values[target].role), ebb_role_name(role));
     }
     if (role == due || role == EBB_ROLE_OUTPUT) return EBB_OK;
     return FAULT(c, n, "result %u of the %s phase has role %s", i, ebb_phase_name(node->phase),
@@ -124,7 +129,8 @@ static ebb_status results_verify(verifier *c, ebb_id n, ebb_id *expected) {
         if (id >= c->graph->n_values) return FAULT(c, n, "result %u is no value", i);
         const ebb_value *v = &c->graph->values[id];
         if (v->producer != n || v->result != i) return FAULT(c, n, "%%%.200s is made elsewhere", v->name);
-        if (id < *expected || (i && id != *expected)) return FAULT(c, n, "results are not in the order of nodes");
+        if (id < *expected || (i && id != *expected))
+            return FAULT(c, n, "results are not in the order of nodes");
         *expected = id + 1;
         for (uint32_t u = 0; u < node->op->n_update; u++) {
             if (node->op->update[u].out == i) target = node->in[node->op->update[u].in];

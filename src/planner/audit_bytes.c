@@ -210,9 +210,10 @@ static ebb_status check_operand(keeper *k, uint32_t s, uint32_t i, uint32_t firs
         if (k->token[step->reads[i]] == k->token[step->reads[update_in]]) return EBB_OK;
         return over_operand(k, s, i, token, "an update may lie over what it replaces only");
     }
-    if (in->offset != out->offset) return over_operand(k, s, i, token, "in place means at the same offset");
-    if (k->over[w.result] != EBB_NONE)
-        return over_operand(k, s, i, token, "in place means over one input that no other operand shares");
+    if (in->offset != out->offset || k->over[w.result] != EBB_NONE)
+        return over_operand(
+            k, s, i, token,
+            "in place means at the same offset, over one input whose bytes no other operand shares");
     k->over[w.result] = i;
     if (in->bytes <= out->bytes) return EBB_OK;
     token = newest(k, in->persistent, out->offset + out->bytes, in->offset + in->bytes);

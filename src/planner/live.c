@@ -14,7 +14,7 @@ static uint32_t max_u32(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------ */
+/* ---- lives ----------------------------------------------------------------------------------- */
 
 static bool is_final(const ebb_live_pass *pass, ebb_id v) {
     ebb_role role = pass->graph->values[v].role;
@@ -41,7 +41,7 @@ static void find_reads(ebb_live_pass *pass) {
             lives[v].upper = max_u32(lives[v].upper, graph->n_ops);
 }
 
-/* ---- storages --------------------------------------------------------------------------------------- */
+/* ---- storages -------------------------------------------------------------------------------- */
 
 static void add_storage(ebb_live_pass *pass, ebb_id v) {
     const ebb_pvalue *value = &pass->graph->values[v];

@@ -25,7 +25,7 @@ static const ebb_attempt_kind attempt_kinds[] = {
 #define N_ATTEMPTS           10
 
 /* Below this many rows all attempts together take less time than starting a thread is worth. */
-#define MIN_ROWS_FOR_THREADS 2048
+#define MIN_ROWS_FOR_THREADS 512
 
 typedef struct ebb_attempt {
     int64_t *offsets;
@@ -54,7 +54,7 @@ static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
     while (i < seen && !atomic_compare_exchange_weak(&race->reached, &seen, i)) continue;
 }
 
-/* ---- workers' memory: an env is for one thread, so each worker has one that locks the caller's ---- */
+/* ---- workers' memory: an env is for one thread, so each has one that locks the caller's ------ */
 
 typedef struct ebb_shared_memory {
     pthread_mutex_t lock;
@@ -111,10 +111,7 @@ static ebb_status choose_winner(ebb_env *env, const ebb_race *race, int64_t *off
     *height = best->height;
     ebb_status status = ebb_rows_check(env, race->problem->rows, race->problem->n, offsets, *height);
     if (status != EBB_VIOLATION) return status;
-    char fault[512];
-    strncpy(fault, ebb_env_error(env), sizeof fault - 1);
-    fault[sizeof fault - 1] = '\0';
-    return ebb_fail(env, EBB_INTERNAL, "pack: the packing fails its own check: %s", fault);
+    return ebb_fail(env, EBB_INTERNAL, "pack: the packing fails its own check: %s", ebb_env_error(env));
 }
 
 ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,

@@ -37,7 +37,7 @@ void ebb_pack_problem_deinit(ebb_pack_problem *problem);
 EBB_CHECKED ebb_status ebb_pack_sort(ebb_arena *arena, const ebb_pack_problem *problem,
                                      ebb_pack_order order, uint32_t **out);
 
-/* ---- space -------------------------------------------------------------------------------------- */
+/* ---- space ----------------------------------------------------------------------------------- */
 
 typedef struct ebb_range {
     int64_t lo, hi; /* bytes [lo, hi) */
@@ -83,7 +83,7 @@ bool ebb_space_hole(ebb_space *space, int64_t size, ebb_range *hole);
 /* Places bytes [offset, offset + size) in the spans that were looked at. */
 EBB_CHECKED ebb_status ebb_space_take(ebb_space *space, int64_t offset, int64_t size);
 
-/* ---- list packing --------------------------------------------------------------------------------- */
+/* ---- list packing ---------------------------------------------------------------------------- */
 
 /* The offset for the row that space looks at. */
 typedef int64_t (*ebb_pack_choose)(ebb_space *space, const ebb_row *row);

@@ -42,7 +42,7 @@ void ebb_space_deinit(ebb_space *space) {
     ebb_arena_deinit(&space->arena);
 }
 
-/* ---- looking -------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static void add_set(ebb_space *space, const ebb_range_set *set) {
     if (set->n > 0) space->sets[space->n_sets++] = (ebb_range_cursor){set->at, set->at + set->n};
@@ -124,7 +124,7 @@ bool ebb_space_hole(ebb_space *space, int64_t size, ebb_range *hole) {
     return true;
 }
 
-/* ---- taking --------------------------------------------------------------------------------------- */
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 static bool set_grow(ebb_arena *arena, ebb_range_set *set) {
     uint32_t cap = set->cap == 0 ? 4 : set->cap * 2;

@@ -18,8 +18,7 @@ EBB_CHECKED ebb_status ebb_plan_fill(ebb_plan *plan, const ebb_plan_request *req
                                      const ebb_lives *lives, const ebb_places *places);
 /* A deep copy. */
 EBB_CHECKED ebb_status ebb_plan_copy_graph(ebb_env *env, const ebb_pgraph *graph, ebb_pgraph **out);
-/* EBB_INTERNAL when scheduled is no rewrite of graph: an op, value, time or size disagrees with its origin.
- */
+/* EBB_INTERNAL when scheduled is no rewrite of graph: an op, value, time or size differs. */
 EBB_CHECKED ebb_status ebb_plan_match(ebb_env *env, const ebb_plan_request *request);
 
 #endif

@@ -4,6 +4,15 @@
  * its values, and a step for each op. cost: O(values + edges). */
 #include "planner/plan_build.h"
 
+/* A view is in its base's region, also when it has no bytes. */
+static void place_views(const ebb_pgraph *scheduled, ebb_buffer *buffers) {
+    for (uint32_t i = 0; i < scheduled->n_ops; i++) {
+        const ebb_pop *op = &scheduled->ops[i];
+        for (uint32_t k = 0; k < op->n_views; k++)
+            buffers[op->out[op->views[k].out]].persistent = buffers[op->in[op->views[k].in]].persistent;
+    }
+}
+
 static ebb_buffer *fill_buffers(ebb_plan *plan, const ebb_plan_request *request, const ebb_lives *lives,
                                 const ebb_places *places) {
     const ebb_pgraph *scheduled = request->scheduled;
@@ -15,10 +24,10 @@ static ebb_buffer *fill_buffers(ebb_plan *plan, const ebb_plan_request *request,
                                   .bytes = scheduled->values[v].bytes,
                                   .lower = life->lower,
                                   .upper = life->upper};
-        if (life->storage == EBB_NONE) continue;
-        buffers[v].persistent = lives->storages[life->storage].persistent; /* a view is where its base is */
-        buffers[v].offset = places->storage[life->storage] + life->offset_bytes;
+        if (life->storage != EBB_NONE)
+            buffers[v].offset = places->storage[life->storage] + life->offset_bytes;
     }
+    if (buffers != NULL) place_views(scheduled, buffers);
     return buffers;
 }
 

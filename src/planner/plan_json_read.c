@@ -73,8 +73,8 @@ static ebb_status read_step(reader *r, const ebb_json *json, ebb_plan_step *step
     status = ebb_json_i64(r->env, json, r->place, "alternative", 0, INT64_MAX, &present, &alternative);
     if (status != EBB_OK) return status;
     if (alternative >= o->n_alternatives)
-        return ebb_fail(r->env, EBB_BAD_INPUT, "%s: alternative = %lld, but op %lld \"%.80s\" has %u", r->place,
-                        (long long)alternative, (long long)op, o->name, o->n_alternatives);
+        return ebb_fail(r->env, EBB_BAD_INPUT, "%s: alternative = %lld, but op %lld \"%.80s\" has %u",
+                        r->place, (long long)alternative, (long long)op, o->name, o->n_alternatives);
     step->op = (ebb_id)op;
     step->alternative = alternative < 0 ? EBB_NONE : (uint32_t)alternative;
     step->n_reads = ebb_pop_under(o, step->alternative).n_in;

@@ -81,9 +81,8 @@ static ebb_status pack_rows(ebb_env *env, const ebb_plan_request *request, ebb_r
     if (status != EBB_OK) return status;
     status = ebb_rows_check(env, list->rows, list->n, list->offsets, *height);
     if (status == EBB_VIOLATION)
-        return ebb_fail(env, EBB_INTERNAL,
-                        "graph %s: the packing of %u rows in %lld bytes fails the row check",
-                        request->graph->name, list->n, (long long)*height);
+        return ebb_fail(env, EBB_INTERNAL, "graph %s: the packing of its %u rows fails the row check: %s",
+                        request->graph->name, list->n, ebb_env_error(env));
     for (uint32_t i = 0; i < list->n && status == EBB_OK; i++) *list->places[i] = list->offsets[i];
     return status;
 }

@@ -32,7 +32,7 @@ typedef struct ebb_csv {
     uint32_t n_columns;
 } ebb_csv;
 
-/* ---- lines and fields ----------------------------------------------------------------------------- */
+/* ---- lines and fields ------------------------------------------------------------------------ */
 
 static const char *line_end(const char *at, const char *end) {
     const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
@@ -104,7 +104,7 @@ static ebb_status next_field(ebb_csv *csv) {
     return EBB_OK;
 }
 
-/* ---- the header line ------------------------------------------------------------------------------- */
+/* ---- the header line ------------------------------------------------------------------------- */
 
 static ebb_column column_named(const char *name) {
     for (uint32_t c = 0; c < N_COLUMNS; c++)
@@ -137,7 +137,7 @@ static ebb_status read_header(ebb_csv *csv, bool seen[N_COLUMNS]) {
     return EBB_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static ebb_status read_number(ebb_csv *csv, ebb_column column, int64_t min, int64_t *out) {
     if (ebb_parse_i64(csv->field, min, INT64_MAX, out)) return EBB_OK;

@@ -8,6 +8,7 @@ typedef struct rewriter {
     const ebb_pgraph *graph;
     ebb_pdraft draft;
     ebb_id *latest;    /* per value of graph: its life in the draft, or EBB_NONE */
+    const ebb_id *root; /* per value of graph: whose bytes it is */
     uint32_t *n_lives; /* per value */
     uint32_t *n_runs;  /* per op */
     ebb_id *first_run; /* per op: its first step */
@@ -51,6 +52,12 @@ static ebb_status check_step(rewriter *w, uint32_t step, ebb_step_choice choice)
     return EBB_OK;
 }
 
+/* An update takes the bytes of a value and of all its views: none of them can be read again. */
+static void replace(rewriter *w, ebb_id value) {
+    for (uint32_t v = 0; v < w->graph->n_values; v++)
+        if (w->root[v] == w->root[value]) w->latest[v] = EBB_NONE;
+}
+
 static ebb_status add_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
     const ebb_pgraph *g = w->graph;
     const ebb_pop *op = &g->ops[choice.op];
@@ -64,7 +71,7 @@ static ebb_status add_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
             return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" reads \"%s\", which is not there",
                             step, op->name, g->values[way.in[k]].name);
     }
-    for (uint32_t k = 0; k < op->n_update; k++) w->latest[way.in[op->update[k].in]] = EBB_NONE;
+    for (uint32_t k = 0; k < op->n_update; k++) replace(w, way.in[op->update[k].in]);
     for (uint32_t k = 0; k < op->n_out; k++) {
         if (!add_life(w, op->out[k])) return EBB_NO_MEMORY;
         out[k] = w->latest[op->out[k]];
@@ -106,7 +113,8 @@ static ebb_status rewrite_all(rewriter *w, ebb_arena *scratch, const ebb_step_ch
     w->n_lives = EBB_NEW(scratch, uint32_t, g->n_values);
     w->n_runs = EBB_NEW(scratch, uint32_t, g->n_ops);
     w->first_run = EBB_NEW(scratch, ebb_id, g->n_ops);
-    if (!w->latest || !w->n_lives || !w->n_runs || !w->first_run) return EBB_NO_MEMORY;
+    w->root = ebb_pgraph_roots(scratch, g);
+    if (!w->root || !w->latest || !w->n_lives || !w->n_runs || !w->first_run) return EBB_NO_MEMORY;
     w->draft.fixed_bytes = g->fixed_bytes;
     if (!(w->draft.name = ebb_arena_text(&w->draft.arena, g->name))) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < g->n_values; v++) {

@@ -14,7 +14,7 @@ struct ebb_scorer {
     ebb_arena arena;
     const uint8_t *genes;
     /* pass 1, per value */
-    uint32_t *resident; /* life that a reader would take now, or EBB_NONE */
+    uint32_t *resident; /* life that a reader would take now, EBB_NONE, or REPLACED */
     uint32_t *gap_at;   /* gap that the base order is in */
     frame *stack;
     ebb_id *made; /* values written around the current base op, repeats possible */
@@ -36,7 +36,8 @@ struct ebb_scorer {
     int64_t time_ns;
 };
 
-#define END UINT32_MAX /* a storage that must be intact after the last step */
+#define REPLACED (EBB_NONE - 1) /* by an update: nothing can bring this value back */
+#define END      UINT32_MAX     /* a storage that must be intact after the last step */
 
 ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out) {
     *out = NULL;
@@ -116,6 +117,13 @@ static inline uint32_t new_life(ebb_scorer *s, ebb_id value, uint32_t step) {
     return life;
 }
 
+/* mark: EBB_NONE or REPLACED. */
+static inline void drop(ebb_scorer *s, ebb_id value, uint32_t mark) {
+    const ebb_space_value *v = &s->space->values[value];
+    s->resident[value] = mark;
+    for (uint32_t k = 0; k < v->n_views; k++) s->resident[s->space->followers[v->first_view + k]] = mark;
+}
+
 static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
     const ebb_space *space = s->space;
     const ebb_space_op *op = &space->ops[op_id];
@@ -136,7 +144,7 @@ static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
         s->life_last[life] = step;
     }
     for (uint32_t k = 0; k < op->n_updates; k++)
-        s->resident[space->ins[way->first_in + space->updates[op->first_update + k].in]] = EBB_NONE;
+        drop(s, space->ins[way->first_in + space->updates[op->first_update + k].in], REPLACED);
     for (uint32_t k = 0; k < op->n_out; k++) {
         ebb_id value = space->outs[op->first_out + k];
         new_life(s, value, step);
@@ -153,11 +161,12 @@ static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
     while (depth > 0) {
         frame *f = &s->stack[depth - 1];
         const ebb_space_way *way = way_of(s, &space->ops[f->op]);
-        while (f->next_in < way->n_in && s->resident[space->ins[way->first_in + f->next_in]] != EBB_NONE)
+        uint32_t life = EBB_NONE;
+        while (f->next_in < way->n_in && (life = s->resident[space->ins[way->first_in + f->next_in]]) < REPLACED)
             f->next_in++;
         if (f->next_in < way->n_in) {
+            if (life == REPLACED) return false;
             ebb_id maker = space->values[space->ins[way->first_in + f->next_in]].producer;
-            if (maker == EBB_NONE) return false; /* replaced by an update */
             s->stack[depth++] = (frame){maker, 0};
             continue;
         }
@@ -165,13 +174,6 @@ static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
         depth--;
     }
     return true;
-}
-
-static inline void drop(ebb_scorer *s, ebb_id value) {
-    const ebb_space_value *v = &s->space->values[value];
-    s->resident[value] = EBB_NONE;
-    for (uint32_t k = 0; k < v->n_views; k++)
-        s->resident[s->space->followers[v->first_view + k]] = EBB_NONE;
 }
 
 /* After base op `position`: gaps that begin here are kept or not; recomputed values are held or released.
@@ -182,7 +184,7 @@ static void settle(ebb_scorer *s, uint32_t position) {
     for (uint32_t k = 0; k < op->n_touched; k++) {
         ebb_id value = space->touched[op->first_touched + k];
         uint32_t gene = space->values[value].first_gap + ++s->gap_at[value];
-        if (s->genes[gene] != EBB_KEEP) drop(s, value);
+        if (s->genes[gene] != EBB_KEEP) drop(s, value, EBB_NONE);
     }
     for (uint32_t k = 0; k < s->n_made; k++) {
         ebb_id value = s->made[k];
@@ -190,7 +192,7 @@ static void settle(ebb_scorer *s, uint32_t position) {
         if (v->first_gap == EBB_NONE) continue;
         uint8_t state = s->genes[v->first_gap + s->gap_at[value]];
         bool begins = v->producer == position; /* gap 0 */
-        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) drop(s, value);
+        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) drop(s, value, EBB_NONE);
     }
     s->n_made = 0;
 }
@@ -241,25 +243,31 @@ static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, uint8_t at_
     if (s->storage_end[root] < end) s->storage_end[root] = end;
 }
 
+/* Views first: another output must not be written over what they show. */
+static void place_views(ebb_scorer *s, uint32_t step, const ebb_space_op *op) {
+    const uint32_t *reads = &s->reads[s->first_read[step]];
+    for (uint32_t k = 0; k < op->n_views; k++) {
+        ebb_view view = s->space->views[op->first_view + k];
+        uint32_t life = s->first_life[step] + view.out, base = reads[view.in], root = s->storage[base];
+        const ebb_space_value *v = &s->space->values[s->space->outs[op->first_out + view.out]];
+        if (v->bytes == 0 || root == EBB_NONE) continue;
+        s->taken[root] = step + 1;
+        join(s, life, root, s->at_start[base] && view.offset_bytes == 0,
+             v->output ? END : s->life_last[life]);
+    }
+}
+
 /* Gives the outputs of a step their storages; returns the bytes that come to life. */
 static int64_t place(ebb_scorer *s, uint32_t step, const ebb_space_op *op, const ebb_space_way *way) {
     const ebb_space *space = s->space;
-    const uint32_t *reads = &s->reads[s->first_read[step]];
     int64_t born = 0;
+    for (uint32_t j = 0; j < op->n_out; j++) s->storage[s->first_life[step] + j] = EBB_NONE;
+    if (op->n_views > 0) place_views(s, step, op);
     for (uint32_t j = 0; j < op->n_out; j++) {
         uint32_t life = s->first_life[step] + j;
         const ebb_space_value *v = &space->values[space->outs[op->first_out + j]];
         uint32_t end = v->output ? END : s->life_last[life];
-        s->storage[life] = EBB_NONE;
-        if (v->bytes == 0) continue;
-        const ebb_view *view = NULL;
-        for (uint32_t k = 0; k < op->n_views; k++)
-            if (space->views[op->first_view + k].out == j) view = &space->views[op->first_view + k];
-        if (view) {
-            uint32_t base = reads[view->in], root = s->storage[base];
-            if (root != EBB_NONE) join(s, life, root, s->at_start[base] && view->offset_bytes == 0, end);
-            continue;
-        }
+        if (v->bytes == 0 || s->storage[life] != EBB_NONE) continue;
         uint32_t root = overwritten(s, step, way, j, v->bytes);
         if (root != EBB_NONE) {
             s->taken[root] = step + 1;

@@ -84,5 +84,8 @@ void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, u
  * EBB_INTERRUPTED when stopped early (the best so far stands). */
 EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
 EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
+/* Scores every candidate; for spaces with no more of them than the effort (all of it, whatever the part). */
+EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request);
+bool ebb_select_exact_applies(const ebb_search *search, const ebb_select_request *request);
 
 #endif

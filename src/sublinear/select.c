@@ -192,7 +192,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
      * answer. */
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
-    return ebb_select_genetic(s, request);
+    return ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request) : ebb_select_genetic(s, request);
 }
 
 static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {

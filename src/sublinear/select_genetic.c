@@ -11,8 +11,8 @@
 #define GENERATIONS      32 /* when genetic_nr_iter is 0 */
 #define MEMBERS_A_ISLAND 5  /* of the pool: 20 give 4 islands */
 #define MAX_ISLANDS      32
-#define HOT              1e-3 /* temperatures, relative to the base time */
-#define COLD             1e-5
+#define HOT              1.2 /* temperatures, relative to the base time of an average op */
+#define COLD             0.004
 
 typedef struct generation {
     ebb_search *search;
@@ -35,6 +35,7 @@ static int64_t closing_limit(int64_t from, int64_t budget, uint32_t at, uint32_t
 
 /* base_peak: of the closing islands; < 0 when there is no budget to close in on. */
 static void plan_generation(generation *g, uint32_t at, uint32_t n, uint32_t n_each, int64_t base_peak) {
+    double hot = HOT / (g->search->space->n_ops + 1), cold = COLD / (g->search->space->n_ops + 1);
     double left = 1.0 - (double)at / n, next = 1.0 - (double)(at + 1) / n;
     for (uint32_t i = 0; i < g->n_islands; i++) {
         int64_t limit = g->search->budget_bytes;
@@ -45,8 +46,8 @@ static void plan_generation(generation *g, uint32_t at, uint32_t n, uint32_t n_e
             limit = closing_limit(base_peak, limit, at, n);
         }
         g->plans[i] = (ebb_anneal_plan){.n = n_each,
-                                        .t0 = COLD + (HOT - COLD) * left * left,
-                                        .t1 = COLD + (HOT - COLD) * next * next,
+                                        .t0 = cold + (hot - cold) * left * left,
+                                        .t1 = cold + (hot - cold) * next * next,
                                         .limit_bytes = limit};
     }
 }

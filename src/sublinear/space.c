@@ -94,6 +94,7 @@ static void flatten_ops(ebb_space *s, const ebb_pgraph *g) {
         for (uint32_t k = 0; k < op->n_out; k++) s->outs[outs++] = op->out[k];
         for (uint32_t k = 0; k < op->n_views; k++) s->views[views++] = op->views[k];
         for (uint32_t k = 0; k < op->n_update; k++) s->updates[updates++] = op->update[k];
+        for (uint32_t k = 0; k < op->n_after; k++) s->ops[op->after[k]].awaited = true;
     }
 }
 
@@ -107,7 +108,8 @@ static ebb_id view_base(const ebb_pgraph *g, ebb_id value) {
     return EBB_NONE;
 }
 
-/* A free view made by an op that does nothing else can be dropped and made again with its base. */
+/* A free view made by an op that does nothing else can be dropped and made again with its base. (Any view of
+ * a param or state goes with it when an update replaces it.) */
 static bool view_follows(const ebb_pgraph *g, const ebb_space *s, ebb_id value) {
     const ebb_pvalue *v = &g->values[value];
     if (view_base(g, value) == EBB_NONE) return false;
@@ -137,13 +139,13 @@ static void flatten_values(ebb_space *s, const ebb_pgraph *g) {
         }
     }
     for (uint32_t i = 0; i < g->n_ops; i++) /* in op order, so that a base's own leader is known */
-        for (uint32_t k = 0; k < g->ops[i].n_out; k++) {
-            ebb_id v = g->ops[i].out[k];
-            if (!view_follows(g, s, v)) continue;
-            ebb_space_value *base = &s->values[view_base(g, v)];
-            s->values[v].follows = true;
-            s->values[v].leader = base->follows ? base->leader : view_base(g, v);
-            s->values[s->values[v].leader].n_views++;
+        for (uint32_t k = 0; k < g->ops[i].n_views; k++) {
+            ebb_id v = g->ops[i].out[g->ops[i].views[k].out], base = g->ops[i].in[g->ops[i].views[k].in];
+            ebb_id leader = s->values[base].follows ? s->values[base].leader : base;
+            s->values[v].follows = ebb_role_persistent(g->values[leader].role) || view_follows(g, s, v);
+            if (!s->values[v].follows) continue;
+            s->values[v].leader = leader;
+            s->values[leader].n_views++;
         }
     uint32_t at = 0;
     for (uint32_t v = 0; v < g->n_values; v++) {
@@ -224,6 +226,16 @@ static bool value_droppable(const ebb_space *s, ebb_id v) {
            !value->follows && !value->output;
 }
 
+/* May wait until something reads it, or never run: not what must be there in the end, nor what an op of the
+ * base order must come after. */
+static bool op_lazy(const ebb_space *s, const ebb_pgraph *g, ebb_id i) {
+    const ebb_pop *op = &g->ops[i];
+    if (!op->optional || op->n_update > 0 || op->ordered || s->ops[i].awaited) return false;
+    for (uint32_t k = 0; k < op->n_out; k++)
+        if (s->values[op->out[k]].output) return false;
+    return true;
+}
+
 static bool make_genes(maker *m) {
     ebb_space *s = m->space;
     EBB_ARRAY(ebb_gene) genes = {0};
@@ -242,7 +254,7 @@ static bool make_genes(maker *m) {
     }
     for (uint32_t i = 0; ok && i < s->n_ops; i++) {
         const ebb_pop *op = &m->graph->ops[i];
-        if (op->optional && op->n_update == 0 && !op->ordered) {
+        if (op_lazy(s, m->graph, i)) {
             s->ops[i].lazy_gene = (uint32_t)genes.n;
             ok = EBB_PUSH(m->env, &genes, ((ebb_gene){EBB_GENE_LAZY, 2, i, i, s->n_ops, 0}));
         }

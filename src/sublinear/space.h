@@ -53,6 +53,7 @@ typedef struct ebb_space_op {
     uint32_t first_touched, n_touched; /* values with genes whose gap this op ends */
     uint32_t lazy_gene, way_gene;      /* EBB_NONE: none */
     bool recomputable;
+    bool awaited; /* an op names it in `after` */
 } ebb_space_op;
 
 typedef struct ebb_space_value {
@@ -62,7 +63,7 @@ typedef struct ebb_space_value {
     uint32_t n_gaps;
     uint32_t first_view, n_views; /* views of this value that follow it, into followers */
     ebb_id leader;                /* of a follower: the value whose drop drops it too */
-    bool output, follows;         /* follows: a free view, dropped with its leader */
+    bool output, follows; /* follows: a free view, dropped with its leader, or a view of what updates replace */
 } ebb_space_value;
 
 typedef struct ebb_space {

@@ -88,8 +88,8 @@ static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, 
     }
     const char *nearest = tool_nearest(value, choice_at, words);
     if (nearest != NULL)
-        return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": did you mean %s?", flag->name,
-                         value, nearest);
+        return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": did you mean %s?", flag->name, value,
+                         nearest);
     return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": one of %s", flag->name, value,
                      flag->choices);
 }
@@ -158,7 +158,7 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
     if (text[1] == '-') {
         size_t n = strcspn(text + 2, "=");
         ebb_status status = find_flag(t, command, text + 2, n, &flag);
-        if (status != EBB_OK) return status;
+        if (status != EBB_OK || flag == NULL) return status;
         if (text[2 + n] == '=') value = text + 2 + n + 1;
     } else {
         for (size_t i = 0; i < tool_n_flags && flag == NULL; i++) {

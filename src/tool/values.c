@@ -120,7 +120,7 @@ const char *tool_nearest(const char *typed, const char *(*next)(const void *ctx,
         if (word == NULL) return best;
         if (strlen(word) >= MAX_WORD) continue;
         size_t d = distance(typed, word);
-        if (d < best_distance && 2 * d < strlen(word)) {
+        if (d < best_distance && 2 * d <= strlen(word)) {
             best = word;
             best_distance = d;
         }

@@ -142,7 +142,7 @@ bool test_run_kernel(const test_bench *bench, const test_call *call, const test_
     memcpy(before, block, (size_t)l.end);
 
     ebb_kernel *kernel = NULL;
-    status = api->prepare(bench->backend, &call->call, 3, &kernel);
+    status = api->prepare(bench->backend, &call->call, TEST_SEED_KEY, &kernel);
     cr_assert_eq(status, EBB_OK, "%s on %s: %s", call->call.op->name, api->name, ebb_env_error(bench->env));
     launch(bench, call, kernel, block, &l, facts.scratch_bytes, place->n_run_threads);
     api->release(bench->backend, kernel);

@@ -6,8 +6,9 @@
 
 #include "exec/backend.h"
 
-#define TEST_SEED UINT64_C(20240229)
-#define TEST_STEP UINT64_C(7)
+#define TEST_SEED     UINT64_C(20240229)
+#define TEST_STEP     UINT64_C(7)
+#define TEST_SEED_KEY UINT64_C(3)
 
 /* The names of the computing backends of this build. */
 extern const char *const test_backends[];

@@ -1,8 +1,7 @@
 /* Whole training steps: whatever a plan does with memory and time, its results are those of the graph
  * alone, to the bit. "Alone" is every value in memory of its own, node after node. All runs are poisoned.
  */
-#include <criterion/criterion.h>
-
+#include "support/check.h"
 #include "support/plan_graph.h"
 #include "support/random_graph.h"
 #include "support/run_graph.h"
@@ -17,20 +16,13 @@ typedef struct setting {
     uint64_t seed, want;
 } setting;
 
-static ebb_backend *open_backend(ebb_env *env, const char *name, uint32_t n_threads) {
-    const ebb_backend_options options = {.n_threads = n_threads};
-    ebb_backend *backend = NULL;
-    cr_assert_eq(ebb_backend_find(name)->create(env, &options, &backend), EBB_OK, "%s", ebb_env_error(env));
-    return backend;
-}
-
 static void begin(setting *s, const char *backend, uint64_t seed, bool phased) {
     *s = (setting){.seed = seed};
-    cr_assert_eq(ebb_env_create(NULL, &s->env), EBB_OK);
-    s->backend = open_backend(s->env, backend, 2);
-    s->shadow = open_backend(s->env, "shadow", 2);
+    s->env = test_env_open();
+    s->backend = test_backend_open(s->env, backend, 2);
+    s->shadow = test_backend_open(s->env, "shadow", 2);
     ebb_graph *model = NULL;
-    cr_assert_eq(random_graph(s->env, seed, NULL, &model), EBB_OK, "%s", ebb_env_error(s->env));
+    TEST_OK(s->env, random_graph(s->env, seed, NULL, &model));
     s->graph = test_train_graph(s->env, model, phased);
     s->facts = test_query(s->env, s->graph, s->backend);
 }
@@ -40,8 +32,7 @@ static void end(setting *s) {
     ebb_graph_destroy(s->graph);
     s->backend->api->destroy(s->backend);
     s->shadow->api->destroy(s->shadow);
-    cr_assert_eq(ebb_env_allocated_bytes(s->env), 0);
-    ebb_env_destroy(s->env);
+    test_env_close(s->env);
 }
 
 /* Runs one plan on the backend and walks it on shadow. */

@@ -16,7 +16,8 @@ void graph_env_end(ebb_env *env) {
     ebb_env *empty = graph_env();
     size_t own = ebb_env_allocated_bytes(empty);
     ebb_env_destroy(empty);
-    cr_expect_eq(ebb_env_allocated_bytes(env), own, "%zu bytes are left", ebb_env_allocated_bytes(env) - own);
+    cr_expect_eq(ebb_env_allocated_bytes(env), own, "%zu bytes are left",
+                 ebb_env_allocated_bytes(env) - own);
     ebb_env_destroy(env);
 }
 
@@ -69,7 +70,8 @@ const char *graph_difference(const ebb_graph *a, const ebb_graph *b) {
     return NULL;
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------- */
+/* ---- passes -------------------------------------------------------------------------------------------
+ */
 
 static ebb_status mark(ebb_env *env, const char *list, const ebb_graph *graph, ebb_graph **out) {
     char text[256];

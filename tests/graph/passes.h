@@ -18,9 +18,9 @@ ebb_text graph_text(ebb_env *env, const ebb_graph *graph);
 /* NULL when a and b are equal in everything but their arenas, else what differs. */
 const char *graph_difference(const ebb_graph *a, const ebb_graph *b);
 
-/* Runs one pass and, where it succeeds, puts its result in place of *graph: "lower-train", "lower-eval", "grad",
- * "sgd", "sgd-phased" (lr only), "momentum", "momentum-phased" (momentum 0.9, decay 0.0001), "nesterov",
- * "simplify", "mark=NAME,NAME". Aborts the test on an unknown name. */
+/* Runs one pass and, where it succeeds, puts its result in place of *graph: "lower-train", "lower-eval",
+ * "grad", "sgd", "sgd-phased" (lr only), "momentum", "momentum-phased" (momentum 0.9, decay 0.0001),
+ * "nesterov", "simplify", "mark=NAME,NAME". Aborts the test on an unknown name. */
 ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph);
 
 #endif

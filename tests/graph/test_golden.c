@@ -35,7 +35,8 @@ static const char *after(const char *line, const char *prefix) {
     return strncmp(line, prefix, n) == 0 ? line + n : NULL;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------------------
+ */
 
 static void dims_read(golden *g, const char *list) {
     while (*list) {
@@ -78,7 +79,8 @@ static ebb_status run(golden *g, const char *passes, ebb_graph **graph) {
     return status;
 }
 
-/* ---- checking -------------------------------------------------------------------------------------------- */
+/* ---- checking
+ * -------------------------------------------------------------------------------------------- */
 
 /* `is` must be the lines at `due` up to the next section. Returns the next section. */
 static const char *same_lines(const golden *g, const char *section, const char *due, const char *is) {
@@ -120,8 +122,8 @@ static void error_check(golden *g, char *section) {
     *bar = 0;
     const char *reason = bar + 2;
     ebb_status status = run(g, after(section, "#### error:"), &graph);
-    cr_expect(status == EBB_BAD_INPUT || status == EBB_USAGE, "%s: %s| %s: status %s", g->file, section, reason,
-              ebb_status_name(status));
+    cr_expect(status == EBB_BAD_INPUT || status == EBB_USAGE, "%s: %s| %s: status %s", g->file, section,
+              reason, ebb_status_name(status));
     cr_expect_not_null(strstr(ebb_env_error(g->env), reason), "%s:\nwant %s\nhave %s", g->file, reason,
                        ebb_env_error(g->env));
     ebb_graph_destroy(graph);

@@ -14,7 +14,8 @@ static void holds(ebb_env *env, const ebb_graph *graph, uint64_t seed, const cha
     ebb_text text = graph_text(env, graph);
     ebb_graph *again = NULL;
     ebb_status status = ebb_graph_parse(env, "printed", text.at, text.n, NULL, &again);
-    cr_assert_eq(status, EBB_OK, "seed %lu after %s: %s\n%s", (unsigned long)seed, pass, ebb_env_error(env), text.at);
+    cr_assert_eq(status, EBB_OK, "seed %lu after %s: %s\n%s", (unsigned long)seed, pass, ebb_env_error(env),
+                 text.at);
     const char *difference = graph_difference(graph, again);
     cr_expect_null(difference, "seed %lu after %s: %s differs", (unsigned long)seed, pass, difference);
     ebb_graph_destroy(again);
@@ -28,8 +29,8 @@ static void pipeline(ebb_env *env, uint64_t seed, const char *const *passes) {
                  ebb_env_error(env));
     holds(env, graph, seed, "draw");
     for (; *passes; passes++) {
-        cr_assert_eq(graph_pass(env, *passes, &graph), EBB_OK, "seed %lu in %s: %s", (unsigned long)seed, *passes,
-                     ebb_env_error(env));
+        cr_assert_eq(graph_pass(env, *passes, &graph), EBB_OK, "seed %lu in %s: %s", (unsigned long)seed,
+                     *passes, ebb_env_error(env));
         holds(env, graph, seed, *passes);
     }
     ebb_graph_destroy(graph);
@@ -45,7 +46,8 @@ Test(random, graphs_stay_valid_and_print_back_through_every_pipeline) {
         {"mark=*", "lower-train", "grad", "sgd-phased"},
     };
     ebb_env *env = graph_env();
-    for (uint64_t seed = 0; seed < N_GRAPHS; seed++) pipeline(env, seed, pipelines[seed % EBB_COUNT(pipelines)]);
+    for (uint64_t seed = 0; seed < N_GRAPHS; seed++)
+        pipeline(env, seed, pipelines[seed % EBB_COUNT(pipelines)]);
     graph_env_end(env);
 }
 
@@ -70,10 +72,10 @@ Test(random, the_same_seed_draws_the_same_graph_and_another_seed_another) {
 /* What the draws must reach, or the properties above would say little. */
 Test(random, draws_every_op_of_models_and_every_shape_of_use) {
     static const ebb_op_info *const ops[] = {
-        &ebb_op_conv2d,  &ebb_op_batch_norm,      &ebb_op_relu,     &ebb_op_add,     &ebb_op_mul,
-        &ebb_op_bias,    &ebb_op_linear,          &ebb_op_reshape,  &ebb_op_flatten, &ebb_op_max_pool,
-        &ebb_op_avg_pool, &ebb_op_global_avg_pool, &ebb_op_concat,   &ebb_op_slice,   &ebb_op_dropout,
-        &ebb_op_softmax_xent,
+        &ebb_op_conv2d,  &ebb_op_batch_norm, &ebb_op_relu,     &ebb_op_add,
+        &ebb_op_mul,     &ebb_op_bias,       &ebb_op_linear,   &ebb_op_reshape,
+        &ebb_op_flatten, &ebb_op_max_pool,   &ebb_op_avg_pool, &ebb_op_global_avg_pool,
+        &ebb_op_concat,  &ebb_op_slice,      &ebb_op_dropout,  &ebb_op_softmax_xent,
     };
     uint32_t seen[EBB_N_OPS] = {0}, n_unread = 0, n_often = 0, n_shared = 0, n_groups = 0, n_dilated = 0;
     ebb_env *env = graph_env();
@@ -111,12 +113,15 @@ Test(random, simplify_keeps_all_that_is_asked_for_and_leaves_nothing_dead) {
         static const char *const passes[] = {"lower-train", "grad", "momentum"};
         ebb_graph *before, *after = NULL;
         cr_assert_eq(random_graph(env, seed, NULL, &before), EBB_OK);
-        for (size_t i = 0; i < EBB_COUNT(passes); i++) cr_assert_eq(graph_pass(env, passes[i], &before), EBB_OK);
+        for (size_t i = 0; i < EBB_COUNT(passes); i++)
+            cr_assert_eq(graph_pass(env, passes[i], &before), EBB_OK);
         cr_assert_eq(ebb_simplify(env, before, &after), EBB_OK);
         for (ebb_id v = 0; v < before->n_values; v++) {
             const ebb_value *value = &before->values[v];
             bool update = value->producer != EBB_NONE && before->nodes[value->producer].op->n_update > 0;
-            if (value->role != EBB_ROLE_OUTPUT && value->role != EBB_ROLE_INPUT && v != before->loss && !update) continue;
+            if (value->role != EBB_ROLE_OUTPUT && value->role != EBB_ROLE_INPUT && v != before->loss &&
+                !update)
+                continue;
             ebb_id kept = ebb_graph_find(after, value->name);
             cr_assert_neq(kept, EBB_NONE, "seed %lu: %s", (unsigned long)seed, value->name);
             cr_expect_eq(after->values[kept].role, value->role);
@@ -130,9 +135,11 @@ Test(random, simplify_keeps_all_that_is_asked_for_and_leaves_nothing_dead) {
             bool needed = node->op->n_update > 0;
             for (uint32_t i = 0; i < node->n_out; i++) {
                 ebb_id v = node->out[i];
-                needed = needed || readers[v] || after->values[v].role == EBB_ROLE_OUTPUT || v == after->loss;
+                needed =
+                    needed || readers[v] || after->values[v].role == EBB_ROLE_OUTPUT || v == after->loss;
             }
-            cr_expect(needed, "seed %lu: %s is dead", (unsigned long)seed, after->values[node->out[0]].name);
+            cr_expect(needed, "seed %lu: %s is dead", (unsigned long)seed,
+                      after->values[node->out[0]].name);
         }
         ebb_cfree(env, readers, after->n_values, sizeof *readers);
         ebb_graph_destroy(before);
@@ -148,7 +155,8 @@ Test(random, every_param_on_the_way_to_the_loss_gets_one_update) {
         static const char *const passes[] = {"simplify", "lower-train", "grad", "sgd"};
         ebb_graph *graph;
         cr_assert_eq(random_graph(env, seed, NULL, &graph), EBB_OK);
-        for (size_t i = 0; i < EBB_COUNT(passes); i++) cr_assert_eq(graph_pass(env, passes[i], &graph), EBB_OK);
+        for (size_t i = 0; i < EBB_COUNT(passes); i++)
+            cr_assert_eq(graph_pass(env, passes[i], &graph), EBB_OK);
         for (ebb_id p = 0; p < graph->n_values; p++) {
             if (graph->values[p].role != EBB_ROLE_PARAM || graph->values[p].producer != EBB_NONE) continue;
             char name[80];
@@ -161,7 +169,8 @@ Test(random, every_param_on_the_way_to_the_loss_gets_one_update) {
                 updates++;
             }
             /* What the loss does not depend on was simplified away, but for what an output reads. */
-            cr_expect_eq(updates, g != EBB_NONE, "seed %lu: %s", (unsigned long)seed, graph->values[p].name);
+            cr_expect_eq(updates, g != EBB_NONE, "seed %lu: %s", (unsigned long)seed,
+                         graph->values[p].name);
             if (g != EBB_NONE) cr_expect(ebb_type_equal(&graph->values[g].type, &graph->values[p].type));
         }
         ebb_graph_destroy(graph);

@@ -12,6 +12,27 @@ void graphs_env_end(ebb_env *env) {
     ebb_env_destroy(env);
 }
 
+static void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
+    scarce_memory *memory = ctx;
+    if (memory->n_calls++ >= memory->fail_at) return NULL;
+    void *ptr = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+    memory->n_live += ptr != NULL;
+    return ptr;
+}
+
+static void scarce_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    (void)bytes, (void)alignment;
+    ((scarce_memory *)ctx)->n_live--;
+    free(ptr);
+}
+
+ebb_env *scarce_env(scarce_memory *memory) {
+    ebb_env_options options = {.alloc = scarce_alloc, .free = scarce_free, .alloc_ctx = memory};
+    ebb_env *env = NULL;
+    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+    return env;
+}
+
 void graphs_want(const ebb_env *env, ebb_status status, ebb_status wanted) {
     cr_assert_eq(status, wanted, "got %s, want %s: %s", ebb_status_name(status), ebb_status_name(wanted),
                  ebb_env_error(env));

@@ -9,10 +9,15 @@
 /* An env with the default allocator; never NULL. ends: checks that nothing made with it is left. */
 ebb_env *graphs_env(void);
 void graphs_env_end(ebb_env *env);
+/* An env whose allocator refuses its fail_at-th call (0 based) and all after it. */
+typedef struct scarce_memory {
+    uint64_t n_calls, fail_at, n_live;
+} scarce_memory;
+ebb_env *scarce_env(scarce_memory *memory);
 /* Fails the test with the env's text when the status is not the wanted one. */
 void graphs_want(const ebb_env *env, ebb_status status, ebb_status wanted);
 
-/* ---- by hand ------------------------------------------------------------------------------------------ */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 /*     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 8), y = hand_value(&h, EBB_ROLE_OUTPUT, 8);
  *     hand_op(&h, IDS(x), IDS(y));  hand_in_place(&h, 0, 0);
@@ -26,7 +31,7 @@ typedef struct id_list {
     const ebb_id *at;
     uint32_t n;
 } id_list;
-#define IDS(...)                                                                                           \
+#define IDS(...) \
     ((id_list){(const ebb_id[]){__VA_ARGS__}, sizeof((const ebb_id[]){__VA_ARGS__}) / sizeof(ebb_id)})
 #define NO_IDS ((id_list){NULL, 0})
 
@@ -44,10 +49,10 @@ ebb_plan *plan_of(ebb_env *env, const ebb_pgraph *graph, ebb_reuse reuse, int64_
 /* Lives of the graph as it stands, in place or not, in the arena. */
 ebb_lives lives_of(ebb_arena *arena, const ebb_pgraph *graph, bool in_place, int64_t alignment);
 
-/* ---- at random ------------------------------------------------------------------------------------------ */
+/* ---- at random ------------------------------------------------------------------------------- */
 
-/* A graph with views, in-place pairs, updates, scratch, alternatives, sinks, control edges and ops with several
- * outputs; a schedule of it that runs some ops again; and a choice of alternatives. */
+/* A graph with views, in-place pairs, updates, scratch, alternatives, sinks, control edges and ops with
+ * several outputs; a schedule of it that runs some ops again; and a choice of alternatives. */
 typedef struct drawn_graph {
     ebb_pgraph *graph, *scheduled;
     uint32_t *alternative; /* [graph->n_ops], in the scheduled graph's arena */
@@ -56,9 +61,10 @@ typedef struct drawn_graph {
 drawn_graph draw_graph(ebb_env *env, uint64_t seed, uint32_t n_ops);
 void drawn_graph_end(drawn_graph *drawn);
 
-/* Runs a plan on tokens instead of numbers: every byte of both regions holds what was last written to it, every
- * read is compared byte by byte with what it must find, scratch is overwritten with dirt in the middle of
- * its step. Fails the test at the first byte that is wrong. For small plans: the regions are allocated. */
+/* Runs a plan on tokens instead of numbers: every byte of both regions holds what was last written to it,
+ * every read is compared byte by byte with what it must find, scratch is overwritten with dirt in the
+ * middle of its step. Fails the test at the first byte that is wrong. For small plans: the regions are
+ * allocated. */
 void run_on_tokens(const ebb_plan *plan);
 
 #endif

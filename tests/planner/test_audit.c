@@ -15,6 +15,7 @@ static const right_plan rows[] = {
     {"an output made twice, the last one kept", &twice_plan, {{0}}},
     {"a state updated twice", &chain_plan, {{0}}},
     {"two outputs in place, one over a larger input", &pair_plan, {{0}}},
+    {"a view read beside its base", &view_plan, {{0}}},
     {"no value and no op", &empty_plan, {{0}}},
     /* a, b, db of the second half each at their own bytes: s6 then has x, y, a, b = 56, s5 still 64. */
     {"no reuse, so that the arena is above what is live",

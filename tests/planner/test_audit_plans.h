@@ -154,6 +154,32 @@ static const plan_text pair_plan = {
                "'baseline': {'arena_bytes': 40, 'total_bytes': 40, 'time_ns': 3},\n"
                "'certificate': {'time_ns_lower_bound': 3, 'kind': 'none'}"};
 
+/* A view that is read beside its base. */
+static const plan_text view_plan = {
+    .name = "view",
+    .fixed_bytes = "0",
+    .values = "{'id': 0, 'name': 'x', 'bytes': 16, 'role': 'input'},\n"
+              "{'id': 1, 'name': 'v', 'bytes': 8, 'role': 'activation'},\n"
+              "{'id': 2, 'name': 'm', 'bytes': 8, 'role': 'activation'},\n"
+              "{'id': 3, 'name': 'o', 'bytes': 16, 'role': 'output'}",
+    .ops =
+        "{'id': 0, 'name': 'part', 'inputs': [0], 'outputs': [1], 'time_ns': 0, 'views': [[0, 0, 8]]},\n"
+        "{'id': 1, 'name': 'make', 'inputs': [], 'outputs': [2], 'time_ns': 1},\n"
+        "{'id': 2, 'name': 'use', 'inputs': [1, 2, 0], 'outputs': [3], 'time_ns': 2, 'in_place': [[0, 2]]}",
+    /* clang-format off */
+    .steps = STEP(0, 0, null, false, "[0]", "[1]", 0, 0) ",\n"
+             STEP(1, 1, null, false, "[]", "[2]", 0, 0) ",\n"
+             STEP(2, 2, null, false, "[1, 2, 0]", "[3]", 0, 0) "\n",
+    .buffers = BUF(0, 0, transient, 0, 16, 0, 3) ",\n"
+               BUF(1, 1, transient, 8, 8, 0, 3) ",\n"
+               BUF(2, 2, transient, 16, 8, 1, 3) ",\n"
+               BUF(3, 3, transient, 24, 16, 2, 3) "\n",
+    /* clang-format on */
+    .figures = "'arena_bytes': 40, 'persistent_bytes': 0, 'total_bytes': 40, 'max_live_bytes': 40,\n"
+               "'budget_bytes': null, 'time_ns': 3,\n"
+               "'baseline': {'arena_bytes': 40, 'total_bytes': 40, 'time_ns': 3},\n"
+               "'certificate': {'time_ns_lower_bound': 3, 'kind': 'none'}"};
+
 static const plan_text empty_plan = {
     .name = "empty",
     .fixed_bytes = "7",

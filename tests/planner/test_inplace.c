@@ -1,7 +1,8 @@
 /* The in-place rule: which input an output may lie over, and every reason why not. */
 #include "graphs.h"
 
-/* One graph of two steps: "make" gives a from x, "use" gives b, in place over a if it may. Each case bends it. */
+/* One graph of two steps: "make" gives a from x, "use" gives b, in place over a if it may. Each case bends
+ * it. */
 typedef struct bend {
     const char *what;
     int64_t a_bytes, b_bytes;
@@ -14,25 +15,68 @@ typedef struct bend {
 #define OUT EBB_ROLE_OUTPUT
 
 static const bend bends[] = {
-    {.what = "a dies in the step", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT, .joined = true},
-    {.what = "b is an output", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = OUT, .joined = true},
-    {.what = "scratch is another's", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT, .scratch = true,
+    {.what = "a dies in the step",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
      .joined = true},
-    {.what = "equal once rounded up", .a_bytes = 1, .b_bytes = 64, .a_role = ACT, .b_role = ACT, .joined = true},
+    {.what = "b is an output", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = OUT, .joined = true},
+    {.what = "scratch is another's",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
+     .scratch = true,
+     .joined = true},
+    {.what = "equal once rounded up",
+     .a_bytes = 1,
+     .b_bytes = 64,
+     .a_role = ACT,
+     .b_role = ACT,
+     .joined = true},
     {.what = "b is larger", .a_bytes = 64, .b_bytes = 65, .a_role = ACT, .b_role = ACT},
     {.what = "b is smaller", .a_bytes = 65, .b_bytes = 64, .a_role = ACT, .b_role = ACT},
     {.what = "b has no bytes", .a_bytes = 33, .b_bytes = 0, .a_role = ACT, .b_role = ACT},
     {.what = "a has no bytes", .a_bytes = 0, .b_bytes = 33, .a_role = ACT, .b_role = ACT},
     {.what = "a is an output", .a_bytes = 33, .b_bytes = 33, .a_role = OUT, .b_role = ACT},
-    {.what = "a is read later", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT, .read_later = true},
-    {.what = "a is read twice", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT, .read_twice = true},
-    {.what = "a view of a is read later", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT,
+    {.what = "a is read later",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
+     .read_later = true},
+    {.what = "a is read twice",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
+     .read_twice = true},
+    {.what = "a view of a is read later",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
      .view_lives_on = true},
-    {.what = "a view of a is dead", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT, .view_dies = true,
+    {.what = "a view of a is dead",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
+     .view_dies = true,
      .joined = true},
-    {.what = "the step reads a view of all of a", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT,
-     .over_a_view = true, .joined = true},
-    {.what = "the step makes a view of a too", .a_bytes = 33, .b_bytes = 33, .a_role = ACT, .b_role = ACT,
+    {.what = "the step reads a view of all of a",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
+     .over_a_view = true,
+     .joined = true},
+    {.what = "the step makes a view of a too",
+     .a_bytes = 33,
+     .b_bytes = 33,
+     .a_role = ACT,
+     .b_role = ACT,
      .view_born_with_b = true},
 };
 
@@ -142,7 +186,7 @@ Test(inplace, two_outputs_never_take_the_same_input) {
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 33), a = hand_value(&h, EBB_ROLE_ACTIVATION, 33);
-    ebb_id p = hand_value(&h, EBB_ROLE_OUTPUT, 33), q = hand_value(&h, EBB_ROLE_OUTPUT, 33);
+    ebb_id p = hand_value(&h, EBB_ROLE_ACTIVATION, 33), q = hand_value(&h, EBB_ROLE_OUTPUT, 33);
     hand_op(&h, IDS(x), IDS(a));
     hand_op(&h, IDS(a, x), IDS(p, q));
     hand_in_place(&h, 1, 0);

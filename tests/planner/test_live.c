@@ -2,8 +2,9 @@
 #include "graphs.h"
 
 static void want_life(const ebb_lives *lives, ebb_id v, uint32_t lower, uint32_t upper) {
-    cr_assert(lives->lives[v].lower == lower && lives->lives[v].upper == upper, "value %u lives [%u, %u), not [%u, %u)",
-              v, lives->lives[v].lower, lives->lives[v].upper, lower, upper);
+    cr_assert(lives->lives[v].lower == lower && lives->lives[v].upper == upper,
+              "value %u lives [%u, %u), not [%u, %u)", v, lives->lives[v].lower, lives->lives[v].upper,
+              lower, upper);
 }
 
 Test(live, a_value_lives_from_its_writer_past_its_last_reader) {
@@ -64,7 +65,8 @@ Test(live, a_base_lives_as_long_as_a_view_of_a_view_of_it) {
     uint32_t s = lives.lives[base].storage;
     cr_assert(lives.lives[mid].storage == s && lives.lives[top].storage == s);
     cr_assert(lives.lives[mid].offset_bytes == 8 && lives.lives[top].offset_bytes == 11);
-    cr_assert(lives.storages[s].lower == 0 && lives.storages[s].upper == 5 && lives.storages[s].bytes == 33);
+    cr_assert(lives.storages[s].lower == 0 && lives.storages[s].upper == 5 &&
+              lives.storages[s].bytes == 33);
     cr_assert_not(lives.storages[s].pinned);
     cr_assert(lives.storages[lives.lives[end].storage].pinned);
     ebb_arena_deinit(&arena);
@@ -97,7 +99,8 @@ Test(live, updates_and_their_views_stay_in_the_params_bytes) {
     want_life(&lives, view2, 3, 5);
     uint32_t s = lives.lives[w].storage;
     cr_assert(lives.storages[s].persistent && lives.storages[s].pinned && lives.storages[s].upper == 5);
-    cr_assert(lives.lives[view].storage == s && lives.lives[w2].storage == s && lives.lives[view2].storage == s);
+    cr_assert(lives.lives[view].storage == s && lives.lives[w2].storage == s &&
+              lives.lives[view2].storage == s);
     cr_assert(lives.lives[view].offset_bytes == 3 && lives.lives[view2].offset_bytes == 32);
     cr_assert_eq(lives.n_storages, 2);
     ebb_arena_deinit(&arena);
@@ -128,7 +131,7 @@ Test(live, values_without_bytes_own_nothing) {
     graphs_env_end(env);
 }
 
-/* ---- max live ------------------------------------------------------------------------------------------------ */
+/* ---- max live -------------------------------------------------------------------------------- */
 
 typedef struct live_case {
     int64_t alignment, bytes;
@@ -151,7 +154,8 @@ Test(max_live, counts_scratch_and_rounds_each_storage_up) {
     for (size_t i = 0; i < EBB_COUNT(table); i++) {
         int64_t bytes = -1;
         graphs_want(env, ebb_max_live(env, graph, &lives, table[i].alignment, &bytes), EBB_OK);
-        cr_assert_eq(bytes, table[i].bytes, "alignment %lld: %lld", (long long)table[i].alignment, (long long)bytes);
+        cr_assert_eq(bytes, table[i].bytes, "alignment %lld: %lld", (long long)table[i].alignment,
+                     (long long)bytes);
     }
     int64_t bytes = -1;
     graphs_want(env, ebb_max_live(env, graph, &lives, INT64_C(1) << 62, &bytes), EBB_BAD_INPUT);

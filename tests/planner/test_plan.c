@@ -3,7 +3,8 @@
 
 /* p = w * x; y = p + b, five variables of 8 bytes. */
 Test(plan, five_variables_take_40_bytes_or_32) {
-    static const int64_t bytes[] = {[EBB_REUSE_NONE] = 40, [EBB_REUSE_LIVE] = 32, [EBB_REUSE_IN_PLACE] = 32};
+    static const int64_t bytes[] = {
+        [EBB_REUSE_NONE] = 40, [EBB_REUSE_LIVE] = 32, [EBB_REUSE_IN_PLACE] = 32};
     ebb_env *env = graphs_env();
     hand_graph h;
     hand_begin(&h, env);
@@ -16,7 +17,8 @@ Test(plan, five_variables_take_40_bytes_or_32) {
     ebb_pgraph *graph = hand_seal(&h);
     for (ebb_reuse reuse = EBB_REUSE_NONE; reuse <= EBB_REUSE_IN_PLACE; reuse++) {
         ebb_plan *plan = plan_of(env, graph, reuse, 8);
-        cr_assert_eq(plan->arena_bytes, bytes[reuse], "reuse %d: %lld", (int)reuse, (long long)plan->arena_bytes);
+        cr_assert_eq(plan->arena_bytes, bytes[reuse], "reuse %d: %lld", (int)reuse,
+                     (long long)plan->arena_bytes);
         cr_assert_eq(plan->max_live_bytes, 32);
         cr_assert_eq(plan->buffers[y].offset == plan->buffers[p].offset, reuse == EBB_REUSE_IN_PLACE);
         run_on_tokens(plan);
@@ -55,8 +57,8 @@ Test(plan, a_chain_of_equal_layers_takes_two_activations) {
 }
 
 Test(plan, without_reuse_every_step_has_scratch_of_its_own) {
-    static const int64_t bytes[] = {[EBB_REUSE_NONE] = 7 + 33 + 3 + 1, [EBB_REUSE_LIVE] = 7 + 33,
-                                    [EBB_REUSE_IN_PLACE] = 7 + 33};
+    static const int64_t bytes[] = {
+        [EBB_REUSE_NONE] = 7 + 33 + 3 + 1, [EBB_REUSE_LIVE] = 7 + 33, [EBB_REUSE_IN_PLACE] = 7 + 33};
     ebb_env *env = graphs_env();
     hand_graph h;
     hand_begin(&h, env);
@@ -100,7 +102,7 @@ Test(plan, a_graph_without_steps_has_room_for_what_is_given) {
     graphs_env_end(env);
 }
 
-/* ---- what a plan says ------------------------------------------------------------------------------------------ */
+/* ---- what a plan says ------------------------------------------------------------------------ */
 
 /* x -> f -> a; g(a) -> s; f runs again: a'; h(a') -> y. w is updated at the end. */
 typedef struct repeat_graph {
@@ -186,7 +188,8 @@ Test(plan, steps_and_buffers_speak_of_the_graph_that_was_asked_for) {
                   "buffer %zu holds %u, [%u, %u)", i, b->value, b->lower, b->upper);
     }
     /* w before c, as in the graph and not as in the schedule; the update in w's place */
-    cr_assert(plan->buffers[2].offset == 0 && plan->buffers[0].offset == 64 && plan->buffers[7].offset == 0);
+    cr_assert(plan->buffers[2].offset == 0 && plan->buffers[0].offset == 64 &&
+              plan->buffers[7].offset == 0);
     cr_assert_eq(plan->persistent_bytes, 128);
     cr_assert_eq(plan->arena_bytes, plan->max_live_bytes);
     cr_assert_eq(plan->arena_bytes, 64 + 128 + 64);
@@ -216,8 +219,8 @@ Test(plan, a_certificate_is_copied_into_the_plan) {
     kind[0] = json[0] = 'x';
     cr_assert_str_eq(plan->bound_kind, "cut_lp");
     cr_assert_str_eq(plan->bound_json, "{\"cut\": 3}");
-    cr_assert(plan->baseline_arena_bytes == 1 && plan->baseline_total_bytes == 2 && plan->baseline_time_ns == 3 &&
-              plan->bound_time_ns == 4);
+    cr_assert(plan->baseline_arena_bytes == 1 && plan->baseline_total_bytes == 2 &&
+              plan->baseline_time_ns == 3 && plan->bound_time_ns == 4);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(r.graph);
     ebb_pgraph_destroy(r.scheduled);
@@ -248,31 +251,11 @@ Test(plan, a_schedule_of_another_graph_is_refused) {
     graphs_env_end(env);
 }
 
-/* ---- memory runs out ---------------------------------------------------------------------------------------------- */
-
-typedef struct scarce {
-    uint64_t n_calls, fail_at, n_live;
-} scarce;
-
-static void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
-    scarce *s = ctx;
-    if (s->n_calls++ >= s->fail_at) return NULL;
-    void *ptr = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-    s->n_live += ptr != NULL;
-    return ptr;
-}
-
-static void scarce_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)bytes, (void)alignment;
-    ((scarce *)ctx)->n_live--;
-    free(ptr);
-}
+/* ---- memory runs out ------------------------------------------------------------------------- */
 
 Test(plan, at_whichever_allocation_memory_ends_nothing_is_left) {
-    scarce memory = {.fail_at = UINT64_MAX};
-    ebb_env_options options = {.alloc = scarce_alloc, .free = scarce_free, .alloc_ctx = &memory};
-    ebb_env *env = NULL;
-    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+    scarce_memory memory = {.fail_at = UINT64_MAX};
+    ebb_env *env = scarce_env(&memory);
     repeat_graph r = make_repeat(env);
     ebb_plan_request request = repeat_request(&r);
     uint64_t n_live = memory.n_live, n_failed = 0;
@@ -281,8 +264,8 @@ Test(plan, at_whichever_allocation_memory_ends_nothing_is_left) {
         memory.n_calls = 0;
         memory.fail_at = n_failed;
         status = ebb_plan_make(env, &request, &plan);
-        cr_assert(status == EBB_OK || status == EBB_NO_MEMORY, "allocation %llu: %s", (unsigned long long)n_failed,
-                  ebb_status_name(status));
+        cr_assert(status == EBB_OK || status == EBB_NO_MEMORY, "allocation %llu: %s",
+                  (unsigned long long)n_failed, ebb_status_name(status));
         cr_assert_eq(status == EBB_OK, plan != NULL);
         ebb_plan_destroy(plan);
         cr_assert_eq(memory.n_live, n_live, "allocation %llu", (unsigned long long)n_failed);

@@ -1,4 +1,4 @@
-/* The row check finds every kind of fault and refuses nothing that is right; the bound is never too high. */
+/* The row check finds every fault and refuses nothing that is right; the bound is never too high. */
 #include "graphs.h"
 
 #define MAX_ROWS 4
@@ -17,9 +17,21 @@ static const check_case check_cases[] = {
     {"no rows", 0, {{0}}, {0}, 0, EBB_OK, NULL},
     {"no rows of some height", 0, {{0}}, {0}, 1, EBB_VIOLATION, "largest end is 0"},
     {"stacked in one step", 2, {{0, 1, 3, 1}, {0, 1, 7, 1}}, {0, 3}, 10, EBB_OK, NULL},
-    {"one byte too near", 2, {{0, 1, 3, 1}, {0, 1, 7, 1}}, {0, 2}, 9, EBB_VIOLATION, "row 0 at bytes [0, 3)"},
+    {"one byte too near",
+     2,
+     {{0, 1, 3, 1}, {0, 1, 7, 1}},
+     {0, 2},
+     9,
+     EBB_VIOLATION,
+     "row 0 at bytes [0, 3)"},
     {"same bytes one after the other", 2, {{0, 3, 33, 1}, {3, 7, 33, 1}}, {0, 0}, 33, EBB_OK, NULL},
-    {"same bytes with one step shared", 2, {{0, 4, 33, 1}, {3, 7, 33, 1}}, {0, 0}, 33, EBB_VIOLATION, "in step 3"},
+    {"same bytes with one step shared",
+     2,
+     {{0, 4, 33, 1}, {3, 7, 33, 1}},
+     {0, 0},
+     33,
+     EBB_VIOLATION,
+     "in step 3"},
     {"a row inside another", 2, {{0, 9, 33, 1}, {3, 7, 1, 1}}, {0, 7}, 33, EBB_VIOLATION, "row 1"},
     {"a row around another", 2, {{3, 7, 1, 1}, {0, 9, 33, 1}}, {7, 0}, 33, EBB_VIOLATION, "row 1"},
     {"a far neighbour of a short one",

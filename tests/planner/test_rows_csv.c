@@ -70,11 +70,13 @@ Test(rows_csv, a_fault_is_named_with_its_line) {
     ebb_env *env = graphs_env();
     for (size_t i = 0; i < EBB_COUNT(faults); i++) {
         cr_assert(parse(env, faults[i].table, EBB_BAD_INPUT) == NULL);
-        cr_assert(strstr(ebb_env_error(env), faults[i].text) != NULL && strstr(ebb_env_error(env), "t.csv: ") != NULL,
+        cr_assert(strstr(ebb_env_error(env), faults[i].text) != NULL &&
+                      strstr(ebb_env_error(env), "t.csv: ") != NULL,
                   "table %zu: %s", i, ebb_env_error(env));
     }
     ebb_rows *rows = NULL;
-    graphs_want(env, ebb_rows_parse(env, "t.csv", "id,lower,upper,size\na\0,0,1,2\n", 30, &rows), EBB_BAD_INPUT);
+    graphs_want(env, ebb_rows_parse(env, "t.csv", "id,lower,upper,size\na\0,0,1,2\n", 30, &rows),
+                EBB_BAD_INPUT);
     cr_assert(strstr(ebb_env_error(env), "NUL byte at byte 21") != NULL, "%s", ebb_env_error(env));
     graphs_env_end(env);
 }

@@ -1,23 +1,17 @@
 #include "plan_graph.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "sublinear/sublinear.h"
-
-#define CHECK(env, call)                                                                                 \
-    do {                                                                                                 \
-        const ebb_status check_status = (call);                                                          \
-        cr_assert_eq(check_status, EBB_OK, "%s: %s", ebb_status_name(check_status), ebb_env_error(env)); \
-    } while (0)
 
 ebb_graph *test_train_graph(ebb_env *env, ebb_graph *model, bool phased) {
     ebb_graph *lowered = NULL, *grad = NULL, *trained = NULL, *simple = NULL;
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
-    CHECK(env, ebb_lower(env, model, EBB_TRAIN, &lowered));
-    CHECK(env, ebb_grad(env, lowered, &grad));
-    CHECK(env, ebb_add_sgd(env, grad, &sgd, phased, &trained));
-    CHECK(env, ebb_simplify(env, trained, &simple));
+    TEST_OK(env, ebb_lower(env, model, EBB_TRAIN, &lowered));
+    TEST_OK(env, ebb_grad(env, lowered, &grad));
+    TEST_OK(env, ebb_add_sgd(env, grad, &sgd, phased, &trained));
+    TEST_OK(env, ebb_simplify(env, trained, &simple));
     ebb_graph_destroy(model);
     ebb_graph_destroy(lowered);
     ebb_graph_destroy(grad);
@@ -33,7 +27,7 @@ static ebb_pop query_op(ebb_env *env, ebb_arena *arena, const ebb_graph *graph, 
     for (uint32_t i = 0; i < node->n_out; i++) out[i] = graph->values[node->out[i]].type;
     const ebb_call call = {op, in, out, node->n_in, node->n_out, node->attr};
     ebb_op_facts facts = {0};
-    if (!op->view) CHECK(env, backend->api->facts(backend, &call, &facts));
+    if (!op->view) TEST_OK(env, backend->api->facts(backend, &call, &facts));
     static const ebb_view whole = {0, 0, 0};
     return (ebb_pop){.name = ebb_arena_text(arena, graph->values[node->out[0]].name),
                      .kind = op->name,
@@ -68,7 +62,7 @@ ebb_pgraph *test_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backen
         cr_assert(EBB_PUSH(env, &draft.ops, op));
     }
     ebb_pgraph *out = NULL;
-    CHECK(env, ebb_pdraft_seal(&draft, "test", &out));
+    TEST_OK(env, ebb_pdraft_seal(&draft, "test", &out));
     return out;
 }
 
@@ -114,7 +108,7 @@ void test_schedule_deinit(test_schedule *schedule) {
 ebb_plan *test_plan(ebb_env *env, const ebb_pgraph *graph, const test_schedule *schedule,
                     const ebb_backend *backend, ebb_reuse reuse) {
     ebb_pgraph *rewritten = NULL;
-    if (schedule) CHECK(env, ebb_rewrite(env, graph, schedule->steps, schedule->n, &rewritten));
+    if (schedule) TEST_OK(env, ebb_rewrite(env, graph, schedule->steps, schedule->n, &rewritten));
     const ebb_plan_request request = {.graph = graph,
                                       .scheduled = rewritten ? rewritten : graph,
                                       .backend = backend->api->name,
@@ -124,7 +118,7 @@ ebb_plan *test_plan(ebb_env *env, const ebb_pgraph *graph, const test_schedule *
                                       .n_workers = 1,
                                       .budget_bytes = -1};
     ebb_plan *plan = NULL;
-    CHECK(env, ebb_plan_make(env, &request, &plan));
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
     ebb_pgraph_destroy(rewritten);
     return plan;
 }

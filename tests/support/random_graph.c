@@ -1,12 +1,12 @@
-/* Random small training models, drawn op by op: each step picks a kind of op that fits a value drawn from the
- * pool of all values so far, the newest ones more often, so that graphs are deep and have skips. */
+/* Random small training models, drawn op by op: each step picks a kind of op that fits a value drawn from
+ * the pool of all values so far, the newest ones more often, so that graphs are deep and have skips. */
 #include "random_graph.h"
 
 #include <stdio.h>
 
 #include "graph/op.h"
 
-#define MAX_POOL 256
+#define MAX_POOL    256
 #define MAX_WEIGHTS 64
 
 typedef struct drawing {
@@ -23,17 +23,26 @@ typedef struct drawing {
     uint32_t n_products; /* few, or values grow beyond a float */
 } drawing;
 
-/* ---- draws -------------------------------------------------------------------------------------------- */
+/* ---- draws --------------------------------------------------------------------------------------------
+ */
 
-static uint32_t below(drawing *d, uint32_t n) { return ebb_rng_below(&d->rng, n); }
-static bool chance(drawing *d, uint32_t percent) { return below(d, 100) < percent; }
+static uint32_t below(drawing *d, uint32_t n) {
+    return ebb_rng_below(&d->rng, n);
+}
+static bool chance(drawing *d, uint32_t percent) {
+    return below(d, 100) < percent;
+}
 
-static int64_t one_of(drawing *d, const int64_t *sizes, uint32_t n) { return sizes[below(d, n)]; }
+static int64_t one_of(drawing *d, const int64_t *sizes, uint32_t n) {
+    return sizes[below(d, n)];
+}
 
-static const ebb_type *type_of(const drawing *d, ebb_id id) { return ebb_build_type(d->b, id); }
+static const ebb_type *type_of(const drawing *d, ebb_id id) {
+    return ebb_build_type(d->b, id);
+}
 
-/* A value of the pool of that rank (0: any), EBB_NONE when there is none: the newest with even odds, else one
- * that nobody reads yet, else any. */
+/* A value of the pool of that rank (0: any), EBB_NONE when there is none: the newest with even odds, else
+ * one that nobody reads yet, else any. */
 static ebb_id value_draw(drawing *d, uint32_t rank) {
     ebb_id fits[MAX_POOL], unread[MAX_POOL];
     uint32_t n = 0, n_unread = 0;
@@ -61,10 +70,11 @@ static bool small(const drawing *d, const ebb_type *type) {
     return ebb_type_valid(type) && ebb_type_count(type) <= d->max_elements;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------- */
+/* ---- values
+ * ---------------------------------------------------------------------------------------------- */
 
 static void pool_add(drawing *d, ebb_id id) {
-    if (d->n_pool == MAX_POOL) return;
+    if (d->n_pool == MAX_POOL || id == EBB_NONE) return;
     d->read[d->n_pool] = false;
     d->pool[d->n_pool++] = id;
 }
@@ -90,7 +100,8 @@ static ebb_id weight(drawing *d, const ebb_type *type) {
     return w;
 }
 
-static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t n_in, const ebb_attr *attr) {
+static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
+                   const ebb_attr *attr) {
     char name[32];
     const char *names[EBB_MAX_RESULTS] = {name};
     snprintf(name, sizeof name, "%s%u", op->name, d->n_params++);
@@ -98,11 +109,12 @@ static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t
     for (uint32_t i = 0; i < d->n_pool; i++) {
         for (uint32_t j = 0; j < n_in; j++) d->read[i] = d->read[i] || d->pool[i] == in[j];
     }
-    if (id != EBB_NONE) pool_add(d, id);
+    if (type_of(d, id)->rank != 0) pool_add(d, id); /* a scalar is nobody's operand here */
     return id;
 }
 
-/* ---- one op of each kind: false when nothing fits, and then nothing is emitted ------------------------------ */
+/* ---- one op of each kind: false when nothing fits, and then nothing is emitted
+ * ------------------------------ */
 
 typedef bool draw_op(drawing *d);
 
@@ -157,7 +169,8 @@ static bool draw_linear(drawing *d) {
     ebb_id x = value_draw(d, 2);
     if (x == EBB_NONE) return false;
     const ebb_type *t = type_of(d, x);
-    ebb_type w = {.dtype = d->dtype, .rank = 2, .dim = {chance(d, 30) ? t->dim[1] : one_of(d, outs, 5), t->dim[1]}};
+    ebb_type w = {
+        .dtype = d->dtype, .rank = 2, .dim = {chance(d, 30) ? t->dim[1] : one_of(d, outs, 5), t->dim[1]}};
     ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {t->dim[0], w.dim[0]}};
     if (!small(d, &w) || !small(d, &y)) return false;
     ebb_id in[] = {x, weight(d, &w)};
@@ -280,8 +293,9 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24},  {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18},  {draw_bias, 5},    {draw_pool, 6},
-    {draw_concat, 6}, {draw_slice, 4},       {draw_flat, 4},  {draw_linear, 8}, {draw_dropout, 5}, {draw_reshape, 3},
+    {draw_conv, 24}, {draw_batch_norm, 14}, {draw_relu, 18},   {draw_pair, 18},
+    {draw_bias, 5},  {draw_pool, 6},        {draw_concat, 6},  {draw_slice, 4},
+    {draw_flat, 4},  {draw_linear, 8},      {draw_dropout, 5}, {draw_reshape, 3},
 };
 
 static void draw(drawing *d) {
@@ -294,7 +308,8 @@ static void draw(drawing *d) {
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Classifies the newest value, or any: to rank 2, to k classes by a weight, to a loss. */
 static ebb_id loss_draw(drawing *d, ebb_id x) {
@@ -309,12 +324,12 @@ static ebb_id loss_draw(drawing *d, ebb_id x) {
     if (chance(d, 50)) ebb_build_output(d->b, logits);
     ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
     ebb_id loss = emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
-    d->n_pool--; /* a scalar is nobody's operand here */
     return loss;
 }
 
 static void inputs_draw(drawing *d) {
-    static const int64_t batches[] = {1, 2, 3, 5}, channels[] = {1, 2, 3, 4, 7}, sizes[] = {1, 3, 5, 7, 9, 12};
+    static const int64_t batches[] = {1, 2, 3, 5}, channels[] = {1, 2, 3, 4, 7},
+                         sizes[] = {1, 3, 5, 7, 9, 12};
     ebb_type x = {.dtype = d->dtype, .rank = 4};
     x.dim[0] = one_of(d, batches, EBB_COUNT(batches));
     x.dim[1] = one_of(d, channels, EBB_COUNT(channels));
@@ -338,6 +353,7 @@ ebb_status random_graph(ebb_env *env, uint64_t seed, const random_graph_options 
     uint32_t n_nodes = options->n_nodes ? options->n_nodes : 3 + below(&d, 38);
     for (uint32_t i = 0; i < n_nodes && !ebb_build_status(d.b); i++) draw(&d);
 
+    if (ebb_build_status(d.b)) return ebb_builder_seal(d.b, out);
     ebb_id loss = loss_draw(&d, d.pool[d.n_pool - 1]);
     if (chance(&d, 20)) {
         ebb_id in[] = {loss, loss_draw(&d, value_draw(&d, 0))};

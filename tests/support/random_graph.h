@@ -1,9 +1,9 @@
 /* Random small training models: forward graphs with a loss, for the property tests of every room.
  *
- * Same seed and options: the same graph on any machine. They have skip connections, values that are read many
- * times and never, shared weights, strided, padded, dilated and grouped convolutions, odd sizes, sometimes
- * two losses and more outputs. Tensors have at most max_elements elements, params too. Composite ops (batch
- * norm, flatten) are in, so lower first. */
+ * Same seed and options: the same graph on any machine. They have skip connections, values that are read
+ * many times and never, shared weights, strided, padded, dilated and grouped convolutions, odd sizes,
+ * sometimes two losses and more outputs. Tensors have at most max_elements elements, params too. Composite
+ * ops (batch norm, flatten) are in, so lower first. */
 #ifndef EBB_TESTS_RANDOM_GRAPH_H
 #define EBB_TESTS_RANDOM_GRAPH_H
 

@@ -1,16 +1,10 @@
 #include "run_graph.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "interpret.h"
-
-#define CHECK(env, call)                                                                                 \
-    do {                                                                                                 \
-        const ebb_status check_status = (call);                                                          \
-        cr_assert_eq(check_status, EBB_OK, "%s: %s", ebb_status_name(check_status), ebb_env_error(env)); \
-    } while (0)
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits. */
 #define DIGEST_START UINT64_C(14695981039346656037)
@@ -88,7 +82,7 @@ static void feed(const runner *r, uint32_t step) {
         if (!to) continue; /* nothing reads it */
         cr_assert_eq(bytes, ebb_type_bytes(&value->type));
         test_fill_given(graph, v, r->request->seed, step, r->host);
-        CHECK(r->env, r->api->copy_in(r->request->backend, to, r->host, bytes));
+        TEST_OK(r->env, r->api->copy_in(r->request->backend, to, r->host, bytes));
     }
 }
 
@@ -96,7 +90,7 @@ static uint64_t read_value(const runner *r, ebb_id v, uint64_t sum) {
     int64_t bytes;
     const void *from = ebb_exec_final(r->exec, v, &bytes);
     if (!from) return sum;
-    CHECK(r->env, r->api->copy_out(r->request->backend, r->host, from, bytes));
+    TEST_OK(r->env, r->api->copy_out(r->request->backend, r->host, from, bytes));
     return digest(sum, r->host, (size_t)bytes);
 }
 
@@ -106,9 +100,9 @@ static void run_step(const runner *r, uint32_t step) {
     const uint64_t allocations = ebb_env_allocation_count(r->env);
     if (r->request->by_phase) {
         for (ebb_phase phase = EBB_FORWARD; phase <= EBB_UPDATE; phase++)
-            CHECK(r->env, ebb_exec_run_phase(r->exec, phase, &options));
+            TEST_OK(r->env, ebb_exec_run_phase(r->exec, phase, &options));
     } else {
-        CHECK(r->env, ebb_exec_run(r->exec, &options));
+        TEST_OK(r->env, ebb_exec_run(r->exec, &options));
     }
     if (r->api->computes || step > 0) cr_assert_eq(ebb_env_allocation_count(r->env), allocations);
 }
@@ -142,10 +136,10 @@ uint64_t test_run_graph(ebb_env *env, const test_run_request *request) {
                                       .plan = request->plan,
                                       .backend = request->backend,
                                       .poison = request->poison};
-    CHECK(env, ebb_exec_create(env, &options, &r.exec));
+    TEST_OK(env, ebb_exec_create(env, &options, &r.exec));
     const int64_t bytes = request->plan->persistent_bytes + request->plan->arena_bytes;
     void *block = NULL;
-    CHECK(env, r.api->block_alloc(request->backend, bytes, &block));
+    TEST_OK(env, r.api->block_alloc(request->backend, bytes, &block));
     ebb_exec_bind(r.exec, block, (void *)((uintptr_t)block + (uintptr_t)request->plan->persistent_bytes));
     r.host = malloc(largest_value(request->graph));
     cr_assert_not_null(r.host);

@@ -160,7 +160,7 @@ def a_plan_that_lies_is_found_out(t):
         "a smaller arena": lambda p: p.update(arena_bytes=p["arena_bytes"] - 64),
         "a shorter time": lambda p: p.update(time_ns=p["time_ns"] - 1),
         "less live": lambda p: p.update(max_live_bytes=p["max_live_bytes"] - 64),
-        "a step left out": lambda p: p["steps"].pop(1),
+        "two steps exchanged": lambda p: p["steps"].insert(1, p["steps"].pop(2)),
     }
     for name, lie in lies.items():
         false = json.loads(json.dumps(plan))
@@ -190,6 +190,12 @@ def fit_writes_plans_into_this_folder_by_default(t):
     answer = t.json("fit", "small.ebb", "--budget", "1MiB", "--effort", "500")
     for row in answer["rows"]:
         holds((t.folder / row["plan"]).is_file() and "/" not in row["plan"], row["plan"])
+
+
+def a_model_without_a_loss_goes_forward_only(t):
+    (t.folder / "forward.ebb").write_text(SMALL.replace("loss %loss", "output %loss"))
+    facts = t.json("inspect", "forward.ebb")
+    equal((facts["n_forward"], facts["n_backward"], facts["n_update"]), (facts["n_ops"], 0, 0))
 
 
 def inspect_counts_parameters(t):
@@ -244,7 +250,8 @@ def an_interrupt_ends_the_search(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     total = t.json("plan", "long.json")["total_bytes"]
     process = subprocess.Popen(
-        [t.ebb, "plan", "long.json", "--budget", str(total // 3), "--effort", "1000000000000", "-o", "plan.json"],
+        [t.ebb, "plan", "long.json", "--budget", str(total // 3), "--effort", "10000000000", "--genetic-nr-iter",
+         "100000", "-o", "plan.json"],
         cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
@@ -274,6 +281,7 @@ TESTS = [
     a_plan_that_lies_is_found_out,
     fit_answers_for_every_mode_with_plans_that_hold,
     fit_writes_plans_into_this_folder_by_default,
+    a_model_without_a_loss_goes_forward_only,
     inspect_counts_parameters,
     run_takes_exactly_the_planned_bytes,
     runs_in_every_mode_have_equal_losses,

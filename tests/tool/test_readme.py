@@ -24,14 +24,20 @@ def rows(source, build, sanitizers, folder):
     programs = re.findall(r"^```c\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     yield "the README shows one C program", len(programs) == 1, str(len(programs))
     yield "it is examples/minimal/minimal.c", programs[:1] == [example], ""
-    env = {**os.environ, "PKG_CONFIG_PATH": str(build / "meson-uninstalled")}
+    root = folder / "root"
+    installed = say("meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(root))
+    configs = list(root.glob("**/ebb.pc"))
+    yield "the library installs", installed.returncode == 0 and len(configs) == 1, installed.stdout
+    if not configs:
+        return
+    env = {**os.environ, "PKG_CONFIG_PATH": str(configs[0].parent), "PKG_CONFIG_SYSROOT_DIR": str(root)}
     flags = say("pkg-config", "--cflags", "--libs", "ebb", env=env)
-    yield "pkg-config knows the library", flags.returncode == 0, flags.stdout
+    yield "pkg-config knows it", flags.returncode == 0, flags.stdout
     (folder / "readme.c").write_text(programs[0] if programs else "")
     extra = [] if sanitizers == "none" else [f"-fsanitize={sanitizers}"]
     built = say("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *extra, "readme.c", "-o", "readme",
-                *shlex.split(flags.stdout), f"-Wl,-rpath,{build / 'src'}", cwd=folder)
-    yield "it compiles without a warning", built.returncode == 0, built.stdout
+                *shlex.split(flags.stdout), f"-Wl,-rpath,{configs[0].parent.parent}", cwd=folder)
+    yield "the program compiles without a warning", built.returncode == 0, built.stdout
     if built.returncode:
         return
     ran = say(str(folder / "readme"), cwd=folder)

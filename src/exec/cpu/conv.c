@@ -61,6 +61,12 @@ static int64_t pad_behind(const int64_t *s, int axis) {
     return (s[OH + axis] - 1) * s[SH + axis] + span - s[H + axis] - s[PH + axis];
 }
 
+/* oneDNN's strided 1x1 weight gradients of channels-last images write past their scratchpad where an image
+ * has fewer channels than one of their blocks, 8 or 16 (github.com/uxlfoundation/oneDNN/issues/6035). */
+static bool writes_past_scratchpad(const int64_t *s) {
+    return s[KH] == 1 && s[KW] == 1 && (s[SH] > 1 || s[SW] > 1) && s[C] / s[G] < 16;
+}
+
 static dnnl_status_t conv_describe(conv *v) {
     const int64_t *s = v->size;
     dnnl_memory_desc_t x, w, y, plain;
@@ -97,6 +103,7 @@ static dnnl_status_t conv_describe(conv *v) {
     p->in[1] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
     p->out = (cpu_operand){DNNL_ARG_DIFF_WEIGHTS, plain};
     p->free_layout = 2;
+    p->avoid = writes_past_scratchpad(s) ? "jit_1x1:" : NULL;
     if (failed) return failed;
     return dnnl_dilated_convolution_backward_weights_desc_init(
         &v->backward, dnnl_convolution_direct, &x, &w, NULL, &y, stride, dilation, before, behind);

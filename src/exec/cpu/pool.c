@@ -51,8 +51,8 @@ const ebb_kernel_info ebb_cpu_max_pool = {.launch = max_pool_launch};
  */
 
 /* One window, `width` channels at x and y. */
-static inline void average_block(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
-                                 float *y) {
+CPU_INLINE void average_block(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
+                              float *y) {
     double sum[CPU_POOL_BLOCK] = {0};
     const double factor = 1 / cpu_pool_divisor(s, v);
     for (int64_t h = v->h0; h < v->h1; h++) {

@@ -13,8 +13,8 @@ typedef struct pool_grad {
  */
 
 /* Which element of the window holds each channel's first maximum, counted in the order h, w. */
-static inline void first_max(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
-                             int32_t place[CPU_POOL_BLOCK]) {
+CPU_INLINE void first_max(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
+                          int32_t place[CPU_POOL_BLOCK]) {
     float best[CPU_POOL_BLOCK];
     memcpy(best, plane + (v->h0 * s->w + v->w0) * s->c, (size_t)width * sizeof *best);
     memset(place, 0, CPU_POOL_BLOCK * sizeof *place);
@@ -32,8 +32,8 @@ static inline void first_max(const cpu_pool *s, const cpu_window *v, const float
 }
 
 /* Adds one window's dy to dx, rows [from, to) only. */
-static inline void give_block(const cpu_pool *s, const cpu_window *v, int64_t from, int64_t to,
-                              const int32_t *place, const float *dy, int64_t width, float *plane) {
+CPU_INLINE void give_block(const cpu_pool *s, const cpu_window *v, int64_t from, int64_t to,
+                           const int32_t *place, const float *dy, int64_t width, float *plane) {
     int32_t at = 0;
     for (int64_t h = v->h0; h < v->h1; h++) {
         for (int64_t w = v->w0; w < v->w1; w++, at++) {
@@ -45,8 +45,7 @@ static inline void give_block(const cpu_pool *s, const cpu_window *v, int64_t fr
     }
 }
 
-static inline void max_window(const pool_grad *g, int64_t n, int64_t p, int64_t q, int64_t from,
-                              int64_t to) {
+CPU_INLINE void max_window(const pool_grad *g, int64_t n, int64_t p, int64_t q, int64_t from, int64_t to) {
     const cpu_pool *s = &g->s;
     const cpu_window v = cpu_window_of(s, p, q);
     const int64_t plane = n * s->h * s->w * s->c, at = ((n * s->oh + p) * s->ow + q) * s->c;
@@ -106,8 +105,8 @@ const ebb_kernel_info ebb_cpu_max_pool_grad = {.supports = max_pool_grad_support
 /* ---- avg_pool_grad ------------------------------------------------------------------------------------
  */
 
-static inline void average_element(const pool_grad *g, int64_t n, int64_t h, int64_t w, int64_t c0,
-                                   int64_t width) {
+CPU_INLINE void average_element(const pool_grad *g, int64_t n, int64_t h, int64_t w, int64_t c0,
+                                int64_t width) {
     const cpu_pool *s = &g->s;
     int64_t p0, p1, q0, q1;
     cpu_pool_readers(s, 0, h, h + 1, &p0, &p1);

@@ -44,13 +44,38 @@ static const cpu_operand *free_operand(const cpu_product *product) {
     return product->free_layout == 2 ? &product->out : &product->in[product->free_layout];
 }
 
+static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc) {
+    const char *name = NULL;
+    if (!product->avoid) return false;
+    if (dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name)) return false;
+    return name && strncmp(name, product->avoid, strlen(product->avoid)) == 0;
+}
+
+/* The first implementation that is not to be avoided: oneDNN lists the best first. */
+static dnnl_status_t choose(cpu_backend *cpu, const cpu_product *product, const_dnnl_primitive_desc_t hint,
+                            dnnl_primitive_desc_t *out) {
+    dnnl_primitive_desc_iterator_t at = NULL;
+    dnnl_status_t failed =
+        dnnl_primitive_desc_iterator_create(&at, product->op, cpu->attr, cpu->engine, hint);
+    while (!failed) {
+        *out = dnnl_primitive_desc_iterator_fetch(at);
+        if (!*out) failed = dnnl_out_of_memory;
+        if (failed || !avoided(product, *out)) break;
+        (void)dnnl_primitive_desc_destroy(*out);
+        *out = NULL;
+        failed = dnnl_primitive_desc_iterator_next(at);
+    }
+    if (at) (void)dnnl_primitive_desc_iterator_destroy(at);
+    return failed == dnnl_iterator_ends ? dnnl_unimplemented : failed;
+}
+
 static ebb_status describe_main(cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
                                 dnnl_primitive_desc_t *out) {
     dnnl_primitive_desc_t hint = NULL;
     dnnl_status_t failed = dnnl_success;
     if (product->hint)
         failed = dnnl_primitive_desc_create(&hint, product->hint, cpu->attr, cpu->engine, NULL);
-    if (!failed) failed = dnnl_primitive_desc_create(out, product->op, cpu->attr, cpu->engine, hint);
+    if (!failed) failed = choose(cpu, product, hint, out);
     if (hint) (void)dnnl_primitive_desc_destroy(hint);
     return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
 }

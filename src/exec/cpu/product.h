@@ -27,6 +27,8 @@ typedef struct cpu_product {
     /* What a gradient wants to see of its forward; NULL where nothing. */
     const_dnnl_op_desc_t hint;
     const_dnnl_op_desc_t op;
+    /* Implementations whose name begins so are passed over; NULL: none. */
+    const char *avoid;
 } cpu_product;
 
 /* Bytes of scratch. Tens of microseconds: callers remember (memo.h). */

@@ -119,11 +119,6 @@ static ebb_status check_against_inputs(const ebb_shadow *shadow, const ebb_launc
     const ebb_launch_check *c = l->check;
     uint32_t n_shared = 0;
     for (uint32_t i = 0; i < c->n_in; i++) {
-        if (listed(c->update, c->n_update, o, i) &&
-            (l->out[o] != l->in[i] || l->out_bytes[o] != l->in_bytes[i])) {
-            return fail_output(shadow, l, o, "is an update and does not lie on its target, input", i,
-                               l->in_buffer[i]);
-        }
         if (!overlap(out_range(l, o), in_range(l, i))) continue;
         const bool allowed =
             listed(c->in_place, c->n_in_place, o, i) || listed(c->update, c->n_update, o, i);
@@ -133,6 +128,16 @@ static ebb_status check_against_inputs(const ebb_shadow *shadow, const ebb_launc
         if (++n_shared > 1) {
             return fail_output(shadow, l, o, "overwrites a second operand, input", i, l->in_buffer[i]);
         }
+    }
+    return EBB_OK;
+}
+
+static ebb_status check_updates(const ebb_shadow *shadow, const ebb_launch *l) {
+    for (uint32_t k = 0; k < l->check->n_update; k++) {
+        const uint32_t o = l->check->update[k].out, i = l->check->update[k].in;
+        if (l->out_bytes[o] == 0 || (l->out[o] == l->in[i] && l->out_bytes[o] == l->in_bytes[i])) continue;
+        return fail_output(shadow, l, o, "is an update and does not lie on its target, input", i,
+                           l->in_buffer[i]);
     }
     return EBB_OK;
 }
@@ -183,6 +188,7 @@ ebb_status ebb_shadow_step(ebb_shadow *shadow, const ebb_launch *l) {
     const ebb_launch_check *c = l->check;
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; status == EBB_OK && i < c->n_in; i++) status = check_read(shadow, l, i);
+    if (status == EBB_OK) status = check_updates(shadow, l);
     for (uint32_t o = 0; status == EBB_OK && o < c->n_out; o++) status = check_output(shadow, l, o);
     if (status == EBB_OK) status = check_scratch(shadow, l);
     for (uint32_t o = 0; status == EBB_OK && o < c->n_out; o++) status = take_output(shadow, l, o);

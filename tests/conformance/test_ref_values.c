@@ -1,0 +1,167 @@
+/* The reference backend against numbers worked out by hand, in logical order: what all other backends are
+ * compared with must itself be right. Every op has a row.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "exec/dropout.h"
+#include "exec/exec.h"
+#include "harness.h"
+
+#define MAX_NUMBERS 16
+
+typedef struct value_row {
+    const ebb_op_info *op;
+    const char *fills; /* 'l' where an input is i32 */
+    const char *inputs, *attrs;
+    double in[7][MAX_NUMBERS], out[2][MAX_NUMBERS];
+} value_row;
+
+#define ROW(name, fill_letters, shapes, attributes, ...) \
+    { &ebb_op_##name, fill_letters, shapes, attributes, __VA_ARGS__ }
+
+#define NINE \
+    { 1, 2, 3, 4, 5, 6, 7, 8, 9 }
+#define SIX \
+    { 1, 2, 3, 4, 5, 6 }
+#define FOUR \
+    { 1, 2, 3, 4 }
+
+static const value_row rows[] = {
+    ROW(conv2d, "u", "[1,1,3,3] [1,1,2,2]", "", {NINE, FOUR}, {{37, 47, 67, 77}}),
+    ROW(conv2d, "u", "[1,1,3,3] [1,1,3,3]", "stride=2 pad=1", {NINE, {1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {{12, 16, 24, 28}}),
+    ROW(conv2d, "u", "[1,1,3,3] [1,1,2,2]", "dilation=2", {NINE, {1, 1, 1, 1}}, {{20}}),
+    ROW(conv2d, "u", "[1,2,1,2] [2,1,1,1]", "groups=2", {FOUR, {10, 100}}, {{10, 20, 300, 400}}),
+    ROW(conv2d, "u", "[1,2,1,2] [1,2,1,1]", "", {FOUR, {10, 100}}, {{310, 420}}),
+    ROW(conv2d_dgrad, "u", "[1,1,2,2] [1,1,2,2]", "size=3", {{1, 0, 0, 10}, FOUR},
+        {{1, 2, 0, 3, 14, 20, 0, 30, 40}}),
+    ROW(conv2d_wgrad, "u", "[1,1,3,3] [1,1,2,2]", "size=2", {NINE, {1, 0, 0, 10}}, {{51, 62, 84, 95}}),
+    ROW(bn_stats, "u", "[2,2]", "", {{1, 10, 3, 20}}, {{2, 15}, {1, 25}}),
+    ROW(bn_stats, "u", "[1,2,1,3]", "", {{1, 2, 3, 4, 4, 4}}, {{2, 4}, {2. / 3, 0}}),
+    ROW(bn_apply, "u", "[1,1,1,2] [1] [1] [1] [1]", "eps=1", {{1, 3}, {2}, {3}, {2}, {1}}, {{0, 2}}),
+    ROW(bn_track, "u", "[1] [1] [1] [1]", "momentum=0.5 count=4", {{4}, {3}, {1}, {1}}, {{2.5}, {2.5}}),
+    ROW(bn_track, "u", "[1] [1] [1] [1]", "momentum=0.5 count=1", {{4}, {3}, {1}, {1}}, {{2.5}, {2}}),
+    ROW(bn_grad_sums, "u", "[1,1,1,2] [1] [1] [1,1,1,2]", "eps=1", {{1, 3}, {2}, {3}, {2, 4}}, {{1}, {6}}),
+    ROW(bn_grad, "u", "[1,1,1,2] [1] [1] [1] [1] [1] [1,1,1,2]", "eps=1",
+        {{1, 3}, {2}, {3}, {2}, {1}, {6}, {2, 4}}, {{-0.75, 0.75}}),
+    ROW(relu, "u", "[3]", "", {{-1, 0, 2}}, {{0, 0, 2}}),
+    ROW(relu_grad, "u", "[3] [3]", "", {{0, 1, 0}, {5, 6, 7}}, {{0, 6, 0}}),
+    ROW(add, "u", "[3] [3]", "", {{1, 2, 3}, {10, 20, 30}}, {{11, 22, 33}}),
+    ROW(mul, "u", "[3] [3]", "", {{1, 2, 3}, {10, 20, 30}}, {{10, 40, 90}}),
+    ROW(bias, "u", "[1,2,1,2] [2]", "", {FOUR, {10, 20}}, {{11, 12, 23, 24}}),
+    ROW(bias, "u", "[2,2] [2]", "", {FOUR, {10, 20}}, {{11, 22, 13, 24}}),
+    ROW(bias_grad, "u", "[1,2,1,2]", "", {FOUR}, {{3, 7}}),
+    ROW(bias_grad, "u", "[2,2]", "", {FOUR}, {{4, 6}}),
+    ROW(linear, "u", "[1,2] [2,2]", "", {{1, 2}, FOUR}, {{5, 11}}),
+    ROW(linear_dgrad, "u", "[1,2] [2,2]", "", {{1, 10}, FOUR}, {{31, 42}}),
+    ROW(linear_wgrad, "u", "[1,2] [1,2]", "", {{1, 2}, {1, 10}}, {{1, 2, 10, 20}}),
+    ROW(to_planes, "u", "[1,3,1,2]", "", {SIX}, {SIX}),
+    ROW(from_planes, "u", "[1,6]", "size=3,1,2", {SIX}, {SIX}),
+    ROW(max_pool, "u", "[1,1,3,3]", "kernel=2 stride=1", {NINE}, {{5, 6, 8, 9}}),
+    ROW(max_pool, "u", "[1,1,1,1]", "kernel=3 stride=1 pad=1", {{-3}}, {{-3}}),
+    ROW(max_pool_grad, "u", "[1,1,2,2] [1,1,1,1]", "kernel=2", {{4, 4, 4, 4}, {5}}, {{5, 0, 0, 0}}),
+    ROW(max_pool_grad, "u", "[1,1,1,3] [1,1,1,2]", "kernel=1,2 stride=1", {{1, 3, 2}, {5, 7}},
+        {{0, 12, 0}}),
+    ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2", {FOUR}, {{2.5}}),
+    ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1", {FOUR}, {{0.25, 0.5, 0.75, 1}}),
+    ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1 count_pad=0", {FOUR}, {FOUR}),
+    ROW(avg_pool_grad, "u", "[1,1,1,1]", "kernel=2 size=2", {{4}}, {{1, 1, 1, 1}}),
+    ROW(avg_pool_grad, "u", "[1,1,1,2]", "kernel=1,2 stride=1 size=1,3", {{4, 8}}, {{2, 6, 4}}),
+    ROW(global_avg_pool, "u", "[1,2,1,2]", "", {{1, 3, 5, 7}}, {{2, 6}}),
+    ROW(global_avg_pool_grad, "u", "[1,2]", "size=1,2", {{2, 6}}, {{1, 1, 3, 3}}),
+    ROW(concat, "u", "[1,1,1,2] [1,2,1,2]", "", {{1, 2}, {3, 4, 5, 6}}, {SIX}),
+    ROW(slice, "u", "[1,3,1,2]", "begin=1 size=2", {SIX}, {{3, 4, 5, 6}}),
+    ROW(slice_grad, "u", "[1,1,1,2]", "begin=1 total=3", {{3, 4}}, {{0, 0, 3, 4, 0, 0}}),
+    ROW(dropout, "u", "[3]", "p=0", {{1, 2, 3}}, {{1, 2, 3}}),
+    ROW(dropout_grad, "u", "[3]", "p=0", {{1, 2, 3}}, {{1, 2, 3}}),
+    ROW(softmax_xent, "ul", "[2,2] [2]", "", {{0, 0, 0, 1.0986122886681098}, {0, 1}},
+        {{0.49041462650586309}}),
+    ROW(softmax_xent, "ul", "[1,2] [1]", "", {{1000, 0}, {1}}, {{1000}}),
+    ROW(softmax_xent_grad, "ulu", "[2,2] [2] []", "", {{0, 0, 0, 1.0986122886681098}, {0, 1}, {2}},
+        {{-0.5, 0.5, 0.25, -0.25}}),
+    ROW(fill, "", "", "shape=3 value=2.5", {{0}}, {{2.5, 2.5, 2.5}}),
+    ROW(sgd, "u", "[1] [1] []", "decay=0.5", {{1}, {2}, {0.5}}, {{-0.25}}),
+    ROW(sgd_momentum, "u", "[1] [1] [1] []", "momentum=0.5 decay=0.5", {{1}, {2}, {4}, {0.5}},
+        {{-1.25}, {4.5}}),
+    ROW(sgd_momentum, "u", "[1] [1] [1] []", "momentum=0.5 decay=0.5 nesterov=1", {{1}, {2}, {4}, {0.5}},
+        {{-1.375}, {4.5}}),
+};
+
+/* Numbers in logical order to a tensor in storage order. */
+static void store(const ebb_type *type, const double *numbers, void *at) {
+    double logical[MAX_NUMBERS];
+    cr_assert_leq(ebb_type_count(type), MAX_NUMBERS);
+    for (int64_t i = 0; i < ebb_type_count(type); i++) test_set(type, logical, i, numbers[i]);
+    ebb_tensor_to_storage(type, logical, at);
+}
+
+static void check_row(const test_bench *bench, const value_row *row, bool f64) {
+    const ebb_op_case one = {row->inputs, row->attrs};
+    const ebb_op_cases cases = {.op = row->op, .fills = row->fills, .rows = &one, .n_rows = 1};
+    const test_place place = {0};
+    test_call call;
+    double storage[EBB_MAX_OPERANDS][MAX_NUMBERS];
+    test_inputs inputs = {0};
+    test_results got;
+    test_call_read(bench->env, &cases, 0, f64, &call);
+    for (uint32_t i = 0; i < call.call.n_in; i++) {
+        inputs.at[i] = storage[i];
+        store(&call.in[i], row->in[i], storage[i]);
+    }
+    cr_assert(test_run_kernel(bench, &call, &inputs, &place, &got));
+    for (uint32_t o = 0; o < got.n; o++) {
+        double logical[MAX_NUMBERS];
+        ebb_tensor_to_logical(&call.out[o], got.at[o], logical);
+        for (int64_t i = 0; i < ebb_type_count(&call.out[o]); i++) {
+            const double x = test_get(&call.out[o], logical, i), want = row->out[o][i];
+            const double unit = call.out[o].dtype == EBB_F32 ? 2e-7 : 4e-16;
+            cr_assert(fabs(x - want) <= unit * (1 + fabs(want)),
+                      "%s %s %s: result %u element %lld is %.17g, not %.17g", row->op->name, row->inputs,
+                      row->attrs, o, (long long)i, x, want);
+        }
+    }
+    test_results_deinit(&got);
+}
+
+Test(reference, agrees_with_numbers_worked_out_by_hand) {
+    bool seen[EBB_N_OPS] = {false};
+    test_bench bench;
+    test_bench_init(&bench, "ref", 1);
+    for (size_t k = 0; k < EBB_COUNT(rows); k++) {
+        check_row(&bench, &rows[k], false);
+        check_row(&bench, &rows[k], true);
+        seen[rows[k].op->code] = true;
+    }
+    for (uint32_t k = 0; k < ebb_n_op_cases; k++)
+        cr_assert(seen[ebb_op_cases_all[k]->op->code], "no row for %s", ebb_op_cases_all[k]->op->name);
+    test_bench_deinit(&bench);
+}
+
+/* The mask follows the logical index, so that [2,3,2,2] and its flat 24 elements lose the same ones. */
+Test(reference, dropout_draws_by_logical_index) {
+    static const ebb_op_case shapes[] = {{"[2,3,2,2]", "p=0.4"}, {"[24]", "p=0.4"}};
+    const ebb_op_cases cases = {
+        .op = &ebb_op_dropout, .fills = "d", .rows = shapes, .n_rows = EBB_COUNT(shapes)};
+    test_bench bench;
+    test_bench_init(&bench, "ref", 1);
+    for (uint32_t row = 0; row < EBB_COUNT(shapes); row++) {
+        const test_place place = {0};
+        test_call call;
+        test_results got;
+        double numbers[24], logical[24];
+        test_inputs inputs = {.at = {numbers}};
+        test_call_read(bench.env, &cases, row, true, &call);
+        for (int i = 0; i < 24; i++) logical[i] = i + 1;
+        ebb_tensor_to_storage(&call.in[0], logical, numbers);
+        cr_assert(test_run_kernel(&bench, &call, &inputs, &place, &got));
+        ebb_tensor_to_logical(&call.out[0], got.at[0], logical);
+        const uint64_t key = ebb_dropout_key(TEST_SEED, TEST_SEED_KEY);
+        for (uint32_t i = 0; i < 24; i++) {
+            const bool keep = ebb_dropout_keep(key, TEST_STEP, ebb_dropout_threshold(0.4), i);
+            cr_assert_float_eq(logical[i], keep ? (i + 1) / 0.6 : 0, 1e-12, "row %u element %u", row, i);
+        }
+        test_results_deinit(&got);
+    }
+    test_bench_deinit(&bench);
+}

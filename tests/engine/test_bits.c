@@ -1,0 +1,168 @@
+/* The invariant of the project: saving memory never changes a bit. Random training graphs are planned without reuse, in
+ * place and under budgets, and run on every computing backend, whole and by phase, by fewer and more threads than the
+ * plan's width; every output, gradient, parameter, running statistic and dropout mask must agree.
+ *
+ * EBB_TEST_GRAPHS sets how many graphs are drawn (default 200). */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "ebb_build.h"
+#include "engine/engine.h"
+#include "support/random_graph.h"
+#include "support/run_graph.h"
+
+#define N_STEPS 3
+#define WIDTH   2
+
+static uint32_t n_graphs(void) {
+    const char *text = getenv("EBB_TEST_GRAPHS");
+    int64_t n = 200;
+    if (text) cr_assert(ebb_parse_i64(text, 1, 100000000, &n), "EBB_TEST_GRAPHS=%s is no count", text);
+    return (uint32_t)n;
+}
+
+#define MUST(env, call)                                                                                      \
+    do {                                                                                                     \
+        ebb_status must_status = (call);                                                                     \
+        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env));        \
+    } while (0)
+
+typedef struct subject {
+    ebb_env *env;
+    uint64_t seed;
+    ebb_graph *graph;
+    ebb_options options;
+} subject;
+
+static void pass(subject *s, ebb_status status, ebb_graph *made) {
+    cr_assert(status == EBB_OK, "graph %llu: %s", (unsigned long long)s->seed, ebb_env_error(s->env));
+    ebb_graph_destroy(s->graph);
+    s->graph = made;
+}
+
+static void make_training_graph(subject *s, bool phased) {
+    static const char *const keep[] = {"*.grad"};
+    ebb_graph *made;
+    MUST(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
+    ebb_status status = ebb_lower(s->env, s->graph, EBB_TRAIN, &made);
+    pass(s, status, made);
+    status = ebb_grad(s->env, s->graph, &made);
+    pass(s, status, made);
+    status = ebb_mark_outputs(s->env, s->graph, keep, s->seed % 3 == 0 ? 1 : 0, &made);
+    pass(s, status, made);
+    ebb_sgd sgd = {.momentum = s->seed % 2 ? 0.9 : 0, .weight_decay = 1e-4, .nesterov = s->seed % 4 == 3};
+    status = ebb_add_sgd(s->env, s->graph, &sgd, phased, &made);
+    pass(s, status, made);
+    status = ebb_simplify(s->env, s->graph, &made);
+    pass(s, status, made);
+}
+
+static ebb_backend *open_backend(ebb_env *env, const char *name) {
+    ebb_backend *backend;
+    const ebb_backend_api *api = ebb_backend_find(name);
+    cr_assert_not_null(api, "no backend %s", name);
+    MUST(env, api->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
+    return backend;
+}
+
+static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend *backend, ebb_memory_mode mode,
+                         int64_t budget) {
+    ebb_compiled out = {0};
+    s->options.memory = mode;
+    s->options.budget_bytes = budget;
+    ebb_status status = ebb_chapter_plan(s->env, facts, backend, &s->options, NULL, &out);
+    cr_assert(status == EBB_OK, "graph %llu: %s: %s", (unsigned long long)s->seed, ebb_status_name(status),
+              ebb_env_error(s->env));
+    MUST(s->env, ebb_plan_audit(s->env, out.plan));
+    MUST(s->env, ebb_plan_shadow(s->env, out.plan));
+    if (budget > 0) cr_assert_leq(out.plan->total_bytes, budget);
+    return out;
+}
+
+static uint64_t run(subject *s, ebb_backend *backend, const ebb_plan *p, uint32_t threads, bool by_phase) {
+    test_run_request r = {.graph = s->graph, .plan = p, .backend = backend, .seed = s->seed, .n_steps = N_STEPS,
+                          .n_run_threads = threads, .poison = true, .by_phase = by_phase};
+    return test_run_graph(s->env, &r);
+}
+
+/* The smallest budget that the planner finds, by asking for the impossible. */
+static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backend *backend, int64_t in_place) {
+    ebb_compiled out = {0};
+    s->options.memory = EBB_MEMORY_BUDGET;
+    s->options.budget_bytes = 1;
+    ebb_status status = ebb_chapter_plan(s->env, facts, backend, &s->options, NULL, &out);
+    cr_assert(status == EBB_OVER_BUDGET, "graph %llu: %s", (unsigned long long)s->seed, ebb_status_name(status));
+    const char *needs = strstr(ebb_env_error(s->env), "needs ");
+    cr_assert_not_null(needs, "%s", ebb_env_error(s->env));
+    int64_t least = strtoll(needs + strlen("needs "), NULL, 10);
+    cr_assert(least > 1 && least <= in_place, "graph %llu: least %lld, in place %lld", (unsigned long long)s->seed,
+              (long long)least, (long long)in_place);
+    return least;
+}
+
+static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, uint32_t *n_recomputed) {
+    ebb_backend *backend = open_backend(s->env, name);
+    ebb_pgraph *facts;
+    MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, &facts));
+    ebb_compiled none = plan(s, facts, backend, EBB_MEMORY_NONE, -1);
+    ebb_compiled in_place = plan(s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
+    int64_t most = in_place.plan->total_bytes, least = least_budget(s, facts, backend, most);
+    ebb_compiled middle = plan(s, facts, backend, EBB_MEMORY_BUDGET, least + (most - least) / 2);
+    ebb_compiled tight = plan(s, facts, backend, EBB_MEMORY_BUDGET, least);
+    ebb_plan_summary summary;
+    ebb_plan_summarize(tight.plan, &summary);
+    *n_recomputed += summary.n_recomputed;
+
+    *digest = run(s, backend, none.plan, 0, false);
+    const struct {
+        const char *what;
+        uint64_t digest;
+    } runs[] = {
+        {"in place", run(s, backend, in_place.plan, 0, false)},
+        {"in place, 1 thread", run(s, backend, in_place.plan, 1, false)},
+        {"half the budget", run(s, backend, middle.plan, 0, false)},
+        {"least budget", run(s, backend, tight.plan, 0, false)},
+        {"least budget, 1 thread", run(s, backend, tight.plan, 1, false)},
+        {"least budget, 3 threads", run(s, backend, tight.plan, 3, false)},
+        {"no reuse, by phase", phased ? run(s, backend, none.plan, 0, true) : *digest},
+        {"least budget, by phase", phased ? run(s, backend, tight.plan, 0, true) : *digest},
+    };
+    for (size_t i = 0; i < EBB_COUNT(runs); i++)
+        cr_assert(runs[i].digest == *digest, "graph %llu on %s%s: \"%s\" differs from no reuse",
+                  (unsigned long long)s->seed, name, phased ? ", phased" : "", runs[i].what);
+    ebb_compiled_deinit(s->env, &none);
+    ebb_compiled_deinit(s->env, &in_place);
+    ebb_compiled_deinit(s->env, &middle);
+    ebb_compiled_deinit(s->env, &tight);
+    ebb_pgraph_destroy(facts);
+    backend->api->destroy(backend);
+}
+
+static void check_graph(ebb_env *env, uint64_t seed, uint32_t *n_recomputed) {
+    uint64_t digest[2][2] = {{0}};
+    for (int phased = 0; phased < 2; phased++) {
+        subject s = {.env = env, .seed = seed};
+        ebb_options_init(&s.options);
+        s.options.effort = 400;
+        s.options.phased = phased;
+        make_training_graph(&s, phased);
+        check_backend(&s, "ref", phased, &digest[phased][0], n_recomputed);
+        cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest[phased][0],
+                  "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
+#if EBB_HAVE_CPU
+        check_backend(&s, "cpu", phased, &digest[phased][1], n_recomputed);
+#endif
+        ebb_graph_destroy(s.graph);
+    }
+    cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
+              ebb_env_allocated_bytes(env));
+}
+
+Test(bits, saving_memory_never_changes_a_result, .timeout = 7200) {
+    ebb_env *env;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    uint32_t n = n_graphs(), n_recomputed = 0;
+    for (uint64_t seed = 1; seed <= n; seed++) check_graph(env, seed, &n_recomputed);
+    cr_assert_gt(n_recomputed, n, "the budgets recomputed next to nothing: %u ops in %u graphs", n_recomputed, n);
+    ebb_env_destroy(env);
+}

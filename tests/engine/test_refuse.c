@@ -1,0 +1,169 @@
+/* What the engine refuses: one line, the right status, nothing leaked. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ebb/ebb.h"
+
+static const char TINY[] = "ebb 1\ngraph tiny\ndim N = 4\n%x = input f32[N,3]\n%labels = input i32[N]\n"
+                           "%w = param f32[2,3] init=uniform\n%y = linear %x, %w\n"
+                           "%loss = softmax_xent %y, %labels\noutput %y\nloss %loss\n";
+
+static ebb_env *new_env(void) {
+    ebb_env *env;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    return env;
+}
+
+static void expect(ebb_env *env, ebb_status got, ebb_status want, const char *word) {
+    cr_assert_eq(got, want, "%s instead of %s: %s", ebb_status_name(got), ebb_status_name(want), ebb_env_error(env));
+    cr_assert_not_null(strstr(ebb_env_error(env), word), "\"%s\" lacks \"%s\"", ebb_env_error(env), word);
+    cr_assert_null(strchr(ebb_env_error(env), '\n'));
+}
+
+typedef void (*spoil)(ebb_options *o);
+static void no_budget(ebb_options *o) { o->memory = EBB_MEMORY_BUDGET; }
+static void small_budget(ebb_options *o) { o->memory = EBB_MEMORY_BUDGET, o->budget_bytes = 1; }
+static void bad_momentum(ebb_options *o) { o->momentum = 1.0; }
+static void nan_decay(ebb_options *o) { o->weight_decay = strtod("nan", NULL); }
+static void lone_nesterov(ebb_options *o) { o->momentum = 0, o->nesterov = true; }
+static void no_pool(ebb_options *o) { o->sublinear.genetic_pool_size = 0; }
+static void no_worker(ebb_options *o) { o->sublinear.num_worker = 0; }
+static void bad_device(ebb_options *o) { o->device = "tpu"; }
+static void bad_effort(ebb_options *o) { o->effort = -1; }
+static void bad_time(ebb_options *o) { o->time_limit_s = -0.5; }
+static void many_threads(ebb_options *o) { o->n_threads = 100000; }
+
+Test(refuse, options_out_of_range) {
+    static const struct {
+        spoil spoil;
+        ebb_status status;
+        const char *word;
+    } rows[] = {
+        {no_budget, EBB_USAGE, "budget is -1"},
+        {small_budget, EBB_OVER_BUDGET, "smallest found needs"},
+        {bad_momentum, EBB_USAGE, "momentum is 1"},
+        {nan_decay, EBB_USAGE, "weight decay"},
+        {lone_nesterov, EBB_USAGE, "Nesterov"},
+        {no_pool, EBB_USAGE, "genetic_pool_size is 0"},
+        {no_worker, EBB_USAGE, "num_worker is 0"},
+        {bad_device, EBB_UNAVAILABLE, "tpu"},
+        {bad_effort, EBB_USAGE, "effort is -1"},
+        {bad_time, EBB_USAGE, "time limit"},
+        {many_threads, EBB_USAGE, "threads is 100000"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ebb_env *env = new_env();
+        ebb_model *model;
+        cr_assert_eq(ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model), EBB_OK);
+        ebb_options o;
+        ebb_options_init(&o);
+        rows[i].spoil(&o);
+        ebb_plan *plan;
+        expect(env, ebb_plan_model(env, model, NULL, 0, &o, &plan), rows[i].status, rows[i].word);
+        cr_assert_null(plan);
+        ebb_model_destroy(model);
+        cr_assert_eq(ebb_env_allocated_bytes(env), 0, "row %zu leaks", i);
+        ebb_env_destroy(env);
+    }
+}
+
+Test(refuse, feeds_fetches_and_dims_that_do_not_fit) {
+    ebb_env *env = new_env();
+    ebb_model *model;
+    ebb_engine *engine;
+    ebb_program *p;
+    ebb_options o;
+    ebb_options_init(&o);
+    float x[12] = {0};
+    cr_assert_eq(ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model), EBB_OK);
+    cr_assert_eq(ebb_engine_create(env, model, &o, &engine), EBB_OK);
+    expect(env, ebb_compile(engine, &(ebb_dim_binding){"M", 4}, 1, &p), EBB_USAGE, "M");
+    cr_assert_null(p);
+    cr_assert_neq(ebb_compile(engine, &(ebb_dim_binding){"N", 0}, 1, &p), EBB_OK);
+    cr_assert_eq(ebb_compile(engine, NULL, 0, &p), EBB_OK);
+    expect(env, ebb_feed(p, "x", x, 44), EBB_BAD_INPUT, "44 were given");
+    expect(env, ebb_feed(p, "nope", x, 48), EBB_BAD_INPUT, "nope");
+    expect(env, ebb_feed(p, "y", x, 32), EBB_USAGE, "computed");
+    expect(env, ebb_fetch(p, "w.grad", x, 24), EBB_USAGE, "fetch");
+    expect(env, ebb_run_phase(p, EBB_FORWARD), EBB_USAGE, "phased");
+    ebb_engine_destroy(engine);
+    ebb_model_destroy(model);
+    cr_assert_eq(ebb_env_allocated_bytes(env), 0);
+    ebb_env_destroy(env);
+}
+
+Test(refuse, a_named_smallest_budget_is_reached_when_it_is_asked_for) {
+    ebb_env *env = new_env();
+    ebb_model *model;
+    char path[512];
+    snprintf(path, sizeof(path), "%s/resnet18.ebb", EBB_MODELS_DIR);
+    cr_assert_eq(ebb_model_open(env, path, &model), EBB_OK, "%s", ebb_env_error(env));
+    ebb_dim_binding dims[] = {{"N", 3}, {"H", 64}};
+    ebb_options o;
+    ebb_options_init(&o);
+    small_budget(&o);
+    o.effort = 4000;
+    ebb_plan *plan;
+    expect(env, ebb_plan_model(env, model, dims, 2, &o, &plan), EBB_OVER_BUDGET, "smallest found needs");
+    o.budget_bytes = strtoll(strstr(ebb_env_error(env), "needs ") + 6, NULL, 10);
+    cr_assert_eq(ebb_plan_model(env, model, dims, 2, &o, &plan), EBB_OK, "%s", ebb_env_error(env));
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    cr_assert_leq(s.total_bytes, o.budget_bytes);
+    ebb_plan_destroy(plan);
+    ebb_model_destroy(model);
+    cr_assert_eq(ebb_env_allocated_bytes(env), 0);
+    ebb_env_destroy(env);
+}
+
+/* The allocator says no at the nth allocation, for every n until all goes well. */
+typedef struct failing {
+    int64_t left;
+} failing;
+static void *fail_alloc(void *ctx, size_t bytes, size_t alignment) {
+    failing *f = ctx;
+    if (f->left-- == 0) return NULL;
+    size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    return aligned_alloc(alignment, rounded);
+}
+static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    (void)ctx, (void)bytes, (void)alignment;
+    free(ptr);
+}
+
+static ebb_status story(ebb_env *env) {
+    ebb_model *model = NULL;
+    ebb_engine *engine = NULL;
+    ebb_program *p;
+    ebb_options o;
+    ebb_options_init(&o);
+    o.device = "ref";
+    o.effort = 50;
+    o.memory = EBB_MEMORY_BUDGET;
+    o.budget_bytes = 2000;
+    ebb_status status = ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model);
+    if (status == EBB_OK) status = ebb_engine_create(env, model, &o, &engine);
+    if (status == EBB_OK) status = ebb_compile(engine, NULL, 0, &p);
+    if (status == EBB_OK) status = ebb_step(p);
+    ebb_engine_destroy(engine);
+    ebb_model_destroy(model);
+    return status;
+}
+
+Test(refuse, every_refused_allocation_is_no_memory_and_leaks_nothing, .timeout = 300) {
+    for (int64_t n = 0;; n++) {
+        failing f = {.left = n + 1}; /* the env itself is one */
+        ebb_env *env;
+        cr_assert_eq(ebb_env_create(&(ebb_env_options){.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f}, &env),
+                     EBB_OK);
+        ebb_status status = story(env);
+        cr_assert_eq(ebb_env_allocated_bytes(env), 0, "allocation %lld: %zu bytes leaked", (long long)n,
+                     ebb_env_allocated_bytes(env));
+        bool all = f.left >= 0;
+        cr_assert(status == (all ? EBB_OK : EBB_NO_MEMORY), "allocation %lld: %s: %s", (long long)n,
+                  ebb_status_name(status), ebb_env_error(env));
+        ebb_env_destroy(env);
+        if (all) break;
+    }
+}

@@ -1,0 +1,65 @@
+/* The hot loop against the long way: what `score` says of a candidate is what rewrite, plan and audit say. */
+#include "support.h"
+
+#define N_CANDIDATES 4 /* a graph */
+
+typedef struct tally {
+    uint32_t n_valid, n_invalid, n_recomputing;
+} tally;
+
+static void check_candidate(ebb_env *env, const bench *b, const uint8_t *genes, uint64_t seed, tally *sum) {
+    const ebb_pgraph *graph = b->space->graph;
+    ebb_score score = ebb_score_genes(b->scorer, genes, 0);
+    if (!score.valid) {
+        sum->n_invalid++;
+        return;
+    }
+    ebb_step_choice *steps = ebb_calloc(env, score.n_steps, sizeof *steps);
+    uint32_t *alternative = ebb_calloc(env, graph->n_ops, sizeof *alternative);
+    cr_assert(steps != NULL && alternative != NULL);
+    for (uint32_t i = 0; i < graph->n_ops; i++) alternative[i] = ebb_space_way_of(b->space, genes, i);
+    for (uint32_t i = 0; i < score.n_steps; i++) {
+        ebb_id op = ebb_scorer_steps(b->scorer)[i];
+        steps[i] = (ebb_step_choice){op, alternative[op]};
+    }
+    ebb_plan *plan = plan_steps(env, graph, steps, score.n_steps, alternative, b->space->alignment);
+    cr_assert_eq(plan->n_steps, score.n_steps, "seed %llu", (unsigned long long)seed);
+    cr_assert_eq(plan->time_ns, score.time_ns, "seed %llu", (unsigned long long)seed);
+    cr_assert_eq(plan->max_live_bytes, score.peak_bytes, "seed %llu: planned %lld, scored %lld",
+                 (unsigned long long)seed, (long long)plan->max_live_bytes, (long long)score.peak_bytes);
+    sum->n_valid++;
+    sum->n_recomputing += score.n_steps > graph->n_ops;
+    ebb_plan_destroy(plan);
+    ebb_cfree(env, alternative, graph->n_ops, sizeof *alternative);
+    ebb_cfree(env, steps, score.n_steps, sizeof *steps);
+}
+
+static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
+    static const int64_t alignments[] = {1, 8, 64, 512};
+    static const uint32_t percents[N_CANDIDATES] = {0, 8, 30, 90};
+    random_pgraph_options options = {.n_ops = seed % 100 == 99 ? 200 : 0};
+    ebb_pgraph *graph = draw_pgraph(env, seed, &options);
+    bench b = bench_begin(env, graph, alignments[seed % EBB_COUNT(alignments)]);
+    uint8_t *genes = ebb_calloc(env, b.space->n_genes, 1);
+    cr_assert_not_null(genes);
+    ebb_rng rng;
+    ebb_rng_init(&rng, seed, 1);
+    for (uint32_t k = 0; k < N_CANDIDATES; k++) {
+        draw_genes(b.space, &rng, percents[k], genes);
+        check_candidate(env, &b, genes, seed, sum);
+    }
+    ebb_cfree(env, genes, b.space->n_genes, 1);
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+}
+
+Test(score, peak_time_and_steps_are_those_of_the_plan, .timeout = 3600) {
+    uint32_t n = count_from_env("EBB_TEST_GRAPHS", 1000);
+    tally sum = {0};
+    ebb_env *env = start_env();
+    for (uint64_t seed = 0; seed < n; seed++) check_graph(env, seed, &sum);
+    cr_log_info("valid %u, recomputing %u, invalid %u", sum.n_valid, sum.n_recomputing, sum.n_invalid);
+    cr_assert(sum.n_valid > n && sum.n_recomputing > n / 4 && sum.n_invalid > 0,
+              "valid %u, recomputing %u, invalid %u", sum.n_valid, sum.n_recomputing, sum.n_invalid);
+    end_env(env);
+}
