@@ -19,10 +19,10 @@ static const struct flag {
     {"budget", TEXT, AT(budget), 0, 0, "BYTES in all (MB = 10^6, MiB = 2^20), or N% of the in-place arena"},
     {"batch", INTEGER, AT(batch), 1, 1 << 20, "images of a step (default 32)"},
     {"image", INTEGER, AT(image), 32, 4096, "side of an image in pixels (default 64; synthetic 224)"},
-    {"epochs", INTEGER, AT(epochs), 1, 1000000, "passes over the training scans (default 8)"},
+    {"epochs", INTEGER, AT(epochs), 1, 1000000, "passes over the training scans (default 6)"},
     {"steps", INTEGER, AT(steps), 1, INT32_MAX, "stop after this many steps (synthetic: 3)"},
-    {"lr", REAL, AT(lr), 0, 0, "highest learning rate (default 0.05)"},
-    {"warmup", INTEGER, AT(warmup), 0, INT32_MAX, "steps until the learning rate is there (default 45)"},
+    {"lr", REAL, AT(lr), 0, 0, "highest learning rate (default 0.008)"},
+    {"warmup", INTEGER, AT(warmup), 0, INT32_MAX, "steps until the learning rate is there (default 22)"},
     {"schedule", TEXT, AT(schedule), 0, 0, "cosine | step (default cosine)"},
     {"momentum", REAL, AT(momentum), 0, 0, "of SGD (default 0.9)"},
     {"weight-decay", REAL, AT(weight_decay), 0, 0, "of SGD (default 0.0001)"},
@@ -125,9 +125,10 @@ static bool set_flag(config *c, const struct flag *f, const char *value) {
 
 bool config_parse(config *out, int argc, char **argv, char *error, size_t error_size) {
     *out = (config){.model = RESNET50_MODEL, .data = RESNET50_DATA, .schedule = "cosine", .device = "cpu"};
-    out->batch = 32, out->epochs = 8, out->warmup = 45, out->seed = 1;
+    out->batch = 32, out->epochs = 6, out->warmup = 22, out->seed = 1;
     out->image = out->steps = out->threads = out->budget_bytes = -1;
-    out->lr = 0.05, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5, out->budget_share = -1;
+    out->lr = 0.008, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5,
+    out->budget_share = -1;
     for (int i = 1; i < argc; i++) {
         const struct flag *f = NULL;
         size_t n = strcspn(argv[i], "=");

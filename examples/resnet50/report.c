@@ -40,8 +40,7 @@ ebb_status report_digest(training *t, char out[65]) {
     return status;
 }
 
-/* High-water mark of the process's resident memory. */
-static int64_t process_peak_bytes(void) {
+int64_t report_process_peak_bytes(void) {
     char line[256];
     long long kib = 0;
     FILE *file = fopen("/proc/self/status", "r");
@@ -56,7 +55,7 @@ static int64_t process_peak_bytes(void) {
 
 typedef struct figures {
     ebb_plan_summary plan;
-    int64_t planned_bytes, block_bytes, peak_bytes;
+    int64_t planned_bytes, block_bytes;
     double images_per_s;
     char sha256[65];
 } figures;
@@ -78,7 +77,7 @@ static void print_json(const training *t, const figures *f) {
            (long long)f->plan.persistent_bytes);
     printf("  \"planned_block_bytes\": %lld,\n  \"allocated_block_bytes\": %lld,\n  "
            "\"process_peak_bytes\": %lld,\n",
-           (long long)f->planned_bytes, (long long)f->block_bytes, (long long)f->peak_bytes);
+           (long long)f->planned_bytes, (long long)f->block_bytes, (long long)t->peak_bytes);
     printf("  \"n_steps_of_plan\": %u,\n  \"n_recomputed\": %u,\n  \"n_threads\": %u,\n", f->plan.n_steps,
            f->plan.n_recomputed, f->plan.n_threads);
     printf("  \"sha256\": \"%s\"\n}\n", f->sha256);
@@ -94,7 +93,7 @@ static void print_text(const training *t, const figures *f) {
            (double)p->arena_bytes / mib, 100 * (double)p->arena_bytes / base, base / mib);
     printf("block planned     %lld bytes\nblock allocated   %lld bytes\n", (long long)f->planned_bytes,
            (long long)f->block_bytes);
-    printf("process peak      %.1f MiB\n", (double)f->peak_bytes / mib);
+    printf("process peak      %.1f MiB\n", (double)t->peak_bytes / mib);
     printf("run again         %u of %u ops of a step\n", p->n_recomputed, p->n_steps);
     printf("steps             %lld at %.1f images/s\n", (long long)t->n_steps, f->images_per_s);
     printf("loss              %.6f -> %.6f\n", t->first_loss, t->last_loss);
@@ -108,7 +107,6 @@ ebb_status report_print(training *t) {
     if (status != EBB_OK) return status;
     ebb_plan_summarize(ebb_program_plan(t->program), &f.plan);
     f.planned_bytes = f.plan.arena_bytes + f.plan.persistent_bytes;
-    f.peak_bytes = process_peak_bytes();
     if (t->train_ns > 0) f.images_per_s = 1e9 * (double)t->n_images / (double)t->train_ns;
     if (t->config->json)
         print_json(t, &f);

@@ -43,7 +43,8 @@ typedef struct training {
     /* What came of it. */
     int64_t n_steps, n_images, train_ns;
     double first_loss, last_loss;
-    double accuracy; /* of the held-out scans, or < 0 */
+    double accuracy;    /* of the held-out scans, or < 0 */
+    int64_t peak_bytes; /* of the process when training ended; the held-out scans come after it */
 } training;
 
 /* Plans and compiles. */
@@ -64,5 +65,7 @@ ebb_status held_out_accuracy(training *t, double *out);
 /* SHA-256 over the bytes of every param and state, in the model's order and logical layout, in hex. */
 ebb_status report_digest(training *t, char out[65]);
 ebb_status report_print(training *t);
+/* High-water mark of the process's resident memory so far, -1 when it is not known. */
+int64_t report_process_peak_bytes(void);
 
 #endif

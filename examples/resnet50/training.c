@@ -227,6 +227,7 @@ ebb_status training_run(training *t, void *csv_file) {
     if (c->csv != NULL) fputs("step,epoch,lr,loss,ns\n", c->csv);
     for (int64_t epoch = 0; t->n_steps < c->n_steps && status == EBB_OK; epoch++) {
         status = run_epoch(t, c, epoch);
+        t->peak_bytes = report_process_peak_bytes();
         if (status != EBB_OK || t->data == NULL || (settings->steps > 0 && !settings->each_epoch)) continue;
         if (!settings->each_epoch && t->n_steps < c->n_steps) continue;
         status = held_out_accuracy(t, &t->accuracy);

@@ -51,7 +51,7 @@ typedef struct ebb_options {
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: counts total_bytes; > 0 */
     ebb_sublinear_config sublinear;
-    int64_t effort;      /* candidates that the search scores; 0: the default (200000) */
+    int64_t effort;      /* candidates that the search scores; 0: by the size of the graph */
     double time_limit_s; /* 0: none. A limit that strikes voids "same plan everywhere" */
     uint64_t seed;       /* parameters, dropout, search; default 1 */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */

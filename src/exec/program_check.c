@@ -19,7 +19,7 @@ static ebb_status check_backend(const ebb_exec *exec) {
             "backend with the plan's width",
             plan->graph->name, plan->n_threads, api->name, exec->backend->n_threads);
     }
-    if (plan->alignment < api->alignment || plan->alignment % api->alignment != 0) {
+    if (api->computes && (plan->alignment < api->alignment || plan->alignment % api->alignment != 0)) {
         return ebb_fail(
             exec->env, EBB_USAGE, "plan of %s: alignment %lld, backend %s needs a multiple of %lld",
             plan->graph->name, (long long)plan->alignment, api->name, (long long)api->alignment);
@@ -125,7 +125,7 @@ static ebb_status check_steps(const ebb_exec *exec) {
                             "plan: step %u (%s): its buffers do not hold the op's operands", s, op->name);
         }
         if (!inside(step->scratch_offset, step->scratch_bytes, plan->arena_bytes) ||
-            (step->scratch_bytes && step->scratch_offset % api->alignment != 0)) {
+            (api->computes && step->scratch_bytes && step->scratch_offset % api->alignment != 0)) {
             return ebb_fail(
                 exec->env, EBB_BAD_INPUT,
                 "plan: step %u (%s): %lld scratch bytes at offset %lld: outside the arena's %lld bytes or "

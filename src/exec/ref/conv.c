@@ -1,8 +1,8 @@
 /* ref/conv.c: convolution and its two gradients, one output element at a time.
  *
- *     y[n,o,p] = sum over k, c of x[n, c, p*stride - pad + k*dilation] * w[o, c, k]      (per axis; c in
- * o's group)
+ *     y[n,o,p] = sum over k, c of x[n, c, p*stride - pad + k*dilation] * w[o, c, k]
  *
+ * along each axis, for the channels c of o's group.
  * Each element of dx gathers the (p, k) that read it, each element of dw the (n, p) that it was used
  * at: nothing is accumulated in the tensor's own dtype.
  */

@@ -115,7 +115,7 @@ static ebb_status shadow_given(ebb_backend *backend, const void *at, int64_t byt
 const ebb_backend_api ebb_backend_shadow = {
     .name = "shadow",
     .computes = false,
-    .alignment = 1,
+    .alignment = 64, /* of plans that are asked of it; it runs those of any other */
     .create = shadow_create,
     .destroy = shadow_destroy,
     .facts = shadow_facts,

@@ -1,9 +1,9 @@
 /* shadow/step.c: one step, held to its rights.
  *
  *   - every byte of every read is owned by exactly that buffer, or by the buffer that it is a view of;
- *   - a written output shares bytes with no operand of the step, except with one input where the op's
- * in_place or update pair says so, at the same address;
- *   - an update lies on its target, a view where it says inside its base;
+ *   - a written output shares bytes with no operand of the step, except with one input where an in_place
+ *     pair says so, at the same address;
+ *   - an update lies on its target and on nothing else; a view lies where it says inside its base;
  *   - scratch shares bytes with no operand.
  *
  * Then outputs and scratch own their bytes. EBB_VIOLATION names the operand, the buffers, the bytes and the
@@ -114,30 +114,40 @@ static ebb_status fail_output(const ebb_shadow *shadow, const ebb_launch *l, uin
                     l->check->buffer_names[other]);
 }
 
-/* A written output may lie on one input only, where a pair allows it and both begin at one address. */
-static ebb_status check_against_inputs(const ebb_shadow *shadow, const ebb_launch *l, uint32_t o) {
+/* The input whose bytes output o takes, or EBB_NONE. */
+static uint32_t target_of(const ebb_launch *l, uint32_t o) {
+    for (uint32_t k = 0; k < l->check->n_update; k++) {
+        if (l->check->update[k].out == o) return l->check->update[k].in;
+    }
+    return EBB_NONE;
+}
+
+/* An update may lie on its target, however often the step reads that, and on nothing else. */
+static ebb_status check_update_over(const ebb_shadow *shadow, const ebb_launch *l, uint32_t o,
+                                    uint32_t target) {
+    const ebb_id root = root_of(shadow, l->in_buffer[target]);
+    for (uint32_t i = 0; i < l->check->n_in; i++) {
+        if (!overlap(out_range(l, o), in_range(l, i)) || root_of(shadow, l->in_buffer[i]) == root) continue;
+        return fail_output(shadow, l, o, "is an update and overwrites input", i, l->in_buffer[i]);
+    }
+    if (l->out_bytes[o] == 0 || (l->out[o] == l->in[target] && l->out_bytes[o] == l->in_bytes[target]))
+        return EBB_OK;
+    return fail_output(shadow, l, o, "is an update and does not lie on its target, input", target,
+                       l->in_buffer[target]);
+}
+
+/* Another output may lie on one input only, where a pair allows it and both begin at one address. */
+static ebb_status check_over(const ebb_shadow *shadow, const ebb_launch *l, uint32_t o) {
     const ebb_launch_check *c = l->check;
     uint32_t n_shared = 0;
     for (uint32_t i = 0; i < c->n_in; i++) {
         if (!overlap(out_range(l, o), in_range(l, i))) continue;
-        const bool allowed =
-            listed(c->in_place, c->n_in_place, o, i) || listed(c->update, c->n_update, o, i);
-        if (!allowed || l->out[o] != l->in[i]) {
+        if (!listed(c->in_place, c->n_in_place, o, i) || l->out[o] != l->in[i]) {
             return fail_output(shadow, l, o, "overwrites without leave input", i, l->in_buffer[i]);
         }
         if (++n_shared > 1) {
             return fail_output(shadow, l, o, "overwrites a second operand, input", i, l->in_buffer[i]);
         }
-    }
-    return EBB_OK;
-}
-
-static ebb_status check_updates(const ebb_shadow *shadow, const ebb_launch *l) {
-    for (uint32_t k = 0; k < l->check->n_update; k++) {
-        const uint32_t o = l->check->update[k].out, i = l->check->update[k].in;
-        if (l->out_bytes[o] == 0 || (l->out[o] == l->in[i] && l->out_bytes[o] == l->in_bytes[i])) continue;
-        return fail_output(shadow, l, o, "is an update and does not lie on its target, input", i,
-                           l->in_buffer[i]);
     }
     return EBB_OK;
 }
@@ -159,7 +169,8 @@ static ebb_status check_output(const ebb_shadow *shadow, const ebb_launch *l, ui
         return fail_output(shadow, l, o, "shares bytes with the step's scratch; output", o,
                            l->out_buffer[o]);
     }
-    return check_against_inputs(shadow, l, o);
+    const uint32_t target = target_of(l, o);
+    return target == EBB_NONE ? check_over(shadow, l, o) : check_update_over(shadow, l, o, target);
 }
 
 static ebb_status check_scratch(const ebb_shadow *shadow, const ebb_launch *l) {
@@ -188,7 +199,6 @@ ebb_status ebb_shadow_step(ebb_shadow *shadow, const ebb_launch *l) {
     const ebb_launch_check *c = l->check;
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; status == EBB_OK && i < c->n_in; i++) status = check_read(shadow, l, i);
-    if (status == EBB_OK) status = check_updates(shadow, l);
     for (uint32_t o = 0; status == EBB_OK && o < c->n_out; o++) status = check_output(shadow, l, o);
     if (status == EBB_OK) status = check_scratch(shadow, l);
     for (uint32_t o = 0; status == EBB_OK && o < c->n_out; o++) status = take_output(shadow, l, o);
