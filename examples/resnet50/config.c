@@ -34,6 +34,7 @@ static const struct flag {
     {"device", TEXT, AT(device), 0, 0, "backend (default cpu)"},
     {"threads", INTEGER, AT(threads), 1, 4096, "width of parallel reductions (default: the processors)"},
     {"seed", INTEGER, AT(seed), 0, INT64_MAX, "of parameters, order and shifts (default 1)"},
+    {"effort", INTEGER, AT(effort), 1, INT64_MAX, "candidates that the search for a plan scores"},
     {"csv", TEXT, AT(csv), 0, 0, "FILE for step, epoch, learning rate, loss, nanoseconds"},
     {"model", TEXT, AT(model), 0, 0, "FILE of the model"},
     {"data", TEXT, AT(data), 0, 0, "FILE of the digits"},
@@ -126,7 +127,7 @@ static bool set_flag(config *c, const struct flag *f, const char *value) {
 bool config_parse(config *out, int argc, char **argv, char *error, size_t error_size) {
     *out = (config){.model = RESNET50_MODEL, .data = RESNET50_DATA, .schedule = "cosine", .device = "cpu"};
     out->batch = 32, out->epochs = 6, out->warmup = 22, out->seed = 1;
-    out->image = out->steps = out->threads = out->budget_bytes = -1;
+    out->image = out->effort = out->steps = out->threads = out->budget_bytes = -1;
     out->lr = 0.008, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5,
     out->budget_share = -1;
     for (int i = 1; i < argc; i++) {

@@ -16,7 +16,7 @@
 
 typedef struct config {
     const char *model, *data, *device, *memory, *csv, *schedule;
-    int64_t batch, image, epochs, steps, warmup, threads, seed;
+    int64_t batch, image, epochs, steps, warmup, threads, seed, effort;
     double lr, momentum, weight_decay, shift;
     const char *budget;
     int64_t budget_bytes; /* -1: none, or a share */

@@ -73,6 +73,7 @@ ebb_status training_open(training *t) {
     options.device = c->device;
     options.n_threads = c->threads > 0 ? (uint32_t)c->threads : 0;
     options.seed = (uint64_t)c->seed;
+    options.effort = c->effort > 0 ? c->effort : 0;
     options.momentum = c->momentum;
     options.weight_decay = c->weight_decay;
     options.nesterov = c->nesterov;

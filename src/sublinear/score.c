@@ -137,7 +137,7 @@ static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
     s->first_read[step] = s->n_reads;
     s->first_life[step] = s->n_lives;
     s->n_steps++;
-    s->time_ns += way->time_ns;
+    if (__builtin_add_overflow(s->time_ns, way->time_ns, &s->time_ns)) return false;
     for (uint32_t k = 0; k < way->n_in; k++) {
         uint32_t life = s->resident[space->ins[way->first_in + k]];
         s->reads[s->n_reads++] = life;
@@ -310,18 +310,23 @@ static int64_t place_givens(ebb_scorer *s) {
 static void sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
     const ebb_space *space = s->space;
     int64_t live = place_givens(s);
-    score->peak_bytes = 0;
+    score->peak_bytes = s->n_steps == 0 ? live : 0;
     for (uint32_t step = 0; step < s->n_steps; step++) {
         const ebb_space_op *op = &space->ops[s->steps[step]];
         const ebb_space_way *way = way_of(s, op);
         live += place(s, step, op, way);
+        if (live > EBB_SPACE_MAX_LIVE) { /* the sums below hold no more */
+            score->valid = false;
+            return;
+        }
         int64_t now = live + way->scratch_bytes;
         s->live[step] = now;
         if (now > score->peak_bytes) {
             score->peak_bytes = now;
             score->peak_position = s->positions[step];
         }
-        if (now > limit) score->overflow_bytes += now - limit;
+        if (now > limit && __builtin_add_overflow(score->overflow_bytes, now - limit, &score->overflow_bytes))
+            score->overflow_bytes = INT64_MAX;
         const uint32_t *reads = &s->reads[s->first_read[step]];
         for (uint32_t k = 0; k < way->n_in; k++) live -= dying(s, reads[k], step);
         for (uint32_t j = 0; j < op->n_out; j++) live -= dying(s, s->first_life[step] + j, step);

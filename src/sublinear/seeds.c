@@ -82,7 +82,7 @@ static int by_worth(const void *a, const void *b) {
 uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
     ebb_env *env = space->arena.env;
     ranked *list = ebb_calloc(env, space->n_genes, sizeof(*list));
-    if (!list) return 0;
+    if (!list) return EBB_NONE;
     uint32_t n = 0;
     for (uint32_t v = 0; v < space->n_values; v++) {
         uint32_t gene = longest_gap(space, &space->values[v]);

@@ -298,8 +298,31 @@ static void set_step_limit(ebb_space *s) {
     s->step_limit = limit < UINT32_MAX / 64 ? (uint32_t)limit : UINT32_MAX / 64;
 }
 
+static bool add_rounded(int64_t bytes, int64_t alignment, int64_t *sum) {
+    return bytes <= EBB_SPACE_MAX_BYTES - alignment &&
+           ebb_add_i64(*sum, ebb_align_up(bytes, alignment), sum) && *sum <= EBB_SPACE_MAX_BYTES;
+}
+
+static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignment) {
+    if (alignment < 1 || alignment > EBB_SPACE_MAX_BYTES || (alignment & (alignment - 1)) != 0)
+        return ebb_fail(env, EBB_USAGE, "graph %s: alignment %lld is no power of two", g->name,
+                        (long long)alignment);
+    int64_t sum = 0;
+    bool ok = true;
+    for (uint32_t v = 0; ok && v < g->n_values; v++) ok = add_rounded(g->values[v].bytes, alignment, &sum);
+    for (uint32_t i = 0; ok && i < g->n_ops; i++)
+        for (uint32_t w = 0; ok && w <= g->ops[i].n_alternatives; w++)
+            ok = add_rounded(ebb_pop_under(&g->ops[i], w ? w - 1 : EBB_NONE).scratch_bytes, alignment, &sum);
+    if (ok) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT,
+                    "graph %s: bytes and scratch rounded up to %lld sum to more than %lld, which no search holds",
+                    g->name, (long long)alignment, (long long)EBB_SPACE_MAX_BYTES);
+}
+
 ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment, ebb_space **out) {
     *out = NULL;
+    ebb_status status = check_sums(env, graph, alignment);
+    if (status != EBB_OK) return status;
     ebb_space *s = ebb_calloc(env, 1, sizeof(*s));
     if (!s) return EBB_NO_MEMORY;
     ebb_arena_init(&s->arena, env);

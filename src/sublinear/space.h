@@ -87,6 +87,12 @@ typedef struct ebb_space {
     uint32_t step_limit;  /* a candidate with more steps is invalid: 16 n_ops + 64 */
 } ebb_space;
 
+/* All bytes of a graph, rounded up and with the scratch of every way, sum to this at most; a candidate in which
+ * twice as many are live at once is invalid. */
+#define EBB_SPACE_MAX_BYTES (INT64_MAX / 4)
+#define EBB_SPACE_MAX_LIVE  (INT64_MAX / 2)
+
+/* Errors: EBB_NO_MEMORY, EBB_USAGE (alignment is no power of two), EBB_BAD_INPUT (EBB_SPACE_MAX_BYTES). */
 EBB_CHECKED ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment,
                                         ebb_space **out);
 void ebb_space_destroy(ebb_space *space);

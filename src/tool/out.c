@@ -136,6 +136,8 @@ void out_table_print(const out_table *table, FILE *to) {
         for (uint32_t c = 0; c < last; c++) {
             if (c == 0)
                 fprintf(to, "%-*s", last == 1 ? 0 : width[c], table->cell[r][c]);
+            else if (c == OUT_COLUMNS - 1)
+                fprintf(to, "  %s", table->cell[r][c]);
             else
                 fprintf(to, "  %*s", width[c], table->cell[r][c]);
         }

@@ -46,7 +46,7 @@ out_word out_count(int64_t n);
 /* Control bytes and the like become '?': names come from files. */
 void out_safe(FILE *to, const char *text);
 
-/* A table: the first column to the left, the others to the right. */
+/* A table: the first and the sixth column to the left, the others to the right. */
 enum { OUT_COLUMNS = 6, OUT_ROWS = 24 };
 typedef struct out_table {
     char cell[OUT_ROWS][OUT_COLUMNS][256]; /* longer ones are cut */

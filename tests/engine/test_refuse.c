@@ -145,6 +145,8 @@ static ebb_status story(ebb_env *env) {
     ebb_status status = ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model);
     if (status == EBB_OK) status = ebb_engine_create(env, model, &o, &engine);
     if (status == EBB_OK) status = ebb_compile(engine, NULL, 0, &p);
+    int32_t labels[4] = {0, 1, 1, 0};
+    if (status == EBB_OK) status = ebb_feed(p, "labels", labels, sizeof(labels));
     if (status == EBB_OK) status = ebb_step(p);
     ebb_engine_destroy(engine);
     ebb_model_destroy(model);

@@ -54,21 +54,46 @@ static int64_t first_max(const pool *s, const window *v, int64_t n, int64_t c) {
     return best;
 }
 
-ebb_status ebb_ref_max_pool(const ref_run *run) {
+/* y of one window and channel; dx of one element. */
+typedef double y_of(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c);
+typedef double dx_of(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w);
+
+static ebb_status forward(const ref_run *run, y_of *y) {
     const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
     for (int64_t n = 0; n < s.n; n++) {
         for (int64_t p = 0; p < s.oh; p++) {
             for (int64_t q = 0; q < s.ow; q++) {
                 const window v = window_of(&s, p, q);
                 for (int64_t c = 0; c < s.c; c++)
-                    ref_set(&s.y, ref_at4(s.y.type, n, c, p, q), ref_get(&s.x, first_max(&s, &v, n, c)));
+                    ref_set(&s.y, ref_at4(s.y.type, n, c, p, q), y(run, &s, &v, n, c));
             }
         }
     }
     return EBB_OK;
 }
 
-static double max_dx(const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+static ebb_status backward(const ref_run *run, const pool *s, const ref_tensor *dx, dx_of *element) {
+    for (int64_t n = 0; n < s->n; n++)
+        for (int64_t h = 0; h < s->h; h++)
+            for (int64_t w = 0; w < s->w; w++)
+                for (int64_t c = 0; c < s->c; c++)
+                    ref_set(dx, ref_at4(dx->type, n, c, h, w), element(run, s, n, c, h, w));
+    return EBB_OK;
+}
+
+/* ---- maximum ---------------------------------------------------------------------------------------- */
+
+static double max_y(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
+    (void)run;
+    return ref_get(&s->x, first_max(s, v, n, c));
+}
+
+ebb_status ebb_ref_max_pool(const ref_run *run) {
+    return forward(run, max_y);
+}
+
+static double max_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+    (void)run;
     const int64_t self = ref_at4(s->x.type, n, c, h, w);
     int64_t p0, p1, q0, q1;
     readers(s, 0, h, s->oh, &p0, &p1);
@@ -86,13 +111,10 @@ static double max_dx(const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) 
 ebb_status ebb_ref_max_pool_grad(const ref_run *run) {
     const pool s = pool_of(run, ref_in(run, 0), ref_in(run, 1));
     const ref_tensor dx = ref_out(run, 0);
-    for (int64_t n = 0; n < s.n; n++)
-        for (int64_t h = 0; h < s.h; h++)
-            for (int64_t w = 0; w < s.w; w++)
-                for (int64_t c = 0; c < s.c; c++)
-                    ref_set(&dx, ref_at4(dx.type, n, c, h, w), max_dx(&s, n, c, h, w));
-    return EBB_OK;
+    return backward(run, &s, &dx, max_dx);
 }
+
+/* ---- average ---------------------------------------------------------------------------------------- */
 
 /* What a window's sum is divided by: its elements, or with count_pad the kernel's. */
 static double avg_divisor(const ref_run *run, const pool *s, const window *v) {
@@ -100,26 +122,15 @@ static double avg_divisor(const ref_run *run, const pool *s, const window *v) {
     return (double)((v->h1 - v->h0) * (v->w1 - v->w0));
 }
 
-static double window_sum(const pool *s, const window *v, int64_t n, int64_t c) {
+static double avg_y(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
     double sum = 0;
     for (int64_t h = v->h0; h < v->h1; h++)
         for (int64_t w = v->w0; w < v->w1; w++) sum += ref_get(&s->x, ref_at4(s->x.type, n, c, h, w));
-    return sum;
+    return sum / avg_divisor(run, s, v);
 }
 
 ebb_status ebb_ref_avg_pool(const ref_run *run) {
-    const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
-    for (int64_t n = 0; n < s.n; n++) {
-        for (int64_t p = 0; p < s.oh; p++) {
-            for (int64_t q = 0; q < s.ow; q++) {
-                const window v = window_of(&s, p, q);
-                const double divisor = avg_divisor(run, &s, &v);
-                for (int64_t c = 0; c < s.c; c++)
-                    ref_set(&s.y, ref_at4(s.y.type, n, c, p, q), window_sum(&s, &v, n, c) / divisor);
-            }
-        }
-    }
-    return EBB_OK;
+    return forward(run, avg_y);
 }
 
 static double avg_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
@@ -138,13 +149,10 @@ static double avg_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, in
 
 ebb_status ebb_ref_avg_pool_grad(const ref_run *run) {
     const pool s = pool_of(run, ref_out(run, 0), ref_in(run, 0));
-    for (int64_t n = 0; n < s.n; n++)
-        for (int64_t h = 0; h < s.h; h++)
-            for (int64_t w = 0; w < s.w; w++)
-                for (int64_t c = 0; c < s.c; c++)
-                    ref_set(&s.x, ref_at4(s.x.type, n, c, h, w), avg_dx(run, &s, n, c, h, w));
-    return EBB_OK;
+    return backward(run, &s, &s.x, avg_dx);
 }
+
+/* ---- whole planes ----------------------------------------------------------------------------------- */
 
 ebb_status ebb_ref_global_avg_pool(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
