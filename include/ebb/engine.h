@@ -136,7 +136,7 @@ typedef struct ebb_tensor_info {
     int64_t dim[6];
     int64_t bytes;
 } ebb_tensor_info;
-/* EBB_BAD_INPUT: no value of that name, with the nearest. */
+/* EBB_BAD_INPUT: no value of that name. */
 EBB_API EBB_CHECKED ebb_status ebb_program_tensor(const ebb_program *program, const char *name,
                                                   ebb_tensor_info *out);
 /* Params and states in the model's order: i from 0 until EBB_USAGE. */

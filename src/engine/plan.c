@@ -165,7 +165,7 @@ static ebb_status certify(planner *p, ebb_plan *plan) {
     const ebb_plan *b = p->baseline;
     int64_t budget =
         p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - p->standing_bytes : -1;
-    ebb_status status = ebb_certify(&arena, p->facts, budget, &bound);
+    ebb_status status = ebb_certify(&arena, p->facts, budget, p->alignment, &bound);
     if (status == EBB_OK)
         status = ebb_plan_certify(plan, b->arena_bytes, b->total_bytes, b->time_ns, bound.time_ns,
                                   bound.kind, bound.json);

@@ -50,6 +50,7 @@ ebb_status ebb_plan_audit(ebb_env *env, const ebb_plan *plan) {
     if (status == EBB_OK) status = ebb_audit_lives(&a);
     if (status == EBB_OK) status = ebb_audit_bytes(&a);
     if (status == EBB_OK) status = ebb_audit_figures(&a);
+    if (status == EBB_OK) status = ebb_audit_bound(&a);
     ebb_arena_deinit(&a.arena);
     return status;
 }

@@ -48,5 +48,7 @@ EBB_CHECKED ebb_status ebb_audit_lives(ebb_auditor *a);
 EBB_CHECKED ebb_status ebb_audit_bytes(ebb_auditor *a);
 /* The plan's sums. */
 EBB_CHECKED ebb_status ebb_audit_figures(ebb_auditor *a);
+/* The certificate's proof. */
+EBB_CHECKED ebb_status ebb_audit_bound(ebb_auditor *a);
 
 #endif

@@ -1,8 +1,8 @@
 /* sublinear/certificate.h: what the parts of the certificate share. Private to the room.
  *
- * The proof is in docs/certificate.md. In short: look at a schedule at the moment when op c runs first. What
- * later steps read is in memory at that moment, or the op that makes it runs again; memory has a price, so
- * the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
+ * The proof is in docs/certificate.md. In short: look at a schedule at the moment when op c runs first.
+ * What later steps read is in memory at that moment, or the op that makes it runs again; memory has a
+ * price, so the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
  *
  *     source -> piece        a step from c on reads it
  *     piece  -> its op       price x units: it is in memory at the moment
@@ -17,7 +17,8 @@
 
 #include "sublinear/sublinear.h"
 
-/* ---- flow: maximum flow by integers -------------------------------------------------------------------- */
+/* ---- flow: maximum flow by integers --------------------------------------------------------------------
+ */
 
 enum { EBB_FLOW_SOURCE, EBB_FLOW_SINK, EBB_FLOW_FIRST }; /* nodes; the rest are the caller's */
 #define EBB_FLOW_ENDLESS (INT64_C(1) << 61)
@@ -76,7 +77,8 @@ typedef struct ebb_cut_facts {
 EBB_CHECKED ebb_status ebb_cut_facts_make(ebb_arena *arena, const ebb_pgraph *graph, int64_t alignment,
                                           ebb_cut_facts *out);
 
-/* ---- cut: the moment when one op runs first ------------------------------------------------------------- */
+/* ---- cut: the moment when one op runs first -------------------------------------------------------------
+ */
 
 typedef struct ebb_cut {
     const ebb_cut_facts *facts;
@@ -107,11 +109,43 @@ typedef struct ebb_cut_line {
 EBB_CHECKED ebb_status ebb_cut_init(ebb_cut *cut, ebb_arena *arena, const ebb_cut_facts *facts);
 /* Looks at the moment of op: who runs when, what is held and needed. O(edges). */
 void ebb_cut_look(ebb_cut *cut, ebb_id op);
-/* Lays the network of the moment looked at. scaled_ns: per op, what running it again may still be charged. */
+/* Lays the network of the moment looked at. scaled_ns: per op, what running it again may still be charged.
+ */
 void ebb_cut_lay(ebb_cut *cut, const int64_t *scaled_ns);
 /* Solves it at a price per unit. false: out of work; *line is then not set, the flow stands. */
 bool ebb_cut_solve(ebb_cut *cut, int64_t price, int64_t work_limit, ebb_cut_line *line);
 /* What leaves the source now. */
 int64_t ebb_cut_flow(const ebb_cut *cut);
+
+/* ---- proof: moments that together prove a bound --------------------------------------------------------
+ */
+
+/* `reader` asks for so much of a piece; n_ops is the end of the schedule. */
+typedef struct ebb_cut_flow_entry {
+    ebb_id reader;
+    uint32_t piece;
+    int64_t amount;
+} ebb_cut_flow_entry;
+
+typedef struct ebb_cut_proof {
+    ebb_id op;
+    int64_t price;                     /* scaled ns per unit */
+    int64_t scaled_ns;                 /* what it proves */
+    const ebb_cut_flow_entry *entries; /* by reader, then piece */
+    uint32_t n_entries;
+} ebb_cut_proof;
+
+#define EBB_MAX_PROOFS 16
+
+typedef struct ebb_cut_proofs {
+    int64_t scale; /* scaled time = ns x scale; a power of two */
+    uint32_t n;
+    ebb_cut_proof at[EBB_MAX_PROOFS];
+} ebb_cut_proofs;
+
+/* Moments that each prove more time for the same transient bytes; no run is charged by two. May find none.
+ * Deterministic; the work is bounded. */
+EBB_CHECKED ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *facts, int64_t budget_bytes,
+                                      ebb_cut_proofs *out);
 
 #endif

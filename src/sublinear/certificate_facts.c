@@ -6,6 +6,7 @@
 
 /* A storage of which many parts are read apart is split into this many pieces at most. */
 #define MAX_PIECES 32
+#define MAX_NEEDS  (UINT32_MAX / 8) /* so that arcs can be counted */
 
 typedef struct split {
     ebb_id value;
@@ -23,7 +24,8 @@ typedef struct maker {
     uint32_t *n_ways_seen; /* per piece or op: under how many ways of the op in hand, so far all of them */
 } maker;
 
-/* ---- pieces -------------------------------------------------------------------------------------------- */
+/* ---- pieces --------------------------------------------------------------------------------------------
+ */
 
 static ebb_status find_roots(maker *m) {
     ebb_cut_facts *f = m->facts;
@@ -96,7 +98,8 @@ static ebb_status make_pieces(maker *m) {
     return EBB_OK;
 }
 
-/* ---- what ops need under each of their ways ----------------------------------------------------------- */
+/* ---- what ops need under each of their ways -----------------------------------------------------------
+ */
 
 /* Notes that way number `way` has x. */
 static bool note(maker *m, uint32_t x, uint32_t way) {
@@ -176,10 +179,15 @@ static ebb_status find_needs(maker *m) {
     f->reads = ebb_arena_copy(m->arena, m->reads.at, m->reads.n, sizeof(uint32_t));
     f->makers = ebb_arena_copy(m->arena, m->makers.at, m->makers.n, sizeof(uint32_t));
     f->lasting = ebb_arena_copy(m->arena, m->lasting.at, m->lasting.n, sizeof(uint32_t));
-    return ok && f->reads && f->makers && f->lasting ? EBB_OK : EBB_NO_MEMORY;
+    if (!ok || !f->reads || !f->makers || !f->lasting) return EBB_NO_MEMORY;
+    if (m->reads.n + m->makers.n > MAX_NEEDS)
+        return ebb_fail(m->env, EBB_NO_MEMORY, "%s: %zu reads are more than the certificate can count",
+                        g->name, m->reads.n + m->makers.n);
+    return EBB_OK;
 }
 
-/* ---- what must run -------------------------------------------------------------------------------------- */
+/* ---- what must run --------------------------------------------------------------------------------------
+ */
 
 static bool asked_for(const ebb_pgraph *g, const ebb_pop *op) {
     if (!op->optional || op->n_update > 0) return true;

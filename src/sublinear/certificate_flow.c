@@ -1,6 +1,6 @@
-/* Maximum flow by blocking flows in level graphs (Dinic, "Algorithm for solution of a problem of maximum flow
- * in networks with power estimation", 1970). Integers only, no recursion. Takes a network with rooms; gives
- * the flow. O(nodes^2 arcs) at worst, far less on networks whose paths are short. */
+/* Maximum flow by blocking flows in level graphs (Dinic, "Algorithm for solution of a problem of maximum
+ * flow in networks with power estimation", 1970). Integers only, no recursion. Takes a network with rooms;
+ * gives the flow. O(nodes^2 arcs) at worst, far less on networks whose paths are short. */
 #include "sublinear/certificate.h"
 
 bool ebb_flow_reserve(ebb_flow_net *net, ebb_arena *arena, uint32_t max_nodes, uint32_t max_arcs) {
@@ -69,8 +69,7 @@ static uint32_t push(ebb_flow_net *net, uint32_t n_path) {
             most = left(net, net->path[i]);
             full = i;
         }
-    for (uint32_t i = 0; i < n_path; i++)
-        net->flow[net->path[i] >> 1] += net->path[i] & 1 ? -most : most;
+    for (uint32_t i = 0; i < n_path; i++) net->flow[net->path[i] >> 1] += net->path[i] & 1 ? -most : most;
     net->work += n_path;
     return full;
 }
@@ -86,8 +85,8 @@ static bool block(ebb_flow_net *net, int64_t work_limit) {
             if (net->work > work_limit) return false;
         }
         uint32_t k = net->next[v], end = net->first[v + 1];
-        while (k < end && (left(net, net->half[k]) <= 0 ||
-                           net->level[head(net, net->half[k])] != net->level[v] + 1))
+        while (k < end &&
+               (left(net, net->half[k]) <= 0 || net->level[head(net, net->half[k])] != net->level[v] + 1))
             k++;
         net->work += k - net->next[v] + 1;
         net->next[v] = k;

@@ -7,11 +7,13 @@ typedef struct rewriter {
     ebb_env *env;
     const ebb_pgraph *graph;
     ebb_pdraft draft;
-    ebb_id *latest;    /* per value of graph: its life in the draft, or EBB_NONE */
+    ebb_id *latest;     /* per value of graph: its life in the draft, or EBB_NONE */
     const ebb_id *root; /* per value of graph: whose bytes it is */
-    uint32_t *n_lives; /* per value */
-    uint32_t *n_runs;  /* per op */
-    ebb_id *first_run; /* per op: its first step */
+    uint32_t *n_lives;  /* per value */
+    uint32_t *n_runs;   /* per op */
+    ebb_id *first_run;  /* per op: its first step */
+    bool *replaced;     /* per value of graph: an update took its bytes, and those of all its views */
+    ebb_id ordered;     /* the ordered op that ran last, or EBB_NONE */
 } rewriter;
 
 static const char *life_name(rewriter *w, ebb_id value) {
@@ -34,6 +36,13 @@ static bool add_life(rewriter *w, ebb_id value) {
            EBB_PUSH(w->env, &w->draft.value_origin, value);
 }
 
+/* Also an optional op, when what it makes is asked for at the end. */
+static bool must_run(const ebb_pgraph *g, const ebb_pop *op) {
+    bool must = !op->optional || op->n_update > 0;
+    for (uint32_t k = 0; k < op->n_out; k++) must = must || g->values[op->out[k]].role == EBB_ROLE_OUTPUT;
+    return must;
+}
+
 static ebb_status check_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
     const ebb_pgraph *g = w->graph;
     if (choice.op >= g->n_ops)
@@ -42,20 +51,16 @@ static ebb_status check_step(rewriter *w, uint32_t step, ebb_step_choice choice)
     if (choice.alternative != EBB_NONE && choice.alternative >= op->n_alternatives)
         return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" has %u alternatives, not %u", step,
                         op->name, op->n_alternatives, choice.alternative);
-    bool once = !op->recomputable || op->ordered || op->n_update > 0;
-    if (once && w->n_runs[choice.op] > 0)
+    if (!ebb_pop_repeatable(op) && w->n_runs[choice.op] > 0)
         return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" must run once", step, op->name);
+    if (op->ordered && w->ordered != EBB_NONE && w->ordered > choice.op)
+        return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" is ordered, but \"%s\" ran before it",
+                        step, op->name, g->ops[w->ordered].name);
     for (uint32_t k = 0; k < op->n_after; k++)
         if (w->n_runs[op->after[k]] == 0)
             return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" must run after \"%s\"", step,
                             op->name, g->ops[op->after[k]].name);
     return EBB_OK;
-}
-
-/* An update takes the bytes of a value and of all its views: none of them can be read again. */
-static void replace(rewriter *w, ebb_id value) {
-    for (uint32_t v = 0; v < w->graph->n_values; v++)
-        if (w->root[v] == w->root[value]) w->latest[v] = EBB_NONE;
 }
 
 static ebb_status add_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
@@ -67,11 +72,12 @@ static ebb_status add_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
     if (!in || !out) return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < way.n_in; k++) {
         in[k] = w->latest[way.in[k]];
-        if (in[k] == EBB_NONE)
+        if (in[k] == EBB_NONE || w->replaced[w->root[way.in[k]]])
             return ebb_fail(w->env, EBB_INTERNAL, "step %u: op \"%s\" reads \"%s\", which is not there",
                             step, op->name, g->values[way.in[k]].name);
     }
-    for (uint32_t k = 0; k < op->n_update; k++) replace(w, way.in[op->update[k].in]);
+    for (uint32_t k = 0; k < op->n_update; k++) w->replaced[way.in[op->update[k].in]] = true;
+    if (op->ordered) w->ordered = choice.op;
     for (uint32_t k = 0; k < op->n_out; k++) {
         if (!add_life(w, op->out[k])) return EBB_NO_MEMORY;
         out[k] = w->latest[op->out[k]];
@@ -114,7 +120,9 @@ static ebb_status rewrite_all(rewriter *w, ebb_arena *scratch, const ebb_step_ch
     w->n_runs = EBB_NEW(scratch, uint32_t, g->n_ops);
     w->first_run = EBB_NEW(scratch, ebb_id, g->n_ops);
     w->root = ebb_pgraph_roots(scratch, g);
-    if (!w->root || !w->latest || !w->n_lives || !w->n_runs || !w->first_run) return EBB_NO_MEMORY;
+    w->replaced = EBB_NEW(scratch, bool, g->n_values);
+    if (!w->root || !w->latest || !w->n_lives || !w->n_runs || !w->first_run || !w->replaced)
+        return EBB_NO_MEMORY;
     w->draft.fixed_bytes = g->fixed_bytes;
     if (!(w->draft.name = ebb_arena_text(&w->draft.arena, g->name))) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < g->n_values; v++) {
@@ -127,7 +135,7 @@ static ebb_status rewrite_all(rewriter *w, ebb_arena *scratch, const ebb_step_ch
         if (status != EBB_OK) return status;
     }
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (w->n_runs[i] == 0 && !g->ops[i].optional)
+        if (w->n_runs[i] == 0 && must_run(g, &g->ops[i]))
             return ebb_fail(w->env, EBB_INTERNAL, "op \"%s\" never runs", g->ops[i].name);
     return EBB_OK;
 }
@@ -135,7 +143,7 @@ static ebb_status rewrite_all(rewriter *w, ebb_arena *scratch, const ebb_step_ch
 ebb_status ebb_rewrite(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps,
                        uint32_t n_steps, ebb_pgraph **out) {
     *out = NULL;
-    rewriter w = {.env = env, .graph = graph};
+    rewriter w = {.env = env, .graph = graph, .ordered = EBB_NONE};
     ebb_arena scratch;
     ebb_arena_init(&scratch, env);
     ebb_pdraft_init(&w.draft, env);

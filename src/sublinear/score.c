@@ -162,7 +162,8 @@ static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
         frame *f = &s->stack[depth - 1];
         const ebb_space_way *way = way_of(s, &space->ops[f->op]);
         uint32_t life = EBB_NONE;
-        while (f->next_in < way->n_in && (life = s->resident[space->ins[way->first_in + f->next_in]]) < REPLACED)
+        while (f->next_in < way->n_in &&
+               (life = s->resident[space->ins[way->first_in + f->next_in]]) < REPLACED)
             f->next_in++;
         if (f->next_in < way->n_in) {
             if (life == REPLACED) return false;
@@ -325,7 +326,8 @@ static void sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
             score->peak_bytes = now;
             score->peak_position = s->positions[step];
         }
-        if (now > limit && __builtin_add_overflow(score->overflow_bytes, now - limit, &score->overflow_bytes))
+        if (now > limit &&
+            __builtin_add_overflow(score->overflow_bytes, now - limit, &score->overflow_bytes))
             score->overflow_bytes = INT64_MAX;
         const uint32_t *reads = &s->reads[s->first_read[step]];
         for (uint32_t k = 0; k < way->n_in; k++) live -= dying(s, reads[k], step);

@@ -24,6 +24,8 @@ typedef struct ebb_member {
     ebb_rng rng;
 } ebb_member;
 
+#define EBB_MAX_ISLANDS 32 /* what a round gives to workers: more of them would have nothing to do */
+
 typedef struct ebb_search {
     ebb_env *env;
     const ebb_space *space;
@@ -60,7 +62,7 @@ uint32_t ebb_seed_threshold_cuts(const ebb_space *space, int64_t threshold_bytes
  * is none). */
 uint32_t ebb_seed_even_cuts(const ebb_space *space, uint32_t n, uint32_t *cuts);
 /* Genes of gaps in the order in which a greedy would drop them: most bytes x gap length per time of the
- * producer first. Writes n_genes ids at most, returns how many. */
+ * producer first. Writes n_genes ids at most, returns how many; EBB_NONE: no memory. */
 uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order);
 
 /* ---- improvement
@@ -84,7 +86,8 @@ void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, u
  * EBB_INTERRUPTED when stopped early (the best so far stands). */
 EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
 EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
-/* Scores every candidate; for spaces with no more of them than the effort (all of it, whatever the part). */
+/* Scores every candidate; for spaces with no more of them than the effort (all of it, whatever the part).
+ */
 EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request);
 bool ebb_select_exact_applies(const ebb_search *search, const ebb_select_request *request);
 

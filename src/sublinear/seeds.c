@@ -21,8 +21,9 @@ void ebb_seed_cuts(const ebb_space *space, const uint32_t *cuts, uint32_t n_cuts
                    uint8_t *genes) {
     memcpy(genes, space->base_genes, space->n_genes);
     for (uint32_t v = 0; v < space->n_values; v++) {
-        uint32_t gene = longest_gap(space, &space->values[v]);
-        if (gene == EBB_NONE) continue;
+        const ebb_space_value *value = &space->values[v];
+        uint32_t gene = longest_gap(space, value);
+        if (value->first_gap == EBB_NONE) continue;
         uint32_t born = space->values[v].producer, low = 0, high = n_cuts;
         while (low < high) { /* first cut at or after birth */
             uint32_t mid = (low + high) / 2;
@@ -31,7 +32,10 @@ void ebb_seed_cuts(const ebb_space *space, const uint32_t *cuts, uint32_t n_cuts
             else
                 high = mid;
         }
-        if (low < n_cuts && cuts[low] != born && space->genes[gene].end > cuts[low]) genes[gene] = state;
+        if (low == n_cuts || cuts[low] == born) continue;
+        if (gene != EBB_NONE && space->genes[gene].end > cuts[low]) genes[gene] = state;
+        uint32_t tail = value->first_gap + value->n_gaps - 1;
+        if (space->genes[tail].n_states > 1) genes[tail] = state;
     }
 }
 

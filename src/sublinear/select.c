@@ -6,6 +6,9 @@
 #define MIN_EFFORT INT64_C(4000)
 #define MAX_EFFORT INT64_C(400000)
 
+#define ROUND_OPS  1300000 /* some hundredths of a second; a generation of the default effort is one round \
+                            */
+
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
     int64_t excess = score->peak_bytes - search->budget_bytes;
@@ -60,15 +63,20 @@ ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *requ
     return EBB_OK;
 }
 
+uint32_t ebb_search_round(const ebb_search *search) {
+    uint32_t n = ROUND_OPS / (uint32_t)(ebb_min_i64(search->space->n_ops, ROUND_OPS) + 1);
+    return n > 0 ? n : 1;
+}
+
 static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *space,
                               const ebb_select_request *request) {
     bool budget = request->method == EBB_METHOD_BUDGET; /* else every byte is excess: the least peak wins */
     *s = (ebb_search){.env = env,
                       .space = space,
-                      .budget_bytes = budget ? request->peak_budget_bytes : 0,
+                      .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
                       .started_ns = ebb_clock_ns(env)};
     ebb_arena_init(&s->arena, env);
-    s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, 256);
+    s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);
     s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);
     s->scorers = EBB_NEW(&s->arena, ebb_scorer *, s->n_workers);
     s->members = EBB_NEW(&s->arena, ebb_member, s->max_members);
@@ -125,10 +133,18 @@ static void seed_greedy(ebb_search *s, const uint32_t *order, uint32_t n) {
     }
 }
 
+/* Genes of another graph may have states that these genes lack. */
+static bool fits_space(const ebb_space *space, const uint8_t *genes, uint32_t n) {
+    if (n != space->n_genes) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (genes[k] >= space->genes[k].n_states) return false;
+    return true;
+}
+
 static ebb_status seed_pool(ebb_search *s, const ebb_select_request *request) {
     const ebb_space *space = s->space;
     ebb_search_offer_genes(s, space->base_genes);
-    if (request->warm_genes && request->n_warm_genes == space->n_genes)
+    if (request->warm_genes && fits_space(space, request->warm_genes, request->n_warm_genes))
         ebb_search_offer_genes(s, request->warm_genes);
     uint32_t *list = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
     if (!list) return EBB_NO_MEMORY;
@@ -139,7 +155,9 @@ static ebb_status seed_pool(ebb_search *s, const ebb_select_request *request) {
         seed_cuts(s, list, ebb_seed_threshold_cuts(space, peak / (tries + 1) * k, list));
     for (uint32_t n = 1; n * n <= 4 * (uint64_t)space->n_ops; n = n * 3 / 2 + 1)
         seed_cuts(s, list, ebb_seed_even_cuts(space, n, list));
-    seed_greedy(s, list, ebb_seed_greedy_order(space, list));
+    uint32_t n_order = ebb_seed_greedy_order(space, list);
+    if (n_order == EBB_NONE) return EBB_NO_MEMORY;
+    seed_greedy(s, list, n_order);
     return EBB_OK;
 }
 
@@ -192,7 +210,8 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
      * answer. */
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
-    return ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request) : ebb_select_genetic(s, request);
+    return ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request)
+                                                : ebb_select_genetic(s, request);
 }
 
 static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {

@@ -14,5 +14,7 @@ int64_t ebb_search_base_peak(ebb_search *search);
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
+/* Candidates after which a search should look at the clock and the stop flag again. */
+uint32_t ebb_search_round(const ebb_search *search);
 
 #endif

@@ -8,9 +8,8 @@
  * members. The last quarter polishes the best. */
 #include "sublinear/select.h"
 
-#define GENERATIONS      32 /* when genetic_nr_iter is 0 */
-#define MEMBERS_A_ISLAND 5  /* of the pool: 20 give 4 islands */
-#define MAX_ISLANDS      32
+#define GENERATIONS      32  /* when genetic_nr_iter is 0 */
+#define MEMBERS_A_ISLAND 5   /* of the pool: 20 give 4 islands */
 #define HOT              1.2 /* temperatures, relative to the base time of an average op */
 #define COLD             0.004
 
@@ -18,7 +17,7 @@ typedef struct generation {
     ebb_search *search;
     ebb_member *islands;
     uint32_t n_islands;
-    ebb_anneal_plan plans[MAX_ISLANDS];
+    ebb_anneal_plan plans[EBB_MAX_ISLANDS];
 } generation;
 
 static void anneal_island(void *ctx, uint32_t i, uint32_t worker) {
@@ -33,10 +32,13 @@ static int64_t closing_limit(int64_t from, int64_t budget, uint32_t at, uint32_t
     return budget + (int64_t)((double)(from - budget) * left * left);
 }
 
-/* base_peak: of the closing islands; < 0 when there is no budget to close in on. */
-static void plan_generation(generation *g, uint32_t at, uint32_t n, uint32_t n_each, int64_t base_peak) {
+/* A part of generation at of n: candidates [done, done + count) of n_each for each island. base_peak: of
+ * the closing islands; < 0 when there is no budget to close in on. */
+static void plan_part(generation *g, uint32_t at, uint32_t n, uint32_t done, uint32_t count,
+                      uint32_t n_each, int64_t base_peak) {
     double hot = HOT / (g->search->space->n_ops + 1), cold = COLD / (g->search->space->n_ops + 1);
-    double left = 1.0 - (double)at / n, next = 1.0 - (double)(at + 1) / n;
+    double total = (double)n * n_each, begin = (double)at * n_each + done;
+    double left = 1.0 - begin / total, next = 1.0 - (begin + count) / total;
     for (uint32_t i = 0; i < g->n_islands; i++) {
         int64_t limit = g->search->budget_bytes;
         if (base_peak < 0) { /* least peak: always a little below the best so far */
@@ -45,7 +47,7 @@ static void plan_generation(generation *g, uint32_t at, uint32_t n, uint32_t n_e
         } else if (i % 2 == 0) {
             limit = closing_limit(base_peak, limit, at, n);
         }
-        g->plans[i] = (ebb_anneal_plan){.n = n_each,
+        g->plans[i] = (ebb_anneal_plan){.n = count,
                                         .t0 = cold + (hot - cold) * left * left,
                                         .t1 = cold + (hot - cold) * next * next,
                                         .limit_bytes = limit};
@@ -76,7 +78,7 @@ static void polish_from_best(generation *g) {
 static ebb_status start_islands(generation *g, ebb_search *search, const ebb_select_request *request) {
     int64_t n = request->config.genetic_pool_size / MEMBERS_A_ISLAND;
     g->search = search;
-    g->n_islands = n < 1 ? 1 : n > MAX_ISLANDS ? MAX_ISLANDS : (uint32_t)n;
+    g->n_islands = n < 1 ? 1 : n > EBB_MAX_ISLANDS ? EBB_MAX_ISLANDS : (uint32_t)n;
     g->islands = EBB_NEW(&search->arena, ebb_member, g->n_islands);
     if (!g->islands) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < g->n_islands; i++) {
@@ -93,6 +95,25 @@ static ebb_status start_islands(generation *g, ebb_search *search, const ebb_sel
     return EBB_OK;
 }
 
+/* In parts short enough for a look at the clock and the stop flag between them. */
+static ebb_status run_generation(generation *g, const ebb_select_request *request, uint32_t at, uint32_t n,
+                                 uint32_t n_each, int64_t base_peak, bool *go_on) {
+    ebb_search *s = g->search;
+    uint32_t round = ebb_search_round(s);
+    for (uint32_t done = 0; done < n_each;) {
+        uint32_t count = n_each - done < round ? n_each - done : round;
+        ebb_status status = ebb_search_goes_on(s, request, go_on);
+        if (status != EBB_OK || !*go_on) return status;
+        plan_part(g, at, n, done, count, n_each, base_peak);
+        status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
+        if (status != EBB_OK) return status;
+        s->n_scored += (int64_t)count * g->n_islands;
+        done += count;
+        for (uint32_t i = 0; i < g->n_islands; i++) ebb_search_offer(s, &g->islands[i]);
+    }
+    return EBB_OK;
+}
+
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK;
     generation g = {0};
@@ -102,18 +123,13 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
     uint32_t n = iterations > 0 ? (uint32_t)ebb_min_i64(iterations, 100000) : GENERATIONS;
     int64_t each = search->effort / ((int64_t)n * g.n_islands);
     uint32_t n_each = (uint32_t)ebb_max_i64(1, ebb_min_i64(each, INT32_MAX));
-    int64_t base_peak = ebb_search_base_peak(search);
+    int64_t base_peak = request->method == EBB_METHOD_LEAST ? -1 : ebb_search_base_peak(search);
     ebb_rng rng;
     ebb_rng_init(&rng, request->seed, 0);
     for (uint32_t at = 0; at < n; at++) {
         bool go_on;
-        status = ebb_search_goes_on(search, request, &go_on);
+        status = run_generation(&g, request, at, n, n_each, base_peak, &go_on);
         if (status != EBB_OK || !go_on) return status;
-        plan_generation(&g, at, n, n_each, request->method == EBB_METHOD_LEAST ? -1 : base_peak);
-        status = ebb_parallel_for(search->env, search->n_workers, g.n_islands, anneal_island, &g);
-        if (status != EBB_OK) return status;
-        search->n_scored += (int64_t)n_each * g.n_islands;
-        for (uint32_t i = 0; i < g.n_islands; i++) ebb_search_offer(search, &g.islands[i]);
         if (at + 1 == n - n / 4)
             polish_from_best(&g);
         else if (at % 4 == 3 && at < n / 2)

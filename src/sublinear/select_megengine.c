@@ -10,8 +10,10 @@
 
 #include "sublinear/select.h"
 
+#define MAX_SPARE 64 /* lists beyond four pools that may pile up in a sweep */
+
 typedef struct cut_list {
-    uint32_t *at; /* ascending; [n_ops] room */
+    uint32_t *at; /* ascending */
     uint32_t n;
     int64_t peak_bytes;
 } cut_list;
@@ -21,7 +23,11 @@ typedef struct population {
     ebb_env *env;
     EBB_ARRAY(cut_list) lists;
     ebb_rng rng;
-    uint64_t n_born; /* candidates so far */
+    const ebb_select_request *request;
+    size_t pool;       /* lists that survive */
+    uint64_t n_born;   /* candidates so far */
+    int64_t last_peak; /* of the one that was added last */
+    bool go_on;        /* the time limit has not struck */
 } population;
 
 static int by_fitness(const void *a, const void *b) {
@@ -33,15 +39,28 @@ static int by_fitness(const void *a, const void *b) {
     return 0;
 }
 
-/* Copies the cuts, scores them and adds them to the population. */
+static void survive(population *p) {
+    if (p->lists.n > 1) qsort(p->lists.at, p->lists.n, sizeof(*p->lists.at), by_fitness);
+    while (p->lists.n > p->pool) {
+        cut_list *last = &p->lists.at[--p->lists.n];
+        ebb_cfree(p->env, last->at, last->n + 1, sizeof(uint32_t));
+    }
+}
+
+/* Copies the cuts, scores them and adds them to the population; looks at the clock and the stop flag now
+ * and then, and does nothing once the time is over. */
 static ebb_status add(population *p, const uint32_t *cuts, uint32_t n) {
     ebb_search *s = p->search;
+    if (p->n_born++ % ebb_search_round(s) == 0) {
+        ebb_status ended = ebb_search_goes_on(s, p->request, &p->go_on);
+        if (ended != EBB_OK || !p->go_on) return ended;
+    }
     cut_list list = {.at = ebb_calloc(p->env, n + 1, sizeof(uint32_t)), .n = n};
     if (!list.at) return EBB_NO_MEMORY;
     memcpy(list.at, cuts, n * sizeof(uint32_t));
     ebb_seed_cuts(s->space, cuts, n, EBB_HOLD, s->scratch_genes);
-    list.peak_bytes = ebb_search_offer_genes(s, s->scratch_genes).peak_bytes;
-    p->n_born++;
+    list.peak_bytes = p->last_peak = ebb_search_offer_genes(s, s->scratch_genes).peak_bytes;
+    if (p->lists.n >= 4 * p->pool + MAX_SPARE) survive(p); /* never in the middle of a generation */
     if (!EBB_PUSH(p->env, &p->lists, list)) {
         ebb_cfree(p->env, list.at, n + 1, sizeof(uint32_t));
         return EBB_NO_MEMORY;
@@ -56,18 +75,17 @@ static ebb_status add_threshold(population *p, int64_t threshold, uint32_t *room
 static ebb_status sweep(population *p, int64_t base_peak, int64_t tries, uint32_t *room) {
     ebb_status status = add(p, room, 0);
     int64_t best = base_peak, best_peak = INT64_MAX;
-    for (int64_t t = base_peak / 2; status == EBB_OK && t >= 1024; t /= 2) {
+    for (int64_t t = base_peak / 2; status == EBB_OK && p->go_on && t >= 1024; t /= 2) {
         status = add_threshold(p, t, room);
-        int64_t peak = p->lists.n ? p->lists.at[p->lists.n - 1].peak_bytes : INT64_MAX;
-        if (peak < best_peak) best_peak = peak, best = t;
+        if (p->last_peak < best_peak) best_peak = p->last_peak, best = t;
     }
-    for (int64_t k = 1; status == EBB_OK && k <= tries; k++) {
+    for (int64_t k = 1; status == EBB_OK && p->go_on && k <= tries; k++) {
         int64_t t = base_peak / (tries + 1) * k;
         status = add_threshold(p, t, room);
-        int64_t peak = p->lists.n ? p->lists.at[p->lists.n - 1].peak_bytes : INT64_MAX;
-        if (peak < best_peak) best_peak = peak, best = t;
+        if (p->last_peak < best_peak) best_peak = p->last_peak, best = t;
     }
-    for (int64_t k = 0; status == EBB_OK && k < tries; k++) /* around the best: [best/2, 2 best) */
+    for (int64_t k = 0; status == EBB_OK && p->go_on && k < tries;
+         k++) /* around the best: [best/2, 2 best) */
         status = add_threshold(p, best / 2 + (2 * best - best / 2) / tries * k, room);
     return status;
 }
@@ -101,76 +119,84 @@ static uint32_t splice(population *p, const cut_list *a, const cut_list *b, uint
     return n;
 }
 
-static void survive(population *p, size_t pool) {
-    qsort(p->lists.at, p->lists.n, sizeof(*p->lists.at), by_fitness);
-    while (p->lists.n > pool) {
-        cut_list *last = &p->lists.at[--p->lists.n];
-        ebb_cfree(p->env, last->at, last->n + 1, sizeof(uint32_t));
-    }
-}
-
-static ebb_status evolve(population *p, const ebb_select_request *request, uint32_t *room) {
-    size_t pool = (size_t)request->config.genetic_pool_size;
-    for (int64_t i = 0; i < request->config.genetic_nr_iter; i++) {
-        bool go_on;
-        ebb_status ended = ebb_search_goes_on(p->search, request, &go_on);
-        if (ended != EBB_OK || !go_on) return ended;
-        survive(p, pool);
+static ebb_status evolve(population *p, uint32_t *room) {
+    const ebb_select_request *request = p->request;
+    for (int64_t i = 0; i < request->config.genetic_nr_iter && p->go_on; i++) {
+        ebb_status ended = ebb_search_goes_on(p->search, request, &p->go_on);
+        if (ended != EBB_OK || !p->go_on) return ended;
+        survive(p);
         size_t n = p->lists.n;
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n && p->go_on; k++) {
             cut_list *list = &p->lists.at[k];
             memcpy(room, list->at, list->n * sizeof(*room));
             uint32_t m = mutate(p, room, list->n);
             if (m < p->search->space->n_ops) m = mutate(p, room, m);
             ebb_status status = add(p, room, m);
-            if (status != EBB_OK) return status;
+            if (status != EBB_OK || !p->go_on) return status;
             uint32_t other = ebb_rng_below(&p->rng, (uint32_t)n);
             status = add(p, room, splice(p, &p->lists.at[k], &p->lists.at[other], room));
             if (status != EBB_OK) return status;
         }
     }
-    survive(p, pool);
     return EBB_OK;
 }
 
+/* Keeps the gap again unless the peak leaves lb_memory for it or time is lost. */
+static void keep_again(ebb_search *s, int64_t lb_bytes, uint32_t gene, ebb_worth *best) {
+    uint8_t *genes = s->scratch_genes, old = genes[gene];
+    genes[gene] = EBB_KEEP;
+    ebb_score score = ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
+    s->n_scored++;
+    if (!score.valid || score.peak_bytes > lb_bytes || score.time_ns > best->time_ns)
+        genes[gene] = old;
+    else
+        *best = ebb_search_worth(s, &score);
+}
+
 /* Keeps dropped values again, those whose recomputation takes longest first, while the peak stays below
- * lb_memory. */
-static ebb_status give_back(ebb_search *s, int64_t lb_bytes, uint32_t *order) {
-    const ebb_space *space = s->space;
-    uint8_t *genes = s->scratch_genes;
-    if (s->members[0].best.peak_bytes >= lb_bytes) return EBB_OK;
-    memcpy(genes, s->members[0].best_genes, space->n_genes);
-    uint32_t n = ebb_seed_greedy_order(space, order);
-    ebb_member best = s->members[0];
-    while (n-- > 0) { /* the greedy order ends with what is dearest to recompute */
-        uint8_t old = genes[order[n]];
-        if (old == EBB_KEEP) continue;
-        genes[order[n]] = EBB_KEEP;
-        ebb_score score = ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
-        s->n_scored++;
-        ebb_worth worth = ebb_search_worth(s, &score);
-        if (!score.valid || score.peak_bytes > lb_bytes || score.time_ns > best.best.time_ns)
-            genes[order[n]] = old;
-        else
-            best.best = worth;
+ * lb_memory; the gaps in which nobody reads them come last. order: room for all genes. */
+static ebb_status give_back_some(population *p, int64_t lb_bytes, uint32_t *order) {
+    ebb_search *s = p->search;
+    ebb_worth best = s->members[0].best;
+    uint32_t n_genes = s->space->n_genes, n = ebb_seed_greedy_order(s->space, order);
+    if (n == EBB_NONE) return EBB_NO_MEMORY;
+    memcpy(s->scratch_genes, s->members[0].best_genes, n_genes);
+    ebb_status ended = EBB_OK;
+    for (uint32_t k = 0; k < n + n_genes && ended == EBB_OK && p->go_on; k++) {
+        uint32_t gene = k < n ? order[n - 1 - k] : k - n;
+        if (s->space->genes[gene].kind != EBB_GENE_GAP || s->scratch_genes[gene] == EBB_KEEP) continue;
+        if (p->n_born++ % ebb_search_round(s) == 0) ended = ebb_search_goes_on(s, p->request, &p->go_on);
+        keep_again(s, lb_bytes, gene, &best);
     }
-    memcpy(s->members[0].best_genes, genes, space->n_genes);
-    s->members[0].best = best.best;
+    memcpy(s->members[0].best_genes, s->scratch_genes, n_genes);
+    s->members[0].best = best;
+    return ended;
+}
+
+static ebb_status give_back(population *p, int64_t lb_bytes, uint32_t *order) {
+    ebb_search *s = p->search;
+    if (s->members[0].best.peak_bytes >= lb_bytes) return EBB_OK;
+    ebb_score base = ebb_score_genes(s->scorers[0], s->space->base_genes, s->budget_bytes);
+    if (base.peak_bytes > lb_bytes) return give_back_some(p, lb_bytes, order);
+    memcpy(s->members[0].best_genes, s->space->base_genes, s->space->n_genes);
+    s->members[0].best = ebb_search_worth(s, &base);
     return EBB_OK;
 }
 
 ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request) {
-    population p = {.search = search, .env = search->env};
+    if (search->n_free == 0) return EBB_OK; /* nothing to choose: the base is in the pool */
+    population p = {.search = search, .env = search->env, .request = request, .go_on = true};
+    p.pool = (size_t)request->config.genetic_pool_size;
     uint32_t *room =
         EBB_NEW(&search->arena, uint32_t, ebb_max_i64(search->space->n_ops, search->space->n_genes) + 2);
     if (!room) return EBB_NO_MEMORY;
     ebb_rng_init(&p.rng, request->seed, 0);
-    int64_t tries = ebb_min_i64(request->config.thresh_nr_try, 1000000);
-    ebb_status status = sweep(&p, ebb_search_base_peak(search), tries, room);
-    if (status == EBB_OK) status = evolve(&p, request, room);
+    ebb_status status = sweep(&p, ebb_search_base_peak(search), request->config.thresh_nr_try, room);
+    if (status == EBB_OK) status = evolve(&p, room);
     if (status == EBB_OK && request->config.lb_memory_bytes > 0)
-        status = give_back(search, request->config.lb_memory_bytes, room);
-    survive(&p, 0);
+        status = give_back(&p, request->config.lb_memory_bytes, room);
+    p.pool = 0;
+    survive(&p);
     EBB_ARRAY_FREE(search->env, &p.lists);
     return status;
 }

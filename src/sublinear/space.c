@@ -108,8 +108,8 @@ static ebb_id view_base(const ebb_pgraph *g, ebb_id value) {
     return EBB_NONE;
 }
 
-/* A free view made by an op that does nothing else can be dropped and made again with its base. (Any view of
- * a param or state goes with it when an update replaces it.) */
+/* A free view made by an op that does nothing else can be dropped and made again with its base. (Any view
+ * of a param or state goes with it when an update replaces it.) */
 static bool view_follows(const ebb_pgraph *g, const ebb_space *s, ebb_id value) {
     const ebb_pvalue *v = &g->values[value];
     if (view_base(g, value) == EBB_NONE) return false;
@@ -312,11 +312,13 @@ static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignmen
     for (uint32_t v = 0; ok && v < g->n_values; v++) ok = add_rounded(g->values[v].bytes, alignment, &sum);
     for (uint32_t i = 0; ok && i < g->n_ops; i++)
         for (uint32_t w = 0; ok && w <= g->ops[i].n_alternatives; w++)
-            ok = add_rounded(ebb_pop_under(&g->ops[i], w ? w - 1 : EBB_NONE).scratch_bytes, alignment, &sum);
+            ok =
+                add_rounded(ebb_pop_under(&g->ops[i], w ? w - 1 : EBB_NONE).scratch_bytes, alignment, &sum);
     if (ok) return EBB_OK;
-    return ebb_fail(env, EBB_BAD_INPUT,
-                    "graph %s: bytes and scratch rounded up to %lld sum to more than %lld, which no search holds",
-                    g->name, (long long)alignment, (long long)EBB_SPACE_MAX_BYTES);
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "graph %s: bytes and scratch rounded up to %lld sum to more than %lld, which no search holds",
+        g->name, (long long)alignment, (long long)EBB_SPACE_MAX_BYTES);
 }
 
 ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment, ebb_space **out) {

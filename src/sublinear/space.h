@@ -63,7 +63,8 @@ typedef struct ebb_space_value {
     uint32_t n_gaps;
     uint32_t first_view, n_views; /* views of this value that follow it, into followers */
     ebb_id leader;                /* of a follower: the value whose drop drops it too */
-    bool output, follows; /* follows: a free view, dropped with its leader, or a view of what updates replace */
+    bool output,
+        follows; /* follows: a free view, dropped with its leader, or a view of what updates replace */
 } ebb_space_value;
 
 typedef struct ebb_space {
@@ -87,8 +88,8 @@ typedef struct ebb_space {
     uint32_t step_limit;  /* a candidate with more steps is invalid: 16 n_ops + 64 */
 } ebb_space;
 
-/* All bytes of a graph, rounded up and with the scratch of every way, sum to this at most; a candidate in which
- * twice as many are live at once is invalid. */
+/* All bytes of a graph, rounded up and with the scratch of every way, sum to this at most; a candidate in
+ * which twice as many are live at once is invalid. */
 #define EBB_SPACE_MAX_BYTES (INT64_MAX / 4)
 #define EBB_SPACE_MAX_LIVE  (INT64_MAX / 2)
 

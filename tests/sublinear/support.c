@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* ---- envs --------------------------------------------------------------------------------------------- */
+/* ---- envs ---------------------------------------------------------------------------------------------
+ */
 
 /* Before each block: what it was asked for, to be compared when it is freed. */
 typedef struct block_note {
@@ -67,7 +68,8 @@ uint32_t count_from_env(const char *name, uint32_t otherwise) {
     return (uint32_t)n;
 }
 
-/* ---- graphs by hand ----------------------------------------------------------------------------------- */
+/* ---- graphs by hand -----------------------------------------------------------------------------------
+ */
 
 void sketch_begin(sketch *s, ebb_env *env) {
     s->env = env;
@@ -143,7 +145,8 @@ ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options
     return graph;
 }
 
-/* ---- candidates --------------------------------------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------------------------------------
+ */
 
 bench bench_begin(ebb_env *env, const ebb_pgraph *graph, int64_t alignment) {
     bench b;
@@ -192,8 +195,8 @@ ebb_plan *plan_steps(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choic
 
 void want_true_selection(ebb_env *env, const ebb_pgraph *graph, const ebb_selection *selection,
                          int64_t alignment) {
-    ebb_plan *plan = plan_steps(env, graph, selection->steps, selection->n_steps, selection->alternative,
-                                alignment);
+    ebb_plan *plan =
+        plan_steps(env, graph, selection->steps, selection->n_steps, selection->alternative, alignment);
     cr_assert_eq(plan->max_live_bytes, selection->peak_bytes, "selected %lld bytes, planned %lld",
                  (long long)selection->peak_bytes, (long long)plan->max_live_bytes);
     cr_assert_eq(plan->time_ns, selection->time_ns);

@@ -8,7 +8,8 @@
 #include "sublinear/search.h"
 #include "support/random_pgraph.h"
 
-/* ---- envs --------------------------------------------------------------------------------------------- */
+/* ---- envs ---------------------------------------------------------------------------------------------
+ */
 
 /* An allocator that refuses one call, checks what is freed, and counts. */
 typedef struct fault_memory {
@@ -25,7 +26,8 @@ void want_status(const ebb_env *env, ebb_status status, ebb_status wanted);
 /* An integer from the environment, so that a long run needs no other build. */
 uint32_t count_from_env(const char *name, uint32_t otherwise);
 
-/* ---- graphs by hand ----------------------------------------------------------------------------------- */
+/* ---- graphs by hand -----------------------------------------------------------------------------------
+ */
 
 /*     sketch s;
  *     sketch_begin(&s, env);
@@ -41,7 +43,7 @@ typedef struct id_list {
     const ebb_id *at;
     uint32_t n;
 } id_list;
-#define IDS(...)                                                                                           \
+#define IDS(...) \
     ((id_list){(const ebb_id[]){__VA_ARGS__}, sizeof((const ebb_id[]){__VA_ARGS__}) / sizeof(ebb_id)})
 #define NO_IDS ((id_list){NULL, 0})
 
@@ -60,7 +62,8 @@ ebb_pgraph *sketch_end(sketch *s);
 /* A random graph; the test fails when there is none. */
 ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options *options);
 
-/* ---- candidates --------------------------------------------------------------------------------------- */
+/* ---- candidates ---------------------------------------------------------------------------------------
+ */
 
 /* A space and its scorer. */
 typedef struct bench {

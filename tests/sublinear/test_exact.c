@@ -1,4 +1,5 @@
-/* Where the gene space is small enough to look at every candidate, the search's answer is the best of them. */
+/* Where the gene space is small enough to look at every candidate, the search's answer is the best of them.
+ */
 #include "support.h"
 
 #define MAX_FREE 8 /* genes with a choice: 3^8 candidates at most, or a few more with many alternatives */
@@ -30,13 +31,15 @@ static optimum find_optimum(ebb_env *env, const bench *b) {
         if (score.valid) best.least_peak = ebb_min_i64(best.least_peak, score.peak_bytes);
     } while (next_candidate(b->space, genes));
     for (uint32_t k = 0; k < EBB_COUNT(best.budgets); k++) {
-        best.budgets[k] = best.least_peak + (best.base_peak - best.least_peak) * k / EBB_COUNT(best.budgets);
+        best.budgets[k] =
+            best.least_peak + (best.base_peak - best.least_peak) * k / EBB_COUNT(best.budgets);
         best.times[k] = INT64_MAX;
     }
     do { /* all genes are 0 again */
         ebb_score score = ebb_score_genes(b->scorer, genes, 0);
         for (uint32_t k = 0; score.valid && k < EBB_COUNT(best.budgets); k++)
-            if (score.peak_bytes <= best.budgets[k]) best.times[k] = ebb_min_i64(best.times[k], score.time_ns);
+            if (score.peak_bytes <= best.budgets[k])
+                best.times[k] = ebb_min_i64(best.times[k], score.time_ns);
     } while (next_candidate(b->space, genes));
     ebb_cfree(env, genes, b->space->n_genes, 1);
     return best;
@@ -66,7 +69,7 @@ static void check_answers(ebb_env *env, const ebb_pgraph *graph, const optimum *
     }
 }
 
-Test(exact, the_answer_is_the_best_of_all_candidates, .timeout = 3600) {
+Test(exact, the_answer_is_the_best_of_all_candidates) {
     uint32_t n = count_from_env("EBB_TEST_EXACT_GRAPHS", 150);
     hits sum = {0};
     ebb_env *env = start_env();
@@ -84,9 +87,10 @@ Test(exact, the_answer_is_the_best_of_all_candidates, .timeout = 3600) {
         bench_end(&b);
         ebb_pgraph_destroy(graph);
     }
-    cr_log_info("%u graphs, %u of %u answers optimal, %u cost time", sum.n_graphs, sum.n_optimal, sum.n_answers,
-                sum.n_traded);
-    cr_assert_eq(sum.n_optimal, sum.n_answers, "%u of %u answers are optimal", sum.n_optimal, sum.n_answers);
+    cr_log_info("%u graphs, %u of %u answers optimal, %u cost time", sum.n_graphs, sum.n_optimal,
+                sum.n_answers, sum.n_traded);
+    cr_assert_eq(sum.n_optimal, sum.n_answers, "%u of %u answers are optimal", sum.n_optimal,
+                 sum.n_answers);
     cr_assert_gt(sum.n_traded, sum.n_graphs / 5, "%u of %u", sum.n_traded, sum.n_graphs);
     end_env(env);
 }

@@ -1,4 +1,5 @@
-/* The hot loop against the long way: what `score` says of a candidate is what rewrite, plan and audit say. */
+/* The hot loop against the long way: what `score` says of a candidate is what rewrite, plan and audit say.
+ */
 #include "support.h"
 
 #define N_CANDIDATES 4 /* a graph */
@@ -53,7 +54,7 @@ static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
     ebb_pgraph_destroy(graph);
 }
 
-Test(score, peak_time_and_steps_are_those_of_the_plan, .timeout = 3600) {
+Test(score, peak_time_and_steps_are_those_of_the_plan) {
     uint32_t n = count_from_env("EBB_TEST_GRAPHS", 1000);
     tally sum = {0};
     ebb_env *env = start_env();

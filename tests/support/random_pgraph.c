@@ -15,8 +15,8 @@ typedef struct drawing {
     EBB_ARRAY(bool) replaced; /* a root that an update took */
     uint32_t n_forward, n_choices;
     uint32_t n_readable; /* values that the op in hand may read: those of earlier ops */
-    ebb_id mirrored; /* in the backward part: the forward op whose turn it is */
-    ebb_id gradient; /* the one that was made last; EBB_NONE: none yet */
+    ebb_id mirrored;     /* in the backward part: the forward op whose turn it is */
+    ebb_id gradient;     /* the one that was made last; EBB_NONE: none yet */
     bool failed;
 } drawing;
 
@@ -35,7 +35,8 @@ static void *room(drawing *d, size_t n, size_t size) {
 }
 #define ROOM(d, type, n) ((type *)room((d), (n), sizeof(type)))
 
-/* ---- values ------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------
+ */
 
 static int64_t draw_bytes(drawing *d) {
     static const int64_t sizes[] = {1, 3, 7, 33, 33, 64, 64, 65, 100, 129, 512, 1000};
@@ -47,7 +48,8 @@ static int64_t draw_bytes(drawing *d) {
 static ebb_id add_value(drawing *d, ebb_role role, int64_t bytes, ebb_id root) {
     ebb_id v = (ebb_id)d->draft.values.n;
     bool ok = EBB_PUSH(d->env, &d->draft.values, ((ebb_pvalue){.bytes = bytes, .role = role})) &&
-              EBB_PUSH(d->env, &d->root, root == EBB_NONE ? v : root) && EBB_PUSH(d->env, &d->replaced, false);
+              EBB_PUSH(d->env, &d->root, root == EBB_NONE ? v : root) &&
+              EBB_PUSH(d->env, &d->replaced, false);
     d->failed = d->failed || !ok;
     return v;
 }
@@ -56,7 +58,8 @@ static bool readable(const drawing *d, ebb_id v) {
     return !d->replaced.at[d->root.at[v]];
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------- */
+/* ---- inputs -------------------------------------------------------------------------------------------
+ */
 
 static ebb_id draw_value(drawing *d) {
     uint32_t n = d->n_readable;
@@ -79,7 +82,8 @@ static ebb_id draw_operand(drawing *d) {
 static ebb_id *draw_inputs(drawing *d, uint32_t n) {
     ebb_id *in = ROOM(d, ebb_id, n);
     for (uint32_t k = 0; in && k < n; k++) {
-        bool first_gradient = k == 0 && d->gradient < d->n_readable && readable(d, d->gradient) && chance(d, 80);
+        bool first_gradient =
+            k == 0 && d->gradient < d->n_readable && readable(d, d->gradient) && chance(d, 80);
         in[k] = first_gradient ? d->gradient : k > 0 && chance(d, 6) ? in[k - 1] : draw_operand(d);
     }
     return in;
@@ -92,7 +96,8 @@ static const ebb_pair *draw_pairs(drawing *d, uint32_t n_in, uint32_t n_out, uin
     return pairs;
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------------ */
+/* ---- outputs ------------------------------------------------------------------------------------------
+ */
 
 static ebb_role draw_role(drawing *d) {
     if (chance(d, 7)) return EBB_ROLE_OUTPUT;
@@ -105,8 +110,8 @@ static ebb_id add_view(drawing *d, ebb_view *view, uint32_t out, uint32_t in, eb
     int64_t bytes = chance(d, 60) ? from - offset : below(d, (uint32_t)(from - offset + 1));
     *view = (ebb_view){out, in, offset};
     /* a view of what an update will replace must not be an output */
-    ebb_role role = ebb_role_persistent(d->draft.values.at[d->root.at[base]].role) ? EBB_ROLE_ACTIVATION
-                                                                                    : draw_role(d);
+    ebb_role role =
+        ebb_role_persistent(d->draft.values.at[d->root.at[base]].role) ? EBB_ROLE_ACTIVATION : draw_role(d);
     return add_value(d, role, bytes, d->root.at[base]);
 }
 
@@ -129,7 +134,8 @@ static void draw_outputs(drawing *d, ebb_pop *op, uint32_t view_percent) {
     op->views = views;
 }
 
-/* ---- ops ---------------------------------------------------------------------------------------------- */
+/* ---- ops ----------------------------------------------------------------------------------------------
+ */
 
 static bool may_choose(drawing *d) {
     if (d->options.max_choices > 0 && d->n_choices >= d->options.max_choices) return false;
@@ -222,7 +228,8 @@ static void draw_update(drawing *d) {
         draw_op(d);
         return;
     }
-    ebb_pop op = {.kind = "update", .n_in = 1 + below(d, MAX_OPERANDS), .n_out = 1, .time_ns = below(d, 50)};
+    ebb_pop op = {
+        .kind = "update", .n_in = 1 + below(d, MAX_OPERANDS), .n_out = 1, .time_ns = below(d, 50)};
     ebb_id *in = draw_inputs(d, op.n_in), *out = ROOM(d, ebb_id, 1);
     ebb_pair *pair = ROOM(d, ebb_pair, 1);
     if (!in || !out || !pair) return;
@@ -240,7 +247,8 @@ static void draw_update(drawing *d) {
     add_op(d, op);
 }
 
-/* ---- the graph ---------------------------------------------------------------------------------------- */
+/* ---- the graph ----------------------------------------------------------------------------------------
+ */
 
 static void draw_givens(drawing *d) {
     static const ebb_role roles[] = {EBB_ROLE_INPUT, EBB_ROLE_PARAM, EBB_ROLE_STATE, EBB_ROLE_CONSTANT};

@@ -1,11 +1,11 @@
 /* Random planning graphs, for the property tests of every room that sees ebb.graph/1.
  *
  * Same seed and options: the same graph on any machine. Layered like a training step: a forward part with
- * skip connections, a backward part that reads gradients and what the mirrored forward ops read and made, and
- * updates of params and states in between. Everything that the format knows turns up: in-place pairs, views at
- * offsets (of views and of params too), ops with several outputs or none, control values of zero bytes,
- * optional ops, alternatives with inputs and pairs of their own, ordered, after, ops that must not run again,
- * outputs, scratch, values that nobody reads, inputs read twice, odd sizes.
+ * skip connections, a backward part that reads gradients and what the mirrored forward ops read and made,
+ * and updates of params and states in between. Everything that the format knows turns up: in-place pairs,
+ * views at offsets (of views and of params too), ops with several outputs or none, control values of zero
+ * bytes, optional ops, alternatives with inputs and pairs of their own, ordered, after, ops that must not
+ * run again, outputs, scratch, values that nobody reads, inputs read twice, odd sizes.
  */
 #ifndef EBB_TESTS_RANDOM_PGRAPH_H
 #define EBB_TESTS_RANDOM_PGRAPH_H

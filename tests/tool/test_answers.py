@@ -235,15 +235,35 @@ def doctor_lists_devices(t):
 
 def dumps_go_to_standard_error_and_change_nothing(t):
     plain = t.ebb_run("plan", "conv.ebb", "--json").stdout
-    for name in ("parse", "lower", "grad", "optimizer", "simplify"):
+    for name in ("parse", "lower", "grad", "optimizer", "simplify", "query"):
         done = t.ebb_run("plan", "conv.ebb", "--json", f"--dump={name}")
         equal(done.stdout, plain, name)
-        holds(b"graph conv" in done.stderr, f"--dump={name} prints the graph")
+        holds(done.stderr.startswith(f"# after {name}\n".encode()) and b"conv" in done.stderr, f"--dump={name} prints")
 
 
 def no_bar_without_a_terminal(t):
     done = t.ebb_run("plan", "chain.json", "--budget", "12MiB", "--effort", "500", "--progress")
     holds(b"\r" not in done.stderr and b"[" not in done.stderr, done.stderr.decode())
+
+
+def a_bar_on_a_terminal_and_none_of_it_left(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    ours, theirs = os.openpty()
+    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "60000", "--json", "--progress"],
+                               cwd=t.folder, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    stdout, _ = process.communicate(timeout=100)
+    seen = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            seen += chunk
+    except OSError:  # the end, for a terminal
+        pass
+    os.close(ours)
+    equal(process.returncode, 0, "exit code")
+    json.loads(stdout)
+    holds(b"\r[" in seen and b" %" in seen, f"a bar: {seen[:200]!r}")
+    holds(seen.rfind(b"\x1b[K") > seen.rfind(b"]"), f"the bar is wiped: {seen[-200:]!r}")
 
 
 def an_interrupt_ends_the_search(t):
@@ -288,6 +308,7 @@ TESTS = [
     doctor_lists_devices,
     dumps_go_to_standard_error_and_change_nothing,
     no_bar_without_a_terminal,
+    a_bar_on_a_terminal_and_none_of_it_left,
     an_interrupt_ends_the_search,
 ]
 

@@ -5,6 +5,7 @@
 """
 import gzip
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -82,7 +83,7 @@ def same_parameters(resnet50):
 
 
 def main():
-    resnet50 = sys.argv[1]
+    resnet50 = os.path.abspath(sys.argv[1])
     cases = [*flag_rows(), *data_rows()]
     failed = 0
     for case in cases:

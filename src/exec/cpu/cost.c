@@ -1,10 +1,71 @@
-/* cpu/cost.c: how long an op takes, by a roofline for each kind of op. */
+/* cpu/cost.c: how long an op takes, by a roofline for each kind of op.
+ *
+ * The rates are those of one thread of a present server core with 512-bit vectors, on tensors beyond the
+ * caches, rounded. They are constants so that a plan is the same wherever it is made; what a search needs
+ * of them is their ratios. Arithmetic grows with the threads, traffic with the first eight: then memory is
+ * busy.
+ */
 #include "exec/cpu/cpu.h"
 #include "exec/roofline.h"
 
-static const ebb_roofline line = {200000, 10000, 3000};
+enum { BUSY_THREADS = 8 };
+
+/* Elementwise ops and everything that only moves elements. */
+static const ebb_roofline stream = {.flops_per_us = 20000, .bytes_per_us = 25000, .start_ns = 1000};
+/* Other ops whose rate is their own; {0}: stream. */
+static const ebb_roofline others[EBB_N_OPS] = {
+    [EBB_OP_bn_stats] = {60000, 23000, 1000},
+    [EBB_OP_bn_grad_sums] = {60000, 23000, 1000},
+    [EBB_OP_bias_grad] = {60000, 23000, 1000},
+    [EBB_OP_max_pool] = {8000, 20000, 1000},
+    [EBB_OP_max_pool_grad] = {2300, 20000, 1000},
+    [EBB_OP_avg_pool] = {6000, 25000, 1000},
+    [EBB_OP_avg_pool_grad] = {2400, 20000, 1000},
+    [EBB_OP_global_avg_pool] = {8000, 23000, 1000},
+    [EBB_OP_to_planes] = {20000, 17000, 1000},
+    [EBB_OP_from_planes] = {20000, 17000, 1000},
+    [EBB_OP_dropout] = {300, 25000, 1000}, /* ten rounds of the generator for four elements */
+    [EBB_OP_dropout_grad] = {300, 25000, 1000},
+    [EBB_OP_softmax_xent] = {700, 25000, 1000}, /* an exponential in double for each element */
+    [EBB_OP_softmax_xent_grad] = {700, 25000, 1000},
+    [EBB_OP_linear] = {200000, 12500, 3000},
+    [EBB_OP_linear_dgrad] = {190000, 12500, 3000},
+    [EBB_OP_linear_wgrad] = {200000, 12500, 3000},
+};
+
+/* Convolutions by how many channels stand side by side in a vector: forward, dgrad, wgrad. */
+static const ebb_roofline dense[3] = {{215000, 17000, 3000}, {195000, 17000, 3000}, {170000, 17000, 3000}};
+static const ebb_roofline thin[3] = {{200000, 17000, 3000}, {150000, 15000, 3000}, {110000, 12000, 3000}};
+static const ebb_roofline grouped[3] = {{180000, 15000, 3000}, {90000, 15000, 3000}, {120000, 12000, 3000}};
+static const ebb_roofline narrow[3] = {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}};
+
+enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
+
+static const ebb_roofline *conv_line(const ebb_call *call, int kind) {
+    const ebb_type *x = kind == 1 ? &call->out[0] : &call->in[0];
+    const int64_t groups = call->attr[CONV_GROUPS].i[0], channels = x->dim[1] / groups;
+    if (groups == 1) return channels < THIN ? &thin[kind] : &dense[kind];
+    return channels < NARROW ? &narrow[kind] : &grouped[kind];
+}
+
+static const ebb_roofline *line_of(const ebb_call *call) {
+    switch (call->op->code) {
+    case EBB_OP_conv2d:
+        return conv_line(call, 0);
+    case EBB_OP_conv2d_dgrad:
+        return conv_line(call, 1);
+    case EBB_OP_conv2d_wgrad:
+        return conv_line(call, 2);
+    default:
+        return others[call->op->code].flops_per_us ? &others[call->op->code] : &stream;
+    }
+}
+
 int64_t cpu_cost_ns(const ebb_backend *backend, const ebb_call *call) {
-    (void)backend;
+    const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
+    ebb_roofline line = *line_of(call);
+    line.flops_per_us *= n;
+    line.bytes_per_us *= busy;
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
     return ebb_roofline_ns(&line, &cost);

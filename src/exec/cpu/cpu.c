@@ -147,18 +147,18 @@ static ebb_status cpu_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-enum { HUGE_PAGE = 2 * 1024 * 1024 };
+enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BLOCK = 2 * HUGE_PAGE };
 
 /* Large blocks begin on a large page, so that the system may use such pages for them. */
 static size_t block_alignment(int64_t bytes) {
-    return bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : CPU_ALIGNMENT;
+    return bytes >= LARGE_BLOCK ? HUGE_PAGE : CPU_ALIGNMENT;
 }
 
 static ebb_status cpu_block_alloc(ebb_backend *backend, int64_t bytes, void **out) {
     *out = ebb_alloc_aligned(backend->env, (size_t)bytes, block_alignment(bytes));
     if (!*out) return EBB_NO_MEMORY;
     /* A wish: whole large pages inside the block; where the system has none, nothing changes. */
-    if (bytes >= 2 * HUGE_PAGE) (void)madvise(*out, (size_t)(bytes / HUGE_PAGE * HUGE_PAGE), MADV_HUGEPAGE);
+    if (bytes >= LARGE_BLOCK) (void)madvise(*out, (size_t)(bytes / HUGE_PAGE * HUGE_PAGE), MADV_HUGEPAGE);
     return EBB_OK;
 }
 

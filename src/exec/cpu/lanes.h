@@ -30,6 +30,11 @@ static inline cpu_lanes cpu_lanes_of(const ebb_type *type) {
     return l;
 }
 
+/* Elements of one channel. */
+static inline int64_t cpu_lanes_each(const cpu_lanes *l) {
+    return l->count / l->channels;
+}
+
 /* The numbers of the channels, once per lane. */
 static inline void cpu_lanes_fill(const cpu_lanes *l, const float *channel, float *lane) {
     for (int64_t at = 0; at < l->lanes; at += l->channels) {

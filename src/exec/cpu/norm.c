@@ -103,7 +103,7 @@ static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, voi
     a.dy = launch->in[6];
     const float *variance = launch->in[2], *gamma = launch->in[3];
     const float *dgamma = launch->in[4], *dbeta = launch->in[5];
-    const double eps = call->attr[BN_EPS].f, m = (double)(a.lanes.count / a.lanes.channels);
+    const double eps = call->attr[BN_EPS].f, m = (double)cpu_lanes_each(&a.lanes);
     cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
     for (int64_t c = 0; c < a.lanes.channels; c++) {
         const double inv_std = 1 / sqrt(variance[c] + eps);

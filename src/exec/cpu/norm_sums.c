@@ -68,7 +68,7 @@ typedef struct stats {
 /* Channels [begin, end). */
 static void stats_finish(const void *ctx, int64_t begin, int64_t end) {
     const stats *s = ctx;
-    const double m = (double)(s->sums->lanes.count / s->sums->lanes.channels);
+    const double m = (double)cpu_lanes_each(&s->sums->lanes);
     for (int64_t c = begin; c < end; c++) {
         const double first = cpu_sums_total(s->sums, 0, c) / m;
         const double second = cpu_sums_total(s->sums, 1, c) / m;

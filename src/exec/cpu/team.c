@@ -3,9 +3,43 @@
 
 #include "exec/cpu/cpu.h"
 
+/* gcc's thread sanitizer does not see how libgomp's threads wait for one another, so it is told here, and
+ * the function with the parallel loop, whose arguments libgomp hands over, is left alone. */
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#define TEAM_LOOP           __attribute__((no_sanitize_thread, noinline))
+#define HAPPENED_BEFORE(at) __tsan_release(at)
+#define HAPPENS_AFTER(at)   __tsan_acquire(at)
+#else
+#define TEAM_LOOP
+#define HAPPENED_BEFORE(at) ((void)(at))
+#define HAPPENS_AFTER(at)   ((void)(at))
+#endif
+
 /* Below this, waking a team costs more than it saves. Between one thread and n_run there is nothing: OpenMP
  * runtimes start and stop threads when the team's size changes. */
 enum { TEAM_BYTES = 128 * 1024 };
+
+typedef struct team_work {
+    cpu_span *span;
+    const void *ctx;
+    int64_t n, unit, units;
+    int team;
+    char begun, done; /* for the sanitizer: points in time */
+} team_work;
+
+static void work_part(team_work *work, int i) {
+    HAPPENS_AFTER(&work->begun);
+    const int64_t begin = cpu_cut(work->units, work->team, i) * work->unit;
+    const int64_t end = ebb_min_i64(cpu_cut(work->units, work->team, i + 1) * work->unit, work->n);
+    if (begin < end) work->span(work->ctx, begin, end);
+    HAPPENED_BEFORE(&work->done);
+}
+
+TEAM_LOOP static void work_parts(team_work *work, int team) {
+#pragma omp parallel for schedule(static, 1) num_threads(team)
+    for (int i = 0; i < team; i++) work_part(work, i);
+}
 
 void cpu_spans(const cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span,
                const void *ctx) {
@@ -14,13 +48,10 @@ void cpu_spans(const cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, c
         if (n > 0) span(ctx, 0, n);
         return;
     }
-    const int team = cpu->n_run;
-#pragma omp parallel for schedule(static, 1) num_threads(team)
-    for (int i = 0; i < team; i++) {
-        const int64_t begin = cpu_cut(units, team, i) * unit;
-        const int64_t end = ebb_min_i64(cpu_cut(units, team, i + 1) * unit, n);
-        if (begin < end) span(ctx, begin, end);
-    }
+    team_work work = {span, ctx, n, unit, units, cpu->n_run, 0, 0};
+    HAPPENED_BEFORE(&work.begun);
+    work_parts(&work, work.team);
+    HAPPENS_AFTER(&work.done);
 }
 
 int cpu_width_enter(const cpu_backend *cpu) {

@@ -1,0 +1,230 @@
+/* The audit of the certificate: no schedule within the plan's budget takes less time than it says. Takes a
+ * plan that the stages before have proved. Gives EBB_OK when each op once takes that long, or when the cuts
+ * of the certificate prove exactly that. O((graph + certificate) x cuts), integers only, no solver. */
+#include "planner/audit_bound.h"
+
+/* ---- the graph ------------------------------------------------------------------------------------- */
+
+static bool make_tables(ebb_bound_check *c) {
+    ebb_arena *arena = &c->a->arena;
+    size_t n_values = c->a->graph->n_values, n_ops = c->a->graph->n_ops;
+    c->root = EBB_NEW(arena, ebb_id, n_values);
+    c->offset = EBB_NEW(arena, int64_t, n_values);
+    c->first_piece = EBB_NEW(arena, uint32_t, n_values + 1);
+    c->must = EBB_NEW(arena, bool, n_ops);
+    c->least_ns = EBB_NEW(arena, int64_t, n_ops);
+    c->charged = EBB_NEW(arena, int64_t, n_ops);
+    c->when = EBB_NEW(arena, uint8_t, n_ops);
+    c->carried = EBB_NEW(arena, int64_t, n_ops);
+    c->passed = EBB_NEW(arena, int64_t, n_ops);
+    c->n_ways_seen = EBB_NEW(arena, uint32_t, n_ops);
+    return c->root && c->offset && c->first_piece && c->must && c->least_ns && c->charged && c->when &&
+           c->carried && c->passed && c->n_ways_seen;
+}
+
+static bool asked_for(const ebb_pgraph *graph, const ebb_pop *op) {
+    if (!op->optional || op->n_update > 0) return true;
+    for (uint32_t k = 0; k < op->n_out; k++)
+        if (graph->values[op->out[k]].role == EBB_ROLE_OUTPUT) return true;
+    return false;
+}
+
+static void read_graph(ebb_bound_check *c) {
+    const ebb_pgraph *graph = c->a->graph;
+    for (ebb_id v = 0; v < graph->n_values; v++) c->root[v] = v;
+    for (ebb_id i = 0; i < graph->n_ops; i++) {
+        const ebb_pop *op = &graph->ops[i];
+        for (uint32_t k = 0; k < op->n_views; k++) {
+            ebb_id out = op->out[op->views[k].out], base = op->in[op->views[k].in];
+            c->root[out] = c->root[base];
+            c->offset[out] = c->offset[base] + op->views[k].offset_bytes;
+        }
+        c->least_ns[i] = op->time_ns;
+        for (uint32_t k = 0; k < op->n_alternatives; k++)
+            c->least_ns[i] = ebb_min_i64(c->least_ns[i], op->alternatives[k].time_ns);
+    }
+    memset(c->when, 0, graph->n_ops); /* here: must run, for the sake of a later op */
+    for (ebb_id i = graph->n_ops; i-- > 0;) {
+        c->must[i] = c->when[i] != 0 || asked_for(graph, &graph->ops[i]);
+        if (!c->must[i]) continue;
+        ebb_bound_mark_makers(c, i, c->when, 1);
+        c->once_ns += c->least_ns[i]; /* the graph's sums fit */
+    }
+}
+
+/* What is left for transient bytes beside the fixed and the persistent ones, which no schedule can make
+ * less.
+ */
+static void read_budget(ebb_bound_check *c) {
+    const ebb_plan *plan = c->a->plan;
+    int64_t persistent = 0;
+    for (ebb_id v = 0; v < c->a->graph->n_values; v++) {
+        const ebb_pvalue *value = &c->a->graph->values[v];
+        if (value->producer == EBB_NONE && ebb_role_persistent(value->role))
+            persistent +=
+                ebb_align_up(value->bytes, plan->alignment); /* within the plan's region, so it fits */
+    }
+    persistent = ebb_min_i64(persistent, plan->persistent_bytes);
+    int64_t bytes = plan->budget_bytes - c->a->graph->fixed_bytes - persistent;
+    c->budget_units = bytes / plan->alignment + (bytes % plan->alignment > 0);
+}
+
+/* ---- the certificate's members -------------------------------------------------------------------------
+ */
+
+#define WHERE "the certificate"
+
+static ebb_status list_of(const ebb_bound_check *c, const ebb_json *json, const char *key, size_t of,
+                          const ebb_json **out, size_t *n) {
+    ebb_status status = ebb_json_array(c->a->env, json, WHERE, key, NULL, out, n);
+    if (status != EBB_OK) return status;
+    if (*n % of != 0 || *n / of >= EBB_NONE)
+        return ebb_fail(c->a->env, EBB_VIOLATION, WHERE ": %s has %zu numbers, which is no multiple of %zu",
+                        key, *n, of);
+    *n /= of;
+    return EBB_OK;
+}
+
+static ebb_status read_piece(const ebb_bound_check *c, const ebb_json *list, uint32_t i,
+                             ebb_bound_piece *out) {
+    const ebb_pgraph *graph = c->a->graph;
+    int64_t value = 0, alignment = c->a->plan->alignment;
+    ebb_status status = ebb_json_at_i64(c->a->env, list, WHERE ": pieces", 3 * (size_t)i, 0,
+                                        (int64_t)graph->n_values - 1, &value);
+    if (status == EBB_OK)
+        status = ebb_json_at_i64(c->a->env, list, WHERE ": pieces", 3 * (size_t)i + 1, 0,
+                                 graph->values[value].bytes, &out->start);
+    if (status == EBB_OK)
+        status = ebb_json_at_i64(c->a->env, list, WHERE ": pieces", 3 * (size_t)i + 2, 0,
+                                 graph->values[value].bytes, &out->end);
+    if (status != EBB_OK) return status;
+    out->value = (ebb_id)value;
+    out->n_units = out->end / alignment + (out->end % alignment > 0) - out->start / alignment -
+                   (out->start % alignment > 0);
+    bool behind =
+        i == 0 || out[-1].value < out->value || (out[-1].value == out->value && out[-1].end <= out->start);
+    bool apart = i < EBB_BOUND_MOST_PIECES || out[-EBB_BOUND_MOST_PIECES].value != out->value;
+    if (out->start < out->end && behind && apart && c->root[value] == value && !c->a->persistent[value])
+        return EBB_OK;
+    return ebb_fail(c->a->env, EBB_VIOLATION,
+                    WHERE ": pieces[%u], bytes " AUDIT_RANGE " of value %u, is none of its own", i,
+                    AUDIT_RANGE_ARGS(out->start, out->end - out->start), out->value);
+}
+
+static ebb_status read_pieces(ebb_bound_check *c, const ebb_json *json) {
+    const ebb_pgraph *graph = c->a->graph;
+    const ebb_json *list = NULL;
+    size_t n = 0;
+    ebb_status status = list_of(c, json, "pieces", 3, &list, &n);
+    if (status != EBB_OK) return status;
+    ebb_arena *arena = &c->a->arena;
+    c->n_pieces = (uint32_t)n;
+    c->pieces = EBB_NEW(arena, ebb_bound_piece, n);
+    c->held = EBB_NEW(arena, bool, n);
+    c->lasts = EBB_NEW(arena, bool, n);
+    c->asked = EBB_NEW(arena, int64_t, n);
+    c->n_ways_seen = EBB_NEW(arena, uint32_t, n > graph->n_ops ? n : graph->n_ops);
+    if (!c->pieces || !c->held || !c->lasts || !c->asked || !c->n_ways_seen) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        status = read_piece(c, list, i, &c->pieces[i]);
+        if (status != EBB_OK) return status;
+        c->first_piece[c->pieces[i].value + 1]++;
+    }
+    for (ebb_id v = 0; v < graph->n_values; v++) c->first_piece[v + 1] += c->first_piece[v];
+    for (ebb_id v = 0; v < graph->n_values; v++) {
+        if (graph->values[v].role != EBB_ROLE_OUTPUT) continue;
+        for (uint32_t p = c->first_piece[c->root[v]]; p < c->first_piece[c->root[v] + 1]; p++)
+            c->lasts[p] = c->lasts[p] || (c->pieces[p].start >= c->offset[v] &&
+                                          c->pieces[p].end <= c->offset[v] + graph->values[v].bytes);
+    }
+    return EBB_OK;
+}
+
+static ebb_status read_cut(ebb_bound_check *c, const ebb_json *json) {
+    const ebb_json *list = NULL;
+    int64_t op = 0, price = 0, n_ops = c->a->graph->n_ops;
+    size_t n = 0;
+    ebb_status status = ebb_json_i64(c->a->env, json, WHERE, "op", 0, n_ops - 1, NULL, &op);
+    if (status == EBB_OK)
+        status = ebb_json_i64(c->a->env, json, WHERE, "price", 0, INT64_MAX, NULL, &price);
+    if (status == EBB_OK) status = list_of(c, json, "flow", 3, &list, &n);
+    if (status != EBB_OK) return status;
+    ebb_bound_flow *flow = EBB_NEW(&c->a->arena, ebb_bound_flow, n);
+    if (!flow) return EBB_NO_MEMORY;
+    for (size_t k = 0; status == EBB_OK && k < n; k++) {
+        int64_t reader = 0, piece = 0;
+        status = ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k, 0, n_ops, &reader);
+        if (status == EBB_OK)
+            status = ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k + 1, 0,
+                                     (int64_t)c->n_pieces - 1, &piece);
+        if (status == EBB_OK)
+            status =
+                ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k + 2, 1, INT64_MAX, &flow[k].amount);
+        flow[k].reader = (ebb_id)reader;
+        flow[k].piece = (uint32_t)piece;
+    }
+    return status == EBB_OK ? ebb_bound_check_cut(c, (ebb_id)op, price, flow, n) : status;
+}
+
+static ebb_status read_cuts(ebb_bound_check *c, const ebb_json *json) {
+    const ebb_json *cuts = NULL;
+    size_t n = 0;
+    ebb_status status = ebb_json_i64(c->a->env, json, WHERE, "scale", 1, INT64_MAX, NULL, &c->scale);
+    if (status == EBB_OK) status = read_pieces(c, json);
+    if (status == EBB_OK) status = ebb_json_array(c->a->env, json, WHERE, "cuts", NULL, &cuts, &n);
+    if (status == EBB_OK && n > EBB_BOUND_MOST_CUTS)
+        status = ebb_fail(c->a->env, EBB_VIOLATION, WHERE " has %zu cuts; at most %d are checked", n,
+                          EBB_BOUND_MOST_CUTS);
+    for (size_t k = 0; status == EBB_OK && k < n; k++) status = read_cut(c, ebb_json_at(cuts, k));
+    return status;
+}
+
+/* ---- the bound ----------------------------------------------------------------------------------------
+ */
+
+/* No run is charged more than it takes, by all cuts together. */
+static ebb_status check_charges(const ebb_bound_check *c) {
+    for (ebb_id op = 0; op < c->a->graph->n_ops; op++) {
+        int64_t most = INT64_MAX;
+        if (ebb_mul_i64(c->least_ns[op], c->scale, &most) && c->charged[op] > most)
+            return ebb_fail(c->a->env, EBB_VIOLATION,
+                            WHERE " charges " AUDIT_OP
+                                  " %lld for running again, but that takes %lld x %lld ns",
+                            AUDIT_OP_ARGS(c->a, op), (long long)c->charged[op], (long long)c->scale,
+                            (long long)c->least_ns[op]);
+    }
+    return EBB_OK;
+}
+
+static ebb_status check_cuts(ebb_bound_check *c) {
+    const ebb_plan *plan = c->a->plan;
+    const char *text = plan->bound_json ? plan->bound_json : "{}";
+    ebb_json *json = NULL;
+    if (plan->budget_bytes < 0)
+        return ebb_fail(c->a->env, EBB_VIOLATION, WHERE " is of kind cut, but the plan has no budget");
+    read_budget(c);
+    ebb_status status = ebb_json_parse(c->a->env, WHERE, text, strlen(text), &json);
+    if (status == EBB_OK) {
+        status = read_cuts(c, json);
+        ebb_json_free(json);
+    }
+    if (status == EBB_BAD_INPUT) return EBB_VIOLATION; /* the text says what is wrong with it */
+    if (status == EBB_OK) status = check_charges(c);
+    if (status != EBB_OK) return status;
+    int64_t more = c->proved / c->scale + (c->proved % c->scale > 0);
+    if (plan->bound_time_ns - c->once_ns == more) return EBB_OK;
+    return ebb_fail(c->a->env, EBB_VIOLATION,
+                    WHERE "'s bound is %lld ns, but its cuts prove %lld + %lld ns",
+                    (long long)plan->bound_time_ns, (long long)c->once_ns, (long long)more);
+}
+
+ebb_status ebb_audit_bound(ebb_auditor *a) {
+    ebb_bound_check c = {.a = a};
+    if (!make_tables(&c)) return EBB_NO_MEMORY;
+    read_graph(&c);
+    if (a->plan->bound_kind != NULL && strcmp(a->plan->bound_kind, "cut") == 0) return check_cuts(&c);
+    if (a->plan->bound_time_ns <= c.once_ns) return EBB_OK;
+    return ebb_fail(a->env, EBB_VIOLATION,
+                    WHERE "'s bound is %lld ns, but each op once takes %lld, and it shows no more",
+                    (long long)a->plan->bound_time_ns, (long long)c.once_ns);
+}

@@ -1,0 +1,154 @@
+/* The genes of a graph, what each state does, and the seeds. */
+#include "support.h"
+
+/* Base order:  0: a(x)  1: b(a)  2: c(b)  3: v = view of a  4: d(c, v)  5: e(a, d). Readers of a: 1, 3, 5.
+ */
+static ebb_pgraph *sample(ebb_env *env) {
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64), a = sketch_op(&s, IDS(x), 640, 10);
+    ebb_id b = sketch_op(&s, IDS(a), 64, 20), c = sketch_op(&s, IDS(b), 64, 30);
+    ebb_id v = sketch_op(&s, IDS(a), 64, 0);
+    sketch_view(&s, 0, 128);
+    ebb_id d = sketch_op(&s, IDS(c, v), 64, 40);
+    (void)sketch_op(&s, IDS(a, d), 64, 50);
+    return sketch_end(&s);
+}
+
+Test(space, a_droppable_value_has_a_gene_for_each_gap) {
+    static const struct {
+        uint32_t begin, end, n_states;
+    } gaps[] = {{0, 1, 1}, {1, 3, 3}, {3, 5, 3}, {5, 6, 1}};
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = sample(env);
+    bench b = bench_begin(env, graph, 64);
+    const ebb_space_value *a = &b.space->values[1], *view = &b.space->values[4];
+    cr_assert_eq(a->n_gaps, EBB_COUNT(gaps));
+    for (uint32_t k = 0; k < a->n_gaps; k++) {
+        const ebb_gene *gene = &b.space->genes[a->first_gap + k];
+        cr_assert(gene->kind == EBB_GENE_GAP && gene->subject == 1 && gene->bytes == 640);
+        cr_assert(gene->begin == gaps[k].begin && gene->end == gaps[k].end &&
+                      gene->n_states == gaps[k].n_states,
+                  "gap %u: [%u, %u) with %u states", k, gene->begin, gene->end, gene->n_states);
+    }
+    cr_assert_eq(b.space->values[0].first_gap, EBB_NONE, "an input cannot be made again");
+    cr_assert(view->first_gap == EBB_NONE && view->follows && view->leader == 1);
+    cr_assert_eq(b.space->values[6].first_gap, EBB_NONE, "nobody reads it");
+    cr_assert_eq(b.space->base_time_ns, 150);
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
+/* The steps of a candidate with a's gaps in the states given, as digits. */
+static void want_steps(const bench *b, uint8_t middle, uint8_t last, uint32_t n, const ebb_id *ops) {
+    uint8_t genes[64] = {0};
+    cr_assert_lt(b->space->n_genes, EBB_COUNT(genes));
+    genes[b->space->values[1].first_gap + 1] = middle;
+    genes[b->space->values[1].first_gap + 2] = last;
+    ebb_score score = ebb_score_genes(b->scorer, genes, 0);
+    cr_assert(score.valid);
+    cr_assert_eq(score.n_steps, n, "states %u, %u: %u steps", middle, last, score.n_steps);
+    cr_assert_arr_eq(ebb_scorer_steps(b->scorer), ops, n * sizeof *ops);
+}
+#define STEPS(...)                                                 \
+    sizeof((ebb_id[]){__VA_ARGS__}) / sizeof(ebb_id), (ebb_id[]) { \
+        __VA_ARGS__                                                \
+    }
+
+/* A view is dropped with its base; op 4 reads it, so that it is made again, and with it its base. */
+Test(space, keep_hold_and_release_do_what_their_names_say) {
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = sample(env);
+    bench b = bench_begin(env, graph, 64);
+    want_steps(&b, EBB_KEEP, EBB_KEEP, STEPS(0, 1, 2, 3, 4, 5));
+    want_steps(&b, EBB_HOLD, EBB_KEEP, STEPS(0, 1, 2, 0, 3, 4, 5));
+    want_steps(&b, EBB_RELEASE, EBB_KEEP, STEPS(0, 1, 2, 0, 3, 4, 5));
+    want_steps(&b, EBB_KEEP, EBB_HOLD, STEPS(0, 1, 2, 3, 0, 3, 4, 5));
+    want_steps(&b, EBB_KEEP, EBB_RELEASE, STEPS(0, 1, 2, 3, 0, 3, 4, 0, 5));
+    want_steps(&b, EBB_RELEASE, EBB_RELEASE, STEPS(0, 1, 2, 0, 3, 0, 3, 4, 0, 5));
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
+Test(space, what_must_be_there_in_the_end_is_not_lazy) {
+    ebb_env *env = start_env();
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64), w = sketch_value(&s, EBB_ROLE_PARAM, 64), out;
+    (void)sketch_op(&s, IDS(x), 64, 1);         /* 0: nobody reads it */
+    out = sketch_op(&s, IDS(x), 64, 1);         /* 1: an output */
+    (void)sketch_update(&s, IDS(x), w);         /* 2 */
+    sketch_sink(&s, IDS(x), 1)->ordered = true; /* 3 */
+    (void)sketch_op(&s, IDS(x), 64, 1);         /* 4: op 5 must come after it */
+    ebb_pop *last = sketch_sink(&s, IDS(x), 1);
+    last->after = ebb_arena_copy(&s.draft.arena, &(ebb_id){4}, 1, sizeof(ebb_id));
+    last->n_after = 1;
+    for (uint32_t i = 0; i < s.draft.ops.n; i++) s.draft.ops.at[i].optional = true;
+    s.draft.values.at[out].role = EBB_ROLE_OUTPUT;
+    ebb_pgraph *graph = sketch_end(&s);
+    bench b = bench_begin(env, graph, 64);
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        cr_assert_eq(b.space->ops[i].lazy_gene != EBB_NONE, i == 0 || i == 5, "op %u", i);
+    ebb_score score = ebb_score_genes(b.scorer, b.space->base_genes, 0);
+    cr_assert(score.valid && score.n_steps == 4, "%u steps", score.n_steps);
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
+/* ---- seeds
+ * ------------------------------------------------------------------------------------------------ */
+
+Test(space, seeds_have_ascending_cuts_and_known_states) {
+    ebb_env *env = start_env();
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        random_pgraph_options options = {.n_ops = 1 + (uint32_t)(seed % 45)};
+        ebb_pgraph *graph = draw_pgraph(env, seed, &options);
+        bench b = bench_begin(env, graph, 64);
+        uint32_t n_room = graph->n_ops + b.space->n_genes + 1;
+        uint32_t *list = ebb_calloc(env, n_room, sizeof *list);
+        uint8_t *genes = ebb_calloc(env, b.space->n_genes, 1);
+        for (int64_t k = 0; k < 40; k++) {
+            uint32_t n = k < 30 ? ebb_seed_threshold_cuts(b.space, 64 * k * k, list)
+                                : ebb_seed_even_cuts(b.space, (uint32_t)(k - 29) * 5, list);
+            cr_assert_leq(n, graph->n_ops);
+            for (uint32_t c = 0; c < n; c++)
+                cr_assert(list[c] < graph->n_ops && (c == 0 || list[c] > list[c - 1]));
+            ebb_seed_cuts(b.space, list, n, EBB_RELEASE, genes);
+            for (uint32_t g = 0; g < b.space->n_genes; g++)
+                cr_assert(genes[g] == b.space->base_genes[g] ||
+                          (genes[g] == EBB_RELEASE && b.space->genes[g].n_states > EBB_RELEASE));
+        }
+        uint32_t n = ebb_seed_greedy_order(b.space, list);
+        cr_assert_leq(n, b.space->n_genes);
+        for (uint32_t k = 0; k < n; k++) cr_assert_eq(b.space->genes[list[k]].kind, EBB_GENE_GAP);
+        ebb_cfree(env, genes, b.space->n_genes, 1);
+        ebb_cfree(env, list, n_room, sizeof *list);
+        bench_end(&b);
+        ebb_pgraph_destroy(graph);
+    }
+    end_env(env);
+}
+
+Test(space, crossover_takes_a_range_of_ops_from_the_other_parent) {
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = draw_pgraph(env, 9, &(random_pgraph_options){.n_ops = 40});
+    bench b = bench_begin(env, graph, 64);
+    uint32_t n = b.space->n_genes, n_taken = 0;
+    uint8_t *genes = ebb_calloc(env, 3 * n, 1);
+    memset(genes + n, 1, n);
+    ebb_crossover(b.space, genes, genes + n, 10, 20, genes + 2 * n);
+    for (uint32_t k = 0; k < n; k++) {
+        const ebb_gene *gene = &b.space->genes[k];
+        uint32_t at = gene->kind == EBB_GENE_GAP ? b.space->values[gene->subject].producer : gene->subject;
+        cr_assert_eq(genes[2 * n + k], at >= 10 && at < 20);
+        n_taken += genes[2 * n + k];
+    }
+    cr_assert(n_taken > 0 && n_taken < n);
+    ebb_cfree(env, genes, 3 * n, 1);
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
