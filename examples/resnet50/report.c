@@ -55,7 +55,8 @@ int64_t report_process_peak_bytes(void) {
 
 typedef struct figures {
     ebb_plan_summary plan;
-    int64_t planned_bytes, block_bytes;
+    int64_t planned_bytes; /* of the larger of the two programs */
+    int64_t block_bytes;
     double images_per_s;
     char sha256[65];
 } figures;
@@ -107,6 +108,12 @@ ebb_status report_print(training *t) {
     if (status != EBB_OK) return status;
     ebb_plan_summarize(ebb_program_plan(t->program), &f.plan);
     f.planned_bytes = f.plan.arena_bytes + f.plan.persistent_bytes;
+    if (t->rest != NULL) {
+        ebb_plan_summary rest;
+        ebb_plan_summarize(ebb_program_plan(t->rest), &rest);
+        if (rest.arena_bytes + rest.persistent_bytes > f.planned_bytes)
+            f.planned_bytes = rest.arena_bytes + rest.persistent_bytes;
+    }
     if (t->train_ns > 0) f.images_per_s = 1e9 * (double)t->n_images / (double)t->train_ns;
     if (t->config->json)
         print_json(t, &f);

@@ -39,6 +39,7 @@ typedef struct training {
     ebb_model *model;
     ebb_engine *engine;
     ebb_program *program; /* of the full batch */
+    ebb_program *rest;    /* of what an epoch leaves, or NULL */
     char error[1024];     /* "" when the env has it */
     /* What came of it. */
     int64_t n_steps, n_images, train_ns;

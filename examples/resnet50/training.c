@@ -87,8 +87,11 @@ ebb_status training_open(training *t) {
         if (status != EBB_OK) return status;
     }
     status = ebb_engine_create(t->env, t->model, &options, &t->engine);
-    if (status != EBB_OK) return status;
-    return compile(t, c->batch, &t->program);
+    /* Both before the first step, while a block that has to grow is still untouched. */
+    int64_t rest = t->data != NULL ? t->data->n_train % c->batch : 0;
+    bool reached = c->steps < 0 || (t->data != NULL && c->steps > t->data->n_train / c->batch);
+    if (status == EBB_OK && rest > 0 && reached) status = compile(t, rest, &t->rest);
+    return status == EBB_OK ? compile(t, c->batch, &t->program) : status;
 }
 
 void training_close(training *t) {
@@ -179,10 +182,9 @@ typedef struct course {
 static ebb_status run_batch(training *t, course *c, const uint32_t *order, int64_t n, int64_t epoch) {
     float loss = 0;
     double lr = learning_rate(t->config, t->n_steps, c->n_schedule);
-    ebb_program *program = t->program;
-    ebb_status status = n == t->config->batch ? EBB_OK : compile(t, n, &program);
+    ebb_program *program = n == t->config->batch ? t->program : t->rest;
     int64_t begin_ns = now_ns();
-    if (status == EBB_OK) status = one_step(t, program, order, (size_t)n, (float)lr, &loss);
+    ebb_status status = one_step(t, program, order, (size_t)n, (float)lr, &loss);
     if (status != EBB_OK) return status;
     int64_t ns = now_ns() - begin_ns;
     if (t->n_steps == 0) t->first_loss = (double)loss;

@@ -101,31 +101,44 @@ static ebb_status plan_within(planner *p, const uint8_t *genes, uint32_t n_genes
     return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
 }
 
-/* Nothing was found: what is the least that can be had? If that fits after all, go on from there. */
-static ebb_status plan_least(planner *p, ebb_selection **selection, ebb_plan **out) {
-    ebb_selection *least = NULL;
+/* The smallest plan that can be had, with its selection: the least peak, or the baseline when that packs
+ * better. */
+static ebb_status plan_smallest(planner *p, ebb_selection **selection, ebb_plan **out) {
+    ebb_status status = search(p, EBB_METHOD_LEAST, 0, NULL, 0, selection);
+    if (status == EBB_OK) status = make_plan(p, *selection, EBB_REUSE_IN_PLACE, out);
+    if (status != EBB_OK || (*out)->total_bytes <= p->baseline->total_bytes) return status;
+    ebb_selection_destroy(*selection);
+    ebb_plan_destroy(*out);
+    *out = NULL;
+    status = search(p, EBB_METHOD_NONE, 0, NULL, 0, selection);
+    return status == EBB_OK ? make_plan(p, *selection, EBB_REUSE_IN_PLACE, out) : status;
+}
+
+/* Nothing was found within the budget: if the smallest plan fits after all, the search goes on from there.
+ */
+static ebb_status plan_from_smallest(planner *p, ebb_selection **selection, ebb_plan **out) {
+    ebb_selection *smallest = NULL;
     ebb_plan *plan = NULL;
-    ebb_status status = search(p, EBB_METHOD_LEAST, 0, NULL, 0, &least);
-    if (status == EBB_OK) status = make_plan(p, least, EBB_REUSE_IN_PLACE, &plan);
+    ebb_status status = plan_smallest(p, &smallest, &plan);
     if (status == EBB_OK && plan->total_bytes > p->options->budget_bytes)
-        status = ebb_fail(p->env, EBB_OVER_BUDGET,
-                          "%s: no plan within the budget of %lld bytes; the smallest found needs %lld "
-                          "bytes (%lld of them "
-                          "persistent or fixed); raise the budget or lower the batch",
-                          p->facts->name, (long long)p->options->budget_bytes, (long long)plan->total_bytes,
-                          (long long)p->standing_bytes);
+        status = ebb_fail(
+            p->env, EBB_OVER_BUDGET,
+            "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
+            "them persistent or fixed); raise the budget or lower the batch",
+            p->facts->name, (long long)p->options->budget_bytes, (long long)plan->total_bytes,
+            (long long)p->standing_bytes);
     if (status == EBB_OK) {
-        ebb_status better = plan_within(p, least->genes, least->n_genes, selection, out);
+        ebb_status better = plan_within(p, smallest->genes, smallest->n_genes, selection, out);
         if (better == EBB_OVER_BUDGET) { /* its own packing stands */
             ebb_selection_destroy(*selection);
-            *selection = least;
+            *selection = smallest;
             *out = plan;
             return EBB_OK;
         }
         status = better;
     }
     ebb_plan_destroy(plan);
-    ebb_selection_destroy(least);
+    ebb_selection_destroy(smallest);
     return status;
 }
 
@@ -155,7 +168,7 @@ static ebb_status plan_by_mode(planner *p, ebb_selection **selection, ebb_plan *
     }
     const ebb_compiled *warm = p->hint.warm;
     ebb_status status = plan_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, selection, out);
-    return status == EBB_OVER_BUDGET ? plan_least(p, selection, out) : status;
+    return status == EBB_OVER_BUDGET ? plan_from_smallest(p, selection, out) : status;
 }
 
 static ebb_status certify(planner *p, ebb_plan *plan) {

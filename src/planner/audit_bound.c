@@ -69,8 +69,7 @@ static void read_budget(ebb_bound_check *c) {
     c->budget_units = bytes / plan->alignment + (bytes % plan->alignment > 0);
 }
 
-/* ---- the certificate's members -------------------------------------------------------------------------
- */
+/* ---- the certificate's members ----------------------------------------------------------------- */
 
 #define WHERE "the certificate"
 
@@ -179,8 +178,7 @@ static ebb_status read_cuts(ebb_bound_check *c, const ebb_json *json) {
     return status;
 }
 
-/* ---- the bound ----------------------------------------------------------------------------------------
- */
+/* ---- the bound --------------------------------------------------------------------------------- */
 
 /* No run is charged more than it takes, by all cuts together. */
 static ebb_status check_charges(const ebb_bound_check *c) {

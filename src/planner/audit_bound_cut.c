@@ -14,8 +14,7 @@ static ebb_status too_large(const ebb_bound_check *c, ebb_id op) {
     return refuse(c, op, "its sums do not fit in 63 bits");
 }
 
-/* ---- ways of an op -------------------------------------------------------------------------------------
- */
+/* ---- ways of an op ----------------------------------------------------------------------------- */
 
 /* The next way that reads something of its own; n_alternatives when there is none. Start with EBB_NONE. */
 static uint32_t next_way(const ebb_pop *op, uint32_t k) {
@@ -151,8 +150,7 @@ static int64_t hold(ebb_bound_check *c, ebb_id cut) {
     return sum;
 }
 
-/* ---- the flow ------------------------------------------------------------------------------------------
- */
+/* ---- the flow ---------------------------------------------------------------------------------- */
 
 static bool add(int64_t *sum, int64_t amount) {
     return ebb_add_i64(*sum, amount, sum);

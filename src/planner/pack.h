@@ -92,6 +92,14 @@ int64_t ebb_choose_best(ebb_space *space, const ebb_row *row);
 
 EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);
+/* Rows in a given order, which names each once. */
+EBB_CHECKED ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem,
+                                         const uint32_t *order, ebb_pack_choose choose, int64_t *offsets,
+                                         int64_t *height);
+/* Local search from a packing above the bound. offsets and height are replaced when it found a lower one.
+ */
+EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,
+                                        int64_t *offsets, int64_t *height);
 /* problem, list, and away with the problem. */
 EBB_CHECKED ebb_status ebb_pack_rows(ebb_env *env, const ebb_row *rows, uint32_t n, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);

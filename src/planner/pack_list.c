@@ -5,16 +5,14 @@
  * walked. */
 #include "planner/pack.h"
 
-ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
-                         ebb_pack_choose choose, int64_t *offsets, int64_t *height) {
+ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, const uint32_t *order,
+                             ebb_pack_choose choose, int64_t *offsets, int64_t *height) {
     ebb_space space;
-    uint32_t *sorted = NULL;
     int64_t top = 0;
     *height = 0;
     ebb_status status = ebb_space_init(&space, env, problem);
-    if (status == EBB_OK) status = ebb_pack_sort(&space.arena, problem, order, &sorted);
     for (uint32_t i = 0; i < problem->n && status == EBB_OK; i++) {
-        uint32_t at = sorted[i];
+        uint32_t at = order[i];
         const ebb_row *row = &problem->rows[at];
         offsets[at] = 0;
         if (row->size == 0) continue;
@@ -25,6 +23,18 @@ ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack
     }
     ebb_space_deinit(&space);
     if (status == EBB_OK) *height = top;
+    return status;
+}
+
+ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
+                         ebb_pack_choose choose, int64_t *offsets, int64_t *height) {
+    ebb_arena arena;
+    uint32_t *sorted = NULL;
+    *height = 0;
+    ebb_arena_init(&arena, env);
+    ebb_status status = ebb_pack_sort(&arena, problem, order, &sorted);
+    if (status == EBB_OK) status = ebb_pack_in_order(env, problem, sorted, choose, offsets, height);
+    ebb_arena_deinit(&arena);
     return status;
 }
 

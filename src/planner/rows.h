@@ -53,8 +53,8 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 /* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
-/* The best of both packers over all orders; stops early at the lower bound. The same for any worker
- * count. The result has passed ebb_rows_check. */
+/* The best of both packers over all orders, improved by a bounded local search; stops early at the lower bound. The
+ * same for any worker count. The result has passed ebb_rows_check. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
 

@@ -5,13 +5,13 @@
 #define MOST_BYTES (INT64_C(1) << 58) /* of all values, so that sums of units fit */
 
 /* Sizes that sums can be made of. */
-static bool is_countable(const ebb_pgraph *graph, int64_t alignment, int64_t budget_bytes) {
+bool ebb_cut_countable(const ebb_pgraph *graph, int64_t alignment) {
     int64_t sum = 0; /* the seal has checked that it fits */
     for (uint32_t v = 0; v < graph->n_values; v++) sum += graph->values[v].bytes;
     for (uint32_t i = 0; i < graph->n_ops; i++)
         for (uint32_t k = 0; k <= graph->ops[i].n_alternatives; k++)
             sum = ebb_max_i64(sum, ebb_pop_under(&graph->ops[i], k ? k - 1 : EBB_NONE).scratch_bytes);
-    return sum <= MOST_BYTES && alignment <= MOST_BYTES && budget_bytes <= MOST_BYTES;
+    return sum <= MOST_BYTES && alignment <= MOST_BYTES;
 }
 
 /* The pieces that the proofs speak of, numbered in order; EBB_NONE for the others. */
@@ -86,12 +86,13 @@ ebb_status ebb_certify(ebb_arena *arena, const ebb_pgraph *graph, int64_t budget
     ebb_arena work;
     ebb_cut_facts facts;
     ebb_cut_proofs proofs = {.n = 0};
-    bool countable = is_countable(graph, alignment, budget_bytes);
+    bool countable = ebb_cut_countable(graph, alignment);
     ebb_arena_init(&work, arena->env);
     *out = (ebb_bound){0, "none", NULL};
     ebb_status status = countable ? ebb_cut_facts_make(&work, graph, alignment, &facts) : EBB_OK;
     if (status == EBB_OK && countable) *out = (ebb_bound){facts.time_ns, "each_op_once", NULL};
-    if (status == EBB_OK && countable && budget_bytes >= 0)
+    if (status == EBB_OK && countable && budget_bytes >= 0 &&
+        budget_bytes <= MOST_BYTES) /* more never binds */
         status = ebb_cut_search(&work, &facts, budget_bytes, &proofs);
     if (status == EBB_OK && proofs.n > 0) status = keep_proofs(arena, &work, &facts, &proofs, out);
     ebb_arena_deinit(&work);

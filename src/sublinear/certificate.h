@@ -17,8 +17,7 @@
 
 #include "sublinear/sublinear.h"
 
-/* ---- flow: maximum flow by integers --------------------------------------------------------------------
- */
+/* ---- flow: maximum flow by integers ------------------------------------------------------------ */
 
 enum { EBB_FLOW_SOURCE, EBB_FLOW_SINK, EBB_FLOW_FIRST }; /* nodes; the rest are the caller's */
 #define EBB_FLOW_ENDLESS (INT64_C(1) << 61)
@@ -74,11 +73,12 @@ typedef struct ebb_cut_facts {
     int64_t n_units;   /* of all pieces */
 } ebb_cut_facts;
 
+/* Are the graph's bytes few enough for exact sums of units? The others need it. */
+bool ebb_cut_countable(const ebb_pgraph *graph, int64_t alignment);
 EBB_CHECKED ebb_status ebb_cut_facts_make(ebb_arena *arena, const ebb_pgraph *graph, int64_t alignment,
                                           ebb_cut_facts *out);
 
-/* ---- cut: the moment when one op runs first -------------------------------------------------------------
- */
+/* ---- cut: the moment when one op runs first ---------------------------------------------------- */
 
 typedef struct ebb_cut {
     const ebb_cut_facts *facts;
@@ -117,8 +117,7 @@ bool ebb_cut_solve(ebb_cut *cut, int64_t price, int64_t work_limit, ebb_cut_line
 /* What leaves the source now. */
 int64_t ebb_cut_flow(const ebb_cut *cut);
 
-/* ---- proof: moments that together prove a bound --------------------------------------------------------
- */
+/* ---- proof: moments that together prove a bound ------------------------------------------------ */
 
 /* `reader` asks for so much of a piece; n_ops is the end of the schedule. */
 typedef struct ebb_cut_flow_entry {

@@ -24,8 +24,7 @@ typedef struct maker {
     uint32_t *n_ways_seen; /* per piece or op: under how many ways of the op in hand, so far all of them */
 } maker;
 
-/* ---- pieces --------------------------------------------------------------------------------------------
- */
+/* ---- pieces ------------------------------------------------------------------------------------ */
 
 static ebb_status find_roots(maker *m) {
     ebb_cut_facts *f = m->facts;
@@ -98,8 +97,7 @@ static ebb_status make_pieces(maker *m) {
     return EBB_OK;
 }
 
-/* ---- what ops need under each of their ways -----------------------------------------------------------
- */
+/* ---- what ops need under each of their ways ---------------------------------------------------- */
 
 /* Notes that way number `way` has x. */
 static bool note(maker *m, uint32_t x, uint32_t way) {
@@ -186,8 +184,7 @@ static ebb_status find_needs(maker *m) {
     return EBB_OK;
 }
 
-/* ---- what must run --------------------------------------------------------------------------------------
- */
+/* ---- what must run ----------------------------------------------------------------------------- */
 
 static bool asked_for(const ebb_pgraph *g, const ebb_pop *op) {
     if (!op->optional || op->n_update > 0) return true;

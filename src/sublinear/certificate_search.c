@@ -36,8 +36,7 @@ typedef struct best {
     int64_t price, scaled_ns;
 } best;
 
-/* ---- one moment ---------------------------------------------------------------------------------------
- */
+/* ---- one moment -------------------------------------------------------------------------------- */
 
 static bool out_of_work(const search *s) {
     return s->cut.net.work > WORK_LIMIT;
@@ -119,8 +118,7 @@ static void try_moment(search *s, ebb_id op, best *b) {
     if (found.scaled_ns > b->scaled_ns) *b = found;
 }
 
-/* ---- which moments --------------------------------------------------------------------------------------
- */
+/* ---- which moments ----------------------------------------------------------------------------- */
 
 static int by_excess(const void *a, const void *b) {
     const candidate *x = a, *y = b;
@@ -172,8 +170,7 @@ static void try_neighbours(search *s, candidate *near, best *b) {
     for (uint32_t i = 0; i < n && i < MAX_NEIGHBOURS; i++) try_moment(s, near[i].op, b);
 }
 
-/* ---- proofs ---------------------------------------------------------------------------------------------
- */
+/* ---- proofs ------------------------------------------------------------------------------------ */
 
 static int by_reader(const void *a, const void *b) {
     const ebb_cut_flow_entry *x = a, *y = b;

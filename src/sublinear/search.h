@@ -65,13 +65,17 @@ uint32_t ebb_seed_even_cuts(const ebb_space *space, uint32_t n, uint32_t *cuts);
  * producer first. Writes n_genes ids at most, returns how many; EBB_NONE: no memory. */
 uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order);
 
+/* Offers the certificate's splits into kept and recomputed values at a sweep of prices. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_seed_from_cut(ebb_search *search);
+
 /* ---- improvement
  * ------------------------------------------------------------------------------------------- */
 
 typedef struct ebb_anneal_plan {
-    uint32_t n;          /* candidates */
-    double t0, t1;       /* temperature from and to, relative to the base time */
-    int64_t limit_bytes; /* of the peak: the budget, or more while it closes in on it */
+    uint32_t n;           /* candidates */
+    double t0, t1;        /* temperature from and to, relative to the base time */
+    double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
+    int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
 } ebb_anneal_plan;
 /* Simulated annealing from member->genes; keeps the best seen under the search's budget in best_genes. */
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);

@@ -3,9 +3,7 @@
 
 #define MAX_CHANGES     16
 
-/* Weights of being over the budget against relative time: a percent too many bytes costs two percent of a
- * step. */
-#define EXCESS_WEIGHT   2.0
+/* Of bytes over the limit in all steps together, against relative time: a slope where the peak is flat. */
 #define OVERFLOW_WEIGHT 0.5
 
 typedef struct change {
@@ -92,13 +90,14 @@ static void mutate(annealer *a) {
 
 /* Only + - * / on doubles here and below: the same bits on every machine, which exp() and pow() do not
  * promise. */
-static double energy(const ebb_search *s, const ebb_score *score, int64_t limit_bytes) {
+static double energy(const ebb_search *s, const ebb_score *score, const ebb_anneal_plan *plan) {
     if (!score->valid) return IMPOSSIBLE;
+    int64_t limit_bytes = plan->limit_bytes;
     double base = s->space->base_time_ns > 0 ? (double)s->space->base_time_ns : 1.0;
     double limit = limit_bytes > 0 ? (double)limit_bytes : 1.0;
     double e = (double)score->time_ns / base;
     if (score->peak_bytes > limit_bytes)
-        e += EXCESS_WEIGHT * (double)(score->peak_bytes - limit_bytes) / limit +
+        e += plan->excess_weight * (double)(score->peak_bytes - limit_bytes) / limit +
              OVERFLOW_WEIGHT * (double)score->overflow_bytes / (limit * (double)(s->space->n_ops + 1));
     return e;
 }
@@ -117,7 +116,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
     annealer a = {.search = search, .member = member};
     ebb_scorer *scorer = search->scorers[worker];
     ebb_score score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
-    double now = energy(search, &score, plan->limit_bytes);
+    double now = energy(search, &score, plan);
     a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
     a.peak_position = score.peak_position;
     for (uint32_t i = 0; i < plan->n; i++) {
@@ -127,7 +126,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
         mutate(&a);
         if (a.n_changes == 0) continue;
         score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
-        double next = energy(search, &score, plan->limit_bytes);
+        double next = energy(search, &score, plan);
         if (!accept(&member->rng, next - now, temperature)) {
             undo(&a);
             continue;

@@ -6,8 +6,9 @@
 #define MIN_EFFORT INT64_C(4000)
 #define MAX_EFFORT INT64_C(400000)
 
-#define ROUND_OPS  1300000 /* some hundredths of a second; a generation of the default effort is one round \
-                            */
+#define ROUND_OPS                                                                           \
+    1300000 /* some hundredths of a second; a generation of the default effort is one round \
+             */
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -158,7 +159,7 @@ static ebb_status seed_pool(ebb_search *s, const ebb_select_request *request) {
     uint32_t n_order = ebb_seed_greedy_order(space, list);
     if (n_order == EBB_NONE) return EBB_NO_MEMORY;
     seed_greedy(s, list, n_order);
-    return EBB_OK;
+    return ebb_seed_from_cut(s);
 }
 
 /* ---- the answer

@@ -12,6 +12,8 @@
 #define MEMBERS_A_ISLAND 5   /* of the pool: 20 give 4 islands */
 #define HOT              1.2 /* temperatures, relative to the base time of an average op */
 #define COLD             0.004
+#define LENIENT          2.0  /* weight of bytes over the limit, at the start */
+#define STRICT           12.0 /* and at the end */
 
 typedef struct generation {
     ebb_search *search;
@@ -47,7 +49,9 @@ static void plan_part(generation *g, uint32_t at, uint32_t n, uint32_t done, uin
         } else if (i % 2 == 0) {
             limit = closing_limit(base_peak, limit, at, n);
         }
+        double press = base_peak < 0 ? 1 : begin / total;
         g->plans[i] = (ebb_anneal_plan){.n = count,
+                                        .excess_weight = LENIENT + (STRICT - LENIENT) * press,
                                         .t0 = cold + (hot - cold) * left * left,
                                         .t1 = cold + (hot - cold) * next * next,
                                         .limit_bytes = limit};

@@ -4,8 +4,8 @@
 static const ebb_pack_order orders[EBB_N_PACK_ORDERS] = {EBB_ORDER_SIZE, EBB_ORDER_AREA, EBB_ORDER_DURATION,
                                                          EBB_ORDER_LOWER, EBB_ORDER_CONFLICT};
 
-/* Packs by both list packers in every order and by the portfolio; checks each; gives the portfolio's
- * height. */
+/* Packs by both list packers in every order and by the portfolio, which must be no worse; checks each; gives the
+ * portfolio's height. */
 static int64_t pack_every_way(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *offsets) {
     int64_t bound = 0, height = 0, best = INT64_MAX;
     graphs_want(env, ebb_rows_max_live(env, rows, n, &bound), EBB_OK);
@@ -22,8 +22,8 @@ static int64_t pack_every_way(ebb_env *env, const ebb_row *rows, uint32_t n, int
     }
     graphs_want(env, ebb_pack(env, rows, n, 1, offsets, &height), EBB_OK);
     graphs_want(env, ebb_rows_check(env, rows, n, offsets, height), EBB_OK);
-    cr_assert_eq(height, best, "the portfolio gives %lld, the best of its attempts %lld", (long long)height,
-                 (long long)best);
+    cr_assert(height >= bound && height <= best, "the portfolio gives %lld, the best of its attempts %lld",
+              (long long)height, (long long)best);
     return height;
 }
 

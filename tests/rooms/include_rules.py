@@ -55,7 +55,7 @@ ROOMS = {
 BACKEND_SEES = {'exec/backend.h', 'exec/kernels.h', 'exec/dropout.h', 'exec/roofline.h', 'graph/op.h', 'graph/ops.def',
                 'base/base.h', 'ebb/base.h'}
 BACKEND_LIBRARIES = {
-    'cpu': {'dnnl.h', 'omp.h'},
+    'cpu': {'dnnl.h', 'omp.h', 'sanitizer/tsan_interface.h'},
     'cuda': {'cuda.h', 'cuda_runtime.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
 }
 

@@ -36,7 +36,7 @@ static int64_t units(const world *w, int64_t bytes) {
     return (bytes + w->alignment - 1) / w->alignment;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
@@ -81,7 +81,8 @@ static uint32_t sharing(const world *w, ebb_id v) {
     return all;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------ */
+/* ---- steps
+ * ------------------------------------------------------------------------------------------------ */
 
 static void reach(world *w, uint32_t state, int64_t time, uint32_t *tail) {
     if (time >= w->time[state]) return;
@@ -120,8 +121,8 @@ static bool is_own(const world *w, ebb_id out) {
     return w->bit[out] >= 0 && w->root[out] == out;
 }
 
-/* Output j on: each with bytes of its own or over an input that is then gone. live: units so far; gone: values
- * that were overwritten, of which no two outputs take the same bytes. */
+/* Output j on: each with bytes of its own or over an input that is then gone. live: units so far; gone:
+ * values that were overwritten, of which no two outputs take the same bytes. */
 static void place(world *w, const step *s, uint32_t j, int64_t live, uint32_t gone, uint32_t *tail) {
     const ebb_pop *o = &w->graph->ops[s->op];
     while (j < o->n_out && !is_own(w, o->out[j])) j++;
@@ -170,7 +171,7 @@ static int64_t shortest(world *w) {
     return least;
 }
 
-/* ---- the graph ---------------------------------------------------------------------------------------- */
+/* ---- the graph --------------------------------------------------------------------------------- */
 
 static bool read_values(world *w) {
     const ebb_pgraph *g = w->graph;

@@ -109,21 +109,15 @@ static dnnl_status_t conv_describe(conv *v) {
         &v->backward, dnnl_convolution_direct, &x, &w, NULL, &y, stride, dilation, before, behind);
 }
 
-/* oneDNN's kernels count along an axis in 32 bits. */
 static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
-    int64_t s[N_CONV];
+    int64_t s[N_CONV], most = 0;
     conv_sizes(call, kind_of(call), s);
-    int64_t largest = 0;
-    for (int i = 0; i < N_CONV; i++) largest = ebb_max_i64(largest, s[i]);
-    for (int axis = 0; axis < 2 && largest <= INT32_MAX; axis++) {
-        largest = ebb_max_i64(largest, s[H + axis] + 2 * s[PH + axis]);
-        largest = ebb_max_i64(largest, s[KH + axis] * s[DH + axis]);
+    for (int i = 0; i < N_CONV; i++) most = ebb_max_i64(most, s[i]);
+    for (int axis = 0; axis < 2 && most <= CPU_MOST_ALONG_AXIS; axis++) {
+        most = ebb_max_i64(most, s[H + axis] + 2 * s[PH + axis]);
+        most = ebb_max_i64(most, s[KH + axis] * s[DH + axis]);
     }
-    if (largest <= INT32_MAX) return EBB_OK;
-    char text[CPU_CALL_TEXT];
-    return ebb_fail(backend->env, EBB_BAD_INPUT,
-                    "backend cpu: %s %s: a size, pad, stride or span of %lld is more than 2^31 - 1",
-                    call->op->name, cpu_call_text(call, text), (long long)largest);
+    return cpu_product_supports(backend, call, most);
 }
 
 static ebb_status conv_of(ebb_backend *backend, const ebb_call *call, conv *v) {

@@ -31,6 +31,14 @@ static ebb_status linear_of(ebb_backend *backend, const ebb_call *call, linear *
     return cpu_onednn(backend->env, call, "matmul_desc_init", failed);
 }
 
+static ebb_status linear_supports(ebb_backend *backend, const ebb_call *call) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        most = ebb_max_i64(most, ebb_max_i64(call->in[i].dim[0], call->in[i].dim[1]));
+    }
+    return cpu_product_supports(backend, call, most);
+}
+
 static ebb_status linear_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
     const int64_t key[CPU_MEMO_KEY] = {1 + call->op->code, call->in[0].dim[0], call->in[0].dim[1],
@@ -48,10 +56,10 @@ static ebb_status linear_prepare(ebb_backend *backend, const ebb_call *call, voi
     return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
 }
 
-#define LINEAR_KERNEL                                                                         \
-    {                                                                                         \
-        .scratch = linear_scratch, .prepare = linear_prepare, .release = cpu_product_release, \
-        .launch = cpu_product_launch                                                          \
+#define LINEAR_KERNEL                                                                      \
+    {                                                                                      \
+        .supports = linear_supports, .scratch = linear_scratch, .prepare = linear_prepare, \
+        .release = cpu_product_release, .launch = cpu_product_launch                       \
     }
 const ebb_kernel_info ebb_cpu_linear = LINEAR_KERNEL;
 const ebb_kernel_info ebb_cpu_linear_dgrad = LINEAR_KERNEL;

@@ -31,6 +31,13 @@ typedef struct cpu_product {
     const char *avoid;
 } cpu_product;
 
+/* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
+ * EBB_BAD_INPUT where `most`, the largest of a call's sizes, strides and spans, or a tensor is beyond that.
+ */
+#define CPU_MOST_ALONG_AXIS (1 << 20)
+#define CPU_MOST_ELEMENTS   INT32_MAX
+EBB_CHECKED ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call *call, int64_t most);
+
 /* Bytes of scratch. Tens of microseconds: callers remember (memo.h). */
 EBB_CHECKED ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call,
                                            const cpu_product *product, int64_t *bytes);
