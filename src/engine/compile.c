@@ -16,8 +16,7 @@ static ebb_status dump_graph(ebb_env *env, const ebb_options *o, const char *pas
     return status;
 }
 
-static ebb_status dump_pgraph(ebb_env *env, const ebb_options *o, const char *pass,
-                              const ebb_pgraph *graph) {
+ebb_status ebb_dump_pgraph(ebb_env *env, const ebb_options *o, const char *pass, const ebb_pgraph *graph) {
     if (!wants_dump(o, pass)) return EBB_OK;
     ebb_text text;
     ebb_json_out json;
@@ -32,8 +31,7 @@ static ebb_status dump_pgraph(ebb_env *env, const ebb_options *o, const char *pa
 
 /* Takes over *graph: replaces it by a pass's result, checks and dumps it. */
 static ebb_status next(ebb_env *env, const ebb_options *o, const char *pass, ebb_status status,
-                       ebb_graph **made,
-                       ebb_graph **graph) {
+                       ebb_graph **made, ebb_graph **graph) {
     if (status != EBB_OK) return status;
     ebb_graph_destroy(*graph);
     *graph = *made;
@@ -61,7 +59,8 @@ static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **gra
     bool train = !o->evaluate && (*graph)->loss != EBB_NONE;
     ebb_status status = ebb_lower(env, *graph, o->evaluate ? EBB_EVAL : EBB_TRAIN, &made);
     status = next(env, o, "lower", status, &made, graph);
-    if (status == EBB_OK && train) status = next(env, o, "grad", ebb_grad(env, *graph, &made), &made, graph);
+    if (status == EBB_OK && train)
+        status = next(env, o, "grad", ebb_grad(env, *graph, &made), &made, graph);
     if (status == EBB_OK)
         status = next(env, o, "outputs", mark_outputs(env, o, *graph, &made), &made, graph);
     if (status == EBB_OK && train) {
@@ -109,7 +108,7 @@ ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim
             ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"; its bytes are fixed",
                      model->name, dims[0].name);
     }
-    if (status == EBB_OK) status = dump_pgraph(env, o, "query", facts);
+    if (status == EBB_OK) status = ebb_dump_pgraph(env, o, "query", facts);
     if (status == EBB_OK)
         status = ebb_chapter_plan(env, facts, model->planning ? NULL : backend, o, hint, out);
     if (status == EBB_OK && o->verify) status = ebb_plan_audit(env, out->plan);

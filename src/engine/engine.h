@@ -44,7 +44,7 @@ typedef struct ebb_hint {
 
 EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *options);
 uint32_t ebb_options_threads(const ebb_options *options);
-/* EBB_UNAVAILABLE / EBB_USAGE (unknown name: lists those of this build). */
+/* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */
 EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out);
 
 /* ---- chapters ------------------------------------------------------------------------------------------
@@ -53,6 +53,9 @@ EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options
 /* parse, lower, grad, optimizer, simplify. */
 EBB_CHECKED ebb_status ebb_chapter_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options, ebb_graph **out);
+/* Hands graph to on_dump as ebb.graph/1 if the options ask for this pass. */
+EBB_CHECKED ebb_status ebb_dump_pgraph(ebb_env *env, const ebb_options *options, const char *pass,
+                                       const ebb_pgraph *graph);
 /* Asks the backend for each op's facts. */
 EBB_CHECKED ebb_status ebb_chapter_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
                                          ebb_pgraph **out);

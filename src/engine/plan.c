@@ -186,6 +186,15 @@ static ebb_status certify(planner *p, ebb_plan *plan) {
     return status;
 }
 
+static ebb_status dump_schedule(const planner *p, const ebb_selection *selection) {
+    if (!p->options->dump || strcmp(p->options->dump, "schedule") != 0) return EBB_OK;
+    ebb_pgraph *scheduled;
+    ebb_status status = ebb_rewrite(p->env, p->facts, selection->steps, selection->n_steps, &scheduled);
+    if (status == EBB_OK) status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
+    if (status == EBB_OK) ebb_pgraph_destroy(scheduled);
+    return status;
+}
+
 static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_compiled *out) {
     out->genes = ebb_calloc(env, selection->n_genes, 1);
     if (!out->genes) return EBB_NO_MEMORY;
@@ -209,6 +218,7 @@ ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
     if (status == EBB_OK) status = plan_by_mode(&p, &selection, &plan);
     if (status == EBB_INTERRUPTED && plan) stopped = status, status = EBB_OK;
     if (status == EBB_OK) status = certify(&p, plan);
+    if (status == EBB_OK) status = dump_schedule(&p, selection);
     if (status == EBB_OK) status = keep_genes(env, selection, out);
     ebb_selection_destroy(selection);
     ebb_plan_destroy(p.baseline);

@@ -82,9 +82,11 @@ ebb_status ebb_seed_from_cut(ebb_search *s) {
     int64_t *scaled_ns = EBB_NEW(&work, int64_t, graph->n_ops);
     if (status == EBB_OK && !scaled_ns) status = EBB_NO_MEMORY;
     ebb_id moment = status == EBB_OK ? busiest_moment(&cut) : EBB_NONE;
-    if (moment != EBB_NONE && facts.time_ns > 0) {
+    int64_t time_ns = 0; /* of optional ops too; the seal has checked that it fits */
+    for (uint32_t i = 0; moment != EBB_NONE && i < graph->n_ops; i++) time_ns += facts.least_ns[i];
+    if (time_ns > 0 && time_ns <= SCALED_MAX) {
         int64_t scale = 1, sum = 0;
-        while (facts.time_ns <= SCALED_MAX / 2 / scale) scale *= 2;
+        while (time_ns <= SCALED_MAX / 2 / scale) scale *= 2;
         for (uint32_t i = 0; i < graph->n_ops; i++) sum += scaled_ns[i] = facts.least_ns[i] * scale;
         ebb_cut_look(&cut, moment);
         ebb_cut_lay(&cut, scaled_ns);

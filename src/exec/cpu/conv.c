@@ -2,24 +2,25 @@
  * given to oneDNN as [g,o,i,h,w] with strides, of which it may choose another order for itself. */
 #include "exec/cpu/product.h"
 
+typedef enum conv_kind { FORWARD, DGRAD, WGRAD } conv_kind;
 enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, N_CONV };
 
 typedef struct conv {
     int64_t size[N_CONV];
-    cpu_product_kind kind;
+    conv_kind kind;
     dnnl_convolution_desc_t forward, backward;
     cpu_product product; /* points into this struct */
 } conv;
 
-static cpu_product_kind kind_of(const ebb_call *call) {
-    if (call->op->code == EBB_OP_conv2d_dgrad) return CPU_DGRAD;
-    return call->op->code == EBB_OP_conv2d_wgrad ? CPU_WGRAD : CPU_FORWARD;
+static conv_kind kind_of(const ebb_call *call) {
+    if (call->op->code == EBB_OP_conv2d_dgrad) return DGRAD;
+    return call->op->code == EBB_OP_conv2d_wgrad ? WGRAD : FORWARD;
 }
 
-static void conv_sizes(const ebb_call *call, cpu_product_kind kind, int64_t size[N_CONV]) {
-    const int64_t *x = kind == CPU_DGRAD ? call->out[0].dim : call->in[0].dim;
-    const int64_t *w = kind == CPU_WGRAD ? call->out[0].dim : call->in[1].dim;
-    const int64_t *y = kind == CPU_FORWARD ? call->out[0].dim : call->in[kind == CPU_WGRAD].dim;
+static void conv_sizes(const ebb_call *call, conv_kind kind, int64_t size[N_CONV]) {
+    const int64_t *x = kind == DGRAD ? call->out[0].dim : call->in[0].dim;
+    const int64_t *w = kind == WGRAD ? call->out[0].dim : call->in[1].dim;
+    const int64_t *y = kind == FORWARD ? call->out[0].dim : call->in[kind == WGRAD].dim;
     const ebb_attr *a = call->attr;
     const int64_t all[N_CONV] = {[N] = x[0],
                                  [C] = x[1],
@@ -67,6 +68,31 @@ static bool writes_past_scratchpad(const int64_t *s) {
     return s[KH] == 1 && s[KW] == 1 && (s[SH] > 1 || s[SW] > 1) && s[C] / s[G] < 16;
 }
 
+/* What oneDNN calls the operands, by kind; the weights' layout is its choice. */
+static cpu_product operands(const conv *v, const dnnl_memory_desc_t *x, const dnnl_memory_desc_t *w,
+                            const dnnl_memory_desc_t *y) {
+    switch (v->kind) {
+    case DGRAD:
+        return (cpu_product){.in = {{DNNL_ARG_DIFF_DST, *y}, {DNNL_ARG_WEIGHTS, *w}},
+                             .out = {DNNL_ARG_DIFF_SRC, *x},
+                             .free_layout = 1,
+                             .hint = &v->forward,
+                             .op = &v->backward};
+    case WGRAD:
+        return (cpu_product){.in = {{DNNL_ARG_SRC, *x}, {DNNL_ARG_DIFF_DST, *y}},
+                             .out = {DNNL_ARG_DIFF_WEIGHTS, *w},
+                             .free_layout = 2,
+                             .hint = &v->forward,
+                             .op = &v->backward,
+                             .avoid = writes_past_scratchpad(v->size) ? "jit_1x1:" : NULL};
+    default:
+        return (cpu_product){.in = {{DNNL_ARG_SRC, *x}, {DNNL_ARG_WEIGHTS, *w}},
+                             .out = {DNNL_ARG_DST, *y},
+                             .free_layout = 1,
+                             .op = &v->forward};
+    }
+}
+
 static dnnl_status_t conv_describe(conv *v) {
     const int64_t *s = v->size;
     dnnl_memory_desc_t x, w, y, plain;
@@ -74,39 +100,20 @@ static dnnl_status_t conv_describe(conv *v) {
     if (!failed) failed = image_desc(&y, s[N], s[O], s[OH], s[OW]);
     if (!failed) failed = weights_desc(&w, s, true);
     if (!failed) failed = weights_desc(&plain, s, false);
+    if (failed) return failed;
+    v->product = operands(v, &x, &plain, &y);
     const dnnl_dims_t stride = {s[SH], s[SW]}, dilation = {s[DH] - 1, s[DW] - 1};
     const dnnl_dims_t before = {s[PH], s[PW]}, behind = {pad_behind(s, 0), pad_behind(s, 1)};
-    if (!failed) {
-        failed = dnnl_dilated_convolution_forward_desc_init(&v->forward, dnnl_forward_training,
-                                                            dnnl_convolution_direct, &x, &w, NULL, &y,
-                                                            stride, dilation, before, behind);
+    const dnnl_alg_kind_t direct = dnnl_convolution_direct;
+    failed = dnnl_dilated_convolution_forward_desc_init(&v->forward, dnnl_forward_training, direct, &x, &w,
+                                                        NULL, &y, stride, dilation, before, behind);
+    if (failed || v->kind == FORWARD) return failed;
+    if (v->kind == DGRAD) {
+        return dnnl_dilated_convolution_backward_data_desc_init(&v->backward, direct, &x, &w, &y, stride,
+                                                                dilation, before, behind);
     }
-    v->product = (cpu_product){.op = &v->forward, .free_layout = 1};
-    cpu_product *p = &v->product;
-    if (v->kind == CPU_FORWARD) {
-        p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
-        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, plain};
-        p->out = (cpu_operand){DNNL_ARG_DST, y};
-        return failed;
-    }
-    p->hint = &v->forward;
-    p->op = &v->backward;
-    if (v->kind == CPU_DGRAD) {
-        p->in[0] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
-        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, plain};
-        p->out = (cpu_operand){DNNL_ARG_DIFF_SRC, x};
-        if (failed) return failed;
-        return dnnl_dilated_convolution_backward_data_desc_init(&v->backward, dnnl_convolution_direct, &x,
-                                                                &w, &y, stride, dilation, before, behind);
-    }
-    p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
-    p->in[1] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
-    p->out = (cpu_operand){DNNL_ARG_DIFF_WEIGHTS, plain};
-    p->free_layout = 2;
-    p->avoid = writes_past_scratchpad(s) ? "jit_1x1:" : NULL;
-    if (failed) return failed;
-    return dnnl_dilated_convolution_backward_weights_desc_init(
-        &v->backward, dnnl_convolution_direct, &x, &w, NULL, &y, stride, dilation, before, behind);
+    return dnnl_dilated_convolution_backward_weights_desc_init(&v->backward, direct, &x, &w, NULL, &y,
+                                                               stride, dilation, before, behind);
 }
 
 static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {

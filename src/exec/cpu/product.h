@@ -13,8 +13,6 @@
 
 #include "exec/cpu/cpu.h"
 
-typedef enum cpu_product_kind { CPU_FORWARD, CPU_DGRAD, CPU_WGRAD } cpu_product_kind;
-
 /* oneDNN's names of the operands, and what each is in memory. */
 typedef struct cpu_operand {
     int arg; /* DNNL_ARG_* */
