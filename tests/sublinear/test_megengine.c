@@ -102,6 +102,24 @@ Test(megengine, lb_memory_gives_memory_back_for_time) {
     end_env(env);
 }
 
+/* Also where dropped values, kept again one by one, would pass over a peak above lb_memory. */
+Test(megengine, lb_memory_of_the_base_peak_gives_the_base_back) {
+    ebb_env *env = start_env();
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        random_pgraph_options options = {.n_ops = 20 + (uint32_t)seed % 60, .no_choices = true};
+        ebb_pgraph *graph = draw_pgraph(env, seed, &options);
+        ebb_score base = base_score(env, graph, 64);
+        ebb_select_request request = mge_request(graph, 64);
+        request.config.lb_memory_bytes = base.peak_bytes;
+        ebb_selection *found = select_ok(env, &request);
+        cr_assert(found->time_ns == base.time_ns && found->peak_bytes <= base.peak_bytes, "seed %llu",
+                  (unsigned long long)seed);
+        ebb_selection_destroy(found);
+        ebb_pgraph_destroy(graph);
+    }
+    end_env(env);
+}
+
 /* A lower bound that no plan can reach changes nothing: it is never an upper limit. */
 Test(megengine, lb_memory_below_the_best_changes_nothing) {
     ebb_env *env = start_env();

@@ -51,6 +51,7 @@ Test(repeat, the_seed_changes_the_search) {
     ebb_pgraph *graph = draw_pgraph(env, 4, &options);
     ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
     request.effort = 300;
+    request.config.genetic_nr_iter = 1; /* nothing but the islands' own streams */
     ebb_selection *first = select_ok(env, &request);
     uint32_t n_other = 0;
     for (request.seed = 8; request.seed < 12; request.seed++) {
@@ -76,6 +77,27 @@ Test(repeat, four_workers_share_nothing_that_they_write) {
     ebb_selection *found = select_ok(env, &request);
     want_true_selection(env, graph, found, 64);
     ebb_selection_destroy(found);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
+/* The count that a selection names is the work that was asked for: seeds on top, remainders off. */
+Test(repeat, a_search_scores_as_many_candidates_as_its_effort) {
+    static const int64_t efforts[] = {1000, 3333, 20000};
+    ebb_env *env = start_env();
+    random_pgraph_options options = {.n_ops = 80, .no_choices = true};
+    ebb_pgraph *graph = draw_pgraph(env, 6, &options);
+    for (uint32_t k = 0; k < EBB_COUNT(efforts); k++)
+        for (uint32_t part = 0; part <= 4; part += 4) {
+            ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
+            request.effort = efforts[k];
+            request.effort_part = part;
+            ebb_selection *found = select_ok(env, &request);
+            int64_t asked = part ? efforts[k] / part : efforts[k];
+            cr_assert(found->n_candidates > asked * 8 / 10 && found->n_candidates < asked * 11 / 10 + 400,
+                      "%lld of %lld", (long long)found->n_candidates, (long long)asked);
+            ebb_selection_destroy(found);
+        }
     ebb_pgraph_destroy(graph);
     end_env(env);
 }
@@ -124,6 +146,7 @@ static ebb_select_request long_request(const ebb_pgraph *graph, ebb_method metho
     request.config.genetic_nr_iter = method == EBB_METHOD_MEGENGINE ? 100000000 : 0;
     request.on_progress = note_progress;
     request.progress_ctx = w;
+    request.time_limit_ns = 50; /* looks at a clock that ticks once a look, in case nothing else ends it */
     return request;
 }
 
