@@ -55,14 +55,15 @@ Test(random_pgraph, sizes_and_limits_are_kept) {
 }
 
 /* A name for each thing that must turn up. */
-#define FEATURES(X)                                                                                       \
-    X(sinks)                                                                                              \
-    X(no_inputs)                                                                                          \
-    X(two_outputs) X(zero_bytes) X(same_input_twice) X(unread_inputs) X(unread_values) X(outputs)         \
-        X(gradients) X(in_place) X(scratch) X(free_views) X(views_at_offsets) X(views_beside_outputs)     \
-            X(views_of_views) X(views_of_params) X(param_updates) X(state_updates) X(updates_of_updates)  \
-                X(optional) X(optional_outputs) X(alternatives) X(other_inputs) X(other_pairs) X(ordered) \
-                    X(after) X(not_recomputable) X(no_time) X(backward) X(updates)
+/* clang-format off */
+#define FEATURES(X) \
+    X(sinks) X(no_inputs) X(two_outputs) X(zero_bytes) X(same_input_twice) X(unread_inputs) \
+    X(unread_values) X(outputs) X(gradients) X(in_place) X(scratch) X(free_views) \
+    X(views_at_offsets) X(views_beside_outputs) X(views_of_views) X(views_of_params) \
+    X(param_updates) X(state_updates) X(updates_of_updates) X(optional) X(optional_outputs) \
+    X(alternatives) X(other_inputs) X(other_pairs) X(ordered) X(after) X(not_recomputable) \
+    X(no_time) X(backward) X(updates)
+/* clang-format on */
 
 #define AS_FIELD(name) uint32_t name;
 typedef struct features {

@@ -83,7 +83,7 @@ Test(repeat, four_workers_share_nothing_that_they_write) {
 
 /* The count that a selection names is the work that was asked for: seeds on top, remainders off. */
 Test(repeat, a_search_scores_as_many_candidates_as_its_effort) {
-    static const int64_t efforts[] = {1000, 3333, 20000};
+    static const int64_t efforts[] = {4000, 13333, 40000};
     ebb_env *env = start_env();
     random_pgraph_options options = {.n_ops = 80, .no_choices = true};
     ebb_pgraph *graph = draw_pgraph(env, 6, &options);
