@@ -57,7 +57,7 @@ static void offer_cut(ebb_search *s, const ebb_cut *cut) {
     }
 }
 
-/* From a price at which everything stays down to one at which next to nothing does, by halves. */
+/* From a price at which next to nothing stays down to one at which everything does, by quarters. */
 static void sweep_prices(ebb_search *s, ebb_cut *cut, int64_t most) {
     int64_t kept = -1;
     for (int64_t price = most, n = 0; price > 0 && n < MAX_PRICES; n++, price -= price / 4 + 1) {
