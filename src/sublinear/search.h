@@ -7,7 +7,7 @@
 #ifndef EBB_SUBLINEAR_SEARCH_H
 #define EBB_SUBLINEAR_SEARCH_H
 
-#include "sublinear/score.h"
+#include "sublinear/rescore.h"
 #include "sublinear/sublinear.h"
 
 /* A candidate's worth under a budget, smaller is better: time first if it fits; else by how far it is off.
@@ -31,7 +31,8 @@ typedef struct ebb_search {
     const ebb_space *space;
     int64_t budget_bytes; /* of the peak */
     ebb_arena arena;
-    ebb_scorer **scorers; /* one per worker */
+    ebb_scorer **scorers;     /* one per worker; the first at once, the others when they are hired */
+    ebb_rescorer **rescorers; /* one per worker that is hired; NULL: the space is not for them */
     uint32_t n_workers;
     ebb_member *members; /* the pool, best first */
     uint32_t n_members, max_members;
@@ -43,6 +44,10 @@ typedef struct ebb_search {
     uint64_t started_ns;
 } ebb_search;
 
+/* Tools for all workers; before ebb_anneal. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_search_hire(ebb_search *search);
+/* A worker ran out of memory: what it scored since does not count. */
+bool ebb_search_out_of_memory(const ebb_search *search);
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score);
 /* Less excess, then less time, then a lower peak. < 0: a is better. */
 int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b);

@@ -14,24 +14,36 @@ typedef struct change {
 typedef struct annealer {
     ebb_search *search;
     ebb_member *member;
+    ebb_rescorer *rescorer; /* NULL: the space is not for it, every candidate is scored whole */
+    ebb_scorer *scorer;
     change changes[MAX_CHANGES];
     uint32_t n_changes;
     uint32_t peak_position;
     bool over; /* the current candidate is over the limit */
 } annealer;
 
+static void put(annealer *a, uint32_t gene, uint8_t state) {
+    a->member->genes[gene] = state;
+    if (a->rescorer) ebb_rescorer_set(a->rescorer, gene, state);
+}
+
 static void set_gene(annealer *a, uint32_t gene, uint8_t state) {
-    uint8_t *genes = a->member->genes;
+    const uint8_t *genes = a->member->genes;
     if (a->n_changes == MAX_CHANGES || genes[gene] == state) return;
     a->changes[a->n_changes++] = (change){gene, genes[gene]};
-    genes[gene] = state;
+    put(a, gene, state);
 }
 
 static void undo(annealer *a) {
     while (a->n_changes > 0) {
         change c = a->changes[--a->n_changes];
-        a->member->genes[c.gene] = c.old;
+        put(a, c.gene, c.old);
     }
+}
+
+static ebb_score score_now(annealer *a, int64_t limit_bytes) {
+    return a->rescorer ? ebb_rescorer_score(a->rescorer, limit_bytes)
+                       : ebb_score_genes(a->scorer, a->member->genes, limit_bytes);
 }
 
 static uint32_t any_gene(annealer *a) {
@@ -113,9 +125,12 @@ static bool accept(ebb_rng *rng, double rise, double temperature) {
 
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan) {
     if (search->n_free == 0) return;
-    annealer a = {.search = search, .member = member};
-    ebb_scorer *scorer = search->scorers[worker];
-    ebb_score score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
+    annealer a = {.search = search,
+                  .member = member,
+                  .rescorer = search->rescorers ? search->rescorers[worker] : NULL,
+                  .scorer = search->scorers[worker]};
+    if (a.rescorer) ebb_rescorer_load(a.rescorer, member->genes);
+    ebb_score score = score_now(&a, plan->limit_bytes);
     double now = energy(search, &score, plan);
     a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
     a.peak_position = score.peak_position;
@@ -125,7 +140,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
         a.n_changes = 0;
         mutate(&a);
         if (a.n_changes == 0) continue;
-        score = ebb_score_genes(scorer, member->genes, plan->limit_bytes);
+        score = score_now(&a, plan->limit_bytes);
         double next = energy(search, &score, plan);
         if (!accept(&member->rng, next - now, temperature)) {
             undo(&a);

@@ -80,6 +80,7 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);
     s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);
     s->scorers = EBB_NEW(&s->arena, ebb_scorer *, s->n_workers);
+    if (s->scorers) memset(s->scorers, 0, s->n_workers * sizeof(*s->scorers));
     s->members = EBB_NEW(&s->arena, ebb_member, s->max_members);
     s->scratch_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     uint32_t *free_genes = EBB_NEW(&s->arena, uint32_t, space->n_genes);
@@ -92,19 +93,39 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->free_genes = free_genes;
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
-    for (uint32_t k = 0; k < s->n_workers; k++) {
-        ebb_status status = ebb_scorer_create(env, space, &s->scorers[k]);
-        if (status != EBB_OK) return status;
-    }
     int64_t effort = WORK_OPS / (space->n_ops + 1);
     effort = ebb_max_i64(MIN_EFFORT, ebb_min_i64(effort, MAX_EFFORT));
     s->effort = request->effort > 0 ? request->effort : effort;
     if (request->effort_part > 1) s->effort = s->effort / request->effort_part + 1;
-    return EBB_OK;
+    return ebb_scorer_create(env, space, &s->scorers[0]);
+}
+
+ebb_status ebb_search_hire(ebb_search *s) {
+    bool rescored = ebb_rescore_applies(s->space);
+    if (rescored && !s->rescorers) {
+        s->rescorers = EBB_NEW(&s->arena, ebb_rescorer *, s->n_workers);
+        if (!s->rescorers) return EBB_NO_MEMORY;
+        memset(s->rescorers, 0, s->n_workers * sizeof(*s->rescorers));
+    }
+    ebb_status status = EBB_OK;
+    for (uint32_t k = 0; k < s->n_workers && status == EBB_OK; k++) {
+        if (rescored && !s->rescorers[k])
+            status = ebb_rescorer_create(s->env, s->space, &s->rescorers[k]);
+        else if (!rescored && !s->scorers[k])
+            status = ebb_scorer_create(s->env, s->space, &s->scorers[k]);
+    }
+    return status;
+}
+
+bool ebb_search_out_of_memory(const ebb_search *s) {
+    for (uint32_t k = 0; s->rescorers && k < s->n_workers; k++)
+        if (ebb_rescorer_failed(s->rescorers[k])) return true;
+    return false;
 }
 
 static void close_search(ebb_search *s) {
     for (uint32_t k = 0; s->scorers && k < s->n_workers; k++) ebb_scorer_destroy(s->scorers[k]);
+    for (uint32_t k = 0; s->rescorers && k < s->n_workers; k++) ebb_rescorer_destroy(s->rescorers[k]);
     ebb_arena_deinit(&s->arena);
 }
 

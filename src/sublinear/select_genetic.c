@@ -110,6 +110,7 @@ static ebb_status run_generation(generation *g, const ebb_select_request *reques
         if (status != EBB_OK || !*go_on) return status;
         plan_part(g, at, n, done, count, n_each, base_peak);
         status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
+        if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
         if (status != EBB_OK) return status;
         s->n_scored += (int64_t)count * g->n_islands;
         done += count;
@@ -121,7 +122,8 @@ static ebb_status run_generation(generation *g, const ebb_select_request *reques
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK;
     generation g = {0};
-    ebb_status status = start_islands(&g, search, request);
+    ebb_status status = ebb_search_hire(search);
+    if (status == EBB_OK) status = start_islands(&g, search, request);
     if (status != EBB_OK) return status;
     int64_t iterations = request->config.genetic_nr_iter;
     uint32_t n = iterations > 0 ? (uint32_t)ebb_min_i64(iterations, 100000) : GENERATIONS;

@@ -13,45 +13,46 @@ typedef struct maker {
     uint32_t *n_readers;
 } maker;
 
-static uint32_t total(const ebb_pgraph *g, uint32_t (*count)(const ebb_pop *op)) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->n_ops; i++) n += count(&g->ops[i]);
+/* A way without lists of its own shares those of way 0. */
+static bool own_inputs(const ebb_pop *op, uint32_t way) {
+    return way == 0 || op->alternatives[way - 1].has_inputs;
+}
+static bool own_pairs(const ebb_pop *op, uint32_t way) {
+    return way == 0 || op->alternatives[way - 1].has_in_place;
+}
+
+typedef struct totals {
+    uint64_t ways, ins, outs, pairs, views, updates;
+} totals;
+
+static totals count_all(const ebb_pgraph *g) {
+    totals n = {0};
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ebb_pop *op = &g->ops[i];
+        n.ways += 1 + (uint64_t)op->n_alternatives;
+        n.outs += op->n_out;
+        n.views += op->n_views;
+        n.updates += op->n_update;
+        for (uint32_t w = 0; w <= op->n_alternatives; w++) {
+            ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
+            if (own_inputs(op, w)) n.ins += way.n_in;
+            if (own_pairs(op, w)) n.pairs += way.n_in_place;
+        }
+    }
     return n;
-}
-static uint32_t count_ways(const ebb_pop *op) {
-    return 1 + op->n_alternatives;
-}
-static uint32_t count_ins(const ebb_pop *op) {
-    uint32_t n = 0;
-    for (uint32_t w = 0; w <= op->n_alternatives; w++) n += ebb_pop_under(op, w ? w - 1 : EBB_NONE).n_in;
-    return n;
-}
-static uint32_t count_pairs(const ebb_pop *op) {
-    uint32_t n = 0;
-    for (uint32_t w = 0; w <= op->n_alternatives; w++)
-        n += ebb_pop_under(op, w ? w - 1 : EBB_NONE).n_in_place;
-    return n;
-}
-static uint32_t count_outs(const ebb_pop *op) {
-    return op->n_out;
-}
-static uint32_t count_views(const ebb_pop *op) {
-    return op->n_views;
-}
-static uint32_t count_updates(const ebb_pop *op) {
-    return op->n_update;
 }
 
 static bool reserve_tables(ebb_space *s, const ebb_pgraph *g) {
+    totals n = count_all(g);
     s->ops = EBB_NEW(&s->arena, ebb_space_op, g->n_ops);
     s->values = EBB_NEW(&s->arena, ebb_space_value, g->n_values);
-    s->ways = EBB_NEW(&s->arena, ebb_space_way, total(g, count_ways));
-    s->ins = EBB_NEW(&s->arena, ebb_id, total(g, count_ins));
-    s->outs = EBB_NEW(&s->arena, ebb_id, total(g, count_outs));
+    s->ways = EBB_NEW(&s->arena, ebb_space_way, n.ways);
+    s->ins = EBB_NEW(&s->arena, ebb_id, n.ins);
+    s->outs = EBB_NEW(&s->arena, ebb_id, n.outs);
     s->followers = EBB_NEW(&s->arena, ebb_id, g->n_values);
-    s->pairs = EBB_NEW(&s->arena, ebb_pair, total(g, count_pairs));
-    s->updates = EBB_NEW(&s->arena, ebb_pair, total(g, count_updates));
-    s->views = EBB_NEW(&s->arena, ebb_view, total(g, count_views));
+    s->pairs = EBB_NEW(&s->arena, ebb_pair, n.pairs);
+    s->updates = EBB_NEW(&s->arena, ebb_pair, n.updates);
+    s->views = EBB_NEW(&s->arena, ebb_view, n.views);
     return s->ops && s->values && s->ways && s->ins && s->outs && s->followers && s->pairs && s->updates &&
            s->views;
 }
@@ -81,15 +82,17 @@ static void flatten_ops(ebb_space *s, const ebb_pgraph *g) {
                              .recomputable = op_recomputable(g, op)};
         for (uint32_t w = 0; w < to->n_ways; w++) {
             ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
+            const ebb_space_way *first = &s->ways[to->first_way];
+            bool new_ins = own_inputs(op, w), new_pairs = own_pairs(op, w);
             s->ways[ways++] =
-                (ebb_space_way){.first_in = ins,
+                (ebb_space_way){.first_in = new_ins ? ins : first->first_in,
                                 .n_in = way.n_in,
-                                .first_pair = pairs,
+                                .first_pair = new_pairs ? pairs : first->first_pair,
                                 .n_pairs = way.n_in_place,
                                 .time_ns = way.time_ns,
                                 .scratch_bytes = ebb_align_up(way.scratch_bytes, s->alignment)};
-            for (uint32_t k = 0; k < way.n_in; k++) s->ins[ins++] = way.in[k];
-            for (uint32_t k = 0; k < way.n_in_place; k++) s->pairs[pairs++] = way.in_place[k];
+            for (uint32_t k = 0; new_ins && k < way.n_in; k++) s->ins[ins++] = way.in[k];
+            for (uint32_t k = 0; new_pairs && k < way.n_in_place; k++) s->pairs[pairs++] = way.in_place[k];
         }
         for (uint32_t k = 0; k < op->n_out; k++) s->outs[outs++] = op->out[k];
         for (uint32_t k = 0; k < op->n_views; k++) s->views[views++] = op->views[k];
@@ -173,7 +176,7 @@ static bool find_readers(maker *m) {
             const ebb_pop *op = &g->ops[i];
             for (uint32_t w = 0; w <= op->n_alternatives; w++) {
                 ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
-                for (uint32_t k = 0; k < way.n_in; k++) {
+                for (uint32_t k = 0; own_inputs(op, w) && k < way.n_in; k++) {
                     if (seen[way.in[k]] == i + 1) continue;
                     seen[way.in[k]] = i + 1;
                     if (pass) ((ebb_id *)m->readers[way.in[k]])[m->n_readers[way.in[k]]] = i;
@@ -304,6 +307,12 @@ static bool add_rounded(int64_t bytes, int64_t alignment, int64_t *sum) {
 }
 
 static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignment) {
+    totals n = count_all(g);
+    if (n.ways >= UINT32_MAX || n.ins >= UINT32_MAX || n.pairs >= UINT32_MAX)
+        return ebb_fail(
+            env, EBB_BAD_INPUT,
+            "graph %s: %llu ways with %llu inputs and %llu in-place pairs are more than any search holds",
+            g->name, (unsigned long long)n.ways, (unsigned long long)n.ins, (unsigned long long)n.pairs);
     if (alignment < 1 || alignment > EBB_SPACE_MAX_BYTES || (alignment & (alignment - 1)) != 0)
         return ebb_fail(env, EBB_USAGE, "graph %s: alignment %lld is no power of two", g->name,
                         (long long)alignment);
