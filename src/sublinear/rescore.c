@@ -100,6 +100,7 @@ static bool reserve(ebb_rescorer *r) {
     r->lives_of = EBB_NEW(a, ebb_ids, s->n_values);
     r->span = EBB_NEW(a, int64_t, s->n_ops);
     r->inner = EBB_NEW(a, int64_t, s->n_ops);
+    r->blocks = EBB_NEW(a, ebb_block, s->n_ops / EBB_BLOCK + 1);
     r->queue = EBB_NEW(a, uint64_t, s->n_ops / 64 + 1);
     r->sweeps = EBB_NEW(a, uint32_t, s->n_ops);
     r->to_sweep = EBB_NEW(a, bool, s->n_ops);
@@ -108,8 +109,8 @@ static bool reserve(ebb_rescorer *r) {
     r->value_mark = EBB_NEW(a, uint32_t, s->n_values);
     r->stack = EBB_NEW(a, struct ebb_frame, s->n_ops + 1);
     bool ok = r->genes && r->replaced && r->rounds && r->asks && r->lives_of && r->span && r->inner &&
-              r->queue && r->sweeps && r->to_sweep && r->value_epoch && r->value_life && r->value_mark &&
-              r->stack && grow(r);
+              r->blocks && r->queue && r->sweeps && r->to_sweep && r->value_epoch && r->value_life &&
+              r->value_mark && r->stack && grow(r);
     if (!ok) return false;
     memset(r->rounds, 0, s->n_ops * sizeof(*r->rounds));
     memset(r->asks, 0, s->n_values * sizeof(*r->asks));
@@ -238,6 +239,7 @@ static void start_over(ebb_rescorer *r) {
         r->span[i] = 0;
         r->inner[i] = INT64_MIN / 2;
     }
+    for (uint32_t b = 0; b <= s->n_ops / EBB_BLOCK; b++) r->blocks[b] = (ebb_block){.dirty = true};
     memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
     r->n_lives = r->n_free_lives = r->n_dirty_roots = r->n_dead = r->n_sweeps = 0;
     r->time_ns = r->n_steps = r->n_invalid = 0;
@@ -263,13 +265,7 @@ ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {
     score.time_ns = r->time_ns;
     score.valid = !r->broken && !r->pool.failed && r->n_invalid == 0;
     if (!score.valid) return score;
-    for (uint32_t p = 0; p < r->space->n_ops; p++) {
-        int64_t live = r->span[p] + r->inner[p];
-        score.peak_bytes = ebb_max_i64(score.peak_bytes, live);
-        score.overflow_bytes += live > limit_bytes ? live - limit_bytes : 0;
-    }
-    while (r->span[score.peak_position] + r->inner[score.peak_position] < score.peak_bytes)
-        score.peak_position++;
+    ebb_rescore_peak(r, limit_bytes, &score);
     return score;
 }
 

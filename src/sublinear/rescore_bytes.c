@@ -31,6 +31,20 @@ static int32_t end_of(const ebb_rescorer *r, uint32_t id) {
     return last > end ? last : end;
 }
 
+static void add_span(ebb_rescorer *r, uint32_t p, uint32_t end, int64_t bytes) {
+    while (p < end) {
+        ebb_block *block = &r->blocks[p / EBB_BLOCK];
+        uint32_t next = (p / EBB_BLOCK + 1) * EBB_BLOCK;
+        if (p % EBB_BLOCK == 0 && next <= end) {
+            block->common += bytes;
+            p = next;
+            continue;
+        }
+        block->dirty = true;
+        for (uint32_t stop = next < end ? next : end; p < stop; p++) r->span[p] += bytes;
+    }
+}
+
 static void stretch(ebb_rescorer *r, uint32_t id) {
     ebb_rescore_life *life = &r->lives[id];
     bool counts = !life->dead && life->root == id;
@@ -41,8 +55,8 @@ static void stretch(ebb_rescorer *r, uint32_t id) {
     if (now == old) return;
     int32_t a = old > from ? old : from, b = now > from ? now : from;
     int64_t bytes = bytes_of(r, id);
-    for (int32_t p = a; p < b; p++) r->span[p] += bytes;
-    for (int32_t p = b; p < a; p++) r->span[p] -= bytes;
+    if (a < b) add_span(r, (uint32_t)a, (uint32_t)b, bytes);
+    if (b < a) add_span(r, (uint32_t)b, (uint32_t)a, -bytes);
     life->counted = now;
     if (old != EBB_UNCOUNTED) ebb_rescore_mark_sweep(r, old);
     if (now != EBB_UNCOUNTED) ebb_rescore_mark_sweep(r, now);
@@ -160,6 +174,7 @@ static void sweep(ebb_rescorer *r, uint32_t p) {
         s.made += s.op->n_out;
     }
     r->inner[p] = most;
+    r->blocks[p / EBB_BLOCK].dirty = true;
 }
 
 void ebb_rescore_bytes(ebb_rescorer *r) {
@@ -172,4 +187,36 @@ void ebb_rescore_bytes(ebb_rescorer *r) {
         r->to_sweep[r->sweeps[k]] = false;
     }
     r->n_sweeps = 0;
+}
+
+static uint32_t block_end(const ebb_rescorer *r, uint32_t block) {
+    uint32_t end = (block + 1) * EBB_BLOCK;
+    return end < r->space->n_ops ? end : r->space->n_ops;
+}
+
+static void look_at_block(ebb_rescorer *r, uint32_t b) {
+    int64_t most = INT64_MIN;
+    for (uint32_t p = b * EBB_BLOCK; p < block_end(r, b); p++)
+        most = ebb_max_i64(most, r->span[p] + r->inner[p]);
+    r->blocks[b].most = most;
+    r->blocks[b].dirty = false;
+}
+
+void ebb_rescore_peak(ebb_rescorer *r, int64_t limit_bytes, ebb_score *score) {
+    uint32_t at = 0;
+    for (uint32_t b = 0; b * EBB_BLOCK < r->space->n_ops; b++) {
+        if (r->blocks[b].dirty) look_at_block(r, b);
+        int64_t common = r->blocks[b].common, most = r->blocks[b].most + common;
+        if (most > score->peak_bytes) {
+            score->peak_bytes = most;
+            at = b;
+        }
+        for (uint32_t p = b * EBB_BLOCK; most > limit_bytes && p < block_end(r, b); p++) {
+            int64_t live = r->span[p] + r->inner[p] + common;
+            score->overflow_bytes += live > limit_bytes ? live - limit_bytes : 0;
+        }
+    }
+    uint32_t p = at * EBB_BLOCK;
+    while (p + 1 < block_end(r, at) && r->span[p] + r->inner[p] < r->blocks[at].most) p++;
+    score->peak_position = p;
 }

@@ -51,6 +51,14 @@ typedef struct ebb_round {
     bool invalid; /* reads what an update has replaced */
 } ebb_round;
 
+/* EBB_BLOCK positions, so that a long span is changed, and the peak found, without a look at each. */
+enum { EBB_BLOCK = 64 };
+typedef struct ebb_block {
+    int64_t common; /* bytes of spans over all of the block */
+    int64_t most;   /* of its positions, without those */
+    bool dirty;     /* most is to be found again */
+} ebb_block;
+
 struct ebb_rescorer {
     ebb_env *env;
     const ebb_space *space;
@@ -64,7 +72,9 @@ struct ebb_rescorer {
     ebb_ids *lives_of;       /* per value: its lives, by pos */
     ebb_rescore_life *lives; /* a pool */
     uint32_t n_lives, max_lives, *free_lives, n_free_lives;
-    int64_t *span;  /* per position: bytes of storages made before it and touched after it */
+    int64_t
+        *span; /* per position: bytes of storages made before it and touched after it, less its block's */
+    ebb_block *blocks;
     int64_t *inner; /* per position: most bytes that its round has beside those; INT64_MIN / 2: no step */
     int64_t time_ns, n_steps, n_invalid;
     bool broken; /* too many steps at once: load again */
@@ -97,6 +107,9 @@ void ebb_rescore_queue_readers(ebb_rescorer *r, ebb_id value, int64_t after, int
 void ebb_rescore_round(ebb_rescorer *r, uint32_t position);
 /* Ends and spans of dirty roots; frees dead lives; sweeps rounds whose bytes changed. */
 void ebb_rescore_bytes(ebb_rescorer *r);
+/* peak_bytes, its position, and overflow_bytes; O(ops / EBB_BLOCK) and the blocks that changed or overflow.
+ */
+void ebb_rescore_peak(ebb_rescorer *r, int64_t limit_bytes, ebb_score *score);
 void ebb_rescore_mark_sweep(ebb_rescorer *r, int64_t position);
 uint32_t ebb_rescore_new_life(ebb_rescorer *r, ebb_id value, int32_t pos); /* EBB_NONE: no memory */
 void ebb_rescore_mark_root(ebb_rescorer *r, uint32_t root);

@@ -1,9 +1,13 @@
 /* Annealed local search on one member: the only place where genes are changed one by one. */
 #include "sublinear/search.h"
 
-#define MAX_CHANGES     16
+#define MAX_CHANGES     32
 
-/* Of bytes over the limit in all steps together, against relative time: a slope where the peak is flat. */
+/* How far, in genes, a state moves at once: about two blocks of a residual network. */
+#define MAX_SHIFT       40
+
+/* Of bytes over the limit at all positions together, against relative time: a slope where the peak is flat.
+ */
 #define OVERFLOW_WEIGHT 0.5
 
 typedef struct change {
@@ -75,26 +79,81 @@ static uint32_t gene_with(annealer *a, bool kept) {
     return gene;
 }
 
+/* The gene; or all gaps of its value alike, which is what most good candidates have. */
+static void change_to(annealer *a, uint32_t gene, uint8_t state, bool whole) {
+    const ebb_space *space = a->search->space;
+    const ebb_gene *g = &space->genes[gene];
+    if (!whole || g->kind != EBB_GENE_GAP) {
+        set_gene(a, gene, state);
+        return;
+    }
+    const ebb_space_value *v = &space->values[g->subject];
+    for (uint32_t k = v->first_gap; k < v->first_gap + v->n_gaps; k++)
+        if (space->genes[k].n_states > 1) set_gene(a, k, state);
+}
+
+/* Where a gene stands among the free ones. */
+static uint32_t free_index(const annealer *a, uint32_t gene) {
+    uint32_t low = 0, high = a->search->n_free;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (a->search->free_genes[mid] < gene)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Two values near each other change places: a checkpoint moves along the graph. */
+static void shift(annealer *a) {
+    ebb_rng *rng = &a->member->rng;
+    const ebb_gene *genes = a->search->space->genes;
+    const uint8_t *states = a->member->genes;
+    uint32_t from = gene_with(a, ebb_rng_below(rng, 2) == 1), at = free_index(a, from);
+    for (uint32_t tries = 0; tries < 16; tries++) {
+        uint32_t far = 1 + ebb_rng_below(rng, MAX_SHIFT);
+        uint32_t next = ebb_rng_below(rng, 2) ? at + far : at - far; /* wraps below 0, out of range */
+        if (next >= a->search->n_free) continue;
+        uint32_t to = a->search->free_genes[next];
+        uint8_t mine = states[from], other = states[to];
+        if (genes[from].kind != EBB_GENE_GAP || genes[to].kind != EBB_GENE_GAP || mine == other) continue;
+        change_to(a, from, other, true);
+        change_to(a, to, mine, true);
+        return;
+    }
+}
+
+static void set_neighbours(annealer *a) {
+    ebb_rng *rng = &a->member->rng;
+    uint32_t n = 2 + ebb_rng_below(rng, 4), at = ebb_rng_below(rng, a->search->n_free);
+    uint8_t state = (uint8_t)ebb_rng_below(rng, 3);
+    for (uint32_t k = 0; k < n && at + k < a->search->n_free; k++) {
+        uint32_t gene = a->search->free_genes[at + k];
+        if (state < a->search->space->genes[gene].n_states) set_gene(a, gene, state);
+    }
+}
+
 static void mutate(annealer *a) {
     ebb_rng *rng = &a->member->rng;
+    if (ebb_rng_below(rng, 100) < 15) {
+        shift(a);
+        return;
+    }
+    bool whole = ebb_rng_below(rng, 100) < 60;
     uint32_t kind = ebb_rng_below(rng, 100);
     if (a->over && kind < 40) { /* relieve the peak */
         uint32_t gene = gene_across(a, a->peak_position, kind < 30);
-        set_gene(a, gene, other_state(a, gene));
+        change_to(a, gene, other_state(a, gene), whole);
     } else if (kind < 55) {
         uint32_t gene = any_gene(a);
-        set_gene(a, gene, other_state(a, gene));
-    } else if (kind < 85) { /* trade: keep one, drop another */
+        change_to(a, gene, other_state(a, gene), whole);
+    } else if (kind < 90 || whole) { /* trade: keep one, drop another */
         uint32_t keep = gene_with(a, false), drop = gene_with(a, true);
-        set_gene(a, keep, EBB_KEEP);
-        set_gene(a, drop, other_state(a, drop));
-    } else { /* neighbours alike */
-        uint32_t n = 2 + ebb_rng_below(rng, 4), at = ebb_rng_below(rng, a->search->n_free);
-        uint8_t state = (uint8_t)ebb_rng_below(rng, 3);
-        for (uint32_t k = 0; k < n && at + k < a->search->n_free; k++) {
-            uint32_t gene = a->search->free_genes[at + k];
-            if (state < a->search->space->genes[gene].n_states) set_gene(a, gene, state);
-        }
+        change_to(a, keep, EBB_KEEP, whole);
+        change_to(a, drop, other_state(a, drop), whole);
+    } else {
+        set_neighbours(a);
     }
 }
 

@@ -1,14 +1,13 @@
 /* The entry of the room: space, pool, seeds, one selector, and the answer as steps. */
 #include "sublinear/select.h"
 
-/* Default effort: about the same work for any graph, within limits that keep small graphs thorough. */
-#define WORK_OPS   INT64_C(160000000)
-#define MIN_EFFORT INT64_C(4000)
-#define MAX_EFFORT INT64_C(400000)
+/* Default effort. A candidate costs what it changes, not the graph, so each op may have the same number. */
+#define EFFORT_AN_OP INT64_C(10000)
+#define MIN_EFFORT   INT64_C(4000)
+#define MAX_EFFORT   INT64_C(4000000)
 
-#define ROUND_OPS                                                                           \
-    1300000 /* some hundredths of a second; a generation of the default effort is one round \
-             */
+/* Candidates between looks at the clock and the stop flag: some hundredths of a second. */
+#define ROUND_OPS    1300000
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -93,8 +92,8 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->free_genes = free_genes;
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
-    int64_t effort = WORK_OPS / (space->n_ops + 1);
-    effort = ebb_max_i64(MIN_EFFORT, ebb_min_i64(effort, MAX_EFFORT));
+    int64_t effort = ebb_min_i64(EFFORT_AN_OP * space->n_ops, MAX_EFFORT);
+    effort = ebb_max_i64(MIN_EFFORT, effort);
     s->effort = request->effort > 0 ? request->effort : effort;
     if (request->effort_part > 1) s->effort = s->effort / request->effort_part + 1;
     return ebb_scorer_create(env, space, &s->scorers[0]);

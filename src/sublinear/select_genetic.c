@@ -12,8 +12,9 @@
 #define MEMBERS_A_ISLAND 5   /* of the pool: 20 give 4 islands */
 #define HOT              1.2 /* temperatures, relative to the base time of an average op */
 #define COLD             0.004
-#define LENIENT          2.0  /* weight of bytes over the limit, at the start */
-#define STRICT           12.0 /* and at the end */
+#define LENIENT          2.0   /* weight of bytes over the limit, at the start */
+#define STRICT           24.0  /* and at the end */
+#define LEAST            100.0 /* when the peak is all that counts */
 
 typedef struct generation {
     ebb_search *search;
@@ -49,9 +50,9 @@ static void plan_part(generation *g, uint32_t at, uint32_t n, uint32_t done, uin
         } else if (i % 2 == 0) {
             limit = closing_limit(base_peak, limit, at, n);
         }
-        double press = base_peak < 0 ? 1 : begin / total;
+        double weight = base_peak < 0 ? LEAST : LENIENT + (STRICT - LENIENT) * begin / total;
         g->plans[i] = (ebb_anneal_plan){.n = count,
-                                        .excess_weight = LENIENT + (STRICT - LENIENT) * press,
+                                        .excess_weight = weight,
                                         .t0 = cold + (hot - cold) * left * left,
                                         .t1 = cold + (hot - cold) * next * next,
                                         .limit_bytes = limit};
