@@ -15,7 +15,7 @@ extern "C" {
 typedef struct ebb_sublinear_config {
     int64_t thresh_nr_try;     /* >= 0, default 10: points of each threshold sweep */
     int64_t genetic_nr_iter;   /* >= 0, default 0: generations. 0: none in MegEngine's mode; the default
-                                * effort in   budget mode */
+                                * effort in budget mode */
     int64_t genetic_pool_size; /* >= 1, default 20: survivors of a generation */
     int64_t lb_memory_bytes;   /* >= 0, default 0: when the best plan is below, memory is given back to save
                                 * compute; never an upper limit */

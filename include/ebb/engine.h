@@ -47,12 +47,14 @@ typedef enum ebb_memory_mode {
 
 typedef struct ebb_options {
     const char *device;     /* "cpu" (default), "ref", "shadow" */
-    uint32_t n_threads;     /* width of parallel reductions; 0: processors of this machine */
+    uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: counts total_bytes; > 0 */
     ebb_sublinear_config sublinear;
-    int64_t effort;      /* candidates that the search scores; 0: by the size of the graph */
-    double time_limit_s; /* 0: none. A limit that strikes voids "same plan everywhere" */
+    int64_t effort; /* candidates that the search scores, about; its seeds come on top. 0: by the size of
+                     * the graph */
+    double time_limit_s; /* of all searches of one call together; 0: none. One that strikes voids "same plan
+                          * everywhere" */
     uint64_t seed;       /* parameters, dropout, search; default 1 */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward, update run apart: gradients all live until update */
@@ -63,7 +65,7 @@ typedef struct ebb_options {
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
-                       * "optimizer", "simplify", "query", "schedule" */
+                       * "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Progress of long work: done of total candidates, best added time so far (-1: none yet). May be NULL.
@@ -78,8 +80,9 @@ EBB_API void ebb_options_init(ebb_options *options);
  */
 
 /* Plans the model at these dimensions (a name that the model lacks is EBB_USAGE). Planning graphs take no
- * dims. The plan needs no device memory. EBB_OVER_BUDGET names the smallest budget found that fits. On
- * EBB_INTERRUPTED *out may hold the best plan so far. */
+ * dims. The plan needs no device memory. Within a budget it is the fastest of all that were packed, and
+ * never slower than the baseline where that fits. EBB_OVER_BUDGET names the smallest budget found that
+ * fits. On EBB_INTERRUPTED *out may hold the best plan so far. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model,
                                               const ebb_dim_binding *dims, uint32_t n_dims,
                                               const ebb_options *options, ebb_plan **out);
@@ -92,17 +95,21 @@ EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *pla
 
 typedef struct ebb_fit_row {
     ebb_memory_mode mode;
-    int64_t batch; /* largest size of the dimension that fits; 0: none */
+    int64_t batch; /* largest size of the dimension that was found to fit; 0: none */
     int64_t total_bytes, time_ns, baseline_time_ns;
     ebb_plan *plan; /* owned by the result; NULL when batch is 0 */
 } ebb_fit_row;
 typedef struct ebb_fit_result {
     int64_t budget_bytes;
     ebb_fit_row rows[4]; /* one per ebb_memory_mode */
-    uint32_t n_rows;
+    uint32_t n_rows;     /* fewer than 4 only when interrupted */
 } ebb_fit_result;
-/* For each mode the largest batch (dimension `dim`, usually "N") whose plan is within budget_bytes, in
- * budget mode with at most max_added (0.30 = 30 %) more predicted time than without recomputation. */
+/* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within
+ * budget_bytes, in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
+ * recomputation. The next larger one was tried in vain. Where plans are searched for that is no proof: a
+ * larger one may exist that was not found, the more so since budget mode tries the sizes of graphs whose
+ * search is dear with a part of the effort, each from the last size's answer on. On EBB_INTERRUPTED *out
+ * has the rows so far, and the last one's batch may not be the largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added,
@@ -120,10 +127,11 @@ EBB_API EBB_CHECKED ebb_status ebb_engine_create(ebb_env *env, const ebb_model *
                                                  const ebb_options *options, ebb_engine **out);
 EBB_API void ebb_engine_destroy(ebb_engine *engine); /* and its programs */
 
-/* The program for these dimensions: compiled at the first call, the same one later. The first program
- * initialises the parameters from the seed; every later one shares them. Borrowed from the engine.
- * Compiling a program that needs a larger arena than the block has moves the block (parameters are kept;
- * other contents are not). */
+/* The program for these dimensions: compiled at the first call, the same one later. Its plan does not
+ * depend on other programs. The first program initialises the parameters from the seed; every later one
+ * shares them, so that dimensions which change the shape of a param, state or constant are EBB_BAD_INPUT.
+ * Borrowed from the engine. Compiling a program that needs a larger arena than the block has moves the
+ * block (parameters are kept; other contents are not). */
 EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
                                            ebb_program **out);
 EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
@@ -176,7 +184,7 @@ EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, con
  * ------------------------------------------------------------------------------- */
 
 typedef struct ebb_model_facts {
-    const char *name;         /* borrowed from the facts */
+    const char *name;         /* borrowed from the model */
     uint32_t n_ops, n_values; /* of the compiled graph: forward, backward, update */
     uint32_t n_forward, n_backward, n_update;
     int64_t n_param_elements, param_bytes, state_bytes, input_bytes, activation_bytes, gradient_bytes;

@@ -31,6 +31,7 @@ typedef struct ebb_compiled {
     ebb_plan *plan;
     uint8_t *genes; /* of the selection, for a warm start at other dims; n_genes 0: none */
     uint32_t n_genes;
+    int64_t n_candidates; /* that the last search scored */
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 
@@ -38,12 +39,15 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
+    uint64_t deadline_ns;     /* of the env's clock, for several plans together; 0: the options' limit */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */
 
 EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *options);
 uint32_t ebb_options_threads(const ebb_options *options);
+/* When the time limit strikes that begins now, on the env's clock; 0: never. */
+uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
 /* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */
 EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out);
 
@@ -96,6 +100,14 @@ struct ebb_engine {
     uint64_t step;
     uint32_t n_run_threads;
 };
+
+/* EBB_BAD_INPUT: a param, state or constant is not the tensor that the engine's first program has. */
+EBB_CHECKED ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_program *program);
+/* Makes room for the plan: exactly as many bytes as the largest program plans. Parameters move along;
+ * nothing else does. Bind all afterwards. */
+EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan);
+void ebb_engine_drop_block(ebb_engine *engine);
+void ebb_engine_bind_all(ebb_engine *engine);
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);

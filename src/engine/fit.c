@@ -1,10 +1,17 @@
-/* The largest size of a dimension that fits, for each memory mode. */
+/* The largest size of a dimension for which a plan is found that fits, for each memory mode. Without a
+ * search (none, in place) that is the largest there is as far as bytes grow with the size; with one, a plan
+ * for a larger size may exist that was not found. */
 #include "engine/engine.h"
 
 /* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
 #define MAX_SIZE          (INT64_C(1) << 24)
 /* While sizes are tried, the search gets this part of its effort, from the last size's answer on. */
-#define TRIAL_EFFORT_PART 8
+#define TRIAL_EFFORT_PART 4
+/* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
+ * answer. */
+#define COARSE_PART       16
+/* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
+#define CHEAP_WORK        INT64_C(20000000)
 
 typedef struct fitter {
     ebb_env *env;
@@ -15,37 +22,54 @@ typedef struct fitter {
     ebb_backend *backend;
     int64_t budget_bytes;
     uint32_t effort_part;
+    uint64_t deadline_ns; /* of all searches together; 0: none */
     double max_added;
     ebb_compiled best; /* of the largest size that fits so far */
     int64_t best_size;
+    int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
 } fitter;
 
-/* Compiles at this size; *fits tells, and then f->best is it. */
+static bool acceptable(const fitter *f, const ebb_plan *plan, int64_t *total_bytes) {
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    *total_bytes = s.total_bytes;
+    if (s.total_bytes > f->budget_bytes) return false;
+    return f->options.memory != EBB_MEMORY_BUDGET ||
+           (double)s.time_ns <= (1 + f->max_added) * (double)s.baseline_time_ns;
+}
+
+static void note_work(fitter *f, const ebb_compiled *compiled) {
+    int64_t parts = ebb_max_i64(1, f->effort_part), work;
+    if (compiled->n_candidates <= 1) return; /* the baseline was the answer */
+    if (!ebb_mul_i64(compiled->n_candidates, parts * compiled->facts->n_ops, &work)) work = INT64_MAX;
+    f->search_work = ebb_max_i64(f->search_work, work);
+}
+
+/* Compiles at this size; *fits tells, and then f->best is it. EBB_INTERRUPTED: likewise, if there was a
+ * plan.
+ */
 static ebb_status try_size(fitter *f, int64_t size, bool *fits, int64_t *total_bytes) {
     *fits = false;
     *total_bytes = INT64_MAX;
     f->dims[f->n_dims - 1].size = size;
     ebb_compiled compiled;
-    ebb_hint hint = {.warm = f->best.n_genes > 0 ? &f->best : NULL, .effort_part = f->effort_part};
+    ebb_hint hint = {.warm = f->best.n_genes > 0 ? &f->best : NULL,
+                     .effort_part = f->effort_part,
+                     .deadline_ns = f->deadline_ns};
     ebb_status status =
         ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
     if (status == EBB_OVER_BUDGET) return EBB_OK;
-    if (status == EBB_INTERRUPTED) ebb_compiled_deinit(f->env, &compiled);
-    if (status != EBB_OK) return status;
-    ebb_plan_summary s;
-    ebb_plan_summarize(compiled.plan, &s);
-    *total_bytes = s.total_bytes;
-    *fits = s.total_bytes <= f->budget_bytes;
-    if (f->options.memory == EBB_MEMORY_BUDGET)
-        *fits = *fits && (double)s.time_ns <= (1 + f->max_added) * (double)s.baseline_time_ns;
+    if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
+    *fits = compiled.plan && acceptable(f, compiled.plan, total_bytes);
     if (!*fits) {
         ebb_compiled_deinit(f->env, &compiled);
-        return EBB_OK;
+        return status;
     }
+    note_work(f, &compiled);
     ebb_compiled_deinit(f->env, &f->best);
     f->best = compiled;
     f->best_size = size;
-    return EBB_OK;
+    return status;
 }
 
 /* Moves one end of the bracket: *low fits (or is 0), *high does not. */
@@ -91,29 +115,42 @@ static ebb_status fit_plain(fitter *f) {
     return status == EBB_OK ? bisect(f, low, high, 1) : status;
 }
 
-/* Quick trials upwards from the largest size that fits without recomputation, then the answer again in
- * full. */
+/* On from the best size by growing steps until a size fails, then down to the last one that does not: a
+ * size that failed before may fit now, from a better answer. */
+static ebb_status climb(fitter *f, int64_t step) {
+    int64_t low = f->best_size, high = MAX_SIZE;
+    ebb_status status = EBB_OK;
+    for (; status == EBB_OK && high == MAX_SIZE && low + step < MAX_SIZE; step *= 2)
+        status = probe(f, low + step, &low, &high);
+    return status == EBB_OK ? bisect(f, low, high, 1) : status;
+}
+
+/* Quick trials upwards from the largest size that fits without recomputation; a whole search at the largest
+ * that fits; then on from its answer, with whole searches where they are cheap. */
 static ebb_status fit_budget(fitter *f, int64_t start) {
-    int64_t low = 0, high = MAX_SIZE;
+    int64_t low = 0, high = MAX_SIZE, bytes;
     f->effort_part = TRIAL_EFFORT_PART;
     ebb_status status = probe(f, ebb_max_i64(start, 1), &low, &high);
     if (status == EBB_OK && low == 0) return EBB_OK;
     for (int64_t size = low * 2; status == EBB_OK && size < high; size = size * 3 / 2)
         status = probe(f, size, &low, &high);
-    if (status == EBB_OK) status = bisect(f, low, high, 1 + low / 128);
+    if (status == EBB_OK) status = bisect(f, low, high, 1 + low / COARSE_PART);
+    if (status != EBB_OK) return status;
+    bool fits, cheap = f->search_work > 0 && f->search_work <= CHEAP_WORK;
     f->effort_part = 0;
-    bool fits;
-    int64_t bytes;
-    return status == EBB_OK ? try_size(f, f->best_size, &fits, &bytes) : status;
+    status = try_size(f, f->best_size, &fits, &bytes);
+    f->effort_part = cheap ? 0 : TRIAL_EFFORT_PART;
+    return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART) : status;
 }
 
 static ebb_status fit_mode(fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row) {
     f->options.memory = mode;
     f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
     f->best_size = 0;
+    f->effort_part = 0;
     *row = (ebb_fit_row){.mode = mode};
     ebb_status status = mode == EBB_MEMORY_BUDGET ? fit_budget(f, start) : fit_plain(f);
-    if (status == EBB_OK && f->best_size > 0) {
+    if ((status == EBB_OK || status == EBB_INTERRUPTED) && f->best_size > 0) {
         ebb_plan_summary s;
         ebb_plan_summarize(f->best.plan, &s);
         row->batch = f->best_size;
@@ -133,8 +170,8 @@ static ebb_status fit_all(fitter *f, ebb_fit_result *result) {
     for (uint32_t i = 0; i < EBB_COUNT(modes); i++) {
         int64_t start = i > 0 ? result->rows[1].batch : 0;
         ebb_status status = fit_mode(f, modes[i], start, &result->rows[i]);
-        if (status != EBB_OK) return status;
-        result->n_rows++;
+        if (status == EBB_OK || result->rows[i].batch > 0) result->n_rows++;
+        if (status != EBB_OK) return status; /* interrupted: the rows so far are the answer */
     }
     return EBB_OK;
 }
@@ -162,6 +199,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
                 .model = model,
                 .options = *options,
                 .budget_bytes = budget_bytes,
+                .deadline_ns = ebb_options_deadline_ns(env, options),
                 .max_added = max_added};
     f.dims = EBB_NEW(&arena, ebb_dim_binding, n_dims + 1);
     ebb_fit_result *result = ebb_calloc(env, 1, sizeof(*result));
@@ -175,7 +213,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
         f.backend->api->destroy(f.backend);
     }
     ebb_arena_deinit(&arena);
-    if (status == EBB_OK)
+    if (status == EBB_OK || status == EBB_INTERRUPTED)
         *out = result;
     else
         ebb_fit_result_destroy(env, result);

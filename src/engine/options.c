@@ -8,6 +8,8 @@
 #define DEFAULT_DEVICE "ref"
 #endif
 
+#define MAX_THREADS 4096u /* as the backends allow */
+
 void ebb_options_init(ebb_options *options) {
     *options = (ebb_options){.device = DEFAULT_DEVICE,
                              .memory = EBB_MEMORY_IN_PLACE,
@@ -35,13 +37,20 @@ ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
         return ebb_fail(env, EBB_USAGE, "weight decay is %g; it must be in [0, 1e6]", o->weight_decay);
     if (o->nesterov && o->momentum == 0)
         return ebb_fail(env, EBB_USAGE, "Nesterov's step needs a momentum above 0");
-    if (o->n_threads > 1024)
-        return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, 1024]", o->n_threads);
+    if (o->n_threads > MAX_THREADS)
+        return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
 }
 
 uint32_t ebb_options_threads(const ebb_options *options) {
     return options->n_threads > 0 ? options->n_threads : ebb_cpu_count();
+}
+
+uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options) {
+    double limit_ns = options->time_limit_s * 1e9; /* at most 1e18 */
+    if (limit_ns == 0) return 0;
+    return ebb_clock_ns(env) +
+           (limit_ns < 1 ? 1 : (uint64_t)limit_ns); /* the shortest limit is no "none" */
 }
 
 static const ebb_backend_api *const backends[] = {

@@ -1,23 +1,14 @@
 /* select, rewrite, plan, certify: a planning graph becomes a plan within a budget. */
-#include "engine/engine.h"
+#include "engine/plan.h"
 
-/* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened.
- */
-#define MAX_TIGHTENINGS 6
+void ebb_answer_drop(ebb_answer *answer) {
+    ebb_selection_destroy(answer->selection);
+    ebb_plan_destroy(answer->plan);
+    *answer = (ebb_answer){0};
+}
 
-typedef struct planner {
-    ebb_env *env;
-    const ebb_pgraph *facts;
-    const ebb_options *options;
-    const char *backend;
-    uint32_t n_threads;
-    int64_t alignment;
-    int64_t standing_bytes; /* persistent + fixed: there in every plan */
-    ebb_plan *baseline;     /* no recomputation, in place */
-    ebb_hint hint;
-} planner;
-
-static ebb_status make_plan(planner *p, const ebb_selection *selection, ebb_reuse reuse, ebb_plan **out) {
+ebb_status ebb_planner_pack(ebb_planner *p, const ebb_selection *selection, ebb_reuse reuse,
+                            ebb_plan **out) {
     *out = NULL;
     ebb_pgraph *scheduled;
     ebb_status status = ebb_rewrite(p->env, p->facts, selection->steps, selection->n_steps, &scheduled);
@@ -38,14 +29,22 @@ static ebb_status make_plan(planner *p, const ebb_selection *selection, ebb_reus
 }
 
 static void report(void *ctx, int64_t done, int64_t total, int64_t best_ns) {
-    const planner *p = ctx;
-    double base = (double)ebb_max_i64(1, p->baseline->time_ns);
+    const ebb_planner *p = ctx;
+    double base = (double)ebb_max_i64(1, p->base_time_ns);
     p->options->on_progress(p->options->progress_ctx, done, total,
                             best_ns < 0 ? -1 : (double)best_ns / base - 1);
 }
 
-static ebb_status search(planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
-                         uint32_t n_genes, ebb_selection **out) {
+/* For one more search: three quarters of what is left until the deadline, since its answer may not pack
+ * well enough and call for another one; at least a nanosecond, for to the search 0 means no limit. */
+static uint64_t time_left_ns(const ebb_planner *p) {
+    if (p->deadline_ns == 0) return 0;
+    uint64_t now_ns = ebb_clock_ns(p->env), left_ns = now_ns < p->deadline_ns ? p->deadline_ns - now_ns : 0;
+    return left_ns - left_ns / 4 + (left_ns == 0);
+}
+
+ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
+                              uint32_t n_genes, ebb_selection **out) {
     const ebb_options *o = p->options;
     ebb_select_request request = {.graph = p->facts,
                                   .method = method,
@@ -54,144 +53,87 @@ static ebb_status search(planner *p, ebb_method method, int64_t limit_bytes, con
                                   .config = o->sublinear,
                                   .effort = o->effort,
                                   .effort_part = p->hint.effort_part,
-                                  .time_limit_ns = (uint64_t)(o->time_limit_s * 1e9),
+                                  .time_limit_ns = time_left_ns(p),
                                   .seed = o->seed,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
-    if (o->on_progress && p->baseline) {
+    if (o->on_progress && method != EBB_METHOD_NONE) {
         request.on_progress = report;
         request.progress_ctx = p;
     }
     return ebb_select(p->env, &request, out);
 }
 
-static ebb_status plan_baseline(planner *p, ebb_selection **selection) {
-    ebb_status status = search(p, EBB_METHOD_NONE, 0, NULL, 0, selection);
-    if (status == EBB_OK) status = make_plan(p, *selection, EBB_REUSE_IN_PLACE, &p->baseline);
-    if (status == EBB_OK) p->standing_bytes = p->baseline->total_bytes - p->baseline->arena_bytes;
-    return status;
+static ebb_status plan_baseline(ebb_planner *p, ebb_answer *base) {
+    ebb_status status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
+    if (status == EBB_OK) status = ebb_planner_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
+    if (status != EBB_OK) return status;
+    p->base_arena_bytes = base->plan->arena_bytes;
+    p->base_total_bytes = base->plan->total_bytes;
+    p->base_time_ns = base->plan->time_ns;
+    p->standing_bytes = p->base_total_bytes - p->base_arena_bytes;
+    return EBB_OK;
 }
 
-/* Searches under ever tighter limits until the packed plan is within the budget. *out NULL with
- * EBB_OVER_BUDGET. */
-static ebb_status plan_within(planner *p, const uint8_t *genes, uint32_t n_genes, ebb_selection **selection,
-                              ebb_plan **out) {
-    int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
-    *out = NULL;
-    for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
-        ebb_selection *found;
-        ebb_status status = search(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &found);
-        if (!found) return status;
-        ebb_selection_destroy(*selection);
-        *selection = found;
-        genes = found->genes;
-        n_genes = found->n_genes;
-        bool stopped = status == EBB_INTERRUPTED;
-        ebb_plan *plan;
-        status = make_plan(p, found, EBB_REUSE_IN_PLACE, &plan);
-        if (status != EBB_OK) return status;
-        if (plan->total_bytes <= budget) {
-            *out = plan;
-            return stopped ? EBB_INTERRUPTED : EBB_OK;
-        }
-        limit -= plan->total_bytes - budget;
-        ebb_plan_destroy(plan);
-        if (stopped) return EBB_INTERRUPTED;
-    }
-    return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
-}
-
-/* The smallest plan that can be had, with its selection: the least peak, or the baseline when that packs
- * better. */
-static ebb_status plan_smallest(planner *p, ebb_selection **selection, ebb_plan **out) {
-    ebb_status status = search(p, EBB_METHOD_LEAST, 0, NULL, 0, selection);
-    if (status == EBB_OK) status = make_plan(p, *selection, EBB_REUSE_IN_PLACE, out);
-    if (status != EBB_OK || (*out)->total_bytes <= p->baseline->total_bytes) return status;
-    ebb_selection_destroy(*selection);
-    ebb_plan_destroy(*out);
-    *out = NULL;
-    status = search(p, EBB_METHOD_NONE, 0, NULL, 0, selection);
-    return status == EBB_OK ? make_plan(p, *selection, EBB_REUSE_IN_PLACE, out) : status;
-}
-
-/* Nothing was found within the budget: if the smallest plan fits after all, the search goes on from there.
- */
-static ebb_status plan_from_smallest(planner *p, ebb_selection **selection, ebb_plan **out) {
-    ebb_selection *smallest = NULL;
-    ebb_plan *plan = NULL;
-    ebb_status status = plan_smallest(p, &smallest, &plan);
-    if (status == EBB_OK && plan->total_bytes > p->options->budget_bytes)
-        status = ebb_fail(
-            p->env, EBB_OVER_BUDGET,
-            "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
-            "them persistent or fixed); raise the budget or lower the batch",
-            p->facts->name, (long long)p->options->budget_bytes, (long long)plan->total_bytes,
-            (long long)p->standing_bytes);
-    if (status == EBB_OK) {
-        ebb_status better = plan_within(p, smallest->genes, smallest->n_genes, selection, out);
-        if (better == EBB_OVER_BUDGET) { /* its own packing stands */
-            ebb_selection_destroy(*selection);
-            *selection = smallest;
-            *out = plan;
-            return EBB_OK;
-        }
-        status = better;
-    }
-    ebb_plan_destroy(plan);
-    ebb_selection_destroy(smallest);
-    return status;
-}
-
-static ebb_status plan_by_mode(planner *p, ebb_selection **selection, ebb_plan **out) {
+/* May take over *base. */
+static ebb_status plan_by_mode(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
     switch (p->options->memory) {
     case EBB_MEMORY_NONE:
-        return make_plan(p, *selection, EBB_REUSE_NONE, out);
+        out->selection = base->selection;
+        base->selection = NULL;
+        return ebb_planner_pack(p, out->selection, EBB_REUSE_NONE, &out->plan);
     case EBB_MEMORY_IN_PLACE:
-        return make_plan(p, *selection, EBB_REUSE_IN_PLACE, out);
+        break;
     case EBB_MEMORY_MEGENGINE: {
-        ebb_selection *found;
-        ebb_status status = search(p, EBB_METHOD_MEGENGINE, 0, NULL, 0, &found);
-        if (!found) return status;
-        ebb_selection_destroy(*selection);
-        *selection = found;
-        ebb_status made = make_plan(p, found, EBB_REUSE_IN_PLACE, out);
-        return made != EBB_OK ? made : status;
+        ebb_status status = ebb_planner_search(p, EBB_METHOD_MEGENGINE, 0, NULL, 0, &out->selection);
+        if (!out->selection) return status;
+        ebb_status packed = ebb_planner_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+        return packed != EBB_OK ? packed : status;
     }
     case EBB_MEMORY_BUDGET:
-        break;
+        return ebb_plan_budget(p, base, out);
     }
-    if (p->baseline->total_bytes <= p->options->budget_bytes) {
-        bool choice = false; /* alternatives and optional ops may still be faster */
-        for (uint32_t i = 0; i < p->facts->n_ops; i++)
-            choice = choice || p->facts->ops[i].n_alternatives > 0 || p->facts->ops[i].optional;
-        if (!choice) return make_plan(p, *selection, EBB_REUSE_IN_PLACE, out);
-    }
-    const ebb_compiled *warm = p->hint.warm;
-    ebb_status status = plan_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, selection, out);
-    return status == EBB_OVER_BUDGET ? plan_from_smallest(p, selection, out) : status;
+    *out = *base;
+    *base = (ebb_answer){0};
+    return EBB_OK;
 }
 
-static ebb_status certify(planner *p, ebb_plan *plan) {
+/* What no plan of the graph has less of beside its arena: the fixed bytes, and the given persistent values,
+ * which lie apart and begin at multiples of the alignment. Whichever is the last need not fill its last
+ * unit, and that may be the one that leaves most of it. */
+static int64_t least_standing_bytes(const ebb_planner *p) {
+    int64_t sum = p->facts->fixed_bytes, slack = 0; /* the baseline has them, so the sum fits */
+    for (uint32_t v = 0; v < p->facts->n_values; v++) {
+        const ebb_pvalue *value = &p->facts->values[v];
+        if (value->producer != EBB_NONE || !ebb_role_persistent(value->role)) continue;
+        int64_t rounded = ebb_align_up(value->bytes, p->alignment);
+        sum += rounded;
+        slack = ebb_max_i64(slack, rounded - value->bytes);
+    }
+    return sum - slack;
+}
+
+static ebb_status certify(ebb_planner *p, ebb_plan *plan) {
     ebb_arena arena;
     ebb_arena_init(&arena, p->env);
     ebb_bound bound;
-    const ebb_plan *b = p->baseline;
     int64_t budget =
-        p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - p->standing_bytes : -1;
+        p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - least_standing_bytes(p) : -1;
     ebb_status status = ebb_certify(&arena, p->facts, budget, p->alignment, &bound);
     if (status == EBB_OK)
-        status = ebb_plan_certify(plan, b->arena_bytes, b->total_bytes, b->time_ns, bound.time_ns,
-                                  bound.kind, bound.json);
+        status = ebb_plan_certify(plan, p->base_arena_bytes, p->base_total_bytes, p->base_time_ns,
+                                  bound.time_ns, bound.kind, bound.json);
     ebb_arena_deinit(&arena);
     return status;
 }
 
-static ebb_status dump_schedule(const planner *p, const ebb_selection *selection) {
+static ebb_status dump_schedule(const ebb_planner *p, const ebb_selection *selection) {
     if (!p->options->dump || strcmp(p->options->dump, "schedule") != 0) return EBB_OK;
     ebb_pgraph *scheduled;
     ebb_status status = ebb_rewrite(p->env, p->facts, selection->steps, selection->n_steps, &scheduled);
-    if (status == EBB_OK) status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
-    if (status == EBB_OK) ebb_pgraph_destroy(scheduled);
+    if (status != EBB_OK) return status;
+    status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
+    ebb_pgraph_destroy(scheduled);
     return status;
 }
 
@@ -200,31 +142,32 @@ static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_c
     if (!out->genes) return EBB_NO_MEMORY;
     memcpy(out->genes, selection->genes, selection->n_genes);
     out->n_genes = selection->n_genes;
+    out->n_candidates = selection->n_candidates;
     return EBB_OK;
 }
 
 ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
                             const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
-    planner p = {.env = env,
-                 .facts = facts,
-                 .options = options,
-                 .backend = backend ? backend->api->name : "none",
-                 .n_threads = backend ? backend->n_threads : 1,
-                 .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
-                 .hint = hint ? *hint : (ebb_hint){0}};
-    ebb_selection *selection = NULL;
-    ebb_plan *plan = NULL;
-    ebb_status stopped = EBB_OK, status = plan_baseline(&p, &selection);
-    if (status == EBB_OK) status = plan_by_mode(&p, &selection, &plan);
-    if (status == EBB_INTERRUPTED && plan) stopped = status, status = EBB_OK;
-    if (status == EBB_OK) status = certify(&p, plan);
-    if (status == EBB_OK) status = dump_schedule(&p, selection);
-    if (status == EBB_OK) status = keep_genes(env, selection, out);
-    ebb_selection_destroy(selection);
-    ebb_plan_destroy(p.baseline);
-    if (status == EBB_OK)
-        out->plan = plan;
-    else
-        ebb_plan_destroy(plan);
+    ebb_planner p = {.env = env,
+                     .facts = facts,
+                     .options = options,
+                     .backend = backend ? backend->api->name : "none",
+                     .n_threads = backend ? backend->n_threads : 1,
+                     .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
+                     .hint = hint ? *hint : (ebb_hint){0}};
+    p.deadline_ns = p.hint.deadline_ns > 0 ? p.hint.deadline_ns : ebb_options_deadline_ns(env, options);
+    ebb_answer base = {0}, answer = {0};
+    ebb_status stopped = EBB_OK, status = plan_baseline(&p, &base);
+    if (status == EBB_OK) status = plan_by_mode(&p, &base, &answer);
+    if (status == EBB_INTERRUPTED && answer.plan) stopped = status, status = EBB_OK;
+    if (status == EBB_OK) status = certify(&p, answer.plan);
+    if (status == EBB_OK) status = dump_schedule(&p, answer.selection);
+    if (status == EBB_OK) status = keep_genes(env, answer.selection, out);
+    if (status == EBB_OK) {
+        out->plan = answer.plan;
+        answer.plan = NULL;
+    }
+    ebb_answer_drop(&base);
+    ebb_answer_drop(&answer);
     return status == EBB_OK ? stopped : status;
 }

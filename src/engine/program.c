@@ -52,53 +52,12 @@ void ebb_engine_destroy(ebb_engine *engine) {
     ebb_env *env = engine->env;
     for (size_t i = 0; i < engine->programs.n; i++) program_destroy(engine->programs.at[i]);
     EBB_ARRAY_FREE(env, &engine->programs);
-    if (engine->block)
-        engine->backend->api->block_free(engine->backend, engine->block, engine->block_bytes);
+    ebb_engine_drop_block(engine);
     if (engine->backend) engine->backend->api->destroy(engine->backend);
     ebb_arena_deinit(&engine->arena);
     ebb_cfree(env, engine, 1, sizeof(*engine));
 }
 
-/* ---- the block
- * ------------------------------------------------------------------------------------------------- */
-
-static void bind_all(ebb_engine *engine) {
-    for (size_t i = 0; i < engine->programs.n; i++)
-        ebb_exec_bind(engine->programs.at[i]->exec, engine->block,
-                      (char *)engine->block + engine->persistent_bytes);
-}
-
-/* Exactly as many bytes as the largest program plans. Parameters move along; nothing else does. */
-static ebb_status grow_block(ebb_engine *engine, const ebb_plan *plan) {
-    const ebb_backend_api *api = engine->backend->api;
-    int64_t need = plan->persistent_bytes + plan->arena_bytes;
-    if (engine->programs.n > 0 && plan->persistent_bytes != engine->persistent_bytes)
-        return ebb_fail(engine->env, EBB_BAD_INPUT,
-                        "the parameters take %lld bytes at these dimensions but %lld at the first ones; "
-                        "dimensions that "
-                        "parameters depend on cannot change within one engine",
-                        (long long)plan->persistent_bytes, (long long)engine->persistent_bytes);
-    if (engine->block && need <= engine->block_bytes) return EBB_OK;
-    void *block;
-    ebb_status status = api->block_alloc(engine->backend, need, &block);
-    if (status != EBB_OK) return status;
-    if (engine->block) {
-        status = api->copy_in(engine->backend, block, engine->block, engine->persistent_bytes);
-        if (status != EBB_OK) {
-            api->block_free(engine->backend, block, need);
-            return status;
-        }
-        api->block_free(engine->backend, engine->block, engine->block_bytes);
-    }
-    engine->block = block;
-    engine->block_bytes = need;
-    engine->persistent_bytes = plan->persistent_bytes;
-    return EBB_OK;
-}
-
-int64_t ebb_engine_block_bytes(const ebb_engine *engine) {
-    return engine->block_bytes;
-}
 void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads) {
     engine->n_run_threads = n_threads;
 }
@@ -146,10 +105,10 @@ static ebb_status list_params(ebb_program *program) {
 
 static ebb_status build(ebb_engine *engine, ebb_program *program) {
     ebb_env *env = engine->env;
-    ebb_hint hint = {0}; /* another size's answer is near this one's */
-    if (engine->programs.n > 0) hint.warm = &engine->programs.at[0]->compiled;
+    /* No hint from other programs: a plan must not depend on what was compiled before it. */
     ebb_status status = ebb_compile_model(env, engine->model, program->dims, program->n_dims,
-                                          &engine->options, engine->backend, &hint, &program->compiled);
+                                          &engine->options, engine->backend, NULL, &program->compiled);
+    if (status == EBB_OK) status = ebb_engine_check_shared(engine, program);
     if (status == EBB_OK) status = list_params(program);
     if (status != EBB_OK) return status;
     ebb_exec_options options = {.graph = program->compiled.graph,
@@ -160,13 +119,15 @@ static ebb_status build(ebb_engine *engine, ebb_program *program) {
     if (status != EBB_OK) return status;
     bool first = engine->programs.n == 0;
     if (!EBB_RESERVE(env, &engine->programs, engine->programs.n + 1)) return EBB_NO_MEMORY;
-    status = grow_block(engine, program->compiled.plan);
+    status = ebb_engine_grow_block(engine, program->compiled.plan);
     if (status != EBB_OK) return status;
     engine->programs.at[engine->programs.n++] = program;
-    bind_all(engine);
+    ebb_engine_bind_all(engine);
     if (!first) return EBB_OK;
     status = ebb_init_params(engine, program);
-    if (status != EBB_OK) engine->programs.n = 0;
+    if (status == EBB_OK) return EBB_OK;
+    engine->programs.n = 0; /* as if never compiled: the next program lays the block out anew */
+    ebb_engine_drop_block(engine);
     return status;
 }
 

@@ -36,6 +36,9 @@ typedef struct ebb_auditor {
 #define AUDIT_RANGE                    "[%lld, %lld)"
 #define AUDIT_RANGE_ARGS(start, bytes) (long long)(start), (long long)((start) + (bytes))
 
+/* Must run by itself. An optional op must, too, when what it makes is asked for at the end. */
+bool ebb_audit_is_needed(const ebb_pgraph *graph, const ebb_pop *op);
+
 /* The stages, in this order: each may lean on what the ones before it have proved. */
 
 /* Ids, indices and list lengths; sizes small enough for sums of two. */

@@ -17,16 +17,9 @@ static bool make_tables(ebb_bound_check *c) {
     c->when = EBB_NEW(arena, uint8_t, n_ops);
     c->carried = EBB_NEW(arena, int64_t, n_ops);
     c->passed = EBB_NEW(arena, int64_t, n_ops);
-    c->n_ways_seen = EBB_NEW(arena, uint32_t, n_ops);
+    c->n_ways_made = EBB_NEW(arena, uint32_t, n_ops);
     return c->root && c->offset && c->first_piece && c->must && c->least_ns && c->charged && c->when &&
-           c->carried && c->passed && c->n_ways_seen;
-}
-
-static bool asked_for(const ebb_pgraph *graph, const ebb_pop *op) {
-    if (!op->optional || op->n_update > 0) return true;
-    for (uint32_t k = 0; k < op->n_out; k++)
-        if (graph->values[op->out[k]].role == EBB_ROLE_OUTPUT) return true;
-    return false;
+           c->carried && c->passed && c->n_ways_made;
 }
 
 static void read_graph(ebb_bound_check *c) {
@@ -45,27 +38,28 @@ static void read_graph(ebb_bound_check *c) {
     }
     memset(c->when, 0, graph->n_ops); /* here: must run, for the sake of a later op */
     for (ebb_id i = graph->n_ops; i-- > 0;) {
-        c->must[i] = c->when[i] != 0 || asked_for(graph, &graph->ops[i]);
+        c->must[i] = c->when[i] != 0 || ebb_audit_is_needed(graph, &graph->ops[i]);
         if (!c->must[i]) continue;
         ebb_bound_mark_makers(c, i, c->when, 1);
         c->once_ns += c->least_ns[i]; /* the graph's sums fit */
     }
 }
 
-/* What is left for transient bytes beside the fixed and the persistent ones, which no schedule can make
- * less.
- */
+/* What is left for transient bytes beside the fixed and the persistent ones. Given persistent values lie
+ * apart from the first step to the last, each from a multiple of the alignment on; only what lies last need
+ * not fill its last unit, and another plan may put the one there that leaves most of it. So no schedule can
+ * make less of them than all rounded up but that one. */
 static void read_budget(ebb_bound_check *c) {
     const ebb_plan *plan = c->a->plan;
-    int64_t persistent = 0;
+    int64_t persistent = 0, slack = 0;
     for (ebb_id v = 0; v < c->a->graph->n_values; v++) {
         const ebb_pvalue *value = &c->a->graph->values[v];
-        if (value->producer == EBB_NONE && ebb_role_persistent(value->role))
-            persistent +=
-                ebb_align_up(value->bytes, plan->alignment); /* within the plan's region, so it fits */
+        if (value->producer != EBB_NONE || !ebb_role_persistent(value->role)) continue;
+        int64_t rounded = ebb_align_up(value->bytes, plan->alignment);
+        persistent += rounded; /* within the plan's region but for the last unit, so it fits */
+        slack = ebb_max_i64(slack, rounded - value->bytes);
     }
-    persistent = ebb_min_i64(persistent, plan->persistent_bytes);
-    int64_t bytes = plan->budget_bytes - c->a->graph->fixed_bytes - persistent;
+    int64_t bytes = plan->budget_bytes - c->a->graph->fixed_bytes - (persistent - slack);
     c->budget_units = bytes / plan->alignment + (bytes % plan->alignment > 0);
 }
 
@@ -122,7 +116,7 @@ static ebb_status read_pieces(ebb_bound_check *c, const ebb_json *json) {
     c->held = EBB_NEW(arena, bool, n);
     c->lasts = EBB_NEW(arena, bool, n);
     c->asked = EBB_NEW(arena, int64_t, n);
-    c->n_ways_seen = EBB_NEW(arena, uint32_t, n > graph->n_ops ? n : graph->n_ops);
+    c->n_ways_seen = EBB_NEW(arena, uint32_t, n);
     if (!c->pieces || !c->held || !c->lasts || !c->asked || !c->n_ways_seen) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) {
         status = read_piece(c, list, i, &c->pieces[i]);

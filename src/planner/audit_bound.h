@@ -43,7 +43,8 @@ typedef struct ebb_bound_check {
     int64_t *charged;      /* per op: scaled time of running it again that the cuts counted so far */
     int64_t proved;        /* scaled */
     /* Scratch. */
-    uint32_t *n_ways_seen; /* per op or piece: ways that had it, so far all */
+    uint32_t *n_ways_made; /* per op: ways that need what it makes, so far all */
+    uint32_t *n_ways_seen; /* per piece: ways that read it, so far all */
     uint8_t *when;         /* per op: to the cut in hand */
     bool *held;            /* per piece */
     int64_t *asked;        /* per piece: what is asked of it */

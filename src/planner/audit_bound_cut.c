@@ -30,7 +30,7 @@ void ebb_bound_mark_makers(ebb_bound_check *c, ebb_id id, uint8_t *mark, uint8_t
         ebb_pop_way way = ebb_pop_under(op, k);
         for (uint32_t i = 0; i < way.n_in; i++) {
             ebb_id maker = graph->values[way.in[i]].producer;
-            if (maker != EBB_NONE && c->n_ways_seen[maker] == n_ways) c->n_ways_seen[maker]++;
+            if (maker != EBB_NONE && c->n_ways_made[maker] == n_ways) c->n_ways_made[maker]++;
         }
         n_ways++;
         k = next_way(op, k);
@@ -38,8 +38,8 @@ void ebb_bound_mark_makers(ebb_bound_check *c, ebb_id id, uint8_t *mark, uint8_t
     for (uint32_t i = 0; i < op->n_in; i++) {
         ebb_id maker = graph->values[op->in[i]].producer;
         if (maker == EBB_NONE) continue;
-        if (c->n_ways_seen[maker] == n_ways) mark[maker] = value;
-        c->n_ways_seen[maker] = 0;
+        if (c->n_ways_made[maker] == n_ways) mark[maker] = value;
+        c->n_ways_made[maker] = 0;
     }
     for (uint32_t k2 = 0; k2 < op->n_after; k2++) mark[op->after[k2]] = value;
 }
@@ -228,6 +228,6 @@ ebb_status ebb_bound_check_cut(ebb_bound_check *c, ebb_id op, int64_t price, con
     if (status != EBB_OK) return status;
     if (!ebb_mul_i64(price, room < 0 ? -room : room, &paid)) return too_large(c, op);
     if (room < 0) return add(&c->proved, from_source) && add(&c->proved, paid) ? EBB_OK : too_large(c, op);
-    c->proved += ebb_max_i64(0, from_source - paid); /* a cut that proves nothing takes nothing away */
-    return c->proved >= 0 ? EBB_OK : too_large(c, op);
+    int64_t more = ebb_max_i64(0, from_source - paid); /* a cut that proves nothing takes nothing away */
+    return add(&c->proved, more) ? EBB_OK : too_large(c, op);
 }

@@ -95,11 +95,10 @@ static ebb_status check_run(const ebb_auditor *a, runs *r, uint32_t s) {
     return EBB_OK;
 }
 
-/* Also an optional op must run when what it makes is asked for at the end. */
-static bool is_needed(const ebb_auditor *a, const ebb_pop *op) {
+bool ebb_audit_is_needed(const ebb_pgraph *graph, const ebb_pop *op) {
     if (!op->optional || op->n_update > 0) return true;
     for (uint32_t k = 0; k < op->n_out; k++)
-        if (a->graph->values[op->out[k]].role == EBB_ROLE_OUTPUT) return true;
+        if (graph->values[op->out[k]].role == EBB_ROLE_OUTPUT) return true;
     return false;
 }
 
@@ -112,7 +111,7 @@ ebb_status ebb_audit_schedule(ebb_auditor *a) {
         if (status != EBB_OK) return status;
     }
     for (ebb_id i = 0; i < a->graph->n_ops; i++)
-        if (r.first[i] == EBB_NONE && is_needed(a, &a->graph->ops[i]))
+        if (r.first[i] == EBB_NONE && ebb_audit_is_needed(a->graph, &a->graph->ops[i]))
             return ebb_fail(a->env, EBB_VIOLATION, AUDIT_OP " never runs", AUDIT_OP_ARGS(a, i));
     return EBB_OK;
 }

@@ -3,7 +3,8 @@
  * takes: rows with their best offsets so far, above the lower bound. gives: offsets and a height that are
  * no worse. Rows are placed by first fit in the order of their offsets; a move takes a row that ends at the
  * top, or, now and then, any row, to an earlier place in the order; a packing that is not higher is kept.
- * Deterministic: the random numbers depend on nothing outside. cost: at most MAX_TRIES packings, MAX_PLACED placements of one row. */
+ * Deterministic: the random numbers depend on nothing outside. cost: at most MAX_TRIES packings and
+ * MAX_PLACED placements of one row. */
 #include <stdlib.h>
 
 #include "planner/pack.h"

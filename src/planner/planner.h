@@ -115,10 +115,10 @@ typedef struct ebb_plan_request {
     int64_t budget_bytes; /* recorded only; -1: none */
 } ebb_plan_request;
 
-/* live, inplace, pack, row check, and the table of steps and buffers. Baseline figures are set equal to the
- * plan's own and the certificate to {0, "none"}: the engine fills them with ebb_plan_certify. Errors:
- * EBB_NO_MEMORY, EBB_USAGE (alignment), EBB_BAD_INPUT (sums overflow), EBB_INTERNAL (the row check found a
- * fault, or scheduled is no rewrite of graph). */
+/* live, inplace, pack with its row check, and the table of steps and buffers. Baseline figures are set
+ * equal to the plan's own and the certificate to {0, "none"}: the engine fills them with ebb_plan_certify.
+ * Errors: EBB_NO_MEMORY, EBB_USAGE (alignment), EBB_BAD_INPUT (sums overflow), EBB_INTERNAL (the row check
+ * found a fault, or scheduled is no rewrite of graph). */
 EBB_CHECKED ebb_status ebb_plan_make(ebb_env *env, const ebb_plan_request *request, ebb_plan **out);
 /* Sets baseline and certificate; texts are copied. */
 EBB_CHECKED ebb_status ebb_plan_certify(ebb_plan *plan, int64_t baseline_arena_bytes,

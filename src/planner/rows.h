@@ -30,13 +30,12 @@ typedef struct ebb_rows {
     uint32_t n;
 } ebb_rows;
 
-/* ---- packers: one algorithm a file, one signature ------------------------------------------- */
+/* ---- packers: one algorithm a file ------------------------------------------- */
 
-/* Gives every row an offset (multiple of its alignment) and the height. offsets has room for n.
+/* All of them give every row an offset (multiple of its alignment) and the height; offsets has room for n.
  * Deterministic. Errors: EBB_NO_MEMORY; EBB_BAD_INPUT (a row is malformed, or sizes and alignments sum to
  * more than 2^60). */
-typedef ebb_status (*ebb_packer)(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *offsets,
-                                 int64_t *height);
+
 /* The order in which a list packer places the rows. */
 typedef enum ebb_pack_order {
     EBB_ORDER_SIZE,     /* largest size first */
@@ -53,8 +52,8 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 /* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
-/* The best of both packers over all orders, improved by a bounded local search; stops early at the lower bound. The
- * same for any worker count. The result has passed ebb_rows_check. */
+/* The best of both packers over all orders, improved by a bounded local search; stops early at the lower
+ * bound. The same for any worker count. The result has passed ebb_rows_check; EBB_INTERNAL: it has not. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
 
@@ -67,8 +66,8 @@ EBB_CHECKED ebb_status ebb_rows_max_live(ebb_env *env, const ebb_row *rows, uint
 /* EBB_VIOLATION: two rows that share a step share a byte (named), an offset is negative or not
  * aligned, or the height is not the largest end. Shares no code with the packers. O(n log n + pairs
  * at neighbouring offsets). */
-EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n,
-                                      const int64_t *offsets, int64_t height);
+EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n, const int64_t *offsets,
+                                      int64_t height);
 
 /* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
 

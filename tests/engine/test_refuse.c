@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "planner/planner.h"
 
 static const char TINY[] = "ebb 1\ngraph tiny\ndim N = 4\n%x = input f32[N,3]\n%labels = input i32[N]\n"
                            "%w = param f32[2,3] init=uniform\n%y = linear %x, %w\n"
@@ -32,6 +33,7 @@ static void no_worker(ebb_options *o) { o->sublinear.num_worker = 0; }
 static void bad_device(ebb_options *o) { o->device = "tpu"; }
 static void bad_effort(ebb_options *o) { o->effort = -1; }
 static void bad_time(ebb_options *o) { o->time_limit_s = -0.5; }
+static void most_threads(ebb_options *o) { o->n_threads = 4097; }
 static void many_threads(ebb_options *o) { o->n_threads = 100000; }
 
 Test(refuse, options_out_of_range) {
@@ -51,6 +53,7 @@ Test(refuse, options_out_of_range) {
         {bad_effort, EBB_USAGE, "effort is -1"},
         {bad_time, EBB_USAGE, "time limit"},
         {many_threads, EBB_USAGE, "threads is 100000"},
+        {most_threads, EBB_USAGE, "must be in [0, 4096]"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ebb_env *env = new_env();
@@ -117,6 +120,30 @@ Test(refuse, a_named_smallest_budget_is_reached_when_it_is_asked_for) {
     ebb_env_destroy(env);
 }
 
+/* Read, not audited: it may say anything. */
+Test(refuse, the_shadow_run_of_a_plan_whose_regions_cannot_be) {
+    static const struct {
+        int64_t arena_bytes, persistent_bytes;
+    } rows[] = {{INT64_MAX, INT64_MAX}, {INT64_MAX, 1}, {-64, 128}, {128, -64}};
+    ebb_env *env = new_env();
+    ebb_model *model;
+    ebb_plan *plan;
+    ebb_options o;
+    ebb_options_init(&o);
+    cr_assert_eq(ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model), EBB_OK);
+    cr_assert_eq(ebb_plan_model(env, model, NULL, 0, &o, &plan), EBB_OK);
+    cr_assert_eq(ebb_plan_shadow(env, plan), EBB_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        plan->arena_bytes = rows[i].arena_bytes;
+        plan->persistent_bytes = rows[i].persistent_bytes;
+        expect(env, ebb_plan_shadow(env, plan), EBB_VIOLATION, "cannot be");
+    }
+    ebb_plan_destroy(plan);
+    ebb_model_destroy(model);
+    cr_assert_eq(ebb_env_allocated_bytes(env), 0);
+    ebb_env_destroy(env);
+}
+
 /* The allocator says no at the nth allocation, for every n until all goes well. */
 typedef struct failing {
     int64_t left;
@@ -132,6 +159,10 @@ static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
     free(ptr);
 }
 
+static void ignore_dump(void *ctx, const char *pass, const char *text) {
+    (void)ctx, (void)pass, (void)text;
+}
+
 static ebb_status story(ebb_env *env) {
     ebb_model *model = NULL;
     ebb_engine *engine = NULL;
@@ -142,6 +173,8 @@ static ebb_status story(ebb_env *env) {
     o.effort = 50;
     o.memory = EBB_MEMORY_BUDGET;
     o.budget_bytes = 2000;
+    o.dump = "schedule";
+    o.on_dump = ignore_dump;
     ebb_status status = ebb_model_parse(env, "tiny.ebb", TINY, sizeof(TINY) - 1, &model);
     if (status == EBB_OK) status = ebb_engine_create(env, model, &o, &engine);
     if (status == EBB_OK) status = ebb_compile(engine, NULL, 0, &p);

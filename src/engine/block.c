@@ -1,0 +1,115 @@
+/* The one block of an engine: the persistent region, which all programs share, then the largest program's
+ * transient region. */
+#include "engine/engine.h"
+
+/* ---- what programs share --------------------------------------------------------------------------- */
+
+/* Where each given persistent value lies; -1 for the other values. NULL: no memory. */
+static int64_t *shared_offsets(ebb_arena *arena, const ebb_program *program) {
+    const ebb_graph *graph = program->compiled.graph;
+    const ebb_plan *plan = program->compiled.plan;
+    int64_t *offset = EBB_NEW(arena, int64_t, graph->n_values);
+    if (!offset) return NULL;
+    for (uint32_t v = 0; v < graph->n_values; v++) offset[v] = -1;
+    for (uint32_t b = 0; b < plan->n_buffers; b++) {
+        const ebb_value *value = &graph->values[plan->buffers[b].value];
+        if (value->producer == EBB_NONE && ebb_role_persistent(value->role))
+            offset[plan->buffers[b].value] = plan->buffers[b].offset;
+    }
+    return offset;
+}
+
+static uint32_t next_shared(const int64_t *offset, uint32_t n_values, uint32_t v) {
+    while (v < n_values && offset[v] < 0) v++;
+    return v;
+}
+
+static bool same_type(const ebb_type *a, const ebb_type *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return true;
+}
+
+static ebb_status refuse(const ebb_engine *engine, const ebb_value *now, const ebb_value *first) {
+    char text[EBB_TYPE_TEXT], first_text[EBB_TYPE_TEXT];
+    const ebb_value *v = now ? now : first;
+    return ebb_fail(engine->env, EBB_BAD_INPUT,
+                    "%s: %s is %s at these dimensions but %s at the first ones; dimensions that params, "
+                    "states and constants depend on cannot change within one engine",
+                    engine->model->name, v->name, now ? ebb_type_text(&now->type, text) : "absent",
+                    first ? ebb_type_text(&first->type, first_text) : "absent");
+}
+
+/* The first program laid the given persistent values out and filled them. A later one finds them as they
+ * are, so each must be the same tensor at the same place: the same bytes would not do, since a [2,3] is no
+ * [3,2]. */
+static ebb_status compare_shared(ebb_engine *engine, ebb_arena *arena, const ebb_program *program) {
+    const ebb_program *first = engine->programs.at[0];
+    const ebb_graph *graph = program->compiled.graph, *first_graph = first->compiled.graph;
+    const int64_t *offset = shared_offsets(arena, program), *first_offset = shared_offsets(arena, first);
+    if (!offset || !first_offset) return EBB_NO_MEMORY;
+    for (uint32_t v = 0, w = 0;; v++, w++) {
+        v = next_shared(offset, graph->n_values, v);
+        w = next_shared(first_offset, first_graph->n_values, w);
+        const ebb_value *a = v < graph->n_values ? &graph->values[v] : NULL;
+        const ebb_value *b = w < first_graph->n_values ? &first_graph->values[w] : NULL;
+        if (!a && !b) return EBB_OK;
+        if (!a || !b || strcmp(a->name, b->name) != 0) return refuse(engine, a, a ? NULL : b);
+        if (a->role != b->role || a->fill != b->fill || !same_type(&a->type, &b->type))
+            return refuse(engine, a, b);
+        if (offset[v] != first_offset[w])
+            return ebb_fail(engine->env, EBB_INTERNAL,
+                            "%s: %s lies at %lld, but at %lld in the first program", engine->model->name,
+                            a->name, (long long)offset[v], (long long)first_offset[w]);
+    }
+}
+
+ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_program *program) {
+    if (engine->programs.n == 0) return EBB_OK;
+    ebb_arena arena;
+    ebb_arena_init(&arena, engine->env);
+    ebb_status status = compare_shared(engine, &arena, program);
+    ebb_arena_deinit(&arena);
+    return status;
+}
+
+/* ---- the bytes ------------------------------------------------------------------------------------- */
+
+ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
+    const ebb_backend_api *api = engine->backend->api;
+    int64_t need = plan->persistent_bytes + plan->arena_bytes;
+    if (engine->block && need <= engine->block_bytes) return EBB_OK;
+    void *block;
+    ebb_status status = api->block_alloc(engine->backend, need, &block);
+    if (status != EBB_OK) return status;
+    if (engine->block) {
+        status = api->copy_in(engine->backend, block, engine->block, engine->persistent_bytes);
+        if (status != EBB_OK) {
+            api->block_free(engine->backend, block, need);
+            return status;
+        }
+        ebb_engine_drop_block(engine);
+    }
+    engine->block = block;
+    engine->block_bytes = need;
+    engine->persistent_bytes = plan->persistent_bytes;
+    return EBB_OK;
+}
+
+void ebb_engine_drop_block(ebb_engine *engine) {
+    if (engine->block)
+        engine->backend->api->block_free(engine->backend, engine->block, engine->block_bytes);
+    engine->block = NULL;
+    engine->block_bytes = engine->persistent_bytes = 0;
+}
+
+void ebb_engine_bind_all(ebb_engine *engine) {
+    for (size_t i = 0; i < engine->programs.n; i++)
+        ebb_exec_bind(engine->programs.at[i]->exec, engine->block,
+                      (char *)engine->block + engine->persistent_bytes);
+}
+
+int64_t ebb_engine_block_bytes(const ebb_engine *engine) {
+    return engine->block_bytes;
+}

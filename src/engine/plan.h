@@ -1,0 +1,40 @@
+/* engine/plan.h: what the files of the chapter "select, rewrite, plan, certify" share. Private to them. */
+#ifndef EBB_ENGINE_PLAN_H
+#define EBB_ENGINE_PLAN_H
+
+#include "engine/engine.h"
+
+/* A schedule and its packing. Owns both; all NULL: none. */
+typedef struct ebb_answer {
+    ebb_selection *selection;
+    ebb_plan *plan;
+} ebb_answer;
+
+typedef struct ebb_planner {
+    ebb_env *env;
+    const ebb_pgraph *facts;
+    const ebb_options *options;
+    const char *backend;
+    uint32_t n_threads;
+    int64_t alignment;
+    int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
+    int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
+    uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
+    ebb_hint hint;
+} ebb_planner;
+
+void ebb_answer_drop(ebb_answer *answer);
+
+/* *out is the selection, also when the status is EBB_INTERRUPTED and there is one so far; else NULL.
+ * limit_bytes: EBB_METHOD_BUDGET only. genes: where to go on from, or NULL. */
+EBB_CHECKED ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_bytes,
+                                          const uint8_t *genes, uint32_t n_genes, ebb_selection **out);
+EBB_CHECKED ebb_status ebb_planner_pack(ebb_planner *p, const ebb_selection *selection, ebb_reuse reuse,
+                                        ebb_plan **out);
+
+/* The fastest plan within the options' budget of all that were packed, base among them, which it may take
+ * over. EBB_OVER_BUDGET names the smallest budget found that fits; on EBB_INTERRUPTED *out may be the best
+ * so far. */
+EBB_CHECKED ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out);
+
+#endif

@@ -1,0 +1,105 @@
+/* Budget mode: searches under a limit on live bytes until the packed plan is within the budget, too.
+ *
+ * takes: the baseline. gives: the fastest plan that fits of all that were packed, so that it is never
+ * slower than the baseline where that fits. cost: at most 2 x MAX_TIGHTENINGS + 1 searches; one, as a rule.
+ */
+#include "engine/plan.h"
+
+/* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened.
+ */
+#define MAX_TIGHTENINGS 6
+
+static bool fits(const ebb_planner *p, const ebb_plan *plan) {
+    return plan && plan->total_bytes <= p->options->budget_bytes;
+}
+
+/* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
+static void offer(const ebb_planner *p, ebb_answer *best, ebb_answer *next) {
+    if (fits(p, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
+        ebb_answer other = *best;
+        *best = *next;
+        *next = other;
+    }
+    ebb_answer_drop(next);
+}
+
+/* Searches and packs. EBB_INTERRUPTED with a plan: the best so far. */
+static ebb_status find(ebb_planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
+                       uint32_t n_genes, ebb_answer *out) {
+    *out = (ebb_answer){0};
+    ebb_status status = ebb_planner_search(p, method, limit_bytes, genes, n_genes, &out->selection);
+    if (!out->selection) return status;
+    ebb_status packed = ebb_planner_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    if (packed == EBB_OK) return status;
+    ebb_answer_drop(out);
+    return packed;
+}
+
+/* Searches under ever tighter limits until the packed plan is within the budget. EBB_OVER_BUDGET: none was.
+ */
+static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
+    int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
+    ebb_answer last = {0};
+    ebb_status status = EBB_OVER_BUDGET;
+    for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
+        ebb_answer next;
+        status = find(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
+        if (!next.plan) break;
+        ebb_answer_drop(&last);
+        last = next;
+        if (status != EBB_OK || fits(p, last.plan)) break;
+        genes = last.selection->genes; /* the next limit is a little below: its answer is near */
+        n_genes = last.selection->n_genes;
+        limit -= last.plan->total_bytes - budget;
+        status = EBB_OVER_BUDGET;
+    }
+    offer(p, out, &last);
+    if (status != EBB_OVER_BUDGET) return status;
+    return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
+}
+
+/* Nothing was found within the budget: if the smallest plan that can be had fits after all (that of the
+ * least peak, or the baseline when it packs better), the search goes on from there, and its own packing
+ * counts. */
+static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb_answer *out) {
+    ebb_answer least;
+    ebb_status status = find(p, EBB_METHOD_LEAST, 0, NULL, 0, &least);
+    if (!least.plan) return status;
+    const ebb_answer *smallest = least.plan->total_bytes <= base->plan->total_bytes ? &least : base;
+    if (status == EBB_OK && fits(p, smallest->plan)) {
+        status = plan_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
+        if (status == EBB_OVER_BUDGET) status = EBB_OK;
+    } else if (status == EBB_OK) {
+        status = ebb_fail(
+            p->env, EBB_OVER_BUDGET,
+            "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
+            "them persistent or fixed); raise the budget or lower the batch",
+            p->facts->name, (long long)p->options->budget_bytes, (long long)smallest->plan->total_bytes,
+            (long long)p->standing_bytes);
+    }
+    offer(p, out, &least);
+    return status;
+}
+
+/* Alternatives and optional ops: something else may be faster than the baseline. */
+static bool any_choice(const ebb_pgraph *facts) {
+    for (uint32_t i = 0; i < facts->n_ops; i++)
+        if (facts->ops[i].n_alternatives > 0 || facts->ops[i].optional) return true;
+    return false;
+}
+
+ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
+    *out = (ebb_answer){0};
+    const ebb_compiled *warm = p->hint.warm;
+    ebb_status status = EBB_OK;
+    if (!fits(p, base->plan) || any_choice(p->facts)) {
+        status = plan_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+        if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
+    }
+    if (status == EBB_OK || status == EBB_INTERRUPTED) {
+        offer(p, out, base);
+        return status;
+    }
+    ebb_answer_drop(out);
+    return status;
+}
