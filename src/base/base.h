@@ -99,9 +99,6 @@ static inline bool ebb_bits_get(const uint64_t *w, size_t i) {
 static inline void ebb_bits_set(uint64_t *w, size_t i) {
     w[i / 64] |= UINT64_C(1) << (i % 64);
 }
-static inline void ebb_bits_clear(uint64_t *w, size_t i) {
-    w[i / 64] &= ~(UINT64_C(1) << (i % 64));
-}
 
 /* ---- text: a growing string whose first failure latches -------------------------------------- */
 
@@ -125,6 +122,9 @@ EBB_CHECKED ebb_status ebb_text_status(const ebb_text *text);
 bool ebb_parse_bytes(const char *text, int64_t *out);
 /* A whole decimal integer within [min, max]; false otherwise. */
 bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
+/* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
+ * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
+size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
 

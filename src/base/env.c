@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/utf8.h"
 #include "ebb_build.h"
 
 /* A sanitizer sees only what comes from the C library's allocator, so there jemalloc stands aside. */
@@ -82,6 +81,12 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
 
 void ebb_env_destroy(ebb_env *env) {
     if (env == NULL) return;
+    const size_t left = ebb_env_allocated_bytes(env);
+    if (left > 0) {
+        ebb_log(env, EBB_LOG_WARN,
+                "the env is destroyed before objects made with it: %zu bytes are left, destroy them first",
+                left);
+    }
     ebb_env_options o = env->options;
     o.free(o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
 }

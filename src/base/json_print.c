@@ -1,8 +1,6 @@
 /* Printing JSON: commas, line breaks and escapes. */
 #include "base/base.h"
 
-#include "base/utf8.h"
-
 enum { MAX_WIDE_DEPTH = 63 }; /* what fits the mask; deeper ones print on one line */
 
 void ebb_json_out_init(ebb_json_out *out, ebb_text *text) {

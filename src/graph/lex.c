@@ -19,7 +19,8 @@ static bool word_begins(char c) {
 }
 
 static char byte_at(const ebb_lexer *l, size_t i) {
-    return i < l->n ? l->text[i] : '\0';
+    if (i >= l->n) return '\0';
+    return l->text[i];
 }
 
 static ebb_token make(const ebb_lexer *l, ebb_token_kind kind, size_t from, size_t to) {
@@ -38,28 +39,15 @@ static ebb_token bad(const ebb_lexer *l, size_t at, const char *reason) {
                        .column = at - l->line_at + 1};
 }
 
-/* Bytes of the UTF-8 sequence at `at`, 0 when there is none (RFC 3629: no overlong forms, no surrogates).
- */
-static size_t utf8_at(const ebb_lexer *l, size_t at) {
-    unsigned char b[4] = {0};
-    for (size_t i = 0; i < 4 && at + i < l->n; i++) b[i] = (unsigned char)l->text[at + i];
-    size_t n = b[0] < 0x80 ? 1 : b[0] < 0xc2 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : b[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((b[i] & 0xc0) != 0x80) return 0;
-    }
-    bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
-    bool outside = (b[0] == 0xed && b[1] > 0x9f) || (b[0] == 0xf4 && b[1] > 0x8f);
-    return overlong || outside ? 0 : n;
-}
-
 /* Steps over blanks and a comment. false with a bad token when the comment is not text. */
 static bool skip_blank(ebb_lexer *l, ebb_token *token) {
     while (l->at < l->n && (l->text[l->at] == ' ' || l->text[l->at] == '\t' || l->text[l->at] == '\r'))
         l->at++;
     if (byte_at(l, l->at) != '#') return true;
     while (l->at < l->n && l->text[l->at] != '\n') {
-        size_t n = utf8_at(l, l->at);
-        if (n == 0 || l->text[l->at] == '\0') {
+        uint32_t code = 0;
+        size_t n = ebb_utf8_decode(l->text + l->at, l->n - l->at, &code);
+        if (n == 0 || code == 0) {
             *token = bad(l, l->at, n ? "a NUL byte in a comment" : "invalid UTF-8 in a comment");
             return false;
         }

@@ -81,7 +81,8 @@ typedef struct ebb_op_info {
 #define EBB_OP(name) extern const ebb_op_info ebb_op_##name;
 #include "graph/ops.def"
 extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
-const ebb_op_info *ebb_op_find(const char *name); /* NULL when unknown */
+/* By the n bytes of a name; NULL when unknown. */
+const ebb_op_info *ebb_op_find(const char *name, size_t n);
 
 /* ---- for grad and lower rules ------------------------------------------------------------------ */
 

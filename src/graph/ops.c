@@ -6,9 +6,10 @@ const ebb_op_info *const ebb_ops[EBB_N_OPS] = {
 #include "graph/ops.def"
 };
 
-const ebb_op_info *ebb_op_find(const char *name) {
+const ebb_op_info *ebb_op_find(const char *name, size_t n) {
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
-        if (strcmp(ebb_ops[i]->name, name) == 0) return ebb_ops[i];
+        const char *own = ebb_ops[i]->name;
+        if (strlen(own) == n && memcmp(own, name, n) == 0) return ebb_ops[i];
     }
     return NULL;
 }

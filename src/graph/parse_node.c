@@ -260,8 +260,6 @@ bool ebb_parse_definition(ebb_parser *p) {
     for (size_t i = 0; i < EBB_COUNT(roles); i++) {
         if (ebb_token_equal(&d.kind, ebb_role_name(roles[i]))) return given(p, &d, roles[i]);
     }
-    for (uint32_t i = 0; i < EBB_N_OPS; i++) {
-        if (ebb_token_equal(&d.kind, ebb_ops[i]->name)) return node_line(p, &d, ebb_ops[i]);
-    }
-    return op_unknown(p, &d.kind);
+    const ebb_op_info *op = ebb_op_find(d.kind.text, d.kind.n);
+    return op ? node_line(p, &d, op) : op_unknown(p, &d.kind);
 }

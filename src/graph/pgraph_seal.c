@@ -15,6 +15,7 @@ typedef struct sealer {
     uint32_t n_values, n_ops;
     ebb_id *root;         /* per value: the end of its chain of views, itself when it is none */
     ebb_id *updated_by;   /* per value: the op that replaces its bytes, or EBB_NONE */
+    uint32_t *view_stamp; /* per root: op + 1 when the op in hand has a view of its bytes */
     uint8_t *bound;       /* per value: IS_VIEW or IS_UPDATE when its bytes are not its own */
     uint32_t *base_stamp; /* per input position: op + 1 when the op in hand has a view or update of it */
     int64_t bytes, time_ns;
@@ -167,8 +168,17 @@ static ebb_status check_views(sealer *s, ebb_id op) {
                             "views[%u]: %lld bytes at offset %lld do not lie within the input's %lld", k,
                             (long long)bytes, (long long)view.offset_bytes, (long long)base_bytes);
         s->root[o->out[view.out]] = s->root[o->in[view.in]];
+        s->view_stamp[s->root[o->in[view.in]]] = op + 1;
     }
     return EBB_OK;
+}
+
+/* Which view of the op shows these bytes: only asked when one does and must not. */
+static uint32_t first_view(const sealer *s, ebb_id op, ebb_id root) {
+    const ebb_pop *o = &s->ops[op];
+    uint32_t k = 0;
+    while (s->root[o->in[o->views[k].in]] != root) k++;
+    return k;
 }
 
 static ebb_status check_updates(sealer *s, ebb_id op) {
@@ -190,10 +200,9 @@ static ebb_status check_updates(sealer *s, ebb_id op) {
         if (s->updated_by[old] != EBB_NONE)
             return op_fault(s, op, "update[%u]: \"%.80s\" is updated by ops[%u] \"%.80s\" already", k,
                             a->name, s->updated_by[old], s->ops[s->updated_by[old]].name);
-        for (uint32_t j = 0; j < o->n_views; j++)
-            if (s->root[o->in[o->views[j].in]] == s->root[old])
-                return op_fault(s, op, "views[%u] shows \"%.80s\", whose bytes update[%u] takes in the same op", j,
-                                a->name, k);
+        if (s->view_stamp[s->root[old]] == op + 1)
+            return op_fault(s, op, "views[%u] shows \"%.80s\", whose bytes update[%u] takes in the same op",
+                            first_view(s, op, s->root[old]), a->name, k);
         s->updated_by[old] = op;
     }
     return EBB_OK;
@@ -309,9 +318,10 @@ static ebb_status check_all(sealer *s, ebb_arena *scratch, const ebb_pdraft *dra
     for (ebb_id i = 0; i < s->n_ops; i++) most_in = s->ops[i].n_in > most_in ? s->ops[i].n_in : most_in;
     s->root = EBB_NEW(scratch, ebb_id, s->n_values);
     s->updated_by = EBB_NEW(scratch, ebb_id, s->n_values);
+    s->view_stamp = EBB_NEW(scratch, uint32_t, s->n_values);
     s->bound = EBB_NEW(scratch, uint8_t, s->n_values);
     s->base_stamp = EBB_NEW(scratch, uint32_t, most_in);
-    if (!s->root || !s->updated_by || !s->bound || !s->base_stamp) return EBB_NO_MEMORY;
+    if (!s->root || !s->updated_by || !s->view_stamp || !s->bound || !s->base_stamp) return EBB_NO_MEMORY;
     if (draft->fixed_bytes < 0)
         return ebb_fail(s->env, EBB_BAD_INPUT, "%.160s: fixed_bytes = %lld is negative", s->where,
                         (long long)draft->fixed_bytes);

@@ -205,6 +205,11 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
             t->args.operand = argv[i];
         }
     }
+    /* "-" is standard output, where --json puts the same document: one of them is enough. */
+    if (t->args.output != NULL && strcmp(t->args.output, "-") == 0) {
+        t->args.output = NULL;
+        t->args.json = true;
+    }
     if (t->args.help || command->operand == NULL || t->args.operand != NULL || command->run == tool_help)
         return EBB_OK;
     return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name,

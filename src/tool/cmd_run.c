@@ -14,8 +14,8 @@ typedef struct session {
     ebb_program *program;
     inputs in;
     out_json json;
-    bool as_json;
-    bool phased;
+    bool as_json, phased;
+    bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
     int64_t n_steps, n_done;
     int64_t total_ns, best_ns;
 } session;
@@ -42,20 +42,35 @@ static ebb_status one_step(session *s) {
     return status;
 }
 
-/* NAN when the model has no loss or its loss is no scalar. */
-static ebb_status fetch_loss(session *s, double *out) {
+/* Fills has_loss and loss_is_f64. */
+static ebb_status look_for_loss(session *s, const ebb_plan_summary *p) {
     ebb_tensor_info info;
+    /* The shadow backend tracks bytes and computes nothing: what it would give is no loss. */
+    if (s->in.loss[0] == '\0' || strcmp(p->backend, "shadow") == 0) return EBB_OK;
+    ebb_status status = ebb_program_tensor(s->program, s->in.loss, &info);
+    if (status != EBB_OK) return status;
+    s->has_loss = info.rank == 0 && info.element != EBB_INT32;
+    s->loss_is_f64 = info.element == EBB_FLOAT64;
+    return EBB_OK;
+}
+
+static ebb_status fetch_loss(session *s, double *out) {
     float f32 = 0;
-    ebb_status status = EBB_OK;
-    *out = (double)NAN;
-    if (s->in.loss[0] == '\0') return EBB_OK;
-    status = ebb_program_tensor(s->program, s->in.loss, &info);
-    if (status != EBB_OK || info.rank != 0) return status;
-    if (info.element == EBB_FLOAT64) return ebb_fetch(s->program, s->in.loss, out, sizeof *out);
-    if (info.element != EBB_FLOAT32) return EBB_OK;
-    status = ebb_fetch(s->program, s->in.loss, &f32, sizeof f32);
+    if (!s->has_loss) return EBB_OK;
+    if (s->loss_is_f64) return ebb_fetch(s->program, s->in.loss, out, sizeof *out);
+    ebb_status status = ebb_fetch(s->program, s->in.loss, &f32, sizeof f32);
     if (status == EBB_OK) *out = (double)f32;
     return status;
+}
+
+static void print_step(const session *s, int64_t ns, double loss) {
+    printf("step %-6lld %12s", (long long)s->n_done, out_time(ns).text);
+    /* A NaN's sign means nothing, and printf would print it. */
+    if (s->has_loss && isnan(loss))
+        printf("   loss nan");
+    else if (s->has_loss)
+        printf("   loss %.6f", loss);
+    printf("\n");
 }
 
 static ebb_status timed_step(session *s) {
@@ -72,16 +87,19 @@ static ebb_status timed_step(session *s) {
     if (s->as_json) {
         out_open(&s->json, NULL, '{');
         out_integer(&s->json, "ns", ns);
-        out_real(&s->json, "loss", loss);
+        if (s->has_loss) out_real(&s->json, "loss", loss);
         out_close(&s->json, '}');
     }
-    if (!s->t->args.json) {
-        printf("step %-6lld %12s", (long long)s->n_done, out_time(ns).text);
-        if (!isnan(loss)) printf("   loss %.6f", loss);
-        printf("\n");
-        fflush(stdout); /* a failure shows in out_finish */
-    }
-    return EBB_OK;
+    if (s->t->args.json) return EBB_OK;
+    print_step(s, ns, loss);
+    return out_finish(s->t); /* steps that nobody reads are not worth running */
+}
+
+/* Between two steps the program's state is whole, so that is where an interrupt is heard. */
+static ebb_status next_step(session *s) {
+    if (*s->t->stop == 0) return timed_step(s);
+    return tool_fail(s->t, EBB_INTERRUPTED, "interrupted after step %lld of %lld", (long long)s->n_done,
+                     (long long)s->n_steps);
 }
 
 static void print_head(const session *s, const ebb_plan_summary *p) {
@@ -115,15 +133,16 @@ static ebb_status finish(session *s, const ebb_plan_summary *p) {
 
 static ebb_status run_steps(session *s) {
     ebb_plan_summary summary;
-    ebb_status status = EBB_OK;
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
+    ebb_status status = look_for_loss(s, &summary);
+    if (status != EBB_OK) return status;
     s->as_json = s->t->args.json || s->t->args.output != NULL;
     if (s->as_json) {
         out_json_begin(&s->json, "ebb.run/1");
         out_open(&s->json, "steps", '[');
     }
     if (!s->t->args.json) print_head(s, &summary);
-    while (s->n_done < s->n_steps && status == EBB_OK) status = timed_step(s);
+    while (s->n_done < s->n_steps && status == EBB_OK) status = next_step(s);
     /* What ran until Ctrl-C is still worth telling. */
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         ebb_status told = finish(s, &summary);

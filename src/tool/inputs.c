@@ -34,6 +34,7 @@ static void read_line(inputs *in, const char *line, size_t n) {
 
 static void read_text(void *ctx, const char *pass, const char *text) {
     (void)pass;
+    ((inputs *)ctx)->read = true;
     while (*text != '\0') {
         size_t n = strcspn(text, "\n");
         read_line(ctx, text, n);
@@ -45,10 +46,15 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
     ebb_options watch = *options;
     ebb_model_facts facts;
     *out = (inputs){.n = 0};
-    watch.dump = options->evaluate ? "lower" : "optimizer";
     watch.on_dump = read_text;
     watch.dump_ctx = out;
+    /* The optimizer adds an input, the learning rate. Evaluation and a model without a loss do without. */
+    watch.dump = options->evaluate ? "lower" : "optimizer";
     ebb_status status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
+    if (status == EBB_OK && !out->read) {
+        watch.dump = "lower";
+        status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
+    }
     if (status == EBB_OK && out->too_many)
         return tool_fail(t, EBB_BAD_INPUT,
                          "%.200s: more than %d inputs, or a name of more than %d bytes: run it from C",

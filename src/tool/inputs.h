@@ -10,7 +10,7 @@ typedef struct inputs {
     char name[INPUTS_MAX][INPUTS_NAME_MAX];
     uint32_t n;
     char loss[INPUTS_NAME_MAX]; /* "" when the model has none */
-    bool too_many;
+    bool too_many, read;        /* read: there was a text */
 } inputs;
 
 /* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than

@@ -40,8 +40,8 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    tool t = {0};
-    ebb_env_options options = {.stop = tool_interrupt_install()};
+    tool t = {.stop = tool_signals_install()};
+    ebb_env_options options = {.stop = t.stop};
     ebb_status status = ebb_env_create(&options, &t.env);
     if (status == EBB_OK) {
         status = dispatch(&t, argc > 0 ? argc - 1 : 0, argv + 1);

@@ -1,4 +1,4 @@
-/* signals: the wish to stop, and the progress bar. */
+/* signals: the wish to stop, a reader that went away, and the progress bar. */
 #include "tool.h"
 
 #include <signal.h>
@@ -13,12 +13,17 @@ static void raise_flag(int signal_number) {
     stop_flag = 1;
 }
 
-const volatile int *tool_interrupt_install(void) {
+const volatile int *tool_signals_install(void) {
     /* SA_RESETHAND: the second signal does what it always does. */
     struct sigaction action = {.sa_handler = raise_flag, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* `ebb run | head -1`: the write fails and main tells; the signal would end the process without a word.
+     */
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGPIPE, &ignore, NULL);
     return &stop_flag;
 }
 

@@ -53,7 +53,7 @@ const tool_flag tool_flags[] = {
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
     {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | D, "FILE", 0, 0, NULL,
-     "write the JSON data to FILE, whole or not at all"},
+     "write the JSON data to FILE, whole or not at all; - is --json"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), SEARCH, "BYTES", 1, INT64_MAX, NULL,

@@ -37,7 +37,8 @@ typedef struct tool_args {
 typedef struct tool {
     ebb_env *env;
     tool_args args;
-    char error[1024]; /* the tool's own error line; "" when the env has it */
+    const volatile int *stop; /* nonzero: an interrupt came */
+    char error[1024];         /* the tool's own error line; "" when the env has it */
 } tool;
 
 /* ---- the two tables ------------------------------------------------------------------------------ */
@@ -122,8 +123,9 @@ const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublin
 
 /* ---- signals and progress ------------------------------------------------------------------------ */
 
-/* Ctrl-C and a polite kill raise the flag; a second one ends the process as usual. */
-const volatile int *tool_interrupt_install(void);
+/* Ctrl-C and a polite kill raise the flag; a second one ends the process as usual. Writing to a pipe that
+ * nobody reads becomes an error of that write. */
+const volatile int *tool_signals_install(void);
 
 /* A bar on standard error, when that is a terminal and --progress was given. */
 typedef struct tool_progress {

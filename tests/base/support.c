@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "support/skip.h"
+
 /* Before each block: what it was asked for, to be compared when it is freed. */
 typedef struct block_note {
     size_t bytes, alignment;
@@ -87,6 +89,6 @@ size_t test_folder_count(const char *path) {
 void test_drop_root(void) {
     enum { NOBODY = 65534 };
     if (geteuid() != 0) return;
-    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) cr_skip_test("root cannot be given up here");
+    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) TEST_SKIP("root cannot be given up here");
     cr_assert_neq(geteuid(), 0);
 }

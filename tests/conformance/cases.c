@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 const ebb_op_cases *const ebb_op_cases_all[] = {
@@ -136,6 +137,13 @@ static void fill_statistics(const ebb_type *x, const void *from, const ebb_type 
     }
 }
 
+/* One in eight is NaN: most windows of a pool have one, few as their first. */
+static double awkward(ebb_rng *rng) {
+    static const double values[] = {-0.0, 0, -1, 1, 2, -3, 3};
+    const uint32_t i = ebb_rng_below(rng, 8);
+    return i < EBB_COUNT(values) ? values[i] : (double)NAN;
+}
+
 void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
                      void *const *filled) {
     const ebb_type *type = &call->in[i];
@@ -150,6 +158,7 @@ void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i
         const double unit = ebb_rng_unit(&rng);
         double x = 2 * unit - 1;
         if (letter == 'p') x = 0.5 + unit;
+        if (letter == 'n') x = awkward(&rng);
         if (letter == 't') x = unit < 0.5 ? 0 : 1;
         if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
         test_set(type, at, k, x);

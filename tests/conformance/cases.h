@@ -17,13 +17,14 @@ typedef struct ebb_op_case {
  *   d  distinct: a shuffled ladder of values, no two equal, none nearer than 0.01 to zero (for kinks)
  *   p  uniform in [0.5, 1.5): variances, learning rates
  *   t  ties: 0 or 1
+ *   n  NaN, -0, 0 and a few small integers, so that there are ties: what max and relu trip over
  *   l  labels: i32 in [0, size of input 0's dim 1)
  *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give */
 typedef struct ebb_op_cases {
     const ebb_op_info *op;
     const char *fills;
     /* Largest difference between two backends, as a part of the largest magnitude in the reference's result
-     * (and of 1 where that is smaller). 0: the same bits up to the sign of zero. */
+     * (and of 1 where that is smaller). 0: the same bits. */
     double tolerance;
     const ebb_op_case *rows;
     uint32_t n_rows;
@@ -44,6 +45,18 @@ typedef struct ebb_op_cases {
 /* All of them. */
 extern const ebb_op_cases *const ebb_op_cases_all[];
 extern const uint32_t ebb_n_op_cases;
+
+/* Beside the tables: one of their ops with NaNs among its inputs. */
+extern const ebb_op_cases ebb_nan_cases[];
+extern const uint32_t ebb_n_nan_cases;
+
+/* A call that the cpu backend shares out among threads; fills and tolerance are those of the op's table. */
+typedef struct ebb_team_case {
+    const ebb_op_cases *cases;
+    ebb_op_case row;
+} ebb_team_case;
+extern const ebb_team_case ebb_team_cases[];
+extern const uint32_t ebb_n_team_cases;
 
 /* A case read: its types and attributes. */
 typedef struct test_call {

@@ -1,168 +1,43 @@
-/* What every kernel of every backend must hold, over every case of every op: agreement with the reference,
- * and the same bits at any address, in place, and with any number of running threads.
- */
+/* Every kernel of every backend, on every row of every table. */
 #include <criterion/criterion.h>
-#include <math.h>
 
-#include "harness.h"
+#include "checks.h"
+#include "support/skip.h"
 
-typedef void check(const test_bench *bench, const ebb_op_cases *cases, uint32_t row, const test_call *call,
-                   const test_inputs *inputs);
-
-/* Calls check for every row of every op, in f32 and f64. */
-static void for_each_case(const test_bench *bench, check *each) {
-    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
-        const ebb_op_cases *cases = ebb_op_cases_all[k];
-        for (uint32_t row = 0; row < cases->n_rows; row++) {
-            for (int f64 = 0; f64 < 2; f64++) {
-                test_call call;
-                test_inputs inputs;
-                test_call_read(bench->env, cases, row, f64, &call);
-                test_inputs_init(&inputs, cases, &call);
-                each(bench, cases, row, &call, &inputs);
-                test_inputs_deinit(&inputs);
-            }
-        }
-    }
-}
-
-static void for_each_backend(check *each) {
+static void with_width(uint32_t n_threads, test_check *each) {
     for (uint32_t b = 0; b < test_n_backends; b++) {
         test_bench bench;
-        test_bench_init(&bench, test_backends[b], 2);
-        if (bench.backend) for_each_case(&bench, each);
+        test_bench_init(&bench, test_backends[b], n_threads);
+        for (uint32_t k = 0; bench.backend && k < ebb_n_op_cases; k++)
+            test_each_row(&bench, ebb_op_cases_all[k], each);
+        for (uint32_t k = 0; bench.backend && k < ebb_n_nan_cases; k++)
+            test_each_row(&bench, &ebb_nan_cases[k], each);
         test_bench_deinit(&bench);
     }
 }
 
-/* ---- agreement with the reference ------------------------------------------------------------------- */
-
-static double largest(const ebb_type *type, const void *at) {
-    double most = 0;
-    for (int64_t i = 0; i < ebb_type_count(type); i++) most = fmax(most, fabs(test_get(type, at, i)));
-    return most;
-}
-
-/* The reference's answer to the same case in f64: its rounding is far below every tolerance. */
-static void reference_of(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                         const test_call *call, const test_inputs *inputs, test_call *precise,
-                         test_results *out) {
-    test_bench ref;
-    test_bench_init(&ref, "ref", bench->backend->n_threads);
-    test_inputs widened = {0};
-    test_call_read(bench->env, cases, row, true, precise);
-    for (uint32_t i = 0; i < call->call.n_in; i++) {
-        const int64_t n = ebb_type_count(&call->in[i]);
-        widened.at[i] = calloc((size_t)n, 8);
-        cr_assert_not_null(widened.at[i]);
-        for (int64_t e = 0; e < n; e++)
-            test_set(&precise->in[i], widened.at[i], e, test_get(&call->in[i], inputs->at[i], e));
-    }
-    const test_place place = {0};
-    cr_assert(test_run_kernel(&ref, precise, &widened, &place, out));
-    test_inputs_deinit(&widened);
-    test_bench_deinit(&ref);
-}
-
-static void check_agreement(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                            const test_call *call, const test_inputs *inputs) {
-    const bool f32 = call->out[0].dtype == EBB_F32;
-    const test_place place = {0};
-    test_results got, want;
-    if (!test_run_kernel(bench, call, inputs, &place, &got)) {
-        cr_assert(!f32, "%s does not support %s %s %s", bench->backend->api->name, cases->op->name,
-                  cases->rows[row].inputs, cases->rows[row].attrs);
-        return;
-    }
-    test_call precise;
-    reference_of(bench, cases, row, call, inputs, &precise, &want);
-    for (uint32_t o = 0; o < got.n; o++) {
-        const ebb_type *type = &call->out[o];
-        /* A tolerance of 0 means one rounding of the exact result, so that the dtype's own rounding
-         * remains. */
-        const double unit = f32 ? 6e-8 : 1.2e-16;
-        const double scale = fmax(largest(&precise.out[o], want.at[o]), 1);
-        for (int64_t i = 0; i < ebb_type_count(type); i++) {
-            const double x = test_get(type, got.at[o], i), y = test_get(&precise.out[o], want.at[o], i);
-            const double allowed = cases->tolerance > 0 ? cases->tolerance * scale : unit * fabs(y);
-            cr_assert(fabs(x - y) <= allowed, "%s on %s, %s %s: result %u element %lld is %.9g, not %.9g",
-                      cases->op->name, bench->backend->api->name, cases->rows[row].inputs,
-                      cases->rows[row].attrs, o, (long long)i, x, y);
-        }
-    }
-    test_results_deinit(&got);
-    test_results_deinit(&want);
+/* The tests of this file hold for the backends that are there: without oneDNN, for the reference alone. */
+Test(conformance, the_cpu_backend_is_tried) {
+    test_bench bench;
+    test_bench_init(&bench, "cpu", 1);
+    const bool absent = !bench.backend;
+    test_bench_deinit(&bench);
+    if (absent) TEST_SKIP("this build has no cpu backend: none of its kernels is tried");
 }
 
 Test(conformance, every_kernel_agrees_with_the_reference_in_double) {
-    for_each_backend(check_agreement);
-}
-
-/* ---- the same bits --------------------------------------------------------------------------------------
- */
-
-static void check_same(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                       const test_call *call, const test_inputs *inputs, const test_place *place,
-                       const char *what) {
-    const test_place plain = {0};
-    test_results want, got;
-    if (!test_run_kernel(bench, call, inputs, &plain, &want)) return;
-    cr_assert(test_run_kernel(bench, call, inputs, place, &got));
-    cr_assert(test_results_equal(&want, &got), "%s on %s, %s %s %s: other bits %s", cases->op->name,
-              bench->backend->api->name, ebb_dtype_name(call->out[0].dtype), cases->rows[row].inputs,
-              cases->rows[row].attrs, what);
-    test_results_deinit(&want);
-    test_results_deinit(&got);
-}
-
-static void check_addresses(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                            const test_call *call, const test_inputs *inputs) {
-    static const int64_t shifts[] = {64, 192, 4032};
-    for (size_t k = 0; k < EBB_COUNT(shifts); k++) {
-        const test_place place = {.shift = shifts[k]};
-        check_same(bench, cases, row, call, inputs, &place, "at another address");
-    }
+    with_width(2, test_check_agreement);
 }
 
 Test(conformance, every_kernel_gives_the_same_bits_at_any_aligned_address) {
-    for_each_backend(check_addresses);
-}
-
-static void check_in_place(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                           const test_call *call, const test_inputs *inputs) {
-    const ebb_op_info *op = cases->op;
-    for (uint32_t k = 0; k < op->n_may_overwrite; k++) {
-        const test_place place = {.over = &op->may_overwrite[k], .n_over = 1};
-        check_same(bench, cases, row, call, inputs, &place, "in place");
-    }
-    const test_place all = {.over = op->update, .n_over = op->n_update};
-    if (op->n_update) check_same(bench, cases, row, call, inputs, &all, "as an update in place");
+    with_width(2, test_check_addresses);
 }
 
 Test(conformance, every_kernel_gives_the_same_bits_in_place) {
-    for_each_backend(check_in_place);
-}
-
-static void check_threads(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                          const test_call *call, const test_inputs *inputs) {
-    for (uint32_t n = 1; n <= bench->backend->n_threads; n++) {
-        const test_place place = {.n_run_threads = n};
-        check_same(bench, cases, row, call, inputs, &place, "with fewer threads");
-    }
-}
-
-static void with_widths(check *each) {
-    static const uint32_t widths[] = {1, 2, 3};
-    for (uint32_t b = 0; b < test_n_backends; b++) {
-        for (size_t k = 0; k < EBB_COUNT(widths); k++) {
-            test_bench bench;
-            test_bench_init(&bench, test_backends[b], widths[k]);
-            if (bench.backend) for_each_case(&bench, each);
-            test_bench_deinit(&bench);
-        }
-    }
+    with_width(2, test_check_in_place);
 }
 
 Test(conformance, every_kernel_gives_the_same_bits_on_any_threads_up_to_its_width) {
-    with_widths(check_threads);
+    static const uint32_t widths[] = {1, 2, 3};
+    for (size_t k = 0; k < EBB_COUNT(widths); k++) with_width(widths[k], test_check_threads);
 }

@@ -47,6 +47,8 @@ static const value_row rows[] = {
         {{1, 3}, {2}, {3}, {2}, {1}, {6}, {2, 4}}, {{-0.75, 0.75}}),
     ROW(relu, "u", "[3]", "", {{-1, 0, 2}}, {{0, 0, 2}}),
     ROW(relu_grad, "u", "[3] [3]", "", {{0, 1, 0}, {5, 6, 7}}, {{0, 6, 0}}),
+    ROW(relu, "u", "[4]", "", {{-1, NAN, -INFINITY, 2}}, {{0, NAN, 0, 2}}),
+    ROW(relu_grad, "u", "[3] [3]", "", {{0, NAN, 1}, {5, 6, 7}}, {{0, 6, 7}}),
     ROW(add, "u", "[3] [3]", "", {{1, 2, 3}, {10, 20, 30}}, {{11, 22, 33}}),
     ROW(mul, "u", "[3] [3]", "", {{1, 2, 3}, {10, 20, 30}}, {{10, 40, 90}}),
     ROW(bias, "u", "[1,2,1,2] [2]", "", {FOUR, {10, 20}}, {{11, 12, 23, 24}}),
@@ -63,6 +65,9 @@ static const value_row rows[] = {
     ROW(max_pool_grad, "u", "[1,1,2,2] [1,1,1,1]", "kernel=2", {{4, 4, 4, 4}, {5}}, {{5, 0, 0, 0}}),
     ROW(max_pool_grad, "u", "[1,1,1,3] [1,1,1,2]", "kernel=1,2 stride=1", {{1, 3, 2}, {5, 7}},
         {{0, 12, 0}}),
+    ROW(max_pool, "u", "[1,1,2,2]", "kernel=2", {{1, NAN, 3, 2}}, {{NAN}}),
+    ROW(max_pool, "u", "[1,1,1,3]", "kernel=1,2 stride=1", {{NAN, 1, 2}}, {{NAN, 2}}),
+    ROW(max_pool_grad, "u", "[1,1,2,2] [1,1,1,1]", "kernel=2", {{9, NAN, NAN, 2}, {5}}, {{0, 5, 0, 0}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2", {FOUR}, {{2.5}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1", {FOUR}, {{0.25, 0.5, 0.75, 1}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1 count_pad=0", {FOUR}, {FOUR}),
@@ -116,7 +121,7 @@ static void check_row(const test_bench *bench, const value_row *row, bool f64) {
         for (int64_t i = 0; i < ebb_type_count(&call.out[o]); i++) {
             const double x = test_get(&call.out[o], logical, i), want = row->out[o][i];
             const double unit = call.out[o].dtype == EBB_F32 ? 2e-7 : 4e-16;
-            cr_assert(fabs(x - want) <= unit * (1 + fabs(want)),
+            cr_assert(isnan(want) ? isnan(x) : fabs(x - want) <= unit * (1 + fabs(want)),
                       "%s %s %s: result %u element %lld is %.17g, not %.17g", row->op->name, row->inputs,
                       row->attrs, o, (long long)i, x, want);
         }

@@ -5,6 +5,7 @@
 #include "exec/dropout.h"
 #include "exec/exec.h"
 #include "exec/roofline.h"
+#include "support/skip.h"
 
 Test(tensor, rank_four_is_stored_channels_last_and_comes_back) {
     static const ebb_type types[] = {
@@ -96,6 +97,36 @@ Test(dropout, a_block_holds_the_words_of_its_four_elements) {
         cr_assert(ebb_dropout_keep(key, 9, word, i));
         cr_assert_not(ebb_dropout_keep(key, 9, (uint64_t)word + 1, i));
     }
+}
+
+/* Tensors whose bytes fit in 63 bits and whose scratch does not: told, and never a size that wrapped round.
+ */
+Test(cpu, scratch_beyond_63_bits_is_refused) {
+    static const ebb_op_info *const ops[] = {&ebb_op_softmax_xent, &ebb_op_bn_stats, &ebb_op_bn_grad_sums,
+                                             &ebb_op_bias_grad,    &ebb_op_bn_apply, &ebb_op_bn_grad};
+    const ebb_backend_api *api = ebb_backend_find("cpu");
+    if (!api) TEST_SKIP("this build has no cpu backend");
+    ebb_env *env = NULL;
+    ebb_backend *cpu = NULL;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    cr_assert_eq(api->create(env, &(ebb_backend_options){.n_threads = 2}, &cpu), EBB_OK);
+    for (size_t k = 0; k < EBB_COUNT(ops); k++) {
+        const int64_t most = INT64_C(1) << 60;
+        const bool rows = ops[k] == &ebb_op_softmax_xent;
+        const ebb_type x = {EBB_F32, 2, {rows ? most : 1, rows ? 1 : most}},
+                       channels = {EBB_F32, 1, {most}};
+        ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS] = {{0}};
+        ebb_attr attr[16] = {{{0}}};
+        for (uint32_t i = 0; i < EBB_MAX_OPERANDS; i++) in[i] = channels;
+        in[0] = out[0] = x;
+        const ebb_call call = {ops[k], in, out, ops[k]->min_in, ops[k]->n_out, attr};
+        ebb_op_facts facts;
+        cr_expect_eq(api->facts(cpu, &call, &facts), EBB_BAD_INPUT, "%s: %lld bytes", ops[k]->name,
+                     (long long)facts.scratch_bytes);
+        cr_expect_not_null(strstr(ebb_env_error(env), "63 bits"), "%s", ebb_env_error(env));
+    }
+    api->destroy(cpu);
+    ebb_env_destroy(env);
 }
 
 Test(backends, are_found_by_name) {

@@ -257,7 +257,7 @@ Test(ops, can_be_written_as_text) {
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
         const ebb_op_info *op = ebb_ops[i];
         cr_expect_eq(op->code, i);
-        cr_expect(ebb_op_find(op->name) == op);
+        cr_expect(ebb_op_find(op->name, strlen(op->name)) == op);
         cr_expect(op->n_out >= 1 && op->n_out <= EBB_MAX_RESULTS && op->max_in <= EBB_MAX_OPERANDS, "%s",
                   op->name);
         cr_expect(op->n_attrs <= 16, "%s", op->name);
@@ -270,6 +270,7 @@ Test(ops, can_be_written_as_text) {
                   op->name);
         cr_expect(!op->view || op->n_out == 1, "%s is a view with %u results", op->name, op->n_out);
     }
-    cr_expect_null(ebb_op_find("conv"));
-    cr_expect_null(ebb_op_find(""));
+    cr_expect_null(ebb_op_find("conv", 4));
+    cr_expect_null(ebb_op_find("", 0));
+    cr_expect(ebb_op_find("add more", 3) == &ebb_op_add);
 }

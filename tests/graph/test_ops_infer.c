@@ -75,7 +75,7 @@ typedef struct read_row {
 } read_row;
 
 static void row_read(const row *r, read_row *out) {
-    const ebb_op_info *op = ebb_op_find(r->op);
+    const ebb_op_info *op = ebb_op_find(r->op, strlen(r->op));
     cr_assert_not_null(op, "%s", r->op);
     uint32_t n_in = types_read(r->in, out->in);
     attrs_read(op, r->attrs, out->attrs);
@@ -160,7 +160,7 @@ Test(ops, facts_are_in_range) {
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
         const ebb_op_info *op = ebb_ops[i];
         cr_expect_eq((uint32_t)op->code, i, "%s", op->name);
-        cr_expect_eq(ebb_op_find(op->name), op, "%s", op->name);
+        cr_expect_eq(ebb_op_find(op->name, strlen(op->name)), op, "%s", op->name);
         cr_expect(op->infer && op->cost, "%s", op->name);
         cr_expect(op->min_in <= op->max_in && op->max_in <= EBB_MAX_OPERANDS, "%s", op->name);
         cr_expect(op->n_out >= 1 && op->n_out <= EBB_MAX_RESULTS, "%s", op->name);

@@ -170,7 +170,7 @@ ROWS = [
     ('src/base/env.c', '<glpk.h>', False),
     ('src/graph/build.c', '"graph/names.h"', True),
     ('src/graph/build.c', '"base/base.h"', True),
-    ('src/graph/build.c', '"base/utf8.h"', False),
+    ('src/graph/build.c', '"base/private.h"', False),
     ('src/graph/build.c', '"planner/planner.h"', False),
     ('src/graph/build.c', '"ebb/engine.h"', False),
     ('src/graph/build.c', '<jansson.h>', False),

@@ -41,6 +41,26 @@ output %logits
 loss %loss
 """
 
+# Its loss is 0 * infinity, behind a relu.
+NAN = """ebb 1
+graph nan
+dim N = 4
+%x = input f32[N,3]
+%labels = input i32[N]
+%w1 = param f32[5,3] init=uniform
+%w2 = param f32[2,5] init=uniform
+%large = constant f32[N,5] fill=3e38
+%zero = constant f32[N,5] fill=0
+%h1 = linear %x, %w1
+%h2 = mul %h1, %large
+%h3 = mul %h2, %large
+%h4 = mul %h3, %zero
+%h5 = relu %h4
+%logits = linear %h5, %w2
+%loss = softmax_xent %logits, %labels
+loss %loss
+"""
+
 
 def chain(n=6, unit=1 << 20):
     """A planning graph: n forward ops, a loss, n backward ops that read what forward made."""

@@ -93,6 +93,16 @@ static ebb_status supported(ebb_backend *backend, const ebb_call *call) {
     return status == EBB_OK && info->supports ? info->supports(backend, call) : status;
 }
 
+ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t count, int64_t each) {
+    int64_t bytes;
+    if (ebb_mul_i64(count, each, &bytes) && ebb_add_i64(bytes, INT64_C(4) * CPU_ALIGNMENT, &bytes))
+        return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend cpu: %s of %s: the bytes of its scratch do not fit in 63 bits", call->op->name,
+                    ebb_type_text(&call->in[0], text));
+}
+
 static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){0};
     ebb_status status = supported(backend, call);

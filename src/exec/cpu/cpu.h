@@ -27,6 +27,7 @@ typedef struct cpu_backend {
     cpu_memo memo;                /* scratch bytes of the products asked for so far */
     int n_run;                    /* 1 to the width */
     int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */
+    uint64_t n_teams;             /* how often an own kernel's work was shared out: tests ask */
 } cpu_backend;
 
 static inline cpu_backend *cpu_of(ebb_backend *backend) {
@@ -42,6 +43,10 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 /* Nanoseconds of one run by the cost model (cost.c). */
 int64_t cpu_cost_ns(const ebb_backend *backend, const ebb_call *call);
 
+/* EBB_OK when count * each bytes of scratch can be counted, with room to align its parts; else
+ * EBB_BAD_INPUT. */
+ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t count, int64_t each);
+
 /* ---- team.c --------------------------------------------------------------------------------------- */
 
 /* Computes [begin, end). Must not depend on where the cuts are. */
@@ -49,8 +54,7 @@ typedef void cpu_span(const void *ctx, int64_t begin, int64_t end);
 
 /* span over all of [0, n), cut at multiples of unit; `bytes` that it moves tell whether a team is worth it.
  */
-void cpu_spans(const cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span,
-               const void *ctx);
+void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span, const void *ctx);
 
 /* Around anything of oneDNN's: the width, whatever the caller's setting is. Returns what leave restores. */
 int cpu_width_enter(const cpu_backend *cpu);

@@ -35,8 +35,9 @@ static ebb_status launch_pointwise(ebb_backend *backend, const ebb_call *call, c
     }                                                                                        \
     const ebb_kernel_info ebb_cpu_##name = {.launch = name##_launch};
 
-POINTWISE(relu, a[i] > 0 ? a[i] : 0)
-POINTWISE(relu_grad, a[i] > 0 ? b[i] : 0) /* a is y, b is dy */
+/* A NaN must show in the loss, so it is asked what is cut, not what is kept. */
+POINTWISE(relu, a[i] < 0 ? 0 : a[i])
+POINTWISE(relu_grad, a[i] <= 0 ? 0 : b[i]) /* a is y, b is dy */
 POINTWISE(add, a[i] + b[i])
 POINTWISE(mul, a[i] * b[i])
 

@@ -64,9 +64,10 @@ static void run_rows(ebb_backend *backend, const ebb_call *call, cpu_span *span,
 }
 
 static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    (void)backend;
-    *bytes = call->in[0].dim[0] * (int64_t)sizeof(double);
-    return EBB_OK;
+    const int64_t n = call->in[0].dim[0];
+    const ebb_status status = cpu_scratch_check(backend, call, n, sizeof(double));
+    if (status == EBB_OK) *bytes = n * (int64_t)sizeof(double);
+    return status;
 }
 
 static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call, void *state,

@@ -30,9 +30,12 @@ static void repeat(const cpu_lanes *l, float *table) {
     }
 }
 
-static ebb_status tables_scratch(const ebb_call *call, int64_t n_tables, int64_t *bytes) {
-    *bytes = cpu_lanes_of(&call->in[0]).lanes * n_tables * (int64_t)sizeof(float);
-    return EBB_OK;
+static ebb_status tables_scratch(ebb_backend *backend, const ebb_call *call, int64_t n_tables,
+                                 int64_t *bytes) {
+    const int64_t lanes = cpu_lanes_of(&call->in[0]).lanes, each = n_tables * (int64_t)sizeof(float);
+    const ebb_status status = cpu_scratch_check(backend, call, lanes, each);
+    if (status == EBB_OK) *bytes = lanes * each;
+    return status;
 }
 
 /* ---- bn_apply -----------------------------------------------------------------------------------------
@@ -53,8 +56,7 @@ CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status bn_apply_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    (void)backend;
-    return tables_scratch(call, APPLY_TABLES, bytes);
+    return tables_scratch(backend, call, APPLY_TABLES, bytes);
 }
 
 static ebb_status bn_apply_launch(ebb_backend *backend, const ebb_call *call, void *state,
@@ -92,8 +94,7 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status bn_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    (void)backend;
-    return tables_scratch(call, GRAD_TABLES, bytes);
+    return tables_scratch(backend, call, GRAD_TABLES, bytes);
 }
 
 static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,

@@ -83,10 +83,10 @@ static int64_t lanes_bytes(const cpu_lanes *l) {
 }
 
 static ebb_status two_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    (void)backend;
     const cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    *bytes = cpu_sums_bytes(&sums) + lanes_bytes(&sums.lanes);
-    return EBB_OK;
+    const ebb_status status = cpu_sums_check(backend, call, &sums, sizeof(float));
+    if (status == EBB_OK) *bytes = cpu_sums_bytes(&sums) + lanes_bytes(&sums.lanes);
+    return status;
 }
 
 /* Relative to a channel's first element, so that a mean far from zero costs the variance nothing. */
@@ -206,10 +206,10 @@ static void bias_finish(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    (void)backend;
     const cpu_sums sums = cpu_sums_of(&call->in[0], 1);
-    *bytes = cpu_sums_bytes(&sums);
-    return EBB_OK;
+    const ebb_status status = cpu_sums_check(backend, call, &sums, 0);
+    if (status == EBB_OK) *bytes = cpu_sums_bytes(&sums);
+    return status;
 }
 
 static ebb_status bias_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,

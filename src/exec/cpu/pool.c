@@ -19,6 +19,13 @@ static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, const ebb
 /* ---- max_pool -----------------------------------------------------------------------------------------
  */
 
+/* A NaN is above every number: a loss that is no number has to show. The first choice is the processor's
+ * own maximum, which keeps a NaN in best but not one in x. */
+CPU_INLINE float larger(float x, float best) {
+    const float number = x > best ? x : best;
+    return x != x ? x : number;
+}
+
 CPU_VECTOR static void max_span(const void *ctx, int64_t begin, int64_t end) {
     const pool_run *run = ctx;
     const cpu_pool *s = &run->s;
@@ -32,7 +39,7 @@ CPU_VECTOR static void max_span(const void *ctx, int64_t begin, int64_t end) {
                 for (int64_t w = v.w0; w < v.w1; w++) {
                     const float *x = plane + (h * s->w + w) * s->c;
 #pragma omp simd
-                    for (int64_t c = 0; c < s->c; c++) y[c] = x[c] > y[c] ? x[c] : y[c];
+                    for (int64_t c = 0; c < s->c; c++) y[c] = larger(x[c], y[c]);
                 }
             }
         }

@@ -12,6 +12,11 @@ typedef struct pool_grad {
 /* ---- max_pool_grad ------------------------------------------------------------------------------------
  */
 
+/* Whether x takes the place of the maximum so far: a NaN is above every number, nothing is above a NaN. */
+CPU_INLINE bool above(float x, float best) {
+    return !(x <= best) & (best == best);
+}
+
 /* Which element of the window holds each channel's first maximum, counted in the order h, w. */
 CPU_INLINE void first_max(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
                           int32_t place[CPU_POOL_BLOCK]) {
@@ -24,8 +29,9 @@ CPU_INLINE void first_max(const cpu_pool *s, const cpu_window *v, const float *p
             const float *x = plane + (h * s->w + w) * s->c;
 #pragma omp simd
             for (int64_t c = 0; c < width; c++) {
-                place[c] = x[c] > best[c] ? at : place[c];
-                best[c] = x[c] > best[c] ? x[c] : best[c];
+                const bool first = above(x[c], best[c]);
+                place[c] = first ? at : place[c];
+                best[c] = first ? x[c] : best[c];
             }
         }
     }

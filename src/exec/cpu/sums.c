@@ -11,6 +11,12 @@ cpu_sums cpu_sums_of(const ebb_type *type, int64_t n_sums) {
     return s;
 }
 
+ebb_status cpu_sums_check(ebb_backend *backend, const ebb_call *call, const cpu_sums *sums,
+                          int64_t more_each) {
+    const int64_t each = sums->n_chunks * sums->n_sums * (int64_t)sizeof(double) + more_each;
+    return cpu_scratch_check(backend, call, sums->lanes.lanes, each);
+}
+
 int64_t cpu_sums_bytes(const cpu_sums *sums) {
     const int64_t numbers = sums->n_chunks * sums->n_sums * sums->lanes.lanes;
     return ebb_align_up(numbers * (int64_t)sizeof(double), CPU_ALIGNMENT);
@@ -37,7 +43,7 @@ static void chunks_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-void cpu_sums_run(const cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
+void cpu_sums_run(cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
                   const void *ctx) {
     const sums_run run = {sums, add, ctx};
     cpu_spans(cpu, sums->n_chunks, 1, sums->lanes.count * element_bytes, chunks_span, &run);
@@ -53,7 +59,7 @@ double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel) {
     return total;
 }
 
-void cpu_sums_finish(const cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx) {
+void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx) {
     cpu_spans(cpu, sums->lanes.channels, CPU_ALIGNMENT / (int64_t)sizeof(float), cpu_sums_bytes(sums),
               finish, ctx);
 }

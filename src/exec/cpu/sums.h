@@ -22,15 +22,18 @@ typedef struct cpu_sums {
 } cpu_sums;
 
 cpu_sums cpu_sums_of(const ebb_type *type, int64_t n_sums);
+/* EBB_OK when the partials' bytes and more_each for each lane can be counted; else EBB_BAD_INPUT. */
+ebb_status cpu_sums_check(ebb_backend *backend, const ebb_call *call, const cpu_sums *sums,
+                          int64_t more_each);
 /* Bytes of the partials, a multiple of CPU_ALIGNMENT. */
 int64_t cpu_sums_bytes(const cpu_sums *sums);
 /* Fills the partials; element_bytes are read for each element. */
-void cpu_sums_run(const cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
+void cpu_sums_run(cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
                   const void *ctx);
 /* Sum k of a channel. */
 double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
 
 /* finish over all channels, by a team where the partials are many. */
-void cpu_sums_finish(const cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
+void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
 #endif

@@ -41,13 +41,13 @@ TEAM_LOOP static void work_parts(team_work *work, int team) {
     for (int i = 0; i < team; i++) work_part(work, i);
 }
 
-void cpu_spans(const cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span,
-               const void *ctx) {
+void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_span *span, const void *ctx) {
     const int64_t units = cpu_ceil_div(n, unit);
     if (cpu->n_run == 1 || units < 2 || bytes < TEAM_BYTES) {
         if (n > 0) span(ctx, 0, n);
         return;
     }
+    cpu->n_teams++;
     team_work work = {span, ctx, n, unit, units, cpu->n_run, 0, 0};
     HAPPENED_BEFORE(&work.begun);
     work_parts(&work, work.team);

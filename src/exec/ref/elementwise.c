@@ -14,7 +14,7 @@ ebb_status ebb_ref_relu(const ref_run *run) {
 ebb_status ebb_ref_relu_grad(const ref_run *run) {
     const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
     const int64_t n = ebb_type_count(dx.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&dx, i, ref_get(&y, i) > 0 ? ref_get(&dy, i) : 0);
+    for (int64_t i = 0; i < n; i++) ref_set(&dx, i, ref_get(&y, i) <= 0 ? 0 : ref_get(&dy, i));
     return EBB_OK;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "exec/ref/ref.h"
 
+#include <math.h>
+
 typedef struct pool {
     ref_tensor x, y; /* in the gradients: also dx, dy shapes */
     int64_t n, c, h, w, oh, ow;
@@ -42,13 +44,18 @@ static void readers(const pool *s, int axis, int64_t i, int64_t n_out, int64_t *
     *end = ebb_min_i64(last / s->stride[axis] + 1, n_out);
 }
 
+/* A NaN is above every number, and nothing is above a NaN: a loss that is no number has to show. */
+static bool above(double x, double best) {
+    return !(x <= best) && !isnan(best);
+}
+
 /* Storage index of the window's first maximum in the order h, w. */
 static int64_t first_max(const pool *s, const window *v, int64_t n, int64_t c) {
     int64_t best = ref_at4(s->x.type, n, c, v->h0, v->w0);
     for (int64_t h = v->h0; h < v->h1; h++) {
         for (int64_t w = v->w0; w < v->w1; w++) {
             const int64_t at = ref_at4(s->x.type, n, c, h, w);
-            if (ref_get(&s->x, at) > ref_get(&s->x, best)) best = at;
+            if (above(ref_get(&s->x, at), ref_get(&s->x, best))) best = at;
         }
     }
     return best;

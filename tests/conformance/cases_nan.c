@@ -1,0 +1,22 @@
+/* What must not swallow a NaN: a loss that is no number has to show. Beside those of the plain tables. */
+#include "cases.h"
+
+static const ebb_op_case one[] = {{"[3]", ""}, {"[33]", ""}, {"[2,3,7,33]", ""}};
+static const ebb_op_case two[] = {{"[3] [3]", ""}, {"[33] [33]", ""}, {"[2,3,7,33] [2,3,7,33]", ""}};
+static const ebb_op_case max[] = {
+    {"[1,3,7,7]", "kernel=3 stride=2 pad=1"}, {"[2,33,9,5]", "kernel=2"}, {"[1,3,7,7]", "kernel=7"}};
+static const ebb_op_case max_grad[] = {{"[1,3,7,7] [1,3,4,4]", "kernel=3 stride=2 pad=1"},
+                                       {"[2,33,9,5] [2,33,4,2]", "kernel=2"},
+                                       {"[1,3,7,7] [1,3,1,1]", "kernel=7"}};
+static const ebb_op_case loss[] = {{"[7,3] [7]", ""}};
+static const ebb_op_case loss_grad[] = {{"[7,3] [7] []", ""}};
+
+const ebb_op_cases ebb_nan_cases[] = {
+    {&ebb_op_relu, "n", 0, one, EBB_COUNT(one)},
+    {&ebb_op_relu_grad, "nu", 0, two, EBB_COUNT(two)},
+    {&ebb_op_max_pool, "n", 0, max, EBB_COUNT(max)},
+    {&ebb_op_max_pool_grad, "nu", 5e-7, max_grad, EBB_COUNT(max_grad)},
+    {&ebb_op_softmax_xent, "nl", 1e-6, loss, EBB_COUNT(loss)},
+    {&ebb_op_softmax_xent_grad, "nlp", 1e-6, loss_grad, EBB_COUNT(loss_grad)},
+};
+const uint32_t ebb_n_nan_cases = EBB_COUNT(ebb_nan_cases);

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""`ebb run` while it runs: what it tells of a loss, interrupts, a reader that goes away; and `-o -` of every command.
+
+    test_run.py EBB
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+from models import NAN
+from tester import Skip, equal, holds, main
+
+FOREVER = "1000000000"
+BAD_IO, INTERRUPTED = 7, 130
+
+
+def devices(t):
+    return [d["name"] for d in t.json("doctor")["devices"] if d["available"]]
+
+
+def started(t, *more):
+    """`ebb run` for a long time, after its third step; its next lines on .stdout."""
+    process = subprocess.Popen([t.ebb, "run", "small.ebb", "--device", "ref", "--steps", FOREVER, *more], cwd=t.folder,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for line in process.stdout:
+        if line.startswith(b"step 3 "):
+            return process
+    process.kill()
+    raise AssertionError(f"no third step: {process.communicate()[1]!r}")
+
+
+def ended(process):
+    """(standard output, standard error) of what must end soon."""
+    try:
+        return process.communicate(timeout=60)
+    finally:
+        process.kill()
+
+
+def an_interrupt_ends_a_run_between_two_steps(t):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = started(t, "-o", "run.json")
+        process.send_signal(number)
+        stdout, stderr = ended(process)
+        equal(process.returncode, INTERRUPTED, "exit code")
+        told = re.fullmatch(rb"ebb: interrupted after step (\d+) of 1000000000\n", stderr)
+        holds(told, stderr)
+        report = json.loads((t.folder / "run.json").read_text())
+        equal(len(report["steps"]), int(told.group(1)), "the steps that were finished")
+        holds(b"\nper step " in stdout, "what ran is told")
+
+
+def a_reader_that_goes_away_ends_a_run(t):
+    process = started(t)
+    process.stdout.close()
+    stderr = process.stderr.read()
+    equal(process.wait(timeout=60), BAD_IO, "exit code")
+    holds(re.fullmatch(rb"ebb: cannot write standard output: Broken pipe[^\n]*\n", stderr), stderr)
+
+
+def a_loss_that_is_no_number_is_told(t):
+    (t.folder / "nan.ebb").write_text(NAN)
+    for device in [name for name in devices(t) if name != "shadow"]:
+        text = t.ebb_run("run", "nan.ebb", "--device", device).stdout
+        equal(text.count(b"loss nan\n"), 3, device)
+        steps = t.json("run", "nan.ebb", "--device", device)["steps"]
+        equal([step["loss"] for step in steps], [None] * 3, device)
+    if "cpu" not in devices(t):
+        raise Skip("this build has no cpu backend")
+
+
+def no_loss_is_made_up(t):
+    (t.folder / "forward.ebb").write_text((t.folder / "small.ebb").read_text().replace("loss %loss", "output %loss"))
+    for args in (["small.ebb", "--device", "shadow"], ["forward.ebb", "--device", "ref"]):
+        holds(b"loss" not in t.ebb_run("run", *args).stdout, args)
+        equal([sorted(step) for step in t.json("run", *args)["steps"]], [["ns"]] * 3, args)
+
+
+def a_model_without_a_loss_gets_its_inputs(t):
+    (t.folder / "forward.ebb").write_text((t.folder / "small.ebb").read_text().replace("loss %loss", "output %loss"))
+    # Labels that nobody filled would be read as they lie, and refused.
+    t.ebb_run("run", "forward.ebb", "--device", "ref", env={"MALLOC_PERTURB_": "165"})
+
+
+def a_dash_for_a_file_is_standard_output(t):
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    commands = [["inspect", "conv.ebb"], ["plan", "conv.ebb"], ["verify", "plan.json"], ["doctor"],
+                ["fit", "small.ebb", "--budget", "1MiB", "--effort", "500", "--plans", "plans"],
+                ["run", "small.ebb", "--device", "ref"]]
+    for command in commands:
+        want = t.json(*command)
+        for more in (["-o", "-"], ["--output=-", "--json"]):
+            got = json.loads(t.ebb_run(*command, *more).stdout)
+            equal(sorted(got), sorted(want), command)
+            if command[0] != "run":
+                equal(got, want, command)
+    holds("-" not in os.listdir(t.folder), "no file of that name")
+    t.ebb_run("inspect", "conv.ebb", "-o", "./-")
+    holds("-" in os.listdir(t.folder), "a file of that name where it is asked for")
+
+
+TESTS = [
+    an_interrupt_ends_a_run_between_two_steps,
+    a_reader_that_goes_away_ends_a_run,
+    a_loss_that_is_no_number_is_told,
+    no_loss_is_made_up,
+    a_model_without_a_loss_gets_its_inputs,
+    a_dash_for_a_file_is_standard_output,
+]
+
+if __name__ == "__main__":
+    sys.exit(main(TESTS))

@@ -1,0 +1,65 @@
+"""Tests that are functions: each gets the command and a folder of its own with the small models."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import harness
+from models import CONV, SMALL, chain, text
+
+
+class Skip(Exception):
+    """This build or machine lacks what the test is about."""
+
+
+class Tester:
+    def __init__(self, ebb):
+        self.ebb, self.passed, self.failed, self.skipped = ebb, 0, 0, 0
+        self.folder = None
+
+    def ebb_run(self, *args, code=0, **options):
+        done = harness.run(self.ebb, args, self.folder, **options)
+        if done.returncode != code:
+            raise AssertionError(f"{args}: exit code {done.returncode}, expected {code}: {done.stderr.decode()!r}")
+        return done
+
+    def json(self, *args, **options):
+        return json.loads(self.ebb_run(*args, "--json", **options).stdout)
+
+    def check(self, test):
+        with tempfile.TemporaryDirectory() as name:
+            self.folder = pathlib.Path(name)
+            (self.folder / "small.ebb").write_text(SMALL)
+            (self.folder / "conv.ebb").write_text(CONV)
+            (self.folder / "chain.json").write_text(text(chain()))
+            try:
+                test(self)
+                self.passed += 1
+            except Skip as why:
+                self.skipped += 1
+                print(f"SKIP {test.__name__}: {why}")
+            except (AssertionError, KeyError, ValueError, TypeError, IndexError, OSError,
+                    subprocess.TimeoutExpired) as fault:
+                self.failed += 1
+                print(f"FAIL {test.__name__}: {fault!r}")
+
+
+def equal(a, b, what=""):
+    if a != b:
+        raise AssertionError(f"{what}: {str(a)[:200]} is not {str(b)[:200]}")
+
+
+def holds(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def main(tests):
+    """Runs them on argv's command; prints the closing line; the exit code."""
+    tester = Tester(os.path.abspath(sys.argv[1]))
+    for test in tests:
+        tester.check(test)
+    print(f"{tester.passed} passed, {tester.failed} failed" + (f", {tester.skipped} skipped" if tester.skipped else ""))
+    return 1 if tester.failed else 0
