@@ -55,7 +55,8 @@ typedef enum ebb_log_level { EBB_LOG_DEBUG, EBB_LOG_INFO, EBB_LOG_WARN } ebb_log
 /* What the environment needs from outside; zeroed fields mean the default. */
 typedef struct ebb_env_options {
     /* `bytes` > 0, `alignment` a power of two; NULL when there is no memory. The default uses
-     * jemalloc where the library was built with it, else the C library. */
+     * jemalloc where the library was built with it, else the C library. A call's own worker threads may
+     * ask too, but never two at a time. */
     void *(*alloc)(void *ctx, size_t bytes, size_t alignment);
     void (*free)(void *ctx, void *ptr, size_t bytes, size_t alignment);
     void *alloc_ctx;

@@ -1,6 +1,7 @@
 /* The environment: memory with its counters, the last error, the log, the clock and the stop flag. */
 #include "base/base.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum { LINE_BYTES = 1024, CALLOC_ALIGNMENT = 16 };
 
 struct ebb_env {
     ebb_env_options options;
+    pthread_mutex_t lock; /* a call's workers may allocate: held in alloc, free, and for error */
     _Atomic size_t bytes, peak;
     _Atomic uint64_t n_allocations;
     char error[LINE_BYTES];
@@ -70,6 +72,10 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
     if (o.clock_ns == NULL) o.clock_ns = default_clock;
     ebb_env *env = o.alloc(o.alloc_ctx, sizeof *env, _Alignof(max_align_t));
     if (env == NULL) return EBB_NO_MEMORY;
+    if (pthread_mutex_init(&env->lock, NULL) != 0) {
+        o.free(o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
+        return EBB_NO_MEMORY;
+    }
     env->options = o;
     env->error[0] = '\0';
     atomic_init(&env->bytes, 0);
@@ -88,6 +94,7 @@ void ebb_env_destroy(ebb_env *env) {
                 left);
     }
     ebb_env_options o = env->options;
+    pthread_mutex_destroy(&env->lock);
     o.free(o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
 }
 
@@ -151,7 +158,9 @@ static void format_line(char *line, const char *format, va_list args) {
 ebb_status ebb_fail(ebb_env *env, ebb_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
+    pthread_mutex_lock(&env->lock);
     format_line(env->error, format, args);
+    pthread_mutex_unlock(&env->lock);
     va_end(args);
     return status;
 }
@@ -186,8 +195,11 @@ static void count_allocation(ebb_env *env, size_t bytes) {
 void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment) {
     void *ptr = NULL;
     if (bytes == 0) bytes = 1; /* the allocator is promised more than 0 */
-    if (bytes <= PTRDIFF_MAX - alignment)
+    if (bytes <= PTRDIFF_MAX - alignment) {
+        pthread_mutex_lock(&env->lock);
         ptr = env->options.alloc(env->options.alloc_ctx, bytes, alignment);
+        pthread_mutex_unlock(&env->lock);
+    }
     if (ptr == NULL) {
         (void)ebb_fail(env, EBB_NO_MEMORY, "out of memory: %zu bytes refused while %zu are held", bytes,
                        ebb_env_allocated_bytes(env));
@@ -200,7 +212,9 @@ void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment) {
 void ebb_free_aligned(ebb_env *env, void *ptr, size_t bytes, size_t alignment) {
     if (ptr == NULL) return;
     if (bytes == 0) bytes = 1;
+    pthread_mutex_lock(&env->lock);
     env->options.free(env->options.alloc_ctx, ptr, bytes, alignment);
+    pthread_mutex_unlock(&env->lock);
     atomic_fetch_sub_explicit(&env->bytes, bytes, memory_order_relaxed);
 }
 

@@ -11,7 +11,7 @@
  *
  * The result is that of ebb_score_genes, to the byte and the nanosecond (a property test holds it), but for
  * overflow_bytes, which here is summed over positions and not over steps. A change costs what it
- * touches, plus one pass over the positions for the peak.
+ * touches, plus a look at each block of positions for the peak.
  *
  * Threads: one rescorer per thread; the space is shared and read only.
  */

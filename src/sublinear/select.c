@@ -2,12 +2,13 @@
 #include "sublinear/select.h"
 
 /* Default effort. A candidate costs what it changes, not the graph, so each op may have the same number. */
-#define EFFORT_AN_OP INT64_C(10000)
-#define MIN_EFFORT   INT64_C(4000)
-#define MAX_EFFORT   INT64_C(4000000)
+#define EFFORT_AN_OP     INT64_C(10000)
+#define MIN_EFFORT       INT64_C(4000)
+#define MAX_EFFORT       INT64_C(4000000)
 
-/* Candidates between looks at the clock and the stop flag: some hundredths of a second. */
-#define ROUND_OPS    1300000
+/* Between looks at the clock and the stop flag: some hundredths of a second. */
+#define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
+#define ROUND_CANDIDATES 16384   /* that are scored by what they change */
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -64,6 +65,7 @@ ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *requ
 }
 
 uint32_t ebb_search_round(const ebb_search *search) {
+    if (search->rescorers) return ROUND_CANDIDATES;
     uint32_t n = ROUND_OPS / (uint32_t)(ebb_min_i64(search->space->n_ops, ROUND_OPS) + 1);
     return n > 0 ? n : 1;
 }

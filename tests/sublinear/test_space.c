@@ -152,3 +152,32 @@ Test(space, crossover_takes_a_range_of_ops_from_the_other_parent) {
     ebb_pgraph_destroy(graph);
     end_env(env);
 }
+
+/* 2^32 inputs are announced when each of 2^16 ways is thought to have its own 2^16; they share the op's. */
+Test(space, ways_without_lists_of_their_own_share_the_ops) {
+    enum { N = 1 << 16 };
+    ebb_env *env = start_env();
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64);
+    ebb_id *in = EBB_NEW(&s.draft.arena, ebb_id, N);
+    ebb_alternative *ways = EBB_NEW(&s.draft.arena, ebb_alternative, N);
+    cr_assert(in != NULL && ways != NULL);
+    for (uint32_t k = 0; k < N; k++) {
+        in[k] = x;
+        ways[k] = (ebb_alternative){.time_ns = 2};
+    }
+    (void)sketch_op(&s, (id_list){in, N}, 64, 1);
+    ebb_pop *op = sketch_last(&s);
+    op->alternatives = ways;
+    op->n_alternatives = N;
+    ebb_pgraph *graph = sketch_end(&s);
+    bench b = bench_begin(env, graph, 64);
+    cr_assert_eq(b.space->ops[0].n_ways, N + 1);
+    for (uint32_t w = 0; w <= N; w++)
+        cr_assert(b.space->ways[w].n_in == N && b.space->ways[w].first_in == b.space->ways[0].first_in);
+    cr_assert_eq(b.space->ins[N - 1], x);
+    bench_end(&b);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
