@@ -5,8 +5,12 @@
 
 /* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
 #define MAX_SIZE          (INT64_C(1) << 24)
-/* While sizes are tried, the search gets this part of its effort, from the last size's answer on. */
-#define TRIAL_EFFORT_PART 4
+/* Parts of the effort of a plan's search: while sizes are tried, from the last size's answer on; for the
+ * search at the largest that a trial fits; and for trials above it. An effort that was asked for is given
+ * whole where it counts. */
+#define TRIAL_EFFORT_PART 40
+#define WHOLE_EFFORT_PART 4
+#define CLIMB_EFFORT_PART 40
 /* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
  * answer. */
 #define COARSE_PART       16
@@ -125,7 +129,7 @@ static ebb_status climb(fitter *f, int64_t step) {
     return status == EBB_OK ? bisect(f, low, high, 1) : status;
 }
 
-/* Quick trials upwards from the largest size that fits without recomputation; a whole search at the largest
+/* Quick trials upwards from the largest size that fits without recomputation; a long search at the largest
  * that fits; then on from its answer, with whole searches where they are cheap. */
 static ebb_status fit_budget(fitter *f, int64_t start) {
     int64_t low = 0, high = MAX_SIZE, bytes;
@@ -137,9 +141,9 @@ static ebb_status fit_budget(fitter *f, int64_t start) {
     if (status == EBB_OK) status = bisect(f, low, high, 1 + low / COARSE_PART);
     if (status != EBB_OK) return status;
     bool fits, cheap = f->search_work > 0 && f->search_work <= CHEAP_WORK;
-    f->effort_part = 0;
+    f->effort_part = cheap || f->options.effort > 0 ? 0 : WHOLE_EFFORT_PART;
     status = try_size(f, f->best_size, &fits, &bytes);
-    f->effort_part = cheap ? 0 : TRIAL_EFFORT_PART;
+    f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
     return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART) : status;
 }
 

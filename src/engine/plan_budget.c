@@ -43,7 +43,9 @@ static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_g
     ebb_status status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
         ebb_answer next;
+        p->tightening = k > 0;
         status = find(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
+        p->tightening = false;
         if (!next.plan) break;
         ebb_answer_drop(&last);
         last = next;

@@ -1,10 +1,18 @@
 /* The entry of the room: space, pool, seeds, one selector, and the answer as steps. */
 #include "sublinear/select.h"
 
-/* Default effort. A candidate costs what it changes, not the graph, so each op may have the same number. */
-#define EFFORT_AN_OP     INT64_C(10000)
-#define MIN_EFFORT       INT64_C(4000)
-#define MAX_EFFORT       INT64_C(4000000)
+/* Default effort: candidates for each op, as a candidate costs what it changes and not the graph; for large
+ * graphs, whose ops are often alike, fewer. */
+#define EFFORT_AN_OP INT64_C(10000)
+#define MIN_EFFORT   INT64_C(4000)
+#define MAX_EFFORT   INT64_C(4000000) /* reached at 400 ops, halved at 800 */
+#define LARGE_EFFORT INT64_C(2000000) /* from there on */
+
+static int64_t default_effort(uint32_t n_ops) {
+    int64_t small = EFFORT_AN_OP * n_ops, large = MAX_EFFORT / (n_ops + 1) * (MAX_EFFORT / EFFORT_AN_OP);
+    return ebb_min_i64(ebb_max_i64(small, MIN_EFFORT),
+                       ebb_min_i64(ebb_max_i64(large, LARGE_EFFORT), MAX_EFFORT));
+}
 
 /* Between looks at the clock and the stop flag: some hundredths of a second. */
 #define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
@@ -94,9 +102,7 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->free_genes = free_genes;
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
-    int64_t effort = ebb_min_i64(EFFORT_AN_OP * space->n_ops, MAX_EFFORT);
-    effort = ebb_max_i64(MIN_EFFORT, effort);
-    s->effort = request->effort > 0 ? request->effort : effort;
+    s->effort = request->effort > 0 ? request->effort : default_effort(space->n_ops);
     if (request->effort_part > 1) s->effort = s->effort / request->effort_part + 1;
     return ebb_scorer_create(env, space, &s->scorers[0]);
 }
