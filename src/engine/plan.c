@@ -43,7 +43,8 @@ static uint64_t time_left_ns(const ebb_planner *p) {
     return left_ns - left_ns / 4 + (left_ns == 0);
 }
 
-/* A search under a limit a little tighter, from the last answer on, takes one part in so many of the effort. */
+/* A search under a limit a little tighter, from the last answer on, takes one part in so many of the
+ * effort. */
 #define AGAIN_EFFORT_PART 2
 
 ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
