@@ -103,6 +103,9 @@ ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim
         status = ebb_chapter_graph(env, model, dims, n_dims, o, &out->graph);
         if (status == EBB_OK) status = ebb_chapter_query(env, out->graph, backend, &out->facts);
         facts = out->facts;
+        if (status == EBB_OK && facts->n_ops == 0)
+            status = ebb_fail(env, EBB_BAD_INPUT,
+                              "%s: nothing to run: add `loss %%x`, `output %%x` or a fetch", model->name);
     } else if (n_dims > 0) {
         status =
             ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"; its bytes are fixed",

@@ -43,21 +43,17 @@ static uint64_t time_left_ns(const ebb_planner *p) {
     return left_ns - left_ns / 4 + (left_ns == 0);
 }
 
-/* A search under a limit a little tighter, from the last answer on, takes one part in so many of the
- * effort. */
-#define AGAIN_EFFORT_PART 2
-
 ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
                               uint32_t n_genes, ebb_selection **out) {
     const ebb_options *o = p->options;
-    uint32_t part = p->hint.effort_part > 1 ? p->hint.effort_part : 1;
+    uint32_t part = (p->hint.effort_part > 0 ? p->hint.effort_part : 1) << p->halvings;
     ebb_select_request request = {.graph = p->facts,
                                   .method = method,
                                   .alignment = p->alignment,
                                   .peak_budget_bytes = limit_bytes,
                                   .config = o->sublinear,
                                   .effort = o->effort,
-                                  .effort_part = p->tightening ? AGAIN_EFFORT_PART * part : part,
+                                  .effort_part = part,
                                   .time_limit_ns = time_left_ns(p),
                                   .seed = o->seed,
                                   .warm_genes = genes,

@@ -43,9 +43,8 @@ static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_g
     ebb_status status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
         ebb_answer next;
-        p->tightening = k > 0;
         status = find(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
-        p->tightening = false;
+        p->halvings++; /* on from a near answer; and all searches together take three efforts at most */
         if (!next.plan) break;
         ebb_answer_drop(&last);
         last = next;
@@ -65,6 +64,7 @@ static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_g
  * counts. */
 static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb_answer *out) {
     ebb_answer least;
+    p->halvings = 2;
     ebb_status status = find(p, EBB_METHOD_LEAST, 0, NULL, 0, &least);
     if (!least.plan) return status;
     const ebb_answer *smallest = least.plan->total_bytes <= base->plan->total_bytes ? &least : base;

@@ -17,15 +17,17 @@ static bool update_replaces_computed(const ebb_space *space) {
     return false;
 }
 
-/* All lives of a candidate, over all positions, sum to no more than int64 holds. */
+/* All lives of a candidate over all positions, and all its steps' time, sum to no more than int64 holds. */
 static bool sums_fit(const ebb_space *space) {
-    int64_t sum = 0, rounds = space->step_limit / space->n_ops + 2;
+    int64_t sum = 0, longest_ns = 0, rounds = space->step_limit / space->n_ops + 2;
     for (uint32_t v = 0; v < space->n_values; v++) sum += space->values[v].bytes;
     for (uint32_t w = 0; w < space->ops[space->n_ops - 1].first_way + space->ops[space->n_ops - 1].n_ways;
-         w++)
+         w++) {
         sum += space->ways[w].scratch_bytes;
-    return ebb_mul_i64(sum, rounds, &sum) && ebb_mul_i64(sum, (int64_t)space->n_ops + 1, &sum) &&
-           sum < INT64_MAX / 4;
+        longest_ns = ebb_max_i64(longest_ns, space->ways[w].time_ns);
+    }
+    return ebb_mul_i64(longest_ns, space->step_limit, &longest_ns) && ebb_mul_i64(sum, rounds, &sum) &&
+           ebb_mul_i64(sum, (int64_t)space->n_ops + 1, &sum) && sum < INT64_MAX / 4;
 }
 
 bool ebb_rescore_applies(const ebb_space *space) {
@@ -242,11 +244,13 @@ static void start_over(ebb_rescorer *r) {
     for (uint32_t b = 0; b <= s->n_ops / EBB_BLOCK; b++) r->blocks[b] = (ebb_block){.dirty = true};
     memset(r->queue, 0, (s->n_ops / 64 + 1) * sizeof(*r->queue));
     r->n_lives = r->n_free_lives = r->n_dirty_roots = r->n_dead = r->n_sweeps = 0;
-    r->time_ns = r->n_steps = r->n_invalid = 0;
+    r->time_ns = r->n_steps = r->n_reads = r->n_invalid = 0;
+    r->n_made = s->n_givens;
     r->broken = false;
     for (uint32_t k = 0; k < s->n_givens; k++)
         if (ebb_rescore_new_life(r, s->givens[k], EBB_GIVEN_POS) == EBB_NONE) return;
     for (uint32_t i = 0; i < s->n_ops; i++) ebb_rescore_queue(r, i);
+    r->queue_first = 0;
 }
 
 void ebb_rescorer_load(ebb_rescorer *rescorer, const uint8_t *genes) {
@@ -256,11 +260,13 @@ void ebb_rescorer_load(ebb_rescorer *rescorer, const uint8_t *genes) {
 
 ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {
     ebb_score score = {0};
-    if (r->broken && !r->pool.failed) {
-        start_over(r);
-        r->queue_first = 0;
-    }
+    bool anew = r->broken;
+    if (anew && !r->pool.failed) start_over(r);
     settle(r);
+    if (r->broken && !anew && !r->pool.failed) { /* too many with rounds that were still to shrink? */
+        start_over(r);
+        settle(r);
+    }
     score.n_steps = (uint32_t)r->n_steps;
     score.time_ns = r->time_ns;
     score.valid = !r->broken && !r->pool.failed && r->n_invalid == 0;

@@ -23,7 +23,7 @@
 typedef struct ebb_rescorer ebb_rescorer;
 
 /* A few kinds of graphs are left to ebb_score_genes: those where an update replaces a computed value, the
- * first op may be lazy, or bytes are so many that sums of lives might overflow. */
+ * first op may be lazy, or bytes or times are so large that sums of lives might overflow. */
 bool ebb_rescore_applies(const ebb_space *space);
 /* For spaces that it applies to. Memory: linear in ops, edges and steps. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_rescorer_create(ebb_env *env, const ebb_space *space, ebb_rescorer **out);

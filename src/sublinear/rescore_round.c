@@ -83,6 +83,9 @@ static void lay_view(ebb_rescorer *r, ebb_view view, const uint32_t *reads, cons
     ebb_rescore_mark_root(r, life->root); /* of a new life: it has no storage of its own */
     life->root = base->root;
     queue_after(r, life->value, life->pos); /* its readers touch another storage */
+    const ebb_ids *asks = &r->asks[life->value];
+    for (uint32_t k = asks->n; k-- > 0 && (int64_t)asks->at[k] > life->pos;)
+        ebb_rescore_mark_sweep(r, asks->at[k]);
 }
 
 static bool emit(ebb_rescorer *r, ebb_round *round, ebb_id op_id, int32_t p) {
@@ -90,9 +93,12 @@ static bool emit(ebb_rescorer *r, ebb_round *round, ebb_id op_id, int32_t p) {
     const ebb_space_op *op = &space->ops[op_id];
     const ebb_space_way *way = ebb_rescore_way(r, op_id);
     uint32_t first_read = r->reads.n, first_made = r->made.n;
-    if (r->n_steps + r->steps.n >= space->step_limit) return !(r->broken = true);
+    if (r->n_steps + r->steps.n >= space->step_limit ||
+        r->n_reads + r->reads.n + way->n_in > space->read_limit ||
+        r->n_made + r->made.n + op->n_out > space->life_limit)
+        return !(r->broken = true);
     push(r, &r->steps, op_id);
-    if (__builtin_add_overflow(round->time_ns, way->time_ns, &round->time_ns)) return !(r->broken = true);
+    round->time_ns += way->time_ns;
     for (uint32_t k = 0; k < way->n_in; k++) {
         ebb_id value = space->ins[way->first_in + k];
         push(r, &r->reads, find(r, value, p));
@@ -226,8 +232,12 @@ static bool same(const ebb_ids *a, const ebb_ids *b) {
 void ebb_rescore_round(ebb_rescorer *r, uint32_t position) {
     ebb_round *round = &r->rounds[position], now = {0};
     r->n_steps -= round->steps.n;
+    r->n_reads -= round->reads.n;
+    r->n_made -= round->made.n;
     if (!run(r, &now, position)) return;
     r->n_steps += r->steps.n;
+    r->n_reads += r->reads.n;
+    r->n_made += r->made.n;
     r->time_ns += now.time_ns - round->time_ns;
     r->n_invalid += now.invalid - round->invalid;
     round->time_ns = now.time_ns;

@@ -76,7 +76,7 @@ struct ebb_rescorer {
         *span; /* per position: bytes of storages made before it and touched after it, less its block's */
     ebb_block *blocks;
     int64_t *inner; /* per position: most bytes that its round has beside those; INT64_MIN / 2: no step */
-    int64_t time_ns, n_steps, n_invalid;
+    int64_t time_ns, n_steps, n_reads, n_made, n_invalid;
     bool broken; /* too many steps at once: load again */
     /* work */
     uint64_t *queue; /* bit per position: its round is to be looked at */

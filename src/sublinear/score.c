@@ -46,20 +46,8 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     s->env = env;
     s->space = space;
     ebb_arena_init(&s->arena, env);
-    uint64_t n_in = 1, n_out = 1; /* per round of the base order */
-    for (uint32_t i = 0; i < space->n_ops; i++) {
-        uint32_t most = 0;
-        for (uint32_t w = 0; w < space->ops[i].n_ways; w++) {
-            uint32_t n = space->ways[space->ops[i].first_way + w].n_in;
-            if (n > most) most = n;
-        }
-        n_in += most;
-        n_out += space->ops[i].n_out;
-    }
-    uint64_t rounds = space->n_ops ? space->step_limit / space->n_ops + 1 : 1;
-    uint64_t reads = n_in * rounds, lives = space->n_givens + n_out * rounds;
-    s->reads_cap = (uint32_t)(reads < UINT32_MAX / 2 ? reads : UINT32_MAX / 2);
-    s->lives_cap = (uint32_t)(lives < UINT32_MAX / 2 ? lives : UINT32_MAX / 2);
+    s->reads_cap = space->read_limit;
+    s->lives_cap = space->life_limit;
     s->made_cap = s->lives_cap;
     ebb_arena *a = &s->arena;
     s->resident = EBB_NEW(a, uint32_t, space->n_values);

@@ -3,18 +3,24 @@
 
 /* Default effort: candidates for each op, as a candidate costs what it changes and not the graph; for large
  * graphs, whose ops are often alike, fewer. */
-#define EFFORT_AN_OP INT64_C(10000)
-#define MIN_EFFORT   INT64_C(4000)
-#define MAX_EFFORT   INT64_C(4000000) /* reached at 400 ops, halved at 800 */
-#define LARGE_EFFORT INT64_C(2000000) /* from there on */
+#define EFFORT_AN_OP     INT64_C(10000)
+#define MIN_EFFORT       INT64_C(4000)
+#define MAX_EFFORT       INT64_C(4000000) /* reached at 400 ops, halved at 800 */
+#define LARGE_EFFORT     INT64_C(2000000) /* from there on */
 
-static int64_t default_effort(uint32_t n_ops) {
-    int64_t small = EFFORT_AN_OP * n_ops, large = MAX_EFFORT / (n_ops + 1) * (MAX_EFFORT / EFFORT_AN_OP);
-    return ebb_min_i64(ebb_max_i64(small, MIN_EFFORT),
-                       ebb_min_i64(ebb_max_i64(large, LARGE_EFFORT), MAX_EFFORT));
+/* Scored whole, a candidate costs the graph. */
+#define WHOLE_WORK       INT64_C(160000000) /* candidates x ops */
+#define MAX_WHOLE_EFFORT INT64_C(400000)
+
+static int64_t default_effort(const ebb_space *space) {
+    int64_t n = space->n_ops, whole = ebb_min_i64(WHOLE_WORK / (n + 1), MAX_WHOLE_EFFORT);
+    if (!ebb_rescore_applies(space)) return ebb_max_i64(whole, MIN_EFFORT);
+    int64_t large = MAX_EFFORT / (n + 1) * (MAX_EFFORT / EFFORT_AN_OP);
+    int64_t most = ebb_min_i64(ebb_max_i64(large, LARGE_EFFORT), MAX_EFFORT);
+    return ebb_min_i64(ebb_max_i64(EFFORT_AN_OP * n, MIN_EFFORT), most);
 }
 
-/* Between looks at the clock and the stop flag: some hundredths of a second. */
+/* All islands together, between looks at the clock and the stop flag: tenths of a second at most. */
 #define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
 #define ROUND_CANDIDATES 16384   /* that are scored by what they change */
 
@@ -102,7 +108,7 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->free_genes = free_genes;
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
-    s->effort = request->effort > 0 ? request->effort : default_effort(space->n_ops);
+    s->effort = request->effort > 0 ? request->effort : default_effort(space);
     if (request->effort_part > 1) s->effort = s->effort / request->effort_part + 1;
     return ebb_scorer_create(env, space, &s->scorers[0]);
 }

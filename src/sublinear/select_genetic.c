@@ -104,7 +104,7 @@ static ebb_status start_islands(generation *g, ebb_search *search, const ebb_sel
 static ebb_status run_generation(generation *g, const ebb_select_request *request, uint32_t at, uint32_t n,
                                  uint32_t n_each, int64_t base_peak, bool *go_on) {
     ebb_search *s = g->search;
-    uint32_t round = ebb_search_round(s);
+    uint32_t round = ebb_search_round(s) / g->n_islands + 1;
     for (uint32_t done = 0; done < n_each;) {
         uint32_t count = n_each - done < round ? n_each - done : round;
         ebb_status status = ebb_search_goes_on(s, request, go_on);

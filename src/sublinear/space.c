@@ -296,9 +296,22 @@ static bool make_base_genes(ebb_space *s) {
     return true;
 }
 
-static void set_step_limit(ebb_space *s) {
-    uint64_t limit = 16 * (uint64_t)s->n_ops + 64;
+static void set_limits(ebb_space *s) {
+    uint64_t limit = 16 * (uint64_t)s->n_ops + 64, n_in = 1, n_out = 1; /* per round of the base order */
     s->step_limit = limit < UINT32_MAX / 64 ? (uint32_t)limit : UINT32_MAX / 64;
+    for (uint32_t i = 0; i < s->n_ops; i++) {
+        uint32_t most = 0;
+        for (uint32_t w = 0; w < s->ops[i].n_ways; w++) {
+            uint32_t n = s->ways[s->ops[i].first_way + w].n_in;
+            if (n > most) most = n;
+        }
+        n_in += most;
+        n_out += s->ops[i].n_out;
+    }
+    uint64_t rounds = s->n_ops ? s->step_limit / s->n_ops + 1 : 1;
+    uint64_t reads = n_in * rounds, lives = s->n_givens + n_out * rounds;
+    s->read_limit = (uint32_t)(reads < UINT32_MAX / 2 ? reads : UINT32_MAX / 2);
+    s->life_limit = (uint32_t)(lives < UINT32_MAX / 2 ? lives : UINT32_MAX / 2);
 }
 
 static bool add_rounded(int64_t bytes, int64_t alignment, int64_t *sum) {
@@ -346,7 +359,7 @@ ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t align
     flatten_ops(s, graph);
     flatten_values(s, graph);
     if (!find_readers(&m) || !make_genes(&m) || !make_touches(&m) || !make_base_genes(s)) goto no_memory;
-    set_step_limit(s);
+    set_limits(s);
     *out = s;
     return EBB_OK;
 no_memory:

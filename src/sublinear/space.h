@@ -85,7 +85,9 @@ typedef struct ebb_space {
     uint8_t *
         base_genes; /* no recomputation: all KEEP, ops as listed, optional ops that nobody reads left out */
     int64_t base_time_ns; /* of the base candidate (all KEEP) */
-    uint32_t step_limit;  /* a candidate with more steps is invalid: 16 n_ops + 64 */
+    /* A candidate with more of them is invalid: 16 n_ops + 64 steps, and as many rounds of all that ops
+     * read and make. */
+    uint32_t step_limit, read_limit, life_limit;
 } ebb_space;
 
 /* All bytes of a graph, rounded up and with the scratch of every way, sum to this at most; a candidate in

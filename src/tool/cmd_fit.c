@@ -119,6 +119,14 @@ ebb_status tool_fit(tool *t) {
                      &options, t->args.budget_bytes,
                      t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
     tool_progress_end(&progress);
+    if (status == EBB_INTERRUPTED && result != NULL && result->n_rows > 0) {
+        (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
+        ebb_status printed = print_answers(t, result);
+        if (printed != EBB_OK) {
+            t->error[0] = '\0';
+            status = printed;
+        }
+    }
     if (status == EBB_OK) status = print_answers(t, result);
     if (status == EBB_OK) tool_note_effort(t, &options);
     if (result != NULL) ebb_fit_result_destroy(t->env, result);

@@ -54,7 +54,11 @@ int main(int argc, char **argv) {
         }
     }
     if (status != EBB_OK) {
-        const char *text = t.error[0] != '\0' ? t.error : t.env != NULL ? ebb_env_error(t.env) : "";
+        /* What the env says last was said of a part of what was interrupted. */
+        const char *text = t.error[0] != '\0'          ? t.error
+                           : status == EBB_INTERRUPTED ? "interrupted before there was an answer"
+                           : t.env != NULL             ? ebb_env_error(t.env)
+                                                       : "";
         fprintf(stderr, "ebb: %s\n", text[0] != '\0' ? text : ebb_status_name(status));
     }
     ebb_env_destroy(t.env);

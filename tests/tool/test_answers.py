@@ -244,7 +244,38 @@ def an_interrupt_ends_the_search(t):
     t.ebb_run("verify", "plan.json")
 
 
+def an_interrupt_of_fit_tells_what_was_found(t):
+    (t.folder / "wide.ebb").write_text(
+        "ebb 1\ngraph wide\ndim N = 4\n%x = input f32[N,64]\n%l = input i32[N]\n" +
+        "".join(f"%w{i} = param f32[64,64]\n%a{i} = linear %{'x' if i == 0 else f'r{i - 1}'}, %w{i}\n"
+                f"%r{i} = relu %a{i}\n" for i in range(40)) + "%loss = softmax_xent %r39, %l\nloss %loss\n")
+    process = subprocess.Popen(
+        [t.ebb, "fit", "wide.ebb", "--budget", "4MiB", "--effort", "10000000000", "-o", "fit.json"],
+        cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 130, "exit code")
+    equal(stderr, b"ebb: interrupted: the answer is what was found until then\n", "the line")
+    rows = json.loads((t.folder / "fit.json").read_text())["rows"]
+    holds(len(rows) >= 2 and rows[1]["batch"] > rows[0]["batch"] > 0, rows)
+
+
+def a_model_that_asks_for_nothing_is_refused(t):
+    (t.folder / "idle.ebb").write_text("ebb 1\ngraph idle\n%x = input f32[4]\n%y = relu %x\n")
+    ended = subprocess.run([t.ebb, "plan", "idle.ebb", "-o", "idle.json"], cwd=t.folder, capture_output=True,
+                           check=False)
+    equal(ended.returncode, 3, "exit code")
+    holds(b"nothing to run" in ended.stderr and ended.stderr.count(b"\n") == 1, ended.stderr)
+    holds(not (t.folder / "idle.json").exists(), "nothing written")
+
+
 TESTS = [
+    an_interrupt_of_fit_tells_what_was_found,
+    a_model_that_asks_for_nothing_is_refused,
     version_and_help_go_to_standard_output,
     a_plan_without_a_budget_recomputes_nothing,
     no_reuse_needs_more_than_in_place,
