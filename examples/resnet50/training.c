@@ -87,11 +87,11 @@ ebb_status training_open(training *t) {
         if (status != EBB_OK) return status;
     }
     status = ebb_engine_create(t->env, t->model, &options, &t->engine);
-    /* Both before the first step, while a block that has to grow is still untouched. */
+    /* The large one first, so that the block that it takes is there for both. */
     int64_t rest = t->data != NULL ? t->data->n_train % c->batch : 0;
     bool reached = c->steps < 0 || (t->data != NULL && c->steps > t->data->n_train / c->batch);
-    if (status == EBB_OK && rest > 0 && reached) status = compile(t, rest, &t->rest);
-    return status == EBB_OK ? compile(t, c->batch, &t->program) : status;
+    if (status == EBB_OK) status = compile(t, c->batch, &t->program);
+    return status == EBB_OK && rest > 0 && reached ? compile(t, rest, &t->rest) : status;
 }
 
 void training_close(training *t) {

@@ -20,7 +20,7 @@ typedef struct ebb_planner {
     int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
-    uint32_t halvings; /* of the effort, for the next search */
+    uint32_t halvings;    /* of the effort, for the next search */
     ebb_hint hint;
 } ebb_planner;
 
