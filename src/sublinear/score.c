@@ -18,16 +18,16 @@ struct ebb_scorer {
     uint32_t *gap_at;   /* gap that the base order is in */
     frame *stack;
     ebb_id *made; /* values written around the current base op, repeats possible */
-    uint32_t n_made, made_cap;
+    uint32_t n_made;
     /* steps */
     ebb_id *steps;
     uint32_t *positions, *first_read, *first_life;
     uint32_t *reads; /* lives */
-    uint32_t n_steps, n_reads, reads_cap;
+    uint32_t n_steps, n_reads;
     /* lives */
     ebb_id *life_value;
     uint32_t *life_last; /* last reading step */
-    uint32_t n_lives, lives_cap;
+    uint32_t n_lives;
     /* pass 2, per life; storage facts are kept at the storage's first life */
     uint32_t *storage, *storage_end, *taken;
     int64_t *storage_bytes;
@@ -46,27 +46,24 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     s->env = env;
     s->space = space;
     ebb_arena_init(&s->arena, env);
-    s->reads_cap = space->read_limit;
-    s->lives_cap = space->life_limit;
-    s->made_cap = s->lives_cap;
     ebb_arena *a = &s->arena;
     s->resident = EBB_NEW(a, uint32_t, space->n_values);
     s->gap_at = EBB_NEW(a, uint32_t, space->n_values);
     s->stack = EBB_NEW(a, frame, space->n_ops + 1);
-    s->made = EBB_NEW(a, ebb_id, s->made_cap);
+    s->made = EBB_NEW(a, ebb_id, space->life_limit);
     s->steps = EBB_NEW(a, ebb_id, space->step_limit);
     s->positions = EBB_NEW(a, uint32_t, space->step_limit);
     s->first_read = EBB_NEW(a, uint32_t, space->step_limit);
     s->first_life = EBB_NEW(a, uint32_t, space->step_limit);
     s->live = EBB_NEW(a, int64_t, space->step_limit);
-    s->reads = EBB_NEW(a, uint32_t, s->reads_cap);
-    s->life_value = EBB_NEW(a, ebb_id, s->lives_cap);
-    s->life_last = EBB_NEW(a, uint32_t, s->lives_cap);
-    s->storage = EBB_NEW(a, uint32_t, s->lives_cap);
-    s->storage_end = EBB_NEW(a, uint32_t, s->lives_cap);
-    s->taken = EBB_NEW(a, uint32_t, s->lives_cap);
-    s->storage_bytes = EBB_NEW(a, int64_t, s->lives_cap);
-    s->at_start = EBB_NEW(a, uint8_t, s->lives_cap);
+    s->reads = EBB_NEW(a, uint32_t, space->read_limit);
+    s->life_value = EBB_NEW(a, ebb_id, space->life_limit);
+    s->life_last = EBB_NEW(a, uint32_t, space->life_limit);
+    s->storage = EBB_NEW(a, uint32_t, space->life_limit);
+    s->storage_end = EBB_NEW(a, uint32_t, space->life_limit);
+    s->taken = EBB_NEW(a, uint32_t, space->life_limit);
+    s->storage_bytes = EBB_NEW(a, int64_t, space->life_limit);
+    s->at_start = EBB_NEW(a, uint8_t, space->life_limit);
     bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions &&
               s->first_read && s->first_life && s->live && s->reads && s->life_value && s->life_last &&
               s->storage && s->storage_end && s->taken && s->storage_bytes && s->at_start;
@@ -117,8 +114,8 @@ static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
     const ebb_space_op *op = &space->ops[op_id];
     const ebb_space_way *way = way_of(s, op);
     uint32_t step = s->n_steps;
-    if (step >= space->step_limit || s->n_reads + way->n_in > s->reads_cap ||
-        s->n_lives + op->n_out > s->lives_cap)
+    if (step >= space->step_limit || s->n_reads + way->n_in > space->read_limit ||
+        s->n_lives + op->n_out > space->life_limit)
         return false;
     s->steps[step] = op_id;
     s->positions[step] = position;

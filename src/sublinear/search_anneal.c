@@ -3,6 +3,10 @@
 
 #define MAX_CHANGES     32
 
+/* Moves, in a hundred: shifts; of the others, those that take all gaps of a value. */
+#define SHIFTS          15
+#define WHOLE_VALUES    60
+
 /* How far, in genes, a state moves at once: about two blocks of a residual network. */
 #define MAX_SHIFT       40
 
@@ -136,11 +140,11 @@ static void set_neighbours(annealer *a) {
 
 static void mutate(annealer *a) {
     ebb_rng *rng = &a->member->rng;
-    if (ebb_rng_below(rng, 100) < 15) {
+    if (ebb_rng_below(rng, 100) < SHIFTS) {
         shift(a);
         return;
     }
-    bool whole = ebb_rng_below(rng, 100) < 60;
+    bool whole = ebb_rng_below(rng, 100) < WHOLE_VALUES;
     uint32_t kind = ebb_rng_below(rng, 100);
     if (a->over && kind < 40) { /* relieve the peak */
         uint32_t gene = gene_across(a, a->peak_position, kind < 30);

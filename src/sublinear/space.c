@@ -42,17 +42,16 @@ static totals count_all(const ebb_pgraph *g) {
     return n;
 }
 
-static bool reserve_tables(ebb_space *s, const ebb_pgraph *g) {
-    totals n = count_all(g);
+static bool reserve_tables(ebb_space *s, const ebb_pgraph *g, const totals *n) {
     s->ops = EBB_NEW(&s->arena, ebb_space_op, g->n_ops);
     s->values = EBB_NEW(&s->arena, ebb_space_value, g->n_values);
-    s->ways = EBB_NEW(&s->arena, ebb_space_way, n.ways);
-    s->ins = EBB_NEW(&s->arena, ebb_id, n.ins);
-    s->outs = EBB_NEW(&s->arena, ebb_id, n.outs);
+    s->ways = EBB_NEW(&s->arena, ebb_space_way, n->ways);
+    s->ins = EBB_NEW(&s->arena, ebb_id, n->ins);
+    s->outs = EBB_NEW(&s->arena, ebb_id, n->outs);
     s->followers = EBB_NEW(&s->arena, ebb_id, g->n_values);
-    s->pairs = EBB_NEW(&s->arena, ebb_pair, n.pairs);
-    s->updates = EBB_NEW(&s->arena, ebb_pair, n.updates);
-    s->views = EBB_NEW(&s->arena, ebb_view, n.views);
+    s->pairs = EBB_NEW(&s->arena, ebb_pair, n->pairs);
+    s->updates = EBB_NEW(&s->arena, ebb_pair, n->updates);
+    s->views = EBB_NEW(&s->arena, ebb_view, n->views);
     return s->ops && s->values && s->ways && s->ins && s->outs && s->followers && s->pairs && s->updates &&
            s->views;
 }
@@ -319,13 +318,12 @@ static bool add_rounded(int64_t bytes, int64_t alignment, int64_t *sum) {
            ebb_add_i64(*sum, ebb_align_up(bytes, alignment), sum) && *sum <= EBB_SPACE_MAX_BYTES;
 }
 
-static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignment) {
-    totals n = count_all(g);
-    if (n.ways >= UINT32_MAX || n.ins >= UINT32_MAX || n.pairs >= UINT32_MAX)
+static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignment, const totals *n) {
+    if (n->ways >= UINT32_MAX || n->ins >= UINT32_MAX || n->pairs >= UINT32_MAX)
         return ebb_fail(
             env, EBB_BAD_INPUT,
             "graph %s: %llu ways with %llu inputs and %llu in-place pairs are more than any search holds",
-            g->name, (unsigned long long)n.ways, (unsigned long long)n.ins, (unsigned long long)n.pairs);
+            g->name, (unsigned long long)n->ways, (unsigned long long)n->ins, (unsigned long long)n->pairs);
     if (alignment < 1 || alignment > EBB_SPACE_MAX_BYTES || (alignment & (alignment - 1)) != 0)
         return ebb_fail(env, EBB_USAGE, "graph %s: alignment %lld is no power of two", g->name,
                         (long long)alignment);
@@ -345,7 +343,8 @@ static ebb_status check_sums(ebb_env *env, const ebb_pgraph *g, int64_t alignmen
 
 ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment, ebb_space **out) {
     *out = NULL;
-    ebb_status status = check_sums(env, graph, alignment);
+    const totals n = count_all(graph);
+    ebb_status status = check_sums(env, graph, alignment, &n);
     if (status != EBB_OK) return status;
     ebb_space *s = ebb_calloc(env, 1, sizeof(*s));
     if (!s) return EBB_NO_MEMORY;
@@ -355,7 +354,7 @@ ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t align
     s->n_ops = graph->n_ops;
     s->n_values = graph->n_values;
     maker m = {.env = env, .space = s, .graph = graph};
-    if (!reserve_tables(s, graph)) goto no_memory;
+    if (!reserve_tables(s, graph, &n)) goto no_memory;
     flatten_ops(s, graph);
     flatten_values(s, graph);
     if (!find_readers(&m) || !make_genes(&m) || !make_touches(&m) || !make_base_genes(s)) goto no_memory;

@@ -1,11 +1,14 @@
-/* Budget mode as the engine joins it: which of the packed plans is the answer, and what ends a search early. */
+/* Budget mode as the engine joins it: which of the packed plans is the answer, and what ends a search
+ * early. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "support/slack_graph.h"
+#include "world.h"
 
-/* Seventeen values and fourteen ops with alternatives, optional ones and scratch. The baseline packs into 1792 bytes, all
- * told; schedules of fewer live bytes pack worse. */
+/* Seventeen values and fourteen ops with alternatives, optional ones and scratch. The baseline packs into
+ * 1792 bytes, all told; schedules of fewer live bytes pack worse. */
 static const char choices[] =
     "{\"schema\": \"ebb.graph/1\", \"name\": \"choices\", \"values\": ["
     "{\"id\": 0, \"bytes\": 100, \"role\": \"param\"}, "
@@ -26,52 +29,32 @@ static const char choices[] =
     "{\"id\": 15, \"bytes\": 500, \"role\": \"activation\"}, "
     "{\"id\": 16, \"bytes\": 100, \"role\": \"activation\"}"
     "], \"ops\": ["
-    "{\"id\": 0, \"inputs\": [1], \"outputs\": [3], \"time_ns\": 32, \"alternatives\": [{\"time_ns\": 2, \"scratch_bytes\": 900}]}, "
-    "{\"id\": 1, \"inputs\": [3, 2, 1], \"outputs\": [4], \"time_ns\": 21, \"in_place\": [[0, 0]], \"alternatives\": [{\"time_ns\": 36, \"scratch_bytes\": 0}]}, "
-    "{\"id\": 2, \"inputs\": [0, 4, 2], \"outputs\": [5], \"time_ns\": 12, \"scratch_bytes\": 50, \"alternatives\": [{\"time_ns\": 19, \"scratch_bytes\": 64}]}, "
+    "{\"id\": 0, \"inputs\": [1], \"outputs\": [3], \"time_ns\": 32, \"alternatives\": [{\"time_ns\": 2, "
+    "\"scratch_bytes\": 900}]}, "
+    "{\"id\": 1, \"inputs\": [3, 2, 1], \"outputs\": [4], \"time_ns\": 21, \"in_place\": [[0, 0]], "
+    "\"alternatives\": [{\"time_ns\": 36, \"scratch_bytes\": 0}]}, "
+    "{\"id\": 2, \"inputs\": [0, 4, 2], \"outputs\": [5], \"time_ns\": 12, \"scratch_bytes\": 50, "
+    "\"alternatives\": [{\"time_ns\": 19, \"scratch_bytes\": 64}]}, "
     "{\"id\": 3, \"inputs\": [1], \"outputs\": [6], \"time_ns\": 7, \"in_place\": [[0, 0]]}, "
     "{\"id\": 4, \"inputs\": [6, 4], \"outputs\": [7], \"time_ns\": 21}, "
     "{\"id\": 5, \"inputs\": [1, 0, 4], \"outputs\": [8], \"time_ns\": 36, \"scratch_bytes\": 200}, "
     "{\"id\": 6, \"inputs\": [8, 7, 2], \"outputs\": [9], \"time_ns\": 4}, "
-    "{\"id\": 7, \"inputs\": [9], \"outputs\": [10], \"time_ns\": 26, \"scratch_bytes\": 50, \"optional\": true}, "
-    "{\"id\": 8, \"inputs\": [3], \"outputs\": [11], \"time_ns\": 3, \"scratch_bytes\": 50, \"in_place\": [[0, 0]]}, "
-    "{\"id\": 9, \"inputs\": [3], \"outputs\": [12], \"time_ns\": 29, \"alternatives\": [{\"time_ns\": 32, \"scratch_bytes\": 400}]}, "
-    "{\"id\": 10, \"inputs\": [1, 10], \"outputs\": [13], \"time_ns\": 18, \"scratch_bytes\": 200, \"optional\": true, \"alternatives\": [{\"time_ns\": 1, \"scratch_bytes\": 900}]}, "
-    "{\"id\": 11, \"inputs\": [13, 4], \"outputs\": [14], \"time_ns\": 32, \"scratch_bytes\": 200, \"in_place\": [[0, 0]]}, "
-    "{\"id\": 12, \"inputs\": [10, 6, 3], \"outputs\": [15], \"time_ns\": 15, \"alternatives\": [{\"time_ns\": 3, \"scratch_bytes\": 900}]}, "
-    "{\"id\": 13, \"inputs\": [15], \"outputs\": [16], \"time_ns\": 1, \"in_place\": [[0, 0]], \"optional\": true}"
+    "{\"id\": 7, \"inputs\": [9], \"outputs\": [10], \"time_ns\": 26, \"scratch_bytes\": 50, \"optional\": "
+    "true}, "
+    "{\"id\": 8, \"inputs\": [3], \"outputs\": [11], \"time_ns\": 3, \"scratch_bytes\": 50, \"in_place\": "
+    "[[0, 0]]}, "
+    "{\"id\": 9, \"inputs\": [3], \"outputs\": [12], \"time_ns\": 29, \"alternatives\": [{\"time_ns\": 32, "
+    "\"scratch_bytes\": 400}]}, "
+    "{\"id\": 10, \"inputs\": [1, 10], \"outputs\": [13], \"time_ns\": 18, \"scratch_bytes\": 200, "
+    "\"optional\": true, \"alternatives\": [{\"time_ns\": 1, \"scratch_bytes\": 900}]}, "
+    "{\"id\": 11, \"inputs\": [13, 4], \"outputs\": [14], \"time_ns\": 32, \"scratch_bytes\": 200, "
+    "\"in_place\": [[0, 0]]}, "
+    "{\"id\": 12, \"inputs\": [10, 6, 3], \"outputs\": [15], \"time_ns\": 15, \"alternatives\": "
+    "[{\"time_ns\": 3, \"scratch_bytes\": 900}]}, "
+    "{\"id\": 13, \"inputs\": [15], \"outputs\": [16], \"time_ns\": 1, \"in_place\": [[0, 0]], "
+    "\"optional\": true}"
     "]}";
 #define BASELINE_BYTES 1792
-
-static const char slack[] =
-    "{\"schema\": \"ebb.graph/1\", \"name\": \"slack\", \"values\": ["
-    "{\"id\": 0, \"name\": \"w\", \"bytes\": 10, \"role\": \"param\"},"
-    "{\"id\": 1, \"name\": \"a\", \"bytes\": 64, \"role\": \"activation\"},"
-    "{\"id\": 2, \"name\": \"b\", \"bytes\": 10, \"role\": \"activation\"},"
-    "{\"id\": 3, \"name\": \"m\", \"bytes\": 0, \"role\": \"activation\"},"
-    "{\"id\": 4, \"name\": \"y\", \"bytes\": 0, \"role\": \"output\"}], \"ops\": ["
-    "{\"id\": 0, \"inputs\": [0], \"outputs\": [1], \"time_ns\": 100},"
-    "{\"id\": 1, \"inputs\": [0], \"outputs\": [2], \"time_ns\": 100},"
-    "{\"id\": 2, \"inputs\": [2], \"outputs\": [3], \"time_ns\": 1, \"after\": [0]},"
-    "{\"id\": 3, \"inputs\": [1, 3], \"outputs\": [4], \"time_ns\": 1}]}";
-
-/* A clock that goes on by so much at each look, and a stop flag that is raised at the nth word of progress. */
-typedef struct world {
-    uint64_t now_ns, tick_ns;
-    volatile int stop;
-    int64_t n_progress, stop_at; /* stop_at 0: never */
-} world;
-
-static uint64_t clock_ns(void *ctx) {
-    world *w = ctx;
-    return w->now_ns += w->tick_ns;
-}
-
-static void on_progress(void *ctx, int64_t done, int64_t total, double added) {
-    world *w = ctx;
-    (void)done, (void)total, (void)added;
-    if (++w->n_progress == w->stop_at) w->stop = 1;
-}
 
 typedef struct bench {
     ebb_env *env;
@@ -81,13 +64,14 @@ typedef struct bench {
 
 static bench open_bench(world *w, const char *text, int64_t budget_bytes) {
     bench b;
-    ebb_env_options options = {.clock_ns = clock_ns, .clock_ctx = w, .stop = &w->stop};
+    ebb_env_options options = {.clock_ns = world_clock_ns, .clock_ctx = w, .stop = &w->stop};
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
-    cr_assert_eq(ebb_model_parse(b.env, "t.json", text, strlen(text), &b.model), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_model_parse(b.env, "t.json", text, strlen(text), &b.model), EBB_OK, "%s",
+                 ebb_env_error(b.env));
     ebb_options_init(&b.options);
     b.options.memory = EBB_MEMORY_BUDGET;
     b.options.budget_bytes = budget_bytes;
-    b.options.on_progress = on_progress;
+    b.options.on_progress = world_progress;
     b.options.progress_ctx = w;
     return b;
 }
@@ -125,8 +109,8 @@ Test(budget, a_plan_is_never_slower_than_a_baseline_that_fits) {
         }
 }
 
-/* One limit for the plan, however many searches it takes: here the first one's answer packs into too many bytes. The
- * clock goes on by 0.1 ms at each look. */
+/* One limit for the plan, however many searches it takes: here the first one's answer packs into too many
+ * bytes. The clock goes on by 0.1 ms at each look. */
 Test(budget, a_time_limit_holds_for_all_searches_of_a_plan_together) {
     static const struct {
         double limit_s;
@@ -164,14 +148,15 @@ Test(budget, an_interrupt_leaves_the_best_plan_so_far) {
     cr_assert_gt(n_stopped, 0);
 }
 
-/* A plan of 84 bytes takes 202 ns (tests/sublinear holds it): the engine's packer rounds both regions up, so that it finds
- * no better than 302 ns, but its certificate must not say that there is none. */
+/* A plan of 84 bytes takes 202 ns (tests/sublinear holds it): the engine's packer rounds both regions up,
+ * so that it finds no better than 302 ns, but its certificate must not say that there is none. */
 Test(budget, a_bound_does_not_count_bytes_that_a_plan_may_leave_out) {
     world w = {.tick_ns = 1};
-    bench b = open_bench(&w, slack, 128);
+    bench b = open_bench(&w, slack_graph, 128);
     ebb_plan *plan;
     ebb_plan_summary s;
-    cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK, "%s",
+                 ebb_env_error(b.env));
     ebb_plan_summarize(plan, &s);
     cr_assert_leq(s.bound_time_ns, 202);
     check_plan(&b, plan, "slack");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "world.h"
 
 /* So few values that every combination is scored: what is not found there is not there. */
 static const char SMALL[] = "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,8]\n%labels = input i32[N]\n"
@@ -10,23 +11,6 @@ static const char SMALL[] = "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,8]\
                             "%w3 = param f32[10,64] init=uniform\n%a = linear %x, %w1\n%b = relu %a\n"
                             "%c = linear %b, %w2\n%d = relu %c\n%logits = linear %d, %w3\n"
                             "%loss = softmax_xent %logits, %labels\noutput %logits\nloss %loss\n";
-
-typedef struct world {
-    uint64_t now_ns, tick_ns;
-    volatile int stop;
-    int64_t n_progress, stop_at; /* stop_at 0: never */
-} world;
-
-static uint64_t clock_ns(void *ctx) {
-    world *w = ctx;
-    return w->now_ns += w->tick_ns;
-}
-
-static void on_progress(void *ctx, int64_t done, int64_t total, double added) {
-    world *w = ctx;
-    (void)done, (void)total, (void)added;
-    if (++w->n_progress == w->stop_at) w->stop = 1;
-}
 
 typedef struct bench {
     ebb_env *env;
@@ -36,12 +20,12 @@ typedef struct bench {
 
 static bench open_bench(world *w) {
     bench b;
-    ebb_env_options options = {.clock_ns = clock_ns, .clock_ctx = w, .stop = &w->stop};
+    ebb_env_options options = {.clock_ns = world_clock_ns, .clock_ctx = w, .stop = &w->stop};
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     cr_assert_eq(ebb_model_parse(b.env, "small.ebb", SMALL, sizeof(SMALL) - 1, &b.model), EBB_OK);
     ebb_options_init(&b.options);
     b.options.device = "ref";
-    b.options.on_progress = on_progress;
+    b.options.on_progress = world_progress;
     b.options.progress_ctx = w;
     return b;
 }
@@ -78,8 +62,8 @@ Test(fit, a_small_graphs_sizes_are_the_largest_to_one) {
                      ebb_env_error(b.env));
         for (uint32_t k = 0; k < fit->n_rows; k++) {
             cr_assert_leq(fit->rows[k].total_bytes, budgets[i]);
-            cr_assert_not(next_fits(&b, &fit->rows[k], budgets[i], 0.3), "mode %d: %lld also fits", fit->rows[k].mode,
-                          (long long)fit->rows[k].batch + 1);
+            cr_assert_not(next_fits(&b, &fit->rows[k], budgets[i], 0.3), "mode %d: %lld also fits",
+                          fit->rows[k].mode, (long long)fit->rows[k].batch + 1);
         }
         cr_assert_gt(fit->rows[0].batch, 0);
         cr_assert_gt(fit->rows[3].batch, fit->rows[1].batch, "recomputation must help");

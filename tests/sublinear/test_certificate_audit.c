@@ -1,6 +1,7 @@
 /* The certificate in a plan: the audit proves it again from the plan alone, and refuses what is not proved.
  */
 #include "training.h"
+#include "support/slack_graph.h"
 
 #include <stdio.h>
 
@@ -199,19 +200,6 @@ Test(certificate_audit, what_is_not_proved_is_refused) {
 }
 
 /* ---- bytes that a plan may leave out ------------------------------------------------------------- */
-
-/* Two results of a param; both live at once for a while, if neither is made again. */
-static const char slack_graph[] =
-    "{\"schema\": \"ebb.graph/1\", \"name\": \"slack\", \"values\": ["
-    "{\"id\": 0, \"name\": \"w\", \"bytes\": 10, \"role\": \"param\"},"
-    "{\"id\": 1, \"name\": \"a\", \"bytes\": 64, \"role\": \"activation\"},"
-    "{\"id\": 2, \"name\": \"b\", \"bytes\": 10, \"role\": \"activation\"},"
-    "{\"id\": 3, \"name\": \"m\", \"bytes\": 0, \"role\": \"activation\"},"
-    "{\"id\": 4, \"name\": \"y\", \"bytes\": 0, \"role\": \"output\"}], \"ops\": ["
-    "{\"id\": 0, \"inputs\": [0], \"outputs\": [1], \"time_ns\": 100},"
-    "{\"id\": 1, \"inputs\": [0], \"outputs\": [2], \"time_ns\": 100},"
-    "{\"id\": 2, \"inputs\": [2], \"outputs\": [3], \"time_ns\": 1, \"after\": [0]},"
-    "{\"id\": 3, \"inputs\": [1, 3], \"outputs\": [4], \"time_ns\": 1}]}";
 
 /* Each op once. Neither region fills its last unit: 74 + 10 bytes, where rounded up they were 128 + 64. */
 static ebb_plan *unrounded_plan(ebb_env *env, const ebb_pgraph *graph) {

@@ -225,20 +225,24 @@ def a_bar_on_a_terminal_and_none_of_it_left(t):
     holds(seen.rfind(b"\x1b[K") > seen.rfind(b"]"), f"the bar is wiped: {seen[-200:]!r}")
 
 
-def an_interrupt_ends_the_search(t):
-    (t.folder / "long.json").write_text(text(chain(60)))
-    budget = t.json("plan", "long.json")["total_bytes"] // 3
-    process = subprocess.Popen(
-        [t.ebb, "plan", "long.json", "--budget", str(budget), "--effort", "10000000000", "--genetic-nr-iter",
-         "100000", "-o", "plan.json"],
-        cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)
+def interrupted(t, seconds, *arguments):
+    """The error output of a command that is interrupted after so long."""
+    process = subprocess.Popen([t.ebb, *arguments], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     try:
         _, stderr = process.communicate(timeout=60)
     finally:
         process.kill()
     equal(process.returncode, 130, "exit code")
+    return stderr
+
+
+def an_interrupt_ends_the_search(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    budget = t.json("plan", "long.json")["total_bytes"] // 3
+    stderr = interrupted(t, 1, "plan", "long.json", "--budget", str(budget), "--effort", "10000000000",
+                         "--genetic-nr-iter", "100000", "-o", "plan.json")
     equal(stderr.count(b"\n"), 1, "lines")
     holds(json.loads((t.folder / "plan.json").read_text())["total_bytes"] <= budget, "the best plan so far")
     t.ebb_run("verify", "plan.json")
@@ -249,16 +253,7 @@ def an_interrupt_of_fit_tells_what_was_found(t):
         "ebb 1\ngraph wide\ndim N = 4\n%x = input f32[N,64]\n%l = input i32[N]\n" +
         "".join(f"%w{i} = param f32[64,64]\n%a{i} = linear %{'x' if i == 0 else f'r{i - 1}'}, %w{i}\n"
                 f"%r{i} = relu %a{i}\n" for i in range(40)) + "%loss = softmax_xent %r39, %l\nloss %loss\n")
-    process = subprocess.Popen(
-        [t.ebb, "fit", "wide.ebb", "--budget", "4MiB", "--effort", "10000000000", "-o", "fit.json"],
-        cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    try:
-        _, stderr = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    equal(process.returncode, 130, "exit code")
+    stderr = interrupted(t, 2, "fit", "wide.ebb", "--budget", "4MiB", "--effort", "10000000000", "-o", "fit.json")
     equal(stderr, b"ebb: interrupted: the answer is what was found until then\n", "the line")
     rows = json.loads((t.folder / "fit.json").read_text())["rows"]
     holds(len(rows) >= 2 and rows[1]["batch"] > rows[0]["batch"] > 0, rows)
