@@ -44,7 +44,7 @@ static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_g
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
         ebb_answer next;
         status = find(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
-        if (p->halvings == 0) p->halvings = 1; /* on from a near answer */
+        if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
         if (!next.plan) break;
         ebb_answer_drop(&last);
         last = next;

@@ -84,7 +84,13 @@ typedef struct ebb_anneal_plan {
 } ebb_anneal_plan;
 /* Simulated annealing from member->genes; keeps the best seen under the search's budget in best_genes. */
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
-/* child = a, but b's for genes whose value or op stands at base positions [begin, end). */
+/* Base position of what the gene decides: its op, or the op that makes its value. */
+uint32_t ebb_gene_position(const ebb_space *space, uint32_t gene);
+/* The base positions, ascending, before which at most one value crosses that forward ops have made and
+ * forward ops still read: the articulation points of a chain of blocks. 0 is always one. In arena; NULL
+ * when memory is out. O(edges). */
+const uint32_t *ebb_space_joints(ebb_arena *arena, const ebb_space *space, uint32_t *n_joints);
+/* child = a, but b's for genes that stand at base positions [begin, end). */
 void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
                    uint8_t *child);
 

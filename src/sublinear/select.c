@@ -42,9 +42,9 @@ int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b) {
 
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
+    if (candidate->best.excess_bytes == INT64_MAX) return;
     while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
-    for (uint32_t k = at; k < n && ebb_worth_compare(&search->members[k].best, &candidate->best) == 0; k++)
-        if (memcmp(search->members[k].best_genes, candidate->best_genes, n_genes) == 0) return;
+    if (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) == 0) return;
     if (at == n && n == search->max_members) return;
     uint32_t last = n < search->max_members ? search->n_members++ : n - 1;
     ebb_member slot = search->members[last];

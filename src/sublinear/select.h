@@ -4,8 +4,8 @@
 
 #include "sublinear/search.h"
 
-/* A finished candidate joins the pool if it is better than the pool's worst and not a copy of a member. The
- * pool is kept sorted, best first. */
+/* A valid candidate joins the pool if it is better than the pool's worst and no member is worth the same,
+ * for that is nearly always a copy. The pool is kept sorted, best first. */
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate);
 /* Scores genes and offers them. Returns their worth. */
 ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes);

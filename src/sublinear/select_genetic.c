@@ -1,26 +1,48 @@
-/* Budget mode: a genetic search whose members are improved by annealing between generations (a memetic
+/* Budget mode: a genetic search whose every candidate is annealed before it joins the pool (a memetic
  * search: Moscato, "On evolution, search, optimization, genetic algorithms and martial arts", 1989;
  * annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983).
  *
- * Islands anneal on their own; half of them start without recomputation under a limit that closes in on the
- * budget, half from the best seeds under the budget itself. After each generation their best go to the
- * pool, the pool keeps its best, and the island that lags most goes on from a crossover of two pool
- * members. The last quarter polishes the best. */
+ *     founders   annealed from hot, from no recomputation (a few from the best seeds)
+ *     children   a crossover of two of the pool's best, annealed from lukewarm
+ *
+ * Annealing falls early into a valley that it does not leave, however slowly it cools: many short runs and
+ * crossings of their best find more than a few long ones. The members of one generation are made side by
+ * side and meet in the pool at its end. */
 #include "sublinear/select.h"
 
-#define GENERATIONS      32  /* when genetic_nr_iter is 0 */
-#define MEMBERS_A_ISLAND 5   /* of the pool: 20 give 4 islands */
-#define HOT              1.2 /* temperatures, relative to the base time of an average op */
-#define COLD             0.004
-#define LENIENT          2.0   /* weight of bytes over the limit, at the start */
-#define STRICT           24.0  /* and at the end */
-#define LEAST            100.0 /* when the peak is all that counts */
+#define MEMBERS_AN_ISLAND 5   /* of the pool: 20 give 4 islands, each makes a member a generation */
+#define AN_OP             200 /* candidates of a founder that pay off, for each op */
+#define MIN_GENERATIONS   4   /* when genetic_nr_iter is 0, by effort: from .. */
+#define MAX_GENERATIONS   64  /* .. to */
+#define FOUNDERS          0.3 /* of the generations */
+#define LAST              0.2 /* of the effort, for one more that goes on from the best */
+#define PARENTS           10  /* of the pool may be crossed */
+
+/* Temperatures, relative to the time of an average op; each of so many stages is cooler by a factor. */
+#define STAGES            64
+#define HOT               3.0
+#define HOT_COOLING       0.93 /* to 0.03 */
+#define WARM              0.4
+#define WARM_COOLING      0.96 /* to 0.03 */
+
+#define STRICT            24.0  /* weight of bytes over the limit */
+/* When the peak is all that counts: the weight of a peak above the best so far, and how much hotter. */
+#define LEAST             100.0
+#define LEAST_HEAT        10.0
 
 typedef struct generation {
     ebb_search *search;
+    const ebb_select_request *request;
     ebb_member *islands;
+    ebb_anneal_plan *plans; /* one for each island */
+    bool *warm;             /* likewise: is it lukewarm? */
     uint32_t n_islands;
-    ebb_anneal_plan plans[EBB_MAX_ISLANDS];
+    uint32_t n, n_founders; /* generations */
+    uint32_t n_stage;       /* candidates of a founder in a stage; a child has half of them */
+    uint32_t n_last;        /* of the last generation, which comes on top */
+    const uint32_t *joints;
+    uint32_t n_joints;
+    ebb_rng rng;
 } generation;
 
 static void anneal_island(void *ctx, uint32_t i, uint32_t worker) {
@@ -28,119 +50,170 @@ static void anneal_island(void *ctx, uint32_t i, uint32_t worker) {
     ebb_anneal(g->search, worker, &g->islands[i], &g->plans[i]);
 }
 
-/* The limit of a closing island: from the base peak down to the budget over the first half. */
-static int64_t closing_limit(int64_t from, int64_t budget, uint32_t at, uint32_t n) {
-    if (from <= budget || 2 * at >= n) return budget;
-    double left = 1.0 - 2.0 * at / n;
-    return budget + (int64_t)((double)(from - budget) * left * left);
+/* The search's budget; for the least peak, always a little below the best so far. */
+static int64_t limit_bytes(const generation *g) {
+    if (g->request->method != EBB_METHOD_LEAST) return g->search->budget_bytes;
+    int64_t best = g->search->members[0].best.peak_bytes;
+    for (uint32_t i = 0; i < g->n_islands; i++)
+        if (g->islands[i].best.excess_bytes < INT64_MAX)
+            best = ebb_min_i64(best, g->islands[i].best.peak_bytes);
+    return best - best / 64;
 }
 
-/* A part of generation at of n: candidates [done, done + count) of n_each for each island. base_peak: of
- * the closing islands; < 0 when there is no budget to close in on. */
-static void plan_part(generation *g, uint32_t at, uint32_t n, uint32_t done, uint32_t count,
-                      uint32_t n_each, int64_t base_peak) {
-    double hot = HOT / (g->search->space->n_ops + 1), cold = COLD / (g->search->space->n_ops + 1);
-    double total = (double)n * n_each, begin = (double)at * n_each + done;
-    double left = 1.0 - begin / total, next = 1.0 - (begin + count) / total;
+/* Candidates [done, done + count) of n in a stage; hot and warm: its temperatures. */
+static void plan_part(generation *g, double hot, double warm, uint32_t done, uint32_t count, uint32_t n) {
+    bool least = g->request->method == EBB_METHOD_LEAST;
+    int64_t limit = limit_bytes(g);
+    double begin = (double)done / n, end = (double)(done + count) / n;
+    double op = (least ? LEAST_HEAT : 1) / (g->search->space->n_ops + 1);
     for (uint32_t i = 0; i < g->n_islands; i++) {
-        int64_t limit = g->search->budget_bytes;
-        if (base_peak < 0) { /* least peak: always a little below the best so far */
-            int64_t best = g->search->members[0].best.peak_bytes;
-            limit = best - best / 64;
-        } else if (i % 2 == 0) {
-            limit = closing_limit(base_peak, limit, at, n);
-        }
-        double weight = base_peak < 0 ? LEAST : LENIENT + (STRICT - LENIENT) * begin / total;
+        double t = (g->warm[i] ? warm : hot) * op, fall = 1 - (g->warm[i] ? WARM_COOLING : HOT_COOLING);
         g->plans[i] = (ebb_anneal_plan){.n = count,
-                                        .excess_weight = weight,
-                                        .t0 = cold + (hot - cold) * left * left,
-                                        .t1 = cold + (hot - cold) * next * next,
+                                        .t0 = t - t * fall * begin,
+                                        .t1 = t - t * fall * end,
+                                        .excess_weight = least ? LEAST : STRICT,
                                         .limit_bytes = limit};
     }
 }
 
-static uint32_t lagging(const generation *g) {
-    uint32_t worst = 0;
-    for (uint32_t i = 1; i < g->n_islands; i++)
-        if (ebb_worth_compare(&g->islands[i].best, &g->islands[worst].best) > 0) worst = i;
-    return worst;
-}
-
-static void cross(generation *g, ebb_rng *rng) {
-    ebb_search *s = g->search;
-    ebb_member *to = &g->islands[lagging(g)];
-    uint32_t a = ebb_rng_below(rng, s->n_members), b = ebb_rng_below(rng, s->n_members);
-    uint32_t begin = ebb_rng_below(rng, s->space->n_ops + 1), end = ebb_rng_below(rng, s->space->n_ops + 1);
-    ebb_crossover(s->space, s->members[a].best_genes, s->members[b].best_genes, begin < end ? begin : end,
-                  begin < end ? end : begin, to->genes);
-}
-
-static void polish_from_best(generation *g) {
-    for (uint32_t i = 0; i < g->n_islands; i++)
-        memcpy(g->islands[i].genes, g->search->members[0].best_genes, g->search->space->n_genes);
-}
-
-static ebb_status start_islands(generation *g, ebb_search *search, const ebb_select_request *request) {
-    int64_t n = request->config.genetic_pool_size / MEMBERS_A_ISLAND;
-    g->search = search;
-    g->n_islands = n < 1 ? 1 : n > EBB_MAX_ISLANDS ? EBB_MAX_ISLANDS : (uint32_t)n;
-    g->islands = EBB_NEW(&search->arena, ebb_member, g->n_islands);
-    if (!g->islands) return EBB_NO_MEMORY;
-    for (uint32_t i = 0; i < g->n_islands; i++) {
-        ebb_member *m = &g->islands[i];
-        const ebb_member *from = &search->members[(i / 2) % search->n_members];
-        const uint8_t *genes =
-            i % 2 == 0 && !request->warm_genes ? search->space->base_genes : from->best_genes;
-        m->genes = ebb_arena_copy(&search->arena, genes, search->space->n_genes, 1);
-        m->best_genes = ebb_arena_copy(&search->arena, from->best_genes, search->space->n_genes, 1);
-        if (!m->genes || !m->best_genes) return EBB_NO_MEMORY;
-        m->best = from->best;
-        ebb_rng_init(&m->rng, request->seed, 1 + i);
-    }
-    return EBB_OK;
-}
-
-/* In parts short enough for a look at the clock and the stop flag between them. */
-static ebb_status run_generation(generation *g, const ebb_select_request *request, uint32_t at, uint32_t n,
-                                 uint32_t n_each, int64_t base_peak, bool *go_on) {
+/* Anneals what the islands hold, in parts short enough for a look at the clock and the stop flag between
+ * them, and offers their best to the pool at the end. */
+static ebb_status run_generation(generation *g, uint32_t n_stage, bool *go_on) {
     ebb_search *s = g->search;
     uint32_t round = ebb_search_round(s) / g->n_islands + 1;
-    for (uint32_t done = 0; done < n_each;) {
-        uint32_t count = n_each - done < round ? n_each - done : round;
-        ebb_status status = ebb_search_goes_on(s, request, go_on);
-        if (status != EBB_OK || !*go_on) return status;
-        plan_part(g, at, n, done, count, n_each, base_peak);
-        status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
-        if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
-        if (status != EBB_OK) return status;
-        s->n_scored += (int64_t)count * g->n_islands;
-        done += count;
-        for (uint32_t i = 0; i < g->n_islands; i++) ebb_search_offer(s, &g->islands[i]);
+    double hot = HOT, warm = WARM;
+    ebb_status status = EBB_OK;
+    *go_on = true;
+    for (uint32_t k = 0; k < STAGES && status == EBB_OK && *go_on; k++) {
+        for (uint32_t done = 0; done < n_stage && status == EBB_OK;) {
+            uint32_t count = n_stage - done < round ? n_stage - done : round;
+            status = ebb_search_goes_on(s, g->request, go_on);
+            if (status != EBB_OK || !*go_on) break;
+            plan_part(g, hot, warm, done, count, n_stage);
+            status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
+            if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
+            s->n_scored += (int64_t)count * g->n_islands;
+            done += count;
+        }
+        hot *= HOT_COOLING;
+        warm *= WARM_COOLING;
     }
+    for (uint32_t i = 0; i < g->n_islands; i++) ebb_search_offer(s, &g->islands[i]);
+    return status;
+}
+
+/* ---- what a generation starts from --------------------------------------------------------------------
+ */
+
+static void found(generation *g, uint32_t i, uint32_t at) {
+    const ebb_search *s = g->search;
+    const uint8_t *from = s->space->base_genes;
+    g->warm[i] = g->request->warm_genes || (at == 0 && i % 2 == 1);
+    if (g->warm[i]) from = s->members[(i / 2) % s->n_members].best_genes;
+    if (g->request->warm_genes) from = s->members[0].best_genes;
+    memcpy(g->islands[i].genes, from, s->space->n_genes);
+}
+
+/* The last joint up to the op of a gene drawn at random. */
+static uint32_t any_joint(generation *g) {
+    const ebb_search *s = g->search;
+    uint32_t at = ebb_gene_position(s->space, s->free_genes[ebb_rng_below(&g->rng, s->n_free)]) + 1;
+    uint32_t low = 0, high = g->n_joints;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (g->joints[mid] <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 ? g->joints[low - 1] : 0;
+}
+
+/* Of two parents, one is drawn as the better of two draws. */
+static void cross(generation *g, uint32_t i) {
+    ebb_search *s = g->search;
+    uint32_t n = s->n_members < PARENTS ? s->n_members : PARENTS;
+    uint32_t a = ebb_rng_below(&g->rng, n), other = ebb_rng_below(&g->rng, n);
+    uint32_t b = ebb_rng_below(&g->rng, n), from = any_joint(g), to = any_joint(g);
+    if (other < a) a = other;
+    g->warm[i] = true;
+    ebb_crossover(s->space, s->members[a].best_genes, s->members[b].best_genes, from < to ? from : to,
+                  from < to ? to : from, g->islands[i].genes);
+}
+
+/* The pool's best go on, one on each island; the best itself on what is left. */
+static void go_on_from_best(generation *g, uint32_t i) {
+    const ebb_search *s = g->search;
+    g->warm[i] = true;
+    memcpy(g->islands[i].genes, s->members[i < s->n_members ? i : 0].best_genes, s->space->n_genes);
+}
+
+/* Returns how many candidates a stage of it has. */
+static uint32_t start_generation(generation *g, uint32_t at) {
+    for (uint32_t i = 0; i < g->n_islands; i++) {
+        g->islands[i].best = (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
+        if (at < g->n_founders)
+            found(g, i, at);
+        else if (at < g->n)
+            cross(g, i);
+        else
+            go_on_from_best(g, i);
+    }
+    return at < g->n_founders ? g->n_stage : at < g->n ? (g->n_stage + 1) / 2 : g->n_last;
+}
+
+/* ---- the selector ---------------------------------------------------------------------------------------
+ */
+
+static uint32_t whole_number(double x) { return x < 1 ? 1 : x > INT32_MAX / 2 ? INT32_MAX / 2 : (uint32_t)x; }
+
+/* How many generations, and how long: so many founders as can be annealed well. */
+static void share_effort(generation *g) {
+    const ebb_search *s = g->search;
+    int64_t iterations = g->request->config.genetic_nr_iter, ops = (int64_t)s->space->n_ops + 1;
+    double founders = (1 - LAST) * (double)s->effort / ((double)g->n_islands * AN_OP * (double)ops);
+    double n = founders / (FOUNDERS + (1 - FOUNDERS) / 2);
+    g->n = n < MIN_GENERATIONS ? MIN_GENERATIONS : n > MAX_GENERATIONS ? MAX_GENERATIONS : (uint32_t)n;
+    if (iterations > 0) g->n = (uint32_t)ebb_min_i64(iterations, 100000);
+    g->n_founders = 1 + (uint32_t)(FOUNDERS * (g->n - 1));
+    double halves = (double)g->n + g->n_founders; /* a founder counts two, a child one */
+    double each = (double)s->effort / ((double)STAGES * g->n_islands);
+    g->n_stage = whole_number(2 * (1 - LAST) * each / halves);
+    g->n_last = whole_number(LAST * each);
+}
+
+static ebb_status open_generation(generation *g, ebb_search *search, const ebb_select_request *request) {
+    int64_t n = request->config.genetic_pool_size / MEMBERS_AN_ISLAND;
+    ebb_arena *arena = &search->arena;
+    *g = (generation){.search = search, .request = request};
+    g->n_islands = n < 1 ? 1 : n > EBB_MAX_ISLANDS ? EBB_MAX_ISLANDS : (uint32_t)n;
+    g->islands = EBB_NEW(arena, ebb_member, g->n_islands);
+    g->plans = EBB_NEW(arena, ebb_anneal_plan, g->n_islands);
+    g->warm = EBB_NEW(arena, bool, g->n_islands);
+    g->joints = ebb_space_joints(arena, search->space, &g->n_joints);
+    if (!g->islands || !g->plans || !g->warm || !g->joints) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < g->n_islands; i++) {
+        ebb_member *m = &g->islands[i];
+        m->genes = EBB_NEW(arena, uint8_t, search->space->n_genes);
+        m->best_genes = EBB_NEW(arena, uint8_t, search->space->n_genes);
+        if (!m->genes || !m->best_genes) return EBB_NO_MEMORY;
+        ebb_rng_init(&m->rng, request->seed, 1 + i);
+    }
+    ebb_rng_init(&g->rng, request->seed, 0);
+    share_effort(g);
     return EBB_OK;
 }
 
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK;
-    generation g = {0};
+    generation g;
     ebb_status status = ebb_search_hire(search);
-    if (status == EBB_OK) status = start_islands(&g, search, request);
-    if (status != EBB_OK) return status;
-    int64_t iterations = request->config.genetic_nr_iter;
-    uint32_t n = iterations > 0 ? (uint32_t)ebb_min_i64(iterations, 100000) : GENERATIONS;
-    int64_t each = search->effort / ((int64_t)n * g.n_islands);
-    uint32_t n_each = (uint32_t)ebb_max_i64(1, ebb_min_i64(each, INT32_MAX));
-    int64_t base_peak = request->method == EBB_METHOD_LEAST ? -1 : ebb_search_base_peak(search);
-    ebb_rng rng;
-    ebb_rng_init(&rng, request->seed, 0);
-    for (uint32_t at = 0; at < n; at++) {
+    if (status == EBB_OK) status = open_generation(&g, search, request);
+    for (uint32_t at = 0; status == EBB_OK && at <= g.n; at++) {
         bool go_on;
-        status = run_generation(&g, request, at, n, n_each, base_peak, &go_on);
-        if (status != EBB_OK || !go_on) return status;
-        if (at + 1 == n - n / 4)
-            polish_from_best(&g);
-        else if (at % 4 == 3 && at < n / 2)
-            cross(&g, &rng);
+        uint32_t n_stage = start_generation(&g, at);
+        status = run_generation(&g, n_stage, &go_on);
+        if (!go_on) break;
     }
-    return EBB_OK;
+    return status;
 }
