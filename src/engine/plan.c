@@ -65,7 +65,18 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
     return ebb_select(p->env, &request, out);
 }
 
-static ebb_status plan_baseline(ebb_planner *p, ebb_answer *base) {
+ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                            const ebb_options *options, const ebb_hint *hint, ebb_planner *p,
+                            ebb_answer *base) {
+    *base = (ebb_answer){0};
+    *p = (ebb_planner){.env = env,
+                       .facts = facts,
+                       .options = options,
+                       .backend = backend ? backend->api->name : "none",
+                       .n_threads = backend ? backend->n_threads : 1,
+                       .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
+                       .hint = hint ? *hint : (ebb_hint){0}};
+    p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
     ebb_status status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
     if (status == EBB_OK) status = ebb_planner_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
     if (status != EBB_OK) return status;
@@ -114,7 +125,7 @@ static int64_t least_standing_bytes(const ebb_planner *p) {
     return sum - slack;
 }
 
-static ebb_status certify(ebb_planner *p, ebb_plan *plan) {
+ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan) {
     ebb_arena arena;
     ebb_arena_init(&arena, p->env);
     ebb_bound bound;
@@ -128,13 +139,19 @@ static ebb_status certify(ebb_planner *p, ebb_plan *plan) {
     return status;
 }
 
-static ebb_status dump_schedule(const ebb_planner *p, const ebb_selection *selection) {
+ebb_status ebb_planner_dump(const ebb_planner *p, const ebb_plan *plan) {
     if (!p->options->dump || strcmp(p->options->dump, "schedule") != 0) return EBB_OK;
-    ebb_pgraph *scheduled;
-    ebb_status status = ebb_rewrite(p->env, p->facts, selection->steps, selection->n_steps, &scheduled);
-    if (status != EBB_OK) return status;
-    status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
+    ebb_arena arena;
+    ebb_arena_init(&arena, p->env);
+    ebb_pgraph *scheduled = NULL;
+    ebb_step_choice *steps = EBB_NEW(&arena, ebb_step_choice, plan->n_steps);
+    ebb_status status = steps ? EBB_OK : EBB_NO_MEMORY;
+    for (uint32_t i = 0; steps && i < plan->n_steps; i++)
+        steps[i] = (ebb_step_choice){plan->steps[i].op, plan->steps[i].alternative};
+    if (status == EBB_OK) status = ebb_rewrite(p->env, p->facts, steps, plan->n_steps, &scheduled);
+    if (status == EBB_OK) status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
     ebb_pgraph_destroy(scheduled);
+    ebb_arena_deinit(&arena);
     return status;
 }
 
@@ -149,20 +166,13 @@ static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_c
 
 ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
                             const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
-    ebb_planner p = {.env = env,
-                     .facts = facts,
-                     .options = options,
-                     .backend = backend ? backend->api->name : "none",
-                     .n_threads = backend ? backend->n_threads : 1,
-                     .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
-                     .hint = hint ? *hint : (ebb_hint){0}};
-    p.deadline_ns = p.hint.deadline_ns > 0 ? p.hint.deadline_ns : ebb_options_deadline_ns(env, options);
-    ebb_answer base = {0}, answer = {0};
-    ebb_status stopped = EBB_OK, status = plan_baseline(&p, &base);
+    ebb_planner p;
+    ebb_answer base, answer = {0};
+    ebb_status stopped = EBB_OK, status = ebb_planner_open(env, facts, backend, options, hint, &p, &base);
     if (status == EBB_OK) status = plan_by_mode(&p, &base, &answer);
     if (status == EBB_INTERRUPTED && answer.plan) stopped = status, status = EBB_OK;
-    if (status == EBB_OK) status = certify(&p, answer.plan);
-    if (status == EBB_OK) status = dump_schedule(&p, answer.selection);
+    if (status == EBB_OK) status = ebb_planner_certify(&p, answer.plan);
+    if (status == EBB_OK) status = ebb_planner_dump(&p, answer.plan);
     if (status == EBB_OK) status = keep_genes(env, answer.selection, out);
     if (status == EBB_OK) {
         out->plan = answer.plan;

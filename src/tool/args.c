@@ -122,6 +122,21 @@ static ebb_status add_fetch(tool *t, const char *value) {
     return EBB_OK;
 }
 
+static ebb_status set_budgets(tool *t, const tool_flag *flag, char *value) {
+    tool_args *args = &t->args;
+    args->n_budgets = 0;
+    for (char *word = value, *next; word != NULL; word = next) {
+        next = strchr(word, ',');
+        if (next != NULL) *next++ = '\0';
+        if (args->n_budgets == EBB_FRONTIER_MAX_BUDGETS)
+            return tool_fail(t, EBB_USAGE, "--%s has more than %d sizes", flag->name,
+                             EBB_FRONTIER_MAX_BUDGETS);
+        if (!tool_parse_budget(word, &args->budgets[args->n_budgets++]))
+            return bad_value(t, flag, word, "a size or a share in (0%, 1000%]: write 10GiB,8GiB,60%");
+    }
+    return EBB_OK;
+}
+
 static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     void *field = (char *)&t->args + flag->offset;
     if (*value == '\0')
@@ -145,6 +160,8 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
         return add_dim(t, flag, value);
     case TOOL_LIST:
         return add_fetch(t, value);
+    case TOOL_BUDGETS:
+        return set_budgets(t, flag, value);
     case TOOL_SWITCH:
         break;
     }
@@ -181,7 +198,8 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
 }
 
 static void args_init(tool_args *args) {
-    *args = (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1};
+    *args =
+        (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1, .points = -1};
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;

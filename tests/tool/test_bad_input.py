@@ -57,6 +57,13 @@ def usage_rows():
         ("an unknown pass", [*plan, "--dump=schedul"], r"did you mean schedule\?"),
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
+        ("a curve of one point", ["frontier", "m.ebb", "--points", "1"], r"--points: \"1\" is not an integer in \[2, 64\]"),
+        ("points and budgets", ["frontier", "m.ebb", "--points", "3", "--budgets", "1GB"], r"--points and --budgets"),
+        ("a list with an empty budget", ["frontier", "m.ebb", "--budgets", "1GB,,2GB"], r"--budgets: \"\" is not a size"),
+        ("a list with a share of nothing", ["frontier", "m.ebb", "--budgets", "1GB,0%"], r"--budgets: \"0%\" is not"),
+        ("a list with a share that is none", ["frontier", "m.ebb", "--budgets", "x%"], r"--budgets: \"x%\" is not"),
+        ("a list that is too long", ["frontier", "m.ebb", "--budgets", ",".join(["1GB"] * 65)], r"more than 64 sizes"),
+        ("a curve within one budget", ["frontier", "m.ebb", "--budget", "1GB"], r"frontier takes no --budget"),
         ("nesterov without momentum", [*plan, "--nesterov", "--momentum", "0"], r"momentum"),
     ]
     for name, args, stderr in rows:
@@ -192,6 +199,9 @@ def io_rows():
     yield Case("a full disk (doctor)", ["doctor", "--json", "-o", "/dev/full"], IO, r"/dev/full.*No space")
     yield Case("a folder for plans that cannot be made", ["fit", "m.ebb", "--budget", "1MB", "--plans", "{d}/no/where"], IO,
                r"no/where", files=small)
+
+    yield Case("a folder for a curve's plans that cannot be made", ["frontier", "m.ebb", "--effort", "500", "--plans",
+                                                                    "{d}/no/where"], IO, r"no/where", files=small)
 
     def old_output(folder):
         (folder / "out.json").write_text("old")
