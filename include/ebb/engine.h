@@ -64,6 +64,11 @@ typedef struct ebb_options {
     bool verify;              /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
+    /* Folder of plans that were made before, made if absent; NULL: none. Compiling, ebb_plan_model and
+     * ebb_frontier look for their answers there, audit what they find and store what they make; the answer
+     * is the same. A file that does not pass is planned anew, with a warning to the env's log. EBB_IO when
+     * the folder cannot be used. */
+    const char *cache;
     const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
                        * "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);

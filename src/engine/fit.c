@@ -205,6 +205,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
                 .budget_bytes = budget_bytes,
                 .deadline_ns = ebb_options_deadline_ns(env, options),
                 .max_added = max_added};
+    f.options.cache = NULL; /* its plans depend on the sizes that were tried before */
     f.dims = EBB_NEW(&arena, ebb_dim_binding, n_dims + 1);
     ebb_fit_result *result = ebb_calloc(env, 1, sizeof(*result));
     status = f.dims && result ? ebb_open_backend(env, options, &f.backend) : EBB_NO_MEMORY;

@@ -24,6 +24,10 @@ static void set_deadline(ebb_sweep *s) {
     if (s->n_searches > 0) s->n_searches--;
 }
 
+static bool fits(const ebb_plan *plan, const ebb_point *point) {
+    return point->budget_bytes < 0 || plan->total_bytes <= point->budget_bytes;
+}
+
 static bool beats(const ebb_point *p, const ebb_point *other) {
     return p->plan && (!other->plan || p->plan->time_ns < other->plan->time_ns);
 }
@@ -49,7 +53,7 @@ static ebb_status take(ebb_sweep *s, ebb_point *to, ebb_answer *answer) {
 
 /* The same steps as another point's, packed for this one's budget, where they fit and are faster. */
 static ebb_status carry(ebb_sweep *s, ebb_point *to, const ebb_point *from) {
-    if (!beats(from, to) || from->plan->total_bytes > to->budget_bytes) return EBB_OK;
+    if (!beats(from, to) || !fits(from->plan, to)) return EBB_OK;
     ebb_plan *plan;
     ebb_sweep_set_budget(s, to->budget_bytes);
     ebb_status status = ebb_planner_pack(&s->p, from->selection, EBB_REUSE_IN_PLACE, &plan);
@@ -82,7 +86,7 @@ static ebb_status plan_point(ebb_sweep *s, ebb_point *to, const ebb_point *large
     ebb_status status = carry(s, to, &s->base);
     if (status != EBB_OK || (to->plan && !ebb_planner_any_choice(&s->p))) return status;
     status = search(s, to, larger);
-    if (status == EBB_OK && beats(&s->least, to) && s->least.plan->total_bytes <= to->budget_bytes)
+    if (status == EBB_OK && beats(&s->least, to) && fits(s->least.plan, to))
         status = search(s, to, &s->least);
     return status == EBB_OK ? carry(s, to, &s->least) : status;
 }
@@ -130,50 +134,53 @@ static int64_t asked_bytes(const ebb_sweep *s, const ebb_frontier_budget *budget
     return bytes < 9e18 ? ebb_max_i64(1, (int64_t)bytes) : INT64_MAX;
 }
 
-static void list_budgets(ebb_sweep *s, const ebb_frontier_request *request) {
-    int64_t high = s->p.base_total_bytes, parts = (int64_t)request->n_points - 1;
+void ebb_sweep_list(ebb_sweep *s, const ebb_frontier_request *request, int64_t least_bytes) {
+    int64_t high = s->p.base_total_bytes, parts = (int64_t)request->n_points - 1, less = high - least_bytes;
     uint32_t n = request->budgets ? request->n_budgets : request->n_points;
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t less = high - s->least.plan->total_bytes; /* at most: least is the baseline or below */
+    for (uint32_t i = 0; i < n; i++)
         s->points[i].budget_bytes = request->budgets ? asked_bytes(s, &request->budgets[i])
                                                      : high - (less / parts * i + less % parts * i / parts);
-    }
     qsort(s->points, n, sizeof(*s->points), larger_first);
+    s->n_points = 0;
     for (uint32_t i = 0; i < n; i++)
         if (s->n_points == 0 || s->points[i].budget_bytes < s->points[s->n_points - 1].budget_bytes)
             s->points[s->n_points++].budget_bytes = s->points[i].budget_bytes;
-    s->n_searches = s->n_points + s->n_points / 2;
 }
 
-/* The two ends of the curve: the fastest that there is as listed, and the smallest that is found. */
-static ebb_status find_ends(ebb_sweep *s, ebb_answer *base) {
-    s->base.budget_bytes = s->least.budget_bytes = INT64_MAX;
-    ebb_status status = take(s, &s->base, base);
+/* The smallest plan that is found; the baseline is one. */
+static ebb_status find_least(ebb_sweep *s) {
     ebb_answer least;
-    if (status != EBB_OK) return status;
+    s->least.budget_bytes = -1;
+    ebb_sweep_set_budget(s, -1);
     set_deadline(s);
-    status = ebb_planner_least(&s->p, &least);
+    ebb_status status = ebb_planner_least(&s->p, &least);
     s->stopped = status == EBB_INTERRUPTED;
     if (status != EBB_OK && !s->stopped) return status;
-    bool smaller = least.plan && least.plan->total_bytes < s->base.plan->total_bytes;
-    if (smaller) return take(s, &s->least, &least);
+    if (least.plan && least.plan->total_bytes < s->base.plan->total_bytes)
+        return take(s, &s->least, &least);
     ebb_answer_drop(&least);
     return carry(s, &s->least, &s->base);
 }
 
-ebb_status ebb_sweep_run(ebb_sweep *s, ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
-                         const ebb_options *options, const ebb_frontier_request *request) {
+ebb_status ebb_sweep_open(ebb_sweep *s, ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                          const ebb_options *options, double max_added) {
     ebb_answer base;
-    *s = (ebb_sweep){.options = *options, .max_added = request->max_added};
-    s->n_searches = 1 + (request->budgets ? request->n_budgets : request->n_points) * 3 / 2;
+    *s = (ebb_sweep){.options = *options, .max_added = max_added, .base = {.budget_bytes = -1}};
     ebb_sweep_set_budget(s, -1);
     ebb_status status = ebb_planner_open(env, facts, backend, &s->options, NULL, &s->p, &base);
     s->deadline_ns = s->p.deadline_ns;
-    if (status == EBB_OK) status = find_ends(s, &base);
-    if (status == EBB_OK) list_budgets(s, request);
+    if (status == EBB_OK) status = take(s, &s->base, &base);
+    ebb_answer_drop(&base);
+    return status;
+}
+
+ebb_status ebb_sweep_run(ebb_sweep *s, const ebb_frontier_request *request) {
+    s->n_searches = 1 + (request->budgets ? request->n_budgets : request->n_points) * 3 / 2;
+    ebb_status status = find_least(s);
+    if (status == EBB_OK) ebb_sweep_list(s, request, s->least.plan->total_bytes);
+    s->n_searches = s->n_points * 3 / 2;
     if (status == EBB_OK) status = sweep_down(s);
     if (status == EBB_OK) status = sweep_up(s);
-    ebb_answer_drop(&base);
     return status;
 }
 

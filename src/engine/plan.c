@@ -1,5 +1,7 @@
 /* select, rewrite, plan, certify: a planning graph becomes a plan within a budget. */
-#include "engine/plan.h"
+#include "engine/cache.h"
+
+#include <stdio.h>
 
 void ebb_answer_drop(ebb_answer *answer) {
     ebb_selection_destroy(answer->selection);
@@ -62,7 +64,12 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
         request.on_progress = report;
         request.progress_ctx = p;
     }
-    return ebb_select(p->env, &request, out);
+    uint64_t started_ns = ebb_clock_ns(p->env);
+    ebb_status status = ebb_select(p->env, &request, out);
+    /* Then the search may have looked at the clock too late. */
+    if (request.time_limit_ns > 0 && ebb_clock_ns(p->env) - started_ns >= request.time_limit_ns)
+        p->hurried = true;
+    return status;
 }
 
 ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
@@ -164,21 +171,46 @@ static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_c
     return EBB_OK;
 }
 
-ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
-                            const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
-    ebb_planner p;
-    ebb_answer base, answer = {0};
-    ebb_status stopped = EBB_OK, status = ebb_planner_open(env, facts, backend, options, hint, &p, &base);
-    if (status == EBB_OK) status = plan_by_mode(&p, &base, &answer);
+/* Searches, and certifies what was found: out->plan. */
+static ebb_status make_plan(ebb_planner *p, ebb_answer *base, ebb_compiled *out) {
+    ebb_answer answer = {0};
+    ebb_status stopped = EBB_OK, status = plan_by_mode(p, base, &answer);
     if (status == EBB_INTERRUPTED && answer.plan) stopped = status, status = EBB_OK;
-    if (status == EBB_OK) status = ebb_planner_certify(&p, answer.plan);
-    if (status == EBB_OK) status = ebb_planner_dump(&p, answer.plan);
-    if (status == EBB_OK) status = keep_genes(env, answer.selection, out);
+    if (status == EBB_OK) status = ebb_planner_certify(p, answer.plan);
+    if (status == EBB_OK) status = keep_genes(p->env, answer.selection, out);
     if (status == EBB_OK) {
         out->plan = answer.plan;
         answer.plan = NULL;
     }
-    ebb_answer_drop(&base);
     ebb_answer_drop(&answer);
     return status == EBB_OK ? stopped : status;
+}
+
+/* From the cache, or made and stored there. */
+static ebb_status find_plan(ebb_planner *p, ebb_answer *base, ebb_compiled *out) {
+    char which[64];
+    ebb_cache cache;
+    int64_t budget = p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes : -1;
+    (void)snprintf(which, sizeof which, "plan mode %d budget %lld", (int)p->options->memory,
+                   (long long)budget);
+    ebb_status status = ebb_cache_open(&cache, p);
+    if (status == EBB_OK) status = ebb_cache_find(&cache, which, budget, &out->plan);
+    if (status == EBB_OK && !out->plan) {
+        status = ebb_cache_check_writable(&cache);
+        if (status == EBB_OK) status = make_plan(p, base, out);
+        if (status == EBB_OK && !p->hurried) status = ebb_cache_store(&cache, which, out->plan);
+    }
+    ebb_cache_close(&cache);
+    return status;
+}
+
+ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                            const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
+    ebb_planner p;
+    ebb_answer base;
+    ebb_status status = ebb_planner_open(env, facts, backend, options, hint, &p, &base);
+    if (status == EBB_OK) status = find_plan(&p, &base, out);
+    ebb_status dumped = out->plan ? ebb_planner_dump(&p, out->plan) : EBB_OK;
+    ebb_answer_drop(&base);
+    return status == EBB_OK ? dumped : status;
 }

@@ -21,6 +21,7 @@ typedef struct ebb_planner {
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    bool hurried;         /* a time limit struck a search: another machine's answer may differ */
     ebb_hint hint;
 } ebb_planner;
 

@@ -18,6 +18,8 @@ static ebb_status copy_options(ebb_engine *engine, const ebb_options *options) {
     *to = *options;
     const char **fetch = EBB_NEW(&engine->arena, const char *, options->n_fetch);
     if (!fetch || !(to->device = ebb_arena_text(&engine->arena, options->device))) return EBB_NO_MEMORY;
+    if (options->cache && !(to->cache = ebb_arena_text(&engine->arena, options->cache)))
+        return EBB_NO_MEMORY;
     if (options->dump && !(to->dump = ebb_arena_text(&engine->arena, options->dump))) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < options->n_fetch; i++)
         if (!(fetch[i] = ebb_arena_text(&engine->arena, options->fetch[i]))) return EBB_NO_MEMORY;

@@ -84,6 +84,13 @@ static void print_dump(void *ctx, const char *pass, const char *text) {
     fprintf(stderr, "# after %s\n%s", pass, text);
 }
 
+/* An empty variable is none. */
+static const char *cache_folder(const tool_args *args) {
+    const char *variable = getenv("EBB_CACHE");
+    if (args->cache != NULL) return args->cache;
+    return variable != NULL && *variable != '\0' ? variable : NULL;
+}
+
 ebb_status tool_options(tool *t, ebb_options *out) {
     const tool_args *args = &t->args;
     ebb_options_init(out);
@@ -104,6 +111,7 @@ ebb_status tool_options(tool *t, ebb_options *out) {
     out->verify = args->verify;
     out->fetch = args->n_fetch > 0 ? args->fetch : NULL;
     out->n_fetch = args->n_fetch;
+    out->cache = cache_folder(args);
     out->dump = args->dump;
     out->on_dump = print_dump;
     return EBB_OK;

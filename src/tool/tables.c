@@ -101,6 +101,8 @@ const tool_flag tool_flags[] = {
      "the same in MiB"},
     {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
+    {"cache", 0, TOOL_TEXT, AT(cache), P | C | R, "DIR", 0, 0, NULL,
+     "folder of plans made before (default: the variable EBB_CACHE; else none)"},
     {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
      "evaluation mode: no gradients, no updates"},
     {"phased", 0, TOOL_SWITCH, AT(phased), MODELS, NULL, 0, 0, NULL,

@@ -28,7 +28,7 @@ typedef struct tool_args {
     uint32_t n_dims;
     const char *fetch[TOOL_MAX_LIST];
     uint32_t n_fetch;
-    const char *device, *method, *dump, *plans, *over;
+    const char *device, *method, *dump, *plans, *over, *cache;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t budget_bytes, threads, seed, effort, steps, points;

@@ -64,6 +64,7 @@ def usage_rows():
         ("a list with a share that is none", ["frontier", "m.ebb", "--budgets", "x%"], r"--budgets: \"x%\" is not"),
         ("a list that is too long", ["frontier", "m.ebb", "--budgets", ",".join(["1GB"] * 65)], r"more than 64 sizes"),
         ("a curve within one budget", ["frontier", "m.ebb", "--budget", "1GB"], r"frontier takes no --budget"),
+        ("fit takes no cache", ["fit", "m.ebb", "--budget", "1GB", "--cache", "c"], r"fit takes no --cache"),
         ("nesterov without momentum", [*plan, "--nesterov", "--momentum", "0"], r"momentum"),
     ]
     for name, args, stderr in rows:
@@ -202,6 +203,13 @@ def io_rows():
 
     yield Case("a folder for a curve's plans that cannot be made", ["frontier", "m.ebb", "--effort", "500", "--plans",
                                                                     "{d}/no/where"], IO, r"no/where", files=small)
+
+    for command in (["plan"], ["frontier", "--effort", "500"], ["run", "--device", "ref"]):
+        yield Case(f"a cache that cannot be made ({command[0]})", [command[0], "m.ebb", *command[1:], "--cache",
+                                                                   "{d}/no/where"], IO, r"no/where: No such file",
+                   files=small)
+        yield Case(f"a cache in a file ({command[0]})", [command[0], "m.ebb", *command[1:]], IO, r"m\.ebb: Not a directory",
+                   files=small, env={"EBB_CACHE": "m.ebb"})
 
     def old_output(folder):
         (folder / "out.json").write_text("old")
