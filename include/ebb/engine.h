@@ -64,6 +64,14 @@ typedef struct ebb_options {
     bool verify;              /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
+    /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
+     * not held from their last reader in forward to their first one in backward, whatever the budget.
+     * EBB_USAGE: a name that fits nothing; a value of both; one to drop that cannot be made again, unless a
+     * glob passes over it. */
+    const char *const *keep;
+    uint32_t n_keep;
+    const char *const *drop;
+    uint32_t n_drop;
     /* Folder of plans that were made before, made if absent; NULL: none. Compiling, ebb_plan_model and
      * ebb_frontier look for their answers there, audit what they find and store what they make; the answer
      * is the same. A file that does not pass is planned anew, with a warning to the env's log. EBB_IO when
@@ -111,10 +119,11 @@ typedef struct ebb_fit_result {
 } ebb_fit_result;
 /* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within
  * budget_bytes, in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
- * recomputation. The next larger one was tried in vain. Where plans are searched for that is no proof: a
- * larger one may exist that was not found, the more so since budget mode tries the sizes of graphs whose
- * search is dear with a part of the effort, each from the last size's answer on. On EBB_INTERRUPTED *out
- * has the rows so far, and the last one's batch may not be the largest. */
+ * recomputation. options.keep and drop bind budget mode alone. The next larger one was tried in vain. Where
+ * plans are searched for that is no proof: a larger one may exist that was not found, the more so since
+ * budget mode tries the sizes of graphs whose search is dear with a part of the effort, each from the last
+ * size's answer on. On EBB_INTERRUPTED *out has the rows so far, and the last one's batch may not be the
+ * largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added,

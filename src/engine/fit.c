@@ -193,9 +193,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
                         (long long)budget_bytes);
     if (!(max_added >= 0 && max_added <= 1e6))
         return ebb_fail(env, EBB_USAGE, "the most added time is %g; it must be in [0, 1e6]", max_added);
-    ebb_options checked = *options;
-    checked.memory = EBB_MEMORY_IN_PLACE;
-    ebb_status status = ebb_options_check(env, &checked);
+    ebb_status status = ebb_options_check_but_mode(env, options);
     if (status != EBB_OK) return status;
     ebb_arena arena;
     ebb_arena_init(&arena, env);

@@ -96,9 +96,7 @@ ebb_status ebb_frontier(ebb_env *env, const ebb_model *model, const ebb_dim_bind
                         const ebb_options *options, const ebb_frontier_request *request,
                         ebb_frontier_result **out) {
     *out = NULL;
-    ebb_options checked = *options;
-    checked.memory = EBB_MEMORY_IN_PLACE;
-    ebb_status status = ebb_options_check(env, &checked);
+    ebb_status status = ebb_options_check_but_mode(env, options);
     if (status == EBB_OK) status = check_request(env, request);
     if (status != EBB_OK) return status;
     ebb_backend *backend = NULL;

@@ -83,7 +83,7 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
 /* ---- the sweep ------------------------------------------------------------------------------------- */
 
 static ebb_status plan_point(ebb_sweep *s, ebb_point *to, const ebb_point *larger) {
-    ebb_status status = carry(s, to, &s->base);
+    ebb_status status = s->p.any_drop ? EBB_OK : carry(s, to, &s->base);
     if (status != EBB_OK || (to->plan && !ebb_planner_any_choice(&s->p))) return status;
     status = search(s, to, larger);
     if (status == EBB_OK && beats(&s->least, to) && fits(s->least.plan, to))
@@ -135,7 +135,8 @@ static int64_t asked_bytes(const ebb_sweep *s, const ebb_frontier_budget *budget
 }
 
 void ebb_sweep_list(ebb_sweep *s, const ebb_frontier_request *request, int64_t least_bytes) {
-    int64_t high = s->p.base_total_bytes, parts = (int64_t)request->n_points - 1, less = high - least_bytes;
+    int64_t high = s->p.base_total_bytes, parts = (int64_t)request->n_points - 1,
+            less = ebb_max_i64(0, high - least_bytes);
     uint32_t n = request->budgets ? request->n_budgets : request->n_points;
     for (uint32_t i = 0; i < n; i++)
         s->points[i].budget_bytes = request->budgets ? asked_bytes(s, &request->budgets[i])
@@ -156,7 +157,7 @@ static ebb_status find_least(ebb_sweep *s) {
     ebb_status status = ebb_planner_least(&s->p, &least);
     s->stopped = status == EBB_INTERRUPTED;
     if (status != EBB_OK && !s->stopped) return status;
-    if (least.plan && least.plan->total_bytes < s->base.plan->total_bytes)
+    if (least.plan && (s->p.any_drop || least.plan->total_bytes < s->base.plan->total_bytes))
         return take(s, &s->least, &least);
     ebb_answer_drop(&least);
     return carry(s, &s->least, &s->base);
@@ -190,4 +191,5 @@ void ebb_sweep_close(ebb_sweep *s) {
     ebb_plan_destroy(s->least.plan);
     for (size_t i = 0; i < s->found.n; i++) ebb_answer_drop(&s->found.at[i]);
     EBB_ARRAY_FREE(s->p.env, &s->found);
+    ebb_planner_close(&s->p);
 }

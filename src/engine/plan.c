@@ -60,6 +60,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
                                   .seed = o->seed,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
+    if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
     if (o->on_progress && method != EBB_METHOD_NONE) {
         request.on_progress = report;
         request.progress_ctx = p;
@@ -70,6 +71,21 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
     if (request.time_limit_ns > 0 && ebb_clock_ns(p->env) - started_ns >= request.time_limit_ns)
         p->hurried = true;
     return status;
+}
+
+static ebb_status open_pins(ebb_planner *p) {
+    if (p->options->n_keep + p->options->n_drop == 0) return EBB_OK;
+    p->pins = ebb_calloc(p->env, p->facts->n_values, 1);
+    if (!p->pins) return EBB_NO_MEMORY;
+    ebb_status status = ebb_pins_resolve(p->env, p->facts, p->options, p->pins);
+    for (uint32_t v = 0; v < p->facts->n_values; v++)
+        p->any_drop = p->any_drop || p->pins[v] == EBB_PIN_DROP;
+    return status;
+}
+
+void ebb_planner_close(ebb_planner *p) {
+    if (p->pins) ebb_cfree(p->env, p->pins, p->facts->n_values, 1);
+    p->pins = NULL;
 }
 
 ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
@@ -84,7 +100,8 @@ ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
                        .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
                        .hint = hint ? *hint : (ebb_hint){0}};
     p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
-    ebb_status status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
+    ebb_status status = open_pins(p);
+    if (status == EBB_OK) status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
     if (status == EBB_OK) status = ebb_planner_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
     if (status != EBB_OK) return status;
     p->base_arena_bytes = base->plan->arena_bytes;
@@ -212,5 +229,6 @@ ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
     if (status == EBB_OK) status = find_plan(&p, &base, out);
     ebb_status dumped = out->plan ? ebb_planner_dump(&p, out->plan) : EBB_OK;
     ebb_answer_drop(&base);
+    ebb_planner_close(&p);
     return status == EBB_OK ? dumped : status;
 }

@@ -21,6 +21,8 @@ typedef struct ebb_planner {
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
+    bool any_drop;        /* among the pins: then the baseline is no answer */
     bool hurried;         /* a time limit struck a search: another machine's answer may differ */
     ebb_hint hint;
 } ebb_planner;
@@ -32,6 +34,11 @@ void ebb_answer_drop(ebb_answer *answer);
 EBB_CHECKED ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
                                         const ebb_options *options, const ebb_hint *hint, ebb_planner *p,
                                         ebb_answer *base);
+void ebb_planner_close(ebb_planner *p); /* also after a failure to open */
+
+/* The options' keep and drop as an ebb_pin for each of graph->n_values. EBB_USAGE. */
+EBB_CHECKED ebb_status ebb_pins_resolve(ebb_env *env, const ebb_pgraph *graph, const ebb_options *options,
+                                        uint8_t *pins);
 
 /* *out is the selection, also when the status is EBB_INTERRUPTED and there is one so far; else NULL.
  * limit_bytes: EBB_METHOD_BUDGET only. genes: where to go on from, or NULL. */

@@ -69,7 +69,8 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     ebb_answer least;
     ebb_status status = ebb_planner_least(p, &least);
     if (!least.plan) return status;
-    const ebb_answer *smallest = least.plan->total_bytes <= base->plan->total_bytes ? &least : base;
+    bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const ebb_answer *smallest = least_is ? &least : base;
     if (status == EBB_OK && fits(p, smallest->plan)) {
         status = ebb_planner_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET) status = EBB_OK;
@@ -95,12 +96,12 @@ ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
     *out = (ebb_answer){0};
     const ebb_compiled *warm = p->hint.warm;
     ebb_status status = EBB_OK;
-    if (!fits(p, base->plan) || ebb_planner_any_choice(p)) {
+    if (!fits(p, base->plan) || ebb_planner_any_choice(p) || p->any_drop) {
         status = ebb_planner_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
         if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
     }
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        offer(p, out, base);
+        if (!p->any_drop) offer(p, out, base);
         return status;
     }
     ebb_answer_drop(out);

@@ -114,11 +114,10 @@ static ebb_status add_dim(tool *t, const tool_flag *flag, char *value) {
     return EBB_OK;
 }
 
-static ebb_status add_fetch(tool *t, const char *value) {
-    tool_args *args = &t->args;
-    if (args->n_fetch == TOOL_MAX_LIST)
-        return tool_fail(t, EBB_USAGE, "--fetch is given more than %d times", TOOL_MAX_LIST);
-    args->fetch[args->n_fetch++] = value;
+static ebb_status add_name(tool *t, const tool_flag *flag, const char *value, tool_list *list) {
+    if (list->n == TOOL_MAX_LIST)
+        return tool_fail(t, EBB_USAGE, "--%s is given more than %d times", flag->name, TOOL_MAX_LIST);
+    list->at[list->n++] = value;
     return EBB_OK;
 }
 
@@ -159,7 +158,7 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     case TOOL_DIM:
         return add_dim(t, flag, value);
     case TOOL_LIST:
-        return add_fetch(t, value);
+        return add_name(t, flag, value, field);
     case TOOL_BUDGETS:
         return set_budgets(t, flag, value);
     case TOOL_SWITCH:

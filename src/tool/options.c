@@ -109,8 +109,12 @@ ebb_status tool_options(tool *t, ebb_options *out) {
     out->nesterov = args->nesterov;
     out->poison = args->poison;
     out->verify = args->verify;
-    out->fetch = args->n_fetch > 0 ? args->fetch : NULL;
-    out->n_fetch = args->n_fetch;
+    out->fetch = args->fetch.at;
+    out->n_fetch = args->fetch.n;
+    out->keep = args->keep.at;
+    out->n_keep = args->keep.n;
+    out->drop = args->drop.at;
+    out->n_drop = args->drop.n;
     out->cache = cache_folder(args);
     out->dump = args->dump;
     out->on_dump = print_dump;

@@ -15,9 +15,14 @@
 
 #define TOOL_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given */
+enum { TOOL_MAX_LIST = 64 }; /* --dim, --fetch, --keep, --drop: how often each may be given */
 
 /* ---- what a command line says ------------------------------------------------------------------- */
+
+typedef struct tool_list {
+    const char *at[TOOL_MAX_LIST];
+    uint32_t n;
+} tool_list;
 
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
@@ -26,8 +31,7 @@ typedef struct tool_args {
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
-    const char *fetch[TOOL_MAX_LIST];
-    uint32_t n_fetch;
+    tool_list fetch, keep, drop;
     const char *device, *method, *dump, *plans, *over, *cache;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
@@ -55,7 +59,7 @@ typedef enum tool_kind {
     TOOL_TEXT,
     TOOL_CHOICE, /* text: one of the words in `choices` */
     TOOL_DIM,    /* appended to dims: NAME=SIZE */
-    TOOL_LIST,   /* appended to fetch */
+    TOOL_LIST,   /* tool_list: appended to it */
     TOOL_BUDGETS /* budgets: 10GiB,60% */
 } tool_kind;
 
