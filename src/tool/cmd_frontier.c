@@ -1,6 +1,8 @@
 /* ebb frontier: what each byte less costs in time. */
 #include "out.h"
 
+#include <stdlib.h>
+
 #define POINTS_DEFAULT 12
 #define BAR_WIDTH      30
 
@@ -106,9 +108,21 @@ static ebb_status print_answers(tool *t, answers *a) {
                      (long long)result->smallest_bytes);
 }
 
-static ebb_status find_and_print(tool *t, const ebb_options *options, const ebb_model *model) {
-    static answers a; /* a quarter of a megabyte: too much for a stack */
-    ebb_options watched = *options;
+/* Interrupted: what was found is still worth telling. */
+static ebb_status tell(tool *t, const ebb_frontier_result *result, ebb_status status) {
+    bool cut_short = status == EBB_INTERRUPTED;
+    if (result == NULL || (cut_short && result->n_rows == 0)) return status;
+    answers *a = calloc(1, sizeof *a); /* a quarter of a megabyte: too much for a stack */
+    if (a == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the answer: %zu bytes", sizeof *a);
+    a->result = result;
+    if (cut_short) (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
+    ebb_status printed = print_answers(t, a);
+    if (cut_short && printed != EBB_OK) t->error[0] = '\0';
+    free(a);
+    return printed != EBB_OK ? printed : status;
+}
+
+static ebb_status find_and_print(tool *t, ebb_options *options, const ebb_model *model) {
     tool_progress progress;
     ebb_frontier_result *result = NULL;
     ebb_frontier_request request = {.budgets = t->args.n_budgets > 0 ? t->args.budgets : NULL,
@@ -116,20 +130,11 @@ static ebb_status find_and_print(tool *t, const ebb_options *options, const ebb_
                                     .n_points =
                                         t->args.points > 0 ? (uint32_t)t->args.points : POINTS_DEFAULT,
                                     .max_added = t->args.max_added >= 0 ? t->args.max_added : -1};
-    tool_progress_begin(&progress, t, &watched);
+    tool_progress_begin(&progress, t, options);
     ebb_status status =
-        ebb_frontier(t->env, model, t->args.dims, t->args.n_dims, &watched, &request, &result);
+        ebb_frontier(t->env, model, t->args.dims, t->args.n_dims, options, &request, &result);
     tool_progress_end(&progress);
-    a.result = result;
-    if (status == EBB_INTERRUPTED && result != NULL && result->n_rows > 0) {
-        (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
-        ebb_status printed = print_answers(t, &a);
-        if (printed != EBB_OK) {
-            t->error[0] = '\0';
-            status = printed;
-        }
-    }
-    if (status == EBB_OK) status = print_answers(t, &a);
+    status = tell(t, result, status);
     if (result != NULL) ebb_frontier_result_destroy(t->env, result);
     return status;
 }
