@@ -115,11 +115,10 @@ static ebb_status tell(tool *t, const ebb_frontier_result *result, ebb_status st
     answers *a = calloc(1, sizeof *a); /* a quarter of a megabyte: too much for a stack */
     if (a == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the answer: %zu bytes", sizeof *a);
     a->result = result;
-    if (cut_short) (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
     ebb_status printed = print_answers(t, a);
-    if (cut_short && printed != EBB_OK) t->error[0] = '\0';
     free(a);
-    return printed != EBB_OK ? printed : status;
+    if (printed != EBB_OK || !cut_short) return printed != EBB_OK ? printed : status;
+    return tool_fail(t, status, "interrupted: the answer is what was found until then");
 }
 
 static ebb_status find_and_print(tool *t, ebb_options *options, const ebb_model *model) {
