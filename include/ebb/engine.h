@@ -64,6 +64,19 @@ typedef struct ebb_options {
     bool verify;              /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
+    /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
+     * not held from their last reader in forward to their first one in backward, whatever the budget.
+     * EBB_USAGE: a name that fits nothing; a value of both; one to drop that cannot be made again, unless a
+     * glob passes over it. */
+    const char *const *keep;
+    uint32_t n_keep;
+    const char *const *drop;
+    uint32_t n_drop;
+    /* Folder of plans that were made before, made if absent; NULL: none. Compiling, ebb_plan_model and
+     * ebb_frontier look for their answers there, audit what they find and store what they make; the answer
+     * is the same. A file that does not pass is planned anew, with a warning to the env's log. EBB_IO when
+     * the folder cannot be used. */
+    const char *cache;
     const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
                        * "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
@@ -106,15 +119,56 @@ typedef struct ebb_fit_result {
 } ebb_fit_result;
 /* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within
  * budget_bytes, in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
- * recomputation. The next larger one was tried in vain. Where plans are searched for that is no proof: a
- * larger one may exist that was not found, the more so since budget mode tries the sizes of graphs whose
- * search is dear with a part of the effort, each from the last size's answer on. On EBB_INTERRUPTED *out
- * has the rows so far, and the last one's batch may not be the largest. */
+ * recomputation. options.keep and drop bind budget mode alone. The next larger one was tried in vain. Where
+ * plans are searched for that is no proof: a larger one may exist that was not found, the more so since
+ * budget mode tries the sizes of graphs whose search is dear with a part of the effort, each from the last
+ * size's answer on. On EBB_INTERRUPTED *out has the rows so far, and the last one's batch may not be the
+ * largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added,
                                        ebb_fit_result **out);
 EBB_API void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result);
+
+/* ---- frontier: what each byte less costs
+ * ---------------------------------------------------------------- */
+
+typedef struct ebb_frontier_budget {
+    int64_t bytes; /* of total_bytes, > 0; or -1: by share */
+    double share;  /* of the baseline's total_bytes, in (0, 10] */
+} ebb_frontier_budget;
+#define EBB_FRONTIER_MAX_BUDGETS 64
+typedef struct ebb_frontier_request {
+    const ebb_frontier_budget *budgets; /* or NULL: n_points evenly from the baseline's total_bytes down to
+                                         * those of the smallest plan that the search finds */
+    uint32_t n_budgets;                 /* at most EBB_FRONTIER_MAX_BUDGETS */
+    uint32_t n_points;                  /* in [2, EBB_FRONTIER_MAX_BUDGETS]; unused with budgets */
+    double max_added; /* the curve ends before the first budget that adds more time than this share of the
+                       * baseline's; -1: it does not */
+} ebb_frontier_request;
+
+typedef struct ebb_frontier_row {
+    int64_t budget_bytes;
+    int64_t total_bytes, time_ns;
+    int64_t bound_time_ns; /* the certificate: no plan within this budget is faster */
+    ebb_plan *plan; /* owned by the result; NULL: none was found, and the three figures above are -1 */
+} ebb_frontier_row;
+typedef struct ebb_frontier_result {
+    int64_t baseline_total_bytes, baseline_time_ns;  /* in place, no recomputation */
+    int64_t smallest_bytes;                          /* total_bytes of the smallest plan that was found */
+    ebb_frontier_row rows[EBB_FRONTIER_MAX_BUDGETS]; /* largest budget first; equal budgets are one row */
+    uint32_t n_rows; /* fewer than asked for when max_added ended the curve or an interrupt the search */
+} ebb_frontier_result;
+/* The curve budget -> time of the model at these dimensions, from the largest budget to the smallest and
+ * back. Less budget never takes less time, and a budget without a plan is below all that have one. Each
+ * plan is the best that was found for its budget, from its neighbours' answers on; budgets are searched
+ * with the options' effort each. options.memory and budget_bytes are not read. On EBB_INTERRUPTED *out has
+ * the rows so far, which keep that order. */
+EBB_API EBB_CHECKED ebb_status ebb_frontier(ebb_env *env, const ebb_model *model,
+                                            const ebb_dim_binding *dims, uint32_t n_dims,
+                                            const ebb_options *options, const ebb_frontier_request *request,
+                                            ebb_frontier_result **out);
+EBB_API void ebb_frontier_result_destroy(ebb_env *env, ebb_frontier_result *result);
 
 /* ---- run
  * ----------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* base: the ground floor. What every other room stands on, and nothing about graphs or plans.
  *
  * It is: the environment (memory, errors, log, clock), arenas, growable arrays, bitsets, text,
- * counter-based random numbers, JSON reading and printing, whole-file reading and writing, and a
+ * counter-based random numbers, hashes, JSON reading and printing, whole-file reading and writing, and a
  * worker pool. It is not a place for anything that knows a tensor.
  *
  * Sizes: every product or sum of sizes that come from outside goes through the checked helpers.
@@ -160,6 +160,25 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n);
 /* Written to a temporary file beside path, synced, then renamed: path holds the old content or
  * the whole new content, never a half. path "-" writes standard output. EBB_IO on failure. */
 EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
+
+/* The folder is there afterwards; those above it are not made. EBB_IO. */
+EBB_CHECKED ebb_status ebb_folder_make(ebb_env *env, const char *path);
+/* EBB_IO when no file can be made in it. */
+EBB_CHECKED ebb_status ebb_folder_check_writable(ebb_env *env, const char *path);
+/* Whether there is a regular file. EBB_IO: something else of that name, or no telling. */
+EBB_CHECKED ebb_status ebb_file_find(ebb_env *env, const char *path, bool *found);
+
+/* ---- hash: 128 bits to name things by; who wants two things of one name can make them ----------- */
+
+typedef struct ebb_hash {
+    uint64_t high, low;
+} ebb_hash;
+void ebb_hash_init(ebb_hash *hash);
+/* Adding a and then b is adding the bytes of both in a row. */
+void ebb_hash_add(ebb_hash *hash, const void *bytes, size_t n);
+/* 32 hexadecimal digits into text. */
+#define EBB_HASH_TEXT 33
+const char *ebb_hash_text(const ebb_hash *hash, char text[EBB_HASH_TEXT]);
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 

@@ -93,9 +93,9 @@ ebb_status ebb_chapter_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     return status;
 }
 
-ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                             uint32_t n_dims, const ebb_options *o, ebb_backend *backend,
-                             const ebb_hint *hint, ebb_compiled *out) {
+ebb_status ebb_chapter_facts(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                             uint32_t n_dims, const ebb_options *o, ebb_backend *backend, ebb_compiled *out,
+                             const ebb_pgraph **out_facts) {
     *out = (ebb_compiled){0};
     ebb_status status = EBB_OK;
     const ebb_pgraph *facts = model->planning;
@@ -112,6 +112,15 @@ ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim
                      model->name, dims[0].name);
     }
     if (status == EBB_OK) status = ebb_dump_pgraph(env, o, "query", facts);
+    *out_facts = facts;
+    return status;
+}
+
+ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                             uint32_t n_dims, const ebb_options *o, ebb_backend *backend,
+                             const ebb_hint *hint, ebb_compiled *out) {
+    const ebb_pgraph *facts;
+    ebb_status status = ebb_chapter_facts(env, model, dims, n_dims, o, backend, out, &facts);
     if (status == EBB_OK)
         status = ebb_chapter_plan(env, facts, model->planning ? NULL : backend, o, hint, out);
     if (status == EBB_OK && o->verify) status = ebb_plan_audit(env, out->plan);

@@ -45,6 +45,8 @@ typedef struct ebb_hint {
 /* ---- options, checked once --------------------------------------------------------------------------- */
 
 EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *options);
+/* For calls that choose the mode and the budget themselves. */
+EBB_CHECKED ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *options);
 uint32_t ebb_options_threads(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */
 uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
@@ -63,6 +65,12 @@ EBB_CHECKED ebb_status ebb_dump_pgraph(ebb_env *env, const ebb_options *options,
 /* Asks the backend for each op's facts. */
 EBB_CHECKED ebb_status ebb_chapter_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
                                          ebb_pgraph **out);
+/* Both of them: out->graph and out->facts, to be freed by ebb_compiled_deinit on failure too. *facts is
+ * borrowed: out's, or the model's own if that is a planning graph. backend NULL: a planning graph.
+ * EBB_BAD_INPUT: nothing to run. */
+EBB_CHECKED ebb_status ebb_chapter_facts(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                         uint32_t n_dims, const ebb_options *options, ebb_backend *backend,
+                                         ebb_compiled *out, const ebb_pgraph **facts);
 /* select, rewrite, plan, certify, within the options' budget. hint may be NULL. backend NULL: a planning
  * graph. */
 EBB_CHECKED ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,

@@ -193,9 +193,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
                         (long long)budget_bytes);
     if (!(max_added >= 0 && max_added <= 1e6))
         return ebb_fail(env, EBB_USAGE, "the most added time is %g; it must be in [0, 1e6]", max_added);
-    ebb_options checked = *options;
-    checked.memory = EBB_MEMORY_IN_PLACE;
-    ebb_status status = ebb_options_check(env, &checked);
+    ebb_status status = ebb_options_check_but_mode(env, options);
     if (status != EBB_OK) return status;
     ebb_arena arena;
     ebb_arena_init(&arena, env);
@@ -205,6 +203,7 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
                 .budget_bytes = budget_bytes,
                 .deadline_ns = ebb_options_deadline_ns(env, options),
                 .max_added = max_added};
+    f.options.cache = NULL; /* its plans depend on the sizes that were tried before */
     f.dims = EBB_NEW(&arena, ebb_dim_binding, n_dims + 1);
     ebb_fit_result *result = ebb_calloc(env, 1, sizeof(*result));
     status = f.dims && result ? ebb_open_backend(env, options, &f.backend) : EBB_NO_MEMORY;

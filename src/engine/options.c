@@ -21,11 +21,20 @@ void ebb_options_init(ebb_options *options) {
 }
 
 ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
-    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
-    if (status != EBB_OK) return status;
     if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
                         (long long)o->budget_bytes);
+    if (o->memory != EBB_MEMORY_BUDGET && o->n_keep + o->n_drop > 0)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "values to keep or drop (%.60s) are chosen within a budget: give one, or leave them out",
+            o->n_keep > 0 ? o->keep[0] : o->drop[0]);
+    return ebb_options_check_but_mode(env, o);
+}
+
+ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
+    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
+    if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))

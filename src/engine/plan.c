@@ -1,5 +1,7 @@
 /* select, rewrite, plan, certify: a planning graph becomes a plan within a budget. */
-#include "engine/plan.h"
+#include "engine/cache.h"
+
+#include <stdio.h>
 
 void ebb_answer_drop(ebb_answer *answer) {
     ebb_selection_destroy(answer->selection);
@@ -58,15 +60,48 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
                                   .seed = o->seed,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
+    if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
     if (o->on_progress && method != EBB_METHOD_NONE) {
         request.on_progress = report;
         request.progress_ctx = p;
     }
-    return ebb_select(p->env, &request, out);
+    uint64_t started_ns = ebb_clock_ns(p->env);
+    ebb_status status = ebb_select(p->env, &request, out);
+    /* Then the search may have looked at the clock too late. */
+    if (request.time_limit_ns > 0 && ebb_clock_ns(p->env) - started_ns >= request.time_limit_ns)
+        p->hurried = true;
+    return status;
 }
 
-static ebb_status plan_baseline(ebb_planner *p, ebb_answer *base) {
-    ebb_status status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
+static ebb_status open_pins(ebb_planner *p) {
+    if (p->options->n_keep + p->options->n_drop == 0) return EBB_OK;
+    p->pins = ebb_calloc(p->env, p->facts->n_values, 1);
+    if (!p->pins) return EBB_NO_MEMORY;
+    ebb_status status = ebb_pins_resolve(p->env, p->facts, p->options, p->pins);
+    for (uint32_t v = 0; v < p->facts->n_values; v++)
+        p->any_drop = p->any_drop || p->pins[v] == EBB_PIN_DROP;
+    return status;
+}
+
+void ebb_planner_close(ebb_planner *p) {
+    if (p->pins) ebb_cfree(p->env, p->pins, p->facts->n_values, 1);
+    p->pins = NULL;
+}
+
+ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                            const ebb_options *options, const ebb_hint *hint, ebb_planner *p,
+                            ebb_answer *base) {
+    *base = (ebb_answer){0};
+    *p = (ebb_planner){.env = env,
+                       .facts = facts,
+                       .options = options,
+                       .backend = backend ? backend->api->name : "none",
+                       .n_threads = backend ? backend->n_threads : 1,
+                       .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
+                       .hint = hint ? *hint : (ebb_hint){0}};
+    p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
+    ebb_status status = open_pins(p);
+    if (status == EBB_OK) status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
     if (status == EBB_OK) status = ebb_planner_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
     if (status != EBB_OK) return status;
     p->base_arena_bytes = base->plan->arena_bytes;
@@ -114,7 +149,7 @@ static int64_t least_standing_bytes(const ebb_planner *p) {
     return sum - slack;
 }
 
-static ebb_status certify(ebb_planner *p, ebb_plan *plan) {
+ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan) {
     ebb_arena arena;
     ebb_arena_init(&arena, p->env);
     ebb_bound bound;
@@ -128,13 +163,19 @@ static ebb_status certify(ebb_planner *p, ebb_plan *plan) {
     return status;
 }
 
-static ebb_status dump_schedule(const ebb_planner *p, const ebb_selection *selection) {
+ebb_status ebb_planner_dump(const ebb_planner *p, const ebb_plan *plan) {
     if (!p->options->dump || strcmp(p->options->dump, "schedule") != 0) return EBB_OK;
-    ebb_pgraph *scheduled;
-    ebb_status status = ebb_rewrite(p->env, p->facts, selection->steps, selection->n_steps, &scheduled);
-    if (status != EBB_OK) return status;
-    status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
+    ebb_arena arena;
+    ebb_arena_init(&arena, p->env);
+    ebb_pgraph *scheduled = NULL;
+    ebb_step_choice *steps = EBB_NEW(&arena, ebb_step_choice, plan->n_steps);
+    ebb_status status = steps ? EBB_OK : EBB_NO_MEMORY;
+    for (uint32_t i = 0; steps && i < plan->n_steps; i++)
+        steps[i] = (ebb_step_choice){plan->steps[i].op, plan->steps[i].alternative};
+    if (status == EBB_OK) status = ebb_rewrite(p->env, p->facts, steps, plan->n_steps, &scheduled);
+    if (status == EBB_OK) status = ebb_dump_pgraph(p->env, p->options, "schedule", scheduled);
     ebb_pgraph_destroy(scheduled);
+    ebb_arena_deinit(&arena);
     return status;
 }
 
@@ -147,28 +188,47 @@ static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_c
     return EBB_OK;
 }
 
-ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
-                            const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
-    ebb_planner p = {.env = env,
-                     .facts = facts,
-                     .options = options,
-                     .backend = backend ? backend->api->name : "none",
-                     .n_threads = backend ? backend->n_threads : 1,
-                     .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
-                     .hint = hint ? *hint : (ebb_hint){0}};
-    p.deadline_ns = p.hint.deadline_ns > 0 ? p.hint.deadline_ns : ebb_options_deadline_ns(env, options);
-    ebb_answer base = {0}, answer = {0};
-    ebb_status stopped = EBB_OK, status = plan_baseline(&p, &base);
-    if (status == EBB_OK) status = plan_by_mode(&p, &base, &answer);
+/* Searches, and certifies what was found: out->plan. */
+static ebb_status make_plan(ebb_planner *p, ebb_answer *base, ebb_compiled *out) {
+    ebb_answer answer = {0};
+    ebb_status stopped = EBB_OK, status = plan_by_mode(p, base, &answer);
     if (status == EBB_INTERRUPTED && answer.plan) stopped = status, status = EBB_OK;
-    if (status == EBB_OK) status = certify(&p, answer.plan);
-    if (status == EBB_OK) status = dump_schedule(&p, answer.selection);
-    if (status == EBB_OK) status = keep_genes(env, answer.selection, out);
+    if (status == EBB_OK) status = ebb_planner_certify(p, answer.plan);
+    if (status == EBB_OK) status = keep_genes(p->env, answer.selection, out);
     if (status == EBB_OK) {
         out->plan = answer.plan;
         answer.plan = NULL;
     }
-    ebb_answer_drop(&base);
     ebb_answer_drop(&answer);
     return status == EBB_OK ? stopped : status;
+}
+
+/* From the cache, or made and stored there. */
+static ebb_status find_plan(ebb_planner *p, ebb_answer *base, ebb_compiled *out) {
+    char which[64];
+    ebb_cache cache;
+    int64_t budget = p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes : -1;
+    (void)snprintf(which, sizeof which, "plan mode %d budget %lld", (int)p->options->memory,
+                   (long long)budget);
+    ebb_status status = ebb_cache_open(&cache, p);
+    if (status == EBB_OK) status = ebb_cache_find(&cache, which, budget, &out->plan);
+    if (status == EBB_OK && !out->plan) {
+        status = ebb_cache_check_writable(&cache);
+        if (status == EBB_OK) status = make_plan(p, base, out);
+        if (status == EBB_OK && !p->hurried) status = ebb_cache_store(&cache, which, out->plan);
+    }
+    ebb_cache_close(&cache);
+    return status;
+}
+
+ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                            const ebb_options *options, const ebb_hint *hint, ebb_compiled *out) {
+    ebb_planner p;
+    ebb_answer base;
+    ebb_status status = ebb_planner_open(env, facts, backend, options, hint, &p, &base);
+    if (status == EBB_OK) status = find_plan(&p, &base, out);
+    ebb_status dumped = out->plan ? ebb_planner_dump(&p, out->plan) : EBB_OK;
+    ebb_answer_drop(&base);
+    ebb_planner_close(&p);
+    return status == EBB_OK ? dumped : status;
 }

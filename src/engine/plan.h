@@ -21,17 +21,45 @@ typedef struct ebb_planner {
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
+    bool any_drop;        /* among the pins: then the baseline is no answer */
+    bool hurried;         /* a time limit struck a search: another machine's answer may differ */
     ebb_hint hint;
 } ebb_planner;
 
 void ebb_answer_drop(ebb_answer *answer);
 
+/* A planner of facts and its baseline. backend NULL: a planning graph. hint may be NULL. What it takes is
+ * borrowed. */
+EBB_CHECKED ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
+                                        const ebb_options *options, const ebb_hint *hint, ebb_planner *p,
+                                        ebb_answer *base);
+void ebb_planner_close(ebb_planner *p); /* also after a failure to open */
+
+/* The options' keep and drop as an ebb_pin for each of graph->n_values. EBB_USAGE. */
+EBB_CHECKED ebb_status ebb_pins_resolve(ebb_env *env, const ebb_pgraph *graph, const ebb_options *options,
+                                        uint8_t *pins);
+
 /* *out is the selection, also when the status is EBB_INTERRUPTED and there is one so far; else NULL.
  * limit_bytes: EBB_METHOD_BUDGET only. genes: where to go on from, or NULL. */
 EBB_CHECKED ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_bytes,
                                           const uint8_t *genes, uint32_t n_genes, ebb_selection **out);
+/* The plan's budget is the options'. */
 EBB_CHECKED ebb_status ebb_planner_pack(ebb_planner *p, const ebb_selection *selection, ebb_reuse reuse,
                                         ebb_plan **out);
+/* Searches under a limit on live bytes that is tightened until the packed plan is within the options'
+ * budget. EBB_OVER_BUDGET: none was. EBB_INTERRUPTED: *out may be the best so far. */
+EBB_CHECKED ebb_status ebb_planner_within(ebb_planner *p, const uint8_t *genes, uint32_t n_genes,
+                                          ebb_answer *out);
+/* The plan of the least peak that is found, whatever the time: the same one for every budget.
+ * EBB_INTERRUPTED: *out may be the best so far. */
+EBB_CHECKED ebb_status ebb_planner_least(ebb_planner *p, ebb_answer *out);
+/* Something else may be faster than running everything once as listed. */
+bool ebb_planner_any_choice(const ebb_planner *p);
+/* The baseline's figures, and the bound on the time within the options' budget. */
+EBB_CHECKED ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan);
+/* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */
+EBB_CHECKED ebb_status ebb_planner_dump(const ebb_planner *p, const ebb_plan *plan);
 
 /* The fastest plan within the options' budget of all that were packed, base among them, which it may take
  * over. EBB_OVER_BUDGET names the smallest budget found that fits; on EBB_INTERRUPTED *out may be the best

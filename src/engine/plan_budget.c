@@ -35,9 +35,7 @@ static ebb_status find(ebb_planner *p, ebb_method method, int64_t limit_bytes, c
     return packed;
 }
 
-/* Searches under ever tighter limits until the packed plan is within the budget. EBB_OVER_BUDGET: none was.
- */
-static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
+ebb_status ebb_planner_within(ebb_planner *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
     ebb_answer last = {0};
     ebb_status status = EBB_OVER_BUDGET;
@@ -59,17 +57,22 @@ static ebb_status plan_within(ebb_planner *p, const uint8_t *genes, uint32_t n_g
     return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
 }
 
+ebb_status ebb_planner_least(ebb_planner *p, ebb_answer *out) {
+    p->halvings = 2;
+    return find(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
+}
+
 /* Nothing was found within the budget: if the smallest plan that can be had fits after all (that of the
  * least peak, or the baseline when it packs better), the search goes on from there, and its own packing
  * counts. */
 static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb_answer *out) {
     ebb_answer least;
-    p->halvings = 2;
-    ebb_status status = find(p, EBB_METHOD_LEAST, 0, NULL, 0, &least);
+    ebb_status status = ebb_planner_least(p, &least);
     if (!least.plan) return status;
-    const ebb_answer *smallest = least.plan->total_bytes <= base->plan->total_bytes ? &least : base;
+    bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const ebb_answer *smallest = least_is ? &least : base;
     if (status == EBB_OK && fits(p, smallest->plan)) {
-        status = plan_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
+        status = ebb_planner_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET) status = EBB_OK;
     } else if (status == EBB_OK) {
         status = ebb_fail(
@@ -83,10 +86,9 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     return status;
 }
 
-/* Alternatives and optional ops: something else may be faster than the baseline. */
-static bool any_choice(const ebb_pgraph *facts) {
-    for (uint32_t i = 0; i < facts->n_ops; i++)
-        if (facts->ops[i].n_alternatives > 0 || facts->ops[i].optional) return true;
+bool ebb_planner_any_choice(const ebb_planner *p) {
+    for (uint32_t i = 0; i < p->facts->n_ops; i++)
+        if (p->facts->ops[i].n_alternatives > 0 || p->facts->ops[i].optional) return true;
     return false;
 }
 
@@ -94,12 +96,12 @@ ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
     *out = (ebb_answer){0};
     const ebb_compiled *warm = p->hint.warm;
     ebb_status status = EBB_OK;
-    if (!fits(p, base->plan) || any_choice(p->facts)) {
-        status = plan_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+    if (!fits(p, base->plan) || ebb_planner_any_choice(p) || p->any_drop) {
+        status = ebb_planner_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
         if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
     }
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        offer(p, out, base);
+        if (!p->any_drop) offer(p, out, base);
         return status;
     }
     ebb_answer_drop(out);

@@ -13,15 +13,26 @@ static void program_destroy(ebb_program *program) {
     ebb_cfree(env, program, 1, sizeof(*program));
 }
 
+/* NULL when memory is out. */
+static const char *const *copy_names(ebb_arena *arena, const char *const *names, uint32_t n) {
+    const char **copy = EBB_NEW(arena, const char *, n);
+    for (uint32_t i = 0; copy && i < n; i++)
+        if (!(copy[i] = ebb_arena_text(arena, names[i]))) return NULL;
+    return copy;
+}
+
 static ebb_status copy_options(ebb_engine *engine, const ebb_options *options) {
     ebb_options *to = &engine->options;
     *to = *options;
-    const char **fetch = EBB_NEW(&engine->arena, const char *, options->n_fetch);
-    if (!fetch || !(to->device = ebb_arena_text(&engine->arena, options->device))) return EBB_NO_MEMORY;
+    to->fetch = copy_names(&engine->arena, options->fetch, options->n_fetch);
+    to->keep = copy_names(&engine->arena, options->keep, options->n_keep);
+    to->drop = copy_names(&engine->arena, options->drop, options->n_drop);
+    if (!to->fetch || !to->keep || !to->drop ||
+        !(to->device = ebb_arena_text(&engine->arena, options->device)))
+        return EBB_NO_MEMORY;
+    if (options->cache && !(to->cache = ebb_arena_text(&engine->arena, options->cache)))
+        return EBB_NO_MEMORY;
     if (options->dump && !(to->dump = ebb_arena_text(&engine->arena, options->dump))) return EBB_NO_MEMORY;
-    for (uint32_t i = 0; i < options->n_fetch; i++)
-        if (!(fetch[i] = ebb_arena_text(&engine->arena, options->fetch[i]))) return EBB_NO_MEMORY;
-    to->fetch = fetch;
     return EBB_OK;
 }
 

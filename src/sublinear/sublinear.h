@@ -28,6 +28,13 @@ typedef enum ebb_method {
                            * config,     effort and seed only, so that a budget it names is reached again */
 } ebb_method;
 
+/* What the caller has decided of a value. */
+typedef enum ebb_pin {
+    EBB_PIN_NONE,
+    EBB_PIN_KEEP, /* never made a second time */
+    EBB_PIN_DROP, /* not held from its last forward reader to its first backward one */
+} ebb_pin;
+
 typedef struct ebb_select_request {
     const ebb_pgraph *graph;
     ebb_method method;
@@ -42,6 +49,9 @@ typedef struct ebb_select_request {
      * NULL. */
     const uint8_t *warm_genes;
     uint32_t n_warm_genes;
+    /* An ebb_pin for each of graph->n_values, or NULL: all free. BUDGET and LEAST only. What is dropped can
+     * be made again. Warm genes may have been found without them. */
+    const uint8_t *pins;
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
     void *progress_ctx;
 } ebb_select_request;

@@ -114,11 +114,25 @@ static ebb_status add_dim(tool *t, const tool_flag *flag, char *value) {
     return EBB_OK;
 }
 
-static ebb_status add_fetch(tool *t, const char *value) {
+static ebb_status add_name(tool *t, const tool_flag *flag, const char *value, tool_list *list) {
+    if (list->n == TOOL_MAX_LIST)
+        return tool_fail(t, EBB_USAGE, "--%s is given more than %d times", flag->name, TOOL_MAX_LIST);
+    list->at[list->n++] = value;
+    return EBB_OK;
+}
+
+static ebb_status set_budgets(tool *t, const tool_flag *flag, char *value) {
     tool_args *args = &t->args;
-    if (args->n_fetch == TOOL_MAX_LIST)
-        return tool_fail(t, EBB_USAGE, "--fetch is given more than %d times", TOOL_MAX_LIST);
-    args->fetch[args->n_fetch++] = value;
+    args->n_budgets = 0;
+    for (char *word = value, *next; word != NULL; word = next) {
+        next = strchr(word, ',');
+        if (next != NULL) *next++ = '\0';
+        if (args->n_budgets == EBB_FRONTIER_MAX_BUDGETS)
+            return tool_fail(t, EBB_USAGE, "--%s has more than %d sizes", flag->name,
+                             EBB_FRONTIER_MAX_BUDGETS);
+        if (!tool_parse_budget(word, &args->budgets[args->n_budgets++]))
+            return bad_value(t, flag, word, "a size or a share in (0%, 1000%]: write 10GiB,8GiB,60%");
+    }
     return EBB_OK;
 }
 
@@ -144,7 +158,9 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     case TOOL_DIM:
         return add_dim(t, flag, value);
     case TOOL_LIST:
-        return add_fetch(t, value);
+        return add_name(t, flag, value, field);
+    case TOOL_BUDGETS:
+        return set_budgets(t, flag, value);
     case TOOL_SWITCH:
         break;
     }
@@ -181,7 +197,8 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
 }
 
 static void args_init(tool_args *args) {
-    *args = (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1};
+    *args =
+        (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1, .points = -1};
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;

@@ -1,11 +1,6 @@
 /* ebb fit: the largest batch within a budget, for each way to save memory. */
 #include "out.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #define MAX_ADDED_DEFAULT 0.30
 
 typedef struct answers {
@@ -13,41 +8,14 @@ typedef struct answers {
     char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
 } answers;
 
-/* "models/resnet50.ebb" -> "resnet50". */
-static void model_stem(const char *path, char *out, size_t size) {
-    const char *slash = strrchr(path, '/');
-    const char *stem = slash != NULL ? slash + 1 : path;
-    snprintf(out, size, "%s", strcmp(stem, "-") == 0 || *stem == '\0' ? "model" : stem);
-    char *dot = strrchr(out, '.');
-    if (dot != NULL && dot != out) *dot = '\0';
-}
-
-static ebb_status make_folder(tool *t, const char *folder) {
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST) return EBB_OK;
-    return tool_fail(t, EBB_IO, "cannot make folder %.400s: %s: name a folder that can be written", folder,
-                     strerror(errno));
-}
-
 static ebb_status write_plans(tool *t, answers *a) {
-    const char *folder = t->args.plans;
-    char stem[256];
-    if (folder != NULL) {
-        ebb_status status = make_folder(t, folder);
-        if (status != EBB_OK) return status;
-    }
-    model_stem(t->args.operand, stem, sizeof stem);
-    for (uint32_t i = 0; i < a->result->n_rows; i++) {
+    ebb_status status = tool_plans_folder(t);
+    for (uint32_t i = 0; i < a->result->n_rows && status == EBB_OK; i++) {
         const ebb_fit_row *row = &a->result->rows[i];
-        if (row->plan == NULL) continue;
-        int n = snprintf(a->path[i], sizeof a->path[i], "%s%s%s.%s.plan.json", folder != NULL ? folder : "",
-                         folder != NULL ? "/" : "", stem, tool_mode_name(row->mode));
-        if (n < 0 || (size_t)n >= sizeof a->path[i])
-            return tool_fail(t, EBB_IO, "cannot write %.60s...: the path is longer than %d bytes",
-                             a->path[i], PATH_MAX);
-        ebb_status status = ebb_plan_write(t->env, row->plan, a->path[i]);
-        if (status != EBB_OK) return status;
+        if (row->plan != NULL)
+            status = tool_plans_write(t, row->plan, tool_mode_name(row->mode), a->path[i]);
     }
-    return EBB_OK;
+    return status;
 }
 
 static void print_table(const tool *t, const answers *a) {

@@ -39,9 +39,14 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
     return command->run(t);
 }
 
+static void print_warning(void *ctx, ebb_log_level level, const char *line) {
+    (void)ctx;
+    if (level == EBB_LOG_WARN) fprintf(stderr, "ebb: %s\n", line);
+}
+
 int main(int argc, char **argv) {
     tool t = {.stop = tool_signals_install()};
-    ebb_env_options options = {.stop = t.stop};
+    ebb_env_options options = {.stop = t.stop, .log = print_warning};
     ebb_status status = ebb_env_create(&options, &t.env);
     if (status == EBB_OK) {
         status = dispatch(&t, argc > 0 ? argc - 1 : 0, argv + 1);

@@ -84,6 +84,13 @@ static void print_dump(void *ctx, const char *pass, const char *text) {
     fprintf(stderr, "# after %s\n%s", pass, text);
 }
 
+/* An empty variable is none. */
+static const char *cache_folder(const tool_args *args) {
+    const char *variable = getenv("EBB_CACHE");
+    if (args->cache != NULL) return args->cache;
+    return variable != NULL && *variable != '\0' ? variable : NULL;
+}
+
 ebb_status tool_options(tool *t, ebb_options *out) {
     const tool_args *args = &t->args;
     ebb_options_init(out);
@@ -102,8 +109,13 @@ ebb_status tool_options(tool *t, ebb_options *out) {
     out->nesterov = args->nesterov;
     out->poison = args->poison;
     out->verify = args->verify;
-    out->fetch = args->n_fetch > 0 ? args->fetch : NULL;
-    out->n_fetch = args->n_fetch;
+    out->fetch = args->fetch.at;
+    out->n_fetch = args->fetch.n;
+    out->keep = args->keep.at;
+    out->n_keep = args->keep.n;
+    out->drop = args->drop.at;
+    out->n_drop = args->drop.n;
+    out->cache = cache_folder(args);
     out->dump = args->dump;
     out->on_dump = print_dump;
     return EBB_OK;

@@ -47,7 +47,7 @@ out_word out_count(int64_t n);
 void out_safe(FILE *to, const char *text);
 
 /* A table: the first and the sixth column to the left, the others to the right. */
-enum { OUT_COLUMNS = 6, OUT_ROWS = 24 };
+enum { OUT_COLUMNS = 6, OUT_ROWS = 72 };
 typedef struct out_table {
     char cell[OUT_ROWS][OUT_COLUMNS][256]; /* longer ones are cut */
     uint32_t n_rows, n_columns;

@@ -3,16 +3,17 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, RUN, VERIFY, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
     F = 1 << FIT,
+    C = 1 << FRONTIER, /* the curve */
     R = 1 << RUN,
     V = 1 << VERIFY,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | R | V | D | H
+    ALL = I | P | F | C | R | V | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -32,6 +33,13 @@ const tool_command tool_commands[] = {
              "answer's\n"
              "plan is written to DIR/MODEL.MODE.plan.json.",
              tool_fit},
+    [FRONTIER] =
+        {"frontier", "MODEL", "show what each byte less costs in time",
+         "The curve from the baseline's bytes (in place, nothing run again) down to the smallest plan "
+         "that is\n"
+         "found: for each budget the plan that adds the least time. Less budget never takes less time.\n"
+         "With --plans each row's plan is written to DIR/MODEL.BUDGET.plan.json.",
+         tool_frontier},
     [RUN] = {"run", "MODEL", "run training steps on synthetic data",
              "Plans, allocates and runs: the bytes that were planned beside those that were taken.",
              tool_run},
@@ -45,26 +53,31 @@ const tool_command tool_commands[] = {
 const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 #define AT(field) offsetof(tool_args, field)
-#define MODELS    (I | P | F | R)
-#define SEARCH    (P | F | R)
+#define MODELS    (I | P | F | C | R)
+#define SEARCH    (P | F | C | R)
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | D, "FILE", 0, 0, NULL,
      "write the JSON data to FILE, whole or not at all; - is --json"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
-    {"budget", 0, TOOL_BYTES, AT(budget_bytes), SEARCH, "BYTES", 1, INT64_MAX, NULL,
+    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
     {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
      "how recomputation is chosen: budget or megengine"},
     {"no-reuse", 0, TOOL_SWITCH, AT(no_reuse), P | R, NULL, 0, 0, NULL, "every value its own bytes"},
-    {"max-added", 0, TOOL_SHARE, AT(max_added), F, "SHARE", 0, 0, NULL,
-     "most predicted time added by recomputation (default 30%)"},
+    {"max-added", 0, TOOL_SHARE, AT(max_added), F | C, "SHARE", 0, 0, NULL,
+     "most predicted time added by recomputation (fit: 30%; frontier: no limit)"},
     {"over", 0, TOOL_TEXT, AT(over), F, "NAME", 0, 0, NULL, "the dimension to grow (default N)"},
-    {"plans", 0, TOOL_TEXT, AT(plans), F, "DIR", 0, 0, NULL, "folder for the plans (default: this one)"},
+    {"plans", 0, TOOL_TEXT, AT(plans), F | C, "DIR", 0, 0, NULL,
+     "folder for the plans (fit: this one; frontier: none are written)"},
+    {"points", 0, TOOL_INTEGER, AT(points), C, "N", 2, EBB_FRONTIER_MAX_BUDGETS, NULL,
+     "budgets of the curve, evenly apart (default 12)"},
+    {"budgets", 0, TOOL_BUDGETS, AT(budgets), C, "LIST", 0, 0, NULL,
+     "these budgets: 10GiB,8GiB,60% (of the baseline's bytes)"},
     {"steps", 0, TOOL_INTEGER, AT(steps), R, "N", 1, 1000000000, NULL, "steps to run (default 3)"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
      "backend: see `ebb doctor` (default cpu)"},
@@ -88,6 +101,8 @@ const tool_flag tool_flags[] = {
      "the same in MiB"},
     {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
+    {"cache", 0, TOOL_TEXT, AT(cache), P | C | R, "DIR", 0, 0, NULL,
+     "folder of plans made before (default: the variable EBB_CACHE; else none)"},
     {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
      "evaluation mode: no gradients, no updates"},
     {"phased", 0, TOOL_SWITCH, AT(phased), MODELS, NULL, 0, 0, NULL,
@@ -95,6 +110,10 @@ const tool_flag tool_flags[] = {
     {"momentum", 0, TOOL_REAL, AT(momentum), MODELS, "X", 0, 0, NULL, "of SGD (default 0.9)"},
     {"weight-decay", 0, TOOL_REAL, AT(weight_decay), MODELS, "X", 0, 0, NULL, "of SGD (default 1e-4)"},
     {"nesterov", 0, TOOL_SWITCH, AT(nesterov), MODELS, NULL, 0, 0, NULL, "Nesterov's momentum"},
+    {"keep", 0, TOOL_LIST, AT(keep), SEARCH, "NAME", 0, 0, NULL,
+     "values never made again, within a budget; * and ? match (repeatable)"},
+    {"drop", 0, TOOL_LIST, AT(drop), SEARCH, "NAME", 0, 0, NULL,
+     "values not held between forward and backward; * and ? match (repeatable)"},
     {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,

@@ -8,15 +8,21 @@
 #ifndef EBB_TOOL_TOOL_H
 #define EBB_TOOL_TOOL_H
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "ebb/ebb.h"
 
 #define TOOL_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given */
+enum { TOOL_MAX_LIST = 64 }; /* --dim, --fetch, --keep, --drop: how often each may be given */
 
 /* ---- what a command line says ------------------------------------------------------------------- */
+
+typedef struct tool_list {
+    const char *at[TOOL_MAX_LIST];
+    uint32_t n;
+} tool_list;
 
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
@@ -25,10 +31,11 @@ typedef struct tool_args {
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
-    const char *fetch[TOOL_MAX_LIST];
-    uint32_t n_fetch;
-    const char *device, *method, *dump, *plans, *over;
-    int64_t budget_bytes, threads, seed, effort, steps;
+    tool_list fetch, keep, drop;
+    const char *device, *method, *dump, *plans, *over, *cache;
+    ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
+    uint32_t n_budgets;
+    int64_t budget_bytes, threads, seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, max_added;
     bool no_reuse, evaluate, phased, nesterov, poison, verify;
@@ -52,7 +59,8 @@ typedef enum tool_kind {
     TOOL_TEXT,
     TOOL_CHOICE, /* text: one of the words in `choices` */
     TOOL_DIM,    /* appended to dims: NAME=SIZE */
-    TOOL_LIST,   /* appended to fetch */
+    TOOL_LIST,   /* tool_list: appended to it */
+    TOOL_BUDGETS /* budgets: 10GiB,60% */
 } tool_kind;
 
 typedef struct tool_flag {
@@ -83,6 +91,7 @@ extern const size_t tool_n_commands;
 ebb_status tool_inspect(tool *t);
 ebb_status tool_plan(tool *t);
 ebb_status tool_fit(tool *t);
+ebb_status tool_frontier(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_doctor(tool *t);
@@ -103,6 +112,8 @@ bool tool_parse_integer(const char *text, int64_t min, int64_t max, int64_t *out
 bool tool_parse_bytes(const char *text, int64_t *out);
 bool tool_parse_real(const char *text, double *out);
 bool tool_parse_share(const char *text, double *out);
+/* "10GiB" or "60%", a share of the baseline's bytes, above 0. */
+bool tool_parse_budget(const char *text, ebb_frontier_budget *out);
 
 /* The closest of the words to what was typed, or NULL when none is close. `next` gives word i, NULL past
  * the last. */
@@ -120,6 +131,15 @@ EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
 /* In budget mode with genetic_nr_iter 0: says on standard error that the default effort was used. */
 void tool_note_effort(const tool *t, const ebb_options *options);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
+
+/* ---- several plans ------------------------------------------------------------------------------- */
+
+/* Makes the folder of --plans, if one was given. EBB_IO. */
+EBB_CHECKED ebb_status tool_plans_folder(tool *t);
+/* Writes DIR/MODEL.WHICH.plan.json, DIR being that folder or this one. *path is what was written. EBB_IO.
+ */
+EBB_CHECKED ebb_status tool_plans_write(tool *t, const ebb_plan *plan, const char *which,
+                                        char path[PATH_MAX]);
 
 /* ---- signals and progress ------------------------------------------------------------------------ */
 

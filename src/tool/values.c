@@ -90,6 +90,15 @@ bool tool_parse_bytes(const char *text, int64_t *out) {
     return false;
 }
 
+bool tool_parse_budget(const char *text, ebb_frontier_budget *out) {
+    enum { MOST = 10 }; /* times the baseline's bytes: more never binds */
+    size_t n = strlen(text);
+    *out = (ebb_frontier_budget){.bytes = -1};
+    if (n > 0 && text[n - 1] == '%')
+        return tool_parse_share(text, &out->share) && out->share > 0 && out->share <= MOST;
+    return tool_parse_bytes(text, &out->bytes) && out->bytes > 0;
+}
+
 enum { MAX_WORD = 40 };
 
 /* Levenshtein's distance (1966) in two rows; both words are shorter than MAX_WORD. */

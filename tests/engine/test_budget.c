@@ -4,57 +4,9 @@
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "support/choices_graph.h"
 #include "support/slack_graph.h"
 #include "world.h"
-
-/* Seventeen values and fourteen ops with alternatives, optional ones and scratch. The baseline packs into
- * 1792 bytes, all told; schedules of fewer live bytes pack worse. */
-static const char choices[] =
-    "{\"schema\": \"ebb.graph/1\", \"name\": \"choices\", \"values\": ["
-    "{\"id\": 0, \"bytes\": 100, \"role\": \"param\"}, "
-    "{\"id\": 1, \"bytes\": 64, \"role\": \"input\"}, "
-    "{\"id\": 2, \"bytes\": 100, \"role\": \"input\"}, "
-    "{\"id\": 3, \"bytes\": 300, \"role\": \"activation\"}, "
-    "{\"id\": 4, \"bytes\": 130, \"role\": \"output\"}, "
-    "{\"id\": 5, \"bytes\": 100, \"role\": \"output\"}, "
-    "{\"id\": 6, \"bytes\": 64, \"role\": \"activation\"}, "
-    "{\"id\": 7, \"bytes\": 200, \"role\": \"activation\"}, "
-    "{\"id\": 8, \"bytes\": 130, \"role\": \"activation\"}, "
-    "{\"id\": 9, \"bytes\": 200, \"role\": \"output\"}, "
-    "{\"id\": 10, \"bytes\": 0, \"role\": \"activation\"}, "
-    "{\"id\": 11, \"bytes\": 300, \"role\": \"activation\"}, "
-    "{\"id\": 12, \"bytes\": 500, \"role\": \"activation\"}, "
-    "{\"id\": 13, \"bytes\": 130, \"role\": \"activation\"}, "
-    "{\"id\": 14, \"bytes\": 200, \"role\": \"activation\"}, "
-    "{\"id\": 15, \"bytes\": 500, \"role\": \"activation\"}, "
-    "{\"id\": 16, \"bytes\": 100, \"role\": \"activation\"}"
-    "], \"ops\": ["
-    "{\"id\": 0, \"inputs\": [1], \"outputs\": [3], \"time_ns\": 32, \"alternatives\": [{\"time_ns\": 2, "
-    "\"scratch_bytes\": 900}]}, "
-    "{\"id\": 1, \"inputs\": [3, 2, 1], \"outputs\": [4], \"time_ns\": 21, \"in_place\": [[0, 0]], "
-    "\"alternatives\": [{\"time_ns\": 36, \"scratch_bytes\": 0}]}, "
-    "{\"id\": 2, \"inputs\": [0, 4, 2], \"outputs\": [5], \"time_ns\": 12, \"scratch_bytes\": 50, "
-    "\"alternatives\": [{\"time_ns\": 19, \"scratch_bytes\": 64}]}, "
-    "{\"id\": 3, \"inputs\": [1], \"outputs\": [6], \"time_ns\": 7, \"in_place\": [[0, 0]]}, "
-    "{\"id\": 4, \"inputs\": [6, 4], \"outputs\": [7], \"time_ns\": 21}, "
-    "{\"id\": 5, \"inputs\": [1, 0, 4], \"outputs\": [8], \"time_ns\": 36, \"scratch_bytes\": 200}, "
-    "{\"id\": 6, \"inputs\": [8, 7, 2], \"outputs\": [9], \"time_ns\": 4}, "
-    "{\"id\": 7, \"inputs\": [9], \"outputs\": [10], \"time_ns\": 26, \"scratch_bytes\": 50, \"optional\": "
-    "true}, "
-    "{\"id\": 8, \"inputs\": [3], \"outputs\": [11], \"time_ns\": 3, \"scratch_bytes\": 50, \"in_place\": "
-    "[[0, 0]]}, "
-    "{\"id\": 9, \"inputs\": [3], \"outputs\": [12], \"time_ns\": 29, \"alternatives\": [{\"time_ns\": 32, "
-    "\"scratch_bytes\": 400}]}, "
-    "{\"id\": 10, \"inputs\": [1, 10], \"outputs\": [13], \"time_ns\": 18, \"scratch_bytes\": 200, "
-    "\"optional\": true, \"alternatives\": [{\"time_ns\": 1, \"scratch_bytes\": 900}]}, "
-    "{\"id\": 11, \"inputs\": [13, 4], \"outputs\": [14], \"time_ns\": 32, \"scratch_bytes\": 200, "
-    "\"in_place\": [[0, 0]]}, "
-    "{\"id\": 12, \"inputs\": [10, 6, 3], \"outputs\": [15], \"time_ns\": 15, \"alternatives\": "
-    "[{\"time_ns\": 3, \"scratch_bytes\": 900}]}, "
-    "{\"id\": 13, \"inputs\": [15], \"outputs\": [16], \"time_ns\": 1, \"in_place\": [[0, 0]], "
-    "\"optional\": true}"
-    "]}";
-#define BASELINE_BYTES 1792
 
 typedef struct bench {
     ebb_env *env;
@@ -98,9 +50,10 @@ static void check_plan(bench *b, ebb_plan *plan, const char *what) {
 Test(budget, a_plan_is_never_slower_than_a_baseline_that_fits) {
     static const int64_t efforts[] = {1, 40, 1000, 0};
     for (size_t i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++)
-        for (int64_t budget = BASELINE_BYTES; budget <= BASELINE_BYTES + 512; budget += 64) {
+        for (int64_t budget = CHOICES_BASELINE_BYTES; budget <= CHOICES_BASELINE_BYTES + 512;
+             budget += 64) {
             world w = {.tick_ns = 1};
-            bench b = open_bench(&w, choices, budget);
+            bench b = open_bench(&w, choices_graph, budget);
             b.options.effort = efforts[i];
             ebb_plan *plan;
             cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK);
@@ -115,10 +68,12 @@ Test(budget, a_time_limit_holds_for_all_searches_of_a_plan_together) {
     static const struct {
         double limit_s;
         int64_t budget_bytes;
-    } rows[] = {{5e-3, BASELINE_BYTES - 128}, {5e-3, BASELINE_BYTES}, {1e-12, BASELINE_BYTES}};
+    } rows[] = {{5e-3, CHOICES_BASELINE_BYTES - 128},
+                {5e-3, CHOICES_BASELINE_BYTES},
+                {1e-12, CHOICES_BASELINE_BYTES}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         world w = {.tick_ns = 100000};
-        bench b = open_bench(&w, choices, rows[i].budget_bytes);
+        bench b = open_bench(&w, choices_graph, rows[i].budget_bytes);
         b.options.effort = INT64_C(20000000);
         b.options.time_limit_s = rows[i].limit_s;
         ebb_plan *plan;
@@ -135,7 +90,7 @@ Test(budget, an_interrupt_leaves_the_best_plan_so_far) {
     int64_t stop_at = 1, n_stopped = 0;
     for (bool stopped = true; stopped; stop_at++) {
         world w = {.tick_ns = 1, .stop_at = stop_at};
-        bench b = open_bench(&w, choices, BASELINE_BYTES);
+        bench b = open_bench(&w, choices_graph, CHOICES_BASELINE_BYTES);
         b.options.effort = 3000;
         ebb_plan *plan;
         ebb_status status = ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan);

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ MIB = 1 << 20
 
 def version_and_help_go_to_standard_output(t):
     holds(t.ebb_run("--version").stdout.startswith(b"ebb "), "version")
-    commands = ["inspect", "plan", "fit", "run", "verify", "doctor"]
+    commands = ["inspect", "plan", "fit", "frontier", "run", "verify", "doctor"]
     overview = t.ebb_run("help").stdout.decode()
     for command in commands:
         holds(f"  {command} " in overview, f"help lists {command}")
@@ -151,6 +152,99 @@ def fit_writes_plans_into_this_folder_by_default(t):
         holds((t.folder / row["plan"]).is_file() and "/" not in row["plan"], row["plan"])
 
 
+def frontier_is_a_curve_with_plans_that_hold(t):
+    for model in ("conv.ebb", "chain.json"):
+        answer = t.json("frontier", model, "--points", "5", "--effort", "2000", "--plans", "plans")
+        equal((answer["schema"], len(answer["rows"])), ("ebb.frontier/1", 5))
+        equal(answer["rows"][0]["budget_bytes"], answer["baseline"]["total_bytes"])
+        equal(answer["rows"][-1]["budget_bytes"], answer["smallest_bytes"])
+        times = [row["time_ns"] for row in answer["rows"]]
+        equal(times, sorted(times), "less budget never takes less time")
+        holds(times[-1] > answer["baseline"]["time_ns"] == times[0], "the smallest costs time")
+        for row in answer["rows"]:
+            equal(row["plan"], f"plans/{model.split('.')[0]}.{row['budget_bytes']}.plan.json")
+            plan = json.loads((t.folder / row["plan"]).read_text())
+            for key in ("budget_bytes", "total_bytes", "time_ns"):
+                equal(plan[key], row[key], key)
+            equal(plan["certificate"]["time_ns_lower_bound"], row["time_ns_lower_bound"])
+            holds(row["time_ns_lower_bound"] <= row["time_ns"], "the bound is below")
+            t.ebb_run("verify", row["plan"])
+
+
+def frontier_of_given_budgets_says_where_there_is_no_plan(t):
+    total = t.json("plan", "chain.json")["total_bytes"]
+    answer = t.json("frontier", "chain.json", "--effort", "2000", "--budgets", f"1MB,{total},80%,2%", "-o", "f.json")
+    equal([row["budget_bytes"] for row in answer["rows"]], [total, int(0.8 * total), 10**6, int(0.02 * total)])
+    equal([row["found"] for row in answer["rows"]], [True, True, False, False])
+    for row in answer["rows"]:
+        equal((row["time_ns"] is None, row["total_bytes"] is None, row["plan"]), (not row["found"], not row["found"], None))
+    holds(10**6 < answer["smallest_bytes"] < 0.8 * total, "the smallest found is named")
+    equal(json.loads((t.folder / "f.json").read_text()), answer)
+    table = t.ebb_run("frontier", "chain.json", "--effort", "2000", "--budgets", f"{total},1MB").stdout.decode()
+    holds("none found" in table and str(answer["smallest_bytes"]) in table, table)
+    t.ebb_run("frontier", "chain.json", "--effort", "2000", "--budgets", "1MB,2%", code=1)
+    equal(sorted(os.listdir(t.folder)), ["chain.json", "conv.ebb", "f.json", "small.ebb"])
+
+
+def most_added_time_ends_a_frontier(t):
+    whole = t.json("frontier", "chain.json", "--effort", "2000", "--points", "6")
+    cut = t.json("frontier", "chain.json", "--effort", "2000", "--points", "6", "--max-added", "15%")
+    most = 1.15 * whole["baseline"]["time_ns"]
+    holds(0 < len(cut["rows"]) < 6 and whole["rows"][-1]["time_ns"] > most, "it is cut")
+    holds(all(row["time_ns"] <= most for row in cut["rows"]), "at what was asked")
+
+
+def cached_answers_are_the_same_to_the_byte(t):
+    budget = str(t.json("plan", "chain.json")["total_bytes"] - 2 * MIB)
+    rows = [("plan", "chain.json", "--budget", budget, "--effort", "2000"),
+            ("plan", "conv.ebb", "--method", "megengine"),
+            ("plan", "conv.ebb", "--dump=schedule"),
+            ("frontier", "chain.json", "--points", "4", "--effort", "2000"),
+            ("frontier", "conv.ebb", "--budgets", "100%,1KiB", "--effort", "2000")]
+    for row in rows:
+        for more in ([], ["--json"]):
+            plain = t.ebb_run(*row, *more)
+            for _ in range(2):
+                cached = t.ebb_run(*row, *more, "--cache", "made")
+                equal((cached.stdout, cached.stderr), (plain.stdout, plain.stderr), str(row))
+    holds(all(name.endswith(".plan.json") for name in os.listdir(t.folder / "made")), "names")
+    for name in os.listdir(t.folder / "made"):
+        t.ebb_run("verify", f"made/{name}")
+
+
+def a_cache_is_used_where_a_flag_or_else_a_variable_names_it(t):
+    row = ("plan", "chain.json", "--budget", "11MB", "--effort", "2000", "--json")
+    t.ebb_run(*row, env={"EBB_CACHE": ""})
+    holds(not (t.folder / "a").exists() and not (t.folder / "b").exists(), "none")
+    t.ebb_run(*row, env={"EBB_CACHE": "a"})
+    t.ebb_run(*row, "--cache", "b", env={"EBB_CACHE": "c"})
+    for folder in "ab":
+        equal(len(os.listdir(t.folder / folder)), 1, folder)
+    holds(not (t.folder / "c").exists(), "the flag comes first")
+
+
+def a_cached_plan_that_lies_is_warned_of_and_replaced(t):
+    row = ("plan", "chain.json", "--budget", "11MB", "--effort", "2000", "--json", "--cache", "made")
+    plain = t.ebb_run(*row)
+    path = t.folder / "made" / os.listdir(t.folder / "made")[0]
+    good = path.read_bytes()
+    equal(good, plain.stdout, "what is printed is what is stored")
+    path.write_bytes(good.replace(b'"lower": 0', b'"lower": 1', 1))
+    again = t.ebb_run(*row)
+    equal(again.stdout, plain.stdout)
+    holds(re.match(rb"ebb: cached plan made/[0-9a-f]{32}\.plan\.json is not used, and planned anew: [^\n]+\n", again.stderr),
+          again.stderr)
+    equal(path.read_bytes(), good, "replaced")
+
+
+def a_run_from_a_cache_has_the_same_losses(t):
+    budget = str(t.json("plan", "conv.ebb", "--device", "ref")["total_bytes"] - 4096)
+    row = ("run", "conv.ebb", "--device", "ref", "--budget", budget, "--cache", "made")
+    losses = [[step["loss"] for step in t.json(*row)["steps"]] for _ in range(2)]
+    equal(losses[1], losses[0])
+    equal(len(os.listdir(t.folder / "made")), 1)
+
+
 def a_model_without_a_loss_goes_forward_only(t):
     (t.folder / "forward.ebb").write_text(SMALL.replace("loss %loss", "output %loss"))
     facts = t.json("inspect", "forward.ebb")
@@ -248,6 +342,19 @@ def an_interrupt_ends_the_search(t):
     t.ebb_run("verify", "plan.json")
 
 
+def an_interrupt_of_frontier_tells_what_was_found(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    for seconds in (1, 2, 4, 8, 16):  # the smallest plan is searched first
+        stderr = interrupted(t, seconds, "frontier", "long.json", "--points", "60", "--effort", "200000", "-o", "f.json")
+        if b"before" not in stderr:
+            break
+        equal(stderr, b"ebb: interrupted before there was an answer\n", "the line")
+        holds(not (t.folder / "f.json").exists(), "nothing written")
+    equal(stderr, b"ebb: interrupted: the answer is what was found until then\n", "the line")
+    rows = json.loads((t.folder / "f.json").read_text())["rows"]
+    holds(0 < len(rows) < 60 and all(row["found"] for row in rows), rows)
+
+
 def an_interrupt_of_fit_tells_what_was_found(t):
     (t.folder / "wide.ebb").write_text(
         "ebb 1\ngraph wide\ndim N = 4\n%x = input f32[N,64]\n%l = input i32[N]\n" +
@@ -269,6 +376,14 @@ def a_model_that_asks_for_nothing_is_refused(t):
 
 
 TESTS = [
+    cached_answers_are_the_same_to_the_byte,
+    a_cache_is_used_where_a_flag_or_else_a_variable_names_it,
+    a_cached_plan_that_lies_is_warned_of_and_replaced,
+    a_run_from_a_cache_has_the_same_losses,
+    frontier_is_a_curve_with_plans_that_hold,
+    frontier_of_given_budgets_says_where_there_is_no_plan,
+    most_added_time_ends_a_frontier,
+    an_interrupt_of_frontier_tells_what_was_found,
     an_interrupt_of_fit_tells_what_was_found,
     a_model_that_asks_for_nothing_is_refused,
     version_and_help_go_to_standard_output,

@@ -57,6 +57,27 @@ def usage_rows():
         ("an unknown pass", [*plan, "--dump=schedul"], r"did you mean schedule\?"),
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
+        ("a curve of one point", ["frontier", "m.ebb", "--points", "1"], r"--points: \"1\" is not an integer in \[2, 64\]"),
+        ("points and budgets", ["frontier", "m.ebb", "--points", "3", "--budgets", "1GB"], r"--points and --budgets"),
+        ("a list with an empty budget", ["frontier", "m.ebb", "--budgets", "1GB,,2GB"], r"--budgets: \"\" is not a size"),
+        ("a list with a share of nothing", ["frontier", "m.ebb", "--budgets", "1GB,0%"], r"--budgets: \"0%\" is not"),
+        ("a list with a share that is none", ["frontier", "m.ebb", "--budgets", "x%"], r"--budgets: \"x%\" is not"),
+        ("a list that is too long", ["frontier", "m.ebb", "--budgets", ",".join(["1GB"] * 65)], r"more than 64 sizes"),
+        ("a curve within one budget", ["frontier", "m.ebb", "--budget", "1GB"], r"frontier takes no --budget"),
+        ("fit takes no cache", ["fit", "m.ebb", "--budget", "1GB", "--cache", "c"], r"fit takes no --cache"),
+        ("keep without a budget", [*plan, "--keep", "h1"], r"keep or drop \(h1\) are chosen within a budget"),
+        ("drop without a budget (run)", ["run", "m.ebb", "--device", "ref", "--drop", "h*"], r"\(h\*\) are chosen within"),
+        ("drop with MegEngine's method", [*plan, "--method", "megengine", "--drop", "h1"], r"\(h1\) are chosen within"),
+        ("a value to keep that is not there", [*plan, "--budget", "1GB", "--keep", "h9"], r"has no value %h9"),
+        ("a glob that fits nothing", [*plan, "--budget", "1GB", "--drop", "z*"], r"has no value like z\*"),
+        ("a glob that fits nothing (frontier)", ["frontier", "m.ebb", "--keep", "z*"], r"has no value like z\*"),
+        ("a glob that fits nothing (fit)", ["fit", "m.ebb", "--budget", "1GB", "--keep", "z*"], r"has no value like z\*"),
+        ("a glob that fits nothing (run)", ["run", "m.ebb", "--budget", "1GB", "--keep", "z*"], r"has no value like z\*"),
+        ("a value both kept and dropped", [*plan, "--budget", "1GB", "--keep", "h3", "--drop", "h*"],
+         r"%h3 is both kept and dropped"),
+        ("an input to drop", [*plan, "--budget", "1GB", "--drop", "x"], r"%x cannot be dropped: it is given"),
+        ("a parameter to drop", [*plan, "--budget", "1GB", "--drop", "%w1"], r"%w1 cannot be dropped"),
+        ("too many values to keep", [*plan, *["--keep", "h1"] * 65], r"--keep is given more than 64 times"),
         ("nesterov without momentum", [*plan, "--nesterov", "--momentum", "0"], r"momentum"),
     ]
     for name, args, stderr in rows:
@@ -192,6 +213,16 @@ def io_rows():
     yield Case("a full disk (doctor)", ["doctor", "--json", "-o", "/dev/full"], IO, r"/dev/full.*No space")
     yield Case("a folder for plans that cannot be made", ["fit", "m.ebb", "--budget", "1MB", "--plans", "{d}/no/where"], IO,
                r"no/where", files=small)
+
+    yield Case("a folder for a curve's plans that cannot be made", ["frontier", "m.ebb", "--effort", "500", "--plans",
+                                                                    "{d}/no/where"], IO, r"no/where", files=small)
+
+    for command in (["plan"], ["frontier", "--effort", "500"], ["run", "--device", "ref"]):
+        yield Case(f"a cache that cannot be made ({command[0]})", [command[0], "m.ebb", *command[1:], "--cache",
+                                                                   "{d}/no/where"], IO, r"no/where: No such file",
+                   files=small)
+        yield Case(f"a cache in a file ({command[0]})", [command[0], "m.ebb", *command[1:]], IO, r"m\.ebb: Not a directory",
+                   files=small, env={"EBB_CACHE": "m.ebb"})
 
     def old_output(folder):
         (folder / "out.json").write_text("old")
