@@ -107,6 +107,47 @@ def resnet(name, about, block, depths):
     return g.finish(g.linear("fc", y, c, "K", "logits"))
 
 
+# ---- MobileNetV2: Sandler et al., "MobileNetV2: inverted residuals and linear bottlenecks", CVPR 2018 ----
+
+
+def conv_bn_relu6(g, name, x, c_in, c_out, kernel, stride=1, groups=1):
+    """torchvision's Conv2dNormActivation: its parts are numbered 0, 1 and 2."""
+    attrs = {**stride_of(stride), "pad": kernel // 2, "groups": groups if groups > 1 else 0}
+    y = g.conv(f"{name}.0", x, c_in // groups, c_out, kernel, **attrs)
+    return g.op(f"{name}.2", "clip", g.batch_norm(f"{name}.1", y, c_out), min=0, max=6)
+
+
+def inverted_residual(g, name, x, c_in, c_out, stride, expand):
+    """Wider by 1x1 (unless expand is 1), 3x3 on each channel alone, narrower by 1x1 without an activation."""
+    wide, at = c_in * expand, 0
+    y = x
+    if expand != 1:
+        y = conv_bn_relu6(g, f"{name}.conv.0", y, c_in, wide, 1)
+        at = 1
+    y = conv_bn_relu6(g, f"{name}.conv.{at}", y, wide, wide, 3, stride, groups=wide)
+    y = g.conv(f"{name}.conv.{at + 1}", y, wide, c_out, 1)
+    y = g.batch_norm(f"{name}.conv.{at + 2}", y, c_out)
+    return g.op(f"{name}.add", "add", x, y) if stride == 1 and c_in == c_out else y
+
+
+def mobilenet_v2():
+    g = Graph("mobilenet_v2", ["MobileNetV2 of width 1: 3,504,872 parameters at K=1000."])
+    g.section("stem")
+    c, at = 32, 1
+    y = conv_bn_relu6(g, "features.0", "x", 3, c, 3, stride=2)
+    for expand, width, depth, first_stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                                               (6, 160, 3, 2), (6, 320, 1, 1)]:
+        for i in range(depth):
+            g.section(f"features.{at}")
+            y = inverted_residual(g, f"features.{at}", y, c, width, first_stride if i == 0 else 1, expand)
+            c, at = width, at + 1
+    g.section("classifier")
+    y = conv_bn_relu6(g, f"features.{at}", y, c, 1280, 1)
+    y = g.op("avgpool", "global_avg_pool", y)
+    y = g.op("classifier.0", "dropout", y, p=0.2)
+    return g.finish(g.linear("classifier.1", y, 1280, "K", "logits"))
+
+
 # ---- VGG: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition",
 # ICLR 2015, configuration D ----
 
@@ -189,6 +230,13 @@ def models():
             bottleneck,
             (3, 4, 6, 3),
         ),
+        "resnet101": resnet(
+            "resnet101",
+            ["ResNet-101 v1.5 (the stride in the 3x3 convolution): 44,549,160 parameters at K=1000."],
+            bottleneck,
+            (3, 4, 23, 3),
+        ),
+        "mobilenet_v2": mobilenet_v2(),
         "vgg16": vgg16(),
         "densenet121": densenet121(),
     }

@@ -121,6 +121,7 @@ enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 enum { BN_EPS, BN_BATCH };
 enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
 enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
+enum { CLIP_MIN, CLIP_MAX }; /* clip, clip_grad */
 enum { DROPOUT_P };
 enum { RESHAPE_SHAPE };
 enum { PLANES_SIZE };             /* from_planes: c,h,w */

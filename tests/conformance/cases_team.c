@@ -12,6 +12,8 @@
 const ebb_team_case ebb_team_cases[] = {
     TEAM(relu, "[7,33,9,9]", ""),
     TEAM(relu_grad, "[7,33,9,9] [7,33,9,9]", ""),
+    TEAM(clip, "[7,33,9,9]", "min=0 max=6"),
+    TEAM(clip_grad, "[7,33,9,9] [7,33,9,9]", "min=-0.5 max=0.5"),
     TEAM(add, "[7,33,9,9] [7,33,9,9]", ""),
     TEAM(mul, "[7,33,9,9] [7,33,9,9]", ""),
     TEAM(bias, "[7,33,9,9] [33]", ""), /* its last row of lanes is cut */

@@ -75,6 +75,7 @@ static const struct {
      "relu_grad bias_grad reshape"},
     {"bias: of rank 4", "%x = input f32[2,3,5,7]\n%b = param f32[3]\n%y = bias %x, %b", EBB_TRAIN,
      "from_planes bias_grad"},
+    {"clip: by its result", "%x = param f32[2,3]\n%y = clip %x min=0 max=6", EBB_TRAIN, "clip_grad"},
     {"add: dy goes to both",
      "%a = param f32[2,3]\n%b = param f32[2,3]\n%c = relu %a\n%d = relu %b\n%y = add %c, %d", EBB_TRAIN,
      "relu_grad relu_grad"},
@@ -202,6 +203,20 @@ static const struct {
      POOL_PAD,
      {2, 0},
      0},
+    {"%x = param f32[2,3]\n%y = clip %x min=-2.5 max=6",
+     EBB_TRAIN,
+     &ebb_op_clip_grad,
+     0,
+     CLIP_MIN,
+     {0, 0},
+     -2.5},
+    {"%x = param f32[2,3]\n%y = clip %x min=-2.5 max=6",
+     EBB_TRAIN,
+     &ebb_op_clip_grad,
+     0,
+     CLIP_MAX,
+     {0, 0},
+     6},
     {"%a = param f32[2,3]\n%b = input f32[2,1]\n%c = param f32[2,7]\n%y = concat %a, %b, %c",
      EBB_TRAIN,
      &ebb_op_slice,
@@ -288,24 +303,11 @@ Test(ops_rules, what_has_no_gradient_is_refused) {
 
 /* Every op that is not itself a gradient, an update or without operands has a rule or is replaced. */
 Test(ops_rules, every_forward_op_is_differentiable) {
-    static const char *const behind[] = {"conv2d_dgrad",
-                                         "conv2d_wgrad",
-                                         "bn_track",
-                                         "bn_grad_sums",
-                                         "bn_grad",
-                                         "relu_grad",
-                                         "bias_grad",
-                                         "linear_dgrad",
-                                         "linear_wgrad",
-                                         "max_pool_grad",
-                                         "avg_pool_grad",
-                                         "dropout_grad",
-                                         "global_avg_pool_grad",
-                                         "slice_grad",
-                                         "softmax_xent_grad",
-                                         "fill",
-                                         "sgd",
-                                         "sgd_momentum"};
+    static const char *const behind[] = {
+        "conv2d_dgrad",      "conv2d_wgrad",  "bn_track",     "bn_grad_sums",         "bn_grad",
+        "relu_grad",         "clip_grad",     "bias_grad",    "linear_dgrad",         "linear_wgrad",
+        "max_pool_grad",     "avg_pool_grad", "dropout_grad", "global_avg_pool_grad", "slice_grad",
+        "softmax_xent_grad", "fill",          "sgd",          "sgd_momentum"};
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
         bool listed = false;
         for (size_t b = 0; b < EBB_COUNT(behind); b++)

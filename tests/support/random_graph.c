@@ -195,6 +195,15 @@ static bool draw_relu(drawing *d) {
     return true;
 }
 
+static bool draw_clip(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    attr[CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
+    attr[CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
+    emit(d, &ebb_op_clip, &x, 1, attr);
+    return true;
+}
+
 static bool draw_pair(drawing *d) {
     ebb_id x = value_draw(d, 0);
     ebb_id in[] = {x, partner_draw(d, x)};
@@ -293,9 +302,9 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24}, {draw_batch_norm, 14}, {draw_relu, 18},   {draw_pair, 18},
-    {draw_bias, 5},  {draw_pool, 6},        {draw_concat, 6},  {draw_slice, 4},
-    {draw_flat, 4},  {draw_linear, 8},      {draw_dropout, 5}, {draw_reshape, 3},
+    {draw_conv, 24},   {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18}, {draw_bias, 5},
+    {draw_pool, 6},    {draw_concat, 6},      {draw_slice, 4}, {draw_flat, 4},  {draw_linear, 8},
+    {draw_dropout, 5}, {draw_reshape, 3},     {draw_clip, 5},
 };
 
 static void draw(drawing *d) {
