@@ -6,7 +6,7 @@
 
 The networks, their value names and their parameter counts are torchvision's, so that weights can be carried
 over by name: `layer1.0.conv1.weight` is what it is there. Sizes that a user binds: N images of H by H
-pixels in K classes.
+pixels in K classes; further ones are told in a model's first lines.
 """
 import pathlib
 import sys
@@ -15,10 +15,11 @@ import sys
 class Graph:
     """Lines of one model. Every method that adds an op returns its result's name."""
 
-    def __init__(self, name, about, dims=()):
+    def __init__(self, name, about, dims=(), sizes=("N = 32", "H = 224", "K = 1000"),
+                 inputs=("x = input f32[N,3,H,H]", "labels = input i32[N]")):
         self.lines = [f"# {line}" for line in about]
-        self.lines += ["ebb 1", f"graph {name}", "dim N = 32", "dim H = 224", "dim K = 1000", *dims, ""]
-        self.lines += ["%x = input f32[N,3,H,H]", "%labels = input i32[N]"]
+        self.lines += ["ebb 1", f"graph {name}", *(f"dim {size}" for size in (*sizes, *dims)), ""]
+        self.lines += [f"%{given}" for given in inputs]
 
     def given(self, name, role, shape, init):
         self.lines.append(f"%{name} = {role} f32[{','.join(map(str, shape))}] init={init}")
@@ -157,7 +158,7 @@ def vgg16():
         "vgg16",
         ["VGG-16 (configuration D) with dropout and without batch normalization: 138,357,544 parameters at H=224,",
          "K=1000. Five pools leave S*S places for the first linear layer, so H is a multiple of 32."],
-        ["dim S = H/32"],
+        ["S = H/32"],
     )
     y, c, at = "x", 3, 0
     for stage, (width, depth) in enumerate([(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]):
@@ -221,6 +222,48 @@ def densenet121():
     return g.finish(g.linear("classifier", y, c, "K", "logits"))
 
 
+# ---- U-Net: Ronneberger, Fischer and Brox, "U-Net: convolutional networks for biomedical image segmentation",
+# MICCAI 2015, with padded convolutions and batch normalization ----
+
+
+def double_conv(g, name, x, c_in, c_out):
+    """Two 3x3 convolutions; parts are numbered as in a sequence of convolution, normalization, ReLU, twice."""
+    y = x
+    for at, c in ((0, c_in), (3, c_out)):
+        y = g.conv(f"{name}.{at}", y, c, c_out, 3, pad=1)
+        y = g.op(f"{name}.{at + 2}", "relu", g.batch_norm(f"{name}.{at + 1}", y, c_out))
+    return y
+
+
+def unet():
+    g = Graph(
+        "unet",
+        ["U-Net of five levels, W to 16*W channels: 31,037,698 parameters at W=64, K=2. A class for each pixel:",
+         "labels are pictures. Four pools halve H, so it is a multiple of 16."],
+        sizes=("N = 4", "H = 224", "K = 2", "W = 64", "S = H/16"),
+        inputs=("x = input f32[N,3,H,H]", "labels = input i32[N,H,H]"),
+    )
+    width = ["W", "2*W", "4*W", "8*W", "16*W"]
+    g.section("level 1")
+    y = double_conv(g, "inc.double_conv", "x", 3, width[0])
+    skips = [y]
+    for level in range(1, 5):
+        g.section(f"down to level {level + 1}")
+        y = g.op(f"down{level}.maxpool_conv.0", "max_pool", y, kernel=2)
+        y = double_conv(g, f"down{level}.maxpool_conv.1.double_conv", y, width[level - 1], width[level])
+        skips.append(y)
+    for up in range(1, 5):
+        level = 4 - up
+        at, c_in, c = f"up{up}", width[level + 1], width[level]
+        g.section(f"up to level {level + 1}")
+        w = g.given(f"{at}.up.weight", "param", [c_in, c, 2, 2], "kaiming")
+        y = g.bias(f"{at}.up", g.op(f"{at}.up", "conv2d_transpose", y, w, stride=2), c, f"{at}.up.y")
+        y = g.op(f"{at}.concat", "concat", skips[level], y)
+        y = double_conv(g, f"{at}.conv.double_conv", y, c_in, c)
+    g.section("a class for each pixel")
+    return g.finish(g.bias("outc.conv", g.conv("outc.conv", y, "W", "K", 1), "K", "logits"))
+
+
 def models():
     return {
         "resnet18": resnet("resnet18", ["ResNet-18: 11,689,512 parameters at K=1000."], basic_block, (2, 2, 2, 2)),
@@ -239,6 +282,7 @@ def models():
         "mobilenet_v2": mobilenet_v2(),
         "vgg16": vgg16(),
         "densenet121": densenet121(),
+        "unet": unet(),
     }
 
 

@@ -109,7 +109,8 @@ enum {
     CONV_DILATION,
     CONV_GROUPS,
     CONV_SIZE
-}; /* gradients only: h,w of dx; kh,kw of dw */
+};                                 /* gradients only: h,w of dx; kh,kw of dw */
+enum { CONV_OUT_PAD = CONV_SIZE }; /* conv2d_transpose only, in its place */
 enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_pool_grad only: h,w of dx */
 /* POOL_STRIDE 0, the default, is the kernel's own size: always ask this. axis: 0 rows, 1 columns. */
 static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {

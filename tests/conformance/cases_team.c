@@ -44,6 +44,8 @@ const ebb_team_case ebb_team_cases[] = {
     TEAM(dropout_grad, "[333,35]", "p=0.1"),
     TEAM(softmax_xent, "[33,65] [33]", ""),
     TEAM(softmax_xent_grad, "[33,65] [33] []", ""),
+    TEAM(softmax_xent, "[1,7,19,17] [1,19,17]", ""),
+    TEAM(softmax_xent_grad, "[1,7,19,17] [1,19,17] []", ""),
     TEAM(fill, "", "shape=7,33,13,11 value=-0.5"),
     TEAM(sgd, "[101,67] [101,67] []", "decay=0.01"),
     TEAM(sgd_momentum, "[101,67] [101,67] [101,67] []", "momentum=0.9 decay=0.01"),

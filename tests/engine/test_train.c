@@ -32,6 +32,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
+    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F},
     {"mobilenet_v2", {{"N", 4}, {"H", 64}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F},
 };
 

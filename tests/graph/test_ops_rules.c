@@ -65,6 +65,15 @@ static const struct {
     {"conv2d: nor is that of a constant weight",
      "%x = param f32[2,3,7,7]\n%w = input f32[4,3,7,7]\n%y = conv2d %x, %w", EBB_TRAIN,
      "reshape conv2d_dgrad"},
+    {"conv2d_transpose: by the image a convolution, by the weight that of one",
+     "%x = param f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n"
+     "%c = conv2d_transpose %x, %w stride=[2,1] pad=1 dilation=[1,2] groups=2 out_pad=[1,0]\n"
+     "%y = global_avg_pool %c",
+     EBB_TRAIN, "global_avg_pool_grad conv2d_wgrad conv2d"},
+    {"conv2d_transpose: only what is wanted",
+     "%x = input f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n%c = conv2d_transpose %x, %w\n%y = global_avg_pool "
+     "%c",
+     EBB_TRAIN, "global_avg_pool_grad conv2d_wgrad"},
     {"linear: the weight's gradient comes first",
      "%x = param f32[2,3]\n%w = param f32[7,3]\n%y = linear %x, %w", EBB_TRAIN,
      "linear_wgrad linear_dgrad"},
@@ -181,6 +190,30 @@ static const struct {
      0,
      CONV_GROUPS,
      {2, 0},
+     0},
+    {"%x = param f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n"
+     "%y = conv2d_transpose %x, %w stride=[2,3] pad=[1,0] groups=2 out_pad=[1,2]",
+     EBB_TRAIN,
+     &ebb_op_conv2d_dgrad,
+     0,
+     CONV_SIZE,
+     {5, 11},
+     0},
+    {"%x = param f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n"
+     "%y = conv2d_transpose %x, %w stride=[2,3] pad=[1,0] groups=2 out_pad=[1,2]",
+     EBB_TRAIN,
+     &ebb_op_conv2d,
+     0,
+     CONV_STRIDE,
+     {2, 3},
+     0},
+    {"%x = param f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n"
+     "%y = conv2d_transpose %x, %w stride=[2,3] pad=[1,0] groups=2 out_pad=[1,2]",
+     EBB_TRAIN,
+     &ebb_op_conv2d_wgrad,
+     0,
+     CONV_SIZE,
+     {2, 3},
      0},
     {"%x = param f32[2,3,7,9]\n%y = avg_pool %x kernel=[3,2] stride=[1,3] pad=[2,0] count_pad=false",
      EBB_TRAIN,
@@ -304,10 +337,10 @@ Test(ops_rules, what_has_no_gradient_is_refused) {
 /* Every op that is not itself a gradient, an update or without operands has a rule or is replaced. */
 Test(ops_rules, every_forward_op_is_differentiable) {
     static const char *const behind[] = {
-        "conv2d_dgrad",      "conv2d_wgrad",  "bn_track",     "bn_grad_sums",         "bn_grad",
-        "relu_grad",         "clip_grad",     "bias_grad",    "linear_dgrad",         "linear_wgrad",
-        "max_pool_grad",     "avg_pool_grad", "dropout_grad", "global_avg_pool_grad", "slice_grad",
-        "softmax_xent_grad", "fill",          "sgd",          "sgd_momentum"};
+        "conv2d_wgrad",  "bn_track",     "bn_grad_sums",         "bn_grad",      "relu_grad",
+        "clip_grad",     "bias_grad",    "linear_dgrad",         "linear_wgrad", "max_pool_grad",
+        "avg_pool_grad", "dropout_grad", "global_avg_pool_grad", "slice_grad",   "softmax_xent_grad",
+        "fill",          "sgd",          "sgd_momentum"};
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
         bool listed = false;
         for (size_t b = 0; b < EBB_COUNT(behind); b++)
@@ -326,6 +359,9 @@ static const struct {
      "%x = input f32[2,3,5,7]\n%g = param f32[3]\n%b = param f32[3]\n%m = state f32[3]\n%v = state f32[3]\n"
      "%y = batch_norm %x, %g, %b, %m, %v",
      "bn_stats bn_track bn_apply to_planes softmax_xent", "bn_apply to_planes softmax_xent"},
+    {"conv2d_transpose is the gradient of a convolution",
+     "%x = input f32[2,4,3,3]\n%w = param f32[4,3,2,2]\n%y = conv2d_transpose %x, %w stride=2",
+     "conv2d_dgrad to_planes softmax_xent", "conv2d_dgrad to_planes softmax_xent"},
     {"dropout vanishes in evaluation", "%x = input f32[2,7]\n%z = dropout %x\n%y = relu %z",
      "dropout relu softmax_xent", "relu softmax_xent"},
     {"flatten of rank 2 is nothing", "%x = input f32[2,7]\n%y = relu %x", "relu softmax_xent",

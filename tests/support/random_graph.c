@@ -164,6 +164,33 @@ static bool draw_conv(drawing *d) {
     return true;
 }
 
+/* Twice as large, or by other strides; at times with a padding that it cuts. */
+static bool draw_transpose(drawing *d) {
+    static const int64_t outs[] = {1, 2, 3, 4};
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, x);
+    int64_t groups = chance(d, 30) ? t->dim[1] : 1;
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    ebb_type w = {.dtype = d->dtype, .rank = 4, .dim = {t->dim[1], one_of(d, outs, EBB_COUNT(outs))}};
+    ebb_type y = {.dtype = d->dtype, .rank = 4, .dim = {t->dim[0], w.dim[1] * groups}};
+    for (uint32_t a = 0; a < 2; a++) {
+        int64_t kernel = 1 + below(d, 3), stride = 1 + below(d, 3), pad = chance(d, 70) ? 0 : 1;
+        int64_t out_pad = below(d, (uint32_t)stride);
+        w.dim[2 + a] = kernel;
+        attr[CONV_STRIDE].i[a] = stride;
+        attr[CONV_PAD].i[a] = pad;
+        attr[CONV_DILATION].i[a] = 1;
+        attr[CONV_OUT_PAD].i[a] = out_pad;
+        y.dim[2 + a] = (t->dim[2 + a] - 1) * stride + kernel - 2 * pad + out_pad;
+    }
+    attr[CONV_GROUPS].i[0] = groups;
+    if (!small(d, &w) || !small(d, &y)) return false;
+    ebb_id in[] = {x, weight(d, &w)};
+    emit(d, &ebb_op_conv2d_transpose, in, 2, attr);
+    return true;
+}
+
 static bool draw_linear(drawing *d) {
     static const int64_t outs[] = {1, 3, 7, 10, 33};
     ebb_id x = value_draw(d, 2);
@@ -302,9 +329,9 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24},   {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18}, {draw_bias, 5},
-    {draw_pool, 6},    {draw_concat, 6},      {draw_slice, 4}, {draw_flat, 4},  {draw_linear, 8},
-    {draw_dropout, 5}, {draw_reshape, 3},     {draw_clip, 5},
+    {draw_conv, 24},   {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18},     {draw_bias, 5},
+    {draw_pool, 6},    {draw_concat, 6},      {draw_slice, 4}, {draw_flat, 4},      {draw_linear, 8},
+    {draw_dropout, 8}, {draw_reshape, 3},     {draw_clip, 5},  {draw_transpose, 5},
 };
 
 static void draw(drawing *d) {
@@ -320,8 +347,20 @@ static void draw(drawing *d) {
 /* ---- the whole
  * ------------------------------------------------------------------------------------------------ */
 
+/* k classes for every place of a picture. */
+static ebb_id places_loss(drawing *d, ebb_id x) {
+    const ebb_type *t = type_of(d, x);
+    ebb_type w = {.dtype = d->dtype, .rank = 4, .dim = {2 + below(d, 6), t->dim[1], 1, 1}};
+    ebb_type labels = {.dtype = EBB_I32, .rank = 3, .dim = {t->dim[0], t->dim[2], t->dim[3]}};
+    ebb_id in[] = {x, weight(d, &w)};
+    ebb_id logits = emit(d, &ebb_op_conv2d, in, 2, NULL);
+    ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
+    return emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
+}
+
 /* Classifies the newest value, or any: to rank 2, to k classes by a weight, to a loss. */
 static ebb_id loss_draw(drawing *d, ebb_id x) {
+    if (type_of(d, x)->rank == 4 && chance(d, 20)) return places_loss(d, x);
     if (type_of(d, x)->rank == 4) {
         x = emit(d, chance(d, 70) ? &ebb_op_global_avg_pool : &ebb_op_flatten, &x, 1, NULL);
     }
