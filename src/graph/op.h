@@ -123,6 +123,9 @@ enum { BN_EPS, BN_BATCH };
 enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
 enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
 enum { CLIP_MIN, CLIP_MAX }; /* clip, clip_grad */
+enum { LN_EPS };             /* layer_norm, ln_apply, ln_grad_sums, ln_grad */
+enum { EMBEDDING_ROWS };     /* embedding_grad: of the table */
+enum { ATTENTION_HEADS, ATTENTION_CAUSAL };
 enum { DROPOUT_P };
 enum { RESHAPE_SHAPE };
 enum { PLANES_SIZE };             /* from_planes: c,h,w */

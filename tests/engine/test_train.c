@@ -33,6 +33,11 @@ typedef struct row {
 
 static const row rows[] = {
     {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F},
+    {"gpt2_small",
+     {{"N", 3}, {"T", 7}, {"V", 33}, {"C", 12}, {"A", 3}, {"P", 9}},
+     {{"ids", 33}, {"labels", 33}},
+     8,
+     0.1F},
     {"mobilenet_v2", {{"N", 4}, {"H", 64}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F},
 };
 

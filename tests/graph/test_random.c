@@ -78,6 +78,8 @@ Test(random, draws_every_op_of_models_and_every_shape_of_use) {
         &ebb_op_max_pool,     &ebb_op_avg_pool,   &ebb_op_global_avg_pool,
         &ebb_op_concat,       &ebb_op_slice,      &ebb_op_dropout,
         &ebb_op_softmax_xent, &ebb_op_clip,       &ebb_op_conv2d_transpose,
+        &ebb_op_gelu,         &ebb_op_layer_norm, &ebb_op_embedding,
+        &ebb_op_attention,
     };
     uint32_t seen[EBB_N_OPS] = {0}, n_unread = 0, n_often = 0, n_shared = 0, n_groups = 0, n_dilated = 0;
     ebb_env *env = graph_env();

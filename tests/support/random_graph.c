@@ -231,6 +231,58 @@ static bool draw_clip(drawing *d) {
     return true;
 }
 
+static bool draw_gelu(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    emit(d, &ebb_op_gelu, &x, 1, NULL);
+    return true;
+}
+
+static bool draw_layer_norm(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    int64_t c = type_of(d, x)->dim[1];
+    ebb_id in[] = {x, vector(d, "gamma", EBB_ROLE_PARAM, c, EBB_INIT_ONE),
+                   vector(d, "beta", EBB_ROLE_PARAM, c, EBB_INIT_ZERO)};
+    emit(d, &ebb_op_layer_norm, in, 3, NULL);
+    return true;
+}
+
+/* Rows of a table, at times one that a linear layer reads too, as many as a value has. */
+static bool draw_embedding(drawing *d) {
+    static const int64_t rows[] = {1, 3, 7, 33};
+    ebb_id like = value_draw(d, 2);
+    if (like == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, like);
+    ebb_type table = {.dtype = d->dtype, .rank = 2, .dim = {one_of(d, rows, 4), t->dim[1]}};
+    ebb_type ids = {.dtype = EBB_I32, .rank = 1, .dim = {t->dim[0]}};
+    if (!small(d, &table)) return false;
+    ebb_id in[] = {weight(d, &table), given(d, "ids", EBB_ROLE_INPUT, &ids, EBB_INIT_ZERO)};
+    emit(d, &ebb_op_embedding, in, 2, NULL);
+    return true;
+}
+
+/* Between views: rows of a value are one sequence, or each its own; its width is cut to what three times
+ * the heads divide by a linear layer. */
+static bool draw_attention(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    const ebb_type t = *type_of(d, x);
+    int64_t heads = 1 + below(d, 3), c = heads * (1 + below(d, 4));
+    ebb_type w = {.dtype = d->dtype, .rank = 2, .dim = {3 * c, t.dim[1]}};
+    ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {t.dim[0], 3 * c}};
+    if (!small(d, &w) || !small(d, &y)) return false;
+    bool one = chance(d, 70);
+    ebb_attr in_shape[1] = {{.i = {one ? 1 : t.dim[0], one ? t.dim[0] : 1, 3 * c}}};
+    ebb_attr out_shape[1] = {{.i = {t.dim[0], c}}};
+    ebb_attr attr[2] = {[ATTENTION_HEADS] = {.i = {heads}}, [ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
+    ebb_id in[] = {x, weight(d, &w)};
+    ebb_id qkv = emit(d, &ebb_op_linear, in, 2, NULL);
+    ebb_id rows = ebb_build_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_build_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
+    emit(d, &ebb_op_reshape, &made, 1, out_shape);
+    return true;
+}
+
 static bool draw_pair(drawing *d) {
     ebb_id x = value_draw(d, 0);
     ebb_id in[] = {x, partner_draw(d, x)};
@@ -329,9 +381,10 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24},   {draw_batch_norm, 14}, {draw_relu, 18}, {draw_pair, 18},     {draw_bias, 5},
-    {draw_pool, 6},    {draw_concat, 6},      {draw_slice, 4}, {draw_flat, 4},      {draw_linear, 8},
-    {draw_dropout, 8}, {draw_reshape, 3},     {draw_clip, 5},  {draw_transpose, 5},
+    {draw_conv, 24},      {draw_batch_norm, 14}, {draw_relu, 18},     {draw_pair, 18},     {draw_bias, 5},
+    {draw_pool, 6},       {draw_concat, 6},      {draw_slice, 4},     {draw_flat, 4},      {draw_linear, 8},
+    {draw_dropout, 8},    {draw_reshape, 3},     {draw_clip, 5},      {draw_transpose, 5}, {draw_gelu, 5},
+    {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4},
 };
 
 static void draw(drawing *d) {

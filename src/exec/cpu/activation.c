@@ -1,6 +1,6 @@
-/* cpu/activation.c: activations with numbers of their own. In place, an output is an input: each element is
- * read before it is written, and no other. */
-#include "exec/cpu/cpu.h"
+/* cpu/activation.c: clip and gelu. In place, an output is an input: each element is read before it is
+ * written, and no other. */
+#include "exec/cpu/exp.h"
 
 typedef struct clip {
     const float *x, *dy; /* clip_grad: x is y */
@@ -54,3 +54,58 @@ static ebb_status clip_grad_launch(ebb_backend *backend, const ebb_call *call, v
 }
 
 const ebb_kernel_info ebb_cpu_clip_grad = {.launch = clip_grad_launch};
+
+/* ---- gelu ------------------------------------------------------------------------------------------- */
+
+typedef struct gelu {
+    const float *x, *dy;
+    float *to;
+} gelu;
+
+static ebb_status launch_gelu(ebb_backend *backend, const ebb_call *call, cpu_span *span,
+                              const ebb_launch *launch) {
+    const int64_t n = ebb_type_count(&call->out[0]);
+    const gelu g = {launch->in[0], call->n_in > 1 ? launch->in[1] : NULL, launch->out[0]};
+    cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 20 * n, span, &g);
+    return EBB_OK;
+}
+
+/* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), and -2 u = x * (A + B x^2). */
+#define A -1.5957691216F
+#define B -0.0713548162726F
+
+CPU_VECTOR static void gelu_span(const void *ctx, int64_t begin, int64_t end) {
+    const gelu g = *(const gelu *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) {
+        const float x = g.x[i];
+        g.to[i] = x / (1 + cpu_exp(x * (A + B * (x * x))));
+    }
+}
+
+static ebb_status gelu_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                              const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return launch_gelu(backend, call, gelu_span, launch);
+}
+
+const ebb_kernel_info ebb_cpu_gelu = {.launch = gelu_launch};
+
+/* With s = 1 / (1 + exp(-2 u)): dy/dx = s + x * s * (1 - s) * 2 u', and 2 u' = -(A + 3 B x^2). */
+CPU_VECTOR static void gelu_grad_span(const void *ctx, int64_t begin, int64_t end) {
+    const gelu g = *(const gelu *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) {
+        const float x = g.x[i], e = cpu_exp(x * (A + B * (x * x))), s = 1 / (1 + e);
+        const float slope = x * -(A + 3 * B * (x * x));
+        g.to[i] = g.dy[i] * (s + s * (e * s) * slope);
+    }
+}
+
+static ebb_status gelu_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    return launch_gelu(backend, call, gelu_grad_span, launch);
+}
+
+const ebb_kernel_info ebb_cpu_gelu_grad = {.launch = gelu_grad_launch};

@@ -1,8 +1,11 @@
-/* Activations with numbers of their own: clip and its gradient. (relu is in elementwise.c.)
+/* Activations beside relu (which is in elementwise.c): clip, gelu and their gradients.
  *
  *     clip   y = min where x < min, max where x > max, else x;  dx = dy where min < y < max, else 0
+ *     gelu   y = x / 2 * (1 + tanh(u)),  u = sqrt(2 / pi) * (x + 0.044715 x^3)
  *
- * With min=0 and max=6 it is relu6 (Howard et al., "MobileNets", 2017). */
+ * With min=0 and max=6 clip is relu6 (Howard et al., "MobileNets", 2017). gelu is the form by tanh of
+ * Hendrycks and Gimpel, "Gaussian error linear units", 2016, which GPT-2 uses; y does not tell x, so its
+ * gradient reads x. */
 #include "graph/ops/rule.h"
 
 #define BOUND(field) \
@@ -11,6 +14,7 @@ static const ebb_attr_info clip_attrs[] = {[CLIP_MIN] = BOUND("min"), [CLIP_MAX]
 
 static const ebb_pair out_over_0[] = {{0, 0}};
 static const ebb_pair out_over_1[] = {{0, 1}};
+static const ebb_pair out_over_1_or_0[] = {{0, 1}, {0, 0}};
 
 /* ---- clip --------------------------------------------------------------------------------------- */
 
@@ -67,4 +71,54 @@ const ebb_op_info ebb_op_clip_grad = {
     EBB_LIST(may_overwrite, out_over_1),
     .infer = clip_grad_infer,
     .cost = clip_cost,
+};
+
+/* ---- gelu --------------------------------------------------------------------------------------- */
+
+static ebb_status gelu_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[*] -> [*]", out);
+}
+
+static ebb_status gelu_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[*] dy[*] -> [*]", out);
+}
+
+/* Products, sums, a division, and an exponential of about 15. */
+static void gelu_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 22);
+}
+
+static void gelu_grad_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 31);
+}
+
+static void gelu_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    ebb_id in[] = {ebb_rw_value(rw, node->in[0]), dout[0]};
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_gelu_grad, in, 2, NULL)[0]);
+}
+
+const ebb_op_info ebb_op_gelu = {
+    .name = "gelu",
+    .code = EBB_OP_gelu,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_0),
+    .infer = gelu_infer,
+    .cost = gelu_cost,
+    .grad = gelu_grad_rule,
+};
+
+const ebb_op_info ebb_op_gelu_grad = {
+    .name = "gelu_grad",
+    .code = EBB_OP_gelu_grad,
+    .min_in = 2,
+    .max_in = 2,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_1_or_0),
+    .infer = gelu_grad_infer,
+    .cost = gelu_grad_cost,
 };
