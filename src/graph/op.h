@@ -133,6 +133,8 @@ enum { SLICE_BEGIN, SLICE_SIZE }; /* channels */
 enum { SLICE_GRAD_BEGIN, SLICE_GRAD_TOTAL };
 enum { FILL_SHAPE, FILL_VALUE, FILL_F64 }; /* F64: of f64, else of f32 */
 enum { SGD_DECAY };
+enum { ADAMW_BETA1, ADAMW_BETA2, ADAMW_EPS, ADAMW_DECAY };
+enum { CLIP_FACTOR_NORM };
 enum { SGDM_MOMENTUM, SGDM_DECAY, SGDM_NESTEROV };
 
 #endif

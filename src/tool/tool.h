@@ -27,10 +27,10 @@ typedef struct tool_args {
     uint32_t n_dims;
     const char *fetch[TOOL_MAX_LIST];
     uint32_t n_fetch;
-    const char *device, *method, *dump, *plans, *over;
+    const char *device, *method, *optimizer, *dump, *plans, *over;
     int64_t budget_bytes, threads, seed, effort, steps;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
-    double time_limit_s, momentum, weight_decay, max_added;
+    double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, evaluate, phased, nesterov, poison, verify;
 } tool_args;
 

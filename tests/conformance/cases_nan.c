@@ -20,6 +20,7 @@ const ebb_op_cases ebb_nan_cases[] = {
     {&ebb_op_relu_grad, "nu", 0, two, EBB_COUNT(two)},
     {&ebb_op_clip, "n", 0, clip, EBB_COUNT(clip)},
     {&ebb_op_clip_grad, "nu", 0, clip_grad, EBB_COUNT(clip_grad)},
+    {&ebb_op_sum_squares, "n", 2e-7, one, EBB_COUNT(one)},
     {&ebb_op_gelu, "n", 5e-7, one, EBB_COUNT(one)},
     {&ebb_op_gelu_grad, "nu", 1e-6, two, EBB_COUNT(two)},
     {&ebb_op_attention, "n", 2e-6, attend, EBB_COUNT(attend)},

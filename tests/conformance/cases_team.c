@@ -61,5 +61,8 @@ const ebb_team_case ebb_team_cases[] = {
     TEAM(sgd, "[101,67] [101,67] []", "decay=0.01"),
     TEAM(sgd_momentum, "[101,67] [101,67] [101,67] []", "momentum=0.9 decay=0.01"),
     TEAM(sgd_momentum, "[101,67] [101,67] [101,67] []", "momentum=0.9 nesterov=1"),
+    TEAM(adamw, "[101,67] [101,67] [101,67] [101,67] [] []", "decay=0.01"),
+    TEAM(sum_squares, "[7,33,13,11]", ""),
+    TEAM(scale, "[7,33,9,9] []", ""),
 };
 const uint32_t ebb_n_team_cases = EBB_COUNT(ebb_team_cases);

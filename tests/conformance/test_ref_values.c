@@ -14,7 +14,7 @@ typedef struct value_row {
     const ebb_op_info *op;
     const char *fills; /* 'l' where an input is i32 */
     const char *inputs, *attrs;
-    double in[7][MAX_NUMBERS], out[2][MAX_NUMBERS];
+    double in[7][MAX_NUMBERS], out[3][MAX_NUMBERS];
 } value_row;
 
 #define ROW(name, fill_letters, shapes, attributes, ...) \
@@ -117,6 +117,18 @@ static const value_row rows[] = {
     ROW(softmax_xent_grad, "ulu", "[2,2] [2] []", "", {{0, 0, 0, 1.0986122886681098}, {0, 1}, {2}},
         {{-0.5, 0.5, 0.25, -0.25}}),
     ROW(fill, "", "", "shape=3 value=2.5", {{0}}, {{2.5, 2.5, 2.5}}),
+    ROW(count_step, "u", "[]", "", {{41}}, {{42}}),
+    /* m' = 3, v' = 16; by n = 1: 6 and 64, so that the way is 6 / (8 + 4). */
+    ROW(adamw, "u", "[1] [1] [1] [1] [] []", "beta1=0.5 beta2=0.75 eps=4 decay=0.25",
+        {{2}, {4}, {2}, {16}, {1}, {0.5}}, {{1.5}, {3}, {16}}),
+    /* The second step: unbiased by 1 - 1 / 4 and 1 - 9 / 16. */
+    ROW(adamw, "u", "[1] [1] [1] [1] [] []", "beta1=0.5 beta2=0.75 eps=4",
+        {{2}, {4}, {2}, {12}, {2}, {0.5}}, {{1.7883839988192118}, {3}, {13}}),
+    ROW(sum_squares, "u", "[1,2,1,2]", "", {FOUR}, {{30}}),
+    ROW(clip_factor, "u", "[]", "norm=1", {{4}}, {{0.49999975000012500}}),
+    ROW(clip_factor, "u", "[]", "norm=3", {{4}}, {{1}}),
+    ROW(clip_factor, "u", "[]", "norm=3", {{NAN}}, {{NAN}}),
+    ROW(scale, "u", "[3] []", "", {{1, 2, -3}, {0.5}}, {{0.5, 1, -1.5}}),
     ROW(sgd, "u", "[1] [1] []", "decay=0.5", {{1}, {2}, {0.5}}, {{-0.25}}),
     ROW(sgd_momentum, "u", "[1] [1] [1] []", "momentum=0.5 decay=0.5", {{1}, {2}, {4}, {0.5}},
         {{-1.25}, {4.5}}),

@@ -29,16 +29,22 @@ typedef struct row {
     fed inputs[3];
     uint32_t n_steps;
     float lr;
+    ebb_optimizer optimizer;
+    double clip_norm;
 } row;
 
+#define GPT2                                                                        \
+    "gpt2_small", {{"N", 3}, {"T", 7}, {"V", 33}, {"C", 12}, {"A", 3}, {"P", 9}}, { \
+        {"ids", 33}, {                                                              \
+            "labels", 33                                                            \
+        }                                                                           \
+    }
+
 static const row rows[] = {
-    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F},
-    {"gpt2_small",
-     {{"N", 3}, {"T", 7}, {"V", 33}, {"C", 12}, {"A", 3}, {"P", 9}},
-     {{"ids", 33}, {"labels", 33}},
-     8,
-     0.1F},
-    {"mobilenet_v2", {{"N", 4}, {"H", 64}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F},
+    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F, EBB_SGD, 0},
+    {GPT2, 8, 0.1F, EBB_SGD, 0},
+    {GPT2, 8, 0.01F, EBB_ADAMW, 1},
+    {"mobilenet_v2", {{"N", 4}, {"H", 64}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F, EBB_SGD, 0},
 };
 
 typedef struct result {
@@ -113,6 +119,8 @@ static result run(const row *r, ebb_memory_mode mode, int64_t budget_bytes) {
     o.n_threads = 2;
     o.memory = mode;
     o.budget_bytes = budget_bytes;
+    o.optimizer = r->optimizer;
+    o.clip_norm = r->clip_norm;
     o.effort = 200;
     o.poison = true;
     o.verify = true;

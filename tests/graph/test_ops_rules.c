@@ -420,7 +420,12 @@ Test(ops_rules, every_forward_op_is_differentiable) {
                                          "ln_grad_sums",
                                          "ln_grad",
                                          "embedding_grad",
-                                         "attention_grad"};
+                                         "attention_grad",
+                                         "count_step",
+                                         "adamw",
+                                         "sum_squares",
+                                         "clip_factor",
+                                         "scale"};
     for (uint32_t i = 0; i < EBB_N_OPS; i++) {
         bool listed = false;
         for (size_t b = 0; b < EBB_COUNT(behind); b++)

@@ -57,6 +57,9 @@ def usage_rows():
         ("an unknown pass", [*plan, "--dump=schedul"], r"did you mean schedule\?"),
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
+        ("an unknown optimizer", [*plan, "--optimizer", "adam"], r"did you mean adamw\?"),
+        ("nesterov with adamw", [*plan, "--nesterov", "--optimizer", "adamw"], r"Nesterov"),
+        ("a beta of one", [*plan, "--optimizer", "adamw", "--beta2", "1"], r"beta1 and beta2 are 0\.9 and 1;"),
         ("nesterov without momentum", [*plan, "--nesterov", "--momentum", "0"], r"momentum"),
     ]
     for name, args, stderr in rows:

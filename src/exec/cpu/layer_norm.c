@@ -142,14 +142,15 @@ const ebb_kernel_info ebb_cpu_ln_grad = {.launch = ln_grad_launch};
 
 /* ---- ln_grad_sums ----------------------------------------------------------------------------------- */
 
-/* Sums of dy * xhat and of dy. A row of lanes is one row of x or more, each with statistics of its own. */
+/* Sums of dy * xhat and of dy. A row of lanes is one row of x or more, each with statistics of its own: all
+ * go to its first lanes, and the others stay zero. */
 CPU_VECTOR static void sums_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const ln *s = ctx;
     for (int64_t first = at; first < at + rows * width; first += s->c) {
-        const int64_t row = first / s->c, lane = (first - at) % width;
+        const int64_t row = first / s->c;
         const float *x = s->x + first, *dy = s->dy + first;
         const double center = s->mean[row], scale = inv_std(s, row);
-        double *products = sums + lane, *plain = products + s->lanes;
+        double *products = sums, *plain = sums + s->lanes;
 #pragma omp simd
         for (int64_t i = 0; i < s->c; i++) {
             const double g = dy[i];
