@@ -71,8 +71,8 @@ static ebb_status launch_gelu(ebb_backend *backend, const ebb_call *call, cpu_sp
 }
 
 /* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), and -2 u = x * (A + B x^2). */
-#define A -1.5957691216F
-#define B -0.0713548162726F
+#define A (-1.5957691216F)
+#define B (-0.0713548162726F)
 
 CPU_VECTOR static void gelu_span(const void *ctx, int64_t begin, int64_t end) {
     const gelu g = *(const gelu *)ctx;

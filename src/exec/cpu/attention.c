@@ -31,7 +31,7 @@ static slot slot_of(const cpu_attention *a, float *at) {
     s.k = s.q + a->t * a->d_row;
     s.v = s.k + a->d * a->t_row;
     s.weights = s.v + a->t * a->d_row;
-    s.sum_v = s.weights + CPU_TILE * CPU_TILE;
+    s.sum_v = s.weights + CPU_TILE_FLOATS;
     s.max = s.sum_v + CPU_TILE * a->d_row;
     s.sum = s.max + CPU_TILE;
     return s;

@@ -47,6 +47,9 @@ static inline int64_t cpu_padded(int64_t n) {
     return ebb_align_up(n, CPU_PACK);
 }
 
+/* Floats of a tile of scores. */
+#define CPU_TILE_FLOATS ((int64_t)CPU_TILE * CPU_TILE)
+
 /* Row i of to, d_row floats, is d floats of from + i * from_row times scale, then zeros. */
 void cpu_pack_rows(const cpu_attention *a, const float *from, int64_t from_row, float scale, float *to);
 /* Row e of to, t_row floats, is the e-th float of all t rows of from, then zeros. */

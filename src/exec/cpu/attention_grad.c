@@ -24,7 +24,7 @@ typedef struct backward {
 
 static int64_t slot_floats(const cpu_attention *a) {
     const int64_t packed = (int64_t)6 * a->t * a->d_row + (int64_t)2 * a->d * a->t_row;
-    return cpu_padded(packed + a->t + (int64_t)2 * CPU_TILE * CPU_TILE);
+    return cpu_padded(packed + a->t + 2 * CPU_TILE_FLOATS);
 }
 
 static slot slot_of(const cpu_attention *a, float *at) {
@@ -36,8 +36,8 @@ static slot slot_of(const cpu_attention *a, float *at) {
     s.k_columns = at + 6 * rows;
     s.v_columns = s.k_columns + columns;
     s.weights = s.v_columns + columns;
-    s.d_weights = s.weights + CPU_TILE * CPU_TILE;
-    s.inner = s.d_weights + CPU_TILE * CPU_TILE;
+    s.d_weights = s.weights + CPU_TILE_FLOATS;
+    s.inner = s.d_weights + CPU_TILE_FLOATS;
     return s;
 }
 
