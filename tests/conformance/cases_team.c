@@ -27,6 +27,18 @@ const ebb_team_case ebb_team_cases[] = {
     TEAM(attention_grad, "[1,65,60] [1,65,20] [1,5,65] [1,65,20]", "heads=5 causal=1"),
     TEAM(add, "[7,33,9,9] [7,33,9,9]", ""),
     TEAM(mul, "[7,33,9,9] [7,33,9,9]", ""),
+    TEAM(sub, "[7,33,9,9] [7,33,9,9]", ""),
+    TEAM(div, "[7,33,9,9] [7,33,9,9]", ""),
+    TEAM(rescale, "[7,33,9,9]", "times=3"),
+    TEAM(exp, "[7,33,9,9]", ""),
+    TEAM(softmax, "[7,33,67]", "causal=1"),
+    TEAM(softmax_grad, "[7,33,67] [7,33,67]", ""),
+    TEAM(reduce_sum, "[7,33,13,11]", "axis=1"), /* one behind another, and side by side */
+    TEAM(reduce_sum, "[7,33,13,11]", "axis=2"),
+    TEAM(expand, "[7,33,1,11]", "axis=2 size=13"),
+    TEAM(expand, "[233,1]", "axis=1 size=167"),
+    TEAM(upsample, "[7,33,6,5]", "factor=2,3"),
+    TEAM(upsample_grad, "[7,33,14,12]", "factor=2,3"),
     TEAM(bias, "[7,33,9,9] [33]", ""), /* its last row of lanes is cut */
     TEAM(bias, "[129,129] [129]", ""),
     /* Few channels: the chunks are shared out. Many: what adds the chunks up. */

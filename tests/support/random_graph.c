@@ -237,6 +237,77 @@ static bool draw_gelu(drawing *d) {
     return true;
 }
 
+static bool draw_softmax(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    emit(d, &ebb_op_softmax, &x, 1, NULL);
+    return true;
+}
+
+/* Rows against one another, [n,c] x [c,n], or c against c: a square value of either size. */
+static bool draw_matmul(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE || d->n_products >= 3) return false;
+    const ebb_type t = *type_of(d, x);
+    bool rows = chance(d, 50);
+    int64_t side = rows ? t.dim[0] : t.dim[1];
+    ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {side, side}};
+    if (!small(d, &y)) return false;
+    d->n_products++;
+    ebb_attr one[1] = {{.i = {1, t.dim[0], t.dim[1]}}}, back[1] = {{.i = {side, side}}};
+    ebb_attr attr[2] = {[MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [MATMUL_TRANSPOSE_B] = {.i = {rows}}};
+    ebb_id a = ebb_build_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {a, a};
+    ebb_id made = ebb_build_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
+    emit(d, &ebb_op_reshape, &made, 1, back);
+    return true;
+}
+
+/* A value less its mean along an axis, the mean's gradient stopped at times. */
+static bool draw_centered(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    const ebb_type t = *type_of(d, x);
+    int64_t axis = below(d, t.rank), size = t.dim[axis];
+    ebb_attr reduce[2] = {[REDUCE_AXIS] = {.i = {axis}}, [REDUCE_KEEP] = {.i = {1}}};
+    ebb_attr mean[2] = {[RESCALE_TIMES] = {.f = 1.0 / (double)size}, [RESCALE_PLUS] = {.f = 0}};
+    ebb_attr expand[2] = {[EXPAND_AXIS] = {.i = {axis}}, [EXPAND_SIZE] = {.i = {size}}};
+    ebb_id m = ebb_build_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_build_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
+    if (chance(d, 30))
+        m = ebb_build_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_build_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {x, m};
+    emit(d, &ebb_op_sub, in, 2, NULL);
+    return true;
+}
+
+/* x / (1 + exp(-x)): what is exponentiated stays small behind a clip. */
+static bool draw_swish(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_attr clip[2] = {[CLIP_MIN] = {.f = -4}, [CLIP_MAX] = {.f = 4}};
+    ebb_attr minus[2] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
+    ebb_attr more[2] = {[RESCALE_TIMES] = {.f = 1}, [RESCALE_PLUS] = {.f = 1}};
+    ebb_id e = ebb_build_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {x, e};
+    emit(d, &ebb_op_div, in, 2, NULL);
+    return true;
+}
+
+static bool draw_upsample(drawing *d) {
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    ebb_type y = *type_of(d, x);
+    ebb_attr attr[1] = {{.i = {1 + below(d, 3), 1 + below(d, 2)}}};
+    y.dim[2] *= attr[0].i[0];
+    y.dim[3] *= attr[0].i[1];
+    if (!small(d, &y)) return false;
+    emit(d, &ebb_op_upsample, &x, 1, attr);
+    return true;
+}
+
 static bool draw_layer_norm(drawing *d) {
     ebb_id x = value_draw(d, 2);
     if (x == EBB_NONE) return false;
@@ -381,9 +452,11 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24},      {draw_batch_norm, 14}, {draw_relu, 18},     {draw_pair, 18},     {draw_bias, 5},
-    {draw_pool, 6},       {draw_concat, 6},      {draw_slice, 4},     {draw_flat, 4},      {draw_linear, 8},
-    {draw_dropout, 8},    {draw_reshape, 3},     {draw_clip, 5},      {draw_transpose, 5}, {draw_gelu, 5},
+    {draw_conv, 24},      {draw_batch_norm, 14}, {draw_relu, 18},     {draw_pair, 18},
+    {draw_bias, 5},       {draw_pool, 6},        {draw_concat, 6},    {draw_slice, 4},
+    {draw_flat, 4},       {draw_linear, 8},      {draw_dropout, 8},   {draw_reshape, 3},
+    {draw_clip, 5},       {draw_transpose, 5},   {draw_gelu, 5},      {draw_softmax, 2},
+    {draw_matmul, 3},     {draw_centered, 3},    {draw_swish, 3},     {draw_upsample, 3},
     {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4},
 };
 

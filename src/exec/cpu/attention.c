@@ -3,6 +3,7 @@
  * calculation for softmax", 2018). */
 #include "exec/cpu/attention.h"
 #include "exec/cpu/exp.h"
+#include "exec/cpu/row.h"
 
 #include <math.h>
 
@@ -37,28 +38,6 @@ static slot slot_of(const cpu_attention *a, float *at) {
     return s;
 }
 
-/* Lanes in their order, so that vectors of any width give the same sum. */
-CPU_INLINE float lanes_sum(const float *x, int64_t n) {
-    float lanes[CPU_PACK] = {0}, sum = 0;
-    for (int64_t j = 0; j < n; j += CPU_PACK) {
-#pragma omp simd
-        for (int k = 0; k < CPU_PACK; k++) lanes[k] += x[j + k];
-    }
-    for (int k = 0; k < CPU_PACK; k++) sum += lanes[k];
-    return sum;
-}
-
-CPU_INLINE float lanes_max(const float *x, int64_t n, float least) {
-    float lanes[CPU_PACK], max = least;
-    for (int k = 0; k < CPU_PACK; k++) lanes[k] = least;
-    for (int64_t j = 0; j < n; j += CPU_PACK) {
-#pragma omp simd
-        for (int k = 0; k < CPU_PACK; k++) lanes[k] = x[j + k] > lanes[k] ? x[j + k] : lanes[k];
-    }
-    for (int k = 0; k < CPU_PACK; k++) max = lanes[k] > max ? lanes[k] : max;
-    return max;
-}
-
 /* Scores of m rows to weights; sums and sum_v so far are made relative to the new maximum. A NaN among the
  * scores is passed over by the maximum and comes back by its exponential. */
 CPU_VECTOR static void soften(const cpu_attention *a, const slot *s, int64_t first_query, int64_t m,
@@ -68,11 +47,11 @@ CPU_VECTOR static void soften(const cpu_attention *a, const slot *s, int64_t fir
         float *w = s->weights + r * CPU_TILE, *sum_v = s->sum_v + r * a->d_row;
         const int64_t seen = cpu_attention_seen(a, first_query + r, first_key, n_keys);
         for (int64_t j = seen; j < n; j++) w[j] = -INFINITY;
-        const float max = lanes_max(w, n, s->max[r]), shrink = cpu_exp(s->max[r] - max);
+        const float max = cpu_row_max(w, n, s->max[r]), shrink = cpu_exp(s->max[r] - max);
 #pragma omp simd
         for (int64_t j = 0; j < n; j++) w[j] = cpu_exp(w[j] - max);
         for (int64_t j = seen; j < n; j++) w[j] = 0;
-        s->sum[r] = s->sum[r] * shrink + lanes_sum(w, n);
+        s->sum[r] = s->sum[r] * shrink + cpu_row_sum(w, n);
         s->max[r] = max;
 #pragma omp simd
         for (int64_t e = 0; e < a->d_row; e++) sum_v[e] *= shrink;

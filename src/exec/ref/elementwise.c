@@ -27,6 +27,35 @@ ebb_status ebb_ref_add(const ref_run *run) {
     return EBB_OK;
 }
 
+ebb_status ebb_ref_sub(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) - ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_div(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) / ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_rescale(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const double times = run->call->attr[RESCALE_TIMES].f, plus = run->call->attr[RESCALE_PLUS].f;
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, times * ref_get(&x, i) + plus);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_exp(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, exp(ref_get(&x, i)));
+    return EBB_OK;
+}
+
 ebb_status ebb_ref_mul(const ref_run *run) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
