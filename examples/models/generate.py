@@ -6,7 +6,7 @@
 
 The networks, their value names and their parameter counts are torchvision's, so that weights can be carried
 over by name: `layer1.0.conv1.weight` is what it is there. Sizes that a user binds: N images of H by H
-pixels in K classes.
+pixels in K classes; further ones are told in a model's first lines.
 """
 import pathlib
 import sys
@@ -15,10 +15,11 @@ import sys
 class Graph:
     """Lines of one model. Every method that adds an op returns its result's name."""
 
-    def __init__(self, name, about, dims=()):
+    def __init__(self, name, about, dims=(), sizes=("N = 32", "H = 224", "K = 1000"),
+                 inputs=("x = input f32[N,3,H,H]", "labels = input i32[N]")):
         self.lines = [f"# {line}" for line in about]
-        self.lines += ["ebb 1", f"graph {name}", "dim N = 32", "dim H = 224", "dim K = 1000", *dims, ""]
-        self.lines += ["%x = input f32[N,3,H,H]", "%labels = input i32[N]"]
+        self.lines += ["ebb 1", f"graph {name}", *(f"dim {size}" for size in (*sizes, *dims)), ""]
+        self.lines += [f"%{given}" for given in inputs]
 
     def given(self, name, role, shape, init):
         self.lines.append(f"%{name} = {role} f32[{','.join(map(str, shape))}] init={init}")
@@ -52,8 +53,8 @@ class Graph:
         w = self.given(f"{name}.weight", "param", [n_out, n_in], "uniform")
         return self.bias(name, self.op(name, "linear", x, w), n_out, result)
 
-    def finish(self, logits):
-        self.op("loss", "softmax_xent", logits, "labels")
+    def finish(self, logits, labels="labels"):
+        self.op("loss", "softmax_xent", logits, labels)
         self.lines += ["", f"output %{logits}", "loss %loss"]
         return "\n".join(self.lines) + "\n"
 
@@ -107,6 +108,47 @@ def resnet(name, about, block, depths):
     return g.finish(g.linear("fc", y, c, "K", "logits"))
 
 
+# ---- MobileNetV2: Sandler et al., "MobileNetV2: inverted residuals and linear bottlenecks", CVPR 2018 ----
+
+
+def conv_bn_relu6(g, name, x, c_in, c_out, kernel, stride=1, groups=1):
+    """torchvision's Conv2dNormActivation: its parts are numbered 0, 1 and 2."""
+    attrs = {**stride_of(stride), "pad": kernel // 2, "groups": groups if groups > 1 else 0}
+    y = g.conv(f"{name}.0", x, c_in // groups, c_out, kernel, **attrs)
+    return g.op(f"{name}.2", "clip", g.batch_norm(f"{name}.1", y, c_out), min=0, max=6)
+
+
+def inverted_residual(g, name, x, c_in, c_out, stride, expand):
+    """Wider by 1x1 (unless expand is 1), 3x3 on each channel alone, narrower by 1x1 without an activation."""
+    wide, at = c_in * expand, 0
+    y = x
+    if expand != 1:
+        y = conv_bn_relu6(g, f"{name}.conv.0", y, c_in, wide, 1)
+        at = 1
+    y = conv_bn_relu6(g, f"{name}.conv.{at}", y, wide, wide, 3, stride, groups=wide)
+    y = g.conv(f"{name}.conv.{at + 1}", y, wide, c_out, 1)
+    y = g.batch_norm(f"{name}.conv.{at + 2}", y, c_out)
+    return g.op(f"{name}.add", "add", x, y) if stride == 1 and c_in == c_out else y
+
+
+def mobilenet_v2():
+    g = Graph("mobilenet_v2", ["MobileNetV2 of width 1: 3,504,872 parameters at K=1000."])
+    g.section("stem")
+    c, at = 32, 1
+    y = conv_bn_relu6(g, "features.0", "x", 3, c, 3, stride=2)
+    for expand, width, depth, first_stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                                               (6, 160, 3, 2), (6, 320, 1, 1)]:
+        for i in range(depth):
+            g.section(f"features.{at}")
+            y = inverted_residual(g, f"features.{at}", y, c, width, first_stride if i == 0 else 1, expand)
+            c, at = width, at + 1
+    g.section("classifier")
+    y = conv_bn_relu6(g, f"features.{at}", y, c, 1280, 1)
+    y = g.op("avgpool", "global_avg_pool", y)
+    y = g.op("classifier.0", "dropout", y, p=0.2)
+    return g.finish(g.linear("classifier.1", y, 1280, "K", "logits"))
+
+
 # ---- VGG: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition",
 # ICLR 2015, configuration D ----
 
@@ -116,7 +158,7 @@ def vgg16():
         "vgg16",
         ["VGG-16 (configuration D) with dropout and without batch normalization: 138,357,544 parameters at H=224,",
          "K=1000. Five pools leave S*S places for the first linear layer, so H is a multiple of 32."],
-        ["dim S = H/32"],
+        ["S = H/32"],
     )
     y, c, at = "x", 3, 0
     for stage, (width, depth) in enumerate([(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]):
@@ -180,6 +222,94 @@ def densenet121():
     return g.finish(g.linear("classifier", y, c, "K", "logits"))
 
 
+# ---- U-Net: Ronneberger, Fischer and Brox, "U-Net: convolutional networks for biomedical image segmentation",
+# MICCAI 2015, with padded convolutions and batch normalization ----
+
+
+def double_conv(g, name, x, c_in, c_out):
+    """Two 3x3 convolutions; parts are numbered as in a sequence of convolution, normalization, ReLU, twice."""
+    y = x
+    for at, c in ((0, c_in), (3, c_out)):
+        y = g.conv(f"{name}.{at}", y, c, c_out, 3, pad=1)
+        y = g.op(f"{name}.{at + 2}", "relu", g.batch_norm(f"{name}.{at + 1}", y, c_out))
+    return y
+
+
+def unet():
+    g = Graph(
+        "unet",
+        ["U-Net of five levels, W to 16*W channels: 31,037,698 parameters at W=64, K=2. A class for each pixel:",
+         "labels are pictures. Four pools halve H, so it is a multiple of 16."],
+        sizes=("N = 4", "H = 224", "K = 2", "W = 64", "S = H/16"),
+        inputs=("x = input f32[N,3,H,H]", "labels = input i32[N,H,H]"),
+    )
+    width = ["W", "2*W", "4*W", "8*W", "16*W"]
+    g.section("level 1")
+    y = double_conv(g, "inc.double_conv", "x", 3, width[0])
+    skips = [y]
+    for level in range(1, 5):
+        g.section(f"down to level {level + 1}")
+        y = g.op(f"down{level}.maxpool_conv.0", "max_pool", y, kernel=2)
+        y = double_conv(g, f"down{level}.maxpool_conv.1.double_conv", y, width[level - 1], width[level])
+        skips.append(y)
+    for up in range(1, 5):
+        level = 4 - up
+        at, c_in, c = f"up{up}", width[level + 1], width[level]
+        g.section(f"up to level {level + 1}")
+        w = g.given(f"{at}.up.weight", "param", [c_in, c, 2, 2], "kaiming")
+        y = g.bias(f"{at}.up", g.op(f"{at}.up", "conv2d_transpose", y, w, stride=2), c, f"{at}.up.y")
+        y = g.op(f"{at}.concat", "concat", skips[level], y)
+        y = double_conv(g, f"{at}.conv.double_conv", y, c_in, c)
+    g.section("a class for each pixel")
+    return g.finish(g.bias("outc.conv", g.conv("outc.conv", y, "W", "K", 1), "K", "logits"))
+
+
+# ---- GPT-2: Radford et al., "Language models are unsupervised multitask learners", 2019 ----
+
+
+def affine(g, name, x, n_in, n_out, result=None):
+    """A linear layer with its bias. The weight is [out, in]; in GPT-2's own files it is [in, out]."""
+    return g.linear(name, x, n_in, n_out, result or f"{name}.y")
+
+
+def layer_norm(g, name, x):
+    operands = [g.given(f"{name}.weight", "param", ["C"], "one"), g.given(f"{name}.bias", "param", ["C"], "zero")]
+    return g.op(name, "layer_norm", x, *operands)
+
+
+def gpt2_small():
+    g = Graph(
+        "gpt2_small",
+        ["GPT-2 small: 124,439,808 parameters; the table of words is the classifier's weight too. N texts of T words,",
+         "ids and labels (the next words) below V; T is at most P. C numbers a word in A heads. Without dropout."],
+        sizes=("N = 4", "T = 1024", "V = 50257", "C = 768", "A = 12", "P = 1024"),
+        inputs=("ids = input i32[N,T]", "labels = input i32[N,T]"),
+    )
+    g.section("words and their places: the first T rows of wpe are added to each text")
+    words = g.given("wte.weight", "param", ["V", "C"], "uniform")
+    places = g.given("wpe.weight", "param", ["P", "C"], "uniform")
+    y = g.op("wte", "embedding", words, g.op("ids.flat", "reshape", "ids", shape="[N*T]"))
+    places = g.op("wpe.row", "reshape", places, shape="[1,P*C]")
+    places = g.op("wpe.flat", "reshape", g.op("wpe.first", "slice", places, size="T*C"), shape="[T*C]")
+    y = g.op("embedded.texts", "bias", g.op("wte.texts", "reshape", y, shape="[N,T*C]"), places)
+    y = g.op("embedded", "reshape", y, shape="[N*T,C]")
+    for layer in range(12):
+        at = f"h.{layer}"
+        g.section(at)
+        a = affine(g, f"{at}.attn.c_attn", layer_norm(g, f"{at}.ln_1", y), "C", "3*C")
+        a = g.op(f"{at}.attn.qkv", "reshape", a, shape="[N,T,3*C]")
+        g.lines.append(f"%{at}.attn, %{at}.attn.lse = attention %{a} heads=A causal=true")
+        a = g.op(f"{at}.attn.rows", "reshape", f"{at}.attn", shape="[N*T,C]")
+        y = g.op(f"{at}.attn.add", "add", y, affine(g, f"{at}.attn.c_proj", a, "C", "C"))
+        a = affine(g, f"{at}.mlp.c_fc", layer_norm(g, f"{at}.ln_2", y), "C", "4*C")
+        a = affine(g, f"{at}.mlp.c_proj", g.op(f"{at}.mlp.gelu", "gelu", a), "4*C", "C")
+        y = g.op(f"{at}.mlp.add", "add", y, a)
+    g.section("classifier")
+    logits = g.op("logits", "linear", layer_norm(g, "ln_f", y), words)
+    g.op("labels.flat", "reshape", "labels", shape="[N*T]")
+    return g.finish(logits, "labels.flat")
+
+
 def models():
     return {
         "resnet18": resnet("resnet18", ["ResNet-18: 11,689,512 parameters at K=1000."], basic_block, (2, 2, 2, 2)),
@@ -189,8 +319,17 @@ def models():
             bottleneck,
             (3, 4, 6, 3),
         ),
+        "resnet101": resnet(
+            "resnet101",
+            ["ResNet-101 v1.5 (the stride in the 3x3 convolution): 44,549,160 parameters at K=1000."],
+            bottleneck,
+            (3, 4, 23, 3),
+        ),
+        "mobilenet_v2": mobilenet_v2(),
         "vgg16": vgg16(),
         "densenet121": densenet121(),
+        "unet": unet(),
+        "gpt2_small": gpt2_small(),
     }
 
 

@@ -45,6 +45,12 @@ typedef enum ebb_memory_mode {
     EBB_MEMORY_BUDGET     /* and recomputation: least added time within budget_bytes */
 } ebb_memory_mode;
 
+/* How parameters are updated. Their learning rate is the input %lr. */
+typedef enum ebb_optimizer {
+    EBB_SGD,  /* with momentum */
+    EBB_ADAMW /* two states a parameter, and a count of the steps */
+} ebb_optimizer;
+
 typedef struct ebb_options {
     const char *device;     /* "cpu" (default), "ref", "shadow" */
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */
@@ -58,10 +64,13 @@ typedef struct ebb_options {
     uint64_t seed;       /* parameters, dropout, search; default 1 */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward, update run apart: gradients all live until update */
-    double momentum, weight_decay; /* SGD; defaults 0.9 and 1e-4 */
-    bool nesterov;
-    bool poison;              /* debug: dead bytes are overwritten with 0xFF */
-    bool verify;              /* every pass's result and the plan are checked again */
+    ebb_optimizer optimizer;       /* default EBB_SGD */
+    double momentum, weight_decay; /* momentum: SGD only; defaults 0.9 and 1e-4 */
+    bool nesterov;                 /* SGD only */
+    double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
+    double clip_norm; /* gradients are scaled to this norm, all together, if theirs is larger; 0: never */
+    bool poison;      /* debug: dead bytes are overwritten with 0xFF */
+    bool verify;      /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
@@ -78,7 +87,7 @@ typedef struct ebb_options {
      * the folder cannot be used. */
     const char *cache;
     const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
-                       * "outputs", "optimizer", "simplify", "query", "schedule" */
+                       * "clip", "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Progress of long work: done of total candidates, best added time so far (-1: none yet). May be NULL.

@@ -54,6 +54,16 @@ static ebb_status mark_outputs(ebb_env *env, const ebb_options *o, const ebb_gra
     return status;
 }
 
+static ebb_status add_optimizer(ebb_env *env, const ebb_options *o, const ebb_graph *graph,
+                                ebb_graph **out) {
+    if (o->optimizer == EBB_ADAMW) {
+        const ebb_adamw adamw = {o->beta1, o->beta2, o->adam_eps, o->weight_decay};
+        return ebb_add_adamw(env, graph, &adamw, o->phased, out);
+    }
+    const ebb_sgd sgd = {.momentum = o->momentum, .weight_decay = o->weight_decay, .nesterov = o->nesterov};
+    return ebb_add_sgd(env, graph, &sgd, o->phased, out);
+}
+
 static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **graph) {
     ebb_graph *made = NULL;
     bool train = !o->evaluate && (*graph)->loss != EBB_NONE;
@@ -61,12 +71,12 @@ static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **gra
     status = next(env, o, "lower", status, &made, graph);
     if (status == EBB_OK && train)
         status = next(env, o, "grad", ebb_grad(env, *graph, &made), &made, graph);
+    if (status == EBB_OK && train && o->clip_norm > 0)
+        status = next(env, o, "clip", ebb_clip_gradients(env, *graph, o->clip_norm, &made), &made, graph);
     if (status == EBB_OK)
         status = next(env, o, "outputs", mark_outputs(env, o, *graph, &made), &made, graph);
-    if (status == EBB_OK && train) {
-        ebb_sgd sgd = {.momentum = o->momentum, .weight_decay = o->weight_decay, .nesterov = o->nesterov};
-        status = next(env, o, "optimizer", ebb_add_sgd(env, *graph, &sgd, o->phased, &made), &made, graph);
-    }
+    if (status == EBB_OK && train)
+        status = next(env, o, "optimizer", add_optimizer(env, o, *graph, &made), &made, graph);
     if (status == EBB_OK) status = next(env, o, "simplify", ebb_simplify(env, *graph, &made), &made, graph);
     return status;
 }

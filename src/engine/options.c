@@ -16,11 +16,38 @@ void ebb_options_init(ebb_options *options) {
                              .budget_bytes = -1,
                              .seed = 1,
                              .momentum = 0.9,
-                             .weight_decay = 1e-4};
+                             .weight_decay = 1e-4,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .adam_eps = 1e-8};
     ebb_sublinear_config_init(&options->sublinear);
 }
 
+/* Written so that a NaN fails too. */
+static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
+    if (!(o->momentum >= 0 && o->momentum < 1))
+        return ebb_fail(env, EBB_USAGE, "momentum is %g; it must be in [0, 1)", o->momentum);
+    if (!(o->weight_decay >= 0 && o->weight_decay <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "weight decay is %g; it must be in [0, 1e6]", o->weight_decay);
+    if (o->nesterov && o->momentum == 0)
+        return ebb_fail(env, EBB_USAGE, "Nesterov's step needs a momentum above 0");
+    if (o->nesterov && o->optimizer != EBB_SGD)
+        return ebb_fail(env, EBB_USAGE, "Nesterov's step is of SGD: leave it out with AdamW");
+    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
+        return ebb_fail(env, EBB_USAGE, "beta1 and beta2 are %g and %g; they must be in [0, 1)", o->beta1,
+                        o->beta2);
+    if (!(o->adam_eps >= 1e-30 && o->adam_eps <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "AdamW's eps is %g; it must be in [1e-30, 1e6]", o->adam_eps);
+    if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
+        return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
+                        o->clip_norm);
+    return EBB_OK;
+}
+
 ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
+    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
+    if (status == EBB_OK) status = optimizer_check(env, o);
+    if (status != EBB_OK) return status;
     if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
                         (long long)o->budget_bytes);
@@ -40,12 +67,6 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
         return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
                         o->time_limit_s);
-    if (!(o->momentum >= 0 && o->momentum < 1))
-        return ebb_fail(env, EBB_USAGE, "momentum is %g; it must be in [0, 1)", o->momentum);
-    if (!(o->weight_decay >= 0 && o->weight_decay <= 1e6))
-        return ebb_fail(env, EBB_USAGE, "weight decay is %g; it must be in [0, 1e6]", o->weight_decay);
-    if (o->nesterov && o->momentum == 0)
-        return ebb_fail(env, EBB_USAGE, "Nesterov's step needs a momentum above 0");
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;

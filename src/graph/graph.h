@@ -170,6 +170,20 @@ typedef struct ebb_sgd {
 EBB_CHECKED ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
                                    ebb_graph **out);
 
+typedef struct ebb_adamw {
+    double beta1, beta2, eps, weight_decay; /* 0 <= beta < 1, eps > 0, weight_decay >= 0 */
+} ebb_adamw;
+/* The same with AdamW (Loshchilov and Hutter, ICLR 2019). Its states start at zero: %w.exp_avg and
+ * %w.exp_avg_sq of each param, and %adamw.step, a scalar that counts the steps. */
+EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
+                                     bool phased, ebb_graph **out);
+
+/* Scales the params' gradients so that their norm, all together, is at most max_norm (> 0). The gradient
+ * that was is named %w.grad.whole, and %w.grad the scaled one. All of them are alive at once. Before an
+ * optimizer. */
+EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
+                                          ebb_graph **out);
+
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
  * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs
  * stay; params, states and constants that nobody reads go. Never changes a result's bits. */

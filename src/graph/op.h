@@ -109,7 +109,8 @@ enum {
     CONV_DILATION,
     CONV_GROUPS,
     CONV_SIZE
-}; /* gradients only: h,w of dx; kh,kw of dw */
+};                                 /* gradients only: h,w of dx; kh,kw of dw */
+enum { CONV_OUT_PAD = CONV_SIZE }; /* conv2d_transpose only, in its place */
 enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_pool_grad only: h,w of dx */
 /* POOL_STRIDE 0, the default, is the kernel's own size: always ask this. axis: 0 rows, 1 columns. */
 static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
@@ -121,6 +122,37 @@ enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 enum { BN_EPS, BN_BATCH };
 enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
 enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
+enum { RESCALE_TIMES, RESCALE_PLUS };
+enum { SOFTMAX_CAUSAL };
+enum { MATMUL_TRANSPOSE_A, MATMUL_TRANSPOSE_B };
+enum { REDUCE_AXIS, REDUCE_KEEP };
+enum { EXPAND_AXIS, EXPAND_SIZE };
+enum { UPSAMPLE_FACTOR }; /* rows, columns */
+/* A tensor along one logical axis, as its bytes lie: rank 4 is stored n,h,w,c. */
+typedef struct ebb_axis {
+    int64_t outer, size, inner; /* elements: index (o * size + i) * inner + k */
+} ebb_axis;
+static inline ebb_axis ebb_axis_of(const ebb_type *type, int64_t axis) {
+    static const uint32_t last[] = {0, 2, 3, 1}; /* rank 4: the logical axis of each stored one */
+    ebb_axis a = {1, 1, 1};
+    bool behind = false;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        const uint32_t logical = type->rank == 4 ? last[d] : d;
+        if (logical == (uint32_t)axis) {
+            a.size = type->dim[logical];
+            behind = true;
+        } else if (behind) {
+            a.inner *= type->dim[logical];
+        } else {
+            a.outer *= type->dim[logical];
+        }
+    }
+    return a;
+}
+enum { CLIP_MIN, CLIP_MAX }; /* clip, clip_grad */
+enum { LN_EPS };             /* layer_norm, ln_apply, ln_grad_sums, ln_grad */
+enum { EMBEDDING_ROWS };     /* embedding_grad: of the table */
+enum { ATTENTION_HEADS, ATTENTION_CAUSAL };
 enum { DROPOUT_P };
 enum { RESHAPE_SHAPE };
 enum { PLANES_SIZE };             /* from_planes: c,h,w */
@@ -128,6 +160,8 @@ enum { SLICE_BEGIN, SLICE_SIZE }; /* channels */
 enum { SLICE_GRAD_BEGIN, SLICE_GRAD_TOTAL };
 enum { FILL_SHAPE, FILL_VALUE, FILL_F64 }; /* F64: of f64, else of f32 */
 enum { SGD_DECAY };
+enum { ADAMW_BETA1, ADAMW_BETA2, ADAMW_EPS, ADAMW_DECAY };
+enum { CLIP_FACTOR_NORM };
 enum { SGDM_MOMENTUM, SGDM_DECAY, SGDM_NESTEROV };
 
 #endif

@@ -5,16 +5,20 @@
  * after which its gradient is there and nobody reads the old param any more. */
 #include "graph/rewrite.h"
 
-typedef struct sgd_pass {
+typedef struct update_pass {
     ebb_rewriter rw;
-    const ebb_sgd *sgd;
-    ebb_names names;             /* of the old graph */
-    ebb_id lr;                   /* in the new graph */
-    ebb_id *gradient, *momentum; /* [old values] of params: in the old, in the new graph */
-    ebb_id *ready;               /* [old values] of params: the update stands behind this node */
-    ebb_id *after;               /* [old nodes] first param whose update stands behind; EBB_NONE */
-    ebb_id *next;                /* [old values] the next such param */
-} sgd_pass;
+    const ebb_sgd *sgd; /* one of the two; the other is NULL */
+    const ebb_adamw *adamw;
+    ebb_names names; /* of the old graph */
+    ebb_id lr;       /* in the new graph */
+    ebb_id step;     /* AdamW's count of steps in the new graph: the old one, then the next */
+    bool counted;
+    ebb_id *gradient;      /* [old values] of params: in the old graph */
+    ebb_id *mean, *square; /* [old values] of params: SGD's momentum or AdamW's two, in the new graph */
+    ebb_id *ready;         /* [old values] of params: the update stands behind this node */
+    ebb_id *after;         /* [old nodes] first param whose update stands behind; EBB_NONE */
+    ebb_id *next;          /* [old values] the next such param */
+} update_pass;
 
 static ebb_status sgd_check(ebb_env *env, const ebb_sgd *sgd) {
     /* Written so that a NaN fails too. */
@@ -29,15 +33,28 @@ static ebb_status sgd_check(ebb_env *env, const ebb_sgd *sgd) {
     return EBB_OK;
 }
 
+static ebb_status adamw_check(ebb_env *env, const ebb_adamw *adamw) {
+    const double beta[] = {adamw->beta1, adamw->beta2};
+    for (size_t i = 0; i < 2; i++) {
+        if (beta[i] >= 0 && beta[i] < 1) continue;
+        return ebb_fail(env, EBB_USAGE, "beta%zu %g must be in [0, 1)", i + 1, beta[i]);
+    }
+    if (!(adamw->eps >= 1e-30 && adamw->eps <= 1e30))
+        return ebb_fail(env, EBB_USAGE, "eps %g must be in [1e-30, 1e30]", adamw->eps);
+    if (!(adamw->weight_decay >= 0 && adamw->weight_decay <= 1e30))
+        return ebb_fail(env, EBB_USAGE, "weight decay %g must be in [0, 1e30]", adamw->weight_decay);
+    return EBB_OK;
+}
+
 /* ---- which params, and where ------------------------------------------------------------------------ */
 
 /* The old value named name, or EBB_NONE. */
-static ebb_id old_find(const sgd_pass *s, const char *name) {
+static ebb_id old_find(const update_pass *s, const char *name) {
     return ebb_names_find(&s->names, name, strlen(name));
 }
 
 /* Fills ready with the last node that reads each given value, itself or through a view. */
-static void readers_find(sgd_pass *s) {
+static void readers_find(update_pass *s) {
     const ebb_graph *old = s->rw.old;
     ebb_id *root = ebb_rw_scratch(&s->rw, old->n_values, sizeof *root);
     if (!root) return;
@@ -51,7 +68,7 @@ static void readers_find(sgd_pass *s) {
 
 /* The gradient that has this name, or EBB_NONE. A model may use the name for a value of its own: that one
  * is computed forward. */
-static ebb_id gradient_find(const sgd_pass *s, const char *name) {
+static ebb_id gradient_find(const update_pass *s, const char *name) {
     const ebb_graph *old = s->rw.old;
     ebb_id g = old_find(s, name);
     if (g == EBB_NONE || old->values[g].producer == EBB_NONE) return EBB_NONE;
@@ -59,7 +76,7 @@ static ebb_id gradient_find(const sgd_pass *s, const char *name) {
 }
 
 /* Finds each param's gradient, and the node behind which its update stands. */
-static void params_find(sgd_pass *s) {
+static void params_find(update_pass *s) {
     const ebb_graph *old = s->rw.old;
     uint32_t n_found = 0;
     for (ebb_id p = old->n_values;
@@ -92,7 +109,7 @@ static void params_find(sgd_pass *s) {
  */
 
 /* The model's own %lr where it has one, else a new scalar input of the params' dtype. */
-static void lr_find(sgd_pass *s, ebb_dtype dtype) {
+static void lr_find(update_pass *s, ebb_dtype dtype) {
     const ebb_graph *old = s->rw.old;
     ebb_id id = old_find(s, "lr");
     ebb_type scalar = {.dtype = dtype};
@@ -107,7 +124,28 @@ static void lr_find(sgd_pass *s, ebb_dtype dtype) {
     }
 }
 
-static void givens_make(sgd_pass *s) {
+/* A state of the param's type under a name of its own, zero at first. */
+static ebb_id state_make(update_pass *s, const ebb_value *param, const char *suffix) {
+    const char *name = ebb_rw_join(&s->rw, param->name, suffix);
+    return ebb_build_given(s->rw.builder, name, EBB_ROLE_STATE, &param->type, EBB_INIT_ZERO, 0);
+}
+
+static void states_make(update_pass *s, ebb_id p, bool first) {
+    const ebb_value *v = &s->rw.old->values[p];
+    if (s->adamw) {
+        const ebb_type scalar = {.dtype = v->type.dtype};
+        if (first) {
+            s->step =
+                ebb_build_given(s->rw.builder, "adamw.step", EBB_ROLE_STATE, &scalar, EBB_INIT_ZERO, 0);
+        }
+        s->mean[p] = state_make(s, v, ".exp_avg");
+        s->square[p] = state_make(s, v, ".exp_avg_sq");
+    } else if (s->sgd->momentum > 0) {
+        s->mean[p] = state_make(s, v, ".momentum");
+    }
+}
+
+static void givens_make(update_pass *s) {
     const ebb_graph *old = s->rw.old;
     bool first = true;
     for (ebb_id id = 0; id < old->n_values; id++) {
@@ -117,24 +155,40 @@ static void givens_make(sgd_pass *s) {
         const ebb_value *v = &old->values[p];
         if (s->gradient[p] == EBB_NONE) continue;
         if (first) lr_find(s, v->type.dtype);
+        states_make(s, p, first);
         first = false;
-        if (s->sgd->momentum <= 0) continue;
-        const char *name = ebb_rw_join(&s->rw, v->name, ".momentum");
-        s->momentum[p] = ebb_build_given(s->rw.builder, name, EBB_ROLE_STATE, &v->type, EBB_INIT_ZERO, 0);
     }
 }
 
 /* ---- updates --------------------------------------------------------------------------------------------
  */
 
-static void update_emit(sgd_pass *s, ebb_id p) {
+/* The steps are counted once, before the first update. */
+static void adamw_emit(update_pass *s, ebb_id p) {
+    ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
+    if (!s->counted) {
+        s->step =
+            ebb_build_node(s->rw.builder, &ebb_op_count_step, &s->step, 1, NULL, NULL, EBB_UPDATE, 0)[0];
+    }
+    s->counted = true;
+    attr[ADAMW_BETA1].f = s->adamw->beta1;
+    attr[ADAMW_BETA2].f = s->adamw->beta2;
+    attr[ADAMW_EPS].f = s->adamw->eps;
+    attr[ADAMW_DECAY].f = s->adamw->weight_decay;
+    ebb_id in[] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
+    ebb_build_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
+}
+
+static void update_emit(update_pass *s, ebb_id p) {
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
     ebb_id w = s->rw.map[p], dw = s->rw.map[s->gradient[p]];
-    if (s->sgd->momentum > 0) {
+    if (s->adamw) {
+        adamw_emit(s, p);
+    } else if (s->sgd->momentum > 0) {
         attr[SGDM_MOMENTUM].f = s->sgd->momentum;
         attr[SGDM_DECAY].f = s->sgd->weight_decay;
         attr[SGDM_NESTEROV].i[0] = s->sgd->nesterov;
-        ebb_id in[] = {w, dw, s->momentum[p], s->lr};
+        ebb_id in[] = {w, dw, s->mean[p], s->lr};
         ebb_build_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
     } else {
         attr[SGD_DECAY].f = s->sgd->weight_decay;
@@ -143,7 +197,7 @@ static void update_emit(sgd_pass *s, ebb_id p) {
     }
 }
 
-static void nodes_make(sgd_pass *s, bool phased) {
+static void nodes_make(update_pass *s, bool phased) {
     const ebb_graph *old = s->rw.old;
     for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&s->rw); n++) {
         ebb_rw_copy_node(&s->rw, &old->nodes[n]);
@@ -154,9 +208,9 @@ static void nodes_make(sgd_pass *s, bool phased) {
     }
 }
 
-static ebb_status run(sgd_pass *s, bool phased) {
+static ebb_status run(update_pass *s, bool phased) {
     const ebb_graph *old = s->rw.old;
-    ebb_id **per_value[] = {&s->gradient, &s->momentum, &s->ready, &s->next};
+    ebb_id **per_value[] = {&s->gradient, &s->mean, &s->square, &s->ready, &s->next};
     for (size_t i = 0; i < EBB_COUNT(per_value); i++) {
         *per_value[i] = ebb_rw_scratch(&s->rw, old->n_values, sizeof(ebb_id));
     }
@@ -175,16 +229,28 @@ static ebb_status run(sgd_pass *s, bool phased) {
     return EBB_OK;
 }
 
+static ebb_status add(ebb_env *env, const ebb_graph *graph, update_pass *s, bool phased, ebb_graph **out) {
+    s->lr = s->step = EBB_NONE;
+    ebb_status status = ebb_rw_init(&s->rw, env, graph);
+    if (!status) status = run(s, phased);
+    if (!status) status = ebb_rw_seal(&s->rw, out);
+    ebb_names_deinit(env, &s->names);
+    ebb_rw_deinit(&s->rw);
+    return status;
+}
+
 ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
                        ebb_graph **out) {
     *out = NULL;
-    ebb_status status = sgd_check(env, sgd);
-    if (status) return status;
-    sgd_pass s = {.sgd = sgd, .lr = EBB_NONE};
-    status = ebb_rw_init(&s.rw, env, graph);
-    if (!status) status = run(&s, phased);
-    if (!status) status = ebb_rw_seal(&s.rw, out);
-    ebb_names_deinit(env, &s.names);
-    ebb_rw_deinit(&s.rw);
-    return status;
+    const ebb_status status = sgd_check(env, sgd);
+    update_pass s = {.sgd = sgd};
+    return status ? status : add(env, graph, &s, phased, out);
+}
+
+ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw, bool phased,
+                         ebb_graph **out) {
+    *out = NULL;
+    const ebb_status status = adamw_check(env, adamw);
+    update_pass s = {.adamw = adamw};
+    return status ? status : add(env, graph, &s, phased, out);
 }

@@ -79,6 +79,16 @@ static ebb_status set_sublinear(tool *t, ebb_sublinear_config *config) {
     return ebb_sublinear_config_check(t->env, config);
 }
 
+static void set_optimizer(const tool_args *args, ebb_options *out) {
+    if (args->optimizer != NULL && strcmp(args->optimizer, "adamw") == 0) out->optimizer = EBB_ADAMW;
+    if (args->momentum >= 0) out->momentum = args->momentum;
+    if (args->weight_decay >= 0) out->weight_decay = args->weight_decay;
+    if (args->beta1 >= 0) out->beta1 = args->beta1;
+    if (args->beta2 >= 0) out->beta2 = args->beta2;
+    if (args->clip_norm >= 0) out->clip_norm = args->clip_norm;
+    out->nesterov = args->nesterov;
+}
+
 static void print_dump(void *ctx, const char *pass, const char *text) {
     (void)ctx;
     fprintf(stderr, "# after %s\n%s", pass, text);
@@ -102,11 +112,9 @@ ebb_status tool_options(tool *t, ebb_options *out) {
     if (args->seed >= 0) out->seed = (uint64_t)args->seed;
     if (args->effort > 0) out->effort = args->effort;
     if (args->time_limit_s >= 0) out->time_limit_s = args->time_limit_s;
-    if (args->momentum >= 0) out->momentum = args->momentum;
-    if (args->weight_decay >= 0) out->weight_decay = args->weight_decay;
+    set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
-    out->nesterov = args->nesterov;
     out->poison = args->poison;
     out->verify = args->verify;
     out->fetch = args->fetch.at;

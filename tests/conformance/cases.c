@@ -23,7 +23,7 @@ static uint32_t read_types(const ebb_op_cases *cases, const char *text, bool f64
     while (*text == '[') {
         cr_assert_lt(n, EBB_MAX_OPERANDS);
         ebb_type *t = &types[n];
-        *t = (ebb_type){.dtype = test_fill_of(cases, n) == 'l' ? EBB_I32 : f64 ? EBB_F64 : EBB_F32};
+        *t = (ebb_type){.dtype = strchr("li", test_fill_of(cases, n)) ? EBB_I32 : f64 ? EBB_F64 : EBB_F32};
         n++;
         for (text++; *text != ']'; text += *text == ',') {
             char *end;
@@ -122,19 +122,27 @@ static void fill_distinct(const ebb_type *type, void *at, ebb_rng *rng) {
     }
 }
 
-/* Mean or variance of each channel of x, which is stored with channels innermost (rank 2 and 4). */
+/* Mean or variance of each of x's channels, which are stored innermost (rank 2 and 4), or of its rows. */
 static void fill_statistics(const ebb_type *x, const void *from, const ebb_type *type, void *at,
-                            bool variance) {
-    const int64_t channels = x->dim[1], m = ebb_type_count(x) / channels;
-    for (int64_t c = 0; c < channels; c++) {
+                            bool of_rows, bool variance) {
+    const int64_t channels = x->dim[1], n_rows = ebb_type_count(x) / channels;
+    const int64_t n = of_rows ? n_rows : channels, m = of_rows ? channels : n_rows;
+    const int64_t each = of_rows ? channels : 1, next = of_rows ? 1 : channels;
+    for (int64_t c = 0; c < n; c++) {
         double mean = 0, squares = 0;
-        for (int64_t i = 0; i < m; i++) mean += test_get(x, from, i * channels + c) / (double)m;
+        for (int64_t i = 0; i < m; i++) mean += test_get(x, from, c * each + i * next) / (double)m;
         for (int64_t i = 0; i < m; i++) {
-            const double d = test_get(x, from, i * channels + c) - mean;
+            const double d = test_get(x, from, c * each + i * next) - mean;
             squares += d * d / (double)m;
         }
         test_set(type, at, c, variance ? squares : mean);
     }
+}
+
+/* Rows of the table that an op's ids name. */
+static uint32_t table_rows(const ebb_call *call) {
+    const bool grad = call->op->code == EBB_OP_embedding_grad;
+    return (uint32_t)(grad ? call->attr[EMBEDDING_ROWS].i[0] : call->in[0].dim[0]);
 }
 
 /* One in eight is NaN: most windows of a pool have one, few as their first. */
@@ -152,14 +160,17 @@ void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
     if (letter == 'd') fill_distinct(type, at, &rng);
-    if (letter == 'm' || letter == 'v') fill_statistics(&call->in[0], filled[0], type, at, letter == 'v');
-    if (strchr("dmv", letter)) return;
+    const bool of_rows = letter == 'r' || letter == 's';
+    if (strchr("mvrs", letter))
+        fill_statistics(&call->in[0], filled[0], type, at, of_rows, letter == 'v' || letter == 's');
+    if (strchr("dmvrs", letter)) return;
     for (int64_t k = 0; k < ebb_type_count(type); k++) {
         const double unit = ebb_rng_unit(&rng);
         double x = 2 * unit - 1;
         if (letter == 'p') x = 0.5 + unit;
         if (letter == 'n') x = awkward(&rng);
         if (letter == 't') x = unit < 0.5 ? 0 : 1;
+        if (letter == 'i') x = (double)ebb_rng_below(&rng, table_rows(call));
         if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
         test_set(type, at, k, x);
     }

@@ -19,7 +19,9 @@ typedef struct ebb_op_case {
  *   t  ties: 0 or 1
  *   n  NaN, -0, 0 and a few small integers, so that there are ties: what max and relu trip over
  *   l  labels: i32 in [0, size of input 0's dim 1)
- *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give */
+ *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give
+ *   r  mean of input 0's rows, s their variance: those of ln_stats
+ *   i  ids: i32 that name rows of a table */
 typedef struct ebb_op_cases {
     const ebb_op_info *op;
     const char *fills;

@@ -15,6 +15,10 @@ static const ebb_op_case forward[] = {
     {"[2,16,7,7] [32,16,3,3]", "pad=1"},
     {"[1,33,3,3] [7,33,3,3]", ""},
     {"[2,4,10,10] [6,2,5,3]", "groups=2 stride=3,2 pad=2,1"},
+    {"[1,33,7,9] [33,1,3,3]", "groups=33 pad=1"}, /* channels alone: as MobileNet's */
+    {"[3,33,9,7] [33,1,3,3]", "groups=33 pad=1 stride=2"},
+    {"[1,3,7,7] [6,1,5,5]", "groups=3 pad=2 stride=2"},
+    {"[2,16,3,1] [16,1,3,3]", "groups=16 pad=1"},
 };
 static const ebb_op_case dgrad[] = {
     {"[1,1,1,1] [1,1,1,1]", "size=1"},
@@ -29,6 +33,10 @@ static const ebb_op_case dgrad[] = {
     {"[2,5,13,9] [5,3,3,3]", "dilation=2 pad=2 size=13,9"},
     {"[1,4,7,5] [4,3,3,2]", "dilation=3,1 stride=1,2 pad=0,1 size=13,9"},
     {"[2,32,7,7] [32,16,3,3]", "pad=1 size=7"},
+    {"[1,33,7,9] [33,1,3,3]", "groups=33 pad=1 size=7,9"},
+    {"[3,33,5,4] [33,1,3,3]", "groups=33 pad=1 stride=2 size=9,7"},
+    {"[1,6,4,4] [6,1,5,5]", "groups=3 pad=2 stride=2 size=7"},
+    {"[2,16,3,1] [16,1,3,3]", "groups=16 pad=1 size=3,1"},
 };
 static const ebb_op_case wgrad[] = {
     {"[1,1,1,1] [1,1,1,1]", "size=1"},
@@ -41,6 +49,10 @@ static const ebb_op_case wgrad[] = {
     {"[2,3,13,9] [2,5,13,9]", "dilation=2 pad=2 size=3"},
     {"[1,3,13,9] [1,4,7,5]", "dilation=3,1 stride=1,2 pad=0,1 size=3,2"},
     {"[33,16,7,7] [33,32,7,7]", "pad=1 size=3"},
+    {"[1,33,7,9] [1,33,7,9]", "groups=33 pad=1 size=3"},
+    {"[3,33,9,7] [3,33,5,4]", "groups=33 pad=1 stride=2 size=3"},
+    {"[1,3,7,7] [1,6,4,4]", "groups=3 pad=2 stride=2 size=5"},
+    {"[2,16,3,1] [2,16,3,1]", "groups=16 pad=1 size=3"},
 };
 
 EBB_CASES(conv2d, "u", 2e-6, forward);

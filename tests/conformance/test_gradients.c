@@ -24,9 +24,9 @@ typedef struct problem {
     ebb_graph *forward, *both; /* without and with the gradient */
 } problem;
 
-/* The statistics of x are params of nothing: they come from x (batch) or are constants. */
+/* The statistics of x are params of nothing: they come from x or are constants. */
 static bool is_param(const ebb_op_cases *cases, uint32_t i) {
-    return !strchr("lmv", test_fill_of(cases, i));
+    return !strchr("lmvrsi", test_fill_of(cases, i));
 }
 
 static void input_name(char name[16], uint32_t i) {
@@ -67,8 +67,10 @@ static void build(problem *p) {
         const ebb_role role = is_param(p->cases, i) ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
         in[i] = ebb_build_given(b, name, role, &call->in[i], EBB_INIT_ZERO, 0);
     }
-    if (call->op->code == EBB_OP_bn_apply && call->attr[BN_BATCH].i[0]) {
-        const ebb_id *stats = ebb_build_node(b, &ebb_op_bn_stats, in, 1, NULL, NULL, EBB_FORWARD, 0);
+    const bool batch = call->op->code == EBB_OP_bn_apply && call->attr[BN_BATCH].i[0];
+    if (batch || call->op->code == EBB_OP_ln_apply) {
+        const ebb_op_info *op = batch ? &ebb_op_bn_stats : &ebb_op_ln_stats;
+        const ebb_id *stats = ebb_build_node(b, op, in, 1, NULL, NULL, EBB_FORWARD, 0);
         in[1] = stats[0];
         in[2] = stats[1];
     }
@@ -182,8 +184,9 @@ Test(conformance, gradients_of_every_differentiable_op_agree_with_central_differ
     uint32_t n_ops = 0;
     for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
         const ebb_op_cases *cases = ebb_op_cases_all[k];
-        /* bn_stats is differentiated through bn_apply: its own rule only refuses. */
-        if (!cases->op->grad || cases->op->code == EBB_OP_bn_stats) continue;
+        /* bn_stats and ln_stats are differentiated through what reads them: their own rules only refuse. */
+        if (!cases->op->grad || cases->op->code == EBB_OP_bn_stats || cases->op->code == EBB_OP_ln_stats)
+            continue;
         for (uint32_t row = 0; row < cases->n_rows; row++) check_row(env, cases, row);
         n_ops++;
     }

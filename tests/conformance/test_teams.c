@@ -7,11 +7,13 @@
 #if EBB_HAVE_CPU
 #include "exec/cpu/cpu.h"
 
-/* Products are oneDNN's, which always runs at the full width; bn_track has a number per channel to do. */
+/* Products are oneDNN's, which always runs at the full width; bn_track has a number per channel to do, and
+ * two others have one. */
 static bool is_shared_out(const ebb_op_info *op) {
-    static const ebb_op_info *const others[] = {&ebb_op_conv2d,  &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad,
-                                                &ebb_op_linear,  &ebb_op_linear_dgrad, &ebb_op_linear_wgrad,
-                                                &ebb_op_bn_track};
+    static const ebb_op_info *const others[] = {
+        &ebb_op_conv2d,       &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad, &ebb_op_linear,
+        &ebb_op_linear_dgrad, &ebb_op_linear_wgrad, &ebb_op_matmul,       &ebb_op_bn_track,
+        &ebb_op_count_step,   &ebb_op_clip_factor};
     for (size_t k = 0; k < EBB_COUNT(others); k++) {
         if (others[k] == op) return false;
     }

@@ -48,10 +48,16 @@ static void make_training_graph(subject *s, bool phased) {
     pass(s, status, made);
     status = ebb_grad(s->env, s->graph, &made);
     pass(s, status, made);
+    if (s->seed % 7 == 2) {
+        status = ebb_clip_gradients(s->env, s->graph, 0.5, &made);
+        pass(s, status, made);
+    }
     status = ebb_mark_outputs(s->env, s->graph, keep, s->seed % 3 == 0 ? 1 : 0, &made);
     pass(s, status, made);
     ebb_sgd sgd = {.momentum = s->seed % 2 ? 0.9 : 0, .weight_decay = 1e-4, .nesterov = s->seed % 4 == 3};
-    status = ebb_add_sgd(s->env, s->graph, &sgd, phased, &made);
+    ebb_adamw adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 1e-2};
+    status = s->seed % 5 == 1 ? ebb_add_adamw(s->env, s->graph, &adamw, phased, &made)
+                              : ebb_add_sgd(s->env, s->graph, &sgd, phased, &made);
     pass(s, status, made);
     status = ebb_simplify(s->env, s->graph, &made);
     pass(s, status, made);

@@ -28,6 +28,11 @@ static void small_budget(ebb_options *o) { o->memory = EBB_MEMORY_BUDGET, o->bud
 static void bad_momentum(ebb_options *o) { o->momentum = 1.0; }
 static void nan_decay(ebb_options *o) { o->weight_decay = strtod("nan", NULL); }
 static void lone_nesterov(ebb_options *o) { o->momentum = 0, o->nesterov = true; }
+static void adamw_nesterov(ebb_options *o) { o->optimizer = EBB_ADAMW, o->nesterov = true; }
+static void bad_beta(ebb_options *o) { o->beta2 = 1; }
+static void nan_beta(ebb_options *o) { o->beta1 = strtod("nan", NULL); }
+static void no_eps(ebb_options *o) { o->adam_eps = 0; }
+static void bad_clip(ebb_options *o) { o->clip_norm = -1; }
 static void no_pool(ebb_options *o) { o->sublinear.genetic_pool_size = 0; }
 static void no_worker(ebb_options *o) { o->sublinear.num_worker = 0; }
 static void bad_device(ebb_options *o) { o->device = "tpu"; }
@@ -47,6 +52,11 @@ Test(refuse, options_out_of_range) {
         {bad_momentum, EBB_USAGE, "momentum is 1"},
         {nan_decay, EBB_USAGE, "weight decay"},
         {lone_nesterov, EBB_USAGE, "Nesterov"},
+        {adamw_nesterov, EBB_USAGE, "Nesterov's step is of SGD"},
+        {bad_beta, EBB_USAGE, "beta1 and beta2 are 0.9 and 1;"},
+        {nan_beta, EBB_USAGE, "nan and 0.999;"},
+        {no_eps, EBB_USAGE, "AdamW's eps is 0;"},
+        {bad_clip, EBB_USAGE, "the norm to clip to is -1;"},
         {no_pool, EBB_USAGE, "genetic_pool_size is 0"},
         {no_worker, EBB_USAGE, "num_worker is 0"},
         {bad_device, EBB_UNAVAILABLE, "tpu"},

@@ -102,8 +102,9 @@ Test(dropout, a_block_holds_the_words_of_its_four_elements) {
 /* Tensors whose bytes fit in 63 bits and whose scratch does not: told, and never a size that wrapped round.
  */
 Test(cpu, scratch_beyond_63_bits_is_refused) {
-    static const ebb_op_info *const ops[] = {&ebb_op_softmax_xent, &ebb_op_bn_stats, &ebb_op_bn_grad_sums,
-                                             &ebb_op_bias_grad,    &ebb_op_bn_apply, &ebb_op_bn_grad};
+    static const ebb_op_info *const ops[] = {
+        &ebb_op_softmax_xent, &ebb_op_bn_stats, &ebb_op_bn_grad_sums, &ebb_op_bias_grad,
+        &ebb_op_bn_apply,     &ebb_op_bn_grad,  &ebb_op_ln_grad_sums, &ebb_op_embedding_grad};
     const ebb_backend_api *api = ebb_backend_find("cpu");
     if (!api) TEST_SKIP("this build has no cpu backend");
     ebb_env *env = NULL;

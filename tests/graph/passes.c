@@ -93,6 +93,11 @@ static ebb_status sgd(ebb_env *env, const char *pass, const ebb_graph *graph, eb
     return ebb_add_sgd(env, graph, &options, strstr(pass, "-phased") != NULL, out);
 }
 
+static ebb_status adamw(ebb_env *env, const char *pass, const ebb_graph *graph, ebb_graph **out) {
+    const ebb_adamw options = {.beta1 = 0.75, .beta2 = 0.875, .eps = 0.5, .weight_decay = 0.25};
+    return ebb_add_adamw(env, graph, &options, strstr(pass, "-phased") != NULL, out);
+}
+
 ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
     ebb_graph *next = NULL;
     ebb_status status = EBB_INTERNAL;
@@ -106,6 +111,10 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_simplify(env, *graph, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {
         status = mark(env, pass + 5, *graph, &next);
+    } else if (strncmp(pass, "adamw", 5) == 0) {
+        status = adamw(env, pass, *graph, &next);
+    } else if (strcmp(pass, "clip") == 0) {
+        status = ebb_clip_gradients(env, *graph, 0.5, &next);
     } else if (strncmp(pass, "sgd", 3) == 0 || strncmp(pass, "momentum", 8) == 0 ||
                strncmp(pass, "nesterov", 8) == 0) {
         status = sgd(env, pass, *graph, &next);

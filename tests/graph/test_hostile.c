@@ -104,7 +104,7 @@ static const row rows[] = {
     /* ops */
     R(X "%y = conv2 %x\n", "4:6", "op conv2 is not known: did you mean conv2d?"),
     R(X "%y = Relu %x\n", "4:6", "op Relu is not known: did you mean relu?"),
-    R(X "%y = attention %x\n", "4:6", "op attention is not known"),
+    R(X "%y = transformer %x\n", "4:6", "op transformer is not known"),
     R(X "%y = relu\n", "4:6", "relu takes 1 operands, not 0"),
     R(X "%y = relu %x, %x\n", "4:15", "relu takes at most 1 operands"),
     R(X "%y = concat\n", "4:6", "concat takes at least 1 operands, not 0"),

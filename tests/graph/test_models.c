@@ -15,27 +15,40 @@ static void teardown(void) {
 }
 TestSuite(models, .init = setup, .fini = teardown);
 
+enum { CLASSES, PIXELS, WORDS }; /* what is told apart: images, their pixels, the next words of a text */
+
 /* params and products (multiplications of convolutions and linear layers for one image of 224) as
- * torchvision counts them; it publishes the latter in units of 10^9: 1.814, 4.089, 15.470 and 2.834. */
-static const struct {
+ * torchvision counts them, for 1000 classes; it publishes the latter in units of 10^9: 1.814, 4.089, 7.801,
+ * 0.301, 15.470 and 2.834. U-Net, for 2 classes: params as of its usual implementation in PyTorch
+ * (github.com/milesial/Pytorch-UNet); products worked out apart from this, without the transposed ones.
+ * GPT-2: params as published with its code; for each word 12 * 12 * 768^2 products, and 768 * 50257 at the
+ * end. */
+static const struct model_row {
     const char *name;
+    int kind;
     int64_t params, products;
-    int64_t h[3]; /* sizes of odd images that it takes */
+    int64_t h[3]; /* sizes of odd images that it takes, lengths of texts */
 } models[] = {
-    {"resnet18", 11689512, 1814073344, {1, 33, 97}},
-    {"resnet50", 25557032, 4089184256, {1, 33, 97}},
-    {"vgg16", 138357544, 15470264320, {32, 96, 160}},
-    {"densenet121", 7978856, 2834161664, {29, 33, 97}},
+    {"resnet18", CLASSES, 11689512, 1814073344, {1, 33, 97}},
+    {"resnet50", CLASSES, 25557032, 4089184256, {1, 33, 97}},
+    {"resnet101", CLASSES, 44549160, 7801405440, {1, 33, 97}},
+    {"mobilenet_v2", CLASSES, 3504872, 300774272, {1, 33, 97}},
+    {"vgg16", CLASSES, 138357544, 15470264320, {32, 96, 160}},
+    {"densenet121", CLASSES, 7978856, 2834161664, {29, 33, 97}},
+    {"unet", PIXELS, 31037698, 35237199872, {16, 48, 80}},
+    {"gpt2_small", WORDS, 124439808, INT64_C(126496800768), {1, 33, 97}},
 };
 
-static ebb_status model_parse(const char *name, int64_t n, int64_t h, int64_t k, ebb_graph **out) {
+static ebb_status model_parse(const struct model_row *row, int64_t n, int64_t h, int64_t k,
+                              ebb_graph **out) {
     char path[1000], *text;
     size_t n_text;
-    cr_assert_lt(snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, name), (int)sizeof path);
+    cr_assert_lt(snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, row->name), (int)sizeof path);
     cr_assert_eq(ebb_file_read(env, path, 1 << 20, &text, &n_text), EBB_OK, "%s", ebb_env_error(env));
-    ebb_dim dims[] = {{"N", n}, {"H", h}, {"K", k}};
+    const bool words = row->kind == WORDS;
+    ebb_dim dims[] = {{"N", n}, {words ? "T" : "H", h}, {words ? "V" : "K", k}};
     ebb_parse_options options = {.dims = dims, .n_dims = 3};
-    ebb_status status = ebb_graph_parse(env, name, text, n_text, &options, out);
+    ebb_status status = ebb_graph_parse(env, row->name, text, n_text, &options, out);
     ebb_file_free(env, text, n_text);
     return status;
 }
@@ -67,7 +80,11 @@ static int64_t products_count(const ebb_graph *graph) {
 Test(models, are_as_large_as_the_networks_they_name) {
     for (size_t i = 0; i < EBB_COUNT(models); i++) {
         ebb_graph *graph;
-        cr_assert_eq(model_parse(models[i].name, 1, 224, 1000, &graph), EBB_OK, "%s", ebb_env_error(env));
+        static const int64_t h[] = {[CLASSES] = 224, [PIXELS] = 224, [WORDS] = 1024};
+        static const int64_t k[] = {[CLASSES] = 1000, [PIXELS] = 2, [WORDS] = 50257};
+        const int kind = models[i].kind;
+        cr_assert_eq(model_parse(&models[i], 1, h[kind], k[kind], &graph), EBB_OK, "%s",
+                     ebb_env_error(env));
         cr_expect_str_eq(graph->name, models[i].name);
         cr_expect_eq(params_count(graph), models[i].params, "%s: %lld", graph->name,
                      (long long)params_count(graph));
@@ -86,16 +103,36 @@ static void type_expect(const ebb_graph *graph, const char *name, ebb_role role,
               ebb_type_text(&graph->values[id].type, is), ebb_type_text(&want, due));
 }
 
-Test(models, take_images_of_odd_sizes) {
+static void givens_expect(const ebb_graph *graph, int kind, int64_t n, int64_t h, int64_t k) {
+    const struct {
+        const char *x;
+        ebb_type in, labels, logits;
+    } types[] = {
+        [CLASSES] = {"x",
+                     {.rank = 4, .dim = {n, 3, h, h}},
+                     {.dtype = EBB_I32, .rank = 1, .dim = {n}},
+                     {.rank = 2, .dim = {n, k}}},
+        [PIXELS] = {"x",
+                    {.rank = 4, .dim = {n, 3, h, h}},
+                    {.dtype = EBB_I32, .rank = 3, .dim = {n, h, h}},
+                    {.rank = 4, .dim = {n, k, h, h}}},
+        [WORDS] = {"ids",
+                   {.dtype = EBB_I32, .rank = 2, .dim = {n, h}},
+                   {.dtype = EBB_I32, .rank = 2, .dim = {n, h}},
+                   {.rank = 2, .dim = {n * h, k}}},
+    };
+    type_expect(graph, types[kind].x, EBB_ROLE_INPUT, types[kind].in);
+    type_expect(graph, "labels", EBB_ROLE_INPUT, types[kind].labels);
+    type_expect(graph, "logits", EBB_ROLE_OUTPUT, types[kind].logits);
+}
+
+Test(models, take_odd_sizes) {
     for (size_t i = 0; i < EBB_COUNT(models); i++) {
         for (size_t j = 0; j < EBB_COUNT(models[i].h); j++) {
             int64_t n = (int64_t)(2 * j + 1), h = models[i].h[j], k = (int64_t)(3 * j + 1);
             ebb_graph *graph;
-            cr_assert_eq(model_parse(models[i].name, n, h, k, &graph), EBB_OK, "%s", ebb_env_error(env));
-            type_expect(graph, "x", EBB_ROLE_INPUT, (ebb_type){.rank = 4, .dim = {n, 3, h, h}});
-            type_expect(graph, "labels", EBB_ROLE_INPUT,
-                        (ebb_type){.dtype = EBB_I32, .rank = 1, .dim = {n}});
-            type_expect(graph, "logits", EBB_ROLE_OUTPUT, (ebb_type){.rank = 2, .dim = {n, k}});
+            cr_assert_eq(model_parse(&models[i], n, h, k, &graph), EBB_OK, "%s", ebb_env_error(env));
+            givens_expect(graph, models[i].kind, n, h, k);
             cr_assert_neq(graph->loss, EBB_NONE);
             cr_expect_str_eq(graph->values[graph->loss].name, "loss");
             cr_expect_eq(graph->values[graph->loss].type.rank, 0u);
@@ -104,11 +141,17 @@ Test(models, take_images_of_odd_sizes) {
     }
 }
 
-Test(models, vgg16_refuses_images_that_its_pools_do_not_divide) {
-    ebb_graph *graph;
-    cr_expect_eq(model_parse("vgg16", 1, 33, 7, &graph), EBB_BAD_INPUT);
-    cr_expect(strstr(ebb_env_error(env), "33/32 is not whole"), "%s", ebb_env_error(env));
-    cr_expect_null(graph);
+Test(models, refuse_images_that_their_pools_do_not_divide) {
+    static const struct {
+        struct model_row model;
+        const char *error;
+    } refused[] = {{{.name = "vgg16"}, "33/32 is not whole"}, {{.name = "unet"}, "33/16 is not whole"}};
+    for (size_t i = 0; i < EBB_COUNT(refused); i++) {
+        ebb_graph *graph;
+        cr_expect_eq(model_parse(&refused[i].model, 1, 33, 7, &graph), EBB_BAD_INPUT);
+        cr_expect(strstr(ebb_env_error(env), refused[i].error), "%s", ebb_env_error(env));
+        cr_expect_null(graph);
+    }
 }
 
 /* ---- what the engine makes of them ------------------------------------------------------------------ */
@@ -131,7 +174,7 @@ Test(models, train_every_param) {
     for (size_t i = 0; i < EBB_COUNT(models); i++) {
         ebb_graph *graph, *lowered, *grad, *step;
         ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
-        cr_assert_eq(model_parse(models[i].name, 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
+        cr_assert_eq(model_parse(&models[i], 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
                      ebb_env_error(env));
         cr_assert_eq(ebb_lower(env, graph, EBB_TRAIN, &lowered), EBB_OK, "%s", ebb_env_error(env));
         cr_assert_eq(ebb_grad(env, lowered, &grad), EBB_OK, "%s", ebb_env_error(env));
@@ -157,7 +200,7 @@ Test(models, train_every_param) {
 Test(models, change_nothing_in_evaluation) {
     for (size_t i = 0; i < EBB_COUNT(models); i++) {
         ebb_graph *graph, *lowered;
-        cr_assert_eq(model_parse(models[i].name, 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
+        cr_assert_eq(model_parse(&models[i], 3, models[i].h[1], 7, &graph), EBB_OK, "%s",
                      ebb_env_error(env));
         cr_assert_eq(ebb_lower(env, graph, EBB_EVAL, &lowered), EBB_OK, "%s", ebb_env_error(env));
         for (uint32_t n = 0; n < lowered->n_nodes; n++) {

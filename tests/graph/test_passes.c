@@ -159,6 +159,27 @@ Test(passes, nothing_composite_is_left_and_evaluation_draws_nothing) {
     graph_env_end(env);
 }
 
+Test(passes, adamw_and_clipping_refuse_options_out_of_range) {
+    static const ebb_adamw bad[] = {
+        {1, 0.5, 1, 0},         {-0.1, 0.5, 1, 0},        {0.5, 1, 1, 0},
+        {0.5, 0.0 / 0.0, 1, 0}, {0.5, 0.5, 0, 0},         {0.5, 0.5, -1, 0},
+        {0.5, 0.5, 1, -1e-9},   {0.5, 0.5, 0.0 / 0.0, 0}, {0.5, 0.5, 1, 2e30},
+    };
+    static const double norms[] = {0, -1, 0.0 / 0.0, 1e31};
+    ebb_env *env = graph_env();
+    ebb_graph *graph = trained(env, 3, NULL), *out = NULL;
+    for (size_t i = 0; i < EBB_COUNT(bad); i++) {
+        cr_expect_eq(ebb_add_adamw(env, graph, &bad[i], false, &out), EBB_USAGE, "row %zu", i);
+        cr_expect_null(out);
+    }
+    for (size_t i = 0; i < EBB_COUNT(norms); i++) {
+        cr_expect_eq(ebb_clip_gradients(env, graph, norms[i], &out), EBB_USAGE, "row %zu", i);
+        cr_expect_null(out);
+    }
+    ebb_graph_destroy(graph);
+    graph_env_end(env);
+}
+
 Test(passes, sgd_refuses_options_out_of_range) {
     static const ebb_sgd bad[] = {
         {.momentum = 1},    {.momentum = -0.1},      {.weight_decay = -1e-9},     {.weight_decay = 2e30},

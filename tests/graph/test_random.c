@@ -72,10 +72,17 @@ Test(random, the_same_seed_draws_the_same_graph_and_another_seed_another) {
 /* What the draws must reach, or the properties above would say little. */
 Test(random, draws_every_op_of_models_and_every_shape_of_use) {
     static const ebb_op_info *const ops[] = {
-        &ebb_op_conv2d,  &ebb_op_batch_norm, &ebb_op_relu,     &ebb_op_add,
-        &ebb_op_mul,     &ebb_op_bias,       &ebb_op_linear,   &ebb_op_reshape,
-        &ebb_op_flatten, &ebb_op_max_pool,   &ebb_op_avg_pool, &ebb_op_global_avg_pool,
-        &ebb_op_concat,  &ebb_op_slice,      &ebb_op_dropout,  &ebb_op_softmax_xent,
+        &ebb_op_conv2d,       &ebb_op_batch_norm,    &ebb_op_relu,
+        &ebb_op_add,          &ebb_op_mul,           &ebb_op_bias,
+        &ebb_op_linear,       &ebb_op_reshape,       &ebb_op_flatten,
+        &ebb_op_max_pool,     &ebb_op_avg_pool,      &ebb_op_global_avg_pool,
+        &ebb_op_concat,       &ebb_op_slice,         &ebb_op_dropout,
+        &ebb_op_softmax_xent, &ebb_op_clip,          &ebb_op_conv2d_transpose,
+        &ebb_op_gelu,         &ebb_op_layer_norm,    &ebb_op_softmax,
+        &ebb_op_matmul,       &ebb_op_reduce_sum,    &ebb_op_expand,
+        &ebb_op_sub,          &ebb_op_div,           &ebb_op_exp,
+        &ebb_op_rescale,      &ebb_op_stop_gradient, &ebb_op_upsample,
+        &ebb_op_embedding,    &ebb_op_attention,
     };
     uint32_t seen[EBB_N_OPS] = {0}, n_unread = 0, n_often = 0, n_shared = 0, n_groups = 0, n_dilated = 0;
     ebb_env *env = graph_env();

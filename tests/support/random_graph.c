@@ -164,6 +164,33 @@ static bool draw_conv(drawing *d) {
     return true;
 }
 
+/* Twice as large, or by other strides; at times with a padding that it cuts. */
+static bool draw_transpose(drawing *d) {
+    static const int64_t outs[] = {1, 2, 3, 4};
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, x);
+    int64_t groups = chance(d, 30) ? t->dim[1] : 1;
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    ebb_type w = {.dtype = d->dtype, .rank = 4, .dim = {t->dim[1], one_of(d, outs, EBB_COUNT(outs))}};
+    ebb_type y = {.dtype = d->dtype, .rank = 4, .dim = {t->dim[0], w.dim[1] * groups}};
+    for (uint32_t a = 0; a < 2; a++) {
+        int64_t kernel = 1 + below(d, 3), stride = 1 + below(d, 3), pad = chance(d, 70) ? 0 : 1;
+        int64_t out_pad = below(d, (uint32_t)stride);
+        w.dim[2 + a] = kernel;
+        attr[CONV_STRIDE].i[a] = stride;
+        attr[CONV_PAD].i[a] = pad;
+        attr[CONV_DILATION].i[a] = 1;
+        attr[CONV_OUT_PAD].i[a] = out_pad;
+        y.dim[2 + a] = (t->dim[2 + a] - 1) * stride + kernel - 2 * pad + out_pad;
+    }
+    attr[CONV_GROUPS].i[0] = groups;
+    if (!small(d, &w) || !small(d, &y)) return false;
+    ebb_id in[] = {x, weight(d, &w)};
+    emit(d, &ebb_op_conv2d_transpose, in, 2, attr);
+    return true;
+}
+
 static bool draw_linear(drawing *d) {
     static const int64_t outs[] = {1, 3, 7, 10, 33};
     ebb_id x = value_draw(d, 2);
@@ -192,6 +219,138 @@ static bool draw_batch_norm(drawing *d) {
 static bool draw_relu(drawing *d) {
     ebb_id x = value_draw(d, 0);
     emit(d, &ebb_op_relu, &x, 1, NULL);
+    return true;
+}
+
+static bool draw_clip(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    attr[CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
+    attr[CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
+    emit(d, &ebb_op_clip, &x, 1, attr);
+    return true;
+}
+
+static bool draw_gelu(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    emit(d, &ebb_op_gelu, &x, 1, NULL);
+    return true;
+}
+
+static bool draw_softmax(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    emit(d, &ebb_op_softmax, &x, 1, NULL);
+    return true;
+}
+
+/* Rows against one another, [n,c] x [c,n], or c against c: a square value of either size. */
+static bool draw_matmul(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE || d->n_products >= 3) return false;
+    const ebb_type t = *type_of(d, x);
+    bool rows = chance(d, 50);
+    int64_t side = rows ? t.dim[0] : t.dim[1];
+    ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {side, side}};
+    if (!small(d, &y)) return false;
+    d->n_products++;
+    ebb_attr one[1] = {{.i = {1, t.dim[0], t.dim[1]}}}, back[1] = {{.i = {side, side}}};
+    ebb_attr attr[2] = {[MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [MATMUL_TRANSPOSE_B] = {.i = {rows}}};
+    ebb_id a = ebb_build_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {a, a};
+    ebb_id made = ebb_build_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
+    emit(d, &ebb_op_reshape, &made, 1, back);
+    return true;
+}
+
+/* A value less its mean along an axis, the mean's gradient stopped at times. */
+static bool draw_centered(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    const ebb_type t = *type_of(d, x);
+    int64_t axis = below(d, t.rank), size = t.dim[axis];
+    ebb_attr reduce[2] = {[REDUCE_AXIS] = {.i = {axis}}, [REDUCE_KEEP] = {.i = {1}}};
+    ebb_attr mean[2] = {[RESCALE_TIMES] = {.f = 1.0 / (double)size}, [RESCALE_PLUS] = {.f = 0}};
+    ebb_attr expand[2] = {[EXPAND_AXIS] = {.i = {axis}}, [EXPAND_SIZE] = {.i = {size}}};
+    ebb_id m = ebb_build_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_build_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
+    if (chance(d, 30))
+        m = ebb_build_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_build_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {x, m};
+    emit(d, &ebb_op_sub, in, 2, NULL);
+    return true;
+}
+
+/* x / (1 + exp(-x)): what is exponentiated stays small behind a clip. */
+static bool draw_swish(drawing *d) {
+    ebb_id x = value_draw(d, 0);
+    ebb_attr clip[2] = {[CLIP_MIN] = {.f = -4}, [CLIP_MAX] = {.f = 4}};
+    ebb_attr minus[2] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
+    ebb_attr more[2] = {[RESCALE_TIMES] = {.f = 1}, [RESCALE_PLUS] = {.f = 1}};
+    ebb_id e = ebb_build_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
+    ebb_id in[] = {x, e};
+    emit(d, &ebb_op_div, in, 2, NULL);
+    return true;
+}
+
+static bool draw_upsample(drawing *d) {
+    ebb_id x = value_draw(d, 4);
+    if (x == EBB_NONE) return false;
+    ebb_type y = *type_of(d, x);
+    ebb_attr attr[1] = {{.i = {1 + below(d, 3), 1 + below(d, 2)}}};
+    y.dim[2] *= attr[0].i[0];
+    y.dim[3] *= attr[0].i[1];
+    if (!small(d, &y)) return false;
+    emit(d, &ebb_op_upsample, &x, 1, attr);
+    return true;
+}
+
+static bool draw_layer_norm(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    int64_t c = type_of(d, x)->dim[1];
+    ebb_id in[] = {x, vector(d, "gamma", EBB_ROLE_PARAM, c, EBB_INIT_ONE),
+                   vector(d, "beta", EBB_ROLE_PARAM, c, EBB_INIT_ZERO)};
+    emit(d, &ebb_op_layer_norm, in, 3, NULL);
+    return true;
+}
+
+/* Rows of a table, at times one that a linear layer reads too, as many as a value has. */
+static bool draw_embedding(drawing *d) {
+    static const int64_t rows[] = {1, 3, 7, 33};
+    ebb_id like = value_draw(d, 2);
+    if (like == EBB_NONE) return false;
+    const ebb_type *t = type_of(d, like);
+    ebb_type table = {.dtype = d->dtype, .rank = 2, .dim = {one_of(d, rows, 4), t->dim[1]}};
+    ebb_type ids = {.dtype = EBB_I32, .rank = 1, .dim = {t->dim[0]}};
+    if (!small(d, &table)) return false;
+    ebb_id in[] = {weight(d, &table), given(d, "ids", EBB_ROLE_INPUT, &ids, EBB_INIT_ZERO)};
+    emit(d, &ebb_op_embedding, in, 2, NULL);
+    return true;
+}
+
+/* Between views: rows of a value are one sequence, or each its own; its width is cut to what three times
+ * the heads divide by a linear layer. */
+static bool draw_attention(drawing *d) {
+    ebb_id x = value_draw(d, 2);
+    if (x == EBB_NONE) return false;
+    const ebb_type t = *type_of(d, x);
+    int64_t heads = 1 + below(d, 3), c = heads * (1 + below(d, 4));
+    ebb_type w = {.dtype = d->dtype, .rank = 2, .dim = {3 * c, t.dim[1]}};
+    ebb_type y = {.dtype = d->dtype, .rank = 2, .dim = {t.dim[0], 3 * c}};
+    if (!small(d, &w) || !small(d, &y)) return false;
+    bool one = chance(d, 70);
+    ebb_attr in_shape[1] = {{.i = {one ? 1 : t.dim[0], one ? t.dim[0] : 1, 3 * c}}};
+    ebb_attr out_shape[1] = {{.i = {t.dim[0], c}}};
+    ebb_attr attr[2] = {[ATTENTION_HEADS] = {.i = {heads}}, [ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
+    ebb_id in[] = {x, weight(d, &w)};
+    ebb_id qkv = emit(d, &ebb_op_linear, in, 2, NULL);
+    ebb_id rows = ebb_build_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_build_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
+    emit(d, &ebb_op_reshape, &made, 1, out_shape);
     return true;
 }
 
@@ -293,9 +452,12 @@ static const struct {
     draw_op *draw;
     uint32_t weight;
 } kinds[] = {
-    {draw_conv, 24}, {draw_batch_norm, 14}, {draw_relu, 18},   {draw_pair, 18},
-    {draw_bias, 5},  {draw_pool, 6},        {draw_concat, 6},  {draw_slice, 4},
-    {draw_flat, 4},  {draw_linear, 8},      {draw_dropout, 5}, {draw_reshape, 3},
+    {draw_conv, 24},      {draw_batch_norm, 14}, {draw_relu, 18},     {draw_pair, 18},
+    {draw_bias, 5},       {draw_pool, 6},        {draw_concat, 6},    {draw_slice, 4},
+    {draw_flat, 4},       {draw_linear, 8},      {draw_dropout, 8},   {draw_reshape, 3},
+    {draw_clip, 5},       {draw_transpose, 5},   {draw_gelu, 5},      {draw_softmax, 2},
+    {draw_matmul, 3},     {draw_centered, 3},    {draw_swish, 3},     {draw_upsample, 3},
+    {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4},
 };
 
 static void draw(drawing *d) {
@@ -311,8 +473,20 @@ static void draw(drawing *d) {
 /* ---- the whole
  * ------------------------------------------------------------------------------------------------ */
 
+/* k classes for every place of a picture. */
+static ebb_id places_loss(drawing *d, ebb_id x) {
+    const ebb_type *t = type_of(d, x);
+    ebb_type w = {.dtype = d->dtype, .rank = 4, .dim = {2 + below(d, 6), t->dim[1], 1, 1}};
+    ebb_type labels = {.dtype = EBB_I32, .rank = 3, .dim = {t->dim[0], t->dim[2], t->dim[3]}};
+    ebb_id in[] = {x, weight(d, &w)};
+    ebb_id logits = emit(d, &ebb_op_conv2d, in, 2, NULL);
+    ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
+    return emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
+}
+
 /* Classifies the newest value, or any: to rank 2, to k classes by a weight, to a loss. */
 static ebb_id loss_draw(drawing *d, ebb_id x) {
+    if (type_of(d, x)->rank == 4 && chance(d, 20)) return places_loss(d, x);
     if (type_of(d, x)->rank == 4) {
         x = emit(d, chance(d, 70) ? &ebb_op_global_avg_pool : &ebb_op_flatten, &x, 1, NULL);
     }

@@ -16,12 +16,14 @@ static uint64_t digest(uint64_t sum, const void *at, size_t n) {
 /* ---- given values --------------------------------------------------------------------------------------
  */
 
-/* Classes that a label input may name, or 2 when nothing reads it as labels. */
+/* Classes that a label input may name, or rows that ids may; 2 when nothing reads it as either. */
 static uint32_t n_classes(const ebb_graph *graph, ebb_id value) {
     for (ebb_id n = 0; n < graph->n_nodes; n++) {
         const ebb_node *node = &graph->nodes[n];
         if (node->op->code == EBB_OP_softmax_xent && node->in[1] == value)
             return (uint32_t)graph->values[node->in[0]].type.dim[1];
+        if (node->op->code == EBB_OP_embedding && node->in[1] == value)
+            return (uint32_t)graph->values[node->in[0]].type.dim[0];
     }
     return 2;
 }

@@ -41,6 +41,43 @@ output %logits
 loss %loss
 """
 
+# A block of a transformer, large enough for a team to share.
+WORDS = """ebb 1
+graph words
+dim N = 2
+dim T = 130
+%ids = input i32[N*T]
+%labels = input i32[N*T]
+%words = param f32[257,48] init=uniform
+%g1 = param f32[48] init=one
+%b1 = param f32[48]
+%w1 = param f32[144,48] init=uniform
+%w2 = param f32[192,48] init=uniform
+%w3 = param f32[48,192] init=uniform
+%x = embedding %words, %ids
+%n1 = layer_norm %x, %g1, %b1
+%a1 = linear %n1, %w1
+%qkv = reshape %a1 shape=[N,T,144]
+%a2, %lse = attention %qkv heads=3 causal=true
+%a3 = reshape %a2 shape=[N*T,48]
+%s1 = add %x, %a3
+%m1 = linear %s1, %w2
+%m2 = gelu %m1
+%m3 = linear %m2, %w3
+%s2 = add %s1, %m3
+%rows = reshape %s2 shape=[N,T,48]
+%scores = matmul %rows, %rows transpose_b=true
+%weights = softmax %scores causal=true
+%mixed = matmul %weights, %rows
+%sums = reduce_sum %mixed axis=1
+%all = expand %sums axis=1 size=T
+%centered = sub %mixed, %all
+%s3 = reshape %centered shape=[N*T,48]
+%logits = linear %s3, %words
+%loss = softmax_xent %logits, %labels
+loss %loss
+"""
+
 # Its loss is 0 * infinity, behind a relu.
 NAN = """ebb 1
 graph nan

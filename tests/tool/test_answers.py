@@ -294,6 +294,21 @@ def dumps_go_to_standard_error_and_change_nothing(t):
         holds(done.stderr.startswith(f"# after {name}\n".encode()) and b"conv" in done.stderr, f"--dump={name} prints")
 
 
+def the_optimizer_is_chosen(t):
+    def optimized(*args):
+        return t.ebb_run("plan", "conv.ebb", "--dump=optimizer", *args).stderr
+
+    for args, there, not_there in [([], b" = sgd_momentum ", b"adamw"), (["--momentum", "0"], b" = sgd ", b"momentum"),
+                                   (["--optimizer", "sgd", "--nesterov"], b"nesterov=true", b"adamw"),
+                                   (["--optimizer=adamw", "--beta2", "0.5"], b"beta2=0.5 ", b"sgd"),
+                                   (["--clip-norm", "2"], b" norm=2 ", b"adamw")]:
+        holds(there in optimized(*args) and not_there not in optimized(*args), args)
+    plain, adamw = (t.json("plan", "conv.ebb", *args)["persistent_bytes"] for args in ([], ["--optimizer", "adamw"]))
+    holds(adamw > plain, "two states a parameter")
+    steps = t.json("run", "small.ebb", "--device", "ref", "--steps", "8", "--optimizer", "adamw", "--clip-norm", "1")["steps"]
+    holds(steps[-1]["loss"] < steps[0]["loss"], "the loss falls")
+
+
 def no_bar_without_a_terminal(t):
     done = t.ebb_run("plan", "chain.json", "--budget", "12MiB", "--effort", "500", "--progress")
     holds(b"\r" not in done.stderr and b"[" not in done.stderr, done.stderr.decode())
@@ -406,6 +421,7 @@ TESTS = [
     run_takes_exactly_the_planned_bytes,
     runs_in_every_mode_have_equal_losses,
     doctor_lists_devices,
+    the_optimizer_is_chosen,
     dumps_go_to_standard_error_and_change_nothing,
     no_bar_without_a_terminal,
     a_bar_on_a_terminal_and_none_of_it_left,

@@ -78,6 +78,9 @@ def usage_rows():
         ("an input to drop", [*plan, "--budget", "1GB", "--drop", "x"], r"%x cannot be dropped: it is given"),
         ("a parameter to drop", [*plan, "--budget", "1GB", "--drop", "%w1"], r"%w1 cannot be dropped"),
         ("too many values to keep", [*plan, *["--keep", "h1"] * 65], r"--keep is given more than 64 times"),
+        ("an unknown optimizer", [*plan, "--optimizer", "adam"], r"did you mean adamw\?"),
+        ("nesterov with adamw", [*plan, "--nesterov", "--optimizer", "adamw"], r"Nesterov"),
+        ("a beta of one", [*plan, "--optimizer", "adamw", "--beta2", "1"], r"beta1 and beta2 are 0\.9 and 1;"),
         ("nesterov without momentum", [*plan, "--nesterov", "--momentum", "0"], r"momentum"),
     ]
     for name, args, stderr in rows:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import harness
-from models import CONV, chain, text
+from models import CONV, WORDS, chain, text
 
 UNAVAILABLE = 5
 SKIP = "this build has no cpu backend"
@@ -29,6 +29,8 @@ ROWS = [
                                                  "--phased", "--poison"], None, ()),
     ("steps on cpu, three threads on any machine", ["run", "conv.ebb", "--dim", "N=65", "--device", "cpu", "--threads", "3"],
      None, ()),
+    ("a transformer on cpu", ["run", "words.ebb", "--device", "cpu", "--threads", "3", "--optimizer", "adamw", "--clip-norm", "1",
+                              "--budget", "1400KB", "--poison"], None, ()),
     ("evaluation on cpu", ["run", "conv.ebb", "--dim", "N=33", "--device", "cpu", "--threads", "2", "--eval"], None, ()),
 ]
 
@@ -53,6 +55,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "conv.ebb").write_text(CONV)
+        (folder / "words.ebb").write_text(WORDS)
         (folder / "chain.json").write_text(text(chain(20)))
         for what, args, flag, numbers in ROWS:
             line = fault(ebb, folder, args, flag, numbers)

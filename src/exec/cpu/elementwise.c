@@ -2,6 +2,8 @@
  * is read before it is written, and no other. */
 #include "exec/cpu/lanes.h"
 
+#include <math.h>
+
 typedef struct pointwise {
     const float *a, *b;
     float *y;
@@ -40,6 +42,35 @@ POINTWISE(relu, a[i] < 0 ? 0 : a[i])
 POINTWISE(relu_grad, a[i] <= 0 ? 0 : b[i]) /* a is y, b is dy */
 POINTWISE(add, a[i] + b[i])
 POINTWISE(mul, a[i] * b[i])
+POINTWISE(sub, a[i] - b[i])
+POINTWISE(div, a[i] / b[i])
+POINTWISE(exp, expf(a[i])) /* the C library's: beyond a float it is infinite, and below it 0 */
+
+/* ---- rescale ---------------------------------------------------------------------------------------- */
+
+typedef struct rescaled {
+    const float *x;
+    float *y;
+    float times, plus;
+} rescaled;
+
+CPU_VECTOR static void rescale_span(const void *ctx, int64_t begin, int64_t end) {
+    const rescaled r = *(const rescaled *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) r.y[i] = r.times * r.x[i] + r.plus;
+}
+
+static ebb_status rescale_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                                 const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const rescaled r = {launch->in[0], launch->out[0], (float)call->attr[RESCALE_TIMES].f,
+                        (float)call->attr[RESCALE_PLUS].f};
+    const int64_t n = ebb_type_count(&call->out[0]);
+    cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 8 * n, rescale_span, &r);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_rescale = {.launch = rescale_launch};
 
 /* ---- bias ------------------------------------------------------------------------------------------- */
 

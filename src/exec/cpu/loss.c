@@ -1,5 +1,6 @@
-/* cpu/loss.c: softmax cross-entropy of logits[n,k] against labels i32[n], as the mean over rows. Rows are
- * worked out in double, each by one thread; their losses are added in order. */
+/* cpu/loss.c: softmax cross-entropy of logits[n,k] against labels i32[n], as the mean over rows; the places
+ * of logits[n,k,h,w] are rows too, in the order of storage. Rows are worked out in double, each by one
+ * thread; their losses are added in order. */
 #include "exec/cpu/cpu.h"
 
 #include <math.h>
@@ -13,8 +14,12 @@ typedef struct rows {
     int64_t k;
 } rows;
 
+static int64_t rows_of(const ebb_call *call) {
+    return ebb_type_count(&call->in[0]) / call->in[0].dim[1];
+}
+
 static ebb_status labels_check(ebb_backend *backend, const ebb_call *call, const int32_t *labels) {
-    const int64_t n = call->in[0].dim[0], k = call->in[0].dim[1];
+    const int64_t n = rows_of(call), k = call->in[0].dim[1];
     for (int64_t row = 0; row < n; row++) {
         if (labels[row] >= 0 && labels[row] < k) continue;
         return ebb_fail(backend->env, EBB_BAD_INPUT,
@@ -60,11 +65,11 @@ static void grad_span(const void *ctx, int64_t begin, int64_t end) {
 
 /* An exponential costs about what moving 64 bytes does. */
 static void run_rows(ebb_backend *backend, const ebb_call *call, cpu_span *span, const rows *r) {
-    cpu_spans(cpu_of(backend), call->in[0].dim[0], 1, 64 * ebb_type_count(&call->in[0]), span, r);
+    cpu_spans(cpu_of(backend), rows_of(call), 1, 64 * ebb_type_count(&call->in[0]), span, r);
 }
 
 static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    const int64_t n = call->in[0].dim[0];
+    const int64_t n = rows_of(call);
     const ebb_status status = cpu_scratch_check(backend, call, n, sizeof(double));
     if (status == EBB_OK) *bytes = n * (int64_t)sizeof(double);
     return status;
@@ -75,7 +80,7 @@ static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call
     (void)state, (void)seed_key;
     const ebb_status status = labels_check(backend, call, launch->in[1]);
     if (status != EBB_OK) return status;
-    const int64_t n = call->in[0].dim[0];
+    const int64_t n = rows_of(call);
     const rows r = {
         .logits = launch->in[0], .labels = launch->in[1], .loss = launch->scratch, .k = call->in[0].dim[1]};
     run_rows(backend, call, loss_span, &r);
@@ -97,7 +102,7 @@ static ebb_status softmax_xent_grad_launch(ebb_backend *backend, const ebb_call 
     const rows r = {.logits = launch->in[0],
                     .labels = launch->in[1],
                     .dlogits = launch->out[0],
-                    .scale = dloss / (double)call->in[0].dim[0],
+                    .scale = dloss / (double)rows_of(call),
                     .k = call->in[0].dim[1]};
     run_rows(backend, call, grad_span, &r);
     return EBB_OK;

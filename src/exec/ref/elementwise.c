@@ -1,6 +1,8 @@
 /* ref/elementwise.c: ops that look at one element at a time; the updates of parameters are among them. */
 #include "exec/ref/ref.h"
 
+#include <math.h>
+
 ebb_status ebb_ref_relu(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
@@ -22,6 +24,35 @@ ebb_status ebb_ref_add(const ref_run *run) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) + ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_sub(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) - ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_div(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) / ref_get(&b, i));
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_rescale(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const double times = run->call->attr[RESCALE_TIMES].f, plus = run->call->attr[RESCALE_PLUS].f;
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, times * ref_get(&x, i) + plus);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_exp(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, exp(ref_get(&x, i)));
     return EBB_OK;
 }
 
@@ -91,5 +122,55 @@ ebb_status ebb_ref_sgd_momentum(const ref_run *run) {
         ref_set(&to_m, i, velocity);
         ref_set(&to, i, old - rate * (a[SGDM_NESTEROV].i[0] ? g + momentum * velocity : velocity));
     }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_count_step(const ref_run *run) {
+    const ref_tensor n = ref_in(run, 0), next = ref_out(run, 0);
+    ref_set(&next, 0, ref_get(&n, 0) + 1);
+    return EBB_OK;
+}
+
+/* m' = beta1 * m + (1 - beta1) * g;  v' = beta2 * v + (1 - beta2) * g^2
+ * w' = w - lr * (m' / (1 - beta1^n) / (sqrt(v' / (1 - beta2^n)) + eps) + decay * w) */
+ebb_status ebb_ref_adamw(const ref_run *run) {
+    const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), m = ref_in(run, 2), v = ref_in(run, 3);
+    const ref_tensor step = ref_in(run, 4), lr = ref_in(run, 5);
+    const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1), to_v = ref_out(run, 2);
+    const ebb_attr *a = run->call->attr;
+    const double beta1 = a[ADAMW_BETA1].f, beta2 = a[ADAMW_BETA2].f, n = ref_get(&step, 0);
+    const double rate = ref_get(&lr, 0), unbias1 = 1 - pow(beta1, n), unbias2 = 1 - pow(beta2, n);
+    for (int64_t i = 0; i < ebb_type_count(to.type); i++) {
+        const double old = ref_get(&w, i), g = ref_get(&dw, i);
+        const double mean = beta1 * ref_get(&m, i) + (1 - beta1) * g;
+        const double square = beta2 * ref_get(&v, i) + (1 - beta2) * g * g;
+        const double way = mean / unbias1 / (sqrt(square / unbias2) + a[ADAMW_EPS].f);
+        ref_set(&to_m, i, mean);
+        ref_set(&to_v, i, square);
+        ref_set(&to, i, old - rate * (way + a[ADAMW_DECAY].f * old));
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_sum_squares(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), squares = ref_out(run, 0);
+    double sum = 0;
+    for (int64_t i = 0; i < ebb_type_count(x.type); i++) sum += ref_get(&x, i) * ref_get(&x, i);
+    ref_set(&squares, 0, sum);
+    return EBB_OK;
+}
+
+/* A norm that is no number shows in all gradients. */
+ebb_status ebb_ref_clip_factor(const ref_run *run) {
+    const ref_tensor squares = ref_in(run, 0), factor = ref_out(run, 0);
+    const double x = run->call->attr[CLIP_FACTOR_NORM].f / (sqrt(ref_get(&squares, 0)) + 1e-6);
+    ref_set(&factor, 0, x > 1 ? 1 : x);
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_scale(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), factor = ref_in(run, 1), y = ref_out(run, 0);
+    const double by = ref_get(&factor, 0);
+    for (int64_t i = 0; i < ebb_type_count(y.type); i++) ref_set(&y, i, by * ref_get(&x, i));
     return EBB_OK;
 }

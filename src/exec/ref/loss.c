@@ -1,4 +1,5 @@
-/* ref/loss.c: softmax cross-entropy of logits[n,k] against labels i32[n], as the mean over rows. */
+/* ref/loss.c: softmax cross-entropy of logits[n,k] against labels i32[n], as the mean over rows; the places
+ * of logits[n,k,h,w] are rows too, in the order of storage. */
 #include "exec/ref/ref.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static ebb_status read_row(const ref_run *run, const ref_tensor *logits, const r
 
 ebb_status ebb_ref_softmax_xent(const ref_run *run) {
     const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), loss = ref_out(run, 0);
-    const int64_t rows = logits.type->dim[0], k = logits.type->dim[1];
+    const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;
     double sum = 0;
     for (int64_t n = 0; n < rows; n++) {
         row r;
@@ -41,7 +42,7 @@ ebb_status ebb_ref_softmax_xent(const ref_run *run) {
 ebb_status ebb_ref_softmax_xent_grad(const ref_run *run) {
     const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), dloss = ref_in(run, 2);
     const ref_tensor dlogits = ref_out(run, 0);
-    const int64_t rows = logits.type->dim[0], k = logits.type->dim[1];
+    const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;
     const double scale = ref_get(&dloss, 0) / (double)rows;
     for (int64_t n = 0; n < rows; n++) {
         row r;

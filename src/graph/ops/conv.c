@@ -1,4 +1,5 @@
-/* conv2d (a cross-correlation, as everywhere in the field) and its two gradients.
+/* conv2d (a cross-correlation, as everywhere in the field), its two gradients, and its transpose: the
+ * gradient by the image as an op of models, so that a dgrad has a gradient too.
  *
  * Along each axis a kernel of k taps spans dilation * (k - 1) + 1 places, and
  *
@@ -38,6 +39,17 @@ static const ebb_attr_info conv_grad_attrs[] = {[CONV_STRIDE] = STRIDE,
                                                 [CONV_DILATION] = DILATION,
                                                 [CONV_GROUPS] = GROUPS,
                                                 [CONV_SIZE] = SIZE};
+
+#define OUT_PAD                                                                       \
+    {                                                                                 \
+        .name = "out_pad", .kind = EBB_ATTR_INT, .count = 2, .fallback = 0, .min = 0, \
+        .max = EBB_ATTR_STEP_MAX                                                      \
+    }
+static const ebb_attr_info conv_transpose_attrs[] = {[CONV_STRIDE] = STRIDE,
+                                                     [CONV_PAD] = PAD,
+                                                     [CONV_DILATION] = DILATION,
+                                                     [CONV_GROUPS] = GROUPS,
+                                                     [CONV_OUT_PAD] = OUT_PAD};
 
 /* What y must be along one axis (0 rows, 1 columns). */
 static ebb_status extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
@@ -182,6 +194,89 @@ static void conv2d_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
     }
 }
 
+/* dx = dgrad(dy, w) is linear in both: by dy it is the convolution, by w the weight's gradient of a
+ * convolution whose image is what arrives. */
+static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    ebb_id dy = ebb_rw_value(rw, node->in[0]), w = ebb_rw_value(rw, node->in[1]);
+    ebb_attr attr[CONV_SIZE + 1];
+    if (ebb_grad_wants(rw, node, 1)) {
+        grad_attrs(rw, node, 1, attr);
+        ebb_id in[] = {dout[0], dy};
+        ebb_grad_give(rw, node, 1, ebb_rw_emit(rw, &ebb_op_conv2d_wgrad, in, 2, attr)[0]);
+    }
+    if (ebb_grad_wants(rw, node, 0)) {
+        ebb_id in[] = {dout[0], w};
+        ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_conv2d, in, 2, node->attr)[0]);
+    }
+}
+
+/* ---- conv2d_transpose ----------------------------------------------------------------------------- */
+
+/* Along one axis the result has (x - 1) * stride + span - 2 * pad + out_pad places: the smallest size that
+ * a convolution takes to x, and out_pad of those that it rounds down. */
+static ebb_status transpose_extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
+                                   int64_t *y) {
+    const ebb_attr *a = call->attr;
+    const int64_t stride = a[CONV_STRIDE].i[axis], pad = a[CONV_PAD].i[axis];
+    const int64_t out_pad = a[CONV_OUT_PAD].i[axis];
+    if (out_pad >= stride) {
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: out_pad %lld must be less than the stride %lld",
+                        call->op->name, (long long)out_pad, (long long)stride);
+    }
+    int64_t span, reach;
+    bool fits = ebb_mul_i64(a[CONV_DILATION].i[axis], k - 1, &span) && ebb_mul_i64(x - 1, stride, &reach) &&
+                ebb_add_i64(reach, span, &reach) && ebb_add_i64(reach, out_pad + 1, &reach);
+    if (fits && reach > 2 * pad) {
+        *y = reach - 2 * pad;
+        return EBB_OK;
+    }
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "%s: %lld %s, a kernel of %lld, stride %lld and pad %lld leave no result of 1 to 2^63 - 1",
+        call->op->name, (long long)x, axis ? "columns" : "rows", (long long)k, (long long)stride,
+        (long long)pad);
+}
+
+static ebb_status conv2d_transpose_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    ebb_rule r;
+    ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]", &r);
+    if (status) return status;
+    const int64_t groups = call->attr[CONV_GROUPS].i[0], c = ebb_rule_size(&r, 'c');
+    int64_t o, y = 0, z = 0;
+    if (c % groups != 0 || !ebb_mul_i64(ebb_rule_size(&r, 'i'), groups, &o)) {
+        char x[EBB_TYPE_TEXT];
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %lld channels of x %s are not a multiple of groups %lld",
+                        call->op->name, (long long)c, ebb_type_text(&call->in[0], x), (long long)groups);
+    }
+    status = transpose_extent(env, call, 0, ebb_rule_size(&r, 'h'), ebb_rule_size(&r, 'p'), &y);
+    if (!status)
+        status = transpose_extent(env, call, 1, ebb_rule_size(&r, 'w'), ebb_rule_size(&r, 'q'), &z);
+    if (status) return status;
+    ebb_rule_set(&r, 'o', o);
+    ebb_rule_set(&r, 'y', y);
+    ebb_rule_set(&r, 'z', z);
+    return ebb_rule_give(env, call, &r, out);
+}
+
+static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
+    (void)mode;
+    ebb_id in[] = {ebb_rw_value(rw, node->in[0]), ebb_rw_value(rw, node->in[1])};
+    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), in[0]);
+    const ebb_type *w = ebb_build_type(ebb_rw_builder(rw), in[1]);
+    const ebb_attr *a = node->attr;
+    ebb_attr attr[CONV_SIZE + 1];
+    memcpy(attr, a, CONV_SIZE * sizeof *attr);
+    attr[CONV_SIZE] = (ebb_attr){.i = {0}};
+    for (uint32_t axis = 0; axis < 2; axis++) { /* as infer found it: nothing overflows */
+        attr[CONV_SIZE].i[axis] = (x->dim[2 + axis] - 1) * a[CONV_STRIDE].i[axis] +
+                                  a[CONV_DILATION].i[axis] * (w->dim[2 + axis] - 1) + 1 -
+                                  2 * a[CONV_PAD].i[axis] + a[CONV_OUT_PAD].i[axis];
+    }
+    ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_conv2d_dgrad, in, 2, attr)[0]);
+}
+
+/* ---- the ops -------------------------------------------------------------------------------------- */
+
 const ebb_op_info ebb_op_conv2d = {
     .name = "conv2d",
     .code = EBB_OP_conv2d,
@@ -205,6 +300,21 @@ const ebb_op_info ebb_op_conv2d_dgrad = {
     .effect = EBB_PURE,
     .infer = conv2d_dgrad_infer,
     .cost = conv2d_dgrad_cost,
+    .grad = conv2d_dgrad_grad,
+};
+
+const ebb_op_info ebb_op_conv2d_transpose = {
+    .name = "conv2d_transpose",
+    .code = EBB_OP_conv2d_transpose,
+    .min_in = 2,
+    .max_in = 2,
+    .n_out = 1,
+    EBB_LIST(attrs, conv_transpose_attrs),
+    .effect = EBB_PURE,
+    .composite = true,
+    .infer = conv2d_transpose_infer,
+    .cost = conv2d_dgrad_cost,
+    .lower = conv2d_transpose_lower,
 };
 
 const ebb_op_info ebb_op_conv2d_wgrad = {

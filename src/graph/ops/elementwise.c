@@ -1,5 +1,6 @@
-/* Elementwise ops: relu, add, mul, bias and their gradients. Nothing is broadcast but a bias over its
- * channels, which are the innermost dimension in storage for rank 2 and rank 4 alike. */
+/* Elementwise ops: relu, add, sub, mul, div, rescale, exp, bias and their gradients. Nothing is broadcast
+ * but a bias over its channels, which are the innermost dimension in storage for rank 2 and rank 4 alike.
+ */
 #include "graph/ops/rule.h"
 
 static const ebb_pair out_over_0[] = {{0, 0}};
@@ -97,6 +98,109 @@ const ebb_op_info ebb_op_mul = {
     .infer = binary_infer,
     .cost = one_flop_cost,
     .grad = mul_grad,
+};
+
+/* A copy with the other sign. */
+static ebb_id negate(ebb_rewriter *rw, ebb_id x) {
+    const ebb_attr attr[] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
+    return ebb_rw_emit(rw, &ebb_op_rescale, &x, 1, attr)[0];
+}
+
+static void sub_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
+    if (ebb_grad_wants(rw, node, 1)) ebb_grad_give(rw, node, 1, negate(rw, dout[0]));
+}
+
+const ebb_op_info ebb_op_sub = {
+    .name = "sub",
+    .code = EBB_OP_sub,
+    .min_in = 2,
+    .max_in = 2,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_either),
+    .infer = binary_infer,
+    .cost = one_flop_cost,
+    .grad = sub_grad,
+};
+
+/* da = dy / b and db = -y * dy / b = -y * da: y is read, so that a need not be. */
+static void div_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0) && !ebb_grad_wants(rw, node, 1)) return;
+    ebb_id in[] = {dout[0], ebb_rw_value(rw, node->in[1])};
+    const ebb_id da = ebb_rw_emit(rw, &ebb_op_div, in, 2, NULL)[0];
+    if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, da);
+    if (!ebb_grad_wants(rw, node, 1)) return;
+    ebb_id product[] = {da, ebb_rw_value(rw, node->out[0])};
+    ebb_grad_give(rw, node, 1, negate(rw, ebb_rw_emit(rw, &ebb_op_mul, product, 2, NULL)[0]));
+}
+
+const ebb_op_info ebb_op_div = {
+    .name = "div",
+    .code = EBB_OP_div,
+    .min_in = 2,
+    .max_in = 2,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_either),
+    .infer = binary_infer,
+    .cost = one_flop_cost,
+    .grad = div_grad,
+};
+
+/* ---- rescale, exp ------------------------------------------------------------------------------- */
+
+#define FACTOR(field, usual) \
+    { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = (usual), .min = -1e30, .max = 1e30 }
+static const ebb_attr_info rescale_attrs[] = {
+    [RESCALE_TIMES] = FACTOR("times", 1), [RESCALE_PLUS] = FACTOR("plus", 0)};
+
+static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
+}
+
+static void rescale_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_attr attr[] = {[RESCALE_TIMES] = node->attr[RESCALE_TIMES], [RESCALE_PLUS] = {.f = 0}};
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_rescale, dout, 1, attr)[0]);
+}
+
+const ebb_op_info ebb_op_rescale = {
+    .name = "rescale",
+    .code = EBB_OP_rescale,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 1,
+    EBB_LIST(attrs, rescale_attrs),
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_0),
+    .infer = relu_infer,
+    .cost = two_flops_cost,
+    .grad = rescale_grad,
+};
+
+/* An exponential is about twenty products and sums. */
+static void exp_cost(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 20);
+}
+
+static void exp_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    ebb_id in[] = {dout[0], ebb_rw_value(rw, node->out[0])};
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_mul, in, 2, NULL)[0]);
+}
+
+const ebb_op_info ebb_op_exp = {
+    .name = "exp",
+    .code = EBB_OP_exp,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    EBB_LIST(may_overwrite, out_over_0),
+    .infer = relu_infer,
+    .cost = exp_cost,
+    .grad = exp_grad,
 };
 
 /* ---- bias --------------------------------------------------------------------------------------- */

@@ -1,16 +1,25 @@
 /* softmax_xent: the mean over rows of -log softmax(logits)[label], a scalar, and its gradient
- * dlogits = dloss / n * (softmax(logits) - onehot(labels)). The softmax is computed again in backward: it
- * is as large as the logits, which are kept anyway. */
+ * dlogits = dloss / rows * (softmax(logits) - onehot(labels)). The softmax is computed again in backward:
+ * it is as large as the logits, which are kept anyway.
+ *
+ * A row is an image, or a place of one: logits[n,k,h,w] are stored channels-last, so that in memory they
+ * are the n*h*w rows that labels[n,h,w] number. */
 #include "graph/ops/rule.h"
 
 static const ebb_pair out_over_0[] = {{0, 0}};
 
 static ebb_status softmax_xent_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "logits[n,k] labels:i32[n] -> []", out);
+    return ebb_rule_infer(env, call,
+                          call->in[0].rank == 4 ? "logits[n,k,h,w] labels:i32[n,h,w] -> []"
+                                                : "logits[n,k] labels:i32[n] -> []",
+                          out);
 }
 
 static ebb_status softmax_xent_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "logits[n,k] labels:i32[n] dloss[] -> [n,k]", out);
+    return ebb_rule_infer(env, call,
+                          call->in[0].rank == 4 ? "logits[n,k,h,w] labels:i32[n,h,w] dloss[] -> [n,k,h,w]"
+                                                : "logits[n,k] labels:i32[n] dloss[] -> [n,k]",
+                          out);
 }
 
 /* Maximum, subtraction, exponential (as one) and sum. */

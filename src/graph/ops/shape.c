@@ -122,6 +122,30 @@ const ebb_op_info ebb_op_reshape = {
     .grad = reshape_grad,
 };
 
+/* ---- stop_gradient ------------------------------------------------------------------------------ */
+
+static ebb_status stop_gradient_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, "x[*] -> [*]", out);
+}
+
+/* What comes stays here; what it was made of goes when nothing else reads it. */
+static void stop_gradient_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    (void)rw, (void)node, (void)dout;
+}
+
+const ebb_op_info ebb_op_stop_gradient = {
+    .name = "stop_gradient",
+    .code = EBB_OP_stop_gradient,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 1,
+    .effect = EBB_PURE,
+    .view = true,
+    .infer = stop_gradient_infer,
+    .cost = reshape_cost,
+    .grad = stop_gradient_grad,
+};
+
 static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_type *x = &call->in[0];
     if (x->rank == 0 || x->dtype == EBB_I32) {

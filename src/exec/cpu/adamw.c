@@ -1,0 +1,151 @@
+/* cpu/adamw.c: AdamW's update, and what clips gradients by their norm. Outputs may be the inputs' bytes. */
+#include "exec/cpu/cpu.h"
+
+#include <math.h>
+
+typedef struct update {
+    const float *w, *dw, *m, *v;
+    float *to, *to_m, *to_v;
+    float keep_m, new_m, keep_v, new_v;
+    float rate, unbias, eps; /* lr / (1 - beta1^n), 1 / sqrt(1 - beta2^n) */
+    float decay;             /* lr * decay */
+} update;
+
+CPU_VECTOR static void adamw_span(const void *ctx, int64_t begin, int64_t end) {
+    const update u = *(const update *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) {
+        const float g = u.dw[i], w = u.w[i];
+        const float m = u.keep_m * u.m[i] + u.new_m * g, v = u.keep_v * u.v[i] + u.new_v * (g * g);
+        u.to_m[i] = m;
+        u.to_v[i] = v;
+        u.to[i] = w - (u.rate * m / (sqrtf(v) * u.unbias + u.eps) + u.decay * w);
+    }
+}
+
+static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                               const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const ebb_attr *a = call->attr;
+    const double beta1 = a[ADAMW_BETA1].f, beta2 = a[ADAMW_BETA2].f;
+    const double n = *(const float *)launch->in[4], lr = *(const float *)launch->in[5];
+    const update u = {.w = launch->in[0],
+                      .dw = launch->in[1],
+                      .m = launch->in[2],
+                      .v = launch->in[3],
+                      .to = launch->out[0],
+                      .to_m = launch->out[1],
+                      .to_v = launch->out[2],
+                      .keep_m = (float)beta1,
+                      .new_m = (float)(1 - beta1),
+                      .keep_v = (float)beta2,
+                      .new_v = (float)(1 - beta2),
+                      .rate = (float)(lr / (1 - pow(beta1, n))),
+                      .unbias = (float)(1 / sqrt(1 - pow(beta2, n))),
+                      .eps = (float)a[ADAMW_EPS].f,
+                      .decay = (float)(lr * a[ADAMW_DECAY].f)};
+    const int64_t count = ebb_type_count(&call->out[0]);
+    cpu_spans(cpu_of(backend), count, CPU_ALIGNMENT / (int64_t)sizeof(float), 28 * count, adamw_span, &u);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_adamw = {.launch = adamw_launch};
+
+static ebb_status count_step_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                    uint64_t seed_key, const ebb_launch *launch) {
+    (void)backend, (void)call, (void)state, (void)seed_key;
+    *(float *)launch->out[0] = *(const float *)launch->in[0] + 1;
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_count_step = {.launch = count_step_launch};
+
+/* ---- sum_squares --------------------------------------------------------------------------------------
+ */
+
+/* Chunks by shape, each with a partial sum in scratch; within one, 16 lanes that are added in their order.
+ */
+enum { LANES = 16, LEAST_CHUNK = 4096, MOST_CHUNKS = 64 };
+
+typedef struct squares {
+    const float *x;
+    double *partial;
+    int64_t count, n_chunks;
+} squares;
+
+static int64_t chunks_of(const ebb_call *call) {
+    return ebb_min_i64(cpu_ceil_div(ebb_type_count(&call->in[0]), LEAST_CHUNK), MOST_CHUNKS);
+}
+
+/* begin and end in chunks. */
+CPU_VECTOR static void squares_span(const void *ctx, int64_t begin, int64_t end) {
+    const squares *s = ctx;
+    for (int64_t chunk = begin; chunk < end; chunk++) {
+        const int64_t next = cpu_cut(s->count, s->n_chunks, chunk + 1);
+        double lanes[LANES] = {0}, sum = 0;
+        for (int64_t i = cpu_cut(s->count, s->n_chunks, chunk); i < next; i += LANES) {
+            const int64_t width = ebb_min_i64(next - i, LANES);
+#pragma omp simd
+            for (int64_t k = 0; k < width; k++) lanes[k] += (double)s->x[i + k] * s->x[i + k];
+        }
+        for (int k = 0; k < LANES; k++) sum += lanes[k];
+        s->partial[chunk] = sum;
+    }
+}
+
+static ebb_status sum_squares_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    *bytes = chunks_of(call) * (int64_t)sizeof(double);
+    return EBB_OK;
+}
+
+static ebb_status sum_squares_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                     uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const squares s = {launch->in[0], launch->scratch, ebb_type_count(&call->in[0]), chunks_of(call)};
+    cpu_spans(cpu_of(backend), s.n_chunks, 1, ebb_type_bytes(&call->in[0]), squares_span, &s);
+    double sum = 0;
+    for (int64_t i = 0; i < s.n_chunks; i++) sum += s.partial[i];
+    *(float *)launch->out[0] = (float)sum;
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_sum_squares = {.scratch = sum_squares_scratch, .launch = sum_squares_launch};
+
+/* A norm that is no number shows in all gradients. */
+static ebb_status clip_factor_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                     uint64_t seed_key, const ebb_launch *launch) {
+    (void)backend, (void)state, (void)seed_key;
+    const double norm = sqrt(*(const float *)launch->in[0]);
+    const double x = call->attr[CLIP_FACTOR_NORM].f / (norm + 1e-6);
+    *(float *)launch->out[0] = (float)(x > 1 ? 1 : x);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_clip_factor = {.launch = clip_factor_launch};
+
+/* ---- scale --------------------------------------------------------------------------------------------
+ */
+
+typedef struct scaled {
+    const float *x;
+    float *y;
+    float by;
+} scaled;
+
+CPU_VECTOR static void scale_span(const void *ctx, int64_t begin, int64_t end) {
+    const scaled s = *(const scaled *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) s.y[i] = s.by * s.x[i];
+}
+
+static ebb_status scale_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                               const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const scaled s = {launch->in[0], launch->out[0], *(const float *)launch->in[1]};
+    const int64_t n = ebb_type_count(&call->out[0]);
+    cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 8 * n, scale_span, &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_scale = {.launch = scale_launch};

@@ -1,0 +1,107 @@
+/* cpu/embedding.c: rows of a table by their ids, and the gradient. For the gradient the rows of dy are
+ * sorted by their ids first (a counting sort, which keeps equal ones in order), so that each row of the
+ * result is summed by one thread, in double and in the order in which dy has its parts. Scratch: | where
+ * each id ends: rows + 1 | sorted rows: n |, whole numbers of 8 bytes. */
+#include "exec/cpu/cpu.h"
+
+static ebb_status ids_check(ebb_backend *backend, const ebb_call *call, const int32_t *ids, int64_t rows) {
+    const int64_t n = call->in[1].dim[0];
+    for (int64_t i = 0; i < n; i++) {
+        if (ids[i] >= 0 && ids[i] < rows) continue;
+        return ebb_fail(backend->env, EBB_BAD_INPUT,
+                        "%s: id %d of row %lld is outside [0, %lld): correct the ids", call->op->name,
+                        ids[i], (long long)i, (long long)rows);
+    }
+    return EBB_OK;
+}
+
+typedef struct gather {
+    const float *table;
+    const int32_t *ids;
+    float *y;
+    int64_t c;
+} gather;
+
+/* begin and end in rows of y. */
+static void gather_span(const void *ctx, int64_t begin, int64_t end) {
+    const gather *g = ctx;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(g->y + i * g->c, g->table + g->ids[i] * g->c, (size_t)g->c * sizeof *g->y);
+}
+
+static ebb_status embedding_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const ebb_status status = ids_check(backend, call, launch->in[1], call->in[0].dim[0]);
+    if (status != EBB_OK) return status;
+    const gather g = {launch->in[0], launch->in[1], launch->out[0], call->in[0].dim[1]};
+    cpu_spans(cpu_of(backend), call->out[0].dim[0], 1, 2 * ebb_type_bytes(&call->out[0]), gather_span, &g);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_embedding = {.launch = embedding_launch};
+
+/* ---- the gradient -------------------------------------------------------------------------------------
+ */
+
+typedef struct scatter {
+    const float *dy;
+    const int64_t *ends; /* the sorted rows of id v are [v ? ends[v - 1] : 0, ends[v]) */
+    const int64_t *sorted;
+    float *to;
+    int64_t c;
+} scatter;
+
+enum { TILE = 64 };
+
+/* begin and end in rows of the table. */
+CPU_VECTOR static void scatter_span(const void *ctx, int64_t begin, int64_t end) {
+    const scatter *s = ctx;
+    for (int64_t v = begin; v < end; v++) {
+        const int64_t first = v ? s->ends[v - 1] : 0, next = s->ends[v];
+        float *to = s->to + v * s->c;
+        if (first == next) memset(to, 0, (size_t)s->c * sizeof *to);
+        for (int64_t e = 0; e < s->c && first < next; e += TILE) {
+            const int64_t width = ebb_min_i64(s->c - e, TILE);
+            double sum[TILE] = {0};
+            for (int64_t k = first; k < next; k++) {
+                const float *dy = s->dy + s->sorted[k] * s->c + e;
+#pragma omp simd
+                for (int64_t i = 0; i < width; i++) sum[i] += dy[i];
+            }
+            for (int64_t i = 0; i < width; i++) to[e + i] = (float)sum[i];
+        }
+    }
+}
+
+/* ends[v] is where id v begins until its rows are put there one by one, and ends behind them. */
+static void sort_rows(const int32_t *ids, int64_t n, int64_t rows, int64_t *ends, int64_t *sorted) {
+    memset(ends, 0, (size_t)(rows + 1) * sizeof *ends);
+    for (int64_t i = 0; i < n; i++) ends[ids[i] + 1]++;
+    for (int64_t v = 0; v < rows; v++) ends[v + 1] += ends[v];
+    for (int64_t i = 0; i < n; i++) sorted[ends[ids[i]]++] = i;
+}
+
+static ebb_status embedding_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    const int64_t count = call->out[0].dim[0] + 1 + call->in[1].dim[0];
+    const ebb_status status = cpu_scratch_check(backend, call, count, sizeof(int64_t));
+    if (status == EBB_OK) *bytes = count * (int64_t)sizeof(int64_t);
+    return status;
+}
+
+static ebb_status embedding_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                        uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const int64_t rows = call->out[0].dim[0], n = call->in[1].dim[0];
+    const ebb_status status = ids_check(backend, call, launch->in[1], rows);
+    if (status != EBB_OK) return status;
+    int64_t *ends = launch->scratch, *sorted = ends + rows + 1;
+    sort_rows(launch->in[1], n, rows, ends, sorted);
+    const scatter s = {launch->in[0], ends, sorted, launch->out[0], call->out[0].dim[1]};
+    const int64_t bytes = ebb_type_bytes(&call->in[0]) + ebb_type_bytes(&call->out[0]);
+    cpu_spans(cpu_of(backend), rows, 1, bytes, scatter_span, &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_embedding_grad = {.scratch = embedding_grad_scratch,
+                                                .launch = embedding_grad_launch};

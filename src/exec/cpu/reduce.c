@@ -1,0 +1,158 @@
+/* cpu/reduce.c: sums along an axis, places repeated along one, and pictures upsampled. Sums are in double,
+ * each one thread's; vectors run over what stands behind the axis, or where nothing does, over 16 lanes
+ * added in order. */
+#include "exec/cpu/cpu.h"
+
+enum { TILE = 64, LANES = 16 };
+
+typedef struct along {
+    ebb_axis axis;
+    const float *x;
+    float *y;
+} along;
+
+/* ---- reduce_sum ---------------------------------------------------------------------------------------
+ */
+
+/* begin and end in sums: the axis is innermost. */
+CPU_VECTOR static void rows_span(const void *ctx, int64_t begin, int64_t end) {
+    const along *s = ctx;
+    for (int64_t o = begin; o < end; o++) {
+        const float *x = s->x + o * s->axis.size;
+        double lanes[LANES] = {0}, sum = 0;
+        for (int64_t i = 0; i < s->axis.size; i += LANES) {
+            const int64_t width = ebb_min_i64(s->axis.size - i, LANES);
+#pragma omp simd
+            for (int64_t k = 0; k < width; k++) lanes[k] += x[i + k];
+        }
+        for (int k = 0; k < LANES; k++) sum += lanes[k];
+        s->y[o] = (float)sum;
+    }
+}
+
+/* begin and end in tiles of what stands behind the axis. */
+CPU_VECTOR static void tiles_span(const void *ctx, int64_t begin, int64_t end) {
+    const along *s = ctx;
+    const int64_t inner = s->axis.inner, tiles = cpu_ceil_div(inner, TILE);
+    for (int64_t at = begin; at < end; at++) {
+        const int64_t o = at / tiles, first = at % tiles * TILE, width = ebb_min_i64(inner - first, TILE);
+        double sum[TILE] = {0};
+        for (int64_t i = 0; i < s->axis.size; i++) {
+            const float *x = s->x + (o * s->axis.size + i) * inner + first;
+#pragma omp simd
+            for (int64_t k = 0; k < width; k++) sum[k] += x[k];
+        }
+        for (int64_t k = 0; k < width; k++) s->y[o * inner + first + k] = (float)sum[k];
+    }
+}
+
+static ebb_status reduce_sum_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                    uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const along s = {ebb_axis_of(&call->in[0], call->attr[REDUCE_AXIS].i[0]), launch->in[0],
+                     launch->out[0]};
+    const bool rows = s.axis.inner == 1;
+    const int64_t n = s.axis.outer * (rows ? 1 : cpu_ceil_div(s.axis.inner, TILE));
+    cpu_spans(cpu_of(backend), n, 1, ebb_type_bytes(&call->in[0]), rows ? rows_span : tiles_span, &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_reduce_sum = {.launch = reduce_sum_launch};
+
+/* ---- expand -------------------------------------------------------------------------------------------
+ */
+
+/* begin and end in places along the axis, over all that stands before it. */
+static void expand_span(const void *ctx, int64_t begin, int64_t end) {
+    const along *s = ctx;
+    const int64_t size = s->axis.size, inner = s->axis.inner;
+    int64_t o = begin / size, i = begin % size;
+    for (int64_t at = begin; at < end; at++) {
+        if (inner == 1) {
+            s->y[at] = s->x[o];
+        } else {
+            memcpy(s->y + at * inner, s->x + o * inner, (size_t)inner * sizeof *s->y);
+        }
+        if (++i < size) continue;
+        i = 0;
+        o++;
+    }
+}
+
+static ebb_status expand_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                                const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const along s = {ebb_axis_of(&call->out[0], call->attr[EXPAND_AXIS].i[0]), launch->in[0],
+                     launch->out[0]};
+    cpu_spans(cpu_of(backend), s.axis.outer * s.axis.size, 1, ebb_type_bytes(&call->out[0]), expand_span,
+              &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_expand = {.launch = expand_launch};
+
+/* ---- upsample -----------------------------------------------------------------------------------------
+ */
+
+typedef struct picture {
+    const float *from;
+    float *to;
+    int64_t rows, w, c; /* of the smaller picture: n * h */
+    int64_t fh, fw;
+} picture;
+
+static picture picture_of(const ebb_type *small, const ebb_attr *factor, const ebb_launch *launch) {
+    const int64_t *d = small->dim;
+    return (picture){launch->in[0], launch->out[0], d[0] * d[2], d[3], d[1], factor->i[0], factor->i[1]};
+}
+
+/* begin and end in rows of y. */
+static void upsample_span(const void *ctx, int64_t begin, int64_t end) {
+    const picture *p = ctx;
+    for (int64_t row = begin; row < end; row++) {
+        const float *from = p->from + row / p->fh * p->w * p->c;
+        float *to = p->to + row * p->w * p->fw * p->c;
+        for (int64_t w = 0; w < p->w; w++, from += p->c) {
+            for (int64_t j = 0; j < p->fw; j++, to += p->c) memcpy(to, from, (size_t)p->c * sizeof *to);
+        }
+    }
+}
+
+static ebb_status upsample_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                  uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const picture p = picture_of(&call->in[0], &call->attr[UPSAMPLE_FACTOR], launch);
+    cpu_spans(cpu_of(backend), p.rows * p.fh, 1, ebb_type_bytes(&call->out[0]), upsample_span, &p);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_upsample = {.launch = upsample_launch};
+
+/* begin and end in rows of dx. */
+CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_t end) {
+    const picture *p = ctx;
+    const int64_t from_row = p->w * p->fw * p->c;
+    for (int64_t at = begin * p->w; at < end * p->w; at++) {
+        const float *from = p->from + at / p->w * p->fh * from_row + at % p->w * p->fw * p->c;
+        for (int64_t first = 0; first < p->c; first += TILE) {
+            const int64_t width = ebb_min_i64(p->c - first, TILE);
+            double sum[TILE] = {0};
+            for (int64_t place = 0; place < p->fh * p->fw; place++) {
+                const float *dy = from + place / p->fw * from_row + place % p->fw * p->c + first;
+#pragma omp simd
+                for (int64_t k = 0; k < width; k++) sum[k] += dy[k];
+            }
+            for (int64_t k = 0; k < width; k++) p->to[at * p->c + first + k] = (float)sum[k];
+        }
+    }
+}
+
+static ebb_status upsample_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                       uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const picture p = picture_of(&call->out[0], &call->attr[UPSAMPLE_FACTOR], launch);
+    cpu_spans(cpu_of(backend), p.rows, 1, ebb_type_bytes(&call->in[0]), upsample_grad_span, &p);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_upsample_grad = {.launch = upsample_grad_launch};

@@ -1,0 +1,36 @@
+/* cpu/row.h: what is found of a row of floats, in lanes of a fixed number that are joined in their order,
+ * so that vectors of any width give the same bits. */
+#ifndef EBB_EXEC_CPU_ROW_H
+#define EBB_EXEC_CPU_ROW_H
+
+#include "exec/cpu/cpu.h"
+
+enum { CPU_ROW_LANES = 16 };
+
+CPU_INLINE float cpu_row_sum(const float *x, int64_t n) {
+    float lanes[CPU_ROW_LANES] = {0}, sum = 0;
+    int64_t j = 0;
+    for (; j + CPU_ROW_LANES <= n; j += CPU_ROW_LANES) {
+#pragma omp simd
+        for (int k = 0; k < CPU_ROW_LANES; k++) lanes[k] += x[j + k];
+    }
+    for (int k = 0; j + k < n; k++) lanes[k] += x[j + k];
+    for (int k = 0; k < CPU_ROW_LANES; k++) sum += lanes[k];
+    return sum;
+}
+
+/* At least `least`. A NaN is passed over. */
+CPU_INLINE float cpu_row_max(const float *x, int64_t n, float least) {
+    float lanes[CPU_ROW_LANES], max = least;
+    int64_t j = 0;
+    for (int k = 0; k < CPU_ROW_LANES; k++) lanes[k] = least;
+    for (; j + CPU_ROW_LANES <= n; j += CPU_ROW_LANES) {
+#pragma omp simd
+        for (int k = 0; k < CPU_ROW_LANES; k++) lanes[k] = x[j + k] > lanes[k] ? x[j + k] : lanes[k];
+    }
+    for (int k = 0; j + k < n; k++) lanes[k] = x[j + k] > lanes[k] ? x[j + k] : lanes[k];
+    for (int k = 0; k < CPU_ROW_LANES; k++) max = lanes[k] > max ? lanes[k] : max;
+    return max;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* ref/activation.c: clip and gelu. */
+#include "exec/ref/ref.h"
+
+#include <math.h>
+
+/* A bound as the tensor's dtype holds it, so that a y that was cut is found to be one. */
+static double bound(const ref_run *run, int which) {
+    const double x = run->call->attr[which].f;
+    return run->call->out[0].dtype == EBB_F32 ? (double)(float)x : x;
+}
+
+ebb_status ebb_ref_clip(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const double min = bound(run, CLIP_MIN), max = bound(run, CLIP_MAX);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v < min ? min : v > max ? max : v);
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_clip_grad(const ref_run *run) {
+    const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const double min = bound(run, CLIP_MIN), max = bound(run, CLIP_MAX);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&y, i);
+        ref_set(&dx, i, v <= min || v >= max ? 0 : ref_get(&dy, i));
+    }
+    return EBB_OK;
+}
+
+/* gelu(x) = x / 2 * (1 + tanh(u)), u = sqrt(2 / pi) * (x + 0.044715 x^3) */
+static double gelu_u(double x) {
+    return 0.79788456080286535588 * (x + 0.044715 * x * x * x);
+}
+
+ebb_status ebb_ref_gelu(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v / 2 * (1 + tanh(gelu_u(v))));
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_gelu_grad(const ref_run *run) {
+    const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i), t = tanh(gelu_u(v));
+        const double du = 0.79788456080286535588 * (1 + 3 * 0.044715 * v * v);
+        ref_set(&dx, i, ref_get(&dy, i) * ((1 + t) / 2 + v / 2 * (1 - t * t) * du));
+    }
+    return EBB_OK;
+}

@@ -1,0 +1,44 @@
+/* ref/embedding.c: rows of a table by their ids, and the gradient: sums of rows with one id. */
+#include "exec/ref/ref.h"
+
+/* Row i's id, or EBB_BAD_INPUT. */
+static ebb_status read_id(const ref_run *run, const ref_tensor *ids, int64_t i, int64_t rows, int64_t *id) {
+    *id = (int64_t)ref_get(ids, i);
+    if (*id >= 0 && *id < rows) return EBB_OK;
+    return ebb_fail(run->env, EBB_BAD_INPUT,
+                    "%s: id %lld of row %lld is outside [0, %lld): correct the ids", run->call->op->name,
+                    (long long)*id, (long long)i, (long long)rows);
+}
+
+ebb_status ebb_ref_embedding(const ref_run *run) {
+    const ref_tensor table = ref_in(run, 0), ids = ref_in(run, 1), y = ref_out(run, 0);
+    const int64_t n = y.type->dim[0], c = y.type->dim[1];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t id;
+        const ebb_status status = read_id(run, &ids, i, table.type->dim[0], &id);
+        if (status != EBB_OK) return status;
+        for (int64_t e = 0; e < c; e++) ref_set(&y, i * c + e, ref_get(&table, id * c + e));
+    }
+    return EBB_OK;
+}
+
+/* An element at a time, so that its sum is in double: looks at all ids for each row. */
+ebb_status ebb_ref_embedding_grad(const ref_run *run) {
+    const ref_tensor dy = ref_in(run, 0), ids = ref_in(run, 1), to = ref_out(run, 0);
+    const int64_t n = dy.type->dim[0], c = dy.type->dim[1], rows = to.type->dim[0];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t id;
+        const ebb_status status = read_id(run, &ids, i, rows, &id);
+        if (status != EBB_OK) return status;
+    }
+    for (int64_t v = 0; v < rows; v++) {
+        for (int64_t e = 0; e < c; e++) {
+            double sum = 0;
+            for (int64_t i = 0; i < n; i++) {
+                if ((int64_t)ref_get(&ids, i) == v) sum += ref_get(&dy, i * c + e);
+            }
+            ref_set(&to, v * c + e, sum);
+        }
+    }
+    return EBB_OK;
+}

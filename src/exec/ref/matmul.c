@@ -1,0 +1,23 @@
+/* ref/matmul.c: products of matrices, either of which may be stored transposed. */
+#include "exec/ref/ref.h"
+
+ebb_status ebb_ref_matmul(const ref_run *run) {
+    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), c = ref_out(run, 0);
+    const bool ta = run->call->attr[MATMUL_TRANSPOSE_A].i[0] != 0;
+    const bool tb = run->call->attr[MATMUL_TRANSPOSE_B].i[0] != 0;
+    const int64_t groups = c.type->dim[0], m = c.type->dim[1], n = c.type->dim[2],
+                  k = a.type->dim[ta ? 1 : 2];
+    for (int64_t g = 0; g < groups; g++) {
+        for (int64_t i = 0; i < m; i++) {
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 0;
+                for (int64_t p = 0; p < k; p++) {
+                    sum += ref_get(&a, g * m * k + (ta ? p * m + i : i * k + p)) *
+                           ref_get(&b, g * k * n + (tb ? j * k + p : p * n + j));
+                }
+                ref_set(&c, (g * m + i) * n + j, sum);
+            }
+        }
+    }
+    return EBB_OK;
+}
