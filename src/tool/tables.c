@@ -3,16 +3,17 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, RUN, VERIFY, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, RUN, VERIFY, REPORT, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
     F = 1 << FIT,
     R = 1 << RUN,
     V = 1 << VERIFY,
+    RP = 1 << REPORT,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | R | V | D | H
+    ALL = I | P | F | R | V | RP | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -38,6 +39,12 @@ const tool_command tool_commands[] = {
     [VERIFY] = {"verify", "PLAN", "prove a plan, from its file alone",
                 "Audits the plan and runs it on the shadow backend, which tracks the owner of every byte.",
                 tool_verify},
+    [REPORT] =
+        {"report", "PLAN", "show what a plan does with memory",
+         "Where the bytes are, when, and why: as text, or in the format that --format or the suffix of "
+         "-o\n"
+         "names (.html, .md, .txt; else ebb.report/1). A plan that does not hold is refused.",
+         tool_report},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
@@ -50,10 +57,16 @@ const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | RP | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | RP | D, "FILE", 0, 0, NULL,
      "write the JSON data to FILE, whole or not at all; - is --json"},
+    {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown trace megengine",
+     "text, json, markdown, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
+    {"markdown", 0, TOOL_SWITCH, AT(markdown), RP, NULL, 0, 0, NULL, "the same as --format markdown"},
+    {"trace", 0, TOOL_SWITCH, AT(trace), RP, NULL, 0, 0, NULL, "the same as --format trace"},
+    {"measured", 0, TOOL_TEXT, AT(measured), RP, "FILE", 0, 0, NULL,
+     "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), SEARCH, "BYTES", 1, INT64_MAX, NULL,

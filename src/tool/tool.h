@@ -21,13 +21,13 @@ enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given *
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, progress;
+    bool help, json, markdown, trace, progress;
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     const char *fetch[TOOL_MAX_LIST];
     uint32_t n_fetch;
-    const char *device, *method, *dump, *plans, *over;
+    const char *device, *method, *dump, *plans, *over, *format, *measured;
     int64_t budget_bytes, threads, seed, effort, steps;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, max_added;
@@ -85,6 +85,7 @@ ebb_status tool_plan(tool *t);
 ebb_status tool_fit(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
+ebb_status tool_report(tool *t);
 ebb_status tool_doctor(tool *t);
 ebb_status tool_help(tool *t);
 
