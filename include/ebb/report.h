@@ -30,6 +30,7 @@ typedef enum ebb_report_format {
     EBB_REPORT_JSON,      /* ebb.report/1: everything */
     EBB_REPORT_MARKDOWN,  /* for a pull request */
     EBB_REPORT_TRACE,     /* Chrome's trace events, which Perfetto reads too */
+    EBB_REPORT_HTML,      /* one file that needs nothing else */
     EBB_REPORT_MEGENGINE, /* the layout of MegEngine's StaticMemoryInfo.json */
 } ebb_report_format;
 #define EBB_REPORT_LAST EBB_REPORT_MEGENGINE

@@ -65,7 +65,7 @@ void ebb_card_make(const ebb_report *r, ebb_card *out) {
     add_bytes(out, "holes_bytes", "lost by packing", r->holes_bytes);
     add_count(out, "peak_step", "step of the peak", r->peak_step, "of %u", r->n_steps);
     add_time(out, "time_ns", "predicted time", r->time_ns, r->baseline_time_ns);
-    add_time(out, "baseline_time_ns", "without recomputation", r->baseline_time_ns, 0);
+    add_time(out, "baseline_time_ns", "time without it", r->baseline_time_ns, 0);
     add_time(out, "added_ns", "added time", r->time_ns - r->baseline_time_ns, 0);
     add_time(out, "bound_time_ns", "no plan below", r->bound_time_ns, r->baseline_time_ns);
     add_count(out, "n_recomputed", "steps run again", r->n_recomputed, "of %u", r->n_steps);

@@ -9,6 +9,7 @@
 void ebb_report_text(ebb_text *out, const ebb_report *report);
 void ebb_report_json(ebb_text *out, const ebb_report *report);
 void ebb_report_markdown(ebb_text *out, const ebb_report *report);
+void ebb_report_html(ebb_text *out, const ebb_report *report);
 void ebb_report_trace(ebb_text *out, const ebb_report *report);
 void ebb_report_megengine(ebb_text *out, const ebb_report *report);
 

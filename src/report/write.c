@@ -4,9 +4,9 @@
 ebb_status ebb_report_write(ebb_env *env, const ebb_report *report, ebb_report_format format,
                             const char *path) {
     static void (*const views[])(ebb_text *, const ebb_report *) = {
-        [EBB_REPORT_TEXT] = ebb_report_text,           [EBB_REPORT_JSON] = ebb_report_json,
-        [EBB_REPORT_MARKDOWN] = ebb_report_markdown,   [EBB_REPORT_TRACE] = ebb_report_trace,
-        [EBB_REPORT_MEGENGINE] = ebb_report_megengine,
+        [EBB_REPORT_TEXT] = ebb_report_text,         [EBB_REPORT_JSON] = ebb_report_json,
+        [EBB_REPORT_MARKDOWN] = ebb_report_markdown, [EBB_REPORT_HTML] = ebb_report_html,
+        [EBB_REPORT_TRACE] = ebb_report_trace,       [EBB_REPORT_MEGENGINE] = ebb_report_megengine,
     };
     ebb_text text;
     ebb_text_init(&text, env);

@@ -9,7 +9,8 @@ static const struct format {
     ebb_report_format format;
 } formats[] = {
     {"text", ".txt", EBB_REPORT_TEXT},         {"json", ".json", EBB_REPORT_JSON},
-    {"markdown", ".md", EBB_REPORT_MARKDOWN},  {"trace", NULL, EBB_REPORT_TRACE},
+    {"markdown", ".md", EBB_REPORT_MARKDOWN},  {"html", ".html", EBB_REPORT_HTML},
+    {"html", ".htm", EBB_REPORT_HTML},         {"trace", NULL, EBB_REPORT_TRACE},
     {"megengine", NULL, EBB_REPORT_MEGENGINE},
 };
 
@@ -22,7 +23,7 @@ static bool ends_in(const char *path, const char *suffix) {
 static ebb_status choose(tool *t, ebb_report_format *out) {
     const tool_args *args = &t->args;
     const char *asked[] = {args->format, args->json ? "json" : NULL, args->markdown ? "markdown" : NULL,
-                           args->trace ? "trace" : NULL};
+                           args->html ? "html" : NULL, args->trace ? "trace" : NULL};
     const char *name = NULL;
     for (size_t i = 0; i < TOOL_COUNT(asked); i++) {
         if (asked[i] == NULL || (name != NULL && strcmp(name, asked[i]) == 0)) continue;

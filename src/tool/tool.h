@@ -21,7 +21,7 @@ enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given *
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, markdown, trace, progress;
+    bool help, json, markdown, html, trace, progress;
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;

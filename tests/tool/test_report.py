@@ -3,6 +3,9 @@
 
     test_report.py EBB
 """
+import base64
+import hashlib
+import html.parser
 import json
 import re
 import sys
@@ -145,7 +148,7 @@ def verdict_rows(report):
     rows = [(name, figure, bytes_word(figure)) for name, figure in rows]
     return [*rows, ("step of the peak", v["peak_step"], f"of {n}"),
             ("predicted time", v["time_ns"], time_word(v["time_ns"]) + change(v["time_ns"])),
-            ("without recomputation", v["baseline_time_ns"], time_word(v["baseline_time_ns"])),
+            ("time without it", v["baseline_time_ns"], time_word(v["baseline_time_ns"])),
             ("added time", v["added_ns"], time_word(v["added_ns"])),
             ("no plan below", v["bound_time_ns"], time_word(v["bound_time_ns"]) + change(v["bound_time_ns"])),
             ("steps run again", v["n_recomputed"], f"of {n}")]
@@ -269,7 +272,7 @@ def a_measurement_of_the_plan_stands_beside_it(t):
         holds(re.search(stderr, done.stderr) and done.stderr.count(b"\n") == 1 and not done.stdout, f"{name}: {done.stderr}")
 
 
-FORMATS = ["text", "json", "markdown", "trace", "megengine"]
+FORMATS = ["text", "json", "markdown", "html", "trace", "megengine"]
 
 
 def the_same_plan_gives_the_same_bytes(t):
@@ -283,7 +286,7 @@ def the_same_plan_gives_the_same_bytes(t):
 
 def a_suffix_names_the_format(t):
     tight_plan(t)
-    for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), ("", "json")]:
+    for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), (".html", "html"), ("", "json")]:
         t.ebb_run("report", "plan.json", "-o", "out" + suffix)
         equal((t.folder / ("out" + suffix)).read_bytes(), t.ebb_run("report", "plan.json", "--format", name).stdout, suffix)
     t.ebb_run("report", "plan.json", "--trace", "-o", "out.json")
@@ -328,6 +331,152 @@ def hostile_names_are_inert_in_markdown(t):
     holds("`</script><img src=x onerror=alert(1)>`" in rest, "the name is there, as code")
 
 
+class Page(html.parser.HTMLParser):
+    """The page as a browser would parse it: tags, attributes, rows of tables by section, titles of drawings, texts."""
+
+    VOID = {"meta"}
+
+    def __init__(self, document):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.open, self.sections, self.titles, self.raw, self.policy = [], [], {}, [], {}, None
+        self.section, self.row, self.cell = "", None, None
+        self.feed(document)
+        self.close()
+        equal(self.open, [], "tags left open")
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        equal(len(attrs), len(dict(attrs)), "an attribute twice")
+        if tag in ("section", "header"):
+            self.section = dict(attrs).get("id", tag)
+        if tag == "tr":
+            self.row = []
+            self.sections.setdefault(self.section, []).append((dict(attrs), self.row))
+        if tag in ("td", "th") and self.row is not None:
+            self.row.append([dict(attrs).get("data-n"), ""])
+        if tag == "title":
+            self.titles.append(["/".join(self.open), ""])
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        equal(self.open.pop(), tag, "closing tag")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("style", "script"):
+            self.raw[self.open[-1]] = self.raw.get(self.open[-1], "") + data
+        elif "title" in self.open:
+            self.titles[-1][1] += data
+        elif self.row and ("td" in self.open or "th" in self.open):
+            self.row[-1][1] += data
+
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data!r}")
+
+    def rows(self, section):
+        return [row for _, row in self.sections.get(section, [])]
+
+
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "id", "data-key", "data-n", "data-tensor", "data-op",
+              "scope", "viewbox", "role", "aria-label", "aria-hidden", "x", "y", "width", "height", "d", "text-anchor"}
+TAGS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "bdi", "p", "section", "table", "caption",
+        "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption", "svg", "rect", "path", "text", "ul", "li", "div",
+        "em", "script"}
+
+
+def check_page(document):
+    """Nothing in it asks for anything, and its policy allows its own style and script alone."""
+    page = Page(document)
+    equal({tag for tag, _ in page.tags} - TAGS, set(), "tags")
+    equal({name for _, attrs in page.tags for name in attrs} - ATTRIBUTES, set(), "attributes")
+    equal([sum(tag == name for tag, _ in page.tags) for name in ("script", "style", "html", "body")], [1] * 4, "one each")
+    policy = [attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy"]
+    digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+    equal(policy, [f"default-src 'none'; style-src {digest(page.raw['style'])}; script-src {digest(page.raw['script'])}; "
+                   "base-uri 'none'; form-action 'none'"], "policy")
+    for word in ("http:", "https:", "//", "url(", "@import", "src=", "href=", "fetch", "XMLHttp", "innerHTML", "eval"):
+        equal(page.raw["style"].count(word) + page.raw["script"].count(word), 0, word)
+    return page
+
+
+def the_page_shows_the_figures_of_the_json(t):
+    tight_plan(t)
+    report, page = t.json("report", "plan.json"), check_page(view(t, "--html"))
+    verdict = {attrs.get("data-key"): row for attrs, row in page.sections["verdict"]}
+    for key, figure in report["verdict"].items():
+        if key in verdict:
+            equal(verdict[key][1], [str(figure), str(figure)], key)
+    holds({"total_bytes", "budget_bytes", "headroom_bytes", "peak_bytes", "time_ns", "added_ns", "bound_time_ns"} <= set(verdict),
+          "the verdict's rows")
+    equal([(row[0][1], row[2][1]) for row in page.rows("verdict")[1:] if row[1][0] is not None],
+          [(name, words) for name, _, words in verdict_rows(report)], "words")
+    equal([(row[0][1], int(row[1][0]), row[2][1], row[3][1]) for row in page.rows("categories")[1:-1]], category_rows(report))
+    equal(int(page.rows("categories")[-1][1][0]), report["verdict"]["peak_bytes"], "live")
+    for cells, row, (name, held, category, dropped) in zip(page.rows("alive")[1:], report["alive_at_peak"], alive_rows(report)):
+        can = row["drop"] == "can be dropped"
+        equal([cells[0][1], cells[1][1], cells[2][1]], [name, held, category])
+        equal(int(cells[1][0]), row["held_bytes"])
+        equal(f"{cells[5][1]}, +{cells[6][1]}" if can else cells[7][1], dropped)
+        equal([int(cells[5][0]), int(cells[6][0])], [row["drop_peak_bytes"], row["drop_ns"]] if can
+              else [report["verdict"]["peak_bytes"], -1])
+    equal(len(page.rows("alive")) - 1, len(report["alive_at_peak"]))
+    equal([[row[0][1], row[2][1], row[3][1], row[4][1], row[5][1], row[6][1]] for row in page.rows("again")[1:]], again_rows(report))
+
+
+def the_pages_drawings_have_a_title_for_every_step_and_tensor(t):
+    plan = tight_plan(t)
+    report, page = t.json("report", "plan.json"), Page(view(t, "--html"))
+    titles = [text for place, text in page.titles if place.endswith("svg/rect")]
+    for s, step in enumerate(report["steps"]):
+        words = [f"{name} {bytes_word(n)}" for name, n in zip(CATEGORIES, step["bytes"]) if n]
+        again = ", run again" if step["recompute"] else ""
+        holds("\n".join([f"step {s}, {step['phase']}{again}", step["name"], f"{bytes_word(step['live_bytes'])} live", *words])
+              in titles, f"step {s}")
+    for tensor in report["tensors"]:
+        if tensor["owner"] == tensor["id"] and tensor["region"] == "transient" and tensor["until"] > tensor["lower"]:
+            lines = [tensor["name"], f"{tensor['category']}, {bytes_word(tensor['bytes'])} at {tensor['offset']}"]
+            found = [text for text in titles if text.startswith("\n".join(lines)) and tensor["why"] in text]
+            holds(found, f"{tensor['name']}: {tensor['why']}")
+    boxes = [attrs for tag, attrs in page.tags if tag == "rect" and attrs.get("class", "").startswith("t ")]
+    for attrs in boxes:
+        holds(0 <= int(attrs["x"]) and int(attrs["x"]) + int(attrs["width"]) <= 12000 and int(attrs["y"]) >= 0
+              and int(attrs["y"]) + int(attrs["height"]) <= 5000, f"{attrs} is outside of the drawing")
+    equal(len(boxes), sum(x["owner"] == x["id"] and x["region"] == "transient" for x in report["tensors"])
+          + sum(step["scratch_bytes"] > 0 for step in plan["steps"]), "boxes")
+
+
+def an_in_place_chain_is_named_in_the_drawing(t):
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    titles = [text for place, text in Page(view(t, "--html")).titles]
+    holds(any("in place: c1 > r1" in text for text in titles), "the chain of c1")
+
+
+def hostile_names_are_inert_in_the_page(t):
+    hostile_plan(t)
+    page = check_page(view(t, "--html"))
+    names = {row[0][1] for row in page.rows("alive")[1:]} | {row[0][1] for row in page.rows("again")[1:]}
+    names |= {line for _, text in page.titles for line in text.split("\n")}
+    for name in HOSTILE:
+        holds(shown(name) in names, repr(name))
+    equal(page.titles[0], ["html/head", "Memory of " + shown(HOSTILE[0])])
+
+
+def a_page_of_a_large_plan_stays_small(t):
+    plan_file(t, chain(n=5000, unit=1 << 16))
+    document = view(t, "--html")
+    page = check_page(document)
+    holds(len(document.encode()) < 8 << 20, f"{len(document)} characters")
+    holds("1000 columns for 10001 steps" in document, "says that steps share columns")
+    drawn, rest = map(int, re.search(r"The (\d+) largest boxes are drawn one by one; the (\d+) others", document).groups())
+    summed = [int(text.split()[0]) for _, text in page.titles if "small tensors" in text]
+    equal((drawn, sum(summed)), (8000, rest), "boxes")
+    columns = [attrs for tag, attrs in page.tags if attrs.get("class") == "column"]
+    equal((len(columns), sum(int(attrs["width"]) for attrs in columns)), (1000, 12000), "columns")
+
+
 def bad_input_is_one_line(t):
     plan = tight_plan(t)
     broken = {
@@ -368,6 +517,11 @@ TESTS = [
     hostile_names_are_cleaned_in_the_model,
     hostile_names_are_inert_in_text_and_json,
     hostile_names_are_inert_in_markdown,
+    the_page_shows_the_figures_of_the_json,
+    the_pages_drawings_have_a_title_for_every_step_and_tensor,
+    an_in_place_chain_is_named_in_the_drawing,
+    hostile_names_are_inert_in_the_page,
+    a_page_of_a_large_plan_stays_small,
     bad_input_is_one_line,
 ]
 
