@@ -40,6 +40,25 @@ typedef enum ebb_report_format {
 EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *report,
                                                 ebb_report_format format, const char *path);
 
+/* ---- diff: two plans side by side ------------------------------------------------------------ */
+
+typedef struct ebb_diff ebb_diff;
+
+/* Audits both plans and compares them: figures, categories, layers, tensors. The `where`s name them in
+ * texts. fail_if is NULL or a rule: conditions with commas between them, of the form FIGURE>LIMIT, where
+ * LIMIT is +1% or +10MiB (more than that above A's) or 11GiB (B's own). Figures: total, peak, arena,
+ * persistent, time (ns, us, ms, s), steps, again (counts), and the categories' names. EBB_USAGE: not such a
+ * rule. Others as ebb_report_make. */
+EBB_API EBB_CHECKED ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where,
+                                             const ebb_plan *b, const char *b_where, const char *fail_if,
+                                             ebb_diff **out);
+EBB_API void ebb_diff_destroy(ebb_diff *diff); /* NULL is allowed */
+/* A line about the first condition that is exceeded, NULL when none is. Borrowed from the diff. */
+EBB_API const char *ebb_diff_fault(const ebb_diff *diff);
+/* EBB_REPORT_TEXT, _JSON (ebb.diff/1) or _MARKDOWN; else EBB_USAGE. As ebb_report_write. */
+EBB_API EBB_CHECKED ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format format,
+                                              const char *path);
+
 #ifdef __cplusplus
 }
 #endif

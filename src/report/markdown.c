@@ -6,7 +6,7 @@
 
 enum { MAX_ROWS = 20 };
 
-static void put_name(ebb_text *out, const char *name) {
+void ebb_markdown_name(ebb_text *out, const char *name) {
     ebb_text_put(out, "`", 1);
     for (const char *p = name; *p != '\0'; p++) {
         if (*p == '`')
@@ -24,9 +24,9 @@ static void print_card(ebb_text *out, const ebb_report *r) {
     ebb_card card;
     ebb_card_make(r, &card);
     ebb_text_add(out, "## Memory of ");
-    put_name(out, r->graph_name);
+    ebb_markdown_name(out, r->graph_name);
     ebb_text_add(out, "\n\n**%s** (", card.verdict.text);
-    put_name(out, r->backend);
+    ebb_markdown_name(out, r->backend);
     ebb_text_add(out, ", %u %s, %u steps)\n\n| | exact | |\n|---|---:|---:|\n", r->n_threads,
                  r->n_threads == 1 ? "thread" : "threads", r->n_steps);
     for (uint32_t i = 0; i < card.n_rows; i++) {
@@ -61,7 +61,7 @@ static void print_alive(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_life *life = &r->lives[r->alive[i].buffer];
         ebb_text_add(out, "| ");
-        put_name(out, life->name);
+        ebb_markdown_name(out, life->name);
         ebb_text_add(out, " | %s | %s | %u to %u | %s |\n", ebb_word_bytes(r->alive[i].held_bytes).text,
                      ebb_category_name(life->category), life->lower, life->until - 1,
                      ebb_word_dropped(&r->alive[i]).text);
@@ -81,7 +81,7 @@ static void print_again(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_again *row = &r->again[i];
         ebb_text_add(out, "| ");
-        put_name(out, row->name);
+        ebb_markdown_name(out, row->name);
         ebb_text_add(out, " | %s | %s | %u | %s | %s |\n", ebb_word_bytes(row->saved_bytes).text,
                      ebb_word_bytes(row->saved_peak).text, row->n_runs, ebb_word_time(row->added_ns).text,
                      ebb_word_rate(row->bytes_per_ms).text);

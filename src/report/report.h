@@ -201,6 +201,9 @@ ebb_word ebb_word_change(int64_t now, int64_t before); /* "+14.6 %", "-" when be
 #define EBB_NAME_CODES 96
 const char *ebb_report_name(ebb_arena *arena, const char *name);
 
+/* A name as a code span of Markdown: a backtick in it is shown as ', a bar as a broken one. */
+void ebb_markdown_name(ebb_text *out, const char *name);
+
 /* One sentence about why a life is as it is: "kept: backward reads it in step 431; ...". */
 void ebb_report_why(ebb_text *text, const ebb_report *report, ebb_id buffer);
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, RUN, VERIFY, REPORT, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -11,9 +11,10 @@ enum {
     R = 1 << RUN,
     V = 1 << VERIFY,
     RP = 1 << REPORT,
+    DF = 1 << DIFF,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | R | V | RP | D | H
+    ALL = I | P | F | R | V | RP | DF | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -45,6 +46,10 @@ const tool_command tool_commands[] = {
          "-o\n"
          "names (.html, .md, .txt; else ebb.report/1). A plan that does not hold is refused.",
          tool_report},
+    [DIFF] = {"diff", "A", "compare two plans",
+              "Figures, layers and tensors of plan A beside those of plan B; exit code 1 when B exceeds "
+              "--fail-if.",
+              tool_diff, "B"},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
@@ -57,15 +62,17 @@ const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | RP | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | RP | DF | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | RP | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | RP | DF | D, "FILE", 0, 0, NULL,
      "write the JSON data to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
-    {"markdown", 0, TOOL_SWITCH, AT(markdown), RP, NULL, 0, 0, NULL, "the same as --format markdown"},
+    {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL, "as Markdown, for a pull request"},
     {"html", 0, TOOL_SWITCH, AT(html), RP, NULL, 0, 0, NULL, "the same as --format html"},
     {"trace", 0, TOOL_SWITCH, AT(trace), RP, NULL, 0, 0, NULL, "the same as --format trace"},
+    {"fail-if", 0, TOOL_TEXT, AT(fail_if), DF, "RULE", 0, 0, NULL,
+     "peak>+1%, time>+5ms, kept>1GiB and the like, with commas between them"},
     {"measured", 0, TOOL_TEXT, AT(measured), RP, "FILE", 0, 0, NULL,
      "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,

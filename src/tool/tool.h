@@ -20,6 +20,7 @@ enum { TOOL_MAX_LIST = 64 }; /* --dim and --fetch: how often each may be given *
 
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
+    const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
     bool help, json, markdown, html, trace, progress;
     const char *output;
@@ -27,7 +28,7 @@ typedef struct tool_args {
     uint32_t n_dims;
     const char *fetch[TOOL_MAX_LIST];
     uint32_t n_fetch;
-    const char *device, *method, *dump, *plans, *over, *format, *measured;
+    const char *device, *method, *dump, *plans, *over, *format, *measured, *fail_if;
     int64_t budget_bytes, threads, seed, effort, steps;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, max_added;
@@ -73,6 +74,7 @@ typedef struct tool_command {
     const char *summary; /* one line */
     const char *details; /* paragraph of the help */
     ebb_status (*run)(tool *t);
+    const char *second; /* operand, or NULL when it takes one at most */
 } tool_command;
 
 extern const tool_flag tool_flags[];
@@ -86,6 +88,7 @@ ebb_status tool_fit(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
+ebb_status tool_diff(tool *t);
 ebb_status tool_doctor(tool *t);
 ebb_status tool_help(tool *t);
 
