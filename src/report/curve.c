@@ -7,13 +7,13 @@
 
 /* What an owner holds: its own bytes in its category, the rest as padding; over [lower, until). */
 static void add_owner(ebb_report_maker *m, const ebb_report_life *life) {
-    uint32_t until = life->until < m->report->n_points ? life->until : m->report->n_points;
-    if (until <= life->lower) return; /* overwritten in the step that wrote it, or before the first */
-    m->steps[life->lower].bytes[life->category] += life->bytes;
-    m->steps[life->lower].bytes[EBB_CATEGORY_PADDING] += life->held_bytes - life->bytes;
-    if (until == m->report->n_points) return;
-    m->steps[until].bytes[life->category] -= life->bytes;
-    m->steps[until].bytes[EBB_CATEGORY_PADDING] -= life->held_bytes - life->bytes;
+    int64_t *begin = m->steps[life->lower].bytes;
+    begin[life->category] += life->bytes;
+    begin[EBB_CATEGORY_PADDING] += life->held_bytes - life->bytes;
+    if (life->until == m->report->n_points) return;
+    int64_t *end = m->steps[life->until].bytes;
+    end[life->category] -= life->bytes;
+    end[EBB_CATEGORY_PADDING] -= life->held_bytes - life->bytes;
 }
 
 /* The persistent region is there throughout; an update has its predecessor's bytes and category. */

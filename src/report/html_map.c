@@ -54,8 +54,7 @@ static void find_boxes(map *m) {
         if (life->join == EBB_JOIN_IN_PLACE && life->joined != EBB_NONE)
             m->taker[r->lives[life->joined].owner] = b;
         if (life->persistent || life->owner != b || life->until <= life->lower) continue;
-        add_box(m, b, life->lower, life->until < r->n_points ? life->until : r->n_points, life->offset,
-                life->bytes);
+        add_box(m, b, life->lower, life->until, life->offset, life->bytes);
     }
     for (uint32_t s = 0; s < r->n_steps; s++) {
         int64_t bytes = r->steps[s].bytes[EBB_CATEGORY_SCRATCH];

@@ -78,6 +78,10 @@ Test(report_diff, rules_are_judged_exactly) {
                          rows[i].fault ? "no fault" : ebb_diff_fault(diff));
         ebb_diff_destroy(diff);
     }
+    ebb_diff *diff = NULL;
+    graphs_want(env, ebb_diff_make(env, a, "a", b, "b", "steps>2,peak>+7,time>+1ns", &diff), EBB_OK);
+    cr_assert_eq(strncmp(ebb_diff_fault(diff), "peak is ", 8), 0, "the first that is exceeded");
+    ebb_diff_destroy(diff);
     ebb_plan_destroy(a);
     ebb_plan_destroy(b);
     graphs_env_end(env);

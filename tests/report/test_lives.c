@@ -141,6 +141,7 @@ Test(report_lives, names_lose_what_moves_hides_or_turns) {
          "x",
          "\xEF\xBF\xBDx"},                                /* a control of 8 bits */
         {"\xFF\xC3", "\xEF\xBF\xBD\xEF\xBF\xBD"},         /* no UTF-8, and a cut sequence */
+        {"\xF0\x9F\xBF\xBE", "\xEF\xBF\xBD"},             /* a noncharacter */
         {"\xF3\xA0\x81\x81", "\xEF\xBF\xBD"},             /* a tag */
         {"<b>&\"'", "<b>&\"'"},                           /* each view's own to escape */
         {"\xE6\x97\xA5\xD7\x90", "\xE6\x97\xA5\xD7\x90"}, /* letters stay, in whatever direction they run */

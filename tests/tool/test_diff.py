@@ -51,6 +51,8 @@ def its_figures_are_the_reports(t):
         held = [sum(row["held_bytes"] for row in r["alive_at_peak"] if r["tensors"][row["tensor"]]["name"] == name) for r in reports]
         row = side.get(name)
         equal([row["a"]["peak_bytes"], row["b"]["peak_bytes"]] if row else [held[0]] * 2, held, name)
+    equal({(row["a"]["fate"], row["b"]["fate"], row["b"]["n_lives"]) for row in diff["tensors"] if row["change"] == "fate"},
+          {("kept", "dropped", 2)}, "of the first life")
     dropped = {x["name"] for x in reports[1]["tensors"] if x["fate"] == "dropped"}
     equal({row["name"] for row in diff["tensors"] if row["change"] == "fate"}, dropped, "what is dropped")
     for which, report in zip("ab", reports):
@@ -86,15 +88,17 @@ def what_is_added_removed_and_resized_is_told(t):
 
 def layers_are_names_up_to_their_last_dot(t):
     graph = chain()
-    for i, name in enumerate(["block.0.conv", "block.0.relu", "block.1.conv", ".x", "y."]):
+    for i, name in enumerate(["block.0.conv", "block.0.relu", "block.1.conv", ".x", "block.00.conv"]):
         graph["values"][i + 1]["name"] = graph["ops"][i]["name"] = name
-    bigger = changed(graph, values__2__bytes=2 * MIB, ops__0__time_ns=1500)
+    bigger = changed(graph, values__2__bytes=2 * MIB, ops__0__time_ns=1500, ops__3__time_ns=1400, ops__4__time_ns=1300)
     (t.folder / "a.graph").write_text(text(graph))
     (t.folder / "b.graph").write_text(text(bigger))
     for which in "ab":
         t.ebb_run("plan", f"{which}.graph", "-o", f"{which}.json")
     diff = t.json("diff", "a.json", "b.json")
-    equal(diff["layers"], [{"layer": "block.0", "a_peak_bytes": 2 * MIB, "b_peak_bytes": 3 * MIB, "a_ns": 2000, "b_ns": 2500}])
+    equal(diff["layers"], [{"layer": "block.0", "a_peak_bytes": 2 * MIB, "b_peak_bytes": 3 * MIB, "a_ns": 2000, "b_ns": 2500},
+                           {"layer": ".x", "a_peak_bytes": MIB, "b_peak_bytes": MIB, "a_ns": 1000, "b_ns": 1400},
+                           {"layer": "block.00", "a_peak_bytes": MIB, "b_peak_bytes": MIB, "a_ns": 1000, "b_ns": 1300}])
 
 
 def names_of_one_beginning_stay_apart(t):

@@ -137,6 +137,34 @@ def what_runs_again_is_told_with_what_it_saves(t):
             holds(f"made again in step {report['tensors'][tensor['next']]['lower']}" in tensor["why"], tensor["why"])
 
 
+def what_is_saved_is_counted_again_from_the_plan(t):
+    graph = chain(n=9)
+    for op in graph["ops"][1:9:2]:
+        op["in_place"] = [[0, 0]]  # each second one may be written over the one before
+    graph["ops"][11]["inputs"] = graph["ops"][11]["inputs"][:1]
+    total = plan_file(t, graph)["total_bytes"]
+    plan, saved = plan_file(t, graph, budget=total - 3 * MIB), {}
+    count, report = Recount(plan), t.json("report", "plan.json")
+    lives = {}
+    for step in plan["steps"]:
+        for b in step["writes"]:
+            lives.setdefault(plan["buffers"][b]["value"], []).append(b)
+    for value, made in lives.items():
+        row = saved.setdefault(next(op["id"] for op in plan["graph"]["ops"] if value in op["outputs"]), [0, 0])
+        gaps = []
+        for b, following in zip(made, made[1:]):
+            first = count.first(b)
+            steps = [s for s in range(count.n) if count.owner_at(first, s) is not None]
+            if count.owner_at(first, steps[-1]) == b and steps[-1] + 1 < plan["buffers"][following]["lower"]:
+                gaps.append(range(steps[-1] + 1, plan["buffers"][following]["lower"]))
+        held = count.up(plan["buffers"][made[0]]["bytes"])
+        row[0] += held * bool(gaps)
+        row[1] += held * any(report["verdict"]["peak_step"] in gap for gap in gaps)
+    equal({row["op"]: [row["saved_bytes"], row["saved_at_peak_bytes"]] for row in report["run_again"]},
+          {step["op"]: saved[step["op"]] for step in plan["steps"] if step["recompute"]}, "saved")
+    holds(any(row["saved_bytes"] == 0 for row in report["run_again"]), "some run again for others only")
+
+
 def verdict_rows(report):
     """name -> (figure, words), as text and Markdown show them."""
     v, n = report["verdict"], len(report["steps"])
@@ -329,6 +357,7 @@ def hostile_names_are_inert_in_markdown(t):
     for rows in re.findall(r"(?:^\|.*\n)+", rest, flags=re.MULTILINE):
         equal(len({line.count("|") for line in rows.splitlines()}), 1, "cells of a row")
     holds("`</script><img src=x onerror=alert(1)>`" in rest, "the name is there, as code")
+    holds("`'code' \u00a6 cell \u00a6 <b>`" in rest, "what would end a span or a cell is shown as its like")
 
 
 class Page(html.parser.HTMLParser):
@@ -456,7 +485,9 @@ def an_in_place_chain_is_named_in_the_drawing(t):
 
 def hostile_names_are_inert_in_the_page(t):
     hostile_plan(t)
-    page = check_page(view(t, "--html"))
+    document = view(t, "--html")
+    page = check_page(document)
+    holds("onmouseover='" not in document and "\"&gt;" not in document, "quotes are escaped, too")
     names = {row[0][1] for row in page.rows("alive")[1:]} | {row[0][1] for row in page.rows("again")[1:]}
     names |= {line for _, text in page.titles for line in text.split("\n")}
     for name in HOSTILE:
@@ -507,6 +538,7 @@ TESTS = [
     every_step_is_the_sum_of_its_categories_counted_again,
     dropping_what_is_alive_is_counted_on_the_curve,
     what_runs_again_is_told_with_what_it_saves,
+    what_is_saved_is_counted_again_from_the_plan,
     the_text_shows_the_figures_of_the_json,
     the_markdown_shows_the_figures_of_the_json,
     the_trace_has_an_event_a_step_and_its_bytes,
