@@ -29,8 +29,8 @@ typedef enum ebb_report_format {
     EBB_REPORT_TEXT,      /* for a terminal: Unicode plot and tables */
     EBB_REPORT_JSON,      /* ebb.report/1: everything */
     EBB_REPORT_MARKDOWN,  /* for a pull request */
-    EBB_REPORT_TRACE,     /* Chrome's trace events, which Perfetto reads too */
     EBB_REPORT_HTML,      /* one file that needs nothing else */
+    EBB_REPORT_TRACE,     /* Chrome's trace events, which Perfetto reads too */
     EBB_REPORT_MEGENGINE, /* the layout of MegEngine's StaticMemoryInfo.json */
 } ebb_report_format;
 #define EBB_REPORT_LAST EBB_REPORT_MEGENGINE
@@ -55,7 +55,7 @@ EBB_API EBB_CHECKED ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, co
 EBB_API void ebb_diff_destroy(ebb_diff *diff); /* NULL is allowed */
 /* A line about the first condition that is exceeded, NULL when none is. Borrowed from the diff. */
 EBB_API const char *ebb_diff_fault(const ebb_diff *diff);
-/* EBB_REPORT_TEXT, _JSON (ebb.diff/1) or _MARKDOWN; else EBB_USAGE. As ebb_report_write. */
+/* EBB_REPORT_TEXT, _JSON (ebb.diff/1), _MARKDOWN or _HTML; else EBB_USAGE. As ebb_report_write. */
 EBB_API EBB_CHECKED ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format format,
                                               const char *path);
 

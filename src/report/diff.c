@@ -75,11 +75,12 @@ ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format 
         [EBB_REPORT_TEXT] = ebb_diff_text,
         [EBB_REPORT_JSON] = ebb_diff_json,
         [EBB_REPORT_MARKDOWN] = ebb_diff_markdown,
+        [EBB_REPORT_HTML] = ebb_diff_html,
     };
     ebb_text text;
     ebb_text_init(&text, env);
     if ((size_t)format >= EBB_COUNT(views) || views[format] == NULL)
-        return ebb_fail(env, EBB_USAGE, "a diff has no format %d: choose text, JSON or Markdown",
+        return ebb_fail(env, EBB_USAGE, "a diff has no format %d: choose text, JSON, Markdown or HTML",
                         (int)format);
     views[format](&text, diff);
     ebb_status status = ebb_text_status(&text);

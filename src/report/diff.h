@@ -1,7 +1,7 @@
 /* report/diff.h: two plans side by side. Private to the room.
  *
  *     make: report of A, report of B -> figures -> tensors -> layers -> rule      one immutable ebb_diff
- *     views: text, json, markdown                                                 print it, compute nothing
+ *     views: text, json, markdown, html                                           print it, compute nothing
  *
  * Tensors are matched by their full names, and the k-th value of a name with the k-th of the other plan:
  * ids need not agree, nor graphs be equal. What is compared of a value with several lives is its first one,
@@ -95,11 +95,13 @@ EBB_CHECKED ebb_status ebb_diff_judge(ebb_diff_maker *m, const char *rule);
 ebb_word ebb_word_figure(ebb_unit unit, int64_t figure);
 /* "+1.50 MiB (+3.1 %)", "same". */
 ebb_word ebb_word_difference(ebb_unit unit, int64_t a, int64_t b);
-/* "kept -> dropped"; what a row's change is about, in words. */
+/* "kept x1 -> dropped x2": the first life's fate and the number of lives; "1.00 MiB -> 3.00 MiB"; "moved".
+ */
 ebb_word ebb_word_change_of(const ebb_diff_tensor *row);
 
 void ebb_diff_text(ebb_text *out, const ebb_diff *diff);
 void ebb_diff_json(ebb_text *out, const ebb_diff *diff);
 void ebb_diff_markdown(ebb_text *out, const ebb_diff *diff);
+void ebb_diff_html(ebb_text *out, const ebb_diff *diff);
 
 #endif

@@ -34,7 +34,7 @@ ebb_word ebb_word_change_of(const ebb_diff_tensor *row) {
         (void)snprintf(word.text, sizeof word.text, "%.20s -> %.20s", ebb_word_bytes(row->a.bytes).text,
                        ebb_word_bytes(row->b.bytes).text);
     else if (row->change == EBB_CHANGE_FATE)
-        (void)snprintf(word.text, sizeof word.text, "%.8s, %u -> %.8s, %u", ebb_fate_name(row->a.fate),
+        (void)snprintf(word.text, sizeof word.text, "%.8s x%u -> %.8s x%u", ebb_fate_name(row->a.fate),
                        row->a.n_lives, ebb_fate_name(row->b.fate), row->b.n_lives);
     else
         (void)snprintf(word.text, sizeof word.text, "%s", ebb_change_name(row->change));

@@ -15,19 +15,25 @@ void ebb_html_put(ebb_text *out, const char *text) {
     }
 }
 
-static void print_head(ebb_text *out, const ebb_report *r) {
+void ebb_html_begin(ebb_text *out, const char *title, const char *name) {
     ebb_text_add(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '%s'; "
         "script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta name=\"referrer\" content=\"no-referrer\">\n<title>Memory of ",
-        PAGE_STYLE_HASH, PAGE_SCRIPT_HASH);
-    ebb_html_put(out, r->graph_name);
+        "<meta name=\"referrer\" content=\"no-referrer\">\n<title>%s ",
+        PAGE_STYLE_HASH, PAGE_SCRIPT_HASH, title);
+    ebb_html_put(out, name);
     ebb_text_add(out, "</title>\n<style>");
     ebb_text_put(out, page_style, sizeof page_style);
     ebb_text_add(out, "</style>\n</head>\n<body>\n");
+}
+
+void ebb_html_end(ebb_text *out) {
+    ebb_text_add(out, "<script>");
+    ebb_text_put(out, page_script, sizeof page_script);
+    ebb_text_add(out, "</script>\n</body>\n</html>\n");
 }
 
 static void print_card(ebb_text *out, const ebb_report *r) {
@@ -109,14 +115,12 @@ static void print_notes(ebb_text *out) {
 }
 
 void ebb_report_html(ebb_text *out, const ebb_report *r) {
-    print_head(out, r);
+    ebb_html_begin(out, "Memory of", r->graph_name);
     print_card(out, r);
     ebb_html_curve(out, r);
     ebb_html_map(out, r);
     print_categories(out, r);
     ebb_html_tables(out, r);
     print_notes(out);
-    ebb_text_add(out, "<script>");
-    ebb_text_put(out, page_script, sizeof page_script);
-    ebb_text_add(out, "</script>\n</body>\n</html>\n");
+    ebb_html_end(out);
 }

@@ -15,6 +15,17 @@ enum { EBB_HTML_WIDTH = 12000, EBB_HTML_MAX_COLUMNS = 1000, EBB_HTML_MAX_ROWS = 
 /* Text between tags or in an attribute's double quotes. */
 void ebb_html_put(ebb_text *out, const char *text);
 
+/* From the first byte to the body, and from there to the last. title is ours, name a cleaned one. */
+void ebb_html_begin(ebb_text *out, const char *title, const char *name);
+void ebb_html_end(ebb_text *out);
+
+/* A sortable table in a section of its own. numbers: bit i: column i is numbers. columns end in NULL. */
+void ebb_html_table(ebb_text *out, const char *id, const char *title, const char *caption,
+                    const char *const *columns, uint32_t numbers);
+void ebb_html_table_end(ebb_text *out);
+void ebb_html_name(ebb_text *out, const char *name);          /* a cell */
+void ebb_html_n(ebb_text *out, int64_t n, const char *words); /* a cell that is sorted by n */
+
 void ebb_html_curve(ebb_text *out, const ebb_report *report);
 /* Draws the largest EBB_HTML_MAX_BOXES one by one and the others summed up by cells. */
 enum { EBB_HTML_MAX_BOXES = 8000 };

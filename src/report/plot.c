@@ -53,6 +53,15 @@ static void print_phases(ebb_text *out, const ebb_report *r, uint32_t n) {
     ebb_text_add(out, "\n%11s  a column's highest step: F forward, B backward, U update\n", "");
 }
 
+/* A line that is not there must not look like one that does not exist. */
+static void print_off_scale(ebb_text *out, const ebb_report *r, int64_t top) {
+    if (r->budget_bytes > top)
+        ebb_text_add(out, "%11s  above the scale: budget %s\n", "", ebb_word_bytes(r->budget_bytes).text);
+    if (r->baseline_total_bytes > top)
+        ebb_text_add(out, "%11s  above the scale: without recomputation %s\n", "",
+                     ebb_word_bytes(r->baseline_total_bytes).text);
+}
+
 void ebb_plot_text(ebb_text *out, const ebb_report *r) {
     uint32_t n = r->n_points < COLUMNS ? r->n_points : COLUMNS;
     int64_t top = ebb_plot_top(r);
@@ -67,4 +76,5 @@ void ebb_plot_text(ebb_text *out, const ebb_report *r) {
         print_row(out, r, height, n, row, top);
     }
     print_phases(out, r, n);
+    print_off_scale(out, r, top);
 }

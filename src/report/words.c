@@ -119,8 +119,13 @@ const char *ebb_report_name(ebb_arena *arena, const char *name) {
 /* ---- reasons
  * ---------------------------------------------------------------------------------------------- */
 
+/* The last step that has a life's bytes: of what owns them longer than it is read, because of a view. */
+static uint32_t last_step(const ebb_report_life *life) {
+    return (life->until != EBB_NONE && life->until > life->upper ? life->until : life->upper) - 1;
+}
+
 static void why_kept(ebb_text *text, const ebb_report *r, const ebb_report_life *life) {
-    ebb_text_add(text, "kept from forward: backward still reads it, last in step %u", life->upper - 1);
+    ebb_text_add(text, "kept from forward into backward, until step %u", last_step(life));
     if (!life->repeatable)
         ebb_text_add(text, "; its op runs exactly once");
     else
@@ -130,7 +135,7 @@ static void why_kept(ebb_text *text, const ebb_report *r, const ebb_report_life 
 
 static void why_dropped(ebb_text *text, const ebb_report *r, const ebb_report_life *life) {
     const ebb_report_life *next = &r->lives[life->next];
-    ebb_text_add(text, "dropped after step %u and made again in step %u, which takes %s", life->upper - 1,
+    ebb_text_add(text, "dropped after step %u and made again in step %u, which takes %s", last_step(life),
                  next->lower, ebb_word_time(r->steps[next->writer].time_ns).text);
 }
 
@@ -154,7 +159,7 @@ void ebb_report_why(ebb_text *text, const ebb_report *r, ebb_id buffer) {
         why_kept(text, r, life);
         break;
     case EBB_FATE_USED_UP:
-        ebb_text_add(text, "needed until step %u only", life->upper - 1);
+        ebb_text_add(text, "needed until step %u only", last_step(life));
         break;
     }
 }

@@ -1,22 +1,7 @@
 /* ebb diff: two plans side by side. */
-#include "out.h"
+#include "tool.h"
 
 #include <string.h>
-
-/* Flags first, then the suffix of -o, which else takes JSON as it does in every command. */
-static ebb_status choose(tool *t, ebb_report_format *out) {
-    const char *output = t->args.output;
-    size_t n = output != NULL ? strlen(output) : 0;
-    if (t->args.json && t->args.markdown)
-        return tool_fail(t, EBB_USAGE,
-                         "diff: json and markdown are both asked for: leave out one of the two");
-    *out = output != NULL ? EBB_REPORT_JSON : EBB_REPORT_TEXT;
-    if (n > 4 && strcmp(output + n - 4, ".txt") == 0) *out = EBB_REPORT_TEXT;
-    if (n > 3 && strcmp(output + n - 3, ".md") == 0) *out = EBB_REPORT_MARKDOWN;
-    if (t->args.json) *out = EBB_REPORT_JSON;
-    if (t->args.markdown) *out = EBB_REPORT_MARKDOWN;
-    return EBB_OK;
-}
 
 static ebb_status judge(tool *t, const ebb_diff *diff) {
     const char *fault = ebb_diff_fault(diff);
@@ -27,7 +12,7 @@ ebb_status tool_diff(tool *t) {
     ebb_report_format format = EBB_REPORT_TEXT;
     ebb_plan *a = NULL, *b = NULL;
     ebb_diff *diff = NULL;
-    ebb_status status = choose(t, &format);
+    ebb_status status = tool_format(t, &format);
     if (status == EBB_OK && strcmp(t->args.operand, "-") == 0 && strcmp(t->args.second, "-") == 0)
         status =
             tool_fail(t, EBB_USAGE, "diff: standard input holds one plan: give the other one as a file");

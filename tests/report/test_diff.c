@@ -92,7 +92,7 @@ Test(report_diff, memory_that_runs_out_leaves_nothing_behind) {
     int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     close(fd);
-    for (int format = EBB_REPORT_TEXT; format <= EBB_REPORT_MARKDOWN; format++) {
+    for (int format = EBB_REPORT_TEXT; format <= EBB_REPORT_HTML; format++) {
         scarce_memory memory = {.fail_at = UINT64_MAX};
         ebb_env *env = scarce_env(&memory);
         ebb_plan *a = make_plan(env, 992, 1000), *b = make_plan(env, 1000, 1100);

@@ -10,7 +10,7 @@ import sys
 import harness
 from harness import Case
 from models import chain, changed, text
-from test_report import HOSTILE, bytes_word, is_plain, markdown_tables, shown, time_word
+from test_report import HOSTILE, bytes_word, check_page, is_plain, markdown_tables, shown, time_word
 from tester import equal, holds, main
 
 MIB = 1 << 20
@@ -137,9 +137,16 @@ def its_views_show_the_same(t):
     for row in diff["tensors"][:30]:
         a, b = row["a"], row["b"]
         line = [difference(a["peak_bytes"], b["peak_bytes"], bytes_word),
-                f"{a['fate']}, {a['n_lives']} -> {b['fate']}, {b['n_lives']}" if row["change"] == "fate" else row["change"]]
+                f"{a['fate']} x{a['n_lives']} -> {b['fate']} x{b['n_lives']}" if row["change"] == "fate" else row["change"]]
         holds([*line, row["name"]] in words and [row["name"], *line] in cells, str(line))
-    for name, flag in [("d.json", "--json"), ("d.md", "--markdown")]:
+    page = check_page(t.ebb_run("diff", "a.json", "b.json", "--html").stdout.decode())
+    for section in ("figures", "layers", "tensors"):
+        for row in page.rows(section)[1:]:
+            line = [cell[1] for cell in row]
+            holds(line in cells, f"the page shows {line}, Markdown does not")
+    equal([int(row[3][0]) for row in page.rows("figures")[1:]], [row["b"] - row["a"] for row in diff["figures"] if row["a"] or row["b"]])
+    equal(len(page.rows("tensors")) - 1, len(diff["tensors"]))
+    for name, flag in [("d.json", "--json"), ("d.md", "--markdown"), ("d.html", "--html")]:
         t.ebb_run("diff", "a.json", "b.json", "-o", name)
         equal((t.folder / name).read_bytes(), t.ebb_run("diff", "a.json", "b.json", flag).stdout, name)
 
@@ -164,7 +171,10 @@ def hostile_names_are_inert(t):
     (t.folder / "b.graph").write_text(text(bigger))
     for which in "ab":
         t.ebb_run("plan", f"{which}.graph", "-o", f"{which}.json")
-    for flags in ([], ["--json"], ["--markdown"]):
+    page = check_page(t.ebb_run("diff", "a.json", "b.json", "--html").stdout.decode())
+    names = {row[0][1] for row in page.rows("tensors")}
+    equal({shown(name) for name in HOSTILE} - names, set(), "names in the page")
+    for flags in ([], ["--json"], ["--html"], ["--markdown"]):
         document = t.ebb_run("diff", "a.json", "b.json", *flags).stdout.decode()
         equal({c for c in document if c != "\n" and not is_plain(c)}, set(), str(flags))
         holds("A" * 97 not in document, "the long name is cut")
