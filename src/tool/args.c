@@ -207,10 +207,12 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
             t->args.operand = argv[i];
         }
     }
-    /* "-" is standard output, where --json puts the same document: one of them is enough. */
+    /* "-" is standard output, where --json puts the same document: one of them is enough. A view that was
+     * asked for goes there anyway. */
     if (t->args.output != NULL && strcmp(t->args.output, "-") == 0) {
         t->args.output = NULL;
-        t->args.json = true;
+        bool other = t->args.format || t->args.markdown || t->args.html || t->args.trace;
+        t->args.json = t->args.json || !other;
     }
     const char *missing = t->args.operand == NULL ? command->operand : command->second;
     bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);

@@ -65,7 +65,7 @@ const tool_flag tool_flags[] = {
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | R | V | RP | DF | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
     {"output", 'o', TOOL_TEXT, AT(output), I | P | F | R | V | RP | DF | D, "FILE", 0, 0, NULL,
-     "write the JSON data to FILE, whole or not at all; - is --json"},
+     "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
     {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL,

@@ -125,10 +125,11 @@ EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
 void tool_note_effort(const tool *t, const ebb_options *options);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
 
-/* ---- views of reports and diffs ------------------------------------------------------------------------- */
+/* ---- views of reports and diffs -------------------------------------------------------------------------
+ */
 
-/* By the flags; else by the suffix of -o, which with another one takes JSON as in every command; text without it.
- * EBB_USAGE: flags that ask for two. */
+/* By the flags; else by the suffix of -o, which with another one takes JSON as in every command; text
+ * without it. EBB_USAGE: flags that ask for two. */
 EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
 
 /* ---- signals and progress ------------------------------------------------------------------------ */

@@ -317,6 +317,8 @@ def a_suffix_names_the_format(t):
     for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), (".html", "html"), ("", "json")]:
         t.ebb_run("report", "plan.json", "-o", "out" + suffix)
         equal((t.folder / ("out" + suffix)).read_bytes(), t.ebb_run("report", "plan.json", "--format", name).stdout, suffix)
+    for flags, name in [([], "json"), (["--json"], "json"), (["--markdown"], "markdown"), (["--format", "text"], "text")]:
+        equal(t.ebb_run("report", "plan.json", "-o", "-", *flags).stdout, t.ebb_run("report", "plan.json", "--format", name).stdout)
     t.ebb_run("report", "plan.json", "--trace", "-o", "out.json")
     holds("traceEvents" in json.loads((t.folder / "out.json").read_text()), "a flag is stronger than a suffix")
 
