@@ -35,8 +35,8 @@ typedef enum ebb_report_format {
 } ebb_report_format;
 #define EBB_REPORT_LAST EBB_REPORT_MEGENGINE
 
-/* The same report gives the same bytes. path "-" is standard output; nothing is left half-written. EBB_IO, EBB_NO_MEMORY;
- * EBB_USAGE: no such format. */
+/* The same report gives the same bytes. path "-" is standard output; nothing is left half-written. EBB_IO,
+ * EBB_NO_MEMORY; EBB_USAGE: no such format. */
 EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *report,
                                                 ebb_report_format format, const char *path);
 

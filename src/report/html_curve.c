@@ -129,7 +129,8 @@ void ebb_html_curve(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out,
                      " %u columns for %u steps: each shows the one of its steps with the most live bytes.",
                      c.n, r->n_points);
-    ebb_text_add(out, "</figcaption>\n</figure>\n");
+    ebb_text_add(
+        out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"curve-panel\" role=\"status\"></div>\n");
     print_legend(out, r);
     ebb_text_add(out, "</section>\n");
 }

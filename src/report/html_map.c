@@ -167,8 +167,8 @@ static void print_map(ebb_text *out, map *m) {
         ebb_text_add(
             out, " The %u largest boxes are drawn one by one; the %u others are summed up in grey squares.",
             m->n_drawn, m->n - m->n_drawn);
-    ebb_text_add(out,
-                 "</figcaption>\n</figure>\n<div id=\"map-panel\" role=\"status\"></div>\n</section>\n");
+    ebb_text_add(out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"map-panel\" "
+                      "role=\"status\"></div>\n</section>\n");
 }
 
 void ebb_html_map(ebb_text *out, const ebb_report *r) {

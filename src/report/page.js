@@ -28,48 +28,55 @@
     });
   }
 
-  const map = document.querySelector("#map figure svg");
-  const panel = document.getElementById("map-panel");
-  if (!map || !panel) return;
-  const boxes = Array.from(map.querySelectorAll("rect.t"));
-  let chosen = -1;
-
-  function show(i) {
-    if (i < 0 || i >= boxes.length) return;
-    if (chosen >= 0) boxes[chosen].classList.remove("chosen");
-    chosen = i;
-    boxes[i].classList.add("chosen");
-    panel.textContent = boxes[i].querySelector("title").textContent;
-  }
-
   function side(box, name) { return Number(box.getAttribute(name)); }
 
-  /* The nearest box above or below that meets the chosen one in time. */
-  function beside(up) {
-    if (chosen < 0) return 0;
-    const at = boxes[chosen], middle = side(at, "x") + side(at, "width") / 2;
-    let best = chosen;
-    boxes.forEach(function (box, i) {
-      if (middle < side(box, "x") || middle >= side(box, "x") + side(box, "width")) return;
-      const y = side(box, "y"), from = side(at, "y"), than = best === chosen ? (up ? -1 : Infinity) : side(boxes[best], "y");
-      if (up ? y < from && y > than : y > from && y < than) best = i;
+  /* The box under the pointer, or the one that the arrow keys chose, is told of in the panel below its drawing. */
+  function explore(id, selector) {
+    const drawing = document.querySelector("#" + id + " figure svg");
+    const panel = document.getElementById(id + "-panel");
+    if (!drawing || !panel) return;
+    const boxes = Array.from(drawing.querySelectorAll(selector));
+    const index = new Map(boxes.map(function (box, i) { return [box, i]; }));
+    let chosen = -1;
+
+    function show(i) {
+      if (i < 0 || i >= boxes.length) return;
+      if (chosen >= 0) boxes[chosen].classList.remove("chosen");
+      chosen = i;
+      boxes[i].classList.add("chosen");
+      panel.textContent = boxes[i].querySelector("title").textContent;
+    }
+
+    /* The nearest box above or below that meets the chosen one in time. */
+    function beside(up) {
+      if (chosen < 0) return 0;
+      const at = boxes[chosen], middle = side(at, "x") + side(at, "width") / 2;
+      let best = chosen;
+      boxes.forEach(function (box, i) {
+        if (middle < side(box, "x") || middle >= side(box, "x") + side(box, "width")) return;
+        const y = side(box, "y"), from = side(at, "y");
+        const than = best !== chosen ? side(boxes[best], "y") : up ? -1 : Infinity;
+        if (up ? y < from && y > than : y > from && y < than) best = i;
+      });
+      return best;
+    }
+
+    drawing.setAttribute("tabindex", "0");
+    drawing.setAttribute("role", "group");
+    drawing.setAttribute("aria-describedby", panel.id);
+    drawing.addEventListener("pointerover", function (event) {
+      const box = event.target.closest(selector);
+      if (box) show(index.get(box));
     });
-    return best;
+    drawing.addEventListener("keydown", function (event) {
+      const next = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: boxes.length - 1 }[event.key];
+      if (next !== undefined) show(next);
+      else if (event.key === "ArrowUp" || event.key === "ArrowDown") show(beside(event.key === "ArrowUp"));
+      else return;
+      event.preventDefault();
+    });
   }
 
-  map.setAttribute("tabindex", "0");
-  map.setAttribute("role", "group");
-  map.setAttribute("aria-describedby", "map-panel");
-  const index = new Map(boxes.map(function (box, i) { return [box, i]; }));
-  map.addEventListener("pointerover", function (event) {
-    const box = event.target.closest("rect.t");
-    if (box) show(index.get(box));
-  });
-  map.addEventListener("keydown", function (event) {
-    const next = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: boxes.length - 1 }[event.key];
-    if (next !== undefined) show(next);
-    else if (event.key === "ArrowUp" || event.key === "ArrowDown") show(beside(event.key === "ArrowUp"));
-    else return;
-    event.preventDefault();
-  });
+  explore("curve", "rect.column");
+  explore("map", "rect.t");
 }());

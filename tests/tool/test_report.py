@@ -479,6 +479,40 @@ def the_pages_drawings_have_a_title_for_every_step_and_tensor(t):
           + sum(step["scratch_bytes"] > 0 for step in plan["steps"]), "boxes")
 
 
+def edge(words, from_x, to_x, n):
+    """An edge of a layer, as columns of (H x, V y) from one side to the other: the y of each of n columns."""
+    x, y, out = from_x, None, {}
+    for letter, number in words:
+        if letter == "H":
+            low, high = sorted((x, number))
+            out.update({i: y for i in range(n) if y is not None and low <= (2 * i + 1) * 12000 // (2 * n) < high})
+            x = number
+        else:
+            y = number
+    equal(x, to_x, "the edge's end")
+    return [out[i] for i in range(n)]
+
+
+def layers_lie_on_one_another_up_to_the_live_bytes(t):
+    tight_plan(t)
+    report, page = t.json("report", "plan.json"), Page(view(t, "--html"))
+    paths = {attrs["class"]: attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs["class"] in CATEGORIES}
+    n, verdict = len(report["steps"]), report["verdict"]
+    top = max(verdict["total_bytes"], verdict["budget_bytes"], verdict["baseline_total_bytes"])
+    height = lambda size: 3600 - int(size / top * 3600 + 0.5)
+    for k, name in enumerate(CATEGORIES):
+        equal(name in paths, any(step["bytes"][k] for step in report["steps"]), name)
+        if name not in paths:
+            continue
+        words = [(letter, int(number)) for letter, number in re.findall(r"([HV])(\d+)", paths[name])]
+        first = int(re.match(r"M0 (\d+)", paths[name]).group(1))
+        turn = next(i for i, word in enumerate(words) if word == ("H", 12000))
+        upper = edge([("V", first), *words[:turn + 1]], 0, 12000, n)
+        lower = edge(words[turn + 1:], 12000, 0, n)
+        equal(upper, [height(sum(step["bytes"][:k + 1])) for step in report["steps"]], f"upper edge of {name}")
+        equal(lower, [height(sum(step["bytes"][:k])) for step in report["steps"]], f"lower edge of {name}")
+
+
 def an_in_place_chain_is_named_in_the_drawing(t):
     t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
     titles = [text for place, text in Page(view(t, "--html")).titles]
@@ -553,6 +587,7 @@ TESTS = [
     hostile_names_are_inert_in_markdown,
     the_page_shows_the_figures_of_the_json,
     the_pages_drawings_have_a_title_for_every_step_and_tensor,
+    layers_lie_on_one_another_up_to_the_live_bytes,
     an_in_place_chain_is_named_in_the_drawing,
     hostile_names_are_inert_in_the_page,
     a_page_of_a_large_plan_stays_small,
