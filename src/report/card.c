@@ -57,7 +57,7 @@ void ebb_card_make(const ebb_report *r, ebb_card *out) {
     *out = (ebb_card){.n_rows = 0};
     add_bytes(out, "total_bytes", "total", r->total_bytes);
     add_verdict(out, r);
-    add_bytes(out, "baseline_total_bytes", "without recomputation", r->baseline_total_bytes);
+    add_bytes(out, "baseline_total_bytes", "total without recomputation", r->baseline_total_bytes);
     add_bytes(out, "arena_bytes", "arena", r->arena_bytes);
     add_bytes(out, "persistent_bytes", "persistent", r->persistent_bytes);
     add_bytes(out, "fixed_bytes", "fixed", r->fixed_bytes);
@@ -65,7 +65,7 @@ void ebb_card_make(const ebb_report *r, ebb_card *out) {
     add_bytes(out, "holes_bytes", "lost by packing", r->holes_bytes);
     add_count(out, "peak_step", "step of the peak", r->peak_step, "of %u", r->n_steps);
     add_time(out, "time_ns", "predicted time", r->time_ns, r->baseline_time_ns);
-    add_time(out, "baseline_time_ns", "time without it", r->baseline_time_ns, 0);
+    add_time(out, "baseline_time_ns", "time without recomputation", r->baseline_time_ns, 0);
     add_time(out, "added_ns", "added time", r->time_ns - r->baseline_time_ns, 0);
     add_time(out, "bound_time_ns", "no plan below", r->bound_time_ns, r->baseline_time_ns);
     add_count(out, "n_recomputed", "steps run again", r->n_recomputed, "of %u", r->n_steps);

@@ -16,9 +16,9 @@ static void print_card(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < card.n_rows; i++) {
         const ebb_card_row *row = &card.rows[i];
         if (row->present)
-            ebb_text_add(out, "%-22s  %20lld  %s\n", row->name, (long long)row->figure, row->words.text);
+            ebb_text_add(out, "%-27s  %20lld  %s\n", row->name, (long long)row->figure, row->words.text);
         else
-            ebb_text_add(out, "%-22s  %20s  %s\n", row->name, "-", row->words.text);
+            ebb_text_add(out, "%-27s  %20s  %s\n", row->name, "-", row->words.text);
     }
     ebb_text_add(out, "bytes and nanoseconds are exact; bound: %s\n", r->bound_kind);
 }

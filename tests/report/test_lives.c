@@ -64,6 +64,33 @@ Test(report_lives, an_in_place_chain_is_counted_once_as_what_owns_it) {
     graphs_env_end(env);
 }
 
+/* The base is read in forward only; its view, which has its bytes, in backward. */
+Test(report_lives, a_view_keeps_its_base_and_the_reason_says_until_when) {
+    ebb_env *env = graphs_env();
+    hand_graph h;
+    hand_begin(&h, env);
+    ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 8), base = hand_value(&h, EBB_ROLE_ACTIVATION, 32);
+    ebb_id view = hand_value(&h, EBB_ROLE_ACTIVATION, 16), y = hand_value(&h, EBB_ROLE_OUTPUT, 8);
+    hand_op(&h, IDS(x), IDS(base))->time_ns = 1500;
+    hand_op(&h, IDS(base), IDS(view));
+    hand_view(&h, 0, 0, 0);
+    hand_op(&h, IDS(view), IDS(y))->phase = EBB_BACKWARD;
+    ebb_pgraph *graph = hand_seal(&h);
+    ebb_plan *plan = plan_of(env, graph, EBB_REUSE_IN_PLACE, 8);
+    ebb_report *r = report_of(env, plan);
+    ebb_text why;
+    ebb_text_init(&why, env);
+    ebb_report_why(&why, r, base);
+    cr_assert_eq(r->lives[base].upper, 2);
+    cr_assert_str_eq(why.at,
+                     "kept from forward into backward, until step 2; making it again would take 1.50 us");
+    ebb_text_deinit(&why);
+    ebb_report_destroy(r);
+    ebb_plan_destroy(plan);
+    ebb_pgraph_destroy(graph);
+    graphs_env_end(env);
+}
+
 /* An input that is overwritten in the very first step owns its bytes in none. */
 Test(report_lives, an_input_overwritten_at_once_is_not_counted_twice) {
     ebb_env *env = graphs_env();

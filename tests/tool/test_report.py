@@ -170,13 +170,13 @@ def verdict_rows(report):
     v, n = report["verdict"], len(report["steps"])
     change = lambda now: f" ({100 * (now - v['baseline_time_ns']) / v['baseline_time_ns']:+.1f} %)"
     rows = [("total", v["total_bytes"]), ("budget", v["budget_bytes"]), ("headroom", v["headroom_bytes"]),
-            ("without recomputation", v["baseline_total_bytes"]), ("arena", v["arena_bytes"]),
+            ("total without recomputation", v["baseline_total_bytes"]), ("arena", v["arena_bytes"]),
             ("persistent", v["persistent_bytes"]), ("fixed", v["fixed_bytes"]), ("most live in a step", v["peak_bytes"]),
             ("lost by packing", v["holes_bytes"])]
     rows = [(name, figure, bytes_word(figure)) for name, figure in rows]
     return [*rows, ("step of the peak", v["peak_step"], f"of {n}"),
             ("predicted time", v["time_ns"], time_word(v["time_ns"]) + change(v["time_ns"])),
-            ("time without it", v["baseline_time_ns"], time_word(v["baseline_time_ns"])),
+            ("time without recomputation", v["baseline_time_ns"], time_word(v["baseline_time_ns"])),
             ("added time", v["added_ns"], time_word(v["added_ns"])),
             ("no plan below", v["bound_time_ns"], time_word(v["bound_time_ns"]) + change(v["bound_time_ns"])),
             ("steps run again", v["n_recomputed"], f"of {n}")]
