@@ -6,5 +6,6 @@
 #include "ebb/config.h"
 #include "ebb/engine.h"
 #include "ebb/plan.h"
+#include "ebb/report.h"
 
 #endif

@@ -45,9 +45,6 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
 }
 
 ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
-    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
-    if (status == EBB_OK) status = optimizer_check(env, o);
-    if (status != EBB_OK) return status;
     if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
                         (long long)o->budget_bytes);
@@ -61,6 +58,7 @@ ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
 
 ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
+    if (status == EBB_OK) status = optimizer_check(env, o);
     if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);

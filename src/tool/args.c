@@ -214,6 +214,8 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
         } else if (!flags_end && argv[i][0] == '-' && argv[i][1] != '\0') {
             ebb_status status = parse_flag(t, command, argc, argv, &i);
             if (status != EBB_OK) return status;
+        } else if (t->args.operand != NULL && command->second != NULL && t->args.second == NULL) {
+            t->args.second = argv[i];
         } else if (command->operand == NULL || t->args.operand != NULL) {
             return tool_fail(t, EBB_USAGE, "%s: \"%.60s\" is one argument too many", command->name,
                              argv[i]);
@@ -223,13 +225,16 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
             t->args.operand = argv[i];
         }
     }
-    /* "-" is standard output, where --json puts the same document: one of them is enough. */
+    /* "-" is standard output, where --json puts the same document: one of them is enough. A view that was
+     * asked for goes there anyway. */
     if (t->args.output != NULL && strcmp(t->args.output, "-") == 0) {
         t->args.output = NULL;
-        t->args.json = true;
+        bool other = t->args.format || t->args.markdown || t->args.html || t->args.trace;
+        t->args.json = t->args.json || !other;
     }
-    if (t->args.help || command->operand == NULL || t->args.operand != NULL || command->run == tool_help)
-        return EBB_OK;
-    return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name,
-                     command->operand, command->name);
+    const char *missing = t->args.operand == NULL ? command->operand : command->second;
+    bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);
+    if (t->args.help || whole || command->run == tool_help) return EBB_OK;
+    return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name, missing,
+                     command->name);
 }

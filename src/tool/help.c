@@ -20,8 +20,10 @@ static void print_commands(void) {
            "Plans the memory of training steps: what lives where, and what is worth computing twice.\n\n");
     for (size_t i = 0; i < tool_n_commands; i++) {
         const tool_command *command = &tool_commands[i];
-        printf("  %-8s %-8s %s\n", command->name, command->operand != NULL ? command->operand : "",
-               command->summary);
+        char operands[32];
+        snprintf(operands, sizeof operands, "%s%s%s", command->operand != NULL ? command->operand : "",
+                 command->second != NULL ? " " : "", command->second != NULL ? command->second : "");
+        printf("  %-8s %-8s %s\n", command->name, operands, command->summary);
     }
     printf("\n  ebb help COMMAND shows a command's flags; ebb --version, the version.\n\n"
            "MODEL is a text model (*.ebb), a planning graph (JSON), or - for standard input.\n"
@@ -50,8 +52,9 @@ void tool_print_help(const tool_command *command) {
         print_commands();
         return;
     }
-    printf("usage: ebb %s%s%s [FLAGS]\n\n%s%s\n\n", command->name, command->operand != NULL ? " " : "",
-           command->operand != NULL ? command->operand : "", command->details,
+    printf("usage: ebb %s%s%s%s%s [FLAGS]\n\n%s%s\n\n", command->name, command->operand != NULL ? " " : "",
+           command->operand != NULL ? command->operand : "", command->second != NULL ? " " : "",
+           command->second != NULL ? command->second : "", command->details,
            command->details[0] != '\0' ? "" : command->summary);
     print_flags(command);
 }

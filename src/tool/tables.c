@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -11,9 +11,11 @@ enum {
     C = 1 << FRONTIER, /* the curve */
     R = 1 << RUN,
     V = 1 << VERIFY,
+    RP = 1 << REPORT,
+    DF = 1 << DIFF,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | C | R | V | D | H
+    ALL = I | P | F | C | R | V | RP | DF | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -46,6 +48,16 @@ const tool_command tool_commands[] = {
     [VERIFY] = {"verify", "PLAN", "prove a plan, from its file alone",
                 "Audits the plan and runs it on the shadow backend, which tracks the owner of every byte.",
                 tool_verify},
+    [REPORT] =
+        {"report", "PLAN", "show what a plan does with memory",
+         "Where the bytes are, when, and why: as text, or in the format that --format or the suffix of "
+         "-o\n"
+         "names (.html, .md, .txt; else ebb.report/1). A plan that does not hold is refused.",
+         tool_report},
+    [DIFF] = {"diff", "A", "compare two plans",
+              "Figures, layers and tensors of plan A beside those of plan B; exit code 1 when B exceeds "
+              "--fail-if.",
+              tool_diff, "B"},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
@@ -58,10 +70,20 @@ const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | D, "FILE", 0, 0, NULL,
-     "write the JSON data to FILE, whole or not at all; - is --json"},
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | D, "FILE", 0, 0, NULL,
+     "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
+    {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
+     "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
+    {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL,
+     "as Markdown, for a pull request"},
+    {"html", 0, TOOL_SWITCH, AT(html), RP | DF, NULL, 0, 0, NULL, "as one HTML page"},
+    {"trace", 0, TOOL_SWITCH, AT(trace), RP, NULL, 0, 0, NULL, "as trace events, for Chrome and Perfetto"},
+    {"fail-if", 0, TOOL_TEXT, AT(fail_if), DF, "RULE", 0, 0, NULL,
+     "peak>+1%, time>+5ms, kept>1GiB and the like, with commas between them"},
+    {"measured", 0, TOOL_TEXT, AT(measured), RP, "FILE", 0, 0, NULL,
+     "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R, "BYTES", 1, INT64_MAX, NULL,

@@ -26,13 +26,14 @@ typedef struct tool_list {
 
 /* Not given: false, NULL, -1 (integers, bytes) or a negative real. */
 typedef struct tool_args {
+    const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, progress;
+    bool help, json, markdown, html, trace, progress;
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
-    const char *device, *method, *optimizer, *dump, *plans, *over, *cache;
+    const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t budget_bytes, threads, seed, effort, steps, points;
@@ -81,6 +82,7 @@ typedef struct tool_command {
     const char *summary; /* one line */
     const char *details; /* paragraph of the help */
     ebb_status (*run)(tool *t);
+    const char *second; /* operand, or NULL when it takes one at most */
 } tool_command;
 
 extern const tool_flag tool_flags[];
@@ -94,6 +96,8 @@ ebb_status tool_fit(tool *t);
 ebb_status tool_frontier(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
+ebb_status tool_report(tool *t);
+ebb_status tool_diff(tool *t);
 ebb_status tool_doctor(tool *t);
 ebb_status tool_help(tool *t);
 
@@ -140,6 +144,13 @@ EBB_CHECKED ebb_status tool_plans_folder(tool *t);
  */
 EBB_CHECKED ebb_status tool_plans_write(tool *t, const ebb_plan *plan, const char *which,
                                         char path[PATH_MAX]);
+
+/* ---- views of reports and diffs -------------------------------------------------------------------------
+ */
+
+/* By the flags; else by the suffix of -o, which with another one takes JSON as in every command; text
+ * without it. EBB_USAGE: flags that ask for two. */
+EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
 
 /* ---- signals and progress ------------------------------------------------------------------------ */
 

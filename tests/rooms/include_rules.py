@@ -43,6 +43,12 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/plan.h'},
         'libraries': set(),
     },
+    'report': {
+        'faces': {'report/report.h'},
+        'sees': {'base', 'graph', 'planner'},
+        'public': {'ebb/base.h', 'ebb/plan.h', 'ebb/report.h'},
+        'libraries': set(),
+    },
     'engine': {
         'faces': {'engine/engine.h'},
         'sees': {'base', 'graph', 'planner', 'sublinear', 'exec'},
@@ -72,7 +78,7 @@ LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
     poll.h pthread.h sched.h strings.h unistd.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
     sys/time.h sys/types.h sys/wait.h termios.h'''.split())
-GENERATED = {'ebb_build.h'}
+GENERATED = {'ebb_build.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
@@ -209,6 +215,13 @@ ROWS = [
     ('src/engine/compile.c', '"exec/program.h"', False),
     ('src/engine/compile.c', '"graph/build.h"', False),
     ('src/engine/compile.c', '"ebb/engine.h"', True),
+    ('src/report/make.c', '"planner/planner.h"', True),
+    ('src/report/make.c', '"report/model.h"', True),
+    ('src/report/make.c', '"planner/audit.h"', False),
+    ('src/report/make.c', '"engine/engine.h"', False),
+    ('src/report/make.c', '"sublinear/sublinear.h"', False),
+    ('src/report/make.c', '<jansson.h>', False),
+    ('src/engine/compile.c', '"report/report.h"', False),
     ('src/tool/main.c', '"ebb/ebb.h"', True),
     ('src/tool/main.c', '<ebb/ebb.h>', True),
     ('src/tool/main.c', '"base/base.h"', False),

@@ -1,0 +1,65 @@
+/* ebb/report.h: what a plan does with memory, for people and for other tools.
+ *
+ * A report is an immutable value: made from a plan by one function, then printed in any of its views. All
+ * views print the same figures, because none of them computes any. It borrows nothing from the plan.
+ *
+ * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
+ */
+#ifndef EBB_REPORT_H
+#define EBB_REPORT_H
+
+#include "ebb/base.h"
+#include "ebb/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_report ebb_report;
+
+/* Audits the plan and computes everything that any view shows. `where` names the plan in error texts (its
+ * path). measured_path, when not NULL, is a file that `ebb run --json` wrote (ebb.run/1) for this very
+ * plan. EBB_BAD_INPUT: the audit found a fault, or the measurement is of another plan. EBB_IO,
+ * EBB_NO_MEMORY. O(n log n) in steps, buffers and edges. */
+EBB_API EBB_CHECKED ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where,
+                                               const char *measured_path, ebb_report **out);
+EBB_API void ebb_report_destroy(ebb_report *report); /* NULL is allowed */
+
+typedef enum ebb_report_format {
+    EBB_REPORT_TEXT,      /* for a terminal: Unicode plot and tables */
+    EBB_REPORT_JSON,      /* ebb.report/1: everything */
+    EBB_REPORT_MARKDOWN,  /* for a pull request */
+    EBB_REPORT_HTML,      /* one file that needs nothing else */
+    EBB_REPORT_TRACE,     /* Chrome's trace events, which Perfetto reads too */
+    EBB_REPORT_MEGENGINE, /* the layout of MegEngine's StaticMemoryInfo.json */
+} ebb_report_format;
+#define EBB_REPORT_LAST EBB_REPORT_MEGENGINE
+
+/* The same report gives the same bytes. path "-" is standard output; nothing is left half-written. EBB_IO,
+ * EBB_NO_MEMORY; EBB_USAGE: no such format. */
+EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *report,
+                                                ebb_report_format format, const char *path);
+
+/* ---- diff: two plans side by side ------------------------------------------------------------ */
+
+typedef struct ebb_diff ebb_diff;
+
+/* Audits both plans and compares them: figures, categories, layers, tensors. The `where`s name them in
+ * texts. fail_if is NULL or a rule: conditions with commas between them, of the form FIGURE>LIMIT, where
+ * LIMIT is +1% or +10MiB (more than that above A's) or 11GiB (B's own). Figures: total, peak, arena,
+ * persistent, time (ns, us, ms, s), steps, again (counts), and the categories' names. EBB_USAGE: not such a
+ * rule. Others as ebb_report_make. */
+EBB_API EBB_CHECKED ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where,
+                                             const ebb_plan *b, const char *b_where, const char *fail_if,
+                                             ebb_diff **out);
+EBB_API void ebb_diff_destroy(ebb_diff *diff); /* NULL is allowed */
+/* A line about the first condition that is exceeded, NULL when none is. Borrowed from the diff. */
+EBB_API const char *ebb_diff_fault(const ebb_diff *diff);
+/* EBB_REPORT_TEXT, _JSON (ebb.diff/1), _MARKDOWN or _HTML; else EBB_USAGE. As ebb_report_write. */
+EBB_API EBB_CHECKED ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format format,
+                                              const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
