@@ -9,6 +9,8 @@ static const char *why_not_droppable(const ebb_pgraph *graph, ebb_id id) {
     if (value->role == EBB_ROLE_OUTPUT) return "it is an output";
     const ebb_pop *op = &graph->ops[value->producer];
     if (!ebb_pop_repeatable(op)) return "what makes it runs once";
+    for (uint32_t k = 0; k < op->n_views; k++)
+        if (op->out[op->views[k].out] == id) return "it is a view: name the value that it is a view of";
     for (uint32_t k = 0; k < op->n_out; k++)
         if (graph->values[op->out[k]].role == EBB_ROLE_OUTPUT) return "what makes it makes an output, too";
     return NULL;

@@ -36,7 +36,7 @@ typedef struct ebb_search {
     uint32_t n_workers;
     ebb_member *members; /* the pool, best first */
     uint32_t n_members, max_members;
-    uint8_t *scratch_genes;
+    uint8_t *scratch_genes, *pinned_genes;
     const uint32_t *free_genes; /* genes with more than one state */
     uint32_t n_free;
     bool any_choice; /* some op has alternatives or is optional: the base may not be the fastest */

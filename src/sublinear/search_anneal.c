@@ -37,6 +37,8 @@ static void put(annealer *a, uint32_t gene, uint8_t state) {
 
 static void set_gene(annealer *a, uint32_t gene, uint8_t state) {
     const uint8_t *genes = a->member->genes;
+    uint8_t first = a->search->space->genes[gene].first_state;
+    if (state < first) state = first;
     if (a->n_changes == MAX_CHANGES || genes[gene] == state) return;
     a->changes[a->n_changes++] = (change){gene, genes[gene]};
     put(a, gene, state);

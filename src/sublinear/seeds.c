@@ -3,26 +3,12 @@
 
 #include "sublinear/search.h"
 
-/* The longest gap of a value, ties to the earlier; EBB_NONE when none can be dropped. */
-static uint32_t longest_gap(const ebb_space *space, const ebb_space_value *v) {
-    uint32_t best = EBB_NONE, length = 0;
-    if (v->first_gap == EBB_NONE) return EBB_NONE;
-    for (uint32_t k = 0; k + 1 < v->n_gaps; k++) { /* not the tail: nobody reads after it */
-        const ebb_gene *g = &space->genes[v->first_gap + k];
-        if (g->n_states > 1 && g->end - g->begin > length) {
-            length = g->end - g->begin;
-            best = v->first_gap + k;
-        }
-    }
-    return best;
-}
-
 void ebb_seed_cuts(const ebb_space *space, const uint32_t *cuts, uint32_t n_cuts, uint8_t state,
                    uint8_t *genes) {
     memcpy(genes, space->base_genes, space->n_genes);
     for (uint32_t v = 0; v < space->n_values; v++) {
         const ebb_space_value *value = &space->values[v];
-        uint32_t gene = longest_gap(space, value);
+        uint32_t gene = ebb_space_longest_gap(space, value);
         if (value->first_gap == EBB_NONE) continue;
         uint32_t born = space->values[v].producer, low = 0, high = n_cuts;
         while (low < high) { /* first cut at or after birth */
@@ -89,7 +75,7 @@ uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
     if (!list) return EBB_NONE;
     uint32_t n = 0;
     for (uint32_t v = 0; v < space->n_values; v++) {
-        uint32_t gene = longest_gap(space, &space->values[v]);
+        uint32_t gene = ebb_space_longest_gap(space, &space->values[v]);
         if (gene == EBB_NONE) continue;
         const ebb_gene *g = &space->genes[gene];
         int64_t time = space->ways[space->ops[space->values[v].producer].first_way].time_ns;

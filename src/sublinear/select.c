@@ -42,7 +42,7 @@ int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b) {
 
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
-    if (candidate->best.excess_bytes == INT64_MAX) return;
+    if (candidate->best.excess_bytes == INT64_MAX && n > 0) return; /* only pins make the first one invalid */
     while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
     if (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) == 0) return;
     if (at == n && n == search->max_members) return;
@@ -55,6 +55,11 @@ void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
 }
 
 ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes) {
+    if (search->space->pinned) {
+        memcpy(search->pinned_genes, genes, search->space->n_genes);
+        ebb_space_heed_pins(search->space, search->pinned_genes);
+        genes = search->pinned_genes;
+    }
     ebb_score score = ebb_score_genes(search->scorers[0], genes, search->budget_bytes);
     search->n_scored++;
     ebb_member member = {.best_genes = (uint8_t *)genes, .best = ebb_search_worth(search, &score)};
@@ -98,8 +103,9 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     if (s->scorers) memset(s->scorers, 0, s->n_workers * sizeof(*s->scorers));
     s->members = EBB_NEW(&s->arena, ebb_member, s->max_members);
     s->scratch_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
+    s->pinned_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     uint32_t *free_genes = EBB_NEW(&s->arena, uint32_t, space->n_genes);
-    if (!s->scorers || !s->members || !s->scratch_genes || !free_genes) return EBB_NO_MEMORY;
+    if (!s->scorers || !s->members || !s->scratch_genes || !s->pinned_genes || !free_genes) return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < space->n_genes; k++)
         if (space->genes[k].n_states > 1) {
             free_genes[s->n_free++] = k;
@@ -253,6 +259,10 @@ static ebb_status select_by_method(ebb_search *s, const ebb_select_request *requ
     ebb_status ended = run_method(s, request);
     if (ended != EBB_OK && ended != EBB_INTERRUPTED) return ended;
     const ebb_worth *best = &s->members[0].best;
+    if (best->excess_bytes == INT64_MAX)
+        return ended != EBB_OK ? ended
+                               : ebb_fail(s->env, EBB_OVER_BUDGET,
+                                          "no schedule was found that drops all that is pinned to be dropped");
     if (request->method == EBB_METHOD_BUDGET && best->excess_bytes > 0)
         return ended != EBB_OK
                    ? ended
@@ -270,6 +280,7 @@ ebb_status ebb_select(ebb_env *env, const ebb_select_request *request, ebb_selec
     ebb_space *space;
     status = ebb_space_create(env, request->graph, request->alignment, &space);
     if (status != EBB_OK) return status;
+    if (request->pins) ebb_space_pin(space, request->pins);
     ebb_search search;
     status = open_search(&search, env, space, request);
     if (status == EBB_OK) status = select_by_method(&search, request, out);

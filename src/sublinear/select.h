@@ -5,7 +5,7 @@
 #include "sublinear/search.h"
 
 /* A valid candidate joins the pool if it is better than the pool's worst and no member is worth the same,
- * for that is nearly always a copy. The pool is kept sorted, best first. */
+ * for that is nearly always a copy; the first one joins whatever it is. The pool is kept sorted, best first. */
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate);
 /* Scores genes and offers them. Returns their worth. */
 ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes);

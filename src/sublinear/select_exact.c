@@ -8,9 +8,10 @@
 bool ebb_select_exact_applies(const ebb_search *search, const ebb_select_request *request) {
     int64_t n = 1, most = search->effort;
     if (request->effort_part > 1 && !ebb_mul_i64(most, request->effort_part, &most)) most = INT64_MAX;
-    for (uint32_t k = 0; k < search->n_free; k++)
-        if (!ebb_mul_i64(n, search->space->genes[search->free_genes[k]].n_states, &n) || n > most)
-            return false;
+    for (uint32_t k = 0; k < search->n_free; k++) {
+        const ebb_gene *gene = &search->space->genes[search->free_genes[k]];
+        if (!ebb_mul_i64(n, gene->n_states - gene->first_state, &n) || n > most) return false;
+    }
     return true;
 }
 
@@ -19,7 +20,7 @@ static bool next_candidate(const ebb_search *search, uint8_t *genes) {
     for (uint32_t k = 0; k < search->n_free; k++) {
         uint32_t gene = search->free_genes[k];
         if (++genes[gene] < search->space->genes[gene].n_states) return true;
-        genes[gene] = 0;
+        genes[gene] = search->space->genes[gene].first_state;
     }
     return false;
 }
@@ -28,6 +29,7 @@ ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *reques
     ebb_member candidate = {.best_genes = search->scratch_genes};
     uint32_t round = ebb_search_round(search);
     memset(candidate.best_genes, 0, search->space->n_genes);
+    ebb_space_heed_pins(search->space, candidate.best_genes);
     for (bool more = true; more;) {
         bool go_on;
         ebb_status status = ebb_search_goes_on(search, request, &go_on);

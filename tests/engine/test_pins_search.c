@@ -56,12 +56,12 @@ static bool made_again(const ebb_plan *p, ebb_id value) {
     return false;
 }
 
-/* First runs of ops alone: EBB_NONE when there is none. */
+/* First runs of ops alone, and none of optional ones, which may run late; EBB_NONE when there is none. */
 static uint32_t last_forward_reader(const ebb_plan *p, ebb_id value) {
     uint32_t last = EBB_NONE;
     for (uint32_t i = 0; i < p->n_steps; i++)
         if (!p->steps[i].recompute && p->graph->ops[p->steps[i].op].phase == EBB_FORWARD &&
-            reads(p, i, value))
+            !p->graph->ops[p->steps[i].op].optional && reads(p, i, value))
             last = i;
     return last;
 }
@@ -74,9 +74,27 @@ static uint32_t first_backward_reader(const ebb_plan *p, ebb_id value) {
     return EBB_NONE;
 }
 
+static bool may_read(const ebb_pop *op, ebb_id value) {
+    for (uint32_t way = 0; way <= op->n_alternatives; way++) {
+        ebb_pop_way under = ebb_pop_under(op, way < op->n_alternatives ? way : EBB_NONE);
+        for (uint32_t k = 0; k < under.n_in; k++)
+            if (under.in[k] == value) return true;
+    }
+    return false;
+}
+
+/* Is there an op between two that has no use for the value? Else there is no time to drop it. */
+static bool idle_between(const ebb_plan *p, ebb_id value, ebb_id from, ebb_id to) {
+    for (ebb_id op = from + 1; op < to; op++)
+        if (!may_read(&p->graph->ops[op], value)) return true;
+    return false;
+}
+
 static bool held_between(const ebb_plan *p, ebb_id value) {
     uint32_t from = last_forward_reader(p, value), to = first_backward_reader(p, value);
     if (from == EBB_NONE || to == EBB_NONE || to <= from) return false;
+    if (p->graph->values[value].bytes == 0) return false;
+    if (!idle_between(p, value, p->steps[from].op, p->steps[to].op)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++)
         if (p->buffers[b].value == value && p->buffers[b].lower <= from && p->buffers[b].upper > to)
             return true;
@@ -200,6 +218,7 @@ Test(pins_search, pins_hold_on_random_graphs) {
         ebb_frontier_request request = {.n_points = 3, .max_added = -1};
         cr_assert_eq(ebb_frontier(b.env, b.model, NULL, 0, &b.options, &request, &curve), EBB_OK);
         const ebb_frontier_row *row = &curve->rows[curve->n_rows / 2];
+        cr_assert_not_null(row->plan, "seed %llu", (unsigned long long)seed);
         b.options.budget_bytes = row->budget_bytes;
         for (ebb_id v = 0; v < row->plan->graph->n_values; v++) {
             const char *name = row->plan->graph->values[v].name;
