@@ -10,7 +10,7 @@
  * whole where it counts. */
 #define TRIAL_EFFORT_PART 40
 #define WHOLE_EFFORT_PART 4
-#define CLIMB_EFFORT_PART 40
+#define CLIMB_EFFORT_PART 12
 /* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
  * answer. */
 #define COARSE_PART       16

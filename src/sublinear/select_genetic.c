@@ -12,7 +12,7 @@
 
 #define MEMBERS_AN_ISLAND 5   /* of the pool: 20 give 4 islands, each makes a member a generation */
 #define AN_OP             200 /* candidates of a founder that pay off, for each op */
-#define MIN_GENERATIONS   4   /* when genetic_nr_iter is 0, by effort: from .. */
+#define MIN_GENERATIONS   1   /* when genetic_nr_iter is 0, by effort: from .. */
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
@@ -105,12 +105,13 @@ static ebb_status run_generation(generation *g, uint32_t n_stage, bool *go_on) {
 /* ---- what a generation starts from --------------------------------------------------------------------
  */
 
+/* From hot and no recomputation; in the first generation every second one from what is there already: what
+ * an earlier search found, or else the best seeds. */
 static void found(generation *g, uint32_t i, uint32_t at) {
     const ebb_search *s = g->search;
     const uint8_t *from = s->space->base_genes;
-    g->warm[i] = g->request->warm_genes || (at == 0 && i % 2 == 1);
-    if (g->warm[i]) from = s->members[(i / 2) % s->n_members].best_genes;
-    if (g->request->warm_genes) from = s->members[0].best_genes;
+    g->warm[i] = at == 0 && i % 2 == 1;
+    if (g->warm[i]) from = s->members[g->request->warm_genes ? 0 : (i / 2) % s->n_members].best_genes;
     memcpy(g->islands[i].genes, from, s->space->n_genes);
 }
 
