@@ -9,17 +9,11 @@
 #include "ebb_build.h"
 #include "engine/engine.h"
 #include "support/random_graph.h"
+#include "support/count.h"
 #include "support/run_graph.h"
 
 #define N_STEPS 3
 #define WIDTH   2
-
-static uint32_t n_graphs(void) {
-    const char *text = getenv("EBB_TEST_GRAPHS");
-    int64_t n = 200;
-    if (text) cr_assert(ebb_parse_i64(text, 1, 100000000, &n), "EBB_TEST_GRAPHS=%s is no count", text);
-    return (uint32_t)n;
-}
 
 #define MUST(env, call)                                                                                      \
     do {                                                                                                     \
@@ -167,7 +161,7 @@ static void check_graph(ebb_env *env, uint64_t seed, uint32_t *n_recomputed) {
 static void check_share(uint64_t first) {
     ebb_env *env;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    uint32_t n = n_graphs(), n_recomputed = 0;
+    uint32_t n = count_from_env("EBB_TEST_GRAPHS", 200), n_recomputed = 0;
     for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &n_recomputed);
     cr_assert(n < 16 || n_recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs", n_recomputed,
               n / 4);

@@ -5,6 +5,8 @@
 
 #include "ebb/ebb.h"
 #include "support/choices_graph.h"
+#include "support/count.h"
+#include "support/random_pgraph.h"
 #include "support/slack_graph.h"
 #include "world.h"
 
@@ -60,6 +62,47 @@ Test(budget, a_plan_is_never_slower_than_a_baseline_that_fits) {
             check_plan(&b, plan, "effort");
             close_bench(&b);
         }
+}
+
+/* The bytes that an error names as the smallest found. */
+static int64_t smallest_named(const ebb_env *env) {
+    const char *at = strstr(ebb_env_error(env), "the smallest found needs ");
+    cr_assert_not_null(at, "%s", ebb_env_error(env));
+    return strtoll(at + strlen("the smallest found needs "), NULL, 10);
+}
+
+/* Random graphs, each at a budget of 60 to 100 % of its baseline's bytes: a plan is within it and
+ * right, or the error names a smaller one that a second call reaches. */
+Test(budget, is_kept_on_random_pairs_of_graph_and_budget) {
+    uint32_t n = count_from_env("EBB_TEST_PAIRS", 300), n_plans = 0, n_refused = 0;
+    for (uint32_t seed = 0; seed < n; seed++) {
+        world w = {.tick_ns = 1};
+        char *text = random_pgraph_text(seed, NULL);
+        cr_assert_not_null(text);
+        bench b = open_bench(&w, text, INT64_MAX / 4);
+        ebb_plan *plan;
+        b.options.effort = 200;
+        cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK);
+        ebb_plan_summary s;
+        ebb_plan_summarize(plan, &s);
+        ebb_plan_destroy(plan);
+        b.options.budget_bytes = s.baseline_total_bytes * (60 + seed % 41) / 100 + 1;
+        ebb_status status = ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan);
+        if (status == EBB_OVER_BUDGET) {
+            int64_t named = smallest_named(b.env);
+            cr_assert_gt(named, b.options.budget_bytes, "seed %u", seed);
+            b.options.budget_bytes = named;
+            n_refused++;
+            status = ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan);
+        } else {
+            n_plans++;
+        }
+        cr_assert_eq(status, EBB_OK, "seed %u: %s", seed, ebb_env_error(b.env));
+        check_plan(&b, plan, "pair");
+        close_bench(&b);
+        free(text);
+    }
+    cr_assert(n_plans > n / 10 && n_refused > n / 20, "%u plans, %u refused", n_plans, n_refused);
 }
 
 /* One limit for the plan, however many searches it takes: here the first one's answer packs into too many

@@ -106,29 +106,11 @@ Test(frontier, less_memory_never_takes_less_time) {
         }
 }
 
-static char *random_text(uint64_t seed) {
-    ebb_env *env;
-    ebb_pgraph *graph;
-    ebb_text text;
-    ebb_json_out json;
-    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    cr_assert_eq(random_pgraph(env, seed, &(random_pgraph_options){.n_ops = 40}, &graph), EBB_OK);
-    ebb_text_init(&text, env);
-    ebb_json_out_init(&json, &text);
-    ebb_pgraph_print(&json, NULL, graph);
-    cr_assert_eq(ebb_text_status(&text), EBB_OK);
-    char *copy = strdup(text.at);
-    ebb_text_deinit(&text);
-    ebb_pgraph_destroy(graph);
-    ebb_env_destroy(env);
-    return copy;
-}
-
 /* So little effort that a search for a smaller budget is often the luckier one. */
 Test(frontier, less_memory_never_takes_less_time_on_random_graphs) {
     static const int64_t efforts[] = {1, 100};
     for (uint64_t seed = 0; seed < 60; seed++) {
-        char what[32], *text = random_text(seed);
+        char what[32], *text = random_pgraph_text(seed, &(random_pgraph_options){.n_ops = 40});
         snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
         for (size_t k = 0; k < 2; k++) {
             world w = {.tick_ns = 1};

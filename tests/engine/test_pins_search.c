@@ -190,28 +190,11 @@ Test(pins_search, what_is_kept_is_never_made_again) {
 /* ---- random graphs
  * ----------------------------------------------------------------------------------------- */
 
-static char *random_text(uint64_t seed) {
-    ebb_env *env;
-    ebb_pgraph *graph;
-    ebb_text text;
-    ebb_json_out json;
-    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    cr_assert_eq(random_pgraph(env, seed, NULL, &graph), EBB_OK);
-    ebb_text_init(&text, env);
-    ebb_json_out_init(&json, &text);
-    ebb_pgraph_print(&json, NULL, graph);
-    char *copy = strdup(text.at);
-    ebb_text_deinit(&text);
-    ebb_pgraph_destroy(graph);
-    ebb_env_destroy(env);
-    return copy;
-}
-
 /* Each value alone, kept and dropped, at half way between the smallest plan and the baseline. */
 Test(pins_search, pins_hold_on_random_graphs) {
     uint32_t n_kept = 0, n_dropped = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        char *text = random_text(seed);
+        char *text = random_pgraph_text(seed, NULL);
         bench b = open_bench(text);
         b.options.effort = 300;
         ebb_frontier_result *curve;

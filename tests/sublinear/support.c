@@ -61,13 +61,6 @@ void want_status(const ebb_env *env, ebb_status status, ebb_status wanted) {
                  ebb_env_error(env));
 }
 
-uint32_t count_from_env(const char *name, uint32_t otherwise) {
-    const char *text = getenv(name);
-    int64_t n = otherwise;
-    if (text != NULL) cr_assert(ebb_parse_i64(text, 1, 100000000, &n), "%s=%s is no count", name, text);
-    return (uint32_t)n;
-}
-
 /* ---- graphs by hand -----------------------------------------------------------------------------------
  */
 

@@ -6,6 +6,7 @@
 
 #include "planner/planner.h"
 #include "sublinear/search.h"
+#include "support/count.h"
 #include "support/random_pgraph.h"
 
 /* ---- envs ---------------------------------------------------------------------------------------------
@@ -23,8 +24,6 @@ ebb_env *start_fault_env(fault_memory *memory); /* refuses nothing until fail_at
 void end_env(ebb_env *env);
 /* Fails the test with the env's text when the status is not the wanted one. */
 void want_status(const ebb_env *env, ebb_status status, ebb_status wanted);
-/* An integer from the environment, so that a long run needs no other build. */
-uint32_t count_from_env(const char *name, uint32_t otherwise);
 
 /* ---- graphs by hand -----------------------------------------------------------------------------------
  */

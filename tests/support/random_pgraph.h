@@ -22,5 +22,7 @@ typedef struct random_pgraph_options {
 /* options may be NULL. EBB_NO_MEMORY, or EBB_BAD_INPUT when the seal refuses what is drawn here. */
 EBB_CHECKED ebb_status random_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options *options,
                                      ebb_pgraph **out);
+/* The same as ebb.graph/1 text, to be freed; NULL on any failure. */
+char *random_pgraph_text(uint64_t seed, const random_pgraph_options *options);
 
 #endif
