@@ -162,7 +162,14 @@ static void flatten_values(ebb_space *s, const ebb_pgraph *g) {
         }
 }
 
-/* Positions of distinct readers under any way, ascending. */
+static void note_reader(maker *m, ebb_id value, uint32_t op, uint32_t *seen, bool write) {
+    if (seen[value] == op + 1) return;
+    seen[value] = op + 1;
+    if (write) ((ebb_id *)m->readers[value])[m->n_readers[value]] = op;
+    m->n_readers[value]++;
+}
+
+/* Positions of distinct readers under any way, ascending; who reads a view that follows reads its leader. */
 static bool find_readers(maker *m) {
     const ebb_pgraph *g = m->graph;
     ebb_arena *a = &m->space->arena;
@@ -176,10 +183,9 @@ static bool find_readers(maker *m) {
             for (uint32_t w = 0; w <= op->n_alternatives; w++) {
                 ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
                 for (uint32_t k = 0; own_inputs(op, w) && k < way.n_in; k++) {
-                    if (seen[way.in[k]] == i + 1) continue;
-                    seen[way.in[k]] = i + 1;
-                    if (pass) ((ebb_id *)m->readers[way.in[k]])[m->n_readers[way.in[k]]] = i;
-                    m->n_readers[way.in[k]]++;
+                    note_reader(m, way.in[k], i, seen, pass > 0);
+                    if (m->space->values[way.in[k]].follows)
+                        note_reader(m, m->space->values[way.in[k]].leader, i, seen, pass > 0);
                 }
             }
         }

@@ -44,9 +44,25 @@ static ebb_plan *plan(bench *b) {
 
 /* ---- what a plan does with a value ---------------------------------------------------------------- */
 
+/* Per value the one that it is a free view of (which is dropped and made again with it), so that readers of
+ * views count; other views are values of their own. */
+static const ebb_id *roots_of(const ebb_plan *p) {
+    static ebb_id roots[4096]; /* of the plan that is looked at */
+    for (ebb_id v = 0; v < p->graph->n_values; v++) roots[v] = v;
+    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
+        const ebb_pop *op = &p->graph->ops[i];
+        bool free_view = ebb_pop_repeatable(op) && op->n_out == 1 && op->time_ns == 0 &&
+                         op->scratch_bytes == 0 && op->n_alternatives == 0 && !op->optional;
+        for (uint32_t k = 0; free_view && k < op->n_views; k++)
+            roots[op->out[op->views[k].out]] = roots[op->in[op->views[k].in]];
+    }
+    return roots;
+}
+
 static bool reads(const ebb_plan *p, uint32_t step, ebb_id value) {
+    const ebb_id *roots = roots_of(p);
     for (uint32_t k = 0; k < p->steps[step].n_reads; k++)
-        if (p->buffers[p->steps[step].reads[k]].value == value) return true;
+        if (roots[p->buffers[p->steps[step].reads[k]].value] == value) return true;
     return false;
 }
 
@@ -74,11 +90,12 @@ static uint32_t first_backward_reader(const ebb_plan *p, ebb_id value) {
     return EBB_NONE;
 }
 
-static bool may_read(const ebb_pop *op, ebb_id value) {
+static bool may_read(const ebb_plan *p, const ebb_pop *op, ebb_id value) {
+    const ebb_id *roots = roots_of(p);
     for (uint32_t way = 0; way <= op->n_alternatives; way++) {
         ebb_pop_way under = ebb_pop_under(op, way < op->n_alternatives ? way : EBB_NONE);
         for (uint32_t k = 0; k < under.n_in; k++)
-            if (under.in[k] == value) return true;
+            if (roots[under.in[k]] == value) return true;
     }
     return false;
 }
@@ -86,17 +103,31 @@ static bool may_read(const ebb_pop *op, ebb_id value) {
 /* Is there an op between two that has no use for the value? Else there is no time to drop it. */
 static bool idle_between(const ebb_plan *p, ebb_id value, ebb_id from, ebb_id to) {
     for (ebb_id op = from + 1; op < to; op++)
-        if (!may_read(&p->graph->ops[op], value)) return true;
+        if (!may_read(p, &p->graph->ops[op], value)) return true;
+    return false;
+}
+
+/* A view that takes time, or is an output, is a value of its own, and holds the bytes of its base. */
+static bool has_such_views(const ebb_plan *p, ebb_id value) {
+    const ebb_id *roots = roots_of(p);
+    for (uint32_t i = 0; i < p->graph->n_ops; i++) {
+        const ebb_pop *op = &p->graph->ops[i];
+        for (uint32_t k = 0; k < op->n_views; k++)
+            if (roots[op->in[op->views[k].in]] == value &&
+                (roots[op->out[op->views[k].out]] != value ||
+                 p->graph->values[op->out[op->views[k].out]].role == EBB_ROLE_OUTPUT))
+                return true;
+    }
     return false;
 }
 
 static bool held_between(const ebb_plan *p, ebb_id value) {
     uint32_t from = last_forward_reader(p, value), to = first_backward_reader(p, value);
     if (from == EBB_NONE || to == EBB_NONE || to <= from) return false;
-    if (p->graph->values[value].bytes == 0) return false;
+    if (p->graph->values[value].bytes == 0 || has_such_views(p, value)) return false;
     if (!idle_between(p, value, p->steps[from].op, p->steps[to].op)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++)
-        if (p->buffers[b].value == value && p->buffers[b].lower <= from && p->buffers[b].upper > to)
+        if (roots_of(p)[p->buffers[b].value] == value && p->buffers[b].lower <= from && p->buffers[b].upper > to)
             return true;
     return false;
 }
