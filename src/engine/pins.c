@@ -48,6 +48,26 @@ static ebb_status pin_name(ebb_env *env, const ebb_pgraph *graph, const char *na
                     passed_over ? " that can be dropped and made again" : "");
 }
 
+/* The results of one op are kept together, and a view holds what it is a view of. */
+static ebb_status contradictions(ebb_env *env, const ebb_pgraph *graph, const uint8_t *pins) {
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const ebb_pop *op = &graph->ops[i];
+        ebb_id kept = EBB_NONE, dropped = EBB_NONE;
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            if (pins[op->out[k]] == EBB_PIN_KEEP) kept = op->out[k];
+            if (pins[op->out[k]] == EBB_PIN_DROP) dropped = op->out[k];
+        }
+        for (uint32_t k = 0; kept != EBB_NONE && k < op->n_views; k++)
+            if (pins[op->in[op->views[k].in]] == EBB_PIN_DROP) dropped = op->in[op->views[k].in];
+        if (kept != EBB_NONE && dropped != EBB_NONE)
+            return ebb_fail(env, EBB_USAGE,
+                            "graph %s: value %%%.200s is kept, and %%%.200s, which goes with it, is dropped: "
+                            "leave one of them out",
+                            graph->name, graph->values[kept].name, graph->values[dropped].name);
+    }
+    return EBB_OK;
+}
+
 ebb_status ebb_pins_resolve(ebb_env *env, const ebb_pgraph *graph, const ebb_options *o, uint8_t *pins) {
     ebb_status status = EBB_OK;
     memset(pins, EBB_PIN_NONE, graph->n_values);
@@ -55,5 +75,5 @@ ebb_status ebb_pins_resolve(ebb_env *env, const ebb_pgraph *graph, const ebb_opt
         status = pin_name(env, graph, o->keep[i], EBB_PIN_KEEP, pins);
     for (uint32_t i = 0; i < o->n_drop && status == EBB_OK; i++)
         status = pin_name(env, graph, o->drop[i], EBB_PIN_DROP, pins);
-    return status;
+    return status == EBB_OK ? contradictions(env, graph, pins) : status;
 }

@@ -12,6 +12,15 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
     return rw->wants[node->in[i]];
 }
 
+bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
+                        const ebb_op_info *op) {
+    const ebb_graph *g = rw->old;
+    ebb_id maker = g->values[node->in[i]].producer;
+    if (maker == EBB_NONE || g->values[node->in[i + 1]].producer != maker) return false;
+    return g->nodes[maker].op == op && g->nodes[maker].n_in == 1 && g->nodes[maker].in[0] == node->in[x] &&
+           g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
+}
+
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
     if (ebb_rw_failed(rw) || !rw->wants[to]) return;

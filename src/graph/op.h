@@ -96,6 +96,9 @@ const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id 
                           const ebb_attr *attr);
 /* grad: does input i of the node lead to a param? Do not compute what nobody wants. */
 bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
+/* grad: does this op make inputs i and i + 1 of the node from its input x alone? */
+bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
+                        const ebb_op_info *op);
 /* grad: adds id to the gradient of input i. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */

@@ -23,8 +23,10 @@ int64_t ebb_plot_top(const ebb_report *r) {
     return top;
 }
 
-/* How many eighths of the whole height; for lines, in which row of eight they lie. */
+/* How many eighths of the whole height; for lines, in which row of eight they lie. What is above the top
+ * is just above it. */
 static int eighths(int64_t bytes, int64_t top) {
+    if (bytes > top) return 8 * ROWS + 8;
     return (int)((double)bytes / (double)top * ROWS * 8 + 0.5);
 }
 

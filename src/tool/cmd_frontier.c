@@ -14,7 +14,7 @@ typedef struct answers {
 
 static ebb_status write_plans(tool *t, answers *a) {
     if (t->args.plans == NULL) return EBB_OK;
-    ebb_status status = tool_plans_folder(t);
+    ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < a->result->n_rows && status == EBB_OK; i++) {
         const ebb_frontier_row *row = &a->result->rows[i];
         if (row->plan != NULL)
@@ -129,8 +129,10 @@ static ebb_status find_and_print(tool *t, ebb_options *options, const ebb_model 
                                     .n_points =
                                         t->args.points > 0 ? (uint32_t)t->args.points : POINTS_DEFAULT,
                                     .max_added = t->args.max_added >= 0 ? t->args.max_added : -1};
+    ebb_status status = tool_plans_folder(t); /* before the work, not after it */
+    if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, options);
-    ebb_status status =
+    status =
         ebb_frontier(t->env, model, t->args.dims, t->args.n_dims, options, &request, &result);
     tool_progress_end(&progress);
     status = tell(t, result, status);

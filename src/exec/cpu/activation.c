@@ -91,12 +91,17 @@ static ebb_status gelu_launch(ebb_backend *backend, const ebb_call *call, void *
 
 const ebb_kernel_info ebb_cpu_gelu = {.launch = gelu_launch};
 
+/* Beyond it s is 0 or 1 to the last bit, and powers of x would overflow. */
+#define GELU_FLAT 1e4F
+
 /* With s = 1 / (1 + exp(-2 u)): dy/dx = s + x * s * (1 - s) * 2 u', and 2 u' = -(A + 3 B x^2). */
 CPU_VECTOR static void gelu_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const gelu g = *(const gelu *)ctx;
 #pragma omp simd
     for (int64_t i = begin; i < end; i++) {
-        const float x = g.x[i], e = cpu_exp(x * (A + B * (x * x))), s = 1 / (1 + e);
+        const float wide = g.x[i]; /* a NaN passes */
+        const float x = wide > GELU_FLAT ? GELU_FLAT : wide < -GELU_FLAT ? -GELU_FLAT : wide;
+        const float e = cpu_exp(x * (A + B * (x * x))), s = 1 / (1 + e);
         const float slope = x * -(A + 3 * B * (x * x));
         g.to[i] = g.dy[i] * (s + s * (e * s) * slope);
     }

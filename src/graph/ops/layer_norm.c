@@ -75,8 +75,7 @@ static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 
 static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const bool wants_x = ebb_grad_wants(rw, node, X);
-    /* Statistics of this x depend on a param just where x does: all that can be seen of it here. */
-    if (ebb_grad_wants(rw, node, MEAN) != wants_x || ebb_grad_wants(rw, node, VARIANCE) != wants_x) {
+    if (!ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_ln_stats)) {
         ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
                        "ln_apply: mean and variance are not ln_stats of this x: use layer_norm");
         return;

@@ -131,11 +131,11 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     return ebb_rw_emit(rw, &ebb_op_bn_apply, in, 5, node->attr)[0];
 }
 
-/* Statistics of this x depend on a param just where x does; all that can be seen here of what `batch`
- * claims. */
+/* Is it true what `batch` claims, and do other statistics not depend on a param? */
 static bool statistics_check(ebb_rewriter *rw, const ebb_node *node, bool batch) {
-    bool due = batch && ebb_grad_wants(rw, node, X);
-    if (ebb_grad_wants(rw, node, MEAN) == due && ebb_grad_wants(rw, node, VARIANCE) == due) return true;
+    if (batch ? ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_bn_stats)
+              : !ebb_grad_wants(rw, node, MEAN) && !ebb_grad_wants(rw, node, VARIANCE))
+        return true;
     ebb_build_fail(
         ebb_rw_builder(rw), EBB_BAD_INPUT,
         batch ? "bn_apply: batch=true, but mean and variance are not bn_stats of this x: say batch=false"
