@@ -70,6 +70,14 @@ uint32_t ebb_seed_even_cuts(const ebb_space *space, uint32_t n, uint32_t *cuts);
  * producer first. Writes n_genes ids at most, returns how many; EBB_NONE: no memory. */
 uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order);
 
+/* Cuts after blocks: at the ops that write what crosses a joint (below), every n-th of them; merge: of
+ * joints one op apart only the last counts. cuts: room for n_joints. Returns how many. */
+uint32_t ebb_seed_block_cuts(const ebb_space *space, const uint32_t *joints, uint32_t n_joints,
+                             uint32_t every, bool merge, uint32_t *cuts);
+
+/* Offers what an online rule drops that sees one op after the other (seeds_online.c), at a sweep of limits.
+ * EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_seed_online(ebb_search *search);
 /* Offers the certificate's splits into kept and recomputed values at a sweep of prices. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_seed_from_cut(ebb_search *search);
 
@@ -100,6 +108,8 @@ void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, u
 /* Leaves the answer in search->members[0].best_genes; the seeds are in the pool already, scored.
  * EBB_INTERRUPTED when stopped early (the best so far stands). */
 EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
+/* Crossing and mutation only: EBB_WITHOUT_ANNEALING. */
+EBB_CHECKED ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *request);
 EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
 /* Scores every candidate; for spaces with no more of them than the effort (all of it, whatever the part).
  */

@@ -87,40 +87,25 @@ uint32_t ebb_seed_greedy_order(const ebb_space *space, uint32_t *order) {
     return n;
 }
 
-uint32_t ebb_gene_position(const ebb_space *space, uint32_t gene) {
-    const ebb_gene *g = &space->genes[gene];
-    return g->kind == EBB_GENE_GAP ? space->values[g->subject].producer : g->subject;
+/* Does the op write what a later forward op reads? That is what crosses the joint after it. */
+static bool ends_block(const ebb_space *space, uint32_t op) {
+    const ebb_space_op *at = &space->ops[op];
+    for (uint32_t k = 0; k < at->n_out; k++) {
+        const ebb_space_value *v = &space->values[space->outs[at->first_out + k]];
+        for (uint32_t gap = 0; v->first_gap != EBB_NONE && gap + 1 < v->n_gaps; gap++)
+            if (space->graph->ops[space->genes[v->first_gap + gap].end].phase == EBB_FORWARD) return true;
+    }
+    return false;
 }
 
-const uint32_t *ebb_space_joints(ebb_arena *arena, const ebb_space *space, uint32_t *n_joints) {
-    const ebb_pgraph *graph = space->graph;
-    uint32_t n = space->n_ops, open = 0;
-    uint32_t *last = EBB_NEW(arena, uint32_t, graph->n_values), *ends = EBB_NEW(arena, uint32_t, n + 1);
-    uint32_t *joints = EBB_NEW(arena, uint32_t, n + 1);
-    *n_joints = 0;
-    if (!last || !ends || !joints) return NULL;
-    memset(last, 0, graph->n_values * sizeof(*last)); /* 0: nobody; the first op reads nothing that is made */
-    memset(ends, 0, (n + 1) * sizeof(*ends));
-    for (uint32_t p = 0; p < n; p++)
-        for (uint32_t k = 0; graph->ops[p].phase == EBB_FORWARD && k < graph->ops[p].n_in; k++)
-            last[graph->ops[p].in[k]] = p;
-    for (uint32_t p = 0; p <= n; p++) {
-        open -= ends[p];
-        if (open <= 1) joints[(*n_joints)++] = p;
-        for (uint32_t k = 0; p < n && graph->ops[p].phase == EBB_FORWARD && k < graph->ops[p].n_out; k++) {
-            uint32_t end = last[graph->ops[p].out[k]];
-            if (end <= p) continue;
-            open++;
-            ends[end + 1]++; /* end < n */
-        }
+uint32_t ebb_seed_block_cuts(const ebb_space *space, const uint32_t *joints, uint32_t n_joints,
+                             uint32_t every, bool merge, uint32_t *cuts) {
+    uint32_t n = 0, seen = 0;
+    for (uint32_t k = 0; k < n_joints; k++) {
+        if (joints[k] == 0 || !ends_block(space, joints[k] - 1)) continue;
+        bool next_too = k + 1 < n_joints && joints[k + 1] == joints[k] + 1 && ends_block(space, joints[k]);
+        if (merge && next_too) continue;
+        if (++seen % every == 0) cuts[n++] = joints[k] - 1;
     }
-    return joints;
-}
-
-void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
-                   uint8_t *child) {
-    for (uint32_t k = 0; k < space->n_genes; k++) {
-        uint32_t at = ebb_gene_position(space, k);
-        child[k] = at >= begin && at < end ? b[k] : a[k];
-    }
+    return n;
 }

@@ -42,7 +42,8 @@ int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b) {
 
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
-    if (candidate->best.excess_bytes == INT64_MAX && n > 0) return; /* only pins make the first one invalid */
+    if (candidate->best.excess_bytes == INT64_MAX && n > 0)
+        return; /* only pins make the first one invalid */
     while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
     if (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) == 0) return;
     if (at == n && n == search->max_members) return;
@@ -105,7 +106,8 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     s->scratch_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     s->pinned_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     uint32_t *free_genes = EBB_NEW(&s->arena, uint32_t, space->n_genes);
-    if (!s->scorers || !s->members || !s->scratch_genes || !s->pinned_genes || !free_genes) return EBB_NO_MEMORY;
+    if (!s->scorers || !s->members || !s->scratch_genes || !s->pinned_genes || !free_genes)
+        return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < space->n_genes; k++)
         if (space->genes[k].n_states > 1) {
             free_genes[s->n_free++] = k;
@@ -146,60 +148,6 @@ static void close_search(ebb_search *s) {
     for (uint32_t k = 0; s->scorers && k < s->n_workers; k++) ebb_scorer_destroy(s->scorers[k]);
     for (uint32_t k = 0; s->rescorers && k < s->n_workers; k++) ebb_rescorer_destroy(s->rescorers[k]);
     ebb_arena_deinit(&s->arena);
-}
-
-/* ---- seeds
- * --------------------------------------------------------------------------------------------------- */
-
-static void seed_cuts(ebb_search *s, const uint32_t *cuts, uint32_t n_cuts) {
-    for (uint8_t state = EBB_HOLD; state <= EBB_RELEASE; state++) {
-        ebb_seed_cuts(s->space, cuts, n_cuts, state, s->scratch_genes);
-        ebb_search_offer_genes(s, s->scratch_genes);
-    }
-}
-
-/* The shortest prefix of the greedy order that fits, by bisection. */
-static void seed_greedy(ebb_search *s, const uint32_t *order, uint32_t n) {
-    for (uint8_t state = EBB_HOLD; state <= EBB_RELEASE; state++) {
-        uint32_t low = 0, high = n;
-        while (low < high) {
-            uint32_t mid = (low + high) / 2;
-            memcpy(s->scratch_genes, s->space->base_genes, s->space->n_genes);
-            for (uint32_t k = 0; k < mid; k++) s->scratch_genes[order[k]] = state;
-            if (ebb_search_offer_genes(s, s->scratch_genes).excess_bytes > 0)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-    }
-}
-
-/* Genes of another graph may have states that these genes lack. */
-static bool fits_space(const ebb_space *space, const uint8_t *genes, uint32_t n) {
-    if (n != space->n_genes) return false;
-    for (uint32_t k = 0; k < n; k++)
-        if (genes[k] >= space->genes[k].n_states) return false;
-    return true;
-}
-
-static ebb_status seed_pool(ebb_search *s, const ebb_select_request *request) {
-    const ebb_space *space = s->space;
-    ebb_search_offer_genes(s, space->base_genes);
-    if (request->warm_genes && fits_space(space, request->warm_genes, request->n_warm_genes))
-        ebb_search_offer_genes(s, request->warm_genes);
-    uint32_t *list = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
-    if (!list) return EBB_NO_MEMORY;
-    int64_t peak = ebb_search_base_peak(s), tries = ebb_min_i64(request->config.thresh_nr_try, 1000);
-    for (int64_t t = peak / 2; t >= 1024; t /= 2)
-        seed_cuts(s, list, ebb_seed_threshold_cuts(space, t, list));
-    for (int64_t k = 1; k <= tries; k++)
-        seed_cuts(s, list, ebb_seed_threshold_cuts(space, peak / (tries + 1) * k, list));
-    for (uint32_t n = 1; n * n <= 4 * (uint64_t)space->n_ops; n = n * 3 / 2 + 1)
-        seed_cuts(s, list, ebb_seed_even_cuts(space, n, list));
-    uint32_t n_order = ebb_seed_greedy_order(space, list);
-    if (n_order == EBB_NONE) return EBB_NO_MEMORY;
-    seed_greedy(s, list, n_order);
-    return ebb_seed_from_cut(s);
 }
 
 /* ---- the answer
@@ -245,14 +193,15 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
         ebb_search_offer_genes(s, s->space->base_genes);
         return request->method == EBB_METHOD_NONE ? EBB_OK : ebb_select_megengine(s, request);
     }
-    ebb_status status = seed_pool(s, request);
-    if (status != EBB_OK) return status;
+    ebb_status status = ebb_seed_pool(s, request);
+    if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     /* Running everything once is the fastest there is, unless ops have a choice: when it fits, it is the
      * answer. */
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
-    return ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request)
-                                                : ebb_select_genetic(s, request);
+    if (request->without & EBB_WITHOUT_ANNEALING) return ebb_select_plain(s, request);
+    return request->without == 0 && ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request)
+                                                                         : ebb_select_genetic(s, request);
 }
 
 static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {
@@ -260,9 +209,10 @@ static ebb_status select_by_method(ebb_search *s, const ebb_select_request *requ
     if (ended != EBB_OK && ended != EBB_INTERRUPTED) return ended;
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == INT64_MAX)
-        return ended != EBB_OK ? ended
-                               : ebb_fail(s->env, EBB_OVER_BUDGET,
-                                          "no schedule was found that drops all that is pinned to be dropped");
+        return ended != EBB_OK
+                   ? ended
+                   : ebb_fail(s->env, EBB_OVER_BUDGET,
+                              "no schedule was found that drops all that is pinned to be dropped");
     if (request->method == EBB_METHOD_BUDGET && best->excess_bytes > 0)
         return ended != EBB_OK
                    ? ended

@@ -5,7 +5,8 @@
 #include "sublinear/search.h"
 
 /* A valid candidate joins the pool if it is better than the pool's worst and no member is worth the same,
- * for that is nearly always a copy; the first one joins whatever it is. The pool is kept sorted, best first. */
+ * for that is nearly always a copy; the first one joins whatever it is. The pool is kept sorted, best
+ * first. */
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate);
 /* Scores genes and offers them. Returns their worth. */
 ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes);
@@ -16,5 +17,22 @@ EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_r
                                           bool *go_on);
 /* Candidates after which a search should look at the clock and the stop flag again. */
 uint32_t ebb_search_round(const ebb_search *search);
+
+/* Offers no recomputation, the warm genes and all seeds (or those that the request asks for).
+ * EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_seed_pool(ebb_search *search, const ebb_select_request *request);
+
+/* What crosses members of the pool: the joints to cut at and a random stream of its own. */
+typedef struct ebb_crossing {
+    const uint32_t *joints;
+    uint32_t n_joints;
+    bool copies; /* children are copies of one parent: EBB_WITHOUT_CROSSOVER */
+    ebb_rng rng;
+} ebb_crossing;
+/* Lives in the search's arena. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_crossing_open(ebb_crossing *crossing, ebb_search *search,
+                                         const ebb_select_request *request);
+/* child = two of the pool's best, cut at two joints. The pool is not empty and some gene is free. */
+void ebb_cross_pool(ebb_crossing *crossing, const ebb_search *search, uint8_t *child);
 
 #endif

@@ -16,7 +16,6 @@
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
-#define PARENTS           10  /* of the pool may be crossed */
 
 /* Temperatures, relative to the time of an average op; each of so many stages is cooler by a factor. */
 #define STAGES            64
@@ -25,7 +24,7 @@
 #define WARM              0.4
 #define WARM_COOLING      0.96 /* to 0.03 */
 
-#define STRICT            24.0  /* weight of bytes over the limit */
+#define STRICT            24.0 /* weight of bytes over the limit */
 /* When the peak is all that counts: the weight of a peak above the best so far, and how much hotter. */
 #define LEAST             100.0
 #define LEAST_HEAT        10.0
@@ -40,9 +39,7 @@ typedef struct generation {
     uint32_t n, n_founders; /* generations */
     uint32_t n_stage;       /* candidates of a founder in a stage; a child has half of them */
     uint32_t n_last;        /* of the last generation, which comes on top */
-    const uint32_t *joints;
-    uint32_t n_joints;
-    ebb_rng rng;
+    ebb_crossing crossing;
 } generation;
 
 static void anneal_island(void *ctx, uint32_t i, uint32_t worker) {
@@ -115,31 +112,9 @@ static void found(generation *g, uint32_t i, uint32_t at) {
     memcpy(g->islands[i].genes, from, s->space->n_genes);
 }
 
-/* The last joint up to the op of a gene drawn at random. */
-static uint32_t any_joint(generation *g) {
-    const ebb_search *s = g->search;
-    uint32_t at = ebb_gene_position(s->space, s->free_genes[ebb_rng_below(&g->rng, s->n_free)]) + 1;
-    uint32_t low = 0, high = g->n_joints;
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (g->joints[mid] <= at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > 0 ? g->joints[low - 1] : 0;
-}
-
-/* Of two parents, one is drawn as the better of two draws. */
 static void cross(generation *g, uint32_t i) {
-    ebb_search *s = g->search;
-    uint32_t n = s->n_members < PARENTS ? s->n_members : PARENTS;
-    uint32_t a = ebb_rng_below(&g->rng, n), other = ebb_rng_below(&g->rng, n);
-    uint32_t b = ebb_rng_below(&g->rng, n), from = any_joint(g), to = any_joint(g);
-    if (other < a) a = other;
     g->warm[i] = true;
-    ebb_crossover(s->space, s->members[a].best_genes, s->members[b].best_genes, from < to ? from : to,
-                  from < to ? to : from, g->islands[i].genes);
+    ebb_cross_pool(&g->crossing, g->search, g->islands[i].genes);
 }
 
 /* The pool's best go on, one on each island; the best itself on what is left. */
@@ -166,7 +141,9 @@ static uint32_t start_generation(generation *g, uint32_t at) {
 /* ---- the selector ---------------------------------------------------------------------------------------
  */
 
-static uint32_t whole_number(double x) { return x < 1 ? 1 : x > INT32_MAX / 2 ? INT32_MAX / 2 : (uint32_t)x; }
+static uint32_t whole_number(double x) {
+    return x < 1 ? 1 : x > INT32_MAX / 2 ? INT32_MAX / 2 : (uint32_t)x;
+}
 
 /* How many generations, and how long: so many founders as can be annealed well. */
 static void share_effort(generation *g) {
@@ -193,8 +170,7 @@ static ebb_status open_generation(generation *g, ebb_search *search, const ebb_s
     g->islands = EBB_NEW(arena, ebb_member, g->n_islands);
     g->plans = EBB_NEW(arena, ebb_anneal_plan, g->n_islands);
     g->warm = EBB_NEW(arena, bool, g->n_islands);
-    g->joints = ebb_space_joints(arena, search->space, &g->n_joints);
-    if (!g->islands || !g->plans || !g->warm || !g->joints) return EBB_NO_MEMORY;
+    if (!g->islands || !g->plans || !g->warm) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < g->n_islands; i++) {
         ebb_member *m = &g->islands[i];
         m->genes = EBB_NEW(arena, uint8_t, search->space->n_genes);
@@ -202,9 +178,8 @@ static ebb_status open_generation(generation *g, ebb_search *search, const ebb_s
         if (!m->genes || !m->best_genes) return EBB_NO_MEMORY;
         ebb_rng_init(&m->rng, request->seed, 1 + i);
     }
-    ebb_rng_init(&g->rng, request->seed, 0);
     share_effort(g);
-    return EBB_OK;
+    return ebb_crossing_open(&g->crossing, search, request);
 }
 
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {

@@ -35,6 +35,27 @@ typedef enum ebb_pin {
     EBB_PIN_DROP, /* not held from its last forward reader to its first backward one */
 } ebb_pin;
 
+/* Parts that a search goes without, as bits. For benches and tests, to see what a part is worth: 0
+ * elsewhere. With any of them, small spaces are searched as large ones are, not tried out. */
+typedef enum ebb_without {
+    EBB_WITHOUT_CROSSOVER = 1, /* children are copies of one parent */
+    EBB_WITHOUT_ANNEALING = 2, /* children are crossings with one gene changed at random, scored once */
+    EBB_WITHOUT_SEEDS = 4,     /* the pool begins with no recomputation (and the warm genes) only */
+    EBB_WITHOUT_SEARCH = 8,    /* the best seed is the answer */
+} ebb_without;
+
+/* Seeds that are offered to the pool; no recomputation is in it in any case. */
+typedef enum ebb_seeds {
+    EBB_SEEDS_ALL,
+    EBB_SEEDS_EVEN_CUTS,
+    EBB_SEEDS_THRESHOLD_CUTS,
+    EBB_SEEDS_BLOCKS,      /* cuts at the joints between blocks */
+    EBB_SEEDS_GREEDY,      /* most bytes x gap length per time first */
+    EBB_SEEDS_ONLINE,      /* dropped on the way when memory runs out, as in DTR */
+    EBB_SEEDS_CERTIFICATE, /* the minimum cuts of the lower bound */
+    EBB_N_SEEDS,
+} ebb_seeds;
+
 typedef struct ebb_select_request {
     const ebb_pgraph *graph;
     ebb_method method;
@@ -52,6 +73,8 @@ typedef struct ebb_select_request {
     /* An ebb_pin for each of graph->n_values, or NULL: all free. BUDGET and LEAST only. What is dropped can
      * be made again. Warm genes may have been found without them. */
     const uint8_t *pins;
+    uint32_t without;     /* ebb_without bits: 0, but in benches and tests */
+    ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
     void *progress_ctx;
 } ebb_select_request;

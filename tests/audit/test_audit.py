@@ -102,6 +102,14 @@ class Case:
         for b in self.buffers:
             b['lower'], b['upper'] = b['lower'] - (b['lower'] > t), b['upper'] - (b['upper'] > t)
 
+    def share_operand(self, name):
+        """The op's third operand becomes the first one, whenever it runs."""
+        inputs = self.op(name)['inputs']
+        inputs[2] = inputs[0]
+        for step in self.steps:
+            if self.ops[step['op']]['name'] == name:
+                step['reads'][2] = step['reads'][0]
+
     def repeat_last(self, name):
         """Runs the op once more, after all other steps, into new bytes."""
         step = copy.deepcopy(self.step(name))
@@ -181,9 +189,7 @@ CORRUPTIONS = [
     ('bytes lost before a read', onto('h1', 'x'), 'are held by'),
     ('an output lost before the end', onto('g0', 'loss'), 'at the end: the bytes of'),
     ('in place without leave', put((lambda c: c.op('r3'), 'in_place'), []), 'is written over the operand'),
-    ('in place of a shared operand', lambda c: (c.op('r3')['inputs'].__setitem__(2, c.op('r3')['inputs'][0]),
-                                                c.step('r3')['reads'].__setitem__(2, c.step('r3')['reads'][0])),
-     'is written over the operand'),
+    ('in place of a shared operand', lambda c: c.share_operand('r3'), 'is written over the operand'),
     ('a smaller arena', put((plan, 'arena_bytes'), lambda n: n - 64), 'arena_bytes is'),
     ('a smaller persistent region', put((plan, 'persistent_bytes'), lambda n: n - 64), 'persistent_bytes is'),
     ('a smaller total', put((plan, 'total_bytes'), lambda n: n - 77), 'total_bytes is'),

@@ -49,6 +49,22 @@ Test(fault, select_without_memory_fails_cleanly) {
     end_env(env);
 }
 
+Test(fault, the_search_without_a_part_of_it_fails_cleanly) {
+    static const uint32_t rows[] = {EBB_WITHOUT_SEARCH, EBB_WITHOUT_ANNEALING, EBB_WITHOUT_CROSSOVER};
+    fault_memory memory;
+    ebb_env *env = start_fault_env(&memory);
+    ebb_pgraph *graph = small_graph(env);
+    for (size_t k = 0; k < EBB_COUNT(rows); k++) {
+        ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
+        request.effort = 100;
+        request.without = rows[k];
+        cr_assert_gt(refuse_all(env, &memory, &request), 10);
+    }
+    ebb_pgraph_destroy(graph);
+    cr_assert_eq(memory.n_wrong_frees, 0);
+    end_env(env);
+}
+
 Test(fault, a_space_small_enough_for_every_candidate_too) {
     fault_memory memory;
     ebb_env *env = start_fault_env(&memory);
