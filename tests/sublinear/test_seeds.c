@@ -232,7 +232,8 @@ Test(without, each_part_makes_a_difference) {
     ebb_pgraph *graph = blocks(env, 40);
     int64_t budget = base_score(env, graph, 64).peak_bytes * 6 / 10;
     ebb_select_request request = small_request(graph, EBB_METHOD_BUDGET, budget);
-    request.effort = 1000;
+    request.effort = 20000;
+    request.config.genetic_nr_iter = 10;
     ebb_selection *whole = select_ok(env, &request);
     for (size_t k = 0; k < EBB_COUNT(rows); k++) {
         request.without = rows[k];
