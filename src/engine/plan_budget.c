@@ -71,17 +71,22 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     if (!least.plan) return status;
     bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
-    if (status == EBB_OK && fits(p, smallest->plan)) {
+    bool fit = fits(p, smallest->plan);
+    /* Live bytes that fit, but pack badly, may have a neighbour that packs better. */
+    bool near = smallest->selection->peak_bytes <= p->options->budget_bytes - p->standing_bytes;
+    if (status == EBB_OK && (fit || near)) {
         status = ebb_planner_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
-        if (status == EBB_OVER_BUDGET) status = EBB_OK;
+        if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
     } else if (status == EBB_OK) {
+        status = EBB_OVER_BUDGET;
+    }
+    if (status == EBB_OVER_BUDGET)
         status = ebb_fail(
             p->env, EBB_OVER_BUDGET,
             "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
             "them persistent or fixed); raise the budget or lower the batch",
             p->facts->name, (long long)p->options->budget_bytes, (long long)smallest->plan->total_bytes,
             (long long)p->standing_bytes);
-    }
     offer(p, out, &least);
     return status;
 }
