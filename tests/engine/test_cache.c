@@ -178,7 +178,7 @@ static void set_row(bench *b, int row) {
 Test(cache, whatever_an_answer_depends_on_is_another_plan_there) {
     bench b;
     open_bench(&b, MODEL);
-    b.options.budget_bytes = 24000;
+    b.options.budget_bytes = 26000;
     ebb_options first = b.options;
     free(plan(&b));
     for (int row = 0; row < 15; row++) {

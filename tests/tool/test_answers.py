@@ -360,7 +360,7 @@ def an_interrupt_ends_the_search(t):
 def an_interrupt_of_frontier_tells_what_was_found(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     for seconds in (1, 2, 4, 8, 16):  # the smallest plan is searched first
-        stderr = interrupted(t, seconds, "frontier", "long.json", "--points", "60", "--effort", "200000", "-o", "f.json")
+        stderr = interrupted(t, seconds, "frontier", "long.json", "--points", "60", "--effort", "40000", "-o", "f.json")
         if b"before" not in stderr:
             break
         equal(stderr, b"ebb: interrupted before there was an answer\n", "the line")
