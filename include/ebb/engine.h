@@ -103,8 +103,8 @@ EBB_API void ebb_options_init(ebb_options *options);
 
 /* Plans the model at these dimensions (a name that the model lacks is EBB_USAGE). Planning graphs take no
  * dims. The plan needs no device memory. Within a budget it is the fastest of all that were packed, and
- * never slower than the baseline where that fits. EBB_OVER_BUDGET names the smallest budget found that
- * fits. On EBB_INTERRUPTED *out may hold the best plan so far. */
+ * never slower than the baseline where that fits and nothing is to be dropped. EBB_OVER_BUDGET names the
+ * smallest budget found that fits. On EBB_INTERRUPTED *out may hold the best plan so far. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model,
                                               const ebb_dim_binding *dims, uint32_t n_dims,
                                               const ebb_options *options, ebb_plan **out);

@@ -13,7 +13,7 @@ typedef struct clip_pass {
     ebb_id *param; /* [old values] the param whose gradient this is, or EBB_NONE */
 } clip_pass;
 
-/* Fills param. A model may use a gradient's name for a value of its own: that one is computed forward. */
+/* Fills param. */
 static ebb_status params_find(clip_pass *s, uint32_t *n_found) {
     const ebb_graph *old = s->rw.old;
     ebb_names names = {0};
@@ -23,11 +23,8 @@ static ebb_status params_find(clip_pass *s, uint32_t *n_found) {
         status = ebb_names_add(s->rw.env, &names, old->values[id].name, id);
     }
     for (ebb_id p = 0; p < old->n_values && !status; p++) {
-        if (old->values[p].role != EBB_ROLE_PARAM || old->values[p].producer != EBB_NONE) continue;
-        const char *name = ebb_rw_join(&s->rw, old->values[p].name, ".grad");
-        const ebb_id g = name ? ebb_names_find(&names, name, strlen(name)) : EBB_NONE;
-        if (g == EBB_NONE || old->values[g].producer == EBB_NONE) continue;
-        if (old->nodes[old->values[g].producer].phase != EBB_BACKWARD) continue;
+        const ebb_id g = ebb_rw_gradient(&s->rw, &names, p);
+        if (g == EBB_NONE) continue;
         s->param[g] = p;
         (*n_found)++;
     }

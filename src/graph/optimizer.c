@@ -66,15 +66,6 @@ static void readers_find(update_pass *s) {
     }
 }
 
-/* The gradient that has this name, or EBB_NONE. A model may use the name for a value of its own: that one
- * is computed forward. */
-static ebb_id gradient_find(const update_pass *s, const char *name) {
-    const ebb_graph *old = s->rw.old;
-    ebb_id g = old_find(s, name);
-    if (g == EBB_NONE || old->values[g].producer == EBB_NONE) return EBB_NONE;
-    return old->nodes[old->values[g].producer].phase == EBB_BACKWARD ? g : EBB_NONE;
-}
-
 /* Finds each param's gradient, and the node behind which its update stands. */
 static void params_find(update_pass *s) {
     const ebb_graph *old = s->rw.old;
@@ -83,13 +74,11 @@ static void params_find(update_pass *s) {
          p-- > 0 && !ebb_rw_failed(&s->rw);) { /* backwards: lists grow at the front */
         const ebb_value *v = &old->values[p];
         s->gradient[p] = EBB_NONE;
-        if (v->role != EBB_ROLE_PARAM || v->producer != EBB_NONE) continue;
-        const char *name = ebb_rw_join(&s->rw, v->name, ".grad");
-        ebb_id g = name ? gradient_find(s, name) : EBB_NONE;
+        ebb_id g = ebb_rw_gradient(&s->rw, &s->names, p);
         if (g == EBB_NONE) continue;
         if (!ebb_type_equal(&old->values[g].type, &v->type)) {
-            ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s", name,
-                           v->name);
+            ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s",
+                           old->values[g].name, v->name);
             return;
         }
         ebb_id ready = old->values[g].producer;

@@ -43,5 +43,8 @@ EBB_CHECKED ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out);
 ebb_id ebb_rw_alias(ebb_rewriter *rw, ebb_id value, const char *name);
 /* "%w" and ".grad" in scratch; NULL on a latched error. */
 const char *ebb_rw_join(ebb_rewriter *rw, const char *name, const char *suffix);
+/* The gradient that ebb_grad gave a param, by its name (%w.grad of %w), or EBB_NONE. names: of the old
+ * graph. A model may use the name for a value of its own: that one is computed forward. */
+ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param);
 
 #endif

@@ -153,11 +153,11 @@ static void share_effort(generation *g) {
     double n = founders / (FOUNDERS + (1 - FOUNDERS) / 2);
     g->n = n < MIN_GENERATIONS ? MIN_GENERATIONS : n > MAX_GENERATIONS ? MAX_GENERATIONS : (uint32_t)n;
     if (iterations > 0) g->n = (uint32_t)ebb_min_i64(iterations, 100000);
-    double most = (double)s->effort / ((double)STAGES * g->n_islands); /* of one candidate a stage */
-    if (g->n > most) g->n = most < 1 ? 1 : (uint32_t)most;
+    double each =
+        (double)s->effort / ((double)STAGES * g->n_islands); /* candidates of a stage of them all */
+    if (g->n > each) g->n = each < 1 ? 1 : (uint32_t)each;
     g->n_founders = 1 + (uint32_t)(FOUNDERS * (g->n - 1));
     double halves = (double)g->n + g->n_founders; /* a founder counts two, a child one */
-    double each = (double)s->effort / ((double)STAGES * g->n_islands);
     g->n_stage = whole_number(2 * (1 - LAST) * each / halves);
     g->n_last = whole_number(LAST * each);
 }

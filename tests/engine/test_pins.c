@@ -55,9 +55,10 @@ Test(pins, names_and_globs_become_a_pin_for_each_value) {
         {{{"*"}, {0}}, "kkkkkkkkkk"},
         {{{"x", "w*"}, {0}}, "kk......k."},
         {{{0}, {"l1.b"}}, "...d......"},
-        {{{0}, {"%l2.v"}}, NULL}, /* a view */
+        {{{0}, {"%l2.v"}}, NULL},        /* a view */
         {{{0}, {"l1.a"}}, "..d......d"}, /* both of that name */
-        {{{0}, {"*"}}, "..dd.....d"},    /* not x, w: given; l2.v: a view; y, s: an output's op; l2.t, w.next: once */
+        {{{0}, {"*"}},
+         "..dd.....d"}, /* not x, w: given; l2.v: a view; y, s: an output's op; l2.t, w.next: once */
         {{{0}, {"l2.?"}}, NULL}, /* l2.v and l2.t */
         {{{0}, {"%l1.*", "l1.b"}}, "..dd.....d"},
         {{{"l1.b", "l1.b"}, {"l1.a", "l1.?a"}}, NULL}, /* l1.?a fits nothing */
@@ -101,6 +102,7 @@ Test(pins, what_cannot_be_is_one_line_that_names_it) {
         {{{0}, {"w.next"}}, "value %w.next cannot be dropped: what makes it runs once"},
         {{{"l1.*"}, {"l1.b"}}, "value %l1.b is both kept and dropped"},
         {{{"l1.b"}, {"*"}}, "value %l1.b is both kept and dropped"},
+        {{{"l2.v"}, {"l1.b"}}, "value %l2.v is kept, and %l1.b, which goes with it, is dropped"},
         {{{0}, {"l2.v"}}, "value %l2.v cannot be dropped: it is a view"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -408,6 +408,17 @@ static const struct {
      "%x = param f32[2,3]\n%g = param f32[3]\n%m = input f32[2]\n"
      "%y = ln_apply %x, %m, %m, %g, %g",
      "ln_apply: mean and variance are not ln_stats of this x"},
+    {"statistics of rows of another x that depends on a param, too",
+     "%x = param f32[2,3]\n%o = param f32[2,3]\n%g = param f32[3]\n%m, %v = ln_stats %o\n"
+     "%y = ln_apply %x, %m, %v, %g, %g",
+     "ln_apply: mean and variance are not ln_stats of this x"},
+    {"statistics of rows that are not a pair",
+     "%x = param f32[2,3]\n%g = param f32[3]\n%m, %v = ln_stats %x\n%y = ln_apply %x, %v, %m, %g, %g",
+     "ln_apply: mean and variance are not ln_stats of this x"},
+    {"batch statistics of another x that depends on a param, too",
+     "%x = param f32[2,3]\n%o = param f32[2,3]\n%g = param f32[3]\n%m, %v = bn_stats %o\n"
+     "%y = bn_apply %x, %m, %v, %g, %g batch=true",
+     "bn_apply: batch=true, but mean and variance are not bn_stats of this x"},
     {"statistics of rows read by anything else have no gradient",
      "%x = param f32[3,2]\n%z = input f32[2,3]\n%m, %v = ln_stats %x\n%y = bias %z, %v",
      "ln_stats: its mean and variance have no gradient of their own"},

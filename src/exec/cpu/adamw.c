@@ -1,5 +1,5 @@
 /* cpu/adamw.c: AdamW's update, and what clips gradients by their norm. Outputs may be the inputs' bytes. */
-#include "exec/cpu/cpu.h"
+#include "exec/cpu/row.h"
 
 #include <math.h>
 
@@ -63,9 +63,8 @@ const ebb_kernel_info ebb_cpu_count_step = {.launch = count_step_launch};
 /* ---- sum_squares --------------------------------------------------------------------------------------
  */
 
-/* Chunks by shape, each with a partial sum in scratch; within one, 16 lanes that are added in their order.
- */
-enum { LANES = 16, LEAST_CHUNK = 4096, MOST_CHUNKS = 64 };
+/* Chunks by shape, each with a partial sum in scratch. */
+enum { LEAST_CHUNK = 4096, MOST_CHUNKS = 64 };
 
 typedef struct squares {
     const float *x;
@@ -81,15 +80,9 @@ static int64_t chunks_of(const ebb_call *call) {
 CPU_VECTOR static void squares_span(const void *ctx, int64_t begin, int64_t end) {
     const squares *s = ctx;
     for (int64_t chunk = begin; chunk < end; chunk++) {
+        const int64_t first = cpu_cut(s->count, s->n_chunks, chunk);
         const int64_t next = cpu_cut(s->count, s->n_chunks, chunk + 1);
-        double lanes[LANES] = {0}, sum = 0;
-        for (int64_t i = cpu_cut(s->count, s->n_chunks, chunk); i < next; i += LANES) {
-            const int64_t width = ebb_min_i64(next - i, LANES);
-#pragma omp simd
-            for (int64_t k = 0; k < width; k++) lanes[k] += (double)s->x[i + k] * s->x[i + k];
-        }
-        for (int k = 0; k < LANES; k++) sum += lanes[k];
-        s->partial[chunk] = sum;
+        s->partial[chunk] = cpu_row_moment(s->x + first, next - first, 0, true);
     }
 }
 

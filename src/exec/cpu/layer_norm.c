@@ -1,11 +1,9 @@
-/* cpu/layer_norm.c: layer-norm of rows. A row's sums are in double, in 16 lanes that are added in their
- * order, so that vectors of any width give the same bits; each row is one thread's. The sums over rows go
- * through sums.h. */
+/* cpu/layer_norm.c: layer-norm of rows. A row's sums are in double (row.h) and one thread's. The sums over
+ * rows go through sums.h. */
+#include "exec/cpu/row.h"
 #include "exec/cpu/sums.h"
 
 #include <math.h>
-
-enum { LANES = 16 };
 
 typedef struct ln {
     const float *x, *mean, *variance, *gamma, *beta, *dy;
@@ -14,12 +12,6 @@ typedef struct ln {
     int64_t c, lanes; /* numbers in a row; ln_grad_sums: lanes of its sums */
     double eps;
 } ln;
-
-CPU_INLINE double lanes_total(const double lanes[LANES]) {
-    double total = 0;
-    for (int k = 0; k < LANES; k++) total += lanes[k];
-    return total;
-}
 
 static double inv_std(const ln *s, int64_t row) {
     return 1 / sqrt(s->variance[row] + s->eps);
@@ -32,27 +24,13 @@ static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, cpu_span 
 
 /* ---- ln_stats --------------------------------------------------------------------------------------- */
 
-/* Sums of x - center, or of their squares. */
-CPU_INLINE double row_sum(const float *x, int64_t c, double center, bool squares) {
-    double lanes[LANES] = {0};
-    for (int64_t i = 0; i < c; i += LANES) {
-        const int64_t width = ebb_min_i64(c - i, LANES);
-#pragma omp simd
-        for (int64_t k = 0; k < width; k++) {
-            const double d = x[i + k] - center;
-            lanes[k] += squares ? d * d : d;
-        }
-    }
-    return lanes_total(lanes);
-}
-
 CPU_VECTOR static void stats_span(const void *ctx, int64_t begin, int64_t end) {
     const ln *s = ctx;
     for (int64_t row = begin; row < end; row++) {
         const float *x = s->x + row * s->c;
-        const double center = row_sum(x, s->c, 0, false) / (double)s->c;
+        const double center = cpu_row_moment(x, s->c, 0, false) / (double)s->c;
         s->to_mean[row] = (float)center;
-        s->to_variance[row] = (float)(row_sum(x, s->c, center, true) / (double)s->c);
+        s->to_variance[row] = (float)(cpu_row_moment(x, s->c, center, true) / (double)s->c);
     }
 }
 
@@ -106,9 +84,9 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
         const float *x = s->x + row * s->c, *dy = s->dy + row * s->c, *gamma = s->gamma;
         const float center = s->mean[row], scale = (float)inv_std(s, row);
         float *dx = s->y + row * s->c;
-        double plain[LANES] = {0}, products[LANES] = {0};
-        for (int64_t i = 0; i < s->c; i += LANES) {
-            const int64_t width = ebb_min_i64(s->c - i, LANES);
+        double plain[CPU_ROW_LANES] = {0}, products[CPU_ROW_LANES] = {0};
+        for (int64_t i = 0; i < s->c; i += CPU_ROW_LANES) {
+            const int64_t width = ebb_min_i64(s->c - i, CPU_ROW_LANES);
 #pragma omp simd
             for (int64_t k = 0; k < width; k++) {
                 const double g = dy[i + k] * gamma[i + k];
@@ -116,8 +94,8 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
                 products[k] += g * ((x[i + k] - center) * scale);
             }
         }
-        const float shift = (float)(lanes_total(plain) / (double)s->c);
-        const float slope = (float)(lanes_total(products) / (double)s->c);
+        const float shift = (float)(cpu_row_join(plain) / (double)s->c);
+        const float slope = (float)(cpu_row_join(products) / (double)s->c);
 #pragma omp simd
         for (int64_t i = 0; i < s->c; i++)
             dx[i] = scale * (dy[i] * gamma[i] - shift - (x[i] - center) * scale * slope);

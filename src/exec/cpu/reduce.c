@@ -1,9 +1,9 @@
 /* cpu/reduce.c: sums along an axis, places repeated along one, and pictures upsampled. Sums are in double,
- * each one thread's; vectors run over what stands behind the axis, or where nothing does, over 16 lanes
- * added in order. */
-#include "exec/cpu/cpu.h"
+ * each one thread's; vectors run over what stands behind the axis, or where nothing does, over the lanes of
+ * row.h. */
+#include "exec/cpu/row.h"
 
-enum { TILE = 64, LANES = 16 };
+enum { TILE = 64 };
 
 typedef struct along {
     ebb_axis axis;
@@ -19,14 +19,7 @@ CPU_VECTOR static void rows_span(const void *ctx, int64_t begin, int64_t end) {
     const along *s = ctx;
     for (int64_t o = begin; o < end; o++) {
         const float *x = s->x + o * s->axis.size;
-        double lanes[LANES] = {0}, sum = 0;
-        for (int64_t i = 0; i < s->axis.size; i += LANES) {
-            const int64_t width = ebb_min_i64(s->axis.size - i, LANES);
-#pragma omp simd
-            for (int64_t k = 0; k < width; k++) lanes[k] += x[i + k];
-        }
-        for (int k = 0; k < LANES; k++) sum += lanes[k];
-        s->y[o] = (float)sum;
+        s->y[o] = (float)cpu_row_moment(x, s->axis.size, 0, false);
     }
 }
 

@@ -19,6 +19,26 @@ CPU_INLINE float cpu_row_sum(const float *x, int64_t n) {
     return sum;
 }
 
+CPU_INLINE double cpu_row_join(const double lanes[CPU_ROW_LANES]) {
+    double sum = 0;
+    for (int k = 0; k < CPU_ROW_LANES; k++) sum += lanes[k];
+    return sum;
+}
+
+/* In double: of x - center, or of their squares. */
+CPU_INLINE double cpu_row_moment(const float *x, int64_t n, double center, bool squares) {
+    double lanes[CPU_ROW_LANES] = {0};
+    for (int64_t i = 0; i < n; i += CPU_ROW_LANES) {
+        const int64_t width = ebb_min_i64(n - i, CPU_ROW_LANES);
+#pragma omp simd
+        for (int64_t k = 0; k < width; k++) {
+            const double d = x[i + k] - center;
+            lanes[k] += squares ? d * d : d;
+        }
+    }
+    return cpu_row_join(lanes);
+}
+
 /* At least `least`. A NaN is passed over. */
 CPU_INLINE float cpu_row_max(const float *x, int64_t n, float least) {
     float lanes[CPU_ROW_LANES], max = least;

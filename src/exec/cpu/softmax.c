@@ -55,14 +55,13 @@ CPU_VECTOR static void softmax_grad_span(const void *ctx, int64_t begin, int64_t
     for (int64_t row = begin; row < end; row++) {
         const float *y = r->x + row * r->k, *dy = r->dy + row * r->k;
         float *dx = r->to + row * r->k;
-        double lanes[CPU_ROW_LANES] = {0}, sum = 0;
+        double lanes[CPU_ROW_LANES] = {0};
         for (int64_t j = 0; j < r->k; j += CPU_ROW_LANES) {
             const int64_t width = ebb_min_i64(r->k - j, CPU_ROW_LANES);
 #pragma omp simd
             for (int64_t i = 0; i < width; i++) lanes[i] += (double)y[j + i] * dy[j + i];
         }
-        for (int i = 0; i < CPU_ROW_LANES; i++) sum += lanes[i];
-        const float inner = (float)sum;
+        const float inner = (float)cpu_row_join(lanes);
 #pragma omp simd
         for (int64_t j = 0; j < r->k; j++) dx[j] = y[j] * (dy[j] - inner);
     }
