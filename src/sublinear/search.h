@@ -24,6 +24,15 @@ typedef struct ebb_member {
     ebb_rng rng;
 } ebb_member;
 
+/* Ops that are alike: of one phase and kind, with the same time, and the same bytes and gaps of what they
+ * make. Of op i: ops[first[i] .. first[i] + count[i]), ascending, itself among them; like ops have the same
+ * first. */
+typedef struct ebb_alike {
+    const uint32_t *ops, *first, *count; /* [n_ops] each */
+    const uint32_t *genes;               /* free genes that stand at ops with a twin, ascending */
+    uint32_t n_genes;
+} ebb_alike;
+
 #define EBB_MAX_ISLANDS 32 /* what a round gives to workers: more of them would have nothing to do */
 
 typedef struct ebb_search {
@@ -39,8 +48,10 @@ typedef struct ebb_search {
     uint8_t *scratch_genes, *pinned_genes;
     const uint32_t *free_genes; /* genes with more than one state */
     uint32_t n_free;
+    ebb_alike alike; /* no genes where nothing is copied */
     bool any_choice; /* some op has alternatives or is optional: the base may not be the fastest */
     int64_t effort, n_scored;
+    int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;
 } ebb_search;
 
@@ -84,6 +95,15 @@ EBB_CHECKED ebb_status ebb_seed_from_cut(ebb_search *search);
 /* ---- improvement
  * ------------------------------------------------------------------------------------------- */
 
+/* Metropolis' rule with exp(-x) replaced by 1 / (1 + x + x^2/2 + x^3/6), which has the same start and a
+ * fatter tail: only + - * / on doubles, which give the same bits on every machine. */
+static inline bool ebb_metropolis(ebb_rng *rng, double rise, double temperature) {
+    if (rise <= 0) return true;
+    double x = rise / temperature;
+    if (x > 1000) return false;
+    return ebb_rng_unit(rng) * (1 + x * (1 + x * (0.5 + x / 6))) < 1;
+}
+
 typedef struct ebb_anneal_plan {
     uint32_t n;           /* candidates */
     double t0, t1;        /* temperature from and to, relative to the base time */
@@ -92,6 +112,9 @@ typedef struct ebb_anneal_plan {
 } ebb_anneal_plan;
 /* Simulated annealing from member->genes; keeps the best seen under the search's budget in best_genes. */
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
+/* In arena. O(n log n) for n ops. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_alike_find(ebb_arena *arena, const ebb_space *space, const uint32_t *free_genes,
+                                      uint32_t n_free, ebb_alike *out);
 /* Base position of what the gene decides: its op, or the op that makes its value. */
 uint32_t ebb_gene_position(const ebb_space *space, uint32_t gene);
 /* The base positions, ascending, before which at most one value crosses that forward ops have made and

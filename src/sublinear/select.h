@@ -4,6 +4,14 @@
 
 #include "sublinear/search.h"
 
+/* Candidates, when none are asked for. */
+int64_t ebb_search_default_effort(const ebb_space *space);
+/* A search with an empty pool for request->effort candidates. Close it also when this fails. EBB_NO_MEMORY.
+ */
+EBB_CHECKED ebb_status ebb_search_open(ebb_search *search, ebb_env *env, const ebb_space *space,
+                                       const ebb_select_request *request);
+void ebb_search_close(ebb_search *search); /* a zeroed one is allowed */
+
 /* A valid candidate joins the pool if it is better than the pool's worst and no member is worth the same,
  * for that is nearly always a copy; the first one joins whatever it is. The pool is kept sorted, best
  * first. */

@@ -16,6 +16,7 @@
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
+#define PATIENCE          2   /* generations without any member that fits before it is given up */
 
 /* Temperatures, relative to the time of an average op; each of so many stages is cooler by a factor. */
 #define STAGES            64
@@ -179,7 +180,9 @@ static ebb_status open_generation(generation *g, ebb_search *search, const ebb_s
         ebb_rng_init(&m->rng, request->seed, 1 + i);
     }
     share_effort(g);
-    return ebb_crossing_open(&g->crossing, search, request);
+    ebb_status status =
+        ebb_alike_find(arena, search->space, search->free_genes, search->n_free, &search->alike);
+    return status != EBB_OK ? status : ebb_crossing_open(&g->crossing, search, request);
 }
 
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
@@ -189,6 +192,10 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
     if (status == EBB_OK) status = open_generation(&g, search, request);
     for (uint32_t at = 0; status == EBB_OK && at <= g.n; at++) {
         bool go_on;
+        /* The least peak says more, and sooner, about a budget that is too small or nearly so. */
+        if (request->method == EBB_METHOD_BUDGET && at == PATIENCE &&
+            search->members[0].best.excess_bytes > 0)
+            break;
         uint32_t n_stage = start_generation(&g, at);
         status = run_generation(&g, n_stage, &go_on);
         if (!go_on) break;

@@ -36,12 +36,13 @@ typedef enum ebb_pin {
 } ebb_pin;
 
 /* Parts that a search goes without, as bits. For benches and tests, to see what a part is worth: 0
- * elsewhere. With any of them, small spaces are searched as large ones are, not tried out. */
+ * elsewhere. With any of them but the last, small spaces are searched as large ones are, not tried out. */
 typedef enum ebb_without {
     EBB_WITHOUT_CROSSOVER = 1, /* children are copies of one parent */
     EBB_WITHOUT_ANNEALING = 2, /* children are crossings with one gene changed at random, scored once */
     EBB_WITHOUT_SEEDS = 4,     /* the pool begins with no recomputation (and the warm genes) only */
     EBB_WITHOUT_SEARCH = 8,    /* the best seed is the answer */
+    EBB_WITHOUT_ORDER = 16,    /* the graph's own order of ops; small spaces are still tried out */
 } ebb_without;
 
 /* Seeds that are offered to the pool; no recomputation is in it in any case. */
@@ -71,7 +72,7 @@ typedef struct ebb_select_request {
     const uint8_t *warm_genes;
     uint32_t n_warm_genes;
     /* An ebb_pin for each of graph->n_values, or NULL: all free. BUDGET and LEAST only. What is dropped can
-     * be made again. Warm genes may have been found without them. */
+     * be made again, and ops stay in the graph's own order then. Warm genes may have been found without them. */
     const uint8_t *pins;
     uint32_t without;     /* ebb_without bits: 0, but in benches and tests */
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
@@ -84,7 +85,7 @@ typedef struct ebb_selection {
     ebb_step_choice *steps;
     uint32_t n_steps;
     uint32_t *alternative; /* [graph->n_ops] */
-    uint8_t *genes;        /* the candidate itself, for warm starts */
+    uint8_t *genes;        /* the candidate itself and its order, for warm starts; to be handed back only */
     uint32_t n_genes;
     int64_t peak_bytes, time_ns;
     int64_t n_candidates; /* scored */

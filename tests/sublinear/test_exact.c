@@ -49,9 +49,19 @@ typedef struct hits {
     uint32_t n_graphs, n_answers, n_optimal, n_traded;
 } hits;
 
+/* With other orders of the ops to choose from, the answer is no worse than the best of the graph's own. */
+static void check_orders(ebb_env *env, const ebb_select_request *request, const ebb_selection *own) {
+    ebb_select_request free_order = *request;
+    free_order.without = 0;
+    ebb_selection *found = select_ok(env, &free_order);
+    cr_assert(found->peak_bytes <= request->peak_budget_bytes && found->time_ns <= own->time_ns);
+    ebb_selection_destroy(found);
+}
+
 static void check_answers(ebb_env *env, const ebb_pgraph *graph, const optimum *best, hits *sum) {
     ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
     request.effort = 0;
+    request.without = EBB_WITHOUT_ORDER;
     ebb_selection *least = select_ok(env, &request);
     sum->n_answers++;
     sum->n_optimal += least->peak_bytes == best->least_peak;
@@ -63,6 +73,7 @@ static void check_answers(ebb_env *env, const ebb_pgraph *graph, const optimum *
         ebb_status status = ebb_select(env, &request, &found);
         sum->n_answers++;
         sum->n_optimal += status == EBB_OK && found->time_ns == best->times[k];
+        if (status == EBB_OK) check_orders(env, &request, found);
         sum->n_traded += best->times[k] > best->times[EBB_COUNT(best->times) - 1];
         if (status == EBB_OK) cr_assert(found->peak_bytes <= best->budgets[k]);
         ebb_selection_destroy(found);

@@ -92,6 +92,7 @@ Test(repeat, a_search_scores_as_many_candidates_as_its_effort) {
             ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
             request.effort = efforts[k];
             request.effort_part = part;
+            request.without = EBB_WITHOUT_ORDER;
             ebb_selection *found = select_ok(env, &request);
             int64_t asked = part ? efforts[k] / part : efforts[k];
             cr_assert(found->n_candidates > asked * 8 / 10 && found->n_candidates < asked * 11 / 10 + 400,

@@ -1,0 +1,30 @@
+/* sublinear/moves.h: how a candidate under annealing becomes its neighbour. */
+#ifndef EBB_SUBLINEAR_MOVES_H
+#define EBB_SUBLINEAR_MOVES_H
+
+#include "sublinear/search.h"
+
+enum { EBB_MAX_CHANGES = 256 }; /* genes of one move; what a move wants beyond is left as it is */
+
+typedef struct ebb_change {
+    uint32_t gene;
+    uint8_t old;
+} ebb_change;
+
+typedef struct ebb_annealer {
+    ebb_search *search;
+    ebb_member *member;
+    ebb_rescorer *rescorer; /* NULL: the space is not for it, every candidate is scored whole */
+    ebb_scorer *scorer;
+    ebb_change changes[EBB_MAX_CHANGES];
+    uint32_t n_changes;
+    uint32_t peak_position;
+    bool over; /* the current candidate is over the limit */
+} ebb_annealer;
+
+/* Changes the member's genes a little and lists what it changed: perhaps nothing. n_changes is 0 before. */
+void ebb_move(ebb_annealer *a);
+/* Takes back what is listed. */
+void ebb_move_undo(ebb_annealer *a);
+
+#endif
