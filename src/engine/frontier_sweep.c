@@ -84,7 +84,7 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
 
 static ebb_status plan_point(ebb_sweep *s, ebb_point *to, const ebb_point *larger) {
     ebb_status status = s->p.any_drop ? EBB_OK : carry(s, to, &s->base);
-    if (status != EBB_OK || (to->plan && !ebb_planner_any_choice(&s->p))) return status;
+    if (status != EBB_OK || (to->plan && !ebb_planner_may_be_faster(&s->p, to->plan))) return status;
     status = search(s, to, larger);
     if (status == EBB_OK && beats(&s->least, to) && fits(s->least.plan, to))
         status = search(s, to, &s->least);

@@ -54,8 +54,8 @@ EBB_CHECKED ebb_status ebb_planner_within(ebb_planner *p, const uint8_t *genes, 
 /* The plan of the least peak that is found, whatever the time: the same one for every budget.
  * EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_planner_least(ebb_planner *p, ebb_answer *out);
-/* Something else may be faster than running everything once as listed. */
-bool ebb_planner_any_choice(const ebb_planner *p);
+/* Some other schedule may take less time. */
+bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan);
 /* The baseline's figures, and the bound on the time within the options' budget. */
 EBB_CHECKED ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan);
 /* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */

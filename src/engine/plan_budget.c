@@ -91,17 +91,15 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     return status;
 }
 
-bool ebb_planner_any_choice(const ebb_planner *p) {
-    for (uint32_t i = 0; i < p->facts->n_ops; i++)
-        if (p->facts->ops[i].n_alternatives > 0 || p->facts->ops[i].optional) return true;
-    return false;
+bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan) {
+    return plan->time_ns > ebb_pgraph_least_time_ns(p->facts);
 }
 
 ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
     *out = (ebb_answer){0};
     const ebb_compiled *warm = p->hint.warm;
     ebb_status status = EBB_OK;
-    if (!fits(p, base->plan) || ebb_planner_any_choice(p) || p->any_drop) {
+    if (!fits(p, base->plan) || ebb_planner_may_be_faster(p, base->plan) || p->any_drop) {
         status = ebb_planner_within(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
         if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
     }

@@ -60,13 +60,34 @@ int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph) {
     return sum;
 }
 
+bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op) {
+    bool must = !op->optional || op->n_update > 0;
+    for (uint32_t k = 0; k < op->n_out; k++)
+        must = must || graph->values[op->out[k]].role == EBB_ROLE_OUTPUT;
+    return must;
+}
+
+int64_t ebb_pgraph_least_time_ns(const ebb_pgraph *graph) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const ebb_pop *op = &graph->ops[i];
+        int64_t least = op->time_ns;
+        for (uint32_t k = 0; k < op->n_alternatives; k++)
+            least = ebb_min_i64(least, op->alternatives[k].time_ns);
+        if (ebb_pgraph_must_run(graph, op)) sum += least;
+    }
+    return sum;
+}
+
 ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph) {
     ebb_id *root = EBB_NEW(arena, ebb_id, graph->n_values);
     if (!root) return NULL;
     for (uint32_t v = 0; v < graph->n_values; v++) root[v] = v;
-    for (uint32_t i = 0; i < graph->n_ops; i++) { /* in op order: a base's root is known before its views' */
+    for (uint32_t i = 0; i < graph->n_ops;
+         i++) { /* in op order: a base's root is known before its views' */
         const ebb_pop *op = &graph->ops[i];
-        for (uint32_t k = 0; k < op->n_views; k++) root[op->out[op->views[k].out]] = root[op->in[op->views[k].in]];
+        for (uint32_t k = 0; k < op->n_views; k++)
+            root[op->out[op->views[k].out]] = root[op->in[op->views[k].in]];
     }
     return root;
 }

@@ -152,8 +152,13 @@ static inline bool ebb_pop_repeatable(const ebb_pop *op) {
  * is out. O(values + views). */
 ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph);
 
+/* By itself, whoever reads what it makes; also an optional op, when that is an output or an update. */
+bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
+
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
+/* What must run, once and by its fastest way: no schedule takes less. */
+int64_t ebb_pgraph_least_time_ns(const ebb_pgraph *graph);
 
 /* A schedule: which ops run, in what order, how often, by which alternative. */
 typedef struct ebb_step_choice {

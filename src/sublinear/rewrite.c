@@ -36,13 +36,6 @@ static bool add_life(rewriter *w, ebb_id value) {
            EBB_PUSH(w->env, &w->draft.value_origin, value);
 }
 
-/* Also an optional op, when what it makes is asked for at the end. */
-static bool must_run(const ebb_pgraph *g, const ebb_pop *op) {
-    bool must = !op->optional || op->n_update > 0;
-    for (uint32_t k = 0; k < op->n_out; k++) must = must || g->values[op->out[k]].role == EBB_ROLE_OUTPUT;
-    return must;
-}
-
 static ebb_status check_step(rewriter *w, uint32_t step, ebb_step_choice choice) {
     const ebb_pgraph *g = w->graph;
     if (choice.op >= g->n_ops)
@@ -135,7 +128,7 @@ static ebb_status rewrite_all(rewriter *w, ebb_arena *scratch, const ebb_step_ch
         if (status != EBB_OK) return status;
     }
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (w->n_runs[i] == 0 && must_run(g, &g->ops[i]))
+        if (w->n_runs[i] == 0 && ebb_pgraph_must_run(g, &g->ops[i]))
             return ebb_fail(w->env, EBB_INTERNAL, "op \"%s\" never runs", g->ops[i].name);
     return EBB_OK;
 }

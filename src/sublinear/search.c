@@ -72,6 +72,11 @@ int64_t ebb_search_base_peak(ebb_search *search) {
     return ebb_score_genes(search->scorers[0], search->space->base_genes, 0).peak_bytes;
 }
 
+bool ebb_search_is_over(const ebb_search *s) {
+    const ebb_worth *best = &s->members[0].best;
+    return best->excess_bytes == 0 && best->time_ns <= s->least_time_ns;
+}
+
 ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {
     *go_on = false;
     const ebb_worth *best = &search->members[0].best;
@@ -80,8 +85,9 @@ ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *requ
                              search->whole_effort,
                              best->peak_bytes <= search->budget_bytes ? best->time_ns : -1);
     if (ebb_stop_asked(search->env)) return EBB_INTERRUPTED;
-    *go_on = request->time_limit_ns == 0 ||
-             ebb_clock_ns(search->env) - search->started_ns < request->time_limit_ns;
+    *go_on = !ebb_search_is_over(search) &&
+             (request->time_limit_ns == 0 ||
+              ebb_clock_ns(search->env) - search->started_ns < request->time_limit_ns);
     return EBB_OK;
 }
 
@@ -110,11 +116,9 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     if (!s->scorers || !s->members || !s->scratch_genes || !s->pinned_genes || !free_genes)
         return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < space->n_genes; k++)
-        if (space->genes[k].n_states > 1) {
-            free_genes[s->n_free++] = k;
-            s->any_choice = s->any_choice || space->genes[k].kind != EBB_GENE_GAP;
-        }
+        if (space->genes[k].n_states > 1) free_genes[s->n_free++] = k;
     s->free_genes = free_genes;
+    s->least_time_ns = ebb_pgraph_least_time_ns(space->graph);
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
     s->effort = s->whole_effort = request->effort;

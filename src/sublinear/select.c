@@ -53,10 +53,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     }
     ebb_status status = ebb_seed_pool(s, request);
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
-    /* Running everything once is the fastest there is, unless ops have a choice: when it fits, it is the
-     * answer. */
-    const ebb_worth *best = &s->members[0].best;
-    if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
+    if (ebb_search_is_over(s)) return EBB_OK;
     if (request->without & EBB_WITHOUT_ANNEALING) return ebb_select_plain(s, request);
     return (request->without & ~EBB_WITHOUT_ORDER) == 0 && ebb_select_exact_applies(s, request)
                ? ebb_select_exact(s, request)

@@ -19,10 +19,13 @@ void ebb_search_offer(ebb_search *search, const ebb_member *candidate);
 /* Scores genes and offers them. Returns their worth. */
 ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes);
 int64_t ebb_search_base_peak(ebb_search *search);
-/* Between rounds: reports progress; *go_on is false when the time limit ends the search (EBB_OK) or the
+/* Between rounds: reports progress; *go_on is false when the search is over or the time limit
+ * ends it (EBB_OK) or the
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
+/* Nothing is better than the best there is: it fits, and nothing takes less time. */
+bool ebb_search_is_over(const ebb_search *search);
 /* Candidates after which a search should look at the clock and the stop flag again. */
 uint32_t ebb_search_round(const ebb_search *search);
 

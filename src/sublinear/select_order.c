@@ -37,7 +37,8 @@ static bool may_reorder(const ebb_select_request *request) {
 
 /* The base candidate in this order is the answer: nothing is faster. */
 static bool once_will_do(ebb_arrangement *a) {
-    return ebb_search_base_peak(&a->search) <= a->search.budget_bytes && !a->search.any_choice;
+    return ebb_search_base_peak(&a->search) <= a->search.budget_bytes &&
+           a->space->base_time_ns <= a->search.least_time_ns;
 }
 
 /* Each op once; what else an order must be, the seal of the reordered graph sees. */

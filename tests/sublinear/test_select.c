@@ -276,3 +276,33 @@ Test(select, a_budget_below_zero_is_over_budget) {
     ebb_pgraph_destroy(graph);
     end_env(env);
 }
+
+/* An op that can be done more slowly in less scratch: where the listed way fits, no search is needed; where
+ * it does not, the slower way is found. */
+Test(select, ends_at_once_when_nothing_can_be_faster) {
+    ebb_env *env = start_env();
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64);
+    for (uint32_t k = 0; k < 30; k++) x = sketch_op(&s, IDS(x), 64, 10);
+    static const ebb_alternative slower = {.name = "slower", .time_ns = 15, .scratch_bytes = 0};
+    ebb_pop *op = sketch_last(&s);
+    op->scratch_bytes = 64 * 9;
+    op->alternatives = &slower;
+    op->n_alternatives = 1;
+    ebb_pgraph *graph = sketch_end(&s);
+    cr_assert_eq(ebb_pgraph_least_time_ns(graph), 300);
+    ebb_select_request request = small_request(graph, EBB_METHOD_BUDGET, 64 * 11);
+    request.effort = 100000;
+    ebb_selection *found = select_ok(env, &request);
+    cr_assert_eq(found->time_ns, 300);
+    cr_assert_lt(found->n_candidates, 1000, "%lld", (long long)found->n_candidates);
+    ebb_selection_destroy(found);
+    request.peak_budget_bytes = 64 * 10;
+    found = select_ok(env, &request);
+    cr_assert_eq(found->time_ns, 305);
+    want_true_selection(env, graph, found, 64);
+    ebb_selection_destroy(found);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
