@@ -53,9 +53,10 @@ class Graph:
         w = self.given(f"{name}.weight", "param", [n_out, n_in], "uniform")
         return self.bias(name, self.op(name, "linear", x, w), n_out, result)
 
-    def finish(self, logits, labels="labels"):
+    def finish(self, logits, labels="labels", answers=True):
+        """answers: the logits are an output, which costs their bytes to the end of the step."""
         self.op("loss", "softmax_xent", logits, labels)
-        self.lines += ["", f"output %{logits}", "loss %loss"]
+        self.lines += ["", *([f"output %{logits}"] if answers else []), "loss %loss"]
         return "\n".join(self.lines) + "\n"
 
 
@@ -307,7 +308,7 @@ def gpt2_small():
     g.section("classifier")
     logits = g.op("logits", "linear", layer_norm(g, "ln_f", y), words)
     g.op("labels.flat", "reshape", "labels", shape="[N*T]")
-    return g.finish(logits, "labels.flat")
+    return g.finish(logits, "labels.flat", answers=False)  # N x T x vocabulary floats
 
 
 def models():
