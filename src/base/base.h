@@ -235,4 +235,9 @@ EBB_CHECKED ebb_status ebb_parallel_for(ebb_env *env, uint32_t n_workers, uint32
 /* Processors that this process may run on, >= 1. */
 uint32_t ebb_cpu_count(void);
 
+/* The processor's name, family, model and widest vectors: what times measured here depend on beside the
+ * number of threads. Never empty. */
+#define EBB_MACHINE_TEXT 128
+void ebb_machine_text(char text[EBB_MACHINE_TEXT]);
+
 #endif

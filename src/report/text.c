@@ -84,6 +84,19 @@ static void print_measured(ebb_text *out, const ebb_report *r) {
     }
 }
 
+static void print_kinds(ebb_text *out, const ebb_report *r) {
+    const ebb_report_measured *m = &r->measured;
+    if (m->n_kinds == 0) return;
+    ebb_text_add(out, "\nMeasured by kind of op, longest first\n\n%6s  %6s  %12s  %12s  %9s  %s\n", "steps",
+                 "again", "predicted", "measured", "", "op");
+    for (uint32_t i = 0; i < m->n_kinds && i < EBB_REPORT_KINDS; i++) {
+        const ebb_report_kind *k = &m->kinds[i];
+        ebb_text_add(out, "%6u  %6u  %12s  %12s  %9s  %s\n", k->n_steps, k->n_again,
+                     ebb_word_time(k->predicted_ns).text, ebb_word_time(k->measured_ns).text,
+                     ebb_word_change(k->measured_ns, k->predicted_ns).text, k->kind);
+    }
+}
+
 void ebb_report_text(ebb_text *out, const ebb_report *r) {
     print_card(out, r);
     ebb_text_add(out, "\nLive bytes over the steps\n\n");
@@ -92,4 +105,5 @@ void ebb_report_text(ebb_text *out, const ebb_report *r) {
     print_alive(out, r);
     print_again(out, r);
     print_measured(out, r);
+    print_kinds(out, r);
 }

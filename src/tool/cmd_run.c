@@ -1,12 +1,13 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
 #include "inputs.h"
 #include "out.h"
+#include "profile.h"
 
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { STEPS_DEFAULT = 3 };
+enum { STEPS_DEFAULT = 3, PROFILE_STEPS = 101 };
 
 typedef struct session {
     tool *t;
@@ -15,6 +16,7 @@ typedef struct session {
     inputs in;
     out_json json;
     bool as_json, phased;
+    bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
     int64_t n_steps, n_done;
     int64_t total_ns, best_ns;
@@ -109,16 +111,30 @@ static void print_head(const session *s, const ebb_plan_summary *p) {
            p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
     printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
     printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    if (p->costs_machine != NULL) {
+        printf("costs            ");
+        out_safe(stdout, tool_costs_line(p).text);
+        printf("\n");
+    }
     fflush(stdout);
 }
 
 static ebb_status finish(session *s, const ebb_plan_summary *p) {
     int64_t peak = process_peak_bytes(), mean = s->n_done > 0 ? s->total_ns / s->n_done : 0;
+    tool *t = s->t;
+    ebb_status status = EBB_OK;
     if (!s->t->args.json) {
         printf("process peak     %lld bytes (%s)\n", (long long)peak, out_bytes(peak).text);
         printf("per step         %s mean, %s best\n", out_time(mean).text, out_time(s->best_ns).text);
+        if (s->computes && s->n_done > 0)
+            printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
+                   out_change(mean, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
     }
-    if (!s->as_json) return EBB_OK;
+    if (t->args.profile && !t->args.json) status = profile_print(t, s->program, p);
+    if (status != EBB_OK || !s->as_json) {
+        if (s->as_json) out_json_drop(&s->json);
+        return status;
+    }
     out_close(&s->json, ']');
     out_text(&s->json, "graph", p->graph_name);
     out_text(&s->json, "backend", p->backend);
@@ -128,14 +144,21 @@ static ebb_status finish(session *s, const ebb_plan_summary *p) {
     out_integer(&s->json, "process_peak_bytes", peak);
     out_integer(&s->json, "mean_step_ns", mean);
     out_integer(&s->json, "best_step_ns", s->best_ns);
-    return out_json_end(s->t, &s->json);
+    out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    out_costs(&s->json, p);
+    if (t->args.profile) status = profile_json(t, &s->json, s->program, p);
+    if (status == EBB_OK) return out_json_end(t, &s->json);
+    out_json_drop(&s->json);
+    return status;
 }
 
 static ebb_status run_steps(session *s) {
     ebb_plan_summary summary;
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = look_for_loss(s, &summary);
+    if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
+    s->computes = strcmp(summary.backend, "shadow") != 0;
     s->as_json = s->t->args.json || s->t->args.output != NULL;
     if (s->as_json) {
         out_json_begin(&s->json, "ebb.run/1");

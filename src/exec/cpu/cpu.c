@@ -108,7 +108,7 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     ebb_status status = supported(backend, call);
     if (status != EBB_OK) return status;
     const ebb_kernel_info *info = kernels[call->op->code];
-    out->time_ns = cpu_cost_ns(backend, call);
+    cpu_cost(backend, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
 
