@@ -1,12 +1,13 @@
 /* bench/budgets/budgets.c: what a budget adds to a step, predicted and measured.
  *
  *     bench_budgets MODEL.ebb [NAME=SIZE ...] [threads=N] [rounds=N] [runs=N] [effort=N] [shares=50,40,30]
- *                   [costs=FILE] [cache=DIR] [cputime] [json=FILE]
+ *                   [costs=FILE] [cache=DIR] [cputime] [profile] [json=FILE]
  *
  * Measures the model's ops (or reads costs=FILE), plans the step in place and at each share of the in-place
  * arena (parameters and states come on top), then runs a step of each plan in turn, `rounds` times after
  * one to warm up, so that whatever else the machine does falls on all of them. Prints medians. `cputime`
  * counts processor time instead of the clock's: with threads=1 its figures hold on a busy machine.
+ * `profile` adds a row: the step in place, with each op timed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,14 @@
 
 #include "ebb/ebb.h"
 
-enum { MOST_DIMS = 16, MOST_SHARES = 8, MOST_PLANS = MOST_SHARES + 1, MOST_ROUNDS = 1000 };
+enum { MOST_DIMS = 16, MOST_SHARES = 8, MOST_PLANS = MOST_SHARES + 2, MOST_ROUNDS = 1000 };
 
 typedef struct row {
     double share; /* of the in-place arena; 1: in place */
     ebb_engine *engine;
     ebb_program *program;
     ebb_plan_summary plan;
+    bool profile; /* its ops are timed */
     int64_t ns[MOST_ROUNDS];
     int64_t median_ns;
     double ratio; /* median over the rounds of this plan's time over the in-place one's of that round */
@@ -38,7 +40,7 @@ typedef struct bench {
     ebb_dim_binding dims[MOST_DIMS];
     uint32_t n_dims, n_rows, runs, rounds;
     row rows[MOST_PLANS];
-    bool cputime;
+    bool cputime, profile;
 } bench;
 
 static uint64_t own_time_ns(void *ctx) {
@@ -121,8 +123,9 @@ static ebb_status make_plan(bench *b, row *r) {
     }
     ebb_status status = ebb_engine_create(b->env, b->model, &o, &r->engine);
     if (status == EBB_OK) status = ebb_compile(r->engine, b->dims, b->n_dims, &r->program);
-    if (status == EBB_OK) ebb_plan_summarize(ebb_program_plan(r->program), &r->plan);
-    return status;
+    if (status != EBB_OK) return status;
+    ebb_plan_summarize(ebb_program_plan(r->program), &r->plan);
+    return r->profile ? ebb_program_profile(r->program, b->rounds) : EBB_OK;
 }
 
 static ebb_status one_step(bench *b, row *r, int64_t *ns) {
@@ -187,11 +190,12 @@ static void print_table(const bench *b) {
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const row *r = &b->rows[i];
         const double predicted = (double)r->plan.time_ns / (double)base->time_ns - 1;
-        printf("%5.0f%% %11.1f %8.1f ms %8.1f ms %+6.1f%% %+8.1f%% %+8.1f%% %+6.1f %7.1f %8.1f\n",
-               100 * r->share, (double)r->plan.total_bytes / 1e6, (double)r->plan.time_ns / 1e6,
-               (double)r->median_ns / 1e6, 100 * ((double)r->median_ns / (double)r->plan.time_ns - 1),
-               100 * predicted, 100 * (r->ratio - 1), 100 * (r->ratio - 1 - predicted),
-               (double)r->minor_faults / b->rounds, (double)r->switches / b->rounds);
+        printf("%5.0f%%%s%11.1f %8.1f ms %8.1f ms %+6.1f%% %+8.1f%% %+8.1f%% %+6.1f %7.1f %8.1f\n",
+               100 * r->share, r->profile ? "p" : " ", (double)r->plan.total_bytes / 1e6,
+               (double)r->plan.time_ns / 1e6, (double)r->median_ns / 1e6,
+               100 * ((double)r->median_ns / (double)r->plan.time_ns - 1), 100 * predicted,
+               100 * (r->ratio - 1), 100 * (r->ratio - 1 - predicted), (double)r->minor_faults / b->rounds,
+               (double)r->switches / b->rounds);
     }
     printf(
         "\napart: measured less predicted added time, in points of the in-place step (its rounds' median "
@@ -227,7 +231,7 @@ static bool read_shares(bench *b, char *text) {
     b->n_rows = 1;
     for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
         const double share = strtod(word, NULL) / 100;
-        if (!(share > 0 && share < 1) || b->n_rows == MOST_PLANS) return false;
+        if (!(share > 0 && share < 1) || b->n_rows > MOST_SHARES) return false;
         b->rows[b->n_rows++].share = share;
     }
     return true;
@@ -236,6 +240,7 @@ static bool read_shares(bench *b, char *text) {
 static bool read_argument(bench *b, char *text) {
     char *value = strchr(text, '=');
     if (strcmp(text, "cputime") == 0) return b->cputime = true;
+    if (strcmp(text, "profile") == 0) return b->profile = true;
     if (!value) return false;
     *value++ = '\0';
     const long long n = strtoll(value, NULL, 10);
@@ -262,6 +267,7 @@ int main(int argc, char **argv) {
     b.rows[0].share = 1;
     bool good = argc > 1 && read_shares(&b, shares);
     for (int i = 2; i < argc && good; i++) good = read_argument(&b, argv[i]);
+    if (b.profile) b.rows[b.n_rows++] = (row){.share = 1, .profile = true};
     if (!good) {
         fprintf(stderr,
                 "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [rounds=N] [runs=N] [effort=N] "

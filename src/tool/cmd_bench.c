@@ -86,6 +86,7 @@ static ebb_status measure_probes(tool *t, const ebb_options *options, ebb_costs 
     const char *text;
     for (uint32_t i = 0; status == EBB_OK && (text = ebb_measure_probe(i)) != NULL; i++) {
         ebb_options more = *options;
+        more.cache = NULL; /* its folder is for the calibration; plans of probes are of no use */
         ebb_model *model = NULL;
         ebb_costs *costs = NULL;
         if (*out != NULL) more.costs = *out;
