@@ -197,9 +197,9 @@ static void print_table(const bench *b) {
                100 * (r->ratio - 1), 100 * (r->ratio - 1 - predicted), (double)r->minor_faults / b->rounds,
                (double)r->switches / b->rounds);
     }
-    printf(
-        "\napart: measured less predicted added time, in points of the in-place step (its rounds' median "
-        "ratio);\nfaults, switches: page faults and waits of one step\n");
+    printf("\np: each op timed; apart: measured less predicted added time, in points of the in-place step "
+           "(its rounds' median "
+           "ratio);\nfaults, switches: page faults and waits of one step\n");
 }
 
 static int write_json(const bench *b) {
@@ -213,10 +213,11 @@ static int write_json(const bench *b) {
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const row *r = &b->rows[i];
         fprintf(file,
-                "%s\n  {\"arena_percent\": %.0f, \"total_bytes\": %lld, \"arena_bytes\": %lld, "
+                "%s\n  {\"arena_percent\": %.0f, \"profile\": %s, \"total_bytes\": %lld, \"arena_bytes\": "
+                "%lld, "
                 "\"predicted_ns\": %lld, \"median_ns\": %lld, \"ratio_ppm\": %.0f, \"minor_faults\": %ld, "
                 "\"major_faults\": %ld}",
-                i ? "," : "", 100 * r->share, (long long)r->plan.total_bytes,
+                i ? "," : "", 100 * r->share, r->profile ? "true" : "false", (long long)r->plan.total_bytes,
                 (long long)r->plan.arena_bytes, (long long)r->plan.time_ns, (long long)r->median_ns,
                 1e6 * r->ratio, r->minor_faults, r->major_faults);
     }
@@ -271,7 +272,7 @@ int main(int argc, char **argv) {
     if (!good) {
         fprintf(stderr,
                 "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [rounds=N] [runs=N] [effort=N] "
-                "[shares=50,40,30] [costs=FILE] [cache=DIR] [cputime] [json=FILE]\n",
+                "[shares=50,40,30] [costs=FILE] [cache=DIR] [cputime] [profile] [json=FILE]\n",
                 argv[0]);
         return 2;
     }
