@@ -261,6 +261,10 @@ EBB_API EBB_CHECKED ebb_status ebb_program_step_times(const ebb_program *program
 
 /* Bytes of the one block that the engine holds: planned = what its largest plan says; they are equal. */
 EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
+/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's, rounded
+ * up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is no host
+ * memory. O(pages). */
+EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
 
 /* ---- costs: how long ops take here ---- */
 

@@ -24,19 +24,19 @@ static const char pictures[] =
         BN("a1.bn", "a1", "64") "%a1.y = relu %a1.bn\n" CONV("a2", "a1.y", "64,64,3,3", "pad=1") BN(
             "a2.bn", "a2", "64") "%a2.y = relu %a2.bn\n" CONV("a3", "a2.y", "256,64,1,1",
                                                               "") BN("a3.bn", "a3", "256")
-            CONV("as", "pool", "256,64,1,1", "") "%a = add %a3.bn, %as\n%a.y = relu %a\n" CONV(
-                "d1", "a.y", "128,256,1,1",
-                "") BN("d1.bn", "d1", "128") "%d1.y = clip %d1.bn min=0 max=6\n" CONV("d2", "d1.y",
-                                                                                      "128,1,3,3",
-                                                                                      "pad=1 groups=128")
-                BN("d2.bn", "d2", "128") "%d2.y = clip %d2.bn min=0 max=6\n" CONV("g", "d2.y", "128,16,3,3",
-                                                                                  "pad=1 groups=8")
-                    BN("g.bn", "g",
-                       "128") "%g.y = relu %g.bn\n" CONV("b1", "g.y", "256,128,3,3", "stride=2 pad=1")
-                        BN("b1.bn", "b1", "256") "%b1.y = relu %b1.bn\n" CONV("b2", "b1.y", "512,256,1,1",
-                                                                              "")
-                            BN("b2.bn", "b2", "512") "%b2.y = relu %b2.bn\n" CONV(
-                                "b3", "b2.y", "512,512,3,3", "stride=2 pad=1")
+            CONV("as", "pool", "256,64,1,1",
+                 "") "%a = add %a3.bn, %as\n%a.y = relu %a\n" CONV("d1", "a.y", "128,256,1,1", "")
+                BN("d1.bn", "d1", "128") "%d1.y = clip %d1.bn min=0 max=6\n" CONV("d2", "d1.y", "128,1,3,3",
+                                                                                  "pad=1 groups=128")
+                    BN("d2.bn", "d2", "128") "%d2.y = clip %d2.bn min=0 max=6\n" CONV(
+                        "g", "d2.y", "128,16,3,3", "pad=1 groups=8")
+                        BN("g.bn", "g", "128") "%g.y = relu %g.bn\n" CONV("b1", "g.y", "256,128,3,3",
+                                                                          "stride=2 pad=1")
+                            BN("b1.bn", "b1", "256") "%b1.y = relu %b1.bn\n" CONV(
+                                "b2", "b1.y", "512,256,1,1",
+                                "") BN("b2.bn", "b2", "512") "%b2.y = relu %b2.bn\n" CONV("b3", "b2.y",
+                                                                                          "512,512,3,3",
+                                                                                          "stride=2 pad=1")
                                 BN("b3.bn", "b3",
                                    "512") "%b3.y = relu %b3.bn\n"
                                           "%mean = avg_pool %b2.y kernel=2 stride=2\n%wide = concat %b3.y, "

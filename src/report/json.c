@@ -169,6 +169,10 @@ static void print_measured(ebb_json_out *json, const ebb_report *r) {
     ebb_json_put_i64(json, "n_steps", m->n_steps);
     ebb_json_put_i64(json, "planned_bytes", m->planned_bytes);
     ebb_json_put_i64(json, "allocated_bytes", m->allocated_bytes);
+    if (m->resident_bytes < 0)
+        ebb_json_put_null(json, "resident_block_bytes");
+    else
+        ebb_json_put_i64(json, "resident_block_bytes", m->resident_bytes);
     ebb_json_put_i64(json, "process_peak_bytes", m->process_peak_bytes);
     ebb_json_put_i64(json, "mean_step_ns", m->mean_step_ns);
     ebb_json_put_i64(json, "best_step_ns", m->best_step_ns);

@@ -135,6 +135,11 @@ static ebb_status read_run(ebb_report_maker *m, const ebb_json *json, const char
     };
     for (size_t i = 0; i < EBB_COUNT(rows) && status == EBB_OK; i++)
         status = ebb_json_i64(m->env, json, path, rows[i].key, rows[i].min, INT64_MAX, NULL, rows[i].out);
+    bool present;
+    out->resident_bytes = -1;
+    if (status == EBB_OK)
+        status = ebb_json_i64(m->env, json, path, "resident_block_bytes", -1, INT64_MAX, &present,
+                              &out->resident_bytes);
     if (status != EBB_OK) return status;
     if (n == 0) return ebb_fail(m->env, EBB_BAD_INPUT, "%s: steps is empty: nothing was measured", path);
     out->n_steps = (int64_t)n;

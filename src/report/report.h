@@ -163,6 +163,7 @@ typedef struct ebb_report_measured {
     const ebb_report_kind *kinds; /* longest measured first, then by name */
     uint32_t n_kinds;             /* 0: no profile */
     int64_t planned_bytes, allocated_bytes, process_peak_bytes;
+    int64_t resident_bytes; /* of the block, after the last step; -1: not known */
     int64_t mean_step_ns, best_step_ns, n_steps;
 } ebb_report_measured;
 

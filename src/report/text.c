@@ -74,11 +74,11 @@ static void print_measured(ebb_text *out, const ebb_report *r) {
     ebb_compared_row rows[EBB_COMPARED_ROWS];
     uint32_t n = ebb_report_compared(r, rows);
     if (n == 0) return;
-    ebb_text_add(out, "\nMeasured over %lld steps\n\n%-14s  %14s  %14s\n", (long long)r->measured.n_steps,
+    ebb_text_add(out, "\nMeasured over %lld steps\n\n%-15s  %14s  %14s\n", (long long)r->measured.n_steps,
                  "", "predicted", "measured");
     for (uint32_t i = 0; i < n; i++) {
         ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
-        ebb_text_add(out, "%-14s  %14s  %14s  %s\n", rows[i].name, word(rows[i].predicted).text,
+        ebb_text_add(out, "%-15s  %14s  %14s  %s\n", rows[i].name, word(rows[i].predicted).text,
                      word(rows[i].measured).text,
                      ebb_word_change(rows[i].measured, rows[i].predicted).text);
     }

@@ -43,7 +43,7 @@ typedef struct ebb_compared_row {
     int64_t predicted, measured;
 } ebb_compared_row;
 enum { EBB_REPORT_KINDS = 100 }; /* of a profile, most that a view for people shows */
-enum { EBB_COMPARED_ROWS = 4 };
+enum { EBB_COMPARED_ROWS = 5 };
 uint32_t ebb_report_compared(const ebb_report *report, ebb_compared_row rows[EBB_COMPARED_ROWS]);
 
 #endif

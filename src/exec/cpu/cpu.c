@@ -157,7 +157,7 @@ static ebb_status cpu_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BLOCK = 2 * HUGE_PAGE };
+enum { HUGE_PAGE = EBB_BLOCK_ALIGNMENT, LARGE_BLOCK = 2 * HUGE_PAGE };
 
 /* Large blocks begin on a large page, so that the system may use such pages for them. */
 static size_t block_alignment(int64_t bytes) {
