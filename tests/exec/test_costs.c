@@ -73,10 +73,16 @@ Test(costs, a_line_is_found_again_from_rows_that_it_timed) {
         for (int64_t k = 1; k <= 8; k++) {
             add_by_line(costs, &lines[i], k * 900000000, 1000000); /* arithmetic binds */
             add_by_line(costs, &lines[i], 1000000, k * 90000000);  /* traffic does */
+            /* And where more flops than bytes are bound by bytes, or the other way round. */
+            const int64_t bytes = k * 10000000;
+            add_by_line(costs, &lines[i], bytes * lines[i].flops_per_us / lines[i].bytes_per_us / 2,
+                        bytes + 1);
+            add_by_line(costs, &lines[i], 2 * bytes * lines[i].flops_per_us / lines[i].bytes_per_us,
+                        bytes + 2);
         }
         add_row(costs, "another kind's", "other", 1, 1, 1000000000);
         const ebb_cost_line got = ebb_costs_fit(costs, "k", &built_in);
-        cr_expect_eq(got.n_ops, 16);
+        cr_expect_eq(got.n_ops, 32);
         cr_expect(near(got.line.flops_per_us, lines[i].flops_per_us), "line %zu: %lld flops", i,
                   (long long)got.line.flops_per_us);
         cr_expect(near(got.line.bytes_per_us, lines[i].bytes_per_us), "line %zu: %lld bytes", i,
@@ -96,6 +102,10 @@ Test(costs, a_side_without_rows_keeps_its_proportion_to_the_other) {
     const ebb_cost_line got = ebb_costs_fit(costs, "k", &built_in);
     cr_expect(near(got.line.bytes_per_us, 50000) && near(got.line.flops_per_us, 40000), "%lld %lld",
               (long long)got.line.bytes_per_us, (long long)got.line.flops_per_us);
+    add_row(costs, "c", "work", 80000000, 1, 1001000); /* 80,000: four times */
+    const ebb_cost_line work = ebb_costs_fit(costs, "work", &built_in);
+    cr_expect(near(work.line.flops_per_us, 80000) && near(work.line.bytes_per_us, 100000), "%lld %lld",
+              (long long)work.line.flops_per_us, (long long)work.line.bytes_per_us);
     add_row(costs, "b", "idle", 0, 0, 500); /* nothing to do: it is all start */
     cr_expect_eq(ebb_costs_fit(costs, "idle", &built_in).line.start_ns, 250);
     ebb_costs_destroy(costs);
@@ -151,9 +161,10 @@ Test(costs, a_measured_op_answers_first_then_its_kinds_line_then_the_built_in_mo
     cr_expect_eq(ask(&a, costs, EBB_COST_CALIBRATED), 78);
     add_row(costs, "relu f32[7,5] : f32[7,5]", "relu", 1, 1, 4444);
     add_row(costs, "relu f32[8,5] : f32[8,5]", "relu", 1, 1, 5555);
+    add_row(costs, "relu f32[7,5] : f32[7,5]", "relu", 1, 1, 4445); /* the later one stays */
     add_row(costs, "add f32[7,5] f32[7,5] : f32[7,5]", "add", 1, 1, 6666);
     TEST_OK(a.env, ebb_costs_seal(costs, NULL));
-    cr_expect_eq(ask(&a, costs, EBB_COST_MEASURED), 4444);
+    cr_expect_eq(ask(&a, costs, EBB_COST_MEASURED), 4445);
     a.in[0].dim[0] = a.out[0].dim[0] = 9;
     cr_expect_eq(ask(&a, costs, EBB_COST_CALIBRATED), 78);
     ebb_costs_destroy(costs);
