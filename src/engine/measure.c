@@ -126,6 +126,7 @@ static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
     ebb_op_facts facts;
     ebb_status status = m->engine->backend->api->facts(m->engine->backend, &call, &facts);
     if (status != EBB_OK) return status;
+    const int64_t n = ebb_max_i64(1, (int64_t)end - first);
     int64_t sum_ns = 0, least_ns = 0;
     for (uint32_t i = first; i < end; i++) {
         sum_ns += m->places[i].median_ns;
@@ -133,9 +134,9 @@ static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
     }
     ebb_cost_row row = {.op = m->places[first].op,
                         .kind = facts.kind,
-                        .time_ns = sum_ns / (end - first),
-                        .least_ns = least_ns / (end - first),
-                        .n_uses = end - first};
+                        .time_ns = sum_ns / n,
+                        .least_ns = least_ns / n,
+                        .n_uses = n};
     call.op->cost(&call, &row.cost);
     return ebb_costs_add_row(m->costs, &row);
 }

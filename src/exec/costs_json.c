@@ -137,10 +137,11 @@ ebb_status ebb_costs_read(ebb_env *env, const char *path, ebb_costs **out) {
     status = ebb_json_parse(env, path, text, n, &json);
     ebb_file_free(env, text, n);
     if (status == EBB_OK) status = read_head(env, json, path, &costs);
-    if (status == EBB_OK) status = read_list(costs, json, path, "lines", read_line);
-    if (status == EBB_OK) status = read_list(costs, json, path, "ops", read_row);
+    if (costs)
+        status = read_list(costs, json, path, "lines", read_line); /* they are there if all is well */
+    if (costs && status == EBB_OK) status = read_list(costs, json, path, "ops", read_row);
     if (json) ebb_json_free(json);
-    if (status == EBB_OK) status = ebb_costs_seal(costs, &n_twice);
+    if (costs && status == EBB_OK) status = ebb_costs_seal(costs, &n_twice);
     if (status == EBB_OK && n_twice > 0)
         status = ebb_fail(env, EBB_BAD_INPUT, "%s: %zu of its ops or kinds are there twice", path, n_twice);
     if (status == EBB_OK)
