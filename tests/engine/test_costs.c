@@ -208,6 +208,62 @@ Test(costs, a_cached_plan_is_of_its_costs) {
     cr_assert_eq(system(command), 0);
 }
 
+/* The allocator says no at the nth allocation, for every n until all goes well. */
+typedef struct failing {
+    int64_t left;
+} failing;
+
+static void *fail_alloc(void *ctx, size_t bytes, size_t alignment) {
+    failing *f = ctx;
+    if (f->left-- == 0) return NULL;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    (void)ctx, (void)bytes, (void)alignment;
+    free(ptr);
+}
+
+/* Measures, and plans by what was measured. */
+static ebb_status story(ebb_env *env) {
+    const ebb_measure_request request = {.n_runs = 1};
+    ebb_model *model = NULL;
+    ebb_costs *costs = NULL;
+    ebb_plan *plan = NULL;
+    ebb_options o;
+    ebb_options_init(&o);
+    o.device = "ref";
+    o.n_threads = 1;
+    ebb_status status = ebb_model_parse(env, "t", OTHER, strlen(OTHER), &model);
+    if (status == EBB_OK) status = ebb_measure(env, model, NULL, 0, &o, &request, &costs);
+    o.costs = costs;
+    if (status == EBB_OK) status = ebb_plan_model(env, model, NULL, 0, &o, &plan);
+    ebb_plan_destroy(plan);
+    ebb_costs_destroy(costs);
+    ebb_model_destroy(model);
+    return status;
+}
+
+Test(costs, every_refused_allocation_is_no_memory_and_leaks_nothing, .timeout = 300) {
+    for (int64_t n = 0;; n++) {
+        failing f = {.left = n + 1}; /* the env itself is one */
+        ebb_env *env;
+        const ebb_env_options options = {.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f};
+        cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+        ebb_status status = story(env);
+        cr_assert_eq(ebb_env_allocated_bytes(env), 0, "allocation %lld: %zu bytes leaked", (long long)n,
+                     ebb_env_allocated_bytes(env));
+        bool all = f.left >= 0;
+        cr_assert(status == (all ? EBB_OK : EBB_NO_MEMORY), "allocation %lld: %s: %s", (long long)n,
+                  ebb_status_name(status), ebb_env_error(env));
+        ebb_env_destroy(env);
+        if (all) {
+            cr_assert_gt(n, 100);
+            break;
+        }
+    }
+}
+
 /* ---- predicted against measured -------------------------------------------------------------------- */
 
 static uint64_t own_time_ns(void *ctx) {
