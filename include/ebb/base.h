@@ -54,9 +54,9 @@ typedef enum ebb_log_level { EBB_LOG_DEBUG, EBB_LOG_INFO, EBB_LOG_WARN } ebb_log
 
 /* What the environment needs from outside; zeroed fields mean the default. */
 typedef struct ebb_env_options {
-    /* `bytes` > 0, `alignment` a power of two; NULL when there is no memory. The default uses
-     * jemalloc where the library was built with it, else the C library. A call's own worker threads may
-     * ask too, but never two at a time. */
+    /* `bytes` > 0, `alignment` a power of two; NULL when there is no memory. The default is jemalloc where
+     * the process runs on it (the program links it first, or it is preloaded), else the C library. A
+     * call's own worker threads may ask too, but never two at a time. */
     void *(*alloc)(void *ctx, size_t bytes, size_t alignment);
     void (*free)(void *ctx, void *ptr, size_t bytes, size_t alignment);
     void *alloc_ctx;
@@ -84,6 +84,18 @@ EBB_API size_t ebb_env_allocated_bytes(const ebb_env *env);
 EBB_API size_t ebb_env_peak_bytes(const ebb_env *env);
 /* Number of allocations made through the env so far: a steady training step adds none. */
 EBB_API uint64_t ebb_env_allocation_count(const ebb_env *env);
+
+/* What jemalloc knows of the blocks that tensors lie in (those of 4 MiB and more), which have an arena of
+ * their own: bytes asked for, rounded up to its sizes; in pages that it handed out; in pages that the
+ * process holds. */
+typedef struct ebb_block_memory {
+    int64_t allocated_bytes, active_bytes, resident_bytes;
+} ebb_block_memory;
+/* false, and zeros: the env's allocator is not jemalloc. */
+EBB_API bool ebb_env_block_memory(const ebb_env *env, ebb_block_memory *out);
+/* "jemalloc 5.3.0", "the C library" or "the caller's". */
+#define EBB_ALLOCATOR_TEXT 64
+EBB_API void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]);
 
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);

@@ -4,6 +4,7 @@
 
 #include "ebb/base.h"
 #include "ebb/config.h"
+#include "ebb/costs.h"
 #include "ebb/engine.h"
 #include "ebb/plan.h"
 #include "ebb/report.h"

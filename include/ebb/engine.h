@@ -13,6 +13,7 @@
 
 #include "ebb/base.h"
 #include "ebb/config.h"
+#include "ebb/costs.h"
 #include "ebb/plan.h"
 
 #ifdef __cplusplus
@@ -86,6 +87,10 @@ typedef struct ebb_options {
      * is the same. A file that does not pass is planned anew, with a warning to the env's log. EBB_IO when
      * the folder cannot be used. */
     const char *cache;
+    /* Measured times of ops instead of the backend's built-in model; borrowed, must outlive what is made
+     * with it. NULL: the model. EBB_USAGE: they are of another device or width, or the model is a planning
+     * graph, which has its own times. */
+    const ebb_costs *costs;
     const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
                        * "clip", "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
@@ -233,8 +238,52 @@ EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase pha
 /* Threads to run with: changes speed, never a bit. 0: the plan's width. */
 EBB_API void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads);
 
+/* ---- profile: what each step of the program took ---- */
+
+/* From now on each step's time is kept, of the last n_runs training steps (1 to 10000); 0: no longer, and
+ * what was kept is gone. It costs less than 2 % of the time of any step that is worth measuring, and no
+ * bit. EBB_NO_MEMORY, EBB_USAGE. */
+EBB_API EBB_CHECKED ebb_status ebb_program_profile(ebb_program *program, uint32_t n_runs);
+
+typedef struct ebb_step_times {
+    const char *name, *kind; /* of its op; borrowed from the program */
+    uint32_t op;             /* id in the plan's graph */
+    ebb_phase phase;
+    bool recompute;
+    int64_t bytes;               /* of its operands: what it reads and writes, each once */
+    int64_t predicted_ns;        /* the plan's */
+    int64_t median_ns, least_ns; /* measured, over n_runs */
+    uint32_t n_runs;
+} ebb_step_times;
+/* Of step i of the plan. EBB_USAGE: no such step, no profile, or no run since. O(n_runs log n_runs). */
+EBB_API EBB_CHECKED ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i,
+                                                      ebb_step_times *out);
+
 /* Bytes of the one block that the engine holds: planned = what its largest plan says; they are equal. */
 EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
+/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's, rounded
+ * up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is no host
+ * memory. O(pages). */
+EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
+
+/* ---- costs: how long ops take here ---- */
+
+typedef struct ebb_measure_request {
+    uint32_t n_runs; /* >= 1: training steps, after one to warm up; each op's time is a median of them */
+} ebb_measure_request;
+/* Runs training steps of the model at these dimensions, with the options' memory mode, on made-up inputs,
+ * and takes each op's time in them: so caches, pages and neighbours are those of a real step. An op that
+ * the step has several times gets the mean of its places' medians. options->costs, if given, are the start:
+ * what was measured before stays, unless it is measured again; they must be of this machine (EBB_USAGE).
+ * Lines are fitted to all kinds of ops of this model. EBB_USAGE: a planning graph, or a device that does
+ * not compute. Takes as long and as much memory as the steps. EBB_INTERRUPTED: *out is NULL. */
+EBB_API EBB_CHECKED ebb_status ebb_measure(ebb_env *env, const ebb_model *model,
+                                           const ebb_dim_binding *dims, uint32_t n_dims,
+                                           const ebb_options *options, const ebb_measure_request *request,
+                                           ebb_costs **out);
+/* A model of one op or more of each kind, small and large, to measure where no model is given: its costs
+ * are a calibration. The text is *.ebb; index from 0, NULL past the last. */
+EBB_API const char *ebb_measure_probe(uint32_t i);
 
 /* ---- what this build has (ebb doctor)
  * ------------------------------------------------------------------------- */

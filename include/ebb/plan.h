@@ -29,6 +29,11 @@ typedef struct ebb_plan_summary {
     int64_t baseline_arena_bytes, baseline_total_bytes; /* no recomputation, in place */
     int64_t baseline_time_ns;
     int64_t bound_time_ns; /* certificate: no plan in this budget is faster */
+    /* The costs file that the times are from (ebb/costs.h): NULL when they are the backend's built-in
+     * model's, or a planning graph's own. Then how many of the graph's ops have a measured time, one by the
+     * file's model, one by the built-in model. Borrowed from the plan. */
+    const char *costs_machine, *costs_id;
+    int64_t n_measured, n_calibrated, n_built_in;
 } ebb_plan_summary;
 
 EBB_API void ebb_plan_summarize(const ebb_plan *plan, ebb_plan_summary *out);

@@ -49,6 +49,8 @@ bool ebb_stop_asked(const ebb_env *env);
  * unique non-NULL pointer. Free with the same bytes and alignment. */
 void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment);
 void ebb_free_aligned(ebb_env *env, void *ptr, size_t bytes, size_t alignment);
+/* Blocks of tensors are told from other memory by this alignment, that of a large page. */
+#define EBB_BLOCK_ALIGNMENT ((size_t)2 * 1024 * 1024)
 /* n elements of size bytes, zeroed; the product is checked. Alignment 16. Free with the same. */
 void *ebb_calloc(ebb_env *env, size_t n, size_t size);
 void ebb_cfree(ebb_env *env, void *ptr, size_t n, size_t size);
@@ -234,5 +236,10 @@ EBB_CHECKED ebb_status ebb_parallel_for(ebb_env *env, uint32_t n_workers, uint32
                                         void (*task)(void *ctx, uint32_t i, uint32_t worker), void *ctx);
 /* Processors that this process may run on, >= 1. */
 uint32_t ebb_cpu_count(void);
+
+/* The processor's name, family, model and widest vectors: what times measured here depend on beside the
+ * number of threads. Never empty. */
+#define EBB_MACHINE_TEXT 128
+void ebb_machine_text(char text[EBB_MACHINE_TEXT]);
 
 #endif

@@ -1,5 +1,5 @@
 /* The environment: memory with its counters, the last error, the log, the clock and the stop flag. */
-#include "base/base.h"
+#include "base/jemalloc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,40 +7,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "ebb_build.h"
-
-/* A sanitizer sees only what comes from the C library's allocator, so there jemalloc stands aside. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define USE_JEMALLOC 0
-#else
-#define USE_JEMALLOC EBB_HAVE_JEMALLOC
-#endif
-
-#if USE_JEMALLOC
-#include <jemalloc/jemalloc.h>
-#endif
-
 enum { LINE_BYTES = 1024, CALLOC_ALIGNMENT = 16 };
 
 struct ebb_env {
     ebb_env_options options;
+    bool on_jemalloc; /* the default allocator is it */
+    ebb_jemalloc jemalloc;
     pthread_mutex_t lock; /* a call's workers may allocate: held in alloc, free, and for error */
     _Atomic size_t bytes, peak;
     _Atomic uint64_t n_allocations;
     char error[LINE_BYTES];
 };
 
-#if USE_JEMALLOC
-static void *default_alloc(void *ctx, size_t bytes, size_t alignment) {
-    (void)ctx;
-    return mallocx(bytes, MALLOCX_ALIGN(alignment));
-}
-
-static void default_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)ctx;
-    sdallocx(ptr, bytes, MALLOCX_ALIGN(alignment));
-}
-#else
 static void *default_alloc(void *ctx, size_t bytes, size_t alignment) {
     (void)ctx;
     /* C11 wants a multiple of the alignment; the caller keeps bytes + alignment from wrapping. */
@@ -51,7 +29,6 @@ static void default_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
     (void)ctx, (void)bytes, (void)alignment;
     free(ptr);
 }
-#endif
 
 static uint64_t default_clock(void *ctx) {
     (void)ctx;
@@ -65,9 +42,11 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
     *out = NULL;
     if (options != NULL) o = *options;
     if ((o.alloc == NULL) != (o.free == NULL)) return EBB_USAGE;
+    const bool on_jemalloc = o.alloc == NULL && ebb_jemalloc_present();
     if (o.alloc == NULL) {
-        o.alloc = default_alloc;
-        o.free = default_free;
+        o.alloc = on_jemalloc ? ebb_jemalloc_alloc : default_alloc;
+        o.free = on_jemalloc ? ebb_jemalloc_free : default_free;
+        o.alloc_ctx = NULL;
     }
     if (o.clock_ns == NULL) o.clock_ns = default_clock;
     ebb_env *env = o.alloc(o.alloc_ctx, sizeof *env, _Alignof(max_align_t));
@@ -77,6 +56,9 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
         return EBB_NO_MEMORY;
     }
     env->options = o;
+    env->on_jemalloc = on_jemalloc;
+    env->jemalloc = (ebb_jemalloc){0};
+    if (on_jemalloc) env->options.alloc_ctx = &env->jemalloc;
     env->error[0] = '\0';
     atomic_init(&env->bytes, 0);
     atomic_init(&env->peak, 0);
@@ -93,9 +75,10 @@ void ebb_env_destroy(ebb_env *env) {
                 "the env is destroyed before objects made with it: %zu bytes are left, destroy them first",
                 left);
     }
+    if (left == 0 && env->on_jemalloc) ebb_jemalloc_end(&env->jemalloc);
     ebb_env_options o = env->options;
     pthread_mutex_destroy(&env->lock);
-    o.free(o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
+    o.free(env->on_jemalloc ? NULL : o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
 }
 
 const char *ebb_env_error(const ebb_env *env) {
@@ -112,6 +95,19 @@ size_t ebb_env_peak_bytes(const ebb_env *env) {
 
 uint64_t ebb_env_allocation_count(const ebb_env *env) {
     return atomic_load_explicit(&env->n_allocations, memory_order_relaxed);
+}
+
+bool ebb_env_block_memory(const ebb_env *env, ebb_block_memory *out) {
+    *out = (ebb_block_memory){0};
+    return env->on_jemalloc && ebb_jemalloc_stats(&env->jemalloc, out);
+}
+
+void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]) {
+    if (env->on_jemalloc)
+        ebb_jemalloc_name(text, EBB_ALLOCATOR_TEXT);
+    else
+        (void)snprintf(text, EBB_ALLOCATOR_TEXT, "%s",
+                       env->options.alloc == default_alloc ? "the C library" : "the caller's");
 }
 
 /* Code points that could move a terminal's cursor, end a line, or reorder what is shown. */

@@ -2,6 +2,9 @@
  * transient region. */
 #include "engine/engine.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 /* ---- what programs share --------------------------------------------------------------------------- */
 
 /* Where each given persistent value lies; -1 for the other values. NULL: no memory. */
@@ -112,4 +115,20 @@ void ebb_engine_bind_all(ebb_engine *engine) {
 
 int64_t ebb_engine_block_bytes(const ebb_engine *engine) {
     return engine->block_bytes;
+}
+
+int64_t ebb_engine_resident_bytes(const ebb_engine *engine) {
+    enum { N_PAGES = 4096 }; /* asked about at a time */
+    unsigned char in_memory[N_PAGES];
+    const long page = sysconf(_SC_PAGESIZE);
+    if (!engine->block || !engine->backend->api->host_memory || page <= 0) return -1;
+    const uintptr_t size = (uintptr_t)page, begin = (uintptr_t)engine->block / size * size;
+    const uintptr_t end = (uintptr_t)engine->block + (uintptr_t)engine->block_bytes;
+    int64_t bytes = 0;
+    for (uintptr_t at = begin; at < end; at += N_PAGES * size) {
+        const uintptr_t left = (end - at + size - 1) / size, n = left < N_PAGES ? left : N_PAGES;
+        if (mincore((void *)at, n * size, in_memory) != 0) return -1;
+        for (uintptr_t i = 0; i < n; i++) bytes += (in_memory[i] & 1) * page;
+    }
+    return bytes;
 }

@@ -111,7 +111,7 @@ ebb_status ebb_chapter_facts(ebb_env *env, const ebb_model *model, const ebb_dim
     const ebb_pgraph *facts = model->planning;
     if (!facts) {
         status = ebb_chapter_graph(env, model, dims, n_dims, o, &out->graph);
-        if (status == EBB_OK) status = ebb_chapter_query(env, out->graph, backend, &out->facts);
+        if (status == EBB_OK) status = ebb_chapter_query(env, out->graph, backend, o->costs, &out->facts);
         facts = out->facts;
         if (status == EBB_OK && facts->n_ops == 0)
             status = ebb_fail(env, EBB_BAD_INPUT,
@@ -120,6 +120,9 @@ ebb_status ebb_chapter_facts(ebb_env *env, const ebb_model *model, const ebb_dim
         status =
             ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"; its bytes are fixed",
                      model->name, dims[0].name);
+    } else if (o->costs) {
+        status = ebb_fail(env, EBB_USAGE, "%s: a planning graph has times of its own: leave the costs out",
+                          model->name);
     }
     if (status == EBB_OK) status = ebb_dump_pgraph(env, o, "query", facts);
     *out_facts = facts;

@@ -9,6 +9,7 @@
 #define EBB_ENGINE_ENGINE_H
 
 #include "ebb/engine.h"
+#include "exec/costs.h"
 #include "exec/exec.h"
 #include "graph/graph.h"
 #include "planner/planner.h"
@@ -62,9 +63,10 @@ EBB_CHECKED ebb_status ebb_chapter_graph(ebb_env *env, const ebb_model *model, c
 /* Hands graph to on_dump as ebb.graph/1 if the options ask for this pass. */
 EBB_CHECKED ebb_status ebb_dump_pgraph(ebb_env *env, const ebb_options *options, const char *pass,
                                        const ebb_pgraph *graph);
-/* Asks the backend for each op's facts. */
+/* Asks the backend for each op's facts, and costs (NULL: none) for its time. EBB_USAGE: they are not this
+ * backend's. */
 EBB_CHECKED ebb_status ebb_chapter_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
-                                         ebb_pgraph **out);
+                                         const ebb_costs *costs, ebb_pgraph **out);
 /* Both of them: out->graph and out->facts, to be freed by ebb_compiled_deinit on failure too. *facts is
  * borrowed: out's, or the model's own if that is a planning graph. backend NULL: a planning graph.
  * EBB_BAD_INPUT: nothing to run. */
@@ -91,7 +93,8 @@ struct ebb_program {
     uint32_t n_dims;
     ebb_compiled compiled;
     ebb_exec *exec;
-    ebb_id *params; /* given params and states, in the model's order */
+    ebb_profile *profile; /* NULL: nothing is measured */
+    ebb_id *params;       /* given params and states, in the model's order */
     uint32_t n_params;
     uint32_t next_phase; /* the phase that must run next */
 };

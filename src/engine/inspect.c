@@ -59,6 +59,9 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_status status = ebb_options_check(env, options);
     if (status != EBB_OK) return status;
     if (model->planning) {
+        if (options->costs)
+            return ebb_fail(env, EBB_USAGE,
+                            "%s: a planning graph has times of its own: leave the costs out", model->name);
         if (n_dims > 0)
             return ebb_fail(env, EBB_USAGE, "%s: a planning graph has no dimension \"%.60s\"", model->name,
                             dims[0].name);
@@ -72,7 +75,7 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_pgraph *facts = NULL;
     status = ebb_open_backend(env, options, &backend);
     if (status == EBB_OK) status = ebb_chapter_graph(env, model, dims, n_dims, options, &graph);
-    if (status == EBB_OK) status = ebb_chapter_query(env, graph, backend, &facts);
+    if (status == EBB_OK) status = ebb_chapter_query(env, graph, backend, options->costs, &facts);
     if (status == EBB_OK) {
         for (uint32_t v = 0; v < graph->n_values; v++) add_value(out, &graph->values[v]);
         add_ops(out, facts);

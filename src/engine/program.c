@@ -7,6 +7,7 @@
 static void program_destroy(ebb_program *program) {
     if (!program) return;
     ebb_env *env = program->engine->env;
+    ebb_profile_destroy(program->profile);
     ebb_exec_destroy(program->exec);
     ebb_compiled_deinit(env, &program->compiled);
     ebb_arena_deinit(&program->arena);
@@ -172,9 +173,18 @@ const ebb_plan *ebb_program_plan(const ebb_program *program) {
  * --------------------------------------------------------------------------------------------------------
  */
 
-static ebb_run_options run_options(const ebb_engine *engine) {
-    return (ebb_run_options){
-        .seed = engine->options.seed, .step = engine->step, .n_run_threads = engine->n_run_threads};
+static ebb_run_options run_options(ebb_program *program, bool first) {
+    const ebb_engine *engine = program->engine;
+    if (program->profile && first) ebb_profile_begin_run(program->profile);
+    return (ebb_run_options){.seed = engine->options.seed,
+                             .step = engine->step,
+                             .n_run_threads = engine->n_run_threads,
+                             .step_ns = program->profile ? ebb_profile_row(program->profile) : NULL};
+}
+
+static void count_step(ebb_program *program) {
+    program->engine->step++;
+    if (program->profile) ebb_profile_end_run(program->profile);
 }
 
 ebb_status ebb_step(ebb_program *program) {
@@ -182,9 +192,9 @@ ebb_status ebb_step(ebb_program *program) {
     if (program->next_phase != EBB_FORWARD)
         return ebb_fail(engine->env, EBB_USAGE, "a step is half done: run the %s phase first",
                         ebb_phase_name((ebb_phase)program->next_phase));
-    ebb_run_options options = run_options(engine);
+    ebb_run_options options = run_options(program, true);
     ebb_status status = ebb_exec_run(program->exec, &options);
-    if (status == EBB_OK) engine->step++;
+    if (status == EBB_OK) count_step(program);
     return status;
 }
 
@@ -197,10 +207,10 @@ ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
     if (phase > EBB_UPDATE || (uint32_t)phase != program->next_phase)
         return ebb_fail(engine->env, EBB_USAGE, "the next phase is %s",
                         ebb_phase_name((ebb_phase)program->next_phase));
-    ebb_run_options options = run_options(engine);
+    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
     ebb_status status = ebb_exec_run_phase(program->exec, phase, &options);
     if (status != EBB_OK) return status;
     program->next_phase = phase == EBB_UPDATE ? EBB_FORWARD : (uint32_t)phase + 1;
-    if (phase == EBB_UPDATE) engine->step++;
+    if (phase == EBB_UPDATE) count_step(program);
     return EBB_OK;
 }

@@ -14,6 +14,7 @@
 #ifndef EBB_EXEC_BACKEND_H
 #define EBB_EXEC_BACKEND_H
 
+#include "exec/roofline.h"
 #include "graph/op.h"
 
 typedef struct ebb_backend ebb_backend;
@@ -27,6 +28,10 @@ typedef struct ebb_backend_options {
 typedef struct ebb_op_facts {
     int64_t time_ns;       /* by the backend's cost model; >= 0 */
     int64_t scratch_bytes; /* asked before planning */
+    /* The line of the cost model that gave the time, at this width, and the name of the kind of calls that
+     * it is for: a calibration (exec/costs.h) measures another line for them. */
+    const char *kind;
+    ebb_roofline line;
 } ebb_op_facts;
 
 /* For checkers only: which step this is, what it may do to memory, and names for error texts. Pairs

@@ -50,6 +50,27 @@ EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *optio
  * the step in the way. A recomputed step belongs to the phase of the steps around it. */
 EBB_CHECKED ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_options *options);
 
+/* ---- profile: what each step took ---------------------------------------------------------------------
+ */
+
+/* The last n_most runs of a program of n_steps. Between begin_run and end_run its row is what goes into
+ * ebb_run_options.step_ns, for one run or for its three phases; a run that failed is begun again. Measuring
+ * costs two looks at the clock a step and allocates nothing. */
+typedef struct ebb_profile ebb_profile;
+EBB_CHECKED ebb_status ebb_profile_create(ebb_env *env, uint32_t n_steps, uint32_t n_most,
+                                          ebb_profile **out);
+void ebb_profile_destroy(ebb_profile *profile); /* NULL is allowed */
+void ebb_profile_begin_run(ebb_profile *profile);
+uint64_t *ebb_profile_row(ebb_profile *profile); /* [n_steps] */
+void ebb_profile_end_run(ebb_profile *profile);
+
+/* Between runs. Runs that there is something of: at most n_most. */
+uint32_t ebb_profile_n_runs(const ebb_profile *profile);
+typedef struct ebb_profile_time {
+    int64_t median_ns, least_ns; /* of those runs; the upper one of two in the middle. 0 without a run */
+} ebb_profile_time;
+void ebb_profile_step(const ebb_profile *profile, uint32_t step, ebb_profile_time *out);
+
 /* ---- host tensors: logical row-major order outside, channels-last inside ------------------------- */
 
 /* count elements of type->dtype from `from` (logical order) to `to` (storage order), and back. */

@@ -23,6 +23,10 @@ typedef struct ebb_call {
     const ebb_attr *attr;
 } ebb_call;
 
+/* "conv2d f32[16,64,56,56] f32[64,64,3,3] pad=1 : f32[16,64,56,56]": equal calls print alike and others
+ * do not. Attributes that have their default are left out. */
+void ebb_call_print(ebb_text *text, const ebb_call *call);
+
 typedef enum ebb_attr_kind { EBB_ATTR_INT, EBB_ATTR_REAL, EBB_ATTR_BOOL } ebb_attr_kind;
 typedef struct ebb_attr_info {
     const char *name;

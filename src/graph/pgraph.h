@@ -84,10 +84,18 @@ typedef struct ebb_pop {
     ebb_id origin; /* the op of the graph that was planned; its own id before a rewrite */
 } ebb_pop;
 
+/* Where the ops' times come from, when they are not a backend's built-in model's or the file's own. */
+typedef struct ebb_cost_origin {
+    const char *machine; /* that they were measured on; NULL: none of this is known */
+    const char *id;      /* of the costs file */
+    int64_t n_measured, n_calibrated, n_built_in; /* ops, views aside; >= 0 */
+} ebb_cost_origin;
+
 typedef struct ebb_pgraph {
     ebb_arena arena; /* owns everything below */
     const char *name;
     int64_t fixed_bytes;
+    ebb_cost_origin costs;
     const ebb_pvalue *values;
     uint32_t n_values;
     const ebb_pop *ops; /* in a valid execution order */
@@ -102,6 +110,7 @@ typedef struct ebb_pdraft {
     ebb_arena arena;
     const char *name;
     int64_t fixed_bytes;
+    ebb_cost_origin costs;        /* texts in arena */
     EBB_ARRAY(ebb_pvalue) values; /* producer and result are filled by the seal */
     EBB_ARRAY(ebb_pop) ops;
     EBB_ARRAY(ebb_id) value_origin; /* empty: the identity */
@@ -148,8 +157,8 @@ static inline bool ebb_pop_repeatable(const ebb_pop *op) {
     return op->recomputable && !op->ordered && op->n_update == 0;
 }
 
-/* Per value the value whose bytes it is: the base of a view's base and so on; itself otherwise. In arena; NULL when memory
- * is out. O(values + views). */
+/* Per value the value whose bytes it is: the base of a view's base and so on; itself otherwise. In arena;
+ * NULL when memory is out. O(values + views). */
 ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph);
 
 /* By itself, whoever reads what it makes; also an optional op, when that is an output or an update. */

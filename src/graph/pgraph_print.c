@@ -77,11 +77,23 @@ static void print_op(ebb_json_out *json, const ebb_pgraph *graph, ebb_id id) {
     ebb_json_end(json, '}');
 }
 
+static void print_costs(ebb_json_out *json, const ebb_cost_origin *costs) {
+    if (!costs->machine) return;
+    ebb_json_begin(json, "costs", '{', false);
+    ebb_json_put_text(json, "machine", costs->machine);
+    ebb_json_put_text(json, "id", costs->id);
+    ebb_json_put_i64(json, "measured", costs->n_measured);
+    ebb_json_put_i64(json, "calibrated", costs->n_calibrated);
+    ebb_json_put_i64(json, "built_in", costs->n_built_in);
+    ebb_json_end(json, '}');
+}
+
 void ebb_pgraph_print(ebb_json_out *json, const char *key, const ebb_pgraph *graph) {
     ebb_json_begin(json, key, '{', true);
     ebb_json_put_text(json, "schema", "ebb.graph/1");
     ebb_json_put_text(json, "name", graph->name);
     ebb_json_put_i64(json, "fixed_bytes", graph->fixed_bytes);
+    print_costs(json, &graph->costs);
     ebb_json_begin(json, "values", '[', true);
     for (ebb_id i = 0; i < graph->n_values; i++) print_value(json, graph, i);
     ebb_json_end(json, ']');

@@ -249,6 +249,31 @@ static ebb_status read_value(reader *r, const ebb_json *json, size_t i) {
     return EBB_PUSH(r->env, &r->draft.values, value) ? EBB_OK : EBB_NO_MEMORY;
 }
 
+static ebb_status read_costs(reader *r, const ebb_json *json) {
+    ebb_cost_origin *costs = &r->draft.costs;
+    const ebb_json *object = NULL;
+    const char *text = NULL;
+    bool present;
+    ebb_status status = ebb_json_object(r->env, json, r->place, "costs", &present, &object);
+    if (status != EBB_OK || !present) return status;
+    (void)snprintf(r->place, sizeof r->place, "%.160s: costs", r->where);
+    const struct { const char *key, **out; } texts[] = {{"machine", &costs->machine}, {"id", &costs->id}};
+    for (size_t i = 0; i < EBB_COUNT(texts) && status == EBB_OK; i++) {
+        status = ebb_json_text(r->env, object, r->place, texts[i].key, NULL, &text);
+        if (status == EBB_OK && !(*texts[i].out = ebb_arena_text(&r->draft.arena, text)))
+            status = EBB_NO_MEMORY;
+    }
+    const struct {
+        const char *key;
+        int64_t *out;
+    } counts[] = {{"measured", &costs->n_measured},
+                  {"calibrated", &costs->n_calibrated},
+                  {"built_in", &costs->n_built_in}};
+    for (size_t i = 0; i < EBB_COUNT(counts) && status == EBB_OK; i++)
+        status = ebb_json_i64(r->env, object, r->place, counts[i].key, 0, INT64_MAX, NULL, counts[i].out);
+    return status;
+}
+
 static ebb_status read_graph(reader *r, const ebb_json *json) {
     static const char known[] = "ebb.graph/1";
     const char *schema = NULL;
@@ -262,6 +287,8 @@ static ebb_status read_graph(reader *r, const ebb_json *json) {
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "fixed_bytes", 0, INT64_MAX, &present,
                               &r->draft.fixed_bytes);
+    if (status == EBB_OK) status = read_costs(r, json);
+    (void)snprintf(r->place, sizeof r->place, "%.160s", r->where);
     if (status == EBB_OK)
         status = ebb_json_array(r->env, json, r->place, "values", NULL, &values, &r->n_values);
     if (status == EBB_OK) status = ebb_json_array(r->env, json, r->place, "ops", NULL, &ops, &r->n_ops);

@@ -377,6 +377,7 @@ static ebb_status make_graph(const sealer *s, ebb_pdraft *draft, ebb_pgraph **ou
     *graph = (ebb_pgraph){.arena = draft->arena,
                           .name = draft->name ? draft->name : "",
                           .fixed_bytes = draft->fixed_bytes,
+                          .costs = draft->costs,
                           .values = s->values,
                           .n_values = s->n_values,
                           .ops = s->ops,

@@ -28,6 +28,24 @@ static void attr_print(ebb_text *text, const ebb_attr_info *info, const ebb_attr
     ebb_text_add(text, n ? "]" : "[]");
 }
 
+static void attrs_print(ebb_text *text, const ebb_op_info *op, const ebb_attr *attr) {
+    for (uint32_t i = 0; i < op->n_attrs; i++) {
+        const ebb_attr_info *info = &op->attrs[i];
+        ebb_attr fallback = ebb_attr_default(info);
+        if (!info->required && ebb_attr_equal(info, &attr[i], &fallback)) continue;
+        attr_print(text, info, &attr[i]);
+    }
+}
+
+void ebb_call_print(ebb_text *text, const ebb_call *call) {
+    char type[EBB_TYPE_TEXT];
+    ebb_text_add(text, "%s", call->op->name);
+    for (uint32_t i = 0; i < call->n_in; i++) ebb_text_add(text, " %s", ebb_type_text(&call->in[i], type));
+    attrs_print(text, call->op, call->attr);
+    for (uint32_t i = 0; i < call->n_out; i++)
+        ebb_text_add(text, "%s%s", i ? " " : " : ", ebb_type_text(&call->out[i], type));
+}
+
 static void given_print(ebb_text *text, const ebb_value *v) {
     char type[EBB_TYPE_TEXT], real[EBB_REAL_TEXT];
     ebb_text_add(text, "%%%s = %s %s", v->name, ebb_role_name(v->role), ebb_type_text(&v->type, type));
@@ -46,12 +64,7 @@ static void node_print(ebb_text *text, const ebb_graph *graph, const ebb_node *n
     for (uint32_t i = 0; i < node->n_in; i++) {
         ebb_text_add(text, "%s%%%s", i ? ", " : " ", graph->values[node->in[i]].name);
     }
-    for (uint32_t i = 0; i < node->op->n_attrs; i++) {
-        const ebb_attr_info *info = &node->op->attrs[i];
-        ebb_attr fallback = ebb_attr_default(info);
-        if (!info->required && ebb_attr_equal(info, &node->attr[i], &fallback)) continue;
-        attr_print(text, info, &node->attr[i]);
-    }
+    attrs_print(text, node->op, node->attr);
     if (node->phase != EBB_FORWARD) ebb_text_add(text, " phase=%s", ebb_phase_name(node->phase));
     if (node->op->effect == EBB_SEEDED) {
         const char *name = graph->values[node->out[0]].name;

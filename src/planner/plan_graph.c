@@ -43,7 +43,11 @@ static bool copy_op(ebb_arena *arena, ebb_pop *op) {
 static bool copy_all(ebb_env *env, const ebb_pgraph *graph, ebb_pdraft *draft) {
     draft->name = graph->name;
     draft->fixed_bytes = graph->fixed_bytes;
+    draft->costs = graph->costs;
     if (!copy_text(&draft->arena, &draft->name)) return false;
+    if (graph->costs.machine &&
+        (!copy_text(&draft->arena, &draft->costs.machine) || !copy_text(&draft->arena, &draft->costs.id)))
+        return false;
     for (uint32_t v = 0; v < graph->n_values; v++) {
         ebb_pvalue value = graph->values[v];
         if (!copy_text(&draft->arena, &value.name) || !EBB_PUSH(env, &draft->values, value) ||

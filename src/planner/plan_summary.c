@@ -16,7 +16,12 @@ void ebb_plan_summarize(const ebb_plan *plan, ebb_plan_summary *out) {
                               .baseline_arena_bytes = plan->baseline_arena_bytes,
                               .baseline_total_bytes = plan->baseline_total_bytes,
                               .baseline_time_ns = plan->baseline_time_ns,
-                              .bound_time_ns = plan->bound_time_ns};
+                              .bound_time_ns = plan->bound_time_ns,
+                              .costs_machine = plan->graph->costs.machine,
+                              .costs_id = plan->graph->costs.id,
+                              .n_measured = plan->graph->costs.n_measured,
+                              .n_calibrated = plan->graph->costs.n_calibrated,
+                              .n_built_in = plan->graph->costs.n_built_in};
     for (uint32_t s = 0; s < plan->n_steps; s++) out->n_recomputed += plan->steps[s].recompute;
 }
 

@@ -94,6 +94,8 @@ uint32_t ebb_report_compared(const ebb_report *r, ebb_compared_row rows[EBB_COMP
     uint32_t n = 0;
     if (!m->present) return 0;
     rows[n++] = (ebb_compared_row){"block", false, m->planned_bytes, m->allocated_bytes};
+    if (m->resident_bytes >= 0)
+        rows[n++] = (ebb_compared_row){"block in memory", false, m->planned_bytes, m->resident_bytes};
     if (m->process_peak_bytes >= 0) /* -1: the system did not tell */
         rows[n++] = (ebb_compared_row){"process peak", false, r->total_bytes, m->process_peak_bytes};
     rows[n++] = (ebb_compared_row){"step, mean", true, r->time_ns, m->mean_step_ns};

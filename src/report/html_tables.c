@@ -105,8 +105,31 @@ static void print_measured(ebb_text *out, const ebb_report *r) {
     ebb_html_table_end(out);
 }
 
+static void print_kinds(ebb_text *out, const ebb_report *r) {
+    static const char *const columns[] = {"op", "steps", "again", "predicted", "measured", "change", NULL};
+    const ebb_report_measured *m = &r->measured;
+    const uint32_t n = m->n_kinds < EBB_REPORT_KINDS ? m->n_kinds : EBB_REPORT_KINDS;
+    char caption[96];
+    if (n == 0) return;
+    (void)snprintf(caption, sizeof caption, "%u of %u kinds, longest measured first.", n, m->n_kinds);
+    ebb_html_table(out, "kinds", "Measured by kind of op", caption, columns, 0x3E);
+    for (uint32_t i = 0; i < n; i++) {
+        const ebb_report_kind *k = &m->kinds[i];
+        ebb_text_add(out, "<tr>");
+        ebb_html_name(out, k->kind);
+        ebb_text_add(out, "<td class=\"n\" data-n=\"%u\">%u</td><td class=\"n\" data-n=\"%u\">%u</td>",
+                     k->n_steps, k->n_steps, k->n_again, k->n_again);
+        ebb_html_n(out, k->predicted_ns, ebb_word_time(k->predicted_ns).text);
+        ebb_html_n(out, k->measured_ns, ebb_word_time(k->measured_ns).text);
+        ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
+                     ebb_word_change(k->measured_ns, k->predicted_ns).text);
+    }
+    ebb_html_table_end(out);
+}
+
 void ebb_html_tables(ebb_text *out, const ebb_report *r) {
     print_alive(out, r);
     print_again(out, r);
     print_measured(out, r);
+    print_kinds(out, r);
 }

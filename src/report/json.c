@@ -71,6 +71,7 @@ static void print_steps(ebb_json_out *json, const ebb_report *r) {
         ebb_json_put_bool(json, "recompute", step->recompute);
         ebb_json_put_i64(json, "start_ns", step->start_ns);
         ebb_json_put_i64(json, "time_ns", step->time_ns);
+        if (r->measured.n_kinds > 0) ebb_json_put_i64(json, "measured_ns", step->measured_ns);
         ebb_json_put_i64(json, "scratch_offset", step->scratch_offset);
         ebb_json_put_i64(json, "live_bytes", step->live_bytes);
         ebb_json_begin(json, "bytes", '[', false);
@@ -168,9 +169,25 @@ static void print_measured(ebb_json_out *json, const ebb_report *r) {
     ebb_json_put_i64(json, "n_steps", m->n_steps);
     ebb_json_put_i64(json, "planned_bytes", m->planned_bytes);
     ebb_json_put_i64(json, "allocated_bytes", m->allocated_bytes);
+    if (m->resident_bytes < 0)
+        ebb_json_put_null(json, "resident_block_bytes");
+    else
+        ebb_json_put_i64(json, "resident_block_bytes", m->resident_bytes);
     ebb_json_put_i64(json, "process_peak_bytes", m->process_peak_bytes);
     ebb_json_put_i64(json, "mean_step_ns", m->mean_step_ns);
     ebb_json_put_i64(json, "best_step_ns", m->best_step_ns);
+    ebb_json_begin(json, "kinds", '[', true);
+    for (uint32_t i = 0; i < m->n_kinds; i++) {
+        const ebb_report_kind *kind = &m->kinds[i];
+        ebb_json_begin(json, NULL, '{', false);
+        ebb_json_put_text(json, "kind", kind->kind);
+        ebb_json_put_i64(json, "n_steps", kind->n_steps);
+        ebb_json_put_i64(json, "n_again", kind->n_again);
+        ebb_json_put_i64(json, "predicted_ns", kind->predicted_ns);
+        ebb_json_put_i64(json, "measured_ns", kind->measured_ns);
+        ebb_json_end(json, '}');
+    }
+    ebb_json_end(json, ']');
     ebb_json_end(json, '}');
 }
 

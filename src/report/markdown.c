@@ -103,6 +103,21 @@ static void print_measured(ebb_text *out, const ebb_report *r) {
     }
 }
 
+static void print_kinds(ebb_text *out, const ebb_report *r) {
+    const ebb_report_measured *m = &r->measured;
+    if (m->n_kinds == 0) return;
+    ebb_text_add(out, "\n### Measured by kind of op\n\n| op | steps | again | predicted | measured | |\n"
+                      "|---|---:|---:|---:|---:|---:|\n");
+    for (uint32_t i = 0; i < m->n_kinds && i < EBB_REPORT_KINDS; i++) {
+        const ebb_report_kind *k = &m->kinds[i];
+        ebb_text_add(out, "| ");
+        ebb_markdown_name(out, k->kind);
+        ebb_text_add(out, " | %u | %u | %s | %s | %s |\n", k->n_steps, k->n_again,
+                     ebb_word_time(k->predicted_ns).text, ebb_word_time(k->measured_ns).text,
+                     ebb_word_change(k->measured_ns, k->predicted_ns).text);
+    }
+}
+
 void ebb_report_markdown(ebb_text *out, const ebb_report *r) {
     print_card(out, r);
     ebb_text_add(out, "\n```text\n");
@@ -112,4 +127,5 @@ void ebb_report_markdown(ebb_text *out, const ebb_report *r) {
     print_alive(out, r);
     print_again(out, r);
     print_measured(out, r);
+    print_kinds(out, r);
 }

@@ -80,6 +80,7 @@ typedef struct ebb_report_step {
     ebb_phase phase;
     bool recompute;
     int64_t start_ns, time_ns; /* predicted; start is the sum of the steps before */
+    int64_t measured_ns;       /* of a profile; means nothing without one (measured.n_kinds 0) */
     int64_t scratch_offset;    /* in the arena; means nothing when bytes[EBB_CATEGORY_SCRATCH] is 0 */
     int64_t live_bytes;
     int64_t bytes[EBB_N_CATEGORIES]; /* their sum is live_bytes */
@@ -150,9 +151,19 @@ typedef struct ebb_report_again {
     uint32_t gap_lower, gap_upper; /* steps, the longest gap */
 } ebb_report_again;
 
+/* Steps of one kind of op, of a profile. */
+typedef struct ebb_report_kind {
+    const char *kind;
+    uint32_t n_steps, n_again;
+    int64_t predicted_ns, measured_ns;
+} ebb_report_kind;
+
 typedef struct ebb_report_measured {
     bool present;
+    const ebb_report_kind *kinds; /* longest measured first, then by name */
+    uint32_t n_kinds;             /* 0: no profile */
     int64_t planned_bytes, allocated_bytes, process_peak_bytes;
+    int64_t resident_bytes; /* of the block, after the last step; -1: not known */
     int64_t mean_step_ns, best_step_ns, n_steps;
 } ebb_report_measured;
 

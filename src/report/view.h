@@ -42,7 +42,8 @@ typedef struct ebb_compared_row {
     bool is_time;
     int64_t predicted, measured;
 } ebb_compared_row;
-enum { EBB_COMPARED_ROWS = 4 };
+enum { EBB_REPORT_KINDS = 100 }; /* of a profile, most that a view for people shows */
+enum { EBB_COMPARED_ROWS = 5 };
 uint32_t ebb_report_compared(const ebb_report *report, ebb_compared_row rows[EBB_COMPARED_ROWS]);
 
 #endif

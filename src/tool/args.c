@@ -234,7 +234,8 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
     }
     const char *missing = t->args.operand == NULL ? command->operand : command->second;
     bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);
-    if (t->args.help || whole || command->run == tool_help) return EBB_OK;
+    bool optional = command->run == tool_help || t->args.calibrate;
+    if (t->args.help || whole || optional) return EBB_OK;
     return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name, missing,
                      command->name);
 }

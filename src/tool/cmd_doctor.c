@@ -8,13 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#ifndef EBB_TOOL_ALLOCATOR
-#define EBB_TOOL_ALLOCATOR "the C library"
-#endif
-
 typedef struct machine {
     int64_t n_processors, n_usable;      /* of the machine; that this process may run on */
     int64_t memory_bytes, address_bytes; /* physical; limit of the address space, -1: none */
+    char allocator[EBB_ALLOCATOR_TEXT];
     char quota[64];                      /* the control group's processors, "" when there is no limit */
     const char *omp_threads, *omp_limit; /* environment variables or NULL */
 } machine;
@@ -48,7 +45,7 @@ static void look(machine *m) {
 static void print_text(tool *t, const machine *m) {
     bool available = false;
     const char *why = NULL, *name;
-    printf("ebb %s\nallocator        %s\n", ebb_version(), EBB_TOOL_ALLOCATOR);
+    printf("ebb %s\nallocator        %s\n", ebb_version(), m->allocator);
     printf("processors       %lld of %lld usable\n", (long long)m->n_usable, (long long)m->n_processors);
     printf("processor quota  %s\n", m->quota[0] != '\0' ? m->quota : "none");
     printf("OMP_NUM_THREADS  %s\nOMP_THREAD_LIMIT %s\n",
@@ -67,7 +64,7 @@ static ebb_status print_json(tool *t, const machine *m) {
     const char *why = NULL, *name;
     out_json_begin(&json, "ebb.doctor/1");
     out_text(&json, "version", ebb_version());
-    out_text(&json, "allocator", EBB_TOOL_ALLOCATOR);
+    out_text(&json, "allocator", m->allocator);
     out_integer(&json, "n_processors", m->n_processors);
     out_integer(&json, "n_usable_processors", m->n_usable);
     out_text(&json, "processor_quota", m->quota[0] != '\0' ? m->quota : NULL);
@@ -94,6 +91,7 @@ ebb_status tool_doctor(tool *t) {
     machine m;
     ebb_status status = EBB_OK;
     look(&m);
+    ebb_env_allocator(t->env, m.allocator);
     if (t->args.json || t->args.output != NULL) status = print_json(t, &m);
     if (status == EBB_OK && !t->args.json) print_text(t, &m);
     return status;

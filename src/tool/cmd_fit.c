@@ -97,6 +97,11 @@ ebb_status tool_fit(tool *t) {
     }
     if (status == EBB_OK) status = print_answers(t, result);
     if (status == EBB_OK) tool_note_effort(t, &options);
+    for (uint32_t i = 0; status == EBB_OK && i < result->n_rows; i++) {
+        if (result->rows[i].plan == NULL) continue;
+        tool_note_costs(t, result->rows[i].plan); /* of the first size: others may know more or fewer ops */
+        break;
+    }
     if (result != NULL) ebb_fit_result_destroy(t->env, result);
     ebb_model_destroy(model);
     return status;

@@ -132,10 +132,10 @@ static ebb_status find_and_print(tool *t, ebb_options *options, const ebb_model 
     ebb_status status = tool_plans_folder(t); /* before the work, not after it */
     if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, options);
-    status =
-        ebb_frontier(t->env, model, t->args.dims, t->args.n_dims, options, &request, &result);
+    status = ebb_frontier(t->env, model, t->args.dims, t->args.n_dims, options, &request, &result);
     tool_progress_end(&progress);
     status = tell(t, result, status);
+    if (status == EBB_OK && result->n_rows > 0) tool_note_costs(t, result->rows[0].plan);
     if (result != NULL) ebb_frontier_result_destroy(t->env, result);
     return status;
 }

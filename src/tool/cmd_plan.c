@@ -37,6 +37,11 @@ static void print_table(const ebb_plan_summary *s) {
                                              out_change(s->bound_time_ns, s->baseline_time_ns).text});
     out_row(&table, (const char *const[OUT_COLUMNS]){"steps run again", "0", steps});
     out_table_print(&table, stdout);
+    if (s->costs_machine != NULL) {
+        printf("\ncosts: ");
+        out_safe(stdout, tool_costs_line(s).text);
+        printf("\n");
+    }
 }
 
 static ebb_status summary_json(tool *t, const ebb_plan_summary *s) {
@@ -66,6 +71,7 @@ static ebb_status summary_json(tool *t, const ebb_plan_summary *s) {
     out_integer(&json, "time_ns", s->baseline_time_ns);
     out_close(&json, '}');
     out_integer(&json, "time_ns_lower_bound", s->bound_time_ns);
+    out_costs(&json, s);
     out_text(&json, "plan", t->args.output);
     ebb_status status = out_json_end(&to_stdout, &json);
     if (status != EBB_OK) *t = to_stdout;

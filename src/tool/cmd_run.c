@@ -1,12 +1,13 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
 #include "inputs.h"
 #include "out.h"
+#include "profile.h"
 
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { STEPS_DEFAULT = 3 };
+enum { STEPS_DEFAULT = 3, PROFILE_STEPS = 101 };
 
 typedef struct session {
     tool *t;
@@ -15,6 +16,7 @@ typedef struct session {
     inputs in;
     out_json json;
     bool as_json, phased;
+    bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
     int64_t n_steps, n_done;
     int64_t total_ns, best_ns;
@@ -109,33 +111,81 @@ static void print_head(const session *s, const ebb_plan_summary *p) {
            p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
     printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
     printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    if (p->costs_machine != NULL) {
+        printf("costs            ");
+        out_safe(stdout, tool_costs_line(p).text);
+        printf("\n");
+    }
     fflush(stdout);
 }
 
-static ebb_status finish(session *s, const ebb_plan_summary *p) {
-    int64_t peak = process_peak_bytes(), mean = s->n_done > 0 ? s->total_ns / s->n_done : 0;
-    if (!s->t->args.json) {
-        printf("process peak     %lld bytes (%s)\n", (long long)peak, out_bytes(peak).text);
-        printf("per step         %s mean, %s best\n", out_time(mean).text, out_time(s->best_ns).text);
+/* What was measured when the last step was done. */
+typedef struct figures {
+    int64_t peak, resident, mean_ns;
+    bool has_block;
+    ebb_block_memory block;
+} figures;
+
+static ebb_status print_figures(const session *s, const ebb_plan_summary *p, const figures *f) {
+    if (f->resident >= 0)
+        printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
+    printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
+    printf("per step         %s mean, %s best\n", out_time(f->mean_ns).text, out_time(s->best_ns).text);
+    if (s->computes && s->n_done > 0)
+        printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
+               out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+    return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;
+}
+
+static void block_json(out_json *json, const figures *f) {
+    if (!f->has_block) {
+        out_text(json, "block_memory", NULL);
+        return;
     }
-    if (!s->as_json) return EBB_OK;
+    out_open(json, "block_memory", '{');
+    out_integer(json, "allocated_bytes", f->block.allocated_bytes);
+    out_integer(json, "active_bytes", f->block.active_bytes);
+    out_integer(json, "resident_bytes", f->block.resident_bytes);
+    out_close(json, '}');
+}
+
+/* The members behind the steps. */
+static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figures *f) {
     out_close(&s->json, ']');
     out_text(&s->json, "graph", p->graph_name);
     out_text(&s->json, "backend", p->backend);
     out_integer(&s->json, "n_threads", p->n_threads);
     out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
-    out_integer(&s->json, "process_peak_bytes", peak);
-    out_integer(&s->json, "mean_step_ns", mean);
+    out_integer(&s->json, "resident_block_bytes", f->resident);
+    block_json(&s->json, f);
+    out_integer(&s->json, "process_peak_bytes", f->peak);
+    out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
-    return out_json_end(s->t, &s->json);
+    out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    out_costs(&s->json, p);
+    return s->t->args.profile ? profile_json(s->t, &s->json, s->program, p) : EBB_OK;
+}
+
+static ebb_status finish(session *s, const ebb_plan_summary *p) {
+    figures f = {.peak = process_peak_bytes(),
+                 .resident = ebb_engine_resident_bytes(s->engine),
+                 .mean_ns = s->n_done > 0 ? s->total_ns / s->n_done : 0};
+    f.has_block = ebb_env_block_memory(s->t->env, &f.block);
+    ebb_status status = s->t->args.json ? EBB_OK : print_figures(s, p, &f);
+    if (status == EBB_OK && s->as_json) status = figures_json(s, p, &f);
+    if (status == EBB_OK && s->as_json) return out_json_end(s->t, &s->json);
+    if (s->as_json) out_json_drop(&s->json);
+    return status;
 }
 
 static ebb_status run_steps(session *s) {
     ebb_plan_summary summary;
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = look_for_loss(s, &summary);
+    if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
+    s->computes = strcmp(summary.backend, "shadow") != 0;
     s->as_json = s->t->args.json || s->t->args.output != NULL;
     if (s->as_json) {
         out_json_begin(&s->json, "ebb.run/1");

@@ -23,6 +23,9 @@ void out_real(out_json *json, const char *key, double value); /* null when it is
 void out_bool(out_json *json, const char *key, bool value);
 void out_text(out_json *json, const char *key, const char *value); /* NULL prints null */
 
+/* "costs": {"machine", "id", "measured", "calibrated", "built_in"} of the plan, or null. */
+void out_costs(out_json *json, const ebb_plan_summary *summary);
+
 /* Ends the document and gives it to the file of -o and, with --json, to standard output. Always frees it.
  * EBB_IO, EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status out_json_end(tool *t, out_json *json);

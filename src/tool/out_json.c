@@ -110,6 +110,20 @@ void out_text(out_json *json, const char *key, const char *value) {
         put_string(json, value);
 }
 
+void out_costs(out_json *json, const ebb_plan_summary *s) {
+    if (s->costs_machine == NULL) {
+        out_text(json, "costs", NULL);
+        return;
+    }
+    out_open(json, "costs", '{');
+    out_text(json, "machine", s->costs_machine);
+    out_text(json, "id", s->costs_id);
+    out_integer(json, "measured", s->n_measured);
+    out_integer(json, "calibrated", s->n_calibrated);
+    out_integer(json, "built_in", s->n_built_in);
+    out_close(json, '}');
+}
+
 ebb_status out_json_end(tool *t, out_json *json) {
     ebb_status status = EBB_OK;
     out_close(json, '}');

@@ -3,19 +3,20 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, BENCH, VERIFY, REPORT, DIFF, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
     F = 1 << FIT,
     C = 1 << FRONTIER, /* the curve */
     R = 1 << RUN,
+    B = 1 << BENCH,
     V = 1 << VERIFY,
     RP = 1 << REPORT,
     DF = 1 << DIFF,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | C | R | V | RP | DF | D | H
+    ALL = I | P | F | C | R | B | V | RP | DF | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -45,6 +46,15 @@ const tool_command tool_commands[] = {
     [RUN] = {"run", "MODEL", "run training steps on synthetic data",
              "Plans, allocates and runs: the bytes that were planned beside those that were taken.",
              tool_run},
+    [BENCH] =
+        {"bench", "MODEL", "measure how long ops take on this machine",
+         "--ops: times each op of the model in its own training steps. --calibrate takes no MODEL: two "
+         "small\n"
+         "ones are measured, and a line is fitted to each kind of op; without -o it goes to the folder "
+         "of\n"
+         "--cache, where `--costs machine` finds it. -o FILE takes the costs (ebb.costs/1) for --costs "
+         "FILE.",
+         tool_bench},
     [VERIFY] = {"verify", "PLAN", "prove a plan, from its file alone",
                 "Audits the plan and runs it on the shadow backend, which tracks the owner of every byte.",
                 tool_verify},
@@ -65,14 +75,14 @@ const tool_command tool_commands[] = {
 const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 #define AT(field) offsetof(tool_args, field)
-#define MODELS    (I | P | F | C | R)
-#define SEARCH    (P | F | C | R)
+#define MODELS    (I | P | F | C | R | B)
+#define SEARCH    (P | F | C | R | B)
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | D, "FILE", 0, 0, NULL,
      "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
@@ -86,7 +96,7 @@ const tool_flag tool_flags[] = {
      "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
-    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R, "BYTES", 1, INT64_MAX, NULL,
+    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
     {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
      "how recomputation is chosen: budget or megengine"},
@@ -100,7 +110,15 @@ const tool_flag tool_flags[] = {
      "budgets of the curve, evenly apart (default 12)"},
     {"budgets", 0, TOOL_BUDGETS, AT(budgets), C, "LIST", 0, 0, NULL,
      "these budgets: 10GiB,8GiB,60% (of the baseline's bytes)"},
-    {"steps", 0, TOOL_INTEGER, AT(steps), R, "N", 1, 1000000000, NULL, "steps to run (default 3)"},
+    {"steps", 0, TOOL_INTEGER, AT(steps), R | B, "N", 1, 1000000000, NULL,
+     "steps to run (run: 3; bench: 11, at most 10000)"},
+    {"profile", 0, TOOL_SWITCH, AT(profile), R, NULL, 0, 0, NULL,
+     "measure each op: a table, and `profile` in the document, which `report --measured` reads"},
+    {"ops", 0, TOOL_SWITCH, AT(ops), B, NULL, 0, 0, NULL, "measure each op of MODEL"},
+    {"calibrate", 0, TOOL_SWITCH, AT(calibrate), B, NULL, 0, 0, NULL,
+     "measure kinds of ops, for models that were not measured"},
+    {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
+     "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
      "backend: see `ebb doctor` (default cpu)"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
@@ -123,7 +141,7 @@ const tool_flag tool_flags[] = {
      "the same in MiB"},
     {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
-    {"cache", 0, TOOL_TEXT, AT(cache), P | C | R, "DIR", 0, 0, NULL,
+    {"cache", 0, TOOL_TEXT, AT(cache), P | C | R | B, "DIR", 0, 0, NULL,
      "folder of plans made before (default: the variable EBB_CACHE; else none)"},
     {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
      "evaluation mode: no gradients, no updates"},

@@ -33,19 +33,21 @@ typedef struct tool_args {
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
-    const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
+    const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
+        *fail_if;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t budget_bytes, threads, seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
-    bool no_reuse, evaluate, phased, nesterov, poison, verify;
+    bool no_reuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
 } tool_args;
 
 typedef struct tool {
     ebb_env *env;
     tool_args args;
     const volatile int *stop; /* nonzero: an interrupt came */
+    ebb_costs *costs;         /* of --costs, once its options were asked for; owned */
     char error[1024];         /* the tool's own error line; "" when the env has it */
 } tool;
 
@@ -95,6 +97,7 @@ ebb_status tool_plan(tool *t);
 ebb_status tool_fit(tool *t);
 ebb_status tool_frontier(tool *t);
 ebb_status tool_run(tool *t);
+ebb_status tool_bench(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
 ebb_status tool_diff(tool *t);
@@ -129,11 +132,20 @@ EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *fo
 
 /* ---- from flags to the engine's options ---------------------------------------------------------- */
 
-/* Environment variables first, then flags. EBB_USAGE: flags that exclude one another, parameters out of
- * range. */
+/* Environment variables first, then flags; reads the file of --costs. EBB_USAGE: flags that exclude one
+ * another, parameters out of range. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
 /* In budget mode with genetic_nr_iter 0: says on standard error that the default effort was used. */
 void tool_note_effort(const tool *t, const ebb_options *options);
+/* With --costs: says on standard error whose times the plan has. */
+void tool_note_costs(const tool *t, const ebb_plan *plan);
+/* "149 ops measured, 12 by lines fitted to measurements, 0 by the built-in model (AMD EPYC ...)". */
+typedef struct tool_costs_text {
+    char text[256];
+} tool_costs_text;
+tool_costs_text tool_costs_line(const ebb_plan_summary *summary);
+/* The folder of --cache or of EBB_CACHE, or NULL. */
+const char *tool_cache_folder(const tool_args *args);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
 
 /* ---- several plans ------------------------------------------------------------------------------- */

@@ -296,3 +296,16 @@ Test(env, by_default_logs_nothing_never_stops_and_time_goes_on) {
     cr_expect_str_eq(ebb_env_error(env), "");
     test_env_end(env);
 }
+
+/* This test is no program that links jemalloc, and the library brings none. */
+Test(env, tells_its_allocator_and_what_jemalloc_holds_only_if_it_is_that) {
+    char text[EBB_ALLOCATOR_TEXT];
+    ebb_block_memory block = {1, 1, 1};
+    ebb_env *env = NULL;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    ebb_env_allocator(env, text);
+    cr_expect_str_eq(text, "the C library");
+    cr_expect(!ebb_env_block_memory(env, &block));
+    cr_expect(block.allocated_bytes == 0 && block.active_bytes == 0 && block.resident_bytes == 0);
+    ebb_env_destroy(env);
+}

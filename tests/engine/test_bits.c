@@ -1,6 +1,7 @@
-/* The invariant of the project: saving memory never changes a bit. Random training graphs are planned without reuse, in
- * place and under budgets, and run on every computing backend, whole and by phase, by fewer and more threads than the
- * plan's width; every output, gradient, parameter, running statistic and dropout mask must agree.
+/* The invariant of the project: saving memory never changes a bit. Random training graphs are planned
+ * without reuse, in place and under budgets, and run on every computing backend, whole and by phase, by
+ * fewer and more threads than the plan's width; every output, gradient, parameter, running statistic and
+ * dropout mask must agree.
  *
  * EBB_TEST_GRAPHS sets how many graphs are drawn (default 200). */
 #include <criterion/criterion.h>
@@ -15,10 +16,10 @@
 #define N_STEPS 3
 #define WIDTH   2
 
-#define MUST(env, call)                                                                                      \
-    do {                                                                                                     \
-        ebb_status must_status = (call);                                                                     \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env));        \
+#define MUST(env, call)                                                                               \
+    do {                                                                                              \
+        ebb_status must_status = (call);                                                              \
+        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
     } while (0)
 
 typedef struct subject {
@@ -65,8 +66,8 @@ static ebb_backend *open_backend(ebb_env *env, const char *name) {
     return backend;
 }
 
-static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend *backend, ebb_memory_mode mode,
-                         int64_t budget) {
+static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend *backend,
+                         ebb_memory_mode mode, int64_t budget) {
     ebb_compiled out = {0};
     s->options.memory = mode;
     s->options.budget_bytes = budget;
@@ -80,30 +81,39 @@ static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend 
 }
 
 static uint64_t run(subject *s, ebb_backend *backend, const ebb_plan *p, uint32_t threads, bool by_phase) {
-    test_run_request r = {.graph = s->graph, .plan = p, .backend = backend, .seed = s->seed, .n_steps = N_STEPS,
-                          .n_run_threads = threads, .poison = true, .by_phase = by_phase};
+    test_run_request r = {.graph = s->graph,
+                          .plan = p,
+                          .backend = backend,
+                          .seed = s->seed,
+                          .n_steps = N_STEPS,
+                          .n_run_threads = threads,
+                          .poison = true,
+                          .by_phase = by_phase};
     return test_run_graph(s->env, &r);
 }
 
 /* The smallest budget that the planner finds, by asking for the impossible. */
-static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backend *backend, int64_t in_place) {
+static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backend *backend,
+                            int64_t in_place) {
     ebb_compiled out = {0};
     s->options.memory = EBB_MEMORY_BUDGET;
     s->options.budget_bytes = 1;
     ebb_status status = ebb_chapter_plan(s->env, facts, backend, &s->options, NULL, &out);
-    cr_assert(status == EBB_OVER_BUDGET, "graph %llu: %s", (unsigned long long)s->seed, ebb_status_name(status));
+    cr_assert(status == EBB_OVER_BUDGET, "graph %llu: %s", (unsigned long long)s->seed,
+              ebb_status_name(status));
     const char *needs = strstr(ebb_env_error(s->env), "needs ");
     cr_assert_not_null(needs, "%s", ebb_env_error(s->env));
     int64_t least = strtoll(needs + strlen("needs "), NULL, 10);
-    cr_assert(least > 1 && least <= in_place, "graph %llu: least %lld, in place %lld", (unsigned long long)s->seed,
-              (long long)least, (long long)in_place);
+    cr_assert(least > 1 && least <= in_place, "graph %llu: least %lld, in place %lld",
+              (unsigned long long)s->seed, (long long)least, (long long)in_place);
     return least;
 }
 
-static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, uint32_t *n_recomputed) {
+static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest,
+                          uint32_t *n_recomputed) {
     ebb_backend *backend = open_backend(s->env, name);
     ebb_pgraph *facts;
-    MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, &facts));
+    MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, NULL, &facts));
     ebb_compiled none = plan(s, facts, backend, EBB_MEMORY_NONE, -1);
     ebb_compiled in_place = plan(s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
     int64_t most = in_place.plan->total_bytes, least = least_budget(s, facts, backend, most);
@@ -163,12 +173,20 @@ static void check_share(uint64_t first) {
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
     uint32_t n = count_from_env("EBB_TEST_GRAPHS", 200), n_recomputed = 0;
     for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &n_recomputed);
-    cr_assert(n < 16 || n_recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs", n_recomputed,
-              n / 4);
+    cr_assert(n < 16 || n_recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs",
+              n_recomputed, n / 4);
     ebb_env_destroy(env);
 }
 
-Test(bits, saving_memory_never_changes_a_result_1, .timeout = 7200) { check_share(1); }
-Test(bits, saving_memory_never_changes_a_result_2, .timeout = 7200) { check_share(2); }
-Test(bits, saving_memory_never_changes_a_result_3, .timeout = 7200) { check_share(3); }
-Test(bits, saving_memory_never_changes_a_result_4, .timeout = 7200) { check_share(4); }
+Test(bits, saving_memory_never_changes_a_result_1, .timeout = 7200) {
+    check_share(1);
+}
+Test(bits, saving_memory_never_changes_a_result_2, .timeout = 7200) {
+    check_share(2);
+}
+Test(bits, saving_memory_never_changes_a_result_3, .timeout = 7200) {
+    check_share(3);
+}
+Test(bits, saving_memory_never_changes_a_result_4, .timeout = 7200) {
+    check_share(4);
+}

@@ -300,3 +300,41 @@ Test(pgraph, names_of_roles_and_phases_end_where_they_end) {
     cr_expect_null(ebb_phase_name((ebb_phase)3));
     cr_expect_null(ebb_phase_name((ebb_phase)-1));
 }
+
+#define WITH_COSTS(costs) "{\"schema\": \"ebb.graph/1\", \"costs\": " costs ", \"values\": [], \"ops\": []}"
+
+Test(pgraph, tells_where_its_times_come_from) {
+    static const struct {
+        const char *text, *fault; /* NULL: it is read */
+    } rows[] = {
+        {WITH_COSTS(
+             "{\"machine\": \"m\", \"id\": \"7\", \"measured\": 3, \"calibrated\": 2, \"built_in\": 1}"),
+         NULL},
+        {WITH_COSTS("null"), NULL},
+        {WITH_COSTS("7"), "\"costs\""},
+        {WITH_COSTS("{\"machine\": \"m\", \"measured\": 3, \"calibrated\": 2, \"built_in\": 1}"),
+         "costs: \"id\" is missing"},
+        {WITH_COSTS(
+             "{\"machine\": \"m\", \"id\": \"7\", \"measured\": -3, \"calibrated\": 2, \"built_in\": 1}"),
+         "costs: \"measured\" is -3"},
+    };
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        ebb_env *env = start_env();
+        ebb_pgraph *g = NULL;
+        ebb_status status = ebb_pgraph_parse(env, "g.json", rows[i].text, strlen(rows[i].text), &g);
+        cr_expect_eq(status, rows[i].fault ? EBB_BAD_INPUT : EBB_OK, "row %zu: %s", i, ebb_env_error(env));
+        if (rows[i].fault)
+            cr_expect_not_null(strstr(ebb_env_error(env), rows[i].fault), "row %zu: %s", i,
+                               ebb_env_error(env));
+        if (i == 0) {
+            ebb_text text = print_graph(env, g);
+            cr_expect_not_null(strstr(text.at,
+                                      "\"costs\": {\"machine\": \"m\", \"id\": \"7\", \"measured\": 3, "
+                                      "\"calibrated\": 2, \"built_in\": 1}"));
+            ebb_text_deinit(&text);
+        }
+        if (i == 1) cr_expect_null(g->costs.machine);
+        ebb_pgraph_destroy(g);
+        end_env(env);
+    }
+}

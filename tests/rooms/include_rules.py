@@ -37,10 +37,10 @@ ROOMS = {
         'libraries': {'glpk.h'},
     },
     'exec': {
-        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/kernels.h'},
+        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/costs.h', 'exec/kernels.h'},
         'sees': {'base', 'graph'},
         'extra': {'planner/planner.h'},
-        'public': {'ebb/base.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/costs.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'report': {
@@ -52,7 +52,7 @@ ROOMS = {
     'engine': {
         'faces': {'engine/engine.h'},
         'sees': {'base', 'graph', 'planner', 'sublinear', 'exec'},
-        'public': {'ebb/base.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h'},
+        'public': {'ebb/base.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h'},
         'libraries': set(),
     },
 }
@@ -77,7 +77,7 @@ FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/bas
 LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
     poll.h pthread.h sched.h strings.h unistd.h sys/ioctl.h sys/mman.h sys/resource.h sys/stat.h sys/sysinfo.h
-    sys/time.h sys/types.h sys/wait.h termios.h'''.split())
+    sys/time.h sys/types.h sys/utsname.h sys/wait.h termios.h'''.split())
 GENERATED = {'ebb_build.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples
 

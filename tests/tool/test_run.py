@@ -102,7 +102,25 @@ def a_dash_for_a_file_is_standard_output(t):
     holds("-" in os.listdir(t.folder), "a file of that name where it is asked for")
 
 
+def what_the_block_takes_is_told(t):
+    """As the system counts its pages, and as jemalloc does where the command runs on it."""
+    for device in [name for name in devices(t) if name != "shadow"]:
+        run = t.json("run", "conv.ebb", "--dim", "N=64", "--dim", "H=17", "--device", device, "--steps", "1")
+        planned, resident = run["planned_bytes"], run["resident_block_bytes"]
+        holds(planned > 4 << 20 and abs(resident - planned) <= max(4096 * 2, planned // 50), f"{device}: {resident} of {planned}")
+        block = run["block_memory"]
+        if not t.json("doctor")["allocator"].startswith("jemalloc"):
+            equal(block, None)
+        elif device == "cpu":
+            holds(planned <= block["allocated_bytes"] <= block["active_bytes"] <= planned * 5 // 4 + 8192, block)
+            holds(block["active_bytes"] <= block["resident_bytes"], block)
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    t.ebb_run("run", "conv.ebb", "-o", "run.json")
+    holds(b"block in memory" in t.ebb_run("report", "plan.json", "--measured", "run.json").stdout, "the report has it")
+
+
 TESTS = [
+    what_the_block_takes_is_told,
     an_interrupt_ends_a_run_between_two_steps,
     a_reader_that_goes_away_ends_a_run,
     a_loss_that_is_no_number_is_told,

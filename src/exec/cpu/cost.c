@@ -53,32 +53,48 @@ static const ebb_roofline narrow[3] = {{40000, 17000, 3000}, {35000, 15000, 3000
 
 enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
 
-static const ebb_roofline *conv_line(const ebb_call *call, int kind) {
-    const ebb_type *x = kind == 1 ? &call->out[0] : &call->in[0];
+typedef struct conv_class {
+    const char *kind[3];
+    const ebb_roofline *line; /* [3] */
+} conv_class;
+static const conv_class classes[4] = {
+    {{"conv2d", "conv2d_dgrad", "conv2d_wgrad"}, dense},
+    {{"conv2d thin", "conv2d_dgrad thin", "conv2d_wgrad thin"}, thin},
+    {{"conv2d grouped", "conv2d_dgrad grouped", "conv2d_wgrad grouped"}, grouped},
+    {{"conv2d narrow", "conv2d_dgrad narrow", "conv2d_wgrad narrow"}, narrow},
+};
+
+static void conv_line(const ebb_call *call, int which, ebb_op_facts *out) {
+    const ebb_type *x = which == 1 ? &call->out[0] : &call->in[0];
     const int64_t groups = call->attr[CONV_GROUPS].i[0], channels = x->dim[1] / groups;
-    if (groups == 1) return channels < THIN ? &thin[kind] : &dense[kind];
-    return channels < NARROW ? &narrow[kind] : &grouped[kind];
+    const conv_class *c = &classes[groups == 1 ? channels < THIN : channels < NARROW ? 3 : 2];
+    out->kind = c->kind[which];
+    out->line = c->line[which];
 }
 
-static const ebb_roofline *line_of(const ebb_call *call) {
+static void line_of(const ebb_call *call, ebb_op_facts *out) {
     switch (call->op->code) {
     case EBB_OP_conv2d:
-        return conv_line(call, 0);
+        conv_line(call, 0, out);
+        return;
     case EBB_OP_conv2d_dgrad:
-        return conv_line(call, 1);
+        conv_line(call, 1, out);
+        return;
     case EBB_OP_conv2d_wgrad:
-        return conv_line(call, 2);
+        conv_line(call, 2, out);
+        return;
     default:
-        return others[call->op->code].flops_per_us ? &others[call->op->code] : &stream;
+        out->kind = call->op->name;
+        out->line = others[call->op->code].flops_per_us ? others[call->op->code] : stream;
     }
 }
 
-int64_t cpu_cost_ns(const ebb_backend *backend, const ebb_call *call) {
+void cpu_cost(const ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
-    ebb_roofline line = *line_of(call);
-    line.flops_per_us *= n;
-    line.bytes_per_us *= busy;
+    line_of(call, out);
+    out->line.flops_per_us *= n;
+    out->line.bytes_per_us *= busy;
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
-    return ebb_roofline_ns(&line, &cost);
+    out->time_ns = ebb_roofline_ns(&out->line, &cost);
 }

@@ -108,7 +108,7 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     ebb_status status = supported(backend, call);
     if (status != EBB_OK) return status;
     const ebb_kernel_info *info = kernels[call->op->code];
-    out->time_ns = cpu_cost_ns(backend, call);
+    cpu_cost(backend, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
 
@@ -157,7 +157,7 @@ static ebb_status cpu_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BLOCK = 2 * HUGE_PAGE };
+enum { HUGE_PAGE = EBB_BLOCK_ALIGNMENT, LARGE_BLOCK = 2 * HUGE_PAGE };
 
 /* Large blocks begin on a large page, so that the system may use such pages for them. */
 static size_t block_alignment(int64_t bytes) {

@@ -40,8 +40,8 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 #define EBB_OP(name) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
-/* Nanoseconds of one run by the cost model (cost.c). */
-int64_t cpu_cost_ns(const ebb_backend *backend, const ebb_call *call);
+/* Nanoseconds of one run by the cost model, its line and the line's name (cost.c). */
+void cpu_cost(const ebb_backend *backend, const ebb_call *call, ebb_op_facts *out);
 
 /* EBB_OK when count * each bytes of scratch can be counted, with room to align its parts; else
  * EBB_BAD_INPUT. */

@@ -1,0 +1,61 @@
+/* ebb/costs.h: how long ops take on one machine: what `ebb bench` measured.
+ *
+ * A costs file (ebb.costs/1, docs/formats.md) holds measured times of single ops and, for ops that nobody
+ * measured, a line for each kind of op that was fitted to the measured ones. It is for one backend and one
+ * number of threads. Without one, plans are made by the backend's built-in model, which is the same on
+ * every machine.
+ *
+ * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
+ */
+#ifndef EBB_COSTS_H
+#define EBB_COSTS_H
+
+#include "ebb/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_costs ebb_costs;
+
+/* EBB_IO; EBB_BAD_INPUT: not an ebb.costs/1, or an op or a kind twice. */
+EBB_API EBB_CHECKED ebb_status ebb_costs_read(ebb_env *env, const char *path, ebb_costs **out);
+/* Whole or not at all; path "-" is standard output. The same costs give the same bytes. EBB_IO. */
+EBB_API EBB_CHECKED ebb_status ebb_costs_write(ebb_env *env, const ebb_costs *costs, const char *path);
+EBB_API void ebb_costs_destroy(ebb_costs *costs); /* NULL is allowed */
+
+typedef struct ebb_costs_summary {
+    const char *backend, *machine; /* borrowed from the costs */
+    uint32_t n_threads;
+    bool this_machine; /* it is of the kind that this process runs on */
+    const char *id;    /* 32 hexadecimal digits of its content; borrowed */
+    uint32_t n_ops, n_kinds;
+    int64_t median_ns,
+        least_ns; /* of all uses of all ops: far apart, the machine was busy with other work */
+} ebb_costs_summary;
+/* O(n_ops). */
+EBB_API void ebb_costs_summarize(const ebb_costs *costs, ebb_costs_summary *out);
+
+/* One kind of op: what was measured of it, and the line that was fitted. */
+typedef struct ebb_costs_kind {
+    const char *kind; /* borrowed */
+    int64_t flops_per_us, bytes_per_us, start_ns;
+    int64_t n_ops;        /* distinct ones that were measured */
+    int64_t n_uses;       /* of them, in the steps that were measured */
+    int64_t flops, bytes; /* of those uses together; cut at the largest integer */
+    int64_t measured_ns;  /* of those uses together */
+    int64_t off_ns;       /* by how much the line misses them, uses summed up without sign */
+} ebb_costs_kind;
+/* Kinds by name: i below n_kinds, else EBB_USAGE. O(n_ops). */
+EBB_API EBB_CHECKED ebb_status ebb_costs_kind_at(ebb_env *env, const ebb_costs *costs, uint32_t i,
+                                                 ebb_costs_kind *out);
+
+/* Where a calibration of this backend and width (0: this machine's processors) on this machine is kept:
+ * folder/costs-<hash>.json, into path[size]. EBB_IO: the path is too long. */
+EBB_API EBB_CHECKED ebb_status ebb_costs_path(ebb_env *env, const char *folder, const char *backend,
+                                              uint32_t n_threads, char *path, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* exec/costs.h: measured times of ops, and lines fitted to them: the costs file in memory.
+ *
+ *     ask(call):  1. measured   the very call (op, types, attributes) is in the table
+ *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate)
+ *                 3. built-in   neither: the backend's own answer stands
+ *
+ * It is a table of facts; measuring is engine/measure.c. Sealed costs are immutable.
+ */
+#ifndef EBB_EXEC_COSTS_H
+#define EBB_EXEC_COSTS_H
+
+#include "ebb/costs.h"
+#include "exec/backend.h"
+
+typedef struct ebb_cost_row {
+    const char *op;   /* the call, as ebb_call_print has it */
+    const char *kind; /* whose line it helps to fit */
+    ebb_cost cost;
+    int64_t time_ns;  /* >= 0: of one run, a median */
+    int64_t least_ns; /* of the same runs: far below the median, the machine was busy with other work */
+    int64_t n_uses;   /* >= 1: how often the step that it was measured in has it; its weight in a fit */
+} ebb_cost_row;
+
+typedef struct ebb_cost_line {
+    const char *kind;
+    ebb_roofline line;
+    int64_t n_ops; /* distinct ones that it was fitted to */
+} ebb_cost_line;
+
+struct ebb_costs {
+    ebb_env *env;
+    ebb_arena arena; /* owns the texts */
+    const char *backend, *machine;
+    uint32_t n_threads;
+    EBB_ARRAY(ebb_cost_row) rows;   /* by op, once sealed */
+    EBB_ARRAY(ebb_cost_line) lines; /* by kind, once sealed */
+    char id[EBB_HASH_TEXT];         /* of the content, once sealed */
+};
+
+/* Empty; texts are copied. */
+EBB_CHECKED ebb_status ebb_costs_create(ebb_env *env, const char *backend, uint32_t n_threads,
+                                        const char *machine, ebb_costs **out);
+/* Appends; texts are copied. Of two rows of one op the later one stays, and of two lines of one kind. */
+EBB_CHECKED ebb_status ebb_costs_add_row(ebb_costs *costs, const ebb_cost_row *row);
+EBB_CHECKED ebb_status ebb_costs_add_line(ebb_costs *costs, const ebb_cost_line *line);
+/* Sorts, drops what was replaced and names the content. *n_dropped (may be NULL): how many that were.
+ * O(n log n). */
+EBB_CHECKED ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped);
+
+/* EBB_USAGE: the costs are of another backend or width. */
+EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const char *backend,
+                                       uint32_t n_threads);
+
+typedef enum ebb_cost_source { EBB_COST_MEASURED, EBB_COST_CALIBRATED, EBB_COST_BUILT_IN } ebb_cost_source;
+/* facts are the backend's, of this call. name is the caller's, to be used again and again. O(log n). */
+EBB_CHECKED ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call,
+                                     const ebb_op_facts *facts, ebb_text *name, int64_t *time_ns,
+                                     ebb_cost_source *source);
+
+/* The line nearest to the kind's rows, from `from` on (the built-in one): each row belongs to the side that
+ * binds it, flops or bytes, and a side's rate is that of its rows together; a side without rows keeps
+ * from's proportion to the other. Rounds until nothing changes, 32 at most. n_ops 0: no row is of the
+ * kind, and the line is from's. */
+ebb_cost_line ebb_costs_fit(const ebb_costs *costs, const char *kind, const ebb_roofline *from);
+
+void ebb_costs_print(ebb_json_out *json, const ebb_costs *costs);
+
+#endif

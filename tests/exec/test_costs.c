@@ -1,0 +1,307 @@
+/* Costs: what a table of measured ops answers, the line that is fitted to them, and the file. And profiles.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "exec/costs.h"
+#include "exec/exec.h"
+
+/* ---- profile --------------------------------------------------------------------------------------- */
+
+Test(profile, medians_are_of_the_last_runs_and_a_failed_run_leaves_nothing) {
+    static const uint64_t runs[][2] = {{900, 900}, {70, 7}, {10, 1}, {30, 3}, {20, 2}};
+    ebb_env *env = test_env_open();
+    ebb_profile *profile = NULL;
+    ebb_profile_time time;
+    cr_assert_eq(ebb_profile_create(env, 2, 0, &profile), EBB_USAGE);
+    TEST_OK(env, ebb_profile_create(env, 2, 3, &profile));
+    ebb_profile_step(profile, 0, &time);
+    cr_expect(time.median_ns == 0 && time.least_ns == 0 && ebb_profile_n_runs(profile) == 0);
+    for (size_t r = 0; r < EBB_COUNT(runs); r++) {
+        ebb_profile_begin_run(profile);
+        ebb_profile_row(profile)[0] += 5000; /* of a run that failed: it is begun again */
+        ebb_profile_begin_run(profile);
+        for (int s = 0; s < 2; s++) ebb_profile_row(profile)[s] += runs[r][s];
+        ebb_profile_end_run(profile);
+    }
+    cr_expect_eq(ebb_profile_n_runs(profile), 3);
+    ebb_profile_step(profile, 0, &time);
+    cr_expect(time.median_ns == 20 && time.least_ns == 10, "%lld", (long long)time.median_ns);
+    ebb_profile_step(profile, 1, &time);
+    cr_expect(time.median_ns == 2 && time.least_ns == 1);
+    ebb_profile_destroy(profile);
+    test_env_close(env);
+}
+
+/* ---- fit ------------------------------------------------------------------------------------------- */
+
+static ebb_costs *new_costs(ebb_env *env) {
+    ebb_costs *costs = NULL;
+    TEST_OK(env, ebb_costs_create(env, "ref", 1, "a machine", &costs));
+    return costs;
+}
+
+static void add_row(ebb_costs *costs, const char *op, const char *kind, int64_t flops, int64_t bytes,
+                    int64_t time_ns) {
+    const ebb_cost_row row = {
+        .op = op, .kind = kind, .cost = {flops, bytes}, .time_ns = time_ns, .least_ns = 1, .n_uses = 1};
+    TEST_OK(costs->env, ebb_costs_add_row(costs, &row));
+}
+
+/* Rows that a line itself timed. */
+static void add_by_line(ebb_costs *costs, const ebb_roofline *line, int64_t flops, int64_t bytes) {
+    char op[64];
+    const ebb_cost cost = {flops, bytes};
+    (void)snprintf(op, sizeof op, "op %lld %lld", (long long)flops, (long long)bytes);
+    add_row(costs, op, "k", flops, bytes, ebb_roofline_ns(line, &cost));
+}
+
+static bool near(int64_t got, int64_t want) {
+    return llabs(got - want) <= want / 100;
+}
+
+Test(costs, a_line_is_found_again_from_rows_that_it_timed) {
+    static const ebb_roofline built_in = {.flops_per_us = 200000, .bytes_per_us = 17000, .start_ns = 3000};
+    static const ebb_roofline lines[] = {
+        {400000, 11000, 3000}, {150000, 30000, 2000}, {9000, 40000, 100}, {200000, 17000, 3000}};
+    for (size_t i = 0; i < EBB_COUNT(lines); i++) {
+        ebb_env *env = test_env_open();
+        ebb_costs *costs = new_costs(env);
+        for (int64_t k = 1; k <= 8; k++) {
+            add_by_line(costs, &lines[i], k * 900000000, 1000000); /* arithmetic binds */
+            add_by_line(costs, &lines[i], 1000000, k * 90000000);  /* traffic does */
+            /* And where more flops than bytes are bound by bytes, or the other way round. */
+            const int64_t bytes = k * 10000000;
+            add_by_line(costs, &lines[i], bytes * lines[i].flops_per_us / lines[i].bytes_per_us / 2,
+                        bytes + 1);
+            add_by_line(costs, &lines[i], 2 * bytes * lines[i].flops_per_us / lines[i].bytes_per_us,
+                        bytes + 2);
+        }
+        add_row(costs, "another kind's", "other", 1, 1, 1000000000);
+        const ebb_cost_line got = ebb_costs_fit(costs, "k", &built_in);
+        cr_expect_eq(got.n_ops, 32);
+        cr_expect(near(got.line.flops_per_us, lines[i].flops_per_us), "line %zu: %lld flops", i,
+                  (long long)got.line.flops_per_us);
+        cr_expect(near(got.line.bytes_per_us, lines[i].bytes_per_us), "line %zu: %lld bytes", i,
+                  (long long)got.line.bytes_per_us);
+        ebb_costs_destroy(costs);
+        test_env_close(env);
+    }
+}
+
+Test(costs, a_side_without_rows_keeps_its_proportion_to_the_other) {
+    static const ebb_roofline built_in = {.flops_per_us = 20000, .bytes_per_us = 25000, .start_ns = 1000};
+    ebb_env *env = test_env_open();
+    ebb_costs *costs = new_costs(env);
+    cr_expect_eq(ebb_costs_fit(costs, "k", &built_in).n_ops, 0);
+    cr_expect_eq(ebb_costs_fit(costs, "k", &built_in).line.bytes_per_us, 25000);
+    add_row(costs, "a", "k", 1, 50000000, 1001000); /* 50,000 a microsecond: twice the built-in rate */
+    const ebb_cost_line got = ebb_costs_fit(costs, "k", &built_in);
+    cr_expect(near(got.line.bytes_per_us, 50000) && near(got.line.flops_per_us, 40000), "%lld %lld",
+              (long long)got.line.bytes_per_us, (long long)got.line.flops_per_us);
+    add_row(costs, "c", "work", 80000000, 1, 1001000); /* 80,000: four times */
+    const ebb_cost_line work = ebb_costs_fit(costs, "work", &built_in);
+    cr_expect(near(work.line.flops_per_us, 80000) && near(work.line.bytes_per_us, 100000), "%lld %lld",
+              (long long)work.line.flops_per_us, (long long)work.line.bytes_per_us);
+    add_row(costs, "b", "idle", 0, 0, 500); /* nothing to do: it is all start */
+    cr_expect_eq(ebb_costs_fit(costs, "idle", &built_in).line.start_ns, 250);
+    ebb_costs_destroy(costs);
+    test_env_close(env);
+}
+
+/* ---- ask ------------------------------------------------------------------------------------------- */
+
+typedef struct asked {
+    ebb_env *env;
+    ebb_backend *backend;
+    ebb_type in[2], out[1];
+    ebb_call call;
+    ebb_text name;
+} asked;
+
+/* relu of [n, 5]; attributes: none. */
+static void ask_begin(asked *a, int64_t n) {
+    *a = (asked){.env = test_env_open()};
+    a->backend = test_backend_open(a->env, "ref", 1);
+    a->in[0] = a->out[0] = (ebb_type){.dtype = EBB_F32, .rank = 2, .dim = {n, 5}};
+    a->call = (ebb_call){.op = &ebb_op_relu, .in = a->in, .out = a->out, .n_in = 1, .n_out = 1};
+    ebb_text_init(&a->name, a->env);
+}
+
+static void ask_end(asked *a) {
+    ebb_text_deinit(&a->name);
+    a->backend->api->destroy(a->backend);
+    test_env_close(a->env);
+}
+
+static int64_t ask(asked *a, const ebb_costs *costs, ebb_cost_source want) {
+    ebb_op_facts facts;
+    ebb_cost_source source;
+    int64_t ns;
+    TEST_OK(a->env, a->backend->api->facts(a->backend, &a->call, &facts));
+    cr_expect_str_eq(facts.kind, "relu");
+    TEST_OK(a->env, ebb_costs_ask(costs, &a->call, &facts, &a->name, &ns, &source));
+    cr_expect_eq(source, want);
+    if (source == EBB_COST_BUILT_IN) cr_expect_eq(ns, facts.time_ns);
+    return ns;
+}
+
+Test(costs, a_measured_op_answers_first_then_its_kinds_line_then_the_built_in_model) {
+    asked a;
+    ask_begin(&a, 7);
+    ebb_costs *costs = new_costs(a.env);
+    TEST_OK(a.env, ebb_costs_seal(costs, NULL));
+    (void)ask(&a, costs, EBB_COST_BUILT_IN);
+    const ebb_cost_line line = {.kind = "relu", .line = {1000000000, 1000000000, 77}};
+    TEST_OK(a.env, ebb_costs_add_line(costs, &line));
+    TEST_OK(a.env, ebb_costs_seal(costs, NULL));
+    cr_expect_eq(ask(&a, costs, EBB_COST_CALIBRATED), 78);
+    add_row(costs, "relu f32[7,5] : f32[7,5]", "relu", 1, 1, 4444);
+    add_row(costs, "relu f32[8,5] : f32[8,5]", "relu", 1, 1, 5555);
+    add_row(costs, "relu f32[7,5] : f32[7,5]", "relu", 1, 1, 4445); /* the later one stays */
+    add_row(costs, "add f32[7,5] f32[7,5] : f32[7,5]", "add", 1, 1, 6666);
+    TEST_OK(a.env, ebb_costs_seal(costs, NULL));
+    cr_expect_eq(ask(&a, costs, EBB_COST_MEASURED), 4445);
+    a.in[0].dim[0] = a.out[0].dim[0] = 9;
+    cr_expect_eq(ask(&a, costs, EBB_COST_CALIBRATED), 78);
+    ebb_costs_destroy(costs);
+    ask_end(&a);
+}
+
+Test(costs, a_calls_text_has_types_and_every_attribute_that_is_not_its_default) {
+    static const ebb_type in[2] = {{EBB_F32, 4, {2, 3, 9, 9}}, {EBB_F32, 4, {7, 3, 3, 3}}};
+    const ebb_type out[1] = {{EBB_F32, 4, {2, 7, 5, 5}}};
+    ebb_attr attr[4] = {{.i = {2, 2}}, {.i = {1, 1}}, {.i = {1, 1}}, {.i = {1}}};
+    const ebb_call call = {.op = &ebb_op_conv2d, .in = in, .out = out, .n_in = 2, .n_out = 1, .attr = attr};
+    ebb_env *env = test_env_open();
+    ebb_text text;
+    ebb_text_init(&text, env);
+    ebb_call_print(&text, &call);
+    cr_expect_str_eq(text.at, "conv2d f32[2,3,9,9] f32[7,3,3,3] stride=2 pad=1 : f32[2,7,5,5]");
+    ebb_text_deinit(&text);
+    test_env_close(env);
+}
+
+Test(costs, other_backends_and_widths_are_refused) {
+    ebb_env *env = test_env_open();
+    ebb_costs *costs = new_costs(env);
+    TEST_OK(env, ebb_costs_check(env, costs, "ref", 1));
+    cr_expect_eq(ebb_costs_check(env, costs, "cpu", 1), EBB_USAGE);
+    cr_expect_eq(ebb_costs_check(env, costs, "ref", 2), EBB_USAGE);
+    ebb_costs_destroy(costs);
+    test_env_close(env);
+}
+
+/* ---- the file -------------------------------------------------------------------------------------- */
+
+#define HEAD "{\"schema\": \"ebb.costs/1\", \"backend\": \"ref\", \"n_threads\": 1, \"machine\": \"m\", "
+#define LINE "{\"kind\": \"k\", \"flops_per_us\": 3, \"bytes_per_us\": 4, \"start_ns\": 5, \"n_ops\": 1}"
+#define ROW(op)                                                                                           \
+    "{\"op\": \"" op "\", \"kind\": \"k\", \"flops\": 1, \"bytes\": 2, \"time_ns\": 9, \"least_ns\": 8, " \
+    "\"n_uses\": 2}"
+
+static ebb_status read_text(ebb_env *env, const char *text, ebb_costs **out) {
+    char path[] = "/tmp/ebb-costs-XXXXXX";
+    const int file = mkstemp(path);
+    cr_assert(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    const ebb_status status = ebb_costs_read(env, path, out);
+    unlink(path);
+    return status;
+}
+
+Test(costs, what_is_written_is_read_again) {
+    char path[] = "/tmp/ebb-costs-XXXXXX";
+    ebb_env *env = test_env_open();
+    ebb_costs *costs = NULL, *again = NULL;
+    ebb_costs_summary a, b;
+    ebb_costs_kind kind;
+    TEST_OK(env,
+            read_text(env,
+                      HEAD "\"stranger\": [], \"lines\": [" LINE "], \"ops\": [" ROW("b") "," ROW("a") "]}",
+                      &costs));
+    close(mkstemp(path));
+    TEST_OK(env, ebb_costs_write(env, costs, path));
+    TEST_OK(env, ebb_costs_read(env, path, &again));
+    unlink(path);
+    ebb_costs_summarize(costs, &a);
+    ebb_costs_summarize(again, &b);
+    cr_expect_str_eq(a.id, b.id);
+    cr_expect(b.n_ops == 2 && b.n_kinds == 1 && b.n_threads == 1 && !b.this_machine);
+    cr_expect(b.median_ns == 36 && b.least_ns == 32);
+    cr_expect_str_eq(again->rows.at[0].op, "a");
+    TEST_OK(env, ebb_costs_kind_at(env, again, 0, &kind));
+    cr_expect(kind.n_ops == 2 && kind.n_uses == 4 && kind.flops == 4 && kind.measured_ns == 36);
+    cr_expect_eq(kind.off_ns, 4 * (5 + 500 - 9), "%lld", (long long)kind.off_ns);
+    cr_expect_eq(ebb_costs_kind_at(env, again, 1, &kind), EBB_USAGE);
+    again->rows.at[0].time_ns++;
+    TEST_OK(env, ebb_costs_seal(again, NULL));
+    cr_expect_str_neq(a.id, again->id);
+    ebb_costs_destroy(costs);
+    ebb_costs_destroy(again);
+    test_env_close(env);
+}
+
+Test(costs, a_file_that_is_none_is_refused_with_its_place) {
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"[]", "object"},
+        {"{\"schema\": \"ebb.costs/2\"}", "must be \"ebb.costs/1\""},
+        {HEAD "\"lines\": []}", "ops"},
+        {HEAD "\"lines\": {}, \"ops\": []}", "lines"},
+        {HEAD "\"lines\": [" LINE "," LINE "], \"ops\": []}", "twice"},
+        {HEAD "\"lines\": [], \"ops\": [" ROW("a") "," ROW("a") "]}", "twice"},
+        {HEAD "\"lines\": [], \"ops\": [" ROW("a") ", 7]}", "ops[1]"},
+        {HEAD "\"lines\": [], \"ops\": [{\"op\": \"a\"}]}", "kind"},
+        {HEAD "\"lines\": [{\"kind\": \"k\", \"flops_per_us\": 0}], \"ops\": []}", "flops_per_us"},
+        {"{\"schema\": \"ebb.costs/1\", \"backend\": \"ref\", \"machine\": \"m\", \"n_threads\": 0}",
+         "n_threads"},
+    };
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        ebb_env *env = test_env_open();
+        ebb_costs *costs = NULL;
+        cr_expect_eq(read_text(env, rows[i].text, &costs), EBB_BAD_INPUT, "row %zu", i);
+        cr_expect_null(costs);
+        cr_expect_not_null(strstr(ebb_env_error(env), rows[i].says), "row %zu: %s", i, ebb_env_error(env));
+        test_env_close(env);
+    }
+}
+
+typedef struct memory {
+    uint64_t n, fail_at, n_live;
+} memory;
+
+static void *counted_alloc(void *ctx, size_t bytes, size_t alignment) {
+    memory *m = ctx;
+    if (m->n++ >= m->fail_at) return NULL;
+    m->n_live++;
+    return aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+}
+
+static void counted_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    (void)bytes, (void)alignment;
+    ((memory *)ctx)->n_live--;
+    free(ptr);
+}
+
+Test(costs, every_refused_allocation_is_reported_and_leaks_nothing) {
+    ebb_status status = EBB_NO_MEMORY;
+    uint64_t fail_at = 1; /* 0 is the env's own */
+    for (; status == EBB_NO_MEMORY; fail_at++) {
+        memory m = {.fail_at = fail_at};
+        const ebb_env_options options = {.alloc = counted_alloc, .free = counted_free, .alloc_ctx = &m};
+        ebb_env *env = NULL;
+        ebb_costs *costs = NULL;
+        cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
+        status = read_text(env, HEAD "\"lines\": [" LINE "], \"ops\": [" ROW("a") "]}", &costs);
+        cr_assert(status == EBB_OK || status == EBB_NO_MEMORY, "%s", ebb_env_error(env));
+        ebb_costs_destroy(costs);
+        ebb_env_destroy(env);
+        cr_assert_eq(m.n_live, 0);
+    }
+    cr_assert_gt(fail_at, 5);
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""`ebb bench` and what reads its file: --costs of every command, predicted beside measured time, profiles in reports.
+
+    test_bench.py EBB
+"""
+import json
+import os
+import re
+import sys
+
+from models import SMALL
+from tester import equal, holds, main
+
+REF = ["--device", "ref", "--threads", "1"]
+USAGE, BAD_INPUT, BAD_IO = 2, 3, 7
+
+
+def measured(t, name="costs.json", *more):
+    t.ebb_run("bench", "--ops", "small.ebb", *REF, "--steps", "3", "-o", name, *more)
+    return json.loads((t.folder / name).read_text())
+
+
+def a_costs_file_has_each_distinct_op_once(t):
+    costs = measured(t)
+    equal((costs["schema"], costs["backend"], costs["n_threads"]), ("ebb.costs/1", "ref", 1))
+    plan = t.json("plan", "small.ebb", *REF)
+    kinds = [op["kind"] for op in plan["graph"]["ops"]]
+    equal(sum(op["n_uses"] for op in costs["ops"]), len(kinds), "every op of the step")
+    equal({op["op"].split()[0] for op in costs["ops"]}, set(kinds), "kinds")
+    equal(len({op["op"] for op in costs["ops"]}), len(costs["ops"]), "distinct")
+    equal({line["kind"] for line in costs["lines"]}, set(kinds), "a line for each kind")
+    holds(all(0 < op["least_ns"] <= op["time_ns"] for op in costs["ops"]), "times")
+    equal(t.json("bench", "--ops", "small.ebb", *REF, "--steps", "1")["schema"], "ebb.costs/1")
+    holds(b"distinct ops of" in t.ebb_run("bench", "--ops", "small.ebb", *REF, "--steps", "1").stdout, "a table")
+
+
+def every_command_that_plans_reads_it_and_says_how_much_was_measured(t):
+    costs = measured(t)
+    by_op = {op["op"]: op for op in costs["ops"]}
+    want = sum(op["n_uses"] * op["time_ns"] for op in by_op.values())
+    args = ["small.ebb", *REF, "--costs", "costs.json"]
+    plan = t.json("plan", *args)
+    equal(plan["time_ns"], want, "the plan's time")
+    equal(plan["graph"]["costs"]["measured"], len(plan["graph"]["ops"]))
+    equal((plan["graph"]["costs"]["calibrated"], plan["graph"]["costs"]["built_in"]), (0, 0))
+    text = t.ebb_run("plan", *args, "-o", "plan.json").stdout.decode()
+    holds(re.search(r"\ncosts: 15 ops measured, 0 by lines fitted to measurements, 0 by the built-in model \(", text), text)
+    equal(t.json("plan", *args, "-o", "plan.json")["costs"], plan["graph"]["costs"], "the summary's")
+    t.ebb_run("verify", "plan.json")
+    equal(t.json("plan", "small.ebb", *REF, "-o", "plain.json")["costs"], None)
+    run = t.json("run", *args)
+    equal((run["predicted_step_ns"], run["costs"]), (want, plan["graph"]["costs"]))
+    note = rb"\nebb: costs: [0-9]+ ops measured, [0-9]+ by lines fitted to measurements, [0-9]+ by the built-in model \("
+    done = t.ebb_run("fit", *args, "--budget", "1MiB", "--effort", "200", "--plans", "plans")
+    holds(re.search(note, b"\n" + done.stderr), done.stderr)
+    done = t.ebb_run("frontier", *args, "--points", "2", "--effort", "200")
+    holds(re.search(note, b"\n" + done.stderr), done.stderr)
+    equal(t.json("inspect", *args)["time_ns"], want, "inspect")
+    plan = t.json("plan", *args, "--dim", "N=9")
+    holds(0 < plan["graph"]["costs"]["measured"] < len(plan["graph"]["ops"]), "another batch: some are known")
+    equal(sum(plan["graph"]["costs"][key] for key in ("measured", "calibrated", "built_in")), len(plan["graph"]["ops"]))
+
+
+def a_second_model_is_added_to_a_file(t):
+    first = measured(t)
+    (t.folder / "small.ebb").write_text(SMALL.replace("dim N = 7", "dim N = 8"))
+    both = measured(t, "both.json", "--costs", "costs.json")
+    holds({op["op"] for op in first["ops"]} < {op["op"] for op in both["ops"]}, "the first one's ops are there")
+    for n in ("7", "8"):
+        plan = t.json("plan", "small.ebb", *REF, "--dim", f"N={n}", "--costs", "both.json")
+        equal(plan["graph"]["costs"]["measured"], len(plan["graph"]["ops"]), n)
+
+
+def a_calibration_is_kept_by_machine_backend_and_threads(t):
+    wide = [*REF[:2], "--threads", "2"]
+    t.ebb_run("plan", "small.ebb", *REF, "--costs", "machine", code=USAGE)
+    t.ebb_run("plan", "small.ebb", *REF, "--costs", "machine", "--cache", "kept", code=USAGE)
+    t.ebb_run("bench", "--calibrate", *REF, code=USAGE)
+    if "cpu" in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
+        cpu = ["--device", "cpu", "--threads", "2"]
+        t.ebb_run("bench", "--calibrate", *cpu, "--steps", "1", "--cache", "kept")
+        names = os.listdir(t.folder / "kept")
+        equal(len(names), 1)
+        costs = t.json("plan", "small.ebb", *cpu, "--cache", "kept", "--costs", "machine")["graph"]["costs"]
+        equal((costs["measured"] > 0, costs["calibrated"] > 0, costs["built_in"]), (True, True, 0))
+        t.ebb_run("plan", "small.ebb", *cpu[:3], "1", "--cache", "kept", "--costs", "machine", code=USAGE)
+    done = t.ebb_run("plan", "small.ebb", *wide, "--costs", "machine", "--cache", "kept", code=USAGE)
+    holds(b"ebb bench --calibrate --cache kept" in done.stderr, done.stderr)
+
+
+def what_does_not_fit_is_refused_in_one_line(t):
+    costs = measured(t)
+    (t.folder / "other.json").write_text(json.dumps({**costs, "machine": "another one"}))
+    (t.folder / "bad.json").write_text(json.dumps({**costs, "schema": "ebb.costs/2"}))
+    rows = [
+        (["plan", "small.ebb", "--device", "ref", "--threads", "2", "--costs", "costs.json"], USAGE, rb"ref with 1 threads"),
+        (["plan", "small.ebb", "--device", "shadow", "--costs", "costs.json"], USAGE, rb"measure them for these"),
+        (["plan", "chain.json", "--costs", "costs.json"], USAGE, rb"has times of its own"),
+        (["plan", "small.ebb", *REF, "--costs", "bad.json"], BAD_INPUT, rb"must be \"ebb\.costs/1\""),
+        (["plan", "small.ebb", *REF, "--costs", "no.json"], BAD_IO, rb"no\.json"),
+        (["bench", "--ops", "small.ebb", *REF, "--costs", "other.json", "-o", "x.json"], USAGE, rb"begin new ones"),
+        (["bench", "small.ebb"], USAGE, rb"give one of the two"),
+        (["bench"], USAGE, rb"needs a MODEL"),
+        (["bench", "--ops", "--calibrate", "small.ebb"], USAGE, rb"leave out one of the two"),
+        (["bench", "--calibrate", "small.ebb"], USAGE, rb"leave out the MODEL"),
+        (["bench", "--calibrate", "--dim", "N=2"], USAGE, rb"leave out --dim"),
+        (["bench", "--ops", "small.ebb", "--device", "shadow"], USAGE, rb"computes nothing"),
+        (["bench", "--ops", "chain.json"], USAGE, rb"planning graph"),
+        (["bench", "--ops", "small.ebb", *REF, "--steps", "20000"], USAGE, rb"at most 10000"),
+    ]
+    for args, code, stderr in rows:
+        done = t.ebb_run(*args, code=code)
+        holds(re.search(stderr, done.stderr) and done.stderr.count(b"\n") == 1 and not done.stdout, f"{args}: {done.stderr}")
+    holds("x.json" not in os.listdir(t.folder), "nothing is left")
+    done = t.ebb_run("fit", "small.ebb", *REF, "--costs", "other.json", "--budget", "1MiB", "--effort", "200")
+    holds(b"another machine than this one" in done.stderr, done.stderr)
+
+
+def a_profile_tells_of_each_step_and_joins_the_report(t):
+    t.ebb_run("plan", "small.ebb", *REF, "-o", "plan.json")
+    plan = json.loads((t.folder / "plan.json").read_text())
+    equal(t.json("run", "small.ebb", *REF).get("profile"), None, "off by default")
+    text = t.ebb_run("run", "small.ebb", *REF, "--steps", "4", "--profile", "-o", "run.json").stdout.decode()
+    holds("by kind of op, medians of 4 steps" in text and re.search(r"\nlinear +2 +0 +[0-9.]+ [um]?s ", text), text)
+    holds(re.search(r"\npredicted step   [0-9.]+ [um]?s \(measured: mean [+-]", text), text)
+    run = json.loads((t.folder / "run.json").read_text())
+    equal(run["profile_runs"], 4)
+    equal([step["op"] for step in run["profile"]], [step["op"] for step in plan["steps"]])
+    ops = plan["graph"]["ops"]
+    for step in run["profile"]:
+        op = ops[step["op"]]
+        equal((step["name"], step["kind"], step["phase"], step["predicted_ns"]), (op["name"], op["kind"], op["phase"], op["time_ns"]))
+        equal(step["bytes"], sum(plan["graph"]["values"][v]["bytes"] for v in op["inputs"] + op["outputs"]), op["name"])
+        holds(0 < step["least_ns"] <= step["median_ns"], step)
+    equal(sum(step["predicted_ns"] for step in run["profile"]), run["predicted_step_ns"])
+    report = t.json("report", "plan.json", "--measured", "run.json")
+    equal([step["measured_ns"] for step in report["steps"]], [step["median_ns"] for step in run["profile"]])
+    kinds = report["measured"]["kinds"]
+    equal(sum(kind["measured_ns"] for kind in kinds), sum(step["median_ns"] for step in run["profile"]))
+    equal(sum(kind["n_steps"] for kind in kinds), len(run["profile"]))
+    equal([k["measured_ns"] for k in kinds], sorted((k["measured_ns"] for k in kinds), reverse=True), "longest first")
+    for view, heading in (("text", "Measured by kind of op"), ("markdown", "### Measured by kind of op"),
+                          ("html", "Measured by kind of op")):
+        text = t.ebb_run("report", "plan.json", "--measured", "run.json", "--format", view).stdout.decode()
+        holds(heading in text and "softmax_xent_grad" in text.split(heading, 1)[1], view)
+    short, moved = {**run, "profile": run["profile"][1:]}, {**run, "profile": run["profile"][::-1]}
+    huge = {**run, "profile": [{**step, "median_ns": 2**62} for step in run["profile"]]}
+    for name, document in (("short", short), ("moved", moved), ("huge", huge)):
+        (t.folder / "run.json").write_text(json.dumps(document))
+        done = t.ebb_run("report", "plan.json", "--measured", "run.json", code=BAD_INPUT)
+        holds(done.stderr.count(b"\n") == 1 and b"profile" in done.stderr, f"{name}: {done.stderr}")
+
+
+def a_report_of_a_run_without_a_profile_is_as_it_was(t):
+    t.ebb_run("plan", "small.ebb", *REF, "-o", "plan.json")
+    t.ebb_run("run", "small.ebb", *REF, "-o", "run.json")
+    report = t.json("report", "plan.json", "--measured", "run.json")
+    equal(report["measured"]["kinds"], [])
+    holds("measured_ns" not in report["steps"][0], "no time")
+
+
+TESTS = [
+    a_costs_file_has_each_distinct_op_once,
+    every_command_that_plans_reads_it_and_says_how_much_was_measured,
+    a_second_model_is_added_to_a_file,
+    a_calibration_is_kept_by_machine_backend_and_threads,
+    what_does_not_fit_is_refused_in_one_line,
+    a_profile_tells_of_each_step_and_joins_the_report,
+    a_report_of_a_run_without_a_profile_is_as_it_was,
+]
+
+if __name__ == "__main__":
+    sys.exit(main(TESTS))
