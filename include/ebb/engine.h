@@ -62,6 +62,7 @@ typedef struct ebb_options {
     double time_limit_s; /* of all searches of one call together; 0: none. One that strikes voids "same plan
                           * everywhere" */
     uint64_t seed;       /* parameters, dropout, search; default 1 */
+    int64_t search_seed; /* of the search alone, which changes no result; -1 (default): the seed */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward, update run apart: gradients all live until update */
     ebb_optimizer optimizer;       /* default EBB_SGD */

@@ -48,6 +48,7 @@ EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *option
 /* For calls that choose the mode and the budget themselves. */
 EBB_CHECKED ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *options);
 uint32_t ebb_options_threads(const ebb_options *options);
+uint64_t ebb_options_search_seed(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */
 uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
 /* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */

@@ -57,7 +57,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
                                   .effort = o->effort,
                                   .effort_part = part,
                                   .time_limit_ns = time_left_ns(p),
-                                  .seed = o->seed,
+                                  .seed = ebb_options_search_seed(o),
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;

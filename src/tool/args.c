@@ -197,8 +197,13 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
 }
 
 static void args_init(tool_args *args) {
-    *args =
-        (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1, .points = -1};
+    *args = (tool_args){.budget_bytes = -1,
+                        .threads = -1,
+                        .seed = -1,
+                        .search_seed = -1,
+                        .effort = -1,
+                        .steps = -1,
+                        .points = -1};
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;
@@ -234,7 +239,7 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
     }
     const char *missing = t->args.operand == NULL ? command->operand : command->second;
     bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);
-    if (t->args.help || whole || command->run == tool_help) return EBB_OK;
+    if (t->args.help || t->args.print_config || whole || command->run == tool_help) return EBB_OK;
     return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name, missing,
                      command->name);
 }

@@ -28,22 +28,26 @@ typedef struct tool_list {
 typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, markdown, html, trace, progress;
+    bool print_config, help, json, markdown, html, trace, progress;
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
+    const char *config; /* the file of --config */
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t budget_bytes, threads, seed, effort, steps, points;
+    int64_t budget_bytes, threads, seed, search_seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, evaluate, phased, nesterov, poison, verify;
 } tool_args;
 
+typedef struct tool_command tool_command;
+
 typedef struct tool {
     ebb_env *env;
+    const tool_command *command; /* that runs */
     tool_args args;
     const volatile int *stop; /* nonzero: an interrupt came */
     char error[1024];         /* the tool's own error line; "" when the env has it */
@@ -76,14 +80,14 @@ typedef struct tool_flag {
     const char *help;
 } tool_flag;
 
-typedef struct tool_command {
+struct tool_command {
     const char *name;
     const char *operand; /* "MODEL", or NULL when it takes none */
     const char *summary; /* one line */
     const char *details; /* paragraph of the help */
     ebb_status (*run)(tool *t);
     const char *second; /* operand, or NULL when it takes one at most */
-} tool_command;
+};
 
 extern const tool_flag tool_flags[];
 extern const size_t tool_n_flags;
@@ -129,10 +133,39 @@ EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *fo
 
 /* ---- from flags to the engine's options ---------------------------------------------------------- */
 
-/* Environment variables first, then flags. EBB_USAGE: flags that exclude one another, parameters out of
+/* By the config file, then environment variables, then flags; each overrides what came before. EBB_IO and
+ * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
  * range. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
-/* In budget mode with genetic_nr_iter 0: says on standard error that the default effort was used. */
+
+/* Who set a value. */
+typedef enum tool_origin {
+    TOOL_FROM_DEFAULT,
+    TOOL_FROM_FILE,
+    TOOL_FROM_VARIABLE,
+    TOOL_FROM_FLAG
+} tool_origin;
+typedef struct tool_setting {
+    int64_t value;
+    tool_origin from;
+} tool_setting;
+enum { TOOL_N_SETTINGS = 8 }; /* the five parameters, seed, search_seed, effort */
+typedef struct tool_settings {
+    ebb_config file; /* all -1 without one */
+    tool_setting at[TOOL_N_SETTINGS];
+} tool_settings;
+EBB_CHECKED ebb_status tool_settings_find(tool *t, const ebb_options *defaults, tool_settings *out);
+void tool_settings_apply(const tool *t, const tool_settings *settings, ebb_options *out);
+/* As tool_options, and who set what. */
+EBB_CHECKED ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings);
+/* Prints the settings and where each came from. */
+EBB_CHECKED ebb_status tool_print_config(tool *t);
+/* plan and run: the other commands that search do it in their own modes. */
+bool tool_chooses_mode(const tool *t);
+/* The name of a sublinear flag that was given, or NULL. */
+const char *tool_asks_sublinear(const tool *t);
+/* Without a search although there is a config file: says so. In budget mode with genetic_nr_iter 0: says on
+ * standard error that the default effort was used. */
 void tool_note_effort(const tool *t, const ebb_options *options);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
 

@@ -235,6 +235,41 @@ def io_rows():
     yield Case("a standard input that is wrong", ["plan", "-"], BAD_INPUT, r"", stdin=b"ebb 1\nrubbish\n")
 
 
+def config_rows():
+    """(name, content of c.json, stderr)"""
+    for name, content, stderr in [
+        ("an empty config", "", r"c\.json"),
+        ("a config that is cut off", '{"schema": "ebb.config/1", "effort"', r"c\.json: line 1"),
+        ("a list as config", "[]", r"c\.json: an array"),
+        ("a config without a schema", "{}", r"\"schema\" is missing"),
+        ("a config of another version", '{"schema": "ebb.config/2"}', r"ebb\.config/2.*must be \"ebb\.config/1\""),
+        ("a misspelt key", '{"schema": "ebb.config/1", "effrot": 1}', r"c\.json: unknown key \"effrot\".*\"effort\"\?"),
+        ("a key like no other", '{"schema": "ebb.config/1", "zzzzzzzz": 1}', r"unknown key \"zzzzzzzz\": docs/formats"),
+        ("a key that moves the cursor", '{"schema": "ebb.config/1", "\\u001b[2Jx": 1}', r"unknown key \"[^\x1b]*x\""),
+        ("a key given twice", '{"schema": "ebb.config/1", "seed": 1, "seed": 2}', r"c\.json"),
+        ("a text where a number must be", '{"schema": "ebb.config/1", "effort": "5"}', r"\"effort\" is a text"),
+        ("a fraction where an integer must be", '{"schema": "ebb.config/1", "seed": 1.5}', r"\"seed\" is a number"),
+        ("a number where a text must be", '{"schema": "ebb.config/1", "method": 3}', r"\"method\" is an integer"),
+        ("a negative effort", '{"schema": "ebb.config/1", "effort": -1}', r"\"effort\" is -1"),
+        ("a time limit of nothing", '{"schema": "ebb.config/1", "time_limit_ms": 0}', r"\"time_limit_ms\" is 0"),
+        ("an unknown method", '{"schema": "ebb.config/1", "method": "dtr"}', r"\"dtr\" and must be budget or megengine"),
+        ("a pool of nobody", '{"schema": "ebb.config/1", "genetic_pool_size": 0}', r"c\.json: genetic_pool_size is 0"),
+        ("both lower bounds", '{"schema": "ebb.config/1", "lb_memory": 1, "lb_memory_mb": 1}', r"leave out one of the two"),
+    ]:
+        for command in (["plan"], ["fit", "--budget", "1GB"], ["frontier"], ["run", "--device", "ref"]):
+            yield Case(f"{name} ({command[0]})", [command[0], "m.ebb", *command[1:], "--config", "c.json"], BAD_INPUT, stderr,
+                       files={"m.ebb": SMALL, "c.json": content})
+    good = {"m.ebb": SMALL, "c.json": '{"schema": "ebb.config/1", "method": "budget"}',
+            "d.json": '{"schema": "ebb.config/1", "method": "megengine"}'}
+    yield Case("a config that is not there", ["plan", "m.ebb", "--config", "no.json"], IO, r"no\.json: No such file", files=good)
+    yield Case("a config of a budget that is not given", ["plan", "m.ebb", "--config", "c.json"], USAGE, r"needs --budget",
+               files=good)
+    yield Case("a config of MegEngine's method with a budget", ["plan", "m.ebb", "--config", "d.json", "--budget", "1GB"],
+               USAGE, r"d\.json: its method megengine takes no --budget", files=good)
+    yield Case("a wrong variable beside a config", ["plan", "--print-config", "--config", "c.json"], USAGE, r"WORKERS",
+               files=good, env={"MGB_SUBLINEAR_MEMORY_WORKERS": "0"})
+
+
 def plan_rows():
     """What verify says to files that are no plans."""
     for name, content, stderr in [
@@ -259,7 +294,7 @@ def verdict_rows():
 
 def main():
     ebb = os.path.abspath(sys.argv[1])
-    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, plan_rows, verdict_rows) for case in rows()]
+    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, config_rows, plan_rows, verdict_rows) for case in rows()]
     return harness.check_all(ebb, cases)
 
 
