@@ -154,6 +154,7 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
         *(const char **)field = value;
         return EBB_OK;
     case TOOL_CHOICE:
+    case TOOL_MAYBE:
         return set_choice(t, flag, value, field);
     case TOOL_DIM:
         return add_dim(t, flag, value);
@@ -189,6 +190,10 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
         if (value != NULL)
             return tool_fail(t, EBB_USAGE, "--%s takes no value, but has \"%.60s\"", flag->name, value);
         *(bool *)((char *)&t->args + flag->offset) = true;
+        return EBB_OK;
+    }
+    if (flag->kind == TOOL_MAYBE && value == NULL) {
+        *(const char **)((char *)&t->args + flag->offset) = "";
         return EBB_OK;
     }
     if (value == NULL && *at + 1 == argc)

@@ -38,8 +38,12 @@ static void print_flags(const tool_command *command) {
         const tool_flag *flag = &tool_flags[i];
         char left[64];
         if ((flag->commands >> index & 1) == 0) continue;
-        snprintf(left, sizeof left, "--%s%s%s", flag->name, flag->metavar != NULL ? " " : "",
-                 flag->metavar != NULL ? flag->metavar : "");
+        bool maybe = flag->kind == TOOL_MAYBE;
+        snprintf(left, sizeof left, "--%s%s%s%s", flag->name,
+                 maybe                   ? "[="
+                 : flag->metavar != NULL ? " "
+                                         : "",
+                 flag->metavar != NULL ? flag->metavar : "", maybe ? "]" : "");
         if (flag->letter != 0)
             printf("  -%c, %-24s %s\n", flag->letter, left, flag->help);
         else

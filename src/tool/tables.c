@@ -155,7 +155,7 @@ const tool_flag tool_flags[] = {
      "parse lower grad clip optimizer simplify query schedule", "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
-    {"progress", 0, TOOL_SWITCH, AT(progress), SEARCH, NULL, 0, 0, NULL,
-     "a progress bar, when standard error is a terminal"},
+    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "json", 0, 0, "json",
+     "a progress bar, or a line per 10 s without a terminal; =json: lines for programs"},
 };
 const size_t tool_n_flags = TOOL_COUNT(tool_flags);

@@ -28,7 +28,8 @@ typedef struct tool_list {
 typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool print_config, help, json, markdown, html, trace, progress;
+    bool print_config, help, json, markdown, html, trace;
+    const char *progress; /* "" or "json" */
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
@@ -63,6 +64,7 @@ typedef enum tool_kind {
     TOOL_SHARE, /* double: 30% or 0.3 */
     TOOL_TEXT,
     TOOL_CHOICE, /* text: one of the words in `choices` */
+    TOOL_MAYBE,  /* text: "", or, behind a =, one of the words in `choices` */
     TOOL_DIM,    /* appended to dims: NAME=SIZE */
     TOOL_LIST,   /* tool_list: appended to it */
     TOOL_BUDGETS /* budgets: 10GiB,60% */
@@ -191,13 +193,23 @@ EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
  * nobody reads becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
-/* A bar on standard error, when that is a terminal and --progress was given. */
+/* Of --progress: a bar when standard error is a terminal, else a line per 10 s; with =json an
+ * ebb.progress/1 a line, at least 500 ms apart. */
+typedef enum tool_progress_kind {
+    TOOL_PROGRESS_BAR,
+    TOOL_PROGRESS_LINES,
+    TOOL_PROGRESS_JSON
+} tool_progress_kind;
 typedef struct tool_progress {
-    bool active, drawn;
-    int64_t last_ns;
+    tool_progress_kind kind;
+    bool drawn, untold;          /* untold: something came after the last word */
+    int64_t begin_ns, search_ns; /* when all of it, and the search that runs, began */
+    int64_t last_ns, n_searches; /* the last word; searches so far */
+    int64_t done, total;         /* candidates of the search that runs */
+    double added;                /* of the best so far; negative: none */
 } tool_progress;
 void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
-void tool_progress_end(tool_progress *progress); /* wipes the bar */
+void tool_progress_end(tool_progress *progress); /* wipes the bar; tells JSON's last state */
 int64_t tool_now_ns(void);
 
 #endif

@@ -230,7 +230,7 @@ Test(json_at_i64, takes_integers_within_the_bounds_only) {
     test_env_end(env);
 }
 
-Test(json_read, the_first_key_that_is_not_known_is_named) {
+Test(json, the_first_key_that_is_not_known_is_named) {
     static const char *const known[] = {"a", "b"};
     static const struct {
         const char *text, *unknown;

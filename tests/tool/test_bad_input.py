@@ -27,6 +27,8 @@ def usage_rows():
         ("a flag without its value", ["plan", "m.ebb", "--budget"], r"--budget needs a value"),
         ("a flag with an empty value", ["plan", "m.ebb", "-o", ""], r"--output needs a value"),
         ("a switch with a value", [*plan, "--json=1"], r"--json takes no value"),
+        ("a way to tell of progress that is none", [*plan, "--progress=jsn"], r"\"jsn\": did you mean json\?"),
+        ("a way to tell of progress that is empty", [*plan, "--progress="], r"--progress needs a value"),
         ("no model", ["plan"], r"plan needs a MODEL"),
         ("two models", ["plan", "a", "b"], r"one argument too many"),
         ("an operand where none belongs", ["doctor", "x"], r"one argument too many"),
