@@ -180,6 +180,44 @@ EBB_API EBB_CHECKED ebb_status ebb_frontier(ebb_env *env, const ebb_model *model
                                             ebb_frontier_result **out);
 EBB_API void ebb_frontier_result_destroy(ebb_env *env, ebb_frontier_result *result);
 
+/* ---- tune: what each parameter of the search buys -------------------------------------------------------
+ */
+
+#define EBB_TUNE_MAX_ROWS 24
+typedef struct ebb_tune_row {
+    char what[64];     /* "default, genetic search off", "genetic_pool_size 40" */
+    ebb_config config; /* all of it, so that a plan with it is this row's; search_seed may be -1 */
+    bool is_default;   /* one of the rows that the recommended one must not be worse than */
+    bool found;        /* there was a plan; else the figures are -1 */
+    bool fits;         /* and it is within the budget (MegEngine's search knows none) */
+    int64_t total_bytes, time_ns;
+    int64_t n_candidates; /* that its searches scored; -1 when nothing was found */
+    int64_t planning_ns;  /* by the env's clock: the one figure that differs from run to run */
+} ebb_tune_row;
+typedef struct ebb_tune_result {
+    int64_t budget_bytes;
+    int64_t baseline_total_bytes, baseline_time_ns; /* in place, no recomputation */
+    int64_t bound_time_ns; /* the certificate: no plan within the budget is faster */
+    ebb_tune_row rows[EBB_TUNE_MAX_ROWS];
+    uint32_t n_rows;
+    int64_t num_worker;   /* the options', unless another number took a fifth less planning time */
+    bool cut_short;       /* the time limit left rows out */
+    uint32_t recommended; /* index of a row that fits; n_rows: none, only when interrupted */
+} ebb_tune_result;
+/* Plans the model at these dimensions within budget_bytes by one config after the other: the defaults with
+ * the genetic search off and on, MegEngine's search with lb_memory at what the budget leaves, the options'
+ * own config where it differs, each parameter changed alone with a sixteenth of the candidates, and the
+ * best values together with half of them. Recommended is, of the rows that fit and are no slower than any
+ * default that fits (no larger where they are as fast), the one that takes the fewest candidates for a time
+ * within a thousandth of the best. The time limit ends the sweep, not the defaults; without one the rows
+ * are the same on every machine, but for planning_ns and with it num_worker. EBB_OVER_BUDGET: the defaults
+ * find no plan. options.memory, budget_bytes and cache are not read; with values to keep or drop there are
+ * no rows of MegEngine's search, which knows none. On EBB_INTERRUPTED *out has the rows so far. */
+EBB_API EBB_CHECKED ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                        uint32_t n_dims, const ebb_options *options, int64_t budget_bytes,
+                                        ebb_tune_result **out);
+EBB_API void ebb_tune_result_destroy(ebb_env *env, ebb_tune_result *result);
+
 /* ---- run
  * ----------------------------------------------------------------------------------------------------- */
 

@@ -32,6 +32,8 @@ typedef struct ebb_compiled {
     uint8_t *genes; /* of the selection, for a warm start at other dims; n_genes 0: none */
     uint32_t n_genes;
     int64_t n_candidates; /* that the last search scored */
+    int64_t n_scored;     /* that all searches which found something scored */
+    bool hurried;         /* a time limit struck */
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 

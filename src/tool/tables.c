@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP, TUNE };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -15,7 +15,8 @@ enum {
     DF = 1 << DIFF,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | C | R | V | RP | DF | D | H
+    T = 1 << TUNE,
+    ALL = I | P | F | C | R | V | RP | DF | D | H | T
 };
 
 const tool_command tool_commands[] = {
@@ -42,6 +43,14 @@ const tool_command tool_commands[] = {
          "found: for each budget the plan that adds the least time. Less budget never takes less time.\n"
          "With --plans each row's plan is written to DIR/MODEL.BUDGET.plan.json.",
          tool_frontier},
+    [TUNE] =
+        {"tune", "MODEL", "show what each search parameter buys, and recommend values",
+         "Plans the model within --budget by one config after the other: the defaults with the genetic "
+         "search\n"
+         "off and on, and each parameter changed alone. -o FILE takes the recommended config "
+         "(ebb.config/1),\n"
+         "for --config of plan, fit, frontier and run.",
+         tool_tune},
     [RUN] = {"run", "MODEL", "run training steps on synthetic data",
              "Plans, allocates and runs: the bytes that were planned beside those that were taken.",
              tool_run},
@@ -65,14 +74,14 @@ const tool_command tool_commands[] = {
 const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 #define AT(field) offsetof(tool_args, field)
-#define MODELS    (I | P | F | C | R)
-#define SEARCH    (P | F | C | R)
+#define MODELS    (I | P | F | C | R | T)
+#define SEARCH    (P | F | C | R | T)
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | D | T, "FILE", 0, 0, NULL,
      "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
@@ -86,7 +95,7 @@ const tool_flag tool_flags[] = {
      "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
-    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R, "BYTES", 1, INT64_MAX, NULL,
+    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | T, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
     {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
      "how recomputation is chosen: budget or megengine"},
@@ -112,7 +121,7 @@ const tool_flag tool_flags[] = {
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
      "of the search alone, which changes no result (default: the seed)"},
     {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH, "SECONDS", 0, 0, NULL,
-     "stop the search early; plans then depend on the machine's speed"},
+     "stop the search early; plans then depend on the machine's speed (tune: 60, of its sweep)"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
     {"genetic-nr-iter", 0, TOOL_INTEGER, AT(genetic_nr_iter), SEARCH, "N", 0, INT64_MAX, NULL,

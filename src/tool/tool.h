@@ -100,6 +100,7 @@ ebb_status tool_inspect(tool *t);
 ebb_status tool_plan(tool *t);
 ebb_status tool_fit(tool *t);
 ebb_status tool_frontier(tool *t);
+ebb_status tool_tune(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);

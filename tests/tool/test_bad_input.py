@@ -59,6 +59,9 @@ def usage_rows():
         ("an unknown pass", [*plan, "--dump=schedul"], r"did you mean schedule\?"),
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
+        ("tune without a budget", ["tune", "m.ebb"], r"tune needs --budget"),
+        ("tune has no method of its own", ["tune", "m.ebb", "--budget", "1GB", "--method", "budget"], r"tune takes no --method"),
+        ("tune takes no cache", ["tune", "m.ebb", "--budget", "1GB", "--cache", "c"], r"tune takes no --cache"),
         ("a curve of one point", ["frontier", "m.ebb", "--points", "1"], r"--points: \"1\" is not an integer in \[2, 64\]"),
         ("points and budgets", ["frontier", "m.ebb", "--points", "3", "--budgets", "1GB"], r"--points and --budgets"),
         ("a list with an empty budget", ["frontier", "m.ebb", "--budgets", "1GB,,2GB"], r"--budgets: \"\" is not a size"),
@@ -215,6 +218,8 @@ def io_rows():
     for command in (["plan", "m.ebb"], ["inspect", "m.ebb"], ["doctor"], ["help"], ["--version"], ["doctor", "--json"]):
         yield Case(f"a full standard output ({' '.join(command)})", command, IO, r"standard output.*No space", files=small,
                    stdout="/dev/full")
+    yield Case("a full disk (tune)", ["tune", "m.ebb", "--budget", "1MB", "-o", "/dev/full"], IO, r"/dev/full.*No space",
+               files=small)
     yield Case("a full disk (doctor)", ["doctor", "--json", "-o", "/dev/full"], IO, r"/dev/full.*No space")
     yield Case("a folder for plans that cannot be made", ["fit", "m.ebb", "--budget", "1MB", "--plans", "{d}/no/where"], IO,
                r"no/where", files=small)
@@ -258,7 +263,7 @@ def config_rows():
         ("a pool of nobody", '{"schema": "ebb.config/1", "genetic_pool_size": 0}', r"c\.json: genetic_pool_size is 0"),
         ("both lower bounds", '{"schema": "ebb.config/1", "lb_memory": 1, "lb_memory_mb": 1}', r"leave out one of the two"),
     ]:
-        for command in (["plan"], ["fit", "--budget", "1GB"], ["frontier"], ["run", "--device", "ref"]):
+        for command in (["plan"], ["fit", "--budget", "1GB"], ["frontier"], ["tune", "--budget", "1GB"], ["run", "--device", "ref"]):
             yield Case(f"{name} ({command[0]})", [command[0], "m.ebb", *command[1:], "--config", "c.json"], BAD_INPUT, stderr,
                        files={"m.ebb": SMALL, "c.json": content})
     good = {"m.ebb": SMALL, "c.json": '{"schema": "ebb.config/1", "method": "budget"}',
