@@ -120,7 +120,9 @@ typedef struct ebb_fit_row {
     ebb_memory_mode mode;
     int64_t batch; /* largest size of the dimension that was found to fit; 0: none */
     int64_t total_bytes, time_ns, baseline_time_ns;
-    ebb_plan *plan; /* owned by the result; NULL when batch is 0 */
+    int64_t next_total_bytes; /* of the smallest plan found for batch + 1; within the budget: it takes too
+                               * much time. -1: not known */
+    ebb_plan *plan;           /* owned by the result, audited; NULL when batch is 0 */
 } ebb_fit_row;
 typedef struct ebb_fit_result {
     int64_t budget_bytes;
@@ -139,6 +141,51 @@ EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, con
                                        const ebb_options *options, int64_t budget_bytes, double max_added,
                                        ebb_fit_result **out);
 EBB_API void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result);
+
+/* One way to run a batch. */
+typedef struct ebb_fit_way {
+    ebb_memory_mode mode;
+    bool fits;                                      /* within the budget and, in budget mode, max_added */
+    int64_t total_bytes, time_ns, baseline_time_ns; /* where there is no plan: total_bytes of the smallest
+                                                     * found or -1, and times of -1 */
+    ebb_plan *plan; /* owned, audited; NULL: none was found within the budget */
+} ebb_fit_way;
+/* The batch as micro-batches whose gradients are summed, nothing recomputed. */
+typedef struct ebb_fit_accumulation {
+    int64_t n_micro,
+        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits */
+    int64_t total_bytes; /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
+    int64_t time_ns;     /* of them all, each charged an update for adding its gradients */
+    uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch, not of the batch */
+} ebb_fit_accumulation;
+typedef struct ebb_fit_batch_result {
+    int64_t budget_bytes, batch;
+    bool fits;           /* in some way */
+    ebb_fit_way ways[4]; /* one per ebb_memory_mode */
+    uint32_t n_ways;     /* fewer than 4 only when interrupted */
+    ebb_fit_accumulation accumulation;
+    /* Where it does not fit: the smallest budget found that does, and the largest batch found that does; 0:
+     * none. */
+    int64_t smallest_budget_bytes, largest_batch;
+} ebb_fit_batch_result;
+/* Does this batch fit, how, what would gradient accumulation cost instead, and if not, what is the least
+ * that must change? As ebb_fit, but each search has the whole effort. EBB_USAGE: a batch below 1. */
+EBB_API EBB_CHECKED ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim,
+                                             const ebb_dim_binding *dims, uint32_t n_dims,
+                                             const ebb_options *options, int64_t budget_bytes,
+                                             double max_added, int64_t batch, ebb_fit_batch_result **out);
+EBB_API void ebb_fit_batch_result_destroy(ebb_env *env, ebb_fit_batch_result *result);
+
+/* A device description (JSON, as cuDNN writes it: deviceName, totalGlobalMem); further members are not
+ * read, but context_bytes. */
+typedef struct ebb_device_memory {
+    char name[80];
+    int64_t memory_bytes;  /* totalGlobalMem */
+    int64_t context_bytes; /* what driver and libraries take of it; 512 MiB where the file does not say */
+} ebb_device_memory;
+/* EBB_IO, EBB_BAD_INPUT. */
+EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *path,
+                                                      ebb_device_memory *out);
 
 /* ---- frontier: what each byte less costs
  * ---------------------------------------------------------------- */

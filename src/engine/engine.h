@@ -41,7 +41,9 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
-    uint64_t deadline_ns;     /* of the env's clock, for several plans together; 0: the options' limit */
+    int64_t
+        *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
+    uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */

@@ -31,11 +31,16 @@ const tool_command tool_commands[] = {
          "no budget it finds the least bytes. --budget counts arena, persistent and fixed bytes.\n"
          "-o FILE takes the plan (ebb.plan/1); --json prints it, or, beside -o, its summary.",
          tool_plan},
-    [FIT] = {"fit", "MODEL", "find the largest batch that fits a budget",
-             "For each way to save memory: the largest size of --over's dimension within --budget. Each "
-             "answer's\n"
-             "plan is written to DIR/MODEL.MODE.plan.json.",
-             tool_fit},
+    [FIT] =
+        {"fit", "MODEL", "find the largest batch that fits a budget",
+         "For each way to save memory: the largest size of --over's dimension within --budget. Each "
+         "answer's\n"
+         "plan is written to DIR/MODEL.MODE.plan.json. --device FILE.json, a device's description, gives "
+         "the\n"
+         "budget: its memory less 512 MiB of context. --batch asks for one size: does it fit, how, what "
+         "would\n"
+         "gradient accumulation cost instead, and if not, what is the least that must change.",
+         tool_fit},
     [FRONTIER] =
         {"frontier", "MODEL", "show what each byte less costs in time",
          "The curve from the baseline's bytes (in place, nothing run again) down to the smallest plan "
@@ -101,8 +106,12 @@ const tool_flag tool_flags[] = {
      "how recomputation is chosen: budget or megengine"},
     {"no-reuse", 0, TOOL_SWITCH, AT(no_reuse), P | R, NULL, 0, 0, NULL, "every value its own bytes"},
     {"max-added", 0, TOOL_SHARE, AT(max_added), F | C, "SHARE", 0, 0, NULL,
-     "most predicted time added by recomputation (fit: 30%; frontier: no limit)"},
+     "most predicted time added by recomputation (fit: 30%; with --batch and frontier: no limit)"},
     {"over", 0, TOOL_TEXT, AT(over), F, "NAME", 0, 0, NULL, "the dimension to grow (default N)"},
+    {"batch", 0, TOOL_INTEGER, AT(batch), F, "N", 1, INT64_MAX, NULL,
+     "ask for this size alone: does it fit, how, and what if not"},
+    {"reserve", 0, TOOL_BYTES, AT(reserve_bytes), F, "BYTES", 0, INT64_MAX, NULL,
+     "leave so much of the budget unused"},
     {"plans", 0, TOOL_TEXT, AT(plans), F | C, "DIR", 0, 0, NULL,
      "folder for the plans (fit: this one; frontier: none are written)"},
     {"points", 0, TOOL_INTEGER, AT(points), C, "N", 2, EBB_FRONTIER_MAX_BUDGETS, NULL,
@@ -111,7 +120,7 @@ const tool_flag tool_flags[] = {
      "these budgets: 10GiB,8GiB,60% (of the baseline's bytes)"},
     {"steps", 0, TOOL_INTEGER, AT(steps), R, "N", 1, 1000000000, NULL, "steps to run (default 3)"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
-     "backend: see `ebb doctor` (default cpu)"},
+     "backend: see `ebb doctor` (default cpu); fit: or a device's description, FILE.json"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS, "N", 0, INT64_MAX, NULL,

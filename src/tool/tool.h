@@ -38,7 +38,7 @@ typedef struct tool_args {
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t budget_bytes, threads, seed, search_seed, effort, steps, points;
+    int64_t reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, evaluate, phased, nesterov, poison, verify;

@@ -139,7 +139,7 @@ def fit_answers_for_every_mode_with_plans_that_hold(t):
     equal(list(rows), ["none", "in_place", "sublinear", "budget"])
     holds(0 < rows["none"]["batch"] <= rows["in_place"]["batch"] <= rows["budget"]["batch"], f"batches grow: {rows}")
     for mode, row in rows.items():
-        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "plan", "time_ns", "total_bytes"])
+        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "next_total_bytes", "plan", "time_ns", "total_bytes"])
         equal(row["plan"], f"plans/conv.{mode}.plan.json")
         plan = json.loads((t.folder / row["plan"]).read_text())
         holds(plan["total_bytes"] == row["total_bytes"] <= budget, f"{mode} fits")

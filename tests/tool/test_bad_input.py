@@ -59,6 +59,11 @@ def usage_rows():
         ("an unknown pass", [*plan, "--dump=schedul"], r"did you mean schedule\?"),
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
+        ("a batch of nobody", ["fit", "m.ebb", "--budget", "1GB", "--batch", "0"], r"--batch: \"0\" is not an integer in \[1, "),
+        ("a reserve that leaves nothing", ["fit", "m.ebb", "--budget", "1MB", "--reserve", "1MB"], r"leaves nothing of 1000000"),
+        ("a budget and a device", ["fit", "m.ebb", "--budget", "1MB", "--device", "gpu.json"], r"gpu\.json and --budget"),
+        ("one batch of a dimension that the model lacks", ["fit", "m.ebb", "--budget", "1MB", "--batch", "2", "--over", "M"],
+         r"\bM\b"),
         ("tune without a budget", ["tune", "m.ebb"], r"tune needs --budget"),
         ("tune has no method of its own", ["tune", "m.ebb", "--budget", "1GB", "--method", "budget"], r"tune takes no --method"),
         ("tune takes no cache", ["tune", "m.ebb", "--budget", "1GB", "--cache", "c"], r"tune takes no --cache"),
@@ -277,6 +282,25 @@ def config_rows():
                files=good, env={"MGB_SUBLINEAR_MEMORY_WORKERS": "0"})
 
 
+def device_rows():
+    """(name, content of gpu.json, stderr)"""
+    for name, content, stderr in [
+        ("an empty description", "", r"gpu\.json"),
+        ("a description that is cut off", '{"totalGlobalMem": 1', r"gpu\.json: line 1"),
+        ("a description without memory", '{"deviceName": "x"}', r"\"totalGlobalMem\" is missing"),
+        ("a device of no memory", '{"totalGlobalMem": 0}', r"\"totalGlobalMem\" is 0"),
+        ("memory that is text", '{"totalGlobalMem": "11GB"}', r"\"totalGlobalMem\" is a text"),
+        ("a name that is a number", '{"totalGlobalMem": 1073741824, "deviceName": 3}', r"\"deviceName\" is an integer"),
+        ("a context that is all", '{"totalGlobalMem": 1000}', r"1000 bytes leaves nothing beside a context of 536870912"),
+        ("a negative context", '{"totalGlobalMem": 1000, "context_bytes": -1}', r"\"context_bytes\" is -1"),
+    ]:
+        yield Case(name, ["fit", "m.ebb", "--device", "gpu.json"], BAD_INPUT, stderr, files={"m.ebb": SMALL, "gpu.json": content})
+    yield Case("a description that is not there", ["fit", "m.ebb", "--device", "no/gpu.json"], IO, r"no/gpu\.json: No such file",
+               files={"m.ebb": SMALL})
+    yield Case("a backend alone gives no budget", ["fit", "m.ebb", "--device", "cpu"], USAGE, r"--budget or a device's",
+               files={"m.ebb": SMALL})
+
+
 def plan_rows():
     """What verify says to files that are no plans."""
     for name, content, stderr in [
@@ -301,7 +325,7 @@ def verdict_rows():
 
 def main():
     ebb = os.path.abspath(sys.argv[1])
-    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, config_rows, plan_rows, verdict_rows) for case in rows()]
+    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, config_rows, device_rows, plan_rows, verdict_rows) for case in rows()]
     return harness.check_all(ebb, cases)
 
 
