@@ -21,6 +21,7 @@ static void print_commands(void) {
     for (size_t i = 0; i < tool_n_commands; i++) {
         const tool_command *command = &tool_commands[i];
         char operands[32];
+        if (command->summary[0] == '\0') continue;
         snprintf(operands, sizeof operands, "%s%s%s", command->operand != NULL ? command->operand : "",
                  command->second != NULL ? " " : "", command->second != NULL ? command->second : "");
         printf("  %-8s %-8s %s\n", command->name, operands, command->summary);

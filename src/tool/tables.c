@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP, TUNE };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP, TUNE, GENERATE };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -16,7 +16,8 @@ enum {
     D = 1 << DOCTOR,
     H = 1 << HELP,
     T = 1 << TUNE,
-    ALL = I | P | F | C | R | V | RP | DF | D | H | T
+    G = 1 << GENERATE,
+    ALL = I | P | F | C | R | V | RP | DF | D | H | T | G
 };
 
 const tool_command tool_commands[] = {
@@ -74,6 +75,10 @@ const tool_command tool_commands[] = {
               tool_diff, "B"},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
+    /* Without a summary: help does not list it. */
+    [GENERATE] = {"generate", "PAGE", "",
+                  "Prints a completion (ebb.bash, _ebb, ebb.fish) or a man page (ebb.1, ebb-COMMAND.1).",
+                  tool_generate},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
 };
 const size_t tool_n_commands = TOOL_COUNT(tool_commands);

@@ -106,6 +106,7 @@ ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
 ebb_status tool_diff(tool *t);
 ebb_status tool_doctor(tool *t);
+ebb_status tool_generate(tool *t);
 ebb_status tool_help(tool *t);
 
 /* ---- parsing ------------------------------------------------------------------------------------- */
