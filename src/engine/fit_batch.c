@@ -92,7 +92,7 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
  * time, in place. The largest batch: as ebb_fit finds it. */
 static ebb_status suggest(ebb_fitter *f, ebb_fit_batch_result *r) {
     const ebb_fit_way *in_place = &r->ways[1], *within = &r->ways[3];
-    r->smallest_budget_bytes = within->plan ? in_place->total_bytes : within->total_bytes;
+    r->smallest_budget_bytes = in_place->total_bytes;
     for (uint32_t i = 0; i < r->n_ways && !within->plan;
          i++) /* MegEngine's search may find a smaller one */
         if (r->ways[i].total_bytes >= 0)
