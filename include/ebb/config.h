@@ -31,6 +31,30 @@ EBB_API EBB_CHECKED ebb_status ebb_sublinear_config_from_env(ebb_env *env,
 /* EBB_USAGE: a field out of range, with its name, value and range. */
 EBB_API EBB_CHECKED ebb_status ebb_sublinear_config_check(ebb_env *env, const ebb_sublinear_config *config);
 
+/* ---- a config file: ebb.config/1 (docs/formats.md) ------------------------------------------------------
+ */
+
+typedef enum ebb_config_method {
+    EBB_CONFIG_NO_METHOD,
+    EBB_CONFIG_BUDGET,
+    EBB_CONFIG_MEGENGINE
+} ebb_config_method;
+
+/* What a file says of how to search; -1: nothing. */
+typedef struct ebb_config {
+    ebb_config_method method;
+    ebb_sublinear_config sublinear;
+    int64_t seed, search_seed; /* >= 0; search_seed: of the search alone */
+    int64_t effort;            /* >= 0 candidates; 0: by the size of the graph */
+    int64_t time_limit_ms;     /* >= 1 */
+} ebb_config;
+
+/* EBB_IO; EBB_BAD_INPUT: no such document, an unknown key (the line names the nearest), a value of another
+ * type or out of range. */
+EBB_API EBB_CHECKED ebb_status ebb_config_read(ebb_env *env, const char *path, ebb_config *out);
+/* Sets the fields of *to that *said has, those of at least 0. */
+EBB_API void ebb_config_apply(const ebb_sublinear_config *said, ebb_sublinear_config *to);
+
 #ifdef __cplusplus
 }
 #endif

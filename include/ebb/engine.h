@@ -63,6 +63,7 @@ typedef struct ebb_options {
     double time_limit_s; /* of all searches of one call together; 0: none. One that strikes voids "same plan
                           * everywhere" */
     uint64_t seed;       /* parameters, dropout, search; default 1 */
+    int64_t search_seed; /* of the search alone, which changes no result; -1 (default): the seed */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward, update run apart: gradients all live until update */
     ebb_optimizer optimizer;       /* default EBB_SGD */
@@ -124,7 +125,9 @@ typedef struct ebb_fit_row {
     ebb_memory_mode mode;
     int64_t batch; /* largest size of the dimension that was found to fit; 0: none */
     int64_t total_bytes, time_ns, baseline_time_ns;
-    ebb_plan *plan; /* owned by the result; NULL when batch is 0 */
+    int64_t next_total_bytes; /* of the smallest plan found for batch + 1; within the budget: it takes too
+                               * much time. -1: not known */
+    ebb_plan *plan;           /* owned by the result, audited; NULL when batch is 0 */
 } ebb_fit_row;
 typedef struct ebb_fit_result {
     int64_t budget_bytes;
@@ -143,6 +146,51 @@ EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, con
                                        const ebb_options *options, int64_t budget_bytes, double max_added,
                                        ebb_fit_result **out);
 EBB_API void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result);
+
+/* One way to run a batch. */
+typedef struct ebb_fit_way {
+    ebb_memory_mode mode;
+    bool fits;                                      /* within the budget and, in budget mode, max_added */
+    int64_t total_bytes, time_ns, baseline_time_ns; /* where there is no plan: total_bytes of the smallest
+                                                     * found or -1, and times of -1 */
+    ebb_plan *plan; /* owned, audited; NULL: none was found within the budget */
+} ebb_fit_way;
+/* The batch as micro-batches whose gradients are summed, nothing recomputed. */
+typedef struct ebb_fit_accumulation {
+    int64_t n_micro,
+        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits */
+    int64_t total_bytes; /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
+    int64_t time_ns;     /* of them all, each charged an update for adding its gradients */
+    uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch, not of the batch */
+} ebb_fit_accumulation;
+typedef struct ebb_fit_batch_result {
+    int64_t budget_bytes, batch;
+    bool fits;           /* in some way */
+    ebb_fit_way ways[4]; /* one per ebb_memory_mode */
+    uint32_t n_ways;     /* fewer than 4 only when interrupted */
+    ebb_fit_accumulation accumulation;
+    /* Where it does not fit: the smallest budget found that does, and the largest batch found that does; 0:
+     * none. */
+    int64_t smallest_budget_bytes, largest_batch;
+} ebb_fit_batch_result;
+/* Does this batch fit, how, what would gradient accumulation cost instead, and if not, what is the least
+ * that must change? As ebb_fit, but each search has the whole effort. EBB_USAGE: a batch below 1. */
+EBB_API EBB_CHECKED ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim,
+                                             const ebb_dim_binding *dims, uint32_t n_dims,
+                                             const ebb_options *options, int64_t budget_bytes,
+                                             double max_added, int64_t batch, ebb_fit_batch_result **out);
+EBB_API void ebb_fit_batch_result_destroy(ebb_env *env, ebb_fit_batch_result *result);
+
+/* A device description (JSON, as cuDNN writes it: deviceName, totalGlobalMem); further members are not
+ * read, but context_bytes. */
+typedef struct ebb_device_memory {
+    char name[80];
+    int64_t memory_bytes;  /* totalGlobalMem */
+    int64_t context_bytes; /* what driver and libraries take of it; 512 MiB where the file does not say */
+} ebb_device_memory;
+/* EBB_IO, EBB_BAD_INPUT. */
+EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *path,
+                                                      ebb_device_memory *out);
 
 /* ---- frontier: what each byte less costs
  * ---------------------------------------------------------------- */
@@ -183,6 +231,44 @@ EBB_API EBB_CHECKED ebb_status ebb_frontier(ebb_env *env, const ebb_model *model
                                             const ebb_options *options, const ebb_frontier_request *request,
                                             ebb_frontier_result **out);
 EBB_API void ebb_frontier_result_destroy(ebb_env *env, ebb_frontier_result *result);
+
+/* ---- tune: what each parameter of the search buys -------------------------------------------------------
+ */
+
+#define EBB_TUNE_MAX_ROWS 24
+typedef struct ebb_tune_row {
+    char what[64];     /* "default, genetic search off", "genetic_pool_size 40" */
+    ebb_config config; /* all of it, so that a plan with it is this row's; search_seed may be -1 */
+    bool is_default;   /* one of the rows that the recommended one must not be worse than */
+    bool found;        /* there was a plan; else the figures are -1 */
+    bool fits;         /* and it is within the budget (MegEngine's search knows none) */
+    int64_t total_bytes, time_ns;
+    int64_t n_candidates; /* that its searches scored; -1 when nothing was found */
+    int64_t planning_ns;  /* by the env's clock: the one figure that differs from run to run */
+} ebb_tune_row;
+typedef struct ebb_tune_result {
+    int64_t budget_bytes;
+    int64_t baseline_total_bytes, baseline_time_ns; /* in place, no recomputation */
+    int64_t bound_time_ns; /* the certificate: no plan within the budget is faster */
+    ebb_tune_row rows[EBB_TUNE_MAX_ROWS];
+    uint32_t n_rows;
+    int64_t num_worker;   /* the options', unless another number took a fifth less planning time */
+    bool cut_short;       /* the time limit left rows out */
+    uint32_t recommended; /* index of a row that fits; n_rows: none, only when interrupted */
+} ebb_tune_result;
+/* Plans the model at these dimensions within budget_bytes by one config after the other: the defaults with
+ * the genetic search off and on, MegEngine's search with lb_memory at what the budget leaves, the options'
+ * own config where it differs, each parameter changed alone with a sixteenth of the candidates, and the
+ * best values together with half of them. Recommended is, of the rows that fit and are no slower than any
+ * default that fits (no larger where they are as fast), the one that takes the fewest candidates for a time
+ * within a thousandth of the best. The time limit ends the sweep, not the defaults; without one the rows
+ * are the same on every machine, but for planning_ns and with it num_worker. EBB_OVER_BUDGET: the defaults
+ * find no plan. options.memory, budget_bytes and cache are not read; with values to keep or drop there are
+ * no rows of MegEngine's search, which knows none. On EBB_INTERRUPTED *out has the rows so far. */
+EBB_API EBB_CHECKED ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                        uint32_t n_dims, const ebb_options *options, int64_t budget_bytes,
+                                        ebb_tune_result **out);
+EBB_API void ebb_tune_result_destroy(ebb_env *env, ebb_tune_result *result);
 
 /* ---- run
  * ----------------------------------------------------------------------------------------------------- */

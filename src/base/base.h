@@ -127,6 +127,11 @@ bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
  * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
+/* Single-byte edits that make one word the other; n and m are at most EBB_LONGEST_WORD. */
+#define EBB_LONGEST_WORD 32
+size_t ebb_edit_distance(const char *a, size_t n, const char *b, size_t m);
+/* The word that was meant, NULL when none is near. */
+const char *ebb_word_nearest(const char *typed, const char *const *words, size_t n_words);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
 
@@ -205,6 +210,9 @@ EBB_CHECKED ebb_status ebb_json_array(ebb_env *env, const ebb_json *object, cons
                                       const char *key, bool *present, const ebb_json **out, size_t *n);
 EBB_CHECKED ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *where,
                                        const char *key, bool *present, const ebb_json **out);
+/* The first key of an object that is none of these n, or NULL: for what people write, where a key that is
+ * passed over would be a misspelt one. Borrowed. */
+const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n);
 /* Element i of an array; its type is checked by what reads it. */
 const ebb_json *ebb_json_at(const ebb_json *array, size_t i);
 /* An element that must be an integer in [min, max]. */

@@ -146,6 +146,17 @@ ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *whe
     return EBB_OK;
 }
 
+const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n) {
+    /* The iterator only reads, but jansson's takes no const object. */
+    json_t *members = (json_t *)(uintptr_t)object;
+    for (void *at = json_object_iter(members); at != NULL; at = json_object_iter_next(members, at)) {
+        size_t i = 0;
+        while (i < n && strcmp(known[i], json_object_iter_key(at)) != 0) i++;
+        if (i == n) return json_object_iter_key(at);
+    }
+    return NULL;
+}
+
 const ebb_json *ebb_json_at(const ebb_json *array, size_t i) {
     return json_array_get(array, i);
 }

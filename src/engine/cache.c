@@ -21,7 +21,8 @@ static void print_key(ebb_text *text, const ebb_planner *p) {
                  (long long)o->sublinear.genetic_pool_size, (long long)o->sublinear.lb_memory_bytes);
     ebb_text_add(text, "pins ");
     for (uint32_t v = 0; p->pins && v < p->facts->n_values; v++) ebb_text_add(text, "%u", p->pins[v]);
-    ebb_text_add(text, "\neffort %lld\nseed %llu\n", (long long)o->effort, (unsigned long long)o->seed);
+    ebb_text_add(text, "\neffort %lld\nseed %llu\n", (long long)o->effort,
+                 (unsigned long long)ebb_options_search_seed(o));
 }
 
 ebb_status ebb_cache_open(ebb_cache *cache, const ebb_planner *p) {

@@ -33,6 +33,8 @@ typedef struct ebb_compiled {
     uint8_t *genes; /* of the selection, for a warm start at other dims; n_genes 0: none */
     uint32_t n_genes;
     int64_t n_candidates; /* that the last search scored */
+    int64_t n_scored;     /* that all searches which found something scored */
+    bool hurried;         /* a time limit struck */
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 
@@ -40,7 +42,9 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
-    uint64_t deadline_ns;     /* of the env's clock, for several plans together; 0: the options' limit */
+    int64_t
+        *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
+    uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */
@@ -49,6 +53,7 @@ EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *option
 /* For calls that choose the mode and the budget themselves. */
 EBB_CHECKED ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *options);
 uint32_t ebb_options_threads(const ebb_options *options);
+uint64_t ebb_options_search_seed(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */
 uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
 /* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */

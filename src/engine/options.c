@@ -15,6 +15,7 @@ void ebb_options_init(ebb_options *options) {
                              .memory = EBB_MEMORY_IN_PLACE,
                              .budget_bytes = -1,
                              .seed = 1,
+                             .search_seed = -1,
                              .momentum = 0.9,
                              .weight_decay = 1e-4,
                              .beta1 = 0.9,
@@ -62,12 +63,19 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
+    if (o->search_seed < -1)
+        return ebb_fail(env, EBB_USAGE, "search seed is %lld; it must be at least 0, or -1: as the seed",
+                        (long long)o->search_seed);
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
         return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
                         o->time_limit_s);
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
+}
+
+uint64_t ebb_options_search_seed(const ebb_options *options) {
+    return options->search_seed >= 0 ? (uint64_t)options->search_seed : options->seed;
 }
 
 uint32_t ebb_options_threads(const ebb_options *options) {

@@ -57,7 +57,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
                                   .effort = o->effort,
                                   .effort_part = part,
                                   .time_limit_ns = time_left_ns(p),
-                                  .seed = o->seed,
+                                  .seed = ebb_options_search_seed(o),
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
@@ -67,6 +67,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
     }
     uint64_t started_ns = ebb_clock_ns(p->env);
     ebb_status status = ebb_select(p->env, &request, out);
+    if (*out) p->n_scored += (*out)->n_candidates;
     /* Then the search may have looked at the clock too late. */
     if (request.time_limit_ns > 0 && ebb_clock_ns(p->env) - started_ns >= request.time_limit_ns)
         p->hurried = true;
@@ -228,6 +229,8 @@ ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
     ebb_status status = ebb_planner_open(env, facts, backend, options, hint, &p, &base);
     if (status == EBB_OK) status = find_plan(&p, &base, out);
     ebb_status dumped = out->plan ? ebb_planner_dump(&p, out->plan) : EBB_OK;
+    out->n_scored = p.n_scored;
+    out->hurried = p.hurried;
     ebb_answer_drop(&base);
     ebb_planner_close(&p);
     return status == EBB_OK ? dumped : status;

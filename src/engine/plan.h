@@ -23,6 +23,7 @@ typedef struct ebb_planner {
     uint32_t halvings;    /* of the effort, for the next search */
     uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
     bool any_drop;        /* among the pins: then the baseline is no answer */
+    int64_t n_scored;     /* candidates of all searches that found something */
     bool hurried;         /* a time limit struck a search: another machine's answer may differ */
     ebb_hint hint;
 } ebb_planner;

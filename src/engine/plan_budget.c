@@ -80,6 +80,8 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     } else if (status == EBB_OK) {
         status = EBB_OVER_BUDGET;
     }
+    if (status == EBB_OVER_BUDGET && p->hint.smallest_bytes)
+        *p->hint.smallest_bytes = smallest->plan->total_bytes;
     if (status == EBB_OVER_BUDGET)
         status = ebb_fail(
             p->env, EBB_OVER_BUDGET,

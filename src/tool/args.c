@@ -154,6 +154,7 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
         *(const char **)field = value;
         return EBB_OK;
     case TOOL_CHOICE:
+    case TOOL_MAYBE:
         return set_choice(t, flag, value, field);
     case TOOL_DIM:
         return add_dim(t, flag, value);
@@ -191,14 +192,24 @@ static ebb_status parse_flag(tool *t, const tool_command *command, int argc, cha
         *(bool *)((char *)&t->args + flag->offset) = true;
         return EBB_OK;
     }
+    if (flag->kind == TOOL_MAYBE && value == NULL) {
+        *(const char **)((char *)&t->args + flag->offset) = "";
+        return EBB_OK;
+    }
     if (value == NULL && *at + 1 == argc)
         return tool_fail(t, EBB_USAGE, "--%s needs a value (%s)", flag->name, flag->metavar);
     return set_value(t, flag, value != NULL ? value : argv[++*at]);
 }
 
 static void args_init(tool_args *args) {
-    *args =
-        (tool_args){.budget_bytes = -1, .threads = -1, .seed = -1, .effort = -1, .steps = -1, .points = -1};
+    *args = (tool_args){.budget_bytes = -1,
+                        .threads = -1,
+                        .seed = -1,
+                        .search_seed = -1,
+                        .effort = -1,
+                        .steps = -1,
+                        .points = -1};
+    args->reserve_bytes = args->batch = -1;
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;
@@ -235,7 +246,7 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
     const char *missing = t->args.operand == NULL ? command->operand : command->second;
     bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);
     bool optional = command->run == tool_help || t->args.calibrate;
-    if (t->args.help || whole || optional) return EBB_OK;
+    if (t->args.help || t->args.print_config || whole || optional) return EBB_OK;
     return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name, missing,
                      command->name);
 }

@@ -1,12 +1,83 @@
 /* ebb fit: the largest batch within a budget, for each way to save memory. */
-#include "out.h"
+#include "cmd_fit.h"
+
+#include <string.h>
 
 #define MAX_ADDED_DEFAULT 0.30
 
 typedef struct answers {
+    const fit_budget *budget;
     const ebb_fit_result *result;
     char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
 } answers;
+
+/* A path, or a name that ends in .json, is a description; anything else a backend's name. */
+static bool is_description(const char *device) {
+    size_t n = device != NULL ? strlen(device) : 0;
+    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
+}
+
+static ebb_status find_budget(tool *t, fit_budget *out) {
+    tool_args *args = &t->args;
+    *out = (fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
+    bool described = is_description(args->device);
+    if (described && args->budget_bytes >= 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--device %.200s and --budget both say how much there is: leave out one of the two",
+            args->device);
+    if (!described && args->budget_bytes < 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "fit needs --budget or a device's description: write --budget 11GiB, or --device gpu.json");
+    int64_t all = args->budget_bytes;
+    if (described) {
+        ebb_status status = ebb_device_memory_read(t->env, args->device, &out->device);
+        if (status != EBB_OK) return status;
+        all = out->device.memory_bytes - out->device.context_bytes;
+        args->device = NULL;
+    }
+    out->bytes = all - out->reserve_bytes;
+    if (out->bytes > 0) return EBB_OK;
+    return tool_fail(t, EBB_USAGE, "--reserve of %lld bytes leaves nothing of %lld: reserve less",
+                     (long long)out->reserve_bytes, (long long)all);
+}
+
+void fit_budget_print(const fit_budget *b) {
+    if (b->device.memory_bytes > 0) {
+        out_safe(stdout, b->device.name);
+        printf(": %s, less %s of context", out_bytes(b->device.memory_bytes).text,
+               out_bytes(b->device.context_bytes).text);
+        printf("%s%s%s\n", b->reserve_bytes > 0 ? " and " : "",
+               b->reserve_bytes > 0 ? out_bytes(b->reserve_bytes).text : "",
+               b->reserve_bytes > 0 ? " in reserve" : "");
+    } else if (b->reserve_bytes > 0) {
+        printf("%s kept in reserve\n", out_bytes(b->reserve_bytes).text);
+    }
+}
+
+void fit_budget_json(out_json *json, const fit_budget *b) {
+    out_integer(json, "budget_bytes", b->bytes);
+    out_integer(json, "reserve_bytes", b->reserve_bytes);
+    if (b->device.memory_bytes == 0) {
+        out_text(json, "device", NULL);
+        return;
+    }
+    out_open(json, "device", '{');
+    out_text(json, "name", b->device.name);
+    out_integer(json, "memory_bytes", b->device.memory_bytes);
+    out_integer(json, "context_bytes", b->device.context_bytes);
+    out_close(json, '}');
+}
+
+out_word fit_rate(int64_t n, int64_t time_ns) {
+    out_word word = out_time(time_ns);
+    size_t used = strlen(word.text);
+    double per_s = time_ns > 0 ? (double)n * 1e9 / (double)time_ns : 0;
+    if (time_ns > 0)
+        snprintf(word.text + used, sizeof word.text - used, per_s < 100 ? ", %.3g/s" : ", %.0f/s", per_s);
+    return word;
+}
 
 static ebb_status write_plans(tool *t, answers *a) {
     ebb_status status = tool_plans_folder(t);
@@ -18,9 +89,24 @@ static ebb_status write_plans(tool *t, answers *a) {
     return status;
 }
 
+/* The next larger size of each mode, which did not fit. */
+static void print_next(const answers *a, const char *dim) {
+    const char *before = "\none more did not fit: ";
+    for (uint32_t i = 0; i < a->result->n_rows; i++) {
+        const ebb_fit_row *row = &a->result->rows[i];
+        if (row->batch == 0 || row->next_total_bytes < 0) continue;
+        bool slow = row->next_total_bytes <= a->result->budget_bytes;
+        printf("%s%s %s=%lld takes %s", before, tool_mode_name(row->mode), dim, (long long)row->batch + 1,
+               slow ? "too much time" : out_bytes(row->next_total_bytes).text);
+        before = "; ";
+    }
+    if (*before == ';') printf("\n");
+}
+
 static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
     const char *dim = t->args.over != NULL ? t->args.over : "N";
+    fit_budget_print(a->budget);
     printf("largest %s within %s\n\n", dim, out_bytes(a->result->budget_bytes).text);
     out_row(&table,
             (const char *const[OUT_COLUMNS]){"mode", dim, "total", "predicted time", "added", "plan"});
@@ -32,16 +118,17 @@ static void print_table(const tool *t, const answers *a) {
         }
         out_row(&table, (const char *const[OUT_COLUMNS]){
                             tool_mode_name(row->mode), out_count(row->batch).text,
-                            out_bytes(row->total_bytes).text, out_time(row->time_ns).text,
+                            out_bytes(row->total_bytes).text, fit_rate(row->batch, row->time_ns).text,
                             out_change(row->time_ns, row->baseline_time_ns).text, a->path[i]});
     }
     out_table_print(&table, stdout);
+    print_next(a, dim);
 }
 
 static ebb_status print_json(tool *t, const answers *a) {
     out_json json;
     out_json_begin(&json, "ebb.fit/1");
-    out_integer(&json, "budget_bytes", a->result->budget_bytes);
+    fit_budget_json(&json, a->budget);
     out_open(&json, "rows", '[');
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
         const ebb_fit_row *row = &a->result->rows[i];
@@ -51,6 +138,10 @@ static ebb_status print_json(tool *t, const answers *a) {
         out_integer(&json, "total_bytes", row->total_bytes);
         out_integer(&json, "time_ns", row->time_ns);
         out_integer(&json, "baseline_time_ns", row->baseline_time_ns);
+        if (row->next_total_bytes >= 0)
+            out_integer(&json, "next_total_bytes", row->next_total_bytes);
+        else
+            out_text(&json, "next_total_bytes", NULL);
         out_text(&json, "plan", a->path[i][0] != '\0' ? a->path[i] : NULL);
         out_close(&json, '}');
     }
@@ -58,8 +149,8 @@ static ebb_status print_json(tool *t, const answers *a) {
     return out_json_end(t, &json);
 }
 
-static ebb_status print_answers(tool *t, const ebb_fit_result *result) {
-    answers a = {.result = result};
+static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit_result *result) {
+    answers a = {.budget = budget, .result = result};
     bool any = false;
     for (uint32_t i = 0; i < result->n_rows; i++) any = any || result->rows[i].batch > 0;
     ebb_status status = write_plans(t, &a);
@@ -71,38 +162,45 @@ static ebb_status print_answers(tool *t, const ebb_fit_result *result) {
                      t->args.over != NULL ? t->args.over : "N", (long long)result->budget_bytes);
 }
 
-ebb_status tool_fit(tool *t) {
-    ebb_options options;
-    ebb_model *model = NULL;
+static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,
+                              const ebb_model *model) {
     ebb_fit_result *result = NULL;
     tool_progress progress;
-    if (t->args.budget_bytes < 0)
-        return tool_fail(t, EBB_USAGE, "fit needs --budget: write --budget 11GiB, for instance");
-    ebb_status status = tool_options(t, &options);
-    if (status != EBB_OK) return status;
-    status = ebb_model_open(t->env, t->args.operand, &model);
-    if (status != EBB_OK) return status;
-    tool_progress_begin(&progress, t, &options);
-    status = ebb_fit(t->env, model, t->args.over != NULL ? t->args.over : "N", t->args.dims, t->args.n_dims,
-                     &options, t->args.budget_bytes,
-                     t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
+    tool_progress_begin(&progress, t, options);
+    ebb_status status = ebb_fit(t->env, model, t->args.over != NULL ? t->args.over : "N", t->args.dims,
+                                t->args.n_dims, options, budget->bytes,
+                                t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
     tool_progress_end(&progress);
     if (status == EBB_INTERRUPTED && result != NULL && result->n_rows > 0) {
         (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
-        ebb_status printed = print_answers(t, result);
+        ebb_status printed = print_answers(t, budget, result);
         if (printed != EBB_OK) {
             t->error[0] = '\0';
             status = printed;
         }
     }
-    if (status == EBB_OK) status = print_answers(t, result);
-    if (status == EBB_OK) tool_note_effort(t, &options);
+    if (status == EBB_OK) status = print_answers(t, budget, result);
     for (uint32_t i = 0; status == EBB_OK && i < result->n_rows; i++) {
         if (result->rows[i].plan == NULL) continue;
         tool_note_costs(t, result->rows[i].plan); /* of the first size: others may know more or fewer ops */
         break;
     }
     if (result != NULL) ebb_fit_result_destroy(t->env, result);
+    return status;
+}
+
+ebb_status tool_fit(tool *t) {
+    ebb_options options;
+    ebb_model *model = NULL;
+    fit_budget budget;
+    ebb_status status = find_budget(t, &budget);
+    if (status == EBB_OK) status = tool_options(t, &options);
+    if (status == EBB_OK) status = ebb_model_open(t->env, t->args.operand, &model);
+    if (status != EBB_OK) return status;
+    options.memory = EBB_MEMORY_BUDGET; /* its own modes; the note on the effort is of this one */
+    status = t->args.batch > 0 ? fit_one_batch(t, &budget, &options, model)
+                               : fit_largest(t, &budget, &options, model);
+    if (status == EBB_OK) tool_note_effort(t, &options);
     ebb_model_destroy(model);
     return status;
 }

@@ -21,6 +21,7 @@ static void print_commands(void) {
     for (size_t i = 0; i < tool_n_commands; i++) {
         const tool_command *command = &tool_commands[i];
         char operands[32];
+        if (command->summary[0] == '\0') continue;
         snprintf(operands, sizeof operands, "%s%s%s", command->operand != NULL ? command->operand : "",
                  command->second != NULL ? " " : "", command->second != NULL ? command->second : "");
         printf("  %-8s %-8s %s\n", command->name, operands, command->summary);
@@ -38,8 +39,12 @@ static void print_flags(const tool_command *command) {
         const tool_flag *flag = &tool_flags[i];
         char left[64];
         if ((flag->commands >> index & 1) == 0) continue;
-        snprintf(left, sizeof left, "--%s%s%s", flag->name, flag->metavar != NULL ? " " : "",
-                 flag->metavar != NULL ? flag->metavar : "");
+        bool maybe = flag->kind == TOOL_MAYBE;
+        snprintf(left, sizeof left, "--%s%s%s%s", flag->name,
+                 maybe                   ? "[="
+                 : flag->metavar != NULL ? " "
+                                         : "",
+                 flag->metavar != NULL ? flag->metavar : "", maybe ? "]" : "");
         if (flag->letter != 0)
             printf("  -%c, %-24s %s\n", flag->letter, left, flag->help);
         else

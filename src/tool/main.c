@@ -30,13 +30,14 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
     }
     const tool_command *command = tool_command_find(argv[0]);
     if (command == NULL) return tool_unknown_command(t, argv[0]);
+    t->command = command;
     ebb_status status = tool_args_parse(t, command, argc - 1, argv + 1);
     if (status != EBB_OK) return status;
     if (t->args.help) {
         tool_print_help(command);
         return EBB_OK;
     }
-    return command->run(t);
+    return t->args.print_config ? tool_print_config(t) : command->run(t);
 }
 
 static void print_warning(void *ctx, ebb_log_level level, const char *line) {

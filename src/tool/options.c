@@ -19,12 +19,8 @@ const char *tool_mode_name(ebb_memory_mode mode) {
     return "unknown";
 }
 
-static const char *get_variable(const char *name) {
-    return getenv(name);
-}
-
-/* The name of a sublinear flag that was given, or NULL. */
-static const char *sublinear_flag(const tool_args *args) {
+const char *tool_asks_sublinear(const tool *t) {
+    const tool_args *args = &t->args;
     const struct {
         const char *name;
         int64_t value;
@@ -39,9 +35,9 @@ static const char *sublinear_flag(const tool_args *args) {
     return NULL;
 }
 
-static ebb_status choose_mode(tool *t, ebb_options *out) {
+static ebb_status check_flags(tool *t) {
     const tool_args *args = &t->args;
-    const char *sublinear = sublinear_flag(args);
+    const char *sublinear = tool_asks_sublinear(t);
     bool budget = args->budget_bytes >= 0;
     bool megengine = args->method != NULL && strcmp(args->method, "megengine") == 0;
     if (args->no_reuse && (budget || sublinear != NULL || args->method != NULL))
@@ -56,28 +52,42 @@ static ebb_status choose_mode(tool *t, ebb_options *out) {
     if (args->method != NULL && !megengine && !budget)
         return tool_fail(t, EBB_USAGE,
                          "--method budget needs --budget: write --budget 11GiB, for instance");
-    out->memory = args->no_reuse                   ? EBB_MEMORY_NONE
-                  : budget                         ? EBB_MEMORY_BUDGET
-                  : megengine || sublinear != NULL ? EBB_MEMORY_MEGENGINE
-                                                   : EBB_MEMORY_IN_PLACE;
-    if (budget) out->budget_bytes = args->budget_bytes;
     return EBB_OK;
 }
 
-static ebb_status set_sublinear(tool *t, ebb_sublinear_config *config) {
+bool tool_chooses_mode(const tool *t) {
+    return t->command->run == tool_plan || t->command->run == tool_run;
+}
+
+/* The file's method, where no flag says otherwise and the command has a choice. */
+static ebb_status file_method(tool *t, ebb_config_method method, bool *megengine) {
     const tool_args *args = &t->args;
-    if (args->lb_memory_bytes >= 0 && args->lb_memory_mb >= 0)
+    bool budget = args->budget_bytes >= 0;
+    if (!tool_chooses_mode(t) || args->no_reuse || args->method != NULL) return EBB_OK;
+    if (method == EBB_CONFIG_MEGENGINE && budget)
+        return tool_fail(
+            t, EBB_USAGE,
+            "%.200s: its method megengine takes no --budget: leave that out, or add --method budget",
+            args->config);
+    if (method == EBB_CONFIG_BUDGET && !budget)
         return tool_fail(t, EBB_USAGE,
-                         "--lb-memory and --lb-memory-mb are both given: leave out one of the two");
-    ebb_status status = ebb_sublinear_config_from_env(t->env, get_variable, config);
-    if (status != EBB_OK) return status;
-    if (args->thresh_nr_try >= 0) config->thresh_nr_try = args->thresh_nr_try;
-    if (args->genetic_nr_iter >= 0) config->genetic_nr_iter = args->genetic_nr_iter;
-    if (args->genetic_pool_size >= 0) config->genetic_pool_size = args->genetic_pool_size;
-    if (args->lb_memory_bytes >= 0) config->lb_memory_bytes = args->lb_memory_bytes;
-    if (args->lb_memory_mb >= 0) config->lb_memory_bytes = args->lb_memory_mb << 20;
-    if (args->num_worker >= 0) config->num_worker = args->num_worker;
-    return ebb_sublinear_config_check(t->env, config);
+                         "%.200s: its method budget needs --budget: write --budget 11GiB, for instance",
+                         args->config);
+    if (method == EBB_CONFIG_MEGENGINE) *megengine = true;
+    return EBB_OK;
+}
+
+static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_options *out) {
+    const tool_args *args = &t->args;
+    bool megengine =
+        tool_asks_sublinear(t) != NULL || (args->method != NULL && strcmp(args->method, "megengine") == 0);
+    ebb_status status = file_method(t, settings->file.method, &megengine);
+    out->memory = args->no_reuse            ? EBB_MEMORY_NONE
+                  : args->budget_bytes >= 0 ? EBB_MEMORY_BUDGET
+                  : megengine               ? EBB_MEMORY_MEGENGINE
+                                            : EBB_MEMORY_IN_PLACE;
+    if (args->budget_bytes >= 0) out->budget_bytes = args->budget_bytes;
+    return status;
 }
 
 static void set_optimizer(const tool_args *args, ebb_options *out) {
@@ -152,17 +162,18 @@ void tool_note_costs(const tool *t, const ebb_plan *plan) {
             costs.this_machine ? "" : ": another machine than this one");
 }
 
-ebb_status tool_options(tool *t, ebb_options *out) {
+ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings) {
     const tool_args *args = &t->args;
     ebb_options_init(out);
-    ebb_status status = choose_mode(t, out);
-    if (status == EBB_OK) status = set_sublinear(t, &out->sublinear);
+    ebb_status status = check_flags(t);
+    if (status == EBB_OK) status = tool_settings_find(t, out, settings);
+    if (status == EBB_OK) status = choose_mode(t, settings, out);
+    if (status != EBB_OK) return status;
+    tool_settings_apply(t, settings, out);
+    status = ebb_sublinear_config_check(t->env, &out->sublinear);
     if (status != EBB_OK) return status;
     if (args->device != NULL) out->device = args->device;
     if (args->threads > 0) out->n_threads = (uint32_t)args->threads;
-    if (args->seed >= 0) out->seed = (uint64_t)args->seed;
-    if (args->effort > 0) out->effort = args->effort;
-    if (args->time_limit_s >= 0) out->time_limit_s = args->time_limit_s;
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
@@ -180,9 +191,18 @@ ebb_status tool_options(tool *t, ebb_options *out) {
     return read_costs(t, out);
 }
 
+ebb_status tool_options(tool *t, ebb_options *out) {
+    tool_settings settings;
+    return tool_options_and_settings(t, out, &settings);
+}
+
 void tool_note_effort(const tool *t, const ebb_options *options) {
+    if (t->args.config != NULL && options->memory == EBB_MEMORY_IN_PLACE)
+        fprintf(stderr,
+                "ebb: %.200s sets values of the search, but nothing asked for one: planned in place\n",
+                t->args.config);
     if (options->memory != EBB_MEMORY_BUDGET || options->sublinear.genetic_nr_iter != 0 ||
-        t->args.effort > 0)
+        options->effort > 0)
         return;
     fprintf(stderr, "ebb: genetic_nr_iter is 0: the search used its default effort\n");
 }

@@ -1,9 +1,8 @@
-/* signals: the wish to stop, a reader that went away, and the progress bar. */
+/* signals: the wish to stop, a reader that went away; and the clock. */
 #include "tool.h"
 
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 /* A signal handler reaches nothing but a static object. */
 static volatile sig_atomic_t stop_flag;
@@ -31,36 +30,4 @@ int64_t tool_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void draw(void *ctx, int64_t done, int64_t total, double best_added_ratio) {
-    enum { WIDTH = 30, PERIOD_NS = 100000000 };
-    static const char full[] = "##############################", empty[] = "..............................";
-    tool_progress *progress = ctx;
-    int64_t now = tool_now_ns();
-    if (progress->drawn && now - progress->last_ns < PERIOD_NS) return;
-    progress->drawn = true;
-    progress->last_ns = now;
-    if (total < 1) total = 1;
-    if (done > total) done = total;
-    double share = (double)done / (double)total;
-    int filled = (int)(share * WIDTH);
-    fprintf(stderr, "\r[%.*s%.*s] %3.0f %%", filled, full, WIDTH - filled, empty, 100 * share);
-    if (best_added_ratio >= 0)
-        fprintf(stderr, "  best +%.2f %% time\033[K", 100 * best_added_ratio);
-    else
-        fputs("  nothing fits yet\033[K", stderr);
-    fflush(stderr);
-}
-
-void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options) {
-    *progress = (tool_progress){.active = t->args.progress && isatty(STDERR_FILENO) != 0};
-    if (!progress->active) return;
-    options->on_progress = draw;
-    options->progress_ctx = progress;
-}
-
-void tool_progress_end(tool_progress *progress) {
-    if (progress->drawn) fputs("\r\033[K", stderr);
-    progress->drawn = false;
 }

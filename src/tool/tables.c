@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, BENCH, VERIFY, REPORT, DIFF, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, BENCH, VERIFY, REPORT, DIFF, DOCTOR, HELP, TUNE, GENERATE };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -16,7 +16,9 @@ enum {
     DF = 1 << DIFF,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | C | R | B | V | RP | DF | D | H
+    T = 1 << TUNE,
+    G = 1 << GENERATE,
+    ALL = I | P | F | C | R | B | V | RP | DF | D | H | T | G
 };
 
 const tool_command tool_commands[] = {
@@ -31,11 +33,16 @@ const tool_command tool_commands[] = {
          "no budget it finds the least bytes. --budget counts arena, persistent and fixed bytes.\n"
          "-o FILE takes the plan (ebb.plan/1); --json prints it, or, beside -o, its summary.",
          tool_plan},
-    [FIT] = {"fit", "MODEL", "find the largest batch that fits a budget",
-             "For each way to save memory: the largest size of --over's dimension within --budget. Each "
-             "answer's\n"
-             "plan is written to DIR/MODEL.MODE.plan.json.",
-             tool_fit},
+    [FIT] =
+        {"fit", "MODEL", "find the largest batch that fits a budget",
+         "For each way to save memory: the largest size of --over's dimension within --budget. Each "
+         "answer's\n"
+         "plan is written to DIR/MODEL.MODE.plan.json. --device FILE.json, a device's description, gives "
+         "the\n"
+         "budget: its memory less 512 MiB of context. --batch asks for one size: does it fit, how, what "
+         "would\n"
+         "gradient accumulation cost instead, and if not, what is the least that must change.",
+         tool_fit},
     [FRONTIER] =
         {"frontier", "MODEL", "show what each byte less costs in time",
          "The curve from the baseline's bytes (in place, nothing run again) down to the smallest plan "
@@ -43,6 +50,14 @@ const tool_command tool_commands[] = {
          "found: for each budget the plan that adds the least time. Less budget never takes less time.\n"
          "With --plans each row's plan is written to DIR/MODEL.BUDGET.plan.json.",
          tool_frontier},
+    [TUNE] =
+        {"tune", "MODEL", "show what each search parameter buys, and recommend values",
+         "Plans the model within --budget by one config after the other: the defaults with the genetic "
+         "search\n"
+         "off and on, and each parameter changed alone. -o FILE takes the recommended config "
+         "(ebb.config/1),\n"
+         "for --config of plan, fit, frontier and run.",
+         tool_tune},
     [RUN] = {"run", "MODEL", "run training steps on synthetic data",
              "Plans, allocates and runs: the bytes that were planned beside those that were taken.",
              tool_run},
@@ -70,19 +85,23 @@ const tool_command tool_commands[] = {
               tool_diff, "B"},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
+    /* Without a summary: help does not list it. */
+    [GENERATE] = {"generate", "PAGE", "",
+                  "Prints a completion (ebb.bash, _ebb, ebb.fish) or a man page (ebb.1, ebb-COMMAND.1).",
+                  tool_generate},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
 };
 const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 #define AT(field) offsetof(tool_args, field)
-#define MODELS    (I | P | F | C | R | B)
-#define SEARCH    (P | F | C | R | B)
+#define MODELS    (I | P | F | C | R | B | T)
+#define SEARCH    (P | F | C | R | B | T)
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | D, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | D | T, "FILE", 0, 0, NULL,
      "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
@@ -96,14 +115,18 @@ const tool_flag tool_flags[] = {
      "what `ebb run --json` measured of this plan (ebb.run/1)"},
     {"dim", 0, TOOL_DIM, AT(dims), MODELS, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
-    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B, "BYTES", 1, INT64_MAX, NULL,
+    {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B | T, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
     {"method", 0, TOOL_CHOICE, AT(method), P | R, "NAME", 0, 0, "budget megengine",
      "how recomputation is chosen: budget or megengine"},
     {"no-reuse", 0, TOOL_SWITCH, AT(no_reuse), P | R, NULL, 0, 0, NULL, "every value its own bytes"},
     {"max-added", 0, TOOL_SHARE, AT(max_added), F | C, "SHARE", 0, 0, NULL,
-     "most predicted time added by recomputation (fit: 30%; frontier: no limit)"},
+     "most predicted time added by recomputation (fit: 30%; with --batch and frontier: no limit)"},
     {"over", 0, TOOL_TEXT, AT(over), F, "NAME", 0, 0, NULL, "the dimension to grow (default N)"},
+    {"batch", 0, TOOL_INTEGER, AT(batch), F, "N", 1, INT64_MAX, NULL,
+     "ask for this size alone: does it fit, how, and what if not"},
+    {"reserve", 0, TOOL_BYTES, AT(reserve_bytes), F, "BYTES", 0, INT64_MAX, NULL,
+     "leave so much of the budget unused"},
     {"plans", 0, TOOL_TEXT, AT(plans), F | C, "DIR", 0, 0, NULL,
      "folder for the plans (fit: this one; frontier: none are written)"},
     {"points", 0, TOOL_INTEGER, AT(points), C, "N", 2, EBB_FRONTIER_MAX_BUDGETS, NULL,
@@ -120,15 +143,17 @@ const tool_flag tool_flags[] = {
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
      "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
-     "backend: see `ebb doctor` (default cpu)"},
+     "backend: see `ebb doctor` (default cpu); fit: or a device's description, FILE.json"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
     {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH, "N", 1, INT64_MAX, NULL,
      "candidates that the search scores"},
+    {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
+     "of the search alone, which changes no result (default: the seed)"},
     {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH, "SECONDS", 0, 0, NULL,
-     "stop the search early; plans then depend on the machine's speed"},
+     "stop the search early; plans then depend on the machine's speed (tune: 60, of its sweep)"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
     {"genetic-nr-iter", 0, TOOL_INTEGER, AT(genetic_nr_iter), SEARCH, "N", 0, INT64_MAX, NULL,
@@ -141,6 +166,10 @@ const tool_flag tool_flags[] = {
      "the same in MiB"},
     {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
+    {"config", 0, TOOL_TEXT, AT(config), SEARCH, "FILE", 0, 0, NULL,
+     "values of the search (ebb.config/1); variables and flags override it"},
+    {"print-config", 0, TOOL_SWITCH, AT(print_config), SEARCH, NULL, 0, 0, NULL,
+     "show the search's values and where each comes from; do nothing else"},
     {"cache", 0, TOOL_TEXT, AT(cache), P | C | R | B, "DIR", 0, 0, NULL,
      "folder of plans made before (default: the variable EBB_CACHE; else none)"},
     {"eval", 0, TOOL_SWITCH, AT(evaluate), MODELS, NULL, 0, 0, NULL,
@@ -167,7 +196,7 @@ const tool_flag tool_flags[] = {
      "parse lower grad clip optimizer simplify query schedule", "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
-    {"progress", 0, TOOL_SWITCH, AT(progress), SEARCH, NULL, 0, 0, NULL,
-     "a progress bar, when standard error is a terminal"},
+    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "json", 0, 0, "json",
+     "a progress bar, or a line per 10 s without a terminal; =json: lines for programs"},
 };
 const size_t tool_n_flags = TOOL_COUNT(tool_flags);

@@ -28,23 +28,28 @@ typedef struct tool_list {
 typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, markdown, html, trace, progress;
+    bool print_config, help, json, markdown, html, trace;
+    const char *progress; /* "" or "json" */
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
+    const char *config; /* the file of --config */
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
         *fail_if;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t budget_bytes, threads, seed, effort, steps, points;
+    int64_t reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
 } tool_args;
 
+typedef struct tool_command tool_command;
+
 typedef struct tool {
     ebb_env *env;
+    const tool_command *command; /* that runs */
     tool_args args;
     const volatile int *stop; /* nonzero: an interrupt came */
     ebb_costs *costs;         /* of --costs, once its options were asked for; owned */
@@ -61,6 +66,7 @@ typedef enum tool_kind {
     TOOL_SHARE, /* double: 30% or 0.3 */
     TOOL_TEXT,
     TOOL_CHOICE, /* text: one of the words in `choices` */
+    TOOL_MAYBE,  /* text: "", or, behind a =, one of the words in `choices` */
     TOOL_DIM,    /* appended to dims: NAME=SIZE */
     TOOL_LIST,   /* tool_list: appended to it */
     TOOL_BUDGETS /* budgets: 10GiB,60% */
@@ -78,14 +84,14 @@ typedef struct tool_flag {
     const char *help;
 } tool_flag;
 
-typedef struct tool_command {
+struct tool_command {
     const char *name;
     const char *operand; /* "MODEL", or NULL when it takes none */
     const char *summary; /* one line */
     const char *details; /* paragraph of the help */
     ebb_status (*run)(tool *t);
     const char *second; /* operand, or NULL when it takes one at most */
-} tool_command;
+};
 
 extern const tool_flag tool_flags[];
 extern const size_t tool_n_flags;
@@ -96,12 +102,14 @@ ebb_status tool_inspect(tool *t);
 ebb_status tool_plan(tool *t);
 ebb_status tool_fit(tool *t);
 ebb_status tool_frontier(tool *t);
+ebb_status tool_tune(tool *t);
 ebb_status tool_run(tool *t);
 ebb_status tool_bench(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
 ebb_status tool_diff(tool *t);
 ebb_status tool_doctor(tool *t);
+ebb_status tool_generate(tool *t);
 ebb_status tool_help(tool *t);
 
 /* ---- parsing ------------------------------------------------------------------------------------- */
@@ -132,10 +140,39 @@ EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *fo
 
 /* ---- from flags to the engine's options ---------------------------------------------------------- */
 
-/* Environment variables first, then flags; reads the file of --costs. EBB_USAGE: flags that exclude one
- * another, parameters out of range. */
+/* By the config file, then environment variables, then flags; each overrides what came before. EBB_IO and
+ * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
+ * range. Reads the file of --costs, too. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
-/* In budget mode with genetic_nr_iter 0: says on standard error that the default effort was used. */
+
+/* Who set a value. */
+typedef enum tool_origin {
+    TOOL_FROM_DEFAULT,
+    TOOL_FROM_FILE,
+    TOOL_FROM_VARIABLE,
+    TOOL_FROM_FLAG
+} tool_origin;
+typedef struct tool_setting {
+    int64_t value;
+    tool_origin from;
+} tool_setting;
+enum { TOOL_N_SETTINGS = 8 }; /* the five parameters, seed, search_seed, effort */
+typedef struct tool_settings {
+    ebb_config file; /* all -1 without one */
+    tool_setting at[TOOL_N_SETTINGS];
+} tool_settings;
+EBB_CHECKED ebb_status tool_settings_find(tool *t, const ebb_options *defaults, tool_settings *out);
+void tool_settings_apply(const tool *t, const tool_settings *settings, ebb_options *out);
+/* As tool_options, and who set what. */
+EBB_CHECKED ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings);
+/* Prints the settings and where each came from. */
+EBB_CHECKED ebb_status tool_print_config(tool *t);
+/* plan and run: the other commands that search do it in their own modes. */
+bool tool_chooses_mode(const tool *t);
+/* The name of a sublinear flag that was given, or NULL. */
+const char *tool_asks_sublinear(const tool *t);
+/* Without a search although there is a config file: says so. In budget mode with genetic_nr_iter 0: says on
+ * standard error that the default effort was used. */
 void tool_note_effort(const tool *t, const ebb_options *options);
 /* With --costs: says on standard error whose times the plan has. */
 void tool_note_costs(const tool *t, const ebb_plan *plan);
@@ -170,13 +207,23 @@ EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
  * nobody reads becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
-/* A bar on standard error, when that is a terminal and --progress was given. */
+/* Of --progress: a bar when standard error is a terminal, else a line per 10 s; with =json an
+ * ebb.progress/1 a line, at least 500 ms apart. */
+typedef enum tool_progress_kind {
+    TOOL_PROGRESS_BAR,
+    TOOL_PROGRESS_LINES,
+    TOOL_PROGRESS_JSON
+} tool_progress_kind;
 typedef struct tool_progress {
-    bool active, drawn;
-    int64_t last_ns;
+    tool_progress_kind kind;
+    bool drawn, untold;          /* untold: something came after the last word */
+    int64_t begin_ns, search_ns; /* when all of it, and the search that runs, began */
+    int64_t last_ns, n_searches; /* the last word; searches so far */
+    int64_t done, total;         /* candidates of the search that runs */
+    double added;                /* of the best so far; negative: none */
 } tool_progress;
 void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
-void tool_progress_end(tool_progress *progress); /* wipes the bar */
+void tool_progress_end(tool_progress *progress); /* wipes the bar; tells JSON's last state */
 int64_t tool_now_ns(void);
 
 #endif

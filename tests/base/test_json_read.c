@@ -229,3 +229,26 @@ Test(json_at_i64, takes_integers_within_the_bounds_only) {
     ebb_json_free(json);
     test_env_end(env);
 }
+
+Test(json, the_first_key_that_is_not_known_is_named) {
+    static const char *const known[] = {"a", "b"};
+    static const struct {
+        const char *text, *unknown;
+    } rows[] = {{"{}", NULL},
+                {"{\"b\": 1, \"a\": 2}", NULL},
+                {"{\"a\": 1, \"B\": 2, \"c\": 3}", "B"},
+                {"{\"\": 1}", ""}};
+    ebb_env *env;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ebb_json *json;
+        cr_assert_eq(ebb_json_parse(env, "t", rows[i].text, strlen(rows[i].text), &json), EBB_OK);
+        const char *key = ebb_json_unknown_key(json, known, 2);
+        if (rows[i].unknown)
+            cr_assert_str_eq(key, rows[i].unknown);
+        else
+            cr_assert_null(key);
+        ebb_json_free(json);
+    }
+    ebb_env_destroy(env);
+}

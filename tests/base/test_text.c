@@ -77,3 +77,24 @@ Test(text, refuses_a_length_that_cannot_be) {
     ebb_text_deinit(&text);
     test_env_end(env);
 }
+
+Test(text, the_nearest_word_is_found_unless_all_are_far) {
+    static const char *const words[] = {"effort", "seed", "search_seed"};
+    static const struct {
+        const char *typed, *nearest;
+    } rows[] = {{"effrot", "effort"},
+                {"seeds", "seed"},
+                {"search-seed", "search_seed"},
+                {"budget", NULL},
+                {"", NULL},
+                {"s", NULL},
+                {"effort", "effort"},
+                {"an_endless_word_that_is_beyond_all_bounds", NULL}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *found = ebb_word_nearest(rows[i].typed, words, 3);
+        if (rows[i].nearest)
+            cr_assert_str_eq(found, rows[i].nearest, "%s", rows[i].typed);
+        else
+            cr_assert_null(found, "%s: %s", rows[i].typed, found);
+    }
+}

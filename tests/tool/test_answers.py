@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 def version_and_help_go_to_standard_output(t):
     holds(t.ebb_run("--version").stdout.startswith(b"ebb "), "version")
-    commands = ["inspect", "plan", "fit", "frontier", "run", "verify", "report", "diff", "doctor"]
+    commands = ["inspect", "plan", "fit", "frontier", "tune", "run", "verify", "report", "diff", "doctor"]
     overview = t.ebb_run("help").stdout.decode()
     for command in commands:
         holds(f"  {command} " in overview, f"help lists {command}")
@@ -139,7 +139,7 @@ def fit_answers_for_every_mode_with_plans_that_hold(t):
     equal(list(rows), ["none", "in_place", "sublinear", "budget"])
     holds(0 < rows["none"]["batch"] <= rows["in_place"]["batch"] <= rows["budget"]["batch"], f"batches grow: {rows}")
     for mode, row in rows.items():
-        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "plan", "time_ns", "total_bytes"])
+        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "next_total_bytes", "plan", "time_ns", "total_bytes"])
         equal(row["plan"], f"plans/conv.{mode}.plan.json")
         plan = json.loads((t.folder / row["plan"]).read_text())
         holds(plan["total_bytes"] == row["total_bytes"] <= budget, f"{mode} fits")
@@ -314,10 +314,42 @@ def no_bar_without_a_terminal(t):
     holds(b"\r" not in done.stderr and b"[" not in done.stderr, done.stderr.decode())
 
 
+def progress_for_programs_is_one_object_a_line(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "2000000", "--json")
+    done = t.ebb_run(*row, "--progress=json")
+    equal(done.stdout, t.ebb_run(*row).stdout, "the answer")
+    lines = [line for line in done.stderr.decode().splitlines() if not line.startswith("ebb: ")]
+    states = [json.loads(line) for line in lines]
+    keys = ["best_added_ppm", "done", "elapsed_ms", "left_ms", "rate_per_s", "schema", "search", "total"]
+    for state in states:
+        equal((state["schema"], sorted(state)), ("ebb.progress/1", keys))
+        holds(0 <= state["done"] <= state["total"] and state["search"] >= 1, state)
+    holds(states[0]["rate_per_s"] is None and states[-1]["done"] > 0, "a rate takes a while")
+    for before, after in zip(states, states[1:]):
+        holds(after["elapsed_ms"] >= before["elapsed_ms"] and after["search"] >= before["search"], "in order")
+        holds(after["search"] > before["search"] or after["done"] >= before["done"], "a search goes on")
+    rated = [state for state in states if state["rate_per_s"]]
+    holds(rated and all(s["left_ms"] <= 1000 * (s["total"] - s["done"]) / s["rate_per_s"] + 2 +
+                        s["left_ms"] / s["rate_per_s"] for s in rated), rated[:1])
+    holds(any(state["best_added_ppm"] is not None for state in states), "a plan is found")
+
+
+def without_a_terminal_there_is_a_line_per_ten_seconds(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    begin = time.monotonic()
+    stderr = interrupted(t, 12, "plan", "long.json", "--budget", "20MiB", "--effort", "100000000000", "--progress")
+    lines = stderr.decode().splitlines()
+    holds(1 <= len(lines) - 1 <= (time.monotonic() - begin) / 10, lines)
+    for line in lines[:-1]:
+        holds(re.fullmatch(r"ebb: search \d+: \d+ % of \d+ candidates, [\d.]+( million)?/s, \d+ s left, "
+                           r"(best \+[\d.]+ % time|nothing fits yet)", line), line)
+
+
 def a_bar_on_a_terminal_and_none_of_it_left(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     ours, theirs = os.openpty()
-    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "60000", "--json", "--progress"],
+    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "2000000", "--json", "--progress"],
                                cwd=t.folder, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     stdout, _ = process.communicate(timeout=100)
@@ -424,6 +456,8 @@ TESTS = [
     the_optimizer_is_chosen,
     dumps_go_to_standard_error_and_change_nothing,
     no_bar_without_a_terminal,
+    progress_for_programs_is_one_object_a_line,
+    without_a_terminal_there_is_a_line_per_ten_seconds,
     a_bar_on_a_terminal_and_none_of_it_left,
     an_interrupt_ends_the_search,
 ]

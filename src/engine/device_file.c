@@ -1,0 +1,41 @@
+/* A device's memory, from a description as cuDNN's frontend writes it. */
+#include "engine/engine.h"
+
+#include <stdio.h>
+
+#define MAX_DEVICE_BYTES ((size_t)1 << 20)
+/* A CUDA context with cuDNN's kernels loaded takes 0.4 to 0.8 GB: an estimate until it is measured. */
+#define CONTEXT_BYTES    (INT64_C(512) << 20)
+
+static ebb_status read_document(ebb_env *env, const ebb_json *json, const char *path,
+                                ebb_device_memory *out) {
+    const char *name = "device";
+    bool present;
+    ebb_status status =
+        ebb_json_i64(env, json, path, "totalGlobalMem", 1, INT64_MAX, NULL, &out->memory_bytes);
+    if (status == EBB_OK) status = ebb_json_text(env, json, path, "deviceName", &present, &name);
+    if (status == EBB_OK)
+        status =
+            ebb_json_i64(env, json, path, "context_bytes", 0, INT64_MAX, &present, &out->context_bytes);
+    if (status != EBB_OK) return status;
+    (void)snprintf(out->name, sizeof out->name, "%s", name);
+    if (out->context_bytes >= out->memory_bytes)
+        return ebb_fail(env, EBB_BAD_INPUT,
+                        "%s: its memory of %lld bytes leaves nothing beside a context of %lld bytes", path,
+                        (long long)out->memory_bytes, (long long)out->context_bytes);
+    return EBB_OK;
+}
+
+ebb_status ebb_device_memory_read(ebb_env *env, const char *path, ebb_device_memory *out) {
+    *out = (ebb_device_memory){.context_bytes = CONTEXT_BYTES};
+    char *text;
+    size_t n;
+    ebb_status status = ebb_file_read(env, path, MAX_DEVICE_BYTES, &text, &n);
+    if (status != EBB_OK) return status;
+    ebb_json *json = NULL;
+    status = ebb_json_parse(env, path, text, n, &json);
+    if (status == EBB_OK) status = read_document(env, json, path, out);
+    ebb_json_free(json);
+    ebb_file_free(env, text, n);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* cmd_fit: what the two questions of `ebb fit` share. */
+#ifndef EBB_TOOL_CMD_FIT_H
+#define EBB_TOOL_CMD_FIT_H
+
+#include "out.h"
+
+/* bytes: what plans may take: --budget, or the described device's memory less its context; less the
+ * reserve. */
+typedef struct fit_budget {
+    int64_t bytes, reserve_bytes;
+    ebb_device_memory device; /* memory_bytes 0: none was described */
+} fit_budget;
+void fit_budget_print(const fit_budget *budget); /* where it comes from, unless from --budget alone */
+void fit_budget_json(out_json *json, const fit_budget *budget);
+
+/* "1.20 s, 26.7/s": a step of n items. */
+out_word fit_rate(int64_t n, int64_t time_ns);
+
+/* --batch: does this one fit? EBB_OVER_BUDGET: no; the line names the least that must change. */
+EBB_CHECKED ebb_status fit_one_batch(tool *t, const fit_budget *budget, ebb_options *options,
+                                     const ebb_model *model);
+
+#endif
