@@ -60,14 +60,16 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
                : ebb_select_genetic(s, request);
 }
 
-#define ORDER_MOVES 4 /* one part in so many of the effort, as moves of ops, for another order */
+/* Moves of ops for another order: one for so many candidates of the effort, .. */
+#define ORDER_MOVES     4
+#define MAX_ORDER_MOVES INT64_C(2000000) /* .. but no more: a second or two */
 
 /* How much work there is. A part of the effort is enough near an earlier answer; but not for an order,
  * which is looked for anew. */
 static void share_effort(ebb_selector *c) {
     ebb_select_request *r = &c->request;
     if (r->effort <= 0) r->effort = ebb_search_default_effort(c->own.space);
-    c->n_moves = r->effort / ORDER_MOVES + 1;
+    c->n_moves = ebb_min_i64(r->effort / ORDER_MOVES + 1, MAX_ORDER_MOVES);
     if (r->effort_part > 1) r->effort = r->effort / r->effort_part + 1;
 }
 
