@@ -1,11 +1,11 @@
 /* bench/cpu/kernels.c: how fast the cpu backend's kernels are on the ops of a model's training step.
  *
- *     kernels MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime]
+ *     kernels MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [unfused]
  *
  * Every distinct call of the step (op, types, attributes) is run alone, `repeats` times after one to warm
  * up, and its shortest time counted as often as the step has it. One line per op: how often, milliseconds
  * of the whole step, arithmetic and traffic reached, and what the cost model says. `each` prints every
- * call.
+ * call; `unfused` leaves every op of the model by itself.
  */
 #include <stdio.h>
 #include <time.h>
@@ -28,22 +28,23 @@ typedef struct line {
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_options *options,
+static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_options *options, bool unfused,
                           ebb_graph **out) {
     char *text;
     size_t n;
-    ebb_graph *made[5] = {0};
+    ebb_graph *made[6] = {0};
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
     ebb_status status = ebb_file_read(env, path, MOST_BYTES, &text, &n);
     if (status != EBB_OK) return status;
     status = ebb_graph_parse(env, path, text, n, options, &made[0]);
     ebb_file_free(env, text, n);
     if (status == EBB_OK) status = ebb_lower(env, made[0], EBB_TRAIN, &made[1]);
-    if (status == EBB_OK) status = ebb_grad(env, made[1], &made[2]);
-    if (status == EBB_OK) status = ebb_add_sgd(env, made[2], &sgd, false, &made[3]);
-    if (status == EBB_OK) status = ebb_simplify(env, made[3], &made[4]);
-    for (size_t i = 0; i < 4; i++) ebb_graph_destroy(made[i]);
-    *out = made[4];
+    if (status == EBB_OK && !unfused) status = ebb_fuse(env, made[1], NULL, 0, &made[2]);
+    if (status == EBB_OK) status = ebb_grad(env, unfused ? made[1] : made[2], &made[3]);
+    if (status == EBB_OK) status = ebb_add_sgd(env, made[3], &sgd, false, &made[4]);
+    if (status == EBB_OK) status = ebb_simplify(env, made[4], &made[5]);
+    for (size_t i = 0; i < 5; i++) ebb_graph_destroy(made[i]);
+    *out = made[5];
     return status;
 }
 
@@ -223,11 +224,14 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
     ebb_dim dims[MOST_DIMS];
     ebb_parse_options options = {.dims = dims};
     ebb_backend_options width = {ebb_cpu_count()};
+    bool unfused = false;
     b->repeats = 5;
     for (int i = 2; i < argc; i++) {
         int64_t size;
         if (strcmp(argv[i], "each") == 0) {
             b->each = true;
+        } else if (strcmp(argv[i], "unfused") == 0) {
+            unfused = true;
         } else if (strcmp(argv[i], "cputime") == 0) {
             continue; /* seen by main */
         } else if (!setting(argv[i], &size)) {
@@ -240,7 +244,7 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
             dims[options.n_dims++] = (ebb_dim){argv[i], size};
         }
     }
-    ebb_status status = step_of(b->env, argv[1], &options, &b->graph);
+    ebb_status status = step_of(b->env, argv[1], &options, unfused, &b->graph);
     if (status == EBB_OK) status = ebb_backend_cpu.create(b->env, &width, &b->backend);
     return status;
 }
@@ -255,9 +259,10 @@ static uint64_t own_time_ns(void *ctx) {
 int main(int argc, char **argv) {
     bench b = {0};
     if (argc < 2) {
-        (void)fprintf(stderr,
-                      "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime]\n",
-                      argv[0]);
+        (void)fprintf(
+            stderr,
+            "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [unfused]\n",
+            argv[0]);
         return 2;
     }
     ebb_env_options options = {0};

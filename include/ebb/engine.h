@@ -69,8 +69,9 @@ typedef struct ebb_options {
     bool nesterov;                 /* SGD only */
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double clip_norm; /* gradients are scaled to this norm, all together, if theirs is larger; 0: never */
-    bool poison;      /* debug: dead bytes are overwritten with 0xFF */
-    bool verify;      /* every pass's result and the plan are checked again */
+    bool unfused; /* every op of the model by itself, for comparison: fusing changes no bit of a result */
+    bool poison;  /* debug: dead bytes are overwritten with 0xFF */
+    bool verify;  /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
@@ -86,7 +87,7 @@ typedef struct ebb_options {
      * is the same. A file that does not pass is planned anew, with a warning to the env's log. EBB_IO when
      * the folder cannot be used. */
     const char *cache;
-    const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
+    const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "fuse", "grad",
                        * "clip", "outputs", "optimizer", "simplify", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;

@@ -153,6 +153,13 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
  * loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
+/* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
+ * else reads what lies between (docs/ir.md). Before ebb_grad, whose gradients are then fused too. Values
+ * that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any result or
+ * gradient. */
+EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
+                                uint32_t n_names, ebb_graph **out);
+
 /* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w
  * is named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
  * behind its second operand. EBB_BAD_INPUT: no loss, one that depends on no param, an op on the way without

@@ -7,6 +7,8 @@
 #ifndef EBB_GRAPH_OP_H
 #define EBB_GRAPH_OP_H
 
+#include <math.h>
+
 #include "graph/graph.h"
 
 typedef enum ebb_opcode {
@@ -99,6 +101,9 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
 /* grad: does this op make inputs i and i + 1 of the node from its input x alone? */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
+/* grad: is the gradient id a sum of two, made by ebb_grad_give? Then a rule may read its terms instead, and
+ * nobody needs the sum. */
+bool ebb_grad_terms(const ebb_rewriter *rw, ebb_id id, ebb_id terms[2]);
 /* grad: adds id to the gradient of input i. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
@@ -123,6 +128,20 @@ enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 /* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
  * kernel cares, its gradient does. */
 enum { BN_EPS, BN_BATCH };
+/* bn_act, bn_add and their gradients; the first two as bn_apply's. */
+enum { BN_ACT_EPS = BN_EPS, BN_ACT_BATCH = BN_BATCH, BN_ACT_RELU, BN_ACT_CLIP, BN_ACT_MIN, BN_ACT_MAX };
+/* What an activation cuts: y = u < min ? min : u > max ? max : u, and no gradient passes where u <= min or
+ * u >= max. NaN where there is no such bound: comparing with it is false. */
+typedef struct ebb_bounds {
+    double min, max;
+} ebb_bounds;
+static inline ebb_bounds ebb_bn_act_bounds(const ebb_attr *attr) {
+    const bool relu = attr[BN_ACT_RELU].i[0] != 0, clip = attr[BN_ACT_CLIP].i[0] != 0;
+    return (ebb_bounds){.min = clip   ? attr[BN_ACT_MIN].f
+                               : relu ? 0
+                                      : (double)NAN,
+                        .max = clip ? attr[BN_ACT_MAX].f : (double)NAN};
+}
 enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
 enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
 enum { RESCALE_TIMES, RESCALE_PLUS };

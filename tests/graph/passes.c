@@ -105,6 +105,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_lower(env, *graph, EBB_TRAIN, &next);
     } else if (strcmp(pass, "lower-eval") == 0) {
         status = ebb_lower(env, *graph, EBB_EVAL, &next);
+    } else if (strcmp(pass, "fuse") == 0) {
+        status = ebb_fuse(env, *graph, NULL, 0, &next);
     } else if (strcmp(pass, "grad") == 0) {
         status = ebb_grad(env, *graph, &next);
     } else if (strcmp(pass, "simplify") == 0) {

@@ -42,6 +42,8 @@ Test(random, graphs_stay_valid_and_print_back_through_every_pipeline) {
         {"lower-train", "grad", "mark=*.grad", "momentum-phased", "simplify"},
         {"simplify", "lower-train", "simplify", "grad", "nesterov", "simplify"},
         {"lower-eval", "simplify"},
+        {"lower-train", "fuse", "grad", "adamw", "simplify"},
+        {"lower-eval", "fuse", "grad", "momentum-phased", "simplify"},
         {"lower-eval", "grad", "momentum", "simplify"},
         {"mark=*", "lower-train", "grad", "sgd-phased"},
     };
