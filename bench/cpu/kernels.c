@@ -32,7 +32,7 @@ static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_option
                           ebb_graph **out) {
     char *text;
     size_t n;
-    ebb_graph *made[6] = {0};
+    ebb_graph *made[7] = {0};
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
     ebb_status status = ebb_file_read(env, path, MOST_BYTES, &text, &n);
     if (status != EBB_OK) return status;
@@ -43,8 +43,9 @@ static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_option
     if (status == EBB_OK) status = ebb_grad(env, unfused ? made[1] : made[2], &made[3]);
     if (status == EBB_OK) status = ebb_add_sgd(env, made[3], &sgd, false, &made[4]);
     if (status == EBB_OK) status = ebb_simplify(env, made[4], &made[5]);
-    for (size_t i = 0; i < 5; i++) ebb_graph_destroy(made[i]);
-    *out = made[5];
+    if (status == EBB_OK) status = ebb_keep_bits(env, made[5], &made[6]);
+    for (size_t i = 0; i < 6; i++) ebb_graph_destroy(made[i]);
+    *out = made[6];
     return status;
 }
 

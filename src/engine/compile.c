@@ -80,6 +80,8 @@ static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **gra
     if (status == EBB_OK && train)
         status = next(env, o, "optimizer", add_optimizer(env, o, *graph, &made), &made, graph);
     if (status == EBB_OK) status = next(env, o, "simplify", ebb_simplify(env, *graph, &made), &made, graph);
+    if (status == EBB_OK && !o->unfused)
+        status = next(env, o, "bits", ebb_keep_bits(env, *graph, &made), &made, graph);
     return status;
 }
 

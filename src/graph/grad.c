@@ -86,7 +86,8 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
     const ebb_graph *old = rw->old;
     for (ebb_id id = 0; id < old->n_values; id++) {
         const ebb_value *v = &old->values[id];
-        rw->wants[id] = v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && v->type.dtype != EBB_I32;
+        rw->wants[id] =
+            v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && ebb_dtype_real(v->type.dtype);
         rw->gradient[id] = first[id] = EBB_NONE;
     }
     for (ebb_id n = 0; n < old->n_nodes; n++) {
@@ -97,7 +98,7 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
             if (first[node->in[i]] == EBB_NONE) first[node->in[i]] = n;
         }
         for (uint32_t i = 0; i < node->n_out; i++) {
-            rw->wants[node->out[i]] = any && old->values[node->out[i]].type.dtype != EBB_I32;
+            rw->wants[node->out[i]] = any && ebb_dtype_real(old->values[node->out[i]].type.dtype);
         }
     }
 }

@@ -124,6 +124,12 @@ enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_p
 static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
     return attr[POOL_STRIDE].i[axis] ? attr[POOL_STRIDE].i[axis] : attr[POOL_KERNEL].i[axis];
 }
+enum { POOL_AT_SIZE = POOL_COUNT_PAD }; /* max_pool_at_grad only: h,w of dx */
+enum { POOL_MOST_PLACES = 256 };        /* of a window, for an 8-bit place */
+/* The bytes of one bit for each of `count` elements. */
+static inline int64_t ebb_mask_bytes(int64_t count) {
+    return count / 8 + (count % 8 != 0);
+}
 enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 /* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
  * kernel cares, its gradient does. */

@@ -148,7 +148,7 @@ const tool_flag tool_flags[] = {
     {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
-     "parse lower fuse grad clip optimizer simplify query schedule",
+     "parse lower fuse grad clip optimizer simplify bits query schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},

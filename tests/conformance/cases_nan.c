@@ -40,6 +40,7 @@ const ebb_op_cases ebb_nan_cases[] = {
     {&ebb_op_gelu_grad, "nu", 1e-6, two, EBB_COUNT(two)},
     {&ebb_op_attention, "n", 2e-6, attend, EBB_COUNT(attend)},
     {&ebb_op_max_pool, "n", 0, max, EBB_COUNT(max)},
+    {&ebb_op_max_pool_at, "n", 0, max, EBB_COUNT(max)},
     {&ebb_op_max_pool_grad, "nu", 5e-7, max_grad, EBB_COUNT(max_grad)},
     {&ebb_op_softmax_xent, "nl", 1e-6, loss, EBB_COUNT(loss)},
     {&ebb_op_softmax_xent_grad, "nlp", 1e-6, loss_grad, EBB_COUNT(loss_grad)},

@@ -64,6 +64,9 @@ static void make_training_graph(subject *s, bool phased, bool fused) {
     pass(s, status, made);
     status = ebb_simplify(s->env, s->graph, &made);
     pass(s, status, made);
+    if (!fused) return;
+    status = ebb_keep_bits(s->env, s->graph, &made);
+    pass(s, status, made);
 }
 
 static ebb_backend *open_backend(ebb_env *env, const char *name) {
@@ -150,7 +153,8 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
 static uint32_t n_fused(const ebb_graph *graph) {
     uint32_t n = 0;
     for (ebb_id i = 0; i < graph->n_nodes; i++)
-        n += graph->nodes[i].op == &ebb_op_bn_act || graph->nodes[i].op == &ebb_op_bn_add;
+        n += graph->nodes[i].op == &ebb_op_bn_act || graph->nodes[i].op == &ebb_op_bn_add ||
+             graph->nodes[i].op == &ebb_op_relu_mask_grad;
     return n;
 }
 
