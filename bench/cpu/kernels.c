@@ -43,9 +43,11 @@ static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_option
     if (status == EBB_OK) status = ebb_grad(env, unfused ? made[1] : made[2], &made[3]);
     if (status == EBB_OK) status = ebb_add_sgd(env, made[3], &sgd, false, &made[4]);
     if (status == EBB_OK) status = ebb_simplify(env, made[4], &made[5]);
-    if (status == EBB_OK) status = ebb_keep_bits(env, made[5], &made[6]);
-    for (size_t i = 0; i < 6; i++) ebb_graph_destroy(made[i]);
-    *out = made[6];
+    if (status == EBB_OK && !unfused) status = ebb_keep_bits(env, made[5], &made[6]);
+    *out = unfused ? made[5] : made[6];
+    for (size_t i = 0; i < EBB_COUNT(made); i++) {
+        if (made[i] != *out) ebb_graph_destroy(made[i]);
+    }
     return status;
 }
 
@@ -55,10 +57,13 @@ typedef struct use {
 } use;
 
 static void use_of(const ebb_graph *graph, const ebb_node *node, use *u) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    uint32_t n_in;
     memset(u, 0, sizeof *u);
-    for (uint32_t i = 0; i < node->n_in; i++) u->in[i] = graph->values[node->in[i]].type;
+    const ebb_op_info *op = ebb_node_way(node, 0, in, &n_in);
+    for (uint32_t i = 0; i < n_in; i++) u->in[i] = graph->values[in[i]].type;
     for (uint32_t i = 0; i < node->n_out; i++) u->out[i] = graph->values[node->out[i]].type;
-    u->call = (ebb_call){node->op, u->in, u->out, node->n_in, node->n_out, node->attr};
+    u->call = (ebb_call){op, u->in, u->out, n_in, node->n_out, node->attr};
 }
 
 static bool same_call(const use *a, const use *b) {
@@ -189,7 +194,9 @@ static ebb_status run_node(const bench *b, uint32_t k, line *out) {
 static ebb_status run_all(const bench *b) {
     line ops[EBB_N_OPS] = {0}, products = {0}, rest = {0};
     for (uint32_t k = 0; k < b->graph->n_nodes; k++) {
-        const ebb_op_info *op = b->graph->nodes[k].op;
+        ebb_id in[EBB_MAX_OPERANDS];
+        uint32_t n_in;
+        const ebb_op_info *op = ebb_node_way(&b->graph->nodes[k], 0, in, &n_in);
         if (op->view) continue;
         const ebb_status status = run_node(b, k, &ops[op->code]);
         if (status != EBB_OK) return status;

@@ -32,12 +32,12 @@ static void find(bits *b) {
     }
 }
 
-/* relu_grad is the one that reads y in backward. */
-static bool is_only_reader(const bits *b, const ebb_node *node) {
+/* A relu_grad whose y may go before it runs. */
+static bool takes_bits(const bits *b, const ebb_node *node) {
+    if (node->op != &ebb_op_relu_grad) return false;
     const ebb_graph *old = b->rw.old;
     const ebb_id y = node->in[0], maker = old->values[y].producer;
-    return node->op == &ebb_op_relu_grad && maker != EBB_NONE && old->nodes[maker].phase == EBB_FORWARD &&
-           b->root[y] == y && b->later[y] == 1 && !b->kept[y];
+    return maker != EBB_NONE && old->nodes[maker].phase == EBB_FORWARD && b->root[y] == y && !b->kept[y];
 }
 
 /* y gets its mask where it is made, so that whoever reads it next may write over it. */
@@ -47,13 +47,21 @@ static void mask_make(bits *b, ebb_id y) {
     ebb_build_stem(b->rw.builder, b->mask[y], b->rw.old->values[y].name);
 }
 
+/* By bits where y is read nowhere else in backward; else the search chooses. */
+static void grad_emit(bits *b, const ebb_node *node) {
+    const ebb_id y = node->in[0], dy = b->rw.map[node->in[1]];
+    const bool only = b->later[y] == 1;
+    const ebb_id by_bits[] = {dy, b->mask[y]}, either[] = {b->rw.map[y], b->mask[y], dy};
+    const char *name = b->rw.old->values[node->out[0]].name;
+    b->rw.map[node->out[0]] =
+        ebb_build_node(b->rw.builder, only ? &ebb_op_relu_mask_grad : &ebb_op_relu_grad_choice,
+                       only ? by_bits : either, only ? 2 : 3, NULL, &name, node->phase, 0)[0];
+}
+
 static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     bits *b = ctx;
-    if (is_only_reader(b, node)) {
-        const ebb_id in[] = {rw->map[node->in[1]], b->mask[node->in[0]]};
-        const char *name = rw->old->values[node->out[0]].name;
-        rw->map[node->out[0]] =
-            ebb_build_node(rw->builder, &ebb_op_relu_mask_grad, in, 2, NULL, &name, node->phase, 0)[0];
+    if (takes_bits(b, node)) {
+        grad_emit(b, node);
         return;
     }
     ebb_rw_copy_node(rw, node);
@@ -72,7 +80,7 @@ static void run(bits *b) {
     if (ebb_rw_failed(&b->rw)) return;
     find(b);
     for (ebb_id n = 0; n < old->n_nodes; n++) {
-        if (is_only_reader(b, &old->nodes[n])) b->wanted[old->nodes[n].in[0]] = true;
+        if (takes_bits(b, &old->nodes[n])) b->wanted[old->nodes[n].in[0]] = true;
     }
     ebb_rw_each(&b->rw, visit, b);
 }

@@ -50,6 +50,13 @@ typedef struct ebb_cost {
 
 struct ebb_rewriter; /* what grad and lower rules emit into */
 
+/* One way to do a choice: another op on some of its operands, with its attributes and results. */
+typedef struct ebb_op_way {
+    const char *name; /* in plans */
+    const struct ebb_op_info *op;
+    uint32_t n_in, in[3]; /* operands of the choice */
+} ebb_op_way;
+
 typedef struct ebb_op_info {
     const char *name;
     ebb_opcode code;
@@ -65,6 +72,10 @@ typedef struct ebb_op_info {
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
     bool view; /* output 0 is the bytes of input 0 */
+    /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
+     * takes the same way. Empty: the op itself. */
+    const ebb_op_way *ways;
+    uint32_t n_ways;
 
     /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
      * shapes and the rule; env carries the text. */
@@ -76,6 +87,16 @@ typedef struct ebb_op_info {
     /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
+
+/* What a node runs by a way: itself when it is no choice. in: the values that it reads then, n_in of them.
+ */
+static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way,
+                                              ebb_id in[EBB_MAX_OPERANDS], uint32_t *n_in) {
+    const ebb_op_way *w = node->op->n_ways ? &node->op->ways[way] : NULL;
+    *n_in = w ? w->n_in : node->n_in;
+    for (uint32_t i = 0; i < *n_in; i++) in[i] = node->in[w ? w->in[i] : i];
+    return w ? w->op : node->op;
+}
 
 /* Composite or not: an op with a lower rule is replaced by what the rule emits, which may be itself. */
 

@@ -8,6 +8,7 @@
 const ebb_op_cases *const ebb_op_cases_all[] = {
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) &ebb_cases_##name,
 #include "graph/ops.def"
 };

@@ -43,6 +43,7 @@ typedef struct ebb_op_cases {
 
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) extern const ebb_op_cases ebb_cases_##name;
 #include "graph/ops.def"
 

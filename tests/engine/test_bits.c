@@ -30,6 +30,7 @@ typedef struct subject {
 
 typedef struct counts {
     uint32_t recomputed; /* ops */
+    uint32_t chosen;     /* steps that take an alternative */
     uint32_t fused;      /* graphs that were compared with their unfused form */
 } counts;
 
@@ -112,7 +113,7 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
     return least;
 }
 
-static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, uint32_t *n_recomputed) {
+static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, counts *n) {
     ebb_backend *backend = open_backend(s->env, name);
     ebb_pgraph *facts;
     MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, &facts));
@@ -123,7 +124,9 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
     ebb_compiled tight = plan(s, facts, backend, EBB_MEMORY_BUDGET, least);
     ebb_plan_summary summary;
     ebb_plan_summarize(tight.plan, &summary);
-    *n_recomputed += summary.n_recomputed;
+    n->recomputed += summary.n_recomputed;
+    for (uint32_t i = 0; i < tight.plan->n_steps; i++) n->chosen += tight.plan->steps[i].alternative != EBB_NONE;
+    for (uint32_t i = 0; i < middle.plan->n_steps; i++) n->chosen += middle.plan->steps[i].alternative != EBB_NONE;
 
     *digest = run(s, backend, none.plan, 0, false);
     const struct {
@@ -184,12 +187,12 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
     n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;
-    check_backend(&s, "ref", phased, &digest, &n->recomputed);
+    check_backend(&s, "ref", phased, &digest, n);
     check_unfused(&s, "ref", phased, digest);
     cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest,
               "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
 #if EBB_HAVE_CPU
-    check_backend(&s, "cpu", phased, &digest, &n->recomputed);
+    check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
 #endif
     ebb_graph_destroy(s.graph);
@@ -206,6 +209,7 @@ static void check_share(uint64_t first) {
     for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &found);
     cr_assert(n < 16 || found.recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs",
               found.recomputed, n / 4);
+    cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
     cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
     ebb_env_destroy(env);
 }

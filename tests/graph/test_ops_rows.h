@@ -105,6 +105,8 @@ static const row rows[] = {
     {"relu_mask", "f32[3,7]", "", "u8[3]"},
     {"relu_mask", "f64[2,4]", "", "u8[1]"},
     {"relu_mask", "u8[2,4]", "", "!must be f32 or f64"},
+    {"relu_grad_choice", "f32[3,7] u8[3] f32[3,7]", "", "f32[3,7]"},
+    {"relu_grad_choice", "f32[3,7] u8[4] f32[3,7]", "", "!needs 3 bytes of bits"},
     {"relu_mask_grad", "f32[3,7] u8[3]", "", "f32[3,7]"},
     {"relu_mask_grad", "f32[3,7] u8[2]", "", "!needs 3 bytes of bits"},
     {"bn_act", "f32[3,7] f32[7] f32[7] f32[7] f32[7]", "relu=true", "f32[3,7]"},

@@ -453,6 +453,7 @@ Test(ops_rules, every_forward_op_is_differentiable) {
                                          "max_pool_at_grad",
                                          "relu_mask",
                                          "relu_mask_grad",
+                                         "relu_grad_choice",
                                          "bn_act_grad",
                                          "bn_add_grad_sums",
                                          "relu_grad",

@@ -22,6 +22,7 @@ typedef struct ref_run {
 /* The kernels, one per op that has one. Errors: EBB_BAD_INPUT for values that no kernel can use. */
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) ebb_status ebb_ref_##name(const ref_run *run);
 #include "graph/ops.def"
 
