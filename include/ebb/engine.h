@@ -69,10 +69,10 @@ typedef struct ebb_options {
     bool nesterov;                 /* SGD only */
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double clip_norm; /* gradients are scaled to this norm, all together, if theirs is larger; 0: never */
-    bool unfused;        /* every op of the model by itself, and relu's gradient by its result, for comparison:
-                          * neither changes a bit of a result */
-    bool poison;  /* debug: dead bytes are overwritten with 0xFF */
-    bool verify;  /* every pass's result and the plan are checked again */
+    bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
+                       * neither changes a bit of a result */
+    bool poison;      /* debug: dead bytes are overwritten with 0xFF */
+    bool verify;      /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
