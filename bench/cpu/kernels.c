@@ -1,11 +1,12 @@
 /* bench/cpu/kernels.c: how fast the cpu backend's kernels are on the ops of a model's training step.
  *
- *     kernels MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate]
+ *     kernels MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate] [unfused]
  *
  * Every distinct call of the step (op, types, attributes) is run alone, `repeats` times after one to warm
  * up, and its shortest time counted as often as the step has it. One line per op: how often, milliseconds
  * of the whole step, arithmetic and traffic reached, and what the cost model says. `each` prints every
  * call. `rotate`: each run takes the next one of as many copies of its operands as no cache holds together.
+ * `unfused` leaves every op of the model by itself.
  */
 #include <stdio.h>
 #include <time.h>
@@ -30,22 +31,26 @@ typedef struct line {
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_options *options,
+static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_options *options, bool unfused,
                           ebb_graph **out) {
     char *text;
     size_t n;
-    ebb_graph *made[5] = {0};
+    ebb_graph *made[7] = {0};
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
     ebb_status status = ebb_file_read(env, path, MOST_BYTES, &text, &n);
     if (status != EBB_OK) return status;
     status = ebb_graph_parse(env, path, text, n, options, &made[0]);
     ebb_file_free(env, text, n);
     if (status == EBB_OK) status = ebb_lower(env, made[0], EBB_TRAIN, &made[1]);
-    if (status == EBB_OK) status = ebb_grad(env, made[1], &made[2]);
-    if (status == EBB_OK) status = ebb_add_sgd(env, made[2], &sgd, false, &made[3]);
-    if (status == EBB_OK) status = ebb_simplify(env, made[3], &made[4]);
-    for (size_t i = 0; i < 4; i++) ebb_graph_destroy(made[i]);
-    *out = made[4];
+    if (status == EBB_OK && !unfused) status = ebb_fuse(env, made[1], NULL, 0, &made[2]);
+    if (status == EBB_OK) status = ebb_grad(env, unfused ? made[1] : made[2], &made[3]);
+    if (status == EBB_OK) status = ebb_add_sgd(env, made[3], &sgd, false, &made[4]);
+    if (status == EBB_OK) status = ebb_simplify(env, made[4], &made[5]);
+    if (status == EBB_OK && !unfused) status = ebb_keep_bits(env, made[5], &made[6]);
+    *out = unfused ? made[5] : made[6];
+    for (size_t i = 0; i < EBB_COUNT(made); i++) {
+        if (made[i] != *out) ebb_graph_destroy(made[i]);
+    }
     return status;
 }
 
@@ -55,10 +60,13 @@ typedef struct use {
 } use;
 
 static void use_of(const ebb_graph *graph, const ebb_node *node, use *u) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    uint32_t n_in;
     memset(u, 0, sizeof *u);
-    for (uint32_t i = 0; i < node->n_in; i++) u->in[i] = graph->values[node->in[i]].type;
+    const ebb_op_info *op = ebb_node_way(node, 0, in, &n_in);
+    for (uint32_t i = 0; i < n_in; i++) u->in[i] = graph->values[in[i]].type;
     for (uint32_t i = 0; i < node->n_out; i++) u->out[i] = graph->values[node->out[i]].type;
-    u->call = (ebb_call){node->op, u->in, u->out, node->n_in, node->n_out, node->attr};
+    u->call = (ebb_call){op, u->in, u->out, n_in, node->n_out, node->attr};
 }
 
 static bool same_call(const use *a, const use *b) {
@@ -205,7 +213,9 @@ static ebb_status run_node(const bench *b, uint32_t k, line *out) {
 static ebb_status run_all(const bench *b) {
     line ops[EBB_N_OPS] = {0}, products = {0}, rest = {0};
     for (uint32_t k = 0; k < b->graph->n_nodes; k++) {
-        const ebb_op_info *op = b->graph->nodes[k].op;
+        ebb_id in[EBB_MAX_OPERANDS];
+        uint32_t n_in;
+        const ebb_op_info *op = ebb_node_way(&b->graph->nodes[k], 0, in, &n_in);
         if (op->view) continue;
         const ebb_status status = run_node(b, k, &ops[op->code]);
         if (status != EBB_OK) return status;
@@ -241,6 +251,7 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
     ebb_dim dims[MOST_DIMS];
     ebb_parse_options options = {.dims = dims};
     ebb_backend_options width = {ebb_cpu_count()};
+    bool unfused = false;
     b->repeats = 5;
     for (int i = 2; i < argc; i++) {
         int64_t size;
@@ -248,6 +259,8 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
             b->each = true;
         } else if (strcmp(argv[i], "rotate") == 0) {
             b->rotate = true;
+        } else if (strcmp(argv[i], "unfused") == 0) {
+            unfused = true;
         } else if (strcmp(argv[i], "cputime") == 0) {
             continue; /* seen by main */
         } else if (!setting(argv[i], &size)) {
@@ -260,7 +273,7 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
             dims[options.n_dims++] = (ebb_dim){argv[i], size};
         }
     }
-    ebb_status status = step_of(b->env, argv[1], &options, &b->graph);
+    ebb_status status = step_of(b->env, argv[1], &options, unfused, &b->graph);
     if (status == EBB_OK) status = ebb_backend_cpu.create(b->env, &width, &b->backend);
     return status;
 }
@@ -277,7 +290,7 @@ int main(int argc, char **argv) {
     if (argc < 2) {
         (void)fprintf(
             stderr,
-            "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate]\n",
+            "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate] [unfused]\n",
             argv[0]);
         return 2;
     }

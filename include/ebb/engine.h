@@ -71,6 +71,8 @@ typedef struct ebb_options {
     bool nesterov;                 /* SGD only */
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double clip_norm; /* gradients are scaled to this norm, all together, if theirs is larger; 0: never */
+    bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
+                       * neither changes a bit of a result */
     bool poison;      /* debug: dead bytes are overwritten with 0xFF */
     bool verify;      /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
@@ -92,8 +94,8 @@ typedef struct ebb_options {
      * with it. NULL: the model. EBB_USAGE: they are of another device or width, or the model is a planning
      * graph, which has its own times. */
     const ebb_costs *costs;
-    const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "grad",
-                       * "clip", "outputs", "optimizer", "simplify", "query", "schedule" */
+    const char *dump; /* pass after which its result is printed, or NULL: "parse", "lower", "fuse", "grad",
+                       * "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Progress of long work: done of total candidates, best added time so far (-1: none yet). May be NULL.
@@ -290,7 +292,7 @@ EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_bin
                                            ebb_program **out);
 EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
 
-typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32 } ebb_element;
+typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32, EBB_UINT8 } ebb_element;
 typedef struct ebb_tensor_info {
     const char *name; /* borrowed */
     ebb_element element;

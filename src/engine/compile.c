@@ -69,6 +69,8 @@ static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **gra
     bool train = !o->evaluate && (*graph)->loss != EBB_NONE;
     ebb_status status = ebb_lower(env, *graph, o->evaluate ? EBB_EVAL : EBB_TRAIN, &made);
     status = next(env, o, "lower", status, &made, graph);
+    if (status == EBB_OK && !o->unfused)
+        status = next(env, o, "fuse", ebb_fuse(env, *graph, o->fetch, o->n_fetch, &made), &made, graph);
     if (status == EBB_OK && train)
         status = next(env, o, "grad", ebb_grad(env, *graph, &made), &made, graph);
     if (status == EBB_OK && train && o->clip_norm > 0)
@@ -78,6 +80,8 @@ static ebb_status run_passes(ebb_env *env, const ebb_options *o, ebb_graph **gra
     if (status == EBB_OK && train)
         status = next(env, o, "optimizer", add_optimizer(env, o, *graph, &made), &made, graph);
     if (status == EBB_OK) status = next(env, o, "simplify", ebb_simplify(env, *graph, &made), &made, graph);
+    if (status == EBB_OK && !o->unfused)
+        status = next(env, o, "bits", ebb_keep_bits(env, *graph, &made), &made, graph);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* engine: the chapter list. Joins the rooms below into compile, plan, fit, step.
  *
- *     model -> compile: parse, lower, grad, optimizer, simplify, query, select, rewrite, plan, certify ->
- * program
+ *     model -> compile: parse, lower, fuse, grad, optimizer, simplify, bits, query, select, rewrite, plan,
+ * certify -> program
  *
  * Private to the engine; what others use is ebb/engine.h.
  */
@@ -62,7 +62,7 @@ EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options
 /* ---- chapters ------------------------------------------------------------------------------------------
  */
 
-/* parse, lower, grad, optimizer, simplify. */
+/* parse, lower, fuse, grad, optimizer, simplify, bits. */
 EBB_CHECKED ebb_status ebb_chapter_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options, ebb_graph **out);
 /* Hands graph to on_dump as ebb.graph/1 if the options ask for this pass. */

@@ -8,6 +8,7 @@
 typedef struct place {
     const char *op; /* as printed */
     ebb_id id;
+    uint32_t way; /* of a choice */
     int64_t median_ns, least_ns;
 } place;
 
@@ -33,6 +34,7 @@ static void make_up(const ebb_type *type, void *at, ebb_rng *rng) {
         if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;
         if (type->dtype == EBB_F64) ((double *)at)[i] = x;
         if (type->dtype == EBB_I32) ((int32_t *)at)[i] = 0;
+        if (type->dtype == EBB_U8) ((uint8_t *)at)[i] = 0;
     }
 }
 
@@ -79,12 +81,17 @@ static ebb_status run_steps(measurer *m, uint32_t n_runs) {
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-static ebb_call call_of(const ebb_graph *graph, ebb_id id,
+static ebb_call call_of(const ebb_graph *graph, ebb_id id, uint32_t way,
                         ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS]) {
     const ebb_node *node = &graph->nodes[id];
-    for (uint32_t i = 0; i < node->n_in; i++) types[i] = graph->values[node->in[i]].type;
-    for (uint32_t i = 0; i < node->n_out; i++) types[node->n_in + i] = graph->values[node->out[i]].type;
-    return (ebb_call){node->op, types, types + node->n_in, node->n_in, node->n_out, node->attr};
+    ebb_id in[EBB_MAX_OPERANDS];
+    ebb_call call = {
+        .in = types, .out = types + EBB_MAX_OPERANDS, .n_out = node->n_out, .attr = node->attr};
+    call.op = ebb_node_way(node, way, in, &call.n_in);
+    for (uint32_t i = 0; i < call.n_in; i++) types[i] = graph->values[in[i]].type;
+    for (uint32_t i = 0; i < node->n_out; i++)
+        types[EBB_MAX_OPERANDS + i] = graph->values[node->out[i]].type;
+    return call;
 }
 
 static int by_op(const void *a, const void *b) {
@@ -103,15 +110,17 @@ static ebb_status list_places(measurer *m) {
     for (uint32_t s = 0; s < plan->n_steps && status == EBB_OK; s++) {
         ebb_step_times times;
         const ebb_id id = plan->steps[s].op;
+        const uint32_t alternative = plan->steps[s].alternative;
+        const uint32_t way = alternative == EBB_NONE ? 0 : alternative + 1;
         if (graph->nodes[id].op->view) continue;
-        const ebb_call call = call_of(graph, id, types);
+        const ebb_call call = call_of(graph, id, way, types);
         text.n = 0;
         ebb_call_print(&text, &call);
         status = ebb_text_status(&text);
         if (status == EBB_OK) status = ebb_program_step_times(m->program, s, &times);
         if (status != EBB_OK) break;
         place *to = &m->places[m->n_places++];
-        *to = (place){ebb_arena_text(&m->arena, text.at), id, times.median_ns, times.least_ns};
+        *to = (place){ebb_arena_text(&m->arena, text.at), id, way, times.median_ns, times.least_ns};
         if (!to->op) status = EBB_NO_MEMORY;
     }
     ebb_text_deinit(&text);
@@ -122,7 +131,8 @@ static ebb_status list_places(measurer *m) {
 /* The row of places [first, end), which have one call. */
 static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
     ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS];
-    const ebb_call call = call_of(m->program->compiled.graph, m->places[first].id, types);
+    const ebb_call call =
+        call_of(m->program->compiled.graph, m->places[first].id, m->places[first].way, types);
     ebb_op_facts facts;
     ebb_status status = m->engine->backend->api->facts(m->engine->backend, &call, &facts);
     if (status != EBB_OK) return status;
@@ -152,7 +162,7 @@ static ebb_status add_lines(measurer *m) {
     ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS];
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < m->n_places && status == EBB_OK; i = end_of_call(m, i)) {
-        const ebb_call call = call_of(m->program->compiled.graph, m->places[i].id, types);
+        const ebb_call call = call_of(m->program->compiled.graph, m->places[i].id, m->places[i].way, types);
         ebb_op_facts facts;
         status = m->engine->backend->api->facts(m->engine->backend, &call, &facts);
         if (status != EBB_OK) break;

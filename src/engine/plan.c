@@ -102,6 +102,7 @@ ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
                        .hint = hint ? *hint : (ebb_hint){0}};
     p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
     ebb_status status = open_pins(p);
+    if (status == EBB_OK) status = ebb_pgraph_least_time_ns(env, facts, &p->least_time_ns);
     if (status == EBB_OK) status = ebb_planner_search(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
     if (status == EBB_OK) status = ebb_planner_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
     if (status != EBB_OK) return status;

@@ -19,6 +19,7 @@ typedef struct ebb_planner {
     int64_t alignment;
     int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
+    int64_t least_time_ns; /* no plan takes less */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
     uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
@@ -56,7 +57,9 @@ EBB_CHECKED ebb_status ebb_planner_within(ebb_planner *p, const uint8_t *genes, 
  * EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_planner_least(ebb_planner *p, ebb_answer *out);
 /* Some other schedule may take less time. */
-bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan);
+static inline bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan) {
+    return plan->time_ns > p->least_time_ns;
+}
 /* The baseline's figures, and the bound on the time within the options' budget. */
 EBB_CHECKED ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan);
 /* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */

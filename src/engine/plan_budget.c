@@ -93,10 +93,6 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     return status;
 }
 
-bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan) {
-    return plan->time_ns > ebb_pgraph_least_time_ns(p->facts);
-}
-
 ebb_status ebb_plan_budget(ebb_planner *p, ebb_answer *base, ebb_answer *out) {
     *out = (ebb_answer){0};
     const ebb_compiled *warm = p->hint.warm;

@@ -61,7 +61,7 @@ static ebb_status find(const ebb_program *program, const char *name, ebb_id *out
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
     static const ebb_element elements[] = {
-        [EBB_F32] = EBB_FLOAT32, [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32};
+        [EBB_F32] = EBB_FLOAT32, [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32, [EBB_U8] = EBB_UINT8};
     *out = (ebb_tensor_info){.name = v->name,
                              .element = elements[v->type.dtype],
                              .rank = v->type.rank,
@@ -189,6 +189,9 @@ static void store(const ebb_type *type, void *at, int64_t i, double x) {
         break;
     case EBB_I32:
         ((int32_t *)at)[i] = (int32_t)x;
+        break;
+    case EBB_U8:
+        ((uint8_t *)at)[i] = (uint8_t)x;
         break;
     }
 }

@@ -6,19 +6,22 @@
  */
 #include "exec/program.h"
 
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, ebb_type in[EBB_MAX_OPERANDS],
-                          ebb_type out[EBB_MAX_RESULTS]) {
+ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
+                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]) {
     const ebb_node *n = &graph->nodes[node];
-    for (uint32_t i = 0; i < n->n_in; i++) in[i] = graph->values[n->in[i]].type;
+    ebb_id ids[EBB_MAX_OPERANDS];
+    uint32_t n_in;
+    const ebb_op_info *op = ebb_node_way(n, alternative == EBB_NONE ? 0 : alternative + 1, ids, &n_in);
+    for (uint32_t i = 0; i < n_in; i++) in[i] = graph->values[ids[i]].type;
     for (uint32_t i = 0; i < n->n_out; i++) out[i] = graph->values[n->out[i]].type;
-    return (ebb_call){n->op, in, out, n->n_in, n->n_out, n->attr};
+    return (ebb_call){op, in, out, n_in, n->n_out, n->attr};
 }
 
-/* The kernel of an op and the scratch that it needs. */
-static ebb_status prepare_op(ebb_exec *exec, ebb_id op, int64_t *scratch_bytes) {
+/* The kernel of an op, whose runs all take the same alternative, and the scratch that it needs. */
+static ebb_status prepare_op(ebb_exec *exec, ebb_id op, uint32_t alternative, int64_t *scratch_bytes) {
     const ebb_backend_api *api = exec->backend->api;
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
-    const ebb_call call = ebb_program_call(exec->graph, op, in, out);
+    const ebb_call call = ebb_program_call(exec->graph, op, alternative, in, out);
     ebb_op_facts facts;
     const ebb_status status = api->facts(exec->backend, &call, &facts);
     if (status != EBB_OK) return status;
@@ -35,7 +38,7 @@ static ebb_status prepare_steps(ebb_exec *exec) {
         const ebb_plan_step *step = &plan->steps[s];
         if (exec->graph->nodes[step->op].op->view) continue;
         if (!exec->kernels[step->op]) {
-            const ebb_status status = prepare_op(exec, step->op, &needs[step->op]);
+            const ebb_status status = prepare_op(exec, step->op, step->alternative, &needs[step->op]);
             if (status != EBB_OK) return status;
         }
         if (step->scratch_bytes < needs[step->op]) {

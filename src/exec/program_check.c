@@ -31,6 +31,20 @@ static bool same_ids(const ebb_id *a, uint32_t n_a, const ebb_id *b, uint32_t n_
     return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof(*a)) == 0);
 }
 
+/* Does the planned op read what the node does, as listed and by every alternative? */
+static bool same_ways(const ebb_node *node, const ebb_pop *op) {
+    const uint32_t n_ways = node->op->n_ways ? node->op->n_ways : 1;
+    if (op->n_alternatives != n_ways - 1) return false;
+    for (uint32_t w = 0; w < n_ways; w++) {
+        ebb_id in[EBB_MAX_OPERANDS];
+        uint32_t n_in;
+        (void)ebb_node_way(node, w, in, &n_in);
+        const ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
+        if (!same_ids(in, n_in, way.in, way.n_in)) return false;
+    }
+    return true;
+}
+
 static ebb_status check_graph(const ebb_exec *exec) {
     const ebb_graph *graph = exec->graph;
     const ebb_pgraph *planned = exec->plan->graph;
@@ -52,9 +66,7 @@ static ebb_status check_graph(const ebb_exec *exec) {
     for (ebb_id i = 0; i < graph->n_nodes; i++) {
         const ebb_node *node = &graph->nodes[i];
         const ebb_pop *op = &planned->ops[i];
-        if (same_ids(node->in, node->n_in, op->in, op->n_in) &&
-            same_ids(node->out, node->n_out, op->out, op->n_out))
-            continue;
+        if (same_ways(node, op) && same_ids(node->out, node->n_out, op->out, op->n_out)) continue;
         return ebb_fail(exec->env, EBB_USAGE,
                         "plan of %s: op %u (%s) has other operands than the graph's %s: plan this graph",
                         planned->name, i, op->name, node->op->name);
@@ -113,7 +125,7 @@ static ebb_status check_steps(const ebb_exec *exec) {
         }
         const ebb_pop *op = &plan->graph->ops[step->op];
         const bool known = step->alternative == EBB_NONE || step->alternative < op->n_alternatives;
-        if (!known || (api->computes && step->alternative != EBB_NONE)) {
+        if (!known) {
             return ebb_fail(exec->env, EBB_USAGE,
                             "plan: step %u (%s): alternative %u: backend %s has none of that number", s,
                             op->name, step->alternative, api->name);

@@ -78,12 +78,19 @@ static ebb_phase phase_of(const ebb_exec *exec, uint32_t step) {
     return exec->plan->graph->ops[exec->plan->steps[step].op].phase;
 }
 
-/* One past the last step of the phase or an earlier one, recomputed steps aside: they belong to the steps
- * around them. The update ends with the program. */
+/* Such steps belong to those around them: one that runs again, and an optional op, which may have waited
+ * until something read what it makes. */
+static bool of_any_phase(const ebb_exec *exec, uint32_t step) {
+    const ebb_plan_step *s = &exec->plan->steps[step];
+    return s->recompute || exec->plan->graph->ops[s->op].optional;
+}
+
+/* One past the last step of the phase or an earlier one that is not of any. The update ends with the
+ * program. */
 static uint32_t phase_end(const ebb_exec *exec, ebb_phase phase) {
     uint32_t end = exec->plan->n_steps;
     if (phase == EBB_UPDATE) return end;
-    while (end > 0 && (exec->plan->steps[end - 1].recompute || phase_of(exec, end - 1) > phase)) end--;
+    while (end > 0 && (of_any_phase(exec, end - 1) || phase_of(exec, end - 1) > phase)) end--;
     return end;
 }
 
@@ -91,7 +98,7 @@ ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_opt
     const uint32_t first = phase == EBB_FORWARD ? 0 : phase_end(exec, (ebb_phase)(phase - 1));
     const uint32_t end = phase_end(exec, phase);
     for (uint32_t s = first; s < end; s++) {
-        if (exec->plan->steps[s].recompute || phase_of(exec, s) == phase) continue;
+        if (of_any_phase(exec, s) || phase_of(exec, s) == phase) continue;
         return ebb_fail(exec->env, EBB_USAGE,
                         "program of %s: step %u (%s) of phase %s lies before the end of phase %s at step "
                         "%u: plan with phases",

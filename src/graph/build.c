@@ -132,7 +132,7 @@ static bool given_check(ebb_builder *b, const char *name, ebb_role role, const e
                         ebb_init init, double fill) {
     char text[EBB_TYPE_TEXT];
     const char *shown = name ? name : "";
-    bool real = type->dtype != EBB_I32, trained = role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE;
+    bool real = ebb_dtype_real(type->dtype), trained = role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE;
     uint32_t rank = init == EBB_INIT_KAIMING ? 2 : init == EBB_INIT_UNIFORM ? 1 : 0;
     if (role != EBB_ROLE_INPUT && role != EBB_ROLE_CONSTANT && !trained) {
         ebb_build_fail(b, EBB_INTERNAL, "%%%.200s: role %d is not given", shown, (int)role);
@@ -196,7 +196,7 @@ void ebb_build_loss(ebb_builder *b, ebb_id id) {
     char text[EBB_TYPE_TEXT];
     if (b->loss != EBB_NONE) {
         ebb_build_fail(b, EBB_BAD_INPUT, "a second loss, %%%.200s: add the two and name the sum", name);
-    } else if (value->producer == EBB_NONE || value->type.rank != 0 || value->type.dtype == EBB_I32) {
+    } else if (value->producer == EBB_NONE || value->type.rank != 0 || !ebb_dtype_real(value->type.dtype)) {
         ebb_build_fail(b, EBB_BAD_INPUT, "loss %%%.200s must be a computed f32[] or f64[], not %s %s", name,
                        value->producer == EBB_NONE ? "a given" : "a computed",
                        ebb_type_text(&value->type, text));

@@ -21,6 +21,18 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
            g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
 }
 
+bool ebb_grad_terms(const ebb_rewriter *rw, ebb_id id, ebb_id terms[2]) {
+    if (ebb_rw_failed(rw)) return false;
+    const ebb_id maker = rw->builder->values.at[id]->value.producer;
+    if (maker == EBB_NONE) return false;
+    const ebb_node *node = &rw->builder->nodes.at[maker];
+    /* No rule emits an add of its own. */
+    if (node->op != &ebb_op_add || node->phase != EBB_BACKWARD) return false;
+    terms[0] = node->in[0];
+    terms[1] = node->in[1];
+    return true;
+}
+
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
     if (ebb_rw_failed(rw) || !rw->wants[to]) return;
@@ -74,7 +86,8 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
     const ebb_graph *old = rw->old;
     for (ebb_id id = 0; id < old->n_values; id++) {
         const ebb_value *v = &old->values[id];
-        rw->wants[id] = v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && v->type.dtype != EBB_I32;
+        rw->wants[id] =
+            v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && ebb_dtype_real(v->type.dtype);
         rw->gradient[id] = first[id] = EBB_NONE;
     }
     for (ebb_id n = 0; n < old->n_nodes; n++) {
@@ -85,7 +98,7 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
             if (first[node->in[i]] == EBB_NONE) first[node->in[i]] = n;
         }
         for (uint32_t i = 0; i < node->n_out; i++) {
-            rw->wants[node->out[i]] = any && old->values[node->out[i]].type.dtype != EBB_I32;
+            rw->wants[node->out[i]] = any && ebb_dtype_real(old->values[node->out[i]].type.dtype);
         }
     }
 }

@@ -14,7 +14,15 @@
 #include "base/base.h"
 #include "graph/pgraph.h"
 
-typedef enum ebb_dtype { EBB_F32, EBB_F64, EBB_I32 } ebb_dtype;
+typedef enum ebb_dtype {
+    EBB_F32,
+    EBB_F64,
+    EBB_I32,
+    EBB_U8
+} ebb_dtype; /* u8: places and bits that ops keep */
+static inline bool ebb_dtype_real(ebb_dtype dtype) {
+    return dtype == EBB_F32 || dtype == EBB_F64;
+}
 #define EBB_MAX_RANK     6
 #define EBB_MAX_OPERANDS 64 /* inputs of one node: concat is the only wide one */
 #define EBB_MAX_RESULTS  4
@@ -153,6 +161,13 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
  * loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
+/* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
+ * else reads what lies between (docs/ir.md). Before ebb_grad, whose gradients are then fused too. Values
+ * that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any result or
+ * gradient. */
+EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
+                                uint32_t n_names, ebb_graph **out);
+
 /* Reverse-mode differentiation of graph->loss by every param that it depends on. Gradient of param %w
  * is named %w.grad, role gradient. Sums of several gradients are add nodes, last reader first, each right
  * behind its second operand. EBB_BAD_INPUT: no loss, one that depends on no param, an op on the way without
@@ -188,6 +203,10 @@ EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, 
  * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs
  * stay; params, states and constants that nobody reads go. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+/* relu's gradient reads a bit for each element of y where nothing else in backward reads y, so that y need
+ * not be kept (docs/ir.md). After ebb_simplify. Never changes a result's bits. */
+EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
  * too: gradients for a test, activations to look at. EBB_USAGE when a name fits nothing. */

@@ -7,6 +7,8 @@
 #ifndef EBB_GRAPH_OP_H
 #define EBB_GRAPH_OP_H
 
+#include <math.h>
+
 #include "graph/graph.h"
 
 typedef enum ebb_opcode {
@@ -52,6 +54,13 @@ typedef struct ebb_cost {
 
 struct ebb_rewriter; /* what grad and lower rules emit into */
 
+/* One way to do a choice: another op on some of its operands, with its attributes and results. */
+typedef struct ebb_op_way {
+    const char *name; /* in plans */
+    const struct ebb_op_info *op;
+    uint32_t n_in, in[3]; /* operands of the choice */
+} ebb_op_way;
+
 typedef struct ebb_op_info {
     const char *name;
     ebb_opcode code;
@@ -67,6 +76,10 @@ typedef struct ebb_op_info {
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
     bool view; /* output 0 is the bytes of input 0 */
+    /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
+     * takes the same way. Empty: the op itself. */
+    const ebb_op_way *ways;
+    uint32_t n_ways;
 
     /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
      * shapes and the rule; env carries the text. */
@@ -78,6 +91,16 @@ typedef struct ebb_op_info {
     /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
+
+/* What a node runs by a way: itself when it is no choice. in: the values that it reads then, n_in of them.
+ */
+static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way,
+                                              ebb_id in[EBB_MAX_OPERANDS], uint32_t *n_in) {
+    const ebb_op_way *w = node->op->n_ways ? &node->op->ways[way] : NULL;
+    *n_in = w ? w->n_in : node->n_in;
+    for (uint32_t i = 0; i < *n_in; i++) in[i] = node->in[w ? w->in[i] : i];
+    return w ? w->op : node->op;
+}
 
 /* Composite or not: an op with a lower rule is replaced by what the rule emits, which may be itself. */
 
@@ -103,6 +126,9 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
 /* grad: does this op make inputs i and i + 1 of the node from its input x alone? */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
+/* grad: is the gradient id a sum of two, made by ebb_grad_give? Then a rule may read its terms instead, and
+ * nobody needs the sum. */
+bool ebb_grad_terms(const ebb_rewriter *rw, ebb_id id, ebb_id terms[2]);
 /* grad: adds id to the gradient of input i. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
@@ -123,10 +149,30 @@ enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_p
 static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
     return attr[POOL_STRIDE].i[axis] ? attr[POOL_STRIDE].i[axis] : attr[POOL_KERNEL].i[axis];
 }
+enum { POOL_AT_SIZE = POOL_COUNT_PAD }; /* max_pool_at_grad only: h,w of dx */
+enum { POOL_MOST_PLACES = 256 };        /* of a window, for an 8-bit place */
+/* The bytes of one bit for each of `count` elements. */
+static inline int64_t ebb_mask_bytes(int64_t count) {
+    return count / 8 + (count % 8 != 0);
+}
 enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 /* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
  * kernel cares, its gradient does. */
 enum { BN_EPS, BN_BATCH };
+/* bn_act, bn_add and their gradients; the first two as bn_apply's. */
+enum { BN_ACT_EPS = BN_EPS, BN_ACT_BATCH = BN_BATCH, BN_ACT_RELU, BN_ACT_CLIP, BN_ACT_MIN, BN_ACT_MAX };
+/* What an activation cuts: y = u < min ? min : u > max ? max : u, and no gradient passes where u <= min or
+ * u >= max. NaN where there is no such bound: comparing with it is false. */
+typedef struct ebb_bounds {
+    double min, max;
+} ebb_bounds;
+static inline ebb_bounds ebb_bn_act_bounds(const ebb_attr *attr) {
+    const bool relu = attr[BN_ACT_RELU].i[0] != 0, clip = attr[BN_ACT_CLIP].i[0] != 0;
+    return (ebb_bounds){.min = clip   ? attr[BN_ACT_MIN].f
+                               : relu ? 0
+                                      : (double)NAN,
+                        .max = clip ? attr[BN_ACT_MAX].f : (double)NAN};
+}
 enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
 enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
 enum { RESCALE_TIMES, RESCALE_PLUS };

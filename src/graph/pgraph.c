@@ -67,16 +67,59 @@ bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op) {
     return must;
 }
 
-int64_t ebb_pgraph_least_time_ns(const ebb_pgraph *graph) {
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < graph->n_ops; i++) {
-        const ebb_pop *op = &graph->ops[i];
-        int64_t least = op->time_ns;
-        for (uint32_t k = 0; k < op->n_alternatives; k++)
-            least = ebb_min_i64(least, op->alternatives[k].time_ns);
-        if (ebb_pgraph_must_run(graph, op)) sum += least;
+/* Of each value, how many ops may read it, by some way. */
+static uint32_t *count_readers(ebb_arena *arena, const ebb_pgraph *graph) {
+    uint32_t *n_readers = EBB_NEW(arena, uint32_t, graph->n_values);
+    ebb_id *last = EBB_NEW(arena, ebb_id, graph->n_values);
+    if (!n_readers || !last) return NULL;
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        for (uint32_t w = 0; w <= graph->ops[i].n_alternatives; w++) {
+            const ebb_pop_way way = ebb_pop_under(&graph->ops[i], w ? w - 1 : EBB_NONE);
+            for (uint32_t k = 0; k < way.n_in; k++) {
+                if (last[way.in[k]] == i + 1) continue;
+                last[way.in[k]] = i + 1;
+                n_readers[way.in[k]]++;
+            }
+        }
+    return n_readers;
+}
+
+/* A way's own time, and its share of the optional ops without which it cannot be taken: all readers' shares
+ * are no more than the op takes. */
+static int64_t least_of_way(const ebb_pgraph *graph, const uint32_t *n_readers, const ebb_pop_way *way) {
+    int64_t sum = way->time_ns;
+    for (uint32_t k = 0; k < way->n_in; k++) {
+        const ebb_id producer = graph->values[way->in[k]].producer;
+        bool again = false;
+        for (uint32_t j = 0; j < k; j++) again = again || way->in[j] == way->in[k];
+        if (again || producer == EBB_NONE || ebb_pgraph_must_run(graph, &graph->ops[producer])) continue;
+        const ebb_pop *op = &graph->ops[producer];
+        int64_t least = op->time_ns, n_shares = 0;
+        for (uint32_t a = 0; a < op->n_alternatives; a++)
+            least = ebb_min_i64(least, op->alternatives[a].time_ns);
+        for (uint32_t r = 0; r < op->n_out; r++) n_shares += n_readers[op->out[r]];
+        sum += least / n_shares;
     }
     return sum;
+}
+
+ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out) {
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    *out = 0;
+    const uint32_t *n_readers = count_readers(&arena, graph);
+    for (uint32_t i = 0; n_readers && i < graph->n_ops; i++) {
+        const ebb_pop *op = &graph->ops[i];
+        if (!ebb_pgraph_must_run(graph, op)) continue;
+        int64_t least = INT64_MAX;
+        for (uint32_t w = 0; w <= op->n_alternatives; w++) {
+            const ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
+            least = ebb_min_i64(least, least_of_way(graph, n_readers, &way));
+        }
+        *out += least;
+    }
+    ebb_arena_deinit(&arena);
+    return n_readers ? EBB_OK : EBB_NO_MEMORY;
 }
 
 ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph) {

@@ -166,8 +166,9 @@ bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
 
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
-/* What must run, once and by its fastest way: no schedule takes less. */
-int64_t ebb_pgraph_least_time_ns(const ebb_pgraph *graph);
+/* What must run, once and by its fastest way, and what that way cannot do without: no schedule takes less. EBB_NO_MEMORY.
+ * O(values + edges). */
+EBB_CHECKED ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
 
 /* A schedule: which ops run, in what order, how often, by which alternative. */
 typedef struct ebb_step_choice {

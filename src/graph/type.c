@@ -11,6 +11,7 @@ static const struct {
     [EBB_F32] = {"f32", 4},
     [EBB_F64] = {"f64", 8},
     [EBB_I32] = {"i32", 4},
+    [EBB_U8] = {"u8", 1},
 };
 
 const char *ebb_dtype_name(ebb_dtype dtype) {

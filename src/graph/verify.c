@@ -162,7 +162,8 @@ static ebb_status ends_verify(const verifier *c) {
         return ebb_fail(c->env, EBB_INTERNAL, "graph %s is broken: its loss is no value", graph->name);
     }
     const ebb_value *loss = &graph->values[graph->loss];
-    if (loss->type.rank == 0 && loss->type.dtype != EBB_I32 && loss->producer != EBB_NONE) return EBB_OK;
+    if (loss->type.rank == 0 && ebb_dtype_real(loss->type.dtype) && loss->producer != EBB_NONE)
+        return EBB_OK;
     return value_fault(c, graph->loss, "the loss is not a computed real scalar");
 }
 

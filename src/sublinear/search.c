@@ -118,11 +118,11 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     for (uint32_t k = 0; k < space->n_genes; k++)
         if (space->genes[k].n_states > 1) free_genes[s->n_free++] = k;
     s->free_genes = free_genes;
-    s->least_time_ns = ebb_pgraph_least_time_ns(space->graph);
     for (uint32_t k = 0; k < s->max_members; k++)
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
     s->effort = s->whole_effort = request->effort;
-    return ebb_scorer_create(env, space, &s->scorers[0]);
+    ebb_status status = ebb_pgraph_least_time_ns(env, space->graph, &s->least_time_ns);
+    return status != EBB_OK ? status : ebb_scorer_create(env, space, &s->scorers[0]);
 }
 
 ebb_status ebb_search_hire(ebb_search *s) {

@@ -51,7 +51,7 @@ static ebb_status look_for_loss(session *s, const ebb_plan_summary *p) {
     if (s->in.loss[0] == '\0' || strcmp(p->backend, "shadow") == 0) return EBB_OK;
     ebb_status status = ebb_program_tensor(s->program, s->in.loss, &info);
     if (status != EBB_OK) return status;
-    s->has_loss = info.rank == 0 && info.element != EBB_INT32;
+    s->has_loss = info.rank == 0 && (info.element == EBB_FLOAT32 || info.element == EBB_FLOAT64);
     s->loss_is_f64 = info.element == EBB_FLOAT64;
     return EBB_OK;
 }

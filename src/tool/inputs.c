@@ -84,6 +84,7 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
             f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(i);
         break;
     case EBB_INT32:
+    case EBB_UINT8:
         memset(data, 0, bytes);
         break;
     }

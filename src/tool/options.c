@@ -177,6 +177,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
+    out->unfused = args->no_fuse;
     out->poison = args->poison;
     out->verify = args->verify;
     out->fetch = args->fetch.at;

@@ -8,6 +8,7 @@
 const ebb_op_cases *const ebb_op_cases_all[] = {
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) &ebb_cases_##name,
 #include "graph/ops.def"
 };
@@ -23,7 +24,10 @@ static uint32_t read_types(const ebb_op_cases *cases, const char *text, bool f64
     while (*text == '[') {
         cr_assert_lt(n, EBB_MAX_OPERANDS);
         ebb_type *t = &types[n];
-        *t = (ebb_type){.dtype = strchr("li", test_fill_of(cases, n)) ? EBB_I32 : f64 ? EBB_F64 : EBB_F32};
+        const char letter = test_fill_of(cases, n);
+        *t = (ebb_type){.dtype = f64 ? EBB_F64 : EBB_F32};
+        if (strchr("li", letter)) t->dtype = EBB_I32;
+        if (strchr("wb", letter)) t->dtype = EBB_U8;
         n++;
         for (text++; *text != ']'; text += *text == ',') {
             char *end;
@@ -94,7 +98,8 @@ void test_call_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool 
 
 double test_get(const ebb_type *type, const void *at, int64_t i) {
     if (type->dtype == EBB_F32) return (double)((const float *)at)[i];
-    return type->dtype == EBB_F64 ? ((const double *)at)[i] : ((const int32_t *)at)[i];
+    if (type->dtype == EBB_F64) return ((const double *)at)[i];
+    return type->dtype == EBB_I32 ? ((const int32_t *)at)[i] : ((const uint8_t *)at)[i];
 }
 
 void test_set(const ebb_type *type, void *at, int64_t i, double x) {
@@ -102,8 +107,10 @@ void test_set(const ebb_type *type, void *at, int64_t i, double x) {
         ((float *)at)[i] = (float)x;
     } else if (type->dtype == EBB_F64) {
         ((double *)at)[i] = x;
-    } else {
+    } else if (type->dtype == EBB_I32) {
         ((int32_t *)at)[i] = (int32_t)x;
+    } else {
+        ((uint8_t *)at)[i] = (uint8_t)x;
     }
 }
 
@@ -170,6 +177,8 @@ void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i
         if (letter == 'p') x = 0.5 + unit;
         if (letter == 'n') x = awkward(&rng);
         if (letter == 't') x = unit < 0.5 ? 0 : 1;
+        if (letter == 'w') x = (double)ebb_rng_below(&rng, 9);
+        if (letter == 'b') x = (double)ebb_rng_below(&rng, 256);
         if (letter == 'i') x = (double)ebb_rng_below(&rng, table_rows(call));
         if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
         test_set(type, at, k, x);

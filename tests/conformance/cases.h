@@ -21,7 +21,9 @@ typedef struct ebb_op_case {
  *   l  labels: i32 in [0, size of input 0's dim 1)
  *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give
  *   r  mean of input 0's rows, s their variance: those of ln_stats
- *   i  ids: i32 that name rows of a table */
+ *   i  ids: i32 that name rows of a table
+ *   w  places in a window: u8 below 9
+ *   b  bits: u8 */
 typedef struct ebb_op_cases {
     const ebb_op_info *op;
     const char *fills;
@@ -41,6 +43,7 @@ typedef struct ebb_op_cases {
 
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) extern const ebb_op_cases ebb_cases_##name;
 #include "graph/ops.def"
 

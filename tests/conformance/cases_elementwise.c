@@ -28,3 +28,11 @@ EBB_CASES(rescale, "u", 2e-7, rescale);
 EBB_CASES(exp, "u", 2e-7, one);
 EBB_CASES(bias, "u", 0, with_bias);
 EBB_CASES(bias_grad, "u", 2e-6, of_bias);
+
+/* Bits of elements that are no multiple of 8. */
+static const ebb_op_case mask[] = {
+    {"[3]", ""}, {"[33,7]", ""}, {"[2,3,7,33]", ""}, {"[64]", ""}, {"[5,29]", ""}};
+static const ebb_op_case mask_grad[] = {
+    {"[3] [1]", ""}, {"[33,7] [29]", ""}, {"[2,3,7,33] [174]", ""}, {"[64] [8]", ""}, {"[5,29] [19]", ""}};
+EBB_CASES(relu_mask, "n", 0, mask);
+EBB_CASES(relu_mask_grad, "ub", 0, mask_grad);

@@ -67,7 +67,9 @@ static void build(problem *p) {
         const ebb_role role = is_param(p->cases, i) ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
         in[i] = ebb_build_given(b, name, role, &call->in[i], EBB_INIT_ZERO, 0);
     }
-    const bool batch = call->op->code == EBB_OP_bn_apply && call->attr[BN_BATCH].i[0];
+    const ebb_opcode code = call->op->code;
+    const bool norm = code == EBB_OP_bn_apply || code == EBB_OP_bn_act || code == EBB_OP_bn_add;
+    const bool batch = norm && call->attr[BN_BATCH].i[0];
     if (batch || call->op->code == EBB_OP_ln_apply) {
         const ebb_op_info *op = batch ? &ebb_op_bn_stats : &ebb_op_ln_stats;
         const ebb_id *stats = ebb_build_node(b, op, in, 1, NULL, NULL, EBB_FORWARD, 0);

@@ -14,7 +14,7 @@ typedef struct value_row {
     const ebb_op_info *op;
     const char *fills; /* 'l' where an input is i32 */
     const char *inputs, *attrs;
-    double in[7][MAX_NUMBERS], out[3][MAX_NUMBERS];
+    double in[8][MAX_NUMBERS], out[3][MAX_NUMBERS];
 } value_row;
 
 #define ROW(name, fill_letters, shapes, attributes, ...) \
@@ -45,6 +45,23 @@ static const value_row rows[] = {
     ROW(bn_grad_sums, "u", "[1,1,1,2] [1] [1] [1,1,1,2]", "eps=1", {{1, 3}, {2}, {3}, {2, 4}}, {{1}, {6}}),
     ROW(bn_grad, "u", "[1,1,1,2] [1] [1] [1] [1] [1] [1,1,1,2]", "eps=1",
         {{1, 3}, {2}, {3}, {2}, {1}, {6}, {2, 4}}, {{-0.75, 0.75}}),
+    ROW(bn_act, "u", "[1,1,1,2] [1] [1] [1] [1]", "eps=1 relu=1", {{1, 3}, {2}, {3}, {2}, {0}}, {{0, 1}}),
+    ROW(bn_act, "u", "[1,1,1,2] [1] [1] [1] [1]", "eps=1 clip=1 min=-0.5 max=0.25",
+        {{1, 3}, {2}, {3}, {2}, {0}}, {{-0.5, 0.25}}),
+    ROW(bn_add, "u", "[1,1,1,2] [1] [1] [1] [1] [1,1,1,2]", "eps=1 relu=1",
+        {{1, 3}, {2}, {3}, {2}, {1}, {1, -3}}, {{1, 0}}),
+    ROW(bn_add, "u", "[1,1,1,2] [1] [1] [1] [1] [1,1,1,2]", "eps=1", {{1, 3}, {2}, {3}, {2}, {1}, {1, -3}},
+        {{1, -1}}),
+    ROW(bn_act_grad_sums, "u", "[1,1,1,2] [1] [1] [1] [1] [1,1,1,2]", "eps=1 relu=1",
+        {{1, 3}, {2}, {3}, {2}, {0}, {2, 4}}, {{2}, {4}}),
+    ROW(bn_act_grad, "u", "[1,1,1,2] [1] [1] [1] [1] [1] [1] [1,1,1,2]", "eps=1 relu=1",
+        {{1, 3}, {2}, {3}, {2}, {0}, {2}, {4}, {2, 4}}, {{-1.5, 1.5}}),
+    ROW(bn_add_grad_sums, "u", "[1,1,1,2] [1] [1] [1,1,1,2] [1,1,1,2]", "eps=1 relu=1",
+        {{1, 3}, {2}, {3}, {0, 1}, {2, 5}}, {{0, 5}, {2.5}, {5}}),
+    ROW(bn_add_grad_sums, "u", "[1,1,1,2] [1] [1] [1,1,1,2] [1,1,1,2] [1,1,1,2]", "eps=1 clip=1 max=6",
+        {{1, 3}, {2}, {3}, {6, 1}, {2, 4}, {1, 1}}, {{0, 5}, {2.5}, {5}}),
+    ROW(relu_mask, "u", "[3,3]", "", {{-1, 0, 2, 1, -3, NAN, 4, 0, 5}}, {{44 + 64, 1}}),
+    ROW(relu_mask_grad, "ub", "[3,3] [2]", "", {NINE, {44 + 64, 1}}, {{0, 0, 3, 4, 0, 6, 7, 0, 9}}),
     ROW(relu, "u", "[3]", "", {{-1, 0, 2}}, {{0, 0, 2}}),
     ROW(relu_grad, "u", "[3] [3]", "", {{0, 1, 0}, {5, 6, 7}}, {{0, 6, 0}}),
     ROW(relu, "u", "[4]", "", {{-1, NAN, -INFINITY, 2}}, {{0, NAN, 0, 2}}),
@@ -114,6 +131,11 @@ static const value_row rows[] = {
     ROW(max_pool, "u", "[1,1,2,2]", "kernel=2", {{1, NAN, 3, 2}}, {{NAN}}),
     ROW(max_pool, "u", "[1,1,1,3]", "kernel=1,2 stride=1", {{NAN, 1, 2}}, {{NAN, 2}}),
     ROW(max_pool_grad, "u", "[1,1,2,2] [1,1,1,1]", "kernel=2", {{9, NAN, NAN, 2}, {5}}, {{0, 5, 0, 0}}),
+    /* Padding counts: the first window's are places 4, 5, 7 and 8 of its kernel. */
+    ROW(max_pool_at, "u", "[1,1,3,3]", "kernel=3 stride=2 pad=1", {{1, 5, 3, 4, 2, 9, 7, 9, 8}},
+        {{5, 9, 9, 9}, {5, 7, 5, 1}}),
+    ROW(max_pool_at_grad, "uw", "[1,1,2,2] [1,1,2,2]", "kernel=3 stride=2 pad=1 size=3",
+        {{1, 10, 100, 1000}, {5, 7, 5, 1}}, {{0, 1, 0, 0, 0, 1010, 0, 100, 0}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2", {FOUR}, {{2.5}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1", {FOUR}, {{0.25, 0.5, 0.75, 1}}),
     ROW(avg_pool, "u", "[1,1,2,2]", "kernel=2 stride=2 pad=1 count_pad=0", {FOUR}, {FOUR}),

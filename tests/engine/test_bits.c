@@ -1,7 +1,6 @@
-/* The invariant of the project: saving memory never changes a bit. Random training graphs are planned
- * without reuse, in place and under budgets, and run on every computing backend, whole and by phase, by
- * fewer and more threads than the plan's width; every output, gradient, parameter, running statistic and
- * dropout mask must agree.
+/* The invariant of the project: saving memory never changes a bit. Random training graphs are planned without reuse, in
+ * place and under budgets, and run on every computing backend, whole and by phase, by fewer and more threads than the
+ * plan's width, fused and unfused; every output, gradient, parameter, running statistic and dropout mask must agree.
  *
  * EBB_TEST_GRAPHS sets how many graphs are drawn (default 200). */
 #include <criterion/criterion.h>
@@ -29,18 +28,28 @@ typedef struct subject {
     ebb_options options;
 } subject;
 
+typedef struct counts {
+    uint32_t recomputed; /* ops */
+    uint32_t chosen;     /* steps that take an alternative */
+    uint32_t fused;      /* graphs that were compared with their unfused form */
+} counts;
+
 static void pass(subject *s, ebb_status status, ebb_graph *made) {
     cr_assert(status == EBB_OK, "graph %llu: %s", (unsigned long long)s->seed, ebb_env_error(s->env));
     ebb_graph_destroy(s->graph);
     s->graph = made;
 }
 
-static void make_training_graph(subject *s, bool phased) {
+static void make_training_graph(subject *s, bool phased, bool fused) {
     static const char *const keep[] = {"*.grad"};
     ebb_graph *made;
     MUST(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
     ebb_status status = ebb_lower(s->env, s->graph, EBB_TRAIN, &made);
     pass(s, status, made);
+    if (fused) {
+        status = ebb_fuse(s->env, s->graph, NULL, 0, &made);
+        pass(s, status, made);
+    }
     status = ebb_grad(s->env, s->graph, &made);
     pass(s, status, made);
     if (s->seed % 7 == 2) {
@@ -55,6 +64,9 @@ static void make_training_graph(subject *s, bool phased) {
                               : ebb_add_sgd(s->env, s->graph, &sgd, phased, &made);
     pass(s, status, made);
     status = ebb_simplify(s->env, s->graph, &made);
+    pass(s, status, made);
+    if (!fused) return;
+    status = ebb_keep_bits(s->env, s->graph, &made);
     pass(s, status, made);
 }
 
@@ -109,8 +121,7 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
     return least;
 }
 
-static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest,
-                          uint32_t *n_recomputed) {
+static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, counts *n) {
     ebb_backend *backend = open_backend(s->env, name);
     ebb_pgraph *facts;
     MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, NULL, &facts));
@@ -121,7 +132,9 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
     ebb_compiled tight = plan(s, facts, backend, EBB_MEMORY_BUDGET, least);
     ebb_plan_summary summary;
     ebb_plan_summarize(tight.plan, &summary);
-    *n_recomputed += summary.n_recomputed;
+    n->recomputed += summary.n_recomputed;
+    for (uint32_t i = 0; i < tight.plan->n_steps; i++) n->chosen += tight.plan->steps[i].alternative != EBB_NONE;
+    for (uint32_t i = 0; i < middle.plan->n_steps; i++) n->chosen += middle.plan->steps[i].alternative != EBB_NONE;
 
     *digest = run(s, backend, none.plan, 0, false);
     const struct {
@@ -148,19 +161,47 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
     backend->api->destroy(backend);
 }
 
-static void check_graph(ebb_env *env, uint64_t seed, uint32_t *n_recomputed) {
+static uint32_t n_fused(const ebb_graph *graph) {
+    uint32_t n = 0;
+    for (ebb_id i = 0; i < graph->n_nodes; i++)
+        n += graph->nodes[i].op == &ebb_op_bn_act || graph->nodes[i].op == &ebb_op_bn_add ||
+             graph->nodes[i].op == &ebb_op_relu_mask_grad;
+    return n;
+}
+
+/* The same model with each op by itself gives the same bits, unless gradients are asked for that fusing leaves out. */
+static void check_unfused(const subject *fused, const char *name, bool phased, uint64_t digest) {
+    if (fused->seed % 3 == 0 || n_fused(fused->graph) == 0) return;
+    subject s = {.env = fused->env, .seed = fused->seed, .options = fused->options};
+    make_training_graph(&s, phased, false);
+    ebb_backend *backend = open_backend(s.env, name);
+    ebb_pgraph *facts;
+    MUST(s.env, ebb_chapter_query(s.env, s.graph, backend, NULL, &facts));
+    ebb_compiled none = plan(&s, facts, backend, EBB_MEMORY_NONE, -1);
+    cr_assert(run(&s, backend, none.plan, 0, false) == digest, "graph %llu on %s: fusing changes a result",
+              (unsigned long long)s.seed, name);
+    ebb_compiled_deinit(s.env, &none);
+    ebb_pgraph_destroy(facts);
+    backend->api->destroy(backend);
+    ebb_graph_destroy(s.graph);
+}
+
+static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     uint64_t digest;
     bool phased = seed / 4 % 2;
     subject s = {.env = env, .seed = seed};
     ebb_options_init(&s.options);
     s.options.effort = 200;
     s.options.phased = phased;
-    make_training_graph(&s, phased);
-    check_backend(&s, "ref", phased, &digest, n_recomputed);
+    make_training_graph(&s, phased, true);
+    n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;
+    check_backend(&s, "ref", phased, &digest, n);
+    check_unfused(&s, "ref", phased, digest);
     cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest,
               "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
 #if EBB_HAVE_CPU
-    check_backend(&s, "cpu", phased, &digest, n_recomputed);
+    check_backend(&s, "cpu", phased, &digest, n);
+    check_unfused(&s, "cpu", phased, digest);
 #endif
     ebb_graph_destroy(s.graph);
     cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
@@ -171,10 +212,13 @@ static void check_graph(ebb_env *env, uint64_t seed, uint32_t *n_recomputed) {
 static void check_share(uint64_t first) {
     ebb_env *env;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    uint32_t n = count_from_env("EBB_TEST_GRAPHS", 200), n_recomputed = 0;
-    for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &n_recomputed);
-    cr_assert(n < 16 || n_recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs",
-              n_recomputed, n / 4);
+    uint32_t n = count_from_env("EBB_TEST_GRAPHS", 200);
+    counts found = {0};
+    for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &found);
+    cr_assert(n < 16 || found.recomputed > n / 4, "the budgets recomputed next to nothing: %u ops in %u graphs",
+              found.recomputed, n / 4);
+    cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
+    cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
     ebb_env_destroy(env);
 }
 

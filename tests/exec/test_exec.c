@@ -22,7 +22,7 @@ static void begin_in(setting *s, ebb_env *env, bool phased) {
     ebb_graph *model = NULL;
     s->env = env;
     s->backend = test_backend_open(env, "ref", 2);
-    TEST_OK(env, random_graph(env, 4, &small, &model));
+    TEST_OK(env, random_graph(env, 5, &small, &model));
     s->graph = test_train_graph(s->env, model, phased);
     s->facts = test_query(s->env, s->graph, s->backend);
     s->plan = test_plan(s->env, s->facts, NULL, s->backend, EBB_REUSE_IN_PLACE);

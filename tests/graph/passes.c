@@ -105,10 +105,14 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_lower(env, *graph, EBB_TRAIN, &next);
     } else if (strcmp(pass, "lower-eval") == 0) {
         status = ebb_lower(env, *graph, EBB_EVAL, &next);
+    } else if (strcmp(pass, "fuse") == 0) {
+        status = ebb_fuse(env, *graph, NULL, 0, &next);
     } else if (strcmp(pass, "grad") == 0) {
         status = ebb_grad(env, *graph, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
+    } else if (strcmp(pass, "bits") == 0) {
+        status = ebb_keep_bits(env, *graph, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {
         status = mark(env, pass + 5, *graph, &next);
     } else if (strncmp(pass, "adamw", 5) == 0) {

@@ -225,6 +225,7 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
         {{.dtype = EBB_F32}, 4, "f32[]"},
         {{.dtype = EBB_F64, .rank = 1, .dim = {7}}, 56, "f64[7]"},
         {{.dtype = EBB_I32, .rank = 6, .dim = {1, 3, 7, 33, 1, 2}}, 5544, "i32[1,3,7,33,1,2]"},
+        {{.dtype = EBB_U8, .rank = 2, .dim = {3, 7}}, 21, "u8[3,7]"},
         {{.dtype = EBB_F32, .rank = 2, .dim = {3, 0}}, 0, "f32[3,0]"},
         {{.dtype = EBB_F32, .rank = 2, .dim = {3, -7}}, 0, "f32[3,-7]"},
         {{.dtype = EBB_F32, .rank = 1, .dim = {INT64_MAX / 4}}, INT64_MAX - 3, "f32[2305843009213693951]"},
@@ -233,7 +234,7 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
         {{.dtype = EBB_F32, .rank = 3, .dim = {1 << 30, 1 << 30, 1 << 30}},
          0,
          "f32[1073741824,1073741824,1073741824]"},
-        {{.dtype = (ebb_dtype)3}, 0, NULL},
+        {{.dtype = (ebb_dtype)4}, 0, NULL},
         {{.dtype = EBB_F32, .rank = 7}, 0, NULL},
     };
     char text[EBB_TYPE_TEXT];

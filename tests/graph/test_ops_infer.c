@@ -14,8 +14,11 @@
 
 static ebb_type type_read(const char **at) {
     ebb_type type = {0};
-    type.dtype = strncmp(*at, "f64", 3) == 0 ? EBB_F64 : **at == 'i' ? EBB_I32 : EBB_F32;
-    *at += 4;
+    type.dtype = strncmp(*at, "f64", 3) == 0 ? EBB_F64
+                 : **at == 'i'               ? EBB_I32
+                 : **at == 'u'               ? EBB_U8
+                                             : EBB_F32;
+    *at = strchr(*at, '[') + 1;
     while (**at != ']') {
         char *end;
         type.dim[type.rank++] = strtoll(*at, &end, 10);

@@ -22,9 +22,12 @@ static void run_node(ebb_env *env, ebb_backend *backend, test_values *values, co
                      uint64_t seed, uint64_t step) {
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     void *from[EBB_MAX_OPERANDS], *to[EBB_MAX_RESULTS];
-    for (uint32_t i = 0; i < node->n_in; i++) {
-        in[i] = values->graph->values[node->in[i]].type;
-        from[i] = values->at[node->in[i]];
+    ebb_id ids[EBB_MAX_OPERANDS];
+    uint32_t n_in;
+    const ebb_op_info *op = ebb_node_way(node, 0, ids, &n_in);
+    for (uint32_t i = 0; i < n_in; i++) {
+        in[i] = values->graph->values[ids[i]].type;
+        from[i] = values->at[ids[i]];
     }
     for (uint32_t i = 0; i < node->n_out; i++) {
         out[i] = values->graph->values[node->out[i]].type;
@@ -34,7 +37,7 @@ static void run_node(ebb_env *env, ebb_backend *backend, test_values *values, co
         memcpy(to[0], from[0], (size_t)ebb_type_bytes(&out[0]));
         return;
     }
-    const ebb_call call = {node->op, in, out, node->n_in, node->n_out, node->attr};
+    const ebb_call call = {op, in, out, n_in, node->n_out, node->attr};
     const ebb_launch launch = {.in = from, .out = to, .seed = seed, .step = step};
     ebb_kernel *kernel = NULL;
     ebb_status status = backend->api->prepare(backend, &call, node->seed_key, &kernel);

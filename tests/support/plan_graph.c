@@ -6,14 +6,16 @@
 #include "sublinear/sublinear.h"
 
 ebb_graph *test_train_graph(ebb_env *env, ebb_graph *model, bool phased) {
-    ebb_graph *lowered = NULL, *grad = NULL, *trained = NULL, *simple = NULL;
+    ebb_graph *lowered = NULL, *fused = NULL, *grad = NULL, *trained = NULL, *simple = NULL;
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
     TEST_OK(env, ebb_lower(env, model, EBB_TRAIN, &lowered));
-    TEST_OK(env, ebb_grad(env, lowered, &grad));
+    TEST_OK(env, ebb_fuse(env, lowered, NULL, 0, &fused));
+    TEST_OK(env, ebb_grad(env, fused, &grad));
     TEST_OK(env, ebb_add_sgd(env, grad, &sgd, phased, &trained));
     TEST_OK(env, ebb_simplify(env, trained, &simple));
     ebb_graph_destroy(model);
     ebb_graph_destroy(lowered);
+    ebb_graph_destroy(fused);
     ebb_graph_destroy(grad);
     ebb_graph_destroy(trained);
     return simple;

@@ -216,6 +216,27 @@ static bool draw_batch_norm(drawing *d) {
     return true;
 }
 
+/* What networks have behind a convolution: a norm, perhaps a skip branch, perhaps an activation. */
+static bool draw_norm_block(drawing *d) {
+    ebb_id x = value_draw(d, 0), skip = chance(d, 50) ? partner_draw(d, x) : EBB_NONE;
+    int64_t c = type_of(d, x)->dim[1];
+    ebb_id in[] = {x, vector(d, "gamma", EBB_ROLE_PARAM, c, EBB_INIT_ONE),
+                   vector(d, "beta", EBB_ROLE_PARAM, c, EBB_INIT_ZERO),
+                   vector(d, "mean", EBB_ROLE_STATE, c, EBB_INIT_ZERO),
+                   vector(d, "variance", EBB_ROLE_STATE, c, EBB_INIT_ONE)};
+    ebb_id y = emit(d, &ebb_op_batch_norm, in, 5, NULL);
+    ebb_id terms[] = {y, skip};
+    if (chance(d, 50)) terms[0] = skip, terms[1] = y;
+    if (skip != EBB_NONE) y = emit(d, &ebb_op_add, terms, 2, NULL);
+    const ebb_attr bounds[] = {[CLIP_MIN] = {.f = 0}, [CLIP_MAX] = {.f = 1.5}};
+    if (chance(d, 70)) {
+        emit(d, &ebb_op_relu, &y, 1, NULL);
+    } else if (chance(d, 50)) {
+        emit(d, &ebb_op_clip, &y, 1, bounds);
+    }
+    return true;
+}
+
 static bool draw_relu(drawing *d) {
     ebb_id x = value_draw(d, 0);
     emit(d, &ebb_op_relu, &x, 1, NULL);
@@ -457,7 +478,7 @@ static const struct {
     {draw_flat, 4},       {draw_linear, 8},      {draw_dropout, 8},   {draw_reshape, 3},
     {draw_clip, 5},       {draw_transpose, 5},   {draw_gelu, 5},      {draw_softmax, 2},
     {draw_matmul, 3},     {draw_centered, 3},    {draw_swish, 3},     {draw_upsample, 3},
-    {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4},
+    {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4}, {draw_norm_block, 10},
 };
 
 static void draw(drawing *d) {

@@ -7,6 +7,7 @@
 static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) [EBB_OP_##name] = &ebb_cpu_##name,
 #include "graph/ops.def"
 };
@@ -87,7 +88,10 @@ static ebb_status supported(ebb_backend *backend, const ebb_call *call) {
     const ebb_kernel_info *info = kernels[call->op->code];
     if (!info) {
         return ebb_fail(backend->env, EBB_BAD_INPUT, "backend cpu: %s has no kernel: it is %s",
-                        call->op->name, call->op->view ? "a view" : "composite, lower the graph first");
+                        call->op->name,
+                        call->op->view     ? "a view"
+                        : call->op->n_ways ? "a choice of others"
+                                           : "composite, lower the graph first");
     }
     const ebb_status status = f32_check(backend, call);
     return status == EBB_OK && info->supports ? info->supports(backend, call) : status;

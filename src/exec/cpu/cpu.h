@@ -37,6 +37,7 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 /* The kernels, one per op that has one. */
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 

@@ -42,4 +42,20 @@ static inline void cpu_lanes_fill(const cpu_lanes *l, const float *channel, floa
     }
 }
 
+/* The first repeat of a table of lanes is filled: copies it to the others. */
+static inline void cpu_lanes_repeat(const cpu_lanes *l, float *table) {
+    for (int64_t at = l->channels; at < l->lanes; at += l->channels) {
+        memcpy(table + at, table, (size_t)l->channels * sizeof *table);
+    }
+}
+
+/* Bytes of scratch for n_tables tables of one float a lane of input 0, or EBB_BAD_INPUT. */
+static inline ebb_status cpu_lanes_scratch(ebb_backend *backend, const ebb_call *call, int64_t n_tables,
+                                           int64_t *bytes) {
+    const int64_t lanes = cpu_lanes_of(&call->in[0]).lanes, each = n_tables * (int64_t)sizeof(float);
+    const ebb_status status = cpu_scratch_check(backend, call, lanes, each);
+    if (status == EBB_OK) *bytes = lanes * each;
+    return status;
+}
+
 #endif

@@ -23,21 +23,6 @@ static affine affine_of(const ebb_call *call, const ebb_launch *launch) {
     return a;
 }
 
-/* The first repeat of a table is filled; copies it to the others. */
-static void repeat(const cpu_lanes *l, float *table) {
-    for (int64_t at = l->channels; at < l->lanes; at += l->channels) {
-        memcpy(table + at, table, (size_t)l->channels * sizeof *table);
-    }
-}
-
-static ebb_status tables_scratch(ebb_backend *backend, const ebb_call *call, int64_t n_tables,
-                                 int64_t *bytes) {
-    const int64_t lanes = cpu_lanes_of(&call->in[0]).lanes, each = n_tables * (int64_t)sizeof(float);
-    const ebb_status status = cpu_scratch_check(backend, call, lanes, each);
-    if (status == EBB_OK) *bytes = lanes * each;
-    return status;
-}
-
 /* ---- bn_apply -----------------------------------------------------------------------------------------
  */
 
@@ -56,7 +41,7 @@ CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status bn_apply_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    return tables_scratch(backend, call, APPLY_TABLES, bytes);
+    return cpu_lanes_scratch(backend, call, APPLY_TABLES, bytes);
 }
 
 static ebb_status bn_apply_launch(ebb_backend *backend, const ebb_call *call, void *state,
@@ -68,7 +53,7 @@ static ebb_status bn_apply_launch(ebb_backend *backend, const ebb_call *call, vo
     cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
     cpu_lanes_fill(&a.lanes, launch->in[4], a.shift);
     for (int64_t c = 0; c < a.lanes.channels; c++) a.scale[c] = (float)(gamma[c] / sqrt(variance[c] + eps));
-    repeat(&a.lanes, a.scale);
+    cpu_lanes_repeat(&a.lanes, a.scale);
     cpu_spans(cpu_of(backend), a.lanes.rows + (a.lanes.tail > 0), 1, 8 * a.lanes.count, apply_span, &a);
     return EBB_OK;
 }
@@ -94,7 +79,7 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status bn_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    return tables_scratch(backend, call, GRAD_TABLES, bytes);
+    return cpu_lanes_scratch(backend, call, GRAD_TABLES, bytes);
 }
 
 static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
@@ -112,9 +97,9 @@ static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, voi
         a.shift[c] = (float)(dbeta[c] / m);
         a.slope[c] = (float)(inv_std * dgamma[c] / m);
     }
-    repeat(&a.lanes, a.scale);
-    repeat(&a.lanes, a.shift);
-    repeat(&a.lanes, a.slope);
+    cpu_lanes_repeat(&a.lanes, a.scale);
+    cpu_lanes_repeat(&a.lanes, a.shift);
+    cpu_lanes_repeat(&a.lanes, a.slope);
     cpu_spans(cpu_of(backend), a.lanes.rows + (a.lanes.tail > 0), 1, 12 * a.lanes.count, grad_span, &a);
     return EBB_OK;
 }

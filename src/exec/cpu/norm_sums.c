@@ -11,20 +11,6 @@ typedef struct summed {
     int64_t lanes;
 } summed;
 
-/* Lanes that are added together, and how far ahead memory is asked for: with several rows under way the
- * processor does not see on its own what comes next. */
-enum { TILE = 64, LINE = CPU_ALIGNMENT / 4, AHEAD = 4096 /* floats */ };
-
-/* Asks for a tile of n rows further down, `lanes` of `width` floats each, if the chunk has them. */
-CPU_INLINE void ask_ahead(const float *tile, int64_t row, int64_t rows, int64_t width, int64_t n,
-                          int64_t lanes) {
-    const int64_t ahead = ebb_max_i64(AHEAD / width, n);
-    if (row + ahead + n > rows) return;
-    for (int64_t k = ahead; k < ahead + n; k++) {
-        for (int64_t i = 0; i < lanes; i += LINE) __builtin_prefetch(tile + k * width + i);
-    }
-}
-
 /* ---- bn_stats -----------------------------------------------------------------------------------------
  */
 
@@ -33,12 +19,12 @@ CPU_VECTOR static void stats_rows(const void *ctx, int64_t at, int64_t rows, int
     const summed *s = ctx;
     int64_t row = 0;
     for (; row + 4 <= rows; row += 4) {
-        for (int64_t t = 0; t < width; t += TILE) {
+        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
             const float *x0 = s->x + at + row * width + t, *center = s->center + t;
             const float *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
             double *first = sums + t, *second = first + s->lanes;
-            const int64_t n = ebb_min_i64(width - t, TILE);
-            ask_ahead(x0, row, rows, width, 4, n);
+            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
+            cpu_sums_ask(x0, row, rows, width, 4, n);
 #pragma omp simd
             for (int64_t i = 0; i < n; i++) {
                 const double c = center[i], d0 = x0[i] - c, d1 = x1[i] - c, d2 = x2[i] - c, d3 = x3[i] - c;
@@ -114,13 +100,13 @@ CPU_VECTOR static void grad_rows(const void *ctx, int64_t at, int64_t rows, int6
     const summed *s = ctx;
     int64_t row = 0;
     for (; row + 2 <= rows; row += 2) {
-        for (int64_t t = 0; t < width; t += TILE) {
+        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
             const float *x0 = s->x + at + row * width + t, *x1 = x0 + width, *center = s->center + t;
             const float *dy0 = s->dy + at + row * width + t, *dy1 = dy0 + width;
             double *products = sums + t, *plain = products + s->lanes;
-            const int64_t n = ebb_min_i64(width - t, TILE);
-            ask_ahead(x0, row, rows, width, 2, n);
-            ask_ahead(dy0, row, rows, width, 2, n);
+            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
+            cpu_sums_ask(x0, row, rows, width, 2, n);
+            cpu_sums_ask(dy0, row, rows, width, 2, n);
 #pragma omp simd
             for (int64_t i = 0; i < n; i++) {
                 const double c = center[i], g0 = dy0[i], g1 = dy1[i];
@@ -178,11 +164,11 @@ CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int
     const float *x = ((const summed *)ctx)->x + at;
     int64_t row = 0;
     for (; row + 4 <= rows; row += 4) {
-        for (int64_t t = 0; t < width; t += TILE) {
+        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
             const float *x0 = x + row * width + t, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
             double *sum = sums + t;
-            const int64_t n = ebb_min_i64(width - t, TILE);
-            ask_ahead(x0, row, rows, width, 4, n);
+            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
+            cpu_sums_ask(x0, row, rows, width, 4, n);
 #pragma omp simd
             for (int64_t i = 0; i < n; i++) {
                 sum[i] += ((double)x0[i] + (double)x1[i]) + ((double)x2[i] + (double)x3[i]);

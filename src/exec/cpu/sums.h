@@ -36,4 +36,18 @@ double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
 /* finish over all channels, by a team where the partials are many. */
 void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
+/* Lanes that are added together, and how far ahead memory is asked for: with several rows under way the
+ * processor does not see on its own what comes next. */
+enum { CPU_SUMS_TILE = 64, CPU_SUMS_LINE = CPU_ALIGNMENT / 4, CPU_SUMS_AHEAD = 4096 /* floats */ };
+
+/* Asks for a tile of n rows further down, `lanes` of `width` floats each, if the chunk has them. */
+CPU_INLINE void cpu_sums_ask(const float *tile, int64_t row, int64_t rows, int64_t width, int64_t n,
+                             int64_t lanes) {
+    const int64_t ahead = ebb_max_i64(CPU_SUMS_AHEAD / width, n);
+    if (row + ahead + n > rows) return;
+    for (int64_t k = ahead; k < ahead + n; k++) {
+        for (int64_t i = 0; i < lanes; i += CPU_SUMS_LINE) __builtin_prefetch(tile + k * width + i);
+    }
+}
+
 #endif

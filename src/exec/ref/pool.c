@@ -121,6 +121,51 @@ ebb_status ebb_ref_max_pool_grad(const ref_run *run) {
     return backward(run, &s, &dx, max_dx);
 }
 
+/* The place of an element in a window is counted over the whole kernel, padding too. */
+static int64_t place_of(const pool *s, int64_t p, int64_t q, int64_t h, int64_t w) {
+    return (h - p * s->stride[0] + s->pad[0]) * s->kernel[1] + (w - q * s->stride[1] + s->pad[1]);
+}
+
+ebb_status ebb_ref_max_pool_at(const ref_run *run) {
+    const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
+    const ref_tensor place = ref_out(run, 1);
+    for (int64_t n = 0; n < s.n; n++) {
+        for (int64_t p = 0; p < s.oh; p++) {
+            for (int64_t q = 0; q < s.ow; q++) {
+                const window v = window_of(&s, p, q);
+                for (int64_t c = 0; c < s.c; c++) {
+                    const int64_t to = ref_at4(s.y.type, n, c, p, q), best = first_max(&s, &v, n, c);
+                    const int64_t pixel = best / s.c % (s.h * s.w);
+                    ref_set(&s.y, to, ref_get(&s.x, best));
+                    ref_set(&place, to, (double)place_of(&s, p, q, pixel / s.w, pixel % s.w));
+                }
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+static double max_at_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+    const ref_tensor place = ref_in(run, 1);
+    int64_t p0, p1, q0, q1;
+    readers(s, 0, h, s->oh, &p0, &p1);
+    readers(s, 1, w, s->ow, &q0, &q1);
+    double sum = 0;
+    for (int64_t p = p0; p < p1; p++) {
+        for (int64_t q = q0; q < q1; q++) {
+            const int64_t at = ref_at4(s->y.type, n, c, p, q);
+            if ((int64_t)ref_get(&place, at) == place_of(s, p, q, h, w)) sum += ref_get(&s->y, at);
+        }
+    }
+    return sum;
+}
+
+ebb_status ebb_ref_max_pool_at_grad(const ref_run *run) {
+    const ref_tensor dx = ref_out(run, 0);
+    const pool s = pool_of(run, dx, ref_in(run, 0));
+    return backward(run, &s, &dx, max_at_dx);
+}
+
 /* ---- average ---------------------------------------------------------------------------------------- */
 
 /* What a window's sum is divided by: its elements, or with count_pad the kernel's. */

@@ -14,6 +14,7 @@ typedef ebb_status (*ref_kernel)(const ref_run *run);
 static const ref_kernel kernels[EBB_N_OPS] = {
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) [EBB_OP_##name] = ebb_ref_##name,
 #include "graph/ops.def"
 };

@@ -22,6 +22,7 @@ typedef struct ref_run {
 /* The kernels, one per op that has one. Errors: EBB_BAD_INPUT for values that no kernel can use. */
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
+#define EBB_CHOICE(name)
 #define EBB_OP(name) ebb_status ebb_ref_##name(const ref_run *run);
 #include "graph/ops.def"
 
@@ -44,15 +45,17 @@ static inline ref_tensor ref_out(const ref_run *run, uint32_t i) {
 static inline double ref_get(const ref_tensor *t, int64_t i) {
     if (t->dtype == EBB_F32) return (double)((const float *)t->at)[i];
     if (t->dtype == EBB_F64) return ((const double *)t->at)[i];
-    return ((const int32_t *)t->at)[i];
+    return t->dtype == EBB_I32 ? ((const int32_t *)t->at)[i] : ((const uint8_t *)t->at)[i];
 }
 static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
     if (t->dtype == EBB_F32) {
         ((float *)t->at)[i] = (float)x;
     } else if (t->dtype == EBB_F64) {
         ((double *)t->at)[i] = x;
-    } else {
+    } else if (t->dtype == EBB_I32) {
         ((int32_t *)t->at)[i] = (int32_t)x;
+    } else {
+        ((uint8_t *)t->at)[i] = (uint8_t)x;
     }
 }
 

@@ -13,19 +13,18 @@
  * through y and through both statistics; so bn_apply gives the statistics no gradient of their own, and
  * bn_stats's rule refuses one that comes from elsewhere. With running statistics they are constants: dx =
  * dy * gamma * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
-#include "graph/ops/rule.h"
+#include "graph/ops/norm.h"
 
-#define EPS \
-    { .name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-5, .min = 1e-30, .max = 1e30 }
 #define MOMENTUM \
     { .name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.1, .min = 0, .max = 1 }
 
-static const ebb_attr_info batch_norm_attrs[] = {[BATCH_NORM_EPS] = EPS, [BATCH_NORM_MOMENTUM] = MOMENTUM};
+static const ebb_attr_info batch_norm_attrs[] = {
+    [BATCH_NORM_EPS] = NORM_EPS, [BATCH_NORM_MOMENTUM] = MOMENTUM};
 static const ebb_attr_info bn_apply_attrs[] = {
-    [BN_EPS] = EPS,
-    [BN_BATCH] = {.name = "batch", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
+    [BN_EPS] = NORM_EPS,
+    [BN_BATCH] = NORM_FLAG("batch"),
 };
-static const ebb_attr_info bn_grad_attrs[] = {[BN_EPS] = EPS};
+static const ebb_attr_info bn_grad_attrs[] = {[BN_EPS] = NORM_EPS};
 static const ebb_attr_info bn_track_attrs[] = {
     [BN_TRACK_MOMENTUM] = MOMENTUM,
     [BN_TRACK_COUNT] = {.name = "count",
@@ -40,8 +39,6 @@ static const ebb_pair bn_apply_over[] = {{0, 0}};
 static const ebb_pair bn_grad_over[] = {{0, 6},
                                         {0, 0}}; /* over dy; over x where a skip branch still needs dy */
 static const ebb_pair bn_track_update[] = {{0, 2}, {1, 3}};
-
-enum { X, MEAN, VARIANCE, GAMMA, BETA }; /* bn_apply's inputs */
 
 static ebb_status batch_norm_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     return ebb_rule_infer(
@@ -119,7 +116,8 @@ static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 
 /* dx where mean and variance are constants. */
 static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
-    ebb_id variance = ebb_rw_value(rw, node->in[VARIANCE]), gamma = ebb_rw_value(rw, node->in[GAMMA]);
+    ebb_id variance = ebb_rw_value(rw, node->in[NORM_VARIANCE]),
+           gamma = ebb_rw_value(rw, node->in[NORM_GAMMA]);
     const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), gamma);
     ebb_attr fill[] = {
         [FILL_SHAPE] = {.i = {type->dim[0]}},
@@ -132,42 +130,51 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
 }
 
 /* Is it true what `batch` claims, and do other statistics not depend on a param? */
-static bool statistics_check(ebb_rewriter *rw, const ebb_node *node, bool batch) {
-    if (batch ? ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_bn_stats)
-              : !ebb_grad_wants(rw, node, MEAN) && !ebb_grad_wants(rw, node, VARIANCE))
+bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node) {
+    const bool batch = node->attr[BN_BATCH].i[0] != 0;
+    if (batch ? ebb_grad_made_from(rw, node, NORM_MEAN, NORM_X, &ebb_op_bn_stats)
+              : !ebb_grad_wants(rw, node, NORM_MEAN) && !ebb_grad_wants(rw, node, NORM_VARIANCE))
         return true;
-    ebb_build_fail(
-        ebb_rw_builder(rw), EBB_BAD_INPUT,
-        batch ? "bn_apply: batch=true, but mean and variance are not bn_stats of this x: say batch=false"
-              : "bn_apply: mean and variance depend on a param but are taken for constants: say batch=true "
-                "if they are bn_stats of this x");
+    ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT, "%s: %s", node->op->name,
+                   batch
+                       ? "batch=true, but mean and variance are not bn_stats of this x: say batch=false"
+                       : "mean and variance depend on a param but are taken for constants: say batch=true "
+                         "if they are bn_stats of this x");
     return false;
 }
 
-static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     bool batch = node->attr[BN_BATCH].i[0] != 0;
-    if (!statistics_check(rw, node, batch)) return;
-    bool wants_x = ebb_grad_wants(rw, node, X);
+    bool wants_x = ebb_grad_wants(rw, node, NORM_X);
     bool wants_sums =
-        ebb_grad_wants(rw, node, GAMMA) || ebb_grad_wants(rw, node, BETA) || (batch && wants_x);
-    ebb_id x = ebb_rw_value(rw, node->in[X]);
-    ebb_id mean = ebb_rw_value(rw, node->in[MEAN]), variance = ebb_rw_value(rw, node->in[VARIANCE]);
+        ebb_grad_wants(rw, node, NORM_GAMMA) || ebb_grad_wants(rw, node, NORM_BETA) || (batch && wants_x);
+    ebb_id x = ebb_rw_value(rw, node->in[NORM_X]);
+    ebb_id mean = ebb_rw_value(rw, node->in[NORM_MEAN]),
+           variance = ebb_rw_value(rw, node->in[NORM_VARIANCE]);
     ebb_id dgamma = EBB_NONE, dbeta = EBB_NONE;
     if (wants_sums) {
-        ebb_id in[] = {x, mean, variance, dout[0]};
+        ebb_id in[] = {x, mean, variance, dy};
         const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[BN_EPS]);
         dgamma = sums[0];
         dbeta = sums[1];
-        if (ebb_grad_wants(rw, node, GAMMA)) ebb_grad_give(rw, node, GAMMA, dgamma);
-        if (ebb_grad_wants(rw, node, BETA)) ebb_grad_give(rw, node, BETA, dbeta);
+        ebb_norm_give_sums(rw, node, dgamma, dbeta);
     }
     if (!wants_x) return;
     if (!batch) {
-        ebb_grad_give(rw, node, X, running_dx(rw, node, dout[0]));
+        ebb_grad_give(rw, node, NORM_X, running_dx(rw, node, dy));
         return;
     }
-    ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[GAMMA]), dgamma, dbeta, dout[0]};
-    ebb_grad_give(rw, node, X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[BN_EPS])[0]);
+    ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[NORM_GAMMA]), dgamma, dbeta, dy};
+    ebb_grad_give(rw, node, NORM_X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[BN_EPS])[0]);
+}
+
+void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta) {
+    if (ebb_grad_wants(rw, node, NORM_GAMMA)) ebb_grad_give(rw, node, NORM_GAMMA, dgamma);
+    if (ebb_grad_wants(rw, node, NORM_BETA)) ebb_grad_give(rw, node, NORM_BETA, dbeta);
+}
+
+static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (ebb_norm_check(rw, node)) ebb_norm_backward(rw, node, dout[0]);
 }
 
 /* ---- the ops ------------------------------------------------------------------------------------ */

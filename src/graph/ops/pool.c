@@ -27,6 +27,8 @@
 
 static const ebb_attr_info max_pool_attrs[] = {
     [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD};
+static const ebb_attr_info max_pool_at_grad_attrs[] = {
+    [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD, [POOL_AT_SIZE] = SIZE};
 static const ebb_attr_info avg_pool_attrs[] = {
     [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD, [POOL_COUNT_PAD] = COUNT_PAD};
 static const ebb_attr_info avg_pool_grad_attrs[] = {[POOL_KERNEL] = KERNEL,
@@ -55,9 +57,9 @@ static ebb_status extent(ebb_env *env, const ebb_call *call, uint32_t axis, int6
     return EBB_OK;
 }
 
-static ebb_status pool_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+static ebb_status infer_by(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out) {
     ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] -> [n,c,y,z]", &r);
+    ebb_status status = ebb_rule_match(env, call, text, &r);
     int64_t y = 0, z = 0;
     if (!status) status = extent(env, call, 0, ebb_rule_size(&r, 'h'), &y);
     if (!status) status = extent(env, call, 1, ebb_rule_size(&r, 'w'), &z);
@@ -67,8 +69,28 @@ static ebb_status pool_infer(ebb_env *env, const ebb_call *call, ebb_type *out) 
     return ebb_rule_give(env, call, &r, out);
 }
 
-/* dy must be what the pool gives for an x of h rows and w columns. */
-static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r) {
+static ebb_status pool_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return infer_by(env, call, "x[n,c,h,w] -> [n,c,y,z]", out);
+}
+
+/* 8 bits tell the places of a window apart. */
+static bool places_fit(const ebb_attr *attr) {
+    return ebb_mul_saturated(attr[POOL_KERNEL].i[0], attr[POOL_KERNEL].i[1]) <= POOL_MOST_PLACES;
+}
+
+static ebb_status places_check(ebb_env *env, const ebb_call *call) {
+    if (places_fit(call->attr)) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: kernel %lld,%lld has more than %d places: use max_pool",
+                    call->op->name, EBB_TWO(call->attr[POOL_KERNEL]), POOL_MOST_PLACES);
+}
+
+static ebb_status max_pool_at_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    const ebb_status status = places_check(env, call);
+    return status ? status : infer_by(env, call, "x[n,c,h,w] -> [n,c,y,z] place:u8[n,c,y,z]", out);
+}
+
+/* dy, operand dy_at, must be what the pool gives for an x of h rows and w columns. */
+static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r, uint32_t dy_at) {
     int64_t y = 0, z = 0, h = ebb_rule_size(r, 'h'), w = ebb_rule_size(r, 'w');
     ebb_status status = extent(env, call, 0, h, &y);
     if (!status) status = extent(env, call, 1, w, &z);
@@ -76,24 +98,36 @@ static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r
     char dy[EBB_TYPE_TEXT];
     return ebb_fail(env, EBB_BAD_INPUT, "%s: an x of %lld,%lld gives %lld,%lld but dy is %s",
                     call->op->name, (long long)h, (long long)w, (long long)y, (long long)z,
-                    ebb_type_text(&call->in[call->n_in - 1], dy));
+                    ebb_type_text(&call->in[dy_at], dy));
 }
 
 static ebb_status max_pool_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] dy[n,c,y,z] -> [n,c,h,w]", &r);
-    if (!status) status = dy_check(env, call, &r);
+    if (!status) status = dy_check(env, call, &r, 1);
+    return status ? status : ebb_rule_give(env, call, &r, out);
+}
+
+/* Gradients that do not read x have its rows and columns as an attribute. */
+static ebb_status sized_infer(ebb_env *env, const ebb_call *call, const char *text, uint32_t size,
+                              ebb_type *out) {
+    ebb_rule r;
+    ebb_status status = ebb_rule_match(env, call, text, &r);
+    if (status) return status;
+    ebb_rule_set(&r, 'h', call->attr[size].i[0]);
+    ebb_rule_set(&r, 'w', call->attr[size].i[1]);
+    status = dy_check(env, call, &r, 0);
     return status ? status : ebb_rule_give(env, call, &r, out);
 }
 
 static ebb_status avg_pool_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "dy[n,c,y,z] -> [n,c,h,w]", &r);
+    return sized_infer(env, call, "dy[n,c,y,z] -> [n,c,h,w]", POOL_SIZE, out);
+}
+
+static ebb_status max_pool_at_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    const ebb_status status = places_check(env, call);
     if (status) return status;
-    ebb_rule_set(&r, 'h', call->attr[POOL_SIZE].i[0]);
-    ebb_rule_set(&r, 'w', call->attr[POOL_SIZE].i[1]);
-    status = dy_check(env, call, &r);
-    return status ? status : ebb_rule_give(env, call, &r, out);
+    return sized_infer(env, call, "dy[n,c,y,z] place:u8[n,c,y,z] -> [n,c,h,w]", POOL_AT_SIZE, out);
 }
 
 /* A comparison or an addition for each element of each window. */
@@ -110,7 +144,15 @@ static void pool_grad_cost(const ebb_call *call, ebb_cost *cost) {
     window_cost(call, cost, &call->in[call->n_in - 1]);
 }
 
-/* The maximum is looked for again in x: keeping its place would cost a byte an element at least. */
+/* In training the places of the maxima are kept, a byte each, so that x need not be. */
+static void max_pool_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
+    const bool keep = mode == EBB_TRAIN && places_fit(node->attr);
+    const ebb_id x = ebb_rw_value(rw, node->in[0]);
+    const ebb_op_info *op = keep ? &ebb_op_max_pool_at : &ebb_op_max_pool;
+    ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, op, &x, 1, node->attr)[0]);
+}
+
+/* Without places the maximum is looked for again in x. */
 static void max_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     ebb_id in[] = {ebb_rw_value(rw, node->in[0]), dout[0]};
@@ -121,6 +163,15 @@ static void max_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb
 static ebb_attr x_size(ebb_rewriter *rw, const ebb_node *node) {
     const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     return (ebb_attr){.i = {x->dim[2], x->dim[3]}};
+}
+
+static void max_pool_at_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    ebb_attr attr[POOL_AT_SIZE + 1];
+    memcpy(attr, node->attr, POOL_AT_SIZE * sizeof *attr);
+    attr[POOL_AT_SIZE] = x_size(rw, node);
+    const ebb_id in[] = {dout[0], ebb_rw_value(rw, node->out[1])};
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_max_pool_at_grad, in, 2, attr)[0]);
 }
 
 static void avg_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
@@ -142,6 +193,32 @@ const ebb_op_info ebb_op_max_pool = {
     .infer = pool_infer,
     .cost = pool_cost,
     .grad = max_pool_grad_rule,
+    .lower = max_pool_lower,
+};
+
+const ebb_op_info ebb_op_max_pool_at = {
+    .name = "max_pool_at",
+    .code = EBB_OP_max_pool_at,
+    .min_in = 1,
+    .max_in = 1,
+    .n_out = 2,
+    EBB_LIST(attrs, max_pool_attrs),
+    .effect = EBB_PURE,
+    .infer = max_pool_at_infer,
+    .cost = pool_cost,
+    .grad = max_pool_at_grad_rule,
+};
+
+const ebb_op_info ebb_op_max_pool_at_grad = {
+    .name = "max_pool_at_grad",
+    .code = EBB_OP_max_pool_at_grad,
+    .min_in = 2,
+    .max_in = 2,
+    .n_out = 1,
+    EBB_LIST(attrs, max_pool_at_grad_attrs),
+    .effect = EBB_PURE,
+    .infer = max_pool_at_grad_infer,
+    .cost = pool_grad_cost,
 };
 
 const ebb_op_info ebb_op_max_pool_grad = {

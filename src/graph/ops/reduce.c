@@ -27,7 +27,7 @@ static const ebb_attr_info expand_attrs[] = {
 /* x must be real and have the axis. */
 static ebb_status axis_check(ebb_env *env, const ebb_call *call, int64_t axis) {
     const ebb_type *x = &call->in[0];
-    if (x->dtype != EBB_I32 && axis < x->rank) return EBB_OK;
+    if (ebb_dtype_real(x->dtype) && axis < x->rank) return EBB_OK;
     char text[EBB_TYPE_TEXT];
     return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 and have an axis %lld", call->op->name,
                     ebb_type_text(x, text), (long long)axis);

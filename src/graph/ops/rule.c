@@ -7,7 +7,7 @@
 typedef struct operand {
     const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
     int n_name, n_shape;
-    bool i32;
+    ebb_dtype dtype; /* F32: f32 or f64 */
 } operand;
 
 /* Reads the operand or result at *at and steps behind it and one space. */
@@ -17,9 +17,9 @@ static operand operand_read(const char **at) {
     while (*p != '[' && *p != ':') p++;
     o.n_name = (int)(p - o.name);
     if (*p == ':') {
-        assert(strncmp(p, ":i32[", 5) == 0);
-        o.i32 = true;
-        p += 4;
+        assert(strncmp(p, ":i32[", 5) == 0 || strncmp(p, ":u8[", 4) == 0);
+        o.dtype = p[1] == 'i' ? EBB_I32 : EBB_U8;
+        p += o.dtype == EBB_I32 ? 4 : 3;
     }
     o.shape = p + 1;
     const char *end = strchr(o.shape, ']');
@@ -39,12 +39,12 @@ static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule
                               const operand *o) {
     char text[EBB_TYPE_TEXT], first[EBB_TYPE_TEXT];
     const ebb_type *type = &call->in[i];
-    if (o->i32) {
-        if (type->dtype == EBB_I32) return EBB_OK;
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be i32", call->op->name, o->n_name, o->name,
-                        ebb_type_text(type, text));
+    if (o->dtype != EBB_F32) {
+        if (type->dtype == o->dtype) return EBB_OK;
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s", call->op->name, o->n_name, o->name,
+                        ebb_type_text(type, text), ebb_dtype_name(o->dtype));
     }
-    if (type->dtype != EBB_F32 && type->dtype != EBB_F64) {
+    if (!ebb_dtype_real(type->dtype)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be f32 or f64", call->op->name, o->n_name,
                         o->name, ebb_type_text(type, text));
     }
@@ -154,7 +154,7 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
     for (uint32_t r = 0; r < call->op->n_out; r++) {
         operand o = operand_read(&at);
         ebb_type *type = &out[r];
-        *type = (ebb_type){.dtype = rule->dtype};
+        *type = (ebb_type){.dtype = o.dtype == EBB_F32 ? rule->dtype : o.dtype};
         if (o.shape[0] == '*') {
             assert(rule->star != EBB_NONE);
             *type = call->in[rule->star];

@@ -7,8 +7,8 @@
  * A letter is one dimension and has one size throughout a rule. [*] is any shape, the same wherever it
  * stands. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4), the same
  * wherever it stands. [] is a scalar. Operands are f32 or f64, all of one dtype, unless written
- * `name:i32[...]`. Results have the operands' dtype; a letter that no operand binds is set by the op
- * between match and give.
+ * `name:i32[...]` or `name:u8[...]`. Results have the operands' dtype unless written so, too; a letter that
+ * no operand binds is set by the op between match and give.
  */
 #ifndef EBB_GRAPH_OPS_RULE_H
 #define EBB_GRAPH_OPS_RULE_H

@@ -148,7 +148,7 @@ const ebb_op_info ebb_op_stop_gradient = {
 
 static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_type *x = &call->in[0];
-    if (x->rank == 0 || x->dtype == EBB_I32) {
+    if (x->rank == 0 || !ebb_dtype_real(x->dtype)) {
         char text[EBB_TYPE_TEXT];
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 of rank 1 or more", call->op->name,
                         ebb_type_text(x, text));
@@ -263,7 +263,7 @@ const ebb_op_info ebb_op_from_planes = {
 static ebb_status concat_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     char a[EBB_TYPE_TEXT], b[EBB_TYPE_TEXT];
     const ebb_type *x = &call->in[0];
-    if ((x->rank != 2 && x->rank != 4) || x->dtype == EBB_I32) {
+    if ((x->rank != 2 && x->rank != 4) || !ebb_dtype_real(x->dtype)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x0 %s must be f32 or f64 of rank 2 or 4", call->op->name,
                         ebb_type_text(x, a));
     }

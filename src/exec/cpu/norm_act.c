@@ -1,0 +1,117 @@
+/* cpu/norm_act.c: batch norm's apply with an added branch and an activation, and the second sweep of its
+ * gradient. Per element the same float operations as by bn_apply, add, relu or clip, and bn_grad apart: the
+ * same bits. In place over any input as the ops allow. */
+#include "exec/cpu/norm_act.h"
+
+/* dx = grad * (du - shift - (x - center) * slope), all per lane. */
+typedef struct act_run {
+    cpu_act act;
+    const float *x, *skip, *dy;
+    float *to;
+    float *grad, *shift, *slope;
+} act_run;
+
+enum { FORWARD_TABLES = CPU_ACT_TABLES, GRAD_TABLES = CPU_ACT_TABLES + 3 };
+
+static void run_rows(ebb_backend *backend, const act_run *r, int64_t element_bytes, cpu_span *span) {
+    const cpu_lanes *l = &r->act.lanes;
+    cpu_spans(cpu_of(backend), l->rows + (l->tail > 0), 1, element_bytes * l->count, span, r);
+}
+
+/* ---- bn_act, bn_add -------------------------------------------------------------------------------- */
+
+/* begin and end in rows of lanes. */
+CPU_VECTOR static void act_span(const void *ctx, int64_t begin, int64_t end) {
+    const act_run *r = ctx;
+    const cpu_act a = r->act;
+    for (int64_t row = begin; row < end; row++) {
+        const float *x = r->x + row * a.lanes.lanes;
+        float *y = r->to + row * a.lanes.lanes;
+        const int64_t width = row < a.lanes.rows ? a.lanes.lanes : a.lanes.tail;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) y[i] = cpu_act_bound(&a, cpu_act_apply(&a, x[i], i));
+    }
+}
+
+CPU_VECTOR static void add_span(const void *ctx, int64_t begin, int64_t end) {
+    const act_run *r = ctx;
+    const cpu_act a = r->act;
+    for (int64_t row = begin; row < end; row++) {
+        const float *x = r->x + row * a.lanes.lanes, *skip = r->skip + row * a.lanes.lanes;
+        float *y = r->to + row * a.lanes.lanes;
+        const int64_t width = row < a.lanes.rows ? a.lanes.lanes : a.lanes.tail;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) y[i] = cpu_act_bound(&a, cpu_act_apply(&a, x[i], i) + skip[i]);
+    }
+}
+
+static ebb_status forward_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    return cpu_lanes_scratch(backend, call, FORWARD_TABLES, bytes);
+}
+
+static ebb_status forward_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                                 const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const bool add = call->n_in > 5;
+    const act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
+                       .x = launch->in[0],
+                       .skip = add ? launch->in[5] : NULL,
+                       .to = launch->out[0]};
+    run_rows(backend, &r, add ? 12 : 8, add ? add_span : act_span);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_act = {.scratch = forward_scratch, .launch = forward_launch};
+const ebb_kernel_info ebb_cpu_bn_add = {.scratch = forward_scratch, .launch = forward_launch};
+
+/* ---- bn_act_grad ----------------------------------------------------------------------------------- */
+
+CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
+    const act_run *r = ctx;
+    const cpu_act a = r->act;
+    const float *grad = r->grad, *shift = r->shift, *slope = r->slope;
+    for (int64_t row = begin; row < end; row++) {
+        const float *x = r->x + row * a.lanes.lanes, *dy = r->dy + row * a.lanes.lanes;
+        float *dx = r->to + row * a.lanes.lanes;
+        const int64_t width = row < a.lanes.rows ? a.lanes.lanes : a.lanes.tail;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const float du = cpu_act_pass(&a, cpu_act_apply(&a, x[i], i), dy[i]);
+            dx[i] = grad[i] * (du - shift[i] - (x[i] - a.center[i]) * slope[i]);
+        }
+    }
+}
+
+static ebb_status grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    return cpu_lanes_scratch(backend, call, GRAD_TABLES, bytes);
+}
+
+/* The same numbers per channel as bn_grad's. */
+static ebb_status bn_act_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                     uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
+                 .x = launch->in[0],
+                 .dy = launch->in[7],
+                 .to = launch->out[0]};
+    const cpu_lanes *l = &r.act.lanes;
+    r.grad = (float *)launch->scratch + CPU_ACT_TABLES * l->lanes;
+    r.shift = r.grad + l->lanes;
+    r.slope = r.shift + l->lanes;
+    const float *variance = launch->in[2], *gamma = launch->in[3];
+    const float *dgamma = launch->in[5], *dbeta = launch->in[6];
+    const double eps = call->attr[BN_ACT_EPS].f, m = (double)cpu_lanes_each(l);
+    for (int64_t c = 0; c < l->channels; c++) {
+        const double inv_std = 1 / sqrt(variance[c] + eps);
+        r.grad[c] = (float)(gamma[c] * inv_std);
+        r.shift[c] = (float)(dbeta[c] / m);
+        r.slope[c] = (float)(inv_std * dgamma[c] / m);
+    }
+    cpu_lanes_repeat(l, r.grad);
+    cpu_lanes_repeat(l, r.shift);
+    cpu_lanes_repeat(l, r.slope);
+    run_rows(backend, &r, 12, grad_span);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_act_grad = {.scratch = grad_scratch, .launch = bn_act_grad_launch};

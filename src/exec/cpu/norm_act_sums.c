@@ -1,0 +1,192 @@
+/* cpu/norm_act_sums.c: the first sweep of the gradients of fused batch norm: what was cut is left out on
+ * the way, and bn_grad_sums' sums are made in its order, so that they have its bits. */
+#include "exec/cpu/norm_act.h"
+#include "exec/cpu/sums.h"
+
+typedef struct act_sums {
+    cpu_act act;
+    const float *x, *y, *dy, *more;
+    float *du;
+} act_sums;
+
+typedef struct act_finish {
+    const cpu_sums *sums;
+    const float *variance;
+    double eps;
+    float *dgamma, *dbeta;
+} act_finish;
+
+static void sums_finish(const void *ctx, int64_t begin, int64_t end) {
+    const act_finish *f = ctx;
+    for (int64_t c = begin; c < end; c++) {
+        f->dgamma[c] = (float)(cpu_sums_total(f->sums, 0, c) / sqrt(f->variance[c] + f->eps));
+        f->dbeta[c] = (float)cpu_sums_total(f->sums, 1, c);
+    }
+}
+
+static ebb_status sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t n_tables,
+                               int64_t *bytes) {
+    const cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    const int64_t each = n_tables * (int64_t)sizeof(float);
+    const ebb_status status = cpu_sums_check(backend, call, &sums, each);
+    if (status == EBB_OK) *bytes = cpu_sums_bytes(&sums) + sums.lanes.lanes * each;
+    return status;
+}
+
+/* element_bytes: read for each element. */
+static void run_sums(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch, cpu_sums *sums,
+                     int64_t element_bytes, cpu_sum_rows *rows, const act_sums *s) {
+    cpu_sums_run(cpu_of(backend), sums, element_bytes, rows, s);
+    const uint32_t first = call->n_out - 2; /* dgamma */
+    const act_finish all = {sums, launch->in[2], call->attr[BN_ACT_EPS].f, launch->out[first],
+                            launch->out[first + 1]};
+    cpu_sums_finish(cpu_of(backend), sums, sums_finish, &all);
+}
+
+/* ---- bn_act_grad_sums ------------------------------------------------------------------------------ */
+
+/* Sums of du * (x - mean) and of du, two rows to each visit of the sums. */
+CPU_VECTOR static void act_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const act_sums *s = ctx;
+    int64_t row = 0;
+    for (; row < rows; row += 2) {
+        const bool pair = row + 1 < rows;
+        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
+            const cpu_act a = {.center = s->act.center + t,
+                               .scale = s->act.scale + t,
+                               .shift = s->act.shift + t,
+                               .min = s->act.min,
+                               .max = s->act.max};
+            const float *x0 = s->x + at + row * width + t, *x1 = x0 + width;
+            const float *dy0 = s->dy + at + row * width + t, *dy1 = dy0 + width;
+            double *products = sums + t, *plain = products + s->act.lanes.lanes;
+            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
+            if (!pair) {
+#pragma omp simd
+                for (int64_t i = 0; i < n; i++) {
+                    const float g = cpu_act_pass(&a, cpu_act_apply(&a, x0[i], i), dy0[i]);
+                    products[i] += (double)g * (x0[i] - (double)a.center[i]);
+                    plain[i] += g;
+                }
+                continue;
+            }
+            cpu_sums_ask(x0, row, rows, width, 2, n);
+            cpu_sums_ask(dy0, row, rows, width, 2, n);
+#pragma omp simd
+            for (int64_t i = 0; i < n; i++) {
+                const double c = a.center[i];
+                const float f0 = cpu_act_pass(&a, cpu_act_apply(&a, x0[i], i), dy0[i]);
+                const float f1 = cpu_act_pass(&a, cpu_act_apply(&a, x1[i], i), dy1[i]);
+                const double g0 = f0, g1 = f1;
+                products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
+                plain[i] += g0 + g1;
+            }
+        }
+    }
+}
+
+static ebb_status bn_act_grad_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    return sums_scratch(backend, call, CPU_ACT_TABLES, bytes);
+}
+
+static ebb_status bn_act_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                          uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    sums.partial = launch->scratch;
+    float *tables = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
+    const act_sums s = {.act = cpu_act_of(call, launch, tables), .x = launch->in[0], .dy = launch->in[5]};
+    run_sums(backend, call, launch, &sums, 8, act_rows, &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_act_grad_sums = {.scratch = bn_act_grad_sums_scratch,
+                                                  .launch = bn_act_grad_sums_launch};
+
+/* ---- bn_add_grad_sums ------------------------------------------------------------------------------ */
+
+/* du of n elements, each stream in order. */
+CPU_INLINE void cut_block(const act_sums *s, int64_t from, int64_t n, bool two) {
+    const float *y = s->y + from, *dy = s->dy + from, *more = s->more + from;
+    const cpu_act a = {.min = s->act.min, .max = s->act.max};
+    float *du = s->du + from;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) du[i] = cpu_act_pass(&a, y[i], two ? dy[i] + more[i] : dy[i]);
+}
+
+/* Sums of du * (x - mean) and of du, two rows to each visit of the sums. */
+CPU_INLINE void sum_block(const act_sums *s, int64_t at, int64_t row, int64_t end, int64_t rows,
+                          int64_t width, double *sums) {
+    for (; row < end; row += 2) {
+        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
+            const int64_t from = at + row * width + t, n = ebb_min_i64(width - t, CPU_SUMS_TILE);
+            const float *x0 = s->x + from, *x1 = x0 + width, *center = s->act.center + t;
+            const float *du0 = s->du + from, *du1 = du0 + width;
+            double *products = sums + t, *plain = products + s->act.lanes.lanes;
+            if (row + 1 == end) {
+#pragma omp simd
+                for (int64_t i = 0; i < n; i++) {
+                    products[i] += (double)du0[i] * (x0[i] - (double)center[i]);
+                    plain[i] += du0[i];
+                }
+                continue;
+            }
+            cpu_sums_ask(x0, row, rows, width, 2, n);
+#pragma omp simd
+            for (int64_t i = 0; i < n; i++) {
+                const double c = center[i], g0 = du0[i], g1 = du1[i];
+                products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
+                plain[i] += g0 + g1;
+            }
+        }
+    }
+}
+
+/* Blocks of an even number of rows are cut, and summed while they are in the caches. */
+CPU_INLINE void add_rows(const act_sums *s, int64_t at, int64_t rows, int64_t width, double *sums,
+                         bool two) {
+    enum { BLOCK = 16384 /* floats */ };
+    const int64_t block = ebb_max_i64(BLOCK / width / 2, 1) * 2;
+    for (int64_t row = 0; row < rows; row += block) {
+        const int64_t n = ebb_min_i64(rows - row, block), from = at + row * width;
+        cut_block(s, from, n * width, two);
+        sum_block(s, at, row, row + n, rows, width, sums);
+    }
+}
+
+CPU_VECTOR static void add_rows_one(const void *ctx, int64_t at, int64_t rows, int64_t width,
+                                    double *sums) {
+    add_rows(ctx, at, rows, width, sums, false);
+}
+
+CPU_VECTOR static void add_rows_two(const void *ctx, int64_t at, int64_t rows, int64_t width,
+                                    double *sums) {
+    add_rows(ctx, at, rows, width, sums, true);
+}
+
+static ebb_status bn_add_grad_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    return sums_scratch(backend, call, 1, bytes);
+}
+
+static ebb_status bn_add_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                          uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
+    sums.partial = launch->scratch;
+    float *center = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, launch->in[1], center);
+    const bool two = call->n_in > 5;
+    const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
+    const act_sums s = {
+        .act = {.lanes = sums.lanes, .center = center, .min = (float)bounds.min, .max = (float)bounds.max},
+        .x = launch->in[0],
+        .y = launch->in[3],
+        .dy = launch->in[4],
+        .more = launch->in[two ? 5 : 4],
+        .du = launch->out[0]};
+    run_sums(backend, call, launch, &sums, two ? 20 : 16, two ? add_rows_two : add_rows_one, &s);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_add_grad_sums = {.scratch = bn_add_grad_sums_scratch,
+                                                  .launch = bn_add_grad_sums_launch};

@@ -1,0 +1,138 @@
+/* ref/norm_act.c: batch norm's apply fused with an added branch and an activation, and the gradients. Every
+ * step between is rounded to the tensor's dtype, as if it had been stored: that is why fusing changes no
+ * bit.
+ */
+#include "exec/ref/ref.h"
+
+#include <math.h>
+
+typedef struct act {
+    ref_tensor x, mean, variance, gamma, beta;
+    ref_split s;
+    double eps, min, max; /* NaN: no bound */
+} act;
+
+static double rounded(const ref_tensor *like, double x) {
+    return like->dtype == EBB_F32 ? (double)(float)x : x;
+}
+
+static act act_of(const ref_run *run) {
+    const ebb_bounds bounds = ebb_bn_act_bounds(run->call->attr);
+    act a = {.x = ref_in(run, 0), .mean = ref_in(run, 1), .variance = ref_in(run, 2)};
+    a.s = ref_split_of(a.x.type);
+    a.eps = run->call->attr[BN_ACT_EPS].f;
+    a.min = rounded(&a.x, bounds.min);
+    a.max = rounded(&a.x, bounds.max);
+    return a;
+}
+
+static double inv_std(const act *a, int64_t c) {
+    return 1 / sqrt(ref_get(&a->variance, c) + a->eps);
+}
+
+/* What bn_apply stores. */
+static double applied(const act *a, int64_t c, int64_t at) {
+    const double scale = inv_std(a, c) * ref_get(&a->gamma, c);
+    return rounded(&a->x, (ref_get(&a->x, at) - ref_get(&a->mean, c)) * scale + ref_get(&a->beta, c));
+}
+
+/* No gradient passes: u is the value before the cut, or the one behind it. */
+static bool is_cut(const act *a, double u) {
+    return u <= a->min || u >= a->max;
+}
+
+static ebb_status forward(const ref_run *run, const ref_tensor *skip) {
+    act a = act_of(run);
+    const ref_tensor y = ref_out(run, 0);
+    a.gamma = ref_in(run, 3);
+    a.beta = ref_in(run, 4);
+    for (int64_t c = 0; c < a.s.channels; c++) {
+        for (int64_t o = 0; o < a.s.outer; o++) {
+            for (int64_t i = 0; i < a.s.inner; i++) {
+                const int64_t at = ref_split_at(&a.s, o, c, i);
+                double u = applied(&a, c, at);
+                if (skip) u = rounded(&y, u + ref_get(skip, at));
+                ref_set(&y, at, u < a.min ? a.min : u > a.max ? a.max : u);
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_bn_act(const ref_run *run) {
+    return forward(run, NULL);
+}
+
+ebb_status ebb_ref_bn_add(const ref_run *run) {
+    const ref_tensor skip = ref_in(run, 5);
+    return forward(run, &skip);
+}
+
+ebb_status ebb_ref_bn_act_grad_sums(const ref_run *run) {
+    act a = act_of(run);
+    const ref_tensor dy = ref_in(run, 5), dgamma = ref_out(run, 0), dbeta = ref_out(run, 1);
+    a.gamma = ref_in(run, 3);
+    a.beta = ref_in(run, 4);
+    for (int64_t c = 0; c < a.s.channels; c++) {
+        const double center = ref_get(&a.mean, c), scale = inv_std(&a, c);
+        double sum = 0, products = 0;
+        for (int64_t o = 0; o < a.s.outer; o++) {
+            for (int64_t i = 0; i < a.s.inner; i++) {
+                const int64_t at = ref_split_at(&a.s, o, c, i);
+                const double du = is_cut(&a, applied(&a, c, at)) ? 0 : ref_get(&dy, at);
+                sum += du;
+                products += du * (ref_get(&a.x, at) - center) * scale;
+            }
+        }
+        ref_set(&dgamma, c, products);
+        ref_set(&dbeta, c, sum);
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_bn_act_grad(const ref_run *run) {
+    act a = act_of(run);
+    const ref_tensor dgamma = ref_in(run, 5), dbeta = ref_in(run, 6), dy = ref_in(run, 7);
+    const ref_tensor dx = ref_out(run, 0);
+    const double m = (double)(a.s.outer * a.s.inner);
+    a.gamma = ref_in(run, 3);
+    a.beta = ref_in(run, 4);
+    for (int64_t c = 0; c < a.s.channels; c++) {
+        const double center = ref_get(&a.mean, c), inv = inv_std(&a, c), scale = ref_get(&a.gamma, c) * inv;
+        const double from_scale = ref_get(&dgamma, c) / m, from_shift = ref_get(&dbeta, c) / m;
+        for (int64_t o = 0; o < a.s.outer; o++) {
+            for (int64_t i = 0; i < a.s.inner; i++) {
+                const int64_t at = ref_split_at(&a.s, o, c, i);
+                const double du = is_cut(&a, applied(&a, c, at)) ? 0 : ref_get(&dy, at);
+                const double xhat = (ref_get(&a.x, at) - center) * inv;
+                ref_set(&dx, at, scale * (du - from_shift - xhat * from_scale));
+            }
+        }
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_ref_bn_add_grad_sums(const ref_run *run) {
+    const act a = act_of(run);
+    const bool two = run->call->n_in > 5;
+    const ref_tensor y = ref_in(run, 3), dy = ref_in(run, 4), more = ref_in(run, two ? 5 : 4);
+    const ref_tensor dskip = ref_out(run, 0), dgamma = ref_out(run, 1), dbeta = ref_out(run, 2);
+    for (int64_t c = 0; c < a.s.channels; c++) {
+        const double center = ref_get(&a.mean, c), scale = inv_std(&a, c);
+        double sum = 0, products = 0;
+        for (int64_t o = 0; o < a.s.outer; o++) {
+            for (int64_t i = 0; i < a.s.inner; i++) {
+                const int64_t at = ref_split_at(&a.s, o, c, i);
+                const double whole =
+                    two ? rounded(&dy, ref_get(&dy, at) + ref_get(&more, at)) : ref_get(&dy, at);
+                const double du = is_cut(&a, ref_get(&y, at)) ? 0 : whole;
+                ref_set(&dskip, at, du);
+                sum += du;
+                products += du * (ref_get(&a.x, at) - center) * scale;
+            }
+        }
+        ref_set(&dgamma, c, products);
+        ref_set(&dbeta, c, sum);
+    }
+    return EBB_OK;
+}
