@@ -5,6 +5,7 @@
 #include "ebb/base.h"
 #include "ebb/config.h"
 #include "ebb/engine.h"
+#include "ebb/pack.h"
 #include "ebb/plan.h"
 #include "ebb/report.h"
 

@@ -13,15 +13,15 @@
 /* In the order in which they tell most often. */
 static const ebb_fit_way ways[EBB_FIT_WAYS] = {
     {.value = EBB_FIT_SURFACE, .where = EBB_FIT_LOWEST},
-    {.value = EBB_FIT_LENGTH, .where = EBB_FIT_TIGHTEST},
-    {.value = EBB_FIT_SURFACE, .where = EBB_FIT_FEWEST},
     {.value = EBB_FIT_SIZE, .where = EBB_FIT_LOWEST},
-    {.value = EBB_FIT_LENGTH, .where = EBB_FIT_FEWEST},
+    {.value = EBB_FIT_LENGTH, .where = EBB_FIT_TIGHTEST},
     {.value = EBB_FIT_AREA, .where = EBB_FIT_LOWEST},
-    {.value = EBB_FIT_SURFACE, .where = EBB_FIT_TIGHTEST},
+    {.value = EBB_FIT_SURFACE, .where = EBB_FIT_FEWEST},
     {.value = EBB_FIT_LENGTH, .where = EBB_FIT_LOWEST},
+    {.value = EBB_FIT_LENGTH, .where = EBB_FIT_FEWEST},
+    {.value = EBB_FIT_SURFACE, .where = EBB_FIT_TIGHTEST},
 };
-#define NOISE 0.3
+#define NOISE 0.15
 
 typedef struct fit_attempt {
     int64_t *least; /* [n] where it found a packing */
@@ -93,11 +93,12 @@ static ebb_status end_round(ebb_fit_round *round, uint64_t *work, ebb_fit_verdic
     return EBB_OK;
 }
 
-/* The first round dives; the second has the list orders as they are; then noise, and limits that grow. */
+/* The first round dives; the second has the orders as they are; then noise, and limits that grow, so that
+ * in the end an attempt can prove that there is no packing. */
 static uint64_t nodes_of_round(const ebb_fit_problem *p, uint32_t index) {
-    uint64_t n = p->n;
-    if (index == 0) return n + n / 4 + 64;
-    return (1500 + 2 * n) << (index / 3 < 32 ? index / 3 : 32);
+    uint64_t n_nodes = 400 + (uint64_t)p->n;
+    for (uint32_t i = 1; i < index && n_nodes < UINT64_MAX / 2; i++) n_nodes += n_nodes / 10;
+    return index == 0 ? p->n + p->n / 4 + 64 : n_nodes;
 }
 
 static bool is_late(const ebb_fit_runner *runner, const ebb_fit_effort *effort) {

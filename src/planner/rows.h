@@ -14,37 +14,22 @@
 #define EBB_PLANNER_ROWS_H
 
 #include "base/base.h"
-
-typedef struct ebb_row {
-    int64_t lower, upper; /* steps, lower < upper */
-    int64_t size;         /* bytes, >= 0 */
-    int64_t alignment;    /* power of two, >= 1 */
-} ebb_row;
+#include "ebb/pack.h"
 
 /* A table of rows with names, as a CSV file has them. */
-typedef struct ebb_rows {
+struct ebb_rows {
     ebb_arena arena;
+    const char *where; /* the file's name */
     const char **ids;
     ebb_row *rows;
-    int64_t *offsets; /* NULL when the file has no offset column */
+    uint32_t *lines;     /* of the file */
+    int64_t *offsets;    /* -1: an empty cell. NULL when the file has no offset column */
+    uint32_t *gaps_from; /* as in ebb_pack_job; NULL when no row has any */
+    ebb_steps *gaps;
+    int64_t *packed; /* what ebb_rows_pack found; NULL before */
+    int64_t height;
     uint32_t n;
-} ebb_rows;
-
-/* Steps [lower, upper). */
-typedef struct ebb_steps {
-    int64_t lower, upper;
-} ebb_steps;
-
-/* Rows and what is asked of them beyond their own fields. All borrowed. */
-typedef struct ebb_pack_job {
-    const ebb_row *rows;
-    uint32_t n;
-    const int64_t *fixed;      /* [n] the offset that a row must have; -1: any. NULL: any for all */
-    const uint32_t *gaps_from; /* [n + 1] row i has gaps[gaps_from[i]] to gaps[gaps_from[i + 1] - 1]; NULL:
-                                  no row has any */
-    const ebb_steps *gaps; /* steps in which a row is idle and others may have its bytes: within the row,
-                      ascending, not overlapping; at least a step is left */
-} ebb_pack_job;
+};
 
 /* ---- packers: one algorithm a file ------------------------------------------- */
 
@@ -68,42 +53,8 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 /* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
-/* ---- the portfolio ------------------------------------------------------------------------------- */
+/* ---- the portfolio: ebb_pack_solve, and ----------------------------------------------------------- */
 
-typedef struct ebb_pack_options {
-    int64_t capacity; /* bytes that are to do: stops at the first packing within; -1: as low as can be */
-    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each; 0: list
-                         placements only. Counted, so that the answer is the same on any machine */
-    uint64_t seed;    /* of the search's random numbers */
-    uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
-    uint32_t n_workers;     /* never changes the answer */
-} ebb_pack_options;
-#define EBB_PACK_EFFORT 10000000 /* default where nothing else is asked for */
-
-typedef enum ebb_pack_verdict {
-    EBB_PACK_FITS,       /* within the capacity, or none was given */
-    EBB_PACK_IMPOSSIBLE, /* no packing is */
-    EBB_PACK_UNKNOWN     /* none was found, and none was ruled out */
-} ebb_pack_verdict;
-
-typedef struct ebb_pack_answer {
-    ebb_pack_verdict verdict;
-    int64_t height;      /* of the offsets given: the lowest found */
-    int64_t lower_bound; /* bytes: no packing is lower */
-    bool proven;         /* height == lower_bound, or the capacity is below lower_bound */
-    uint64_t time_ns;
-    const char *found_by; /* the stage that found the offsets: "list", "order", "skyline" or "search" */
-} ebb_pack_answer;
-
-/* List placements, then local search on their order, then the complete search (pack_search.c), each from
- * what those before it have reached. Stops when the height meets the lower bound, when the capacity is met
- * or ruled out, at the effort, at the time limit, or when the env's stop flag is raised; the answer is good
- * in each case, and its status EBB_OK. offsets has room for n and has passed ebb_rows_check. Errors:
- * EBB_BAD_INPUT (a row, gap or fixed offset is malformed; fixed rows overlap; sums overflow),
- * EBB_NO_MEMORY, EBB_INTERNAL (a packing failed its check). Threads: n_workers, all ended on return. */
-EBB_CHECKED ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job,
-                                      const ebb_pack_options *options, int64_t *offsets,
-                                      ebb_pack_answer *answer);
 /* The planner's stage: a small effort, no limit of time. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
@@ -122,12 +73,15 @@ EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_
 
 /* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
 
-/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps (refused
- * unless empty). EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
+/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9").
+ * EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
 EBB_CHECKED ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                       ebb_rows **out);
-void ebb_rows_destroy(ebb_rows *rows);
-/* id,lower,upper,size[,alignment],offset */
+/* EBB_BAD_INPUT names the line of the first row whose id was there before, and the other line. O(n). */
+EBB_CHECKED ebb_status ebb_rows_check_ids(ebb_env *env, const ebb_rows *rows);
+/* id,lower,upper,size[,alignment][,gaps][,offset] */
 void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets);
+/* rows->packed as a drawing. */
+void ebb_rows_svg(ebb_text *text, const ebb_rows *rows);
 
 #endif

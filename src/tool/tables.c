@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, DOCTOR, HELP };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, VERIFY, REPORT, DIFF, PACK, DOCTOR, HELP };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -13,9 +13,10 @@ enum {
     V = 1 << VERIFY,
     RP = 1 << REPORT,
     DF = 1 << DIFF,
+    PK = 1 << PACK,
     D = 1 << DOCTOR,
     H = 1 << HELP,
-    ALL = I | P | F | C | R | V | RP | DF | D | H
+    ALL = I | P | F | C | R | V | RP | DF | PK | D | H
 };
 
 const tool_command tool_commands[] = {
@@ -58,6 +59,16 @@ const tool_command tool_commands[] = {
               "Figures, layers and tensors of plan A beside those of plan B; exit code 1 when B exceeds "
               "--fail-if.",
               tool_diff, "B"},
+    [PACK] = {"pack", "ROWS", "give rows of a CSV file their offsets",
+              "Rows id,lower,upper,size (and alignment, gaps, offset where it is fixed) get offsets, so "
+              "that none "
+              "that\n"
+              "share a step share a byte: as low as can be, or, with --capacity, the first packing within. "
+              "-o FILE "
+              "takes\n"
+              "the rows with their offsets, also when none within the capacity was found; then the exit "
+              "code is 1.",
+              tool_pack},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
     [HELP] = {"help", "COMMAND", "show a command's flags", "", tool_help},
@@ -70,10 +81,14 @@ const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | D, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | V | RP | DF | PK | D, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | D, "FILE", 0, 0, NULL,
-     "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | V | RP | DF | PK | D, "FILE", 0, 0, NULL,
+     "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
+     "--json"},
+    {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
+     "bytes that are to do: stop at the first packing within"},
+    {"svg", 0, TOOL_TEXT, AT(svg), PK, "FILE", 0, 0, NULL, "draw the packing, address over time, to FILE"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
     {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL,
@@ -105,11 +120,11 @@ const tool_flag tool_flags[] = {
      "backend: see `ebb doctor` (default cpu)"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
-    {"seed", 0, TOOL_INTEGER, AT(seed), MODELS, "N", 0, INT64_MAX, NULL,
+    {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
-    {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH, "N", 1, INT64_MAX, NULL,
-     "candidates that the search scores"},
-    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH, "SECONDS", 0, 0, NULL,
+    {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH | PK, "N", 1, INT64_MAX, NULL,
+     "candidates that the search scores (pack: thousands of rows that it looks at; default 10000000)"},
+    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 0, 0, NULL,
      "stop the search early; plans then depend on the machine's speed"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
@@ -121,7 +136,7 @@ const tool_flag tool_flags[] = {
      "below this, memory is given back to save time (default 0)"},
     {"lb-memory-mb", 0, TOOL_INTEGER, AT(lb_memory_mb), SEARCH, "MIB", 0, INT64_MAX >> 20, NULL,
      "the same in MiB"},
-    {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
+    {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH | PK, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
     {"cache", 0, TOOL_TEXT, AT(cache), P | C | R, "DIR", 0, 0, NULL,
      "folder of plans made before (default: the variable EBB_CACHE; else none)"},

@@ -33,10 +33,11 @@ typedef struct tool_args {
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
-    const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
+    const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if,
+        *svg;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t budget_bytes, threads, seed, effort, steps, points;
+    int64_t capacity_bytes, budget_bytes, threads, seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, evaluate, phased, nesterov, poison, verify;
@@ -98,6 +99,7 @@ ebb_status tool_run(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
 ebb_status tool_diff(tool *t);
+ebb_status tool_pack(tool *t);
 ebb_status tool_doctor(tool *t);
 ebb_status tool_help(tool *t);
 
