@@ -1,13 +1,13 @@
 /* pack: the portfolio: each stage goes on from what those before it have reached.
  *
- *     lists -> order -> fit ... fit -> check
+ *     skyline -> lists -> fit ... fit -> order -> check
  *
  * takes: a job. gives: offsets, and what is known of the least height.
  * With a capacity each stage stops when it is met, and the search is asked for it once. Without one, the
  * search is asked for the lower bound first, which it often meets; then for heights between what is ruled
  * out or was too hard and what is found, half way, with an effort that grows when none is left between.
  * What an attempt proves impossible raises the lower bound.
- * cost: ten list packings, the local search, the effort, and a row check. */
+ * cost: ten list packings, two skylines, the local search, the effort, and a row check. */
 #include "planner/pack_fit.h"
 
 typedef struct packing {
@@ -112,10 +112,30 @@ static void keep(packing *p, int64_t height, const char *found_by) {
     p->answer->found_by = found_by;
 }
 
+/* Above so many rows a list packing takes half a second and more: one is made, and only where the skyline
+ * is far from the bound. */
+#define MANY_ROWS 30000
+
 static ebb_status place_lists(packing *p) {
+    int64_t height = 0, near = p->answer->lower_bound + p->answer->lower_bound / 10;
+    bool many = p->job->n > MANY_ROWS;
+    if (p->answer->height > 0 && (is_done(p) || (many && p->answer->height <= near))) return EBB_OK;
+    ebb_status status =
+        ebb_pack_race(&p->workers, &p->problem, many ? 1 : UINT32_MAX, enough(p), p->trial, &height);
+    if (status == EBB_OK && (p->answer->height == 0 || height < p->answer->height)) keep(p, height, "list");
+    return status;
+}
+
+static ebb_status fill_skyline(packing *p) {
     int64_t height = 0;
-    ebb_status status = ebb_pack_race(&p->workers, &p->problem, enough(p), p->trial, &height);
-    if (status == EBB_OK) keep(p, height, "list");
+    ebb_status status = EBB_OK;
+    if (p->job->fixed != NULL || p->job->gaps_from != NULL || p->job->n == 0) return EBB_OK;
+    for (int backward = 0; backward < 2 && status == EBB_OK; backward++) {
+        if (p->answer->height > 0 && is_done(p)) break;
+        status = ebb_pack_skyline(p->env, &p->problem, backward != 0, p->trial, &height);
+        if (status == EBB_OK && (p->answer->height == 0 || height < p->answer->height))
+            keep(p, height, "skyline");
+    }
     return status;
 }
 
@@ -147,10 +167,12 @@ static ebb_status ask(packing *p, ebb_fit_runner *runner, int64_t capacity, uint
     return EBB_OK;
 }
 
+#define FIRST_SHARE 20000000 /* work for the first questions: some hundredths of a second */
+
 /* Halves what lies between the heights that are too hard for this effort and the best. */
 static ebb_status lower(packing *p, ebb_fit_runner *runner, uint64_t most_work) {
     int64_t hard = p->answer->lower_bound - 1, unit = runner->problem->unit;
-    uint64_t work = 0, share = most_work / 16;
+    uint64_t work = 0, share = FIRST_SHARE < most_work ? FIRST_SHARE : most_work;
     bool first = true;
     ebb_status status = EBB_OK;
     while (status == EBB_OK && !is_done(p) && work < most_work) {
@@ -210,6 +232,7 @@ static void judge(packing *p) {
 
 static ebb_status run_stages(packing *p) {
     ebb_status status = find_bound(p);
+    if (status == EBB_OK) status = fill_skyline(p);
     if (status == EBB_OK) status = place_lists(p);
     if (status == EBB_OK) status = search(p);
     if (status == EBB_OK) status = improve_order(p);

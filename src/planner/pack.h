@@ -124,9 +124,14 @@ EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *probl
 EBB_CHECKED ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem,
                                          const uint32_t *order, ebb_pack_choose choose, int64_t *offsets,
                                          int64_t *height);
-/* The lowest of both list packers over all orders; stops when one takes no more than `enough` bytes. */
+/* The lowest of the first attempts (at least 1, of 10: both list packers over all orders); stops when one
+ * takes no more than `enough` bytes. */
 EBB_CHECKED ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem,
-                                     int64_t enough, int64_t *offsets, int64_t *height);
+                                     uint32_t most_attempts, int64_t enough, int64_t *offsets,
+                                     int64_t *height);
+/* The skyline's packing, in time that goes forward or backward. Not for rows with gaps or fixed offsets. */
+EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool backward,
+                                        int64_t *offsets, int64_t *height);
 /* Local search from a packing above the bound. offsets and height are replaced when it found a lower one.
  */
 EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,

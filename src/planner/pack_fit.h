@@ -44,7 +44,7 @@ typedef struct ebb_fit_problem {
 } ebb_fit_problem;
 
 /* A table of members above this is not made: the search is for sets that it could finish. */
-#define EBB_FIT_MAX_MEMBERS (UINT32_C(1) << 25)
+#define EBB_FIT_MAX_MEMBERS (UINT32_C(1) << 22)
 
 /* *fits is false when the members would be too many; problem is then empty. EBB_NO_MEMORY. deinit is
  * safe after a failure. O(n log n + members). */

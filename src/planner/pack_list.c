@@ -61,8 +61,9 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
     for (uint32_t i = 0; i < problem->n && status == EBB_OK; i++) {
         uint32_t at = order[i];
         const ebb_row *row = &problem->rows[at];
+        if (is_fixed(problem, at)) continue;
         offsets[at] = 0;
-        if (row->size == 0 || is_fixed(problem, at)) continue;
+        if (row->size == 0) continue;
         offsets[at] = choose_offset(&space, problem, at, choose);
         top = ebb_max_i64(top, offsets[at] + row->size);
         status = take_parts(&space, problem, at, offsets[at]);

@@ -3,7 +3,7 @@
  * takes: a problem, the lower bound. gives: the offsets of the lowest height, among equals of the attempt
  * listed first; an attempt is left out only when one listed before it has reached the bound, so that the
  * answer does not depend on the number of workers.
- * cost: ten list packings. */
+ * cost: at most ten list packings, each O(n log n) and the ranges that it walks. */
 #include <stdatomic.h>
 
 #include "planner/pack.h"
@@ -33,8 +33,9 @@ typedef struct ebb_race {
     const ebb_pack_problem *problem;
     const ebb_pack_workers *workers;
     int64_t enough; /* bytes */
+    uint32_t n;     /* attempts */
     ebb_attempt attempts[N_ATTEMPTS];
-    atomic_uint reached; /* the first listed attempt that was enough; N_ATTEMPTS: none */
+    atomic_uint reached; /* the first listed attempt that was enough; n: none */
 } ebb_race;
 
 static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
@@ -52,7 +53,7 @@ static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
 
 static ebb_status choose_winner(const ebb_race *race, int64_t *offsets, int64_t *height) {
     const ebb_attempt *best = NULL;
-    for (uint32_t i = 0; i < N_ATTEMPTS; i++) {
+    for (uint32_t i = 0; i < race->n; i++) {
         const ebb_attempt *attempt = &race->attempts[i];
         if (attempt->status != EBB_OK) return attempt->status;
         if (best == NULL || attempt->height < best->height) best = attempt;
@@ -62,20 +63,20 @@ static ebb_status choose_winner(const ebb_race *race, int64_t *offsets, int64_t 
     return EBB_OK;
 }
 
-ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem, int64_t enough,
-                         int64_t *offsets, int64_t *height) {
-    ebb_race race = {.problem = problem, .workers = workers, .enough = enough};
+ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem, uint32_t most_attempts,
+                         int64_t enough, int64_t *offsets, int64_t *height) {
+    ebb_race race = {.problem = problem, .workers = workers, .enough = enough, .n = N_ATTEMPTS};
+    if (most_attempts < race.n) race.n = most_attempts;
     ebb_arena arena;
     ebb_status status = EBB_OK;
     *height = 0;
     ebb_arena_init(&arena, workers->env);
-    atomic_init(&race.reached, N_ATTEMPTS);
-    for (uint32_t i = 0; i < N_ATTEMPTS && status == EBB_OK; i++) {
+    atomic_init(&race.reached, race.n);
+    for (uint32_t i = 0; i < race.n && status == EBB_OK; i++) {
         race.attempts[i].offsets = EBB_NEW(&arena, int64_t, problem->n);
         if (race.attempts[i].offsets == NULL) status = EBB_NO_MEMORY;
     }
-    if (status == EBB_OK)
-        status = ebb_parallel_for(workers->env, workers->n, N_ATTEMPTS, run_attempt, &race);
+    if (status == EBB_OK) status = ebb_parallel_for(workers->env, workers->n, race.n, run_attempt, &race);
     if (status == EBB_OK) status = choose_winner(&race, offsets, height);
     ebb_arena_deinit(&arena);
     return status;
