@@ -65,24 +65,25 @@ static ebb_status judge(tool *t, const ebb_pack_answer *a) {
     return EBB_OK;
 }
 
+/* `-o -` has become --json before. */
+static bool draws_to_stdout(const tool *t) {
+    return t->args.svg != NULL && strcmp(t->args.svg, "-") == 0;
+}
+
 static ebb_status check_outputs(tool *t) {
     const char *output = t->args.output, *svg = t->args.svg;
-    int n = t->args.json + (output != NULL && strcmp(output, "-") == 0) +
-            (svg != NULL && strcmp(svg, "-") == 0);
-    if (n > 1)
-        return tool_fail(t, EBB_USAGE, "pack: standard output takes one of --json, -o - and --svg -");
+    if (t->args.json && draws_to_stdout(t))
+        return tool_fail(t, EBB_USAGE, "pack: standard output takes --json or --svg -, not both");
     if (output != NULL && svg != NULL && strcmp(output, svg) == 0)
         return tool_fail(t, EBB_USAGE, "pack: -o and --svg name the same file \"%.200s\"", svg);
     return EBB_OK;
 }
 
 static ebb_status write_answers(tool *t, const ebb_rows *rows, const ebb_pack_answer *a) {
-    bool taken = t->args.json || (t->args.output != NULL && strcmp(t->args.output, "-") == 0) ||
-                 (t->args.svg != NULL && strcmp(t->args.svg, "-") == 0);
     ebb_status status = t->args.output != NULL ? ebb_rows_write(t->env, rows, t->args.output) : EBB_OK;
     if (status == EBB_OK && t->args.svg != NULL) status = ebb_rows_draw(t->env, rows, t->args.svg);
     if (status == EBB_OK && t->args.json) status = print_json(t, a);
-    if (status == EBB_OK && !taken) print_table(ebb_rows_count(rows), a);
+    if (status == EBB_OK && !t->args.json && !draws_to_stdout(t)) print_table(ebb_rows_count(rows), a);
     return status;
 }
 
