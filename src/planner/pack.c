@@ -3,11 +3,11 @@
  *     skyline -> lists -> fit ... fit -> order -> check
  *
  * takes: a job. gives: offsets, and what is known of the least height.
- * With a capacity each stage stops when it is met, and the search is asked for it once. Without one, the
- * search is asked for the lower bound first, which it often meets; then for heights between what is ruled
- * out or was too hard and what is found, half way, with an effort that grows when none is left between.
- * What an attempt proves impossible raises the lower bound.
- * cost: ten list packings, two skylines, the local search, the effort, and a row check. */
+ * With a capacity each stage stops when it is met, and the search is asked for it, at length also for less.
+ * Without one, the search is asked for the lower bound first, which it often meets; then for heights
+ * between what is ruled out or was too hard and what is found, half way, with an effort that grows when
+ * none is left between. What an attempt proves impossible raises the lower bound. cost: ten list packings,
+ * two skylines, the local search, the effort, and a row check. */
 #include "planner/pack_fit.h"
 
 typedef struct packing {
@@ -148,10 +148,10 @@ static ebb_status improve_order(packing *p) {
     return status;
 }
 
-/* One question to the search. */
-static ebb_status ask(packing *p, ebb_fit_runner *runner, int64_t capacity, uint64_t most_work,
+/* One question to the search, the k-th: each draws other random numbers. */
+static ebb_status ask(packing *p, ebb_fit_runner *runner, int64_t capacity, uint64_t most_work, uint32_t k,
                       uint64_t *work, ebb_fit_verdict *verdict) {
-    ebb_fit_effort effort = {most_work, p->deadline_ns, p->options->seed};
+    ebb_fit_effort effort = {most_work, p->deadline_ns, p->options->seed + k};
     ebb_status status = ebb_fit_run(runner, &effort, capacity, work, verdict, p->trial);
     if (status != EBB_OK) return status;
     if (*verdict == EBB_FIT_NONE)
@@ -173,6 +173,7 @@ static ebb_status ask(packing *p, ebb_fit_runner *runner, int64_t capacity, uint
 static ebb_status lower(packing *p, ebb_fit_runner *runner, uint64_t most_work) {
     int64_t hard = p->answer->lower_bound - 1, unit = runner->problem->unit;
     uint64_t work = 0, share = FIRST_SHARE < most_work ? FIRST_SHARE : most_work;
+    uint32_t k = 0;
     bool first = true;
     ebb_status status = EBB_OK;
     while (status == EBB_OK && !is_done(p) && work < most_work) {
@@ -190,9 +191,29 @@ static ebb_status lower(packing *p, ebb_fit_runner *runner, uint64_t most_work) 
             capacity = p->answer->height - unit;
         }
         first = false;
-        status = ask(p, runner, capacity, ebb_min_i64((int64_t)share, (int64_t)(most_work - work)), &work,
+        status = ask(p, runner, capacity, share < most_work - work ? share : most_work - work, k++, &work,
                      &verdict);
         if (verdict != EBB_FIT_FOUND) hard = capacity;
+    }
+    return status;
+}
+
+#define CAPACITY_SHARE 400000000 /* work for the first question: what is not hard is told by then */
+
+/* The capacity, and from time to time less: what has less room goes wrong sooner, and a packing that is
+ * there is sometimes found sooner, too. */
+static ebb_status fit_capacity(packing *p, ebb_fit_runner *runner, uint64_t most_work) {
+    int64_t capacity = p->options->capacity, unit = runner->problem->unit;
+    uint64_t work = 0, share = CAPACITY_SHARE;
+    ebb_status status = EBB_OK;
+    for (uint32_t k = 0; status == EBB_OK && work < most_work && !is_done(p); k++) {
+        ebb_fit_verdict verdict;
+        int64_t room = ebb_max_i64(0, capacity - p->answer->lower_bound);
+        int64_t target = (capacity - room * (k % 3) / 3) / unit * unit;
+        status =
+            ask(p, runner, target, share < most_work - work ? share : most_work - work, k, &work, &verdict);
+        if (verdict == EBB_FIT_NONE && target < capacity) continue; /* the bound has risen */
+        if (k % 3 == 2 && share < most_work) share *= 2;
     }
     return status;
 }
@@ -201,16 +222,14 @@ static ebb_status search(packing *p) {
     ebb_fit_problem problem;
     ebb_fit_runner runner = {0};
     bool fits = false;
-    uint64_t work = 0, most_work = (uint64_t)p->options->effort * 1000;
-    ebb_fit_verdict verdict;
+    uint64_t most_work = (uint64_t)p->options->effort * 1000;
     if (is_done(p) || most_work == 0) return EBB_OK;
     ebb_status status = ebb_fit_problem_init(&problem, p->env, &p->problem, &fits);
     if (status == EBB_OK && fits) {
         status = ebb_fit_runner_init(&runner, &p->workers, &problem);
         if (status == EBB_OK)
-            status = p->options->capacity >= 0
-                         ? ask(p, &runner, p->options->capacity, most_work, &work, &verdict)
-                         : lower(p, &runner, most_work);
+            status = p->options->capacity >= 0 ? fit_capacity(p, &runner, most_work)
+                                               : lower(p, &runner, most_work);
         ebb_fit_runner_deinit(&runner);
     }
     ebb_fit_problem_deinit(&problem);
