@@ -154,8 +154,10 @@ static ebb_status ask(packing *p, ebb_fit_runner *runner, int64_t capacity, uint
     ebb_fit_effort effort = {most_work, p->deadline_ns, p->options->seed + k};
     ebb_status status = ebb_fit_run(runner, &effort, capacity, work, verdict, p->trial);
     if (status != EBB_OK) return status;
-    if (*verdict == EBB_FIT_NONE)
-        p->answer->lower_bound = ebb_max_i64(p->answer->lower_bound, capacity + 1);
+    if (*verdict == EBB_FIT_NONE) { /* all ends are multiples of the unit */
+        int64_t unit = runner->problem->unit;
+        p->answer->lower_bound = ebb_max_i64(p->answer->lower_bound, (capacity / unit + 1) * unit);
+    }
     if (*verdict != EBB_FIT_FOUND) return EBB_OK;
     int64_t height = 0;
     for (uint32_t i = 0; i < p->job->n; i++) {
