@@ -6,6 +6,7 @@
 #include "ebb/config.h"
 #include "ebb/costs.h"
 #include "ebb/engine.h"
+#include "ebb/pack.h"
 #include "ebb/plan.h"
 #include "ebb/report.h"
 

@@ -1,8 +1,9 @@
 /* planner/pack.h: private to the packers: what one packing problem looks like from inside.
  *
- * Time is cut at every row's lower and upper into *spans* that no row splits; a row covers the spans
- * [first, end). Space is counted in *granules*, the smallest alignment of any row: every offset is a
- * multiple of it, so that bytes between a row's end and the next multiple are lost anyway.
+ * Time is cut at every row's lower and upper into *spans* that no row splits; a row covers a *part* of
+ * them, the spans [first, end), or several with its gaps between them. Space is counted in *granules*, the
+ * smallest alignment of any row: every offset is a multiple of it, so that bytes between a row's end and
+ * the next multiple are lost anyway.
  *
  *     ebb_pack_problem  the rows, cut once, shared read-only by every placement
  *     ebb_space         the placed rows of one placement, asked for holes
@@ -11,31 +12,58 @@
 #ifndef EBB_PLANNER_PACK_H
 #define EBB_PLANNER_PACK_H
 
+#include <pthread.h>
+
 #include "planner/rows.h"
+
+typedef struct ebb_pack_part {
+    uint32_t first, end; /* spans, first < end */
+} ebb_pack_part;
 
 typedef struct ebb_pack_problem {
     ebb_arena arena;
-    const ebb_row *rows; /* borrowed */
-    uint32_t n;
-    const uint32_t *first, *end; /* [n] spans, first < end */
-    uint32_t n_spans;
-    const int64_t *load; /* [n_spans] bytes live, rounded up to granules */
-    int64_t granule;     /* bytes */
-    int64_t smallest;    /* smallest size above 0 in whole granules: a hole below it is useless */
+    const ebb_row *rows;  /* borrowed */
+    const int64_t *fixed; /* borrowed, or NULL */
+    uint32_t n, n_spans;
+    const uint32_t *part_at;    /* [n + 1] */
+    const ebb_pack_part *parts; /* parts[part_at[i]] on are row i's, ascending, apart */
+    const int64_t *load;        /* [n_spans] bytes live, rounded up to granules */
+    int64_t granule;            /* bytes */
+    int64_t smallest;           /* smallest size above 0 in whole granules: a hole below it is useless */
 } ebb_pack_problem;
 
 #define EBB_PACK_MAX_ROWS  (UINT32_C(1) << 28)
 #define EBB_PACK_MAX_BYTES (INT64_MAX / 8)
 
-/* EBB_BAD_INPUT: a row is malformed, or the sizes and alignments sum to more than 2^60 bytes.
- * O(n log n). deinit is safe after a failure. */
-EBB_CHECKED ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const ebb_row *rows,
-                                             uint32_t n);
+/* EBB_BAD_INPUT: a row, a gap or a fixed offset is malformed, fixed rows overlap, or the sizes, alignments
+ * and the highest fixed offset sum to more than 2^60 bytes. O(n log n). deinit is safe after a failure. */
+EBB_CHECKED ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env,
+                                             const ebb_pack_job *job);
 void ebb_pack_problem_deinit(ebb_pack_problem *problem);
+/* The steps in which row i is live, into parts, which has room for its gaps and one more. EBB_BAD_INPUT: a
+ * gap is malformed. */
+EBB_CHECKED ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i,
+                                          ebb_steps *parts, uint32_t *n);
+uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job);
 
 /* The rows in the order in which a list packer takes them; ties end at the row's index. In arena. */
 EBB_CHECKED ebb_status ebb_pack_sort(ebb_arena *arena, const ebb_pack_problem *problem,
                                      ebb_pack_order order, uint32_t **out);
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+#define EBB_PACK_MAX_WORKERS 64 /* there is never more to do at a time */
+
+typedef struct ebb_pack_workers {
+    ebb_env *env; /* the caller's */
+    ebb_env *envs[EBB_PACK_MAX_WORKERS];
+    uint32_t n;
+    pthread_mutex_t lock;
+} ebb_pack_workers;
+
+/* Must not be moved afterwards. EBB_NO_MEMORY; deinit is safe then too. */
+EBB_CHECKED ebb_status ebb_pack_workers_init(ebb_pack_workers *workers, ebb_env *env, uint32_t n);
+void ebb_pack_workers_deinit(ebb_pack_workers *workers);
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
@@ -96,6 +124,14 @@ EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *probl
 EBB_CHECKED ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem,
                                          const uint32_t *order, ebb_pack_choose choose, int64_t *offsets,
                                          int64_t *height);
+/* The lowest of the first attempts (at least 1, of 10: both list packers over all orders); stops when one
+ * takes no more than `enough` bytes. */
+EBB_CHECKED ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem,
+                                     uint32_t most_attempts, int64_t enough, int64_t *offsets,
+                                     int64_t *height);
+/* The skyline's packing, in time that goes forward or backward. Not for rows with gaps or fixed offsets. */
+EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool backward,
+                                        int64_t *offsets, int64_t *height);
 /* Local search from a packing above the bound. offsets and height are replaced when it found a lower one.
  */
 EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,

@@ -5,21 +5,68 @@
  * walked. */
 #include "planner/pack.h"
 
+static bool is_fixed(const ebb_pack_problem *problem, uint32_t i) {
+    return problem->fixed != NULL && problem->fixed[i] >= 0;
+}
+
+/* The lowest offset from `from` on at which the row fits in the part that space looks at. */
+static int64_t fit_from(ebb_space *space, const ebb_row *row, int64_t from) {
+    ebb_range hole;
+    while (ebb_space_hole(space, row->size, &hole)) {
+        int64_t offset = ebb_align_up(ebb_max_i64(hole.lo, from), row->alignment);
+        if (offset + row->size <= hole.hi) return offset;
+    }
+    return ebb_align_up(ebb_max_i64(space->reach, from), row->alignment);
+}
+
+/* A row with gaps goes to the lowest offset on which all its parts agree. */
+static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                             ebb_pack_choose choose) {
+    const ebb_pack_part *parts = &problem->parts[problem->part_at[i]];
+    uint32_t n = problem->part_at[i + 1] - problem->part_at[i];
+    int64_t offset = 0;
+    for (uint32_t k = 0, n_agreed = 0; n > 1 && n_agreed < n; k = k + 1 < n ? k + 1 : 0) {
+        ebb_space_look(space, parts[k].first, parts[k].end);
+        int64_t fits = fit_from(space, &problem->rows[i], offset);
+        n_agreed = fits == offset ? n_agreed + 1 : 1;
+        offset = fits;
+    }
+    if (n > 1) return offset;
+    ebb_space_look(space, parts->first, parts->end);
+    return choose(space, &problem->rows[i]);
+}
+
+static ebb_status take_parts(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                             int64_t offset) {
+    ebb_status status = EBB_OK;
+    for (uint32_t k = problem->part_at[i]; k < problem->part_at[i + 1] && status == EBB_OK; k++) {
+        ebb_space_look(space, problem->parts[k].first, problem->parts[k].end);
+        status = ebb_space_take(space, offset, problem->rows[i].size);
+    }
+    return status;
+}
+
 ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, const uint32_t *order,
                              ebb_pack_choose choose, int64_t *offsets, int64_t *height) {
     ebb_space space;
     int64_t top = 0;
     *height = 0;
     ebb_status status = ebb_space_init(&space, env, problem);
+    for (uint32_t i = 0; i < problem->n && problem->fixed != NULL && status == EBB_OK; i++) {
+        if (!is_fixed(problem, i)) continue;
+        offsets[i] = problem->fixed[i];
+        top = ebb_max_i64(top, offsets[i] + problem->rows[i].size);
+        if (problem->rows[i].size > 0) status = take_parts(&space, problem, i, offsets[i]);
+    }
     for (uint32_t i = 0; i < problem->n && status == EBB_OK; i++) {
         uint32_t at = order[i];
         const ebb_row *row = &problem->rows[at];
+        if (is_fixed(problem, at)) continue;
         offsets[at] = 0;
         if (row->size == 0) continue;
-        ebb_space_look(&space, problem->first[at], problem->end[at]);
-        offsets[at] = choose(&space, row);
+        offsets[at] = choose_offset(&space, problem, at, choose);
         top = ebb_max_i64(top, offsets[at] + row->size);
-        status = ebb_space_take(&space, offsets[at], row->size);
+        status = take_parts(&space, problem, at, offsets[at]);
     }
     ebb_space_deinit(&space);
     if (status == EBB_OK) *height = top;
@@ -42,7 +89,8 @@ ebb_status ebb_pack_rows(ebb_env *env, const ebb_row *rows, uint32_t n, ebb_pack
                          ebb_pack_choose choose, int64_t *offsets, int64_t *height) {
     ebb_pack_problem problem;
     *height = 0;
-    ebb_status status = ebb_pack_problem_init(&problem, env, rows, n);
+    ebb_pack_job job = {.rows = rows, .n = n};
+    ebb_status status = ebb_pack_problem_init(&problem, env, &job);
     if (status == EBB_OK) status = ebb_pack_list(env, &problem, order, choose, offsets, height);
     ebb_pack_problem_deinit(&problem);
     return status;

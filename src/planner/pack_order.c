@@ -45,6 +45,16 @@ static uint64_t peak_of(const uint64_t *tree, size_t n, size_t first, size_t end
     return peak;
 }
 
+/* Of all its parts. */
+static uint64_t peak_of_row(const uint64_t *tree, const ebb_pack_problem *p, uint32_t i) {
+    uint64_t peak = 0;
+    for (uint32_t k = p->part_at[i]; k < p->part_at[i + 1]; k++) {
+        uint64_t most = peak_of(tree, p->n_spans, p->parts[k].first, p->parts[k].end);
+        if (most > peak) peak = most;
+    }
+    return peak;
+}
+
 static void rank_row(ebb_pack_rank *rank, const ebb_pack_problem *p, uint32_t i, ebb_pack_order order,
                      const uint64_t *peaks) {
     const ebb_row *row = &p->rows[i];
@@ -67,8 +77,7 @@ static void rank_row(ebb_pack_rank *rank, const ebb_pack_problem *p, uint32_t i,
         memcpy(rank->key, (uint64_t[3]){earliness, size, duration}, sizeof rank->key);
         break;
     case EBB_ORDER_CONFLICT:
-        memcpy(rank->key, (uint64_t[3]){peak_of(peaks, p->n_spans, p->first[i], p->end[i]), size, duration},
-               sizeof rank->key);
+        memcpy(rank->key, (uint64_t[3]){peak_of_row(peaks, p, i), size, duration}, sizeof rank->key);
         break;
     }
 }

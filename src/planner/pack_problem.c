@@ -6,14 +6,14 @@
 
 #include "planner/pack.h"
 
-typedef struct ebb_row_end {
+typedef struct ebb_part_end {
     int64_t time;
-    uint32_t row;
+    uint32_t part;
     bool upper;
-} ebb_row_end;
+} ebb_part_end;
 
 static int compare_ends(const void *a, const void *b) {
-    int64_t x = ((const ebb_row_end *)a)->time, y = ((const ebb_row_end *)b)->time;
+    int64_t x = ((const ebb_part_end *)a)->time, y = ((const ebb_part_end *)b)->time;
     return x < y ? -1 : x > y;
 }
 
@@ -29,17 +29,30 @@ static ebb_status check_row(ebb_env *env, const ebb_row *row, uint32_t i) {
     return EBB_OK;
 }
 
+static ebb_status check_fixed(ebb_env *env, const ebb_pack_job *job, uint32_t i) {
+    int64_t offset = job->fixed[i];
+    if (offset >= -1 && offset <= EBB_PACK_MAX_BYTES &&
+        (offset < 0 || offset % job->rows[i].alignment == 0))
+        return EBB_OK;
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "rows: row %u is fixed at offset %lld: need a multiple of its alignment %lld up to %lld", i,
+        (long long)offset, (long long)job->rows[i].alignment, (long long)EBB_PACK_MAX_BYTES);
+}
+
 /* Also proves that no offset, rounded up or not, can leave int64: a row ends at most its size and
  * twice its alignment above those below it. */
-static ebb_status measure(ebb_pack_problem *p, ebb_env *env) {
-    int64_t sum = 0;
+static ebb_status measure(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job) {
+    int64_t sum = 0, highest = 0;
     p->granule = INT64_MAX;
     for (uint32_t i = 0; i < p->n; i++) {
         const ebb_row *row = &p->rows[i];
         ebb_status status = check_row(env, row, i);
+        if (status == EBB_OK && job->fixed != NULL) status = check_fixed(env, job, i);
         if (status != EBB_OK) return status;
+        if (job->fixed != NULL) highest = ebb_max_i64(highest, job->fixed[i]);
         if (row->size > EBB_PACK_MAX_BYTES || row->alignment > EBB_PACK_MAX_BYTES ||
-            !ebb_add_i64(sum, row->size + 2 * row->alignment, &sum) || sum > EBB_PACK_MAX_BYTES)
+            !ebb_add_i64(sum, row->size + 2 * row->alignment, &sum) || sum > EBB_PACK_MAX_BYTES - highest)
             return ebb_fail(env, EBB_BAD_INPUT,
                             "rows: sizes and alignments up to row %u sum to more than %lld bytes", i,
                             (long long)EBB_PACK_MAX_BYTES);
@@ -54,29 +67,85 @@ static ebb_status measure(ebb_pack_problem *p, ebb_env *env) {
     return EBB_OK;
 }
 
-static ebb_status cut(ebb_pack_problem *p, ebb_env *env) {
-    size_t n_ends = 2 * (size_t)p->n;
-    ebb_row_end *ends = ebb_calloc(env, n_ends, sizeof *ends);
-    uint32_t *first = EBB_NEW(&p->arena, uint32_t, p->n), *end = EBB_NEW(&p->arena, uint32_t, p->n);
-    if (ends == NULL || first == NULL || end == NULL) {
-        if (ends != NULL) ebb_cfree(env, ends, n_ends, sizeof *ends);
-        return EBB_NO_MEMORY;
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static ebb_status bad_gap(ebb_env *env, const ebb_row *row, uint32_t i, const ebb_steps *gap) {
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "rows: row %u has a gap [%lld, %lld): need gaps within [%lld, %lld), in order, that leave a "
+        "step",
+        i, (long long)gap->lower, (long long)gap->upper, (long long)row->lower, (long long)row->upper);
+}
+
+ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i, ebb_steps *parts,
+                              uint32_t *n) {
+    const ebb_row *row = &job->rows[i];
+    int64_t lower = row->lower;
+    *n = 0;
+    if (job->gaps_from != NULL) {
+        for (uint32_t g = job->gaps_from[i]; g < job->gaps_from[i + 1]; g++) {
+            const ebb_steps *gap = &job->gaps[g];
+            if (gap->lower < lower || gap->lower >= gap->upper || gap->upper > row->upper)
+                return bad_gap(env, row, i, gap);
+            if (lower < gap->lower) parts[(*n)++] = (ebb_steps){lower, gap->lower};
+            lower = gap->upper;
+        }
     }
+    if (lower < row->upper) parts[(*n)++] = (ebb_steps){lower, row->upper};
+    return *n > 0 ? EBB_OK : bad_gap(env, row, i, &job->gaps[job->gaps_from[i]]);
+}
+
+uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job) {
+    return job->n + (job->gaps_from == NULL || job->n == 0 ? 0 : job->gaps_from[job->n]);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* The parts in steps; p->part_at is filled. */
+static ebb_status list_parts(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job, uint32_t *part_at,
+                             ebb_steps *parts) {
+    uint32_t n = 0, n_row = 0;
     for (uint32_t i = 0; i < p->n; i++) {
-        ends[2 * (size_t)i] = (ebb_row_end){p->rows[i].lower, i, false};
-        ends[2 * (size_t)i + 1] = (ebb_row_end){p->rows[i].upper, i, true};
+        part_at[i] = n;
+        ebb_status status = ebb_pack_row_parts(env, job, i, &parts[n], &n_row);
+        if (status != EBB_OK) return status;
+        n += n_row;
     }
-    qsort(ends, n_ends, sizeof *ends, compare_ends);
-    uint32_t span = 0;
-    for (size_t i = 0; i < n_ends; i++) {
+    part_at[p->n] = n;
+    p->part_at = part_at;
+    return EBB_OK;
+}
+
+static void cut_at_ends(ebb_pack_problem *p, const ebb_steps *steps, ebb_part_end *ends,
+                        ebb_pack_part *parts) {
+    uint32_t n = p->part_at[p->n], span = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ends[2 * (size_t)i] = (ebb_part_end){steps[i].lower, i, false};
+        ends[2 * (size_t)i + 1] = (ebb_part_end){steps[i].upper, i, true};
+    }
+    qsort(ends, 2 * (size_t)n, sizeof *ends, compare_ends);
+    for (size_t i = 0; i < 2 * (size_t)n; i++) {
         if (i > 0 && ends[i].time != ends[i - 1].time) span++;
-        (ends[i].upper ? end : first)[ends[i].row] = span;
+        *(ends[i].upper ? &parts[ends[i].part].end : &parts[ends[i].part].first) = span;
     }
     p->n_spans = span;
-    p->first = first;
-    p->end = end;
-    ebb_cfree(env, ends, n_ends, sizeof *ends);
-    return EBB_OK;
+    p->parts = parts;
+}
+
+static ebb_status cut(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job) {
+    uint32_t most = ebb_pack_job_most_parts(job);
+    ebb_steps *steps = ebb_calloc(env, most, sizeof *steps);
+    ebb_part_end *ends = ebb_calloc(env, 2 * (size_t)most, sizeof *ends);
+    uint32_t *part_at = EBB_NEW(&p->arena, uint32_t, (size_t)p->n + 1);
+    ebb_pack_part *parts = EBB_NEW(&p->arena, ebb_pack_part, most);
+    ebb_status status = EBB_NO_MEMORY;
+    if (steps != NULL && ends != NULL && part_at != NULL && parts != NULL) {
+        status = list_parts(p, env, job, part_at, steps);
+        if (status == EBB_OK) cut_at_ends(p, steps, ends, parts);
+    }
+    if (steps != NULL) ebb_cfree(env, steps, most, sizeof *steps);
+    if (ends != NULL) ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
+    return status;
 }
 
 static ebb_status weigh(ebb_pack_problem *p) {
@@ -84,24 +153,28 @@ static ebb_status weigh(ebb_pack_problem *p) {
     if (load == NULL) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < p->n; i++) {
         int64_t bytes = ebb_align_up(p->rows[i].size, p->granule);
-        load[p->first[i]] += bytes;
-        load[p->end[i]] -= bytes;
+        for (uint32_t k = p->part_at[i]; k < p->part_at[i + 1]; k++) {
+            load[p->parts[k].first] += bytes;
+            load[p->parts[k].end] -= bytes;
+        }
     }
     for (uint32_t s = 1; s < p->n_spans; s++) load[s] += load[s - 1];
     p->load = load;
     return EBB_OK;
 }
 
-ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const ebb_row *rows, uint32_t n) {
+ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const ebb_pack_job *job) {
     memset(problem, 0, sizeof *problem);
     ebb_arena_init(&problem->arena, env);
-    problem->rows = rows;
-    problem->n = n;
+    problem->rows = job->rows;
+    problem->fixed = job->fixed;
+    problem->n = job->n;
+    uint64_t n = (uint64_t)job->n + (job->gaps_from == NULL ? 0 : job->gaps_from[job->n]);
     if (n > EBB_PACK_MAX_ROWS)
-        return ebb_fail(env, EBB_BAD_INPUT, "rows: %u rows; the packers take at most %u", n,
-                        EBB_PACK_MAX_ROWS);
-    ebb_status status = measure(problem, env);
-    if (status == EBB_OK) status = cut(problem, env);
+        return ebb_fail(env, EBB_BAD_INPUT, "rows: %llu rows and gaps; the packers take at most %u",
+                        (unsigned long long)n, EBB_PACK_MAX_ROWS);
+    ebb_status status = measure(problem, env, job);
+    if (status == EBB_OK) status = cut(problem, env, job);
     if (status == EBB_OK) status = weigh(problem);
     return status;
 }

@@ -14,21 +14,22 @@
 #define EBB_PLANNER_ROWS_H
 
 #include "base/base.h"
-
-typedef struct ebb_row {
-    int64_t lower, upper; /* steps, lower < upper */
-    int64_t size;         /* bytes, >= 0 */
-    int64_t alignment;    /* power of two, >= 1 */
-} ebb_row;
+#include "ebb/pack.h"
 
 /* A table of rows with names, as a CSV file has them. */
-typedef struct ebb_rows {
+struct ebb_rows {
     ebb_arena arena;
+    const char *where; /* the file's name */
     const char **ids;
     ebb_row *rows;
-    int64_t *offsets; /* NULL when the file has no offset column */
+    uint32_t *lines;     /* of the file */
+    int64_t *offsets;    /* -1: an empty cell. NULL when the file has no offset column */
+    uint32_t *gaps_from; /* as in ebb_pack_job; NULL when no row has any */
+    ebb_steps *gaps;
+    int64_t *packed; /* what ebb_rows_pack found; NULL before */
+    int64_t height;
     uint32_t n;
-} ebb_rows;
+};
 
 /* ---- packers: one algorithm a file ------------------------------------------- */
 
@@ -52,8 +53,9 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 /* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
-/* The best of both packers over all orders, improved by a bounded local search; stops early at the lower
- * bound. The same for any worker count. The result has passed ebb_rows_check; EBB_INTERNAL: it has not. */
+/* ---- the portfolio: ebb_pack_solve, and ----------------------------------------------------------- */
+
+/* The planner's stage: a small effort, no limit of time. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
 
@@ -71,12 +73,15 @@ EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_
 
 /* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
 
-/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps (refused
- * unless empty). EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
+/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9").
+ * EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
 EBB_CHECKED ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                       ebb_rows **out);
-void ebb_rows_destroy(ebb_rows *rows);
-/* id,lower,upper,size[,alignment],offset */
+/* EBB_BAD_INPUT names the line of the first row whose id was there before, and the other line. O(n). */
+EBB_CHECKED ebb_status ebb_rows_check_ids(ebb_env *env, const ebb_rows *rows);
+/* id,lower,upper,size[,alignment][,gaps][,offset] */
 void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets);
+/* rows->packed as a drawing. */
+void ebb_rows_svg(ebb_text *text, const ebb_rows *rows);
 
 #endif

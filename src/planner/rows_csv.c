@@ -19,7 +19,7 @@ typedef enum ebb_column {
 static const char *const column_names[N_COLUMNS] = {"id",        "lower",  "upper", "size",
                                                     "alignment", "offset", "gaps"};
 #define MAX_COLUMNS 64
-#define MAX_ROWS    (UINT32_C(1) << 28)
+#define MAX_BYTES   (INT64_MAX / 8) /* of all rows together */
 
 typedef struct ebb_csv {
     ebb_env *env;
@@ -30,6 +30,8 @@ typedef struct ebb_csv {
     bool line_done;       /* the line's last field was read */
     ebb_column columns[MAX_COLUMNS];
     uint32_t n_columns;
+    int64_t sum_bytes; /* sizes and alignments so far: no offset can be larger */
+    EBB_ARRAY(ebb_steps) gaps;
 } ebb_csv;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -146,6 +148,54 @@ static ebb_status read_number(ebb_csv *csv, ebb_column column, int64_t min, int6
                     column_names[column], csv->field, (long long)min);
 }
 
+/* "3-5": false when it is none. */
+static bool read_gap(const char *text, size_t n, ebb_steps *out) {
+    char lower[24], upper[24];
+    const char *dash = memchr(text, '-', n);
+    if (dash == NULL || dash == text) return false;
+    size_t n_lower = (size_t)(dash - text), n_upper = n - n_lower - 1;
+    if (n_lower >= sizeof lower || n_upper >= sizeof upper) return false;
+    memcpy(lower, text, n_lower);
+    memcpy(upper, dash + 1, n_upper);
+    lower[n_lower] = upper[n_upper] = '\0';
+    return ebb_parse_i64(lower, 0, INT64_MAX, &out->lower) &&
+           ebb_parse_i64(upper, 0, INT64_MAX, &out->upper) && out->lower < out->upper;
+}
+
+/* Gaps with spaces between them; that they suit the row is seen when the whole line was read. */
+static ebb_status read_gaps(ebb_csv *csv) {
+    for (const char *at = csv->field; *at != '\0'; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        ebb_steps gap;
+        if (!read_gap(at, n, &gap))
+            return ebb_fail(
+                csv->env, EBB_BAD_INPUT,
+                "%s: line %u: gaps is \"%.40s\"; need half-open spans of steps such as \"3-5 7-9\"",
+                csv->where, csv->line, csv->field);
+        if (!EBB_PUSH(csv->env, &csv->gaps, gap)) return EBB_NO_MEMORY;
+        at += n;
+    }
+    return EBB_OK;
+}
+
+static ebb_status check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from) {
+    int64_t lower = row->lower, idle = 0;
+    for (size_t g = from; g < csv->gaps.n; g++) {
+        const ebb_steps *gap = &csv->gaps.at[g];
+        if (gap->lower < lower || gap->upper > row->upper)
+            return ebb_fail(
+                csv->env, EBB_BAD_INPUT,
+                "%s: line %u: gap %lld-%lld: need gaps within %lld-%lld, in order and not overlapping",
+                csv->where, csv->line, (long long)gap->lower, (long long)gap->upper, (long long)row->lower,
+                (long long)row->upper);
+        lower = gap->upper;
+        idle += gap->upper - gap->lower;
+    }
+    if (idle < row->upper - row->lower) return EBB_OK;
+    return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: the gaps leave no step of %lld-%lld", csv->where,
+                    csv->line, (long long)row->lower, (long long)row->upper);
+}
+
 static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
     ebb_row *row = &rows->rows[rows->n];
     switch (column) {
@@ -161,23 +211,45 @@ static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
     case COLUMN_ALIGNMENT:
         return csv->field[0] == '\0' ? EBB_OK : read_number(csv, column, 1, &row->alignment);
     case COLUMN_OFFSET:
-        return read_number(csv, column, 0, &rows->offsets[rows->n]);
+        return csv->field[0] == '\0' ? EBB_OK : read_number(csv, column, 0, &rows->offsets[rows->n]);
     case COLUMN_GAPS:
-        if (csv->field[0] == '\0') return EBB_OK;
-        return ebb_fail(
-            csv->env, EBB_BAD_INPUT,
-            "%s: line %u: gaps \"%.40s\": rows with gaps are not packed; leave the column empty",
-            csv->where, csv->line, csv->field);
+        return read_gaps(csv);
     case COLUMN_OTHER:
         break;
     }
     return EBB_OK;
 }
 
+/* What a line's fields must be together. */
+static ebb_status check_row(ebb_csv *csv, const ebb_rows *rows, size_t gaps_from) {
+    const ebb_row *row = &rows->rows[rows->n];
+    int64_t offset = rows->offsets == NULL ? 0 : ebb_max_i64(0, rows->offsets[rows->n]);
+    if (row->lower >= row->upper)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: lower %lld is not below upper %lld",
+                        csv->where, csv->line, (long long)row->lower, (long long)row->upper);
+    if ((row->alignment & (row->alignment - 1)) != 0)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: alignment %lld is no power of two",
+                        csv->where, csv->line, (long long)row->alignment);
+    if (offset % row->alignment != 0 || offset > MAX_BYTES)
+        return ebb_fail(csv->env, EBB_BAD_INPUT,
+                        "%s: line %u: offset %lld: need a multiple of the alignment %lld up to %lld",
+                        csv->where, csv->line, (long long)offset, (long long)row->alignment,
+                        (long long)MAX_BYTES);
+    if (row->size > MAX_BYTES || row->alignment > MAX_BYTES ||
+        !ebb_add_i64(csv->sum_bytes, row->size + 2 * row->alignment, &csv->sum_bytes) ||
+        csv->sum_bytes > MAX_BYTES - offset)
+        return ebb_fail(csv->env, EBB_BAD_INPUT,
+                        "%s: line %u: with size %lld all sizes sum to more than %lld bytes", csv->where,
+                        csv->line, (long long)row->size, (long long)MAX_BYTES);
+    return check_gaps(csv, row, gaps_from);
+}
+
 static ebb_status read_row(ebb_csv *csv, ebb_rows *rows) {
-    ebb_row *row = &rows->rows[rows->n];
     uint32_t n_fields = 0;
-    row->alignment = 1;
+    size_t gaps_from = csv->gaps.n;
+    rows->rows[rows->n].alignment = 1;
+    rows->lines[rows->n] = csv->line;
+    if (rows->offsets != NULL) rows->offsets[rows->n] = -1;
     for (; !csv->line_done; n_fields++) {
         ebb_status status = next_field(csv);
         if (status == EBB_OK && n_fields < csv->n_columns)
@@ -187,13 +259,13 @@ static ebb_status read_row(ebb_csv *csv, ebb_rows *rows) {
     if (n_fields != csv->n_columns)
         return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: %u fields; the header has %u columns",
                         csv->where, csv->line, n_fields, csv->n_columns);
-    if (row->lower >= row->upper)
-        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: lower %lld is not below upper %lld",
-                        csv->where, csv->line, (long long)row->lower, (long long)row->upper);
-    if ((row->alignment & (row->alignment - 1)) != 0)
-        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: alignment %lld is no power of two",
-                        csv->where, csv->line, (long long)row->alignment);
+    ebb_status status = check_row(csv, rows, gaps_from);
+    if (status != EBB_OK) return status;
+    if (csv->gaps.n > EBB_ROWS_MAX)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: more than %u gaps", csv->where, csv->line,
+                        EBB_ROWS_MAX);
     rows->n++;
+    if (rows->gaps_from != NULL) rows->gaps_from[rows->n] = (uint32_t)csv->gaps.n;
     return EBB_OK;
 }
 
@@ -218,18 +290,32 @@ static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
         return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: a NUL byte at byte %zu: not a text", csv->where,
                         (size_t)(nul - csv->at));
     uint32_t n_lines = count_lines(csv->at, csv->end, &longest);
-    if (n_lines > MAX_ROWS)
-        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: more than %u rows", csv->where, MAX_ROWS);
+    if (n_lines > EBB_ROWS_MAX + 1)
+        return ebb_fail(csv->env, EBB_BAD_INPUT, "%s: line %u: %u rows; a file may have at most %u",
+                        csv->where, EBB_ROWS_MAX + 2, n_lines - 1, EBB_ROWS_MAX);
     csv->field = EBB_NEW(&rows->arena, char, longest + 1);
     rows->ids = EBB_NEW(&rows->arena, const char *, n_lines);
     rows->rows = EBB_NEW(&rows->arena, ebb_row, n_lines);
-    if (csv->field == NULL || rows->ids == NULL || rows->rows == NULL) return EBB_NO_MEMORY;
+    rows->lines = EBB_NEW(&rows->arena, uint32_t, n_lines);
+    rows->where = ebb_arena_text(&rows->arena, csv->where);
+    if (csv->field == NULL || rows->ids == NULL || rows->rows == NULL || rows->lines == NULL ||
+        rows->where == NULL)
+        return EBB_NO_MEMORY;
     ebb_status status = read_header(csv, seen);
     if (status == EBB_OK && seen[COLUMN_OFFSET]) {
         rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
         if (rows->offsets == NULL) status = EBB_NO_MEMORY;
     }
+    if (status == EBB_OK && seen[COLUMN_GAPS]) {
+        rows->gaps_from = EBB_NEW(&rows->arena, uint32_t, (size_t)n_lines + 1);
+        if (rows->gaps_from == NULL) status = EBB_NO_MEMORY;
+    }
     while (status == EBB_OK && next_line(csv)) status = read_row(csv, rows);
+    if (status == EBB_OK && csv->gaps.n > 0) {
+        rows->gaps = ebb_arena_copy(&rows->arena, csv->gaps.at, csv->gaps.n, sizeof *rows->gaps);
+        if (rows->gaps == NULL) status = EBB_NO_MEMORY;
+    }
+    if (csv->gaps.n == 0) rows->gaps_from = NULL;
     return status;
 }
 
@@ -245,6 +331,7 @@ ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, siz
     rows->arena = arena;
     ebb_csv csv = {.env = env, .where = where, .at = text, .end = n == 0 ? text : text + n};
     ebb_status status = read_table(&csv, rows);
+    EBB_ARRAY_FREE(env, &csv.gaps);
     if (status == EBB_OK)
         *out = rows;
     else
@@ -268,17 +355,25 @@ static void print_id(ebb_text *text, const char *id) {
     ebb_text_put(text, "\"", 1);
 }
 
+static void print_gaps(ebb_text *text, const ebb_rows *rows, uint32_t i) {
+    for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++)
+        ebb_text_add(text, "%s%lld-%lld", g == rows->gaps_from[i] ? "," : " ",
+                     (long long)rows->gaps[g].lower, (long long)rows->gaps[g].upper);
+    if (rows->gaps_from[i] == rows->gaps_from[i + 1]) ebb_text_put(text, ",", 1);
+}
+
 void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets) {
     bool aligned = false;
     for (uint32_t i = 0; i < rows->n; i++) aligned = aligned || rows->rows[i].alignment != 1;
-    ebb_text_add(text, "id,lower,upper,size%s%s\n", aligned ? ",alignment" : "",
-                 offsets != NULL ? ",offset" : "");
+    ebb_text_add(text, "id,lower,upper,size%s%s%s\n", aligned ? ",alignment" : "",
+                 rows->gaps_from != NULL ? ",gaps" : "", offsets != NULL ? ",offset" : "");
     for (uint32_t i = 0; i < rows->n; i++) {
         const ebb_row *row = &rows->rows[i];
         print_id(text, rows->ids[i]);
         ebb_text_add(text, ",%lld,%lld,%lld", (long long)row->lower, (long long)row->upper,
                      (long long)row->size);
         if (aligned) ebb_text_add(text, ",%lld", (long long)row->alignment);
+        if (rows->gaps_from != NULL) print_gaps(text, rows, i);
         if (offsets != NULL) ebb_text_add(text, ",%lld", (long long)offsets[i]);
         ebb_text_put(text, "\n", 1);
     }

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { INSPECT, PLAN, FIT, FRONTIER, RUN, BENCH, VERIFY, REPORT, DIFF, DOCTOR, HELP, TUNE, GENERATE };
+enum { INSPECT, PLAN, FIT, FRONTIER, RUN, BENCH, VERIFY, REPORT, DIFF, PACK, DOCTOR, HELP, TUNE, GENERATE };
 enum {
     I = 1 << INSPECT,
     P = 1 << PLAN,
@@ -14,11 +14,12 @@ enum {
     V = 1 << VERIFY,
     RP = 1 << REPORT,
     DF = 1 << DIFF,
+    PK = 1 << PACK,
     D = 1 << DOCTOR,
     H = 1 << HELP,
     T = 1 << TUNE,
     G = 1 << GENERATE,
-    ALL = I | P | F | C | R | B | V | RP | DF | D | H | T | G
+    ALL = I | P | F | C | R | B | V | RP | DF | PK | D | H | T | G
 };
 
 const tool_command tool_commands[] = {
@@ -83,6 +84,16 @@ const tool_command tool_commands[] = {
               "Figures, layers and tensors of plan A beside those of plan B; exit code 1 when B exceeds "
               "--fail-if.",
               tool_diff, "B"},
+    [PACK] = {"pack", "ROWS", "give rows of a CSV file their offsets",
+              "Rows id,lower,upper,size (and alignment, gaps, offset where it is fixed) get offsets, so "
+              "that none "
+              "that\n"
+              "share a step share a byte: as low as can be, or, with --capacity, the first packing within. "
+              "-o FILE "
+              "takes\n"
+              "the rows with their offsets, also when none within the capacity was found; then the exit "
+              "code is 1.",
+              tool_pack},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
                 "Backends, allocator, processors and limits.", tool_doctor},
     /* Without a summary: help does not list it. */
@@ -99,10 +110,14 @@ const size_t tool_n_commands = TOOL_COUNT(tool_commands);
 
 const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
-    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | D | T, NULL, 0, 0, NULL,
+    {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | D | T, "FILE", 0, 0, NULL,
-     "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0, NULL,
+     "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
+     "--json"},
+    {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
+     "bytes that are to do: stop at the first packing within"},
+    {"svg", 0, TOOL_TEXT, AT(svg), PK, "FILE", 0, 0, NULL, "draw the packing, address over time, to FILE"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
     {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL,
@@ -146,13 +161,13 @@ const tool_flag tool_flags[] = {
      "backend: see `ebb doctor` (default cpu); fit: or a device's description, FILE.json"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
-    {"seed", 0, TOOL_INTEGER, AT(seed), MODELS, "N", 0, INT64_MAX, NULL,
+    {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
-    {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH, "N", 1, INT64_MAX, NULL,
-     "candidates that the search scores"},
+    {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH | PK, "N", 1, INT64_MAX, NULL,
+     "candidates that the search scores (pack: thousands of rows that it looks at; default 10000000)"},
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
      "of the search alone, which changes no result (default: the seed)"},
-    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH, "SECONDS", 0, 0, NULL,
+    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 0, 0, NULL,
      "stop the search early; plans then depend on the machine's speed (tune: 60, of its sweep)"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
@@ -164,7 +179,7 @@ const tool_flag tool_flags[] = {
      "below this, memory is given back to save time (default 0)"},
     {"lb-memory-mb", 0, TOOL_INTEGER, AT(lb_memory_mb), SEARCH, "MIB", 0, INT64_MAX >> 20, NULL,
      "the same in MiB"},
-    {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH, "N", 0, INT64_MAX, NULL,
+    {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH | PK, "N", 0, INT64_MAX, NULL,
      "planner threads; never changes a plan (default: half the processors)"},
     {"config", 0, TOOL_TEXT, AT(config), SEARCH, "FILE", 0, 0, NULL,
      "values of the search (ebb.config/1); variables and flags override it"},

@@ -36,10 +36,10 @@ typedef struct tool_args {
     tool_list fetch, keep, drop;
     const char *config; /* the file of --config */
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
-        *fail_if;
+        *fail_if, *svg;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
+    int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
@@ -108,6 +108,7 @@ ebb_status tool_bench(tool *t);
 ebb_status tool_verify(tool *t);
 ebb_status tool_report(tool *t);
 ebb_status tool_diff(tool *t);
+ebb_status tool_pack(tool *t);
 ebb_status tool_doctor(tool *t);
 ebb_status tool_generate(tool *t);
 ebb_status tool_help(tool *t);

@@ -4,8 +4,8 @@
 static const ebb_pack_order orders[EBB_N_PACK_ORDERS] = {EBB_ORDER_SIZE, EBB_ORDER_AREA, EBB_ORDER_DURATION,
                                                          EBB_ORDER_LOWER, EBB_ORDER_CONFLICT};
 
-/* Packs by both list packers in every order and by the portfolio, which must be no worse; checks each; gives the
- * portfolio's height. */
+/* Packs by both list packers in every order and by the portfolio, which must be no worse; checks each;
+ * gives the portfolio's height. */
 static int64_t pack_every_way(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *offsets) {
     int64_t bound = 0, height = 0, best = INT64_MAX;
     graphs_want(env, ebb_rows_max_live(env, rows, n, &bound), EBB_OK);
@@ -292,7 +292,7 @@ Test(pack, at_whichever_allocation_memory_ends_nothing_is_left, .timeout = 120) 
         ebb_env *env = scarce_env(&memory);
         uint64_t n_live = memory.n_live, fail_at = 0;
         draw_rows(rows, 600, 64, 33);
-        for (ebb_status status = EBB_NO_MEMORY; status != EBB_OK; fail_at += 7) {
+        for (ebb_status status = EBB_NO_MEMORY; status != EBB_OK; fail_at += 1 + fail_at / 4) {
             int64_t height = 0;
             memory.n_calls = 0;
             memory.fail_at = fail_at;

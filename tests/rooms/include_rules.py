@@ -27,7 +27,7 @@ ROOMS = {
     'planner': {
         'faces': {'planner/planner.h', 'planner/rows.h'},
         'sees': {'base', 'graph'},
-        'public': {'ebb/base.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/pack.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'sublinear': {
@@ -67,11 +67,11 @@ BACKEND_LIBRARIES = {
 
 # The packers and the row checker see rows, not graphs.
 ROWS_FILE = re.compile(r'^planner/(pack|rows)\w*\.[ch]$')
-ROWS_SEE = re.compile(r'^(planner/(pack|rows)\w*\.h|base/base\.h)$')
+ROWS_SEE = re.compile(r'^(planner/(pack|rows)\w*\.h|base/base\.h|ebb/pack\.h)$')
 
 # Op families share their own helpers and nothing of the room but its faces.
 FAMILY_FILE = re.compile(r'^graph/ops/\w+\.[ch]$')
-FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/base\.h)$')
+FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/base\.h|ebb/pack\.h)$')
 
 # Standard C and POSIX.
 LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h

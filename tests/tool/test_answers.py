@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 def version_and_help_go_to_standard_output(t):
     holds(t.ebb_run("--version").stdout.startswith(b"ebb "), "version")
-    commands = ["inspect", "plan", "fit", "frontier", "tune", "run", "verify", "report", "diff", "doctor"]
+    commands = ["inspect", "plan", "fit", "frontier", "tune", "run", "verify", "report", "diff", "pack", "doctor"]
     overview = t.ebb_run("help").stdout.decode()
     for command in commands:
         holds(f"  {command} " in overview, f"help lists {command}")

@@ -313,6 +313,31 @@ def plan_rows():
         yield Case(name, ["verify", "p.json"], BAD_INPUT, stderr, files={"p.json": content})
 
 
+def pack_rows():
+    """Row tables that are wrong: the line is named, and no file is written."""
+    head = "id,lower,upper,size\n"
+    pack = ["pack", "r.csv", "-o", OUT, "--svg", "{d}/out.svg"]
+    for name, content, stderr in [
+        ("no rows file at all", "", r"r\.csv: empty"),
+        ("a missing column", "id,lower,upper\na,0,1\n", r"r\.csv: line 1: no column \"size\""),
+        ("a negative interval", head + "a,-3,1,4\n", r"line 2: lower is \"-3\""),
+        ("a reversed interval", head + "a,0,1,4\nb,5,2,4\n", r"line 3: lower 5 is not below upper 2"),
+        ("a number past int64", head + "a,0,1,9223372036854775808\n", r"line 2: size is"),
+        ("sizes whose sum is too large", head + "a,0,1,1152921504606846000\nb,0,1,9999\n", r"line 3: .*sum to more"),
+        ("an id that comes twice", head + "a,0,1,4\n\na,1,2,4\n", r"line 4: id \"a\" is also that of line 2"),
+        ("a cell that is no number", head + "a,0,1,four\n", r"line 2: size is \"four\""),
+        ("a size above the capacity", head + "a,0,1,4\nb,0,1,101\n", r"line 3: size 101 is above the capacity of 100"),
+        ("gaps outside their row", "id,lower,upper,size,gaps\na,0,5,4,3-9\n", r"line 2: gap 3-9"),
+        ("fixed rows on the same bytes", "id,lower,upper,size,offset\na,0,5,4,0\nb,4,9,4,2\n", r"fixed offsets"),
+        ("more rows than a file may have", head + "a,0,1,1\n" * 4194305, r"line 4194306: 4194305 rows.*at most 4194304"),
+    ]:
+        yield Case(name, [*pack, "--capacity", "100"], BAD_INPUT, stderr, files={"r.csv": content})
+    two = {"r.csv": head + "a,0,2,60\nb,1,3,60\n"}
+    yield Case("rows that cannot fit", ["pack", "r.csv", "--capacity", "100"], 1, r"impossible: no packing is below 120",
+               files=two)
+    yield Case("two documents on standard output", ["pack", "r.csv", "--json", "--svg", "-"], USAGE, r"--json or --svg -", files=two)
+
+
 def verdict_rows():
     smallest = r"(\d{3,}|[KMG]i?B)"
     yield Case("a budget below the minimum names the smallest", ["plan", "m.ebb", "--budget", "4KiB", "--effort", "2000", "-o",
@@ -325,7 +350,7 @@ def verdict_rows():
 
 def main():
     ebb = os.path.abspath(sys.argv[1])
-    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, config_rows, device_rows, plan_rows, verdict_rows) for case in rows()]
+    cases = [case for rows in (usage_rows, text_rows, graph_rows, io_rows, config_rows, device_rows, plan_rows, pack_rows, verdict_rows) for case in rows()]
     return harness.check_all(ebb, cases)
 
 

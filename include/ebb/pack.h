@@ -1,0 +1,105 @@
+/* ebb/pack.h: offsets for rows that live in steps: packing alone, without graphs and plans.
+ *
+ * A row needs `size` bytes during the half-open steps [lower, upper). Two rows that share a step must not
+ * share a byte of [offset, offset + size). The height is the largest offset + size.
+ *
+ *     address
+ *       12 |     +--c--+          a [0,2) size 8 offset 0
+ *        8 |--a--+     |          b [1,4) size 4 offset 8 ...
+ *        0 +--+--+--+--+-> step
+ *
+ * Threads: as ebb/base.h says. docs/packing.md tells how it is done.
+ */
+#ifndef EBB_PACK_H
+#define EBB_PACK_H
+
+#include "ebb/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_row {
+    int64_t lower, upper; /* steps, lower < upper */
+    int64_t size;         /* bytes, >= 0 */
+    int64_t alignment;    /* power of two, >= 1 */
+} ebb_row;
+
+/* Steps [lower, upper). */
+typedef struct ebb_steps {
+    int64_t lower, upper;
+} ebb_steps;
+
+/* Rows and what is asked of them beyond their own fields. All borrowed. */
+typedef struct ebb_pack_job {
+    const ebb_row *rows;
+    uint32_t n;
+    const int64_t *fixed;      /* [n] the offset that a row must have; -1: any. NULL: any for all */
+    const uint32_t *gaps_from; /* [n + 1] row i has gaps[gaps_from[i]] to gaps[gaps_from[i + 1] - 1]; NULL:
+                                  no row has any */
+    const ebb_steps *gaps; /* steps in which a row is idle and others may have its bytes: within the row,
+                              ascending, not overlapping; at least a step is left */
+} ebb_pack_job;
+
+typedef struct ebb_pack_options {
+    int64_t capacity; /* bytes that are to do: stops at the first packing within; -1: as low as can be */
+    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each; 0: list
+                         placements only. Counted, so that the answer is the same on any machine */
+    uint64_t seed;    /* of the search's random numbers */
+    uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
+    uint32_t n_workers;     /* never changes the answer; 0 is 1 */
+} ebb_pack_options;
+#define EBB_PACK_EFFORT 10000000 /* where nothing else is asked for: some ten seconds */
+
+typedef enum ebb_pack_verdict {
+    EBB_PACK_FITS,       /* within the capacity, or none was given */
+    EBB_PACK_IMPOSSIBLE, /* no packing is */
+    EBB_PACK_UNKNOWN     /* none was found, and none was ruled out */
+} ebb_pack_verdict;
+
+typedef struct ebb_pack_answer {
+    ebb_pack_verdict verdict;
+    int64_t height;      /* of the offsets given: the lowest found */
+    int64_t lower_bound; /* bytes: no packing is lower */
+    bool proven;         /* nothing further can be found: height == lower_bound, or IMPOSSIBLE */
+    uint64_t time_ns;
+    const char *found_by; /* the stage that found the offsets: "list", "order", "skyline" or "search" */
+} ebb_pack_answer;
+
+/* List placements, then a complete search, then local search on the order, each from what those before it
+ * have reached. Stops when the height meets the lower bound, when the capacity is met or ruled out, at the
+ * effort, at the time limit, or when the env's stop flag is raised; the answer is good in each case, and
+ * the status EBB_OK. offsets has room for n; they were checked by code that shares nothing with the
+ * packers. Errors: EBB_BAD_INPUT (a row, gap or fixed offset is malformed; fixed rows overlap; sums
+ * overflow), EBB_NO_MEMORY, EBB_INTERNAL (a packing failed its check). Threads: n_workers, all ended on
+ * return. */
+EBB_API EBB_CHECKED ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job,
+                                              const ebb_pack_options *options, int64_t *offsets,
+                                              ebb_pack_answer *answer);
+
+/* ---- tables of rows: CSV in MiniMalloc's columns (docs/formats.md) ------------------------------------
+ */
+
+#define EBB_ROWS_MAX (UINT32_C(1) << 22) /* rows of a file */
+
+typedef struct ebb_rows ebb_rows;
+
+/* path "-" reads standard input. EBB_BAD_INPUT: one line with the row's line number; EBB_IO, EBB_NO_MEMORY.
+ */
+EBB_API EBB_CHECKED ebb_status ebb_rows_read(ebb_env *env, const char *path, ebb_rows **out);
+EBB_API void ebb_rows_destroy(ebb_rows *rows);
+EBB_API uint32_t ebb_rows_count(const ebb_rows *rows);
+/* ebb_pack_solve, and the rows keep their offsets. A cell of the offset column fixes its row. EBB_BAD_INPUT
+ * also when a row is larger than the capacity. */
+EBB_API EBB_CHECKED ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *options,
+                                             ebb_pack_answer *answer);
+/* The rows with the offsets that ebb_rows_pack gave them, as CSV; as a drawing (SVG) of address over time.
+ * "-" writes standard output. Whole or not at all. EBB_IO, EBB_NO_MEMORY. */
+EBB_API EBB_CHECKED ebb_status ebb_rows_write(ebb_env *env, const ebb_rows *rows, const char *path);
+EBB_API EBB_CHECKED ebb_status ebb_rows_draw(ebb_env *env, const ebb_rows *rows, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

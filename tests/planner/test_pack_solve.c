@@ -1,0 +1,236 @@
+/* The portfolio: optimal on small sets of every kind, right about capacities, the same for any workers. */
+#include <stdlib.h>
+
+#include "graphs.h"
+
+#define MAX_SMALL 8
+
+/* Rows put one on top of another in every order, each at the lowest offset above the fixed ones and what
+ * was put before: some order gives the optimum, as the rows of an optimal packing in order of offset only
+ * sink. */
+typedef struct exhaustive {
+    const ebb_pack_job *job;
+    int64_t offsets[MAX_SMALL], best;
+    bool placed[MAX_SMALL];
+} exhaustive;
+
+static bool lives(const ebb_pack_job *job, uint32_t i, int64_t step) {
+    if (step < job->rows[i].lower || step >= job->rows[i].upper) return false;
+    for (uint32_t g = job->gaps_from[i]; g < job->gaps_from[i + 1]; g++)
+        if (step >= job->gaps[g].lower && step < job->gaps[g].upper) return false;
+    return true;
+}
+
+static bool meet(const ebb_pack_job *job, uint32_t i, uint32_t k) {
+    for (int64_t step = 0; step < 16; step++)
+        if (lives(job, i, step) && lives(job, k, step)) return true;
+    return false;
+}
+
+static int64_t lowest(const exhaustive *x, uint32_t i) {
+    const ebb_row *rows = x->job->rows;
+    int64_t offset = 0;
+    for (uint32_t k = 0; k < x->job->n; k++) /* what was put before is below; fixed ones may be above */
+        if (x->placed[k] && x->job->fixed[k] < 0 && meet(x->job, i, k))
+            offset = ebb_max_i64(offset, x->offsets[k] + rows[k].size);
+    for (uint32_t again = 1; again != 0;) {
+        again = 0;
+        offset = ebb_align_up(offset, rows[i].alignment);
+        for (uint32_t k = 0; k < x->job->n; k++) {
+            int64_t at = x->job->fixed[k];
+            if (at < 0 || rows[k].size == 0 || rows[i].size == 0 || !meet(x->job, i, k)) continue;
+            if (offset < at + rows[k].size && at < offset + rows[i].size) {
+                offset = at + rows[k].size;
+                again = 1;
+            }
+        }
+    }
+    return offset;
+}
+
+static void search(exhaustive *x, uint32_t n_placed, int64_t height) {
+    if (height >= x->best) return;
+    if (n_placed == x->job->n) x->best = height;
+    for (uint32_t i = 0; i < x->job->n; i++) {
+        if (x->placed[i]) continue;
+        x->offsets[i] = lowest(x, i);
+        x->placed[i] = true;
+        search(x, n_placed + 1, ebb_max_i64(height, x->offsets[i] + x->job->rows[i].size));
+        x->placed[i] = false;
+    }
+}
+
+static int64_t optimum(const ebb_pack_job *job) {
+    exhaustive x = {.job = job, .best = INT64_MAX};
+    uint32_t n_placed = 0;
+    int64_t height = 0;
+    for (uint32_t i = 0; i < job->n; i++)
+        if (job->fixed[i] >= 0) {
+            x.placed[i] = true;
+            n_placed++;
+            height = ebb_max_i64(height, job->fixed[i] + job->rows[i].size);
+        }
+    search(&x, n_placed, height);
+    return x.best;
+}
+
+typedef struct drawn {
+    ebb_pack_job job;
+    ebb_row rows[MAX_SMALL];
+    int64_t fixed[MAX_SMALL];
+    uint32_t gaps_from[MAX_SMALL + 1];
+    ebb_steps gaps[2 * MAX_SMALL];
+} drawn;
+
+static void draw(drawn *d, ebb_rng *rng) {
+    uint32_t n = 1 + ebb_rng_below(rng, MAX_SMALL), n_gaps = 0, n_alignments = 1 + ebb_rng_below(rng, 3);
+    bool gaps = ebb_rng_below(rng, 2) == 0, fixed = ebb_rng_below(rng, 3) == 0;
+    uint32_t most = ebb_rng_below(rng, 2) == 0 ? 4 : 33;
+    d->job = (ebb_pack_job){d->rows, n, d->fixed, d->gaps_from, d->gaps};
+    for (uint32_t i = 0; i < n; i++) {
+        ebb_row *row = &d->rows[i];
+        row->lower = ebb_rng_below(rng, 9);
+        row->upper = row->lower + 1 + ebb_rng_below(rng, 7);
+        row->size = ebb_rng_below(rng, most);
+        row->alignment = INT64_C(1) << ebb_rng_below(rng, n_alignments);
+        d->fixed[i] = fixed && ebb_rng_below(rng, 4) == 0 ? row->alignment * ebb_rng_below(rng, 9) : -1;
+        d->gaps_from[i] = n_gaps;
+        int64_t from = row->lower + 1;
+        while (gaps && from + 1 < row->upper && ebb_rng_below(rng, 2) == 0 && n_gaps < 2 * MAX_SMALL) {
+            d->gaps[n_gaps++] = (ebb_steps){from, from + 1};
+            from += 2;
+        }
+    }
+    d->gaps_from[n] = n_gaps;
+}
+
+/* No two rows that meet share a byte; the height is right. By plain loops over steps. */
+static void check(const ebb_pack_job *job, const int64_t *offsets, int64_t height, uint32_t c) {
+    int64_t top = 0;
+    for (uint32_t i = 0; i < job->n; i++) {
+        cr_assert(offsets[i] >= 0 && offsets[i] % job->rows[i].alignment == 0, "case %u", c);
+        cr_assert(job->fixed[i] < 0 || offsets[i] == job->fixed[i], "case %u: row %u was fixed", c, i);
+        top = ebb_max_i64(top, offsets[i] + job->rows[i].size);
+        for (uint32_t k = 0; k < i; k++)
+            cr_assert(job->rows[i].size == 0 || job->rows[k].size == 0 || !meet(job, i, k) ||
+                          offsets[i] + job->rows[i].size <= offsets[k] ||
+                          offsets[k] + job->rows[k].size <= offsets[i],
+                      "case %u: rows %u and %u", c, k, i);
+    }
+    cr_assert_eq(top, height, "case %u", c);
+}
+
+/* EBB_PACK_SETS draws more: 100000 take a minute or so. */
+Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
+    const char *asked = getenv("EBB_PACK_SETS");
+    uint32_t n_cases = asked == NULL ? 3000 : (uint32_t)strtoul(asked, NULL, 10), n_impossible = 0,
+             n_fixed = 0;
+    ebb_env *env = graphs_env();
+    ebb_rng rng;
+    ebb_rng_init(&rng, 7, 33);
+    for (uint32_t c = 0; c < n_cases; c++) {
+        drawn d;
+        int64_t offsets[MAX_SMALL];
+        ebb_pack_answer answer;
+        ebb_pack_options options = {.capacity = -1, .effort = 100000, .seed = c};
+        draw(&d, &rng);
+        ebb_status status = ebb_pack_solve(env, &d.job, &options, offsets, &answer);
+        if (status == EBB_BAD_INPUT) { /* fixed on the same bytes */
+            cr_assert(strstr(ebb_env_error(env), "fixed") != NULL, "%s", ebb_env_error(env));
+            n_fixed++;
+            continue;
+        }
+        graphs_want(env, status, EBB_OK);
+        int64_t best = optimum(&d.job);
+        check(&d.job, offsets, answer.height, c);
+        cr_assert_eq(answer.height, best, "case %u: %lld, the optimum is %lld", c, (long long)answer.height,
+                     (long long)best);
+        cr_assert(answer.lower_bound <= best, "case %u: bound %lld above %lld", c,
+                  (long long)answer.lower_bound, (long long)best);
+        options.capacity = best - 1;
+        if (best == 0) continue;
+        graphs_want(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer), EBB_OK);
+        cr_assert_eq(answer.verdict, EBB_PACK_IMPOSSIBLE, "case %u: %d", c, (int)answer.verdict);
+        n_impossible++;
+        options.capacity = best;
+        graphs_want(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer), EBB_OK);
+        cr_assert(answer.verdict == EBB_PACK_FITS && answer.height == best, "case %u", c);
+    }
+    cr_assert(n_impossible > n_cases / 2 && n_fixed < n_cases / 4);
+    graphs_env_end(env);
+}
+
+/* A rectangle of 1000 x 1000 in rows: 0 is left over. Cut at the same places as bench/pack does. */
+static uint32_t cut_rectangle(ebb_row *rows, uint32_t n, uint64_t seed) {
+    ebb_rng rng;
+    ebb_rng_init(&rng, seed, n);
+    struct {
+        int64_t lower, upper, bottom, top;
+    } at[512];
+    uint32_t n_at = 1;
+    at[0].lower = at[0].bottom = 0;
+    at[0].upper = at[0].top = 100000;
+    while (n_at < n) {
+        uint32_t largest = 0;
+        for (uint32_t i = 1; i < n_at; i++)
+            if ((at[i].upper - at[i].lower) * (at[i].top - at[i].bottom) >
+                (at[largest].upper - at[largest].lower) * (at[largest].top - at[largest].bottom))
+                largest = i;
+        int64_t share = 25 + ebb_rng_below(&rng, 50);
+        at[n_at] = at[largest];
+        if (ebb_rng_below(&rng, 2) == 0)
+            at[n_at].lower = at[largest].upper =
+                at[largest].lower + (at[largest].upper - at[largest].lower) * share / 100;
+        else
+            at[n_at].bottom = at[largest].top =
+                at[largest].bottom + (at[largest].top - at[largest].bottom) * share / 100;
+        n_at++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = (ebb_row){at[i].lower, at[i].upper, at[i].top - at[i].bottom, 1};
+    return n;
+}
+
+Test(pack_solve, rectangles_in_pieces_are_put_together_again_by_any_workers, .timeout = 300) {
+    static ebb_row rows[512];
+    static int64_t offsets[512], others[512];
+    ebb_env *env = graphs_env();
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        uint32_t n = cut_rectangle(rows, 100 * (uint32_t)seed, seed);
+        ebb_pack_job job = {.rows = rows, .n = n};
+        ebb_pack_options options = {.capacity = -1, .effort = 100000, .seed = 1, .n_workers = 1};
+        ebb_pack_answer answer, again;
+        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_OK);
+        cr_assert(answer.height == 100000 && answer.proven, "%u rows: %lld", n, (long long)answer.height);
+        for (options.n_workers = 2; options.n_workers <= 5; options.n_workers += 3) {
+            graphs_want(env, ebb_pack_solve(env, &job, &options, others, &again), EBB_OK);
+            cr_assert_arr_eq(others, offsets, n * sizeof *offsets);
+        }
+        options.capacity = 99999;
+        graphs_want(env, ebb_pack_solve(env, &job, &options, others, &again), EBB_OK);
+        cr_assert_eq(again.verdict, EBB_PACK_IMPOSSIBLE);
+    }
+    graphs_env_end(env);
+}
+
+Test(pack_solve, malformed_jobs_are_refused) {
+    static const ebb_row rows[] = {{0, 9, 4, 2}, {0, 9, 4, 2}};
+    static const uint32_t from[] = {0, 1, 1};
+    static const ebb_steps gaps[] = {{3, 3}, {8, 10}, {0, 9}};
+    static const int64_t fixed[][2] = {{1, -1}, {-2, -1}, {4, 6}};
+    ebb_env *env = graphs_env();
+    int64_t offsets[2];
+    ebb_pack_answer answer;
+    ebb_pack_options options = {.capacity = -1, .effort = 1, .n_workers = 1};
+    for (size_t i = 0; i < EBB_COUNT(gaps); i++) {
+        ebb_pack_job job = {.rows = rows, .n = 2, .gaps_from = from, .gaps = &gaps[i]};
+        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
+        cr_assert(strstr(ebb_env_error(env), "row 0 has a gap") != NULL, "%s", ebb_env_error(env));
+    }
+    for (size_t i = 0; i < EBB_COUNT(fixed); i++) {
+        ebb_pack_job job = {.rows = rows, .n = 2, .fixed = fixed[i]};
+        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
+        cr_assert(strstr(ebb_env_error(env), "fixed") != NULL, "%s", ebb_env_error(env));
+    }
+    graphs_env_end(env);
+}
