@@ -94,6 +94,8 @@ typedef struct ebb_options {
      */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, double best_added_ratio);
     void *progress_ctx;
+    /* ebb_plan_model fills it anew (and asks no cache); other calls leave it alone. NULL: no log. */
+    struct ebb_search_log *log;
 } ebb_options;
 
 EBB_API void ebb_options_init(ebb_options *options);
@@ -111,6 +113,18 @@ EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *mod
 /* Runs the plan on the shadow backend, which tracks the owner of every byte. EBB_VIOLATION with the first
  * fault. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan);
+
+/* ---- the search's log ----------------------------------------------------------------------------- */
+
+/* How a plan was found: what was asked (dims, seed, effort, config) and what the searches tried. A plan
+ * holds none of it: the same plan may be found in many ways. */
+typedef struct ebb_search_log ebb_search_log;
+EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);
+EBB_API void ebb_search_log_destroy(ebb_search_log *log); /* NULL is allowed */
+/* As ebb.search/1 (docs/formats.md), for ebb_report_make. The same for any number of workers. EBB_USAGE: it
+ * has seen no plan. EBB_IO, EBB_NO_MEMORY. */
+EBB_API EBB_CHECKED ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log,
+                                                    const char *path);
 
 /* ---- fit: the largest size of a dimension
  * ---------------------------------------------------------------- */

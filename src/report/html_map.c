@@ -116,9 +116,10 @@ static void print_box(ebb_text *out, const map *m, const box *x) {
     ebb_category category = x->id < r->n_lives ? r->lives[x->id].category : EBB_CATEGORY_SCRATCH;
     int left = x_of(m, x->lower), right = x_of(m, x->upper), top = y_of(m, x->start + x->bytes);
     int bottom = y_of(m, x->start);
-    ebb_text_add(out, "<rect class=\"t %s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><title>",
-                 ebb_category_name(category), left, top, right > left ? right - left : 1,
-                 bottom > top ? bottom - top : 1);
+    ebb_text_add(out, "<rect class=\"t %s\"", ebb_category_name(category));
+    if (x->id < r->n_lives) ebb_text_add(out, " data-b=\"%u\"", x->id);
+    ebb_text_add(out, " x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><title>", left, top,
+                 right > left ? right - left : 1, bottom > top ? bottom - top : 1);
     print_title(out, m, x);
     ebb_text_add(out, "</title></rect>\n");
 }
@@ -144,16 +145,26 @@ static void print_rest(ebb_text *out, map *m) {
                          m->cells[i].n, ebb_word_bytes(m->cells[i].bytes).text);
 }
 
+static void print_scale(ebb_text *out, const map *m) {
+    double step = ebb_axis_step((double)m->r->arena_bytes, true);
+    for (double at = step; at < (double)m->r->arena_bytes * 0.97; at += step) {
+        int y = y_of(m, (int64_t)at);
+        ebb_text_add(out, "<path class=\"grid\" d=\"M0 %dH%d\"/>\n<text x=\"60\" y=\"%d\">%s</text>\n", y,
+                     EBB_HTML_WIDTH, y - 40, ebb_axis_word(EBB_AXIS_BYTES, at).text);
+    }
+}
+
 static void print_map(ebb_text *out, map *m) {
     const ebb_report *r = m->r;
     int peak = (x_of(m, r->peak_step) + x_of(m, r->peak_step + 1)) / 2;
-    ebb_text_add(
-        out,
-        "<section id=\"map\">\n<h2>Addresses over the steps</h2>\n<figure>\n<svg viewBox=\"0 0 %d %d\" "
-        "role=\"img\" aria-label=\"The arena's %s over %u steps: who owns which bytes when\">\n",
-        EBB_HTML_WIDTH, HEIGHT, ebb_word_bytes(r->arena_bytes).text, r->n_steps);
+    ebb_text_add(out,
+                 "<section id=\"map\">\n<h2>Addresses over the steps</h2>\n<div "
+                 "class=\"side\">\n<figure>\n<svg viewBox=\"0 0 %d %d\" "
+                 "role=\"img\" aria-label=\"The arena's %s over %u steps: who owns which bytes when\">\n",
+                 EBB_HTML_WIDTH, HEIGHT, ebb_word_bytes(r->arena_bytes).text, r->n_steps);
     for (uint32_t i = 0; i < m->n_drawn; i++) print_box(out, m, &m->boxes[i]);
     print_rest(out, m);
+    print_scale(out, m);
     ebb_text_add(out, "<path class=\"peak\" d=\"M%d 0V%d\"><title>step of the peak</title></path>\n", peak,
                  HEIGHT);
     ebb_text_add(out,
@@ -168,7 +179,7 @@ static void print_map(ebb_text *out, map *m) {
             out, " The %u largest boxes are drawn one by one; the %u others are summed up in grey squares.",
             m->n_drawn, m->n - m->n_drawn);
     ebb_text_add(out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"map-panel\" "
-                      "role=\"status\"></div>\n</section>\n");
+                      "role=\"status\" hidden></div>\n</div>\n</section>\n");
 }
 
 void ebb_html_map(ebb_text *out, const ebb_report *r) {

@@ -1,20 +1,26 @@
-/* html_tables: alive at the peak, run again, measured. Sortable by the script; in their best order without
+/* html_tables: alive at the peak, run again. Sortable by the script; in their best order without
  * it. */
 #include "report/html.h"
 
 #include <stdio.h>
 
-void ebb_html_table(ebb_text *out, const char *id, const char *title, const char *caption,
-                    const char *const *columns, uint32_t numbers) {
-    ebb_text_add(out,
-                 "<section id=\"%s\">\n<h2>%s</h2>\n<div class=\"wide\">\n<table "
-                 "class=\"sortable\">\n<caption>%s</caption>\n"
-                 "<thead><tr>",
-                 id, title, caption);
+void ebb_html_rows(ebb_text *out, const char *caption, const char *const *columns, uint32_t numbers) {
+    ebb_text_add(out, "<table class=\"sortable\">\n<caption>%s</caption>\n<thead><tr>", caption);
     for (uint32_t i = 0; columns[i] != NULL; i++)
         ebb_text_add(out, "<th scope=\"col\"%s>%s</th>", (numbers >> i & 1) != 0 ? " class=\"n\"" : "",
                      columns[i]);
     ebb_text_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+/* Long tables scroll within the page; without a pointer, too. */
+void ebb_html_table(ebb_text *out, const char *id, const char *title, const char *caption,
+                    const char *const *columns, uint32_t numbers) {
+    ebb_text_add(
+        out,
+        "<section id=\"%s\">\n<h2>%s</h2>\n<div class=\"wide tall\" tabindex=\"0\" role=\"region\" "
+        "aria-label=\"%s\">\n",
+        id, title, title);
+    ebb_html_rows(out, caption, columns, numbers);
 }
 
 void ebb_html_table_end(ebb_text *out) {
@@ -29,6 +35,10 @@ void ebb_html_name(ebb_text *out, const char *name) {
 
 void ebb_html_n(ebb_text *out, int64_t n, const char *words) {
     ebb_text_add(out, "<td class=\"n\" data-n=\"%lld\">%s</td>", (long long)n, words);
+}
+
+void ebb_html_count(ebb_text *out, int64_t n) {
+    ebb_text_add(out, "<td class=\"n\" data-n=\"%lld\">%lld</td>", (long long)n, (long long)n);
 }
 
 static void print_alive(ebb_text *out, const ebb_report *r) {
@@ -86,27 +96,7 @@ static void print_again(ebb_text *out, const ebb_report *r) {
     ebb_html_table_end(out);
 }
 
-static void print_measured(ebb_text *out, const ebb_report *r) {
-    static const char *const columns[] = {"figure", "predicted", "measured", "change", NULL};
-    ebb_compared_row rows[EBB_COMPARED_ROWS];
-    uint32_t n = ebb_report_compared(r, rows);
-    char caption[96];
-    if (n == 0) return;
-    (void)snprintf(caption, sizeof caption, "Over %lld steps.", (long long)r->measured.n_steps);
-    ebb_html_table(out, "measured", "Predicted against measured", caption, columns, 0xE);
-    for (uint32_t i = 0; i < n; i++) {
-        ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
-        ebb_text_add(out, "<tr><th scope=\"row\">%s</th>", rows[i].name);
-        ebb_html_n(out, rows[i].predicted, word(rows[i].predicted).text);
-        ebb_html_n(out, rows[i].measured, word(rows[i].measured).text);
-        ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
-                     ebb_word_change(rows[i].measured, rows[i].predicted).text);
-    }
-    ebb_html_table_end(out);
-}
-
 void ebb_html_tables(ebb_text *out, const ebb_report *r) {
     print_alive(out, r);
     print_again(out, r);
-    print_measured(out, r);
 }

@@ -158,22 +158,6 @@ static void print_again(ebb_json_out *json, const ebb_report *r) {
     ebb_json_end(json, ']');
 }
 
-static void print_measured(ebb_json_out *json, const ebb_report *r) {
-    const ebb_report_measured *m = &r->measured;
-    if (!m->present) {
-        ebb_json_put_null(json, "measured");
-        return;
-    }
-    ebb_json_begin(json, "measured", '{', true);
-    ebb_json_put_i64(json, "n_steps", m->n_steps);
-    ebb_json_put_i64(json, "planned_bytes", m->planned_bytes);
-    ebb_json_put_i64(json, "allocated_bytes", m->allocated_bytes);
-    ebb_json_put_i64(json, "process_peak_bytes", m->process_peak_bytes);
-    ebb_json_put_i64(json, "mean_step_ns", m->mean_step_ns);
-    ebb_json_put_i64(json, "best_step_ns", m->best_step_ns);
-    ebb_json_end(json, '}');
-}
-
 void ebb_report_json(ebb_text *out, const ebb_report *r) {
     ebb_json_out json;
     ebb_text why;
@@ -194,7 +178,7 @@ void ebb_report_json(ebb_text *out, const ebb_report *r) {
     ebb_json_end(&json, ']');
     print_alive(&json, r);
     print_again(&json, r);
-    print_measured(&json, r);
+    ebb_report_json_sources(&json, r);
     ebb_json_end(&json, '}');
     ebb_text_add(out, "\n");
     out->failed = out->failed || why.failed;

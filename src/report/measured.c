@@ -1,7 +1,8 @@
 /* measured: what `ebb run --json` measured of the same plan. */
 #include "report/model.h"
 
-#define MAX_FILE_BYTES ((size_t)1 << 28)
+#include <stdio.h>
+#include <stdlib.h>
 
 static ebb_status same_plan(const ebb_report_maker *m, const ebb_json *json, const char *path) {
     const ebb_report *r = m->report;
@@ -31,17 +32,75 @@ static ebb_status same_plan(const ebb_report_maker *m, const ebb_json *json, con
                     path, (long long)planned, (long long)threads, (long long)block_bytes, r->n_threads);
 }
 
+/* {op, median_ns} for each step of the plan, in its order; times of a step's op over the measured runs. */
+static ebb_status read_op(ebb_report_maker *m, const ebb_json *json, const char *path, uint32_t s,
+                          int64_t *ns) {
+    char where[320];
+    int64_t op = 0, *sum = &m->report->measured.ops_ns;
+    (void)snprintf(where, sizeof where, "%.256s: profile[%u]", path, s);
+    ebb_status status = ebb_json_i64(m->env, json, where, "op", 0, UINT32_MAX, NULL, &op);
+    if (status == EBB_OK && op != m->steps[s].op)
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: op is %lld, but step %u of the plan runs op %u", where,
+                        (long long)op, s, m->steps[s].op);
+    if (status == EBB_OK) status = ebb_json_i64(m->env, json, where, "median_ns", 0, INT64_MAX, NULL, ns);
+    if (status == EBB_OK && !ebb_add_i64(*sum, *ns, sum))
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: the times' sum is no 64-bit integer", where);
+    return status;
+}
+
+static ebb_status read_ops(ebb_report_maker *m, const ebb_json *json, const char *path) {
+    const ebb_json *steps = NULL;
+    size_t n = 0;
+    bool present = false;
+    ebb_status status = ebb_json_array(m->env, json, path, "profile", &present, &steps, &n);
+    if (status != EBB_OK || !present) return status;
+    if (n != m->report->n_steps)
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: profile has %zu steps, but the plan has %u", path, n,
+                        m->report->n_steps);
+    int64_t *times = EBB_NEW(&m->report->arena, int64_t, n);
+    if (times == NULL) return EBB_NO_MEMORY;
+    for (uint32_t s = 0; s < n && status == EBB_OK; s++)
+        status = read_op(m, ebb_json_at(steps, s), path, s, &times[s]);
+    m->report->measured.op_ns = times;
+    return status;
+}
+
+static int furthest_first(const void *a, const void *b) {
+    const ebb_report_timed *x = a, *y = b;
+    int64_t dx = x->measured_ns - x->predicted_ns, dy = y->measured_ns - y->predicted_ns;
+    if (dx < 0) dx = -dx; /* both times are 0 or more, so that their difference fits */
+    if (dy < 0) dy = -dy;
+    if (dx != dy) return dx > dy ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static ebb_status sum_ops(ebb_report_maker *m) {
+    ebb_report_measured *out = &m->report->measured;
+    uint32_t n_ops = m->plan->graph->n_ops;
+    ebb_report_timed *rows = EBB_NEW(&m->report->arena, ebb_report_timed, n_ops);
+    if (rows == NULL) return EBB_NO_MEMORY;
+    for (uint32_t s = 0; s < m->report->n_steps; s++) {
+        const ebb_report_step *step = &m->steps[s];
+        ebb_report_timed *row = &rows[step->op];
+        row->op = step->op;
+        row->name = step->name;
+        row->kind = step->kind;
+        row->n_runs++;
+        row->predicted_ns += step->time_ns;
+        row->measured_ns += out->op_ns[s];
+    }
+    for (uint32_t i = 0; i < n_ops; i++)
+        if (rows[i].n_runs > 0) rows[out->n_timed++] = rows[i];
+    qsort(rows, out->n_timed, sizeof *rows, furthest_first);
+    out->timed = rows;
+    return EBB_OK;
+}
+
 static ebb_status read_run(ebb_report_maker *m, const ebb_json *json, const char *path) {
     ebb_report_measured *out = &m->report->measured;
     const ebb_json *steps = NULL;
-    const char *schema = NULL;
     size_t n = 0;
-    ebb_status status = ebb_json_text(m->env, json, path, "schema", NULL, &schema);
-    if (status != EBB_OK) return status;
-    if (strcmp(schema, "ebb.run/1") != 0)
-        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: schema is \"%.80s\" and must be \"ebb.run/1\"", path,
-                        schema);
-    status = same_plan(m, json, path);
+    ebb_status status = same_plan(m, json, path);
     if (status == EBB_OK) status = ebb_json_array(m->env, json, path, "steps", NULL, &steps, &n);
     const struct {
         const char *key;
@@ -63,15 +122,12 @@ static ebb_status read_run(ebb_report_maker *m, const ebb_json *json, const char
 }
 
 ebb_status ebb_report_measure(ebb_report_maker *m, const char *path) {
-    char *text = NULL;
-    size_t n = 0;
     ebb_json *json = NULL;
-    ebb_status status = ebb_file_read(m->env, path, MAX_FILE_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    status = ebb_json_parse(m->env, path, text, n, &json);
-    ebb_file_free(m->env, text, n);
+    ebb_status status = ebb_report_source(m, path, "ebb.run/1", &json);
     if (status != EBB_OK) return status;
     status = read_run(m, json, path);
+    if (status == EBB_OK) status = read_ops(m, json, path);
+    if (status == EBB_OK && m->report->measured.op_ns != NULL) status = sum_ops(m);
     ebb_json_free(json);
     return status;
 }

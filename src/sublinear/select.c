@@ -44,6 +44,7 @@ void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
     if (candidate->best.excess_bytes == INT64_MAX && n > 0)
         return; /* only pins make the first one invalid */
+    ebb_log_point_add(search, &candidate->best);
     while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
     if (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) == 0) return;
     if (at == n && n == search->max_members) return;
@@ -96,7 +97,8 @@ static ebb_status open_search(ebb_search *s, ebb_env *env, const ebb_space *spac
     *s = (ebb_search){.env = env,
                       .space = space,
                       .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
-                      .started_ns = ebb_clock_ns(env)};
+                      .started_ns = ebb_clock_ns(env),
+                      .log = request->log};
     ebb_arena_init(&s->arena, env);
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);
     s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);
@@ -194,6 +196,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
         return request->method == EBB_METHOD_NONE ? EBB_OK : ebb_select_megengine(s, request);
     }
     ebb_status status = ebb_seed_pool(s, request);
+    ebb_log_round_end(s);
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     /* Running everything once is the fastest there is, unless ops have a choice: when it fits, it is the
      * answer. */
@@ -205,7 +208,10 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
 }
 
 static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {
+    ebb_log_begin(s, request->method);
     ebb_status ended = run_method(s, request);
+    ebb_log_round_end(s);
+    if (s->log && s->log->failed) return EBB_NO_MEMORY;
     if (ended != EBB_OK && ended != EBB_INTERRUPTED) return ended;
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == INT64_MAX)

@@ -34,6 +34,8 @@ typedef struct tool_args {
     uint32_t n_dims;
     tool_list fetch, keep, drop;
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *format, *measured, *fail_if;
+    const char *log, *search;
+    tool_list fits;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t budget_bytes, threads, seed, effort, steps, points;

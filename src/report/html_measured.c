@@ -1,0 +1,65 @@
+/* html_measured: predicted against measured, in total and for each op. */
+#include "report/html.h"
+
+#include <stdio.h>
+
+static void print_total(ebb_text *out, const ebb_report *r) {
+    static const char *const columns[] = {"figure", "predicted", "measured", "change", NULL};
+    ebb_compared_row rows[EBB_COMPARED_ROWS];
+    uint32_t n = ebb_report_compared(r, rows);
+    char caption[96];
+    (void)snprintf(caption, sizeof caption, "Over %lld steps.", (long long)r->measured.n_steps);
+    ebb_html_rows(out, caption, columns, 0xE);
+    for (uint32_t i = 0; i < n; i++) {
+        ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
+        ebb_text_add(out, "<tr><th scope=\"row\">%s</th>", rows[i].name);
+        ebb_html_n(out, rows[i].predicted, word(rows[i].predicted).text);
+        ebb_html_n(out, rows[i].measured, word(rows[i].measured).text);
+        ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
+                     ebb_word_change(rows[i].measured, rows[i].predicted).text);
+    }
+    ebb_text_add(out, "</tbody>\n</table>\n");
+}
+
+static void print_ops(ebb_text *out, const ebb_report *r) {
+    static const char *const columns[] = {"op",       "kind",  "runs",   "predicted",
+                                          "measured", "apart", "change", NULL};
+    const ebb_report_measured *m = &r->measured;
+    uint32_t n = m->n_timed < EBB_HTML_MAX_ROWS ? m->n_timed : EBB_HTML_MAX_ROWS;
+    char caption[160];
+    if (m->op_ns == NULL) {
+        ebb_text_add(
+            out, "<p class=\"faint\">The run was not profiled: there are no times of single ops.</p>\n");
+        return;
+    }
+    (void)snprintf(caption, sizeof caption,
+                   "%u of %u ops, furthest from its prediction first; the others are in ebb report --json.",
+                   n, m->n_timed);
+    ebb_text_add(out, "<h3>For each op</h3>\n<div class=\"wide tall\" tabindex=\"0\" role=\"region\" "
+                      "aria-label=\"Measured ops\">\n");
+    ebb_html_rows(out, caption, columns, 0x7C);
+    for (uint32_t i = 0; i < n; i++) {
+        const ebb_report_timed *row = &m->timed[i];
+        ebb_text_add(out, "<tr data-op=\"%u\">", row->op);
+        ebb_html_name(out, row->name);
+        ebb_text_add(out, "<td><bdi>");
+        ebb_html_put(out, row->kind);
+        ebb_text_add(out, "</bdi></td>");
+        ebb_html_count(out, row->n_runs);
+        ebb_html_n(out, row->predicted_ns, ebb_word_time(row->predicted_ns).text);
+        ebb_html_n(out, row->measured_ns, ebb_word_time(row->measured_ns).text);
+        ebb_html_n(out, row->measured_ns - row->predicted_ns,
+                   ebb_word_time(row->measured_ns - row->predicted_ns).text);
+        ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
+                     ebb_word_change(row->measured_ns, row->predicted_ns).text);
+    }
+    ebb_text_add(out, "</tbody>\n</table>\n</div>\n");
+}
+
+void ebb_html_measured(ebb_text *out, const ebb_report *r) {
+    if (!r->measured.present) return;
+    ebb_text_add(out, "<section id=\"measured\">\n<h2>Predicted against measured</h2>\n");
+    print_total(out, r);
+    print_ops(out, r);
+    ebb_text_add(out, "</section>\n");
+}
