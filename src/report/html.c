@@ -39,7 +39,7 @@ void ebb_html_end(ebb_text *out) {
 static void print_categories(ebb_text *out, const ebb_report *r) {
     const ebb_report_step *peak = &r->steps[r->peak_step];
     ebb_text_add(out,
-                 "<section id=\"categories\">\n<h2>At the peak, step %u</h2>\n<table "
+                 "<section id=\"categories\">\n<h2>At the peak, step %u</h2>\n<div class=\"wide\">\n<table "
                  "class=\"sortable\">\n<thead><tr>"
                  "<th scope=\"col\">category</th><th scope=\"col\" class=\"n\">bytes</th><th scope=\"col\" "
                  "class=\"n\">in words</th><th scope=\"col\" class=\"n\">at most</th><th "
@@ -60,7 +60,7 @@ static void print_categories(ebb_text *out, const ebb_report *r) {
     ebb_text_add(
         out,
         "</tbody>\n<tfoot><tr data-key=\"live\"><th scope=\"row\">live</th><td class=\"n\" data-n=\"%lld\">"
-        "%lld</td><td class=\"n\">%s</td><td></td><td></td></tr></tfoot>\n</table>\n</section>\n",
+        "%lld</td><td class=\"n\">%s</td><td></td><td></td></tr></tfoot>\n</table>\n</div>\n</section>\n",
         (long long)peak->live_bytes, (long long)peak->live_bytes, ebb_word_bytes(peak->live_bytes).text);
 }
 

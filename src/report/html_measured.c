@@ -9,6 +9,7 @@ static void print_total(ebb_text *out, const ebb_report *r) {
     uint32_t n = ebb_report_compared(r, rows);
     char caption[96];
     (void)snprintf(caption, sizeof caption, "Over %lld steps.", (long long)r->measured.n_steps);
+    ebb_text_add(out, "<div class=\"wide\">\n");
     ebb_html_rows(out, caption, columns, 0xE);
     for (uint32_t i = 0; i < n; i++) {
         ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
@@ -18,11 +19,11 @@ static void print_total(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
                      ebb_word_change(rows[i].measured, rows[i].predicted).text);
     }
-    ebb_text_add(out, "</tbody>\n</table>\n");
+    ebb_text_add(out, "</tbody>\n</table>\n</div>\n");
 }
 
 static void print_ops(ebb_text *out, const ebb_report *r) {
-    static const char *const columns[] = {"op",       "kind",  "runs",   "predicted",
+    static const char *const columns[] = {"op",       "kind",  "runs",   "bytes a run", "predicted",
                                           "measured", "apart", "change", NULL};
     const ebb_report_measured *m = &r->measured;
     uint32_t n = m->n_timed < EBB_HTML_MAX_ROWS ? m->n_timed : EBB_HTML_MAX_ROWS;
@@ -37,7 +38,7 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
                    n, m->n_timed);
     ebb_text_add(out, "<h3>For each op</h3>\n<div class=\"wide tall\" tabindex=\"0\" role=\"region\" "
                       "aria-label=\"Measured ops\">\n");
-    ebb_html_rows(out, caption, columns, 0x7C);
+    ebb_html_rows(out, caption, columns, 0xFC);
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_timed *row = &m->timed[i];
         ebb_text_add(out, "<tr data-op=\"%u\">", row->op);
@@ -46,6 +47,7 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
         ebb_html_put(out, row->kind);
         ebb_text_add(out, "</bdi></td>");
         ebb_html_count(out, row->n_runs);
+        ebb_html_n(out, row->bytes, row->bytes < 0 ? "-" : ebb_word_bytes(row->bytes).text);
         ebb_html_n(out, row->predicted_ns, ebb_word_time(row->predicted_ns).text);
         ebb_html_n(out, row->measured_ns, ebb_word_time(row->measured_ns).text);
         ebb_html_n(out, row->measured_ns - row->predicted_ns,

@@ -20,6 +20,10 @@ static void print_measured_ops(ebb_json_out *json, const ebb_report *r) {
         ebb_json_put_text(json, "name", row->name);
         ebb_json_put_text(json, "kind", row->kind);
         ebb_json_put_i64(json, "n_runs", row->n_runs);
+        if (row->bytes >= 0)
+            ebb_json_put_i64(json, "bytes", row->bytes);
+        else
+            ebb_json_put_null(json, "bytes");
         ebb_json_put_i64(json, "predicted_ns", row->predicted_ns);
         ebb_json_put_i64(json, "measured_ns", row->measured_ns);
         ebb_json_end(json, '}');

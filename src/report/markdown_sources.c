@@ -40,16 +40,17 @@ static void print_timed(ebb_text *out, const ebb_report *r) {
     uint32_t n = m->n_timed < MAX_ROWS ? m->n_timed : MAX_ROWS;
     if (m->op_ns == NULL) return;
     ebb_text_add(out,
-                 "\n### Measured ops: %u of %u, furthest from prediction first\n\n| op | runs | predicted "
-                 "| measured "
-                 "| change |\n|---|---:|---:|---:|---:|\n",
+                 "\n### Measured ops: %u of %u, furthest from prediction first\n\n| op | runs | bytes | "
+                 "predicted | measured "
+                 "| change |\n|---|---:|---:|---:|---:|---:|\n",
                  n, m->n_timed);
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_timed *row = &m->timed[i];
         ebb_text_add(out, "| ");
         ebb_markdown_name(out, row->name);
-        ebb_text_add(out, " | %u | %s | %s | %s |\n", row->n_runs, ebb_word_time(row->predicted_ns).text,
-                     ebb_word_time(row->measured_ns).text,
+        ebb_text_add(out, " | %u | %s | %s | %s | %s |\n", row->n_runs,
+                     row->bytes < 0 ? "-" : ebb_word_bytes(row->bytes).text,
+                     ebb_word_time(row->predicted_ns).text, ebb_word_time(row->measured_ns).text,
                      ebb_word_change(row->measured_ns, row->predicted_ns).text);
     }
 }

@@ -32,9 +32,9 @@ static ebb_status same_plan(const ebb_report_maker *m, const ebb_json *json, con
                     path, (long long)planned, (long long)threads, (long long)block_bytes, r->n_threads);
 }
 
-/* {op, median_ns} for each step of the plan, in its order; times of a step's op over the measured runs. */
+/* {op, median_ns, bytes?} for each step of the plan, in its order. */
 static ebb_status read_op(ebb_report_maker *m, const ebb_json *json, const char *path, uint32_t s,
-                          int64_t *ns) {
+                          int64_t *ns, int64_t *bytes) {
     char where[320];
     int64_t op = 0, *sum = &m->report->measured.ops_ns;
     (void)snprintf(where, sizeof where, "%.256s: profile[%u]", path, s);
@@ -43,6 +43,10 @@ static ebb_status read_op(ebb_report_maker *m, const ebb_json *json, const char 
         return ebb_fail(m->env, EBB_BAD_INPUT, "%s: op is %lld, but step %u of the plan runs op %u", where,
                         (long long)op, s, m->steps[s].op);
     if (status == EBB_OK) status = ebb_json_i64(m->env, json, where, "median_ns", 0, INT64_MAX, NULL, ns);
+    *bytes = -1;
+    bool present = false;
+    if (status == EBB_OK)
+        status = ebb_json_i64(m->env, json, where, "bytes", 0, INT64_MAX, &present, bytes);
     if (status == EBB_OK && !ebb_add_i64(*sum, *ns, sum))
         return ebb_fail(m->env, EBB_BAD_INPUT, "%s: the times' sum is no 64-bit integer", where);
     return status;
@@ -53,15 +57,17 @@ static ebb_status read_ops(ebb_report_maker *m, const ebb_json *json, const char
     size_t n = 0;
     bool present = false;
     ebb_status status = ebb_json_array(m->env, json, path, "profile", &present, &steps, &n);
-    if (status != EBB_OK || !present) return status;
+    if (status != EBB_OK || !present || n == 0) return status; /* 0: nothing was run */
     if (n != m->report->n_steps)
         return ebb_fail(m->env, EBB_BAD_INPUT, "%s: profile has %zu steps, but the plan has %u", path, n,
                         m->report->n_steps);
     int64_t *times = EBB_NEW(&m->report->arena, int64_t, n);
-    if (times == NULL) return EBB_NO_MEMORY;
+    int64_t *bytes = EBB_NEW(&m->report->arena, int64_t, n);
+    if (!times || !bytes) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < n && status == EBB_OK; s++)
-        status = read_op(m, ebb_json_at(steps, s), path, s, &times[s]);
+        status = read_op(m, ebb_json_at(steps, s), path, s, &times[s], &bytes[s]);
     m->report->measured.op_ns = times;
+    m->report->measured.op_bytes = bytes;
     return status;
 }
 
@@ -86,6 +92,7 @@ static ebb_status sum_ops(ebb_report_maker *m) {
         row->name = step->name;
         row->kind = step->kind;
         row->n_runs++;
+        row->bytes = out->op_bytes[s];
         row->predicted_ns += step->time_ns;
         row->measured_ns += out->op_ns[s];
     }

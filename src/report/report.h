@@ -156,6 +156,7 @@ typedef struct ebb_report_timed {
     ebb_id op;
     const char *name, *kind;
     uint32_t n_runs; /* steps */
+    int64_t bytes;   /* of one run's operands; -1: not told */
     int64_t predicted_ns, measured_ns;
 } ebb_report_timed;
 
@@ -164,7 +165,8 @@ typedef struct ebb_report_measured {
     int64_t planned_bytes, allocated_bytes, process_peak_bytes;
     int64_t mean_step_ns, best_step_ns, n_steps;
     const int64_t *op_ns;          /* [report's n_steps]; NULL: the run was not profiled */
-    int64_t ops_ns;                /* their sum */
+    const int64_t *op_bytes;       /* likewise; -1: not told */
+    int64_t ops_ns;                /* sum of op_ns */
     const ebb_report_timed *timed; /* furthest from its prediction first, then by op */
     uint32_t n_timed;
 } ebb_report_measured;

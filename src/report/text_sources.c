@@ -43,13 +43,15 @@ static void print_timed(ebb_text *out, const ebb_report *r) {
     const ebb_report_measured *m = &r->measured;
     uint32_t n = m->n_timed < MAX_ROWS ? m->n_timed : MAX_ROWS;
     if (m->op_ns == NULL) return;
-    ebb_text_add(out,
-                 "\nMeasured ops: %u of %u, furthest from prediction first\n\n%4s  %12s  %12s  %10s  %s\n",
-                 n, m->n_timed, "runs", "predicted", "measured", "change", "op");
+    ebb_text_add(
+        out,
+        "\nMeasured ops: %u of %u, furthest from prediction first\n\n%4s  %12s  %12s  %12s  %10s  %s\n", n,
+        m->n_timed, "runs", "bytes", "predicted", "measured", "change", "op");
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_timed *row = &m->timed[i];
-        ebb_text_add(out, "%4u  %12s  %12s  %10s  %s\n", row->n_runs, ebb_word_time(row->predicted_ns).text,
-                     ebb_word_time(row->measured_ns).text,
+        ebb_text_add(out, "%4u  %12s  %12s  %12s  %10s  %s\n", row->n_runs,
+                     row->bytes < 0 ? "-" : ebb_word_bytes(row->bytes).text,
+                     ebb_word_time(row->predicted_ns).text, ebb_word_time(row->measured_ns).text,
                      ebb_word_change(row->measured_ns, row->predicted_ns).text, row->name);
     }
 }

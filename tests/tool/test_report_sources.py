@@ -209,7 +209,7 @@ def profiled_run(t):
     run = t.json("run", "small.ebb", "--steps", "1")
     t.ebb_run("plan", "small.ebb", "-o", "plan.json")
     steps = json.loads((t.folder / "plan.json").read_text())["steps"]
-    run["profile"] = [{"op": step["op"], "median_ns": 100 * (i * i % 7) + i} for i, step in enumerate(steps)]
+    run["profile"] = [{"op": step["op"], "bytes": 4096 * step["op"] + 1, "median_ns": 100 * (i * i % 7) + i} for i, step in enumerate(steps)]
     (t.folder / "run.json").write_text(json.dumps(run))
     return run
 
@@ -228,14 +228,15 @@ def every_view_shows_the_times_of_ops(t):
     apart = [abs(row["measured_ns"] - row["predicted_ns"]) for row in measured["ops"]]
     equal(apart, sorted(apart, reverse=True), "order")
     plain, marked, page = columns_of(view(t, *given)), markdown_rows(view(t, *given, "--markdown")), check_page(view(t, *given, "--html"))
-    rows = [[row["name"], str(row["n_runs"]), time_word(row["predicted_ns"]), time_word(row["measured_ns"]),
+    equal([row["bytes"] for row in measured["ops"]], [4096 * row["op"] + 1 for row in measured["ops"]], "bytes of a run")
+    rows = [[row["name"], str(row["n_runs"]), bytes_word(row["bytes"]), time_word(row["predicted_ns"]), time_word(row["measured_ns"]),
              change_word(row["measured_ns"], row["predicted_ns"])] for row in measured["ops"]]
     for row in rows[:20]:
         holds(row in marked, f"markdown: {row}")
         holds(row[1:] + row[:1] in plain, f"text: {row}")
     table = [[cell[1] for cell in row] for row in page.rows("measured")]
     for row in rows:
-        holds(any([cells[0], *cells[2:5], cells[-1]] == row for cells in table), f"page: {row}")
+        holds(any([cells[0], *cells[2:6], cells[-1]] == row for cells in table), f"page: {row}")
     total = ["ops, sum", time_word(report["verdict"]["time_ns"]), time_word(measured["ops_ns"]),
              change_word(measured["ops_ns"], report["verdict"]["time_ns"])]
     for name, table in (("text", plain), ("markdown", marked), ("page", table)):
