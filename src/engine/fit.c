@@ -31,6 +31,7 @@ typedef struct fitter {
     ebb_compiled best; /* of the largest size that fits so far */
     int64_t best_size;
     int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
+    EBB_ARRAY(ebb_fit_try) tried; /* moved into the result at the end */
 } fitter;
 
 static bool acceptable(const fitter *f, const ebb_plan *plan, int64_t *total_bytes) {
@@ -49,6 +50,13 @@ static void note_work(fitter *f, const ebb_compiled *compiled) {
     f->search_work = ebb_max_i64(f->search_work, work);
 }
 
+static ebb_status note_try(fitter *f, int64_t size, const ebb_plan *plan) {
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    ebb_fit_try row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
+    return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
+}
+
 /* Compiles at this size; *fits tells, and then f->best is it. EBB_INTERRUPTED: likewise, if there was a
  * plan.
  */
@@ -65,6 +73,7 @@ static ebb_status try_size(fitter *f, int64_t size, bool *fits, int64_t *total_b
     if (status == EBB_OVER_BUDGET) return EBB_OK;
     if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
     *fits = compiled.plan && acceptable(f, compiled.plan, total_bytes);
+    if (compiled.plan && status == EBB_OK) status = note_try(f, size, compiled.plan);
     if (!*fits) {
         ebb_compiled_deinit(f->env, &compiled);
         return status;
@@ -216,6 +225,11 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
         f.backend->api->destroy(f.backend);
     }
     ebb_arena_deinit(&arena);
+    if (result) {
+        result->tried = f.tried.at;
+        result->n_tried = (uint32_t)f.tried.n;
+        result->max_tried = (uint32_t)f.tried.cap;
+    }
     if (status == EBB_OK || status == EBB_INTERRUPTED)
         *out = result;
     else
@@ -226,5 +240,6 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
 void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
+    ebb_cfree(env, result->tried, result->max_tried, sizeof(*result->tried));
     ebb_cfree(env, result, 1, sizeof(*result));
 }

@@ -106,8 +106,13 @@ static void print_search(ebb_json_out *json, const ebb_log_search *search, const
                                           [EBB_METHOD_BUDGET] = "budget",
                                           [EBB_METHOD_MEGENGINE] = "megengine",
                                           [EBB_METHOD_LEAST] = "least"};
+    static const char *const hows[] = {[EBB_HOW_SEEDS] = "seeds",
+                                       [EBB_HOW_GENETIC] = "genetic",
+                                       [EBB_HOW_EVERY] = "every",
+                                       [EBB_HOW_CUTS] = "cuts"};
     ebb_json_begin(json, NULL, '{', true);
     ebb_json_put_text(json, "method", methods[search->method]);
+    ebb_json_put_text(json, "how", hows[search->how]);
     if (search->method == EBB_METHOD_BUDGET)
         ebb_json_put_i64(json, "limit_bytes", search->limit_bytes);
     else

@@ -48,18 +48,17 @@ static void print_categories(ebb_text *out, const ebb_report *r) {
                  r->peak_step);
     for (int c = 0; c < EBB_N_CATEGORIES; c++) {
         if (r->most_bytes[c] == 0) continue;
-        ebb_text_add(
-            out,
-            "<tr data-key=\"%s\"><th scope=\"row\">%s</th><td class=\"n\" data-n=\"%lld\">%lld</td><td "
-            "class=\"n\" data-n=\"%lld\">%s</td><td class=\"n\" data-n=\"%lld\">%s</td><td>%s</td></tr>\n",
-            ebb_category_name((ebb_category)c), ebb_category_name((ebb_category)c),
-            (long long)peak->bytes[c], (long long)peak->bytes[c], (long long)peak->bytes[c],
-            ebb_word_bytes(peak->bytes[c]).text, (long long)r->most_bytes[c],
-            ebb_word_bytes(r->most_bytes[c]).text, ebb_category_about((ebb_category)c));
+        ebb_text_add(out,
+                     "<tr data-key=\"%s\"><th scope=\"row\">%s</th><td data-n=\"%lld\">%lld</td><td "
+                     "data-n=\"%lld\">%s</td><td data-n=\"%lld\">%s</td><td>%s</td></tr>\n",
+                     ebb_category_name((ebb_category)c), ebb_category_name((ebb_category)c),
+                     (long long)peak->bytes[c], (long long)peak->bytes[c], (long long)peak->bytes[c],
+                     ebb_word_bytes(peak->bytes[c]).text, (long long)r->most_bytes[c],
+                     ebb_word_bytes(r->most_bytes[c]).text, ebb_category_about((ebb_category)c));
     }
     ebb_text_add(
         out,
-        "</tbody>\n<tfoot><tr data-key=\"live\"><th scope=\"row\">live</th><td class=\"n\" data-n=\"%lld\">"
+        "</tbody>\n<tfoot><tr data-key=\"live\"><th scope=\"row\">live</th><td data-n=\"%lld\">"
         "%lld</td><td class=\"n\">%s</td><td></td><td></td></tr></tfoot>\n</table>\n</div>\n</section>\n",
         (long long)peak->live_bytes, (long long)peak->live_bytes, ebb_word_bytes(peak->live_bytes).text);
 }

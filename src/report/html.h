@@ -23,6 +23,8 @@ void ebb_html_end(ebb_text *out);
 void ebb_html_table(ebb_text *out, const char *id, const char *title, const char *caption,
                     const char *const *columns, uint32_t numbers);
 void ebb_html_table_end(ebb_text *out);
+const char *ebb_html_others(uint32_t n,
+                            uint32_t of); /* of a caption: where the rest is; "" when there is none */
 void ebb_html_name(ebb_text *out, const char *name);          /* a cell */
 void ebb_html_n(ebb_text *out, int64_t n, const char *words); /* a cell that is sorted by n */
 

@@ -1,7 +1,7 @@
 /* html_batches: what each size needs in each mode, and the devices' lines. */
 #include "report/html.h"
 
-enum { WIDTH = 12000, HEIGHT = 4600 };
+enum { WIDTH = 12000, HEIGHT = 4600, WITHIN = EBB_N_BATCH_MODES - 1 };
 
 /* Classes of lines and marks; "within" is the mode "budget", which is also a line's class. */
 static const struct style {
@@ -14,17 +14,25 @@ static const struct style {
     {"within", "least added time within the budget", EBB_MARK_DIAMOND},
 };
 
-static void print_line(ebb_text *out, const ebb_report *r, const ebb_chart *c, uint32_t mode) {
+/* One line a mode; within a budget, one for each of them. device -1: any. */
+static void print_line(ebb_text *out, const ebb_report *r, const ebb_chart *c, uint32_t mode,
+                       int64_t device) {
     bool begun = false;
-    ebb_text_add(out, "<path class=\"mode %s\" d=\"", styles[mode].class);
     for (uint32_t i = 0; i < r->n_batches; i++) {
         const ebb_report_batch *row = &r->batches[i];
-        if (row->mode != mode) continue;
+        if (row->mode != mode || (device >= 0 && row->budget_bytes != device)) continue;
+        if (!begun) ebb_text_add(out, "<path class=\"mode %s\" d=\"", styles[mode].class);
         ebb_text_add(out, "%s%d %d", begun ? "L" : "M", ebb_chart_x(c, (double)row->batch),
                      ebb_chart_y(c, (double)row->total_bytes));
         begun = true;
     }
-    ebb_text_add(out, begun ? "\"/>\n" : "M0 0\"/>\n");
+    if (begun) ebb_text_add(out, "\"/>\n");
+}
+
+static void print_lines(ebb_text *out, const ebb_report *r, const ebb_chart *c) {
+    for (uint32_t mode = 0; mode < EBB_N_BATCH_MODES; mode++)
+        if (mode != WITHIN) print_line(out, r, c, mode, -1);
+    for (uint32_t i = 0; i < r->n_devices; i++) print_line(out, r, c, WITHIN, r->devices[i]);
 }
 
 static void print_marks(ebb_text *out, const ebb_report *r, const ebb_chart *c) {
@@ -53,7 +61,7 @@ static void print_chart(ebb_text *out, const ebb_report *r) {
     ebb_chart_begin(out, &c, "Batch against total bytes for each memory mode, with the devices as lines");
     for (uint32_t i = 0; i < r->n_devices; i++)
         ebb_chart_level(out, &c, "budget", (double)r->devices[i], ebb_word_bytes(r->devices[i]).text);
-    for (uint32_t mode = 0; mode < EBB_N_BATCH_MODES; mode++) print_line(out, r, &c, mode);
+    print_lines(out, r, &c);
     print_marks(out, r, &c);
     ebb_text_add(
         out, "</svg>\n<figcaption>Dashed lines across: the devices' bytes. Marks: sizes that ebb fit "

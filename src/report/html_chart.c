@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { LEFT = 900, RIGHT = 200, TOP = 150, BOTTOM = 450, MOST_TICKS = 6 };
+enum { LEFT = 900, RIGHT = 330, TOP = 150, BOTTOM = 450, MOST_TICKS = 6 };
 
 int ebb_chart_x(const ebb_chart *c, double x) {
     double share = (x - c->x.from) / (c->x.to - c->x.from);

@@ -136,7 +136,7 @@ static void print_figures(ebb_text *out, const ebb_report *r, const ebb_card *ca
         const ebb_card_row *row = &card->rows[i];
         ebb_text_add(out, "<tr data-key=\"%s\"><th scope=\"row\">%s</th>", row->key, row->name);
         if (row->present)
-            ebb_text_add(out, "<td class=\"n\" data-n=\"%lld\">%lld</td>", (long long)row->figure,
+            ebb_text_add(out, "<td data-n=\"%lld\">%lld</td>", (long long)row->figure,
                          (long long)row->figure);
         else
             ebb_text_add(out, "<td class=\"n\">-</td>");

@@ -23,8 +23,8 @@ static void print_total(ebb_text *out, const ebb_report *r) {
 }
 
 static void print_ops(ebb_text *out, const ebb_report *r) {
-    static const char *const columns[] = {"op",       "kind",  "runs",   "bytes a run", "predicted",
-                                          "measured", "apart", "change", NULL};
+    static const char *const columns[] = {"op",        "kind",     "runs",   "bytes a run",
+                                          "predicted", "measured", "change", NULL};
     const ebb_report_measured *m = &r->measured;
     uint32_t n = m->n_timed < EBB_HTML_MAX_ROWS ? m->n_timed : EBB_HTML_MAX_ROWS;
     char caption[160];
@@ -33,15 +33,14 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
             out, "<p class=\"faint\">The run was not profiled: there are no times of single ops.</p>\n");
         return;
     }
-    (void)snprintf(caption, sizeof caption,
-                   "%u of %u ops, furthest from its prediction first; the others are in ebb report --json.",
-                   n, m->n_timed);
+    (void)snprintf(caption, sizeof caption, "%u of %u ops, furthest from its prediction first.%s", n,
+                   m->n_timed, ebb_html_others(n, m->n_timed));
     ebb_text_add(out, "<h3>For each op</h3>\n<div class=\"wide tall\" tabindex=\"0\" role=\"region\" "
                       "aria-label=\"Measured ops\">\n");
-    ebb_html_rows(out, caption, columns, 0xFC);
+    ebb_html_rows(out, caption, columns, 0x7C);
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_timed *row = &m->timed[i];
-        ebb_text_add(out, "<tr data-op=\"%u\">", row->op);
+        ebb_text_add(out, "<tr>");
         ebb_html_name(out, row->name);
         ebb_text_add(out, "<td><bdi>");
         ebb_html_put(out, row->kind);
@@ -51,9 +50,8 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
         ebb_html_n(out, row->predicted_ns, ebb_word_time(row->predicted_ns).text);
         ebb_html_n(out, row->measured_ns, ebb_word_time(row->measured_ns).text);
         ebb_html_n(out, row->measured_ns - row->predicted_ns,
-                   ebb_word_time(row->measured_ns - row->predicted_ns).text);
-        ebb_text_add(out, "<td class=\"n\">%s</td></tr>\n",
-                     ebb_word_change(row->measured_ns, row->predicted_ns).text);
+                   ebb_word_change(row->measured_ns, row->predicted_ns).text);
+        ebb_text_add(out, "</tr>\n");
     }
     ebb_text_add(out, "</tbody>\n</table>\n</div>\n");
 }

@@ -23,6 +23,10 @@ void ebb_html_table(ebb_text *out, const char *id, const char *title, const char
     ebb_html_rows(out, caption, columns, numbers);
 }
 
+const char *ebb_html_others(uint32_t n, uint32_t of) {
+    return n < of ? " The others are in ebb report --json." : "";
+}
+
 void ebb_html_table_end(ebb_text *out) {
     ebb_text_add(out, "</tbody>\n</table>\n</div>\n</section>\n");
 }
@@ -34,11 +38,11 @@ void ebb_html_name(ebb_text *out, const char *name) {
 }
 
 void ebb_html_n(ebb_text *out, int64_t n, const char *words) {
-    ebb_text_add(out, "<td class=\"n\" data-n=\"%lld\">%s</td>", (long long)n, words);
+    ebb_text_add(out, "<td data-n=\"%lld\">%s</td>", (long long)n, words);
 }
 
 void ebb_html_count(ebb_text *out, int64_t n) {
-    ebb_text_add(out, "<td class=\"n\" data-n=\"%lld\">%lld</td>", (long long)n, (long long)n);
+    ebb_text_add(out, "<td data-n=\"%lld\">%lld</td>", (long long)n, (long long)n);
 }
 
 static void print_alive(ebb_text *out, const ebb_report *r) {
@@ -46,8 +50,8 @@ static void print_alive(ebb_text *out, const ebb_report *r) {
                                           "if dropped, peak", "for",   "why not",  NULL};
     uint32_t n = r->n_alive < EBB_HTML_MAX_ROWS ? r->n_alive : EBB_HTML_MAX_ROWS;
     char caption[160];
-    (void)snprintf(caption, sizeof caption, "%u of %u, largest first; the others are in ebb report --json.",
-                   n, r->n_alive);
+    (void)snprintf(caption, sizeof caption, "%u of %u, largest first.%s", n, r->n_alive,
+                   ebb_html_others(n, r->n_alive));
     ebb_html_table(out, "alive", "Alive at the peak", caption, columns, 0x7A);
     for (uint32_t i = 0; i < n; i++) {
         const ebb_report_alive *row = &r->alive[i];
@@ -56,9 +60,9 @@ static void print_alive(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out, "<tr data-tensor=\"%u\">", row->buffer);
         ebb_html_name(out, life->name);
         ebb_html_n(out, row->held_bytes, ebb_word_bytes(row->held_bytes).text);
-        ebb_text_add(
-            out, "<td>%s</td><td class=\"n\" data-n=\"%u\">%u</td><td class=\"n\" data-n=\"%u\">%u</td>",
-            ebb_category_name(life->category), life->lower, life->lower, life->until - 1, life->until - 1);
+        ebb_text_add(out, "<td>%s</td><td data-n=\"%u\">%u</td><td data-n=\"%u\">%u</td>",
+                     ebb_category_name(life->category), life->lower, life->lower, life->until - 1,
+                     life->until - 1);
         ebb_html_n(out, can ? row->drop_peak_bytes : r->peak_bytes,
                    can ? ebb_word_bytes(row->drop_peak_bytes).text : "");
         ebb_html_n(out, can ? row->drop_ns : -1, can ? ebb_word_time(row->drop_ns).text : "");
@@ -86,12 +90,11 @@ static void print_again(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out, "</bdi></td>");
         ebb_html_n(out, row->saved_bytes, ebb_word_bytes(row->saved_bytes).text);
         ebb_html_n(out, row->saved_peak, ebb_word_bytes(row->saved_peak).text);
-        ebb_text_add(out, "<td class=\"n\" data-n=\"%u\">%u</td>", row->n_runs, row->n_runs);
+        ebb_text_add(out, "<td data-n=\"%u\">%u</td>", row->n_runs, row->n_runs);
         ebb_html_n(out, row->added_ns, ebb_word_time(row->added_ns).text);
         ebb_html_n(out, row->bytes_per_ms, ebb_word_rate(row->bytes_per_ms).text);
-        ebb_text_add(out,
-                     "<td class=\"n\" data-n=\"%u\">%u</td><td class=\"n\" data-n=\"%u\">%u</td></tr>\n",
-                     row->gap_lower, row->gap_lower, row->gap_upper, row->gap_upper);
+        ebb_text_add(out, "<td data-n=\"%u\">%u</td><td data-n=\"%u\">%u</td></tr>\n", row->gap_lower,
+                     row->gap_lower, row->gap_upper, row->gap_upper);
     }
     ebb_html_table_end(out);
 }

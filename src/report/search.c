@@ -11,6 +11,7 @@ typedef struct reader {
     const char *path;
     char place[320];
     ebb_report_search *out;
+    bool genetic, every, cuts;          /* ran in one of the searches */
     EBB_ARRAY(ebb_report_round) rounds; /* of the env, copied into the report at the end */
     EBB_ARRAY(ebb_report_point) points;
 } reader;
@@ -127,13 +128,18 @@ static ebb_status read_search(reader *x, const ebb_json *json, uint32_t k) {
     ebb_report_search *out = x->out;
     int64_t before = out->n_scored, scored = 0, left_out = 0;
     bool limited = false;
+    const char *how = NULL;
     (void)snprintf(x->place, sizeof x->place, "%.256s: searches[%u]", x->path, k);
-    ebb_status status = number(x, json, "n_scored", &scored);
+    ebb_status status = ebb_json_text(x->m->env, json, x->place, "how", NULL, &how);
+    if (status == EBB_OK) status = number(x, json, "n_scored", &scored);
     if (status == EBB_OK) status = number(x, json, "n_left_out", &left_out);
     if (status == EBB_OK)
         status = ebb_json_i64(x->m->env, json, x->place, "limit_bytes", -1, INT64_MAX, &limited,
                               &out->limit_bytes);
     if (status != EBB_OK) return status;
+    x->genetic = x->genetic || strcmp(how, "genetic") == 0;
+    x->every = x->every || strcmp(how, "every") == 0;
+    x->cuts = x->cuts || strcmp(how, "cuts") == 0;
     if (!ebb_add_i64(before, scored, &out->n_scored) ||
         !ebb_add_i64(out->n_left_out, left_out, &out->n_left_out))
         return ebb_fail(x->m->env, EBB_BAD_INPUT, "%s: the sum of candidates is no 64-bit integer",
@@ -171,11 +177,18 @@ static ebb_status keep_lists(reader *x) {
 }
 
 /* Said outright: which search ran, or that none did. */
-static const char *tell(const ebb_report_search *out) {
-    bool budget = strcmp(out->mode, "budget") == 0;
-    if (out->n_searches == 0) return budget ? "none: it fits without recomputation" : "none in this mode";
-    if (!budget && out->genetic_nr_iter == 0) return "genetic search off: thresholds only";
-    return out->genetic_nr_iter > 0 ? "genetic search on" : "genetic search on, its default effort";
+static const char *tell(const reader *x) {
+    const ebb_report_search *out = x->out;
+    if (out->n_searches == 0)
+        return strcmp(out->mode, "budget") == 0 ? "none: it fits without recomputation"
+                                                : "none in this mode";
+    if (x->cuts)
+        return out->genetic_nr_iter > 0 ? "thresholds, then the genetic search"
+                                        : "genetic search off: thresholds only";
+    if (x->genetic)
+        return out->genetic_nr_iter > 0 ? "genetic search on" : "genetic search on, generations by effort";
+    return x->every ? "genetic search off: every candidate was tried"
+                    : "genetic search off: a seed is the answer";
 }
 
 static ebb_status read_log(reader *x, const ebb_json *json) {
@@ -191,7 +204,7 @@ static ebb_status read_log(reader *x, const ebb_json *json) {
     if (status == EBB_OK) status = keep_lists(x);
     if (status != EBB_OK) return status;
     x->out->n_searches = (uint32_t)n;
-    x->out->about = tell(x->out);
+    x->out->about = tell(x);
     x->out->present = true;
     return EBB_OK;
 }

@@ -16,6 +16,10 @@ static ebb_log_search *last(ebb_select_log *log) {
     return &log->searches.at[log->searches.n - 1];
 }
 
+void ebb_log_ran(ebb_search *s, ebb_log_how how) {
+    if (s->log && !s->log->failed) last(s->log)->how = how;
+}
+
 void ebb_log_point_add(ebb_search *s, const ebb_worth *worth) {
     ebb_select_log *log = s->log;
     if (!log || log->failed || worth->excess_bytes == INT64_MAX) return;

@@ -56,6 +56,7 @@ int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b);
 /* ---- the log: nothing without one ------------------------------------------------------------------- */
 
 void ebb_log_begin(ebb_search *search, ebb_method method);
+void ebb_log_ran(ebb_search *search, ebb_log_how how);
 void ebb_log_point_add(ebb_search *search, const ebb_worth *worth);
 /* The best so far; nothing when no candidate was scored since the last round's end. */
 void ebb_log_round_end(ebb_search *search);

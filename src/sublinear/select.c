@@ -193,6 +193,7 @@ void ebb_selection_destroy(ebb_selection *selection) {
 static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if (request->method == EBB_METHOD_MEGENGINE || request->method == EBB_METHOD_NONE) {
         ebb_search_offer_genes(s, s->space->base_genes);
+        ebb_log_ran(s, EBB_HOW_CUTS);
         return request->method == EBB_METHOD_NONE ? EBB_OK : ebb_select_megengine(s, request);
     }
     ebb_status status = ebb_seed_pool(s, request);
@@ -202,9 +203,10 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
      * answer. */
     const ebb_worth *best = &s->members[0].best;
     if (best->excess_bytes == 0 && best->time_ns <= s->space->base_time_ns && !s->any_choice) return EBB_OK;
+    bool every = request->without == 0 && ebb_select_exact_applies(s, request);
+    ebb_log_ran(s, every ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
     if (request->without & EBB_WITHOUT_ANNEALING) return ebb_select_plain(s, request);
-    return request->without == 0 && ebb_select_exact_applies(s, request) ? ebb_select_exact(s, request)
-                                                                         : ebb_select_genetic(s, request);
+    return every ? ebb_select_exact(s, request) : ebb_select_genetic(s, request);
 }
 
 static ebb_status select_by_method(ebb_search *s, const ebb_select_request *request, ebb_selection **out) {

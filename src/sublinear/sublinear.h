@@ -65,8 +65,16 @@ typedef struct ebb_log_round {
     int64_t peak_bytes, time_ns; /* of the best so far */
     bool fits;                   /* within the limit of a search that has one */
 } ebb_log_round;
+/* What ran after the seeds. */
+typedef enum ebb_log_how {
+    EBB_HOW_SEEDS,   /* nothing: the best seed was the answer */
+    EBB_HOW_GENETIC, /* generations */
+    EBB_HOW_EVERY,   /* every candidate of a small space */
+    EBB_HOW_CUTS,    /* MegEngine's thresholds, and its generations if they were asked for */
+} ebb_log_how;
 typedef struct ebb_log_search {
     ebb_method method;
+    ebb_log_how how;
     int64_t limit_bytes; /* of the peak; BUDGET only */
     int64_t effort, n_scored;
     uint32_t n_rounds, n_points; /* its own, which follow those of the searches before */

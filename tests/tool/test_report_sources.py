@@ -10,7 +10,7 @@ import sys
 
 import harness
 from harness import Case
-from models import changed, text
+from models import chain, changed, text
 from report_page import (HOSTILE, MIB, Page, bytes_word, check_page, hostile_plan, is_plain, plan_file, shown, tight_plan, time_word,
                          view)
 from tester import equal, holds, main
@@ -94,6 +94,16 @@ def without_a_search_the_log_says_so(t):
     t.ebb_run("plan", "conv.ebb", "--budget", "1GiB", "--optimizer", "sgd", "-o", "plan.json", "--log", "search.json")
     holds(t.json("report", "plan.json", "--search", "search.json")["search"]["about"].startswith(("none: it fits", "genetic search on")),
           "about")
+
+
+def how_each_search_went_is_told(t):
+    for graph, budget, how, about in [(chain(n=4), 0.9, ["every"], "genetic search off: every candidate was tried"),
+                                      (chain(n=60), 0.5, ["genetic"], "genetic search on, generations by effort")]:
+        total = plan_file(t, graph)["total_bytes"]
+        t.ebb_run("plan", "graph.json", "--budget", str(int(total * budget)), "-o", "plan.json", "--log", "search.json", "--effort", "70000")
+        log = json.loads((t.folder / "search.json").read_text())
+        equal(sorted({search["how"] for search in log["searches"]}), how, "how")
+        equal(t.json("report", "plan.json", "--search", "search.json")["search"]["about"], about)
 
 
 def a_cached_plan_is_searched_again_for_its_log(t):
@@ -201,6 +211,12 @@ def a_fit_of_the_command_itself_is_taken(t):
     report = t.json("report", "plan.json", "--fit", "fit.json")
     equal({(r["mode"], r["batch"], r["total_bytes"]) for r in report["batches"] if r["answer"]},
           {(r["mode"], r["batch"], r["total_bytes"]) for r in fit["rows"] if r["batch"]})
+    equal({(r["mode"], r["batch"]) for r in report["batches"]},
+          {(r["mode"], r["batch"]) for r in fit["rows"] + fit["tried"] if r["batch"]}, "sizes that were tried")
+    for row in fit["rows"][:2]:
+        tries = {r["batch"]: r["total_bytes"] for r in fit["tried"] if r["mode"] == row["mode"]}
+        equal(tries[row["batch"]], row["total_bytes"], f"{row['mode']}: the answer was tried")
+        holds(tries[row["batch"] + 1] > fit["budget_bytes"], f"{row['mode']}: the next size was tried in vain")
     check_page(view(t, "--fit", "fit.json", "--html"))
 
 
@@ -305,6 +321,7 @@ TESTS = [
     a_log_tells_what_was_asked_and_what_came_of_it,
     a_log_of_megengines_search_has_its_points_and_one_round,
     without_a_search_the_log_says_so,
+    how_each_search_went_is_told,
     a_cached_plan_is_searched_again_for_its_log,
     the_report_holds_the_log_and_its_front,
     every_view_shows_the_search_alike,
