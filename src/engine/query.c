@@ -44,10 +44,12 @@ static ebb_status query_all(ebb_env *env, ebb_pdraft *draft, const ebb_graph *gr
     if (!(draft->name = ebb_arena_text(&draft->arena, graph->name))) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < graph->n_values; v++) {
         const ebb_value *value = &graph->values[v];
+        char shape[EBB_TYPE_TEXT];
         ebb_pvalue to = {.name = ebb_arena_text(&draft->arena, value->name),
+                         .shape = ebb_arena_text(&draft->arena, ebb_type_text(&value->type, shape)),
                          .bytes = ebb_type_bytes(&value->type),
                          .role = value->role};
-        if (!to.name || !EBB_PUSH(env, &draft->values, to)) return EBB_NO_MEMORY;
+        if (!to.name || !to.shape || !EBB_PUSH(env, &draft->values, to)) return EBB_NO_MEMORY;
     }
     ebb_type *types = EBB_NEW(&draft->arena, ebb_type, EBB_MAX_OPERANDS + EBB_MAX_RESULTS);
     if (!types) return EBB_NO_MEMORY;

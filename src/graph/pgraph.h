@@ -38,6 +38,7 @@ static inline bool ebb_role_persistent(ebb_role r) {
 
 typedef struct ebb_pvalue {
     const char *name;
+    const char *shape; /* "f32[32,64,56,56]", for people alone: nothing is computed from it. NULL: not told */
     int64_t bytes; /* >= 0; 0 is a control edge and owns nothing */
     ebb_role role;
     ebb_id producer; /* op, or EBB_NONE when given */

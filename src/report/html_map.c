@@ -5,6 +5,7 @@
  * others are counted into cells, so that the page stays small however large the plan is. */
 #include "report/html.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HEIGHT = 5000, CELL = 100, CELLS_X = EBB_HTML_WIDTH / CELL, CELLS_Y = HEIGHT / CELL, MAX_CHAIN = 6 };
@@ -89,6 +90,20 @@ static void print_chain(ebb_text *out, const map *m, ebb_id b) {
     if (at != EBB_NONE) ebb_text_add(out, " > …");
 }
 
+/* Shape and layer, as far as they are known: a layer is a name up to its last dot. */
+static void print_kin(ebb_text *out, const ebb_report_life *life) {
+    const char *dot = strrchr(life->name, '.');
+    if (life->shape[0] != '\0') {
+        ebb_text_add(out, "\nshape ");
+        ebb_html_put(out, life->shape);
+    }
+    if (dot == NULL || dot == life->name) return;
+    char layer[(EBB_NAME_CODES + 2) * 4];
+    (void)snprintf(layer, sizeof layer, "%.*s", (int)(dot - life->name), life->name);
+    ebb_text_add(out, "\nlayer ");
+    ebb_html_put(out, layer);
+}
+
 static void print_title(ebb_text *out, const map *m, const box *x) {
     const ebb_report *r = m->r;
     if (x->id >= r->n_lives) {
@@ -101,12 +116,17 @@ static void print_title(ebb_text *out, const map *m, const box *x) {
     ebb_html_put(out, life->name);
     ebb_text_add(out, "\n%s, %s at %lld", ebb_category_name(life->category), ebb_word_bytes(x->bytes).text,
                  (long long)x->start);
-    ebb_text_add(out, "\nowns them in steps %u to %u", x->lower, x->upper - 1);
+    print_kin(out, life);
+    ebb_text_add(out, "\nborn in step %u, last used in step %u; owns its bytes in steps %u to %u\n",
+                 life->lower,
+                 life->upper > life->lower ? life->upper - 1 : life->lower, x->lower, x->upper - 1);
     if (life->writer != EBB_NONE) {
-        ebb_text_add(out, "; made by ");
+        ebb_text_add(out, "made by ");
         ebb_html_put(out, r->steps[life->writer].name);
+        ebb_text_add(out, " (");
+        ebb_html_put(out, r->steps[life->writer].kind);
+        ebb_text_add(out, ")\n");
     }
-    ebb_text_add(out, "\n");
     ebb_report_why(out, r, x->id);
     print_chain(out, m, x->id);
 }

@@ -94,6 +94,10 @@ static void print_life(ebb_json_out *json, const ebb_report *r, ebb_id b, ebb_te
     ebb_json_put_i64(json, "id", b);
     ebb_json_put_i64(json, "value", life->value);
     ebb_json_put_text(json, "name", life->name);
+    if (life->shape[0] != '\0')
+        ebb_json_put_text(json, "shape", life->shape);
+    else
+        ebb_json_put_null(json, "shape");
     ebb_json_put_text(json, "role", ebb_role_name(life->role));
     ebb_json_put_text(json, "category", ebb_category_name(life->category));
     ebb_json_put_text(json, "fate", ebb_fate_name(life->fate));

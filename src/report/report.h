@@ -89,7 +89,8 @@ typedef struct ebb_report_step {
 /* One life of one value: a buffer of the plan, at the same index. */
 typedef struct ebb_report_life {
     ebb_id value;
-    const char *name; /* of the value */
+    const char *name;  /* of the value */
+    const char *shape; /* "f32[32,64,56,56]"; "" when the graph does not tell */
     ebb_role role;
     ebb_category category;
     ebb_fate fate;

@@ -50,7 +50,7 @@ def tight_plan(t, name="plan.json"):
 def hostile_plan(t):
     graph = chain(n=len(HOSTILE))
     for i, name in enumerate(HOSTILE):
-        graph["values"][i + 1]["name"] = name
+        graph["values"][i + 1]["name"] = graph["values"][i + 1]["shape"] = name
         graph["ops"][i]["name"] = graph["ops"][i]["kind"] = name
     graph["name"] = HOSTILE[0]
     total = plan_file(t, graph)["total_bytes"]

@@ -383,6 +383,25 @@ def layers_lie_on_one_another_up_to_the_live_bytes(t):
         equal(lower, [height(sum(step["bytes"][:k])) for step in report["steps"]], f"lower edge of {name}")
 
 
+def a_tensors_box_tells_what_it_is_and_why_it_is_there(t):
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    plan, report = json.loads((t.folder / "plan.json").read_text()), t.json("report", "plan.json")
+    titles = {text.split("\n")[0]: text.split("\n") for place, text in Page(view(t, "--html")).titles if place.endswith("svg/rect")}
+    tensors = {tensor["name"]: tensor for tensor in report["tensors"]}
+    shapes = {value["name"]: value["shape"] for value in plan["graph"]["values"]}
+    equal(shapes["c1"], "f32[3,33,7,7]")
+    equal({name: tensor["shape"] for name, tensor in tensors.items()}, {name: shapes[name] for name in tensors}, "shapes")
+    for name, kind in (("r1", "relu"), ("c2.weight.grad", "conv2d_wgrad")):
+        tensor, lines = tensors[name], titles[name]
+        step = report["steps"][tensor["writer"]]
+        holds(f"shape {shapes[name]}" in lines, f"{lines}: shape")
+        holds(("layer " + name.rpartition(".")[0] in lines) == ("." in name), f"{lines}: layer")
+        holds(f"born in step {tensor['lower']}, last used in step {tensor['upper'] - 1}; owns its bytes in steps {tensor['lower']} to "
+              f"{tensor['until'] - 1}" in lines, f"{lines}: birth and death")
+        holds(f"made by {step['name']} ({step['kind']})" in lines and step["kind"] == kind, f"{lines}: op")
+        holds(tensor["why"] in lines, f"{lines}: why")
+
+
 def an_in_place_chain_is_named_in_the_drawing(t):
     t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
     titles = [text for place, text in Page(view(t, "--html")).titles]
@@ -458,6 +477,7 @@ TESTS = [
     the_page_shows_the_figures_of_the_json,
     the_pages_drawings_have_a_title_for_every_step_and_tensor,
     layers_lie_on_one_another_up_to_the_live_bytes,
+    a_tensors_box_tells_what_it_is_and_why_it_is_there,
     an_in_place_chain_is_named_in_the_drawing,
     hostile_names_are_inert_in_the_page,
     a_page_of_a_large_plan_stays_small,
