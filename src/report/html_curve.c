@@ -104,6 +104,16 @@ static void print_column(ebb_text *out, const curve *c, uint32_t i) {
     ebb_text_add(out, "</title></rect>\n");
 }
 
+/* A line that is not there must not look like one that does not exist. */
+static void print_off_scale(ebb_text *out, const curve *c) {
+    const ebb_report *r = c->r;
+    if (r->budget_bytes > c->top)
+        ebb_text_add(out, " Above the scale: budget %s.", ebb_word_bytes(r->budget_bytes).text);
+    if (r->baseline_total_bytes > c->top)
+        ebb_text_add(out, " Above the scale: without recomputation %s.",
+                     ebb_word_bytes(r->baseline_total_bytes).text);
+}
+
 static void print_legend(ebb_text *out, const ebb_report *r) {
     ebb_text_add(out, "<ul class=\"legend\">\n");
     for (int k = EBB_N_CATEGORIES; k-- > 0;) {
@@ -143,6 +153,7 @@ void ebb_html_curve(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out,
                      " %u columns for %u steps: each shows the one of its steps with the most live bytes.",
                      c.n, r->n_points);
+    print_off_scale(out, &c);
     ebb_text_add(out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"curve-panel\" role=\"status\" "
                       "hidden></div>\n</div>\n");
     print_legend(out, r);

@@ -117,9 +117,10 @@ static void print_title(ebb_text *out, const map *m, const box *x) {
     ebb_text_add(out, "\n%s, %s at %lld", ebb_category_name(life->category), ebb_word_bytes(x->bytes).text,
                  (long long)x->start);
     print_kin(out, life);
-    ebb_text_add(out, "\nborn in step %u, last used in step %u; owns its bytes in steps %u to %u\n",
-                 life->lower,
-                 life->upper > life->lower ? life->upper - 1 : life->lower, x->lower, x->upper - 1);
+    uint32_t death = life->upper > life->lower ? life->upper - 1 : life->lower;
+    ebb_text_add(out, "\nborn in step %u, last used in step %u", life->lower, death);
+    if (x->upper - 1 != death) ebb_text_add(out, "; owns its bytes until step %u", x->upper - 1);
+    ebb_text_add(out, "\n");
     if (life->writer != EBB_NONE) {
         ebb_text_add(out, "made by ");
         ebb_html_put(out, r->steps[life->writer].name);

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+/* What is near to its prediction is not what one looks for; all of it is in the JSON. */
+enum { MAX_ROWS = 500 };
+
 static void print_total(ebb_text *out, const ebb_report *r) {
     static const char *const columns[] = {"figure", "predicted", "measured", "change", NULL};
     ebb_compared_row rows[EBB_COMPARED_ROWS];
@@ -26,7 +29,7 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
     static const char *const columns[] = {"op",        "kind",     "runs",   "bytes a run",
                                           "predicted", "measured", "change", NULL};
     const ebb_report_measured *m = &r->measured;
-    uint32_t n = m->n_timed < EBB_HTML_MAX_ROWS ? m->n_timed : EBB_HTML_MAX_ROWS;
+    uint32_t n = m->n_timed < MAX_ROWS ? m->n_timed : MAX_ROWS;
     char caption[160];
     if (m->op_ns == NULL) {
         ebb_text_add(

@@ -136,10 +136,6 @@ class Page:
     def move(self, x, y):
         self.send("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
 
-    def click(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
-
     def press(self, key):
         codes = {"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
         text = {"text": "\r"} if key == "Enter" else {}
@@ -152,12 +148,8 @@ class Page:
         return self.evaluate(f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
                              " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
 
-    def picture(self, path, selector=None):
-        """A PNG of the element, or of the window."""
-        clip = {}
-        if selector:
-            box = self.evaluate(f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-                                " return [r.x + scrollX, r.y + scrollY, r.width, r.height]; })()")
-            clip = {"clip": dict(zip(("x", "y", "width", "height"), box), scale=1), "captureBeyondViewport": True}
-        data = self.send("Page.captureScreenshot", {"format": "png", **clip})["data"]
+    def picture(self, path, box):
+        """A PNG of [x, y, width, height] of the whole page."""
+        clip = dict(zip(("x", "y", "width", "height"), box), scale=1)
+        data = self.send("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(data))

@@ -396,8 +396,8 @@ def a_tensors_box_tells_what_it_is_and_why_it_is_there(t):
         step = report["steps"][tensor["writer"]]
         holds(f"shape {shapes[name]}" in lines, f"{lines}: shape")
         holds(("layer " + name.rpartition(".")[0] in lines) == ("." in name), f"{lines}: layer")
-        holds(f"born in step {tensor['lower']}, last used in step {tensor['upper'] - 1}; owns its bytes in steps {tensor['lower']} to "
-              f"{tensor['until'] - 1}" in lines, f"{lines}: birth and death")
+        until = "" if tensor["until"] == tensor["upper"] else f"; owns its bytes until step {tensor['until'] - 1}"
+        holds(f"born in step {tensor['lower']}, last used in step {tensor['upper'] - 1}{until}" in lines, f"{lines}: birth and death")
         holds(f"made by {step['name']} ({step['kind']})" in lines and step["kind"] == kind, f"{lines}: op")
         holds(tensor["why"] in lines, f"{lines}: why")
 
