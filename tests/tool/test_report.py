@@ -383,6 +383,14 @@ def layers_lie_on_one_another_up_to_the_live_bytes(t):
         equal(lower, [height(sum(step["bytes"][:k])) for step in report["steps"]], f"lower edge of {name}")
 
 
+def a_line_above_the_scale_is_told_of(t):
+    t.ebb_run("plan", "chain.json", "--budget", "1GiB", "-o", "plan.json")
+    for args in ([], ["--html"]):
+        words = view(t, *args)
+        holds(re.search(r"[Aa]bove the scale: budget 1\.00 GiB", words), f"{args}: the budget is far above")
+        holds("scale: without recomputation" not in words, f"{args}: the baseline is on the scale")
+
+
 def a_tensors_box_tells_what_it_is_and_why_it_is_there(t):
     t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
     plan, report = json.loads((t.folder / "plan.json").read_text()), t.json("report", "plan.json")
@@ -477,6 +485,7 @@ TESTS = [
     the_page_shows_the_figures_of_the_json,
     the_pages_drawings_have_a_title_for_every_step_and_tensor,
     layers_lie_on_one_another_up_to_the_live_bytes,
+    a_line_above_the_scale_is_told_of,
     a_tensors_box_tells_what_it_is_and_why_it_is_there,
     an_in_place_chain_is_named_in_the_drawing,
     hostile_names_are_inert_in_the_page,

@@ -77,6 +77,7 @@ def a_log_of_megengines_search_has_its_points_and_one_round(t):
     equal((log["mode"], log["dims"], len(log["searches"])), ("sublinear", [], 1))
     search = log["searches"][0]
     equal((search["method"], search["limit_bytes"], len(search["rounds"])), ("megengine", None, 1))
+    equal(search["rounds"][0]["fits"], False, "there is nothing to fit")
     holds(len(search["points"]) > 10, "points")
     report = t.json("report", "plan.json", "--search", "search.json")
     equal(report["search"]["about"], "genetic search off: thresholds only")
