@@ -76,6 +76,7 @@ const tool_flag tool_flags[] = {
      "write the data (JSON, or what a format asks for) to FILE, whole or not at all; - is --json"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
+    {"text", 0, TOOL_SWITCH, AT(text), RP | DF, NULL, 0, 0, NULL, "for a terminal (default, without -o)"},
     {"markdown", 0, TOOL_SWITCH, AT(markdown), RP | DF, NULL, 0, 0, NULL,
      "as Markdown, for a pull request"},
     {"html", 0, TOOL_SWITCH, AT(html), RP | DF, NULL, 0, 0, NULL, "as one HTML page"},

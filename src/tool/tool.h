@@ -28,7 +28,7 @@ typedef struct tool_list {
 typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool help, json, markdown, html, trace, progress;
+    bool help, json, text, markdown, html, trace, progress;
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;

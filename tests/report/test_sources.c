@@ -34,7 +34,7 @@ static void write_files(const ebb_plan *plan, char *search_path, char *run_path,
         "{\"n_steps\": %u, \"arena_bytes\": %lld, \"total_bytes\": %lld, \"time_ns\": %lld}, "
         "\"searches\": [{\"how\": \"genetic\", \"n_scored\": 3, \"n_left_out\": 0, \"limit_bytes\": 9, "
         "\"rounds\": [{\"n_scored\": 3, \"peak_bytes\": 9, \"time_ns\": 7, \"fits\": true}], "
-        "\"points\": [[9, 7], [8, 9], [9, 7]]}]}",
+        "\"points\": [[10, 7], [9, 7], [8, 9], [9, 7]]}]}",
         plan->graph->name, plan->n_steps, (long long)plan->arena_bytes, (long long)plan->total_bytes,
         (long long)plan->time_ns);
     write_text(search_path, text);
@@ -53,8 +53,8 @@ static void write_files(const ebb_plan *plan, char *search_path, char *run_path,
 
 static void check(const ebb_report *r) {
     cr_assert(r->search.present && r->measured.present);
-    cr_assert_eq(r->search.n_points, 2);
-    cr_assert_eq(r->search.n_front, 2);
+    cr_assert_eq(r->search.n_points, 3);
+    cr_assert_eq(r->search.n_front, 2, "10 bytes for the time of 9 are on no front");
     cr_assert_eq(r->measured.ops_ns, 6);
     cr_assert_eq(r->measured.timed[0].bytes, 88, "op 0 and op 1 are both 1 ns off: by op");
     cr_assert_eq(r->n_batches, 1);

@@ -199,6 +199,16 @@ def all_of_it_is_reached_by_the_keyboard(t, b):
     low = page.evaluate(box)[1]
     page.press("ArrowUp")
     holds(page.evaluate(box)[1] < low, "up is up")
+    page.load(resnet50_page(t))
+    for section in ("search", "batches"):
+        for k in range(page.evaluate(f"document.querySelectorAll('#{section} figure svg').length")):
+            page.evaluate(f"document.querySelectorAll('#{section} figure svg')[{k}].focus()")
+            texts = []
+            for key in ("Home", "ArrowRight", "End"):
+                page.press(key)
+                texts.append(page.evaluate(told % section))
+            equal(len(set(texts)), 3, f"{section} {k}: each key moves: {texts}")
+    page.load(t.folder / "report.html")
     names = "[...document.querySelectorAll('#alive tbody tr')].map(r => Number(r.cells[1].dataset.n))"
     page.evaluate("document.querySelectorAll('#alive th button')[1].focus()")
     page.press("Enter")

@@ -260,7 +260,7 @@ def a_suffix_names_the_format(t):
     for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), (".html", "html"), ("", "json")]:
         t.ebb_run("report", "plan.json", "-o", "out" + suffix)
         equal((t.folder / ("out" + suffix)).read_bytes(), t.ebb_run("report", "plan.json", "--format", name).stdout, suffix)
-    for flags, name in [([], "json"), (["--json"], "json"), (["--markdown"], "markdown"), (["--format", "text"], "text")]:
+    for flags, name in [([], "json"), (["--json"], "json"), (["--markdown"], "markdown"), (["--format", "text"], "text"), (["--text"], "text")]:
         equal(t.ebb_run("report", "plan.json", "-o", "-", *flags).stdout, t.ebb_run("report", "plan.json", "--format", name).stdout)
     t.ebb_run("report", "plan.json", "--trace", "-o", "out.json")
     holds("traceEvents" in json.loads((t.folder / "out.json").read_text()), "a flag is stronger than a suffix")
@@ -460,6 +460,7 @@ def bad_input_is_one_line(t):
         Case("standard output is full", ["report", "p.json"], 7, r"standard output", files=good, stdout="/dev/full"),
         Case("no measurement", ["report", "p.json", "--measured", "no.json"], 7, r"no\.json", files=good),
         Case("two formats", ["report", "p.json", "--trace", "--json"], 2, r"json and trace are both", files=good),
+        Case("text and a page", ["report", "p.json", "--text", "--html"], 2, r"text and html are both", files=good),
         Case("an unknown format", ["report", "p.json", "--format", "pdf"], 2, r"\"pdf\"", files=good),
         Case("no plan at all", ["report"], 2, r"report needs a PLAN"),
     ]
