@@ -121,10 +121,10 @@ static void print_search(ebb_json_out *json, const ebb_log_search *search, const
     ebb_json_put_i64(json, "n_scored", search->n_scored);
     ebb_json_put_i64(json, "n_left_out", search->n_left_out);
     ebb_json_begin(json, "rounds", '[', true);
-    for (uint32_t i = 0; i < search->n_rounds; i++) print_round(json, &rounds[i]);
+    for (uint32_t i = 0; rounds && i < search->n_rounds; i++) print_round(json, &rounds[i]);
     ebb_json_end(json, ']');
     ebb_json_begin(json, "points", '[', false);
-    for (uint32_t i = 0; i < search->n_points; i++) {
+    for (uint32_t i = 0; points && i < search->n_points; i++) {
         ebb_json_begin(json, NULL, '[', false);
         ebb_json_put_i64(json, NULL, points[i].peak_bytes);
         ebb_json_put_i64(json, NULL, points[i].time_ns);

@@ -99,7 +99,7 @@ static ebb_status keep(reader *x) {
     int64_t *devices = EBB_NEW(&r->arena, int64_t, x->devices.n);
     if (!rows || !devices) return EBB_NO_MEMORY;
     if (x->rows.n > 0) qsort(x->rows.at, x->rows.n, sizeof *x->rows.at, in_order);
-    qsort(x->devices.at, x->devices.n, sizeof *x->devices.at, smaller_first);
+    if (x->devices.n > 0) qsort(x->devices.at, x->devices.n, sizeof *x->devices.at, smaller_first);
     for (size_t i = 0; i < x->rows.n; i++) {
         const ebb_report_batch *row = &x->rows.at[i];
         const ebb_report_batch *last = r->n_batches > 0 ? &rows[r->n_batches - 1] : NULL;

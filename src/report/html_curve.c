@@ -82,7 +82,8 @@ static void print_level(ebb_text *out, const curve *c, const char *class, const 
 /* Levels at round figures, over the layers, with their words. */
 static void print_scale(ebb_text *out, const curve *c) {
     double step = ebb_axis_step((double)c->top, true);
-    for (double at = step; at < (double)c->top * 0.97; at += step) {
+    for (int k = 1; k * step < (double)c->top * 0.97; k++) {
+        double at = k * step;
         int y = y_of(c, (int64_t)at);
         ebb_text_add(out, "<path class=\"grid\" d=\"M0 %dH%d\"/>\n<text x=\"60\" y=\"%d\">%s</text>\n", y,
                      EBB_HTML_WIDTH, y - 40, ebb_axis_word(EBB_AXIS_BYTES, at).text);

@@ -168,7 +168,8 @@ static void print_rest(ebb_text *out, map *m) {
 
 static void print_scale(ebb_text *out, const map *m) {
     double step = ebb_axis_step((double)m->r->arena_bytes, true);
-    for (double at = step; at < (double)m->r->arena_bytes * 0.97; at += step) {
+    for (int k = 1; k * step < (double)m->r->arena_bytes * 0.97; k++) {
+        double at = k * step;
         int y = y_of(m, (int64_t)at);
         ebb_text_add(out, "<path class=\"grid\" d=\"M0 %dH%d\"/>\n<text x=\"60\" y=\"%d\">%s</text>\n", y,
                      EBB_HTML_WIDTH, y - 40, ebb_axis_word(EBB_AXIS_BYTES, at).text);

@@ -73,8 +73,7 @@ static void print_candidates(ebb_text *out, const ebb_report *r) {
         n++;
     }
     ebb_chart c = {.width = WIDTH, .height = HEIGHT};
-    c.x = (ebb_axis){"live bytes at the peak", EBB_AXIS_BYTES, (double)(least - least / 20),
-                     (double)(most + most / 40)};
+    c.x = (ebb_axis){"live bytes at the peak", EBB_AXIS_BYTES, (double)least * 0.95, (double)most * 1.025};
     c.y = (ebb_axis){"added time", EBB_AXIS_PERCENT, 0, most_percent(r)};
     if (added_percent(r, r->bound_time_ns) < 0) c.y.from = added_percent(r, r->bound_time_ns);
     ebb_text_add(out, "<div><h3>Candidates and their Pareto front</h3>\n<figure>\n");

@@ -292,6 +292,8 @@ def bad_sources_are_one_line(t):
         Case("another version of the log", with_search, 3, r"s\.json: schema is \"ebb\.search/2\"", files=search({**log, "schema": "ebb.search/2"})),
         Case("a truncated log", with_search, 3, r"s\.json: line \d+", files=search(text(log)[:300])),
         Case("another plan's log", with_search, 3, r"this very plan", files=search(changed(log, plan__total_bytes=1))),
+        *[Case(f"a log with another {key}", with_search, 3, r"this very plan", files=search(changed(log, **{f"plan__{key}": 1})))
+          for key in ("n_steps", "arena_bytes", "time_ns")],
         Case("another graph's log", with_search, 3, r"this very plan", files=search({**log, "graph": "x"})),
         Case("a log without its config", with_search, 3, r"s\.json.*config", files=search({**log, "config": None})),
         Case("a round that is none", with_search, 3, r"searches\[0\]\.rounds\[0\].*time_ns", files=search(changed(log, searches__0__rounds__0__time_ns="x"))),
