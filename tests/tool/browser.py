@@ -96,6 +96,10 @@ class Browser:
                 raise TimeoutError(f"{method}: not within {WAIT_S} s")
             self.events.append(event)
 
+    def processor_s(self):
+        """Processor time of all of its processes so far."""
+        return sum(process["cpuTime"] for process in self.send("SystemInfo.getProcessInfo")["processInfo"])
+
     def page(self, width=1280, height=900, script=True, dark=False):
         target = self.send("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.send("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
