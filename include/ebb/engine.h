@@ -135,8 +135,8 @@ typedef struct ebb_fit_row {
     int64_t total_bytes, time_ns, baseline_time_ns;
     ebb_plan *plan; /* owned by the result; NULL when batch is 0 */
 } ebb_fit_row;
-/* A plan that was made on the way, also of a size that turned out not to fit: points of the curve from sizes
- * to bytes. In the order of trial; a size may come again, after a longer search. */
+/* A plan that was made on the way, also of a size that turned out not to fit: points of the curve from
+ * sizes to bytes. In the order of trial; a size may come again, after a longer search. */
 typedef struct ebb_fit_try {
     ebb_memory_mode mode;
     int64_t batch, total_bytes, time_ns, baseline_time_ns;
