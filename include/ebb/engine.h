@@ -137,15 +137,15 @@ typedef struct ebb_fit_row {
 } ebb_fit_row;
 /* A plan that was made on the way, also of a size that turned out not to fit: points of the curve from
  * sizes to bytes. In the order of trial; a size may come again, after a longer search. */
-typedef struct ebb_fit_try {
+typedef struct ebb_fit_point {
     ebb_memory_mode mode;
     int64_t batch, total_bytes, time_ns, baseline_time_ns;
-} ebb_fit_try;
+} ebb_fit_point;
 typedef struct ebb_fit_result {
     int64_t budget_bytes;
     ebb_fit_row rows[4]; /* one per ebb_memory_mode */
     uint32_t n_rows;     /* fewer than 4 only when interrupted */
-    ebb_fit_try *tried;
+    ebb_fit_point *tried;
     uint32_t n_tried, max_tried; /* max_tried: room */
 } ebb_fit_result;
 /* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within

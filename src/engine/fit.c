@@ -31,7 +31,7 @@ typedef struct fitter {
     ebb_compiled best; /* of the largest size that fits so far */
     int64_t best_size;
     int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
-    EBB_ARRAY(ebb_fit_try) tried; /* moved into the result at the end */
+    EBB_ARRAY(ebb_fit_point) tried; /* moved into the result at the end */
 } fitter;
 
 static bool acceptable(const fitter *f, const ebb_plan *plan, int64_t *total_bytes) {
@@ -53,7 +53,7 @@ static void note_work(fitter *f, const ebb_compiled *compiled) {
 static ebb_status note_try(fitter *f, int64_t size, const ebb_plan *plan) {
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
-    ebb_fit_try row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
+    ebb_fit_point row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
     return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
 }
 

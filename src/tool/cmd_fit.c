@@ -41,7 +41,7 @@ static void print_table(const tool *t, const answers *a) {
 static void tried_json(out_json *json, const ebb_fit_result *result) {
     out_open(json, "tried", '[');
     for (uint32_t i = 0; i < result->n_tried; i++) {
-        const ebb_fit_try *row = &result->tried[i];
+        const ebb_fit_point *row = &result->tried[i];
         out_open(json, NULL, '{');
         out_text(json, "mode", tool_mode_name(row->mode));
         out_integer(json, "batch", row->batch);
