@@ -248,10 +248,12 @@ def hovering_tells_of_what_is_under_the_pointer(t, b):
 @with_browser
 def nothing_hangs_over_at_any_width(t, b):
     tight_plan(t)
-    path = write(t, "report.html")
+    (t.folder / "fit.json").write_text(json.dumps(FIT))
+    path = write(t, "report.html", "--fit", "fit.json")
     for width in (360, 800, 1400, 2200):
         page = b.page(width, 900)
         page.load(path)
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         holds(over <= 0, f"{width} pixels: {over} too wide")
 
