@@ -202,6 +202,13 @@ def sizes_that_fit_are_drawn_for_each_device(t):
     part = document[document.index('id="batches"'):]
     equal(part.count('class="budget"'), 2, "device lines")
     equal(part.count('class="mark '), len(rows) + 4, "marks and the legend's")
+    width, height, left, right, top, bottom = 12000, 4600, 900, 330, 150, 450  # the chart's margins
+    most_x = max(row["batch"] for row in rows) * 1.04
+    most_y = max(report["devices"] + [row["total_bytes"] for row in rows]) * 1.06
+    places = [(left + int(row["batch"] / most_x * (width - left - right) + 0.5),
+               height - bottom - int(row["total_bytes"] / most_y * (height - top - bottom) + 0.5)) for row in rows]
+    drawn = [(int(x), int(y)) for x, y in re.findall(r'class="mark \w+" d="M(\d+) (\d+)', part)]
+    equal([place for place in drawn if place != (120, 120)], places, "marks stand where their figures are")
     equal(t.json("report", "plan.json")["batches"], [])
 
 
