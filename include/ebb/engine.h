@@ -102,6 +102,8 @@ typedef struct ebb_options {
      */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, double best_added_ratio);
     void *progress_ctx;
+    /* ebb_plan_model fills it anew (and asks no cache); other calls leave it alone. NULL: no log. */
+    struct ebb_search_log *log;
 } ebb_options;
 
 EBB_API void ebb_options_init(ebb_options *options);
@@ -120,6 +122,18 @@ EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *mod
  * fault. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan);
 
+/* ---- the search's log ----------------------------------------------------------------------------- */
+
+/* How a plan was found: what was asked (dims, seed, effort, config) and what the searches tried. A plan
+ * holds none of it: the same plan may be found in many ways. */
+typedef struct ebb_search_log ebb_search_log;
+EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);
+EBB_API void ebb_search_log_destroy(ebb_search_log *log); /* NULL is allowed */
+/* As ebb.search/1 (docs/formats.md), for ebb_report_make. The same for any number of workers. EBB_USAGE: it
+ * has seen no plan. EBB_IO, EBB_NO_MEMORY. */
+EBB_API EBB_CHECKED ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log,
+                                                    const char *path);
+
 /* ---- fit: the largest size of a dimension
  * ---------------------------------------------------------------- */
 
@@ -131,10 +145,18 @@ typedef struct ebb_fit_row {
                                * much time. -1: not known */
     ebb_plan *plan;           /* owned by the result, audited; NULL when batch is 0 */
 } ebb_fit_row;
+/* A plan that was made on the way, also of a size that turned out not to fit: points of the curve from
+ * sizes to bytes. In the order of trial; a size may come again, after a longer search. */
+typedef struct ebb_fit_point {
+    ebb_memory_mode mode;
+    int64_t batch, total_bytes, time_ns, baseline_time_ns;
+} ebb_fit_point;
 typedef struct ebb_fit_result {
     int64_t budget_bytes;
     ebb_fit_row rows[4]; /* one per ebb_memory_mode */
     uint32_t n_rows;     /* fewer than 4 only when interrupted */
+    ebb_fit_point *tried;
+    uint32_t n_tried, max_tried; /* max_tried: room */
 } ebb_fit_result;
 /* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within
  * budget_bytes, in budget mode with at most max_added (0.30 = 30 %) more predicted time than without

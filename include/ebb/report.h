@@ -17,12 +17,19 @@ extern "C" {
 
 typedef struct ebb_report ebb_report;
 
+/* Files of other commands that a report takes up. Those that are NULL are left out of it. */
+typedef struct ebb_report_sources {
+    const char *measured;    /* of this very plan, by `ebb run --json`: ebb.run/1 */
+    const char *search;      /* of this very plan, by `ebb plan --log`: ebb.search/1 */
+    const char *const *fits; /* by `ebb fit --json`: ebb.fit/1; any model's, so name this plan's */
+    uint32_t n_fits;
+} ebb_report_sources;
+
 /* Audits the plan and computes everything that any view shows. `where` names the plan in error texts (its
- * path). measured_path, when not NULL, is a file that `ebb run --json` wrote (ebb.run/1) for this very
- * plan. EBB_BAD_INPUT: the audit found a fault, or the measurement is of another plan. EBB_IO,
- * EBB_NO_MEMORY. O(n log n) in steps, buffers and edges. */
+ * path). sources may be NULL. EBB_BAD_INPUT: the audit found a fault, or a source is wrong in form or of
+ * another plan. EBB_IO, EBB_NO_MEMORY. O(n log n) in steps, buffers, edges and what the sources hold. */
 EBB_API EBB_CHECKED ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where,
-                                               const char *measured_path, ebb_report **out);
+                                               const ebb_report_sources *sources, ebb_report **out);
 EBB_API void ebb_report_destroy(ebb_report *report); /* NULL is allowed */
 
 typedef enum ebb_report_format {

@@ -161,7 +161,10 @@ ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model, const ebb_dim_bi
     if (status == EBB_OK && !model->planning) status = ebb_open_backend(env, options, &backend);
     if (status != EBB_OK) return status;
     ebb_compiled compiled;
-    status = ebb_compile_model(env, model, dims, n_dims, options, backend, NULL, &compiled);
+    ebb_hint hint = {.log = options->log ? ebb_search_log_begin(options->log) : NULL};
+    status = ebb_compile_model(env, model, dims, n_dims, options, backend, &hint, &compiled);
+    if (options->log && compiled.plan)
+        ebb_search_log_end(options->log, dims, n_dims, options, compiled.plan);
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         *out = compiled.plan;
         compiled.plan = NULL;

@@ -45,6 +45,7 @@ typedef struct ebb_hint {
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
+    ebb_select_log *log;  /* of its searches, or NULL; the cache is not asked then */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */
@@ -87,6 +88,14 @@ EBB_CHECKED ebb_status ebb_chapter_plan(ebb_env *env, const ebb_pgraph *facts, c
 EBB_CHECKED ebb_status ebb_compile_model(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options, ebb_backend *backend,
                                          const ebb_hint *hint, ebb_compiled *out);
+
+/* ---- the search's log ------------------------------------------------------------------------------- */
+
+/* Forgets what it held. */
+ebb_select_log *ebb_search_log_begin(ebb_search_log *log);
+/* What was asked, and the plan that was found. */
+void ebb_search_log_end(ebb_search_log *log, const ebb_dim_binding *dims, uint32_t n_dims,
+                        const ebb_options *options, const ebb_plan *plan);
 
 /* ---- a running engine
  * --------------------------------------------------------------------------------------- */

@@ -40,6 +40,13 @@ static void note_work(ebb_fitter *f, const ebb_compiled *compiled) {
     f->search_work = ebb_max_i64(f->search_work, work);
 }
 
+static ebb_status note_try(ebb_fitter *f, int64_t size, const ebb_plan *plan) {
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    ebb_fit_point row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
+    return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
+}
+
 ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes) {
     *fits = false;
     *total_bytes = INT64_MAX;
@@ -59,6 +66,7 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
     }
     if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
     *fits = compiled.plan && ebb_fit_acceptable(f, compiled.plan, total_bytes);
+    if (compiled.plan && status == EBB_OK) status = note_try(f, size, compiled.plan);
     if (!*fits) {
         if (compiled.plan) note_failure(f, size, *total_bytes);
         ebb_compiled_deinit(f->env, &compiled);
@@ -212,6 +220,7 @@ ebb_status ebb_fitter_open(ebb_fitter *f, ebb_env *env, const ebb_model *model, 
 void ebb_fitter_close(ebb_fitter *f) {
     if (f->backend) f->backend->api->destroy(f->backend);
     ebb_compiled_deinit(f->env, &f->best);
+    EBB_ARRAY_FREE(f->env, &f->tried);
     ebb_arena_deinit(&f->arena);
 }
 
@@ -228,6 +237,12 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
         result->budget_bytes = budget_bytes;
         status = fit_all(&f, result);
     }
+    if (result) {
+        result->tried = f.tried.at;
+        result->n_tried = (uint32_t)f.tried.n;
+        result->max_tried = (uint32_t)f.tried.cap;
+        memset(&f.tried, 0, sizeof f.tried);
+    }
     ebb_fitter_close(&f);
     if (status == EBB_OK || status == EBB_INTERRUPTED)
         *out = result;
@@ -239,5 +254,6 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
 void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
+    ebb_cfree(env, result->tried, result->max_tried, sizeof(*result->tried));
     ebb_cfree(env, result, 1, sizeof(*result));
 }

@@ -22,6 +22,7 @@ typedef struct ebb_fitter {
         failed_bytes;    /* the smallest size that did not fit and is above the best, and what it takes
                           * (-1: not known); 0: none */
     int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
+    EBB_ARRAY(ebb_fit_point) tried; /* the result takes it over */
 } ebb_fitter;
 
 /* Close it in any case. EBB_USAGE: a planning graph, a budget or a limit that is none. */

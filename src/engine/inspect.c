@@ -37,10 +37,9 @@ static void add_planning_value(ebb_model_facts *f, const ebb_pvalue *v) {
     }
 }
 
-static void add_ops(ebb_model_facts *f, const ebb_pgraph *facts) {
+static ebb_status add_ops(ebb_env *env, ebb_model_facts *f, const ebb_pgraph *facts) {
     f->n_ops = facts->n_ops;
     f->n_values = facts->n_values;
-    f->time_ns = ebb_pgraph_time_ns(facts);
     for (uint32_t i = 0; i < facts->n_ops; i++) {
         const ebb_pop *op = &facts->ops[i];
         f->scratch_bytes_max = ebb_max_i64(f->scratch_bytes_max, op->scratch_bytes);
@@ -51,6 +50,7 @@ static void add_ops(ebb_model_facts *f, const ebb_pgraph *facts) {
         else
             f->n_update++;
     }
+    return ebb_pgraph_once_ns(env, facts, &f->time_ns);
 }
 
 ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
@@ -67,8 +67,7 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
                             dims[0].name);
         for (uint32_t v = 0; v < model->planning->n_values; v++)
             add_planning_value(out, &model->planning->values[v]);
-        add_ops(out, model->planning);
-        return EBB_OK;
+        return add_ops(env, out, model->planning);
     }
     ebb_backend *backend = NULL;
     ebb_graph *graph = NULL;
@@ -78,7 +77,7 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     if (status == EBB_OK) status = ebb_chapter_query(env, graph, backend, options->costs, &facts);
     if (status == EBB_OK) {
         for (uint32_t v = 0; v < graph->n_values; v++) add_value(out, &graph->values[v]);
-        add_ops(out, facts);
+        status = add_ops(env, out, facts);
     }
     ebb_pgraph_destroy(facts);
     ebb_graph_destroy(graph);

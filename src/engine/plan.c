@@ -65,6 +65,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
         request.on_progress = report;
         request.progress_ctx = p;
     }
+    if (method != EBB_METHOD_NONE) request.log = p->hint.log;
     uint64_t started_ns = ebb_clock_ns(p->env);
     ebb_status status = ebb_select(p->env, &request, out);
     if (*out) p->n_scored += (*out)->n_candidates;
@@ -213,7 +214,7 @@ static ebb_status find_plan(ebb_planner *p, ebb_answer *base, ebb_compiled *out)
     (void)snprintf(which, sizeof which, "plan mode %d budget %lld", (int)p->options->memory,
                    (long long)budget);
     ebb_status status = ebb_cache_open(&cache, p);
-    if (status == EBB_OK) status = ebb_cache_find(&cache, which, budget, &out->plan);
+    if (status == EBB_OK && !p->hint.log) status = ebb_cache_find(&cache, which, budget, &out->plan);
     if (status == EBB_OK && !out->plan) {
         status = ebb_cache_check_writable(&cache);
         if (status == EBB_OK) status = make_plan(p, base, out);

@@ -11,12 +11,13 @@ typedef struct query {
     ebb_text name;          /* of one op, for the costs */
 } query;
 
-static ebb_status query_time(query *q, const ebb_call *call, ebb_op_facts *facts) {
+/* Ops are counted by their first way. */
+static ebb_status query_time(query *q, const ebb_call *call, uint32_t way, ebb_op_facts *facts) {
     ebb_cost_source source;
     ebb_cost_origin *origin = &q->draft->costs;
     if (!q->costs) return EBB_OK;
     ebb_status status = ebb_costs_ask(q->costs, call, facts, &q->name, &facts->time_ns, &source);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || way > 0) return status;
     origin->n_measured += source == EBB_COST_MEASURED;
     origin->n_calibrated += source == EBB_COST_CALIBRATED;
     origin->n_built_in += source == EBB_COST_BUILT_IN;
@@ -34,7 +35,7 @@ static ebb_status query_way(query *q, const ebb_node *node, uint32_t way, ebb_al
     ebb_op_facts facts = {0};
     if (!call.op->view) {
         ebb_status status = q->backend->api->facts(q->backend, &call, &facts);
-        if (status == EBB_OK) status = query_time(q, &call, &facts);
+        if (status == EBB_OK) status = query_time(q, &call, way, &facts);
         if (status != EBB_OK) return status;
     }
     *out = (ebb_alternative){.n_in = call.n_in,
@@ -145,10 +146,12 @@ static ebb_status query_all(query *q) {
     if (!(draft->name = ebb_arena_text(&draft->arena, graph->name))) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < graph->n_values; v++) {
         const ebb_value *value = &graph->values[v];
+        char shape[EBB_TYPE_TEXT];
         ebb_pvalue to = {.name = ebb_arena_text(&draft->arena, value->name),
+                         .shape = ebb_arena_text(&draft->arena, ebb_type_text(&value->type, shape)),
                          .bytes = ebb_type_bytes(&value->type),
                          .role = value->role};
-        if (!to.name || !EBB_PUSH(q->env, &draft->values, to)) return EBB_NO_MEMORY;
+        if (!to.name || !to.shape || !EBB_PUSH(q->env, &draft->values, to)) return EBB_NO_MEMORY;
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         status = query_op(q, &graph->nodes[i]);

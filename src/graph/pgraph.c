@@ -60,6 +60,22 @@ int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph) {
     return sum;
 }
 
+ebb_status ebb_pgraph_once_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out) {
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    *out = 0;
+    bool *asked = EBB_NEW(&arena, bool, graph->n_ops);
+    for (uint32_t i = graph->n_ops; asked && i-- > 0;) {
+        const ebb_pop *op = &graph->ops[i];
+        if (!asked[i] && !ebb_pgraph_must_run(graph, op)) continue;
+        *out += op->time_ns;
+        for (uint32_t k = 0; k < op->n_in; k++)
+            if (graph->values[op->in[k]].producer != EBB_NONE) asked[graph->values[op->in[k]].producer] = true;
+    }
+    ebb_arena_deinit(&arena);
+    return asked ? EBB_OK : EBB_NO_MEMORY;
+}
+
 bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op) {
     bool must = !op->optional || op->n_update > 0;
     for (uint32_t k = 0; k < op->n_out; k++)

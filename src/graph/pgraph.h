@@ -38,6 +38,7 @@ static inline bool ebb_role_persistent(ebb_role r) {
 
 typedef struct ebb_pvalue {
     const char *name;
+    const char *shape; /* "f32[32,64,56,56]", for people alone: nothing is computed from it. NULL: not told */
     int64_t bytes; /* >= 0; 0 is a control edge and owns nothing */
     ebb_role role;
     ebb_id producer; /* op, or EBB_NONE when given */
@@ -166,6 +167,8 @@ bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
 
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
+/* Of each op once, as listed; optional ops only where something reads what they make. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_pgraph_once_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
 /* What must run, once and by its fastest way, and what that way cannot do without: no schedule takes less. EBB_NO_MEMORY.
  * O(values + edges). */
 EBB_CHECKED ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);

@@ -52,6 +52,7 @@ static void print_value(ebb_json_out *json, const ebb_pgraph *graph, ebb_id id) 
     ebb_json_put_text(json, "name", value->name);
     ebb_json_put_i64(json, "bytes", value->bytes);
     ebb_json_put_text(json, "role", ebb_role_name(value->role));
+    if (value->shape) ebb_json_put_text(json, "shape", value->shape);
     ebb_json_end(json, '}');
 }
 

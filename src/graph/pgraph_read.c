@@ -239,6 +239,7 @@ static ebb_status read_value(reader *r, const ebb_json *json, size_t i) {
     enter(r, "values", i, json);
     ebb_status status = check_id(r, json, i);
     if (status == EBB_OK) status = copy_text(r, json, "name", &value.name);
+    if (status == EBB_OK) status = copy_text(r, json, "shape", &value.shape);
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "bytes", 0, INT64_MAX, NULL, &value.bytes);
     if (status == EBB_OK) status = ebb_json_text(r->env, json, r->place, "role", NULL, &role);

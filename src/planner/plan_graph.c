@@ -50,7 +50,8 @@ static bool copy_all(ebb_env *env, const ebb_pgraph *graph, ebb_pdraft *draft) {
         return false;
     for (uint32_t v = 0; v < graph->n_values; v++) {
         ebb_pvalue value = graph->values[v];
-        if (!copy_text(&draft->arena, &value.name) || !EBB_PUSH(env, &draft->values, value) ||
+        if (!copy_text(&draft->arena, &value.name) || !copy_text(&draft->arena, &value.shape) ||
+            !EBB_PUSH(env, &draft->values, value) ||
             !EBB_PUSH(env, &draft->value_origin, graph->value_origin[v]))
             return false;
     }

@@ -53,6 +53,27 @@ static void add_verdict(ebb_card *card, const ebb_report *r) {
     add_bytes(card, "headroom_bytes", "headroom", headroom);
 }
 
+/* A plan does not record them; the search's log does. */
+static void add_search(ebb_card *card, const ebb_report_search *s) {
+    if (!s->present) {
+        add_absent(card, "batch", "batch, seed, search", "in no plan: see ebb plan --log");
+        return;
+    }
+    add_absent(card, "batch", "batch", "the model's own");
+    if (s->dims[0] != '\0') card->rows[card->n_rows - 1].text = s->dims;
+    add_count(card, "seed", "seed", s->seed, "of the search", 0);
+    add_count(card, "n_scored", "candidates scored", s->n_scored, "in %u searches", s->n_searches);
+    add_absent(card, "search", "search", s->about);
+    add_count(card, "thresh_nr_try", "thresh_nr_try", s->thresh_nr_try, "", 0);
+    add_count(card, "genetic_nr_iter", "genetic_nr_iter", s->genetic_nr_iter, "", 0);
+    add_count(card, "genetic_pool_size", "genetic_pool_size", s->genetic_pool_size, "", 0);
+    add_bytes(card, "lb_memory_bytes", "lb_memory", s->lb_memory_bytes);
+}
+
+const char *ebb_card_words(const ebb_card_row *row) {
+    return row->text != NULL ? row->text : row->words.text;
+}
+
 void ebb_card_make(const ebb_report *r, ebb_card *out) {
     *out = (ebb_card){.n_rows = 0};
     add_bytes(out, "total_bytes", "total", r->total_bytes);
@@ -69,7 +90,7 @@ void ebb_card_make(const ebb_report *r, ebb_card *out) {
     add_time(out, "added_ns", "added time", r->time_ns - r->baseline_time_ns, 0);
     add_time(out, "bound_time_ns", "no plan below", r->bound_time_ns, r->baseline_time_ns);
     add_count(out, "n_recomputed", "steps run again", r->n_recomputed, "of %u", r->n_steps);
-    add_absent(out, "batch", "batch, seed, search", "a plan does not record them");
+    add_search(out, &r->search);
 }
 
 ebb_word ebb_word_dropped(const ebb_report_alive *row) {
@@ -100,5 +121,6 @@ uint32_t ebb_report_compared(const ebb_report *r, ebb_compared_row rows[EBB_COMP
         rows[n++] = (ebb_compared_row){"process peak", false, r->total_bytes, m->process_peak_bytes};
     rows[n++] = (ebb_compared_row){"step, mean", true, r->time_ns, m->mean_step_ns};
     rows[n++] = (ebb_compared_row){"step, best", true, r->time_ns, m->best_step_ns};
+    if (m->op_ns != NULL) rows[n++] = (ebb_compared_row){"ops, sum", true, r->time_ns, m->ops_ns};
     return n;
 }

@@ -31,7 +31,7 @@ static int64_t below(const curve *c, uint32_t column, int category) {
 /* Along the upper edge, and back along the lower one; levels that do not change are passed over. */
 static void print_layer(ebb_text *out, const curve *c, int category) {
     int last = -1;
-    ebb_text_add(out, "<path class=\"%s\" d=\"", ebb_category_name((ebb_category)category));
+    ebb_text_add(out, "<path class=\"layer %s\" d=\"", ebb_category_name((ebb_category)category));
     for (uint32_t i = 0; i < c->n; i++) {
         int y = y_of(c, below(c, i, category + 1));
         if (i == 0)
@@ -73,8 +73,21 @@ static void print_level(ebb_text *out, const curve *c, const char *class, const 
     if (bytes < 0 || bytes > c->top) return;
     int y = y_of(c, bytes), text_y = y < 200 ? y + 150 : y - 40;
     ebb_text_add(out, "<path class=\"%s\" d=\"M0 %dH%d\"/>\n", class, y, EBB_HTML_WIDTH);
-    ebb_text_add(out, "<text x=\"%d\" y=\"%d\"%s>%s %s</text>\n", left ? 60 : EBB_HTML_WIDTH - 60, text_y,
-                 left ? "" : " text-anchor=\"end\"", what, ebb_word_bytes(bytes).text);
+    ebb_text_add(out, "<text x=\"%d\" y=\"%d\"%s>%s %s</text>\n",
+                 left ? EBB_HTML_WIDTH / 2 : EBB_HTML_WIDTH - 60, text_y,
+                 left ? " text-anchor=\"middle\"" : " text-anchor=\"end\"", what,
+                 ebb_word_bytes(bytes).text);
+}
+
+/* Levels at round figures, over the layers, with their words. */
+static void print_scale(ebb_text *out, const curve *c) {
+    double step = ebb_axis_step((double)c->top, true);
+    for (int k = 1; k * step < (double)c->top * 0.97; k++) {
+        double at = k * step;
+        int y = y_of(c, (int64_t)at);
+        ebb_text_add(out, "<path class=\"grid\" d=\"M0 %dH%d\"/>\n<text x=\"60\" y=\"%d\">%s</text>\n", y,
+                     EBB_HTML_WIDTH, y - 40, ebb_axis_word(EBB_AXIS_BYTES, at).text);
+    }
 }
 
 static void print_column(ebb_text *out, const curve *c, uint32_t i) {
@@ -90,6 +103,16 @@ static void print_column(ebb_text *out, const curve *c, uint32_t i) {
             ebb_text_add(out, "\n%s %s", ebb_category_name((ebb_category)k),
                          ebb_word_bytes(step->bytes[k]).text);
     ebb_text_add(out, "</title></rect>\n");
+}
+
+/* A line that is not there must not look like one that does not exist. */
+static void print_off_scale(ebb_text *out, const curve *c) {
+    const ebb_report *r = c->r;
+    if (r->budget_bytes > c->top)
+        ebb_text_add(out, " Above the scale: budget %s.", ebb_word_bytes(r->budget_bytes).text);
+    if (r->baseline_total_bytes > c->top)
+        ebb_text_add(out, " Above the scale: without recomputation %s.",
+                     ebb_word_bytes(r->baseline_total_bytes).text);
 }
 
 static void print_legend(ebb_text *out, const ebb_report *r) {
@@ -111,15 +134,17 @@ void ebb_html_curve(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < c.n; i++) c.step[i] = ebb_plot_step(r, i, c.n);
     ebb_text_add(
         out,
-        "<section id=\"curve\">\n<h2>Live bytes over the steps</h2>\n<figure>\n<svg viewBox=\"0 0 %d %d\" "
+        "<section id=\"curve\">\n<h2>Live bytes over the steps</h2>\n<div class=\"side\">\n<figure>\n<svg "
+        "viewBox=\"0 0 %d %d\" "
         "role=\"img\" aria-label=\"Live bytes over %u steps, stacked by category; the peak is %s in step "
         "%u\">\n",
         EBB_HTML_WIDTH, HEIGHT + BAND, r->n_steps, ebb_word_bytes(r->peak_bytes).text, r->peak_step);
     for (int k = 0; k < EBB_N_CATEGORIES; k++)
         if (r->most_bytes[k] > 0) print_layer(out, &c, k);
     print_bands(out, &c);
-    print_level(out, &c, "budget", "budget", r->budget_bytes, true);
-    print_level(out, &c, "baseline", "without recomputation", r->baseline_total_bytes, false);
+    print_scale(out, &c);
+    print_level(out, &c, "budget", "budget", r->budget_bytes, false);
+    print_level(out, &c, "baseline", "without recomputation", r->baseline_total_bytes, true);
     for (uint32_t i = 0; i < c.n; i++) print_column(out, &c, i);
     ebb_text_add(
         out,
@@ -129,8 +154,9 @@ void ebb_html_curve(ebb_text *out, const ebb_report *r) {
         ebb_text_add(out,
                      " %u columns for %u steps: each shows the one of its steps with the most live bytes.",
                      c.n, r->n_points);
-    ebb_text_add(
-        out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"curve-panel\" role=\"status\"></div>\n");
+    print_off_scale(out, &c);
+    ebb_text_add(out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"curve-panel\" role=\"status\" "
+                      "hidden></div>\n</div>\n");
     print_legend(out, r);
     ebb_text_add(out, "</section>\n");
 }

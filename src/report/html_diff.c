@@ -33,9 +33,8 @@ static void print_layers(ebb_text *out, const ebb_diff *d) {
     static const char *const columns[] = {"layer", "bytes at the peak", "time", NULL};
     uint32_t n = d->n_layers < EBB_HTML_MAX_ROWS ? d->n_layers : EBB_HTML_MAX_ROWS;
     char caption[160];
-    (void)snprintf(caption, sizeof caption,
-                   "%u of %u that differ, of %u; the others are in ebb diff --json.", n, d->n_layers,
-                   d->n_layers_all);
+    (void)snprintf(caption, sizeof caption, "%u of %u that differ, of %u.%s", n, d->n_layers,
+                   d->n_layers_all, n < d->n_layers ? " The others are in ebb diff --json." : "");
     ebb_html_table(out, "layers", "Layers", caption, columns, 0x6);
     for (uint32_t i = 0; i < n; i++) {
         ebb_text_add(out, "<tr>");

@@ -5,6 +5,7 @@
  * others are counted into cells, so that the page stays small however large the plan is. */
 #include "report/html.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HEIGHT = 5000, CELL = 100, CELLS_X = EBB_HTML_WIDTH / CELL, CELLS_Y = HEIGHT / CELL, MAX_CHAIN = 6 };
@@ -89,6 +90,20 @@ static void print_chain(ebb_text *out, const map *m, ebb_id b) {
     if (at != EBB_NONE) ebb_text_add(out, " > …");
 }
 
+/* Shape and layer, as far as they are known: a layer is a name up to its last dot. */
+static void print_kin(ebb_text *out, const ebb_report_life *life) {
+    const char *dot = strrchr(life->name, '.');
+    if (life->shape[0] != '\0') {
+        ebb_text_add(out, "\nshape ");
+        ebb_html_put(out, life->shape);
+    }
+    if (dot == NULL || dot == life->name) return;
+    char layer[(EBB_NAME_CODES + 2) * 4];
+    (void)snprintf(layer, sizeof layer, "%.*s", (int)(dot - life->name), life->name);
+    ebb_text_add(out, "\nlayer ");
+    ebb_html_put(out, layer);
+}
+
 static void print_title(ebb_text *out, const map *m, const box *x) {
     const ebb_report *r = m->r;
     if (x->id >= r->n_lives) {
@@ -101,12 +116,18 @@ static void print_title(ebb_text *out, const map *m, const box *x) {
     ebb_html_put(out, life->name);
     ebb_text_add(out, "\n%s, %s at %lld", ebb_category_name(life->category), ebb_word_bytes(x->bytes).text,
                  (long long)x->start);
-    ebb_text_add(out, "\nowns them in steps %u to %u", x->lower, x->upper - 1);
-    if (life->writer != EBB_NONE) {
-        ebb_text_add(out, "; made by ");
-        ebb_html_put(out, r->steps[life->writer].name);
-    }
+    print_kin(out, life);
+    uint32_t death = life->upper > life->lower ? life->upper - 1 : life->lower;
+    ebb_text_add(out, "\nborn in step %u, last used in step %u", life->lower, death);
+    if (x->upper - 1 != death) ebb_text_add(out, "; owns its bytes until step %u", x->upper - 1);
     ebb_text_add(out, "\n");
+    if (life->writer != EBB_NONE) {
+        ebb_text_add(out, "made by ");
+        ebb_html_put(out, r->steps[life->writer].name);
+        ebb_text_add(out, " (");
+        ebb_html_put(out, r->steps[life->writer].kind);
+        ebb_text_add(out, ")\n");
+    }
     ebb_report_why(out, r, x->id);
     print_chain(out, m, x->id);
 }
@@ -116,9 +137,10 @@ static void print_box(ebb_text *out, const map *m, const box *x) {
     ebb_category category = x->id < r->n_lives ? r->lives[x->id].category : EBB_CATEGORY_SCRATCH;
     int left = x_of(m, x->lower), right = x_of(m, x->upper), top = y_of(m, x->start + x->bytes);
     int bottom = y_of(m, x->start);
-    ebb_text_add(out, "<rect class=\"t %s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><title>",
-                 ebb_category_name(category), left, top, right > left ? right - left : 1,
-                 bottom > top ? bottom - top : 1);
+    ebb_text_add(out, "<rect class=\"t %s\"", ebb_category_name(category));
+    if (x->id < r->n_lives) ebb_text_add(out, " data-b=\"%u\"", x->id);
+    ebb_text_add(out, " x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><title>", left, top,
+                 right > left ? right - left : 1, bottom > top ? bottom - top : 1);
     print_title(out, m, x);
     ebb_text_add(out, "</title></rect>\n");
 }
@@ -144,16 +166,27 @@ static void print_rest(ebb_text *out, map *m) {
                          m->cells[i].n, ebb_word_bytes(m->cells[i].bytes).text);
 }
 
+static void print_scale(ebb_text *out, const map *m) {
+    double step = ebb_axis_step((double)m->r->arena_bytes, true);
+    for (int k = 1; k * step < (double)m->r->arena_bytes * 0.97; k++) {
+        double at = k * step;
+        int y = y_of(m, (int64_t)at);
+        ebb_text_add(out, "<path class=\"grid\" d=\"M0 %dH%d\"/>\n<text x=\"60\" y=\"%d\">%s</text>\n", y,
+                     EBB_HTML_WIDTH, y - 40, ebb_axis_word(EBB_AXIS_BYTES, at).text);
+    }
+}
+
 static void print_map(ebb_text *out, map *m) {
     const ebb_report *r = m->r;
     int peak = (x_of(m, r->peak_step) + x_of(m, r->peak_step + 1)) / 2;
-    ebb_text_add(
-        out,
-        "<section id=\"map\">\n<h2>Addresses over the steps</h2>\n<figure>\n<svg viewBox=\"0 0 %d %d\" "
-        "role=\"img\" aria-label=\"The arena's %s over %u steps: who owns which bytes when\">\n",
-        EBB_HTML_WIDTH, HEIGHT, ebb_word_bytes(r->arena_bytes).text, r->n_steps);
+    ebb_text_add(out,
+                 "<section id=\"map\">\n<h2>Addresses over the steps</h2>\n<div "
+                 "class=\"side\">\n<figure>\n<svg viewBox=\"0 0 %d %d\" "
+                 "role=\"img\" aria-label=\"The arena's %s over %u steps: who owns which bytes when\">\n",
+                 EBB_HTML_WIDTH, HEIGHT, ebb_word_bytes(r->arena_bytes).text, r->n_steps);
     for (uint32_t i = 0; i < m->n_drawn; i++) print_box(out, m, &m->boxes[i]);
     print_rest(out, m);
+    print_scale(out, m);
     ebb_text_add(out, "<path class=\"peak\" d=\"M%d 0V%d\"><title>step of the peak</title></path>\n", peak,
                  HEIGHT);
     ebb_text_add(out,
@@ -168,7 +201,7 @@ static void print_map(ebb_text *out, map *m) {
             out, " The %u largest boxes are drawn one by one; the %u others are summed up in grey squares.",
             m->n_drawn, m->n - m->n_drawn);
     ebb_text_add(out, "</figcaption>\n</figure>\n<div class=\"panel\" id=\"map-panel\" "
-                      "role=\"status\"></div>\n</section>\n");
+                      "role=\"status\" hidden></div>\n</div>\n</section>\n");
 }
 
 void ebb_html_map(ebb_text *out, const ebb_report *r) {

@@ -71,7 +71,6 @@ static void print_steps(ebb_json_out *json, const ebb_report *r) {
         ebb_json_put_bool(json, "recompute", step->recompute);
         ebb_json_put_i64(json, "start_ns", step->start_ns);
         ebb_json_put_i64(json, "time_ns", step->time_ns);
-        if (r->measured.n_kinds > 0) ebb_json_put_i64(json, "measured_ns", step->measured_ns);
         ebb_json_put_i64(json, "scratch_offset", step->scratch_offset);
         ebb_json_put_i64(json, "live_bytes", step->live_bytes);
         ebb_json_begin(json, "bytes", '[', false);
@@ -95,6 +94,10 @@ static void print_life(ebb_json_out *json, const ebb_report *r, ebb_id b, ebb_te
     ebb_json_put_i64(json, "id", b);
     ebb_json_put_i64(json, "value", life->value);
     ebb_json_put_text(json, "name", life->name);
+    if (life->shape[0] != '\0')
+        ebb_json_put_text(json, "shape", life->shape);
+    else
+        ebb_json_put_null(json, "shape");
     ebb_json_put_text(json, "role", ebb_role_name(life->role));
     ebb_json_put_text(json, "category", ebb_category_name(life->category));
     ebb_json_put_text(json, "fate", ebb_fate_name(life->fate));
@@ -159,38 +162,6 @@ static void print_again(ebb_json_out *json, const ebb_report *r) {
     ebb_json_end(json, ']');
 }
 
-static void print_measured(ebb_json_out *json, const ebb_report *r) {
-    const ebb_report_measured *m = &r->measured;
-    if (!m->present) {
-        ebb_json_put_null(json, "measured");
-        return;
-    }
-    ebb_json_begin(json, "measured", '{', true);
-    ebb_json_put_i64(json, "n_steps", m->n_steps);
-    ebb_json_put_i64(json, "planned_bytes", m->planned_bytes);
-    ebb_json_put_i64(json, "allocated_bytes", m->allocated_bytes);
-    if (m->resident_bytes < 0)
-        ebb_json_put_null(json, "resident_block_bytes");
-    else
-        ebb_json_put_i64(json, "resident_block_bytes", m->resident_bytes);
-    ebb_json_put_i64(json, "process_peak_bytes", m->process_peak_bytes);
-    ebb_json_put_i64(json, "mean_step_ns", m->mean_step_ns);
-    ebb_json_put_i64(json, "best_step_ns", m->best_step_ns);
-    ebb_json_begin(json, "kinds", '[', true);
-    for (uint32_t i = 0; i < m->n_kinds; i++) {
-        const ebb_report_kind *kind = &m->kinds[i];
-        ebb_json_begin(json, NULL, '{', false);
-        ebb_json_put_text(json, "kind", kind->kind);
-        ebb_json_put_i64(json, "n_steps", kind->n_steps);
-        ebb_json_put_i64(json, "n_again", kind->n_again);
-        ebb_json_put_i64(json, "predicted_ns", kind->predicted_ns);
-        ebb_json_put_i64(json, "measured_ns", kind->measured_ns);
-        ebb_json_end(json, '}');
-    }
-    ebb_json_end(json, ']');
-    ebb_json_end(json, '}');
-}
-
 void ebb_report_json(ebb_text *out, const ebb_report *r) {
     ebb_json_out json;
     ebb_text why;
@@ -211,7 +182,7 @@ void ebb_report_json(ebb_text *out, const ebb_report *r) {
     ebb_json_end(&json, ']');
     print_alive(&json, r);
     print_again(&json, r);
-    print_measured(&json, r);
+    ebb_report_json_sources(&json, r);
     ebb_json_end(&json, '}');
     ebb_text_add(out, "\n");
     out->failed = out->failed || why.failed;

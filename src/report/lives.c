@@ -100,13 +100,19 @@ static ebb_fate fate_of(const ebb_report_life *life) {
     return life->category == EBB_CATEGORY_KEPT ? EBB_FATE_KEPT : EBB_FATE_USED_UP;
 }
 
+/* Of each value, as views show them. */
+typedef struct texts {
+    const char **names, **shapes;
+} texts;
+
 /* From the plan's tables; newest: per value its life so far. */
-static void begin_life(ebb_report_maker *m, const char *const *names, ebb_id b) {
+static void begin_life(ebb_report_maker *m, const texts *words, ebb_id b) {
     const ebb_buffer *buffer = &m->plan->buffers[b];
     const ebb_pvalue *value = &m->plan->graph->values[buffer->value];
     ebb_report_life *life = &m->lives[b];
     *life = (ebb_report_life){.value = buffer->value,
-                              .name = names[buffer->value],
+                              .name = words->names[buffer->value],
+                              .shape = words->shapes[buffer->value],
                               .role = value->role,
                               .persistent = buffer->persistent,
                               .repeatable = value->producer != EBB_NONE &&
@@ -138,30 +144,37 @@ static void link_step(ebb_report_maker *m, ebb_id *newest, uint32_t s) {
     }
 }
 
-static const char **clean_names(ebb_report_maker *m) {
+static bool clean_texts(ebb_report_maker *m, texts *out) {
     const ebb_pgraph *graph = m->plan->graph;
-    const char **names = EBB_NEW(&m->scratch, const char *, graph->n_values);
-    for (ebb_id v = 0; names != NULL && v < graph->n_values; v++) {
-        names[v] = ebb_report_name(&m->report->arena, graph->values[v].name);
-        if (names[v] == NULL) return NULL;
+    ebb_arena *arena = &m->report->arena;
+    out->names = EBB_NEW(&m->scratch, const char *, graph->n_values);
+    out->shapes = EBB_NEW(&m->scratch, const char *, graph->n_values);
+    bool good = out->names && out->shapes;
+    for (ebb_id v = 0; good && v < graph->n_values; v++) {
+        const ebb_pvalue *value = &graph->values[v];
+        out->names[v] = ebb_report_name(arena, value->name);
+        out->shapes[v] = value->shape != NULL ? ebb_report_name(arena, value->shape) : "";
+        good = out->names[v] && out->shapes[v];
     }
-    return names;
+    return good;
 }
 
 ebb_status ebb_report_lives(ebb_report_maker *m) {
     const ebb_plan *plan = m->plan;
     size_t n = plan->n_buffers, n_values = plan->graph->n_values;
-    const char **names = clean_names(m);
+    texts words;
+    bool cleaned = clean_texts(m, &words);
     int64_t *ends = EBB_NEW(&m->scratch, int64_t, n);
     ebb_id *newest = EBB_NEW(&m->scratch, ebb_id, n > n_values ? n : n_values);
     m->lives = EBB_NEW(&m->report->arena, ebb_report_life, n);
     m->storage_of = EBB_NEW(&m->scratch, ebb_id, n);
     m->storage_bytes = EBB_NEW(&m->scratch, int64_t, n);
     m->storage_upper = EBB_NEW(&m->scratch, uint32_t, n);
-    if (!names || !ends || !newest || !m->lives || !m->storage_of || !m->storage_bytes || !m->storage_upper)
+    if (!cleaned || !ends || !newest || !m->lives || !m->storage_of || !m->storage_bytes ||
+        !m->storage_upper)
         return EBB_NO_MEMORY;
     for (ebb_id v = 0; v < n_values; v++) newest[v] = EBB_NONE;
-    for (ebb_id b = 0; b < n; b++) begin_life(m, names, b);
+    for (ebb_id b = 0; b < n; b++) begin_life(m, &words, b);
     for (uint32_t s = 0; s < plan->n_steps; s++) link_step(m, newest, s);
     /* Given ones first, then in order of writing: a joined buffer comes after what it joined. */
     for (ebb_id b = 0; b < n; b++) newest[b] = EBB_NONE;

@@ -90,8 +90,17 @@ static ebb_status audit(ebb_env *env, const ebb_plan *plan, const char *where) {
     return ebb_fail(env, EBB_BAD_INPUT, "%.300s: the plan does not hold: %s", where, fault);
 }
 
-ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where, const char *measured_path,
-                           ebb_report **out) {
+static ebb_status read_sources(ebb_report_maker *m, const ebb_report_sources *sources) {
+    ebb_status status = EBB_OK;
+    if (sources->measured != NULL) status = ebb_report_measure(m, sources->measured);
+    if (status == EBB_OK && sources->search != NULL) status = ebb_report_searched(m, sources->search);
+    if (status == EBB_OK && sources->n_fits > 0)
+        status = ebb_report_fitted(m, sources->fits, sources->n_fits);
+    return status;
+}
+
+ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where,
+                           const ebb_report_sources *sources, ebb_report **out) {
     *out = NULL;
     ebb_status status = audit(env, plan, where);
     if (status != EBB_OK) return status;
@@ -110,7 +119,7 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
     if (status == EBB_OK) status = ebb_report_curve(&m);
     if (status == EBB_OK) status = ebb_report_peak(&m);
     if (status == EBB_OK) status = ebb_report_agains(&m);
-    if (status == EBB_OK && measured_path != NULL) status = ebb_report_measure(&m, measured_path);
+    if (status == EBB_OK && sources != NULL) status = read_sources(&m, sources);
     ebb_arena_deinit(&m.scratch);
     if (status != EBB_OK)
         ebb_report_destroy(r);

@@ -20,6 +20,16 @@ void ebb_markdown_name(ebb_text *out, const char *name) {
     ebb_text_put(out, "`", 1);
 }
 
+/* A text of the user's stands as code, ours as it is. */
+static void print_words(ebb_text *out, const ebb_card_row *row) {
+    ebb_text_add(out, "| %s | - | ", row->name);
+    if (row->text != NULL)
+        ebb_markdown_name(out, row->text);
+    else
+        ebb_text_add(out, "%s", row->words.text);
+    ebb_text_add(out, " |\n");
+}
+
 static void print_card(ebb_text *out, const ebb_report *r) {
     ebb_card card;
     ebb_card_make(r, &card);
@@ -32,9 +42,10 @@ static void print_card(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < card.n_rows; i++) {
         const ebb_card_row *row = &card.rows[i];
         if (row->present)
-            ebb_text_add(out, "| %s | %lld | %s |\n", row->name, (long long)row->figure, row->words.text);
+            ebb_text_add(out, "| %s | %lld | %s |\n", row->name, (long long)row->figure,
+                         ebb_card_words(row));
         else
-            ebb_text_add(out, "| %s | - | %s |\n", row->name, row->words.text);
+            print_words(out, row);
     }
 }
 
@@ -88,36 +99,6 @@ static void print_again(ebb_text *out, const ebb_report *r) {
     }
 }
 
-static void print_measured(ebb_text *out, const ebb_report *r) {
-    ebb_compared_row rows[EBB_COMPARED_ROWS];
-    uint32_t n = ebb_report_compared(r, rows);
-    if (n == 0) return;
-    ebb_text_add(out,
-                 "\n### Measured over %lld steps\n\n| | predicted | measured | |\n|---|---:|---:|---:|\n",
-                 (long long)r->measured.n_steps);
-    for (uint32_t i = 0; i < n; i++) {
-        ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
-        ebb_text_add(out, "| %s | %s | %s | %s |\n", rows[i].name, word(rows[i].predicted).text,
-                     word(rows[i].measured).text,
-                     ebb_word_change(rows[i].measured, rows[i].predicted).text);
-    }
-}
-
-static void print_kinds(ebb_text *out, const ebb_report *r) {
-    const ebb_report_measured *m = &r->measured;
-    if (m->n_kinds == 0) return;
-    ebb_text_add(out, "\n### Measured by kind of op\n\n| op | steps | again | predicted | measured | |\n"
-                      "|---|---:|---:|---:|---:|---:|\n");
-    for (uint32_t i = 0; i < m->n_kinds && i < EBB_REPORT_KINDS; i++) {
-        const ebb_report_kind *k = &m->kinds[i];
-        ebb_text_add(out, "| ");
-        ebb_markdown_name(out, k->kind);
-        ebb_text_add(out, " | %u | %u | %s | %s | %s |\n", k->n_steps, k->n_again,
-                     ebb_word_time(k->predicted_ns).text, ebb_word_time(k->measured_ns).text,
-                     ebb_word_change(k->measured_ns, k->predicted_ns).text);
-    }
-}
-
 void ebb_report_markdown(ebb_text *out, const ebb_report *r) {
     print_card(out, r);
     ebb_text_add(out, "\n```text\n");
@@ -126,6 +107,5 @@ void ebb_report_markdown(ebb_text *out, const ebb_report *r) {
     print_categories(out, r);
     print_alive(out, r);
     print_again(out, r);
-    print_measured(out, r);
-    print_kinds(out, r);
+    ebb_report_markdown_sources(out, r);
 }

@@ -3,9 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define MAX_FILE_BYTES     ((size_t)1 << 28)
-#define EBB_REPORT_MOST_NS (INT64_MAX >> 32) /* of one step: sums over all steps fit */
+#include <string.h>
 
 static ebb_status same_plan(const ebb_report_maker *m, const ebb_json *json, const char *path) {
     const ebb_report *r = m->report;
@@ -35,31 +33,75 @@ static ebb_status same_plan(const ebb_report_maker *m, const ebb_json *json, con
                     path, (long long)planned, (long long)threads, (long long)block_bytes, r->n_threads);
 }
 
-/* ---- the profile ----------------------------------------------------------------------------------- */
-
-static ebb_status read_times(ebb_report_maker *m, const ebb_json *list, const char *path, size_t n) {
-    const ebb_report *r = m->report;
-    if (n != r->n_steps)
-        return ebb_fail(m->env, EBB_BAD_INPUT,
-                        "%s: profile of %zu steps, but this plan has %u: give the run of this very plan",
-                        path, n, r->n_steps);
-    ebb_status status = EBB_OK;
-    for (size_t i = 0; i < n && status == EBB_OK; i++) {
-        char where[256];
-        int64_t op = 0;
-        const ebb_json *step = ebb_json_at(list, i);
-        (void)snprintf(where, sizeof where, "%.160s: profile[%zu]", path, i);
-        status = ebb_json_i64(m->env, step, where, "op", 0, UINT32_MAX, NULL, &op);
-        if (status == EBB_OK)
-            status = ebb_json_i64(m->env, step, where, "median_ns", 0, EBB_REPORT_MOST_NS, NULL,
-                                  &m->steps[i].measured_ns);
-        if (status == EBB_OK && op != r->steps[i].op)
-            status =
-                ebb_fail(m->env, EBB_BAD_INPUT,
-                         "%s: it ran op %lld where this plan runs op %u: give the run of this very plan",
-                         where, (long long)op, r->steps[i].op);
-    }
+/* {op, median_ns, bytes?} for each step of the plan, in its order. */
+static ebb_status read_op(ebb_report_maker *m, const ebb_json *json, const char *path, uint32_t s,
+                          int64_t *ns, int64_t *bytes) {
+    char where[320];
+    int64_t op = 0, *sum = &m->report->measured.ops_ns;
+    (void)snprintf(where, sizeof where, "%.256s: profile[%u]", path, s);
+    ebb_status status = ebb_json_i64(m->env, json, where, "op", 0, UINT32_MAX, NULL, &op);
+    if (status == EBB_OK && op != m->steps[s].op)
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: op is %lld, but step %u of the plan runs op %u", where,
+                        (long long)op, s, m->steps[s].op);
+    if (status == EBB_OK) status = ebb_json_i64(m->env, json, where, "median_ns", 0, INT64_MAX, NULL, ns);
+    *bytes = -1;
+    bool present = false;
+    if (status == EBB_OK)
+        status = ebb_json_i64(m->env, json, where, "bytes", 0, INT64_MAX, &present, bytes);
+    if (status == EBB_OK && !ebb_add_i64(*sum, *ns, sum))
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: the times' sum is no 64-bit integer", where);
     return status;
+}
+
+static ebb_status read_ops(ebb_report_maker *m, const ebb_json *json, const char *path) {
+    const ebb_json *steps = NULL;
+    size_t n = 0;
+    bool present = false;
+    ebb_status status = ebb_json_array(m->env, json, path, "profile", &present, &steps, &n);
+    if (status != EBB_OK || !present || n == 0) return status; /* 0: nothing was run */
+    if (n != m->report->n_steps)
+        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: profile has %zu steps, but the plan has %u", path, n,
+                        m->report->n_steps);
+    int64_t *times = EBB_NEW(&m->report->arena, int64_t, n);
+    int64_t *bytes = EBB_NEW(&m->report->arena, int64_t, n);
+    if (!times || !bytes) return EBB_NO_MEMORY;
+    for (uint32_t s = 0; s < n && status == EBB_OK; s++)
+        status = read_op(m, ebb_json_at(steps, s), path, s, &times[s], &bytes[s]);
+    m->report->measured.op_ns = times;
+    m->report->measured.op_bytes = bytes;
+    return status;
+}
+
+static int furthest_first(const void *a, const void *b) {
+    const ebb_report_timed *x = a, *y = b;
+    int64_t dx = x->measured_ns - x->predicted_ns, dy = y->measured_ns - y->predicted_ns;
+    if (dx < 0) dx = -dx; /* both times are 0 or more, so that their difference fits */
+    if (dy < 0) dy = -dy;
+    if (dx != dy) return dx > dy ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static ebb_status sum_ops(ebb_report_maker *m) {
+    ebb_report_measured *out = &m->report->measured;
+    uint32_t n_ops = m->plan->graph->n_ops;
+    ebb_report_timed *rows = EBB_NEW(&m->report->arena, ebb_report_timed, n_ops);
+    if (rows == NULL) return EBB_NO_MEMORY;
+    for (uint32_t s = 0; s < m->report->n_steps; s++) {
+        const ebb_report_step *step = &m->steps[s];
+        ebb_report_timed *row = &rows[step->op];
+        row->op = step->op;
+        row->name = step->name;
+        row->kind = step->kind;
+        row->n_runs++;
+        row->bytes = out->op_bytes[s];
+        row->predicted_ns += step->time_ns;
+        row->measured_ns += out->op_ns[s];
+    }
+    for (uint32_t i = 0; i < n_ops; i++)
+        if (rows[i].n_runs > 0) rows[out->n_timed++] = rows[i];
+    qsort(rows, out->n_timed, sizeof *rows, furthest_first);
+    out->timed = rows;
+    return EBB_OK;
 }
 
 static int by_kind(const void *a, const void *b) {
@@ -80,7 +122,7 @@ static ebb_status sum_kinds(ebb_report_maker *m) {
     if (!kinds) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < r->n_steps; s++)
         kinds[s] = (ebb_report_kind){r->steps[s].kind, 1, r->steps[s].recompute, r->steps[s].time_ns,
-                                     r->steps[s].measured_ns};
+                                     r->measured.op_ns[s]};
     if (r->n_steps > 0) qsort(kinds, r->n_steps, sizeof *kinds, by_kind);
     for (uint32_t s = 0; s < r->n_steps; s++) {
         if (n > 0 && strcmp(kinds[n - 1].kind, kinds[s].kind) == 0) {
@@ -98,30 +140,11 @@ static ebb_status sum_kinds(ebb_report_maker *m) {
     return EBB_OK;
 }
 
-/* A run without --profile has none, and one that was interrupted at once an empty one. */
-static ebb_status read_profile(ebb_report_maker *m, const ebb_json *json, const char *path) {
-    const ebb_json *list = NULL;
-    bool present = false;
-    size_t n = 0;
-    ebb_status status = ebb_json_array(m->env, json, path, "profile", &present, &list, &n);
-    if (status != EBB_OK || !present || n == 0) return status;
-    status = read_times(m, list, path, n);
-    return status == EBB_OK ? sum_kinds(m) : status;
-}
-
-/* ---- the run --------------------------------------------------------------------------------------- */
-
 static ebb_status read_run(ebb_report_maker *m, const ebb_json *json, const char *path) {
     ebb_report_measured *out = &m->report->measured;
     const ebb_json *steps = NULL;
-    const char *schema = NULL;
     size_t n = 0;
-    ebb_status status = ebb_json_text(m->env, json, path, "schema", NULL, &schema);
-    if (status != EBB_OK) return status;
-    if (strcmp(schema, "ebb.run/1") != 0)
-        return ebb_fail(m->env, EBB_BAD_INPUT, "%s: schema is \"%.80s\" and must be \"ebb.run/1\"", path,
-                        schema);
-    status = same_plan(m, json, path);
+    ebb_status status = same_plan(m, json, path);
     if (status == EBB_OK) status = ebb_json_array(m->env, json, path, "steps", NULL, &steps, &n);
     const struct {
         const char *key;
@@ -144,19 +167,18 @@ static ebb_status read_run(ebb_report_maker *m, const ebb_json *json, const char
     if (n == 0) return ebb_fail(m->env, EBB_BAD_INPUT, "%s: steps is empty: nothing was measured", path);
     out->n_steps = (int64_t)n;
     out->present = true;
-    return read_profile(m, json, path);
+    return EBB_OK;
 }
 
 ebb_status ebb_report_measure(ebb_report_maker *m, const char *path) {
-    char *text = NULL;
-    size_t n = 0;
     ebb_json *json = NULL;
-    ebb_status status = ebb_file_read(m->env, path, MAX_FILE_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    status = ebb_json_parse(m->env, path, text, n, &json);
-    ebb_file_free(m->env, text, n);
+    ebb_status status = ebb_report_source(m, path, "ebb.run/1", &json);
     if (status != EBB_OK) return status;
     status = read_run(m, json, path);
+    if (status == EBB_OK) status = read_ops(m, json, path);
+    const bool profiled = status == EBB_OK && m->report->measured.op_ns != NULL;
+    if (profiled) status = sum_ops(m);
+    if (profiled && status == EBB_OK) status = sum_kinds(m);
     ebb_json_free(json);
     return status;
 }

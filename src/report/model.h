@@ -27,7 +27,18 @@ EBB_CHECKED ebb_status ebb_report_curve(ebb_report_maker *m);
 EBB_CHECKED ebb_status ebb_report_peak(ebb_report_maker *m);
 /* Which ops run again, and what that saves. O(edges + n log n). */
 EBB_CHECKED ebb_status ebb_report_agains(ebb_report_maker *m);
-/* Reads ebb.run/1. EBB_BAD_INPUT: wrong in form, or of another plan. */
+
+/* ---- from the files of other commands. EBB_BAD_INPUT: wrong in form, or of another plan. --------------
+ */
+
+/* The whole file, which must be of this schema. Free *out with ebb_json_free. */
+EBB_CHECKED ebb_status ebb_report_source(const ebb_report_maker *m, const char *path, const char *schema,
+                                         ebb_json **out);
+/* Reads ebb.run/1. */
 EBB_CHECKED ebb_status ebb_report_measure(ebb_report_maker *m, const char *path);
+/* Reads ebb.search/1. O(n log n) in its points. */
+EBB_CHECKED ebb_status ebb_report_searched(ebb_report_maker *m, const char *path);
+/* Reads ebb.fit/1, each of them. O(n log n). */
+EBB_CHECKED ebb_status ebb_report_fitted(ebb_report_maker *m, const char *const *paths, uint32_t n_paths);
 
 #endif

@@ -1,5 +1,7 @@
 "use strict";
 (function () {
+  const choosers = {}; /* of drawings: what chooses the box of a key */
+
   function key(row, column) {
     const cell = row.cells[column];
     return cell.dataset.n === undefined ? cell.textContent : Number(cell.dataset.n);
@@ -18,29 +20,33 @@
     table.tBodies[0].replaceChildren(...rows);
   }
 
-  for (const table of document.querySelectorAll("table.sortable")) {
-    Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = head.textContent;
-      head.replaceChildren(button);
-      button.addEventListener("click", function () { sort(table, column, head); });
-    });
+  function turnIntoButton(cell, label, action) {
+    const button = document.createElement("button");
+    button.type = "button";
+    if (label) button.title = label;
+    button.replaceChildren(...cell.childNodes);
+    cell.replaceChildren(button);
+    button.addEventListener("click", action);
   }
 
   function side(box, name) { return Number(box.getAttribute(name)); }
 
-  /* The box under the pointer, or the one that the arrow keys chose, is told of in the panel below its drawing. */
+  /* The box under the pointer, or the one that the arrow keys chose, is told of in the panel beside its drawing. */
   function explore(id, selector) {
-    const drawing = document.querySelector("#" + id + " figure svg");
     const panel = document.getElementById(id + "-panel");
-    if (!drawing || !panel) return;
+    if (!panel) return;
+    panel.hidden = false;
+    panel.textContent = "Point at the drawing, or step through it with the arrow keys.";
+    for (const drawing of document.querySelectorAll("#" + id + " figure svg")) exploreOne(id, drawing, panel, selector);
+  }
+
+  function exploreOne(id, drawing, panel, selector) {
     const boxes = Array.from(drawing.querySelectorAll(selector));
     const index = new Map(boxes.map(function (box, i) { return [box, i]; }));
     let chosen = -1;
 
     function show(i) {
-      if (i < 0 || i >= boxes.length) return;
+      if (i < 0 || i >= boxes.length || i === chosen) return;
       if (chosen >= 0) boxes[chosen].classList.remove("chosen");
       chosen = i;
       boxes[i].classList.add("chosen");
@@ -75,8 +81,29 @@
       else return;
       event.preventDefault();
     });
+    const byKey = new Map();
+    boxes.forEach(function (box, i) { if (box.dataset.b) byKey.set(box.dataset.b, i); });
+    choosers[id] = function (name) {
+      if (!byKey.has(name)) return false;
+      show(byKey.get(name));
+      drawing.scrollIntoView({ block: "nearest" });
+      drawing.focus({ preventScroll: true });
+      return true;
+    };
   }
 
   explore("curve", "rect.column");
   explore("map", "rect.t");
+  explore("search", ".mark");
+  explore("batches", ".mark");
+
+  for (const table of document.querySelectorAll("table.sortable"))
+    Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {
+      turnIntoButton(head, "", function () { sort(table, column, head); });
+    });
+
+  /* A tensor's row leads to its box. */
+  if (choosers.map)
+    for (const row of document.querySelectorAll("#alive tr[data-tensor]"))
+      turnIntoButton(row.cells[0], "show in the map", function () { choosers.map(row.dataset.tensor); });
 }());

@@ -1,7 +1,8 @@
 /* report: what a plan does with memory, in figures that every view shares.
  *
- *     make: audit -> lives -> curve -> peak -> again -> measured      one immutable ebb_report
- *     views: text, json, markdown, html, trace, megengine             print it, compute nothing
+ *     make: audit -> lives -> curve -> peak -> again       one immutable ebb_report
+ *           -> measured, search, batches                   from other commands' files
+ *     views: text, json, markdown, html, trace, megengine  print it, compute nothing
  *
  * It sees a plan and nothing that made it: figures come from roles, phases and steps alone, so that any
  * framework's planning graph gets a sensible report. It is not a check (planner's audit is, and runs
@@ -80,7 +81,6 @@ typedef struct ebb_report_step {
     ebb_phase phase;
     bool recompute;
     int64_t start_ns, time_ns; /* predicted; start is the sum of the steps before */
-    int64_t measured_ns;       /* of a profile; means nothing without one (measured.n_kinds 0) */
     int64_t scratch_offset;    /* in the arena; means nothing when bytes[EBB_CATEGORY_SCRATCH] is 0 */
     int64_t live_bytes;
     int64_t bytes[EBB_N_CATEGORIES]; /* their sum is live_bytes */
@@ -89,7 +89,8 @@ typedef struct ebb_report_step {
 /* One life of one value: a buffer of the plan, at the same index. */
 typedef struct ebb_report_life {
     ebb_id value;
-    const char *name; /* of the value */
+    const char *name;  /* of the value */
+    const char *shape; /* "f32[32,64,56,56]"; "" when the graph does not tell */
     ebb_role role;
     ebb_category category;
     ebb_fate fate;
@@ -157,6 +158,14 @@ typedef struct ebb_report_kind {
     uint32_t n_steps, n_again;
     int64_t predicted_ns, measured_ns;
 } ebb_report_kind;
+/* An op's steps together, as measured by `ebb run --profile`. */
+typedef struct ebb_report_timed {
+    ebb_id op;
+    const char *name, *kind;
+    uint32_t n_runs; /* steps */
+    int64_t bytes;   /* of one run's operands; -1: not told */
+    int64_t predicted_ns, measured_ns;
+} ebb_report_timed;
 
 typedef struct ebb_report_measured {
     bool present;
@@ -165,7 +174,50 @@ typedef struct ebb_report_measured {
     int64_t planned_bytes, allocated_bytes, process_peak_bytes;
     int64_t resident_bytes; /* of the block, after the last step; -1: not known */
     int64_t mean_step_ns, best_step_ns, n_steps;
+    const int64_t *op_ns;          /* [report's n_steps]; NULL: the run was not profiled */
+    const int64_t *op_bytes;       /* likewise; -1: not told */
+    int64_t ops_ns;                /* sum of op_ns */
+    const ebb_report_timed *timed; /* furthest from its prediction first, then by op */
+    uint32_t n_timed;
 } ebb_report_measured;
+
+/* How the plan was found (ebb.search/1). */
+typedef struct ebb_report_point {
+    int64_t peak_bytes, time_ns; /* live transient bytes, as max_live_bytes */
+} ebb_report_point;
+typedef struct ebb_report_round {
+    uint32_t search, round;      /* which search; 0: after its seeds, then generations */
+    int64_t n_scored;            /* candidates, of all searches so far */
+    int64_t peak_bytes, time_ns; /* of this search's best */
+    bool fits;                   /* within its limit */
+} ebb_report_round;
+typedef struct ebb_report_search {
+    bool present;
+    const char *mode;  /* "budget", ... */
+    const char *dims;  /* "N=32, T=8"; "" when none were given */
+    const char *about; /* in words: which search ran, or that none did */
+    int64_t seed;
+    int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes;
+    uint32_t n_searches;
+    int64_t n_scored, n_left_out;
+    int64_t limit_bytes; /* of the last search that had one; -1 */
+    const ebb_report_round *rounds;
+    uint32_t n_rounds;
+    const ebb_report_point *points; /* less peak first, then less time; none twice */
+    uint32_t n_points;
+    const ebb_report_point *front; /* those that no other point beats in both; less peak first */
+    uint32_t n_front;
+} ebb_report_search;
+
+/* A size that `ebb fit` answered with, or tried. */
+typedef struct ebb_report_batch {
+    uint32_t mode; /* of ebb_batch_mode_name */
+    int64_t batch, total_bytes, time_ns, baseline_time_ns;
+    int64_t budget_bytes; /* that it was tried for */
+    bool answer;          /* the largest that was found to fit */
+} ebb_report_batch;
+#define EBB_N_BATCH_MODES 4
+const char *ebb_batch_mode_name(uint32_t mode); /* "none", "in_place", "sublinear", "budget" */
 
 struct ebb_report {
     ebb_arena arena; /* owns everything below and the report itself */
@@ -193,6 +245,11 @@ struct ebb_report {
     const ebb_report_again *again; /* most bytes per time first, then by op */
     uint32_t n_again;
     ebb_report_measured measured;
+    ebb_report_search search;
+    const ebb_report_batch *batches; /* by mode, batch and budget */
+    uint32_t n_batches;
+    const int64_t *devices; /* the budgets that were asked for, smallest first */
+    uint32_t n_devices;
 };
 
 /* ---- words that views share

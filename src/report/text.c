@@ -16,9 +16,10 @@ static void print_card(ebb_text *out, const ebb_report *r) {
     for (uint32_t i = 0; i < card.n_rows; i++) {
         const ebb_card_row *row = &card.rows[i];
         if (row->present)
-            ebb_text_add(out, "%-27s  %20lld  %s\n", row->name, (long long)row->figure, row->words.text);
+            ebb_text_add(out, "%-27s  %20lld  %s\n", row->name, (long long)row->figure,
+                         ebb_card_words(row));
         else
-            ebb_text_add(out, "%-27s  %20s  %s\n", row->name, "-", row->words.text);
+            ebb_text_add(out, "%-27s  %20s  %s\n", row->name, "-", ebb_card_words(row));
     }
     ebb_text_add(out, "bytes and nanoseconds are exact; bound: %s\n", r->bound_kind);
 }
@@ -70,33 +71,6 @@ static void print_again(ebb_text *out, const ebb_report *r) {
     }
 }
 
-static void print_measured(ebb_text *out, const ebb_report *r) {
-    ebb_compared_row rows[EBB_COMPARED_ROWS];
-    uint32_t n = ebb_report_compared(r, rows);
-    if (n == 0) return;
-    ebb_text_add(out, "\nMeasured over %lld steps\n\n%-15s  %14s  %14s\n", (long long)r->measured.n_steps,
-                 "", "predicted", "measured");
-    for (uint32_t i = 0; i < n; i++) {
-        ebb_word (*word)(int64_t) = rows[i].is_time ? ebb_word_time : ebb_word_bytes;
-        ebb_text_add(out, "%-15s  %14s  %14s  %s\n", rows[i].name, word(rows[i].predicted).text,
-                     word(rows[i].measured).text,
-                     ebb_word_change(rows[i].measured, rows[i].predicted).text);
-    }
-}
-
-static void print_kinds(ebb_text *out, const ebb_report *r) {
-    const ebb_report_measured *m = &r->measured;
-    if (m->n_kinds == 0) return;
-    ebb_text_add(out, "\nMeasured by kind of op, longest first\n\n%6s  %6s  %12s  %12s  %9s  %s\n", "steps",
-                 "again", "predicted", "measured", "", "op");
-    for (uint32_t i = 0; i < m->n_kinds && i < EBB_REPORT_KINDS; i++) {
-        const ebb_report_kind *k = &m->kinds[i];
-        ebb_text_add(out, "%6u  %6u  %12s  %12s  %9s  %s\n", k->n_steps, k->n_again,
-                     ebb_word_time(k->predicted_ns).text, ebb_word_time(k->measured_ns).text,
-                     ebb_word_change(k->measured_ns, k->predicted_ns).text, k->kind);
-    }
-}
-
 void ebb_report_text(ebb_text *out, const ebb_report *r) {
     print_card(out, r);
     ebb_text_add(out, "\nLive bytes over the steps\n\n");
@@ -104,6 +78,5 @@ void ebb_report_text(ebb_text *out, const ebb_report *r) {
     print_categories(out, r);
     print_alive(out, r);
     print_again(out, r);
-    print_measured(out, r);
-    print_kinds(out, r);
+    ebb_report_text_sources(out, r);
 }

@@ -30,6 +30,7 @@ static const char *life_name(rewriter *w, ebb_id value) {
 static bool add_life(rewriter *w, ebb_id value) {
     ebb_pvalue v = w->graph->values[value];
     v.name = life_name(w, value);
+    v.shape = NULL; /* for people, who read the graph that was planned */
     w->latest[value] = (ebb_id)w->draft.values.n;
     w->n_lives[value]++;
     return v.name && EBB_PUSH(w->env, &w->draft.values, v) &&

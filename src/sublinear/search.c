@@ -44,6 +44,7 @@ void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;
     if (candidate->best.excess_bytes == INT64_MAX && n > 0)
         return; /* only pins make the first one invalid */
+    ebb_log_point_add(search, &candidate->best);
     while (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) < 0) at++;
     if (at < n && ebb_worth_compare(&search->members[at].best, &candidate->best) == 0) return;
     if (at == n && n == search->max_members) return;
@@ -103,7 +104,8 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     *s = (ebb_search){.env = env,
                       .space = space,
                       .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
-                      .started_ns = ebb_clock_ns(env)};
+                      .started_ns = ebb_clock_ns(env),
+                      .log = request->log};
     ebb_arena_init(&s->arena, env);
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);
     s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);

@@ -53,6 +53,7 @@ typedef struct ebb_search {
     int64_t effort, n_scored;
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;
+    ebb_select_log *log; /* or NULL */
 } ebb_search;
 
 /* Tools for all workers; before ebb_anneal. EBB_NO_MEMORY. */
@@ -62,6 +63,14 @@ bool ebb_search_out_of_memory(const ebb_search *search);
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score);
 /* Less excess, then less time, then a lower peak. < 0: a is better. */
 int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b);
+
+/* ---- the log: nothing without one ------------------------------------------------------------------- */
+
+void ebb_log_begin(ebb_search *search, ebb_method method);
+void ebb_log_ran(ebb_search *search, ebb_log_how how);
+void ebb_log_point_add(ebb_search *search, const ebb_worth *worth);
+/* The best so far; nothing when no candidate was scored since the last round's end. */
+void ebb_log_round_end(ebb_search *search);
 
 /* ---- seeds: each writes genes; all are cheap and none needs another ------------------------------------
  */

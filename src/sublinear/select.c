@@ -49,15 +49,17 @@ void ebb_selection_destroy(ebb_selection *selection) {
 static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if (request->method == EBB_METHOD_MEGENGINE || request->method == EBB_METHOD_NONE) {
         ebb_search_offer_genes(s, s->space->base_genes);
+        ebb_log_ran(s, EBB_HOW_CUTS);
         return request->method == EBB_METHOD_NONE ? EBB_OK : ebb_select_megengine(s, request);
     }
     ebb_status status = ebb_seed_pool(s, request);
+    ebb_log_round_end(s);
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     if (ebb_search_is_over(s)) return EBB_OK;
+    bool every = (request->without & ~EBB_WITHOUT_ORDER) == 0 && ebb_select_exact_applies(s, request);
+    ebb_log_ran(s, every ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
     if (request->without & EBB_WITHOUT_ANNEALING) return ebb_select_plain(s, request);
-    return (request->without & ~EBB_WITHOUT_ORDER) == 0 && ebb_select_exact_applies(s, request)
-               ? ebb_select_exact(s, request)
-               : ebb_select_genetic(s, request);
+    return every ? ebb_select_exact(s, request) : ebb_select_genetic(s, request);
 }
 
 /* Moves of ops for another order: one for so many candidates of the effort, .. */
@@ -110,9 +112,11 @@ ebb_status ebb_search_in(ebb_selector *c, ebb_arrangement *a, int64_t effort, co
     s->whole_effort = c->request.effort;
     s->n_before = c->n_scored;
     s->started_ns = c->started_ns;
+    ebb_log_begin(s, request.method);
     ebb_status status = run_method(s, &request);
+    ebb_log_round_end(s);
     c->n_scored += s->n_scored;
-    return status;
+    return s->log && s->log->failed ? EBB_NO_MEMORY : status;
 }
 
 static ebb_status select_best(ebb_selector *c, ebb_selection **out) {

@@ -198,6 +198,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
             break;
         uint32_t n_stage = start_generation(&g, at);
         status = run_generation(&g, n_stage, &go_on);
+        ebb_log_round_end(search);
         if (!go_on) break;
     }
     return status;

@@ -57,6 +57,38 @@ typedef enum ebb_seeds {
     EBB_N_SEEDS,
 } ebb_seeds;
 
+/* What searches tried, in their order: opt-in, and the same for any number of workers. */
+typedef struct ebb_log_point {
+    int64_t peak_bytes, time_ns; /* of a candidate that was offered to the pool */
+} ebb_log_point;
+typedef struct ebb_log_round {
+    int64_t n_scored;            /* candidates of this search until then */
+    int64_t peak_bytes, time_ns; /* of the best so far */
+    bool fits;                   /* within the limit of a search that has one */
+} ebb_log_round;
+/* What ran after the seeds. */
+typedef enum ebb_log_how {
+    EBB_HOW_SEEDS,   /* nothing: the best seed was the answer */
+    EBB_HOW_GENETIC, /* generations */
+    EBB_HOW_EVERY,   /* every candidate of a small space */
+    EBB_HOW_CUTS,    /* MegEngine's thresholds, and its generations if they were asked for */
+} ebb_log_how;
+typedef struct ebb_log_search {
+    ebb_method method;
+    ebb_log_how how;
+    int64_t limit_bytes; /* of the peak; BUDGET only */
+    int64_t effort, n_scored;
+    uint32_t n_rounds, n_points; /* its own, which follow those of the searches before */
+    int64_t n_left_out;          /* points beyond the most that a log takes */
+} ebb_log_search;
+typedef struct ebb_select_log {
+    EBB_ARRAY(ebb_log_search) searches;
+    EBB_ARRAY(ebb_log_round) rounds; /* of each search: after the seeds, then after each generation */
+    EBB_ARRAY(ebb_log_point) points;
+    bool failed; /* memory ran out: it is not whole */
+} ebb_select_log;
+void ebb_select_log_deinit(ebb_env *env, ebb_select_log *log); /* all zero at first */
+
 typedef struct ebb_select_request {
     const ebb_pgraph *graph;
     ebb_method method;
@@ -78,6 +110,7 @@ typedef struct ebb_select_request {
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
     void *progress_ctx;
+    ebb_select_log *log; /* one more search is added to it; NULL: none */
 } ebb_select_request;
 
 typedef struct ebb_selection {

@@ -240,7 +240,7 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
      * asked for goes there anyway. */
     if (t->args.output != NULL && strcmp(t->args.output, "-") == 0) {
         t->args.output = NULL;
-        bool other = t->args.format || t->args.markdown || t->args.html || t->args.trace;
+        bool other = t->args.format || t->args.text || t->args.markdown || t->args.html || t->args.trace;
         t->args.json = t->args.json || !other;
     }
     const char *missing = t->args.operand == NULL ? command->operand : command->second;

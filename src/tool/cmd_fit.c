@@ -125,6 +125,21 @@ static void print_table(const tool *t, const answers *a) {
     print_next(a, dim);
 }
 
+static void tried_json(out_json *json, const ebb_fit_result *result) {
+    out_open(json, "tried", '[');
+    for (uint32_t i = 0; i < result->n_tried; i++) {
+        const ebb_fit_point *row = &result->tried[i];
+        out_open(json, NULL, '{');
+        out_text(json, "mode", tool_mode_name(row->mode));
+        out_integer(json, "batch", row->batch);
+        out_integer(json, "total_bytes", row->total_bytes);
+        out_integer(json, "time_ns", row->time_ns);
+        out_integer(json, "baseline_time_ns", row->baseline_time_ns);
+        out_close(json, '}');
+    }
+    out_close(json, ']');
+}
+
 static ebb_status print_json(tool *t, const answers *a) {
     out_json json;
     out_json_begin(&json, "ebb.fit/1");
@@ -146,6 +161,7 @@ static ebb_status print_json(tool *t, const answers *a) {
         out_close(&json, '}');
     }
     out_close(&json, ']');
+    tried_json(&json, a->result);
     return out_json_end(t, &json);
 }
 

@@ -1,6 +1,8 @@
 /* ebb plan: the plan of one training step. */
 #include "out.h"
 
+#include <string.h>
+
 static void print_table(const ebb_plan_summary *s) {
     out_table table = {0};
     int64_t fixed = s->total_bytes - s->arena_bytes - s->persistent_bytes;
@@ -78,8 +80,12 @@ static ebb_status summary_json(tool *t, const ebb_plan_summary *s) {
     return status;
 }
 
-static ebb_status write_plan(tool *t, const ebb_plan *plan) {
+static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log *log) {
     const char *output = t->args.output;
+    if (log != NULL) {
+        ebb_status status = ebb_search_log_write(t->env, log, t->args.log);
+        if (status != EBB_OK) return status;
+    }
     ebb_plan_summary summary;
     ebb_plan_summarize(plan, &summary);
     if (output != NULL) {
@@ -97,9 +103,15 @@ ebb_status tool_plan(tool *t) {
     ebb_plan *plan = NULL;
     tool_progress progress;
     ebb_status status = tool_options(t, &options);
+    if (status == EBB_OK && t->args.log != NULL && strcmp(t->args.log, "-") == 0)
+        return tool_fail(t, EBB_USAGE, "--log needs a file: standard output has the plan");
     if (status != EBB_OK) return status;
     status = ebb_model_open(t->env, t->args.operand, &model);
-    if (status != EBB_OK) return status;
+    if (status == EBB_OK && t->args.log != NULL) status = ebb_search_log_create(t->env, &options.log);
+    if (status != EBB_OK) {
+        ebb_model_destroy(model);
+        return status;
+    }
     tool_progress_begin(&progress, t, &options);
     status = ebb_plan_model(t->env, model, t->args.dims, t->args.n_dims, &options, &plan);
     tool_progress_end(&progress);
@@ -107,13 +119,14 @@ ebb_status tool_plan(tool *t) {
     if (status == EBB_INTERRUPTED && plan != NULL)
         tool_fail(t, status, "interrupted: the best plan so far was written");
     if (plan != NULL && (status == EBB_OK || status == EBB_INTERRUPTED)) {
-        ebb_status written = write_plan(t, plan);
+        ebb_status written = write_plan(t, plan, options.log);
         if (written == EBB_OK) tool_note_effort(t, &options);
         if (written != EBB_OK) {
             if (status == EBB_INTERRUPTED) t->error[0] = '\0';
             status = written;
         }
     }
+    ebb_search_log_destroy(options.log);
     ebb_plan_destroy(plan);
     ebb_model_destroy(model);
     return status;

@@ -8,7 +8,11 @@ ebb_status tool_report(tool *t) {
     ebb_status status = tool_format(t, &format);
     if (status == EBB_OK) status = ebb_plan_read(t->env, t->args.operand, &plan);
     if (status != EBB_OK) return status;
-    status = ebb_report_make(t->env, plan, t->args.operand, t->args.measured, &report);
+    ebb_report_sources sources = {.measured = t->args.measured,
+                                  .search = t->args.search,
+                                  .fits = t->args.fits.at,
+                                  .n_fits = t->args.fits.n};
+    status = ebb_report_make(t->env, plan, t->args.operand, &sources, &report);
     ebb_plan_destroy(plan);
     if (status == EBB_OK)
         status = ebb_report_write(t->env, report, format, t->args.output != NULL ? t->args.output : "-");

@@ -21,8 +21,12 @@ static bool ends_in(const char *path, const char *suffix) {
 
 ebb_status tool_format(tool *t, ebb_report_format *out) {
     const tool_args *args = &t->args;
-    const char *asked[] = {args->format, args->json ? "json" : NULL, args->markdown ? "markdown" : NULL,
-                           args->html ? "html" : NULL, args->trace ? "trace" : NULL};
+    const char *asked[] = {args->format,
+                           args->text ? "text" : NULL,
+                           args->json ? "json" : NULL,
+                           args->markdown ? "markdown" : NULL,
+                           args->html ? "html" : NULL,
+                           args->trace ? "trace" : NULL};
     const char *name = NULL;
     for (size_t i = 0; i < TOOL_COUNT(asked); i++) {
         if (asked[i] == NULL || (name != NULL && strcmp(name, asked[i]) == 0)) continue;

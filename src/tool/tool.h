@@ -28,7 +28,7 @@ typedef struct tool_list {
 typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
-    bool print_config, help, json, markdown, html, trace;
+    bool print_config, help, json, text, markdown, html, trace;
     const char *progress; /* "" or "json" */
     const char *output;
     ebb_dim_binding dims[TOOL_MAX_LIST];
@@ -37,6 +37,8 @@ typedef struct tool_args {
     const char *config; /* the file of --config */
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
         *fail_if, *svg;
+    const char *log, *search;
+    tool_list fits;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;

@@ -3,73 +3,16 @@
 
     test_report.py EBB
 """
-import base64
-import hashlib
-import html.parser
 import json
 import re
 import sys
-import unicodedata
 
 import harness
 from harness import Case
 from models import chain, changed, text
 from recount import CATEGORIES, Recount
+from report_page import HOSTILE, MIB, Page, bytes_word, check_page, hostile_plan, is_plain, plan_file, shown, tight_plan, time_word, view
 from tester import equal, holds, main
-
-MIB = 1 << 20
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "\"><svg/onload=alert(1)>", "' onmouseover='alert(1)", "-->]]></title>",
-           "\x1b[31mred\x1b]0;title\x07", "\u009b31mc1", "\u202egpj.exe", "a\u2066b\u2069\u200b\ufeff", "tag\U000E0041\U0010FFFF",
-           "line\nbreak\r\ttab\x7f", "\u2028\u2029", "`code` | cell | <b>", "[click](javascript:alert(1)) @everyone #1 ~~x~~",
-           "&lt;&#60;", "\\", "A" * 10240, "\u05d0\u05d1 \u00e9 \u65e5\u672c \U0001F600"]
-
-
-def bytes_word(n):
-    units, x, i = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"], float(abs(n)), 0
-    while x >= 1024 and i < 6:
-        x, i = x / 1024, i + 1
-    return ("-" if n < 0 else "") + (f"{x:.0f}" if i == 0 else f"{x:.2f}") + " " + units[i]
-
-
-def time_word(n):
-    units, x, i = ["ns", "us", "ms", "s"], float(abs(n)), 0
-    while x >= 1000 and i < 3:
-        x, i = x / 1000, i + 1
-    return ("-" if n < 0 else "") + (f"{x:.0f}" if i == 0 else f"{x:.2f}") + " " + units[i]
-
-
-def is_plain(character):
-    """Nothing that moves a cursor, turns the direction, hides, or is a person's own."""
-    return unicodedata.category(character) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") and ord(character) & 0xFFFE != 0xFFFE
-
-
-def plan_file(t, graph, name="plan.json", budget=None):
-    (t.folder / "graph.json").write_text(text(graph))
-    t.ebb_run("plan", "graph.json", "-o", name, *(["--budget", str(budget)] if budget else []))
-    return json.loads((t.folder / name).read_text())
-
-
-def tight_plan(t, name="plan.json"):
-    """Something runs again in it."""
-    total = t.json("plan", "chain.json")["total_bytes"]
-    t.ebb_run("plan", "chain.json", "--budget", str(total - 2 * MIB), "-o", name)
-    return json.loads((t.folder / name).read_text())
-
-
-def hostile_plan(t):
-    graph = chain(n=len(HOSTILE))
-    for i, name in enumerate(HOSTILE):
-        graph["values"][i + 1]["name"] = name
-        graph["ops"][i]["name"] = graph["ops"][i]["kind"] = name
-    graph["name"] = HOSTILE[0]
-    total = plan_file(t, graph)["total_bytes"]
-    plan = plan_file(t, graph, budget=total - 4 * MIB)
-    holds(any(step["recompute"] for step in plan["steps"]), "something runs again")
-    return plan
-
-
-def view(t, *args):
-    return t.ebb_run("report", "plan.json", *args).stdout.decode()
 
 
 def every_step_is_the_sum_of_its_categories_counted_again(t):
@@ -317,16 +260,10 @@ def a_suffix_names_the_format(t):
     for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), (".html", "html"), ("", "json")]:
         t.ebb_run("report", "plan.json", "-o", "out" + suffix)
         equal((t.folder / ("out" + suffix)).read_bytes(), t.ebb_run("report", "plan.json", "--format", name).stdout, suffix)
-    for flags, name in [([], "json"), (["--json"], "json"), (["--markdown"], "markdown"), (["--format", "text"], "text")]:
+    for flags, name in [([], "json"), (["--json"], "json"), (["--markdown"], "markdown"), (["--format", "text"], "text"), (["--text"], "text")]:
         equal(t.ebb_run("report", "plan.json", "-o", "-", *flags).stdout, t.ebb_run("report", "plan.json", "--format", name).stdout)
     t.ebb_run("report", "plan.json", "--trace", "-o", "out.json")
     holds("traceEvents" in json.loads((t.folder / "out.json").read_text()), "a flag is stronger than a suffix")
-
-
-def shown(name):
-    """The name as every view shows it."""
-    clean = "".join(c if is_plain(c) else "\ufffd" for c in name)
-    return clean if len(clean) <= 96 else clean[:96] + "\u2026"
 
 
 def hostile_names_are_cleaned_in_the_model(t):
@@ -362,77 +299,6 @@ def hostile_names_are_inert_in_markdown(t):
     holds("`'code' \u00a6 cell \u00a6 <b>`" in rest, "what would end a span or a cell is shown as its like")
 
 
-class Page(html.parser.HTMLParser):
-    """The page as a browser would parse it: tags, attributes, rows of tables by section, titles of drawings, texts."""
-
-    VOID = {"meta"}
-
-    def __init__(self, document):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.open, self.sections, self.titles, self.raw, self.policy = [], [], {}, [], {}, None
-        self.section, self.row, self.cell = "", None, None
-        self.feed(document)
-        self.close()
-        equal(self.open, [], "tags left open")
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        equal(len(attrs), len(dict(attrs)), "an attribute twice")
-        if tag in ("section", "header"):
-            self.section = dict(attrs).get("id", tag)
-        if tag == "tr":
-            self.row = []
-            self.sections.setdefault(self.section, []).append((dict(attrs), self.row))
-        if tag in ("td", "th") and self.row is not None:
-            self.row.append([dict(attrs).get("data-n"), ""])
-        if tag == "title":
-            self.titles.append(["/".join(self.open), ""])
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        equal(self.open.pop(), tag, "closing tag")
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] in ("style", "script"):
-            self.raw[self.open[-1]] = self.raw.get(self.open[-1], "") + data
-        elif "title" in self.open:
-            self.titles[-1][1] += data
-        elif self.row and ("td" in self.open or "th" in self.open):
-            self.row[-1][1] += data
-
-    def handle_comment(self, data):
-        raise AssertionError(f"a comment: {data!r}")
-
-    def rows(self, section):
-        return [row for _, row in self.sections.get(section, [])]
-
-
-ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "id", "data-key", "data-n", "data-tensor", "data-op",
-              "scope", "viewbox", "role", "aria-label", "aria-hidden", "x", "y", "width", "height", "d", "text-anchor"}
-TAGS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "bdi", "p", "section", "table", "caption",
-        "thead", "tbody", "tfoot", "tr", "th", "td", "figure", "figcaption", "svg", "rect", "path", "text", "ul", "li", "div",
-        "em", "script"}
-
-
-def check_page(document):
-    """Nothing in it asks for anything, and its policy allows its own style and script alone."""
-    page = Page(document)
-    equal({tag for tag, _ in page.tags} - TAGS, set(), "tags")
-    equal({name for _, attrs in page.tags for name in attrs} - ATTRIBUTES, set(), "attributes")
-    equal([sum(tag == name for tag, _ in page.tags) for name in ("script", "style", "html", "body")], [1] * 4, "one each")
-    policy = [attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy"]
-    digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-    equal(policy, [f"default-src 'none'; style-src {digest(page.raw['style'])}; script-src {digest(page.raw['script'])}; "
-                   "base-uri 'none'; form-action 'none'"], "policy")
-    for word in ("http:", "https:", "//", "url(", "@import", "src=", "href=", "fetch", "XMLHttp", "innerHTML", "eval"):
-        equal(page.raw["style"].count(word) + page.raw["script"].count(word), 0, word)
-    return page
-
-
 def the_page_shows_the_figures_of_the_json(t):
     tight_plan(t)
     report, page = t.json("report", "plan.json"), check_page(view(t, "--html"))
@@ -444,6 +310,9 @@ def the_page_shows_the_figures_of_the_json(t):
           "the verdict's rows")
     equal([(row[0][1], row[2][1]) for row in page.rows("verdict")[1:] if row[1][0] is not None],
           [(name, words) for name, _, words in verdict_rows(report)], "words")
+    tiles = {attrs["data-key"]: int(attrs["data-n"]) for tag, attrs in page.tags if attrs.get("class") == "figure" and "data-n" in attrs}
+    equal(tiles, {key: report["verdict"][key] for key in tiles}, "tiles")
+    equal(sorted(tiles), ["added_ns", "baseline_total_bytes", "headroom_bytes", "n_recomputed", "peak_bytes", "total_bytes"])
     equal([(row[0][1], int(row[1][0]), row[2][1], row[3][1]) for row in page.rows("categories")[1:-1]], category_rows(report))
     equal(int(page.rows("categories")[-1][1][0]), report["verdict"]["peak_bytes"], "live")
     for cells, row, (name, held, category, dropped) in zip(page.rows("alive")[1:], report["alive_at_peak"], alive_rows(report)):
@@ -496,7 +365,8 @@ def edge(words, from_x, to_x, n):
 def layers_lie_on_one_another_up_to_the_live_bytes(t):
     tight_plan(t)
     report, page = t.json("report", "plan.json"), Page(view(t, "--html"))
-    paths = {attrs["class"]: attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs["class"] in CATEGORIES}
+    paths = {attrs["class"].removeprefix("layer "): attrs["d"] for tag, attrs in page.tags
+             if tag == "path" and attrs["class"].startswith("layer ")}
     n, verdict = len(report["steps"]), report["verdict"]
     top = max(verdict["total_bytes"], verdict["budget_bytes"], verdict["baseline_total_bytes"])
     height = lambda size: 3600 - int(size / top * 3600 + 0.5)
@@ -511,6 +381,33 @@ def layers_lie_on_one_another_up_to_the_live_bytes(t):
         lower = edge(words[turn + 1:], 12000, 0, n)
         equal(upper, [height(sum(step["bytes"][:k + 1])) for step in report["steps"]], f"upper edge of {name}")
         equal(lower, [height(sum(step["bytes"][:k])) for step in report["steps"]], f"lower edge of {name}")
+
+
+def a_line_above_the_scale_is_told_of(t):
+    t.ebb_run("plan", "chain.json", "--budget", "1GiB", "-o", "plan.json")
+    for args in ([], ["--html"]):
+        words = view(t, *args)
+        holds(re.search(r"[Aa]bove the scale: budget 1\.00 GiB", words), f"{args}: the budget is far above")
+        holds("scale: without recomputation" not in words, f"{args}: the baseline is on the scale")
+
+
+def a_tensors_box_tells_what_it_is_and_why_it_is_there(t):
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    plan, report = json.loads((t.folder / "plan.json").read_text()), t.json("report", "plan.json")
+    titles = {text.split("\n")[0]: text.split("\n") for place, text in Page(view(t, "--html")).titles if place.endswith("svg/rect")}
+    tensors = {tensor["name"]: tensor for tensor in report["tensors"]}
+    shapes = {value["name"]: value["shape"] for value in plan["graph"]["values"]}
+    equal(shapes["c1"], "f32[3,33,7,7]")
+    equal({name: tensor["shape"] for name, tensor in tensors.items()}, {name: shapes[name] for name in tensors}, "shapes")
+    for name, kind in (("r1", "relu"), ("c2.weight.grad", "conv2d_wgrad")):
+        tensor, lines = tensors[name], titles[name]
+        step = report["steps"][tensor["writer"]]
+        holds(f"shape {shapes[name]}" in lines, f"{lines}: shape")
+        holds(("layer " + name.rpartition(".")[0] in lines) == ("." in name), f"{lines}: layer")
+        until = "" if tensor["until"] == tensor["upper"] else f"; owns its bytes until step {tensor['until'] - 1}"
+        holds(f"born in step {tensor['lower']}, last used in step {tensor['upper'] - 1}{until}" in lines, f"{lines}: birth and death")
+        holds(f"made by {step['name']} ({step['kind']})" in lines and step["kind"] == kind, f"{lines}: op")
+        holds(tensor["why"] in lines, f"{lines}: why")
 
 
 def an_in_place_chain_is_named_in_the_drawing(t):
@@ -563,6 +460,7 @@ def bad_input_is_one_line(t):
         Case("standard output is full", ["report", "p.json"], 7, r"standard output", files=good, stdout="/dev/full"),
         Case("no measurement", ["report", "p.json", "--measured", "no.json"], 7, r"no\.json", files=good),
         Case("two formats", ["report", "p.json", "--trace", "--json"], 2, r"json and trace are both", files=good),
+        Case("text and a page", ["report", "p.json", "--text", "--html"], 2, r"text and html are both", files=good),
         Case("an unknown format", ["report", "p.json", "--format", "pdf"], 2, r"\"pdf\"", files=good),
         Case("no plan at all", ["report"], 2, r"report needs a PLAN"),
     ]
@@ -588,6 +486,8 @@ TESTS = [
     the_page_shows_the_figures_of_the_json,
     the_pages_drawings_have_a_title_for_every_step_and_tensor,
     layers_lie_on_one_another_up_to_the_live_bytes,
+    a_line_above_the_scale_is_told_of,
+    a_tensors_box_tells_what_it_is_and_why_it_is_there,
     an_in_place_chain_is_named_in_the_drawing,
     hostile_names_are_inert_in_the_page,
     a_page_of_a_large_plan_stays_small,
