@@ -6,30 +6,46 @@ typedef struct seeding {
     const ebb_select_request *request;
     uint32_t *room; /* for as many cuts as ops, or as many genes */
     int64_t base_peak;
+    uint8_t *low_genes; /* of the cuts of one sibling those with the least peak */
+    int64_t low_peak;
 } seeding;
 
-static void offer_cuts(ebb_search *s, const uint32_t *cuts, uint32_t n_cuts) {
+static void offer_cuts(seeding *x, const uint32_t *cuts, uint32_t n_cuts) {
+    ebb_search *s = x->search;
     for (int state = EBB_HOLD; state <= EBB_RELEASE; state++) {
         ebb_seed_cuts(s->space, cuts, n_cuts, (uint8_t)state, s->scratch_genes);
-        ebb_search_offer_genes(s, s->scratch_genes);
+        int64_t peak = ebb_search_offer_genes(s, s->scratch_genes).peak_bytes;
+        if (peak >= x->low_peak) continue;
+        x->low_peak = peak;
+        memcpy(x->low_genes, s->scratch_genes, s->space->n_genes);
     }
+}
+
+/* What a candidate leaves of the budget is given back for time. */
+static ebb_status offer_kept_again(seeding *x, const uint8_t *genes) {
+    ebb_search *s = x->search;
+    bool go_on;
+    memcpy(s->scratch_genes, genes, s->space->n_genes);
+    if (s->space->pinned) ebb_space_heed_pins(s->space, s->scratch_genes);
+    ebb_status status = ebb_keep_again(s, x->request, s->budget_bytes, s->scratch_genes, &go_on);
+    if (status == EBB_OK) ebb_search_offer_genes(s, s->scratch_genes);
+    return status;
 }
 
 static ebb_status seed_threshold_cuts(seeding *x) {
     const ebb_space *space = x->search->space;
     int64_t tries = ebb_min_i64(x->request->config.thresh_nr_try, 1000);
     for (int64_t t = x->base_peak / 2; t >= 1024; t /= 2)
-        offer_cuts(x->search, x->room, ebb_seed_threshold_cuts(space, t, x->room));
+        offer_cuts(x, x->room, ebb_seed_threshold_cuts(space, t, x->room));
     for (int64_t k = 1; k <= tries; k++)
-        offer_cuts(x->search, x->room,
-                   ebb_seed_threshold_cuts(space, x->base_peak / (tries + 1) * k, x->room));
+        offer_cuts(x, x->room, ebb_seed_threshold_cuts(space, x->base_peak / (tries + 1) * k, x->room));
     return EBB_OK;
 }
 
 static ebb_status seed_even_cuts(seeding *x) {
     const ebb_space *space = x->search->space;
     for (uint32_t n = 1; (uint64_t)n * n <= 4 * (uint64_t)space->n_ops; n = n * 3 / 2 + 1)
-        offer_cuts(x->search, x->room, ebb_seed_even_cuts(space, n, x->room));
+        offer_cuts(x, x->room, ebb_seed_even_cuts(space, n, x->room));
     return EBB_OK;
 }
 
@@ -68,7 +84,7 @@ static ebb_status seed_blocks(seeding *x) {
         uint32_t n_cuts = 1;
         for (uint32_t every = 1; n_cuts > 0; every = every * 3 / 2 + 1) {
             n_cuts = ebb_seed_block_cuts(s->space, joints, n_joints, every, merge == 1, x->room);
-            if (n_cuts > 0) offer_cuts(s, x->room, n_cuts);
+            if (n_cuts > 0) offer_cuts(x, x->room, n_cuts);
         }
     }
     ebb_arena_deinit(&work);
@@ -104,11 +120,18 @@ ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
     if (request->without & EBB_WITHOUT_SEEDS) return EBB_OK;
     seeding x = {.search = s, .request = request};
     x.room = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
-    if (!x.room) return EBB_NO_MEMORY;
+    x.low_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
+    if (!x.room || !x.low_genes) return EBB_NO_MEMORY;
     x.base_peak = ebb_search_base_peak(s);
     ebb_status status = EBB_OK;
-    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK; k++)
-        if (request->only_seeds == EBB_SEEDS_ALL || request->only_seeds == siblings[k].kind)
-            status = siblings[k].offer(&x);
+    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK; k++) {
+        if (request->only_seeds != EBB_SEEDS_ALL && request->only_seeds != siblings[k].kind) continue;
+        x.low_peak = INT64_MAX;
+        status = siblings[k].offer(&x);
+        if (status == EBB_OK && x.low_peak <= s->budget_bytes) status = offer_kept_again(&x, x.low_genes);
+    }
+    if (status == EBB_OK && request->only_seeds == EBB_SEEDS_ALL && s->members[0].best.excess_bytes == 0 &&
+        !ebb_search_is_over(s))
+        status = offer_kept_again(&x, s->members[0].best_genes);
     return status;
 }

@@ -33,6 +33,13 @@ uint32_t ebb_search_round(const ebb_search *search);
  * EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_seed_pool(ebb_search *search, const ebb_select_request *request);
 
+/* Keeps dropped values of a candidate again, those whose recomputation takes longest first and the gaps in
+ * which nobody reads them last, while the peak stays within limit_bytes and no time is lost. A candidate
+ * above the limit stays as it is. *go_on as ebb_search_goes_on. Hires the workers. EBB_NO_MEMORY. O(genes)
+ * candidates. */
+EBB_CHECKED ebb_status ebb_keep_again(ebb_search *search, const ebb_select_request *request,
+                                      int64_t limit_bytes, uint8_t *genes, bool *go_on);
+
 /* What crosses members of the pool: the joints to cut at and a random stream of its own. */
 typedef struct ebb_crossing {
     const uint32_t *joints;

@@ -141,60 +141,33 @@ static ebb_status evolve(population *p, uint32_t *room) {
     return EBB_OK;
 }
 
-/* Keeps the gap again unless the peak leaves lb_memory for it or time is lost. */
-static void keep_again(ebb_search *s, int64_t lb_bytes, uint32_t gene, ebb_worth *best) {
-    uint8_t *genes = s->scratch_genes, old = genes[gene];
-    genes[gene] = EBB_KEEP;
-    ebb_score score = ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
-    s->n_scored++;
-    if (!score.valid || score.peak_bytes > lb_bytes || score.time_ns > best->time_ns)
-        genes[gene] = old;
-    else
-        *best = ebb_search_worth(s, &score);
-}
-
-/* Keeps dropped values again, those whose recomputation takes longest first, while the peak stays below
- * lb_memory; the gaps in which nobody reads them come last. order: room for all genes. */
-static ebb_status give_back_some(population *p, int64_t lb_bytes, uint32_t *order) {
-    ebb_search *s = p->search;
-    ebb_worth best = s->members[0].best;
-    uint32_t n_genes = s->space->n_genes, n = ebb_seed_greedy_order(s->space, order);
-    if (n == EBB_NONE) return EBB_NO_MEMORY;
-    memcpy(s->scratch_genes, s->members[0].best_genes, n_genes);
-    ebb_status ended = EBB_OK;
-    for (uint32_t k = 0; k < n + n_genes && ended == EBB_OK && p->go_on; k++) {
-        uint32_t gene = k < n ? order[n - 1 - k] : k - n;
-        if (s->space->genes[gene].kind != EBB_GENE_GAP || s->scratch_genes[gene] == EBB_KEEP) continue;
-        if (p->n_born++ % ebb_search_round(s) == 0) ended = ebb_search_goes_on(s, p->request, &p->go_on);
-        keep_again(s, lb_bytes, gene, &best);
-    }
-    memcpy(s->members[0].best_genes, s->scratch_genes, n_genes);
-    s->members[0].best = best;
-    return ended;
-}
-
-static ebb_status give_back(population *p, int64_t lb_bytes, uint32_t *order) {
+/* Dropped values are kept again while the peak stays below lb_memory. */
+static ebb_status give_back(population *p, int64_t lb_bytes) {
     ebb_search *s = p->search;
     if (s->members[0].best.peak_bytes >= lb_bytes) return EBB_OK;
     ebb_score base = ebb_score_genes(s->scorers[0], s->space->base_genes, s->budget_bytes);
-    if (base.peak_bytes > lb_bytes) return give_back_some(p, lb_bytes, order);
-    memcpy(s->members[0].best_genes, s->space->base_genes, s->space->n_genes);
-    s->members[0].best = ebb_search_worth(s, &base);
-    return EBB_OK;
+    uint8_t *genes = s->members[0].best_genes;
+    ebb_status status = EBB_OK;
+    if (base.peak_bytes > lb_bytes)
+        status = ebb_keep_again(s, p->request, lb_bytes, genes, &p->go_on);
+    else
+        memcpy(genes, s->space->base_genes, s->space->n_genes);
+    ebb_score score = ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
+    s->members[0].best = ebb_search_worth(s, &score);
+    return status;
 }
 
 ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK; /* nothing to choose: the base is in the pool */
     population p = {.search = search, .env = search->env, .request = request, .go_on = true};
     p.pool = (size_t)request->config.genetic_pool_size;
-    uint32_t *room =
-        EBB_NEW(&search->arena, uint32_t, ebb_max_i64(search->space->n_ops, search->space->n_genes) + 2);
+    uint32_t *room = EBB_NEW(&search->arena, uint32_t, (size_t)search->space->n_ops + 2);
     if (!room) return EBB_NO_MEMORY;
     ebb_rng_init(&p.rng, request->seed, 0);
     ebb_status status = sweep(&p, ebb_search_base_peak(search), request->config.thresh_nr_try, room);
     if (status == EBB_OK) status = evolve(&p, room);
     if (status == EBB_OK && request->config.lb_memory_bytes > 0)
-        status = give_back(&p, request->config.lb_memory_bytes, room);
+        status = give_back(&p, request->config.lb_memory_bytes);
     p.pool = 0;
     survive(&p);
     EBB_ARRAY_FREE(search->env, &p.lists);

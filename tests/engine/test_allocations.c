@@ -133,7 +133,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
         if (pass == recompute) break;
         ebb_engine_destroy(engine);
         o.memory = EBB_MEMORY_BUDGET;
-        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 3 / 4;
+        o.budget_bytes = s.persistent_bytes + s.arena_bytes * 23 / 25;
         o.effort = 2000;
     }
     cr_assert(!recompute || s.n_recomputed > 0, "nothing is run again");
