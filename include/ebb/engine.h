@@ -182,7 +182,8 @@ typedef struct ebb_fit_way {
 /* The batch as micro-batches whose gradients are summed, nothing recomputed. */
 typedef struct ebb_fit_accumulation {
     int64_t n_micro,
-        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits */
+        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits, or the batch
+                          * is one */
     int64_t total_bytes; /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
     int64_t time_ns;     /* of them all, each charged an update for adding its gradients */
     uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch, not of the batch */

@@ -51,7 +51,7 @@ void ebb_search_log_end(ebb_search_log *log, const ebb_dim_binding *dims, uint32
     log->dims = EBB_NEW(&log->arena, ebb_dim_binding, n_dims);
     log->memory = options->memory;
     log->config = options->sublinear;
-    log->seed = options->seed;
+    log->seed = ebb_options_search_seed(options);
     log->filled = true;
     log->out_of_memory = !log->graph || !log->dims;
     for (uint32_t i = 0; !log->out_of_memory && i < n_dims; i++) {

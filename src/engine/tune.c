@@ -207,7 +207,7 @@ ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding 
                    .deadline_ns = ebb_options_deadline_ns(env, options),
                    .given = {.sublinear = options->sublinear,
                              .seed = (int64_t)(options->seed & INT64_MAX),
-                             .search_seed = options->search_seed,
+                             .search_seed = (int64_t)(ebb_options_search_seed(options) & INT64_MAX),
                              .effort = options->effort,
                              .time_limit_ms = -1}};
     t.options.time_limit_s = 0; /* it is the sweep's, not a row's */

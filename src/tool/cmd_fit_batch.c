@@ -44,6 +44,7 @@ static void add_way(const answer *a, out_table *table, uint32_t i) {
 static void print_accumulation(const answer *a) {
     const ebb_fit_accumulation *acc = &a->result->accumulation;
     int64_t whole_ns = a->result->ways[1].time_ns;
+    if (a->result->batch < 2) return; /* nothing to divide */
     if (acc->n_micro == 0) {
         printf("\ngradient accumulation: not even one item fits beside the sums\n");
         return;
@@ -61,7 +62,10 @@ static void print_table(const answer *a) {
     out_table table = {0};
     fit_budget_print(a->budget);
     printf("%s=%lld within %s: %s\n\n", a->dim, (long long)a->result->batch,
-           out_bytes(a->result->budget_bytes).text, a->result->fits ? "fits" : "does not fit");
+           out_bytes(a->result->budget_bytes).text,
+           a->result->fits          ? "fits"
+           : a->result->n_ways == 4 ? "does not fit"
+                                    : "not known");
     out_row(&table,
             (const char *const[OUT_COLUMNS]){"mode", "", "total", "predicted time", "added", "plan"});
     for (uint32_t i = 0; i < a->result->n_ways; i++) add_way(a, &table, i);
@@ -96,7 +100,10 @@ static ebb_status print_json(tool *t, const answer *a) {
     out_json_begin(&json, "ebb.fit-batch/1");
     fit_budget_json(&json, a->budget);
     out_integer(&json, "batch", r->batch);
-    out_bool(&json, "fits", r->fits);
+    if (r->fits || r->n_ways == 4)
+        out_bool(&json, "fits", r->fits);
+    else
+        out_text(&json, "fits", NULL); /* interrupted before all ways were tried */
     out_open(&json, "rows", '[');
     for (uint32_t i = 0; i < r->n_ways; i++) {
         const ebb_fit_way *way = &r->ways[i];
@@ -120,8 +127,12 @@ static ebb_status print_json(tool *t, const answer *a) {
 static ebb_status say_no(tool *t, const answer *a) {
     const ebb_fit_batch_result *r = a->result;
     char changes[256];
-    int n = snprintf(changes, sizeof changes, "raise the budget to %lld bytes",
-                     (long long)r->smallest_budget_bytes);
+    /* What is asked for again has the reserve, or the context of a device, taken off again. */
+    int n = a->budget->device.memory_bytes > 0
+                ? snprintf(changes, sizeof changes, "take a device that leaves %lld bytes",
+                           (long long)r->smallest_budget_bytes)
+                : snprintf(changes, sizeof changes, "raise the budget to %lld bytes",
+                           (long long)r->smallest_budget_bytes + (long long)a->budget->reserve_bytes);
     if (r->largest_batch > 0 && n > 0 && (size_t)n < sizeof changes)
         n += snprintf(changes + n, sizeof changes - (size_t)n, ", lower the batch to %lld",
                       (long long)r->largest_batch);

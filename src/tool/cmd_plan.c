@@ -105,6 +105,9 @@ ebb_status tool_plan(tool *t) {
     ebb_status status = tool_options(t, &options);
     if (status == EBB_OK && t->args.log != NULL && strcmp(t->args.log, "-") == 0)
         return tool_fail(t, EBB_USAGE, "--log needs a file: standard output has the plan");
+    if (status == EBB_OK && t->args.log != NULL && t->args.output != NULL &&
+        strcmp(t->args.log, t->args.output) == 0)
+        return tool_fail(t, EBB_USAGE, "-o and --log name the same file \"%.200s\"", t->args.log);
     if (status != EBB_OK) return status;
     status = ebb_model_open(t->env, t->args.operand, &model);
     if (status == EBB_OK && t->args.log != NULL) status = ebb_search_log_create(t->env, &options.log);

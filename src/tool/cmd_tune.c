@@ -114,13 +114,24 @@ static ebb_status write_config(tool *t, const ebb_tune_result *result) {
     return status;
 }
 
+/* MegEngine's mode takes no budget. */
+static void print_next(const tool *t, const ebb_tune_result *result) {
+    printf("\nwrote ");
+    out_safe(stdout, t->args.output);
+    printf(": ebb plan MODEL");
+    if (result->rows[result->recommended].config.method == EBB_CONFIG_BUDGET)
+        printf(" --budget %lld", (long long)result->budget_bytes);
+    printf(" --config ");
+    out_safe(stdout, t->args.output);
+    printf("\n");
+}
+
 static ebb_status tell(tool *t, const ebb_tune_result *result) {
     ebb_status status = write_config(t, result);
     if (status == EBB_OK && t->args.json) return print_json(t, result);
     if (status == EBB_OK) print_table(result);
     if (status == EBB_OK && t->args.output != NULL && result->recommended < result->n_rows)
-        printf("\nwrote %s: ebb plan MODEL --budget %lld --config %s\n", t->args.output,
-               (long long)result->budget_bytes, t->args.output);
+        print_next(t, result);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* options: flags and environment variables become the engine's options. */
-#include "tool.h"
+#include "out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,13 +142,11 @@ static ebb_status read_costs(tool *t, ebb_options *out) {
 
 tool_costs_text tool_costs_line(const ebb_plan_summary *s) {
     tool_costs_text line;
+    char machine[100];
+    out_clean(machine, sizeof machine, s->costs_machine);
     snprintf(line.text, sizeof line.text,
-             "%lld ops measured, %lld by lines fitted to measurements, %lld by the built-in model (%.100s)",
-             (long long)s->n_measured, (long long)s->n_calibrated, (long long)s->n_built_in,
-             s->costs_machine);
-    for (char *p = line.text; *p != '\0'; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7F) *p = '?';
-    }
+             "%lld ops measured, %lld by lines fitted to measurements, %lld by the built-in model (%s)",
+             (long long)s->n_measured, (long long)s->n_calibrated, (long long)s->n_built_in, machine);
     return line;
 }
 

@@ -106,8 +106,46 @@ out_word out_count(int64_t n) {
     return word;
 }
 
+/* Bytes of the code point at p (0: not UTF-8) and the code point itself. */
+static size_t code_point(const unsigned char *p, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : 4;
+    if (p[0] >= 0x80 && (p[0] < 0xC2 || p[0] > 0xF4)) return 0;
+    *code = n == 1 ? p[0] : p[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | (p[i] & 0x3Fu);
+    }
+    return *code >= least[n] && *code <= 0x10FFFF ? n : 0;
+}
+
+/* What could move a terminal's cursor, end a line, or reorder what is shown. */
+static bool is_unsafe(uint32_t code) {
+    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void out_clean(char *to, size_t size, const char *text) {
+    size_t used = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        uint32_t code = 0;
+        size_t n = code_point(p, &code);
+        bool plain = n > 0 && !is_unsafe(code);
+        if (used + (plain ? n : 1) >= size) break;
+        if (plain)
+            memcpy(to + used, p, n);
+        else
+            to[used] = '?';
+        used += plain ? n : 1;
+        p += n > 0 ? n : 1;
+    }
+    to[used] = '\0';
+}
+
 void out_safe(FILE *to, const char *text) {
-    for (; *text != '\0'; text++) fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, to);
+    char clean[4096];
+    out_clean(clean, sizeof clean, text);
+    fputs(clean, to);
 }
 
 /* ---- tables
@@ -116,7 +154,7 @@ void out_safe(FILE *to, const char *text) {
 void out_row(out_table *table, const char *const cells[OUT_COLUMNS]) {
     if (table->n_rows == OUT_ROWS) return;
     for (uint32_t c = 0; c < OUT_COLUMNS && cells[c] != NULL; c++) {
-        snprintf(table->cell[table->n_rows][c], sizeof table->cell[0][0], "%s", cells[c]);
+        out_clean(table->cell[table->n_rows][c], sizeof table->cell[0][0], cells[c]);
         if (c >= table->n_columns) table->n_columns = c + 1;
     }
     table->n_rows++;

@@ -46,7 +46,9 @@ out_word out_bytes(int64_t bytes);                /* "10.98 GiB" */
 out_word out_time(int64_t ns);                    /* "12.3 ms" */
 out_word out_change(int64_t now, int64_t before); /* "-64.1 %" */
 out_word out_count(int64_t n);
-/* Control bytes and the like become '?': names come from files. */
+/* Code points that could move a terminal's cursor or reorder a line, and bytes that are no UTF-8, become '?':
+ * names come from files. Cut between code points; out_safe at 4095 bytes. */
+void out_clean(char *to, size_t size, const char *text);
 void out_safe(FILE *to, const char *text);
 
 /* A table: the first and the sixth column to the left, the others to the right. */
