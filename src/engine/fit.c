@@ -64,6 +64,11 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
         note_failure(f, size, smallest_bytes);
         return EBB_OK;
     }
+    /* One item is possible, so many are not: beyond what tensors or kernels can be. */
+    if (status == EBB_BAD_INPUT && size > 1 && f->best_size > 0) {
+        note_failure(f, size, -1);
+        return EBB_OK;
+    }
     if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
     *fits = compiled.plan && ebb_fit_acceptable(f, compiled.plan, total_bytes);
     if (compiled.plan && status == EBB_OK) status = note_try(f, size, compiled.plan);

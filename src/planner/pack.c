@@ -224,7 +224,7 @@ static ebb_status search(packing *p) {
     ebb_fit_problem problem;
     ebb_fit_runner runner = {0};
     bool fits = false;
-    uint64_t most_work = (uint64_t)p->options->effort * 1000;
+    uint64_t most_work = (uint64_t)ebb_min_i64(ebb_max_i64(p->options->effort, 0), INT64_MAX / 1000) * 1000;
     if (is_done(p) || most_work == 0) return EBB_OK;
     ebb_status status = ebb_fit_problem_init(&problem, p->env, &p->problem, &fits);
     if (status == EBB_OK && fits) {

@@ -77,6 +77,10 @@ static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
     while (i < seen && !atomic_compare_exchange_weak(&round->told, &seen, i)) continue;
 }
 
+static void forget(ebb_fit_runner *runner, uint32_t way) {
+    memset(runner->dead[way].at, 0, runner->dead[way].n * sizeof *runner->dead[way].at);
+}
+
 /* Sums up a round: the effort of its attempts up to the one that told. */
 static ebb_status end_round(ebb_fit_round *round, uint64_t *work, ebb_fit_verdict *verdict,
                             int64_t *offsets) {
@@ -87,6 +91,8 @@ static ebb_status end_round(ebb_fit_round *round, uint64_t *work, ebb_fit_verdic
         *work += round->attempts[i].work;
     }
     if (told == EBB_FIT_WAYS) return EBB_OK;
+    /* Ways behind it ran in part, or not at all, as workers had time: what they buried does not count. */
+    for (uint32_t i = told + 1; i < EBB_FIT_WAYS; i++) forget(round->runner, i);
     *verdict = round->attempts[told].verdict;
     if (*verdict == EBB_FIT_FOUND)
         for (uint32_t r = 0; r < p->n; r++) offsets[p->row[r]] = round->attempts[told].least[r] * p->unit;
@@ -154,8 +160,7 @@ ebb_status ebb_fit_runner_init(ebb_fit_runner *runner, ebb_pack_workers *workers
 }
 
 void ebb_fit_runner_forget(ebb_fit_runner *runner) {
-    for (uint32_t i = 0; i < EBB_FIT_WAYS; i++)
-        memset(runner->dead[i].at, 0, runner->dead[i].n * sizeof *runner->dead[i].at);
+    for (uint32_t i = 0; i < EBB_FIT_WAYS; i++) forget(runner, i);
 }
 
 void ebb_fit_runner_deinit(ebb_fit_runner *runner) {

@@ -95,7 +95,7 @@ typedef struct ebb_fit_state {
     bool *is_dirty;
     uint64_t hash[2]; /* changes of the hash of what is left, since the caller last took them */
     bool parted;      /* the last placing left a section's start that no row is across */
-    uint64_t work;    /* rows that sections looked at since the reset */
+    uint64_t work;    /* rows looked at since the reset */
     bool no_memory;
 } ebb_fit_state;
 
@@ -121,7 +121,6 @@ typedef enum ebb_fit_value { /* which row of a valley is tried first */
                              EBB_FIT_AREA,    /* bytes x steps */
                              EBB_FIT_LENGTH,  /* sections, then area */
                              EBB_FIT_SURFACE, /* bytes x sections */
-                             EBB_FIT_BUSIEST, /* load of its fullest section, then sections, then area */
 } ebb_fit_value;
 
 typedef enum ebb_fit_where {                  /* which valley is filled first */
@@ -169,6 +168,7 @@ typedef struct ebb_fit_search {
     EBB_ARRAY(ebb_fit_frame) frames;
     EBB_ARRAY(uint32_t) low;
     uint64_t n_nodes, most_nodes;
+    uint64_t next_look; /* at the clock, in work */
     /* set by the caller of run */
     ebb_fit_dead *dead;
     uint64_t most_work;

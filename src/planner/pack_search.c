@@ -32,17 +32,16 @@
 
 #include "planner/pack_fit.h"
 
-#define NODES_BETWEEN_LOOKS 256 /* at the clock */
+/* Between looks at the clock, whichever comes first. */
+#define NODES_BETWEEN_LOOKS 256
+#define WORK_BETWEEN_LOOKS  (UINT64_C(1) << 20)
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
 static double key_of(const ebb_fit_problem *p, uint32_t r, ebb_fit_value value) {
     uint32_t length = 0;
-    int64_t load = 0;
-    for (uint32_t k = p->part_at[r]; k < p->part_at[r + 1]; k++) {
+    for (uint32_t k = p->part_at[r]; k < p->part_at[r + 1]; k++)
         length += p->parts[k].end - p->parts[k].first;
-        for (uint32_t s = p->parts[k].first; s < p->parts[k].end; s++) load = ebb_max_i64(load, p->load[s]);
-    }
     switch (value) {
     case EBB_FIT_SIZE:
         return (double)p->size[r];
@@ -52,8 +51,6 @@ static double key_of(const ebb_fit_problem *p, uint32_t r, ebb_fit_value value) 
         return length + p->area[r];
     case EBB_FIT_SURFACE:
         return (double)p->size[r] * length;
-    case EBB_FIT_BUSIEST:
-        return (double)load + (length + p->area[r]) / (p->n_sections + 1.0);
     }
     return 0;
 }
@@ -138,23 +135,26 @@ static bool alike(const ebb_fit_problem *p, uint32_t a, uint32_t b) {
     return memcmp(&p->parts[p->part_at[a]], &p->parts[p->part_at[b]], n * sizeof *p->parts) == 0;
 }
 
-/* The lowest rows of s by rank, to the table; a row like another one comes behind those to be tried. */
+static int by_rank(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The lowest rows of s by rank, to the table. */
 static bool list_low(ebb_fit_search *search, uint32_t s, ebb_fit_frame *frame) {
-    const ebb_fit_state *state = &search->state;
+    ebb_fit_state *state = &search->state;
     const ebb_fit_section *section = &state->sections[s];
     const uint32_t *members = &state->members[state->problem->member_at[s]];
     frame->low_at = (uint32_t)search->low.n;
     frame->n_low = section->n_low;
     if (!EBB_RESERVE(state->env, &search->low, search->low.n + section->n_low)) return false;
     uint32_t *low = &search->low.at[frame->low_at];
-    for (uint32_t i = 0, n = 0; n < section->n_low; i++) {
-        uint32_t r = members[i], at = n;
-        if (state->least[r] != section->floor) continue;
-        for (; at > 0 && search->rank[low[at - 1]] > search->rank[r]; at--) low[at] = low[at - 1];
-        low[at] = r;
-        n++;
-    }
+    for (uint32_t i = 0, n = 0; n < section->n_low; i++)
+        if (state->least[members[i]] == section->floor) low[n++] = search->rank[members[i]];
+    if (section->n_low > 1) qsort(low, section->n_low, sizeof *low, by_rank);
+    for (uint32_t i = 0; i < section->n_low; i++) low[i] = search->keyed[low[i]].row;
     search->low.n += section->n_low;
+    state->work += section->n_low;
     return true;
 }
 
@@ -188,7 +188,8 @@ static bool is_over(ebb_fit_search *search) {
     if (search->n_nodes >= search->most_nodes || search->state.work >= search->most_work ||
         search->state.no_memory)
         return true;
-    if (search->n_nodes % NODES_BETWEEN_LOOKS != 0) return false;
+    if (search->n_nodes % NODES_BETWEEN_LOOKS != 0 && search->state.work < search->next_look) return false;
+    search->next_look = search->state.work + WORK_BETWEEN_LOOKS;
     if (search->beaten != NULL && atomic_load(search->beaten) < search->index) return true;
     return (search->deadline_ns != 0 && ebb_clock_ns(search->watch) >= search->deadline_ns) ||
            ebb_stop_asked(search->watch);
@@ -205,8 +206,10 @@ static fit_step push(ebb_fit_search *search, uint32_t lo, uint32_t hi, const uin
         hash_rows(&search->state, &frame);
     if (is_dead(search, &frame)) return STEP_DEAD;
     if (!list_low(search, choose_valley(search, lo, hi), &frame) ||
-        !EBB_PUSH(search->state.env, &search->frames, frame))
+        !EBB_PUSH(search->state.env, &search->frames, frame)) {
+        search->state.no_memory = true;
         return STEP_LIMIT;
+    }
     return STEP_DOWN;
 }
 
@@ -231,6 +234,7 @@ static fit_step try_next(ebb_fit_search *search) {
     uint32_t i = frame->i, j = 0;
     for (; i < frame->n_low; i++) {
         for (j = 0; j < i && !alike(state->problem, low[i], low[j]);) j++;
+        state->work += j;
         if (j == i) break;
     }
     if (i > frame->n_low) return STEP_SPENT;
@@ -264,7 +268,7 @@ ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_way *wa
                                    uint64_t most_nodes) {
     const ebb_fit_problem *p = search->state.problem;
     ebb_fit_frame root = {.hi = p->n_sections, .i = 1}; /* no way of its own: only what is left after it */
-    search->n_nodes = 0;
+    search->n_nodes = search->next_look = 0;
     search->most_nodes = most_nodes;
     search->where = way->where;
     search->frames.n = search->low.n = 0;

@@ -174,6 +174,26 @@ ebb_status ebb_order_facts_find(ebb_arena *arena, const ebb_pgraph *graph, int64
     return ok ? EBB_OK : EBB_NO_MEMORY;
 }
 
+ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *facts, const ebb_id *order,
+                           bool *valid) {
+    uint32_t n = facts->n_ops, *position = EBB_NEW(arena, uint32_t, n);
+    *valid = false;
+    if (!position) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) position[i] = EBB_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        if (order[i] >= n || position[order[i]] != EBB_NONE) return EBB_OK;
+        position[order[i]] = i;
+    }
+    for (uint32_t op = 0; op < n; op++) {
+        const ebb_range range = facts->ranges[op];
+        if (position[op] < range.first || position[op] > range.last) return EBB_OK;
+        for (uint32_t k = facts->before.first[op]; k < facts->before.first[op + 1]; k++)
+            if (position[facts->before.at[k]] >= position[op]) return EBB_OK;
+    }
+    *valid = true;
+    return EBB_OK;
+}
+
 ebb_status ebb_pgraph_reorder(ebb_env *env, const ebb_pgraph *graph, const ebb_id *order,
                               ebb_pgraph **out) {
     ebb_pdraft draft;

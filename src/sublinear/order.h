@@ -64,6 +64,11 @@ typedef struct ebb_order_request {
 EBB_CHECKED ebb_status ebb_order_find(ebb_arena *arena, const ebb_order_facts *facts,
                                       const ebb_order_request *request, const ebb_id **order);
 
+/* Whether it is an order: each op once, in its range, after all that must come before. *valid.
+ * EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *facts, const ebb_id *order,
+                                       bool *valid);
+
 /* The graph with its ops in that order; op i of it is op order[i] of graph. Values keep their ids. Borrows
  * names and lists of graph, which must outlive it. EBB_NO_MEMORY; EBB_INTERNAL when the order breaks a
  * rule. */

@@ -10,10 +10,11 @@
 #define AIM         0.98 /* of the best peak so far: what is above slopes down to it */
 #define SLOPE       2.0  /* weight of all that is above, averaged over positions */
 #define COLD        0.0002
-#define TEST_STAGES 4    /* cold ones, before: without any gain in them, there is none */
-#define NEAR        8    /* how far a near move goes; every second one is near, .. */
-#define MIDDLE      64   /* .. every fourth goes so far at most, the rest anywhere */
-#define LOOK        1024 /* moves between looks at the clock and the stop flag */
+#define TEST_STAGES 4      /* cold ones, before: without any gain in them, there is none */
+#define NEAR        8      /* how far a near move goes; every second one is near, .. */
+#define MIDDLE      64     /* .. every fourth goes so far at most, the rest anywhere */
+#define STAGE_WALK  500000 /* positions that the moves of a stage may count again: tens of milliseconds */
+#define LOOK        1024   /* moves between looks at the clock and the stop flag */
 
 static uint32_t draw_place(ebb_order_lane *l, uint32_t at) {
     ebb_range range = ebb_order_lane_range(l, at);
@@ -43,7 +44,8 @@ static bool goes_on(const ebb_order_lane *l) {
 /* One stage at a temperature. False: enough. */
 static bool run_stage(ebb_order_lane *l, double temperature, int64_t n_moves) {
     double now = energy(l);
-    for (int64_t i = 0; i < n_moves; i++) {
+    const int64_t most_walked = l->n_walked + STAGE_WALK;
+    for (int64_t i = 0; i < n_moves && l->n_walked < most_walked; i++) {
         if (i % LOOK == 0 && !goes_on(l)) return false;
         uint32_t from = ebb_rng_below(&l->rng, l->facts->n_ops), to = draw_place(l, from);
         if (from == to) continue;

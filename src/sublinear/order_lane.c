@@ -98,6 +98,7 @@ static void enter(ebb_order_lane *l, uint32_t low, uint32_t high) {
 /* The op at `from` goes to `to`; those between make room. */
 void ebb_order_lane_move(ebb_order_lane *l, uint32_t from, uint32_t to) {
     uint32_t low = from < to ? from : to, high = from < to ? to : from, op = l->order[from];
+    l->n_walked += high - low + 1;
     leave(l, low, high);
     for (uint32_t p = from; p < to; p++) l->order[p] = l->order[p + 1];
     for (uint32_t p = from; p > to; p--) l->order[p] = l->order[p - 1];

@@ -19,7 +19,9 @@ typedef struct ebb_order_lane {
     int64_t *diff;  /* of positions and one more: change of live bytes against the position before */
     int64_t *peaks; /* of blocks of positions */
     int64_t first_peak, best_peak;
-    int64_t aim, overflow; /* bytes above aim, summed over positions */
+    int64_t aim;
+    __extension__ __int128 overflow; /* bytes above aim, summed over positions: up to 2^61 each */
+    int64_t n_walked;                /* positions that moves have counted again */
     const ebb_order_request *request;
     ebb_env *env;
 } ebb_order_lane;

@@ -64,7 +64,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
 
 /* Moves of ops for another order: one for so many candidates of the effort, .. */
 #define ORDER_MOVES     4
-#define MAX_ORDER_MOVES INT64_C(2000000) /* .. but no more: a second or two */
+#define MAX_ORDER_MOVES INT64_C(2000000) /* .. but no more */
 
 /* How much work there is. A part of the effort is enough near an earlier answer; but not for an order,
  * which is looked for anew. */

@@ -41,17 +41,6 @@ static bool once_will_do(ebb_arrangement *a) {
            a->space->base_time_ns <= a->search.least_time_ns;
 }
 
-/* Each op once; what else an order must be, the seal of the reordered graph sees. */
-static bool is_permutation(ebb_arena *arena, const ebb_id *order, uint32_t n, bool *out) {
-    bool *seen = EBB_NEW(arena, bool, n);
-    *out = seen != NULL;
-    for (uint32_t i = 0; i < n && *out; i++) {
-        *out = order[i] < n && !seen[order[i]];
-        if (*out) seen[order[i]] = true;
-    }
-    return seen != NULL;
-}
-
 /* What the request's warm genes are of: of another graph they may be too, and are left aside then. */
 ebb_status ebb_genes_unpack(ebb_selector *c) {
     const ebb_select_request *r = &c->request;
@@ -61,16 +50,19 @@ ebb_status ebb_genes_unpack(ebb_selector *c) {
     size_t head = packed_order_bytes(r->graph, other);
     if (r->n_warm_genes < head) return EBB_OK;
     if (other && may_reorder(r)) {
-        bool valid;
+        ebb_order_facts facts;
+        bool valid = false;
         ebb_id *order = ebb_arena_copy(&c->arena, r->warm_genes + 1, r->graph->n_ops, sizeof(*order));
-        if (!order || !is_permutation(&c->arena, order, r->graph->n_ops, &valid)) return EBB_NO_MEMORY;
-        ebb_status status = valid ? ebb_arrange(c, order, &c->other) : EBB_INTERNAL;
-        if (status == EBB_INTERNAL) return EBB_OK; /* not an order of this graph */
-        if (status != EBB_OK) return status;
-        c->warm = &c->other;
+        ebb_status status =
+            order ? ebb_order_facts_find(&c->arena, r->graph, r->alignment, &facts) : EBB_NO_MEMORY;
+        if (status == EBB_OK) status = ebb_order_check(&c->arena, &facts, order, &valid);
+        if (status == EBB_OK && valid) status = ebb_arrange(c, order, &c->other);
+        if (status != EBB_OK || !valid) return status;
     }
-    if (other == (c->warm == &c->other) && r->n_warm_genes - head == c->warm->space->n_genes)
-        c->warm_genes = r->warm_genes + head;
+    ebb_arrangement *from = other ? &c->other : &c->own;
+    if (!from->space || r->n_warm_genes - head != from->space->n_genes) return EBB_OK;
+    c->warm = from;
+    c->warm_genes = r->warm_genes + head;
     return EBB_OK;
 }
 

@@ -174,8 +174,23 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
     if (status != EBB_OK) return status;
     if (!t->args.json) print_table(t, &a);
     if (any) return EBB_OK;
-    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
-                     t->args.over != NULL ? t->args.over : "N", (long long)result->budget_bytes);
+    const char *dim = t->args.over != NULL ? t->args.over : "N";
+    int64_t smallest = INT64_MAX;
+    for (uint32_t i = 0; i < result->n_rows; i++)
+        if (result->rows[i].next_total_bytes >= 0 && result->rows[i].next_total_bytes < smallest)
+            smallest = result->rows[i].next_total_bytes;
+    if (smallest <= result->budget_bytes)
+        return tool_fail(t, EBB_OVER_BUDGET,
+                         "nothing fits: %s=1 takes too much time within %lld bytes: raise --budget or "
+                         "--max-added",
+                         dim, (long long)result->budget_bytes);
+    if (smallest < INT64_MAX)
+        return tool_fail(t, EBB_OVER_BUDGET,
+                         "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
+                         "--budget",
+                         dim, (long long)result->budget_bytes, (long long)smallest);
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget", dim,
+                     (long long)result->budget_bytes);
 }
 
 static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,

@@ -81,7 +81,9 @@ static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_option
     const tool_args *args = &t->args;
     bool megengine =
         tool_asks_sublinear(t) != NULL || (args->method != NULL && strcmp(args->method, "megengine") == 0);
-    ebb_status status = file_method(t, settings->file.method, &megengine);
+    /* What is only shown need not go together with the other flags. */
+    ebb_status status =
+        args->print_config ? EBB_OK : file_method(t, settings->file.method, &megengine);
     out->memory = args->no_reuse            ? EBB_MEMORY_NONE
                   : args->budget_bytes >= 0 ? EBB_MEMORY_BUDGET
                   : megengine               ? EBB_MEMORY_MEGENGINE

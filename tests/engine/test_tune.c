@@ -160,6 +160,7 @@ Test(tune, a_rows_config_gives_that_rows_plan) {
     world w = {.tick_ns = 1};
     bench b = open_bench(&w);
     b.options.effort = 20000; /* with a tenth of it, seeds differ */
+    b.options.seed = 5;       /* a file has the search's, so that the default of another caller gives the same */
     int64_t budget = (int64_t)(0.53 * (double)b.base_bytes);
     ebb_tune_result *r = tune(&b, budget, EBB_OK);
     uint32_t n_seeds = 0;
