@@ -11,7 +11,7 @@
 #include "sublinear/select.h"
 
 #define MEMBERS_AN_ISLAND 5   /* of the pool: 20 give 4 islands, each makes a member a generation */
-#define AN_OP             200 /* candidates of a founder that pay off, for each op */
+#define AN_OP             100 /* candidates of a founder that pay off, for each op */
 #define MIN_GENERATIONS   1   /* when genetic_nr_iter is 0, by effort: from .. */
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */

@@ -69,7 +69,7 @@ static ebb_status file_method(tool *t, ebb_config_method method, bool *megengine
             t, EBB_USAGE,
             "%.200s: its method megengine takes no --budget: leave that out, or add --method budget",
             args->config);
-    if (method == EBB_CONFIG_BUDGET && !budget)
+    if (method == EBB_CONFIG_BUDGET && !budget && !args->print_config) /* what is only shown needs none */
         return tool_fail(t, EBB_USAGE,
                          "%.200s: its method budget needs --budget: write --budget 11GiB, for instance",
                          args->config);
@@ -81,9 +81,7 @@ static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_option
     const tool_args *args = &t->args;
     bool megengine =
         tool_asks_sublinear(t) != NULL || (args->method != NULL && strcmp(args->method, "megengine") == 0);
-    /* What is only shown need not go together with the other flags. */
-    ebb_status status =
-        args->print_config ? EBB_OK : file_method(t, settings->file.method, &megengine);
+    ebb_status status = file_method(t, settings->file.method, &megengine);
     out->memory = args->no_reuse            ? EBB_MEMORY_NONE
                   : args->budget_bytes >= 0 ? EBB_MEMORY_BUDGET
                   : megengine               ? EBB_MEMORY_MEGENGINE

@@ -24,7 +24,7 @@ CPU_VECTOR static void mask_span(const void *ctx, int64_t begin, int64_t end) {
     for (; i + GROUP <= end; i += GROUP) {
         uint8_t pass[GROUP];
 #pragma omp simd
-        for (int64_t k = 0; k < GROUP; k++) pass[k] = m->from[i + k] <= 0 ? 0 : (uint8_t)(1U << (k % 8));
+        for (int64_t k = 0; k < GROUP; k++) pass[k] = (uint8_t)((m->from[i + k] <= 0 ? 0U : 1U) << (k % 8));
         for (int64_t b = 0; b < GROUP / 8; b++) {
             const uint8_t *p = pass + 8 * b;
             m->bits[i / 8 + b] = (uint8_t)(p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]);
