@@ -349,7 +349,7 @@ def without_a_terminal_there_is_a_line_per_ten_seconds(t):
 def a_bar_on_a_terminal_and_none_of_it_left(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     ours, theirs = os.openpty()
-    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "2000000", "--json", "--progress"],
+    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "800000", "--json", "--progress"],
                                cwd=t.folder, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     stdout, _ = process.communicate(timeout=100)

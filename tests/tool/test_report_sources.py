@@ -150,7 +150,7 @@ def every_view_shows_the_search_alike(t):
     facts = [["seed", str(search["seed"]), "of the search"], ["genetic_pool_size", str(search["genetic_pool_size"])],
              ["candidates scored", str(search["n_scored"]), f"in {search['n_searches']} searches"], ["batch", "-", "N=3"]]
     plain, marked, page = columns_of(view(t, *given)), markdown_rows(view(t, *given, "--markdown")), check_page(view(t, *given, "--html"))
-    for row in rows:
+    for row in rows[-20:]:  # text and Markdown show the last ones
         holds(row in plain, f"text: {row}")
         holds(row in marked, f"markdown: {row}")
     table = [[cell[1] for cell in row] for row in page.rows("search")[1:]]
