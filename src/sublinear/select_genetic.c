@@ -16,7 +16,7 @@
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
-#define PATIENCE          2   /* generations without any member that fits before it is given up */
+#define PATIENCE          4   /* generations without any member that fits before it is given up */
 
 /* Temperatures, relative to the time of an average op; each of so many stages is cooler by a factor. */
 #define STAGES            64
