@@ -219,9 +219,18 @@ Test(pack_solve, rectangles_in_pieces_are_put_together_again_by_any_workers, .ti
 /* ---- questions one after the other ------------------------------------------------------------------- */
 
 typedef struct question_log {
+    uint64_t ruled_out[8]; /* sum over all that the ways remember for the next question */
     uint64_t work[8];
     ebb_fit_verdict verdict[8];
 } question_log;
+
+static uint64_t remembered(const ebb_fit_runner *runner) {
+    uint64_t sum = 0;
+    for (uint32_t way = 0; way < EBB_FIT_WAYS; way++)
+        for (uint32_t i = 0; i < runner->dead[way].n; i++)
+            sum += (runner->dead[way].at[i].high ^ runner->dead[way].at[i].low) * (2 * way + 1);
+    return sum;
+}
 
 /* Asks for eight falling capacities. What an earlier question ruled out helps the later ones. */
 static question_log ask_down(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
@@ -244,6 +253,7 @@ static question_log ask_down(ebb_env *env, const ebb_row *rows, uint32_t n, uint
                     ebb_fit_run(&runner, &effort, most + most * (9 - k) / 100, &log.work[k],
                                 &log.verdict[k], offsets),
                     EBB_OK);
+        log.ruled_out[k] = remembered(&runner);
     }
     ebb_fit_runner_deinit(&runner);
     ebb_pack_workers_deinit(&workers);
@@ -272,6 +282,7 @@ Test(pack_solve, later_questions_cost_the_same_with_any_workers, .timeout = 300)
         int64_t most;
         graphs_want(env, ebb_rows_max_live(env, rows, N, &most), EBB_OK);
         question_log one = ask_down(env, rows, N, 1, most), many = ask_down(env, rows, N, 8, most);
+        cr_assert_arr_eq(one.ruled_out, many.ruled_out, sizeof one.ruled_out, "seed %u", (unsigned)seed);
         cr_assert_arr_eq(one.work, many.work, sizeof one.work, "seed %u", (unsigned)seed);
         cr_assert_arr_eq(one.verdict, many.verdict, sizeof one.verdict, "seed %u", (unsigned)seed);
         for (uint32_t k = 0; k < 8; k++) n_told += one.verdict[k] != EBB_FIT_LIMIT;
