@@ -196,6 +196,8 @@ typedef struct json_t ebb_json;
 /* name is used in error texts. Destroy with ebb_json_free. */
 EBB_CHECKED ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n,
                                       ebb_json **out);
+/* Of a file, as ebb_file_read takes it; *out is NULL on failure. EBB_IO, EBB_BAD_INPUT, EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, ebb_json **out);
 void ebb_json_free(ebb_json *json);
 
 /* Optional members: `present` (may be NULL when the member is required) tells; when absent, *out is

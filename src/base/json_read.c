@@ -29,6 +29,17 @@ ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size
     }
 }
 
+ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, ebb_json **out) {
+    char *text;
+    size_t n;
+    *out = NULL;
+    ebb_status status = ebb_file_read(env, path, max_bytes, &text, &n);
+    if (status != EBB_OK) return status;
+    status = ebb_json_parse(env, path, text, n, out);
+    ebb_file_free(env, text, n);
+    return status;
+}
+
 void ebb_json_free(ebb_json *json) {
     json_decref(json);
 }

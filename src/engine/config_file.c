@@ -120,14 +120,9 @@ ebb_status ebb_config_read(ebb_env *env, const char *path, ebb_config *out) {
                         .search_seed = -1,
                         .effort = -1,
                         .time_limit_ms = -1};
-    char *text;
-    size_t n;
-    ebb_status status = ebb_file_read(env, path, MAX_CONFIG_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    ebb_json *json = NULL;
-    status = ebb_json_parse(env, path, text, n, &json);
+    ebb_json *json;
+    ebb_status status = ebb_json_read_file(env, path, MAX_CONFIG_BYTES, &json);
     if (status == EBB_OK) status = read_document(env, json, path, out);
     ebb_json_free(json);
-    ebb_file_free(env, text, n);
     return status;
 }

@@ -40,14 +40,9 @@ static ebb_status read_document(ebb_env *env, const ebb_json *json, const char *
 
 ebb_status ebb_device_memory_read(ebb_env *env, const char *path, ebb_device_memory *out) {
     *out = (ebb_device_memory){.context_bytes = CONTEXT_BYTES};
-    char *text;
-    size_t n;
-    ebb_status status = ebb_file_read(env, path, MAX_DEVICE_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    ebb_json *json = NULL;
-    status = ebb_json_parse(env, path, text, n, &json);
+    ebb_json *json;
+    ebb_status status = ebb_json_read_file(env, path, MAX_DEVICE_BYTES, &json);
     if (status == EBB_OK) status = read_document(env, json, path, out);
     ebb_json_free(json);
-    ebb_file_free(env, text, n);
     return status;
 }

@@ -83,15 +83,8 @@ static ebb_status run_steps(measurer *m, uint32_t n_runs) {
 
 static ebb_call call_of(const ebb_graph *graph, ebb_id id, uint32_t way,
                         ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS]) {
-    const ebb_node *node = &graph->nodes[id];
     ebb_id in[EBB_MAX_OPERANDS];
-    ebb_call call = {
-        .in = types, .out = types + EBB_MAX_OPERANDS, .n_out = node->n_out, .attr = node->attr};
-    call.op = ebb_node_way(node, way, in, &call.n_in);
-    for (uint32_t i = 0; i < call.n_in; i++) types[i] = graph->values[in[i]].type;
-    for (uint32_t i = 0; i < node->n_out; i++)
-        types[EBB_MAX_OPERANDS + i] = graph->values[node->out[i]].type;
-    return call;
+    return ebb_node_call(graph, &graph->nodes[id], way, in, types, types + EBB_MAX_OPERANDS);
 }
 
 static int by_op(const void *a, const void *b) {

@@ -28,10 +28,7 @@ static ebb_status query_time(query *q, const ebb_call *call, uint32_t way, ebb_o
 static ebb_status query_way(query *q, const ebb_node *node, uint32_t way, ebb_alternative *out) {
     ebb_type types[EBB_MAX_OPERANDS], results[EBB_MAX_RESULTS];
     ebb_id in[EBB_MAX_OPERANDS];
-    ebb_call call = {.in = types, .out = results, .n_out = node->n_out, .attr = node->attr};
-    call.op = ebb_node_way(node, way, in, &call.n_in);
-    for (uint32_t k = 0; k < call.n_in; k++) types[k] = q->graph->values[in[k]].type;
-    for (uint32_t k = 0; k < node->n_out; k++) results[k] = q->graph->values[node->out[k]].type;
+    ebb_call call = ebb_node_call(q->graph, node, way, in, types, results);
     ebb_op_facts facts = {0};
     if (!call.op->view) {
         ebb_status status = q->backend->api->facts(q->backend, &call, &facts);

@@ -127,20 +127,16 @@ static ebb_status read_head(ebb_env *env, const ebb_json *json, const char *path
 }
 
 ebb_status ebb_costs_read(ebb_env *env, const char *path, ebb_costs **out) {
-    char *text = NULL;
-    size_t n = 0, n_twice = 0;
-    ebb_json *json = NULL;
+    size_t n_twice = 0;
+    ebb_json *json;
     ebb_costs *costs = NULL;
     *out = NULL;
-    ebb_status status = ebb_file_read(env, path, MOST_FILE_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    status = ebb_json_parse(env, path, text, n, &json);
-    ebb_file_free(env, text, n);
+    ebb_status status = ebb_json_read_file(env, path, MOST_FILE_BYTES, &json);
     if (status == EBB_OK) status = read_head(env, json, path, &costs);
     if (costs)
         status = read_list(costs, json, path, "lines", read_line); /* they are there if all is well */
     if (costs && status == EBB_OK) status = read_list(costs, json, path, "ops", read_row);
-    if (json) ebb_json_free(json);
+    ebb_json_free(json);
     if (costs && status == EBB_OK) status = ebb_costs_seal(costs, &n_twice);
     if (status == EBB_OK && n_twice > 0)
         status = ebb_fail(env, EBB_BAD_INPUT, "%s: %zu of its ops or kinds are there twice", path, n_twice);

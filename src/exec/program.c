@@ -8,13 +8,9 @@
 
 ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
                           ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]) {
-    const ebb_node *n = &graph->nodes[node];
     ebb_id ids[EBB_MAX_OPERANDS];
-    uint32_t n_in;
-    const ebb_op_info *op = ebb_node_way(n, alternative == EBB_NONE ? 0 : alternative + 1, ids, &n_in);
-    for (uint32_t i = 0; i < n_in; i++) in[i] = graph->values[ids[i]].type;
-    for (uint32_t i = 0; i < n->n_out; i++) out[i] = graph->values[n->out[i]].type;
-    return (ebb_call){op, in, out, n_in, n->n_out, n->attr};
+    return ebb_node_call(graph, &graph->nodes[node], alternative == EBB_NONE ? 0 : alternative + 1, ids, in,
+                         out);
 }
 
 /* The kernel of an op, whose runs all take the same alternative, and the scratch that it needs. */

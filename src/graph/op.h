@@ -102,6 +102,17 @@ static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way
     return w ? w->op : node->op;
 }
 
+/* The call that a node is by a way, its types gathered into in_types and out_types; in as above. */
+static inline ebb_call ebb_node_call(const ebb_graph *graph, const ebb_node *node, uint32_t way,
+                                     ebb_id in[EBB_MAX_OPERANDS], ebb_type in_types[EBB_MAX_OPERANDS],
+                                     ebb_type out_types[EBB_MAX_RESULTS]) {
+    ebb_call call = {.in = in_types, .out = out_types, .n_out = node->n_out, .attr = node->attr};
+    call.op = ebb_node_way(node, way, in, &call.n_in);
+    for (uint32_t i = 0; i < call.n_in; i++) in_types[i] = graph->values[in[i]].type;
+    for (uint32_t i = 0; i < node->n_out; i++) out_types[i] = graph->values[node->out[i]].type;
+    return call;
+}
+
 /* Composite or not: an op with a lower rule is replaced by what the rule emits, which may be itself. */
 
 /* One symbol per op, from ops/<family>.c, and the table of them all, indexed by code. */

@@ -14,13 +14,7 @@ static ebb_status check_schema(const ebb_report_maker *m, const ebb_json *json, 
 
 ebb_status ebb_report_source(const ebb_report_maker *m, const char *path, const char *schema,
                              ebb_json **out) {
-    char *text = NULL;
-    size_t n = 0;
-    *out = NULL;
-    ebb_status status = ebb_file_read(m->env, path, MAX_FILE_BYTES, &text, &n);
-    if (status != EBB_OK) return status;
-    status = ebb_json_parse(m->env, path, text, n, out);
-    ebb_file_free(m->env, text, n);
+    ebb_status status = ebb_json_read_file(m->env, path, MAX_FILE_BYTES, out);
     if (status == EBB_OK) status = check_schema(m, *out, path, schema);
     if (status == EBB_OK) return EBB_OK;
     ebb_json_free(*out);
