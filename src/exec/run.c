@@ -62,12 +62,13 @@ static ebb_status run_range(ebb_exec *exec, uint32_t first, uint32_t end, const 
     }
     if (first == end) return EBB_OK;
     if (api->begin) {
-        const ebb_status status = api->begin(exec->backend, options->n_run_threads);
+        const ebb_run run = {options->n_run_threads, options->seed, options->step};
+        const ebb_status status = api->begin(exec->backend, &run);
         if (status != EBB_OK) return status;
     }
     const ebb_status status = run_steps(exec, first, end, options);
-    if (api->end) api->end(exec->backend);
-    return status;
+    const ebb_status ended = api->end ? api->end(exec->backend) : EBB_OK;
+    return status == EBB_OK ? ended : status;
 }
 
 ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options) {

@@ -23,6 +23,7 @@ typedef struct ebb_call {
     const ebb_type *in, *out; /* out is written by infer, read by everyone else */
     uint32_t n_in, n_out;
     const ebb_attr *attr;
+    uint32_t choice; /* which of a backend's implementations: see its facts. 0: the first */
 } ebb_call;
 
 /* "conv2d f32[16,64,56,56] f32[64,64,3,3] pad=1 : f32[16,64,56,56]": equal calls print alike and others

@@ -1,4 +1,5 @@
 #include "harness.h"
+#include "exec/cuda/cuda.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -6,13 +7,15 @@
 #define PAGE  4096
 #define GUARD 64
 
-const char *const test_backends[] = {"ref", "cpu"};
+/* cuda: its kernels on the host (tests/cuda/host.h). */
+const char *const test_backends[] = {"ref", "cpu", "cuda"};
 const uint32_t test_n_backends = EBB_COUNT(test_backends);
 
 void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads) {
     *bench = (test_bench){0};
     cr_assert_eq(ebb_env_create(NULL, &bench->env), EBB_OK);
-    const ebb_backend_api *api = ebb_backend_find(backend);
+    const ebb_backend_api *api =
+        strcmp(backend, "cuda") == 0 ? &ebb_backend_cuda : ebb_backend_find(backend);
     if (!api) return;
     const ebb_backend_options options = {.n_threads = n_threads};
     const ebb_status status = api->create(bench->env, &options, &bench->backend);
@@ -101,14 +104,15 @@ static void launch(const test_bench *bench, const test_call *call, ebb_kernel *k
                             .seed = TEST_SEED,
                             .step = TEST_STEP};
     if (api->begin) {
-        cr_assert_eq(api->begin(bench->backend, n_run_threads), EBB_OK, "%s", ebb_env_error(bench->env));
+        const ebb_run begun = {n_run_threads, TEST_SEED, TEST_STEP};
+        cr_assert_eq(api->begin(bench->backend, &begun), EBB_OK, "%s", ebb_env_error(bench->env));
     }
     const uint64_t allocations = ebb_env_allocation_count(bench->env);
     const ebb_status status = api->launch(bench->backend, kernel, &run);
     cr_assert_eq(status, EBB_OK, "%s on %s: %s", call->call.op->name, api->name, ebb_env_error(bench->env));
     cr_assert_eq(ebb_env_allocation_count(bench->env), allocations, "%s on %s allocates in launch",
                  call->call.op->name, api->name);
-    if (api->end) api->end(bench->backend);
+    if (api->end) cr_assert_eq(api->end(bench->backend), EBB_OK, "%s", ebb_env_error(bench->env));
 }
 
 /* Everything but outputs and scratch must be as it was. */
