@@ -90,7 +90,7 @@ void test_call_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool 
     const uint32_t n_in = read_types(cases, cases->rows[row].inputs, f64, out->in);
     read_attrs(op, cases->rows[row].attrs, out->attr);
     if (op->code == EBB_OP_fill) out->attr[FILL_F64].i[0] = f64;
-    out->call = (ebb_call){op, out->in, out->out, n_in, op->n_out, out->attr};
+    out->call = (ebb_call){op, out->in, out->out, n_in, op->n_out, out->attr, 0};
     cr_assert(n_in >= op->min_in && n_in <= op->max_in, "%s row %u: %u inputs", op->name, row, n_in);
     const ebb_status status = op->infer(env, &out->call, out->out);
     cr_assert_eq(status, EBB_OK, "%s row %u: %s", op->name, row, ebb_env_error(env));

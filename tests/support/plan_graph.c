@@ -27,7 +27,7 @@ static ebb_pop query_op(ebb_env *env, ebb_arena *arena, const ebb_graph *graph, 
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = graph->values[node->in[i]].type;
     for (uint32_t i = 0; i < node->n_out; i++) out[i] = graph->values[node->out[i]].type;
-    const ebb_call call = {op, in, out, node->n_in, node->n_out, node->attr};
+    const ebb_call call = {op, in, out, node->n_in, node->n_out, node->attr, 0};
     ebb_op_facts facts = {0};
     if (!op->view) TEST_OK(env, backend->api->facts(backend, &call, &facts));
     static const ebb_view whole = {0, 0, 0};
