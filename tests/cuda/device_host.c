@@ -30,11 +30,28 @@ typedef void host_kernel(const void *args, int64_t n_blocks);
             }                                                                                      \
         }                                                                                          \
     }
+#define CUDA_KERNEL_LOOP(name, n_threads, shared_bytes)                                            \
+    static void name##_run(const void *args, int64_t n_blocks) {                                   \
+        _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
+        _Static_assert((shared_bytes) <= MOST_SHARED, "shared bytes");                             \
+        _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                           \
+        _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];               \
+        cuda_##name##_keep keep[n_threads];                                                        \
+        for (int64_t block = 0; block < n_blocks; block++) {                                       \
+            const int32_t n_phases = cuda_##name##_phases(args, block);                            \
+            memset(shared, 0xFF, sizeof shared);                                                   \
+            memset(keep, 0xFF, sizeof keep);                                                       \
+            for (int32_t phase = 0; phase < n_phases; phase++) {                                   \
+                for (int32_t thread = 0; thread < (n_threads); thread++)                           \
+                    cuda_##name##_body(args, block, thread, phase, shared, &keep[thread]);         \
+            }                                                                                      \
+        }                                                                                          \
+    }
 #include "exec/cuda/kernels.def"
 #undef CUDA_KERNEL
 
 static host_kernel *const kernels[CUDA_N_KERNELS] = {
-#define CUDA_KERNEL(name, threads, phases, shared_bytes) name##_run,
+#define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes) name##_run,
 #include "exec/cuda/kernels.def"
 #undef CUDA_KERNEL
 };

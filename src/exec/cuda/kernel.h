@@ -7,6 +7,9 @@
  *     device (launch.inc)   for phase: body(args, block, thread, phase, shared); __syncthreads()
  *     host (tests/cuda)     for block, for phase, for thread: body(args, block, thread, phase, shared)
  *
+ * Some kernels go round a loop of phases, as often as their arguments say (CUDA_KERNEL_LOOP): a thread of theirs keeps
+ * a struct from phase to phase, which is registers on the device as long as its arrays are indexed by constants.
+ *
  * Rules of bodies, beside those of backend.h:
  *   - sums run in an order that the shape and the constants of the kernel decide, never the device: no atomics;
  *     several launches where one block cannot see all (a launch ends before the next one begins);
@@ -26,9 +29,11 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define CUDA_BODY static __host__ __device__ __forceinline__
+#define CUDA_BODY   static __host__ __device__ __forceinline__
+#define CUDA_UNROLL _Pragma("unroll")
 #else
 #define CUDA_BODY static inline
+#define CUDA_UNROLL
 #endif
 
 /* Every kernel's number: CUDA_KERNEL_<name>. kernels.def: CUDA_KERNEL(name, threads, phases, shared_bytes):
@@ -36,7 +41,11 @@
  *                 cuda_<name>_body its body
  *   threads       of a block: a multiple of 32, at most 1024
  *   phases        >= 1
- *   shared_bytes  of a block: at most 48 KiB, 16-byte aligned; 0: none */
+ *   shared_bytes  of a block: at most 48 KiB, 16-byte aligned; 0: none
+ *
+ * CUDA_KERNEL_LOOP(name, threads, shared_bytes), which is CUDA_KERNEL with 0 phases to those who do not define it:
+ *   cuda_<name>_phases(args, block)  how many phases this block has, >= 1
+ *   cuda_<name>_keep                 what a thread keeps; anything before phase 0. The body's last argument */
 typedef enum cuda_kernel_id {
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) CUDA_KERNEL_##name,
 #include "exec/cuda/kernels.def"
@@ -80,6 +89,38 @@ CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
 #else
     p[0] = x.v[0], p[1] = x.v[1], p[2] = x.v[2], p[3] = x.v[3];
 #endif
+}
+
+/* Up to 4 numbers, as many as are left of them (>= 1): the rest is zeros and is not touched. */
+CUDA_BODY cuda_f32x4 cuda_load_some(const float *p, int64_t left) {
+    if (left >= 4) return cuda_load4(p);
+    cuda_f32x4 x;
+    x.v[0] = p[0], x.v[1] = left > 1 ? p[1] : 0, x.v[2] = left > 2 ? p[2] : 0, x.v[3] = 0;
+    return x;
+}
+
+CUDA_BODY void cuda_store_some(float *p, cuda_f32x4 x, int64_t left) {
+    if (left >= 4) {
+        cuda_store4(p, x);
+        return;
+    }
+    p[0] = x.v[0];
+    if (left > 1) p[1] = x.v[1];
+    if (left > 2) p[2] = x.v[2];
+}
+
+/* Operands >= 0, by > 0; a device divides 32 bits several times faster than 64. */
+CUDA_BODY int64_t cuda_divide(int64_t n, int64_t by) {
+    if (((uint64_t)n | (uint64_t)by) >> 32) return n / by;
+    return (int64_t)((uint32_t)n / (uint32_t)by);
+}
+
+/* Notes what a run could not use. */
+CUDA_BODY void cuda_fault(cuda_scalars *scalars, int64_t code, int64_t value, int64_t limit) {
+    if (scalars->fault) return;
+    scalars->fault_value = value;
+    scalars->fault_limit = limit;
+    scalars->fault = code;
 }
 
 /* As many blocks of `each` as cover n. */
