@@ -39,8 +39,7 @@ static ebb_status attention_launch(ebb_backend *backend, const ebb_call *call, v
 }
 const ebb_kernel_info ebb_cuda_attention = {.supports = attention_supports, .launch = attention_launch};
 
-/* ---- the gradient ---------------------------------------------------------------------------------------
- */
+/* ---- the gradient ----------------------------------------------------------------------------------- */
 
 /* D: as many numbers as lse has. */
 static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {

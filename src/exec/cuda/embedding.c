@@ -18,8 +18,7 @@ static ebb_status embedding_launch(ebb_backend *backend, const ebb_call *call, v
 }
 const ebb_kernel_info ebb_cuda_embedding = {.launch = embedding_launch};
 
-/* ---- the gradient ---------------------------------------------------------------------------------------
- */
+/* ---- the gradient ----------------------------------------------------------------------------------- */
 
 /* The sort numbers ids, rows of dy and rows of the table (and one behind them) in 32 bits. */
 static ebb_status embedding_grad_supports(ebb_backend *backend, const ebb_call *call) {

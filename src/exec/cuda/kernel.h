@@ -1,25 +1,28 @@
 /* cuda/kernel.h: how a kernel is written: once, for the device and for the host.
  *
- * A kernel is a body: what one thread of one block does in one phase. A body never waits; between two phases
- * the whole block does, and what passes from phase to phase stands in the block's shared bytes. So the same
- * body runs on both sides, in the same order of operations, and its arithmetic is tested without a device:
+ * A kernel is a body: what one thread of one block does in one phase. A body never waits; between two
+ * phases the whole block does, and what passes from phase to phase stands in the block's shared bytes. So
+ * the same body runs on both sides, in the same order of operations, and its arithmetic is tested without a
+ * device:
  *
  *     device (launch.inc)   for phase: body(args, block, thread, phase, shared); __syncthreads()
  *     host (tests/cuda)     for block, for phase, for thread: body(args, block, thread, phase, shared)
  *
- * Some kernels go round a loop of phases, as often as their arguments say (CUDA_KERNEL_LOOP): a thread of theirs keeps
- * a struct from phase to phase, which is registers on the device as long as its arrays are indexed by constants.
+ * Some kernels go round a loop of phases, as often as their arguments say (CUDA_KERNEL_LOOP): a thread of
+ * theirs keeps a struct from phase to phase, which is registers on the device as long as its arrays are
+ * indexed by constants.
  *
  * Rules of bodies, beside those of backend.h:
- *   - sums run in an order that the shape and the constants of the kernel decide, never the device: no atomics;
- *     several launches where one block cannot see all (a launch ends before the next one begins);
+ *   - sums run in an order that the shape and the constants of the kernel decide, never the device: no
+ *     atomics; several launches where one block cannot see all (a launch ends before the next one begins);
  *   - a whole 16 bytes at a time where addresses allow it (cuda_f32x4): operands are 256 bytes apart, rows
  *     need not be;
- *   - nothing but C that both compilers know. Products and sums are not contracted (-fmad=false); a kernel that
- *     wants a fused one says fmaf. exp, log, tanh and the like may differ in the last bits between the sides.
+ *   - nothing but C that both compilers know. Products and sums are not contracted (-fmad=false); a kernel
+ *     that wants a fused one says fmaf. exp, log, tanh and the like may differ in the last bits between the
+ *     sides.
  *
- * A family is three files: kernels/<family>.h (argument structs and bodies), kernels/<family>.def (its list) and
- * kernels/<family>.cu (three lines that compile it for the device).
+ * A family is three files: kernels/<family>.h (argument structs and bodies), kernels/<family>.def (its
+ * list) and kernels/<family>.cu (three lines that compile it for the device).
  */
 #ifndef EBB_EXEC_CUDA_KERNEL_H
 #define EBB_EXEC_CUDA_KERNEL_H
@@ -31,9 +34,11 @@
 #ifdef __CUDACC__
 #define CUDA_BODY   static __host__ __device__ __forceinline__
 #define CUDA_UNROLL _Pragma("unroll")
+#define CUDA_AHEAD  _Pragma("unroll 4") /* of loops that load: several loads are on their way at once */
 #else
 #define CUDA_BODY static inline
 #define CUDA_UNROLL
+#define CUDA_AHEAD
 #endif
 
 /* Every kernel's number: CUDA_KERNEL_<name>. kernels.def: CUDA_KERNEL(name, threads, phases, shared_bytes):
@@ -43,9 +48,11 @@
  *   phases        >= 1
  *   shared_bytes  of a block: at most 48 KiB, 16-byte aligned; 0: none
  *
- * CUDA_KERNEL_LOOP(name, threads, shared_bytes), which is CUDA_KERNEL with 0 phases to those who do not define it:
+ * CUDA_KERNEL_LOOP(name, threads, shared_bytes), which is CUDA_KERNEL with 0 phases to those who do not
+ * define it, needs two more names:
  *   cuda_<name>_phases(args, block)  how many phases this block has, >= 1
- *   cuda_<name>_keep                 what a thread keeps; anything before phase 0. The body's last argument */
+ *   cuda_<name>_keep                 what a thread keeps; anything before phase 0. The body's last argument
+ */
 typedef enum cuda_kernel_id {
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) CUDA_KERNEL_##name,
 #include "exec/cuda/kernels.def"
@@ -53,11 +60,12 @@ typedef enum cuda_kernel_id {
     CUDA_N_KERNELS
 } cuda_kernel_id;
 
-/* What changes from run to run and what goes wrong in one, in device memory, so that a recorded run sees it. */
+/* What changes from run to run and what goes wrong in one, in device memory, so that a recorded run sees
+ * it. */
 typedef struct cuda_scalars {
     uint64_t seed, step; /* of SEEDED ops */
-    /* 0, or what a kernel could not use: a code of cuda_fault_code, and its numbers. Written by whoever finds it
-     * (any one, if there are several): a run that has a fault is refused as a whole. */
+    /* 0, or what a kernel could not use: a code of cuda_fault_code, and its numbers. Written by whoever
+     * finds it (any one, if there are several): a run that has a fault is refused as a whole. */
     int64_t fault, fault_value, fault_limit;
 } cuda_scalars;
 

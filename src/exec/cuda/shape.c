@@ -1,10 +1,8 @@
-/* cuda/shape.c: launches of kernels/shape.h. Channels of rank 4 are innermost; those of other ranks have
- * the further dimensions behind them, so that a row is all channels with what is behind them. */
+/* cuda/shape.c: launches of kernels/shape.h. Channels are innermost, in rank 2 and 4 alike. */
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/shape.h"
 
-/* ---- concat, slice --------------------------------------------------------------------------------------
- */
+/* ---- concat, slice ---------------------------------------------------------------------------------- */
 
 static bool whole_quads(const cuda_copy_rows_args *a) {
     return (a->width | a->from_row | a->from_first | a->to_row | a->to_first) % 4 == 0;
@@ -13,13 +11,13 @@ static bool whole_quads(const cuda_copy_rows_args *a) {
 static ebb_status concat_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                 const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const ebb_axis y = ebb_axis_of(&call->out[0], 1);
-    cuda_copy_rows_args args = {.to = launch->out[0], .to_row = y.size * y.inner};
+    const int64_t channels = call->out[0].dim[1], rows = ebb_type_count(&call->out[0]) / channels;
+    cuda_copy_rows_args args = {.to = launch->out[0], .to_row = channels};
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < call->n_in && status == EBB_OK; i++) {
         args.from = launch->in[i];
-        args.width = args.from_row = ebb_axis_of(&call->in[i], 1).size * y.inner;
-        args.n = y.outer * args.width;
+        args.width = args.from_row = call->in[i].dim[1];
+        args.n = rows * args.width;
         args.quads = whole_quads(&args);
         status = cuda_launch(backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
         args.to_first += args.width;
@@ -31,13 +29,12 @@ const ebb_kernel_info ebb_cuda_concat = {.launch = concat_launch};
 static ebb_status slice_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const ebb_axis x = ebb_axis_of(&call->in[0], 1), y = ebb_axis_of(&call->out[0], 1);
     cuda_copy_rows_args args = {.from = launch->in[0],
                                 .to = launch->out[0],
-                                .width = y.size * y.inner,
-                                .from_row = x.size * x.inner,
-                                .from_first = call->attr[SLICE_BEGIN].i[0] * x.inner,
-                                .to_row = y.size * y.inner,
+                                .width = call->out[0].dim[1],
+                                .from_row = call->in[0].dim[1],
+                                .from_first = call->attr[SLICE_BEGIN].i[0],
+                                .to_row = call->out[0].dim[1],
                                 .n = ebb_type_count(&call->out[0])};
     args.quads = whole_quads(&args);
     return cuda_launch(backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
@@ -47,21 +44,19 @@ const ebb_kernel_info ebb_cuda_slice = {.launch = slice_launch};
 static ebb_status slice_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                     uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const ebb_axis dy = ebb_axis_of(&call->in[0], 1), dx = ebb_axis_of(&call->out[0], 1);
     cuda_embed_rows_args args = {.from = launch->in[0],
                                  .to = launch->out[0],
-                                 .width = dy.size * dy.inner,
-                                 .from_row = dy.size * dy.inner,
-                                 .to_row = dx.size * dx.inner,
-                                 .to_first = call->attr[SLICE_GRAD_BEGIN].i[0] * dx.inner,
+                                 .width = call->in[0].dim[1],
+                                 .from_row = call->in[0].dim[1],
+                                 .to_row = call->out[0].dim[1],
+                                 .to_first = call->attr[SLICE_GRAD_BEGIN].i[0],
                                  .n = ebb_type_count(&call->out[0])};
     args.quads = whole_quads(&args);
     return cuda_launch(backend, CUDA_KERNEL_embed_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
 const ebb_kernel_info ebb_cuda_slice_grad = {.launch = slice_grad_launch};
 
-/* ---- expand, bias ---------------------------------------------------------------------------------------
- */
+/* ---- expand, bias ----------------------------------------------------------------------------------- */
 
 static ebb_status expand_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                 const ebb_launch *launch) {
@@ -80,20 +75,17 @@ const ebb_kernel_info ebb_cuda_expand = {.launch = expand_launch};
 static ebb_status bias_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                               const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const ebb_axis x = ebb_axis_of(&call->in[0], 1);
     const cuda_bias_args args = {.x = launch->in[0],
                                  .b = launch->in[1],
                                  .y = launch->out[0],
-                                 .size = x.size,
-                                 .inner = x.inner,
+                                 .size = call->in[0].dim[1],
                                  .n = ebb_type_count(&call->out[0]),
-                                 .quads = x.inner == 1 && x.size % 4 == 0};
+                                 .quads = call->in[0].dim[1] % 4 == 0};
     return cuda_launch(backend, CUDA_KERNEL_bias, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
 const ebb_kernel_info ebb_cuda_bias = {.launch = bias_launch};
 
-/* ---- planes ---------------------------------------------------------------------------------------------
- */
+/* ---- planes ----------------------------------------------------------------------------------------- */
 
 static ebb_status planes_launch(ebb_backend *backend, const ebb_launch *launch, int64_t n_images,
                                 int64_t rows, int64_t columns) {

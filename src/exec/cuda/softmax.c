@@ -36,8 +36,7 @@ static ebb_status softmax_grad_launch(ebb_backend *backend, const ebb_call *call
 }
 const ebb_kernel_info ebb_cuda_softmax_grad = {.launch = softmax_grad_launch};
 
-/* ---- cross-entropy --------------------------------------------------------------------------------------
- */
+/* ---- cross-entropy ---------------------------------------------------------------------------------- */
 
 static cuda_softmax_xent_args xent_args_of(ebb_backend *backend, const ebb_call *call) {
     const int64_t k = call->in[0].dim[1], n_rows = ebb_type_count(&call->in[0]) / k;

@@ -9,9 +9,9 @@
  * factor. Phases of a tile of keys: for each 32 columns load and multiply; maxima (and load v); weights;
  * second product.
  *
- * For a pair of tiles 2 * 2 * 64 * 64 * d operations, 2 * 256 * d bytes of k and v and 256 * d of q from
- * the caches: at d = 64, 43 operations a byte. Bytes moved of memory: 16 a number of y, and 4 a row and
- * head; k and v are read again by every tile of queries, from L2. */
+ * A pair of tiles of d = 64 is 2^20 operations on 48 KiB (q, k, v) from the caches: 21 a byte. Bytes moved
+ * of memory: 16 a number of y, and 4 a row and head; k and v are read again by every tile of queries, from
+ * L2. */
 #ifndef EBB_EXEC_CUDA_KERNELS_ATTENTION_H
 #define EBB_EXEC_CUDA_KERNELS_ATTENTION_H
 
@@ -19,9 +19,8 @@
 
 #include "exec/cuda/kernels/tiles.h"
 
-#define CUDA_ATTENTION_PARTS                                                    \
-    (CUDA_TILE_THREADS / CUDA_TILE) /* threads of a query when weights are made \
-                                     */
+/* threads of a query when weights are made */
+#define CUDA_ATTENTION_PARTS  (CUDA_TILE_THREADS / CUDA_TILE)
 #define CUDA_ATTENTION_SHARED (4 * (2 * CUDA_TILE_FLOATS + (4 + 2 * CUDA_ATTENTION_PARTS) * CUDA_TILE))
 
 typedef struct cuda_attention_args {

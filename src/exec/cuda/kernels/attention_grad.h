@@ -23,8 +23,7 @@ typedef struct cuda_attention_dq_args {
     cuda_heads h;
 } cuda_attention_dq_args;
 
-/* ---- D
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- D ---------------------------------------------------------------------------------------------- */
 
 #define CUDA_INNER_LANES   8 /* threads of a row */
 #define CUDA_INNER_THREADS 256
@@ -60,8 +59,7 @@ CUDA_BODY void cuda_attention_inner_body(const cuda_attention_inner_args *args, 
     }
 }
 
-/* ---- both
- * ------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------------- */
 
 #define CUDA_ATTENTION_GRAD_SHARED (4 * 3 * CUDA_TILE_FLOATS)
 
@@ -123,8 +121,7 @@ CUDA_BODY void cuda_attention_grad_write(const cuda_attention_dq_args *args, con
     }
 }
 
-/* ---- dq: phases of a tile of keys: 4 for each 32 columns, then the sum
- * ------------------------------------ */
+/* ---- dq: phases of a tile of keys: 4 for each 32 columns, then the sum ------------------------------ */
 
 typedef struct cuda_attention_dq_keep {
     cuda_tile score, dp, dq; /* the first two [key][query] */
@@ -171,8 +168,7 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
     }
 }
 
-/* ---- dk, dv: phases of a tile of queries: 4 for each 32 columns, dv, dS and q, dk
- * -------------------------- */
+/* ---- dk, dv: phases of a tile of queries: 4 for each 32 columns, dv, dS and q, dk ------------------- */
 
 typedef cuda_attention_dq_args cuda_attention_dkv_args;
 typedef struct cuda_attention_dkv_keep {

@@ -51,8 +51,7 @@ CUDA_POINTWISE(rescale, p *a + q)
 CUDA_POINTWISE(scale, p *a)
 CUDA_POINTWISE(exp, expf(a))
 
-/* ---- gelu -----------------------------------------------------------------------------------------------
- */
+/* ---- gelu ------------------------------------------------------------------------------------------- */
 
 /* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), and -2 u = x * (FIRST + THIRD * x^2). */
 #define CUDA_GELU_FIRST (-1.5957691216F)
@@ -70,8 +69,7 @@ CUDA_BODY float cuda_gelu_slope(float wide) {
 }
 CUDA_POINTWISE(gelu_grad, b *cuda_gelu_slope(a))
 
-/* ---- fill -----------------------------------------------------------------------------------------------
- */
+/* ---- fill ------------------------------------------------------------------------------------------- */
 
 /* y is p everywhere. */
 typedef cuda_pointwise_args cuda_fill_args;

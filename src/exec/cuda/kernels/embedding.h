@@ -51,8 +51,7 @@ CUDA_BODY void cuda_embedding_body(const cuda_embedding_args *args, int64_t bloc
     }
 }
 
-/* ---- the sort: one block, which goes round for every 4 bits of the ids
- * ------------------------------------ */
+/* ---- the sort: one block, which goes round for every 4 bits of the ids ------------------------------ */
 
 #define CUDA_SORT_THREADS 512
 #define CUDA_SORT_BITS    4
@@ -146,11 +145,13 @@ CUDA_BODY void cuda_sort_body(const cuda_sort_args *args, int64_t block, int32_t
     }
 }
 
-/* ---- the sums: a block for each sorted row and CUDA_RUNS_EACH of its numbers
- * ------------------------------ */
+/* ---- the sums: a block for each sorted row and CUDA_RUNS_EACH of its numbers ------------------------ */
 
 #define CUDA_RUNS_THREADS 64
 #define CUDA_RUNS_EACH    (4 * CUDA_RUNS_THREADS)
+#define CUDA_RUNS_AHEAD                                                               \
+    8 /* rows whose loads are on their way at once: a run may be as long as all of dy \
+       */
 
 typedef struct cuda_embedding_runs_args {
     const float *dy;
@@ -160,33 +161,49 @@ typedef struct cuda_embedding_runs_args {
     int32_t quads;
 } cuda_embedding_runs_args;
 
+/* 4 numbers of a row of dy, side by side or a block's width apart; x: from the first on. */
+CUDA_BODY cuda_f32x4 cuda_runs_load(const cuda_embedding_runs_args *args, const float *x, int64_t left) {
+    cuda_f32x4 y;
+    if (args->quads) return cuda_load4(x);
+    CUDA_UNROLL for (int k = 0; k < 4; k++) y.v[k] =
+        k * CUDA_RUNS_THREADS < left ? x[k * CUDA_RUNS_THREADS] : 0;
+    return y;
+}
+
+/* Adds what the rows from i on have, as far as they are of the run; false where it ends. */
+CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, int32_t id, int64_t at,
+                             double *sum) {
+    cuda_f32x4 x[CUDA_RUNS_AHEAD];
+    bool in = true;
+    CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
+        in = in && i + a < args->n && args->key[i + a] == id;
+        CUDA_UNROLL for (int k = 0; k < 4; k++) x[a].v[k] = 0;
+        if (in) x[a] = cuda_runs_load(args, args->dy + args->row[i + a] * args->c + at, args->c - at);
+    }
+    CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
+        CUDA_UNROLL for (int k = 0; k < 4; k++) sum[k] += (double)x[a].v[k];
+    }
+    return in;
+}
+
 /* Only the first row of a run has work. */
 CUDA_BODY void cuda_embedding_runs_body(const cuda_embedding_runs_args *args, int64_t block, int32_t thread,
                                         int32_t phase, void *shared) {
-    const int64_t first = cuda_divide(block, args->slices), slice = block - first * args->slices,
-                  c = args->c;
-    const int64_t at = slice * CUDA_RUNS_EACH + (args->quads ? 4 * thread : thread);
+    const int64_t first = cuda_divide(block, args->slices), slice = block - first * args->slices;
+    const int64_t at = slice * CUDA_RUNS_EACH + (args->quads ? 4 * thread : thread), left = args->c - at;
     const int32_t id = args->key[first];
     double sum[4] = {0, 0, 0, 0};
     (void)phase, (void)shared;
-    if (id >= args->rows || (first > 0 && args->key[first - 1] == id) || at >= c) return;
-    for (int64_t i = first; i < args->n && args->key[i] == id; i++) {
-        const float *dy = args->dy + args->row[i] * c;
-        if (args->quads) {
-            const cuda_f32x4 x = cuda_load4(dy + at);
-            CUDA_UNROLL for (int k = 0; k < 4; k++) sum[k] += (double)x.v[k];
-        } else {
-            CUDA_UNROLL for (int k = 0; k < 4; k++) if (at + k * CUDA_RUNS_THREADS < c) sum[k] +=
-                (double)dy[at + k * CUDA_RUNS_THREADS];
-        }
+    if (id >= args->rows || (first > 0 && args->key[first - 1] == id) || left <= 0) return;
+    for (int64_t i = first; cuda_runs_add(args, i, id, at, sum); i += CUDA_RUNS_AHEAD) {
     }
-    float *to = args->to + id * c + at;
+    float *to = args->to + id * args->c + at;
     if (args->quads) {
         cuda_f32x4 x;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = (float)sum[k];
         cuda_store4(to, x);
     } else {
-        CUDA_UNROLL for (int k = 0; k < 4; k++) if (at + k * CUDA_RUNS_THREADS < c)
+        CUDA_UNROLL for (int k = 0; k < 4; k++) if (k * CUDA_RUNS_THREADS < left)
             to[k * CUDA_RUNS_THREADS] = (float)sum[k];
     }
 }

@@ -50,8 +50,7 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
     cuda_store_some(args->to_m + at, m, left);
 }
 
-/* ---- adamw ----------------------------------------------------------------------------------------------
- */
+/* ---- adamw ------------------------------------------------------------------------------------------ */
 
 #define CUDA_ADAMW_ROUNDS \
     4 /* of 4 elements to a thread: what a block works out first is worth more of them */
@@ -102,8 +101,7 @@ CUDA_BODY void cuda_adamw_body(const cuda_adamw_args *args, int64_t block, int32
     }
 }
 
-/* ---- single numbers -------------------------------------------------------------------------------------
- */
+/* ---- single numbers --------------------------------------------------------------------------------- */
 
 #define CUDA_SINGLE_THREADS 32
 

@@ -14,8 +14,7 @@
 #define CUDA_MOVE_THREADS 256
 #define CUDA_MOVE_EACH    (4 * CUDA_MOVE_THREADS)
 
-/* ---- rows into rows: concat, slice, slice_grad ----------------------------------------------------------
- */
+/* ---- rows into rows: concat, slice, slice_grad ------------------------------------------------------ */
 
 /* Row r of `to`, from to_first on, gets `width` elements of row r of `from`, from from_first on. */
 typedef struct cuda_copy_rows_args {
@@ -68,8 +67,7 @@ CUDA_BODY void cuda_embed_rows_body(const cuda_embed_rows_args *args, int64_t bl
     }
 }
 
-/* ---- along an axis: expand, bias ------------------------------------------------------------------------
- */
+/* ---- along an axis: expand, bias -------------------------------------------------------------------- */
 
 typedef struct cuda_expand_args {
     const float *x, *b; /* b: bias only */
@@ -96,8 +94,7 @@ CUDA_BODY void cuda_expand_body(const cuda_expand_args *args, int64_t block, int
     }
 }
 
-/* y = x + b[c], c = i / inner % size: channels are the innermost but for `inner` places. quads: inner is 1.
- */
+/* y = x + b[c]: channels are innermost. quads: there is a whole number of them. */
 typedef cuda_expand_args cuda_bias_args;
 CUDA_BODY void cuda_bias_body(const cuda_bias_args *args, int64_t block, int32_t thread, int32_t phase,
                               void *shared) {
@@ -114,13 +111,12 @@ CUDA_BODY void cuda_bias_body(const cuda_bias_args *args, int64_t block, int32_t
     }
     CUDA_UNROLL for (int k = 0; k < 4; k++) {
         const int64_t i = block * CUDA_MOVE_EACH + thread + k * CUDA_MOVE_THREADS;
-        const int64_t row = cuda_divide(i, args->inner), c = row - cuda_divide(row, size) * size;
+        const int64_t c = i - cuda_divide(i, size) * size;
         if (i < args->n) args->y[i] = args->x[i] + args->b[c];
     }
 }
 
-/* ---- planes: each image's matrix the other way round ----------------------------------------------------
- */
+/* ---- planes: each image's matrix the other way round ------------------------------------------------ */
 
 #define CUDA_PLANES_TILE    32
 #define CUDA_PLANES_THREADS 256

@@ -1,12 +1,12 @@
 /* kernels/soft.h: rows of numbers, each worked on by some threads of one block: a helper of families, no
  * family.
  *
- *     a row of k numbers has 4, 16, 64 or 256 threads (its lanes), by k alone; a block of 256 threads has
- * 64 to 1 rows | head | quad | quad | ... | tail |     head: up to where 16-byte addresses begin; head and
- * tail below 4
+ *     | head | quad | quad | ... | quad | tail |
  *
- * A lane takes number `lane` of head and tail and every lanes-th quad. What lanes found is joined in a
- * fixed order in two phases: 16 lanes, then what is left, which is at most 16. */
+ * head ends where 16-byte addresses begin; head and tail are less than 4 numbers. A row of k numbers has 4,
+ * 16, 64 or 256 threads, its lanes, by k alone, and a block of 256 threads has 64 to 1 rows. A lane takes
+ * number `lane` of head and tail and every lanes-th quad. What lanes found is joined in a fixed order in
+ * two phases: 16 lanes, then what is left, which is at most 16. */
 #ifndef EBB_EXEC_CUDA_KERNELS_SOFT_H
 #define EBB_EXEC_CUDA_KERNELS_SOFT_H
 
@@ -49,8 +49,7 @@ CUDA_BODY void cuda_soft_row_see(cuda_soft_row *r, int64_t seen) {
     r->tail = (int32_t)(seen - r->head - 4 * r->n_quads);
 }
 
-/* ---- the sum of exponentials
- * ------------------------------------------------------------------------------ */
+/* ---- the sum of exponentials ------------------------------------------------------------------------ */
 
 /* sum of exp(x - max): a larger maximum shrinks what was summed before it (Milakov and Gimelshein, "Online
  * normalizer calculation for softmax", 2018). The maximum begins at the least finite number, so that -inf
@@ -80,7 +79,7 @@ CUDA_BODY cuda_soft cuda_soft_of(const cuda_soft_row *r, const float *x) {
     cuda_soft s;
     s.max = -FLT_MAX, s.sum = 0;
     if (r->lane < r->head) cuda_soft_add(&s, x[r->first + r->lane]);
-    for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         const cuda_f32x4 v = cuda_load4(x + r->quads_at + 4 * q);
         cuda_soft_raise(&s, fmaxf(fmaxf(v.v[0], v.v[1]), fmaxf(v.v[2], v.v[3])));
         s.sum +=

@@ -31,7 +31,7 @@ CUDA_BODY void cuda_softmax_write(const cuda_softmax_args *args, const cuda_soft
     const float *x = args->x;
     float *to = args->to;
     if (r->lane < r->head) to[r->first + r->lane] = expf(x[r->first + r->lane] - s.max) / s.sum;
-    for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         cuda_f32x4 v = cuda_load4(x + r->quads_at + 4 * q);
         CUDA_UNROLL for (int i = 0; i < 4; i++) v.v[i] = expf(v.v[i] - s.max) / s.sum;
         cuda_store4(to + r->quads_at + 4 * q, v);
@@ -60,7 +60,7 @@ CUDA_BODY float cuda_softmax_inner(const cuda_softmax_grad_args *args, const cud
     const float *y = args->x, *dy = args->dy;
     float sum[4] = {0, 0, 0, 0};
     if (r->lane < r->head) sum[0] += y[r->first + r->lane] * dy[r->first + r->lane];
-    for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         const cuda_f32x4 a = cuda_load4(y + r->quads_at + 4 * q), b = cuda_load4(dy + r->quads_at + 4 * q);
         CUDA_UNROLL for (int i = 0; i < 4; i++) sum[i] += a.v[i] * b.v[i];
     }
@@ -76,7 +76,7 @@ CUDA_BODY void cuda_softmax_grad_write(const cuda_softmax_grad_args *args, const
         const int64_t i = r->first + r->lane;
         to[i] = y[i] * (dy[i] - inner);
     }
-    for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         const int64_t at = r->quads_at + 4 * q;
         const cuda_f32x4 a = cuda_load4(y + at);
         cuda_f32x4 b = cuda_load4(dy + at);
@@ -108,8 +108,7 @@ CUDA_BODY void cuda_softmax_grad_body(const cuda_softmax_grad_args *args, int64_
     }
 }
 
-/* ---- cross-entropy: the mean over rows of log(sum) - (x[label] - max)
- * ------------------------------------- */
+/* ---- cross-entropy: the mean over rows of log(sum) - (x[label] - max) ------------------------------- */
 
 #define CUDA_XENT_SHARED \
     (CUDA_SOFTMAX_SHARED + CUDA_SOFT_THREADS / 4 * 8) /* losses of rows behind what was found */
@@ -164,7 +163,8 @@ CUDA_BODY void cuda_softmax_xent_mean_body(const cuda_softmax_xent_mean_args *ar
     double *found = (double *)shared, sum = 0;
     (void)block;
     if (phase == 0) {
-        for (int64_t i = thread; i < args->n_blocks; i += CUDA_SOFT_THREADS) sum += args->losses[i];
+        CUDA_AHEAD for (int64_t i = thread; i < args->n_blocks; i += CUDA_SOFT_THREADS) sum +=
+            args->losses[i];
         found[thread] = sum;
     }
     if (phase == 1 && thread % CUDA_SOFT_JOIN == 0) {
@@ -191,7 +191,7 @@ CUDA_BODY void cuda_xent_grad_write(const cuda_softmax_xent_grad_args *args, con
         const int64_t i = r->first + r->lane;
         to[i] = (expf(x[i] - s.max) * part - (i == one ? 1.0F : 0.0F)) * scale;
     }
-    for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         const int64_t at = r->quads_at + 4 * q;
         cuda_f32x4 v = cuda_load4(x + at);
         CUDA_UNROLL for (int i = 0; i < 4; i++) v.v[i] =

@@ -1,14 +1,14 @@
 /* kernels/tiles.h: products of tiles for attention and its gradient: a helper, no family.
  *
- * A tile is 64 x 64 numbers in the registers of 256 threads, 4 x 4 each: thread 16 * i + j has rows [4i, 4i
- * + 4) and columns [4j, 4j + 4). Its factors stand in shared bytes as 64 numbers for each step of the sum,
- * so that a step is two reads of 16 bytes (a warp reads 2 and 16 different ones) for 16 products:
+ * A tile is 64 x 64 numbers in the registers of 256 threads, 4 x 4 each: thread 16 * i + j has the rows
+ * from 4i and the columns from 4j on. Its factors stand in shared bytes as 64 numbers for each step of the
+ * sum:
  *
  *     tile += sum over k of a[k][rows] * b[k][columns]      in the order of k, each a fused multiply-add
  *
- * Strict f32, no tensor cores. 4 * 64 * 64 multiplications take 2 * 64 * 16 bytes of shared reads a warp,
- * so that the arithmetic is what bounds it; whoever loads a factor of 64 x 64 (16 KiB) makes 2^18 products
- * of it. */
+ * A step of a thread is two reads of 16 bytes and 16 products; a warp's reads are 2 and 16 different ones,
+ * three rounds of the banks in the time of four of arithmetic. Strict f32, no tensor cores. Two factors of
+ * 64 x 64 from the caches, 32 KiB, make 2^19 operations: 16 a byte. */
 #ifndef EBB_EXEC_CUDA_KERNELS_TILES_H
 #define EBB_EXEC_CUDA_KERNELS_TILES_H
 
@@ -55,8 +55,7 @@ CUDA_BODY void cuda_tile_put(float *to, const cuda_tile *tile, int32_t thread) {
     }
 }
 
-/* ---- factors
- * ---------------------------------------------------------------------------------------------- */
+/* ---- factors ---------------------------------------------------------------------------------------- */
 
 /* Rows of a matrix in memory, of which `rows` and `columns` are left from `from` on, either possibly none.
  */
@@ -105,8 +104,7 @@ CUDA_BODY void cuda_tile_store(float *to, const float *x, float times, int64_t l
     CUDA_UNROLL for (int k = 0; k < 4; k++) if (k < left) to[k] = x[k] * times;
 }
 
-/* ---- where a head's rows are
- * ------------------------------------------------------------------------------ */
+/* ---- where a head's rows are ------------------------------------------------------------------------ */
 
 /* Each block has one tile of rows of one head of one image, and 64 of the numbers of its results' rows (a
  * chunk): a head of more than 64 numbers has several blocks, which make the same scores. */
