@@ -6,7 +6,28 @@
 
 #include "cases_cuda_b.h"
 #include "checks.h"
+#include "cuda/host.h"
 #include "exec/dropout.h"
+
+/* Within a phase no thread reads what another writes, and no block what another does. */
+static void check_order(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
+                        const test_call *call, const test_inputs *inputs) {
+    cuda_device *device = cuda_of(bench->backend)->device;
+    const test_place plain = {0};
+    test_results want, got;
+    if (!test_run_kernel(bench, call, inputs, &plain, &want)) return;
+    for (uint32_t k = 0; k <= cases->op->n_may_overwrite; k++) {
+        const test_place over = {.over = cases->op->may_overwrite + k, .n_over = 1};
+        test_device_host_turn(device, true);
+        cr_assert(
+            test_run_kernel(bench, call, inputs, k < cases->op->n_may_overwrite ? &over : &plain, &got));
+        test_device_host_turn(device, false);
+        cr_assert(test_results_equal(&want, &got), "%s %s %s: other bits backwards", cases->op->name,
+                  cases->rows[row].inputs, cases->rows[row].attrs);
+        test_results_deinit(&got);
+    }
+    test_results_deinit(&want);
+}
 
 static void run_cases(const ebb_team_case *cases, uint32_t n) {
     test_bench bench;
@@ -19,6 +40,7 @@ static void run_cases(const ebb_team_case *cases, uint32_t n) {
         test_each_row(&bench, &one, test_check_agreement);
         test_each_row(&bench, &one, test_check_addresses);
         test_each_row(&bench, &one, test_check_in_place);
+        test_each_row(&bench, &one, check_order);
     }
     test_bench_deinit(&bench);
 }
