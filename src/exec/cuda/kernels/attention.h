@@ -30,6 +30,7 @@ typedef struct cuda_attention_args {
 } cuda_attention_args;
 
 typedef struct cuda_attention_keep {
+    cuda_walk walk;
     cuda_tile score, sum;
 } cuda_attention_keep;
 
@@ -126,7 +127,8 @@ CUDA_BODY void cuda_attention_add(const cuda_attention_shared *s, cuda_tile *sum
 CUDA_BODY void cuda_attention_write(const cuda_attention_args *args, const cuda_attention_shared *s,
                                     const cuda_head *at, const cuda_tile *sum, int32_t thread) {
     const cuda_heads *h = &args->h;
-    const int64_t first = at->tile * CUDA_TILE, column = at->chunk * CUDA_TILE + thread % 16 * 4;
+    const int64_t first = (int64_t)at->tile * CUDA_TILE;
+    const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
     CUDA_UNROLL for (int i = 0; i < 4; i++) {
         const int32_t query = thread / 16 * 4 + i;
         float *to = args->y + cuda_head_index(h, at, first + query, h->c) + column;
@@ -134,7 +136,7 @@ CUDA_BODY void cuda_attention_write(const cuda_attention_args *args, const cuda_
             cuda_tile_store(to, sum->at[i], 1 / s->sum[query], h->d - column, h->d % 4 == 0);
     }
     if (at->chunk == 0 && thread < CUDA_TILE && first + thread < h->t)
-        args->lse[at->unit * h->t + first + thread] =
+        args->lse[cuda_head_row(h, at, first + thread)] =
             s->max[cuda_attention_keys(h, at->tile) % 2 * CUDA_TILE + thread] + logf(s->sum[thread]);
 }
 
@@ -142,10 +144,11 @@ CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t bloc
                                    int32_t phase, void *shared, cuda_attention_keep *keep) {
     const cuda_heads *h = &args->h;
     const cuda_attention_shared s = cuda_attention_shared_of(shared);
-    const cuda_head at = cuda_head_of(h, block, true);
-    const int32_t n_steps = 2 * cuda_head_steps(h), each = n_steps + 3, tile = phase / each,
-                  step = phase % each;
-    const int64_t query = at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE, row = 3 * h->c;
+    const int32_t n_steps = 2 * cuda_head_steps(h);
+    cuda_walk_on(&keep->walk, h, block, true, phase, n_steps + 3);
+    const cuda_head at = keep->walk.at;
+    const int32_t tile = keep->walk.tile, step = keep->walk.step;
+    const int64_t query = (int64_t)at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE, row = 3 * h->c;
     if (tile == cuda_attention_keys(h, at.tile)) {
         cuda_attention_write(args, &s, &at, &keep->sum, thread);
     } else if (step < n_steps && step % 2 == 0) {
@@ -159,7 +162,8 @@ CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t bloc
         cuda_tile_multiply(&keep->score, s.a, s.b, CUDA_TILE_STEP, thread);
         if (step == n_steps - 1) cuda_attention_put_scores(h, &s, &keep->score, query, key, thread);
     } else if (step == n_steps) {
-        const cuda_matrix v = cuda_head_rows(h, &at, args->qkv + 2 * h->c, row, key, at.chunk * CUDA_TILE);
+        const cuda_matrix v =
+            cuda_head_rows(h, &at, args->qkv + 2 * h->c, row, key, (int64_t)at.chunk * CUDA_TILE);
         cuda_tile_load_rows(s.a, &v, thread);
         cuda_attention_maxima(&s, thread);
     } else if (step == n_steps + 1) {

@@ -103,7 +103,7 @@ CUDA_BODY void cuda_attention_grad_weigh(const cuda_attention_dq_args *args, con
         *score = *dp = 0;
         return;
     }
-    const int64_t row = at->unit * h->t + query;
+    const int64_t row = cuda_head_row(h, at, query);
     *score = expf(*score * h->scale - args->lse[row]);
     *dp = *score * (*dp - args->inner[row]) * h->scale;
 }
@@ -112,9 +112,9 @@ CUDA_BODY void cuda_attention_grad_weigh(const cuda_attention_dq_args *args, con
 CUDA_BODY void cuda_attention_grad_write(const cuda_attention_dq_args *args, const cuda_head *at,
                                          float *base, const cuda_tile *sum, int32_t thread) {
     const cuda_heads *h = &args->h;
-    const int64_t column = at->chunk * CUDA_TILE + thread % 16 * 4;
+    const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
     CUDA_UNROLL for (int i = 0; i < 4; i++) {
-        const int64_t row = at->tile * CUDA_TILE + thread / 16 * 4 + i;
+        const int64_t row = (int64_t)at->tile * CUDA_TILE + thread / 16 * 4 + i;
         if (row < h->t)
             cuda_tile_store(base + cuda_head_index(h, at, row, 3 * h->c) + column, sum->at[i], 1,
                             h->d - column, h->d % 4 == 0);
@@ -124,6 +124,7 @@ CUDA_BODY void cuda_attention_grad_write(const cuda_attention_dq_args *args, con
 /* ---- dq: phases of a tile of keys: 4 for each 32 columns, then the sum ------------------------------ */
 
 typedef struct cuda_attention_dq_keep {
+    cuda_walk walk;
     cuda_tile score, dp, dq; /* the first two [key][query] */
 } cuda_attention_dq_keep;
 
@@ -136,10 +137,11 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
                                       int32_t phase, void *shared, cuda_attention_dq_keep *keep) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
-    const cuda_head at = cuda_head_of(h, block, true);
-    const int32_t n_steps = cuda_head_steps(h), each = 4 * n_steps + 1, tile = phase / each,
-                  step = phase % each;
-    const int64_t query = at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE;
+    const int32_t n_steps = cuda_head_steps(h);
+    cuda_walk_on(&keep->walk, h, block, true, phase, 4 * n_steps + 1);
+    const cuda_head at = keep->walk.at;
+    const int32_t tile = keep->walk.tile, step = keep->walk.step;
+    const int64_t query = (int64_t)at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dq);
     if (tile == cuda_attention_keys(h, at.tile)) {
         cuda_attention_grad_write(args, &at, args->dqkv, &keep->dq, thread);
@@ -149,7 +151,7 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
         cuda_attention_grad_load(args, &s, &at, query, key, step / 2, false, thread);
         if (step == 4 * n_steps - 2) {
             const cuda_matrix k =
-                cuda_head_rows(h, &at, args->qkv + h->c, 3 * h->c, key, at.chunk * CUDA_TILE);
+                cuda_head_rows(h, &at, args->qkv + h->c, 3 * h->c, key, (int64_t)at.chunk * CUDA_TILE);
             cuda_tile_load_rows(s.rows, &k, thread);
         }
     } else if (step < 2 * n_steps) {
@@ -172,6 +174,7 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
 
 typedef cuda_attention_dq_args cuda_attention_dkv_args;
 typedef struct cuda_attention_dkv_keep {
+    cuda_walk walk;
     cuda_tile score, dp, dk, dv; /* the first two [query][key] */
 } cuda_attention_dkv_keep;
 
@@ -195,7 +198,7 @@ CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args,
         cuda_tile_multiply(&keep->dv, s->weight, s->rows, CUDA_TILE, thread);
     } else if (step == 1) {
         const cuda_matrix q =
-            cuda_head_rows(&args->h, at, args->qkv, 3 * args->h.c, query, at->chunk * CUDA_TILE);
+            cuda_head_rows(&args->h, at, args->qkv, 3 * args->h.c, query, (int64_t)at->chunk * CUDA_TILE);
         cuda_tile_load_rows(s->rows, &q, thread);
         cuda_tile_put(s->weight, &keep->dp, thread);
     } else {
@@ -207,10 +210,12 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
                                        int32_t phase, void *shared, cuda_attention_dkv_keep *keep) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
-    const cuda_head at = cuda_head_of(h, block, false);
-    const int32_t n_steps = cuda_head_steps(h), each = 4 * n_steps + 3, step = phase % each;
-    const int64_t tile = cuda_attention_queries(h, at.tile) + phase / each;
-    const int64_t query = tile * CUDA_TILE, key = at.tile * CUDA_TILE;
+    const int32_t n_steps = cuda_head_steps(h);
+    cuda_walk_on(&keep->walk, h, block, false, phase, 4 * n_steps + 3);
+    const cuda_head at = keep->walk.at;
+    const int32_t step = keep->walk.step;
+    const int64_t tile = cuda_attention_queries(h, at.tile) + keep->walk.tile;
+    const int64_t query = tile * CUDA_TILE, key = (int64_t)at.tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dk), cuda_tile_zero(&keep->dv);
     if (tile == h->tiles) {
         cuda_attention_grad_write(args, &at, args->dqkv + h->c, &keep->dk, thread);
@@ -220,7 +225,8 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
     } else if (step % 2 == 0) {
         cuda_attention_grad_load(args, &s, &at, query, key, step / 2, true, thread);
         if (step == 4 * n_steps - 2) {
-            const cuda_matrix dy = cuda_head_rows(h, &at, args->dy, h->c, query, at.chunk * CUDA_TILE);
+            const cuda_matrix dy =
+                cuda_head_rows(h, &at, args->dy, h->c, query, (int64_t)at.chunk * CUDA_TILE);
             cuda_tile_load_rows(s.rows, &dy, thread);
         }
     } else if (step < 2 * n_steps) {

@@ -115,25 +115,46 @@ typedef struct cuda_heads {
 } cuda_heads;
 
 typedef struct cuda_head {
-    int64_t unit, image, head, tile, chunk;
+    int32_t image, head, tile, chunk; /* no more than there are blocks */
 } cuda_head;
 
 /* backwards: the last tile of a head comes first, so that blocks with more work begin earlier. */
 CUDA_BODY cuda_head cuda_head_of(const cuda_heads *h, int64_t block, bool backwards) {
     cuda_head at;
-    const int64_t tile = cuda_divide(block, h->chunks);
-    at.chunk = block - tile * h->chunks;
-    at.unit = cuda_divide(tile, h->tiles);
-    at.tile = tile - at.unit * h->tiles;
-    if (backwards) at.tile = h->tiles - 1 - at.tile;
-    at.image = cuda_divide(at.unit, h->heads);
-    at.head = at.unit - at.image * h->heads;
+    const int64_t all = cuda_divide(block, h->chunks), unit = cuda_divide(all, h->tiles);
+    const int64_t tile = all - unit * h->tiles, image = cuda_divide(unit, h->heads);
+    at.chunk = (int32_t)(block - all * h->chunks);
+    at.tile = (int32_t)(backwards ? h->tiles - 1 - tile : tile);
+    at.image = (int32_t)image;
+    at.head = (int32_t)(unit - image * h->heads);
     return at;
+}
+
+/* Where a block is in its loop: kept from phase to phase, since dividing would take as long as a step. */
+typedef struct cuda_walk {
+    cuda_head at;
+    int32_t tile, step; /* tiles of the other side that it went through; phase of this one */
+} cuda_walk;
+
+CUDA_BODY void cuda_walk_on(cuda_walk *walk, const cuda_heads *h, int64_t block, bool backwards,
+                            int32_t phase, int32_t steps) {
+    if (phase == 0) {
+        walk->at = cuda_head_of(h, block, backwards);
+        walk->tile = walk->step = 0;
+    } else if (++walk->step == steps) {
+        walk->step = 0;
+        walk->tile++;
+    }
 }
 
 /* The index of the head's first number in row i of a matrix of `width` numbers a row. */
 CUDA_BODY int64_t cuda_head_index(const cuda_heads *h, const cuda_head *at, int64_t i, int64_t width) {
     return (at->image * h->t + i) * width + at->head * h->d;
+}
+
+/* The index of row i in a table of a number for each [image, head, row]. */
+CUDA_BODY int64_t cuda_head_row(const cuda_heads *h, const cuda_head *at, int64_t i) {
+    return (at->image * h->heads + at->head) * h->t + i;
 }
 
 /* Rows of a head from `row` on, and its numbers from `column` on. `base` is the matrix's, moved to q, k or
