@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/philox.h"
 #include "ebb/base.h"
 
 /* ---- ids and small arithmetic ------------------------------------------------------------ */
@@ -136,13 +137,6 @@ const char *ebb_word_nearest(const char *typed, const char *const *words, size_t
 bool ebb_glob(const char *pattern, const char *text);
 
 /* ---- random numbers: counter-based, the same on every machine -------------------------------- */
-
-/* Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): 128 bits
- * of counter and 64 bits of key give 128 random bits. Pure; the GPU kernels compute the same. */
-typedef struct ebb_u32x4 {
-    uint32_t v[4];
-} ebb_u32x4;
-ebb_u32x4 ebb_philox(ebb_u32x4 counter, uint64_t key);
 
 /* A stream for the search: stream i of a seed is independent of stream j. */
 typedef struct ebb_rng {

@@ -13,7 +13,7 @@ import sys
 # Rooms from the ground up: face headers, rooms below that may be seen, public headers, other libraries.
 ROOMS = {
     'base': {
-        'faces': {'base/base.h'},
+        'faces': {'base/base.h', 'base/philox.h'},
         'sees': set(),
         'public': {'ebb/base.h'},
         'libraries': {'jansson.h', 'jemalloc/jemalloc.h'},
@@ -59,7 +59,7 @@ ROOMS = {
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
 BACKEND_SEES = {'exec/backend.h', 'exec/kernels.h', 'exec/dropout.h', 'exec/roofline.h', 'graph/op.h', 'graph/ops.def',
-                'base/base.h', 'ebb/base.h'}
+                'base/base.h', 'base/philox.h', 'ebb/base.h'}
 BACKEND_LIBRARIES = {
     'cpu': {'dnnl.h', 'omp.h', 'sanitizer/tsan_interface.h'},
     'cuda': {'cuda.h', 'cuda_runtime.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},

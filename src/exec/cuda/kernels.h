@@ -2,6 +2,14 @@
 #ifndef EBB_EXEC_CUDA_KERNELS_H
 #define EBB_EXEC_CUDA_KERNELS_H
 
+#include "exec/cuda/kernels/attention.h"
+#include "exec/cuda/kernels/attention_grad.h"
+#include "exec/cuda/kernels/dropout.h"
 #include "exec/cuda/kernels/elementwise.h"
+#include "exec/cuda/kernels/embedding.h"
+#include "exec/cuda/kernels/mask.h"
+#include "exec/cuda/kernels/optim.h"
+#include "exec/cuda/kernels/shape.h"
+#include "exec/cuda/kernels/softmax.h"
 
 #endif

@@ -23,7 +23,7 @@ static ebb_status product_launch(ebb_backend *backend, const ebb_call *call, voi
     return products->api->launch(products, state, launch);
 }
 
-#define PRODUCT(name)                                            \
+#define PRODUCT(name)                                                    \
     const ebb_kernel_info ebb_cuda_##name = {.facts = product_facts,     \
                                              .prepare = product_prepare, \
                                              .release = product_release, \
