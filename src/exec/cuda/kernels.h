@@ -3,5 +3,11 @@
 #define EBB_EXEC_CUDA_KERNELS_H
 
 #include "exec/cuda/kernels/elementwise.h"
+#include "exec/cuda/kernels/layer_norm.h"
+#include "exec/cuda/kernels/norm.h"
+#include "exec/cuda/kernels/norm_sums.h"
+#include "exec/cuda/kernels/pool.h"
+#include "exec/cuda/kernels/pool_grad.h"
+#include "exec/cuda/kernels/reduce.h"
 
 #endif
