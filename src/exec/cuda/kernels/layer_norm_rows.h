@@ -29,12 +29,12 @@ CUDA_BODY void cuda_ln_moments(const cuda_row *r, const float *x, double *first,
     for (int64_t j = 0; cuda_row_more(r, j); j += 2) {
         int32_t n, more;
         const cuda_f32x4 p = cuda_row_load(r, x, j, &n), q = cuda_row_load(r, x, j + 1, &more);
-        float d[CUDA_STRIP];
+        float eight[CUDA_STRIP];
         CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-            d[k] = k < n ? p.v[k] - center : 0;
-            d[4 + k] = k < more ? q.v[k] - center : 0;
+            eight[k] = p.v[k];
+            eight[4 + k] = q.v[k];
         }
-        cuda_strip_add(first, second, d, n, more);
+        cuda_strip_add(first, second, eight, n, more, center);
     }
 }
 

@@ -4,9 +4,9 @@
  *     norm_stats   bn_stats   x       4
  *
  * A strip of eight elements is held in registers: its mean, then the squares around it, as two sweeps
- * would. Strips are joined by their means and squares in double (Chan, Golub and LeVeque, 1983), relative
- * to the channel's first element, so that neither a mean far from zero nor a first element far from the
- * mean costs the variance more than a float's own rounding of x - first. */
+ * would, in float. Strips are joined by their means and squares in double (Chan, Golub and LeVeque, 1983),
+ * relative to the channel's first element. So a variance is off by a few float roundings of single
+ * squares, which are of either sign, however far the mean is from zero or an element from the mean. */
 #ifndef EBB_EXEC_CUDA_KERNELS_STATS_H
 #define EBB_EXEC_CUDA_KERNELS_STATS_H
 
@@ -14,24 +14,30 @@
 
 enum { CUDA_STRIP = 8 };
 
-/* Adds n elements of a mean, whose squares around it are sum to `squares`, to the moments of all. */
-CUDA_BODY void cuda_moments_add(double *first, double *second, float mean, float squares, int32_t n) {
-    const double sum = n * (double)mean;
+/* Adds n elements of a mean that is relative to the center, and the sum of their squares around it, to the
+ * moments of all. */
+CUDA_BODY void cuda_moments_add(double *first, double *second, double mean, double squares, int32_t n) {
+    const double sum = n * mean;
     *first += sum;
-    *second += (double)squares + sum * mean;
+    *second += squares + sum * mean;
 }
 
-/* Of the first n of d's first four elements and `more` of its others; the rest are 0. */
-CUDA_BODY void cuda_strip_add(double *first, double *second, const float d[8], int32_t n, int32_t more) {
+/* Of the first n (>= 1) of x's first four elements and `more` of its others. They are looked at relative to
+ * their own first, so that what is far away rounds only those beside it. */
+CUDA_BODY void cuda_strip_add(double *first, double *second, const float x[8], int32_t n, int32_t more,
+                              float center) {
+    float d[8];
+    CUDA_UNROLL for (int32_t i = 0; i < CUDA_STRIP; i++) {
+        d[i] = (i < 4 ? i < n : i - 4 < more) ? x[i] - x[0] : 0;
+    }
     const float sum = ((d[0] + d[1]) + (d[2] + d[3])) + ((d[4] + d[5]) + (d[6] + d[7]));
     const float mean = n + more == CUDA_STRIP ? sum * 0.125f : sum / (float)(n + more);
-    float e[8];
     CUDA_UNROLL for (int32_t i = 0; i < CUDA_STRIP; i++) {
         const float off = d[i] - mean;
-        e[i] = (i < 4 ? i < n : i - 4 < more) ? off * off : 0;
+        d[i] = (i < 4 ? i < n : i - 4 < more) ? off * off : 0;
     }
-    const float squares = ((e[0] + e[1]) + (e[2] + e[3])) + ((e[4] + e[5]) + (e[6] + e[7]));
-    cuda_moments_add(first, second, mean, squares, n + more);
+    const float squares = ((d[0] + d[1]) + (d[2] + d[3])) + ((d[4] + d[5]) + (d[6] + d[7]));
+    cuda_moments_add(first, second, ((double)x[0] - center) + mean, squares, n + more);
 }
 
 typedef struct cuda_norm_stats_args {
@@ -44,14 +50,13 @@ CUDA_BODY void cuda_stats_rows(const float *x, int64_t step, int32_t n_rows, con
                                double first[4], double second[4]) {
     cuda_f32x4 rows[CUDA_STRIP];
     CUDA_UNROLL for (int32_t j = 0; j < CUDA_STRIP; j++) {
-        rows[j] = j < n_rows ? cuda_load4(x + j * step) : *center;
+        rows[j] = j < n_rows ? cuda_load4(x + j * step) : cuda_zero4();
     }
+    const int32_t n = n_rows < 4 ? n_rows : 4;
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        float d[CUDA_STRIP];
-        CUDA_UNROLL for (int32_t j = 0; j < CUDA_STRIP; j++) {
-            d[j] = j < n_rows ? rows[j].v[k] - center->v[k] : 0;
-        }
-        cuda_strip_add(&first[k], &second[k], d, n_rows < 4 ? n_rows : 4, n_rows < 4 ? 0 : n_rows - 4);
+        float lane[CUDA_STRIP];
+        CUDA_UNROLL for (int32_t j = 0; j < CUDA_STRIP; j++) lane[j] = rows[j].v[k];
+        cuda_strip_add(&first[k], &second[k], lane, n, n_rows - n, center->v[k]);
     }
 }
 
@@ -71,7 +76,8 @@ CUDA_BODY void cuda_stats_sweep(const cuda_norm_stats_args *a, int64_t block, in
         }
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        if (k < s.tail) cuda_moments_add(&first[k], &second[k], a->x[s.last + k] - center.v[k], 0, 1);
+        if (k < s.tail)
+            cuda_moments_add(&first[k], &second[k], (double)a->x[s.last + k] - center.v[k], 0, 1);
     }
     cuda_sums_put(shared, thread, 0, first);
     cuda_sums_put(shared, thread, 1, second);
