@@ -55,6 +55,10 @@ extern const uint32_t ebb_n_op_cases;
 extern const ebb_op_cases ebb_nan_cases[];
 extern const uint32_t ebb_n_nan_cases;
 
+/* Beside the tables: calls of more than one block of a device's kernels, and of each of their shapes. */
+extern const ebb_op_cases ebb_large_cases[];
+extern const uint32_t ebb_n_large_cases;
+
 /* A call that the cpu backend shares out among threads; fills and tolerance are those of the op's table. */
 typedef struct ebb_team_case {
     const ebb_op_cases *cases;

@@ -12,6 +12,8 @@ static void with_width(uint32_t n_threads, test_check *each) {
             test_each_row(&bench, ebb_op_cases_all[k], each);
         for (uint32_t k = 0; bench.backend && k < ebb_n_nan_cases; k++)
             test_each_row(&bench, &ebb_nan_cases[k], each);
+        for (uint32_t k = 0; bench.backend && k < ebb_n_large_cases; k++)
+            test_each_row(&bench, &ebb_large_cases[k], each);
         test_bench_deinit(&bench);
     }
 }
