@@ -33,18 +33,6 @@ typedef struct ebb_backend_options {
     bool watch_memory;
 } ebb_backend_options;
 
-/* What a backend's own memory looks like now; -1: cannot be told, or was not watched. */
-typedef struct ebb_memory_facts {
-    int64_t total_bytes, free_bytes; /* of the device */
-    int64_t taken_bytes;   /* what is no longer free since before the backend was made, by anybody */
-    int64_t process_bytes; /* of this process, by the driver's own count */
-    int64_t
-        context_bytes; /* taken when the device was opened: the driver's context, its kernels, scalars */
-    int64_t block_bytes, ballast_bytes; /* asked for: by block_alloc, and for cap_bytes */
-    int64_t staging_bytes;              /* pinned memory of the host for copies */
-    int64_t hidden_bytes, n_hidden;     /* allocated by libraries since, freed or not, and how often */
-} ebb_memory_facts;
-
 /* What changes from run to run. */
 typedef struct ebb_run {
     uint32_t n_threads;  /* to run with; 0: the width */

@@ -30,7 +30,7 @@ def kernels(path):
             match = re.match(r'#include "(.*)"', line)
             if match:
                 names += kernels(root + match.group(1))
-            match = re.match(r'CUDA_KERNEL\((\w+),', line)
+            match = re.match(r'CUDA_KERNEL(?:_LOOP)?\((\w+),', line)
             if match:
                 names.append(match.group(1))
     return names

@@ -1,6 +1,8 @@
 /* cuda/device_cuda.c: a device of CUDA's runtime: opened, closed, its blocks. See device_cuda.h. */
 #include "exec/cuda/device_cuda.h"
 
+#include <pthread.h>
+
 ebb_status cuda_check(const device_cuda *d, cudaError_t error, const char *call) {
     if (error == cudaSuccess) return EBB_OK;
     (void)cudaGetLastError(); /* or the next call would be told of it */
@@ -214,18 +216,46 @@ static ebb_status make_parts(device_cuda *d) {
     return status;
 }
 
+/* The context is the process's: it is made when a device is opened for the first time, and stays. So what
+ * was free before it, and what it took, is looked at once. */
+enum { MOST_LOOKS = 64 };
+static struct look {
+    bool before, after;
+    int64_t free_bytes, context_bytes; /* -1: not known */
+} looks[MOST_LOOKS];
+static pthread_mutex_t looks_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void look_before(device_cuda *d) {
     char bus_id[32] = "";
+    d->first_free_bytes = d->context_bytes = -1;
     if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, d->ordinal) == cudaSuccess)
         cuda_nvml_open(&d->nvml, bus_id);
     else
         (void)cudaGetLastError();
-    d->first_free_bytes = cuda_nvml_free_bytes(&d->nvml);
+    if (d->ordinal >= MOST_LOOKS) return;
+    struct look *look = &looks[d->ordinal];
+    (void)pthread_mutex_lock(&looks_lock);
+    if (!look->before) look->free_bytes = cuda_nvml_free_bytes(&d->nvml);
+    look->before = true;
+    d->first_free_bytes = look->free_bytes;
+    (void)pthread_mutex_unlock(&looks_lock);
+}
+
+static void look_after(device_cuda *d) {
+    if (d->ordinal >= MOST_LOOKS) return;
+    struct look *look = &looks[d->ordinal];
+    (void)pthread_mutex_lock(&looks_lock);
+    if (!look->after) {
+        const int64_t now = cuda_nvml_free_bytes(&d->nvml);
+        look->context_bytes = look->free_bytes >= 0 && now >= 0 ? look->free_bytes - now : -1;
+    }
+    look->after = true;
+    d->context_bytes = look->context_bytes;
+    (void)pthread_mutex_unlock(&looks_lock);
 }
 
 static ebb_status open_parts(device_cuda *d, const ebb_backend_options *options) {
     ebb_status status = EBB_OK;
-    d->context_bytes = -1;
     look_before(d);
     if (options->watch_memory) {
         status = cuda_watch_begin(d->base.env); /* before the context: CUPTI sees what is made after it */
@@ -233,8 +263,7 @@ static ebb_status open_parts(device_cuda *d, const ebb_backend_options *options)
     }
     if (status == EBB_OK) status = make_context(d);
     if (status == EBB_OK) status = make_parts(d);
-    const int64_t now = cuda_nvml_free_bytes(&d->nvml);
-    if (d->first_free_bytes >= 0 && now >= 0) d->context_bytes = d->first_free_bytes - now;
+    if (status == EBB_OK) look_after(d);
     if (status == EBB_OK && options->cap_bytes > 0) status = take_ballast(d, options->cap_bytes);
     return status;
 }
