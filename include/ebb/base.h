@@ -97,6 +97,17 @@ EBB_API bool ebb_env_block_memory(const ebb_env *env, ebb_block_memory *out);
 #define EBB_ALLOCATOR_TEXT 64
 EBB_API void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]);
 
+/* What the memory of a device looks like now; -1: cannot be told, or was not watched. */
+typedef struct ebb_memory_facts {
+    int64_t total_bytes, free_bytes; /* of the device */
+    int64_t taken_bytes; /* what is no longer free since before this process opened it, taken by anybody */
+    int64_t process_bytes; /* of this process, by the driver's own count */
+    int64_t context_bytes; /* taken when it was opened: the driver's context, kernels, scalars */
+    int64_t block_bytes, ballast_bytes; /* asked for: for tensors, and to leave no more than a cap */
+    int64_t staging_bytes;              /* pinned memory of the host, for copies */
+    int64_t hidden_bytes, n_hidden;     /* allocated by libraries, freed since or not, and how often */
+} ebb_memory_facts;
+
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);
 

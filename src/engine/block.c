@@ -79,15 +79,35 @@ ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_program *progra
 
 /* ---- the bytes ------------------------------------------------------------------------------------- */
 
+/* What stands in the way of a plan on a device with memory of its own, item by item. */
+static ebb_status refuse_block(const ebb_engine *engine, const ebb_plan *plan) {
+    const ebb_backend_api *api = engine->backend->api;
+    ebb_memory_facts f;
+    if (!api->memory || api->memory(engine->backend, &f) != EBB_OK) return EBB_NO_MEMORY;
+    const int64_t context = ebb_max_i64(f.context_bytes, 0);
+    const int64_t others = f.total_bytes - f.free_bytes - context - f.ballast_bytes - f.block_bytes;
+    return ebb_fail(
+        engine->env, EBB_NO_MEMORY,
+        "%s: the plan takes %lld bytes (%lld persistent, %lld transient), and %lld of the device's %lld "
+        "are free: %lld are taken by the context, %lld by the ballast of a cap, %lld by blocks of this "
+        "engine, %lld by libraries and other processes: plan within %lld",
+        engine->model->name, (long long)(plan->persistent_bytes + plan->arena_bytes),
+        (long long)plan->persistent_bytes, (long long)plan->arena_bytes, (long long)f.free_bytes,
+        (long long)f.total_bytes, (long long)context, (long long)f.ballast_bytes, (long long)f.block_bytes,
+        (long long)ebb_max_i64(others, 0), (long long)f.free_bytes);
+}
+
 ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
     if (engine->block && need <= engine->block_bytes) return EBB_OK;
     void *block;
     ebb_status status = api->block_alloc(engine->backend, need, &block);
+    if (status == EBB_NO_MEMORY) return refuse_block(engine, plan);
     if (status != EBB_OK) return status;
     if (engine->block) {
-        status = api->copy_in(engine->backend, block, engine->block, engine->persistent_bytes);
+        status = (api->move ? api->move : api->copy_in)(engine->backend, block, engine->block,
+                                                        engine->persistent_bytes);
         if (status != EBB_OK) {
             api->block_free(engine->backend, block, need);
             return status;
@@ -115,6 +135,14 @@ void ebb_engine_bind_all(ebb_engine *engine) {
 
 int64_t ebb_engine_block_bytes(const ebb_engine *engine) {
     return engine->block_bytes;
+}
+
+ebb_status ebb_engine_memory(const ebb_engine *engine, ebb_memory_facts *out) {
+    const ebb_backend_api *api = engine->backend->api;
+    *out = (ebb_memory_facts){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    if (api->memory) return api->memory(engine->backend, out);
+    return ebb_fail(engine->env, EBB_USAGE, "device %s has no memory of its own: see the block's bytes",
+                    api->name);
 }
 
 int64_t ebb_engine_resident_bytes(const ebb_engine *engine) {

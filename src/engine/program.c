@@ -42,6 +42,12 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
     *out = NULL;
     if (model->planning)
         return ebb_fail(env, EBB_USAGE, "%s is a planning graph: it can be planned, not run", model->name);
+    if (ebb_device_is_file(options->device))
+        return ebb_fail(
+            env, EBB_UNAVAILABLE,
+            "%.200s describes a device: plans can be made for it, but a description runs nothing: run on "
+            "the device cuda",
+            options->device);
     ebb_status status = ebb_options_check(env, options);
     if (status != EBB_OK) return status;
     ebb_engine *engine = ebb_calloc(env, 1, sizeof(*engine));
@@ -126,7 +132,8 @@ static ebb_status build(ebb_engine *engine, ebb_program *program) {
     ebb_exec_options options = {.graph = program->compiled.graph,
                                 .plan = program->compiled.plan,
                                 .backend = engine->backend,
-                                .poison = engine->options.poison};
+                                .poison = engine->options.poison,
+                                .no_record = engine->options.no_record};
     status = ebb_exec_create(env, &options, &program->exec);
     if (status != EBB_OK) return status;
     bool first = engine->programs.n == 0;

@@ -22,15 +22,20 @@ typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
 
 typedef struct ebb_backend_options {
     uint32_t n_threads; /* width of parallel reductions, >= 1 */
-    /* Of backends that have several devices: which one, "0", "1", ...; or a device's description, the path of a
-     * file. NULL: the first. */
+    /* Of backends that have several devices: which one, "0", "1", ...; or a device's description, the path
+     * of a file. NULL: the first. */
     const char *which;
     bool tf32; /* factors of products may be rounded to TF32 where that is faster */
+    /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
+     * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations
+     * that libraries make are counted, where that can be done. */
+    int64_t cap_bytes;
+    bool watch_memory;
 } ebb_backend_options;
 
 /* What changes from run to run. */
 typedef struct ebb_run {
-    uint32_t n_threads; /* to run with; 0: the width */
+    uint32_t n_threads;  /* to run with; 0: the width */
     uint64_t seed, step; /* of SEEDED ops, as in each launch: for backends whose launches are recorded */
 } ebb_run;
 
@@ -41,8 +46,8 @@ typedef struct ebb_recording ebb_recording;
 typedef struct ebb_op_facts {
     int64_t time_ns;       /* by the backend's cost model; >= 0 */
     int64_t scratch_bytes; /* asked before planning */
-    /* A backend may have several implementations of a call: these are the facts of call->choice, and there are
-     * so many (>= 1), the same ones whichever is asked for. Its name, where there are several. */
+    /* A backend may have several implementations of a call: these are the facts of call->choice, and there
+     * are so many (>= 1), the same ones whichever is asked for. Its name, where there are several. */
     uint32_t n_choices;
     char choice[24];
     /* The line of the cost model that gave the time, at this width, and the name of the kind of calls that
@@ -100,6 +105,10 @@ typedef struct ebb_backend_api {
     ebb_status (*copy_in)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
     ebb_status (*copy_out)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
     ebb_status (*fill)(ebb_backend *backend, void *to, int byte, int64_t bytes);
+    /* Between blocks; complete on return. NULL with host_memory: copy_in does it. */
+    ebb_status (*move)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
+    /* NULL with host_memory. Between runs. */
+    ebb_status (*memory)(ebb_backend *backend, ebb_memory_facts *out);
 
     /* Around each run of steps. May be NULL. After end all work is done; its status is that of work which
      * launch only began, and it is called after failed launches too. */
@@ -107,8 +116,8 @@ typedef struct ebb_backend_api {
     ebb_status (*end)(ebb_backend *backend);
 
     /* Backends that can record, else NULL, all four. Between begin and end of a run: what is launched and
-     * filled between record_begin and record_end is not run but recorded, for the addresses of then, and runs
-     * whenever it is replayed. After an error nothing was recorded and *out is NULL. */
+     * filled between record_begin and record_end is not run but recorded, for the addresses of then, and
+     * runs whenever it is replayed. After an error nothing was recorded and *out is NULL. */
     ebb_status (*record_begin)(ebb_backend *backend);
     ebb_status (*record_end)(ebb_backend *backend, ebb_recording **out);
     ebb_status (*replay)(ebb_backend *backend, ebb_recording *recording);

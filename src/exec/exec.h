@@ -19,6 +19,7 @@ typedef struct ebb_exec_options {
     const ebb_plan *plan;   /* borrowed, must outlive */
     ebb_backend *backend;   /* borrowed, must outlive */
     bool poison;            /* bytes are overwritten with 0xFF before a step and when their buffer dies */
+    bool no_record;         /* every run is launched step by step, also where the backend can record */
 } ebb_exec_options;
 
 /* Prepares one kernel per op of the graph (not per step). EBB_USAGE when the plan's n_threads or alignment
@@ -43,6 +44,12 @@ typedef struct ebb_run_options {
     /* NULL, or [n_steps]: measured nanoseconds are added to it. */
     uint64_t *step_ns;
 } ebb_run_options;
+
+/* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
+ * step by step (what libraries do once is done then), the second one is recorded, and it and later ones are
+ * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
+ * is always launched step by step. A launch that fails while it is recorded is the run's error, nothing of
+ * that run is done, and later runs are launched step by step until the next bind. */
 
 /* All steps. */
 EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);

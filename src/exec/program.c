@@ -174,8 +174,10 @@ static ebb_status new_tables(ebb_exec *exec) {
     exec->buffer_names = EBB_NEW(&exec->arena, const char *, plan->n_buffers);
     exec->given = EBB_NEW(&exec->arena, ebb_id, plan->graph->n_values);
     exec->final = EBB_NEW(&exec->arena, ebb_id, plan->graph->n_values);
+    exec->mark_ns =
+        EBB_NEW(&exec->arena, uint64_t, exec->backend->api->mark ? (size_t)plan->n_steps + 1 : 0);
     const bool all = exec->kernels && exec->steps && exec->step_names && exec->buffer_names &&
-                     exec->given && exec->final;
+                     exec->given && exec->final && exec->mark_ns;
     return all ? EBB_OK : EBB_NO_MEMORY;
 }
 
@@ -188,6 +190,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
     exec->plan = options->plan;
     exec->backend = options->backend;
     exec->poison = options->poison;
+    exec->no_record = options->no_record;
     ebb_arena_init(&exec->arena, env);
     ebb_status status = ebb_program_check(exec);
     if (status == EBB_OK) status = new_tables(exec);
@@ -204,6 +207,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
 
 void ebb_exec_destroy(ebb_exec *exec) {
     if (!exec) return;
+    ebb_tapes_clear(exec);
     for (ebb_id i = 0; exec->kernels && i < exec->plan->graph->n_ops; i++) {
         if (exec->kernels[i]) exec->backend->api->release(exec->backend, exec->kernels[i]);
     }
@@ -213,6 +217,9 @@ void ebb_exec_destroy(ebb_exec *exec) {
 
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient) {
     const ebb_plan *plan = exec->plan;
+    const bool same = exec->persistent == (uintptr_t)persistent && exec->transient == (uintptr_t)transient;
+    if (exec->bound && same) return; /* what was recorded stays right */
+    ebb_tapes_clear(exec);
     exec->bound = (persistent || plan->persistent_bytes == 0) && (transient || plan->arena_bytes == 0);
     exec->persistent = (uintptr_t)persistent;
     exec->transient = (uintptr_t)transient;

@@ -209,7 +209,7 @@ static void args_init(tool_args *args) {
                         .effort = -1,
                         .steps = -1,
                         .points = -1};
-    args->reserve_bytes = args->batch = -1;
+    args->reserve_bytes = args->batch = args->cap_bytes = -1;
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->capacity_bytes = args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;

@@ -11,16 +11,10 @@ typedef struct answers {
     char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
 } answers;
 
-/* A path, or a name that ends in .json, is a description; anything else a backend's name. */
-static bool is_description(const char *device) {
-    size_t n = device != NULL ? strlen(device) : 0;
-    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
-}
-
 static ebb_status find_budget(tool *t, fit_budget *out) {
     tool_args *args = &t->args;
     *out = (fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
-    bool described = is_description(args->device);
+    bool described = ebb_device_is_file(args->device);
     if (described && args->budget_bytes >= 0)
         return tool_fail(
             t, EBB_USAGE,
@@ -35,7 +29,11 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
         ebb_status status = ebb_device_memory_read(t->env, args->device, &out->device);
         if (status != EBB_OK) return status;
         all = out->device.memory_bytes - out->device.context_bytes;
-        args->device = NULL;
+        bool computes;
+        status = ebb_device_file_computes(t->env, args->device, &computes);
+        if (status != EBB_OK) return status;
+        if (!computes)
+            args->device = NULL; /* its memory is all that is known: planned for the default backend */
     }
     out->bytes = all - out->reserve_bytes;
     if (out->bytes > 0) return EBB_OK;
@@ -185,12 +183,13 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
                          "--max-added",
                          dim, (long long)result->budget_bytes);
     if (smallest < INT64_MAX)
-        return tool_fail(t, EBB_OVER_BUDGET,
-                         "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
-                         "--budget",
-                         dim, (long long)result->budget_bytes, (long long)smallest);
-    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget", dim,
-                     (long long)result->budget_bytes);
+        return tool_fail(
+            t, EBB_OVER_BUDGET,
+            "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
+            "--budget",
+            dim, (long long)result->budget_bytes, (long long)smallest);
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
+                     dim, (long long)result->budget_bytes);
 }
 
 static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,

@@ -102,7 +102,8 @@ ebb_status tool_plan(tool *t) {
     ebb_model *model = NULL;
     ebb_plan *plan = NULL;
     tool_progress progress;
-    ebb_status status = tool_options(t, &options);
+    ebb_status status = tool_reserve(t);
+    if (status == EBB_OK) status = tool_options(t, &options);
     if (status == EBB_OK && t->args.log != NULL && strcmp(t->args.log, "-") == 0)
         return tool_fail(t, EBB_USAGE, "--log needs a file: standard output has the plan");
     if (status == EBB_OK && t->args.log != NULL && t->args.output != NULL &&

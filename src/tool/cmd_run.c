@@ -1,4 +1,5 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+#include "device_memory.h"
 #include "inputs.h"
 #include "out.h"
 #include "profile.h"
@@ -8,6 +9,9 @@
 #include <sys/resource.h>
 
 enum { STEPS_DEFAULT = 3, PROFILE_STEPS = 101 };
+
+/* Kernels of libraries come to the device when they are first run. */
+#define AUTO_RESERVE_BYTES (INT64_C(256) << 20)
 
 typedef struct session {
     tool *t;
@@ -129,6 +133,7 @@ typedef struct figures {
 static ebb_status print_figures(const session *s, const ebb_plan_summary *p, const figures *f) {
     if (f->resident >= 0)
         printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
+    device_memory_print(s->engine);
     printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
     printf("per step         %s mean, %s best\n", out_time(f->mean_ns).text, out_time(s->best_ns).text);
     if (s->computes && s->n_done > 0)
@@ -159,6 +164,7 @@ static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figu
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
     out_integer(&s->json, "resident_block_bytes", f->resident);
     block_json(&s->json, f);
+    device_memory_json(&s->json, s->engine);
     out_integer(&s->json, "process_peak_bytes", f->peak);
     out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
@@ -202,14 +208,55 @@ static ebb_status run_steps(session *s) {
     return status;
 }
 
+static ebb_status compile(session *s, const ebb_model *model, const ebb_options *options) {
+    tool *t = s->t;
+    const ebb_status status = ebb_engine_create(t->env, model, options, &s->engine);
+    return status == EBB_OK ? ebb_compile(s->engine, t->args.dims, t->args.n_dims, &s->program) : status;
+}
+
+/* --auto: the plan did not fit into the device's memory: another one is made within what is free of it. */
+static ebb_status compile_again(session *s, const ebb_model *model, ebb_options *options) {
+    tool *t = s->t;
+    ebb_memory_facts f;
+    char why[1024];
+    snprintf(why, sizeof why, "%s", ebb_env_error(t->env));
+    if (s->engine == NULL || ebb_engine_memory(s->engine, &f) != EBB_OK)
+        return tool_fail(t, EBB_NO_MEMORY, "%s", why);
+    const int64_t reserve = t->args.reserve_bytes >= 0 ? t->args.reserve_bytes : AUTO_RESERVE_BYTES;
+    if (f.free_bytes <= reserve)
+        return tool_fail(t, EBB_NO_MEMORY, "%s: no plan within that less %lld in reserve", why,
+                         (long long)reserve);
+    options->memory = EBB_MEMORY_BUDGET;
+    options->budget_bytes = f.free_bytes - reserve;
+    fprintf(stderr, "ebb: %s\nebb: planning again within %lld bytes\n", why,
+            (long long)options->budget_bytes);
+    ebb_engine_destroy(s->engine);
+    s->engine = NULL;
+    return compile(s, model, options);
+}
+
+static ebb_status open_session(session *s, const ebb_model *model, ebb_options *options) {
+    tool *t = s->t;
+    tool_progress progress;
+    tool_progress_begin(&progress, t, options);
+    ebb_status status = inputs_find(t, model, options, &s->in);
+    if (status == EBB_OK) status = compile(s, model, options);
+    if (status == EBB_NO_MEMORY && t->args.replan) status = compile_again(s, model, options);
+    tool_progress_end(&progress);
+    return status;
+}
+
 ebb_status tool_run(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
     session s = {.t = t, .phased = t->args.phased};
-    tool_progress progress;
     s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
-    ebb_status status = tool_options(t, &options);
+    ebb_status status = tool_reserve(t);
+    if (status == EBB_OK) status = tool_options(t, &options);
     if (status != EBB_OK) return status;
+    if (t->args.replan && !tool_device_is_cuda(options.device))
+        return tool_fail(t, EBB_USAGE,
+                         "--auto is for devices with memory of their own: leave it out, or add --device");
     status = ebb_model_open(t->env, t->args.operand, &model);
     if (status != EBB_OK) return status;
     if (ebb_model_is_planning_graph(model)) {
@@ -218,11 +265,7 @@ ebb_status tool_run(tool *t) {
                          "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
                          t->args.operand);
     }
-    tool_progress_begin(&progress, t, &options);
-    status = inputs_find(t, model, &options, &s.in);
-    if (status == EBB_OK) status = ebb_engine_create(t->env, model, &options, &s.engine);
-    if (status == EBB_OK) status = ebb_compile(s.engine, t->args.dims, t->args.n_dims, &s.program);
-    tool_progress_end(&progress);
+    status = open_session(&s, model, &options);
     if (status == EBB_OK) status = run_steps(&s);
     if (status == EBB_OK) tool_note_effort(t, &options);
     if (s.engine != NULL) ebb_engine_destroy(s.engine);

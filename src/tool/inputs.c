@@ -46,6 +46,13 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
     ebb_options watch = *options;
     ebb_model_facts facts;
     *out = (inputs){.n = 0};
+    if (tool_device_is_cuda(
+            options->device)) { /* the text is the same everywhere: no device is opened for it */
+        watch.device = "ref";
+        watch.costs = NULL;
+        watch.tf32 = watch.watch_memory = false;
+        watch.cap_bytes = 0;
+    }
     watch.on_dump = read_text;
     watch.dump_ctx = out;
     /* The optimizer adds an input, the learning rate. Evaluation and a model without a loss do without. */

@@ -41,9 +41,11 @@ typedef struct tool_args {
     tool_list fits;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
+    int64_t cap_bytes, capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed,
+        effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
+    bool tf32, no_graph, watch_memory, replan; /* replan: --auto */
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
 } tool_args;
 
@@ -147,6 +149,13 @@ EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *fo
  * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
  * range. Reads the file of --costs, too. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
+
+/* plan and run: --reserve is taken from --budget, or from a described device's memory less its context,
+ * which becomes the budget. EBB_USAGE: from nothing, or all of it; EBB_IO, EBB_BAD_INPUT: the description.
+ */
+EBB_CHECKED ebb_status tool_reserve(tool *t);
+/* Is it a device that only a module knows? */
+bool tool_device_is_cuda(const char *device);
 
 /* Who set a value. */
 typedef enum tool_origin {

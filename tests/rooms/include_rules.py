@@ -37,7 +37,7 @@ ROOMS = {
         'libraries': {'glpk.h'},
     },
     'exec': {
-        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/costs.h', 'exec/kernels.h'},
+        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/costs.h', 'exec/kernels.h', 'exec/module.h'},
         'sees': {'base', 'graph'},
         'extra': {'planner/planner.h'},
         'public': {'ebb/base.h', 'ebb/costs.h', 'ebb/plan.h'},
@@ -58,11 +58,11 @@ ROOMS = {
 }
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
-BACKEND_SEES = {'exec/backend.h', 'exec/kernels.h', 'exec/dropout.h', 'exec/roofline.h', 'graph/op.h', 'graph/ops.def',
+BACKEND_SEES = {'exec/backend.h', 'exec/kernels.h', 'exec/module.h', 'exec/dropout.h', 'exec/roofline.h', 'graph/op.h', 'graph/ops.def',
                 'base/base.h', 'base/philox.h', 'ebb/base.h'}
 BACKEND_LIBRARIES = {
     'cpu': {'dnnl.h', 'omp.h', 'sanitizer/tsan_interface.h'},
-    'cuda': {'cuda.h', 'cuda_runtime.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
+    'cuda': {'cuda.h', 'cuda_runtime.h', 'cuda_runtime_api.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
 }
 
 # The packers and the row checker see rows, not graphs.
@@ -210,6 +210,11 @@ ROWS = [
     ('src/exec/cpu/conv.c', '"exec/program.h"', False),
     ('src/exec/cpu/conv.c', '"planner/planner.h"', False),
     ('src/exec/ref/conv.c', '<dnnl.h>', False),
+    ('src/exec/cuda/module.c', '"exec/module.h"', True),
+    ('src/exec/cuda/device_cuda.c', '<cuda_runtime_api.h>', True),
+    ('src/exec/module.c', '<cuda_runtime_api.h>', False),
+    ('src/engine/options.c', '"exec/module.h"', True),
+    ('src/engine/options.c', '"exec/cuda/cuda.h"', False),
     ('src/engine/compile.c', '"sublinear/sublinear.h"', True),
     ('src/engine/compile.c', '"exec/exec.h"', True),
     ('src/engine/compile.c', '"exec/program.h"', False),

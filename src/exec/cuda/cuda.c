@@ -88,9 +88,8 @@ static ebb_status cuda_block_alloc(ebb_backend *backend, int64_t bytes, void **o
 }
 
 static void cuda_block_free(ebb_backend *backend, void *block, int64_t bytes) {
-    (void)bytes;
     cuda_device *device = cuda_of(backend)->device;
-    if (block) device->api->free(device, block);
+    if (block) device->api->free(device, block, bytes);
 }
 
 static ebb_status cuda_copy_in(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
@@ -106,6 +105,20 @@ static ebb_status cuda_copy_out(ebb_backend *backend, void *to, const void *from
 static ebb_status cuda_fill_bytes(ebb_backend *backend, void *to, int byte, int64_t bytes) {
     cuda_device *device = cuda_of(backend)->device;
     return bytes ? device->api->fill(device, to, byte, bytes) : EBB_OK;
+}
+
+static ebb_status cuda_move(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
+    cuda_device *device = cuda_of(backend)->device;
+    if (!bytes) return EBB_OK;
+    const ebb_status status = device->api->move(device, to, from, bytes);
+    return status == EBB_OK ? device->api->finish(device) : status;
+}
+
+static ebb_status cuda_memory_facts(ebb_backend *backend, ebb_memory_facts *out) {
+    const ebb_status status = check_device(backend);
+    if (status != EBB_OK) return status;
+    cuda_device *device = cuda_of(backend)->device;
+    return device->api->memory(device, out);
 }
 
 static ebb_status cuda_begin(ebb_backend *backend, const ebb_run *run) {
@@ -181,6 +194,8 @@ const ebb_backend_api ebb_backend_cuda = {
     .copy_in = cuda_copy_in,
     .copy_out = cuda_copy_out,
     .fill = cuda_fill_bytes,
+    .move = cuda_move,
+    .memory = cuda_memory_facts,
     .begin = cuda_begin,
     .end = cuda_end,
     .record_begin = cuda_record_begin,

@@ -11,25 +11,20 @@
 #ifndef EBB_EXEC_CUDA_DEVICE_H
 #define EBB_EXEC_CUDA_DEVICE_H
 
-#include "base/base.h"
+#include "exec/backend.h"
 #include "exec/cuda/kernel.h"
 
 typedef struct cuda_device cuda_device;
 typedef struct cuda_recording cuda_recording; /* each device defines its own */
 
-/* What the device's memory looks like now; -1 where it cannot be told. */
-typedef struct cuda_memory {
-    int64_t total_bytes, free_bytes;
-    int64_t process_bytes; /* of this process, by the driver's own count (NVML) */
-    int64_t context_bytes; /* what was taken between the first look and the end of open */
-} cuda_memory;
+typedef ebb_memory_facts cuda_memory;
 
 typedef struct cuda_device_api {
     void (*close)(cuda_device *device);
 
     /* One block; exactly `bytes` are asked for, aligned to 256 or more. EBB_NO_MEMORY names both sizes. */
     ebb_status (*alloc)(cuda_device *device, int64_t bytes, void **out);
-    void (*free)(cuda_device *device, void *block);
+    void (*free)(cuda_device *device, void *block, int64_t bytes);
     /* Complete on return, staged through pinned host memory. */
     ebb_status (*copy_in)(cuda_device *device, void *to, const void *from, int64_t bytes);
     ebb_status (*copy_out)(cuda_device *device, void *to, const void *from, int64_t bytes);
@@ -44,8 +39,9 @@ typedef struct cuda_device_api {
     ebb_status (*finish)(cuda_device *device);
 
     /* Between record_begin and record_end nothing runs; the recording is what was put into the stream, and
-     * may be replayed as often as wanted: the same addresses and arguments. While it is open only fill, move,
-     * launch and what libraries put into the stream are allowed. After an error nothing is recorded. */
+     * may be replayed as often as wanted: the same addresses and arguments. While it is open only fill,
+     * move, launch and what libraries put into the stream are allowed. After an error nothing is recorded.
+     */
     ebb_status (*record_begin)(cuda_device *device);
     ebb_status (*record_end)(cuda_device *device, cuda_recording **out);
     ebb_status (*replay)(cuda_device *device, cuda_recording *recording);
@@ -63,12 +59,16 @@ typedef struct cuda_device_api {
 struct cuda_device { /* first member of every device's own struct */
     const cuda_device_api *api;
     ebb_env *env;
-    cuda_scalars *scalars; /* in device memory; kernels read it there. Of the module, not of a block */
+    cuda_scalars *scalars; /* in device memory; kernels read it there. Of the device, not of a block */
     void *stream;          /* what libraries take; NULL where there are none */
 };
 
-/* CUDA's runtime on device `ordinal`. EBB_UNAVAILABLE with what is absent: the driver, a device of that number, a
- * device that this build has kernels for. */
+/* CUDA's runtime on device `ordinal`. EBB_UNAVAILABLE with what is absent: the driver, a device of that
+ * number, a device that this build has kernels for. */
 EBB_CHECKED ebb_status cuda_device_open(ebb_env *env, int ordinal, cuda_device **out);
+/* The same, and the options' cap_bytes and watch_memory: the ballast is taken once the context is there and
+ * before anything else is. EBB_USAGE: less than cap_bytes is free. */
+EBB_CHECKED ebb_status cuda_device_open_with(ebb_env *env, int ordinal, const ebb_backend_options *options,
+                                             cuda_device **out);
 
 #endif
