@@ -4,8 +4,8 @@
  *     tests/cuda/products_host.c                  plain loops, for the host's device
  *
  * Only engines that give the same bits each time are ever offered. A call may have several choices
- * (engine, scratch, time), best time first; none of them is both slower and larger than another. Choice i of a
- * call is the same for the same library, description and precision, so a plan may name it.
+ * (engine, scratch, time), best time first; none of them is both slower and larger than another. Choice i
+ * of a call is the same for the same library, description and precision, so a plan may name it.
  */
 #ifndef EBB_EXEC_CUDA_PRODUCTS_H
 #define EBB_EXEC_CUDA_PRODUCTS_H
@@ -32,8 +32,9 @@ struct cuda_products { /* first member */
     ebb_env *env;
 };
 
-/* device NULL: by the description alone; prepare is then EBB_UNAVAILABLE. tf32: products of f32 may round their
- * factors to TF32 where that is faster. The description and device are borrowed. */
+/* device NULL: by the description alone; prepare is then EBB_UNAVAILABLE. tf32: products of f32 may round
+ * their factors to TF32 where that is faster. The description is read and not kept; the device is borrowed.
+ */
 EBB_CHECKED ebb_status cuda_products_open(ebb_env *env, const cuda_description *description,
                                           cuda_device *device, bool tf32, cuda_products **out);
 
