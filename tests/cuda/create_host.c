@@ -12,6 +12,11 @@ cuda_description test_description(void) {
                               .tf32_flops_per_us = 100000000};
 }
 
+/* Where the library has no descriptions yet. The host's own owns nothing. */
+__attribute__((weak)) void cuda_description_deinit(ebb_env *env, cuda_description *description) {
+    (void)env, (void)description;
+}
+
 ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     cuda_device *device = NULL;
     cuda_products *products = NULL;
