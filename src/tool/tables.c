@@ -95,7 +95,10 @@ const tool_command tool_commands[] = {
               "code is 1.",
               tool_pack},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
-                "Backends, allocator, processors and limits.", tool_doctor},
+                "Backends, allocator, processors and limits. With --full: tries every kernel of --device "
+                "against the\n"
+                "reference; exit code 1 when one does not hold.",
+                tool_doctor},
     /* Without a summary: help does not list it. */
     [GENERATE] = {"generate", "PAGE", "",
                   "Prints a completion (ebb.bash, _ebb, ebb.fish) or a man page (ebb.1, ebb-COMMAND.1).",
@@ -112,7 +115,8 @@ const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0,
+     NULL,
      "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
@@ -164,9 +168,11 @@ const tool_flag tool_flags[] = {
      "measure kinds of ops, for models that were not measured"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
      "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
-    {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
+    {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
+     "try every kernel of --device: a line for each family of ops, and a verdict"},
+    {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
      "backend: see `ebb doctor` (default cpu); fit: or a device's description, FILE.json"},
-    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
+    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS | D, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},

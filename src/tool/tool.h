@@ -41,10 +41,12 @@ typedef struct tool_args {
     tool_list fits;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
+    int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps,
+        points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
+    bool full;
 } tool_args;
 
 typedef struct tool_command tool_command;

@@ -1,8 +1,8 @@
-/* What every kernel of every backend is tried on: one table of cases per op of ops.def, in a file per
- * family. A listed op without a table is a link error.
+/* conformance/cases.h: what every kernel of every backend is tried on: one table of cases per op of
+ * ops.def, in a file per family. A listed op without a table is a link error.
  */
-#ifndef EBB_TESTS_CONFORMANCE_CASES_H
-#define EBB_TESTS_CONFORMANCE_CASES_H
+#ifndef EBB_EXEC_CONFORMANCE_CASES_H
+#define EBB_EXEC_CONFORMANCE_CASES_H
 
 #include "graph/op.h"
 
@@ -64,23 +64,24 @@ extern const ebb_team_case ebb_team_cases[];
 extern const uint32_t ebb_n_team_cases;
 
 /* A case read: its types and attributes. */
-typedef struct test_call {
-    ebb_call call;
+typedef struct ebb_case_call {
+    ebb_call call; /* points into this struct: it is not copied */
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     ebb_attr attr[16];
-} test_call;
+} ebb_case_call;
 
-/* Fails the running test when the row is wrong. f64: every float of it is f64. */
-void test_call_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64, test_call *out);
+/* EBB_INTERNAL: the row is wrong. f64: every float of it is f64. */
+EBB_CHECKED ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64,
+                                     ebb_case_call *out);
 /* The letter of input i. */
-char test_fill_of(const ebb_op_cases *cases, uint32_t i);
+char ebb_case_letter(const ebb_op_cases *cases, uint32_t i);
 /* Fills input i (storage order) as its letter says; filled[] are the inputs before it. The same for the
  * same seed; values of f32 are those of f64, rounded. */
-void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
-                     void *const *filled);
+void ebb_case_fill(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
+                   void *const *filled);
 
 /* Element i of a tensor as double. */
-double test_get(const ebb_type *type, const void *at, int64_t i);
-void test_set(const ebb_type *type, void *at, int64_t i, double x);
+double ebb_element_get(const ebb_type *type, const void *at, int64_t i);
+void ebb_element_set(const ebb_type *type, void *at, int64_t i, double x);
 
 #endif
