@@ -39,6 +39,52 @@ EBB_API EBB_CHECKED ebb_status ebb_conformance(ebb_env *env, const ebb_options *
                                                void (*on_row)(void *ctx, const ebb_conformance_row *row),
                                                void *ctx, ebb_conformance_result *out);
 
+/* ---- compare: a model's step on two devices, op by op ---------------------------------------------- */
+
+typedef struct ebb_compare_request {
+    const char *other;    /* a device that computes: "ref", "cpu" */
+    int64_t budget_bytes; /* of both sides together; -1: what is free */
+} ebb_compare_request;
+
+#define EBB_COMPARE_TEXT 96 /* longer names are cut */
+typedef struct ebb_compare_row {
+    char op[EBB_COMPARE_TEXT], value[EBB_COMPARE_TEXT], kind[32];
+    char element[160]; /* the worst: its logical index, "[0,3,1,2]" */
+    ebb_phase phase;
+    uint32_t step;    /* of the other's plan */
+    double got, want; /* there: the device's, the other's */
+    double allowed;   /* by so much they may differ there */
+    double part;      /* difference / allowed; above 1: too much */
+    bool shaken;      /* allowed is also what inputs that differ in their last bits make of it */
+} ebb_compare_row;
+
+#define EBB_COMPARE_ROWS 12
+typedef struct ebb_compare_result {
+    uint32_t n_ops, n_over; /* compared; of them, those that differ by more than is allowed */
+    bool any_over;
+    ebb_compare_row first;                   /* of them, in the order of execution */
+    ebb_compare_row worst[EBB_COMPARE_ROWS]; /* by part, largest first */
+    uint32_t n_worst;
+    int64_t device_bytes, other_bytes,
+        room_bytes; /* what both blocks and comparing take; asked for before */
+} ebb_compare_result;
+
+/* Runs one step of the model on the options' device and on the other one, from the same params, made-up
+ * inputs and seeds, every value in memory of its own, and compares what each op gives. The other device
+ * computes each op from the device's own inputs, so that a fault shows at its op. Allowed is the tolerance
+ * of the op's conformance table, four times (twice that where the other rounds, too, as cpu does), of the
+ * largest magnitude of the result; where a result is off by more, the other repeats the op on inputs that
+ * differ in their last bits, and what that changes is allowed, too: sums that cancel, activations at their
+ * edge. options->memory, budget_bytes, keep, drop, costs and phased are not read.
+ *
+ * EBB_VIOLATION: an op differs; the error names the first. EBB_OVER_BUDGET: it takes more than
+ * budget_bytes; EBB_NO_MEMORY: than is free; *out says how much. EBB_USAGE: a device that computes nothing.
+ */
+EBB_API EBB_CHECKED ebb_status ebb_compare(ebb_env *env, const ebb_model *model,
+                                           const ebb_dim_binding *dims, uint32_t n_dims,
+                                           const ebb_options *options, const ebb_compare_request *request,
+                                           ebb_compare_result *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,6 +74,9 @@ typedef struct ebb_options {
     bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
                        * neither changes a bit of a result */
     bool poison;      /* debug: dead bytes are overwritten with 0xFF */
+    bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is not
+                        * finite ends with EBB_VIOLATION and its name. A read of all results, and on a
+                        * device a copy of them: a step takes a multiple of its time */
     bool verify;      /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;

@@ -21,6 +21,6 @@ EBB_CHECKED ebb_status ebb_conformance_run(ebb_backend *backend, double product_
 
 /* What its table allows: largest difference as a part of the largest magnitude of a result. 0: the same
  * bits. */
-double ebb_conformance_tolerance(const ebb_op_info *op);
+double ebb_conformance_tolerance(const ebb_op_info *op, double product_tolerance);
 
 #endif

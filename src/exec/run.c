@@ -38,6 +38,8 @@ static ebb_status run_step(ebb_exec *exec, uint32_t s, const ebb_run_options *op
         status = api->launch(exec->backend, row->kernel, &row->launch);
         if (options->step_ns) options->step_ns[s] += ebb_clock_ns(exec->env) - before;
         if (status != EBB_OK) return fail_at(exec, s, status);
+        if (options->on_step) status = options->on_step(options->on_step_ctx, s);
+        if (status != EBB_OK) return status;
     }
     return exec->poison ? ebb_poison_step(exec, s) : EBB_OK;
 }

@@ -1,4 +1,5 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+#include "compare.h"
 #include "inputs.h"
 #include "out.h"
 #include "profile.h"
@@ -217,6 +218,11 @@ ebb_status tool_run(tool *t) {
         return tool_fail(t, EBB_USAGE,
                          "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
                          t->args.operand);
+    }
+    if (t->args.compare != NULL) {
+        status = compare_run(t, model, &options);
+        ebb_model_destroy(model);
+        return status;
     }
     tool_progress_begin(&progress, t, &options);
     status = inputs_find(t, model, &options, &s.in);

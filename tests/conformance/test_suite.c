@@ -8,8 +8,7 @@
 #include "exec/conformance.h"
 #include "exec/conformance/lists.h"
 #include "harness.h"
-
-#define AWAY ((uintptr_t)1 << 60) /* added to addresses: no host has these */
+#include "support/away.h"
 
 enum fault {
     NOTHING,
@@ -30,34 +29,13 @@ enum fault {
 
 static struct {
     enum fault fault;
-    uint32_t n_run_threads, choice;
+    uint32_t n_run_threads;
     bool recording;
     ebb_launch recorded;
-    void *in[EBB_MAX_OPERANDS], *out[EBB_MAX_RESULTS], *away_in[EBB_MAX_OPERANDS],
-        *away_out[EBB_MAX_RESULTS];
+    void *in[EBB_MAX_OPERANDS], *out[EBB_MAX_RESULTS]; /* of what was recorded */
     ebb_kernel *kernel;
     const ebb_op_info *op; /* that is wrong; NULL: all */
-    const ebb_op_info *prepared;
 } state;
-
-static void *here(const void *away) {
-    return (void *)((uintptr_t)away - AWAY);
-}
-
-static ebb_status faulty_alloc(ebb_backend *backend, int64_t bytes, void **out) {
-    const ebb_status status = ebb_backend_ref.block_alloc(backend, bytes, out);
-    if (status == EBB_OK) *out = (void *)((uintptr_t)*out + AWAY);
-    return status;
-}
-static void faulty_free(ebb_backend *backend, void *block, int64_t bytes) {
-    ebb_backend_ref.block_free(backend, here(block), bytes);
-}
-static ebb_status faulty_copy_in(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
-    return ebb_backend_ref.copy_in(backend, here(to), from, bytes);
-}
-static ebb_status faulty_copy_out(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
-    return ebb_backend_ref.copy_out(backend, to, here(from), bytes);
-}
 
 static ebb_status faulty_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     const ebb_status status = ebb_backend_ref.facts(backend, call, out);
@@ -65,23 +43,18 @@ static ebb_status faulty_facts(ebb_backend *backend, const ebb_call *call, ebb_o
     if (state.fault == UNSUPPORTED) return ebb_fail(backend->env, EBB_BAD_INPUT, "not today");
     return status;
 }
-static ebb_status faulty_prepare(ebb_backend *backend, const ebb_call *call, uint64_t key,
-                                 ebb_kernel **out) {
-    state.choice = call->choice;
-    state.prepared = call->op;
-    return ebb_backend_ref.prepare(backend, call, key, out);
-}
 static ebb_status faulty_begin(ebb_backend *backend, const ebb_run *run) {
     (void)backend;
     state.n_run_threads = run->n_threads;
     return EBB_OK;
 }
 
-static ebb_status spoil(ebb_backend *backend, const ebb_launch *run, bool replayed) {
+static ebb_status spoil(ebb_backend *backend, const away_kernel *kernel, const ebb_launch *run,
+                        bool replayed) {
     char *out = run->out[0], *in = run->in[0];
     const int64_t last = run->out_bytes[0] - 1;
     void *p;
-    if (state.op && state.prepared != state.op) return EBB_OK;
+    if (state.op && kernel->op != state.op) return EBB_OK;
     switch (state.fault) {
     case WRONG_VALUE:
         out[last] ^= 0x40;
@@ -108,7 +81,7 @@ static ebb_status spoil(ebb_backend *backend, const ebb_launch *run, bool replay
         out[0] ^= replayed;
         break;
     case SECOND_CHOICE:
-        if (state.choice == 1) out[last] ^= 0x40;
+        if (kernel->choice == 1) out[last] ^= 0x40;
         break;
     case ALLOCATES:
         p = ebb_calloc(backend->env, 1, 1);
@@ -126,24 +99,20 @@ static ebb_status spoil(ebb_backend *backend, const ebb_launch *run, bool replay
 
 static ebb_status run_here(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch,
                            bool replayed) {
-    ebb_launch run = *launch;
-    void *in[EBB_MAX_OPERANDS], *out[EBB_MAX_RESULTS];
-    for (uint32_t i = 0; i < EBB_COUNT(in); i++) in[i] = here(launch->in[i]);
-    for (uint32_t i = 0; i < EBB_COUNT(out); i++) out[i] = here(launch->out[i]);
-    run.in = in;
-    run.out = out;
-    const ebb_status status = ebb_backend_ref.launch(backend, kernel, &run);
-    return status == EBB_OK ? spoil(backend, &run, replayed) : status;
+    ebb_launch here;
+    const ebb_status status = away_run(backend, kernel, launch, &here);
+    return status == EBB_OK ? spoil(backend, (away_kernel *)kernel, &here, replayed) : status;
 }
 
 static ebb_status faulty_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    const away_kernel *k = (away_kernel *)kernel;
     if (!state.recording) return run_here(backend, kernel, launch, false);
     state.kernel = kernel;
     state.recorded = *launch;
-    memcpy(state.away_in, launch->in, sizeof state.away_in);
-    memcpy(state.away_out, launch->out, sizeof state.away_out);
-    state.recorded.in = state.away_in;
-    state.recorded.out = state.away_out;
+    memcpy(state.in, launch->in, k->n_in * sizeof *state.in);
+    memcpy(state.out, launch->out, k->n_out * sizeof *state.out);
+    state.recorded.in = state.in;
+    state.recorded.out = state.out;
     return EBB_OK;
 }
 static ebb_status faulty_record_begin(ebb_backend *backend) {
@@ -166,15 +135,8 @@ static void faulty_record_free(ebb_backend *backend, ebb_recording *recording) {
 
 static const ebb_backend_api *faulty(void) {
     static ebb_backend_api api;
-    api = ebb_backend_ref;
-    api.name = "faulty";
-    api.host_memory = false;
-    api.block_alloc = faulty_alloc;
-    api.block_free = faulty_free;
-    api.copy_in = faulty_copy_in;
-    api.copy_out = faulty_copy_out;
+    away_fill_api(&api, "faulty");
     api.facts = faulty_facts;
-    api.prepare = faulty_prepare;
     api.begin = faulty_begin;
     api.launch = faulty_launch;
     api.record_begin = faulty_record_begin;

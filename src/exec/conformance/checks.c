@@ -1,6 +1,8 @@
 /* conformance/checks.c: see checks.h. */
 #include "exec/conformance/checks.h"
 
+#include "exec/conformance/lists.h"
+
 ebb_status ebb_checker_init(ebb_checker *checker, ebb_backend *backend) {
     *checker = (ebb_checker){0};
     ebb_bench_init(&checker->device, backend);
@@ -73,18 +75,8 @@ static ebb_status reference_of(trial *t, ebb_case_call *precise, ebb_case_result
     return status;
 }
 
-static bool is_product(const ebb_op_info *op) {
-    static const ebb_op_info *const products[] = {
-        &ebb_op_conv2d,       &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad, &ebb_op_linear,
-        &ebb_op_linear_dgrad, &ebb_op_linear_wgrad, &ebb_op_matmul};
-    for (size_t k = 0; k < EBB_COUNT(products); k++) {
-        if (products[k] == op) return true;
-    }
-    return false;
-}
-
 static double tolerance_of(const trial *t) {
-    const double rounded = is_product(t->cases->op) ? t->checker->product_tolerance : 0;
+    const double rounded = ebb_op_is_product(t->cases->op) ? t->checker->product_tolerance : 0;
     return fmax(t->cases->tolerance, rounded);
 }
 

@@ -39,3 +39,13 @@ const char *ebb_op_family(const char *op) {
     }
     return op;
 }
+
+bool ebb_op_is_product(const ebb_op_info *op) {
+    static const ebb_op_info *const products[] = {
+        &ebb_op_conv2d,       &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad, &ebb_op_linear,
+        &ebb_op_linear_dgrad, &ebb_op_linear_wgrad, &ebb_op_matmul};
+    for (size_t k = 0; k < EBB_COUNT(products); k++) {
+        if (products[k] == op) return true;
+    }
+    return false;
+}

@@ -15,4 +15,7 @@ uint32_t ebb_case_lists(ebb_case_list out[EBB_MOST_CASE_LISTS]);
 /* "batch norm" of "bn_apply"; an op that no family has is one of its own. */
 const char *ebb_op_family(const char *op);
 
+/* A convolution or a matrix product, whose factors a device may round. */
+bool ebb_op_is_product(const ebb_op_info *op);
+
 #endif

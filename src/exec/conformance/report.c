@@ -81,9 +81,10 @@ ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, e
     return status;
 }
 
-double ebb_conformance_tolerance(const ebb_op_info *op) {
+double ebb_conformance_tolerance(const ebb_op_info *op, double product_tolerance) {
     for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
-        if (ebb_op_cases_all[k]->op == op) return ebb_op_cases_all[k]->tolerance;
+        if (ebb_op_cases_all[k]->op != op) continue;
+        return fmax(ebb_op_cases_all[k]->tolerance, ebb_op_is_product(op) ? product_tolerance : 0);
     }
     return 0;
 }
