@@ -83,7 +83,10 @@ typedef struct ebb_options {
      * goes beyond them fails; 0: none is. The context of the driver is not counted. */
     int64_t cap_bytes;
     bool watch_memory;        /* cuda: allocations of libraries are counted (CUPTI) */
-    bool verify;              /* every pass's result and the plan are checked again */
+    bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is not
+                        * finite ends with EBB_VIOLATION and its name. A read of all results, and on a
+                        * device a copy of them: a step takes a multiple of its time */
+    bool verify;      /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are

@@ -122,6 +122,7 @@ struct ebb_engine {
     EBB_ARRAY(ebb_program *) programs;
     void *block; /* persistent region, then the largest program's transient region */
     int64_t block_bytes, persistent_bytes;
+    char *room; /* of check_finite's copies from a device; NULL: none */
     uint64_t step;
     uint32_t n_run_threads;
 };
@@ -133,6 +134,18 @@ EBB_CHECKED ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_pro
 EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan);
 void ebb_engine_drop_block(ebb_engine *engine);
 void ebb_engine_bind_all(ebb_engine *engine);
+
+/* With the option check_finite: room for it, and what looks at a step's results, ctx being the program.
+ * EBB_VIOLATION: one is not finite. */
+EBB_CHECKED ebb_status ebb_finite_open(ebb_engine *engine);
+void ebb_finite_close(ebb_engine *engine);
+ebb_status ebb_finite_look(void *ctx, uint32_t step);
+/* "[0,3,1,2]": the logical index of element i of a tensor as it is stored. */
+#define EBB_ELEMENT_TEXT 160
+void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
+
+/* Fills a made-up input: noise, index 0, a small learning rate. */
+void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng);
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);

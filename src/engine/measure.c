@@ -27,7 +27,7 @@ typedef struct measurer {
 
 /* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; index 0
  * everywhere; a learning rate (a scalar) that changes nothing much. */
-static void make_up(const ebb_type *type, void *at, ebb_rng *rng) {
+void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng) {
     const int64_t n = ebb_type_count(type);
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
@@ -48,7 +48,7 @@ static ebb_status make_up_inputs(measurer *m) {
         if (value->role != EBB_ROLE_INPUT) continue;
         m->input[v] = ebb_arena_alloc(&m->arena, (size_t)ebb_type_bytes(&value->type), 1);
         if (!m->input[v]) return EBB_NO_MEMORY;
-        make_up(&value->type, m->input[v], &rng);
+        ebb_make_up(&value->type, m->input[v], &rng);
     }
     return EBB_OK;
 }

@@ -43,6 +43,10 @@ typedef struct ebb_run_options {
     uint32_t n_run_threads; /* 0: the plan's width; more than that are not used */
     /* NULL, or [n_steps]: measured nanoseconds are added to it. */
     uint64_t *step_ns;
+    /* NULL, or called after each step that a kernel runs, while all that it read and wrote is there: then
+     * nothing is recorded or replayed. Its error ends the run. */
+    ebb_status (*on_step)(void *ctx, uint32_t step);
+    void *on_step_ctx;
 } ebb_run_options;
 
 /* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
@@ -50,6 +54,11 @@ typedef struct ebb_run_options {
  * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
  * is always launched step by step. A launch that fails while it is recorded is the run's error, nothing of
  * that run is done, and later runs are launched step by step until the next bind. */
+/* For on_step: where a buffer lies (NULL: not bound), and the step once more. */
+void *ebb_exec_buffer(const ebb_exec *exec, ebb_id buffer, int64_t *bytes);
+EBB_CHECKED ebb_status ebb_exec_again(ebb_exec *exec, uint32_t step);
+/* Does a kernel run this step? Not those of views. */
+bool ebb_exec_runs(const ebb_exec *exec, uint32_t step);
 
 /* All steps. */
 EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);

@@ -48,8 +48,10 @@ static ebb_status launch_step(ebb_exec *exec, uint32_t s, const ebb_run_options 
 static ebb_status run_step(ebb_exec *exec, uint32_t s, const ebb_run_options *options) {
     const ebb_exec_step *row = &exec->steps[s];
     if (row->kernel || row->launch.check) {
-        const ebb_status status = launch_step(exec, s, options);
+        ebb_status status = launch_step(exec, s, options);
         if (status != EBB_OK) return fail_at(exec, s, status);
+        if (options->on_step) status = options->on_step(options->on_step_ctx, s);
+        if (status != EBB_OK) return status;
     }
     return exec->poison ? ebb_poison_step(exec, s) : EBB_OK;
 }
@@ -84,7 +86,8 @@ void ebb_tapes_clear(ebb_exec *exec) {
 
 /* The tape that this run goes by, or NULL: step by step. */
 static ebb_tape *tape_of(ebb_exec *exec, uint32_t tape, const ebb_run_options *options) {
-    const bool by_tape = exec->backend->api->record_begin && !exec->no_record && !options->step_ns;
+    const bool by_tape = exec->backend->api->record_begin && !exec->no_record && !options->step_ns &&
+                         !options->on_step;
     return by_tape ? &exec->tapes[tape] : NULL;
 }
 

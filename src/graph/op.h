@@ -1,7 +1,7 @@
 /* graph/op.h: what an op is. The header of those who add one.
  *
  * To add an op: one line in ops.def, its facts in graph/ops/<family>.c, a kernel per backend in
- * exec/<backend>/<family>.c, its rows in tests/conformance. A listed op that lacks one of these is a
+ * exec/<backend>/<family>.c, its rows in exec/conformance. A listed op that lacks one of these is a
  * link error. Generic code reads the traits below and never asks which op it has.
  */
 #ifndef EBB_GRAPH_OP_H

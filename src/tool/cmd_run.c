@@ -1,4 +1,5 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+#include "compare.h"
 #include "device_memory.h"
 #include "inputs.h"
 #include "out.h"
@@ -264,6 +265,11 @@ ebb_status tool_run(tool *t) {
         return tool_fail(t, EBB_USAGE,
                          "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
                          t->args.operand);
+    }
+    if (t->args.compare != NULL) {
+        status = compare_run(t, model, &options);
+        ebb_model_destroy(model);
+        return status;
     }
     status = open_session(&s, model, &options);
     if (status == EBB_OK) status = run_steps(&s);

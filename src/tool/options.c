@@ -208,6 +208,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     out->phased = args->phased;
     out->unfused = args->no_fuse;
     out->poison = args->poison;
+    out->check_finite = args->check_finite;
     out->verify = args->verify;
     out->fetch = args->fetch.at;
     out->n_fetch = args->fetch.n;

@@ -16,11 +16,6 @@ cuda_description test_description(void) {
                               .tf32_flops_per_us = 100000000};
 }
 
-/* Where the library has no descriptions yet. The host's own owns nothing. */
-__attribute__((weak)) void cuda_description_deinit(ebb_env *env, cuda_description *description) {
-    (void)env, (void)description;
-}
-
 static ebb_status open_parts(ebb_env *env, const ebb_backend_options *options, cuda_device **device,
                              cuda_products **products) {
     int64_t ordinal = 0, memory = 0;

@@ -122,13 +122,13 @@ Test(cuda, a_mean_far_from_zero_and_an_odd_first_element_cost_a_variance_nothing
     const float *mean = got.at[0], *variance = got.at[1];
     for (int c = 0; c < C; c++) check_far(x, c, C, N, mean[c], variance[c]);
     cr_assert_eq(variance[2], 0);
-    test_results_deinit(&got);
+    ebb_case_results_deinit(bench.env, &got);
     for (int i = 0; i < N * C; i++) turned[i % C * N + i / C] = x[i];
     run_op(&bench, &ebb_op_ln_stats, "[3,700]", "", &rows, &got);
     mean = got.at[0];
     variance = got.at[1];
     for (int c = 0; c < C; c++) check_far(turned, (int64_t)c * N, 1, N, mean[c], variance[c]);
-    test_results_deinit(&got);
+    ebb_case_results_deinit(bench.env, &got);
     test_bench_deinit(&bench);
 }
 
@@ -148,11 +148,11 @@ static void fill(float *at, int n, uint64_t seed, double least) {
     for (int i = 0; i < n; i++) at[i] = (float)(least + 2 * ebb_rng_unit(&rng) - 1);
 }
 
-static void check_same_sums(test_results *got, uint32_t first, test_results *parts) {
+static void check_same_sums(const test_bench *bench, test_results *got, uint32_t first, test_results *parts) {
     for (uint32_t k = 0; k < 2; k++)
         cr_assert_eq(memcmp(got->at[first + k], parts->at[k], CHANNELS * sizeof(float)), 0, "sum %u", k);
-    test_results_deinit(got);
-    test_results_deinit(parts);
+    ebb_case_results_deinit(bench->env, got);
+    ebb_case_results_deinit(bench->env, parts);
 }
 
 static void parts_of(test_bench *bench, fused *f, const float *dy, test_results *out) {
@@ -178,21 +178,21 @@ Test(cuda, sums_of_fused_gradients_have_the_bits_of_their_parts) {
     const test_inputs applied = {.at = {f->x, f->mean, f->variance, f->gamma, f->beta, f->dy}};
     run_op(&bench, &ebb_op_bn_apply, "[333,20] [20] [20] [20] [20]", "", &applied, &got);
     memcpy(f->y, got.at[0], sizeof f->y);
-    test_results_deinit(&got);
+    ebb_case_results_deinit(bench.env, &got);
 
     parts_of(&bench, f, f->dy, &parts);
     run_op(&bench, &ebb_op_bn_act_grad_sums, "[333,20] [20] [20] [20] [20] [333,20]", "relu=1", &applied,
            &got);
-    check_same_sums(&got, 0, &parts);
+    check_same_sums(&bench, &got, 0, &parts);
     const test_inputs added = {.at = {f->x, f->mean, f->variance, f->y, f->dy, f->more}};
     parts_of(&bench, f, f->dy, &parts);
     run_op(&bench, &ebb_op_bn_add_grad_sums, "[333,20] [20] [20] [333,20] [333,20]", "relu=1", &added,
            &got);
-    check_same_sums(&got, 1, &parts);
+    check_same_sums(&bench, &got, 1, &parts);
     parts_of(&bench, f, f->whole, &parts);
     run_op(&bench, &ebb_op_bn_add_grad_sums, "[333,20] [20] [20] [333,20] [333,20] [333,20]", "relu=1",
            &added, &got);
-    check_same_sums(&got, 1, &parts);
+    check_same_sums(&bench, &got, 1, &parts);
     test_bench_deinit(&bench);
     free(f);
 }

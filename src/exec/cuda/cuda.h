@@ -43,7 +43,7 @@ EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description descri
 #define EBB_COMPOSITE(name)
 #define EBB_VIEW(name)
 #define EBB_CHOICE(name)
-#define EBB_OP(name) extern const ebb_kernel_info ebb_cuda_##name __attribute__((weak));
+#define EBB_OP(name) extern const ebb_kernel_info ebb_cuda_##name;
 #include "graph/ops.def"
 
 /* Nanoseconds of one run by the description's cost model, its line and the line's name (cost.c). */

@@ -1,6 +1,6 @@
 /* conv2d and its gradients. Sums are taken in another order and in float: a few units of the last place
  * times the square root of the terms. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case forward[] = {
     {"[1,1,1,1] [1,1,1,1]", ""},

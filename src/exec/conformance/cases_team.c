@@ -1,6 +1,6 @@
 /* Calls that are large enough for the cpu backend to share out: team.c leaves smaller ones to one thread.
  * Just above its threshold, with counts that no number of threads divides, so that trying them is cheap. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 #define TEAM(name, inputs, attrs) \
     {                             \

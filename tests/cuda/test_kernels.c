@@ -4,29 +4,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cases_cuda_b.h"
-#include "checks.h"
+#include "conformance/harness.h"
 #include "cuda/host.h"
 #include "exec/dropout.h"
 
 /* Within a phase no thread reads what another writes, and no block what another does. */
-static void check_order(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                        const test_call *call, const test_inputs *inputs) {
+static void check_order(test_bench *bench, const ebb_op_cases *cases, uint32_t row) {
     cuda_device *device = cuda_of(bench->backend)->device;
     const test_place plain = {0};
+    test_call call;
+    test_inputs inputs;
     test_results want, got;
-    if (!test_run_kernel(bench, call, inputs, &plain, &want)) return;
+    test_call_read(bench->env, cases, row, false, &call);
+    cr_assert_eq(ebb_case_inputs_init(bench->env, cases, &call.call, &inputs), EBB_OK);
+    test_run_kernel(bench, &call, &inputs, &plain, &want);
     for (uint32_t k = 0; k <= cases->op->n_may_overwrite; k++) {
         const test_place over = {.over = cases->op->may_overwrite + k, .n_over = 1};
         test_device_host_turn(device, true);
-        cr_assert(
-            test_run_kernel(bench, call, inputs, k < cases->op->n_may_overwrite ? &over : &plain, &got));
+        test_run_kernel(bench, &call, &inputs, k < cases->op->n_may_overwrite ? &over : &plain, &got);
         test_device_host_turn(device, false);
-        cr_assert(test_results_equal(&want, &got), "%s %s %s: other bits backwards", cases->op->name,
+        cr_assert(ebb_case_results_equal(&want, &got), "%s %s %s: other bits backwards", cases->op->name,
                   cases->rows[row].inputs, cases->rows[row].attrs);
-        test_results_deinit(&got);
+        ebb_case_results_deinit(bench->env, &got);
     }
-    test_results_deinit(&want);
+    ebb_case_results_deinit(bench->env, &want);
+    ebb_case_inputs_deinit(bench->env, &call.call, &inputs);
 }
 
 static void run_cases(const ebb_team_case *cases, uint32_t n) {
@@ -34,19 +36,19 @@ static void run_cases(const ebb_team_case *cases, uint32_t n) {
     test_bench_init(&bench, "cuda", 1);
     cr_assert_not_null(bench.backend);
     for (uint32_t k = 0; k < n; k++) {
-        ebb_op_cases one = *cases[k].cases;
-        one.rows = &cases[k].row;
-        one.n_rows = 1;
-        test_each_row(&bench, &one, test_check_agreement);
-        test_each_row(&bench, &one, test_check_addresses);
-        test_each_row(&bench, &one, test_check_in_place);
-        test_each_row(&bench, &one, check_order);
+        const ebb_op_cases one = ebb_team_table(&cases[k]);
+        test_each_row(&bench, &one, EBB_CHECK_ALL);
+        check_order(&bench, &one, 0);
+    }
+    for (uint32_t k = 0; k < ebb_n_large_cases; k++) {
+        for (uint32_t row = 0; row < ebb_large_cases[k].n_rows; row++)
+            check_order(&bench, &ebb_large_cases[k], row);
     }
     test_bench_deinit(&bench);
 }
 
 Test(cuda_kernels, agree_on_sizes_that_reach_all_their_paths) {
-    run_cases(ebb_cuda_b_cases, ebb_n_cuda_b_cases);
+    run_cases(ebb_block_cases, ebb_n_block_cases);
 }
 
 Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {

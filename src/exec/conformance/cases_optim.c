@@ -1,5 +1,5 @@
 /* Updates of parameters: a few roundings in float. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case sgd[] = {
     {"[1] [1] []", ""}, {"[7,3] [7,3] []", "decay=0.01"}, {"[33,3,3,3] [33,3,3,3] []", "decay=0.0001"}};

@@ -1,5 +1,5 @@
 /* linear and its gradients. Sums in float and in another order. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case forward[] = {{"[1,1] [1,1]", ""},
                                       {"[1,33] [7,33]", ""},

@@ -1,5 +1,5 @@
 /* What must not swallow a NaN: a loss that is no number has to show. Beside those of the plain tables. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case one[] = {{"[3]", ""}, {"[33]", ""}, {"[2,3,7,33]", ""}};
 static const ebb_op_case two[] = {{"[3] [3]", ""}, {"[33] [33]", ""}, {"[2,3,7,33] [2,3,7,33]", ""}};

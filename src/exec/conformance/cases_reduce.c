@@ -1,5 +1,5 @@
 /* Sums along an axis, rows' softmax, pictures upsampled, products of matrices. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case sums[] = {{"[1]", "axis=0"},
                                    {"[33]", "axis=0 keep=0"},

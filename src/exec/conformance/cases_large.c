@@ -1,7 +1,7 @@
 /* Calls of more than one block of a device's kernels: several chunks of rows, what is left behind the last,
  * channels that are no multiple of 4 and channels that are, few, many, one; and windows of four channels at
  * a time. Fills and tolerances are those of the ops' tables; "n" is for NaNs. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 /* Channels: 1, 3 and 17 stand several times in a row of lanes, 65 too but over three tiles; 64 and 8 stand
  * there whole, 132 begins a second tile. Rows: one, several chunks, and a rest. */

@@ -1,5 +1,5 @@
 /* Layer-norm, embedding, attention: sums in another order, exponentials in float. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case stats[] = {{"[1,1]", ""},  {"[1,33]", ""},  {"[33,7]", ""},
                                     {"[3,16]", ""}, {"[7,129]", ""}, {"[65,3]", ""}};

@@ -1,5 +1,5 @@
 /* softmax cross-entropy: exponentials and logarithms in float. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case forward[] = {{"[1,1] [1]", ""},         {"[1,7] [1]", ""},
                                       {"[33,3] [33]", ""},       {"[7,1000] [7]", ""},

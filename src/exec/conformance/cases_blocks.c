@@ -1,7 +1,7 @@
 /* Blocks have 1024 elements (masks 2048, adamw 4096); rows are cut at 64, 256 and 2048 numbers, attention
  * at 64 rows and 32 and 64 numbers of a head, tiles of planes at 32, digits of sorted ids at 4 bits, its
  * strips at 512. */
-#include "cases_cuda_b.h"
+#include "exec/conformance/cases.h"
 
 #define CUDA(name, inputs, attrs) \
     {                             \
@@ -10,7 +10,7 @@
         }                         \
     }
 
-const ebb_team_case ebb_cuda_b_cases[] = {
+const ebb_team_case ebb_block_cases[] = {
     /* Whole blocks and tails of 0 to 3. */
     CUDA(relu, "[2048]", ""),
     CUDA(relu_grad, "[2049] [2049]", ""),
@@ -126,4 +126,4 @@ const ebb_team_case ebb_cuda_b_cases[] = {
     CUDA(count_step, "[]", ""),
     CUDA(clip_factor, "[]", "norm=0.25"),
 };
-const uint32_t ebb_n_cuda_b_cases = EBB_COUNT(ebb_cuda_b_cases);
+const uint32_t ebb_n_block_cases = EBB_COUNT(ebb_block_cases);

@@ -1,5 +1,5 @@
 /* Elementwise ops: one rounding, the same everywhere. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case one[] = {{"[]", ""},    {"[1]", ""},        {"[33]", ""},
                                   {"[3,7]", ""}, {"[2,3,7,33]", ""}, {"[3,1,7]", ""}};

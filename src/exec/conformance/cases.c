@@ -1,7 +1,6 @@
-/* Reads rows of cases and fills their inputs. */
-#include "cases.h"
+/* conformance/cases.c: reads rows of cases and fills their inputs. */
+#include "exec/conformance/cases.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,32 +13,43 @@ const ebb_op_cases *const ebb_op_cases_all[] = {
 };
 const uint32_t ebb_n_op_cases = EBB_COUNT(ebb_op_cases_all);
 
-char test_fill_of(const ebb_op_cases *cases, uint32_t i) {
+char ebb_case_letter(const ebb_op_cases *cases, uint32_t i) {
     const size_t n = strlen(cases->fills);
     return n == 0 ? 'u' : cases->fills[i < n ? i : n - 1];
 }
 
-static uint32_t read_types(const ebb_op_cases *cases, const char *text, bool f64, ebb_type *types) {
+static ebb_status wrong_row(ebb_env *env, const ebb_op_cases *cases, const char *text) {
+    return ebb_fail(env, EBB_INTERNAL, "%s: a row of its cases is wrong at \"%s\"", cases->op->name, text);
+}
+
+/* The dims behind a '['; NULL when they are wrong, else what follows the ']'. */
+static const char *read_dims(const char *text, ebb_type *type) {
+    while (*text != ']') {
+        char *end;
+        if (type->rank == EBB_MAX_RANK) return NULL;
+        const int64_t dim = strtoll(text, &end, 10);
+        if (end == text || dim <= 0) return NULL;
+        type->dim[type->rank++] = dim;
+        text = end + (*end == ',');
+    }
+    return text + 1;
+}
+
+static ebb_status read_types(ebb_env *env, const ebb_op_cases *cases, const char *text, bool f64,
+                             ebb_case_call *out) {
     uint32_t n = 0;
-    while (*text == '[') {
-        cr_assert_lt(n, EBB_MAX_OPERANDS);
-        ebb_type *t = &types[n];
-        const char letter = test_fill_of(cases, n);
+    for (; *text; n++) {
+        if (*text != '[' || n == EBB_MAX_OPERANDS) return wrong_row(env, cases, text);
+        const char letter = ebb_case_letter(cases, n), *from = text;
+        ebb_type *t = &out->in[n];
         *t = (ebb_type){.dtype = f64 ? EBB_F64 : EBB_F32};
         if (strchr("li", letter)) t->dtype = EBB_I32;
         if (strchr("wb", letter)) t->dtype = EBB_U8;
-        n++;
-        for (text++; *text != ']'; text += *text == ',') {
-            char *end;
-            t->dim[t->rank++] = strtoll(text, &end, 10);
-            cr_assert(end != text && t->dim[t->rank - 1] > 0, "%s: %s", cases->op->name, text);
-            text = end;
-        }
-        text++;
+        if (!(text = read_dims(text + 1, t))) return wrong_row(env, cases, from);
         text += *text == ' ';
     }
-    cr_assert_eq(*text, 0, "%s: %s", cases->op->name, text);
-    return n;
+    out->call.n_in = n;
+    return n >= cases->op->min_in && n <= cases->op->max_in ? EBB_OK : wrong_row(env, cases, "its inputs");
 }
 
 static ebb_attr fallback_of(const ebb_attr_info *info) {
@@ -61,7 +71,7 @@ static ebb_attr read_value(const ebb_attr_info *info, const char *text) {
         return a;
     }
     uint32_t n = 0;
-    for (bool more = true; more; text = end + 1) {
+    for (bool more = true; more && n < EBB_MAX_RANK; text = end + 1) {
         a.i[n++] = strtoll(text, &end, 10);
         more = *end == ',';
     }
@@ -69,7 +79,8 @@ static ebb_attr read_value(const ebb_attr_info *info, const char *text) {
     return a;
 }
 
-static void read_attrs(const ebb_op_info *op, const char *text, ebb_attr *attr) {
+static ebb_status read_attrs(ebb_env *env, const ebb_op_cases *cases, const char *text, ebb_attr *attr) {
+    const ebb_op_info *op = cases->op;
     for (uint32_t k = 0; k < op->n_attrs; k++) attr[k] = fallback_of(&op->attrs[k]);
     while (*text) {
         const size_t n_name = strcspn(text, "="), n = strcspn(text, " ");
@@ -78,31 +89,34 @@ static void read_attrs(const ebb_op_info *op, const char *text, ebb_attr *attr) 
                (strlen(op->attrs[k].name) != n_name || strncmp(op->attrs[k].name, text, n_name) != 0)) {
             k++;
         }
-        cr_assert_lt(k, op->n_attrs, "%s has no attribute %s", op->name, text);
+        if (k == op->n_attrs) return wrong_row(env, cases, text);
         attr[k] = read_value(&op->attrs[k], text + n_name + 1);
         text += n + (text[n] == ' ');
     }
+    return EBB_OK;
 }
 
-void test_call_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64, test_call *out) {
+ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64,
+                         ebb_case_call *out) {
     const ebb_op_info *op = cases->op;
-    cr_assert_leq(op->n_attrs, EBB_COUNT(out->attr));
-    const uint32_t n_in = read_types(cases, cases->rows[row].inputs, f64, out->in);
-    read_attrs(op, cases->rows[row].attrs, out->attr);
+    *out = (ebb_case_call){.call = {.op = op, .in = out->in, .out = out->out, .attr = out->attr}};
+    out->call.n_out = op->n_out;
+    if (op->n_attrs > EBB_COUNT(out->attr)) return wrong_row(env, cases, "its attributes");
+    ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
+    if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, out->attr);
+    if (status != EBB_OK) return status;
     if (op->code == EBB_OP_fill) out->attr[FILL_F64].i[0] = f64;
-    out->call = (ebb_call){op, out->in, out->out, n_in, op->n_out, out->attr, 0};
-    cr_assert(n_in >= op->min_in && n_in <= op->max_in, "%s row %u: %u inputs", op->name, row, n_in);
-    const ebb_status status = op->infer(env, &out->call, out->out);
-    cr_assert_eq(status, EBB_OK, "%s row %u: %s", op->name, row, ebb_env_error(env));
+    return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK
+                                                          : wrong_row(env, cases, cases->rows[row].inputs);
 }
 
-double test_get(const ebb_type *type, const void *at, int64_t i) {
+double ebb_element_get(const ebb_type *type, const void *at, int64_t i) {
     if (type->dtype == EBB_F32) return (double)((const float *)at)[i];
     if (type->dtype == EBB_F64) return ((const double *)at)[i];
     return type->dtype == EBB_I32 ? ((const int32_t *)at)[i] : ((const uint8_t *)at)[i];
 }
 
-void test_set(const ebb_type *type, void *at, int64_t i, double x) {
+void ebb_element_set(const ebb_type *type, void *at, int64_t i, double x) {
     if (type->dtype == EBB_F32) {
         ((float *)at)[i] = (float)x;
     } else if (type->dtype == EBB_F64) {
@@ -124,8 +138,8 @@ static void fill_distinct(const ebb_type *type, void *at, ebb_rng *rng) {
     const int64_t n = ebb_type_count(type);
     for (int64_t i = 0; i < n; i++) { /* Fisher and Yates' shuffle, from the inside out */
         const int64_t j = ebb_rng_below(rng, (uint32_t)i + 1);
-        test_set(type, at, i, test_get(type, at, j));
-        test_set(type, at, j, ladder(i, n));
+        ebb_element_set(type, at, i, ebb_element_get(type, at, j));
+        ebb_element_set(type, at, j, ladder(i, n));
     }
 }
 
@@ -137,12 +151,12 @@ static void fill_statistics(const ebb_type *x, const void *from, const ebb_type 
     const int64_t each = of_rows ? channels : 1, next = of_rows ? 1 : channels;
     for (int64_t c = 0; c < n; c++) {
         double mean = 0, squares = 0;
-        for (int64_t i = 0; i < m; i++) mean += test_get(x, from, c * each + i * next) / (double)m;
+        for (int64_t i = 0; i < m; i++) mean += ebb_element_get(x, from, c * each + i * next) / (double)m;
         for (int64_t i = 0; i < m; i++) {
-            const double d = test_get(x, from, c * each + i * next) - mean;
+            const double d = ebb_element_get(x, from, c * each + i * next) - mean;
             squares += d * d / (double)m;
         }
-        test_set(type, at, c, variance ? squares : mean);
+        ebb_element_set(type, at, c, variance ? squares : mean);
     }
 }
 
@@ -159,11 +173,11 @@ static double awkward(ebb_rng *rng) {
     return i < EBB_COUNT(values) ? values[i] : (double)NAN;
 }
 
-void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
-                     void *const *filled) {
+void ebb_case_fill(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
+                   void *const *filled) {
     const ebb_type *type = &call->in[i];
     void *at = filled[i];
-    const char letter = test_fill_of(cases, i);
+    const char letter = ebb_case_letter(cases, i);
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
     if (letter == 'd') fill_distinct(type, at, &rng);
@@ -181,6 +195,6 @@ void test_fill_input(const ebb_op_cases *cases, const ebb_call *call, uint32_t i
         if (letter == 'b') x = (double)ebb_rng_below(&rng, 256);
         if (letter == 'i') x = (double)ebb_rng_below(&rng, table_rows(call));
         if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
-        test_set(type, at, k, x);
+        ebb_element_set(type, at, k, x);
     }
 }

@@ -1,5 +1,5 @@
 /* Ops that move elements: the same bits. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case to[] = {
     {"[1,1,1,1]", ""}, {"[1,3,7,5]", ""}, {"[3,33,2,1]", ""}, {"[2,7,3,3]", ""}};

@@ -1,5 +1,5 @@
 /* A clip is one of its inputs or a bound: the same bits. gelu has an exponential in float. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case clip[] = {{"[]", "min=0 max=6"},
                                    {"[1]", "min=-1 max=1"},

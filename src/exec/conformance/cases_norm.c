@@ -1,5 +1,5 @@
 /* Batch normalisation. Sums over all but channels, in float and in another order. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case stats[] = {
     {"[1,1,1,1]", ""},  {"[1,3,7,7]", ""},  {"[33,7]", ""},

@@ -1,5 +1,5 @@
 /* Pooling. A maximum is one of its inputs: the same bits; its gradient sums at most a few terms. */
-#include "cases.h"
+#include "exec/conformance/cases.h"
 
 static const ebb_op_case max[] = {
     {"[1,1,1,1]", "kernel=1"},  {"[1,3,7,7]", "kernel=3 stride=2 pad=1"},
