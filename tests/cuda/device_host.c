@@ -12,24 +12,23 @@ typedef struct device_host {
     cuda_scalars scalars;
 } device_host;
 
-/* ---- kernels ------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------------ */
 
 typedef void host_kernel(const void *args, int64_t n_blocks);
 
-#define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes)                                        \
-    static void name##_run(const void *args, int64_t n_blocks) {                                    \
+#define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes)                                       \
+    static void name##_run(const void *args, int64_t n_blocks) {                                   \
         _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
-        _Static_assert((shared_bytes) <= MOST_SHARED && (n_phases) > 0, "shared bytes, phases");    \
-        _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                            \
-        _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];                \
-        for (int64_t block = 0; block < n_blocks; block++) {                                        \
-            memset(shared, 0xFF, sizeof shared); /* NaN: nothing is there before it is written */   \
-            for (int32_t phase = 0; phase < (n_phases); phase++) {                                  \
-                for (int32_t thread = 0; thread < (n_threads); thread++)                            \
-                    cuda_##name##_body(args, block, thread, phase, shared);                         \
-            }                                                                                       \
-        }                                                                                           \
+        _Static_assert((shared_bytes) <= MOST_SHARED && (n_phases) > 0, "shared bytes, phases");   \
+        _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                           \
+        _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];               \
+        for (int64_t block = 0; block < n_blocks; block++) {                                       \
+            memset(shared, 0xFF, sizeof shared); /* NaN: nothing is there before it is written */  \
+            for (int32_t phase = 0; phase < (n_phases); phase++) {                                 \
+                for (int32_t thread = 0; thread < (n_threads); thread++)                           \
+                    cuda_##name##_body(args, block, thread, phase, shared);                        \
+            }                                                                                      \
+        }                                                                                          \
     }
 #include "exec/cuda/kernels.def"
 #undef CUDA_KERNEL
@@ -47,8 +46,7 @@ static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     return EBB_OK;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------------------- */
 
 static void host_close(cuda_device *device) {
     ebb_cfree(device->env, device, 1, sizeof(device_host));
