@@ -1,4 +1,5 @@
 /* Backends in modules: which are opened, which are refused, and what is said. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "exec/module.h"

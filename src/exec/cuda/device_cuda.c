@@ -95,8 +95,9 @@ static ebb_status take_ballast(device_cuda *d, int64_t cap_bytes) {
         return ebb_fail(d->base.env, EBB_USAGE,
                         "cuda:%d: a cap of %lld bytes, but only %lld of %lld are free: cap it lower",
                         d->ordinal, (long long)cap_bytes, (long long)left, (long long)total);
-    const int64_t bytes = ebb_align_up((int64_t)left - cap_bytes, PAGE_BYTES);
-    if (bytes == 0 || bytes > (int64_t)left) return EBB_OK;
+    int64_t bytes = ebb_align_up((int64_t)left - cap_bytes, PAGE_BYTES);
+    if (bytes > (int64_t)left) bytes = (int64_t)left / PAGE_BYTES * PAGE_BYTES;
+    if (bytes == 0) return EBB_OK;
     status = cuda_check(d, cudaMalloc(&d->ballast, (size_t)bytes), "cudaMalloc of the ballast");
     if (status != EBB_OK) return status;
     d->ballast_bytes = bytes;
