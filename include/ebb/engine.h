@@ -56,6 +56,12 @@ typedef struct ebb_options {
     /* "cpu" (default), "ref", "shadow"; "cuda" or "cuda:1", a device of NVIDIA's; or a description of one
      * (a file: its name has a / or ends in .json), for which plans are made but not run. */
     const char *device;
+    /* Of cuda. tf32: products may round their factors to TF32 where that is faster. no_record: each step is
+     * launched, never recorded as a graph and replayed; changes no bit. cap_bytes > 0: all of the device's
+     * free memory but so many bytes is taken first, so that whatever goes beyond them fails; the driver's
+     * context is not counted. watch_memory: allocations of libraries are counted (CUPTI). */
+    bool tf32, no_record, watch_memory;
+    int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: counts total_bytes; > 0 */
@@ -76,13 +82,6 @@ typedef struct ebb_options {
     bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
                        * neither changes a bit of a result */
     bool poison;      /* debug: dead bytes are overwritten with 0xFF */
-    bool tf32;        /* cuda: products may round their factors to TF32 where that is faster */
-    bool
-        no_record; /* cuda: each step is launched, never recorded as a graph and replayed: changes no bit */
-    /* cuda: all of the device's memory that is free but for so many bytes is taken first, so that whatever
-     * goes beyond them fails; 0: none is. The context of the driver is not counted. */
-    int64_t cap_bytes;
-    bool watch_memory;        /* cuda: allocations of libraries are counted (CUPTI) */
     bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is not
                         * finite ends with EBB_VIOLATION and its name. A read of all results, and on a
                         * device a copy of them: a step takes a multiple of its time */
@@ -193,10 +192,11 @@ typedef struct ebb_fit_way {
 } ebb_fit_way;
 /* The batch as micro-batches whose gradients are summed, nothing recomputed. */
 typedef struct ebb_fit_accumulation {
-    int64_t n_micro, micro_batch; /* n_micro - 1 of them and what is left of the batch; 0: not even one item
-                                   * fits, or the batch is one */
-    int64_t total_bytes;    /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
-    int64_t time_ns;        /* of them all, each charged an update for adding its gradients */
+    int64_t n_micro,
+        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits, or the batch
+                          * is one */
+    int64_t total_bytes; /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
+    int64_t time_ns;     /* of them all, each charged an update for adding its gradients */
     uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch, not of the batch */
 } ebb_fit_accumulation;
 typedef struct ebb_fit_batch_result {
@@ -389,9 +389,9 @@ EBB_API EBB_CHECKED ebb_status ebb_program_step_times(const ebb_program *program
 
 /* Bytes of the one block that the engine holds: planned = what its largest plan says; they are equal. */
 EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
-/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's,
- * rounded up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is
- * no host memory. O(pages). */
+/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's, rounded
+ * up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is no host
+ * memory. O(pages). */
 EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
 
 /* The memory of the engine's device. EBB_USAGE: it is the host's. */

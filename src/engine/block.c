@@ -84,6 +84,7 @@ static ebb_status refuse_block(const ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     ebb_memory_facts f;
     if (!api->memory || api->memory(engine->backend, &f) != EBB_OK) return EBB_NO_MEMORY;
+    const int64_t need = plan->persistent_bytes + plan->arena_bytes;
     const int64_t context = ebb_max_i64(f.context_bytes, 0);
     const int64_t others = f.total_bytes - f.free_bytes - context - f.ballast_bytes - f.block_bytes;
     return ebb_fail(
@@ -91,10 +92,10 @@ static ebb_status refuse_block(const ebb_engine *engine, const ebb_plan *plan) {
         "%s: the plan takes %lld bytes (%lld persistent, %lld transient), and %lld of the device's %lld "
         "are free: %lld are taken by the context, %lld by the ballast of a cap, %lld by blocks of this "
         "engine, %lld by libraries and other processes: plan within %lld",
-        engine->model->name, (long long)(plan->persistent_bytes + plan->arena_bytes),
-        (long long)plan->persistent_bytes, (long long)plan->arena_bytes, (long long)f.free_bytes,
-        (long long)f.total_bytes, (long long)context, (long long)f.ballast_bytes, (long long)f.block_bytes,
-        (long long)ebb_max_i64(others, 0), (long long)f.free_bytes);
+        engine->model->name, (long long)need, (long long)plan->persistent_bytes,
+        (long long)plan->arena_bytes, (long long)f.free_bytes, (long long)f.total_bytes, (long long)context,
+        (long long)f.ballast_bytes, (long long)f.block_bytes, (long long)ebb_max_i64(others, 0),
+        (long long)f.free_bytes);
 }
 
 ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {

@@ -183,13 +183,12 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
                          "--max-added",
                          dim, (long long)result->budget_bytes);
     if (smallest < INT64_MAX)
-        return tool_fail(
-            t, EBB_OVER_BUDGET,
-            "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
-            "--budget",
-            dim, (long long)result->budget_bytes, (long long)smallest);
-    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
-                     dim, (long long)result->budget_bytes);
+        return tool_fail(t, EBB_OVER_BUDGET,
+                         "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
+                         "--budget",
+                         dim, (long long)result->budget_bytes, (long long)smallest);
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget", dim,
+                     (long long)result->budget_bytes);
 }
 
 static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,

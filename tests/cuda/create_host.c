@@ -1,8 +1,4 @@
-/* The backend's create, in tests: a device, or with anything but a number for one a description, which is
- * of round numbers whatever the file says. The variable EBB_TWIN_MEMORY says how large the device's memory
- * is (1 TiB). */
-#include <stdlib.h>
-
+/* The backend's create, in tests. */
 #include "host.h"
 
 cuda_description test_description(void) {
@@ -16,30 +12,14 @@ cuda_description test_description(void) {
                               .tf32_flops_per_us = 100000000};
 }
 
-static ebb_status open_parts(ebb_env *env, const ebb_backend_options *options, cuda_device **device,
-                             cuda_products **products) {
-    int64_t ordinal = 0, memory = 0;
-    const bool described = options->which && !ebb_parse_i64(options->which, 0, INT32_MAX, &ordinal);
-    const char *text = getenv("EBB_TWIN_MEMORY");
-    if (text && !ebb_parse_bytes(text, &memory))
-        return ebb_fail(env, EBB_USAGE, "EBB_TWIN_MEMORY=%.60s: no bytes", text);
-    if (ordinal > 0)
-        return ebb_fail(env, EBB_UNAVAILABLE,
-                        "cuda:%lld: no such device: this machine shows 1, from cuda:0", (long long)ordinal);
-    ebb_status status = described ? EBB_OK : test_device_host_open(env, device);
-    if (status == EBB_OK && *device) status = test_device_host_limit(*device, memory, options->cap_bytes);
-    if (status == EBB_OK) status = test_products_host_open(env, products);
-    if (status == EBB_OK && *device) test_products_host_on(*products, *device);
-    return status;
-}
-
 ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     cuda_device *device = NULL;
     cuda_products *products = NULL;
+    (void)options;
     *out = NULL;
-    const ebb_status status = open_parts(env, options, &device, &products);
+    ebb_status status = test_device_host_open(env, &device);
+    if (status == EBB_OK) status = test_products_host_open(env, &products);
     if (status == EBB_OK) return cuda_backend_create(env, test_description(), device, products, out);
-    if (products) products->api->close(products);
     if (device) device->api->close(device);
     return status;
 }

@@ -1,5 +1,5 @@
 /* A device that writes down what it is asked for, and passes it on. */
-#include "host.h"
+#include "twin.h"
 
 typedef struct device_record {
     cuda_device base;

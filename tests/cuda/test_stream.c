@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "exec/exec.h"
-#include "host.h"
 #include "support/check.h"
 #include "support/plan_graph.h"
+#include "twin.h"
 
 static const char model[] = "ebb 1\n"
                             "graph stream\n"
@@ -35,12 +35,11 @@ typedef struct setting {
 } setting;
 
 static void open_backend(setting *s) {
-    cuda_device *host, *device;
+    cuda_device *twin, *device;
     cuda_products *products;
-    TEST_OK(s->env, test_device_host_open(s->env, &host));
-    TEST_OK(s->env, test_products_host_open(s->env, &products));
-    test_products_host_on(products, host);
-    TEST_OK(s->env, test_device_record_open(s->env, host, s->log, &device));
+    TEST_OK(s->env, test_twin_open(s->env, &twin));
+    TEST_OK(s->env, test_twin_products_open(s->env, twin, &products));
+    TEST_OK(s->env, test_device_record_open(s->env, twin, s->log, &device));
     s->scalars = device->scalars;
     TEST_OK(s->env, cuda_backend_create(s->env, test_description(), device, products, &s->backend));
 }

@@ -163,6 +163,71 @@ Test(record, work_is_done_in_the_plans_order) {
     end(&s);
 }
 
+/* A view is the bytes of another buffer: the one that was written. */
+static ebb_id root_of(const setting *s, ebb_id buffer) {
+    for (uint32_t i = 0; i < s->plan->n_steps; i++) {
+        const ebb_plan_step *step = &s->plan->steps[i];
+        if (step->n_writes == 1 && step->writes[0] == buffer && s->graph->nodes[step->op].op->view)
+            return root_of(s, step->reads[0]);
+    }
+    return buffer;
+}
+
+/* Whose bytes they are, by the order of what is done in the stream; *owner of each byte of the block. */
+static void own(const setting *s, ebb_id *owner, const void *at, int64_t bytes, ebb_id buffer) {
+    const int64_t first = (const char *)at - s->block;
+    cr_assert(first >= 0 && first + bytes <= s->bytes);
+    for (int64_t i = 0; i < bytes; i++) owner[first + i] = root_of(s, buffer);
+}
+
+static void own_given(const setting *s, ebb_id *owner) {
+    for (ebb_id v = 0; v < s->graph->n_values; v++) {
+        int64_t bytes;
+        const void *at = ebb_exec_given(s->exec, v, &bytes);
+        for (ebb_id b = 0; at && b < s->plan->n_buffers; b++) {
+            if (s->plan->buffers[b].value == v && s->plan->buffers[b].lower == 0)
+                own(s, owner, at, bytes, b);
+        }
+    }
+}
+
+/* What a launch reads was last written, of all that came before it in the stream, by the launch that the
+ * plan says. */
+Test(record, every_read_comes_after_its_write_and_before_the_next_one) {
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        setting s;
+        begin_as(&s, seed, false, false, false);
+        ebb_id *owner = malloc((size_t)s.bytes * sizeof *owner);
+        cr_assert_not_null(owner);
+        for (uint32_t i = 0; i < 3; i++) {
+            test_recorder_forget(s.recorder);
+            memset(s.block, 0, (size_t)s.bytes); /* labels */
+            TEST_OK(s.env, run(&s, i));
+            for (int64_t k = 0; k < s.bytes; k++) owner[k] = EBB_NONE;
+            own_given(&s, owner);
+            uint32_t step = 0;
+            for (uint32_t k = 0; k < s.recorder->n_log; k++) {
+                const ebb_launch *l = &s.recorder->log[k].launch;
+                if (s.recorder->log[k].event != TEST_DONE) continue;
+                while (s.graph->nodes[s.plan->steps[step].op].op->view) step++;
+                const ebb_plan_step *planned = &s.plan->steps[step++];
+                for (uint32_t in = 0; in < planned->n_reads; in++) {
+                    const int64_t first = (const char *)l->in[in] - s.block;
+                    for (int64_t b = first; b < first + l->in_bytes[in]; b++)
+                        cr_assert_eq(owner[b], root_of(&s, planned->reads[in]),
+                                     "seed %llu, run %u, step %u, input %u", (unsigned long long)seed, i,
+                                     step - 1, in);
+                }
+                for (uint32_t o = 0; o < planned->n_writes; o++)
+                    own(&s, owner, l->out[o], l->out_bytes[o], planned->writes[o]);
+                if (l->scratch) own(&s, owner, l->scratch, l->scratch_bytes, EBB_NONE);
+            }
+        }
+        free(owner);
+        end(&s);
+    }
+}
+
 Test(record, seed_and_step_are_those_of_the_run_and_not_of_the_recording) {
     setting s;
     begin(&s);

@@ -29,7 +29,8 @@ static void log_event(test_recorder *r, test_event event, const void *at, const 
         r->log = realloc(r->log, r->max_log * sizeof *r->log);
         cr_assert_not_null(r->log);
     }
-    r->log[r->n_log++] = (test_entry){event, at, to, r->run.seed, r->run.step};
+    r->log[r->n_log++] =
+        (test_entry){.event = event, .at = at, .to = to, .seed = r->run.seed, .step = r->run.step};
 }
 
 static void blame(test_recorder *r, const char *fault) {
@@ -68,6 +69,7 @@ static ebb_status do_work(test_recorder *r, work *w) {
     }
     r->n_done++;
     log_event(r, TEST_DONE, w->fill ? w->to : (void *)w->kernel, w->fill ? w->to : w->launch.out[0]);
+    if (!w->fill) r->log[r->n_log - 1].launch = w->launch;
     if (w->fill) return api->fill(r->ref, w->to, w->byte, w->bytes);
     /* As a device's kernels read them: where they are when the work is done. */
     w->launch.seed = r->run.seed;

@@ -28,6 +28,7 @@ typedef struct test_entry {
     const void *at;      /* of launches: the kernel; else what is written */
     const void *to;      /* of launches: their first output */
     uint64_t seed, step; /* of what is done: the run's, or that of the replay */
+    ebb_launch launch;   /* of launches that are done; its tables are the program's */
 } test_entry;
 
 typedef struct test_recorder {

@@ -1,4 +1,4 @@
-/* cuda/device_cuda.c: a device of CUDA's runtime: opened, closed, its blocks. See device_cuda.h. */
+/* cuda/device_cuda.c: a device of CUDA's runtime: opened and closed. See device_cuda.h. */
 #include "exec/cuda/device_cuda.h"
 
 #include <pthread.h>
@@ -20,88 +20,6 @@ ebb_status cuda_use(const device_cuda *d) {
 ebb_status cuda_check_not_recording(const device_cuda *d, const char *what) {
     if (!d->recording) return EBB_OK;
     return ebb_fail(d->base.env, EBB_INTERNAL, "cuda:%d: %s while a recording is open", d->ordinal, what);
-}
-
-/* ---- blocks ---------------------------------------------------------------------------------------------
- */
-
-static ebb_status device_alloc(cuda_device *device, int64_t bytes, void **out) {
-    device_cuda *d = device_of(device);
-    *out = NULL;
-    ebb_status status = cuda_check_not_recording(d, "an allocation");
-    if (status == EBB_OK) status = cuda_use(d);
-    if (status != EBB_OK) return status;
-    const cudaError_t error = cudaMalloc(out, (size_t)bytes);
-    if (error == cudaErrorMemoryAllocation) {
-        size_t left = 0, total = 0;
-        *out = NULL;
-        (void)cudaGetLastError();
-        if (cudaMemGetInfo(&left, &total) != cudaSuccess) (void)cudaGetLastError();
-        return ebb_fail(device->env, EBB_NO_MEMORY,
-                        "cuda:%d: %lld bytes were asked for; %lld of %lld are free", d->ordinal,
-                        (long long)bytes, (long long)left, (long long)total);
-    }
-    status = cuda_check(d, error, "cudaMalloc");
-    if (status != EBB_OK) return status;
-    d->block_bytes += bytes;
-    if (d->watched) cuda_watch_own(bytes);
-    return EBB_OK;
-}
-
-/* The stream may still use it: cudaFree waits. */
-static void device_free(cuda_device *device, void *block, int64_t bytes) {
-    device_cuda *d = device_of(device);
-    (void)cudaSetDevice(d->ordinal);
-    (void)cudaFree(block);
-    (void)cudaGetLastError();
-    d->block_bytes -= bytes;
-}
-
-/* ---- memory ---------------------------------------------------------------------------------------------
- */
-
-static ebb_status device_memory(cuda_device *device, cuda_memory *out) {
-    device_cuda *d = device_of(device);
-    *out = (cuda_memory){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-    ebb_status status = cuda_check_not_recording(d, "a look at memory");
-    if (status == EBB_OK) status = cuda_use(d);
-    size_t left = 0, total = 0;
-    if (status == EBB_OK) status = cuda_check(d, cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
-    if (status != EBB_OK) return status;
-    const int64_t now = cuda_nvml_free_bytes(&d->nvml);
-    *out =
-        (cuda_memory){.total_bytes = (int64_t)total,
-                      .free_bytes = (int64_t)left,
-                      .taken_bytes = d->first_free_bytes >= 0 && now >= 0 ? d->first_free_bytes - now : -1,
-                      .process_bytes = cuda_nvml_process_bytes(&d->nvml),
-                      .context_bytes = d->context_bytes,
-                      .block_bytes = d->block_bytes,
-                      .ballast_bytes = d->ballast_bytes,
-                      .staging_bytes = (int64_t)STAGING_BUFFERS * STAGING_BYTES,
-                      .hidden_bytes = -1,
-                      .n_hidden = -1};
-    if (d->watched) cuda_watch_read(&out->hidden_bytes, &out->n_hidden);
-    return EBB_OK;
-}
-
-/* Takes what is free beyond the cap. What an allocation takes is a whole number of the driver's pages, so
- * the rest may be a page less than the cap, and never more. */
-static ebb_status take_ballast(device_cuda *d, int64_t cap_bytes) {
-    enum { PAGE_BYTES = 2 << 20 };
-    size_t left, total;
-    ebb_status status = cuda_check(d, cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
-    if (status != EBB_OK) return status;
-    if ((int64_t)left < cap_bytes)
-        return ebb_fail(d->base.env, EBB_USAGE,
-                        "cuda:%d: a cap of %lld bytes, but only %lld of %lld are free: cap it lower",
-                        d->ordinal, (long long)cap_bytes, (long long)left, (long long)total);
-    const int64_t bytes = ebb_align_up((int64_t)left - cap_bytes, PAGE_BYTES);
-    if (bytes == 0 || bytes > (int64_t)left) return EBB_OK;
-    status = cuda_check(d, cudaMalloc(&d->ballast, (size_t)bytes), "cudaMalloc of the ballast");
-    if (status != EBB_OK) return status;
-    d->ballast_bytes = bytes;
-    if (d->watched) cuda_watch_own(bytes);
-    return EBB_OK;
 }
 
 /* ---- open and close
@@ -128,8 +46,8 @@ static void device_close(cuda_device *device) {
 }
 
 static const cuda_device_api api = {.close = device_close,
-                                    .alloc = device_alloc,
-                                    .free = device_free,
+                                    .alloc = cuda_device_alloc,
+                                    .free = cuda_device_free,
                                     .copy_in = cuda_device_copy_in,
                                     .copy_out = cuda_device_copy_out,
                                     .fill = cuda_device_fill,
@@ -143,7 +61,7 @@ static const cuda_device_api api = {.close = device_close,
                                     .marks_reserve = cuda_device_marks_reserve,
                                     .mark = cuda_device_mark,
                                     .marks_read = cuda_device_marks_read,
-                                    .memory = device_memory};
+                                    .memory = cuda_device_memory};
 
 /* Is there a driver, and a device of this number? */
 static ebb_status check_driver(ebb_env *env, int ordinal) {
@@ -264,7 +182,7 @@ static ebb_status open_parts(device_cuda *d, const ebb_backend_options *options)
     if (status == EBB_OK) status = make_context(d);
     if (status == EBB_OK) status = make_parts(d);
     if (status == EBB_OK) look_after(d);
-    if (status == EBB_OK && options->cap_bytes > 0) status = take_ballast(d, options->cap_bytes);
+    if (status == EBB_OK && options->cap_bytes > 0) status = cuda_take_ballast(d, options->cap_bytes);
     return status;
 }
 

@@ -53,6 +53,14 @@ EBB_CHECKED ebb_status cuda_use(const device_cuda *d);
 /* EBB_INTERNAL while a recording is open: what waits or allocates cannot be in one. */
 EBB_CHECKED ebb_status cuda_check_not_recording(const device_cuda *d, const char *what);
 
+/* device_block.c */
+ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out);
+void cuda_device_free(cuda_device *device, void *block, int64_t bytes);
+ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out);
+/* Takes what is free beyond the cap. What an allocation takes is a whole number of the driver's pages, so
+ * the rest may be a page less than the cap, and never more. */
+EBB_CHECKED ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes);
+
 /* device_copy.c */
 ebb_status cuda_device_copy_in(cuda_device *device, void *to, const void *from, int64_t bytes);
 ebb_status cuda_device_copy_out(cuda_device *device, void *to, const void *from, int64_t bytes);

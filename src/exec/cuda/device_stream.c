@@ -134,7 +134,7 @@ void cuda_marks_free(device_cuda *d) {
     for (uint32_t i = 0; i < d->n_marks; i++) {
         if (d->marks[i]) (void)cudaEventDestroy(d->marks[i]);
     }
-    if (d->marks) ebb_cfree(d->base.env, d->marks, d->n_marks, sizeof *d->marks);
+    if (d->marks) ebb_cfree(d->base.env, d->marks, d->n_marks, sizeof(cudaEvent_t));
     d->marks = NULL;
     d->n_marks = 0;
 }
@@ -145,7 +145,7 @@ ebb_status cuda_device_marks_reserve(cuda_device *device, uint32_t n_marks) {
     if (status == EBB_OK) status = cuda_use(d);
     if (status != EBB_OK || n_marks <= d->n_marks) return status;
     cuda_marks_free(d);
-    d->marks = ebb_calloc(device->env, n_marks, sizeof *d->marks);
+    d->marks = ebb_calloc(device->env, n_marks, sizeof(cudaEvent_t));
     if (!d->marks) return EBB_NO_MEMORY;
     d->n_marks = n_marks;
     for (uint32_t i = 0; i < n_marks && status == EBB_OK; i++)
