@@ -58,13 +58,14 @@ Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {
 typedef struct single {
     void *in[4], *out[2];
     uint64_t seed, step, seed_key;
+    const char *fills; /* for the types of inputs; NULL: the second is of integers */
 } single;
 
 /* The status of the run's end. */
 static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
                              const char *attrs, const single *s) {
     const ebb_op_case row = {inputs, attrs};
-    const ebb_op_cases cases = {.op = op, .fills = "ulu", .rows = &row, .n_rows = 1};
+    const ebb_op_cases cases = {.op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
     const ebb_backend_api *api = bench->backend->api;
     test_call call;
     ebb_op_facts facts;
@@ -151,6 +152,24 @@ Test(cuda_kernels, softmax_passes_over_minus_infinity_and_shows_plus_infinity) {
         cr_assert_eq(y[K + i], i == 9 ? 1.0F : 0.0F, "%d: %g", i, (double)y[K + i]);
     }
     cr_assert(isnan(y[2 * K + 3]));
+    test_bench_deinit(&bench);
+}
+
+/* Where an exponential is beyond a float. */
+Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
+    static const float far[] = {-14, 14, -100, 100, -1e5F, 1e5F, -3e38F, 3e38F};
+    enum { N = EBB_COUNT(far) };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) float x[N], dy[N], y[N], dx[N];
+    for (int i = 0; i < N; i++) x[i] = far[i], dy[i] = 3;
+    const single forward = {.in = {x}, .out = {y}}, backward = {.in = {x, dy}, .out = {dx}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu, "[8]", "", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu_grad, "[8] [8]", "", &backward), EBB_OK);
+    for (int i = 0; i < N; i++) {
+        cr_assert(fabsf(y[i] - (x[i] > 0 ? x[i] : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)y[i]);
+        cr_assert(fabsf(dx[i] - (x[i] > 0 ? 3 : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)dx[i]);
+    }
     test_bench_deinit(&bench);
 }
 

@@ -13,7 +13,7 @@
 #include "exec/cuda/kernel.h"
 
 #define CUDA_EMBEDDING_THREADS 256
-#define CUDA_EMBEDDING_EACH    (4 * CUDA_EMBEDDING_THREADS) /* numbers of y in a block */
+#define CUDA_EMBEDDING_EACH    (INT64_C(4) * CUDA_EMBEDDING_THREADS) /* numbers of y in a block */
 
 typedef struct cuda_embedding_args {
     const float *table;
@@ -148,7 +148,7 @@ CUDA_BODY void cuda_sort_body(const cuda_sort_args *args, int64_t block, int32_t
 /* ---- the sums: a block for each sorted row and CUDA_RUNS_EACH of its numbers ------------------------ */
 
 #define CUDA_RUNS_THREADS 64
-#define CUDA_RUNS_EACH    (4 * CUDA_RUNS_THREADS)
+#define CUDA_RUNS_EACH    (INT64_C(4) * CUDA_RUNS_THREADS)
 #define CUDA_RUNS_AHEAD                                                               \
     8 /* rows whose loads are on their way at once: a run may be as long as all of dy \
        */
