@@ -173,6 +173,27 @@ Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
     test_bench_deinit(&bench);
 }
 
+/* Tiles are cut: what lies behind the last row of the last image is not read, for NaN times 0 is NaN. */
+Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
+    enum { T = 67, D = 5, TILE = 64 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[(T + TILE) * 3 * D], y[(T + TILE) * D], lse[T + TILE], dqkv[T * 3 * D];
+    for (int i = 0; i < (T + TILE) * 3 * D; i++) qkv[i] = i < T * 3 * D ? (float)(i % 7) / 7 : NAN;
+    for (int i = 0; i < (T + TILE) * D; i++) y[i] = NAN;
+    for (int i = 0; i < T + TILE; i++) lse[i] = NAN;
+    const single forward = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+    const single backward = {.in = {qkv, y, lse, y}, .out = {dqkv}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,67,15]", "heads=1", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_attention_grad, "[1,67,15] [1,67,5] [1,1,67] [1,67,5]",
+                            "heads=1", &backward),
+                 EBB_OK);
+    for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
+    for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
+    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
+    test_bench_deinit(&bench);
+}
+
 /* ---- dropout's bits -------------------------------------------------------------------------------- */
 
 /* What is kept of ones, by a backend. */

@@ -170,15 +170,22 @@ CUDA_BODY cuda_f32x4 cuda_runs_load(const cuda_embedding_runs_args *args, const 
     return y;
 }
 
-/* Adds what the rows from i on have, as far as they are of the run; false where it ends. */
+/* Adds what the rows from i on have, as far as they are of the run; false where it ends. No load waits for
+ * another but that of a row for its number. */
 CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, int32_t id, int64_t at,
                              double *sum) {
+    int32_t key[CUDA_RUNS_AHEAD], row[CUDA_RUNS_AHEAD];
     cuda_f32x4 x[CUDA_RUNS_AHEAD];
     bool in = true;
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
-        in = in && i + a < args->n && args->key[i + a] == id;
+        const int64_t j = i + a < args->n ? i + a : args->n - 1;
+        key[a] = i + a < args->n ? args->key[j] : -1;
+        row[a] = args->row[j];
+    }
+    CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
+        in = in && key[a] == id;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x[a].v[k] = 0;
-        if (in) x[a] = cuda_runs_load(args, args->dy + args->row[i + a] * args->c + at, args->c - at);
+        if (in) x[a] = cuda_runs_load(args, args->dy + row[a] * args->c + at, args->c - at);
     }
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
         CUDA_UNROLL for (int k = 0; k < 4; k++) sum[k] += (double)x[a].v[k];
