@@ -60,13 +60,14 @@ Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {
 typedef struct single {
     void *in[4], *out[2];
     uint64_t seed, step, seed_key;
+    const char *fills; /* for the types of inputs; NULL: the second is of integers */
 } single;
 
 /* The status of the run's end. */
 static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
                              const char *attrs, const single *s) {
     const ebb_op_case row = {inputs, attrs};
-    const ebb_op_cases cases = {.op = op, .fills = "ulu", .rows = &row, .n_rows = 1};
+    const ebb_op_cases cases = {.op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
     const ebb_backend_api *api = bench->backend->api;
     test_call call;
     ebb_op_facts facts;
@@ -153,6 +154,45 @@ Test(cuda_kernels, softmax_passes_over_minus_infinity_and_shows_plus_infinity) {
         cr_assert_eq(y[K + i], i == 9 ? 1.0F : 0.0F, "%d: %g", i, (double)y[K + i]);
     }
     cr_assert(isnan(y[2 * K + 3]));
+    test_bench_deinit(&bench);
+}
+
+/* Where an exponential is beyond a float. */
+Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
+    static const float far[] = {-14, 14, -100, 100, -1e5F, 1e5F, -3e38F, 3e38F};
+    enum { N = EBB_COUNT(far) };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) float x[N], dy[N], y[N], dx[N];
+    for (int i = 0; i < N; i++) x[i] = far[i], dy[i] = 3;
+    const single forward = {.in = {x}, .out = {y}}, backward = {.in = {x, dy}, .out = {dx}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu, "[8]", "", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu_grad, "[8] [8]", "", &backward), EBB_OK);
+    for (int i = 0; i < N; i++) {
+        cr_assert(fabsf(y[i] - (x[i] > 0 ? x[i] : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)y[i]);
+        cr_assert(fabsf(dx[i] - (x[i] > 0 ? 3 : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)dx[i]);
+    }
+    test_bench_deinit(&bench);
+}
+
+/* Tiles are cut: what lies behind the last row of the last image is not read, for NaN times 0 is NaN. */
+Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
+    enum { T = 67, D = 5, TILE = 64 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[(T + TILE) * 3 * D], y[(T + TILE) * D], lse[T + TILE], dqkv[T * 3 * D];
+    for (int i = 0; i < (T + TILE) * 3 * D; i++) qkv[i] = i < T * 3 * D ? (float)(i % 7) / 7 : NAN;
+    for (int i = 0; i < (T + TILE) * D; i++) y[i] = NAN;
+    for (int i = 0; i < T + TILE; i++) lse[i] = NAN;
+    const single forward = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+    const single backward = {.in = {qkv, y, lse, y}, .out = {dqkv}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,67,15]", "heads=1", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_attention_grad, "[1,67,15] [1,67,5] [1,1,67] [1,67,5]",
+                            "heads=1", &backward),
+                 EBB_OK);
+    for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
+    for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
+    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
     test_bench_deinit(&bench);
 }
 

@@ -27,6 +27,7 @@
 #ifndef EBB_EXEC_CUDA_KERNEL_H
 #define EBB_EXEC_CUDA_KERNEL_H
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,9 +80,18 @@ typedef struct cuda_f32x4 {
     float v[4];
 } cuda_f32x4;
 
-/* 16 bytes at once; p is 16-byte aligned. */
+/* 16 bytes at once; p is 16-byte aligned: a device would stop at another, and so does the host. */
+CUDA_BODY void cuda_check4(const float *p) {
+#ifdef __CUDA_ARCH__
+    (void)p;
+#else
+    assert((uintptr_t)p % 16 == 0);
+#endif
+}
+
 CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
     cuda_f32x4 x;
+    cuda_check4(p);
 #ifdef __CUDA_ARCH__
     const float4 q = *(const float4 *)p;
     x.v[0] = q.x, x.v[1] = q.y, x.v[2] = q.z, x.v[3] = q.w;
@@ -92,6 +102,7 @@ CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
 }
 
 CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
+    cuda_check4(p);
 #ifdef __CUDA_ARCH__
     *(float4 *)p = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
 #else

@@ -67,7 +67,7 @@ CUDA_BODY int32_t cuda_attention_phases(const cuda_attention_args *args, int64_t
 
 /* Scaled scores, and -inf for keys that a query does not see, to shared bytes. */
 CUDA_BODY void cuda_attention_put_scores(const cuda_heads *h, const cuda_attention_shared *s,
-                                         cuda_tile *score, int64_t query, int64_t key, int32_t thread) {
+                                         cuda_tile *score, int32_t query, int32_t key, int32_t thread) {
     CUDA_UNROLL for (int k = 0; k < 4; k++) {
         CUDA_UNROLL for (int q = 0; q < 4; q++) {
             const bool seen = cuda_head_sees(h, query + thread % 16 * 4 + q, key + thread / 16 * 4 + k);
@@ -148,7 +148,8 @@ CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t bloc
     cuda_walk_on(&keep->walk, h, block, true, phase, n_steps + 3);
     const cuda_head at = keep->walk.at;
     const int32_t tile = keep->walk.tile, step = keep->walk.step;
-    const int64_t query = (int64_t)at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE, row = 3 * h->c;
+    const int32_t query = at.tile * CUDA_TILE, key = tile * CUDA_TILE;
+    const int64_t row = 3 * h->c;
     if (tile == cuda_attention_keys(h, at.tile)) {
         cuda_attention_write(args, &s, &at, &keep->sum, thread);
     } else if (step < n_steps && step % 2 == 0) {

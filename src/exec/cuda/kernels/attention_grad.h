@@ -82,7 +82,7 @@ CUDA_BODY cuda_attention_grad_shared cuda_attention_grad_shared_of(void *shared)
  * a has rows of keys and b of queries, or, with swap, the other way round. */
 CUDA_BODY void cuda_attention_grad_load(const cuda_attention_dq_args *args,
                                         const cuda_attention_grad_shared *s, const cuda_head *at,
-                                        int64_t query, int64_t key, int32_t step, bool swap,
+                                        int32_t query, int32_t key, int32_t step, bool swap,
                                         int32_t thread) {
     const cuda_heads *h = &args->h;
     const int32_t n_steps = cuda_head_steps(h);
@@ -97,7 +97,7 @@ CUDA_BODY void cuda_attention_grad_load(const cuda_attention_dq_args *args,
 
 /* The score becomes its weight P, and dy vT becomes dS; 0 where a query does not see a key. */
 CUDA_BODY void cuda_attention_grad_weigh(const cuda_attention_dq_args *args, const cuda_head *at,
-                                         int64_t query, int64_t key, float *score, float *dp) {
+                                         int32_t query, int32_t key, float *score, float *dp) {
     const cuda_heads *h = &args->h;
     if (!cuda_head_sees(h, query, key)) {
         *score = *dp = 0;
@@ -141,7 +141,7 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
     cuda_walk_on(&keep->walk, h, block, true, phase, 4 * n_steps + 1);
     const cuda_head at = keep->walk.at;
     const int32_t tile = keep->walk.tile, step = keep->walk.step;
-    const int64_t query = (int64_t)at.tile * CUDA_TILE, key = (int64_t)tile * CUDA_TILE;
+    const int32_t query = at.tile * CUDA_TILE, key = tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dq);
     if (tile == cuda_attention_keys(h, at.tile)) {
         cuda_attention_grad_write(args, &at, args->dqkv, &keep->dq, thread);
@@ -192,7 +192,7 @@ CUDA_BODY int32_t cuda_attention_dkv_phases(const cuda_attention_dkv_args *args,
 /* The steps behind the scores: dv += PT dy; dS and q to shared bytes; dk += dST q. */
 CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args,
                                       const cuda_attention_grad_shared *s, const cuda_head *at,
-                                      int64_t query, int32_t step, int32_t thread,
+                                      int32_t query, int32_t step, int32_t thread,
                                       cuda_attention_dkv_keep *keep) {
     if (step == 0) {
         cuda_tile_multiply(&keep->dv, s->weight, s->rows, CUDA_TILE, thread);
@@ -214,8 +214,8 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
     cuda_walk_on(&keep->walk, h, block, false, phase, 4 * n_steps + 3);
     const cuda_head at = keep->walk.at;
     const int32_t step = keep->walk.step;
-    const int64_t tile = cuda_attention_queries(h, at.tile) + keep->walk.tile;
-    const int64_t query = tile * CUDA_TILE, key = (int64_t)at.tile * CUDA_TILE;
+    const int32_t tile = (int32_t)cuda_attention_queries(h, at.tile) + keep->walk.tile;
+    const int32_t query = tile * CUDA_TILE, key = at.tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dk), cuda_tile_zero(&keep->dv);
     if (tile == h->tiles) {
         cuda_attention_grad_write(args, &at, args->dqkv + h->c, &keep->dk, thread);

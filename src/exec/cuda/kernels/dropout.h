@@ -11,7 +11,7 @@
 #include "exec/dropout.h"
 
 #define CUDA_DROPOUT_THREADS 256
-#define CUDA_DROPOUT_EACH    (4 * CUDA_DROPOUT_THREADS) /* elements of a block of dropout */
+#define CUDA_DROPOUT_EACH    (INT64_C(4) * CUDA_DROPOUT_THREADS) /* elements of a block of dropout */
 
 typedef struct cuda_dropout_args {
     const float *x;

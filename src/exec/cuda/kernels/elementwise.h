@@ -8,7 +8,7 @@
 #include "exec/cuda/kernel.h"
 
 #define CUDA_POINTWISE_THREADS 256
-#define CUDA_POINTWISE_EACH    (4 * CUDA_POINTWISE_THREADS) /* elements of a block */
+#define CUDA_POINTWISE_EACH    (INT64_C(4) * CUDA_POINTWISE_THREADS) /* elements of a block */
 
 typedef struct cuda_pointwise_args {
     const float *a, *b; /* b: NULL where there is one operand */

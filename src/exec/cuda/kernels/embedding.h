@@ -13,7 +13,7 @@
 #include "exec/cuda/kernel.h"
 
 #define CUDA_EMBEDDING_THREADS 256
-#define CUDA_EMBEDDING_EACH    (4 * CUDA_EMBEDDING_THREADS) /* numbers of y in a block */
+#define CUDA_EMBEDDING_EACH    (INT64_C(4) * CUDA_EMBEDDING_THREADS) /* numbers of y in a block */
 
 typedef struct cuda_embedding_args {
     const float *table;
@@ -148,7 +148,7 @@ CUDA_BODY void cuda_sort_body(const cuda_sort_args *args, int64_t block, int32_t
 /* ---- the sums: a block for each sorted row and CUDA_RUNS_EACH of its numbers ------------------------ */
 
 #define CUDA_RUNS_THREADS 64
-#define CUDA_RUNS_EACH    (4 * CUDA_RUNS_THREADS)
+#define CUDA_RUNS_EACH    (INT64_C(4) * CUDA_RUNS_THREADS)
 #define CUDA_RUNS_AHEAD                                                               \
     8 /* rows whose loads are on their way at once: a run may be as long as all of dy \
        */
@@ -170,15 +170,22 @@ CUDA_BODY cuda_f32x4 cuda_runs_load(const cuda_embedding_runs_args *args, const 
     return y;
 }
 
-/* Adds what the rows from i on have, as far as they are of the run; false where it ends. */
+/* Adds what the rows from i on have, as far as they are of the run; false where it ends. No load waits for
+ * another but that of a row for its number. */
 CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, int32_t id, int64_t at,
                              double *sum) {
+    int32_t key[CUDA_RUNS_AHEAD], row[CUDA_RUNS_AHEAD];
     cuda_f32x4 x[CUDA_RUNS_AHEAD];
     bool in = true;
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
-        in = in && i + a < args->n && args->key[i + a] == id;
+        const int64_t j = i + a < args->n ? i + a : args->n - 1;
+        key[a] = i + a < args->n ? args->key[j] : -1;
+        row[a] = args->row[j];
+    }
+    CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
+        in = in && key[a] == id;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x[a].v[k] = 0;
-        if (in) x[a] = cuda_runs_load(args, args->dy + args->row[i + a] * args->c + at, args->c - at);
+        if (in) x[a] = cuda_runs_load(args, args->dy + row[a] * args->c + at, args->c - at);
     }
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
         CUDA_UNROLL for (int k = 0; k < 4; k++) sum[k] += (double)x[a].v[k];

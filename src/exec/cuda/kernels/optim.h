@@ -8,7 +8,7 @@
 #include "exec/cuda/kernel.h"
 
 #define CUDA_OPTIM_THREADS 256
-#define CUDA_OPTIM_EACH    (4 * CUDA_OPTIM_THREADS) /* elements of a block of sgd */
+#define CUDA_OPTIM_EACH    (INT64_C(4) * CUDA_OPTIM_THREADS) /* elements of a block of sgd */
 
 typedef struct cuda_sgd_args {
     const float *w, *dw, *m, *lr;
@@ -54,7 +54,7 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
 
 #define CUDA_ADAMW_ROUNDS \
     4 /* of 4 elements to a thread: what a block works out first is worth more of them */
-#define CUDA_ADAMW_EACH   (CUDA_ADAMW_ROUNDS * 4 * CUDA_OPTIM_THREADS)
+#define CUDA_ADAMW_EACH   (INT64_C(4) * CUDA_ADAMW_ROUNDS * CUDA_OPTIM_THREADS)
 #define CUDA_ADAMW_SHARED 16
 
 typedef struct cuda_adamw_args {

@@ -12,7 +12,7 @@
 #include "exec/cuda/kernel.h"
 
 #define CUDA_MOVE_THREADS 256
-#define CUDA_MOVE_EACH    (4 * CUDA_MOVE_THREADS)
+#define CUDA_MOVE_EACH    (INT64_C(4) * CUDA_MOVE_THREADS)
 
 /* ---- rows into rows: concat, slice, slice_grad ------------------------------------------------------ */
 

@@ -170,9 +170,10 @@ CUDA_BODY cuda_matrix cuda_head_rows(const cuda_heads *h, const cuda_head *at, c
     return m;
 }
 
-/* Does query i attend to key j? Both may be behind the last. */
-CUDA_BODY bool cuda_head_sees(const cuda_heads *h, int64_t i, int64_t j) {
-    return i < h->t && j < h->t && (!h->causal || j <= i);
+/* Does query i attend to key j? Both may be behind the last, and are below 2^21 (supports). */
+CUDA_BODY bool cuda_head_sees(const cuda_heads *h, int32_t i, int32_t j) {
+    const int32_t t = (int32_t)h->t;
+    return i < t && j < t && (!h->causal || j <= i);
 }
 
 CUDA_BODY int32_t cuda_head_steps(const cuda_heads *h) {
