@@ -62,6 +62,10 @@ typedef struct cuda_f32x4 {
     float v[4];
 } cuda_f32x4;
 
+#ifndef __CUDA_ARCH__
+typedef float cuda_aligned __attribute__((aligned(16))); /* a sanitizer looks whether it is */
+#endif
+
 /* 16 bytes at once; p is 16-byte aligned. */
 CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
     cuda_f32x4 x;
@@ -69,16 +73,17 @@ CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
     const float4 q = *(const float4 *)p;
     x.v[0] = q.x, x.v[1] = q.y, x.v[2] = q.z, x.v[3] = q.w;
 #else
-    x.v[0] = p[0], x.v[1] = p[1], x.v[2] = p[2], x.v[3] = p[3];
+    x.v[0] = *(const cuda_aligned *)p, x.v[1] = p[1], x.v[2] = p[2], x.v[3] = p[3];
 #endif
     return x;
 }
 
 CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
 #ifdef __CUDA_ARCH__
-    *(float4 *)p = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
+    /* A plain assignment may become four stores. This is one, and otherwise the same. */
+    __stwb((float4 *)p, make_float4(x.v[0], x.v[1], x.v[2], x.v[3]));
 #else
-    p[0] = x.v[0], p[1] = x.v[1], p[2] = x.v[2], p[3] = x.v[3];
+    *(cuda_aligned *)p = x.v[0], p[1] = x.v[1], p[2] = x.v[2], p[3] = x.v[3];
 #endif
 }
 
