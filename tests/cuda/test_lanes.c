@@ -16,7 +16,7 @@ static void count_thread(const cuda_lanes *l, int64_t block, int32_t thread, uin
     int64_t at = s.at;
     for (int64_t row = s.row; row < s.end; row += CUDA_LANES_Y, at += s.step) {
         cr_assert_eq(cuda_rows_left(&s, row, 1000), (s.end - row + CUDA_LANES_Y - 1) / CUDA_LANES_Y);
-        cr_assert(l->outer > 1 || at % 4 == 0, "16 bytes at once");
+        cr_assert(!l->aligned || at % 4 == 0, "16 bytes at once");
         for (int64_t k = 0; k < 4; k++) {
             cr_assert_eq((at + k - s.base) % l->channels, (s.lane + k) % l->channels);
             seen[at + k]++;
