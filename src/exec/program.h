@@ -42,11 +42,6 @@ struct ebb_exec {
  * bytes out of range). O(steps + buffers + values). */
 EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
 
-/* The call of a node of the graph by an alternative (EBB_NONE: as listed), its types gathered into in and
- * out. */
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
-                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]);
-
 static inline void *ebb_program_address(const ebb_exec *exec, ebb_id buffer) {
     const ebb_buffer *b = &exec->plan->buffers[buffer];
     return (void *)((b->persistent ? exec->persistent : exec->transient) + (uintptr_t)b->offset);
