@@ -131,10 +131,23 @@ static int to_line(const void *key, const void *line) {
     return strcmp(key, ((const ebb_cost_line *)line)->kind);
 }
 
+void ebb_costs_print_call(ebb_text *text, const ebb_call *call, const ebb_op_facts *facts) {
+    ebb_call_print(text, call);
+    if (facts->choice[0]) ebb_text_add(text, " by %s", facts->choice);
+}
+
+/* ns * of / to, saturating; the quotient is taken first so that the products fit longer. */
+static int64_t in_proportion(int64_t ns, int64_t of, int64_t to) {
+    int64_t whole, part;
+    if (to <= 0) return ns;
+    if (!ebb_mul_i64(ns / to, of, &whole) || !ebb_mul_i64(ns % to, of, &part)) return INT64_MAX;
+    return ebb_add_i64(whole, part / to, &whole) ? whole : INT64_MAX;
+}
+
 ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb_op_facts *facts,
                          ebb_text *name, int64_t *time_ns, ebb_cost_source *source) {
     name->n = 0;
-    ebb_call_print(name, call);
+    ebb_costs_print_call(name, call, facts);
     const ebb_status status = ebb_text_status(name);
     if (status != EBB_OK) return status;
     const ebb_cost_row *row = NULL;
@@ -148,6 +161,8 @@ ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
     *time_ns = ebb_roofline_ns(&line->line, &cost);
+    if (facts->n_choices > 1)
+        *time_ns = in_proportion(*time_ns, facts->time_ns, ebb_roofline_ns(&facts->line, &cost));
     return EBB_OK;
 }
 

@@ -11,6 +11,41 @@
 #include "exec/backend.h"
 #include "planner/planner.h"
 
+/* ---- alternatives: what the ways of an op and a backend's choices for each make of it ---------------- */
+
+/* The alternatives of a node, the op as listed first, are its ways in order (graph/op.h), and of each way
+ * the backend's choices in order (exec/backend.h): way 0 choice 0, way 0 choice 1, ..., way 1 choice 0, ...
+ */
+typedef struct ebb_alternative_at {
+    uint32_t way, choice;
+} ebb_alternative_at;
+
+/* One of them: the call, whose tables are here, the values that it reads, and the backend's facts. Not to
+ * be copied.
+ */
+typedef struct ebb_alternative_call {
+    ebb_call call;
+    ebb_alternative_at at;
+    ebb_op_facts facts; /* of a view: none but n_choices */
+    ebb_id ids[EBB_MAX_OPERANDS];
+    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
+} ebb_alternative_call;
+
+/* The op as listed, and then one after the other until *more is false: one question to the backend each. */
+EBB_CHECKED ebb_status ebb_alternative_first(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                             ebb_alternative_call *out);
+EBB_CHECKED ebb_status ebb_alternative_next(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                            ebb_alternative_call *call, bool *more);
+/* By its number in the planning graph, EBB_NONE: as listed. EBB_USAGE: there is none of that number. */
+EBB_CHECKED ebb_status ebb_alternative_find(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                            uint32_t alternative, ebb_alternative_call *out);
+/* "mask", "e67k3f02aa", "mask/e67k3f02aa"; "" where there is but one. Returns name. */
+#define EBB_ALTERNATIVE_TEXT 80
+const char *ebb_alternative_name(const ebb_graph *graph, ebb_id node, const ebb_alternative_call *call,
+                                 char name[EBB_ALTERNATIVE_TEXT]);
+
+/* ---- programs ---------------------------------------------------------------------------------------- */
+
 typedef struct ebb_exec ebb_exec;
 
 typedef struct ebb_exec_options {

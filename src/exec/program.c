@@ -6,23 +6,19 @@
  */
 #include "exec/program.h"
 
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
-                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]) {
-    ebb_id ids[EBB_MAX_OPERANDS];
-    return ebb_node_call(graph, &graph->nodes[node], alternative == EBB_NONE ? 0 : alternative + 1, ids, in,
-                         out);
-}
-
 /* The kernel of an op, whose runs all take the same alternative, and the scratch that it needs. */
 static ebb_status prepare_op(ebb_exec *exec, ebb_id op, uint32_t alternative, int64_t *scratch_bytes) {
     const ebb_backend_api *api = exec->backend->api;
-    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
-    const ebb_call call = ebb_program_call(exec->graph, op, alternative, in, out);
-    ebb_op_facts facts;
-    const ebb_status status = api->facts(exec->backend, &call, &facts);
+    ebb_alternative_call by;
+    const ebb_status status = ebb_alternative_find(exec->backend, exec->graph, op, alternative, &by);
     if (status != EBB_OK) return status;
-    *scratch_bytes = facts.scratch_bytes;
-    return api->prepare(exec->backend, &call, exec->graph->nodes[op].seed_key, &exec->kernels[op]);
+    if (by.facts.n_choices > 1 && !exec->plan->graph->ops[op].listed)
+        return ebb_fail(
+            exec->env, EBB_USAGE,
+            "plan of %s: op %u (%s): it names none of the %u choices of backend %s: plan for this backend",
+            exec->plan->graph->name, op, exec->plan->graph->ops[op].name, by.facts.n_choices, api->name);
+    *scratch_bytes = by.facts.scratch_bytes;
+    return api->prepare(exec->backend, &by.call, exec->graph->nodes[op].seed_key, &exec->kernels[op]);
 }
 
 static ebb_status prepare_steps(ebb_exec *exec) {

@@ -58,11 +58,6 @@ struct ebb_exec {
  * bytes out of range). O(steps + buffers + values). */
 EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
 
-/* The call of a node of the graph by an alternative (EBB_NONE: as listed), its types gathered into in and
- * out. */
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
-                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]);
-
 /* Forgets what was recorded: addresses change, or the program ends. */
 void ebb_tapes_clear(ebb_exec *exec);
 

@@ -59,6 +59,7 @@ static cublasStatus_t layout_make(int64_t rows, int64_t columns, int64_t g, cubl
     return status;
 }
 
+/* COMPUTE_32F on f32 operands multiplies f32: TF32 must be asked for. */
 static cublasStatus_t operation_make(const lt_shape *s, bool tf32, cublasLtMatmulDesc_t *out) {
     const cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -71,12 +72,9 @@ static cublasStatus_t operation_make(const lt_shape *s, bool tf32, cublasLtMatmu
     return status;
 }
 
-/* Strict f32: fused multiply-adds of f32 factors, whatever the environment would allow. */
-static cublasStatus_t preference_make(const lt_shape *s, bool tf32, cublasLtMatmulPreference_t *out) {
+static cublasStatus_t preference_make(const lt_shape *s, cublasLtMatmulPreference_t *out) {
     const size_t bytes = (size_t)lt_scratch_bytes(s);
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
-    const uint64_t f32 = CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F |
-                         CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
     cublasStatus_t status = cublasLtMatmulPreferenceCreate(out);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -84,9 +82,6 @@ static cublasStatus_t preference_make(const lt_shape *s, bool tf32, cublasLtMatm
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                                                       &schemes, sizeof schemes);
-    if (status == CUBLAS_STATUS_SUCCESS && !tf32)
-        status =
-            cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_IMPL_MASK, &f32, sizeof f32);
     return status;
 }
 
@@ -100,7 +95,7 @@ cublasStatus_t lt_problem_make(const lt_shape *s, bool tf32, lt_problem *out) {
         status = s->transpose_a ? layout_make(s->k, s->m, s->g, &out->b)
                                 : layout_make(s->m, s->k, s->g, &out->b);
     if (status == CUBLAS_STATUS_SUCCESS) status = layout_make(s->m, s->n, s->g, &out->c);
-    if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, tf32, &out->preference);
+    if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, &out->preference);
     return status;
 }
 

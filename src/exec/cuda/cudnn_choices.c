@@ -14,9 +14,8 @@
 #include "exec/cuda/cost.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { STEP_PERCENT = 2, GENERIC_TIMES = 8, LEAST_SAVING = 64 << 10, MOST_ENTRIES = 4096 };
+enum { STEP_PERCENT = 2, GENERIC_TIMES = 8, LEAST_SAVING = 64 << 10 };
 
 /* ---- choosing -----------------------------------------------------------------------------------------
  */
@@ -140,65 +139,10 @@ static void thin(choosing *c) {
     }
 }
 
-/* ---- memo ---------------------------------------------------------------------------------------------
- */
-
-void dnn_memo_init(dnn_memo *memo, ebb_env *env) {
-    *memo = (dnn_memo){.env = env};
-}
-
-static void forget(dnn_memo *memo) {
-    for (size_t i = 0; i < memo->entries.n; i++)
-        ebb_cfree(memo->env, memo->entries.at[i], 1, sizeof(dnn_entry));
-    memo->entries.n = 0;
-}
-
-void dnn_memo_deinit(dnn_memo *memo) {
-    forget(memo);
-    EBB_ARRAY_FREE(memo->env, &memo->entries);
-}
-
-static int by_hash(const ebb_hash *a, const ebb_hash *b) {
-    if (a->high != b->high) return a->high < b->high ? -1 : 1;
-    return a->low == b->low ? 0 : a->low < b->low ? -1 : 1;
-}
-
-/* Where the call is or would be. */
-static size_t place_of(const dnn_memo *memo, const ebb_hash *call) {
-    size_t low = 0, high = memo->entries.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (by_hash(&memo->entries.at[middle]->call, call) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static ebb_status keep(dnn_memo *memo, const ebb_hash *call, const choosing *c, dnn_entry **out) {
-    if (memo->entries.n >= MOST_ENTRIES) forget(memo);
-    if (!EBB_RESERVE(memo->env, &memo->entries, memo->entries.n + 1)) return EBB_NO_MEMORY;
-    dnn_entry *entry = ebb_calloc(memo->env, 1, sizeof *entry);
-    if (!entry) return EBB_NO_MEMORY;
-    const size_t place = place_of(memo, call);
-    dnn_entry **at = &memo->entries.at[place];
-    memmove(at + 1, at, (memo->entries.n - place) * sizeof *at);
-    memo->entries.n++;
-    entry->call = *call;
-    entry->n = c->n;
-    for (uint32_t i = 0; i < c->n; i++) {
-        entry->at[i] = c->at[i];
-        entry->at[i].facts.n_choices = c->n;
-    }
-    *out = *at = entry;
-    return EBB_OK;
-}
-
 /* ---- finding ------------------------------------------------------------------------------------------
  */
 
-static ebb_status choose_anew(dnn_memo *memo, choosing *c, const ebb_hash *hash, dnn_entry **out) {
+static ebb_status choose_anew(dnn_memo *memo, choosing *c, const ebb_hash *hash, const dnn_entry **out) {
     dnn_set set;
     c->offered = ebb_calloc(memo->env, 2, sizeof *c->offered);
     if (!c->offered) return EBB_NO_MEMORY;
@@ -206,23 +150,22 @@ static ebb_status choose_anew(dnn_memo *memo, choosing *c, const ebb_hash *hash,
     dnn_set_init(&set, memo->env);
     c->graph = dnn_conv_graph(&set, c->call);
     ebb_status status = dnn_ok(&set) ? choose(c) : EBB_OK; /* what cuDNN does not take has no choice */
-    if (set.no_memory) status = EBB_NO_MEMORY;
+    if (set.no_memory || dnn_broken(&set))
+        status = dnn_set_status(&set, EBB_UNAVAILABLE, "operation graph");
     dnn_set_deinit(&set);
     ebb_cfree(memo->env, offered, 2, sizeof *offered);
     thin(c);
-    return status == EBB_OK ? keep(memo, hash, c, out) : status;
+    return status == EBB_OK ? dnn_memo_keep(memo, hash, c->at, c->n, out) : status;
 }
 
 static ebb_status find_or_choose(dnn_memo *memo, const choosing *from, const char *text, size_t n,
-                                 dnn_entry **out) {
+                                 const dnn_entry **out) {
     ebb_hash hash;
     ebb_hash_init(&hash);
     ebb_hash_add(&hash, text, n);
-    const size_t place = place_of(memo, &hash);
     ebb_status status = EBB_OK;
-    if (place < memo->entries.n && by_hash(&memo->entries.at[place]->call, &hash) == 0) {
-        *out = memo->entries.at[place];
-    } else {
+    *out = dnn_memo_find(memo, &hash);
+    if (!*out) {
         choosing *c = ebb_calloc(memo->env, 1, sizeof *c);
         if (!c) return EBB_NO_MEMORY;
         *c = *from;
@@ -244,13 +187,12 @@ ebb_status dnn_choices_find(dnn_memo *memo, const cuda_description *description,
                            .device = device,
                            .tf32 = tf32,
                            .saving_bytes = ebb_max_i64(operand_bytes(call) / 32, LEAST_SAVING)};
-    dnn_entry *entry = NULL;
     ebb_text text;
+    *out = NULL;
     ebb_text_init(&text, memo->env);
     ebb_call_print(&text, call);
     ebb_status status = ebb_text_status(&text);
-    if (status == EBB_OK) status = find_or_choose(memo, &from, text.at, text.n, &entry);
+    if (status == EBB_OK) status = find_or_choose(memo, &from, text.at, text.n, out);
     ebb_text_deinit(&text);
-    *out = entry;
     return status;
 }

@@ -23,8 +23,14 @@ typedef struct dnn_memo {
 } dnn_memo;
 void dnn_memo_init(dnn_memo *memo, ebb_env *env);
 void dnn_memo_deinit(dnn_memo *memo);
+/* NULL: not known yet. Valid until the next dnn_memo_keep. */
+const dnn_entry *dnn_memo_find(const dnn_memo *memo, const ebb_hash *call);
+/* Of a call that is not known yet; n 0: it has none. */
+EBB_CHECKED ebb_status dnn_memo_keep(dnn_memo *memo, const ebb_hash *call, const dnn_choice *choices,
+                                     uint32_t n, const dnn_entry **out);
 
-/* The call's choices; *out is valid until the next call. EBB_BAD_INPUT: there is none. */
+/* The call's choices; *out is valid until the next call. EBB_BAD_INPUT: there is none. EBB_UNAVAILABLE:
+ * cuDNN does not work here. */
 EBB_CHECKED ebb_status dnn_choices_find(dnn_memo *memo, const cuda_description *description,
                                         cudnnBackendDescriptor_t device, bool tf32, const ebb_call *call,
                                         const dnn_entry **out);

@@ -137,8 +137,10 @@ ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph, cudnnB
         no_memory = one.no_memory;
         dnn_set_deinit(&one);
     }
+    ebb_status status = no_memory ? EBB_NO_MEMORY : EBB_OK;
+    if (!no_memory && dnn_broken(&set)) status = dnn_set_status(&set, EBB_UNAVAILABLE, "heuristics");
     dnn_set_deinit(&set);
-    return no_memory ? EBB_NO_MEMORY : EBB_OK;
+    return status;
 }
 
 /* ---- plans from numbers -------------------------------------------------------------------------------

@@ -41,6 +41,12 @@ static inline bool dnn_ok(const dnn_set *set) {
 }
 /* Of a failed set: `status`, with "what: cuDNN's words"; EBB_NO_MEMORY. EBB_OK where nothing failed. */
 EBB_CHECKED ebb_status dnn_set_status(const dnn_set *set, ebb_status status, const char *what);
+/* The failure is not about what was asked: a part of the library is absent, of another version, or does not
+ * start. */
+static inline bool dnn_broken(const dnn_set *set) {
+    return set->failure == CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE ||
+           CUDNN_STATUS_CATEGORY(set->failure) == CUDNN_STATUS_CATEGORY(CUDNN_STATUS_NOT_INITIALIZED);
+}
 /* How many elements an attribute has, at most `most` of them copied; 0 where it cannot be had. */
 int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                 cudnnBackendAttributeType_t type, int64_t most, void *values);
@@ -80,7 +86,8 @@ typedef struct dnn_configs {
 
 /* What the heuristics offer for the graph on the device, best first, of those that may be used: the same
  * bits each time, f32 or (tf32) TF32 factors and f32 sums, no compiling at run time. Those beyond
- * DNN_MOST_CONFIGS are left out. Fails only for want of memory: a mode without an answer has none. */
+ * DNN_MOST_CONFIGS are left out. A mode without an answer has none; EBB_NO_MEMORY, EBB_UNAVAILABLE (cuDNN
+ * does not work here). */
 EBB_CHECKED ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph,
                                         cudnnBackendDescriptor_t device, cudnnBackendHeurMode_t mode,
                                         bool tf32, dnn_configs *out);

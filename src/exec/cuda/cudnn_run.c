@@ -4,6 +4,8 @@
 #include "exec/cuda/cudnn_choices.h"
 #include "exec/cuda/products_parts.h"
 
+enum { LEAST_VERSION = 90800 };
+
 struct cuda_dnn {
     ebb_env *env;
     cuda_description description; /* a copy, without its text */
@@ -21,6 +23,10 @@ struct cuda_dnn {
 ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device, bool tf32,
                          cuda_dnn **out) {
     *out = NULL;
+    if (cudnnGetVersion() < LEAST_VERSION)
+        return ebb_fail(env, EBB_UNAVAILABLE,
+                        "cuDNN %zu is too old: plans from descriptions need %d or later", cudnnGetVersion(),
+                        LEAST_VERSION);
     cuda_dnn *dnn = ebb_calloc(env, 1, sizeof *dnn);
     if (!dnn) return EBB_NO_MEMORY;
     *dnn = (cuda_dnn){.env = env,
