@@ -2,6 +2,7 @@
  * transient region. */
 #include "engine/engine.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -98,12 +99,50 @@ static ebb_status refuse_block(const ebb_engine *engine, const ebb_plan *plan) {
         (long long)f.free_bytes);
 }
 
+static void hold_block(ebb_engine *engine, void *block, int64_t bytes, int64_t persistent_bytes) {
+    engine->block = block;
+    engine->block_bytes = bytes;
+    engine->persistent_bytes = persistent_bytes;
+}
+
+/* A device without room for two blocks: the parameters wait in host memory while one makes way for the
+ * other. When there is no room for the new one either, the old one is made again, with them in it. */
+static ebb_status swap_block(ebb_engine *engine, const ebb_plan *plan, int64_t need, char *parameters) {
+    const ebb_backend_api *api = engine->backend->api;
+    const int64_t kept = engine->persistent_bytes, old = engine->block_bytes;
+    char why[1024] = "";
+    void *block;
+    ebb_status status = api->copy_out(engine->backend, parameters, engine->block, kept);
+    if (status != EBB_OK) return status;
+    ebb_engine_drop_block(engine);
+    status = api->block_alloc(engine->backend, need, &block);
+    if (status != EBB_OK) {
+        if (status == EBB_NO_MEMORY) status = refuse_block(engine, plan);
+        (void)snprintf(why, sizeof why, "%s", ebb_env_error(engine->env));
+        if (api->block_alloc(engine->backend, old, &block) != EBB_OK) block = NULL;
+    }
+    if (block) hold_block(engine, block, status == EBB_OK ? need : old, kept);
+    ebb_engine_bind_all(engine); /* programs have moved, or are nowhere */
+    const ebb_status copied = block ? api->copy_in(engine->backend, block, parameters, kept) : EBB_OK;
+    return status == EBB_OK ? copied : ebb_fail(engine->env, status, "%s", why);
+}
+
+static ebb_status replace_block(ebb_engine *engine, const ebb_plan *plan, int64_t need) {
+    const size_t bytes = (size_t)engine->persistent_bytes;
+    char *parameters = ebb_alloc_aligned(engine->env, bytes, 64);
+    if (!parameters) return EBB_NO_MEMORY;
+    const ebb_status status = swap_block(engine, plan, need, parameters);
+    ebb_free_aligned(engine->env, parameters, bytes, 64);
+    return status;
+}
+
 ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
     if (engine->block && need <= engine->block_bytes) return EBB_OK;
     void *block;
     ebb_status status = api->block_alloc(engine->backend, need, &block);
+    if (status == EBB_NO_MEMORY && engine->block && api->memory) return replace_block(engine, plan, need);
     if (status == EBB_NO_MEMORY) return refuse_block(engine, plan);
     if (status != EBB_OK) return status;
     if (engine->block) {
@@ -115,9 +154,7 @@ ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
         }
         ebb_engine_drop_block(engine);
     }
-    engine->block = block;
-    engine->block_bytes = need;
-    engine->persistent_bytes = plan->persistent_bytes;
+    hold_block(engine, block, need, plan->persistent_bytes);
     return EBB_OK;
 }
 
