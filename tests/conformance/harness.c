@@ -1,16 +1,15 @@
 #include "harness.h"
 
-#include "exec/cuda/cuda.h"
+#include "support/backends.h"
 
-/* cuda: its kernels on the host (tests/cuda/host.h). */
+/* cuda: its kernels on the host (support/backends.h). */
 const char *const test_backends[] = {"ref", "cpu", "cuda"};
 const uint32_t test_n_backends = EBB_COUNT(test_backends);
 
 void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads) {
     *bench = (test_bench){0};
     cr_assert_eq(ebb_env_create(NULL, &bench->env), EBB_OK);
-    const ebb_backend_api *api =
-        strcmp(backend, "cuda") == 0 ? &ebb_backend_cuda : ebb_backend_find(backend);
+    const ebb_backend_api *api = test_backend_api(backend);
     if (!api) return;
     const ebb_backend_options options = {.n_threads = n_threads};
     const ebb_status status = api->create(bench->env, &options, &bench->backend);

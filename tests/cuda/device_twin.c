@@ -31,6 +31,10 @@ static device_twin *twin_of(cuda_device *device) {
     return (device_twin *)device;
 }
 
+cuda_device *test_twin_host(cuda_device *twin) {
+    return twin_of(twin)->host;
+}
+
 ebb_status test_twin_call(cuda_device *device, ebb_status (*run)(void *context), const void *context,
                           size_t bytes) {
     cuda_recording *open = twin_of(device)->open;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "conformance/harness.h"
-#include "cuda/host.h"
+#include "cuda/twin.h"
 #include "exec/dropout.h"
 
 /* Within a phase no thread reads what another writes, and no block what another does. */
 static void check_order(test_bench *bench, const ebb_op_cases *cases, uint32_t row) {
-    cuda_device *device = cuda_of(bench->backend)->device;
+    cuda_device *device = test_twin_host(cuda_of(bench->backend)->device);
     const test_place plain = {0};
     test_call call;
     test_inputs inputs;

@@ -6,6 +6,8 @@
 
 /* Around the host's device: it records, marks, and has a memory of 1 TiB. */
 EBB_CHECKED ebb_status test_twin_open(ebb_env *env, cuda_device **out);
+/* The host's device that it is made of. */
+cuda_device *test_twin_host(cuda_device *twin);
 /* What a library puts into its stream: run with a copy of its context, at once or whenever the open
  * recording is replayed. */
 EBB_CHECKED ebb_status test_twin_call(cuda_device *twin, ebb_status (*run)(void *context),

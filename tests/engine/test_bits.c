@@ -1,6 +1,6 @@
 /* The invariant of the project: saving memory never changes a bit. Random training graphs are planned without reuse, in
- * place and under budgets, and run on every computing backend, whole and by phase, by fewer and more threads than the
- * plan's width, fused and unfused; every output, gradient, parameter, running statistic and dropout mask must agree.
+ * place and under budgets, and run on every computing backend (cuda: its kernels, on the host), whole and by phase, by
+ * fewer and more threads than the plan's width, fused and unfused; every output, gradient, parameter, running statistic and dropout mask must agree.
  *
  * EBB_TEST_GRAPHS sets how many graphs are drawn (default 200). */
 #include <criterion/criterion.h>
@@ -8,6 +8,7 @@
 
 #include "ebb_build.h"
 #include "engine/engine.h"
+#include "support/backends.h"
 #include "support/random_graph.h"
 #include "support/count.h"
 #include "support/run_graph.h"
@@ -72,7 +73,7 @@ static void make_training_graph(subject *s, bool phased, bool fused) {
 
 static ebb_backend *open_backend(ebb_env *env, const char *name) {
     ebb_backend *backend;
-    const ebb_backend_api *api = ebb_backend_find(name);
+    const ebb_backend_api *api = test_backend_api(name);
     cr_assert_not_null(api, "no backend %s", name);
     MUST(env, api->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
     return backend;
@@ -203,6 +204,8 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
 #endif
+    check_backend(&s, "cuda", phased, &digest, n);
+    check_unfused(&s, "cuda", phased, digest);
     ebb_graph_destroy(s.graph);
     cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
               ebb_env_allocated_bytes(env));
