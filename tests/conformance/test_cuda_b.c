@@ -194,6 +194,25 @@ Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
     test_bench_deinit(&bench);
 }
 
+/* Scores far below 0 and far above weigh as any others: equal ones give the mean of v. */
+Test(cuda_kernels, attention_weighs_scores_of_any_height) {
+    enum { T = 130 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[T * 3], y[T], lse[T];
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int i = 0; i < T; i++)
+            qkv[3 * i] = 1000, qkv[3 * i + 1] = (float)sign, qkv[3 * i + 2] = (float)i;
+        const single s = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+        cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,130,3]", "heads=1 causal=1", &s), EBB_OK);
+        for (int i = 0; i < T; i++) {
+            cr_assert(fabsf(y[i] - (float)i / 2) <= 1e-5F * (float)(i + 1), "row %d: %g", i, (double)y[i]);
+            cr_assert(fabsf(lse[i] - ((float)sign * 1000 + logf((float)(i + 1)))) <= 2e-4F, "row %d", i);
+        }
+    }
+    test_bench_deinit(&bench);
+}
+
 /* ---- dropout's bits -------------------------------------------------------------------------------- */
 
 /* What is kept of ones, by a backend. */
