@@ -126,12 +126,13 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
 Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
     test_bench bench;
     test_bench_init(&bench, "cuda", 1);
-    _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16];
+    _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16] = {7, 7, 7, 7};
     _Alignas(64) int32_t ids[16] = {1, 9, 1, -1, 0};
     const single s = {.in = {dy, ids}, .out = {to}};
     cr_assert_eq(run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
     cr_assert(to[0] == 16 && to[1] == 5 && to[2] == 0, "%g %g %g", (double)to[0], (double)to[1],
               (double)to[2]);
+    cr_assert_eq(to[3], 7, "written behind the table");
     test_bench_deinit(&bench);
 }
 
