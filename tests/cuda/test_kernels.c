@@ -128,12 +128,13 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
 Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
     test_bench bench;
     test_bench_init(&bench, "cuda", 1);
-    _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16];
+    _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16] = {7, 7, 7, 7};
     _Alignas(64) int32_t ids[16] = {1, 9, 1, -1, 0};
     const single s = {.in = {dy, ids}, .out = {to}};
     cr_assert_eq(run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
     cr_assert(to[0] == 16 && to[1] == 5 && to[2] == 0, "%g %g %g", (double)to[0], (double)to[1],
               (double)to[2]);
+    cr_assert_eq(to[3], 7, "written behind the table");
     test_bench_deinit(&bench);
 }
 
@@ -193,6 +194,25 @@ Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
     for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
     for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
     cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
+    test_bench_deinit(&bench);
+}
+
+/* Scores far below 0 and far above weigh as any others: equal ones give the mean of v. */
+Test(cuda_kernels, attention_weighs_scores_of_any_height) {
+    enum { T = 130 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[T * 3], y[T], lse[T];
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int i = 0; i < T; i++)
+            qkv[3 * i] = 1000, qkv[3 * i + 1] = (float)sign, qkv[3 * i + 2] = (float)i;
+        const single s = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+        cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,130,3]", "heads=1 causal=1", &s), EBB_OK);
+        for (int i = 0; i < T; i++) {
+            cr_assert(fabsf(y[i] - (float)i / 2) <= 1e-5F * (float)(i + 1), "row %d: %g", i, (double)y[i]);
+            cr_assert(fabsf(lse[i] - ((float)sign * 1000 + logf((float)(i + 1)))) <= 2e-4F, "row %d", i);
+        }
+    }
     test_bench_deinit(&bench);
 }
 

@@ -2,7 +2,7 @@
  * queries and meets the keys 64 at a time; what was summed so far shrinks when a larger score comes.
  *
  *     scores   [key][query] = k qT * scale    in registers, from 32 columns of both at a time
- *     weights  exp(scores - max)              in shared bytes, where a query's 4 threads have 16 keys each
+ *     weights  exp(scores - max)              in shared bytes, where a query's 2 threads have 32 keys each
  *     sum      [query][number] += weightsT v  in registers
  *
  * Scores are made transposed so that they are stored along their rows and read as the second product's
@@ -68,9 +68,10 @@ CUDA_BODY int32_t cuda_attention_phases(const cuda_attention_args *args, int64_t
 /* Scaled scores, and -inf for keys that a query does not see, to shared bytes. */
 CUDA_BODY void cuda_attention_put_scores(const cuda_heads *h, const cuda_attention_shared *s,
                                          cuda_tile *score, int32_t query, int32_t key, int32_t thread) {
-    CUDA_UNROLL for (int k = 0; k < 4; k++) {
+    CUDA_UNROLL for (int k = 0; k < CUDA_TILE_ROWS; k++) {
         CUDA_UNROLL for (int q = 0; q < 4; q++) {
-            const bool seen = cuda_head_sees(h, query + thread % 16 * 4 + q, key + thread / 16 * 4 + k);
+            const bool seen =
+                cuda_head_sees(h, query + thread % 16 * 4 + q, key + thread / 16 * CUDA_TILE_ROWS + k);
             score->at[k][q] = seen ? score->at[k][q] * h->scale : -INFINITY;
         }
     }
@@ -104,7 +105,7 @@ CUDA_BODY void cuda_attention_weights(const cuda_attention_shared *s, int64_t ti
     s->shrink[query] = expf(old - max);
 }
 
-/* A thread has the sums of 4 queries and 4 numbers; those of part 0 keep the queries' sums of weights. */
+/* A thread has the sums of 8 queries and 4 numbers; those of part 0 keep the queries' sums of weights. */
 CUDA_BODY void cuda_attention_add(const cuda_attention_shared *s, cuda_tile *sum, int64_t tile,
                                   int32_t thread) {
     if (thread < CUDA_TILE) {
@@ -116,8 +117,8 @@ CUDA_BODY void cuda_attention_add(const cuda_attention_shared *s, cuda_tile *sum
     if (tile == 0) {
         cuda_tile_zero(sum);
     } else {
-        CUDA_UNROLL for (int i = 0; i < 4; i++) {
-            const float shrink = s->shrink[thread / 16 * 4 + i];
+        CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
+            const float shrink = s->shrink[thread / 16 * CUDA_TILE_ROWS + i];
             CUDA_UNROLL for (int j = 0; j < 4; j++) sum->at[i][j] *= shrink;
         }
     }
@@ -129,8 +130,8 @@ CUDA_BODY void cuda_attention_write(const cuda_attention_args *args, const cuda_
     const cuda_heads *h = &args->h;
     const int64_t first = (int64_t)at->tile * CUDA_TILE;
     const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
-    CUDA_UNROLL for (int i = 0; i < 4; i++) {
-        const int32_t query = thread / 16 * 4 + i;
+    CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
+        const int32_t query = thread / 16 * CUDA_TILE_ROWS + i;
         float *to = args->y + cuda_head_index(h, at, first + query, h->c) + column;
         if (first + query < h->t)
             cuda_tile_store(to, sum->at[i], 1 / s->sum[query], h->d - column, h->d % 4 == 0);

@@ -113,8 +113,8 @@ CUDA_BODY void cuda_attention_grad_write(const cuda_attention_dq_args *args, con
                                          float *base, const cuda_tile *sum, int32_t thread) {
     const cuda_heads *h = &args->h;
     const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
-    CUDA_UNROLL for (int i = 0; i < 4; i++) {
-        const int64_t row = (int64_t)at->tile * CUDA_TILE + thread / 16 * 4 + i;
+    CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
+        const int64_t row = (int64_t)at->tile * CUDA_TILE + thread / 16 * CUDA_TILE_ROWS + i;
         if (row < h->t)
             cuda_tile_store(base + cuda_head_index(h, at, row, 3 * h->c) + column, sum->at[i], 1,
                             h->d - column, h->d % 4 == 0);
@@ -161,10 +161,10 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
         if (step == 2 * n_steps + 1) cuda_tile_zero(&keep->dp);
         cuda_tile_multiply(&keep->dp, s.a, s.b, CUDA_TILE_STEP, thread);
         if (step != 4 * n_steps - 1) return;
-        CUDA_UNROLL for (int k = 0; k < 4; k++) {
-            CUDA_UNROLL for (int q = 0; q < 4; q++)
-                cuda_attention_grad_weigh(args, &at, query + thread % 16 * 4 + q, key + thread / 16 * 4 + k,
-                                          &keep->score.at[k][q], &keep->dp.at[k][q]);
+        CUDA_UNROLL for (int k = 0; k < CUDA_TILE_ROWS; k++) {
+            CUDA_UNROLL for (int q = 0; q < 4; q++) cuda_attention_grad_weigh(
+                args, &at, query + thread % 16 * 4 + q, key + thread / 16 * CUDA_TILE_ROWS + k,
+                &keep->score.at[k][q], &keep->dp.at[k][q]);
         }
         cuda_tile_put(s.weight, &keep->dp, thread);
     }
@@ -236,10 +236,10 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
         if (step == 2 * n_steps + 1) cuda_tile_zero(&keep->dp);
         cuda_tile_multiply(&keep->dp, s.a, s.b, CUDA_TILE_STEP, thread);
         if (step != 4 * n_steps - 1) return;
-        CUDA_UNROLL for (int q = 0; q < 4; q++) {
-            CUDA_UNROLL for (int k = 0; k < 4; k++)
-                cuda_attention_grad_weigh(args, &at, query + thread / 16 * 4 + q, key + thread % 16 * 4 + k,
-                                          &keep->score.at[q][k], &keep->dp.at[q][k]);
+        CUDA_UNROLL for (int q = 0; q < CUDA_TILE_ROWS; q++) {
+            CUDA_UNROLL for (int k = 0; k < 4; k++) cuda_attention_grad_weigh(
+                args, &at, query + thread / 16 * CUDA_TILE_ROWS + q, key + thread % 16 * 4 + k,
+                &keep->score.at[q][k], &keep->dp.at[q][k]);
         }
         cuda_tile_put(s.weight, &keep->score, thread);
     }

@@ -1,46 +1,51 @@
 /* kernels/tiles.h: products of tiles for attention and its gradient: a helper, no family.
  *
- * A tile is 64 x 64 numbers in the registers of 256 threads, 4 x 4 each: thread 16 * i + j has the rows
- * from 4i and the columns from 4j on. Its factors stand in shared bytes as 64 numbers for each step of the
+ * A tile is 64 x 64 numbers in the registers of 128 threads, 8 x 4 each: thread 16 * i + j has the rows
+ * from 8i and the columns from 4j on. Its factors stand in shared bytes as 64 numbers for each step of the
  * sum:
  *
  *     tile += sum over k of a[k][rows] * b[k][columns]      in the order of k, each a fused multiply-add
  *
- * A step of a thread is two reads of 16 bytes and 16 products; a warp's reads are 2 and 16 different ones,
- * three rounds of the banks in the time of four of arithmetic. Strict f32, no tensor cores. Two factors of
- * 64 x 64 from the caches, 32 KiB, make 2^19 operations: 16 a byte. */
+ * A step of a thread is three reads of 16 bytes and 32 products; a warp's reads are 2, 2 and 16 different
+ * ones, four rounds of the banks in the time of eight of arithmetic. Strict f32, no tensor cores. Two
+ * factors of 64 x 64 from the caches, 32 KiB, make 2^19 operations: 16 a byte. */
 #ifndef EBB_EXEC_CUDA_KERNELS_TILES_H
 #define EBB_EXEC_CUDA_KERNELS_TILES_H
 
 #include "exec/cuda/kernel.h"
 
-#define CUDA_TILE_THREADS 256
+#define CUDA_TILE_THREADS 128
 #define CUDA_TILE         64 /* rows and columns */
+#define CUDA_TILE_ROWS    8  /* of a thread; 4 columns */
 #define CUDA_TILE_STEP    32 /* columns of two factors that are in shared bytes at once */
 #define CUDA_TILE_FLOATS  (CUDA_TILE * CUDA_TILE)
 #define CUDA_TILE_HALF    (CUDA_TILE_STEP * CUDA_TILE)
+#define CUDA_TILE_QUADS   (CUDA_TILE_HALF / 4 / CUDA_TILE_THREADS) /* of a half that a thread loads */
 
 typedef struct cuda_tile {
-    float at[4][4];
+    float at[CUDA_TILE_ROWS][4];
 } cuda_tile;
 
 CUDA_BODY void cuda_tile_zero(cuda_tile *tile) {
-    CUDA_UNROLL for (int i = 0; i < 4; i++) {
+    CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
         CUDA_UNROLL for (int j = 0; j < 4; j++) tile->at[i][j] = 0;
     }
 }
 
-/* n steps, a multiple of 8. */
+/* n steps, a multiple of 4. */
 CUDA_BODY void cuda_tile_multiply(cuda_tile *tile, const float *a, const float *b, int32_t n,
                                   int32_t thread) {
-    const float *rows = a + thread / 16 * 4, *columns = b + thread % 16 * 4;
-    for (int32_t k = 0; k < n; k += 8) {
-        CUDA_UNROLL for (int32_t s = 0; s < 8; s++) {
-            const cuda_f32x4 x = cuda_load4(rows + (k + s) * CUDA_TILE),
-                             y = cuda_load4(columns + (k + s) * CUDA_TILE);
-            CUDA_UNROLL for (int i = 0; i < 4; i++) {
-                CUDA_UNROLL for (int j = 0; j < 4; j++) tile->at[i][j] =
-                    fmaf(x.v[i], y.v[j], tile->at[i][j]);
+    const float *rows = a + thread / 16 * CUDA_TILE_ROWS, *columns = b + thread % 16 * 4;
+    for (int32_t k = 0; k < n; k += 4) {
+        CUDA_UNROLL for (int32_t s = 0; s < 4; s++) {
+            const float *row = rows + (k + s) * CUDA_TILE;
+            const cuda_f32x4 y = cuda_load4(columns + (k + s) * CUDA_TILE);
+            CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i += 4) {
+                const cuda_f32x4 x = cuda_load4(row + i);
+                CUDA_UNROLL for (int r = 0; r < 4; r++) {
+                    CUDA_UNROLL for (int j = 0; j < 4; j++) tile->at[i + r][j] =
+                        fmaf(x.v[r], y.v[j], tile->at[i + r][j]);
+                }
             }
         }
     }
@@ -48,10 +53,10 @@ CUDA_BODY void cuda_tile_multiply(cuda_tile *tile, const float *a, const float *
 
 /* To shared bytes as to[row][column]. */
 CUDA_BODY void cuda_tile_put(float *to, const cuda_tile *tile, int32_t thread) {
-    CUDA_UNROLL for (int i = 0; i < 4; i++) {
+    CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
         cuda_f32x4 x;
         CUDA_UNROLL for (int j = 0; j < 4; j++) x.v[j] = tile->at[i][j];
-        cuda_store4(to + (thread / 16 * 4 + i) * CUDA_TILE + thread % 16 * 4, x);
+        cuda_store4(to + (thread / 16 * CUDA_TILE_ROWS + i) * CUDA_TILE + thread % 16 * 4, x);
     }
 }
 
@@ -77,8 +82,8 @@ CUDA_BODY cuda_f32x4 cuda_matrix_quad(const cuda_matrix *m, int32_t row, int32_t
 /* Its first CUDA_TILE_STEP columns of 64 rows, as to[column][row]; zeros for what is not there. A warp
  * stores to neighbours, and each of its threads reads a whole sector of 32 bytes. */
 CUDA_BODY void cuda_tile_load_columns(float *to, const cuda_matrix *m, int32_t thread) {
-    const int32_t row = thread % CUDA_TILE, first = thread / CUDA_TILE * 8;
-    CUDA_UNROLL for (int32_t q = 0; q < 2; q++) {
+    const int32_t row = thread % CUDA_TILE, first = thread / CUDA_TILE * (4 * CUDA_TILE_QUADS);
+    CUDA_UNROLL for (int32_t q = 0; q < CUDA_TILE_QUADS; q++) {
         const cuda_f32x4 x = cuda_matrix_quad(m, row, first + 4 * q);
         CUDA_UNROLL for (int k = 0; k < 4; k++) to[(first + 4 * q + k) * CUDA_TILE + row] = x.v[k];
     }
@@ -87,8 +92,8 @@ CUDA_BODY void cuda_tile_load_columns(float *to, const cuda_matrix *m, int32_t t
 /* Its first 64 columns of 64 rows, as to[row][column]. */
 CUDA_BODY void cuda_tile_load_rows(float *to, const cuda_matrix *m, int32_t thread) {
     const int32_t column = thread % 16 * 4;
-    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        const int32_t row = thread / 16 + 16 * k;
+    CUDA_UNROLL for (int32_t k = 0; k < CUDA_TILE * 16 / CUDA_TILE_THREADS; k++) {
+        const int32_t row = thread / 16 + CUDA_TILE_THREADS / 16 * k;
         cuda_store4(to + row * CUDA_TILE + column, cuda_matrix_quad(m, row, column));
     }
 }
