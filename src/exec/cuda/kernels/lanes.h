@@ -34,7 +34,7 @@
 #define CUDA_LANES_SUM_ROWS    64
 #define CUDA_LANES_SUM_BLOCKS  1056
 #define CUDA_LANES_EACH_ROWS   32
-#define CUDA_LANES_EACH_BLOCKS 8448
+#define CUDA_LANES_EACH_BLOCKS 4224
 
 typedef struct cuda_lanes {
     int64_t outer;

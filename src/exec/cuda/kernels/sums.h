@@ -134,14 +134,27 @@ CUDA_BODY void cuda_join_give(const cuda_sums_join_args *j, int64_t channel, int
     }
 }
 
+/* Four chunks are read before the first is added; the order of additions is the same. */
 CUDA_BODY void cuda_join_strand(const cuda_sums_join_args *j, int64_t outer, int64_t channel,
                                 int32_t strand, double sum[2]) {
-    const double *const from = j->partial + outer * j->chunks * j->n_sums * j->width;
-    for (int64_t i = strand; i < j->chunks; i += CUDA_JOIN_STRANDS) {
-        const double *const chunk = from + i * j->n_sums * j->width;
-        for (int64_t lane = channel; lane < j->width; lane += j->channels) {
-            sum[0] += chunk[lane];
-            if (j->n_sums == 2) sum[1] += chunk[j->width + lane];
+    const int64_t each = j->n_sums * j->width, step = CUDA_JOIN_STRANDS * each;
+    const int64_t second = j->n_sums == 2 ? j->width : 0;
+    int64_t i = strand, at = (outer * j->chunks + strand) * each + channel;
+    for (; j->width == j->channels && i + 3 * CUDA_JOIN_STRANDS < j->chunks; i += 4 * CUDA_JOIN_STRANDS) {
+        double a[4], b[4];
+        CUDA_UNROLL for (int32_t k = 0; k < 4; k++, at += step) {
+            a[k] = j->partial[at];
+            b[k] = j->partial[at + second];
+        }
+        CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
+            sum[0] += a[k];
+            sum[1] += b[k];
+        }
+    }
+    for (; i < j->chunks; i += CUDA_JOIN_STRANDS, at += step) {
+        for (int64_t repeat = 0; repeat < j->width; repeat += j->channels) {
+            sum[0] += j->partial[at + repeat];
+            sum[1] += j->partial[at + repeat + second];
         }
     }
 }
