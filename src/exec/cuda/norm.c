@@ -13,7 +13,8 @@ static cuda_norm_args args_of(const ebb_call *call, const ebb_launch *launch) {
                            .to = launch->out[0],
                            .eps = (float)call->attr[BN_EPS].f,
                            .bounds = {.min = NAN, .max = NAN}};
-    args.each = (float)(args.lanes.count / args.lanes.channels);
+    const int64_t each = args.lanes.count / args.lanes.channels;
+    args.each = (float)each;
     return args;
 }
 

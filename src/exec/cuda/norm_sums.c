@@ -17,9 +17,10 @@ static ebb_status bn_stats_launch(ebb_backend *backend, const ebb_call *call, vo
     const ebb_status status =
         cuda_launch(backend, CUDA_KERNEL_norm_stats, cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
+    const int64_t each = args.lanes.count / args.lanes.channels;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_STATS,
-                                      .divisor = (double)(args.lanes.count / args.lanes.channels),
+                                      .divisor = (double)each,
                                       .per_channel = launch->in[0], /* the first row */
                                       .a = launch->out[0],
                                       .b = launch->out[1]};

@@ -25,16 +25,16 @@
 #endif
 #endif
 
-#define CUDA_LANES_X           32  /* threads of a block side by side: a warp */
-#define CUDA_LANES_Y           8   /* and below one another */
-#define CUDA_LANES_THREADS     256 /* X * Y */
-#define CUDA_LANES_TILE        128 /* 4 * X */
+#define CUDA_LANES_X           32         /* threads of a block side by side: a warp */
+#define CUDA_LANES_Y           INT64_C(8) /* and below one another */
+#define CUDA_LANES_THREADS     256        /* X * Y */
+#define CUDA_LANES_TILE        128        /* 4 * X */
 /* Rows that are worth a block, and at most how many blocks where each leaves sums behind: eight to each of
  * 132 multiprocessors, whatever device it is; where none does, many more. */
 #define CUDA_LANES_SUM_ROWS    64
 #define CUDA_LANES_SUM_BLOCKS  1056
 #define CUDA_LANES_EACH_ROWS   32
-#define CUDA_LANES_EACH_BLOCKS 8448
+#define CUDA_LANES_EACH_BLOCKS 4224
 
 typedef struct cuda_lanes {
     int64_t outer;
@@ -91,7 +91,7 @@ CUDA_BODY cuda_spot cuda_spot_of(const cuda_lanes *l, int64_t block, int32_t thr
     const int64_t slot = block / l->tiles, chunk = slot % l->chunks,
                   units = cuda_blocks_of(l->rows, l->unit);
     cuda_spot s;
-    s.lane = block % l->tiles * CUDA_LANES_TILE + 4 * (thread % CUDA_LANES_X);
+    s.lane = block % l->tiles * CUDA_LANES_TILE + INT64_C(4) * (thread % CUDA_LANES_X);
     s.base = slot / l->chunks * l->count;
     s.row = cuda_cut(units, l->chunks, chunk) * l->unit + thread / CUDA_LANES_X;
     s.end = cuda_min(cuda_cut(units, l->chunks, chunk + 1) * l->unit, l->rows);

@@ -15,14 +15,14 @@
 /* Where the row of x is that each of a thread's four lanes belongs to, in one row of lanes, and how many
  * rows of x there are in one. */
 typedef struct cuda_ln_lanes {
-    int64_t row[4], each;
+    int32_t row[4], each;
     bool same; /* all four the same */
 } cuda_ln_lanes;
 
 CUDA_BODY cuda_ln_lanes cuda_ln_lanes_of(const cuda_lanes *l, int64_t lane) {
     cuda_ln_lanes n;
-    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) n.row[k] = (lane + k) / l->channels;
-    n.each = l->width / l->channels;
+    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) n.row[k] = (int32_t)((lane + k) / l->channels);
+    n.each = (int32_t)(l->width / l->channels);
     n.same = l->channels % 4 == 0;
     return n;
 }
@@ -101,19 +101,19 @@ CUDA_BODY void cuda_ln_apply_body(const cuda_ln_args *a, int64_t block, int32_t 
 
 CUDA_BODY void cuda_ln_sums_rows(const cuda_ln_args *a, const cuda_ln_lanes *n, int64_t row, int64_t at,
                                  int64_t step, int32_t n_rows, double products[4], double plain[4]) {
-    cuda_f32x4 x[4], dy[4];
-    CUDA_UNROLL for (int32_t j = 0; j < 4; j++) {
+    cuda_f32x4 x[2], dy[2];
+    CUDA_UNROLL for (int32_t j = 0; j < 2; j++) {
         x[j] = j < n_rows ? cuda_load4(a->x + at + j * step) : cuda_zero4();
         dy[j] = j < n_rows ? cuda_load4(a->dy + at + j * step) : cuda_zero4();
     }
-    CUDA_UNROLL for (int32_t j = 0; j < 4; j++) {
+    CUDA_UNROLL for (int32_t j = 0; j < 2; j++) {
         if (j >= n_rows) continue;
         const cuda_ln4 s = cuda_ln4_of(n, a->mean, a->variance, a->eps, row + j * CUDA_LANES_Y);
         CUDA_UNROLL for (int32_t k = 0; k < 4; k++) x[j].v[k] = dy[j].v[k] * cuda_ln_xhat(&s, k, x[j].v[k]);
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        products[k] += (x[0].v[k] + x[1].v[k]) + (x[2].v[k] + x[3].v[k]);
-        plain[k] += (dy[0].v[k] + dy[1].v[k]) + (dy[2].v[k] + dy[3].v[k]);
+        products[k] += x[0].v[k] + x[1].v[k];
+        plain[k] += dy[0].v[k] + dy[1].v[k];
     }
 }
 
@@ -124,8 +124,8 @@ CUDA_BODY void cuda_ln_sums_sweep(const cuda_ln_args *a, int64_t block, int32_t 
     const cuda_ln_lanes n = cuda_ln_lanes_of(l, s.lane);
     double products[4] = {0, 0, 0, 0}, plain[4] = {0, 0, 0, 0};
     int64_t at = s.at;
-    for (int64_t row = s.row; row < s.end; row += 4 * CUDA_LANES_Y, at += 4 * s.step)
-        cuda_ln_sums_rows(a, &n, row, at, s.step, cuda_rows_left(&s, row, 4), products, plain);
+    for (int64_t row = s.row; row < s.end; row += 2 * CUDA_LANES_Y, at += 2 * s.step)
+        cuda_ln_sums_rows(a, &n, row, at, s.step, cuda_rows_left(&s, row, 2), products, plain);
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
         if (k >= s.tail) continue;
         const int64_t row = l->rows * n.each + n.row[k];

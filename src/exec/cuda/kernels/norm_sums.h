@@ -37,12 +37,6 @@ typedef struct cuda_sums4 {
     double products[4], plain[4];
 } cuda_sums4;
 
-/* A strip is of four rows: two are added, then two, then both, so that no more than two are under way where
- * each has four operands. What is not there adds zeros. */
-typedef struct cuda_pair4 {
-    cuda_f32x4 products, plain;
-} cuda_pair4;
-
 CUDA_BODY cuda_f32x4 cuda_sums_du4(const cuda_norm_sums_args *a, const cuda_sums4 *n, cuda_f32x4 x,
                                    cuda_f32x4 y, cuda_f32x4 dy, cuda_f32x4 more, cuda_sums_way way) {
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
@@ -54,8 +48,10 @@ CUDA_BODY cuda_f32x4 cuda_sums_du4(const cuda_norm_sums_args *a, const cuda_sums
     return dy;
 }
 
-CUDA_BODY cuda_pair4 cuda_sums_pair(const cuda_norm_sums_args *a, const cuda_sums4 *n, int64_t at,
-                                    int64_t step, int32_t n_rows, cuda_sums_way way) {
+/* A strip of the first n_rows of two rows, more of which would take the registers of other threads: all are
+ * read before any is written. What is not there adds zeros. */
+CUDA_BODY void cuda_sums_strip(const cuda_norm_sums_args *a, cuda_sums4 *n, int64_t at, int64_t step,
+                               int32_t n_rows, cuda_sums_way way) {
     const bool add = way == CUDA_SUMS_ADD || way == CUDA_SUMS_ADD_TWO, two = way == CUDA_SUMS_ADD_TWO;
     cuda_f32x4 x[2], y[2], dy[2], more[2];
     CUDA_UNROLL for (int32_t j = 0; j < 2; j++) {
@@ -73,21 +69,9 @@ CUDA_BODY cuda_pair4 cuda_sums_pair(const cuda_norm_sums_args *a, const cuda_sum
             dy[j].v[k] = j < n_rows ? dy[j].v[k] : 0;
         }
     }
-    cuda_pair4 p;
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        p.products.v[k] = x[0].v[k] + x[1].v[k];
-        p.plain.v[k] = dy[0].v[k] + dy[1].v[k];
-    }
-    return p;
-}
-
-CUDA_BODY void cuda_sums_strip(const cuda_norm_sums_args *a, cuda_sums4 *n, int64_t at, int64_t step,
-                               int32_t n_rows, cuda_sums_way way) {
-    const cuda_pair4 p = cuda_sums_pair(a, n, at, step, n_rows, way);
-    const cuda_pair4 q = cuda_sums_pair(a, n, at + 2 * step, step, n_rows - 2, way);
-    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        n->products[k] += p.products.v[k] + q.products.v[k];
-        n->plain[k] += p.plain.v[k] + q.plain.v[k];
+        n->products[k] += x[0].v[k] + x[1].v[k];
+        n->plain[k] += dy[0].v[k] + dy[1].v[k];
     }
 }
 
@@ -122,12 +106,12 @@ CUDA_BODY void cuda_sums_sweep(const cuda_norm_sums_args *a, int64_t block, int3
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) n.products[k] = n.plain[k] = 0;
     int64_t at = s.at;
-    for (int64_t row = s.row; row < s.end; row += 4 * CUDA_LANES_Y, at += 4 * s.step) {
-        const int32_t left = cuda_rows_left(&s, row, 4);
-        if (left == 4) {
-            cuda_sums_strip(a, &n, at, s.step, 4, way);
+    for (int64_t row = s.row; row < s.end; row += 2 * CUDA_LANES_Y, at += 2 * s.step) {
+        const int32_t left = cuda_rows_left(&s, row, 2);
+        if (left == 2) {
+            cuda_sums_strip(a, &n, at, s.step, 2, way);
         } else {
-            cuda_sums_strip(a, &n, at, s.step, left, way);
+            cuda_sums_strip(a, &n, at, s.step, 1, way);
         }
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {

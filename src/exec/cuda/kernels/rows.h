@@ -47,7 +47,7 @@ CUDA_BODY cuda_row cuda_row_of(const cuda_rows *rows, int64_t block, int32_t thr
 
 /* A thread's j-th four elements: the first of them in the row, and from one to the next. */
 CUDA_BODY int64_t cuda_row_at(const cuda_row *r, int64_t j) {
-    return r->wide ? 4 * (r->thread + r->threads * j) : r->thread + r->threads * 4 * j;
+    return r->wide ? 4 * (r->thread + r->threads * j) : r->thread + 4 * j * r->threads;
 }
 
 CUDA_BODY int64_t cuda_row_step(const cuda_row *r) {
@@ -70,7 +70,8 @@ CUDA_BODY cuda_f32x4 cuda_row_load(const cuda_row *r, const float *x, int64_t j,
     *n = cuda_row_count(r, j);
     if (r->wide) return *n ? cuda_load4(x + r->base + at) : cuda_zero4();
     cuda_f32x4 q;
-    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) q.v[k] = k < *n ? x[r->base + at + k * r->threads] : 0;
+    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) q.v[k] =
+        k < *n ? x[r->base + at + (int64_t)k * r->threads] : 0;
     return q;
 }
 
@@ -90,7 +91,7 @@ CUDA_BODY void cuda_row_store(const cuda_row *r, float *y, int64_t j, cuda_f32x4
         return;
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        if (k < n) y[r->base + at + k * r->threads] = x.v[k];
+        if (k < n) y[r->base + at + (int64_t)k * r->threads] = x.v[k];
     }
 }
 
@@ -101,7 +102,7 @@ CUDA_BODY void cuda_row_put(void *shared, int32_t thread, int32_t k, double sum)
 }
 
 CUDA_BODY void cuda_row_fold(int32_t n_sums, int32_t thread, void *shared) {
-    double *all = (double *)shared, *groups = all + n_sums * CUDA_ROWS_THREADS;
+    double *all = (double *)shared, *groups = all + (int64_t)n_sums * CUDA_ROWS_THREADS;
     if (thread >= n_sums * CUDA_ROWS_GROUPS) return;
     double sum = 0;
     CUDA_UNROLL for (int32_t i = 0; i < 8; i++) sum += all[thread * 8 + i];
@@ -111,8 +112,8 @@ CUDA_BODY void cuda_row_fold(int32_t n_sums, int32_t thread, void *shared) {
 /* Sum k of the thread's row. */
 CUDA_BODY double cuda_row_sum(const cuda_row *r, int32_t k, int32_t n_sums, const void *shared) {
     const int32_t n = r->threads / 8, first = r->threads == 32 ? (int32_t)(r->row % 8) * n : 0;
-    const double *groups =
-        (const double *)shared + n_sums * CUDA_ROWS_THREADS + k * CUDA_ROWS_GROUPS + first;
+    const int32_t at = n_sums * CUDA_ROWS_THREADS + k * CUDA_ROWS_GROUPS + first;
+    const double *groups = (const double *)shared + at;
     double sum = 0;
     for (int32_t i = 0; i < n; i++) sum += groups[i];
     return sum;

@@ -5,8 +5,9 @@
  *
  * A strip of eight elements is held in registers: its mean, then the squares around it, as two sweeps
  * would, in float. Strips are joined by their means and squares in double (Chan, Golub and LeVeque, 1983),
- * relative to the channel's first element. So a variance is off by a few float roundings of single
- * squares, which are of either sign, however far the mean is from zero or an element from the mean. */
+ * relative to the channel's first element. So a mean far from zero costs nothing, and what is rounded is a
+ * strip's squares and its distance from the first element: 6e-8 of each, of either sign, and there are n /
+ * 8 of them. */
 #ifndef EBB_EXEC_CUDA_KERNELS_STATS_H
 #define EBB_EXEC_CUDA_KERNELS_STATS_H
 
@@ -16,10 +17,10 @@ enum { CUDA_STRIP = 8 };
 
 /* Adds n elements of a mean that is relative to the center, and the sum of their squares around it, to the
  * moments of all. */
-CUDA_BODY void cuda_moments_add(double *first, double *second, double mean, double squares, int32_t n) {
-    const double sum = n * mean;
+CUDA_BODY void cuda_moments_add(double *first, double *second, float mean, float squares, int32_t n) {
+    const double sum = n * (double)mean;
     *first += sum;
-    *second += squares + sum * mean;
+    *second += (double)squares + sum * mean;
 }
 
 /* Of the first n (>= 1) of x's first four elements and `more` of its others. They are looked at relative to
@@ -37,7 +38,7 @@ CUDA_BODY void cuda_strip_add(double *first, double *second, const float x[8], i
         d[i] = (i < 4 ? i < n : i - 4 < more) ? off * off : 0;
     }
     const float squares = ((d[0] + d[1]) + (d[2] + d[3])) + ((d[4] + d[5]) + (d[6] + d[7]));
-    cuda_moments_add(first, second, ((double)x[0] - center) + mean, squares, n + more);
+    cuda_moments_add(first, second, (x[0] - center) + mean, squares, n + more);
 }
 
 typedef struct cuda_norm_stats_args {
@@ -76,8 +77,7 @@ CUDA_BODY void cuda_stats_sweep(const cuda_norm_stats_args *a, int64_t block, in
         }
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        if (k < s.tail)
-            cuda_moments_add(&first[k], &second[k], (double)a->x[s.last + k] - center.v[k], 0, 1);
+        if (k < s.tail) cuda_moments_add(&first[k], &second[k], a->x[s.last + k] - center.v[k], 0, 1);
     }
     cuda_sums_put(shared, thread, 0, first);
     cuda_sums_put(shared, thread, 1, second);

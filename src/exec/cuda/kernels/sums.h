@@ -1,12 +1,12 @@
 /* kernels/sums.h: sums of each channel over all rows (lanes.h), in an order that only the shape fixes.
  *
- *     thread   strips of four or eight of its rows in float, one after another into doubles, per lane
+ *     thread   strips of two, four or eight of its rows in float, one after another into doubles, per lane
  *     block    the 8 threads that share a lane, then the repeats of a channel: phases 1 to 3; doubles
  *              [outer][chunk][sum][channel, or lane where a row has several tiles] in scratch
  *     join     64 threads to a channel, each every 64th chunk, then in two steps: a launch of its own
  *
- * A sum of n floats in strips of four has the error of three float additions per strip, and they are many
- * and of either sign: about 1e-7 / sqrt(n / 4) of the sum of magnitudes. */
+ * A strip's additions are rounded to float, those of strips to double: a strip of two is off by 6e-8 of its
+ * own sum, of either sign, and so is a sum of n numbers by about 6e-8 / sqrt(n / 2) of their magnitudes. */
 #ifndef EBB_EXEC_CUDA_KERNELS_SUMS_H
 #define EBB_EXEC_CUDA_KERNELS_SUMS_H
 
@@ -94,7 +94,7 @@ CUDA_BODY void cuda_sums_fold(const cuda_lanes *l, int32_t n_sums, cuda_sums_to 
 /* ---- join: bytes: the partials, once; at most 1056 * 128 doubles for each sum and tensor ---------- */
 
 #define CUDA_JOIN_COLUMNS 4 /* a sector of doubles */
-#define CUDA_JOIN_STRANDS 64
+#define CUDA_JOIN_STRANDS INT64_C(64)
 #define CUDA_JOIN_THREADS 256
 #define CUDA_JOIN_PHASES  3
 #define CUDA_JOIN_SHARED  (2 * CUDA_JOIN_COLUMNS * (CUDA_JOIN_STRANDS + CUDA_JOIN_STRANDS / 8) * 8)
@@ -134,14 +134,27 @@ CUDA_BODY void cuda_join_give(const cuda_sums_join_args *j, int64_t channel, int
     }
 }
 
+/* Four chunks are read before the first is added; the order of additions is the same. */
 CUDA_BODY void cuda_join_strand(const cuda_sums_join_args *j, int64_t outer, int64_t channel,
                                 int32_t strand, double sum[2]) {
-    const double *const from = j->partial + outer * j->chunks * j->n_sums * j->width;
-    for (int64_t i = strand; i < j->chunks; i += CUDA_JOIN_STRANDS) {
-        const double *const chunk = from + i * j->n_sums * j->width;
-        for (int64_t lane = channel; lane < j->width; lane += j->channels) {
-            sum[0] += chunk[lane];
-            if (j->n_sums == 2) sum[1] += chunk[j->width + lane];
+    const int64_t each = j->n_sums * j->width, step = CUDA_JOIN_STRANDS * each;
+    const int64_t second = j->n_sums == 2 ? j->width : 0;
+    int64_t i = strand, at = (outer * j->chunks + strand) * each + channel;
+    for (; j->width == j->channels && i + 3 * CUDA_JOIN_STRANDS < j->chunks; i += 4 * CUDA_JOIN_STRANDS) {
+        double a[4], b[4];
+        CUDA_UNROLL for (int32_t k = 0; k < 4; k++, at += step) {
+            a[k] = j->partial[at];
+            b[k] = j->partial[at + second];
+        }
+        CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
+            sum[0] += a[k];
+            sum[1] += b[k];
+        }
+    }
+    for (; i < j->chunks; i += CUDA_JOIN_STRANDS, at += step) {
+        for (int64_t repeat = 0; repeat < j->width; repeat += j->channels) {
+            sum[0] += j->partial[at + repeat];
+            sum[1] += j->partial[at + repeat + second];
         }
     }
 }
@@ -149,7 +162,7 @@ CUDA_BODY void cuda_join_strand(const cuda_sums_join_args *j, int64_t outer, int
 CUDA_BODY void cuda_sums_join_body(const cuda_sums_join_args *j, int64_t block, int32_t thread,
                                    int32_t phase, void *shared) {
     enum { COLUMNS = CUDA_JOIN_COLUMNS, STRANDS = CUDA_JOIN_STRANDS, GROUPS = STRANDS / 8 };
-    double *all = (double *)shared, *groups = all + 2 * COLUMNS * STRANDS;
+    double *all = (double *)shared, *groups = all + INT64_C(2) * COLUMNS * STRANDS;
     const int64_t blocks = cuda_join_blocks(j->channels), outer = block / blocks;
     const int32_t column = thread % COLUMNS, strand = thread / COLUMNS;
     const int64_t channel = block % blocks * COLUMNS + column;
