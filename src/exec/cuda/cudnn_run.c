@@ -112,7 +112,7 @@ typedef struct pack {
 typedef struct convolution {
     dnn_set set;
     cudnnBackendDescriptor_t graph, plan;
-    const ebb_call *call; /* the kernel object's own */
+    ebb_call call; /* its types and attributes are there in prepare alone */
     pack packs[N_PACKS];
     uint32_t next; /* pack to be replaced */
     char name[24];
@@ -122,7 +122,7 @@ typedef struct convolution {
  * planned. */
 static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice) {
     dnn_set_init(&c->set, dnn->env);
-    c->graph = dnn_conv_graph(&c->set, c->call);
+    c->graph = dnn_conv_graph(&c->set, &c->call);
     c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, dnn->handle, NULL);
     if (!c->plan && !c->set.no_memory) {
         const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
@@ -130,7 +130,7 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
                 ebb_env_error(dnn->env), ebb_status_name(refused));
         dnn_set_deinit(&c->set);
         dnn_set_init(&c->set, dnn->env);
-        c->graph = dnn_conv_graph(&c->set, c->call);
+        c->graph = dnn_conv_graph(&c->set, &c->call);
         c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, NULL, dnn->properties);
     }
     if (!c->plan) return dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
@@ -138,7 +138,7 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
     if (bytes >= 0 && bytes <= choice->config.scratch_bytes) return EBB_OK;
     return ebb_fail(
         dnn->env, EBB_DEVICE, "%s: %s: cuDNN wants %lld scratch bytes on the device and said %lld before",
-        c->call->op->name, choice->facts.choice, (long long)bytes, (long long)choice->config.scratch_bytes);
+        c->call.op->name, choice->facts.choice, (long long)bytes, (long long)choice->config.scratch_bytes);
 }
 
 ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
@@ -149,7 +149,7 @@ ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     if (status != EBB_OK) return status;
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
-    c->call = call;
+    c->call = *call;
     memcpy(c->name, choice->facts.choice, sizeof c->name);
     for (uint32_t i = 0; i < N_PACKS; i++) dnn_set_init(&c->packs[i].set, dnn->env);
     status = make_plan(dnn, c, choice);
@@ -182,7 +182,7 @@ static ebb_status fill_pack(convolution *c, pack *p) {
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &p->scratch);
     dnn_finish(&p->set, p->descriptor);
     if (!dnn_ok(&p->set)) p->descriptor = NULL;
-    return dnn_set_status(&p->set, EBB_DEVICE, c->call->op->name);
+    return dnn_set_status(&p->set, EBB_DEVICE, c->call.op->name);
 }
 
 static ebb_status find_pack(convolution *c, void *const at[3], void *scratch, pack **out) {
@@ -201,13 +201,13 @@ ebb_status cuda_dnn_launch(cuda_dnn *dnn, void *product, const ebb_launch *launc
     convolution *c = product;
     void *at[3];
     pack *p;
-    dnn_conv_pointers(c->call, launch, at);
+    dnn_conv_pointers(&c->call, launch, at);
     const ebb_status status = find_pack(c, at, launch->scratch, &p);
     if (status != EBB_OK) return status;
     const cudnnStatus_t ran = cudnnBackendExecute(dnn->handle, c->plan, p->descriptor);
     if (ran == CUDNN_STATUS_SUCCESS) return EBB_OK;
     char text[256] = "";
     cudnnGetLastErrorString(text, sizeof text);
-    return ebb_fail(dnn->env, EBB_DEVICE, "%s by %s: cuDNN: %s %s", c->call->op->name, c->name,
+    return ebb_fail(dnn->env, EBB_DEVICE, "%s by %s: cuDNN: %s %s", c->call.op->name, c->name,
                     cudnnGetErrorString(ran), text);
 }
