@@ -14,8 +14,7 @@
 
 #include "exec/kernels.h"
 
-/* ---- descriptors --------------------------------------------------------------------------------------
- */
+/* ---- descriptors ---------------------------------------------------------------------------------- */
 
 /* The descriptors of one piece of work, destroyed together. The first failure latches: what comes after it
  * does nothing, and dnn_set_status tells. */
@@ -54,8 +53,7 @@ int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
 /* A device from its description's text. */
 cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 
-/* ---- one convolution (cudnn_conv.c) -------------------------------------------------------------------
- */
+/* ---- one convolution (cudnn_conv.c) --------------------------------------------------------------- */
 
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
@@ -64,8 +62,7 @@ cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call);
 /* The launch's addresses of x, w and y, in that order. */
 void dnn_conv_pointers(const ebb_call *call, const ebb_launch *launch, void *at[3]);
 
-/* ---- configurations (cudnn_engines.c) -----------------------------------------------------------------
- */
+/* ---- configurations (cudnn_engines.c) ------------------------------------------------------------- */
 
 enum { DNN_MOST_KNOBS = CUDNN_KNOB_TYPE_COUNTS, DNN_MOST_CONFIGS = 96 };
 

@@ -17,8 +17,7 @@ struct cuda_dnn {
     cudnnHandle_t handle; /* NULL until something is prepared */
 };
 
-/* ---- open ---------------------------------------------------------------------------------------------
- */
+/* ---- open ----------------------------------------------------------------------------------------- */
 
 ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device, bool tf32,
                          cuda_dnn **out) {
@@ -74,14 +73,13 @@ static ebb_status make_handle(cuda_dnn *dnn) {
     return EBB_OK;
 }
 
-/* ---- facts --------------------------------------------------------------------------------------------
- */
+/* ---- facts ---------------------------------------------------------------------------------------- */
 
 static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_choice **out) {
     const dnn_entry *entry = NULL;
     const ebb_status status =
         dnn_choices_find(&dnn->memo, &dnn->description, dnn->properties, dnn->tf32, call, &entry);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || !entry) return status;
     if (call->choice >= entry->n)
         return ebb_fail(dnn->env, EBB_USAGE, "%s: choice %u of %u: plan for this device and cuDNN",
                         call->op->name, call->choice, entry->n);
@@ -92,12 +90,11 @@ static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_cho
 ebb_status cuda_dnn_facts(cuda_dnn *dnn, const ebb_call *call, ebb_op_facts *out) {
     const dnn_choice *choice = NULL;
     const ebb_status status = find_choice(dnn, call, &choice);
-    if (status == EBB_OK) *out = choice->facts;
+    if (choice) *out = choice->facts;
     return status;
 }
 
-/* ---- kernel objects -----------------------------------------------------------------------------------
- */
+/* ---- kernel objects ------------------------------------------------------------------------------- */
 
 /* An execution plan and, for the addresses of its last launches, what it is run with: an op and its clones
  * take turns, and nothing is made anew for them. */
@@ -146,7 +143,7 @@ ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     *out = NULL;
     ebb_status status = find_choice(dnn, call, &choice);
     if (status == EBB_OK) status = make_handle(dnn);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || !choice) return status;
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
     c->call = *call;
@@ -168,8 +165,7 @@ void cuda_dnn_release(cuda_dnn *dnn, void *product) {
     ebb_cfree(dnn->env, c, 1, sizeof *c);
 }
 
-/* ---- launch -------------------------------------------------------------------------------------------
- */
+/* ---- launch --------------------------------------------------------------------------------------- */
 
 static ebb_status fill_pack(convolution *c, pack *p) {
     static const int64_t ids[3] = {DNN_X, DNN_W, DNN_Y};
