@@ -27,6 +27,10 @@ typedef struct dnn_set {
 
 void dnn_set_init(dnn_set *set, ebb_env *env);
 void dnn_set_deinit(dnn_set *set);
+/* Room for so many descriptors: making them allocates nothing of ours then. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status dnn_set_reserve(dnn_set *set, size_t n);
+/* As after init, but the room stays. */
+void dnn_set_reset(dnn_set *set);
 /* NULL when something failed before. */
 cudnnBackendDescriptor_t dnn_new(dnn_set *set, cudnnBackendDescriptorType_t type);
 void dnn_put(dnn_set *set, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,

@@ -118,15 +118,13 @@ typedef struct convolution {
 /* With the handle, as for any program; where cuDNN wants it from the device's description, as it was
  * planned. */
 static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice) {
-    dnn_set_init(&c->set, dnn->env);
     c->graph = dnn_conv_graph(&c->set, &c->call);
     c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, dnn->handle, NULL);
     if (!c->plan && !c->set.no_memory) {
         const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
         ebb_log(dnn->env, EBB_LOG_INFO, "%s: %s: planned from the description of the device instead",
                 ebb_env_error(dnn->env), ebb_status_name(refused));
-        dnn_set_deinit(&c->set);
-        dnn_set_init(&c->set, dnn->env);
+        dnn_set_reset(&c->set);
         c->graph = dnn_conv_graph(&c->set, &c->call);
         c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, NULL, dnn->properties);
     }
@@ -147,9 +145,13 @@ ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
     c->call = *call;
+    dnn_set_init(&c->set, dnn->env);
     memcpy(c->name, choice->facts.choice, sizeof c->name);
-    for (uint32_t i = 0; i < N_PACKS; i++) dnn_set_init(&c->packs[i].set, dnn->env);
-    status = make_plan(dnn, c, choice);
+    for (uint32_t i = 0; i < N_PACKS; i++) {
+        dnn_set_init(&c->packs[i].set, dnn->env);
+        if (status == EBB_OK) status = dnn_set_reserve(&c->packs[i].set, 1);
+    }
+    if (status == EBB_OK) status = make_plan(dnn, c, choice);
     if (status == EBB_OK)
         *out = c;
     else
@@ -169,9 +171,7 @@ void cuda_dnn_release(cuda_dnn *dnn, void *product) {
 
 static ebb_status fill_pack(convolution *c, pack *p) {
     static const int64_t ids[3] = {DNN_X, DNN_W, DNN_Y};
-    ebb_env *env = p->set.env;
-    dnn_set_deinit(&p->set);
-    dnn_set_init(&p->set, env);
+    dnn_set_reset(&p->set);
     p->descriptor = dnn_new(&p->set, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, p->at);
