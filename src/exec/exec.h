@@ -11,7 +11,7 @@
 #include "exec/backend.h"
 #include "planner/planner.h"
 
-/* ---- alternatives: what the ways of an op and a backend's choices for each make of it ---------------- */
+/* ---- alternatives: what the ways of an op and a backend's choices for each make of it ------------- */
 
 /* The alternatives of a node, the op as listed first, are its ways in order (graph/op.h), and of each way
  * the backend's choices in order (exec/backend.h): way 0 choice 0, way 0 choice 1, ..., way 1 choice 0, ...
@@ -44,7 +44,7 @@ EBB_CHECKED ebb_status ebb_alternative_find(ebb_backend *backend, const ebb_grap
 const char *ebb_alternative_name(const ebb_graph *graph, ebb_id node, const ebb_alternative_call *call,
                                  char name[EBB_ALTERNATIVE_TEXT]);
 
-/* ---- programs ---------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------------- */
 
 typedef struct ebb_exec ebb_exec;
 
@@ -101,8 +101,7 @@ EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *optio
  * the step in the way. A recomputed step belongs to the phase of the steps around it. */
 EBB_CHECKED ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_options *options);
 
-/* ---- profile: what each step took ---------------------------------------------------------------------
- */
+/* ---- profile: what each step took ----------------------------------------------------------------- */
 
 /* The last n_most runs of a program of n_steps. Between begin_run and end_run its row is what goes into
  * ebb_run_options.step_ns, for one run or for its three phases; a run that failed is begun again. Measuring
@@ -122,7 +121,7 @@ typedef struct ebb_profile_time {
 } ebb_profile_time;
 void ebb_profile_step(const ebb_profile *profile, uint32_t step, ebb_profile_time *out);
 
-/* ---- host tensors: logical row-major order outside, channels-last inside ------------------------- */
+/* ---- host tensors: logical row-major order outside, channels-last inside -------------------------- */
 
 /* count elements of type->dtype from `from` (logical order) to `to` (storage order), and back. */
 void ebb_tensor_to_storage(const ebb_type *type, const void *from, void *to);

@@ -4,7 +4,7 @@
 #include "engine/engine.h"
 #include "support/check.h"
 
-/* ---- a backend with choices ------------------------------------------------------------------------ */
+/* ---- a backend with choices ----------------------------------------------------------------------- */
 
 /* The reference, but linear can be done in three ways and the gradients of relu in two; choice c has
  * scratch for those after it. What is prepared is noted. */
@@ -95,7 +95,7 @@ static const ebb_pop *op_of(const ebb_pgraph *graph, const char *kind) {
     return NULL;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------- */
+/* ---- tests ---------------------------------------------------------------------------------------- */
 
 Test(choices, are_alternatives_of_the_planning_graph_way_by_way) {
     setting s;

@@ -1,12 +1,11 @@
 /* cuda/cost.c: see cost.h.
  *
  * The percentages are chosen so that a step of ResNet-50 (24.3 GFLOP of products an image, forward and
- * backward, and 0.47 GB of f32 traffic beside them) takes what was published for it, data loading aside:
+ * backward, and 0.47 GB of f32 traffic beside them) takes about what was published for it:
  *
- *     device        products   published img/s                          these lines give
- *     A100 80 GB    TF32       938 (PyTorch), 1,056 (MXNet; NVIDIA's deep learning examples)   1,100
- *     V100 16 GB    f32        367 (PyTorch), 384 (MXNet; the same)                              330
- *     RTX 2080 Ti   f32        294 (TensorFlow; Lambda, 2019)                                    270
+ *     device           products   published img/s                                      planned
+ *     A100 SXM 80 GB   TF32       938 (PyTorch), 1,056 (MXNet): NVIDIA's DL examples   914 (batch 256)
+ *     RTX 2080 Ti      f32        294 (TensorFlow): Lambda, 2019                       248 (batch 64)
  */
 #include "exec/cuda/cost.h"
 

@@ -11,8 +11,7 @@
  */
 #include "exec/cuda/cublaslt.h"
 
-/* ---- shapes -------------------------------------------------------------------------------------------
- */
+/* ---- shapes --------------------------------------------------------------------------------------- */
 
 lt_shape lt_shape_of(const ebb_call *call) {
     const int64_t *a = call->in[0].dim, *b = call->in[1].dim, *c = call->out[0].dim;
@@ -41,8 +40,7 @@ int64_t lt_scratch_bytes(const lt_shape *shape) {
     return ebb_align_up(ebb_min_i64(count * PARTS * (int64_t)sizeof(float), MOST), 256);
 }
 
-/* ---- problems -----------------------------------------------------------------------------------------
- */
+/* ---- problems ------------------------------------------------------------------------------------- */
 
 /* One of our matrices of rows x columns, g of them. */
 static cublasStatus_t layout_make(int64_t rows, int64_t columns, int64_t g, cublasLtMatrixLayout_t *out) {

@@ -33,8 +33,7 @@ void cuda_lt_close(cuda_lt *lt) {
     ebb_cfree(lt->env, lt, 1, sizeof *lt);
 }
 
-/* ---- facts --------------------------------------------------------------------------------------------
- */
+/* ---- facts ---------------------------------------------------------------------------------------- */
 
 static ebb_status check_batch(cuda_lt *lt, const ebb_call *call, const lt_shape *shape) {
     if (shape->g <= INT32_MAX) return EBB_OK;
@@ -52,8 +51,7 @@ ebb_status cuda_lt_facts(cuda_lt *lt, const ebb_call *call, ebb_op_facts *out) {
     return EBB_OK;
 }
 
-/* ---- kernel objects -----------------------------------------------------------------------------------
- */
+/* ---- kernel objects ------------------------------------------------------------------------------- */
 
 typedef struct lt_product {
     lt_shape shape;

@@ -17,8 +17,7 @@
 
 enum { STEP_PERCENT = 2, GENERIC_TIMES = 8, LEAST_SAVING = 64 << 10 };
 
-/* ---- choosing -----------------------------------------------------------------------------------------
- */
+/* ---- choosing ------------------------------------------------------------------------------------- */
 
 typedef struct choosing {
     ebb_env *env;
@@ -139,8 +138,7 @@ static void thin(choosing *c) {
     }
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------
- */
+/* ---- finding -------------------------------------------------------------------------------------- */
 
 static ebb_status choose_anew(dnn_memo *memo, choosing *c, const ebb_hash *hash, const dnn_entry **out) {
     dnn_set set;

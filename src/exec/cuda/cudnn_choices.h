@@ -11,15 +11,19 @@ typedef struct dnn_choice {
 } dnn_choice;
 
 typedef struct dnn_entry {
-    ebb_hash call; /* of its text */
-    uint32_t n;    /* 0: no plan */
+    uint32_t n; /* 0: no plan */
     dnn_choice at[CUDA_MOST_CHOICES];
 } dnn_entry;
+
+typedef struct dnn_known {
+    ebb_hash call; /* of its text */
+    dnn_entry *entry;
+} dnn_known;
 
 /* Models ask for the same call many times: by each of its nodes, when planning, preparing and measuring. */
 typedef struct dnn_memo {
     ebb_env *env;
-    EBB_ARRAY(dnn_entry *) entries; /* sorted by hash */
+    EBB_ARRAY(dnn_known) entries; /* sorted by hash */
 } dnn_memo;
 void dnn_memo_init(dnn_memo *memo, ebb_env *env);
 void dnn_memo_deinit(dnn_memo *memo);

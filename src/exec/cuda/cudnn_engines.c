@@ -7,8 +7,7 @@
  */
 #include "exec/cuda/cudnn_graph.h"
 
-/* ---- notes --------------------------------------------------------------------------------------------
- */
+/* ---- notes ---------------------------------------------------------------------------------------- */
 
 enum { MOST_NOTES = 32 };
 
@@ -44,8 +43,7 @@ static bool engine_allowed(cudnnBackendDescriptor_t engine, bool tf32, dnn_confi
     return allowed;
 }
 
-/* ---- reading a configuration --------------------------------------------------------------------------
- */
+/* ---- reading a configuration ---------------------------------------------------------------------- */
 
 /* cuDNN does not count knobs: there is room for one of each type. */
 static bool read_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to) {
@@ -103,8 +101,7 @@ static bool read_config(dnn_set *set, cudnnBackendDescriptor_t from, cudnnBacken
     return to->scratch_bytes >= 0;
 }
 
-/* ---- heuristics ---------------------------------------------------------------------------------------
- */
+/* ---- heuristics ----------------------------------------------------------------------------------- */
 
 /* Answers into found, which are descriptors of the set; returns how many. */
 static int64_t ask(dnn_set *set, cudnnBackendDescriptor_t graph, cudnnBackendDescriptor_t device,
@@ -143,8 +140,7 @@ ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph, cudnnB
     return status;
 }
 
-/* ---- plans from numbers -------------------------------------------------------------------------------
- */
+/* ---- plans from numbers --------------------------------------------------------------------------- */
 
 cudnnBackendDescriptor_t dnn_config_plan(dnn_set *set, cudnnBackendDescriptor_t graph,
                                          const dnn_config *config, cudnnHandle_t handle,

@@ -5,9 +5,19 @@ void dnn_set_init(dnn_set *set, ebb_env *env) {
     *set = (dnn_set){.env = env};
 }
 
-void dnn_set_deinit(dnn_set *set) {
+void dnn_set_reset(dnn_set *set) {
     while (set->made.n > 0) (void)cudnnBackendDestroyDescriptor(set->made.at[--set->made.n]);
+    set->failure = CUDNN_STATUS_SUCCESS;
+    set->no_memory = false;
+}
+
+void dnn_set_deinit(dnn_set *set) {
+    dnn_set_reset(set);
     EBB_ARRAY_FREE(set->env, &set->made);
+}
+
+ebb_status dnn_set_reserve(dnn_set *set, size_t n) {
+    return EBB_RESERVE(set->env, &set->made, n) ? EBB_OK : EBB_NO_MEMORY;
 }
 
 static void note(dnn_set *set, cudnnStatus_t status) {

@@ -14,8 +14,7 @@
 
 #include "exec/kernels.h"
 
-/* ---- descriptors --------------------------------------------------------------------------------------
- */
+/* ---- descriptors ---------------------------------------------------------------------------------- */
 
 /* The descriptors of one piece of work, destroyed together. The first failure latches: what comes after it
  * does nothing, and dnn_set_status tells. */
@@ -28,6 +27,10 @@ typedef struct dnn_set {
 
 void dnn_set_init(dnn_set *set, ebb_env *env);
 void dnn_set_deinit(dnn_set *set);
+/* Room for so many descriptors: making them allocates nothing of ours then. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status dnn_set_reserve(dnn_set *set, size_t n);
+/* As after init, but the room stays. */
+void dnn_set_reset(dnn_set *set);
 /* NULL when something failed before. */
 cudnnBackendDescriptor_t dnn_new(dnn_set *set, cudnnBackendDescriptorType_t type);
 void dnn_put(dnn_set *set, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
@@ -54,8 +57,7 @@ int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
 /* A device from its description's text. */
 cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 
-/* ---- one convolution (cudnn_conv.c) -------------------------------------------------------------------
- */
+/* ---- one convolution (cudnn_conv.c) --------------------------------------------------------------- */
 
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
@@ -64,8 +66,7 @@ cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call);
 /* The launch's addresses of x, w and y, in that order. */
 void dnn_conv_pointers(const ebb_call *call, const ebb_launch *launch, void *at[3]);
 
-/* ---- configurations (cudnn_engines.c) -----------------------------------------------------------------
- */
+/* ---- configurations (cudnn_engines.c) ------------------------------------------------------------- */
 
 enum { DNN_MOST_KNOBS = CUDNN_KNOB_TYPE_COUNTS, DNN_MOST_CONFIGS = 96 };
 

@@ -17,8 +17,7 @@ struct cuda_dnn {
     cudnnHandle_t handle; /* NULL until something is prepared */
 };
 
-/* ---- open ---------------------------------------------------------------------------------------------
- */
+/* ---- open ----------------------------------------------------------------------------------------- */
 
 ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device, bool tf32,
                          cuda_dnn **out) {
@@ -74,14 +73,13 @@ static ebb_status make_handle(cuda_dnn *dnn) {
     return EBB_OK;
 }
 
-/* ---- facts --------------------------------------------------------------------------------------------
- */
+/* ---- facts ---------------------------------------------------------------------------------------- */
 
 static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_choice **out) {
     const dnn_entry *entry = NULL;
     const ebb_status status =
         dnn_choices_find(&dnn->memo, &dnn->description, dnn->properties, dnn->tf32, call, &entry);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || !entry) return status;
     if (call->choice >= entry->n)
         return ebb_fail(dnn->env, EBB_USAGE, "%s: choice %u of %u: plan for this device and cuDNN",
                         call->op->name, call->choice, entry->n);
@@ -92,12 +90,11 @@ static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_cho
 ebb_status cuda_dnn_facts(cuda_dnn *dnn, const ebb_call *call, ebb_op_facts *out) {
     const dnn_choice *choice = NULL;
     const ebb_status status = find_choice(dnn, call, &choice);
-    if (status == EBB_OK) *out = choice->facts;
+    if (choice) *out = choice->facts;
     return status;
 }
 
-/* ---- kernel objects -----------------------------------------------------------------------------------
- */
+/* ---- kernel objects ------------------------------------------------------------------------------- */
 
 /* An execution plan and, for the addresses of its last launches, what it is run with: an op and its clones
  * take turns, and nothing is made anew for them. */
@@ -112,7 +109,7 @@ typedef struct pack {
 typedef struct convolution {
     dnn_set set;
     cudnnBackendDescriptor_t graph, plan;
-    const ebb_call *call; /* the kernel object's own */
+    ebb_call call; /* its types and attributes are there in prepare alone */
     pack packs[N_PACKS];
     uint32_t next; /* pack to be replaced */
     char name[24];
@@ -121,16 +118,14 @@ typedef struct convolution {
 /* With the handle, as for any program; where cuDNN wants it from the device's description, as it was
  * planned. */
 static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice) {
-    dnn_set_init(&c->set, dnn->env);
-    c->graph = dnn_conv_graph(&c->set, c->call);
+    c->graph = dnn_conv_graph(&c->set, &c->call);
     c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, dnn->handle, NULL);
     if (!c->plan && !c->set.no_memory) {
         const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
         ebb_log(dnn->env, EBB_LOG_INFO, "%s: %s: planned from the description of the device instead",
                 ebb_env_error(dnn->env), ebb_status_name(refused));
-        dnn_set_deinit(&c->set);
-        dnn_set_init(&c->set, dnn->env);
-        c->graph = dnn_conv_graph(&c->set, c->call);
+        dnn_set_reset(&c->set);
+        c->graph = dnn_conv_graph(&c->set, &c->call);
         c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, NULL, dnn->properties);
     }
     if (!c->plan) return dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
@@ -138,7 +133,7 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
     if (bytes >= 0 && bytes <= choice->config.scratch_bytes) return EBB_OK;
     return ebb_fail(
         dnn->env, EBB_DEVICE, "%s: %s: cuDNN wants %lld scratch bytes on the device and said %lld before",
-        c->call->op->name, choice->facts.choice, (long long)bytes, (long long)choice->config.scratch_bytes);
+        c->call.op->name, choice->facts.choice, (long long)bytes, (long long)choice->config.scratch_bytes);
 }
 
 ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
@@ -146,13 +141,17 @@ ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     *out = NULL;
     ebb_status status = find_choice(dnn, call, &choice);
     if (status == EBB_OK) status = make_handle(dnn);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || !choice) return status;
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
-    c->call = call;
+    c->call = *call;
+    dnn_set_init(&c->set, dnn->env);
     memcpy(c->name, choice->facts.choice, sizeof c->name);
-    for (uint32_t i = 0; i < N_PACKS; i++) dnn_set_init(&c->packs[i].set, dnn->env);
-    status = make_plan(dnn, c, choice);
+    for (uint32_t i = 0; i < N_PACKS; i++) {
+        dnn_set_init(&c->packs[i].set, dnn->env);
+        if (status == EBB_OK) status = dnn_set_reserve(&c->packs[i].set, 1);
+    }
+    if (status == EBB_OK) status = make_plan(dnn, c, choice);
     if (status == EBB_OK)
         *out = c;
     else
@@ -168,21 +167,18 @@ void cuda_dnn_release(cuda_dnn *dnn, void *product) {
     ebb_cfree(dnn->env, c, 1, sizeof *c);
 }
 
-/* ---- launch -------------------------------------------------------------------------------------------
- */
+/* ---- launch --------------------------------------------------------------------------------------- */
 
 static ebb_status fill_pack(convolution *c, pack *p) {
     static const int64_t ids[3] = {DNN_X, DNN_W, DNN_Y};
-    ebb_env *env = p->set.env;
-    dnn_set_deinit(&p->set);
-    dnn_set_init(&p->set, env);
+    dnn_set_reset(&p->set);
     p->descriptor = dnn_new(&p->set, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, p->at);
     dnn_put(&p->set, p->descriptor, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &p->scratch);
     dnn_finish(&p->set, p->descriptor);
     if (!dnn_ok(&p->set)) p->descriptor = NULL;
-    return dnn_set_status(&p->set, EBB_DEVICE, c->call->op->name);
+    return dnn_set_status(&p->set, EBB_DEVICE, c->call.op->name);
 }
 
 static ebb_status find_pack(convolution *c, void *const at[3], void *scratch, pack **out) {
@@ -201,13 +197,13 @@ ebb_status cuda_dnn_launch(cuda_dnn *dnn, void *product, const ebb_launch *launc
     convolution *c = product;
     void *at[3];
     pack *p;
-    dnn_conv_pointers(c->call, launch, at);
+    dnn_conv_pointers(&c->call, launch, at);
     const ebb_status status = find_pack(c, at, launch->scratch, &p);
     if (status != EBB_OK) return status;
     const cudnnStatus_t ran = cudnnBackendExecute(dnn->handle, c->plan, p->descriptor);
     if (ran == CUDNN_STATUS_SUCCESS) return EBB_OK;
     char text[256] = "";
     cudnnGetLastErrorString(text, sizeof text);
-    return ebb_fail(dnn->env, EBB_DEVICE, "%s by %s: cuDNN: %s %s", c->call->op->name, c->name,
+    return ebb_fail(dnn->env, EBB_DEVICE, "%s by %s: cuDNN: %s %s", c->call.op->name, c->name,
                     cudnnGetErrorString(ran), text);
 }

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-/* ---- cuDNN's members ----------------------------------------------------------------------------------
- */
+/* ---- cuDNN's members ------------------------------------------------------------------------------ */
 
 /* What cuDNN's DEVICEPROP takes: exactly these, deviceName beside them. The bounds keep every product below
  * in 64 bits and out of cuDNN what no device can be. */
@@ -99,8 +98,7 @@ static ebb_status copy_members(ebb_env *env, const ebb_json *json, const char *w
     return status == EBB_OK ? ebb_text_status(text) : status;
 }
 
-/* ---- peaks --------------------------------------------------------------------------------------------
- */
+/* ---- peaks ---------------------------------------------------------------------------------------- */
 
 /* Of one multiprocessor and clock: fused multiply-adds of f32, and of TF32 factors (dense). NVIDIA's tuning
  * guides and architecture papers; TF32's from the published peaks, A100 156 TFLOP/s = 108 x 1.41 GHz x 512
@@ -165,8 +163,7 @@ static void find_arithmetic(const facts *f, cuda_description *out) {
     out->tf32_flops_per_us = f->n_multiprocessors * u->tf32 * 2 * f->clock_khz / 1000;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------------ */
 
 static ebb_status read_document(ebb_env *env, const ebb_json *json, const char *where, int64_t bus_bits,
                                 cuda_description *out) {
