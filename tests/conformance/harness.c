@@ -1,5 +1,7 @@
 #include "harness.h"
 
+#include <stdlib.h>
+
 #include "exec/cuda/cuda.h"
 
 /* cuda: its kernels on the host (tests/cuda/host.h). */
@@ -15,48 +17,65 @@ void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads)
     const ebb_backend_options options = {.n_threads = n_threads};
     const ebb_status status = api->create(bench->env, &options, &bench->backend);
     cr_assert(status == EBB_OK || status == EBB_UNAVAILABLE, "%s: %s", backend, ebb_env_error(bench->env));
-    if (bench->backend)
-        cr_assert_eq(ebb_checker_init(&bench->checker, bench->backend), EBB_OK, "%s",
-                     ebb_env_error(bench->env));
+    if (!bench->backend) return;
+    bench->checker = ebb_calloc(bench->env, 1, sizeof *bench->checker);
+    cr_assert_not_null(bench->checker);
+    cr_assert_eq(ebb_checker_init(bench->checker, bench->backend), EBB_OK, "%s", ebb_env_error(bench->env));
 }
 
 void test_bench_deinit(test_bench *bench) {
-    ebb_checker_deinit(&bench->checker);
+    if (bench->checker) ebb_checker_deinit(bench->checker);
+    ebb_cfree(bench->env, bench->checker, bench->checker ? 1 : 0, sizeof *bench->checker);
     if (bench->backend) bench->backend->api->destroy(bench->backend);
     cr_assert_eq(ebb_env_allocated_bytes(bench->env), 0);
     ebb_env_destroy(bench->env);
 }
 
-/* TEMPORARY: until every op has a cuda kernel. */
-static bool is_made(const test_bench *bench, const ebb_op_info *op) {
-    static const void *const made[EBB_N_OPS] = {
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) [EBB_OP_##name] = &ebb_cuda_##name,
-#include "graph/ops.def"
-    };
-    return strcmp(bench->backend->api->name, "cuda") != 0 || made[op->code];
-}
-
-void test_each_row(test_bench *bench, const ebb_op_cases *cases, uint32_t checks) {
-    if (!is_made(bench, cases->op)) return;
-    for (uint32_t row = 0; row < cases->n_rows; row++) {
-        for (int f64 = 0; f64 < 2; f64++) {
-            ebb_case_outcome outcome;
-            const ebb_status status = ebb_case_check(&bench->checker, cases, row, f64, checks, &outcome);
-            cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(bench->env));
-        }
+void test_inputs_init(test_inputs *inputs, const ebb_op_cases *cases, const test_call *call) {
+    *inputs = (test_inputs){0};
+    for (uint32_t i = 0; i < call->call.n_in; i++) {
+        inputs->at[i] = calloc(1, (size_t)ebb_type_bytes(&call->in[i]));
+        cr_assert_not_null(inputs->at[i]);
+        ebb_case_fill(cases, &call->call, i, TEST_SEED, inputs->at);
     }
 }
 
-void test_run_kernel(test_bench *bench, const test_call *call, const test_inputs *inputs,
+void test_inputs_deinit(test_inputs *inputs) {
+    for (uint32_t i = 0; i < EBB_MAX_OPERANDS; i++) free(inputs->at[i]);
+}
+
+void test_results_deinit(test_results *results) {
+    for (uint32_t i = 0; i < results->n; i++) free(results->at[i]);
+    results->n = 0;
+}
+
+bool test_results_equal(const test_results *a, const test_results *b) {
+    if (a->n != b->n) return false;
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (a->bytes[i] != b->bytes[i] || memcmp(a->at[i], b->at[i], (size_t)a->bytes[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool test_run_kernel(const test_bench *bench, const test_call *call, const test_inputs *inputs,
                      const test_place *place, test_results *out) {
-    ebb_bench *device = &bench->checker.device;
+    ebb_bench *device = &bench->checker->device;
     ebb_bench_kernel kernel;
+    ebb_case_results results;
+    *out = (test_results){0};
     ebb_status status = ebb_bench_prepare(device, &call->call, &kernel);
-    cr_assert(status == EBB_OK && kernel.kernel, "%s", ebb_env_error(bench->env));
-    status = ebb_bench_run(device, &call->call, &kernel, inputs, place, out);
+    cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(bench->env));
+    if (!kernel.kernel) return false;
+    status = ebb_bench_run(device, &call->call, &kernel, inputs, place, &results);
     cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(bench->env));
     ebb_bench_release(device, &kernel);
+    for (out->n = 0; out->n < results.n; out->n++) {
+        out->bytes[out->n] = results.bytes[out->n];
+        out->at[out->n] = malloc((size_t)results.bytes[out->n]);
+        cr_assert_not_null(out->at[out->n]);
+        memcpy(out->at[out->n], results.at[out->n], (size_t)results.bytes[out->n]);
+    }
+    ebb_case_results_deinit(bench->env, &results);
+    return true;
 }

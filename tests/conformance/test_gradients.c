@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases.h"
+#include "harness.h"
 #include "support/interpret.h"
 
 #define STEP      1e-5

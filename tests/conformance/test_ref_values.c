@@ -186,7 +186,7 @@ static void store(const ebb_type *type, const double *numbers, void *at) {
     ebb_tensor_to_storage(type, logical, at);
 }
 
-static void check_row(test_bench *bench, const value_row *row, bool f64) {
+static void check_row(const test_bench *bench, const value_row *row, bool f64) {
     const ebb_op_case one = {row->inputs, row->attrs};
     const ebb_op_cases cases = {.op = row->op, .fills = row->fills, .rows = &one, .n_rows = 1};
     const test_place place = {0};
@@ -199,7 +199,7 @@ static void check_row(test_bench *bench, const value_row *row, bool f64) {
         inputs.at[i] = storage[i];
         store(&call.in[i], row->in[i], storage[i]);
     }
-    test_run_kernel(bench, &call, &inputs, &place, &got);
+    cr_assert(test_run_kernel(bench, &call, &inputs, &place, &got));
     for (uint32_t o = 0; o < got.n; o++) {
         double logical[MAX_NUMBERS];
         ebb_tensor_to_logical(&call.out[o], got.at[o], logical);
@@ -211,7 +211,7 @@ static void check_row(test_bench *bench, const value_row *row, bool f64) {
                       row->attrs, o, (long long)i, x, want);
         }
     }
-    ebb_case_results_deinit(bench->env, &got);
+    test_results_deinit(&got);
 }
 
 Test(reference, agrees_with_numbers_worked_out_by_hand) {
@@ -244,14 +244,14 @@ Test(reference, dropout_draws_by_logical_index) {
         test_call_read(bench.env, &cases, row, true, &call);
         for (int i = 0; i < 24; i++) logical[i] = i + 1;
         ebb_tensor_to_storage(&call.in[0], logical, numbers);
-        test_run_kernel(&bench, &call, &inputs, &place, &got);
+        cr_assert(test_run_kernel(&bench, &call, &inputs, &place, &got));
         ebb_tensor_to_logical(&call.out[0], got.at[0], logical);
         const uint64_t key = ebb_dropout_key(TEST_SEED, TEST_SEED_KEY);
         for (uint32_t i = 0; i < 24; i++) {
             const bool keep = ebb_dropout_keep(key, TEST_STEP, ebb_dropout_threshold(0.4), i);
             cr_assert_float_eq(logical[i], keep ? (i + 1) / 0.6 : 0, 1e-12, "row %u element %u", row, i);
         }
-        ebb_case_results_deinit(bench.env, &got);
+        test_results_deinit(&got);
     }
     test_bench_deinit(&bench);
 }

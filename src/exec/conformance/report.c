@@ -40,12 +40,12 @@ static ebb_status try_table(reporter *r, const ebb_op_cases *cases) {
 }
 
 /* Calls that are large enough for several threads or blocks. */
-static ebb_status try_large(reporter *r, const ebb_op_info *op) {
+static ebb_status try_rows(reporter *r, const ebb_row_list *list, const ebb_op_info *op) {
     ebb_status status = EBB_OK;
-    for (uint32_t k = 0; k < ebb_n_team_cases && status == EBB_OK; k++) {
-        ebb_op_cases one = *ebb_team_cases[k].cases;
+    for (uint32_t k = 0; k < list->n && status == EBB_OK; k++) {
+        ebb_op_cases one = *list->at[k].cases;
         if (one.op != op) continue;
-        one.rows = &ebb_team_cases[k].row;
+        one.rows = &list->at[k].row;
         one.n_rows = 1;
         status = try_call(r, &one, 0, false);
     }
@@ -62,7 +62,10 @@ static ebb_status try_op(reporter *r, const ebb_op_cases *cases) {
             if (lists[l].at[k].op == cases->op) status = try_table(r, &lists[l].at[k]);
         }
     }
-    return status == EBB_OK ? try_large(r, cases->op) : status;
+    ebb_row_list rows[EBB_MOST_CASE_LISTS];
+    const uint32_t n_rows = ebb_row_lists(rows);
+    for (uint32_t l = 0; l < n_rows && status == EBB_OK; l++) status = try_rows(r, &rows[l], cases->op);
+    return status;
 }
 
 ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, ebb_conformance_hook *on_row,
