@@ -51,7 +51,7 @@ def run_json(command, limit_s, codes=(0,), env=None):
     code, out, err = run(command, limit_s, env)
     if code is None:
         raise Failed(f"ran longer than {limit_s:.0f} s: {' '.join(map(str, command[:6]))} ...")
-    if code not in codes:
+    if code not in codes or not out.strip():
         raise Failed(f"exit code {code}: {last_line(err)}")
     return json.loads(out)
 

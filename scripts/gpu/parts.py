@@ -2,6 +2,7 @@
 import contextlib
 import json
 import pathlib
+import select
 import statistics
 import subprocess
 import sys
@@ -45,8 +46,8 @@ def build(check):
         check.toolkit = nvcc.parent.parent
         check.cudnn = machine.cudnn(check.args.cudnn, check.toolkit)
         options += ["-Dcuda=enabled", f"-Dtoolkit={check.toolkit}"]
-        if check.args.cudnn:
-            options.append(f"-Dcudnn={check.args.cudnn}")
+        if check.cudnn and check.cudnn not in (check.toolkit, pathlib.Path("/usr")):
+            options.append(f"-Dcudnn={check.cudnn}")
     if not (check.build / "build.ninja").exists():
         code, out, err = run([*meson, "setup", check.build, *options], check.left(120))
         if code != 0:
@@ -75,10 +76,11 @@ def bits(check):
     model = check.model(check.bits_batch)
     plan = check.plan(model, [])
     budget = plan["total_bytes"] - plan["arena_bytes"] * 35 // 100
-    variants = {"in place": [], "again": [], "recomputed": ["--budget", budget]}
+    again = ["--budget", budget, "--effort", check.effort]
+    variants = {"in place": [], "once more": [], "recomputed": again}
     if not check.dry:
-        variants.update({"unrecorded": ["--no-graph"], "recomputed, unrecorded": ["--budget", budget, "--no-graph"],
-                         "tf32": ["--tf32"], "tf32, recomputed": ["--tf32", "--budget", budget]})
+        variants.update({"unrecorded": ["--no-graph"], "recomputed, unrecorded": [*again, "--no-graph"],
+                         "tf32": ["--tf32"], "tf32, recomputed": ["--tf32", *again]})
     found = {"steps": check.bits_steps, "batch": check.bits_batch, "hashes": {}}
     for name, flags in variants.items():
         told = check.run(model, [*flags, "--hash", "--steps", check.bits_steps])
@@ -204,7 +206,6 @@ class Worker:
 
     def read(self, check, limit_s):
         timer_end = time.monotonic() + check.left(limit_s)
-        import select
         while time.monotonic() < timer_end:
             ready, _, _ = select.select([self.process.stdout], [], [], 1)
             if ready:
@@ -225,28 +226,22 @@ class Worker:
         self.errors.close()
 
 
-def pytorch(check):
-    """PyTorch and Ebb at one batch, in turn on one device: each variant's steps, then the next's, three times."""
-    if subprocess.run([check.python, "-c", "import torch; assert not %r or torch.cuda.is_available()" % (not check.dry)], stdout=subprocess.DEVNULL,
-                      stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        return {"skipped": f"{check.python} has no torch for this device: name another with --python"}
-    batch, rows, faults = check.torch_batch, {}, []
-    variants = ["eager-tf32", "compile-tf32", "eager", "checkpoint-tf32", "compile", "checkpoint"] if not check.dry else ["eager"]
-    workers, found = {}, {"batch": batch, "rows": rows}
-    ebb = {"ebb": [], "ebb-tf32": ["--tf32"]} if not check.dry else {"ebb": []}
+def measure(check, group, batch, found, faults):
+    """Adds the rows of these variants and of Ebb, step by step in turn."""
+    rows, workers = found["rows"], {}
+    ebb, flags = ("ebb-tf32", ["--tf32"]) if group[0].endswith("-tf32") else ("ebb", [])
     try:
-        for name in variants:
+        for name in group:
             with collect(faults, name):
                 worker = Worker(check, name, batch)
                 workers[name] = worker
                 found["torch"] = worker.read(check, 60)
                 worker.steps(check, 3, 120)  # to warm up, and to compile
         for _ in range(check.rounds):
-            for name, flags in ebb.items():
-                with collect(faults, name):
-                    told = check.run(check.model(batch), [*flags, "--steps", check.steps])
-                    rows.setdefault(name, {"ns": []})["ns"] += [step["ns"] for step in told["steps"][2:]]
-                    rows[name]["block_bytes"] = told["allocated_bytes"]
+            with collect(faults, ebb):
+                told = check.run(check.model(batch), [*flags, "--steps", check.steps])
+                rows.setdefault(ebb, {"ns": []})["ns"] += [step["ns"] for step in told["steps"][2:]]
+                rows[ebb]["block_bytes"] = told["allocated_bytes"]
             for name, worker in workers.items():
                 with collect(faults, name):
                     told = worker.steps(check, check.steps)
@@ -255,6 +250,19 @@ def pytorch(check):
     finally:
         for worker in workers.values():
             worker.end()
+
+
+def pytorch(check):
+    """PyTorch and Ebb at one batch, in turn on one device: each variant's steps, then the next's, three times."""
+    if subprocess.run([check.python, "-c", "import torch; assert not %r or torch.cuda.is_available()" % (not check.dry)], stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        return {"skipped": f"{check.python} has no torch for this device: name another with --python"}
+    batch, rows, faults = check.torch_batch, {}, []
+    found = {"batch": batch, "rows": rows}
+    groups = [["eager"]] if check.dry else [["eager-tf32", "compile-tf32"], ["eager"]] if check.args.quick else \
+        [["eager-tf32", "checkpoint-tf32", "compile-tf32"], ["eager", "checkpoint", "compile"]]
+    for group in groups:  # one after the other: each of their processes keeps its memory
+        measure(check, group, batch, found, faults)
     for told in rows.values():
         told["steps"], told["median_ms"] = len(told["ns"]), round(statistics.median(told["ns"]) / 1e6, 3)
         told["img_per_s"] = round(batch * 1e9 / statistics.median(told.pop("ns")), 1)

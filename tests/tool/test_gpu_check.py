@@ -12,7 +12,7 @@ import sys
 from tester import Skip, equal, holds, main
 
 SCRIPT = pathlib.Path(sys.argv[2]) / "scripts/gpu-check"
-PARTS = ["conformance", "bits", "capped", "table", "compare", "pytorch", "costs", "questions", "kinds", "sanitizer"]
+PARTS = ["conformance", "bits", "capped", "table", "questions", "compare", "pytorch", "costs", "kinds", "sanitizer"]
 
 
 def check(t, *args, ebb=None):
