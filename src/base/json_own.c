@@ -46,9 +46,15 @@ static ebb_status refuse_token(const reader *r, const char *fault) {
     return refuse(r, r->at, text);
 }
 
+/* NUL behind the end. */
+static char byte_at(const reader *r, size_t at) {
+    if (at >= r->n) return '\0';
+    return r->text[at];
+}
+
 static char skip_space(reader *r) {
     while (r->at < r->n && strchr(" \t\r\n", r->text[r->at]) && r->text[r->at]) r->at++;
-    return r->at < r->n ? r->text[r->at] : '\0';
+    return byte_at(r, r->at);
 }
 
 /* ---- strings ---------------------------------------------------------------------------------------- */
@@ -56,7 +62,7 @@ static char skip_space(reader *r) {
 static bool hex4(const reader *r, size_t at, uint32_t *code) {
     *code = 0;
     for (size_t i = at; i < at + 4; i++) {
-        const char c = i < r->n ? r->text[i] : '\0';
+        const char c = byte_at(r, i);
         const int digit = c >= '0' && c <= '9'                 ? c - '0'
                           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
                                                                : -1;
@@ -95,7 +101,7 @@ static ebb_status read_code(reader *r, uint32_t *code) {
 
 static ebb_status read_escape(reader *r, char *to, size_t *n) {
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-    const char c = r->at + 1 < r->n ? r->text[r->at + 1] : '\0';
+    const char c = byte_at(r, r->at + 1);
     uint32_t code;
     if (c == 'u') {
         const ebb_status status = read_code(r, &code);
@@ -210,12 +216,12 @@ static ebb_status close_value(reader *r, size_t first, json_t *out) {
     ebb_arena *arena = &r->document->arena;
     out->n = r->waiting.n - first;
     if (!(out->at = EBB_NEW(arena, json_t, out->n))) return EBB_NO_MEMORY;
-    if (out->n) memcpy(out->at, r->waiting.at + first, out->n * sizeof *out->at);
+    if (out->n > 0 && r->waiting.at) memcpy(out->at, r->waiting.at + first, out->n * sizeof *out->at);
     r->waiting.n = first;
     if (out->type != JSON_OBJECT) return EBB_OK;
     if (!(out->sorted = EBB_NEW(arena, const json_t *, out->n))) return EBB_NO_MEMORY;
     for (size_t i = 0; i < out->n; i++) out->sorted[i] = &out->at[i];
-    if (out->n > 1) qsort(out->sorted, out->n, sizeof *out->sorted, by_key);
+    if (out->n > 1) qsort(out->sorted, out->n, sizeof(void *), by_key);
     return EBB_OK;
 }
 
@@ -238,7 +244,7 @@ static ebb_status check_keys(const reader *r, const json_t *object, const size_t
         const json_t *later = a > b ? a : b;
         if (!second || later < second) second = later;
     }
-    return second ? refuse(r, ends[second - object->at], "duplicate object key") : EBB_OK;
+    return second && ends ? refuse(r, ends[second - object->at], "duplicate object key") : EBB_OK;
 }
 
 static ebb_status read_value(reader *r, uint32_t depth, json_t *out);
