@@ -85,6 +85,14 @@ EBB_API EBB_CHECKED ebb_status ebb_compare(ebb_env *env, const ebb_model *model,
                                            const ebb_options *options, const ebb_compare_request *request,
                                            ebb_compare_result *out);
 
+/* ---- the same bits? -------------------------------------------------------------------------------- */
+
+/* 32 hexadecimal digits of all params and states, their names and bytes in logical order: two runs that
+ * give the same hash have trained to the same bits. A copy of the largest param is taken. EBB_USAGE: the
+ * device computes nothing. */
+#define EBB_PROGRAM_HASH_TEXT 33
+EBB_API EBB_CHECKED ebb_status ebb_program_hash(ebb_program *program, char text[EBB_PROGRAM_HASH_TEXT]);
+
 #ifdef __cplusplus
 }
 #endif

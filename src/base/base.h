@@ -183,9 +183,9 @@ const char *ebb_hash_text(const ebb_hash *hash, char text[EBB_HASH_TEXT]);
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-/* Reading goes through jansson (depth-limited, duplicate keys refused, UTF-8 checked). `where` names the
- * place for error texts: "plan.json: steps[3]". Getters return EBB_BAD_INPUT with where, the key
- * and the fault. Values are borrowed from the document. */
+/* Reading goes through jansson, or an own reader where it is absent (depth-limited, duplicate keys refused,
+ * UTF-8 checked). `where` names the place for error texts: "plan.json: steps[3]". Getters return
+ * EBB_BAD_INPUT with where, the key and the fault. Values are borrowed from the document. */
 typedef struct json_t ebb_json;
 /* name is used in error texts. Destroy with ebb_json_free. */
 EBB_CHECKED ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n,

@@ -126,6 +126,7 @@ static void print_head(const session *s, const ebb_plan_summary *p) {
 
 /* What was measured when the last step was done. */
 typedef struct figures {
+    char hash[EBB_PROGRAM_HASH_TEXT]; /* of --hash, else "" */
     int64_t peak, resident, mean_ns;
     bool has_block;
     ebb_block_memory block;
@@ -140,6 +141,7 @@ static ebb_status print_figures(const session *s, const ebb_plan_summary *p, con
     if (s->computes && s->n_done > 0)
         printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
                out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+    if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
     return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;
 }
 
@@ -170,6 +172,7 @@ static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figu
     out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
     out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    if (f->hash[0] != '\0') out_text(&s->json, "params_hash", f->hash);
     out_costs(&s->json, p);
     return s->t->args.profile ? profile_json(s->t, &s->json, s->program, p) : EBB_OK;
 }
@@ -179,7 +182,8 @@ static ebb_status finish(session *s, const ebb_plan_summary *p) {
                  .resident = ebb_engine_resident_bytes(s->engine),
                  .mean_ns = s->n_done > 0 ? s->total_ns / s->n_done : 0};
     f.has_block = ebb_env_block_memory(s->t->env, &f.block);
-    ebb_status status = s->t->args.json ? EBB_OK : print_figures(s, p, &f);
+    ebb_status status = s->t->args.hash ? ebb_program_hash(s->program, f.hash) : EBB_OK;
+    if (status == EBB_OK && !s->t->args.json) status = print_figures(s, p, &f);
     if (status == EBB_OK && s->as_json) status = figures_json(s, p, &f);
     if (status == EBB_OK && s->as_json) return out_json_end(s->t, &s->json);
     if (s->as_json) out_json_drop(&s->json);

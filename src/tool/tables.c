@@ -236,6 +236,8 @@ const tool_flag tool_flags[] = {
      "parse lower fuse grad clip optimizer simplify bits query schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
+    {"hash", 0, TOOL_SWITCH, AT(hash), R, NULL, 0, 0, NULL,
+     "a hash of params and states after the last step: did two runs give the same bits?"},
     {"compare", 0, TOOL_CHOICE, AT(compare), R, "NAME", 0, 0, "ref cpu",
      "run one step on --device and on ref or cpu, and compare what each op gives"},
     {"check-finite", 0, TOOL_SWITCH, AT(check_finite), R, NULL, 0, 0, NULL,

@@ -47,7 +47,7 @@ typedef struct tool_args {
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
     bool tf32, no_graph, watch_memory, replan; /* replan: --auto */
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
-    bool full, check_finite;
+    bool full, check_finite, hash;
     const char *compare; /* the other device */
 } tool_args;
 

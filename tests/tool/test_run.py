@@ -153,7 +153,19 @@ def a_step_on_two_devices_is_compared_op_by_op(t):
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 
 
+def a_hash_tells_whether_two_runs_gave_the_same_bits(t):
+    for device in [name for name in devices(t) if name not in ("shadow", "cuda")]:
+        def params(*more):
+            return t.json("run", "conv.ebb", "--device", device, "--hash", *more)["params_hash"]
+        plain = params()
+        equal(len(plain), 32)
+        equal(params("--budget", "335kB"), plain, "with and without recomputation")
+        holds(len({plain, params("--steps", "2"), params("--seed", "2"), params("--momentum", "0.5")}) == 4, "each bit counts")
+    holds(b"nothing to hash" in t.ebb_run("run", "conv.ebb", "--device", "shadow", "--hash", code=2).stderr, "shadow")
+
+
 TESTS = [
+    a_hash_tells_whether_two_runs_gave_the_same_bits,
     the_first_number_that_is_none_is_named,
     dead_bytes_are_poisoned_and_nothing_changes,
     a_step_on_two_devices_is_compared_op_by_op,

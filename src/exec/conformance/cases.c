@@ -15,7 +15,8 @@ const uint32_t ebb_n_op_cases = EBB_COUNT(ebb_op_cases_all);
 
 char ebb_case_letter(const ebb_op_cases *cases, uint32_t i) {
     const size_t n = strlen(cases->fills);
-    return n == 0 ? 'u' : cases->fills[i < n ? i : n - 1];
+    if (n == 0) return 'u';
+    return cases->fills[i < n ? i : n - 1];
 }
 
 static ebb_status wrong_row(ebb_env *env, const ebb_op_cases *cases, const char *text) {

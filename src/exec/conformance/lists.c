@@ -1,7 +1,7 @@
 /* conformance/lists.c: the tables beside those of ops.def, and the family of each op. */
 #include "exec/conformance/lists.h"
 
-/* A file of further tables is a line here. */
+/* A file of further tables, or of further rows, is a line in one of these. */
 uint32_t ebb_case_lists(ebb_case_list out[EBB_MOST_CASE_LISTS]) {
     out[0] = (ebb_case_list){ebb_nan_cases, ebb_n_nan_cases};
     out[1] = (ebb_case_list){ebb_large_cases, ebb_n_large_cases};
@@ -13,6 +13,12 @@ ebb_op_cases ebb_team_table(const ebb_team_case *row) {
     one.rows = &row->row;
     one.n_rows = 1;
     return one;
+}
+
+uint32_t ebb_row_lists(ebb_row_list out[EBB_MOST_CASE_LISTS]) {
+    out[0] = (ebb_row_list){ebb_team_cases, ebb_n_team_cases};
+    out[1] = (ebb_row_list){ebb_block_cases, ebb_n_block_cases};
+    return 2;
 }
 
 static const struct {

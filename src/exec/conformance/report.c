@@ -40,10 +40,10 @@ static ebb_status try_table(reporter *r, const ebb_op_cases *cases) {
 }
 
 /* Calls that are large enough for several threads or blocks. */
-static ebb_status try_large(reporter *r, const ebb_op_info *op, const ebb_team_case *rows, uint32_t n) {
+static ebb_status try_rows(reporter *r, const ebb_row_list *list, const ebb_op_info *op) {
     ebb_status status = EBB_OK;
-    for (uint32_t k = 0; k < n && status == EBB_OK; k++) {
-        const ebb_op_cases one = ebb_team_table(&rows[k]);
+    for (uint32_t k = 0; k < list->n && status == EBB_OK; k++) {
+        const ebb_op_cases one = ebb_team_table(&list->at[k]);
         if (one.op == op) status = try_call(r, &one, 0, false);
     }
     return status;
@@ -59,8 +59,10 @@ static ebb_status try_op(reporter *r, const ebb_op_cases *cases) {
             if (lists[l].at[k].op == cases->op) status = try_table(r, &lists[l].at[k]);
         }
     }
-    if (status == EBB_OK) status = try_large(r, cases->op, ebb_team_cases, ebb_n_team_cases);
-    return status == EBB_OK ? try_large(r, cases->op, ebb_block_cases, ebb_n_block_cases) : status;
+    ebb_row_list rows[EBB_MOST_CASE_LISTS];
+    const uint32_t n_rows = ebb_row_lists(rows);
+    for (uint32_t l = 0; l < n_rows && status == EBB_OK; l++) status = try_rows(r, &rows[l], cases->op);
+    return status;
 }
 
 ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, ebb_conformance_hook *on_row,
