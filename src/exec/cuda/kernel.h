@@ -101,13 +101,24 @@ CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
     return x;
 }
 
-CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
+/* p: in shared bytes. (Loads are the same for both.) */
+CUDA_BODY void cuda_share4(float *p, cuda_f32x4 x) {
     cuda_check4(p);
 #ifdef __CUDA_ARCH__
     /* A plain assignment may become four stores. This is one, and otherwise the same. */
     __stwb((float4 *)p, make_float4(x.v[0], x.v[1], x.v[2], x.v[3]));
 #else
     p[0] = x.v[0], p[1] = x.v[1], p[2] = x.v[2], p[3] = x.v[3];
+#endif
+}
+
+/* p: in the device's memory, never in shared bytes. */
+CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
+#ifdef __CUDA_ARCH__
+    /* A plain assignment may become four stores. This is one, and otherwise the same. */
+    __stwb((float4 *)p, make_float4(x.v[0], x.v[1], x.v[2], x.v[3]));
+#else
+    cuda_share4(p, x);
 #endif
 }
 

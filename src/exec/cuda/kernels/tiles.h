@@ -56,7 +56,7 @@ CUDA_BODY void cuda_tile_put(float *to, const cuda_tile *tile, int32_t thread) {
     CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
         cuda_f32x4 x;
         CUDA_UNROLL for (int j = 0; j < 4; j++) x.v[j] = tile->at[i][j];
-        cuda_store4(to + (thread / 16 * CUDA_TILE_ROWS + i) * CUDA_TILE + thread % 16 * 4, x);
+        cuda_share4(to + (thread / 16 * CUDA_TILE_ROWS + i) * CUDA_TILE + thread % 16 * 4, x);
     }
 }
 
@@ -94,7 +94,7 @@ CUDA_BODY void cuda_tile_load_rows(float *to, const cuda_matrix *m, int32_t thre
     const int32_t column = thread % 16 * 4;
     CUDA_UNROLL for (int32_t k = 0; k < CUDA_TILE * 16 / CUDA_TILE_THREADS; k++) {
         const int32_t row = thread / 16 + CUDA_TILE_THREADS / 16 * k;
-        cuda_store4(to + row * CUDA_TILE + column, cuda_matrix_quad(m, row, column));
+        cuda_share4(to + row * CUDA_TILE + column, cuda_matrix_quad(m, row, column));
     }
 }
 
