@@ -72,17 +72,19 @@ static ebb_status check_build(ebb_env *env, const char *name, const ebb_module *
 
 ebb_status ebb_module_find(ebb_env *env, const char *name, const ebb_backend_api **out) {
     char symbol[80];
-    void *library;
+    void *library = NULL;
     *out = NULL;
     ebb_status status = open_library(env, name, &library);
-    if (status != EBB_OK) return status;
+    if (!library) return status;
     (void)snprintf(symbol, sizeof symbol, "ebb_module_%.40s", name);
     const ebb_module *module = dlsym(library, symbol);
-    if (!module)
+    if (module) {
+        status = check_build(env, name, module);
+        if (status == EBB_OK) *out = module->api;
+    } else {
         status = ebb_fail(env, EBB_UNAVAILABLE, "device %s: its module has no %s: it is another library",
                           name, symbol);
-    if (status == EBB_OK) status = check_build(env, name, module);
-    if (status == EBB_OK) *out = module->api;
+    }
     (void)dlclose(library); /* stays, as open_file says */
     return status;
 }
