@@ -84,6 +84,7 @@ ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
     if (engine->block && need <= engine->block_bytes) return EBB_OK;
     void *block;
+    ebb_env_give_back(engine->env);
     ebb_status status = api->block_alloc(engine->backend, need, &block);
     if (status != EBB_OK) return status;
     if (engine->block) {

@@ -58,11 +58,11 @@ static void print_accumulation(const answer *a) {
                (long long)acc->micro_batch, (long long)a->result->batch);
 }
 
-static void print_table(const answer *a) {
+static void print_table(const tool *t, const answer *a) {
     out_table table = {0};
     fit_budget_print(a->budget);
     printf("%s=%lld within %s: %s\n\n", a->dim, (long long)a->result->batch,
-           out_bytes(a->result->budget_bytes).text,
+           out_budget(&t->args, a->result->budget_bytes).text,
            a->result->fits          ? "fits"
            : a->result->n_ways == 4 ? "does not fit"
                                     : "not known");
@@ -147,7 +147,7 @@ static ebb_status tell(tool *t, answer *a, ebb_status status) {
     ebb_status told = write_plans(t, a);
     if (told == EBB_OK && (t->args.json || t->args.output != NULL)) told = print_json(t, a);
     if (told != EBB_OK) return told;
-    if (!t->args.json) print_table(a);
+    if (!t->args.json) print_table(t, a);
     if (status == EBB_INTERRUPTED)
         return tool_fail(t, status, "interrupted: the answer is what was found until then");
     return a->result->fits ? EBB_OK : say_no(t, a);
