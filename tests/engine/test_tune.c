@@ -281,21 +281,22 @@ static const ebb_tune_row *named(const ebb_tune_result *r, const char *what) {
 }
 
 Test(tune, a_time_limit_leaves_whole_rows_and_where_it_ends_a_default_that_is_recommended) {
-    static const double shares[] = {0.0001, 0.05, 0.2, 0.5, 0.8}; /* of what all rows take */
+    static const double shares[] = {0.0001, 0.2, 0.5, 0.8, 0.95}; /* of what all rows take */
     world w = {.tick_ns = 1000000};                               /* a millisecond at each look */
     bench b = open_bench(&w);
     int64_t budget = (int64_t)(0.53 * (double)b.base_bytes), began_ns = w.now_ns;
+    b.options.time_limit_s = 1e6; /* with a limit there are more looks at the clock */
     ebb_tune_result *whole = tune(&b, budget, EBB_OK);
+    cr_assert_not(whole->cut_short);
     double all_s = (double)(w.now_ns - began_ns) / 1e9;
-    uint32_t n_before = 0, n_cut = 0;
+    uint32_t n_before = 0, n_cut = 0, n_left_out = 0;
     for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
         b.options.time_limit_s = shares[i] * all_s;
         began_ns = w.now_ns;
         ebb_tune_result *r = tune(&b, budget, EBB_OK);
         double took_s = (double)(w.now_ns - began_ns) / 1e9;
-        cr_assert_leq(took_s, b.options.time_limit_s + 0.3 * all_s, "%g s of %g, where all rows take %g",
+        cr_assert_leq(took_s, b.options.time_limit_s + 0.1 * all_s, "%g s of %g, where all rows take %g",
                       took_s, b.options.time_limit_s, all_s);
-        cr_assert(r->cut_short);
         bool ended = false;
         for (uint32_t k = 0; k < r->n_rows; k++) {
             const ebb_tune_row *row = &r->rows[k], *same = named(whole, row->what);
@@ -306,16 +307,16 @@ Test(tune, a_time_limit_leaves_whole_rows_and_where_it_ends_a_default_that_is_re
             cr_assert_eq(row->time_ns, same->time_ns, "%s", row->what);
             cr_assert_eq(row->n_candidates, same->n_candidates, "%s", row->what);
         }
+        cr_assert_eq(r->cut_short, ended || r->n_rows < whole->n_rows);
         n_cut += ended;
+        n_left_out += !ended && r->n_rows < whole->n_rows;
         if (ended) cr_assert(r->rows[r->recommended].is_default && r->rows[r->recommended].fits);
         want_never_worse(r);
         cr_assert_geq(r->n_rows, n_before);
         n_before = r->n_rows;
         ebb_tune_result_destroy(b.env, r);
     }
-    cr_assert(n_cut > 0 && n_cut < sizeof(shares) / sizeof(shares[0]), "%u of the limits end a default",
-              n_cut);
-    cr_assert(n_before > 6 && n_before < whole->n_rows, "the last limit lets rows through: %u", n_before);
+    cr_assert(n_cut > 0 && n_left_out > 0, "%u limits end a default, %u the sweep", n_cut, n_left_out);
     ebb_tune_result_destroy(b.env, whole);
     close_bench(&b);
 }
