@@ -54,10 +54,6 @@ void ebb_free_aligned(ebb_env *env, void *ptr, size_t bytes, size_t alignment);
 /* n elements of size bytes, zeroed; the product is checked. Alignment 16. Free with the same. */
 void *ebb_calloc(ebb_env *env, size_t n, size_t size);
 void ebb_cfree(ebb_env *env, void *ptr, size_t n, size_t size);
-/* Hands pages that hold nothing any more back to the system, which jemalloc and glibc keep otherwise:
- * before a block is allocated, so that it does not come on top of what planning used. Milliseconds; not for
- * training steps. A caller's own allocator is left alone. */
-void ebb_env_give_back(const ebb_env *env);
 
 /* ---- arena: many small allocations, freed together ---------------------------------------- */
 

@@ -1,12 +1,6 @@
 /* The environment: memory with its counters, the last error, the log, the clock and the stop flag. */
 #include "base/jemalloc.h"
 
-#if defined(__linux__)
-#include <features.h>
-#endif
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -114,16 +108,6 @@ void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]) {
     else
         (void)snprintf(text, EBB_ALLOCATOR_TEXT, "%s",
                        env->options.alloc == default_alloc ? "the C library" : "the caller's");
-}
-
-void ebb_env_give_back(const ebb_env *env) {
-    if (env->on_jemalloc) {
-        ebb_jemalloc_give_back();
-        return;
-    }
-#if defined(__GLIBC__)
-    if (env->options.alloc == default_alloc) (void)malloc_trim(0);
-#endif
 }
 
 /* Copies n raw bytes into a line of LINE_BYTES, unsafe and invalid bytes as \xNN; what does not fit is cut

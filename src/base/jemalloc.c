@@ -55,13 +55,6 @@ void ebb_jemalloc_end(ebb_jemalloc *jemalloc) {
     jemalloc->has_arena = false;
 }
 
-void ebb_jemalloc_give_back(void) {
-    char name[48];
-    (void)snprintf(name, sizeof name, "arena.%u.purge", (unsigned)MALLCTL_ARENAS_ALL);
-    (void)mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-    (void)mallctl(name, NULL, NULL, NULL, 0);
-}
-
 static bool read_stat(unsigned arena, const char *what, size_t *out) {
     char name[64];
     size_t size = sizeof *out;
@@ -109,8 +102,6 @@ void ebb_jemalloc_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
 void ebb_jemalloc_end(ebb_jemalloc *jemalloc) {
     (void)jemalloc;
 }
-
-void ebb_jemalloc_give_back(void) {}
 
 bool ebb_jemalloc_stats(const ebb_jemalloc *jemalloc, ebb_block_memory *out) {
     (void)jemalloc;

@@ -22,8 +22,6 @@ void *ebb_jemalloc_alloc(void *ctx, size_t bytes, size_t alignment);
 void ebb_jemalloc_free(void *ctx, void *ptr, size_t bytes, size_t alignment);
 /* Gives the arena of blocks back; nothing may be left in it. */
 void ebb_jemalloc_end(ebb_jemalloc *jemalloc);
-/* Hands pages back to the system that hold nothing any more, of all arenas and of this thread's cache. */
-void ebb_jemalloc_give_back(void);
 /* Statistics of the arena of blocks: zeros before the first one. false: jemalloc was built without any. */
 bool ebb_jemalloc_stats(const ebb_jemalloc *jemalloc, ebb_block_memory *out);
 /* "jemalloc 5.3.0". */

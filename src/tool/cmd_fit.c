@@ -56,6 +56,12 @@ void fit_budget_print(const fit_budget *b) {
     }
 }
 
+void fit_times_print(const fit_budget *b, const char *backend) {
+    if (b->device.memory_bytes > 0)
+        printf("\ntimes are predicted for the backend %s on a machine like this one, not for the device\n",
+               backend);
+}
+
 void fit_budget_json(out_json *json, const fit_budget *b) {
     out_integer(json, "budget_bytes", b->bytes);
     out_integer(json, "reserve_bytes", b->reserve_bytes);
@@ -123,6 +129,10 @@ static void print_table(const tool *t, const answers *a) {
     }
     out_table_print(&table, stdout);
     print_next(a, dim);
+    fit_times_print(a->budget, a->result->backend);
+    printf("\n--batch asks for one %s: gradient accumulation beside it, and what must change if it does "
+           "not fit\n",
+           dim);
 }
 
 static void tried_json(out_json *json, const ebb_fit_result *result) {

@@ -6,7 +6,7 @@
 typedef struct answer {
     const fit_budget *budget;
     const ebb_fit_batch_result *result;
-    const char *dim;
+    const char *dim, *backend;
     char path[4][PATH_MAX]; /* of way i's plan; "": it does not fit */
 } answer;
 
@@ -71,6 +71,7 @@ static void print_table(const tool *t, const answer *a) {
     for (uint32_t i = 0; i < a->result->n_ways; i++) add_way(a, &table, i);
     out_table_print(&table, stdout);
     if (a->result->n_ways == 4) print_accumulation(a);
+    fit_times_print(a->budget, a->backend);
 }
 
 static void put(out_json *json, const char *key, int64_t value) {
@@ -156,7 +157,8 @@ static ebb_status tell(tool *t, answer *a, ebb_status status) {
 ebb_status fit_one_batch(tool *t, const fit_budget *budget, ebb_options *options, const ebb_model *model) {
     tool_progress progress;
     ebb_fit_batch_result *result = NULL;
-    answer a = {.budget = budget, .dim = t->args.over != NULL ? t->args.over : "N"};
+    answer a = {
+        .budget = budget, .dim = t->args.over != NULL ? t->args.over : "N", .backend = options->device};
     tool_progress_begin(&progress, t, options);
     ebb_status status =
         ebb_fit_batch(t->env, model, a.dim, t->args.dims, t->args.n_dims, options, budget->bytes,
