@@ -111,6 +111,17 @@ typedef struct ebb_memory_facts {
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);
 
+/* Names come from files: bytes at the start of n, more than 0, that are one code point, and whether a line
+ * may show them: no control character, nothing that turns the direction, hides, or is nobody's, and no byte
+ * that is no UTF-8, which counts as a code point of its own. code (may be NULL): the code point, 0 for such
+ * a byte. */
+EBB_API size_t ebb_text_shown(const char *text, size_t n, uint32_t *code, bool *plain);
+/* For "did you mean": of the words that word_at gives (from 0 on; NULL behind the last), the first of those
+ * with the fewest single-byte edits from the n bytes that were typed, at most 3 and half of them; NULL when
+ * none is that near, or more than 40 bytes were typed. Allocates nothing. */
+EBB_API const char *ebb_word_nearest(const char *typed, size_t n,
+                                     const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
+
 #ifdef __cplusplus
 }
 #endif

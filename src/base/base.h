@@ -128,11 +128,6 @@ bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
  * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
-/* Single-byte edits that make one word the other; n and m are at most EBB_LONGEST_WORD. */
-#define EBB_LONGEST_WORD 32
-size_t ebb_edit_distance(const char *a, size_t n, const char *b, size_t m);
-/* The word that was meant, NULL when none is near. */
-const char *ebb_word_nearest(const char *typed, const char *const *words, size_t n_words);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
 

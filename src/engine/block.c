@@ -136,6 +136,32 @@ static ebb_status replace_block(ebb_engine *engine, const ebb_plan *plan, int64_
     return status;
 }
 
+/* The whole pages of [begin, end), whose bytes nobody needs any more. */
+static void drop_pages(char *begin, char *end) {
+    const long page = sysconf(_SC_PAGESIZE);
+    if (page <= 0) return;
+    const uintptr_t size = (uintptr_t)page, first = ((uintptr_t)begin + size - 1) / size * size;
+    const uintptr_t last = (uintptr_t)end / size * size;
+    if (first < last) (void)madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+/* Copies the persistent region into the new block. On the host a slice's old pages go back to the system
+ * when it is copied, or else a larger block for one more program would need two sets of parameters. */
+static ebb_status move_persistent(ebb_engine *engine, char *to) {
+    const ebb_backend_api *api = engine->backend->api;
+    const int64_t slice = (int64_t)4 << 20;
+    char *from = engine->block;
+    if (!api->host_memory)
+        return (api->move ? api->move : api->copy_in)(engine->backend, to, from, engine->persistent_bytes);
+    drop_pages(from + engine->persistent_bytes, from + engine->block_bytes);
+    for (int64_t at = 0; at < engine->persistent_bytes; at += slice) {
+        const int64_t n = ebb_min_i64(slice, engine->persistent_bytes - at);
+        memcpy(to + at, from + at, (size_t)n);
+        drop_pages(from + at, from + at + n);
+    }
+    return EBB_OK;
+}
+
 ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
@@ -146,8 +172,7 @@ ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     if (status == EBB_NO_MEMORY) return refuse_block(engine, plan);
     if (status != EBB_OK) return status;
     if (engine->block) {
-        status = (api->move ? api->move : api->copy_in)(engine->backend, block, engine->block,
-                                                        engine->persistent_bytes);
+        status = move_persistent(engine, block);
         if (status != EBB_OK) {
             api->block_free(engine->backend, block, need);
             return status;

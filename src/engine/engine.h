@@ -34,6 +34,7 @@ typedef struct ebb_compiled {
     uint32_t n_genes;
     int64_t n_candidates; /* that the last search scored */
     int64_t n_scored;     /* that all searches which found something scored */
+    int64_t effort;       /* of a whole search: the options', or the default for the size of the graph */
     bool hurried;         /* a time limit struck */
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
@@ -46,6 +47,7 @@ typedef struct ebb_hint {
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
     ebb_select_log *log;  /* of its searches, or NULL; the cache is not asked then */
+    bool unproved;        /* the plan's bound is known elsewhere: it is left 0, without a proof */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */

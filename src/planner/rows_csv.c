@@ -106,6 +106,13 @@ static ebb_status next_field(ebb_csv *csv) {
     return EBB_OK;
 }
 
+/* Spreadsheets begin UTF-8 with a byte order mark, which is no part of the first column's name. */
+static void skip_mark(ebb_csv *csv) {
+    static const char mark[] = {'\xEF', '\xBB', '\xBF'};
+    size_t n = (size_t)(csv->end - csv->at);
+    if (n >= sizeof mark && memcmp(csv->at, mark, sizeof mark) == 0) csv->at += sizeof mark;
+}
+
 /* ---- the header line ------------------------------------------------------------------------- */
 
 static ebb_column column_named(const char *name) {
@@ -115,6 +122,7 @@ static ebb_column column_named(const char *name) {
 }
 
 static ebb_status read_header(ebb_csv *csv, bool seen[N_COLUMNS]) {
+    skip_mark(csv);
     if (!next_line(csv))
         return ebb_fail(csv->env, EBB_BAD_INPUT,
                         "%s: empty; the first line must name the columns id, lower, upper, size",

@@ -54,6 +54,12 @@ void fit_budget_print(const fit_budget *b) {
     }
 }
 
+void fit_times_print(const fit_budget *b, const char *backend) {
+    if (b->device.memory_bytes > 0)
+        printf("\ntimes are predicted for the backend %s on a machine like this one, not for the device\n",
+               backend);
+}
+
 void fit_budget_json(out_json *json, const fit_budget *b) {
     out_integer(json, "budget_bytes", b->bytes);
     out_integer(json, "reserve_bytes", b->reserve_bytes);
@@ -105,7 +111,7 @@ static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
     const char *dim = t->args.over != NULL ? t->args.over : "N";
     fit_budget_print(a->budget);
-    printf("largest %s within %s\n\n", dim, out_bytes(a->result->budget_bytes).text);
+    printf("largest %s within %s\n\n", dim, out_budget(&t->args, a->result->budget_bytes).text);
     out_row(&table,
             (const char *const[OUT_COLUMNS]){"mode", dim, "total", "predicted time", "added", "plan"});
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
@@ -121,6 +127,10 @@ static void print_table(const tool *t, const answers *a) {
     }
     out_table_print(&table, stdout);
     print_next(a, dim);
+    fit_times_print(a->budget, a->result->backend);
+    printf("\n--batch asks for one %s: gradient accumulation beside it, and what must change if it does "
+           "not fit\n",
+           dim);
 }
 
 static void tried_json(out_json *json, const ebb_fit_result *result) {
@@ -141,6 +151,9 @@ static void tried_json(out_json *json, const ebb_fit_result *result) {
 static ebb_status print_json(tool *t, const answers *a) {
     out_json json;
     out_json_begin(&json, "ebb.fit/1");
+    out_text(&json, "graph", a->result->graph);
+    out_text(&json, "backend", a->result->backend);
+    out_integer(&json, "n_threads", a->result->n_threads);
     fit_budget_json(&json, a->budget);
     out_open(&json, "rows", '[');
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
@@ -183,12 +196,13 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
                          "--max-added",
                          dim, (long long)result->budget_bytes);
     if (smallest < INT64_MAX)
-        return tool_fail(t, EBB_OVER_BUDGET,
-                         "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
-                         "--budget",
-                         dim, (long long)result->budget_bytes, (long long)smallest);
-    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget", dim,
-                     (long long)result->budget_bytes);
+        return tool_fail(
+            t, EBB_OVER_BUDGET,
+            "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
+            "--budget",
+            dim, (long long)result->budget_bytes, (long long)smallest);
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
+                     dim, (long long)result->budget_bytes);
 }
 
 static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,

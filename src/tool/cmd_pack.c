@@ -91,7 +91,7 @@ static ebb_pack_options options_of(const tool *t) {
     const tool_args *args = &t->args;
     ebb_pack_options options = {
         .capacity = args->capacity_bytes, .effort = EBB_PACK_EFFORT, .seed = 1, .n_workers = 1};
-    if (args->time_limit_s >= 0) {
+    if (args->time_limit_s > 0) {
         options.time_limit_ns = args->time_limit_s < 1e9 ? (uint64_t)(args->time_limit_s * 1e9) + 1 : 0;
         options.effort = INT64_MAX / 1000; /* until then */
     }

@@ -115,7 +115,8 @@ const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0,
+     NULL,
      "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
@@ -190,7 +191,7 @@ const tool_flag tool_flags[] = {
      "candidates that the search scores (pack: thousands of rows that it looks at; default 10000000)"},
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
      "of the search alone, which changes no result (default: the seed)"},
-    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 0, 0, NULL,
+    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 1, 0, NULL,
      "stop the search early; plans then depend on the machine's speed (tune: 60, of its sweep)"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
@@ -243,7 +244,9 @@ const tool_flag tool_flags[] = {
     {"check-finite", 0, TOOL_SWITCH, AT(check_finite), R, NULL, 0, 0, NULL,
      "stop at the first op that gives a number that is none, and name it (slow)"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
-    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "json", 0, 0, "json",
-     "a progress bar, or a line per 10 s without a terminal; =json: lines for programs"},
+    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "HOW", 0, 0, "none lines json",
+     "without a terminal, too: a line per 10 s; =none: no bar; =lines; =json: for programs (default: a bar "
+     "on a "
+     "terminal)"},
 };
 const size_t tool_n_flags = TOOL_COUNT(tool_flags);

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "ebb/ebb.h"
@@ -155,4 +157,60 @@ Test(programs, a_plan_does_not_depend_on_what_was_compiled_before_it) {
         close_bench(&alone);
         close_bench(&after);
     }
+}
+
+/* ---- growing ------------------------------------------------------------------------------------------ */
+
+/* An allocator that looks at large memory when it is handed back. */
+typedef struct watched {
+    int64_t n_large, resident_bytes; /* blocks freed, and what of the last one was in memory */
+} watched;
+enum { LARGE_BYTES = 8 << 20 };
+
+static void *watched_alloc(void *ctx, size_t bytes, size_t alignment) {
+    (void)ctx;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void watched_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    watched *w = ctx;
+    (void)alignment;
+    if (bytes >= LARGE_BYTES) {
+        const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)ptr + page - 1) / page * page;
+        const size_t n = ((uintptr_t)ptr + bytes - begin) / page;
+        unsigned char *in_memory = calloc(n, 1);
+        cr_assert_eq(mincore((void *)begin, n * page, in_memory), 0);
+        w->n_large++;
+        w->resident_bytes = 0;
+        for (size_t i = 0; i < n; i++) w->resident_bytes += (in_memory[i] & 1) * (int64_t)page;
+        free(in_memory);
+    }
+    free(ptr);
+}
+
+/* 9 MiB of parameters: when a larger program's block takes them over, the old one's pages are gone. */
+Test(programs, a_block_that_grows_holds_no_parameter_twice) {
+    enum { WIDTH = 1536, PAGES_LEFT = 256 << 10 };
+    static const char text[] = "ebb 1\ngraph t\ndim N = 1\n%x = input f32[N,1536]\n%w = param f32[1536,1536] "
+                               "init=uniform\n%y = linear %x, %w\noutput %y\n";
+    watched w = {0};
+    const ebb_env_options env_options = {.alloc = watched_alloc, .free = watched_free, .alloc_ctx = &w};
+    ebb_options o = on_ref();
+    bench b = open_bench(&env_options, text, &o);
+    ebb_program *small, *large;
+    float *before = malloc(sizeof(float) * WIDTH * WIDTH), *after = malloc(sizeof(float) * WIDTH * WIDTH);
+    ebb_dim_binding one = {"N", 1}, many = {"N", 33};
+    cr_assert_eq(ebb_compile(b.engine, &one, 1, &small), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_fetch(small, "w", before, sizeof(float) * WIDTH * WIDTH), EBB_OK, "%s", ebb_env_error(b.env));
+    const int64_t bytes = ebb_engine_block_bytes(b.engine);
+    w.n_large = 0;
+    cr_assert_eq(ebb_compile(b.engine, &many, 1, &large), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_gt(ebb_engine_block_bytes(b.engine), bytes, "it grew");
+    cr_assert_eq(w.n_large, 1);
+    cr_assert_leq(w.resident_bytes, PAGES_LEFT, "of %lld bytes", (long long)bytes);
+    cr_assert_eq(ebb_fetch(large, "w", after, sizeof(float) * WIDTH * WIDTH), EBB_OK);
+    cr_assert_arr_eq(before, after, sizeof(float) * WIDTH * WIDTH);
+    free(before);
+    free(after);
+    close_bench(&b);
 }

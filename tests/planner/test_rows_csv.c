@@ -11,6 +11,8 @@ Test(rows_csv, columns_come_by_name_in_any_order) {
     static const char *const tables[] = {
         "id,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         "alignment,size,upper,lower,id\n1,7,3,0,a\n64,1,33,1,b\n",
+        "\xEF\xBB\xBF"
+        "id,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         "size,unknown,id,lower,alignment,upper,gaps\r\n7,?,a,0,,3,\r\n\r\n1,\"x,\"\"y\",b,1,64,33,\r\n",
         " id , lower,\tupper,size,alignment\n a , 0 , 3 ,7,1\n  \nb,1,33,1,64",
     };
