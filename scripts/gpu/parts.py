@@ -288,7 +288,7 @@ def questions(check):
     if not (cudnn and header and cudart):
         raise Failed(f"not found: cuDNN {cudnn}, its header {header}, the runtime {cudart}")
     told = run_json([sys.executable, HERE / "device.py", cudnn, header, cudart], check.left(60))
-    known = ROOT / "data/devices"
+    known = ROOT / "examples/devices"
     told["differs_from"] = {}
     for file in sorted(known.glob("*.json")) if known.is_dir() else []:
         ours = json.loads(file.read_text())

@@ -51,6 +51,7 @@ static side open_side(ebb_env *env, ebb_model *model, ebb_options *o, const ebb_
     o->n_threads = 1;
     cr_assert_eq(ebb_engine_create(env, model, o, &s.engine), EBB_OK, "%s", ebb_env_error(env));
     if (api) s.engine->backend->api = api;
+    ebb_finite_close(s.engine); /* what it opened was for the memory that it had */
     cr_assert_eq(ebb_finite_open(s.engine), EBB_OK);
     cr_assert_eq(ebb_compile(s.engine, NULL, 0, &s.program), EBB_OK, "%s", ebb_env_error(env));
     return s;
@@ -146,6 +147,58 @@ Test(check, what_comparing_takes_is_told_and_refused_before) {
     world_close(&w);
 }
 
+typedef struct shaker {
+    ebb_program *program;
+    char *before; /* the block */
+    uint32_t n_noisy;
+} shaker;
+
+static ebb_status shake_step(void *ctx, uint32_t step) {
+    static float noise[4096];
+    shaker *k = ctx;
+    const ebb_plan_step *s = &k->program->compiled.plan->steps[step];
+    const ebb_node *node = &k->program->compiled.graph->nodes[s->op];
+    const char *block = away_here(k->program->engine->block);
+    const size_t bytes = (size_t)k->program->engine->block_bytes;
+    int64_t n;
+    if (node->op->n_update) return EBB_OK;
+    const char *want = away_here(ebb_exec_buffer(k->program->exec, s->writes[0], &n));
+    cr_assert_leq(n, (int64_t)sizeof noise);
+    memset(noise, 0, sizeof noise);
+    memcpy(k->before, block, bytes);
+    char *copy = ebb_calloc(k->program->engine->env, (size_t)n, 1);
+    memcpy(copy, want, (size_t)n);
+    cr_assert_eq(ebb_compare_shake(k->program, step, 0, copy, noise), EBB_OK);
+    ebb_cfree(k->program->engine->env, copy, (size_t)n, 1);
+    cr_assert_eq(memcmp(k->before, block, bytes), 0, "%s", node->op->name);
+    bool any = false;
+    for (int64_t i = 0; i < n / 4; i++) any = any || noise[i] > 0;
+    k->n_noisy += any;
+    if (node->op == &ebb_op_conv2d) cr_assert(any);
+    return EBB_OK;
+}
+
+/* Every op of a step, on a device's memory: no byte of it is another one afterwards. */
+Test(check, shaking_an_op_tells_its_noise_and_leaves_no_trace) {
+    world w;
+    ebb_options o;
+    world_open(&w, MODEL);
+    ebb_options_init(&o);
+    o.memory = EBB_MEMORY_NONE;
+    side a = open_side(w.env, w.model, &o, NULL), b = open_side(w.env, w.model, &o, &w.away);
+    ebb_compare_result r = {0};
+    cr_assert_eq(ebb_compare_programs(a.program, b.program, 4, &r), EBB_OK); /* feeds it, too */
+    const size_t bytes = (size_t)b.engine->block_bytes;
+    shaker k = {.program = b.program, .before = ebb_calloc(w.env, bytes, 1)};
+    const ebb_run_options run = {.seed = 1, .on_step = shake_step, .on_step_ctx = &k};
+    cr_assert_eq(ebb_exec_run(b.program->exec, &run), EBB_OK, "%s", ebb_env_error(w.env));
+    cr_assert_geq(k.n_noisy, 10);
+    ebb_cfree(w.env, k.before, bytes, 1);
+    ebb_engine_destroy(a.engine);
+    ebb_engine_destroy(b.engine);
+    world_close(&w);
+}
+
 #if EBB_HAVE_CPU
 Test(check, the_cpu_backend_agrees_with_the_reference_op_by_op) {
     world w;
@@ -192,6 +245,29 @@ Test(check, the_first_op_that_gives_a_number_that_is_none_is_named) {
         const char *error = ebb_env_error(w.env);
         cr_assert(strstr(error, "(h3)") && strstr(error, "inf at [") && strstr(error, "%h3, f32[2,5]"),
                   "%s", error);
+    }
+    world_close(&w);
+}
+
+/* More bytes than are copied from a device at once. */
+Test(check, a_late_element_of_a_large_tensor_is_named) {
+    static const char LARGE[] =
+        "ebb 1\ngraph large\n%x = input f32[600,600]\n%k = constant f32[600,600] fill=3e38\n"
+        "%y = mul %x, %k\noutput %y\n";
+    static float x[600 * 600];
+    world w;
+    world_open(&w, LARGE);
+    const ebb_backend_api *const memories[] = {NULL, &w.away};
+    x[599 * 600 + 7] = -2;
+    for (size_t k = 0; k < EBB_COUNT(memories); k++) {
+        ebb_options o;
+        ebb_options_init(&o);
+        o.check_finite = true;
+        side s = open_side(w.env, w.model, &o, memories[k]);
+        cr_assert_eq(ebb_feed(s.program, "x", x, sizeof x), EBB_OK);
+        cr_assert_eq(ebb_step(s.program), EBB_VIOLATION);
+        cr_assert(strstr(ebb_env_error(w.env), "-inf at [599,7] of %y"), "%s", ebb_env_error(w.env));
+        ebb_engine_destroy(s.engine);
     }
     world_close(&w);
 }
