@@ -93,7 +93,12 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, double 
                                 ebb_compare_result *out) {
     ebb_env *env = device->engine->env;
     ebb_arena arena;
-    ebb_comparer c = {.env = env, .device = device, .other = other, .rounding = rounding, .result = out};
+    ebb_comparer c = {.env = env,
+                      .device = device,
+                      .other = other,
+                      .rounding = rounding,
+                      .product_tolerance = ebb_product_tolerance(&device->engine->options),
+                      .result = out};
     ebb_arena_init(&arena, env);
     ebb_status status = find_buffers(&c, &arena);
     if (status == EBB_OK) status = feed(device);

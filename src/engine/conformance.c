@@ -34,7 +34,7 @@ ebb_status ebb_conformance(ebb_env *env, const ebb_options *options,
     ebb_status status = ebb_options_check_but_mode(env, options);
     if (status == EBB_OK) status = ebb_open_backend(env, options, &backend);
     if (status != EBB_OK) return status;
-    status = ebb_conformance_run(backend, 0, add_row, &a);
+    status = ebb_conformance_run(backend, ebb_product_tolerance(options), add_row, &a);
     backend->api->destroy(backend);
     out->peak_bytes = (int64_t)ebb_env_peak_bytes(env);
     if (status != EBB_OK || out->n_faults == 0) return status;

@@ -75,6 +75,10 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     return EBB_OK;
 }
 
+double ebb_product_tolerance(const ebb_options *options) {
+    return options->tf32 ? 2e-3 : 0;
+}
+
 uint64_t ebb_options_search_seed(const ebb_options *options) {
     return options->search_seed >= 0 ? (uint64_t)options->search_seed : options->seed;
 }
