@@ -30,6 +30,11 @@ typedef struct ebb_steps {
     int64_t lower, upper;
 } ebb_steps;
 
+/* Bytes [lower, upper), counted from a row's offset. */
+typedef struct ebb_window {
+    int64_t lower, upper;
+} ebb_window;
+
 /* Rows and what is asked of them beyond their own fields. All borrowed. */
 typedef struct ebb_pack_job {
     const ebb_row *rows;
@@ -39,6 +44,8 @@ typedef struct ebb_pack_job {
                                   no row has any */
     const ebb_steps *gaps; /* steps in which a row is idle and others may have its bytes: within the row,
                               ascending, not overlapping; at least a step is left */
+    const ebb_window *windows; /* for each gap the bytes that the row has in it all the same, within its
+                                  size; lower == upper: none. NULL: none in any gap */
 } ebb_pack_job;
 
 typedef struct ebb_pack_options {

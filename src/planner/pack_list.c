@@ -9,14 +9,15 @@ static bool is_fixed(const ebb_pack_problem *problem, uint32_t i) {
     return problem->fixed != NULL && problem->fixed[i] >= 0;
 }
 
-/* The lowest offset from `from` on at which the row fits in the part that space looks at. */
-static int64_t fit_from(ebb_space *space, const ebb_row *row, int64_t from) {
+/* The lowest offset of the row, from `from` on, at which these of its bytes find room in the part that
+ * space looks at. */
+static int64_t fit_from(ebb_space *space, const ebb_row *row, ebb_window bytes, int64_t from) {
     ebb_range hole;
-    while (ebb_space_hole(space, row->size, &hole)) {
-        int64_t offset = ebb_align_up(ebb_max_i64(hole.lo, from), row->alignment);
-        if (offset + row->size <= hole.hi) return offset;
+    while (ebb_space_hole(space, bytes.upper - bytes.lower, &hole)) {
+        int64_t offset = ebb_align_up(ebb_max_i64(hole.lo - bytes.lower, from), row->alignment);
+        if (offset + bytes.upper <= hole.hi) return offset;
     }
-    return ebb_align_up(ebb_max_i64(space->reach, from), row->alignment);
+    return ebb_align_up(ebb_max_i64(space->reach - bytes.lower, from), row->alignment);
 }
 
 /* A row with gaps goes to the lowest offset on which all its parts agree. */
@@ -27,7 +28,7 @@ static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, 
     int64_t offset = 0;
     for (uint32_t k = 0, n_agreed = 0; n > 1 && n_agreed < n; k = k + 1 < n ? k + 1 : 0) {
         ebb_space_look(space, parts[k].first, parts[k].end);
-        int64_t fits = fit_from(space, &problem->rows[i], offset);
+        int64_t fits = fit_from(space, &problem->rows[i], parts[k].bytes, offset);
         n_agreed = fits == offset ? n_agreed + 1 : 1;
         offset = fits;
     }
@@ -40,8 +41,9 @@ static ebb_status take_parts(ebb_space *space, const ebb_pack_problem *problem, 
                              int64_t offset) {
     ebb_status status = EBB_OK;
     for (uint32_t k = problem->part_at[i]; k < problem->part_at[i + 1] && status == EBB_OK; k++) {
-        ebb_space_look(space, problem->parts[k].first, problem->parts[k].end);
-        status = ebb_space_take(space, offset, problem->rows[i].size);
+        const ebb_pack_part *part = &problem->parts[k];
+        ebb_space_look(space, part->first, part->end);
+        status = ebb_space_take(space, offset + part->bytes.lower, part->bytes.upper - part->bytes.lower);
     }
     return status;
 }

@@ -26,7 +26,8 @@ struct ebb_rows {
     int64_t *offsets;    /* -1: an empty cell. NULL when the file has no offset column */
     uint32_t *gaps_from; /* as in ebb_pack_job; NULL when no row has any */
     ebb_steps *gaps;
-    int64_t *packed; /* what ebb_rows_pack found; NULL before */
+    ebb_window *windows; /* of each gap; NULL when none has one */
+    int64_t *packed;     /* what ebb_rows_pack found; NULL before */
     int64_t height;
     uint32_t n;
 };
@@ -73,7 +74,7 @@ EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_
 
 /* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
 
-/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9").
+/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9@0:4").
  * EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
 EBB_CHECKED ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                       ebb_rows **out);

@@ -32,6 +32,8 @@ typedef struct ebb_csv {
     uint32_t n_columns;
     int64_t sum_bytes; /* sizes and alignments so far: no offset can be larger */
     EBB_ARRAY(ebb_steps) gaps;
+    EBB_ARRAY(ebb_window) windows; /* of each gap */
+    bool any_window;
 } ebb_csv;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -148,18 +150,30 @@ static ebb_status read_number(ebb_csv *csv, ebb_column column, int64_t min, int6
                     column_names[column], csv->field, (long long)min);
 }
 
-/* "3-5": false when it is none. */
-static bool read_gap(const char *text, size_t n, ebb_steps *out) {
+/* Two numbers with a mark between them; false when it is none, or the first is not below the second. */
+static bool read_pair(const char *text, size_t n, char mark, int64_t out[2]) {
     char lower[24], upper[24];
-    const char *dash = memchr(text, '-', n);
-    if (dash == NULL || dash == text) return false;
-    size_t n_lower = (size_t)(dash - text), n_upper = n - n_lower - 1;
+    const char *at = memchr(text, mark, n);
+    if (at == NULL || at == text) return false;
+    size_t n_lower = (size_t)(at - text), n_upper = n - n_lower - 1;
     if (n_lower >= sizeof lower || n_upper >= sizeof upper) return false;
     memcpy(lower, text, n_lower);
-    memcpy(upper, dash + 1, n_upper);
+    memcpy(upper, at + 1, n_upper);
     lower[n_lower] = upper[n_upper] = '\0';
-    return ebb_parse_i64(lower, 0, INT64_MAX, &out->lower) &&
-           ebb_parse_i64(upper, 0, INT64_MAX, &out->upper) && out->lower < out->upper;
+    return ebb_parse_i64(lower, 0, INT64_MAX, &out[0]) && ebb_parse_i64(upper, 0, INT64_MAX, &out[1]) &&
+           out[0] < out[1];
+}
+
+/* "3-5", or "3-5@0:64". */
+static bool read_gap(const char *text, size_t n, ebb_steps *gap, ebb_window *window) {
+    const char *at = memchr(text, '@', n);
+    int64_t steps[2], bytes[2] = {0, 0};
+    size_t n_steps = at == NULL ? n : (size_t)(at - text);
+    if (!read_pair(text, n_steps, '-', steps)) return false;
+    if (at != NULL && !read_pair(at + 1, n - n_steps - 1, ':', bytes)) return false;
+    *gap = (ebb_steps){steps[0], steps[1]};
+    *window = (ebb_window){bytes[0], bytes[1]};
+    return true;
 }
 
 /* Gaps with spaces between them; that they suit the row is seen when the whole line was read. */
@@ -167,12 +181,15 @@ static ebb_status read_gaps(ebb_csv *csv) {
     for (const char *at = csv->field; *at != '\0'; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
         ebb_steps gap;
-        if (!read_gap(at, n, &gap))
+        ebb_window window;
+        if (!read_gap(at, n, &gap, &window))
             return ebb_fail(
                 csv->env, EBB_BAD_INPUT,
-                "%s: line %u: gaps is \"%.40s\"; need half-open spans of steps such as \"3-5 7-9\"",
+                "%s: line %u: gaps is \"%.40s\"; need half-open spans of steps such as \"3-5 7-9@0:64\"",
                 csv->where, csv->line, csv->field);
-        if (!EBB_PUSH(csv->env, &csv->gaps, gap)) return EBB_NO_MEMORY;
+        if (!EBB_PUSH(csv->env, &csv->gaps, gap) || !EBB_PUSH(csv->env, &csv->windows, window))
+            return EBB_NO_MEMORY;
+        csv->any_window = csv->any_window || window.upper > 0;
         at += n;
     }
     return EBB_OK;
@@ -188,6 +205,11 @@ static ebb_status check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from
                 "%s: line %u: gap %lld-%lld: need gaps within %lld-%lld, in order and not overlapping",
                 csv->where, csv->line, (long long)gap->lower, (long long)gap->upper, (long long)row->lower,
                 (long long)row->upper);
+        if (csv->windows.at[g].upper > row->size)
+            return ebb_fail(csv->env, EBB_BAD_INPUT,
+                            "%s: line %u: gap %lld-%lld: byte %lld is above the size %lld", csv->where,
+                            csv->line, (long long)gap->lower, (long long)gap->upper,
+                            (long long)csv->windows.at[g].upper, (long long)row->size);
         lower = gap->upper;
         idle += gap->upper - gap->lower;
     }
@@ -313,7 +335,10 @@ static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
     while (status == EBB_OK && next_line(csv)) status = read_row(csv, rows);
     if (status == EBB_OK && csv->gaps.n > 0) {
         rows->gaps = ebb_arena_copy(&rows->arena, csv->gaps.at, csv->gaps.n, sizeof *rows->gaps);
-        if (rows->gaps == NULL) status = EBB_NO_MEMORY;
+        if (csv->any_window)
+            rows->windows =
+                ebb_arena_copy(&rows->arena, csv->windows.at, csv->windows.n, sizeof *rows->windows);
+        if (rows->gaps == NULL || (csv->any_window && rows->windows == NULL)) status = EBB_NO_MEMORY;
     }
     if (csv->gaps.n == 0) rows->gaps_from = NULL;
     return status;
@@ -330,8 +355,10 @@ ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, siz
     }
     rows->arena = arena;
     ebb_csv csv = {.env = env, .where = where, .at = text, .end = n == 0 ? text : text + n};
+    if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) csv.at += 3; /* some editors begin UTF-8 so */
     ebb_status status = read_table(&csv, rows);
     EBB_ARRAY_FREE(env, &csv.gaps);
+    EBB_ARRAY_FREE(env, &csv.windows);
     if (status == EBB_OK)
         *out = rows;
     else
@@ -356,9 +383,13 @@ static void print_id(ebb_text *text, const char *id) {
 }
 
 static void print_gaps(ebb_text *text, const ebb_rows *rows, uint32_t i) {
-    for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++)
+    for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++) {
         ebb_text_add(text, "%s%lld-%lld", g == rows->gaps_from[i] ? "," : " ",
                      (long long)rows->gaps[g].lower, (long long)rows->gaps[g].upper);
+        if (rows->windows != NULL && rows->windows[g].upper > 0)
+            ebb_text_add(text, "@%lld:%lld", (long long)rows->windows[g].lower,
+                         (long long)rows->windows[g].upper);
+    }
     if (rows->gaps_from[i] == rows->gaps_from[i + 1]) ebb_text_put(text, ",", 1);
 }
 

@@ -63,7 +63,8 @@ ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *o
                               .n = rows->n,
                               .fixed = rows->offsets,
                               .gaps_from = rows->gaps_from,
-                              .gaps = rows->gaps};
+                              .gaps = rows->gaps,
+                              .windows = rows->windows};
     *answer = (ebb_pack_answer){.found_by = "list"};
     ebb_status status = check_sizes(env, rows, options->capacity);
     if (status != EBB_OK) return status;

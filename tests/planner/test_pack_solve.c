@@ -14,19 +14,40 @@
 typedef struct exhaustive {
     const ebb_pack_job *job;
     int64_t offsets[MAX_SMALL], best;
+    int64_t above[MAX_SMALL][MAX_SMALL]; /* least_above */
     bool placed[MAX_SMALL];
 } exhaustive;
 
-static bool lives(const ebb_pack_job *job, uint32_t i, int64_t step) {
-    if (step < job->rows[i].lower || step >= job->rows[i].upper) return false;
+/* The bytes that a row has in a step. */
+static ebb_window bytes_in(const ebb_pack_job *job, uint32_t i, int64_t step) {
+    if (step < job->rows[i].lower || step >= job->rows[i].upper) return (ebb_window){0, 0};
     for (uint32_t g = job->gaps_from[i]; g < job->gaps_from[i + 1]; g++)
-        if (step >= job->gaps[g].lower && step < job->gaps[g].upper) return false;
-    return true;
+        if (step >= job->gaps[g].lower && step < job->gaps[g].upper) return job->windows[g];
+    return (ebb_window){0, job->rows[i].size};
 }
 
-static bool meet(const ebb_pack_job *job, uint32_t i, uint32_t k) {
-    for (int64_t step = 0; step < 16; step++)
-        if (lives(job, i, step) && lives(job, k, step)) return true;
+static bool is_empty(ebb_window bytes) {
+    return bytes.lower == bytes.upper;
+}
+
+/* How far above k's offset i must lie when it lies above k: the most that k has in a step in which both
+ * have bytes; 0: there is none. */
+static int64_t least_above(const ebb_pack_job *job, uint32_t i, uint32_t k) {
+    int64_t most = 0;
+    for (int64_t step = 0; step < 16; step++) {
+        ebb_window below = bytes_in(job, k, step);
+        if (!is_empty(bytes_in(job, i, step)) && !is_empty(below)) most = ebb_max_i64(most, below.upper);
+    }
+    return most;
+}
+
+static bool collide(const ebb_pack_job *job, uint32_t i, int64_t offset, uint32_t k, int64_t other) {
+    for (int64_t step = 0; step < 16; step++) {
+        ebb_window a = bytes_in(job, i, step), b = bytes_in(job, k, step);
+        if (!is_empty(a) && !is_empty(b) && offset + a.lower < other + b.upper &&
+            other + b.lower < offset + a.upper)
+            return true;
+    }
     return false;
 }
 
@@ -34,18 +55,16 @@ static int64_t lowest(const exhaustive *x, uint32_t i) {
     const ebb_row *rows = x->job->rows;
     int64_t offset = 0;
     for (uint32_t k = 0; k < x->job->n; k++) /* what was put before is below; fixed ones may be above */
-        if (x->placed[k] && x->job->fixed[k] < 0 && meet(x->job, i, k))
-            offset = ebb_max_i64(offset, x->offsets[k] + rows[k].size);
+        if (x->placed[k] && x->job->fixed[k] < 0 && x->above[i][k] > 0)
+            offset = ebb_max_i64(offset, x->offsets[k] + x->above[i][k]);
     for (uint32_t again = 1; again != 0;) {
         again = 0;
         offset = ebb_align_up(offset, rows[i].alignment);
         for (uint32_t k = 0; k < x->job->n; k++) {
             int64_t at = x->job->fixed[k];
-            if (at < 0 || rows[k].size == 0 || rows[i].size == 0 || !meet(x->job, i, k)) continue;
-            if (offset < at + rows[k].size && at < offset + rows[i].size) {
-                offset = at + rows[k].size;
-                again = 1;
-            }
+            if (at < 0 || !collide(x->job, i, offset, k, at)) continue;
+            offset = at + x->above[i][k];
+            again = 1;
         }
     }
     return offset;
@@ -68,6 +87,8 @@ static int64_t optimum(const ebb_pack_job *job) {
     uint32_t n_placed = 0;
     int64_t height = 0;
     for (uint32_t i = 0; i < job->n; i++)
+        for (uint32_t k = 0; k < job->n; k++) x.above[i][k] = least_above(job, i, k);
+    for (uint32_t i = 0; i < job->n; i++)
         if (job->fixed[i] >= 0) {
             x.placed[i] = true;
             n_placed++;
@@ -83,13 +104,22 @@ typedef struct drawn {
     int64_t fixed[MAX_SMALL];
     uint32_t gaps_from[MAX_SMALL + 1];
     ebb_steps gaps[2 * MAX_SMALL];
+    ebb_window windows[2 * MAX_SMALL];
+    bool exact; /* no window begins above its row's offset: then the search is complete */
 } drawn;
 
 static void draw(drawn *d, ebb_rng *rng) {
     uint32_t n = 1 + ebb_rng_below(rng, MAX_SMALL), n_gaps = 0, n_alignments = 1 + ebb_rng_below(rng, 3);
     bool gaps = ebb_rng_below(rng, 2) == 0, fixed = ebb_rng_below(rng, 3) == 0;
     uint32_t most = ebb_rng_below(rng, 2) == 0 ? 4 : 33;
-    d->job = (ebb_pack_job){d->rows, n, d->fixed, d->gaps_from, d->gaps};
+    uint32_t windows = ebb_rng_below(rng, 3); /* none, from the bottom, from anywhere */
+    d->exact = true;
+    d->job = (ebb_pack_job){.rows = d->rows,
+                            .n = n,
+                            .fixed = d->fixed,
+                            .gaps_from = d->gaps_from,
+                            .gaps = d->gaps,
+                            .windows = d->windows};
     for (uint32_t i = 0; i < n; i++) {
         ebb_row *row = &d->rows[i];
         row->lower = ebb_rng_below(rng, 9);
@@ -100,8 +130,13 @@ static void draw(drawn *d, ebb_rng *rng) {
         d->gaps_from[i] = n_gaps;
         int64_t from = row->lower + 1;
         while (gaps && from + 1 < row->upper && ebb_rng_below(rng, 2) == 0 && n_gaps < 2 * MAX_SMALL) {
+            ebb_window *window = &d->windows[n_gaps];
             d->gaps[n_gaps++] = (ebb_steps){from, from + 1};
-            from += 2;
+            *window = (ebb_window){0, 0};
+            if (windows > 0) window->upper = ebb_rng_below(rng, (uint32_t)row->size + 1);
+            if (windows > 1) window->lower = ebb_rng_below(rng, (uint32_t)window->upper + 1);
+            if (window->lower > 0 && window->lower < window->upper) d->exact = false;
+            from += 1 + ebb_rng_below(rng, 2);
         }
     }
     d->gaps_from[n] = n_gaps;
@@ -115,10 +150,7 @@ static void check(const ebb_pack_job *job, const int64_t *offsets, int64_t heigh
         cr_assert(job->fixed[i] < 0 || offsets[i] == job->fixed[i], "case %u: row %u was fixed", c, i);
         top = ebb_max_i64(top, offsets[i] + job->rows[i].size);
         for (uint32_t k = 0; k < i; k++)
-            cr_assert(job->rows[i].size == 0 || job->rows[k].size == 0 || !meet(job, i, k) ||
-                          offsets[i] + job->rows[i].size <= offsets[k] ||
-                          offsets[k] + job->rows[k].size <= offsets[i],
-                      "case %u: rows %u and %u", c, k, i);
+            cr_assert(!collide(job, i, offsets[i], k, offsets[k]), "case %u: rows %u and %u", c, k, i);
     }
     cr_assert_eq(top, height, "case %u", c);
 }
@@ -127,7 +159,7 @@ static void check(const ebb_pack_job *job, const int64_t *offsets, int64_t heigh
 Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
     const char *asked = getenv("EBB_PACK_SETS");
     uint32_t n_cases = asked == NULL ? 3000 : (uint32_t)strtoul(asked, NULL, 10), n_impossible = 0,
-             n_fixed = 0;
+             n_fixed = 0, n_loose = 0;
     ebb_env *env = graphs_env();
     ebb_rng rng;
     ebb_rng_init(&rng, 7, 33);
@@ -146,6 +178,11 @@ Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
         graphs_want(env, status, EBB_OK);
         int64_t best = optimum(&d.job);
         check(&d.job, offsets, answer.height, c);
+        if (!d.exact) { /* rows may be entwined: the best of those that are not is no bound */
+            cr_assert(answer.height <= best && answer.lower_bound <= answer.height, "case %u", c);
+            n_loose++;
+            continue;
+        }
         cr_assert_eq(answer.height, best, "case %u: %lld, the optimum is %lld", c, (long long)answer.height,
                      (long long)best);
         cr_assert(answer.lower_bound <= best, "case %u: bound %lld above %lld", c,
@@ -159,7 +196,7 @@ Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
         graphs_want(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer), EBB_OK);
         cr_assert(answer.verdict == EBB_PACK_FITS && answer.height == best, "case %u", c);
     }
-    cr_assert(n_impossible > n_cases / 2 && n_fixed < n_cases / 4);
+    cr_assert(n_impossible > n_cases / 2 && n_fixed < n_cases / 4 && n_loose > n_cases / 50);
     graphs_env_end(env);
 }
 

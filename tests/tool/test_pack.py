@@ -24,22 +24,28 @@ def draw(n, seed):
     return "id,lower,upper,size\n" + "".join(f"{i},{a},{a + d},{s}\n" for i, (a, d, s) in enumerate(rows))
 
 
-def steps_of(row):
-    steps = set(range(int(row["lower"]), int(row["upper"])))
+def bytes_of(row):
+    """For each step the bytes that the row has in it: (low, high)."""
+    offset, size = int(row["offset"]), int(row["size"])
+    held = {step: (offset, offset + size) for step in range(int(row["lower"]), int(row["upper"]))}
     for gap in (row.get("gaps") or "").split():
-        lower, upper = gap.split("-")
-        steps -= set(range(int(lower), int(upper)))
-    return steps
+        steps, _, window = gap.partition("@")
+        lower, upper = steps.split("-")
+        low, high = window.split(":") if window else (0, 0)
+        for step in range(int(lower), int(upper)):
+            held[step] = (offset + int(low), offset + int(high))
+    return {step: at for step, at in held.items() if at[0] < at[1]}
 
 
 def recount(path):
     """The height; every two rows that share a step share no byte."""
     with open(path, newline="", encoding="utf-8") as file:
-        rows = [(steps_of(row), int(row["offset"]), int(row["offset"]) + int(row["size"])) for row in csv.DictReader(file)]
-    for i, (steps, low, high) in enumerate(rows):
-        for other, bottom, top in rows[:i]:
-            holds(high <= bottom or top <= low or not steps & other, f"row {i} shares bytes")
-    return max(high for _, _, high in rows)
+        rows = [bytes_of(row) for row in csv.DictReader(file)]
+    for i, row in enumerate(rows):
+        for other in rows[:i]:
+            for step in row.keys() & other.keys():
+                holds(row[step][1] <= other[step][0] or other[step][1] <= row[step][0], f"row {i} shares bytes")
+    return max(high for row in rows for _, high in row.values())
 
 
 def rows_with_gaps_and_fixed_offsets_are_packed(t):
@@ -52,6 +58,44 @@ def rows_with_gaps_and_fixed_offsets_are_packed(t):
         rows = list(csv.DictReader(file))
     equal([row["id"] for row in rows], ["a", "b,b", "c", "d"])
     equal(rows[3]["offset"], "8")
+
+
+def bytes_that_stay_in_use_in_a_gap_are_kept(t):
+    """a keeps its upper half from 3 to 6; b finds room in the lower half only, c none in that time."""
+    head = "id,lower,upper,size,gaps\na,0,9,8,3-6@4:8\n"
+    (t.folder / "r.csv").write_text(head + "b,3,6,4,\n")
+    answer = t.json("pack", "r.csv", "-o", "out.csv")
+    equal((answer["height"], answer["proven"], recount(t.folder / "out.csv")), (8, True, 8))
+    (t.folder / "r.csv").write_text(head + "b,3,6,4,\nc,3,6,1,\n")
+    equal(t.json("pack", "r.csv", "--effort", "1000", "-o", "out.csv")["height"], 9)
+    equal(recount(t.folder / "out.csv"), 9)
+    rng = random.Random(3)
+    lines = ["id,lower,upper,size,alignment,gaps"]
+    for i in range(400):
+        lower, size, gaps, at = rng.randrange(100), rng.randrange(2, 900), [], 1
+        length = rng.randrange(5, 60)
+        while rng.random() < 0.6 and at + 4 < length:
+            end, low = at + rng.randrange(1, 4), rng.randrange(size)
+            window = f"@{low}:{rng.randrange(low, size) + 1}" if rng.random() < 0.7 else ""
+            gaps.append(f"{lower + at}-{lower + end}{window}")
+            at = end + rng.randrange(3)
+        lines.append(f"{i},{lower},{lower + length},{size},{2 ** rng.randrange(5)},{' '.join(gaps)}")
+    (t.folder / "r.csv").write_text("\n".join(lines))
+    answer = t.json("pack", "r.csv", "--effort", "20000", "-o", "out.csv")
+    equal(recount(t.folder / "out.csv"), answer["height"])
+    holds(answer["gap"] < 0.3, answer)
+
+
+def a_capacity_that_is_not_met_is_packed_no_higher_than_without(t):
+    for seed in (11, 13, 18):
+        (t.folder / "r.csv").write_text(draw(400, seed))
+        free = t.json("pack", "r.csv", "--effort", "100")
+        holds(free["height"] > free["lower_bound"], "too easy to tell")
+        for capacity, verdict in ((free["lower_bound"] - 1, "impossible"), (free["lower_bound"], "unknown")):
+            bound = t.json("pack", "r.csv", "--effort", "100", "--capacity", str(capacity), "-o", "out.csv", code=1)
+            equal(bound["verdict"], verdict)
+            holds(bound["height"] <= free["height"], f"{bound} beside {free}")
+            equal(recount(t.folder / "out.csv"), bound["height"])
 
 
 def any_number_of_workers_gives_the_same_file(t):
@@ -97,6 +141,8 @@ def a_time_limit_and_an_interrupt_keep_the_best(t):
 
 TESTS = [
     rows_with_gaps_and_fixed_offsets_are_packed,
+    bytes_that_stay_in_use_in_a_gap_are_kept,
+    a_capacity_that_is_not_met_is_packed_no_higher_than_without,
     any_number_of_workers_gives_the_same_file,
     impossible_and_unknown_are_told_apart,
     the_drawing_has_a_rectangle_for_each_part,
