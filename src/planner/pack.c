@@ -88,8 +88,8 @@ static ebb_status run_stages(ebb_packing *p) {
     return status;
 }
 
-ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
-                          int64_t *offsets, ebb_pack_answer *answer) {
+ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
+                        int64_t *offsets, ebb_pack_answer *answer) {
     ebb_packing p = {.env = env, .job = job, .options = options, .offsets = offsets, .answer = answer};
     *answer = (ebb_pack_answer){.found_by = "list"};
     p.started_ns = ebb_clock_ns(env);
@@ -106,6 +106,14 @@ ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_
     ebb_pack_workers_deinit(&p.workers);
     ebb_pack_problem_deinit(&p.problem);
     return status;
+}
+
+ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
+                          int64_t *offsets, ebb_pack_answer *answer) {
+    *answer = (ebb_pack_answer){.found_by = "list"};
+    if (job->over_from != NULL) return ebb_pack_merged(env, job, options, offsets, answer);
+    if (job->pools != NULL) return ebb_pack_pooled(env, job, options, offsets, answer);
+    return ebb_pack_one(env, job, options, offsets, answer);
 }
 
 #define PLAN_EFFORT 50000 /* of the planner's stage */

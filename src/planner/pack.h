@@ -125,6 +125,12 @@ typedef int64_t (*ebb_pack_choose)(ebb_space *space, const ebb_row *row);
 int64_t ebb_choose_first(ebb_space *space, const ebb_row *row);
 int64_t ebb_choose_best(ebb_space *space, const ebb_row *row);
 
+/* Where row i would go among what space holds; placing it there. The row has bytes. */
+int64_t ebb_pack_list_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                             ebb_pack_choose choose);
+EBB_CHECKED ebb_status ebb_pack_list_take(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                                          int64_t offset);
+
 EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);
 /* Rows in a given order, which names each once. */

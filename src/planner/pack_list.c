@@ -21,7 +21,7 @@ static int64_t fit_from(ebb_space *space, const ebb_row *row, ebb_window bytes, 
 }
 
 /* A row with gaps goes to the lowest offset on which all its parts agree. */
-static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+int64_t ebb_pack_list_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
                              ebb_pack_choose choose) {
     const ebb_pack_part *parts = &problem->parts[problem->part_at[i]];
     uint32_t n = problem->part_at[i + 1] - problem->part_at[i];
@@ -37,8 +37,8 @@ static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, 
     return choose(space, &problem->rows[i]);
 }
 
-static ebb_status take_parts(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
-                             int64_t offset) {
+ebb_status ebb_pack_list_take(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                              int64_t offset) {
     ebb_status status = EBB_OK;
     for (uint32_t k = problem->part_at[i]; k < problem->part_at[i + 1] && status == EBB_OK; k++) {
         const ebb_pack_part *part = &problem->parts[k];
@@ -58,7 +58,7 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
         if (!is_fixed(problem, i)) continue;
         offsets[i] = problem->fixed[i];
         top = ebb_max_i64(top, offsets[i] + problem->rows[i].size);
-        if (problem->rows[i].size > 0) status = take_parts(&space, problem, i, offsets[i]);
+        if (problem->rows[i].size > 0) status = ebb_pack_list_take(&space, problem, i, offsets[i]);
     }
     for (uint32_t i = 0; i < problem->n && status == EBB_OK; i++) {
         uint32_t at = order[i];
@@ -66,9 +66,9 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
         if (is_fixed(problem, at)) continue;
         offsets[at] = 0;
         if (row->size == 0) continue;
-        offsets[at] = choose_offset(&space, problem, at, choose);
+        offsets[at] = ebb_pack_list_offset(&space, problem, at, choose);
         top = ebb_max_i64(top, offsets[at] + row->size);
-        status = take_parts(&space, problem, at, offsets[at]);
+        status = ebb_pack_list_take(&space, problem, at, offsets[at]);
     }
     ebb_space_deinit(&space);
     if (status == EBB_OK) *height = top;

@@ -12,12 +12,14 @@ typedef enum ebb_column {
     COLUMN_ALIGNMENT,
     COLUMN_OFFSET,
     COLUMN_GAPS,
+    COLUMN_OVER,
+    COLUMN_POOL,
     COLUMN_OTHER,
 } ebb_column;
-#define N_COLUMNS 7
+#define N_COLUMNS 9
 
-static const char *const column_names[N_COLUMNS] = {"id",        "lower",  "upper", "size",
-                                                    "alignment", "offset", "gaps"};
+static const char *const column_names[N_COLUMNS] = {"id",     "lower", "upper",         "size", "alignment",
+                                                    "offset", "gaps",  "may_overwrite", "pool"};
 #define MAX_COLUMNS 64
 #define MAX_BYTES   (INT64_MAX / 8) /* of all rows together */
 
@@ -218,12 +220,16 @@ static ebb_status check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from
                     csv->line, (long long)row->lower, (long long)row->upper);
 }
 
+static ebb_status read_text(ebb_csv *csv, ebb_rows *rows, const char **out) {
+    *out = ebb_arena_text(&rows->arena, csv->field);
+    return *out == NULL ? EBB_NO_MEMORY : EBB_OK;
+}
+
 static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
     ebb_row *row = &rows->rows[rows->n];
     switch (column) {
     case COLUMN_ID:
-        rows->ids[rows->n] = ebb_arena_text(&rows->arena, csv->field);
-        return rows->ids[rows->n] == NULL ? EBB_NO_MEMORY : EBB_OK;
+        return read_text(csv, rows, &rows->ids[rows->n]);
     case COLUMN_LOWER:
         return read_number(csv, column, 0, &row->lower);
     case COLUMN_UPPER:
@@ -236,6 +242,10 @@ static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
         return csv->field[0] == '\0' ? EBB_OK : read_number(csv, column, 0, &rows->offsets[rows->n]);
     case COLUMN_GAPS:
         return read_gaps(csv);
+    case COLUMN_OVER:
+        return read_text(csv, rows, &rows->over_text[rows->n]);
+    case COLUMN_POOL:
+        return read_text(csv, rows, &rows->pool_text[rows->n]);
     case COLUMN_OTHER:
         break;
     }
@@ -304,6 +314,20 @@ static uint32_t count_lines(const char *text, const char *end, size_t *longest) 
     return n;
 }
 
+/* Those that are not there in every file. */
+static ebb_status make_columns(ebb_rows *rows, const bool seen[N_COLUMNS], uint32_t n_lines) {
+    if (seen[COLUMN_OFFSET]) rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
+    if (seen[COLUMN_GAPS]) rows->gaps_from = EBB_NEW(&rows->arena, uint32_t, (size_t)n_lines + 1);
+    if (seen[COLUMN_OVER]) rows->over_text = EBB_NEW(&rows->arena, const char *, n_lines);
+    if (seen[COLUMN_POOL]) rows->pool_text = EBB_NEW(&rows->arena, const char *, n_lines);
+    return (seen[COLUMN_OFFSET] && rows->offsets == NULL) ||
+                   (seen[COLUMN_GAPS] && rows->gaps_from == NULL) ||
+                   (seen[COLUMN_OVER] && rows->over_text == NULL) ||
+                   (seen[COLUMN_POOL] && rows->pool_text == NULL)
+               ? EBB_NO_MEMORY
+               : EBB_OK;
+}
+
 static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
     bool seen[N_COLUMNS] = {false};
     size_t longest = 0, n = csv->at == csv->end ? 0 : (size_t)(csv->end - csv->at);
@@ -324,14 +348,7 @@ static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
         rows->where == NULL)
         return EBB_NO_MEMORY;
     ebb_status status = read_header(csv, seen);
-    if (status == EBB_OK && seen[COLUMN_OFFSET]) {
-        rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
-        if (rows->offsets == NULL) status = EBB_NO_MEMORY;
-    }
-    if (status == EBB_OK && seen[COLUMN_GAPS]) {
-        rows->gaps_from = EBB_NEW(&rows->arena, uint32_t, (size_t)n_lines + 1);
-        if (rows->gaps_from == NULL) status = EBB_NO_MEMORY;
-    }
+    if (status == EBB_OK) status = make_columns(rows, seen, n_lines);
     while (status == EBB_OK && next_line(csv)) status = read_row(csv, rows);
     if (status == EBB_OK && csv->gaps.n > 0) {
         rows->gaps = ebb_arena_copy(&rows->arena, csv->gaps.at, csv->gaps.n, sizeof *rows->gaps);
@@ -370,42 +387,4 @@ void ebb_rows_destroy(ebb_rows *rows) {
     if (rows == NULL) return;
     ebb_arena arena = rows->arena; /* the rows live in their own arena */
     ebb_arena_deinit(&arena);
-}
-
-static void print_id(ebb_text *text, const char *id) {
-    if (strpbrk(id, ",\" \t\r") == NULL) {
-        ebb_text_add(text, "%s", id);
-        return;
-    }
-    ebb_text_put(text, "\"", 1);
-    for (; *id != '\0'; id++) ebb_text_put(text, *id == '"' ? "\"\"" : id, *id == '"' ? 2 : 1);
-    ebb_text_put(text, "\"", 1);
-}
-
-static void print_gaps(ebb_text *text, const ebb_rows *rows, uint32_t i) {
-    for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++) {
-        ebb_text_add(text, "%s%lld-%lld", g == rows->gaps_from[i] ? "," : " ",
-                     (long long)rows->gaps[g].lower, (long long)rows->gaps[g].upper);
-        if (rows->windows != NULL && rows->windows[g].upper > 0)
-            ebb_text_add(text, "@%lld:%lld", (long long)rows->windows[g].lower,
-                         (long long)rows->windows[g].upper);
-    }
-    if (rows->gaps_from[i] == rows->gaps_from[i + 1]) ebb_text_put(text, ",", 1);
-}
-
-void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets) {
-    bool aligned = false;
-    for (uint32_t i = 0; i < rows->n; i++) aligned = aligned || rows->rows[i].alignment != 1;
-    ebb_text_add(text, "id,lower,upper,size%s%s%s\n", aligned ? ",alignment" : "",
-                 rows->gaps_from != NULL ? ",gaps" : "", offsets != NULL ? ",offset" : "");
-    for (uint32_t i = 0; i < rows->n; i++) {
-        const ebb_row *row = &rows->rows[i];
-        print_id(text, rows->ids[i]);
-        ebb_text_add(text, ",%lld,%lld,%lld", (long long)row->lower, (long long)row->upper,
-                     (long long)row->size);
-        if (aligned) ebb_text_add(text, ",%lld", (long long)row->alignment);
-        if (rows->gaps_from != NULL) print_gaps(text, rows, i);
-        if (offsets != NULL) ebb_text_add(text, ",%lld", (long long)offsets[i]);
-        ebb_text_put(text, "\n", 1);
-    }
 }

@@ -1,8 +1,8 @@
 /* rows_svg: a packing as a drawing: steps to the right, addresses up, each row a rectangle in each of its
  * parts, with its name and figures where the pointer rests.
  *
- * takes: packed rows. gives: SVG. What is thinner than THINNEST both ways is left out, and said so.
- * cost: O(rows and gaps). */
+ * takes: packed rows, pools on top of one another. gives: SVG. What is thinner than THINNEST both ways is
+ * left out, and said so. cost: O(rows and gaps). */
 #include "planner/rows.h"
 
 #define WIDTH    1200.0
@@ -49,12 +49,14 @@ static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const sc
     const ebb_row *row = &rows->rows[i];
     double width = ((double)steps.upper - (double)steps.lower) * s->per_step,
            height = (double)(bytes.upper - bytes.lower) * s->per_byte;
+    int64_t bottom = rows->given == NULL ? 0 : rows->pool_bottom[rows->given[i]];
     if (width < THINNEST && height < THINNEST) return false;
     ebb_text_add(
         text,
         "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,70%%)\"><title>",
         MARGIN + ((double)steps.lower - s->lower) * s->per_step,
-        MARGIN + HEIGHT - (double)(rows->packed[i] + bytes.upper) * s->per_byte, width, height, hue_of(i));
+        MARGIN + HEIGHT - (double)(bottom + rows->packed[i] + bytes.upper) * s->per_byte, width, height,
+        hue_of(i));
     put_safe(text, rows->ids[i]);
     ebb_text_add(text, ": steps [%lld, %lld), bytes [%lld, %lld)</title></rect>\n", (long long)row->lower,
                  (long long)row->upper, (long long)rows->packed[i],

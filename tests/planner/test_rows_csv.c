@@ -99,12 +99,12 @@ Test(rows_csv, gaps_and_fixed_offsets_are_read_and_written) {
 Test(rows_csv, an_id_that_comes_twice_is_named_with_both_lines) {
     ebb_env *env = graphs_env();
     ebb_rows *rows = parse(env, "id,lower,upper,size\na,0,1,2\n\nb,0,1,2\na,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_check_ids(env, rows), EBB_BAD_INPUT);
+    graphs_want(env, ebb_rows_link(env, rows), EBB_BAD_INPUT);
     cr_assert(strstr(ebb_env_error(env), "t.csv: line 5: id \"a\" is also that of line 2") != NULL, "%s",
               ebb_env_error(env));
     ebb_rows_destroy(rows);
     rows = parse(env, "id,lower,upper,size\na,0,1,2\nb,0,1,2\nA,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_check_ids(env, rows), EBB_OK);
+    graphs_want(env, ebb_rows_link(env, rows), EBB_OK);
     ebb_rows_destroy(rows);
     graphs_env_end(env);
 }

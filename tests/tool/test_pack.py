@@ -86,6 +86,51 @@ def bytes_that_stay_in_use_in_a_gap_are_kept(t):
     holds(answer["gap"] < 0.3, answer)
 
 
+def rows_are_written_over_others_where_that_saves_most(t):
+    """At step 4 x and y live, and b may be written over either: over x, its like, nothing is lost."""
+    (t.folder / "r.csv").write_text("id,lower,upper,size,may_overwrite\nx,0,5,8,\ny,0,5,2,\nb,4,9,8,y x\nc,5,9,2,\n")
+    answer = t.json("pack", "r.csv", "-o", "out.csv")
+    equal((answer["height"], answer["lower_bound"], answer["proven"]), (10, 10, True))
+    with open(t.folder / "out.csv", newline="", encoding="utf-8") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    equal((rows["b"]["offset"], rows["b"]["may_overwrite"]), (rows["x"]["offset"], "y x"))
+    lines, rng = ["id,lower,upper,size,may_overwrite"], random.Random(5)
+    for i in range(200):  # each may be written over the one before
+        lines.append(f"v{i},{i},{i + 2},{rng.randrange(1, 900)},{f'v{i - 1}' if i else ''}")
+        lines.append(f"w{i},{i},{i + rng.randrange(3, 90)},{rng.randrange(1, 90)},")
+    (t.folder / "r.csv").write_text("\n".join(lines))
+    merged = t.json("pack", "r.csv", "--effort", "5000")
+    (t.folder / "r.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in lines))
+    apart = t.json("pack", "r.csv", "--effort", "5000")
+    holds(merged["height"] < apart["lower_bound"] - 300, f"{merged} beside {apart}")
+
+
+def rows_go_to_pools_with_room(t):
+    head = "id,lower,upper,size,pool\n"
+    (t.folder / "r.csv").write_text(head + "a,0,4,6,fast\nb,0,4,6,\nc,0,4,4,\nd,4,8,10,fast\n")
+    answer = t.json("pack", "r.csv", "--pool", "fast=10", "--pool", "slow", "-o", "out.csv")
+    equal((answer["verdict"], answer["height"], answer["proven"]), ("fits", 6, True))
+    equal(answer["pools"], [{"name": "fast", "capacity": 10, "height": 10}, {"name": "slow", "height": 6}])
+    with open(t.folder / "out.csv", newline="", encoding="utf-8") as file:
+        equal([row["pool"] for row in csv.DictReader(file)], ["fast", "slow", "fast", "fast"])
+    equal(t.json("pack", "out.csv")["pools"][0]["height"], 10, "an answer is read again")
+    equal(t.json("pack", "r.csv", "--pool", "fast=10", "--pool", "slow=5", code=1)["verdict"], "impossible")
+    (t.folder / "r.csv").write_text(draw(300, 4))
+    load = t.json("pack", "r.csv", "--effort", "1")["lower_bound"]
+    parts = [load * 6 // 10, load * 6 // 10]
+    answer = t.json("pack", "r.csv", *[word for k in (0, 1) for word in ("--pool", f"p{k}={parts[k]}")], "-o", "out.csv",
+                    "--effort", "20000")
+    equal(answer["verdict"], "fits")
+    with open(t.folder / "out.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for k in (0, 1):
+        keys = ["id", "lower", "upper", "size", "offset"]
+        table = [",".join(keys)] + [",".join(row[key] for key in keys) for row in rows if row["pool"] == f"p{k}"]
+        (t.folder / "one.csv").write_text("\n".join(table))
+        holds(recount(t.folder / "one.csv") <= parts[k], f"pool {k}")
+    t.ebb_run("pack", "r.csv", "--pool", "p0", "--svg", "out.svg", "--effort", "1")
+
+
 def a_capacity_that_is_not_met_is_packed_no_higher_than_without(t):
     for seed in (11, 13, 18):
         (t.folder / "r.csv").write_text(draw(400, seed))
@@ -142,6 +187,8 @@ def a_time_limit_and_an_interrupt_keep_the_best(t):
 TESTS = [
     rows_with_gaps_and_fixed_offsets_are_packed,
     bytes_that_stay_in_use_in_a_gap_are_kept,
+    rows_are_written_over_others_where_that_saves_most,
+    rows_go_to_pools_with_room,
     a_capacity_that_is_not_met_is_packed_no_higher_than_without,
     any_number_of_workers_gives_the_same_file,
     impossible_and_unknown_are_told_apart,
