@@ -87,7 +87,8 @@ typedef struct ebb_pack_answer {
     int64_t lower_bound; /* bytes: no packing is lower */
     bool proven;         /* nothing further can be found: height == lower_bound, or IMPOSSIBLE */
     uint64_t time_ns;
-    const char *found_by; /* the stage that found the offsets: "list", "order", "skyline" or "search" */
+    const char *found_by; /* the stage that found the offsets: "list", "order", "skyline", "join" or
+                            "search" */
 } ebb_pack_answer;
 
 /* Rows that may be written over others and free rows among pools are settled first: all ways are tried

@@ -1,6 +1,6 @@
 /* pack: the portfolio: each stage goes on from what those before it have reached.
  *
- *     skyline -> lists -> fit ... fit -> order -> check
+ *     skyline -> join -> lists -> fit ... fit -> order -> check
  *
  * takes: a job. gives: offsets, and what is known of the least height.
  * With a capacity each stage stops when it is met. cost: ten list packings, two skylines, the local search,
@@ -53,6 +53,37 @@ static ebb_status fill_skyline(ebb_packing *p) {
     return status;
 }
 
+#define JOIN_EFFORT 1000 /* of packing the pieces */
+
+/* The pieces of joined rows are packed as rows are. */
+static ebb_status join_rows(ebb_packing *p) {
+    ebb_pack_join join;
+    ebb_pack_answer answer;
+    if (p->job->n == 0 || (p->answer->height > 0 && ebb_packing_is_done(p))) return EBB_OK;
+    ebb_status status = ebb_pack_join_init(&join, p->env, &p->problem);
+    if (status == EBB_OK && join.n_pieces > 0 && join.n_pieces <= p->job->n - p->job->n / 4) {
+        int64_t alignment = 1;
+        for (uint32_t i = 0; i < p->job->n; i++)
+            alignment = ebb_max_i64(alignment, p->job->rows[i].alignment);
+        ebb_row *rows = EBB_NEW(&join.arena, ebb_row, join.n_pieces);
+        int64_t *offsets = EBB_NEW(&join.arena, int64_t, join.n_pieces);
+        if (rows == NULL || offsets == NULL) status = EBB_NO_MEMORY;
+        for (uint32_t i = 0; status == EBB_OK && i < join.n_pieces; i++) {
+            const ebb_join_node *node = &join.nodes[join.pieces[i]];
+            rows[i] = (ebb_row){node->first, node->end, node->size, alignment};
+        }
+        ebb_pack_job job = {.rows = rows, .n = join.n_pieces};
+        ebb_pack_options options = ebb_pack_options_left(p->env, p->options, p->started_ns, JOIN_EFFORT);
+        if (status == EBB_OK) status = ebb_pack_one(p->env, &job, &options, offsets, &answer);
+        if (status == EBB_OK && (p->answer->height == 0 || answer.height < p->answer->height)) {
+            status = ebb_pack_join_spread(&join, offsets, p->trial);
+            if (status == EBB_OK) ebb_packing_keep(p, answer.height, "join");
+        }
+    }
+    ebb_pack_join_deinit(&join);
+    return status;
+}
+
 static ebb_status improve_order(ebb_packing *p) {
     int64_t height = p->answer->height;
     if (ebb_packing_is_done(p) || p->options->effort == 0) return EBB_OK;
@@ -78,6 +109,7 @@ static void judge(ebb_packing *p) {
 static ebb_status run_stages(ebb_packing *p) {
     ebb_status status = ebb_packing_bound(p);
     if (status == EBB_OK) status = fill_skyline(p);
+    if (status == EBB_OK) status = join_rows(p);
     if (status == EBB_OK) status = place_lists(p);
     if (status == EBB_OK) status = ebb_packing_search(p);
     if (status == EBB_OK) status = improve_order(p);

@@ -145,6 +145,31 @@ EBB_CHECKED ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_p
 /* The skyline's packing, in time that goes forward or backward. Gaps stay unused. Not for fixed rows. */
 EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool backward,
                                         int64_t *offsets, int64_t *height);
+/* ---- joined rows ----------------------------------------------------------------------------- */
+
+typedef struct ebb_join_node {
+    uint32_t first, end; /* spans */
+    int64_t size;        /* bytes */
+    uint32_t a, b;       /* of a node that is not a row: b on top of a, or behind it in time */
+    bool stack;
+    bool undone; /* it was taken apart again */
+} ebb_join_node;
+
+typedef struct ebb_pack_join {
+    ebb_arena arena;
+    ebb_join_node *nodes;               /* the rows, then what is made of them */
+    uint32_t *pieces;                   /* nodes that are part of no other */
+    uint32_t n_rows, n_nodes, n_pieces; /* no pieces: nothing was joined */
+} ebb_pack_join;
+
+/* EBB_NO_MEMORY. deinit is safe after a failure. */
+EBB_CHECKED ebb_status ebb_pack_join_init(ebb_pack_join *join, ebb_env *env,
+                                          const ebb_pack_problem *problem);
+void ebb_pack_join_deinit(ebb_pack_join *join);
+/* The rows' offsets from those of the pieces. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_pack_join_spread(ebb_pack_join *join, const int64_t *of_pieces,
+                                            int64_t *offsets);
+
 /* Local search from a packing above the bound. offsets and height are replaced when it found a lower one.
  */
 EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,

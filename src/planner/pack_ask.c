@@ -30,22 +30,25 @@ static ebb_status ask(ebb_packing *p, ebb_fit_runner *runner, int64_t capacity, 
     return EBB_OK;
 }
 
+#define MOST_MISSES 4        /* one after the other, before more effort is worth more than a lower aim */
 #define FIRST_SHARE 20000000 /* work for the first questions: some hundredths of a second */
 
 /* Halves what lies between the heights that are too hard for this effort and the best. */
 static ebb_status lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_work) {
     int64_t hard = p->answer->lower_bound - 1, unit = runner->problem->unit;
     uint64_t work = 0, share = FIRST_SHARE < most_work ? FIRST_SHARE : most_work;
-    uint32_t k = 0;
+    uint32_t k = 0, n_misses = 0;
     bool first = true;
     ebb_status status = EBB_OK;
     while (status == EBB_OK && !ebb_packing_is_done(p) && work < most_work) {
         ebb_fit_verdict verdict = EBB_FIT_LIMIT;
         int64_t capacity = first ? hard + 1 : hard + (p->answer->height - hard) / 2;
         capacity = capacity / unit * unit;
-        if (capacity <= hard || capacity >= p->answer->height) {
-            if (p->answer->height - unit <= hard) { /* nothing is left between: try harder */
+        bool harder = n_misses >= MOST_MISSES && share < most_work / 8;
+        if (harder || capacity <= hard || capacity >= p->answer->height) {
+            if (harder || p->answer->height - unit <= hard) { /* nothing is left between: try harder */
                 if (share >= most_work) break;
+                n_misses = 0;
                 hard = p->answer->lower_bound - 1;
                 share *= 4;
                 first = true;
@@ -56,6 +59,7 @@ static ebb_status lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_wo
         first = false;
         status = ask(p, runner, capacity, share < most_work - work ? share : most_work - work, k++, &work,
                      &verdict);
+        n_misses = verdict == EBB_FIT_LIMIT ? n_misses + 1 : 0;
         if (verdict != EBB_FIT_FOUND) hard = capacity;
     }
     return status;

@@ -118,6 +118,53 @@ Test(pack_solve, rectangles_in_pieces_are_put_together_again_by_any_workers, .ti
     graphs_env_end(env);
 }
 
+/* Cut where some piece is large enough, in few enough steps that cuts meet. */
+static void cut_at_random(ebb_row *rows, int64_t *bottom, uint32_t n, uint32_t n_steps, int64_t alignment,
+                          ebb_rng *rng) {
+    uint32_t n_rows = 1;
+    rows[0] = (ebb_row){0, n_steps, (INT64_C(1) << 32) * alignment, alignment};
+    bottom[0] = 0;
+    while (n_rows < n) {
+        uint32_t i = ebb_rng_below(rng, n_rows);
+        ebb_row *row = &rows[i], *new = &rows[n_rows];
+        int64_t share = 25 + ebb_rng_below(rng, 50);
+        *new = *row;
+        bottom[n_rows] = bottom[i];
+        if (ebb_rng_below(rng, 2) == 0) {
+            if (row->upper - row->lower < 8) continue;
+            row->upper = new->lower = row->lower + (row->upper - row->lower) * share / 100;
+        } else {
+            if (row->size < 4096 * alignment) continue;
+            row->size = row->size / alignment * share / 100 * alignment + alignment * ebb_rng_below(rng, 7);
+            new->size -= row->size;
+            bottom[n_rows] += row->size;
+        }
+        n_rows++;
+    }
+}
+
+Test(pack_solve, rectangles_in_many_pieces_are_joined_again, .timeout = 120) {
+    enum { N = 20000 };
+    ebb_env *env = graphs_env();
+    ebb_rng rng;
+    ebb_rng_init(&rng, 17, 3);
+    ebb_row *rows = ebb_calloc(env, N, sizeof *rows);
+    int64_t *offsets = ebb_calloc(env, N, sizeof *offsets);
+    for (uint32_t c = 0; c < 6; c++) {
+        int64_t alignment = c % 2 == 0 ? 1 : 64;
+        ebb_pack_answer answer;
+        cut_at_random(rows, offsets, N, 20000000, alignment, &rng);
+        ebb_pack_job job = {.rows = rows, .n = N};
+        ebb_pack_options options = {.capacity = -1, .effort = 0, .n_workers = 1};
+        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_OK);
+        cr_assert(answer.proven && strcmp(answer.found_by, "join") == 0, "case %u: %lld over %lld by %s", c,
+                  (long long)answer.height, (long long)answer.lower_bound, answer.found_by);
+    }
+    ebb_cfree(env, rows, N, sizeof *rows);
+    ebb_cfree(env, offsets, N, sizeof *offsets);
+    graphs_env_end(env);
+}
+
 /* ---- questions one after the other ------------------------------------------------------------------- */
 
 typedef struct question_log {
