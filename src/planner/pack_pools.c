@@ -244,14 +244,15 @@ static ebb_status place_rows(pooling *p, const ebb_pack_problem *problem, const 
 static ebb_status try_lists(pooling *p, ebb_pack_answer *answer, bool *impossible) {
     ebb_pack_problem problem;
     pool_score best = {INT64_MAX, INT64_MAX};
-    int64_t height[EBB_PACK_MAX_POOLS];
+    int64_t height[EBB_PACK_MAX_POOLS] = {0};
     ebb_status status = ebb_pack_problem_init(&problem, p->env, p->job);
     for (uint32_t k = 0; k < 2 * EBB_N_PACK_ORDERS && status == EBB_OK; k++) {
         uint32_t *order = NULL;
         status = ebb_pack_sort(&problem.arena, &problem, (ebb_pack_order)(k / 2), &order);
         if (status == EBB_OK) status = place_rows(p, &problem, order, k % 2 == 1, height);
+        if (status != EBB_OK) break;
         pool_score score = score_of(p->pools, height);
-        if (status != EBB_OK || !is_better(score, best)) continue;
+        if (!is_better(score, best)) continue;
         best = score;
         memcpy(p->best, p->way, p->job->n * sizeof *p->best);
     }
