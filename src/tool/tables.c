@@ -85,7 +85,8 @@ const tool_command tool_commands[] = {
               "--fail-if.",
               tool_diff, "B"},
     [PACK] = {"pack", "ROWS", "give rows of a CSV file their offsets",
-              "Rows id,lower,upper,size (and alignment, gaps, offset where it is fixed) get offsets, so "
+              "Rows id,lower,upper,size (and alignment, gaps, may_overwrite, pool, offset where it is fixed) get\n"
+              "offsets, so "
               "that none "
               "that\n"
               "share a step share a byte: as low as can be, or, with --capacity, the first packing within. "
@@ -121,6 +122,8 @@ const tool_flag tool_flags[] = {
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
      "bytes that are to do: stop at the first packing within"},
+    {"pool", 0, TOOL_LIST, AT(pools), PK, "NAME=BYTES", 0, 0, NULL,
+     "a space of its own for some of the rows; without =BYTES as low as can be (repeatable)"},
     {"svg", 0, TOOL_TEXT, AT(svg), PK, "FILE", 0, 0, NULL, "draw the packing, address over time, to FILE"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},

@@ -39,7 +39,7 @@ typedef struct tool_args {
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
         *fail_if, *svg;
     const char *log, *search;
-    tool_list fits;
+    tool_list fits, pools;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t cap_bytes, capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed,
