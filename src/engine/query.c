@@ -39,13 +39,18 @@ static ebb_status query_way(query *q, const ebb_node *node, uint32_t way, ebb_al
                              .has_inputs = true,
                              .has_in_place = true,
                              .time_ns = facts.time_ns,
-                             .scratch_bytes = facts.scratch_bytes,
-                             .n_in_place = call.op->n_may_overwrite};
+                             .scratch_bytes = facts.scratch_bytes};
     ebb_arena *a = &q->draft->arena;
     out->name = node->op->n_ways ? ebb_arena_text(a, node->op->ways[way].name) : "";
     out->in = ebb_arena_copy(a, in, call.n_in, sizeof *in);
-    out->in_place = ebb_arena_copy(a, call.op->may_overwrite, call.op->n_may_overwrite, sizeof(ebb_pair));
-    return out->name && out->in && out->in_place ? EBB_OK : EBB_NO_MEMORY;
+    ebb_pair *in_place = EBB_NEW(a, ebb_pair, call.op->n_may_overwrite);
+    out->in_place = in_place;
+    if (!out->name || !out->in || !in_place) return EBB_NO_MEMORY;
+    for (uint32_t k = 0; k < call.op->n_may_overwrite; k++) {
+        if (call.op->may_overwrite[k].in < call.n_in)
+            in_place[out->n_in_place++] = call.op->may_overwrite[k];
+    }
+    return EBB_OK;
 }
 
 static ebb_status query_op(query *q, const ebb_node *node) {
