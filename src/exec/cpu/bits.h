@@ -11,6 +11,20 @@ CPU_INLINE unsigned cpu_bit_of(float y, float min, float max) {
     return ((unsigned)(y <= min) | (unsigned)(y >= max)) ^ 1U;
 }
 
+/* Eight bytes of 0 or 1, the first in memory first, as the bits of one: byte k is at 2^(8k), or at 2^(56 -
+ * 8k), and a factor with eight bits brings each of them to 2^(56 + k); no two products meet there or below.
+ */
+CPU_INLINE uint8_t cpu_bits_join(const uint8_t *pass) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    const uint64_t factor = UINT64_C(0x8040201008040201);
+#else
+    const uint64_t factor = UINT64_C(0x0102040810204080);
+#endif
+    uint64_t eight;
+    memcpy(&eight, pass, sizeof eight);
+    return (uint8_t)(eight * factor >> 56);
+}
+
 /* Elements [from, to): set where neither y <= min nor y >= max (a bound of NaN cuts nothing). from is a
  * multiple of 8; so is to, or what is left of its byte is 0. */
 CPU_INLINE void cpu_bits_make(const float *y, int64_t from, int64_t to, float min, float max,
@@ -19,12 +33,8 @@ CPU_INLINE void cpu_bits_make(const float *y, int64_t from, int64_t to, float mi
     for (; i + CPU_BITS_GROUP <= to; i += CPU_BITS_GROUP) {
         uint8_t pass[CPU_BITS_GROUP];
 #pragma omp simd
-        for (int64_t k = 0; k < CPU_BITS_GROUP; k++)
-            pass[k] = (uint8_t)(cpu_bit_of(y[i + k], min, max) << (k % 8));
-        for (int64_t b = 0; b < CPU_BITS_GROUP / 8; b++) {
-            const uint8_t *p = pass + 8 * b;
-            bits[i / 8 + b] = (uint8_t)(p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]);
-        }
+        for (int64_t k = 0; k < CPU_BITS_GROUP; k++) pass[k] = (uint8_t)cpu_bit_of(y[i + k], min, max);
+        for (int64_t b = 0; b < CPU_BITS_GROUP / 8; b++) bits[i / 8 + b] = cpu_bits_join(pass + 8 * b);
     }
     for (; i < to; i += 8) {
         unsigned byte = 0;
