@@ -24,8 +24,13 @@ ebb_status ebb_planner_pack(ebb_planner *p, const ebb_selection *selection, ebb_
                                 .alignment = p->alignment,
                                 .reuse = reuse,
                                 .n_workers = (uint32_t)o->sublinear.num_worker,
-                                .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1};
+                                .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1,
+                                .deadline_ns = p->deadline_ns};
     status = ebb_plan_make(p->env, &request, out);
+    /* Then the packer may have been stopped before it found one within the budget. */
+    if (status == EBB_OK && p->deadline_ns > 0 && request.budget_bytes >= 0 &&
+        (*out)->total_bytes > request.budget_bytes && ebb_clock_ns(p->env) >= p->deadline_ns)
+        p->hurried = true;
     ebb_pgraph_destroy(scheduled);
     return status;
 }

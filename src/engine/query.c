@@ -37,13 +37,17 @@ static ebb_status query_alternative(query *q, ebb_id node, ebb_alternative_call 
                              .has_inputs = true,
                              .has_in_place = true,
                              .time_ns = by->facts.time_ns,
-                             .scratch_bytes = by->facts.scratch_bytes,
-                             .n_in_place = op->n_may_overwrite};
+                             .scratch_bytes = by->facts.scratch_bytes};
     ebb_arena *a = &q->draft->arena;
     out->name = ebb_arena_text(a, ebb_alternative_name(q->graph, node, by, name));
     out->in = ebb_arena_copy(a, by->ids, by->call.n_in, sizeof *by->ids);
-    out->in_place = ebb_arena_copy(a, op->may_overwrite, op->n_may_overwrite, sizeof(ebb_pair));
-    return out->name && out->in && out->in_place ? EBB_OK : EBB_NO_MEMORY;
+    ebb_pair *in_place = EBB_NEW(a, ebb_pair, op->n_may_overwrite);
+    out->in_place = in_place;
+    if (!out->name || !out->in || !in_place) return EBB_NO_MEMORY;
+    for (uint32_t k = 0; k < op->n_may_overwrite; k++) {
+        if (op->may_overwrite[k].in < by->call.n_in) in_place[out->n_in_place++] = op->may_overwrite[k];
+    }
+    return EBB_OK;
 }
 
 /* All of them into q->found, the one that is listed first. */

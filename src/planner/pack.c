@@ -160,3 +160,33 @@ ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_wo
     if (status == EBB_OK) *height = answer.height;
     return status;
 }
+
+/* Of asking for a capacity: a row's share, and all rows together. */
+#define WITHIN_EFFORT_A_ROW 3000
+#define MAX_WITHIN_EFFORT   5000000
+
+ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
+                           int64_t capacity, uint64_t deadline_ns, int64_t *offsets, int64_t *height) {
+    ebb_status status = ebb_pack(env, rows, n, n_workers, offsets, height);
+    if (status != EBB_OK || capacity < 0 || *height <= capacity) return status;
+    const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
+    if (deadline_ns > 0 && now_ns >= deadline_ns) return EBB_OK;
+    const ebb_pack_job job = {.rows = rows, .n = n};
+    const ebb_pack_options options = {
+        .capacity = capacity,
+        .effort = ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT),
+        .seed = 1,
+        .time_limit_ns = deadline_ns > 0 ? deadline_ns - now_ns : 0,
+        .n_workers = n_workers};
+    ebb_pack_answer answer;
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    int64_t *trial = EBB_NEW(&arena, int64_t, n);
+    status = trial ? ebb_pack_solve(env, &job, &options, trial, &answer) : EBB_NO_MEMORY;
+    if (status == EBB_OK && answer.height < *height) {
+        memcpy(offsets, trial, n * sizeof *offsets);
+        *height = answer.height;
+    }
+    ebb_arena_deinit(&arena);
+    return status;
+}

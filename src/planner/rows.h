@@ -66,6 +66,12 @@ EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint
 /* The planner's stage: a small effort, no limit of time. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
+/* The same; and where that is higher than the capacity, the capacity is asked for with an effort that grows
+ * with the rows, some seconds at most, until the deadline on the env's clock (0: none). height is the
+ * lowest found, within the capacity or not. */
+EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
+                                       int64_t capacity, uint64_t deadline_ns, int64_t *offsets,
+                                       int64_t *height);
 
 /* ---- facts and checks -------------------------------------------------------------------------- */
 

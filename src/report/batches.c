@@ -66,16 +66,18 @@ static ebb_status read_rows(reader *x, const ebb_json *json, const char *key, bo
     return status;
 }
 
-/* Sizes of another model's plans would stand beside this one as if they were its own. */
+/* Sizes of another model's plans would stand beside this one as if they were its own. What an answer does not say (the
+ * format asks for none of it) is taken to be this plan's. */
 static ebb_status same_graph(const reader *x, const ebb_json *json) {
     const ebb_plan *plan = x->m->plan;
     ebb_env *env = x->m->env;
-    const char *graph = NULL, *backend = NULL;
-    int64_t n_threads = 0;
-    ebb_status status = ebb_json_text(env, json, x->path, "graph", NULL, &graph);
-    if (status == EBB_OK) status = ebb_json_text(env, json, x->path, "backend", NULL, &backend);
+    const char *graph = plan->graph->name, *backend = plan->backend;
+    int64_t n_threads = plan->n_threads;
+    bool present;
+    ebb_status status = ebb_json_text(env, json, x->path, "graph", &present, &graph);
+    if (status == EBB_OK) status = ebb_json_text(env, json, x->path, "backend", &present, &backend);
     if (status == EBB_OK)
-        status = ebb_json_i64(env, json, x->path, "n_threads", 0, UINT32_MAX, NULL, &n_threads);
+        status = ebb_json_i64(env, json, x->path, "n_threads", 0, UINT32_MAX, &present, &n_threads);
     if (status != EBB_OK) return status;
     if (strcmp(graph, plan->graph->name) == 0 && strcmp(backend, plan->backend) == 0 &&
         n_threads == plan->n_threads)

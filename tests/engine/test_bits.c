@@ -166,6 +166,7 @@ static uint32_t n_fused(const ebb_graph *graph) {
     uint32_t n = 0;
     for (ebb_id i = 0; i < graph->n_nodes; i++)
         n += graph->nodes[i].op == &ebb_op_bn_act || graph->nodes[i].op == &ebb_op_bn_add ||
+             graph->nodes[i].op == &ebb_op_bn_add_bits ||
              graph->nodes[i].op == &ebb_op_relu_mask_grad;
     return n;
 }

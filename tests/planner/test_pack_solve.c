@@ -165,6 +165,54 @@ Test(pack_solve, rectangles_in_many_pieces_are_joined_again, .timeout = 120) {
     graphs_env_end(env);
 }
 
+/* Half of them long and large, as activations are. */
+static void draw_rows(ebb_row *rows, uint32_t n, uint64_t seed) {
+    ebb_rng rng;
+    ebb_rng_init(&rng, seed, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const bool large = ebb_rng_below(&rng, 2) == 0;
+        const int64_t lower = ebb_rng_below(&rng, n), length = 1 + ebb_rng_below(&rng, large ? n / 2 : 9);
+        const int64_t size = large ? INT64_C(100) << ebb_rng_below(&rng, 3) : 1 + ebb_rng_below(&rng, 200);
+        rows[i] = (ebb_row){lower, lower + length, size, 1};
+    }
+}
+
+/* What the planner's stage leaves above a capacity is asked for at length; without one, below it, or when
+ * time is over, nothing is. */
+Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout = 300) {
+    enum { N = 300 };
+    static ebb_row rows[N];
+    static int64_t offsets[N], others[N];
+    ebb_env *env = graphs_env();
+    uint32_t n_above = 0, n_met = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        int64_t plain, height, bound;
+        draw_rows(rows, N, seed);
+        graphs_want(env, ebb_pack(env, rows, N, 1, offsets, &plain), EBB_OK);
+        graphs_want(env, ebb_rows_max_live(env, rows, N, &bound), EBB_OK);
+        const int64_t capacity = plain - ebb_max_i64((plain - bound) / 3, 1);
+        const struct {
+            int64_t capacity;
+            uint64_t deadline_ns;
+        } idle[] = {{-1, 0}, {plain, 0}, {capacity, 1}};
+        for (size_t k = 0; k < EBB_COUNT(idle); k++) {
+            graphs_want(
+                env,
+                ebb_pack_within(env, rows, N, 1, idle[k].capacity, idle[k].deadline_ns, others, &height),
+                EBB_OK);
+            cr_assert(height == plain && memcmp(others, offsets, sizeof offsets) == 0, "seed %llu: %zu",
+                      (unsigned long long)seed, k);
+        }
+        graphs_want(env, ebb_pack_within(env, rows, N, 1, capacity, 0, others, &height), EBB_OK);
+        cr_assert_leq(height, plain);
+        graphs_want(env, ebb_rows_check(env, rows, N, others, height), EBB_OK);
+        n_above += plain > bound;
+        n_met += height <= capacity;
+    }
+    cr_assert_gt(n_met, 0, "%u above, %u met", n_above, n_met);
+    graphs_env_end(env);
+}
+
 /* ---- questions one after the other ------------------------------------------------------------------- */
 
 typedef struct question_log {

@@ -5,6 +5,7 @@
     test_device.py EBB TWIN
 """
 import json
+import os
 import re
 import sys
 
@@ -12,7 +13,7 @@ import harness
 from tester import equal, holds, main, Skip
 
 MIB = 1 << 20
-TWIN = sys.argv[2]
+TWIN = os.path.abspath(sys.argv[2])
 ON_TWIN = {"EBB_CUDA_MODULE": TWIN}
 # As cuDNN writes it, of a device of 10 MiB.
 DEVICE = {"deviceName": "Small", "totalGlobalMem": 10 * MIB, "context_bytes": 2 * MIB, "deviceVer": 900}

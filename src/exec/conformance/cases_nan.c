@@ -15,6 +15,8 @@ static const ebb_op_case norm_act_grad[] = {
     {"[2,3,7,9] [3] [3] [3] [3] [3] [3] [2,3,7,9]", "clip=1 max=1"}};
 static const ebb_op_case norm_add_sums[] = {{"[3,7] [7] [7] [3,7] [3,7]", "relu=1"},
                                             {"[2,3,7,9] [3] [3] [2,3,7,9] [2,3,7,9]", "clip=1 max=1"}};
+static const ebb_op_case norm_bits_sums[] = {{"[3,7] [3,7] [7] [7] [3]", "relu=1"},
+                                             {"[2,3,7,9] [2,3,7,9] [3] [3] [48]", "clip=1 max=1"}};
 static const ebb_op_case attend[] = {{"[2,7,6]", "heads=2"}, {"[1,7,6]", "heads=1"}};
 static const ebb_op_case rows[] = {{"[7,3]", ""}, {"[1,33]", ""}};
 static const ebb_op_case max[] = {
@@ -32,6 +34,8 @@ const ebb_op_cases ebb_nan_cases[] = {
     {&ebb_op_clip_grad, "nu", 0, clip_grad, EBB_COUNT(clip_grad)},
     {&ebb_op_bn_act, "nuppu", 2e-6, norm_act, EBB_COUNT(norm_act)},
     {&ebb_op_bn_add, "nuppun", 2e-6, norm_add, EBB_COUNT(norm_add)},
+    {&ebb_op_bn_add_bits, "nuppun", 2e-6, norm_add, EBB_COUNT(norm_add)},
+    {&ebb_op_bn_add_bits_grad_sums, "nuupb", 5e-6, norm_bits_sums, EBB_COUNT(norm_bits_sums)},
     {&ebb_op_bn_act_grad, "nuppuuuu", 5e-6, norm_act_grad, EBB_COUNT(norm_act_grad)},
     {&ebb_op_bn_add_grad_sums, "uupnuu", 5e-6, norm_add_sums, EBB_COUNT(norm_add_sums)},
     {&ebb_op_softmax, "n", 5e-7, rows, EBB_COUNT(rows)},

@@ -67,6 +67,27 @@ static const ebb_op_case plus_sums[] = {
     {"[2,65,5,5] [65] [65] [2,65,5,5] [2,65,5,5] [2,65,5,5]", "relu=1"},
 };
 
+static const ebb_op_case plus_bits[] = {
+    {"[1,1,1,1] [1] [1] [1] [1] [1,1,1,1]", "relu=1"},
+    {"[1,3,7,7] [3] [3] [3] [3] [1,3,7,7]", "eps=0.001 clip=1 min=-0.5 max=0.25 batch=1"},
+    {"[33,7] [7] [7] [7] [7] [33,7]", "clip=1 min=-1 max=0.5"},
+    {"[3,33,5,1] [33] [33] [33] [33] [3,33,5,1]", "batch=1 relu=1"},
+    {"[7,16,9,9] [16] [16] [16] [16] [7,16,9,9]", "relu=1"},
+    {"[2,65,5,5] [65] [65] [65] [65] [2,65,5,5]", "relu=1"},
+};
+static const ebb_op_case plus_bits_sums[] = {
+    {"[1,1,1,1] [1,1,1,1] [1] [1] [1]", "relu=1"},
+    {"[1,3,7,7] [1,3,7,7] [3] [3] [19] [1,3,7,7]", "eps=0.001 clip=1 min=-0.5 max=0.25"},
+    {"[33,7] [33,7] [7] [7] [29] [33,7]", "relu=1"},
+    {"[3,33,5,1] [3,33,5,1] [33] [33] [62]", "relu=1"},
+    {"[7,16,9,9] [7,16,9,9] [16] [16] [1134]", "relu=1"},
+    {"[2,65,5,5] [2,65,5,5] [65] [65] [407] [2,65,5,5]", "relu=1"},
+    {"[3,8209] [3,8209] [8209] [8209] [3079]",
+     "relu=1"}, /* blocks of two rows: the second begins within a byte */
+};
+
+EBB_CASES(bn_add_bits, "dmvpud", 2e-6, plus_bits);
+EBB_CASES(bn_add_bits_grad_sums, "uuupbu", 5e-6, plus_bits_sums);
 EBB_CASES(bn_act, "dmvpu", 2e-6, act);
 EBB_CASES(bn_add, "dmvpud", 2e-6, plus);
 EBB_CASES(bn_act_grad_sums, "dmvpuu", 5e-6, act_sums);

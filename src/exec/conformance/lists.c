@@ -29,7 +29,7 @@ static const struct {
     {"matrix product", " linear linear_dgrad linear_wgrad matmul bias bias_grad "},
     {"batch norm",
      " bn_stats bn_apply bn_track bn_grad_sums bn_grad bn_act bn_add bn_act_grad_sums bn_act_grad "
-     "bn_add_grad_sums "},
+     "bn_add_grad_sums bn_add_bits bn_add_bits_grad_sums "},
     {"layer norm", " ln_stats ln_apply ln_grad_sums ln_grad "},
     {"activation", " relu relu_grad relu_mask relu_mask_grad clip clip_grad gelu gelu_grad "},
     {"elementwise", " add sub mul div rescale exp scale fill "},

@@ -1,4 +1,5 @@
 /* cuda/norm.c: launches of kernels/norm.h. */
+#include "exec/cuda/kernels/mask.h"
 #include "exec/cuda/kernels/norm.h"
 #include "exec/cuda/reduction.h"
 
@@ -42,6 +43,20 @@ static ebb_status bn_act_launch(ebb_backend *backend, const ebb_call *call, void
 
 const ebb_kernel_info ebb_cuda_bn_act = {.supports = cuda_channels_supports, .launch = bn_act_launch};
 const ebb_kernel_info ebb_cuda_bn_add = {.supports = cuda_channels_supports, .launch = bn_act_launch};
+
+/* The bits are of y as it was rounded: a sweep of their own behind it. */
+static ebb_status bn_add_bits_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                     uint64_t seed_key, const ebb_launch *launch) {
+    const ebb_status status = bn_act_launch(backend, call, state, seed_key, launch);
+    if (status != EBB_OK) return status;
+    const cuda_mask_bits_args args = {launch->out[0], launch->out[1], ebb_type_count(&call->out[0]),
+                                      cuda_bounds_of(call)};
+    return cuda_launch(backend, CUDA_KERNEL_mask_bits,
+                       cuda_blocks_of(args.n, (int64_t)8 * CUDA_MASK_THREADS), &args);
+}
+
+const ebb_kernel_info ebb_cuda_bn_add_bits = {.supports = cuda_channels_supports,
+                                              .launch = bn_add_bits_launch};
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
 

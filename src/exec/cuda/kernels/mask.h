@@ -1,21 +1,24 @@
-/* kernels/mask.h: relu's gradient by a bit for each element of y: a thread has 8 elements, one byte of
+/* kernels/mask.h: an activation's gradient by a bit for each element of y: a thread has 8 elements, one byte of
  * bits.
  *
- * Bytes moved an element: relu_mask 4 1/8, relu_mask_grad 8 1/8. */
+ *     kernel           of                                    bytes an element
+ *     mask_bits        relu_mask; bn_add_bits, behind its y  4 1/8
+ *     relu_mask_grad   relu_mask_grad                        8 1/8 */
 #ifndef EBB_EXEC_CUDA_KERNELS_MASK_H
 #define EBB_EXEC_CUDA_KERNELS_MASK_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/bounds.h"
 
 #define CUDA_MASK_THREADS 256 /* and bytes of a block */
 
-typedef struct cuda_relu_mask_args {
+typedef struct cuda_mask_bits_args {
     const float *y;
     uint8_t *bits;
     int64_t n;
-} cuda_relu_mask_args;
+    cuda_bounds bounds;
+} cuda_mask_bits_args;
 
-CUDA_BODY void cuda_relu_mask_body(const cuda_relu_mask_args *args, int64_t block, int32_t thread,
+CUDA_BODY void cuda_mask_bits_body(const cuda_mask_bits_args *args, int64_t block, int32_t thread,
                                    int32_t phase, void *shared) {
     const int64_t at = block * CUDA_MASK_THREADS + thread;
     uint32_t bits = 0;
@@ -24,8 +27,11 @@ CUDA_BODY void cuda_relu_mask_body(const cuda_relu_mask_args *args, int64_t bloc
     CUDA_UNROLL for (int half = 0; half < 2; half++) {
         const int64_t begin = 8 * at + 4 * half, left = args->n - begin;
         if (left <= 0) break;
-        const cuda_f32x4 y = cuda_load_some(args->y + begin, left); /* zeros behind the last: no bits */
-        CUDA_UNROLL for (int k = 0; k < 4; k++) bits |= y.v[k] <= 0 ? 0 : UINT32_C(1) << (4 * half + k);
+        const cuda_f32x4 y = cuda_load_some(args->y + begin, left);
+        CUDA_UNROLL for (int k = 0; k < 4; k++) {
+            const bool passes = k < left && !cuda_is_cut(args->bounds, y.v[k]);
+            bits |= passes ? UINT32_C(1) << (4 * half + k) : 0;
+        }
     }
     args->bits[at] = (uint8_t)bits;
 }

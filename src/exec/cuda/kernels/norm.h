@@ -13,23 +13,8 @@
 #ifndef EBB_EXEC_CUDA_KERNELS_NORM_H
 #define EBB_EXEC_CUDA_KERNELS_NORM_H
 
+#include "exec/cuda/kernels/bounds.h"
 #include "exec/cuda/kernels/lanes.h"
-
-/* What an activation cuts: NaN where there is no such bound, and then nothing compares. */
-typedef struct cuda_bounds {
-    float min, max;
-} cuda_bounds;
-
-/* It is asked what is cut, not what is kept: a NaN must show in the loss. */
-CUDA_BODY float cuda_bound(cuda_bounds b, float u) {
-    const float above = u < b.min ? b.min : u;
-    return above > b.max ? b.max : above;
-}
-
-/* The gradient that passes: u is the value before the bounds, or behind them. */
-CUDA_BODY float cuda_pass(cuda_bounds b, float u, float dy) {
-    return (u <= b.min) | (u >= b.max) ? 0 : dy;
-}
 
 typedef struct cuda_norm_args {
     cuda_lanes lanes;
