@@ -61,7 +61,7 @@ def build(check):
 def conformance(check):
     told = run_json([check.ebb, "doctor", "--full", "--device", check.device, "--json"], check.left(120), codes=(0, 1, 5))
     told["failing"] = [f"{line['op']}: {line['fault']}" for line in told["rows"] if line["faults"]]
-    told["worst_rows"] = sorted(((line["worst"] or float("inf"), line["op"]) for line in told["rows"]), reverse=True)[:8]
+    told["worst_rows"] = sorted(((line["worst"], line["op"]) for line in told["rows"] if line["worst"] is not None), reverse=True)[:8]
     told["n_faults"] = told.pop("faults")
     del told["rows"]
     if told["verdict"] != "holds":

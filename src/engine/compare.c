@@ -149,6 +149,7 @@ static ebb_options plain_options(const ebb_options *options, const char *device)
     o.costs = NULL;
     o.cache = NULL;
     o.check_finite = false;
+    o.poison = false; /* what is compared is dead in the end */
     o.log = NULL;
     return o;
 }
@@ -163,9 +164,12 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
                        const ebb_options *options, const ebb_compare_request *request,
                        ebb_compare_result *out) {
     const ebb_options mine = plain_options(options, options->device);
-    const ebb_options its = plain_options(options, request->other);
+    ebb_options its = plain_options(options, request->other);
     ebb_engine *device = NULL, *other = NULL;
     ebb_program *a = NULL, *b = NULL;
+    /* Of the device alone. */
+    its.tf32 = its.watch_memory = false;
+    its.cap_bytes = 0;
     *out = (ebb_compare_result){0};
     ebb_status status =
         open_side(env, model, dims, n_dims, &mine, &device, &out->device_bytes, &out->room_bytes);

@@ -85,7 +85,12 @@ ebb_status ebb_finite_look(void *ctx, uint32_t step) {
 }
 
 ebb_status ebb_finite_open(ebb_engine *engine) {
-    if (!engine->options.check_finite || engine->backend->api->host_memory) return EBB_OK;
+    const ebb_backend_api *api = engine->backend->api;
+    if (!engine->options.check_finite) return EBB_OK;
+    if (!api->computes)
+        return ebb_fail(engine->env, EBB_USAGE, "device %s computes nothing: there is no number to look at",
+                        api->name);
+    if (api->host_memory) return EBB_OK;
     engine->room = ebb_calloc(engine->env, ROOM_BYTES, 1);
     return engine->room ? EBB_OK : EBB_NO_MEMORY;
 }

@@ -175,11 +175,11 @@ static ebb_status add_all(measurer *m) {
 static ebb_status start_costs(measurer *m, const ebb_costs *before) {
     char machine[EBB_MACHINE_TEXT];
     const ebb_backend *backend = m->engine->backend;
-    ebb_machine_text(machine);
+    ebb_costs_machine(backend, machine);
     ebb_status status =
         ebb_costs_create(m->env, backend->api->name, backend->n_threads, machine, &m->costs);
     if (status != EBB_OK || !before) return status;
-    status = ebb_costs_check(m->env, before, backend->api->name, backend->n_threads);
+    status = ebb_costs_check(m->env, before, backend);
     if (status == EBB_OK && strcmp(before->machine, machine) != 0)
         status = ebb_fail(m->env, EBB_USAGE,
                           "the costs to add to are of \"%.60s\" and this machine is \"%.60s\": begin new "

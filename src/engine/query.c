@@ -148,7 +148,7 @@ static ebb_status mark_optional(ebb_pdraft *draft, const ebb_graph *graph) {
 static ebb_status query_origin(query *q) {
     ebb_pdraft *draft = q->draft;
     if (!q->costs) return EBB_OK;
-    ebb_status status = ebb_costs_check(q->env, q->costs, q->backend->api->name, q->backend->n_threads);
+    ebb_status status = ebb_costs_check(q->env, q->costs, q->backend);
     draft->costs.machine = ebb_arena_text(&draft->arena, q->costs->machine);
     draft->costs.id = ebb_arena_text(&draft->arena, q->costs->id);
     return status == EBB_OK && !(draft->costs.machine && draft->costs.id) ? EBB_NO_MEMORY : status;

@@ -109,11 +109,11 @@ ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *co
 
 /* What a budget leaves beside what is there in every plan; 0 or less: nothing. */
 static int64_t room_bytes(const ebb_tuner *t) {
-    int64_t standing = t->facts->fixed_bytes;
+    int64_t standing = t->facts->fixed_bytes; /* the baseline's sum fits */
     for (uint32_t v = 0; v < t->facts->n_values; v++)
         if (t->facts->values[v].producer == EBB_NONE && ebb_role_persistent(t->facts->values[v].role))
-            standing +=
-                ebb_align_up(t->facts->values[v].bytes, EBB_ALIGNMENT); /* the baseline's sum fits */
+            standing += ebb_align_up(t->facts->values[v].bytes,
+                                     t->backend ? t->backend->api->alignment : EBB_ALIGNMENT);
     return t->result->budget_bytes - standing;
 }
 

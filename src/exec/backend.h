@@ -98,6 +98,9 @@ typedef struct ebb_backend_api {
     void (*release)(ebb_backend *backend, ebb_kernel *kernel);
     ebb_status (*launch)(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch);
 
+    /* Whose times costs are of: a device of its own, and what else changes them. NULL: this machine's. */
+    void (*machine)(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
+
     /* One block of device memory, aligned; exactly `bytes` are asked for. */
     ebb_status (*block_alloc)(ebb_backend *backend, int64_t bytes, void **out);
     void (*block_free)(ebb_backend *backend, void *block, int64_t bytes);

@@ -114,13 +114,29 @@ ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped) {
 
 /* ---- ask ------------------------------------------------------------------------------------------- */
 
-ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const char *backend, uint32_t n_threads) {
-    if (strcmp(costs->backend, backend) == 0 && costs->n_threads == n_threads) return EBB_OK;
-    return ebb_fail(
-        env, EBB_USAGE,
-        "the costs are of device %.40s with %u threads, but the plan is for %s with %u: measure "
-        "them for these (`ebb bench`) or plan for those",
-        costs->backend, costs->n_threads, backend, n_threads);
+void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    if (backend->api->machine)
+        backend->api->machine(backend, text);
+    else
+        ebb_machine_text(text);
+}
+
+/* Costs of another host are taken: its processors differ in rates. Devices differ in more, and say who they are. */
+ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend) {
+    char machine[EBB_MACHINE_TEXT];
+    const char *name = backend->api->name;
+    if (strcmp(costs->backend, name) != 0 || costs->n_threads != backend->n_threads)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "the costs are of device %.40s with %u threads, but the plan is for %s with %u: measure "
+            "them for these (`ebb bench`) or plan for those",
+            costs->backend, costs->n_threads, name, backend->n_threads);
+    ebb_costs_machine(backend, machine);
+    if (!backend->api->machine || strcmp(costs->machine, machine) == 0) return EBB_OK;
+    return ebb_fail(env, EBB_USAGE,
+                    "the costs are of \"%.60s\", but the plan is for \"%.60s\": measure them there "
+                    "(`ebb bench`) or leave them out",
+                    costs->machine, machine);
 }
 
 static int to_row(const void *key, const void *row) {

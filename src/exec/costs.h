@@ -49,8 +49,9 @@ EBB_CHECKED ebb_status ebb_costs_add_line(ebb_costs *costs, const ebb_cost_line 
 EBB_CHECKED ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped);
 
 /* EBB_USAGE: the costs are of another backend or width. */
-EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const char *backend,
-                                       uint32_t n_threads);
+EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend);
+/* Whose times a backend's are: its device, or this machine. */
+void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
 
 /* What a row calls a call: as ebb_call_print has it, and " by <choice>" where the backend names its
  * choices. */

@@ -84,18 +84,19 @@ typedef struct ebb_run_options {
     void *on_step_ctx;
 } ebb_run_options;
 
-/* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
- * step by step (what libraries do once is done then), the second one is recorded, and it and later ones are
- * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
- * is always launched step by step. A launch that fails while it is recorded is the run's error, nothing of
- * that run is done, and later runs are launched step by step until the next bind. */
 /* For on_step: where a buffer lies (NULL: not bound), and the step once more. */
 void *ebb_exec_buffer(const ebb_exec *exec, ebb_id buffer, int64_t *bytes);
 EBB_CHECKED ebb_status ebb_exec_again(ebb_exec *exec, uint32_t step);
 /* Does a kernel run this step? Not those of views. */
 bool ebb_exec_runs(const ebb_exec *exec, uint32_t step);
 
-/* All steps. */
+/* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
+ * step by step (what libraries do once is done then), the second one is recorded, and it and later ones are
+ * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
+ * is always launched step by step. A launch that fails while it is recorded is the run's error, nothing of
+ * that run is done, and later runs are launched step by step until the next bind.
+ *
+ * All steps. */
 EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);
 /* Only the steps of one phase: they must be contiguous (a plan made with `phased`), else EBB_USAGE names
  * the step in the way. A recomputed step belongs to the phase of the steps around it. */

@@ -16,9 +16,11 @@ static bool path_beside(const char *file, char path[PATH_MAX]) {
     bool (*const me)(const char *, char[PATH_MAX]) = path_beside;
     memcpy(&here, &me, sizeof here);
     if (!dladdr(here, &self) || !self.dli_fname) return false;
+    /* A program that was found by PATH may be known by its bare name, which says nothing of its folder. */
     const char *slash = strrchr(self.dli_fname, '/');
-    const int folder = slash ? (int)(slash - self.dli_fname) : 0;
-    const int n = snprintf(path, PATH_MAX, "%.*s%s%s", folder, self.dli_fname, slash ? "/" : "./", file);
+    if (!slash) return false;
+    const int folder = (int)(slash - self.dli_fname);
+    const int n = snprintf(path, PATH_MAX, "%.*s/%s", folder, self.dli_fname, file);
     return n > 0 && n < PATH_MAX;
 }
 

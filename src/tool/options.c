@@ -124,6 +124,7 @@ ebb_status tool_reserve(tool *t) {
         return tool_fail(t, EBB_USAGE, "--reserve of %lld bytes leaves nothing of %lld: reserve less",
                          (long long)args->reserve_bytes, (long long)all);
     args->budget_bytes = all - args->reserve_bytes;
+    args->budget_text = NULL; /* says another number */
     return EBB_OK;
 }
 

@@ -39,7 +39,11 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     if (status == EBB_OK)
         status = device ? test_twin_products_open(env, device, &products)
                         : test_products_host_open(env, &products);
-    if (status == EBB_OK) return cuda_backend_create(env, test_description(), device, products, out);
+    if (status == EBB_OK) {
+        const ebb_status made = cuda_backend_create(env, test_description(), device, products, out);
+        if (made == EBB_OK) cuda_of(*out)->tf32 = options->tf32;
+        return made;
+    }
     if (device) device->api->close(device);
     return status;
 }

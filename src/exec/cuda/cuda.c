@@ -1,6 +1,8 @@
 /* cuda/cuda.c: the cuda backend's table of functions: facts, kernel objects, device memory, runs. */
 #include "exec/cuda/cuda.h"
 
+#include <stdio.h>
+
 /* NULL for composites and views: they have no kernel. */
 static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 #define EBB_COMPOSITE(name)
@@ -75,6 +77,11 @@ ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_bl
         return ebb_fail(backend->env, EBB_BAD_INPUT, "%lld blocks in one launch; a device takes %d",
                         (long long)n_blocks, INT32_MAX);
     return device->api->launch(device, kernel, n_blocks, args);
+}
+
+static void cuda_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    const cuda_backend *cuda = (const cuda_backend *)backend;
+    (void)snprintf(text, EBB_MACHINE_TEXT, "%s, %s", cuda->description.name, cuda->tf32 ? "TF32" : "f32");
 }
 
 /* ---- memory and runs ------------------------------------------------------------------------------ */
@@ -189,6 +196,7 @@ const ebb_backend_api ebb_backend_cuda = {
     .prepare = cuda_prepare,
     .release = ebb_kernel_release,
     .launch = ebb_kernel_launch,
+    .machine = cuda_machine,
     .block_alloc = cuda_block_alloc,
     .block_free = cuda_block_free,
     .copy_in = cuda_copy_in,

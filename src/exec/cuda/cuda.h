@@ -26,6 +26,7 @@ typedef struct cuda_backend {
     cuda_description description;
     cuda_device *device;     /* NULL: described only */
     cuda_products *products; /* owned, as the device is */
+    bool tf32;               /* of products; for the name of its times */
 } cuda_backend;
 
 static inline cuda_backend *cuda_of(ebb_backend *backend) {

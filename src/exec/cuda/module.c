@@ -40,6 +40,7 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     if (status != EBB_OK) return status;
     /* Products borrow the description from where it stays. */
     cuda_backend *cuda = cuda_of(backend);
+    cuda->tf32 = options->tf32;
     status = cuda_products_open(env, &cuda->description, device, options->tf32, &cuda->products);
     if (status != EBB_OK) {
         backend->api->destroy(backend);
