@@ -139,6 +139,7 @@ static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char
                        &(ebb_backend_options){.n_threads = 1,
                                               .which = which,
                                               .tf32 = options->tf32,
+                                              .free_engines = options->free_engines,
                                               .cap_bytes = options->cap_bytes,
                                               .watch_memory = options->watch_memory},
                        out);
@@ -162,9 +163,10 @@ ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backen
     if (ebb_device_is_file(options->device)) return open_cuda(env, options, options->device, out);
     const ebb_backend_api *api = ebb_backend_find(options->device);
     if (!api) return refuse_device(env, options);
-    if (options->tf32 || options->cap_bytes > 0 || options->watch_memory)
+    if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
         return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
                         options->tf32            ? "TF32"
+                        : options->free_engines  ? "engines to choose among"
                         : options->cap_bytes > 0 ? "memory of its own to cap"
                                                  : "memory of its own to watch");
     return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);

@@ -26,6 +26,7 @@ typedef struct ebb_backend_options {
      * of a file. NULL: the first. */
     const char *which;
     bool tf32; /* factors of products may be rounded to TF32 where that is faster */
+    bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations
      * that libraries make are counted, where that can be done. */

@@ -93,8 +93,8 @@ bool ebb_exec_runs(const ebb_exec *exec, uint32_t step);
 /* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
  * step by step (what libraries do once is done then), the second one is recorded, and it and later ones are
  * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
- * is always launched step by step. A launch that fails while it is recorded is the run's error, nothing of
- * that run is done, and later runs are launched step by step until the next bind.
+ * is always launched step by step. What cannot be recorded is told to
+ * the env's log as a warning, and that run and later ones are launched step by step until the next bind.
  *
  * All steps. */
 EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);

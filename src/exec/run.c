@@ -106,7 +106,7 @@ static ebb_status record(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_
         if (status != EBB_OK) {
             if (recording) api->record_free(exec->backend, recording);
             recording = NULL;
-            status = ebb_fail(exec->env, status, "%s (while it was recorded: the next run is not)", reason);
+            status = ebb_fail(exec->env, status, "%s", reason);
         } else {
             status = ended;
         }
@@ -122,9 +122,12 @@ static ebb_status run_tape(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint3
         if (tape && tape->state == EBB_TAPE_COLD && status == EBB_OK) tape->state = EBB_TAPE_WARM;
         return status;
     }
-    const ebb_status status =
-        tape->state == EBB_TAPE_WARM ? record(exec, tape, first, end, options) : EBB_OK;
-    return status == EBB_OK ? exec->backend->api->replay(exec->backend, tape->recording) : status;
+    if (tape->state == EBB_TAPE_WARM && record(exec, tape, first, end, options) != EBB_OK) {
+        ebb_log(exec->env, EBB_LOG_WARN, "%s: not recorded, its steps are launched one by one: %s",
+                exec->plan->graph->name, ebb_env_error(exec->env));
+        return run_steps(exec, first, end, options);
+    }
+    return exec->backend->api->replay(exec->backend, tape->recording);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------

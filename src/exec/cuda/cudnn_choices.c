@@ -146,7 +146,7 @@ static ebb_status choose_anew(dnn_memo *memo, choosing *c, const ebb_hash *hash,
     if (!c->offered) return EBB_NO_MEMORY;
     dnn_configs *offered = c->offered;
     dnn_set_init(&set, memo->env);
-    c->graph = dnn_conv_graph(&set, c->call);
+    c->graph = dnn_conv_graph(&set, c->call, NULL);
     ebb_status status = dnn_ok(&set) ? choose(c) : EBB_OK; /* what cuDNN does not take has no choice */
     if (set.no_memory || dnn_broken(&set))
         status = dnn_set_status(&set, EBB_UNAVAILABLE, "operation graph");

@@ -77,7 +77,7 @@ static cudnnBackendDescriptor_t geometry(dnn_set *set, const ebb_attr *attr) {
     return conv;
 }
 
-cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call) {
+cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, cudnnHandle_t handle) {
     const form *f = form_of(call);
     const float one = 1, zero = 0;
     cudnnBackendDescriptor_t conv = geometry(set, call->attr), operation = dnn_new(set, f->operation);
@@ -91,6 +91,7 @@ cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call) {
     dnn_put(set, operation, f->beta, CUDNN_TYPE_FLOAT, 1, &zero);
     dnn_finish(set, operation);
     cudnnBackendDescriptor_t graph = dnn_new(set, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    if (handle) dnn_put(set, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
     dnn_put_one(set, graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
     dnn_finish(set, graph);
     return graph;

@@ -62,7 +62,7 @@ cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
 /* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32, channels last. */
-cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call);
+cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, cudnnHandle_t handle);
 /* The launch's addresses of x, w and y, in that order. */
 void dnn_conv_pointers(const ebb_call *call, const ebb_launch *launch, void *at[3]);
 

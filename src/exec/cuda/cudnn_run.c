@@ -10,7 +10,7 @@ struct cuda_dnn {
     ebb_env *env;
     cuda_description description; /* a copy, without its text */
     cuda_device *device;          /* NULL: described only */
-    bool tf32;
+    bool tf32, free_engines;
     dnn_set described; /* owns properties */
     cudnnBackendDescriptor_t properties;
     dnn_memo memo;
@@ -19,8 +19,8 @@ struct cuda_dnn {
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device, bool tf32,
-                         cuda_dnn **out) {
+ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device,
+                         const cuda_products_options *options, cuda_dnn **out) {
     *out = NULL;
     if (cudnnGetVersion() < LEAST_VERSION)
         return ebb_fail(env, EBB_UNAVAILABLE,
@@ -31,7 +31,8 @@ ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda
     *dnn = (cuda_dnn){.env = env,
                       .description = *description,
                       .device = device,
-                      .tf32 = tf32 && description->tf32_flops_per_us > 0};
+                      .tf32 = options->tf32 && description->tf32_flops_per_us > 0,
+                      .free_engines = options->free_engines};
     dnn->description.properties = NULL;
     dnn_memo_init(&dnn->memo, env);
     dnn_set_init(&dnn->described, env);
@@ -75,22 +76,40 @@ static ebb_status make_handle(cuda_dnn *dnn) {
 
 /* ---- facts ---------------------------------------------------------------------------------------- */
 
-static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_choice **out) {
+/* Other engines sum in another order. So a call has one, whatever memory there is, unless plans may choose: the
+ * fastest whose scratch is not more than twice the operands that its step holds anyway (engines that convert layouts
+ * copy them); else the one with the least. */
+static uint32_t fixed_choice(const dnn_entry *entry, const ebb_call *call) {
+    int64_t most = ebb_type_bytes(&call->out[0]);
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        if (!ebb_add_i64(most, ebb_type_bytes(&call->in[i]), &most)) most = INT64_MAX;
+    }
+    uint32_t at = 0;
+    while (at + 1 < entry->n && entry->at[at].facts.scratch_bytes / 2 > most) at++;
+    return at;
+}
+
+/* *n: how many the call has. */
+static ebb_status find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_choice **out, uint32_t *n) {
     const dnn_entry *entry = NULL;
     const ebb_status status =
         dnn_choices_find(&dnn->memo, &dnn->description, dnn->properties, dnn->tf32, call, &entry);
     if (status != EBB_OK || !entry) return status;
-    if (call->choice >= entry->n)
+    *n = dnn->free_engines ? entry->n : 1;
+    if (call->choice >= *n)
         return ebb_fail(dnn->env, EBB_USAGE, "%s: choice %u of %u: plan for this device and cuDNN",
-                        call->op->name, call->choice, entry->n);
-    *out = &entry->at[call->choice];
+                        call->op->name, call->choice, *n);
+    *out = &entry->at[dnn->free_engines ? call->choice : fixed_choice(entry, call)];
     return EBB_OK;
 }
 
 ebb_status cuda_dnn_facts(cuda_dnn *dnn, const ebb_call *call, ebb_op_facts *out) {
     const dnn_choice *choice = NULL;
-    const ebb_status status = find_choice(dnn, call, &choice);
-    if (choice) *out = choice->facts;
+    uint32_t n = 1;
+    const ebb_status status = find_choice(dnn, call, &choice, &n);
+    if (!choice) return status;
+    *out = choice->facts;
+    out->n_choices = n;
     return status;
 }
 
@@ -115,18 +134,22 @@ typedef struct convolution {
     char name[24];
 } convolution;
 
-/* With the handle, as for any program; where cuDNN wants it from the device's description, as it was
- * planned. */
+/* With the handle, in the graph, too, as programs do for which that is not deprecated yet; where cuDNN wants it from
+ * the device's description, as it was planned. */
 static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice) {
-    c->graph = dnn_conv_graph(&c->set, &c->call);
-    c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, dnn->handle, NULL);
-    if (!c->plan && !c->set.no_memory) {
-        const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
-        ebb_log(dnn->env, EBB_LOG_INFO, "%s: %s: planned from the description of the device instead",
-                ebb_env_error(dnn->env), ebb_status_name(refused));
-        dnn_set_reset(&c->set);
-        c->graph = dnn_conv_graph(&c->set, &c->call);
-        c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, NULL, dnn->properties);
+    const struct {
+        cudnnHandle_t of_graph, of_plan;
+        cudnnBackendDescriptor_t device;
+    } tries[] = {{dnn->handle, dnn->handle, NULL}, {NULL, dnn->handle, NULL}, {NULL, NULL, dnn->properties}};
+    for (size_t k = 0; k < EBB_COUNT(tries) && !c->plan; k++) {
+        if (k > 0) {
+            const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
+            if (c->set.no_memory) return refused;
+            ebb_log(dnn->env, EBB_LOG_INFO, "%s: tried in another way", ebb_env_error(dnn->env));
+            dnn_set_reset(&c->set);
+        }
+        c->graph = dnn_conv_graph(&c->set, &c->call, tries[k].of_graph);
+        c->plan = dnn_config_plan(&c->set, c->graph, &choice->config, tries[k].of_plan, tries[k].device);
     }
     if (!c->plan) return dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);
     const int64_t bytes = dnn_plan_scratch(c->plan);
@@ -139,7 +162,8 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
 ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     const dnn_choice *choice = NULL;
     *out = NULL;
-    ebb_status status = find_choice(dnn, call, &choice);
+    uint32_t n;
+    ebb_status status = find_choice(dnn, call, &choice, &n);
     if (status == EBB_OK) status = make_handle(dnn);
     if (status != EBB_OK || !choice) return status;
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);

@@ -105,8 +105,7 @@ CUDA_BODY cuda_f32x4 cuda_load4(const float *p) {
 CUDA_BODY void cuda_share4(float *p, cuda_f32x4 x) {
     cuda_check4(p);
 #ifdef __CUDA_ARCH__
-    /* A plain assignment may become four stores. This is one, and otherwise the same. */
-    __stwb((float4 *)p, make_float4(x.v[0], x.v[1], x.v[2], x.v[3]));
+    *(float4 *)p = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
 #else
     p[0] = x.v[0], p[1] = x.v[1], p[2] = x.v[2], p[3] = x.v[3];
 #endif

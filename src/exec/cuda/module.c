@@ -41,7 +41,8 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     /* Products borrow the description from where it stays. */
     cuda_backend *cuda = cuda_of(backend);
     cuda->tf32 = options->tf32;
-    status = cuda_products_open(env, &cuda->description, device, options->tf32, &cuda->products);
+    const cuda_products_options how = {options->tf32, options->free_engines};
+    status = cuda_products_open(env, &cuda->description, device, &how, &cuda->products);
     if (status != EBB_OK) {
         backend->api->destroy(backend);
         return status;

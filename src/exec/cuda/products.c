@@ -79,15 +79,15 @@ static const cuda_products_api api = {.close = products_close,
                                       .launch = products_launch};
 
 ebb_status cuda_products_open(ebb_env *env, const cuda_description *description, cuda_device *device,
-                              bool tf32, cuda_products **out) {
+                              const cuda_products_options *options, cuda_products **out) {
     *out = NULL;
     products *p = ebb_calloc(env, 1, sizeof *p);
     if (!p) return EBB_NO_MEMORY;
     p->base = (cuda_products){&api, env};
     p->device = device;
     memcpy(p->device_name, description->name, sizeof p->device_name);
-    ebb_status status = cuda_dnn_open(env, description, device, tf32, &p->dnn);
-    if (status == EBB_OK) status = cuda_lt_open(env, description, device, tf32, &p->lt);
+    ebb_status status = cuda_dnn_open(env, description, device, options, &p->dnn);
+    if (status == EBB_OK) status = cuda_lt_open(env, description, device, options->tf32, &p->lt);
     if (status == EBB_OK)
         *out = &p->base;
     else

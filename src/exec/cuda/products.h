@@ -3,7 +3,7 @@
  *     products.c (with cudnn_*.c, cublaslt_*.c)   cuDNN's graph interface and cuBLASLt
  *     tests/cuda/products_host.c                  plain loops, for the host's device
  *
- * Only engines that give the same bits each time are ever offered. A call may have several choices
+ * Only engines that give the same bits each time are ever offered. With free_engines a call may have several choices
  * (engine, scratch, time), best time first; none of them is both slower and larger than another. Choice i
  * of a call is the same for the same library, description and precision, so a plan may name it.
  */
@@ -32,10 +32,15 @@ struct cuda_products { /* first member */
     ebb_env *env;
 };
 
-/* device NULL: by the description alone; prepare is then EBB_UNAVAILABLE. tf32: products of f32 may round
- * their factors to TF32 where that is faster. The description is read and not kept; the device is borrowed.
- */
+typedef struct cuda_products_options {
+    bool tf32;         /* products of f32 may round their factors to TF32 where that is faster */
+    bool free_engines; /* plans may choose among engines: their results differ in rounding. Else a call has one */
+} cuda_products_options;
+
+/* device NULL: by the description alone; prepare is then EBB_UNAVAILABLE. The description is read and not
+ * kept; the device is borrowed. */
 EBB_CHECKED ebb_status cuda_products_open(ebb_env *env, const cuda_description *description,
-                                          cuda_device *device, bool tf32, cuda_products **out);
+                                          cuda_device *device, const cuda_products_options *options,
+                                          cuda_products **out);
 
 #endif

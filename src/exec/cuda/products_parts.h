@@ -11,7 +11,7 @@
 
 typedef struct cuda_dnn cuda_dnn;
 EBB_CHECKED ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device,
-                                     bool tf32, cuda_dnn **out);
+                                     const cuda_products_options *options, cuda_dnn **out);
 void cuda_dnn_close(cuda_dnn *dnn); /* NULL is allowed, as below */
 /* EBB_BAD_INPUT: cuDNN has no plan for the call that gives the same bits each time. */
 ebb_status cuda_dnn_facts(cuda_dnn *dnn, const ebb_call *call, ebb_op_facts *out);

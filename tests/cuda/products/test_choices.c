@@ -61,7 +61,7 @@ static uint32_t check_anew(ebb_env *env, const ebb_call *call, const char *name,
     dnn_configs *configs = calloc(1, sizeof *configs);
     dnn_set set;
     dnn_set_init(&set, env);
-    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, call);
+    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, call, NULL);
     TEST_OK(env, dnn_set_status(&set, EBB_BAD_INPUT, name));
     TEST_OK(env, dnn_configs_find(env, graph, device, CUDNN_HEUR_MODE_A, true, configs));
     const size_t n_theirs = plans_of_heuristics(env, graph, device, theirs, DNN_MOST_CONFIGS);
@@ -192,7 +192,7 @@ static void miser_free(void *ctx, void *at, size_t bytes, size_t alignment) {
 
 static ebb_status ask_all(ebb_env *env, const cuda_description *description, const test_calls *calls) {
     cuda_products *products;
-    ebb_status status = cuda_products_open(env, description, NULL, true, &products);
+    ebb_status status = cuda_products_open(env, description, NULL, &(cuda_products_options){.tf32 = true, .free_engines = true}, &products);
     for (size_t i = 0; i < calls->calls.n && status == EBB_OK; i += calls->calls.n / 3) {
         ebb_op_facts facts;
         status = products->api->facts(products, &calls->calls.at[i], &facts);
@@ -248,6 +248,40 @@ Test(products, nothing_can_be_prepared_without_a_device) {
                            ebb_env_error(env));
     }
     test_device_close(env, &d);
+    test_calls_deinit(&calls);
+    test_env_close(env);
+}
+
+/* Other engines round in another order: without free_engines a call has one, which the budget cannot change, among
+ * those that there are and not the one with the most scratch wherever that is out of proportion. */
+Test(choices, without_free_engines_a_call_has_one) {
+    ebb_env *env = test_env_open();
+    test_calls calls;
+    test_device free;
+    cuda_products *fixed;
+    uint32_t n_several = 0;
+    test_calls_init(&calls, env);
+    test_calls_add(&calls, "resnet50", 64);
+    test_device_open(env, "h200.json", true, &free);
+    TEST_OK(env, cuda_products_open(env, &free.description, NULL, &(cuda_products_options){.tf32 = true}, &fixed));
+    for (size_t i = 0; i < calls.calls.n; i++) {
+        ebb_call call = calls.calls.at[i];
+        ebb_op_facts one, other = {.n_choices = 1};
+        bool among = false;
+        TEST_OK(env, fixed->api->facts(fixed, &call, &one));
+        cr_assert_eq(one.n_choices, 1, "%s", calls.texts.at[i]);
+        for (call.choice = 0; call.choice < other.n_choices; call.choice++) {
+            TEST_OK(env, free.products->api->facts(free.products, &call, &other));
+            among = among || (strcmp(one.choice, other.choice) == 0 && one.scratch_bytes == other.scratch_bytes);
+        }
+        cr_assert(among, "%s", calls.texts.at[i]);
+        n_several += other.n_choices > 1;
+        call.choice = 1;
+        cr_assert_eq(fixed->api->facts(fixed, &call, &one), test_is_convolution(&call) ? EBB_USAGE : EBB_OK);
+    }
+    cr_assert_gt(n_several, 10);
+    fixed->api->close(fixed);
+    test_device_close(env, &free);
     test_calls_deinit(&calls);
     test_env_close(env);
 }

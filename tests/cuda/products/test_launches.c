@@ -155,7 +155,8 @@ static void begin(setting *s) {
     test_calls_add(&s->calls, "resnet18", 4);
     TEST_OK(s->env, cuda_description_read(s->env, EBB_DEVICES_DIR "/h200.json", &s->description));
     s->device = (cuda_device){.env = s->env, .stream = &s->device};
-    TEST_OK(s->env, cuda_products_open(s->env, &s->description, &s->device, true, &s->products));
+    TEST_OK(s->env, cuda_products_open(s->env, &s->description, &s->device,
+                                       &(cuda_products_options){true, true}, &s->products));
 }
 
 static void end(setting *s) {
