@@ -262,8 +262,8 @@ Test(choices, without_free_engines_a_call_has_one) {
     uint32_t n_several = 0;
     test_calls_init(&calls, env);
     test_calls_add(&calls, "resnet50", 64);
-    test_device_open(env, "h200.json", true, &free);
-    TEST_OK(env, cuda_products_open(env, &free.description, NULL, &(cuda_products_options){.tf32 = true}, &fixed));
+    test_device_open(env, "h200.json", false, &free);
+    TEST_OK(env, cuda_products_open(env, &free.description, NULL, &(cuda_products_options){0}, &fixed));
     for (size_t i = 0; i < calls.calls.n; i++) {
         ebb_call call = calls.calls.at[i];
         ebb_op_facts one, other = {.n_choices = 1};
