@@ -32,6 +32,8 @@ static ebb_status ask(ebb_packing *p, ebb_fit_runner *runner, int64_t capacity, 
 
 #define MOST_MISSES 4        /* one after the other, before more effort is worth more than a lower aim */
 #define FIRST_SHARE 20000000 /* work for the first questions: some hundredths of a second */
+/* For one question of a height that somebody wants, or the lowest there may be: what is not hard is told by then. */
+#define WANTED_SHARE 400000000
 
 /* Halves what lies between the heights that are too hard for this effort and the best. */
 static ebb_status lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_work) {
@@ -56,8 +58,11 @@ static ebb_status lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_wo
             }
             capacity = p->answer->height - unit;
         }
+        /* The lowest of all is worth an eighth of the effort. */
+        uint64_t wanted = most_work / 8 < WANTED_SHARE ? most_work / 8 : WANTED_SHARE;
+        uint64_t most = k == 0 && wanted > share ? wanted : share;
         first = false;
-        status = ask(p, runner, capacity, share < most_work - work ? share : most_work - work, k++, &work,
+        status = ask(p, runner, capacity, most < most_work - work ? most : most_work - work, k++, &work,
                      &verdict);
         n_misses = verdict == EBB_FIT_LIMIT ? n_misses + 1 : 0;
         if (verdict != EBB_FIT_FOUND) hard = capacity;
@@ -65,13 +70,11 @@ static ebb_status lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_wo
     return status;
 }
 
-#define CAPACITY_SHARE 400000000 /* work for the first question: what is not hard is told by then */
-
 /* The capacity, and from time to time less: what has less room goes wrong sooner, and a packing that is
  * there is sometimes found sooner, too. */
 static ebb_status fit_capacity(ebb_packing *p, ebb_fit_runner *runner, uint64_t most_work) {
     int64_t capacity = p->options->capacity, unit = runner->problem->unit;
-    uint64_t work = 0, share = CAPACITY_SHARE;
+    uint64_t work = 0, share = WANTED_SHARE;
     ebb_status status = EBB_OK;
     for (uint32_t k = 0; status == EBB_OK && work < most_work && !ebb_packing_is_done(p); k++) {
         ebb_fit_verdict verdict;
