@@ -205,8 +205,11 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
 #endif
-    check_backend(&s, "cuda", phased, &digest, n);
-    check_unfused(&s, "cuda", phased, digest);
+    /* Its bodies are run thread by thread: a quarter of the graphs take as long as all of the others' do. */
+    if (seed / 4 % 4 == 1) {
+        check_backend(&s, "cuda", phased, &digest, n);
+        check_unfused(&s, "cuda", phased, digest);
+    }
     ebb_graph_destroy(s.graph);
     cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
               ebb_env_allocated_bytes(env));
