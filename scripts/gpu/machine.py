@@ -1,6 +1,8 @@
 """What the machine has: a GPU, a toolkit, tools to build with; and commands run within a time limit."""
+import contextlib
 import ctypes
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -13,7 +15,44 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Failed(Exception):
-    """A part cannot go on: one line of why."""
+    """Something cannot go on: one line of why."""
+
+
+class NoTime(Failed):
+    """Nor would it at a second try."""
+
+
+@contextlib.contextmanager
+def collect(found, what):
+    """What fails of a part does not stop the rest of it."""
+    try:
+        yield
+    except (Failed, OSError, ValueError, LookupError, TypeError) as fault:
+        found.setdefault("faults", []).append(f"{what}: {fault if isinstance(fault, Failed) else f'{type(fault).__name__}: {fault}'}")
+
+
+def plain(value):
+    """The same with words for numbers that JSON does not have: nan, inf."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def architecture(device):
+    """"90" of a device of compute capability 9.0, asked of the driver; None where it does not tell."""
+    ordinal = int(device.partition(":")[2] or 0)
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    ask = driver.cuDeviceGetAttribute  # 75, 76: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
+    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), ordinal) or ask(ctypes.byref(major), 75, handle) or \
+            ask(ctypes.byref(minor), 76, handle):
+        return None
+    return f"{major.value}{minor.value}"
 
 
 def n_gpus():
@@ -50,7 +89,7 @@ def run_json(command, limit_s, codes=(0,), env=None):
     """The document that a command prints."""
     code, out, err = run(command, limit_s, env)
     if code is None:
-        raise Failed(f"ran longer than {limit_s:.0f} s: {' '.join(map(str, command[:6]))} ...")
+        raise NoTime(f"ran longer than {limit_s:.0f} s: {' '.join(map(str, command[:6]))} ...; it said last: {last_line(err) or 'nothing'}")
     if code not in codes or not out.strip():
         raise Failed(f"exit code {code}: {last_line(err)}")
     return json.loads(out)
@@ -91,8 +130,8 @@ def builders():
     return meson, shutil.which("ninja") or shutil.which("ninja-build")
 
 
-def facts():
-    """Driver, device and commit, as far as the machine tells."""
+def facts(commit):
+    """Driver, device and commit (the given one of a copy without its history), as far as the machine tells."""
     found = {"date": time.strftime("%Y-%m-%d %H:%M:%S %z"), "python": sys.version.split()[0], "n_cpus": os.cpu_count()}
     if shutil.which("nvidia-smi"):
         names = "name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit,compute_cap"
@@ -107,4 +146,6 @@ def facts():
         if code == 0:
             lines = out.decode().splitlines()
             found[key] = bool(lines) if key == "changed" else lines[0]
+    if commit:
+        found["commit"] = commit
     return found

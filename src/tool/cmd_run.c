@@ -282,6 +282,7 @@ ebb_status tool_run(tool *t) {
     status = open_session(&s, model, &options);
     if (status == EBB_OK) status = run_steps(&s);
     if (status == EBB_OK) tool_note_effort(t, &options);
+    inputs_drop(&s.in);
     if (s.engine != NULL) ebb_engine_destroy(s.engine);
     ebb_model_destroy(model);
     return status;

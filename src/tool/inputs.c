@@ -97,7 +97,18 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     }
 }
 
-static ebb_status feed(tool *t, ebb_program *program, const char *name) {
+/* The bytes of an input that the device has no host bytes of: made once, the same for every step. */
+static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
+    const size_t bytes = (size_t)info->bytes;
+    if (*held != NULL) return EBB_OK;
+    *held = malloc(bytes);
+    if (*held == NULL)
+        return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
+    fill(info, *held, bytes);
+    return EBB_OK;
+}
+
+static ebb_status feed(tool *t, ebb_program *program, const char *name, void **held) {
     ebb_tensor_info info;
     void *data = NULL;
     size_t bytes = 0;
@@ -107,17 +118,20 @@ static ebb_status feed(tool *t, ebb_program *program, const char *name) {
         fill(&info, data, bytes);
         return EBB_OK;
     }
-    bytes = (size_t)info.bytes;
-    data = malloc(bytes);
-    if (data == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", name, bytes);
-    fill(&info, data, bytes);
-    status = ebb_feed(program, name, data, bytes);
-    free(data);
+    status = make(t, &info, held);
+    return status == EBB_OK ? ebb_feed(program, name, *held, (size_t)info.bytes) : status;
+}
+
+ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++)
+        status = feed(t, program, in->name[i], &in->held[i]);
     return status;
 }
 
-ebb_status inputs_feed(tool *t, const inputs *in, ebb_program *program) {
-    ebb_status status = EBB_OK;
-    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++) status = feed(t, program, in->name[i]);
-    return status;
+void inputs_drop(inputs *in) {
+    for (uint32_t i = 0; i < INPUTS_MAX; i++) {
+        free(in->held[i]);
+        in->held[i] = NULL;
+    }
 }

@@ -12,17 +12,20 @@ import sys
 from tester import Skip, equal, holds, main
 
 SCRIPT = pathlib.Path(sys.argv[2]) / "scripts/gpu-check"
-PARTS = ["conformance", "bits", "capped", "table", "questions", "compare", "pytorch", "costs", "kinds", "sanitizer"]
+PARTS = ["conformance", "bits", "capped", "pytorch", "table", "questions", "compare", "costs", "kinds", "sanitizer"]
 
 
 def check(t, *args, ebb=None):
-    """(exit code, stdout, stderr, record or None) of a dry run."""
-    device = next(d["name"] for d in t.json("doctor")["devices"] if d["available"] and d["name"] in ("cpu", "ref"))
-    record = t.folder / "record.json"
-    command = [sys.executable, SCRIPT, "--dry", "--ebb", ebb or t.ebb, "--device", device, "--build", t.folder / "build", "-o", record, *args]
+    """(exit code, stdout, stderr, record or None) of a dry run, which finds its device itself."""
+    record = t.folder / "out/record.json"
+    command = [sys.executable, SCRIPT, "--dry", "--ebb", ebb or t.ebb, "--build", t.folder / "build", "-o", record, *args]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=280, check=False,
                           env={**os.environ, "OMP_WAIT_POLICY": "passive"})
-    return done.returncode, done.stdout.decode(), done.stderr.decode(), json.loads(record.read_text()) if record.exists() else None
+    return done.returncode, done.stdout.decode(), done.stderr.decode(), json.loads(record.read_text(), parse_constant=refuse) if record.exists() else None
+
+
+def refuse(word):
+    raise AssertionError(f"{word} is no JSON")
 
 
 def wrapped(t, lines):
@@ -58,6 +61,81 @@ def other_bits_are_found_and_stop_no_other_part(t):
     equal(code, 1, out)
     holds("different bits" in record["parts"]["bits"]["why"], record["parts"]["bits"])
     equal([record["parts"][name]["status"] for name in ("bits", "kinds")], ["failed", "ok"])
+    equal({len(told["losses"]) for told in record["parts"]["bits"]["hashes"].values()}, {3}, "losses")
+    equal(record["parts"]["bits"]["choices"], {}, "ops whose choice differs")
+
+
+def what_was_found_before_a_fault_is_kept(t):
+    lines = ("if told and 'params_hash' in told and '--budget' in sys.argv: sys.exit('no more')\n"
+             "if told and 'steps' in told and told['steps']: told['steps'][-1]['loss'] = float('nan')")
+    code, _, _, record = check(t, "--parts", "bits,table", "--commit", "abc", ebb=wrapped(t, lines))
+    equal((code, record["machine"]["commit"]), (1, "abc"))
+    bits = record["parts"]["bits"]
+    equal((sorted(bits["hashes"]), bits["why"]), (["in place", "once more"], "recomputed: exit code 1: no more"))
+    equal(bits["hashes"]["in place"]["losses"][-1], "nan", "a loss that is no number")
+    equal(len(record["parts"]["table"]["rows"]), 4)
+
+
+def a_dry_run_takes_ref_where_there_is_no_cpu(t):
+    lines = "if told and 'devices' in told:\n    for one in told['devices']: one['available'] = one['name'] == 'ref'"
+    code, _, _, record = check(t, "--parts", "kinds", ebb=wrapped(t, lines))
+    equal((code, record["device"]), (0, "ref"), record["parts"])
+
+
+FAKE_TORCH = """
+import json, sys
+if sys.argv[1] == "-c": sys.exit(0)
+print("of no use", file=sys.stderr)
+print(json.dumps({"torch": "0"}), flush=True)
+for i, line in enumerate(sys.stdin):
+    if i == FAILS_AT: sys.exit("it is too large")
+    print(json.dumps({"ns": [2000000] * int(line), "peak_bytes": 7}), flush=True)
+"""
+
+
+def pytorch_is_measured_beside(t, fails_at=9):
+    python = t.folder / "python"
+    python.write_text(f"#!{sys.executable}\n" + FAKE_TORCH.replace("FAILS_AT", str(fails_at)))
+    python.chmod(0o755)
+    code, _, _, record = check(t, "--parts", "pytorch", "--python", python)
+    part = record["parts"]["pytorch"]
+    if fails_at == 9:
+        equal((code, part["rows"]["eager"]["img_per_s"], part["rows"]["eager"]["steps"]), (0, 1000.0, 4), part)
+        equal(part["times_best"], round(part["rows"]["ebb"]["img_per_s"] / 1000, 3))
+    return code, part
+
+
+def a_worker_that_ends_is_told_with_its_log_and_asked_no_more(t):
+    code, part = pytorch_is_measured_beside(t, fails_at=0)
+    equal((code, part["rows"]), (1, {}), part)
+    log = t.folder / "out/torch-eager.log"
+    equal(part["why"], f"eager: it ended: it is too large ({log})")
+    holds("of no use" in log.read_text(), log)
+
+
+def within_the_cap_it_tries_more_reserve_and_no_watch(t):
+    """The attempts of one batch on a device: CUPTI is missing, 256 MiB are too few."""
+    sys.path.insert(0, str(SCRIPT.parent / "gpu"))
+    import machine
+    import parts
+
+    class Check:
+        dry, effort, asked = False, 9, []
+
+        def model(self, batch):
+            return [batch]
+
+        def run(self, _, flags):
+            self.asked.append((flags[1], "--watch-memory" in flags))
+            if self.asked[-1][1] or flags[1] == parts.CAP_BYTES - 256 * parts.MIB:
+                raise machine.Failed("no")
+            return {"steps": [{"ns": 5}], "planned_bytes": 1, "allocated_bytes": 1, "predicted_step_ns": 1}
+
+    found, one = {}, Check()
+    told = parts.capped_run(one, 500, None, [], found)
+    equal((told["reserve_bytes"], len(told["failed_before"])), (512 * parts.MIB, 3), told)
+    equal([watch for _, watch in one.asked], [True, False, True, False])
+    holds("watch_fault" in found, found)
 
 
 def a_kernel_that_does_not_hold_is_named(t):
@@ -93,6 +171,11 @@ def without_a_gpu_it_says_so_in_one_line(t):
 TESTS = [
     every_part_runs_without_a_gpu,
     other_bits_are_found_and_stop_no_other_part,
+    what_was_found_before_a_fault_is_kept,
+    a_dry_run_takes_ref_where_there_is_no_cpu,
+    pytorch_is_measured_beside,
+    a_worker_that_ends_is_told_with_its_log_and_asked_no_more,
+    within_the_cap_it_tries_more_reserve_and_no_watch,
     a_kernel_that_does_not_hold_is_named,
     bytes_that_were_not_planned_are_found,
     its_own_clock_ends_it,
