@@ -56,12 +56,13 @@ typedef struct ebb_options {
     /* "cpu" (default), "ref", "shadow"; "cuda" or "cuda:1", a device of NVIDIA's; or a description of one
      * (a file: its name has a / or ends in .json), for which plans are made but not run. */
     const char *device;
-    /* Of cuda. tf32: products may round their factors to TF32 where that is faster. free_engines: the planner may choose
-     * among cuDNN's engines by their time and scratch: plans of several budgets then differ in rounding; without it a
-     * convolution has one engine whatever the budget, and results are the same to the bit. no_record: each step is
-     * launched, never recorded as a graph and replayed; changes no bit. cap_bytes > 0: all of the device's
-     * free memory but so many bytes is taken first, so that whatever goes beyond them fails; the driver's
-     * context is not counted. watch_memory: allocations of libraries are counted (CUPTI). */
+    /* Of cuda. tf32: products may round their factors to TF32 where that is faster. free_engines: the
+     * planner may choose among cuDNN's engines by their time and scratch: plans of several budgets then
+     * differ in rounding; without it a convolution has one engine whatever the budget, and results are the
+     * same to the bit. no_record: each step is launched, never recorded as a graph and replayed; changes no
+     * bit. cap_bytes > 0: all of the device's free memory but so many bytes is taken first, so that
+     * whatever goes beyond them fails; the driver's context is not counted. watch_memory: allocations of
+     * libraries are counted (CUPTI). */
     bool tf32, free_engines, no_record, watch_memory;
     int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */
@@ -84,10 +85,10 @@ typedef struct ebb_options {
     bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
                        * neither changes a bit of a result */
     bool poison;      /* debug: dead bytes are overwritten with 0xFF */
-    bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is not
-                        * finite ends with EBB_VIOLATION and its name. A read of all results, and on a
+    bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is
+                        * not finite ends with EBB_VIOLATION and its name. A read of all results, and on a
                         * device a copy of them: a step takes a multiple of its time */
-    bool verify;      /* every pass's result and the plan are checked again */
+    bool verify;       /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are

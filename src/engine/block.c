@@ -106,8 +106,8 @@ static void hold_block(ebb_engine *engine, void *block, int64_t bytes, int64_t p
 }
 
 /* A device without room for two blocks: the parameters wait in host memory while one makes way for the
- * other. When there is no room for the new one either, the old one is made again, with them in it; when that
- * fails, too, they are lost, and the engine compiles nothing any more. */
+ * other. When there is no room for the new one either, the old one is made again, with them in it; when
+ * that fails, too, they are lost, and the engine compiles nothing any more. */
 static ebb_status swap_block(ebb_engine *engine, const ebb_plan *plan, int64_t need, char *parameters) {
     const ebb_backend_api *api = engine->backend->api;
     const int64_t kept = engine->persistent_bytes, old = engine->block_bytes;

@@ -59,8 +59,9 @@ uint32_t ebb_options_threads(const ebb_options *options);
 uint64_t ebb_options_search_seed(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */
 uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
-/* What conformance and comparisons allow products (exec/conformance.h): with TF32 each factor is rounded to 11 bits, so
- * that a product is off by 2^-10 of itself at most, and sums whose terms cancel by a little more; else 0. */
+/* What conformance and comparisons allow products (exec/conformance.h): with TF32 each factor is rounded to
+ * 11 bits, so that a product is off by 2^-10 of itself at most, and sums whose terms cancel by a little
+ * more; else 0. */
 double ebb_product_tolerance(const ebb_options *options);
 /* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */
 EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out);

@@ -25,7 +25,7 @@ typedef struct ebb_backend_options {
     /* Of backends that have several devices: which one, "0", "1", ...; or a device's description, the path
      * of a file. NULL: the first. */
     const char *which;
-    bool tf32; /* factors of products may be rounded to TF32 where that is faster */
+    bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations

@@ -121,7 +121,8 @@ void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) 
         ebb_machine_text(text);
 }
 
-/* Costs of another host are taken: its processors differ in rates. Devices differ in more, and say who they are. */
+/* Costs of another host are taken: its processors differ in rates. Devices differ in more, and say who they
+ * are. */
 ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend) {
     char machine[EBB_MACHINE_TEXT];
     const char *name = backend->api->name;

@@ -13,8 +13,8 @@ typedef struct ebb_kernel_info {
     ebb_status (*supports)(ebb_backend *backend, const ebb_call *call);
     /* Scratch bytes for this call at the backend's n_threads. NULL: none. */
     ebb_status (*scratch)(ebb_backend *backend, const ebb_call *call, int64_t *bytes);
-    /* For kernels with several implementations: all facts of call->choice, in place of the backend's cost and of
-     * scratch. NULL: one implementation. */
+    /* For kernels with several implementations: all facts of call->choice, in place of the backend's cost
+     * and of scratch. NULL: one implementation. */
     ebb_status (*facts)(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out);
     /* Whatever launch should not do twice: stored in *state, freed by release. NULL: nothing. */
     ebb_status (*prepare)(ebb_backend *backend, const ebb_call *call, void **state);
@@ -32,8 +32,8 @@ struct ebb_kernel {
     size_t bytes;
 };
 
-/* The kernel of this call in a backend's table, indexed by opcode. EBB_BAD_INPUT: there is none, the call has
- * f64 operands, or the kernel does not support it. */
+/* The kernel of this call in a backend's table, indexed by opcode. EBB_BAD_INPUT: there is none, the call
+ * has f64 operands, or the kernel does not support it. */
 EBB_CHECKED ebb_status ebb_kernel_find(ebb_backend *backend, const ebb_kernel_info *const table[EBB_N_OPS],
                                        const ebb_call *call, const ebb_kernel_info **out);
 /* What a backend's prepare, release and launch are. */

@@ -86,8 +86,8 @@ void ebb_tapes_clear(ebb_exec *exec) {
 
 /* The tape that this run goes by, or NULL: step by step. */
 static ebb_tape *tape_of(ebb_exec *exec, uint32_t tape, const ebb_run_options *options) {
-    const bool by_tape = exec->backend->api->record_begin && !exec->no_record && !options->step_ns &&
-                         !options->on_step;
+    const bool by_tape =
+        exec->backend->api->record_begin && !exec->no_record && !options->step_ns && !options->on_step;
     return by_tape ? &exec->tapes[tape] : NULL;
 }
 

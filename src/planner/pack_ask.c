@@ -30,9 +30,10 @@ static ebb_status ask(ebb_packing *p, ebb_fit_runner *runner, int64_t capacity, 
     return EBB_OK;
 }
 
-#define MOST_MISSES 4        /* one after the other, before more effort is worth more than a lower aim */
-#define FIRST_SHARE 20000000 /* work for the first questions: some hundredths of a second */
-/* For one question of a height that somebody wants, or the lowest there may be: what is not hard is told by then. */
+#define MOST_MISSES  4        /* one after the other, before more effort is worth more than a lower aim */
+#define FIRST_SHARE  20000000 /* work for the first questions: some hundredths of a second */
+/* For one question of a height that somebody wants, or the lowest there may be: what is not hard is told by
+ * then. */
 #define WANTED_SHARE 400000000
 
 /* Halves what lies between the heights that are too hard for this effort and the best. */

@@ -85,7 +85,8 @@ const tool_command tool_commands[] = {
               "--fail-if.",
               tool_diff, "B"},
     [PACK] = {"pack", "ROWS", "give rows of a CSV file their offsets",
-              "Rows id,lower,upper,size (and alignment, gaps, may_overwrite, pool, offset where it is fixed) get\n"
+              "Rows id,lower,upper,size (and alignment, gaps, may_overwrite, pool, offset where it is "
+              "fixed) get\n"
               "offsets, so "
               "that none "
               "that\n"
@@ -179,7 +180,8 @@ const tool_flag tool_flags[] = {
     {"tf32", 0, TOOL_SWITCH, AT(tf32), MODELS | D, NULL, 0, 0, NULL,
      "cuda: products may round their factors to TF32"},
     {"free-engines", 0, TOOL_SWITCH, AT(free_engines), MODELS, NULL, 0, 0, NULL,
-     "cuda: the planner may choose among cuDNN's engines; results then differ in rounding from plan to plan"},
+     "cuda: the planner may choose among cuDNN's engines; results then differ in rounding from plan to "
+     "plan"},
     {"no-graph", 0, TOOL_SWITCH, AT(no_graph), R | B, NULL, 0, 0, NULL,
      "cuda: launch every step, record none"},
     {"cap", 0, TOOL_BYTES, AT(cap_bytes), R | B, "BYTES", 1, INT64_MAX, NULL,

@@ -60,8 +60,8 @@ static void fill_sum(const ways_table *t, const test_call *call, const test_inpu
                  test_get(type, inputs->at[t->parts], i) + test_get(type, inputs->at[t->parts + 1], i));
 }
 
-static void run_way(test_bench *bench, const test_call *choice, uint32_t way,
-                    const test_inputs *inputs, test_results *out) {
+static void run_way(test_bench *bench, const test_call *choice, uint32_t way, const test_inputs *inputs,
+                    test_results *out) {
     const ebb_op_way *w = &choice->call.op->ways[way];
     const test_place place = {0};
     test_call call = *choice;

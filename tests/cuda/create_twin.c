@@ -1,6 +1,6 @@
-/* The backend's create, in tests: on a twin (twin.h), or with anything but a number for a device on a description,
- * which is of round numbers whatever the file says. The variable EBB_TWIN_MEMORY says how large the twin's memory is
- * (1 TiB). */
+/* The backend's create, in tests: on a twin (twin.h), or with anything but a number for a device on a
+ * description, which is of round numbers whatever the file says. The variable EBB_TWIN_MEMORY says how
+ * large the twin's memory is (1 TiB). */
 #include <stdlib.h>
 
 #include "twin.h"

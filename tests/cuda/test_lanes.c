@@ -206,7 +206,8 @@ static void fill(float *at, int n, uint64_t seed, double least) {
     for (int i = 0; i < n; i++) at[i] = (float)(least + 2 * ebb_rng_unit(&rng) - 1);
 }
 
-static void check_same_sums(const test_bench *bench, test_results *got, uint32_t first, test_results *parts) {
+static void check_same_sums(const test_bench *bench, test_results *got, uint32_t first,
+                            test_results *parts) {
     for (uint32_t k = 0; k < 2; k++)
         cr_assert_eq(memcmp(got->at[first + k], parts->at[k], CHANNELS * sizeof(float)), 0, "sum %u", k);
     ebb_case_results_deinit(bench->env, got);

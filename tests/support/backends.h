@@ -1,5 +1,5 @@
-/* Backends by name, for tests: those of this build, and "cuda": its kernels on the host (../cuda/twin.h). The
- * program that uses it takes create_twin.c and what it needs, and the library of cuda's ops. */
+/* Backends by name, for tests: those of this build, and "cuda": its kernels on the host (../cuda/twin.h).
+ * The program that uses it takes create_twin.c and what it needs, and the library of cuda's ops. */
 #ifndef EBB_TESTS_SUPPORT_BACKENDS_H
 #define EBB_TESTS_SUPPORT_BACKENDS_H
 

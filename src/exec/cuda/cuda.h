@@ -1,5 +1,5 @@
-/* cuda/cuda.h: the cuda backend: cuDNN and cuBLASLt for convolutions and matrix products, own kernels for the
- * rest; f32, channels last.
+/* cuda/cuda.h: the cuda backend: cuDNN and cuBLASLt for convolutions and matrix products, own kernels for
+ * the rest; f32, channels last.
  *
  * It is a module of its own (libebb_cuda.so), opened when a device of it is asked for, so that nothing else
  * links CUDA. It has two natures: with a device it runs plans; with a description alone it gives facts for

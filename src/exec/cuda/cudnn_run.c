@@ -76,9 +76,9 @@ static ebb_status make_handle(cuda_dnn *dnn) {
 
 /* ---- facts ---------------------------------------------------------------------------------------- */
 
-/* Other engines sum in another order. So a call has one, whatever memory there is, unless plans may choose: the
- * fastest whose scratch is not more than twice the operands that its step holds anyway (engines that convert layouts
- * copy them); else the one with the least. */
+/* Other engines sum in another order. So a call has one, whatever memory there is, unless plans may choose:
+ * the fastest whose scratch is not more than twice the operands that its step holds anyway (engines that
+ * convert layouts copy them); else the one with the least. */
 static uint32_t fixed_choice(const dnn_entry *entry, const ebb_call *call) {
     int64_t most = ebb_type_bytes(&call->out[0]);
     for (uint32_t i = 0; i < call->n_in; i++) {
@@ -134,13 +134,14 @@ typedef struct convolution {
     char name[24];
 } convolution;
 
-/* With the handle, in the graph, too, as programs do for which that is not deprecated yet; where cuDNN wants it from
- * the device's description, as it was planned. */
+/* With the handle, in the graph, too, as programs do for which that is not deprecated yet; where cuDNN
+ * wants it from the device's description, as it was planned. */
 static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice) {
     const struct {
         cudnnHandle_t of_graph, of_plan;
         cudnnBackendDescriptor_t device;
-    } tries[] = {{dnn->handle, dnn->handle, NULL}, {NULL, dnn->handle, NULL}, {NULL, NULL, dnn->properties}};
+    } tries[] = {
+        {dnn->handle, dnn->handle, NULL}, {NULL, dnn->handle, NULL}, {NULL, NULL, dnn->properties}};
     for (size_t k = 0; k < EBB_COUNT(tries) && !c->plan; k++) {
         if (k > 0) {
             const ebb_status refused = dnn_set_status(&c->set, EBB_DEVICE, choice->facts.choice);

@@ -101,5 +101,6 @@ static ebb_status bn_add_bits_grad_sums_launch(ebb_backend *backend, const ebb_c
                     two ? CUDA_KERNEL_norm_sums_bits_two : CUDA_KERNEL_norm_sums_bits, args);
 }
 
-const ebb_kernel_info ebb_cuda_bn_add_bits_grad_sums = {
-    .supports = cuda_channels_supports, .scratch = two_sums_scratch, .launch = bn_add_bits_grad_sums_launch};
+const ebb_kernel_info ebb_cuda_bn_add_bits_grad_sums = {.supports = cuda_channels_supports,
+                                                        .scratch = two_sums_scratch,
+                                                        .launch = bn_add_bits_grad_sums_launch};

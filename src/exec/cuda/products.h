@@ -3,9 +3,10 @@
  *     products.c (with cudnn_*.c, cublaslt_*.c)   cuDNN's graph interface and cuBLASLt
  *     tests/cuda/products_host.c                  plain loops, for the host's device
  *
- * Only engines that give the same bits each time are ever offered. With free_engines a call may have several choices
- * (engine, scratch, time), best time first; none of them is both slower and larger than another. Choice i
- * of a call is the same for the same library, description and precision, so a plan may name it.
+ * Only engines that give the same bits each time are ever offered. With free_engines a call may have
+ * several choices (engine, scratch, time), best time first; none of them is both slower and larger than
+ * another. Choice i of a call is the same for the same library, description and precision, so a plan may
+ * name it.
  */
 #ifndef EBB_EXEC_CUDA_PRODUCTS_H
 #define EBB_EXEC_CUDA_PRODUCTS_H
@@ -34,7 +35,8 @@ struct cuda_products { /* first member */
 
 typedef struct cuda_products_options {
     bool tf32;         /* products of f32 may round their factors to TF32 where that is faster */
-    bool free_engines; /* plans may choose among engines: their results differ in rounding. Else a call has one */
+    bool free_engines; /* plans may choose among engines: their results differ in rounding. Else a call has
+                          one */
 } cuda_products_options;
 
 /* device NULL: by the description alone; prepare is then EBB_UNAVAILABLE. The description is read and not

@@ -53,8 +53,10 @@ static ebb_status ref_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     if (status != EBB_OK) return status;
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
-    *out = (ebb_op_facts){
-        .n_choices = 1, .time_ns = ebb_roofline_ns(&ref_roofline, &cost), .kind = call->op->name, .line = ref_roofline};
+    *out = (ebb_op_facts){.n_choices = 1,
+                          .time_ns = ebb_roofline_ns(&ref_roofline, &cost),
+                          .kind = call->op->name,
+                          .line = ref_roofline};
     return EBB_OK;
 }
 

@@ -74,8 +74,8 @@ void test_device_open(ebb_env *env, const char *file, bool tf32, test_device *ou
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%s", EBB_DEVICES_DIR, file);
     TEST_OK(env, cuda_description_read(env, path, &out->description));
-    TEST_OK(env, cuda_products_open(env, &out->description, NULL,
-                                    &(cuda_products_options){tf32, true}, &out->products));
+    TEST_OK(env, cuda_products_open(env, &out->description, NULL, &(cuda_products_options){tf32, true},
+                                    &out->products));
 }
 
 void test_device_close(ebb_env *env, test_device *device) {

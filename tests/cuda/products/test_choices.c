@@ -192,7 +192,8 @@ static void miser_free(void *ctx, void *at, size_t bytes, size_t alignment) {
 
 static ebb_status ask_all(ebb_env *env, const cuda_description *description, const test_calls *calls) {
     cuda_products *products;
-    ebb_status status = cuda_products_open(env, description, NULL, &(cuda_products_options){.tf32 = true, .free_engines = true}, &products);
+    ebb_status status = cuda_products_open(
+        env, description, NULL, &(cuda_products_options){.tf32 = true, .free_engines = true}, &products);
     for (size_t i = 0; i < calls->calls.n && status == EBB_OK; i += calls->calls.n / 3) {
         ebb_op_facts facts;
         status = products->api->facts(products, &calls->calls.at[i], &facts);
@@ -252,8 +253,9 @@ Test(products, nothing_can_be_prepared_without_a_device) {
     test_env_close(env);
 }
 
-/* Other engines round in another order: without free_engines a call has one, which the budget cannot change, among
- * those that there are and not the one with the most scratch wherever that is out of proportion. */
+/* Other engines round in another order: without free_engines a call has one, which the budget cannot
+ * change, among those that there are and not the one with the most scratch wherever that is out of
+ * proportion. */
 Test(choices, without_free_engines_a_call_has_one) {
     ebb_env *env = test_env_open();
     test_calls calls;
@@ -272,12 +274,14 @@ Test(choices, without_free_engines_a_call_has_one) {
         cr_assert_eq(one.n_choices, 1, "%s", calls.texts.at[i]);
         for (call.choice = 0; call.choice < other.n_choices; call.choice++) {
             TEST_OK(env, free.products->api->facts(free.products, &call, &other));
-            among = among || (strcmp(one.choice, other.choice) == 0 && one.scratch_bytes == other.scratch_bytes);
+            among = among ||
+                    (strcmp(one.choice, other.choice) == 0 && one.scratch_bytes == other.scratch_bytes);
         }
         cr_assert(among, "%s", calls.texts.at[i]);
         n_several += other.n_choices > 1;
         call.choice = 1;
-        cr_assert_eq(fixed->api->facts(fixed, &call, &one), test_is_convolution(&call) ? EBB_USAGE : EBB_OK);
+        cr_assert_eq(fixed->api->facts(fixed, &call, &one),
+                     test_is_convolution(&call) ? EBB_USAGE : EBB_OK);
     }
     cr_assert_gt(n_several, 10);
     fixed->api->close(fixed);

@@ -1,5 +1,5 @@
-/* kernels/mask.h: an activation's gradient by a bit for each element of y: a thread has 8 elements, one byte of
- * bits.
+/* kernels/mask.h: an activation's gradient by a bit for each element of y: a thread has 8 elements, one
+ * byte of bits.
  *
  *     kernel           of                                    bytes an element
  *     mask_bits        relu_mask; bn_add_bits, behind its y  4 1/8
