@@ -288,10 +288,10 @@ static uint64_t own_time_ns(void *ctx) {
 int main(int argc, char **argv) {
     bench b = {0};
     if (argc < 2) {
-        (void)fprintf(
-            stderr,
-            "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate] [unfused]\n",
-            argv[0]);
+        (void)fprintf(stderr,
+                      "usage: %s MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] "
+                      "[rotate] [unfused]\n",
+                      argv[0]);
         return 2;
     }
     ebb_env_options options = {0};

@@ -97,8 +97,30 @@ EBB_API bool ebb_env_block_memory(const ebb_env *env, ebb_block_memory *out);
 #define EBB_ALLOCATOR_TEXT 64
 EBB_API void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]);
 
+/* What the memory of a device looks like now; -1: cannot be told, or was not watched. */
+typedef struct ebb_memory_facts {
+    int64_t total_bytes, free_bytes; /* of the device */
+    int64_t taken_bytes; /* what is no longer free since before this process opened it, taken by anybody */
+    int64_t process_bytes; /* of this process, by the driver's own count */
+    int64_t context_bytes; /* taken when it was opened: the driver's context, kernels, scalars */
+    int64_t block_bytes, ballast_bytes; /* asked for: for tensors, and to leave no more than a cap */
+    int64_t staging_bytes;              /* pinned memory of the host, for copies */
+    int64_t hidden_bytes, n_hidden;     /* allocated by libraries, freed since or not, and how often */
+} ebb_memory_facts;
+
 /* "0.1.0". */
 EBB_API const char *ebb_version(void);
+
+/* Names come from files: bytes at the start of n, more than 0, that are one code point, and whether a line
+ * may show them: no control character, nothing that turns the direction, hides, or is nobody's, and no byte
+ * that is no UTF-8, which counts as a code point of its own. code (may be NULL): the code point, 0 for such
+ * a byte. */
+EBB_API size_t ebb_text_shown(const char *text, size_t n, uint32_t *code, bool *plain);
+/* For "did you mean": of the words that word_at gives (from 0 on; NULL behind the last), the first of those
+ * with the fewest single-byte edits from the n bytes that were typed, at most 3 and half of them; NULL when
+ * none is that near, or more than 40 bytes were typed. Allocates nothing. */
+EBB_API const char *ebb_word_nearest(const char *typed, size_t n,
+                                     const char *(*word_at)(const void *ctx, size_t i), const void *ctx);
 
 #ifdef __cplusplus
 }

@@ -53,7 +53,18 @@ typedef enum ebb_optimizer {
 } ebb_optimizer;
 
 typedef struct ebb_options {
-    const char *device;     /* "cpu" (default), "ref", "shadow" */
+    /* "cpu" (default), "ref", "shadow"; "cuda" or "cuda:1", a device of NVIDIA's; or a description of one
+     * (a file: its name has a / or ends in .json), for which plans are made but not run. */
+    const char *device;
+    /* Of cuda. tf32: products may round their factors to TF32 where that is faster. free_engines: the
+     * planner may choose among cuDNN's engines by their time and scratch: plans of several budgets then
+     * differ in rounding; without it a convolution has one engine whatever the budget, and results are the
+     * same to the bit. no_record: each step is launched, never recorded as a graph and replayed; changes no
+     * bit. cap_bytes > 0: all of the device's free memory but so many bytes is taken first, so that
+     * whatever goes beyond them fails; the driver's context is not counted. watch_memory: allocations of
+     * libraries are counted (CUPTI). */
+    bool tf32, free_engines, no_record, watch_memory;
+    int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: counts total_bytes; > 0 */
@@ -74,7 +85,10 @@ typedef struct ebb_options {
     bool unfused;     /* every op of the model by itself, and relu's gradient by its result, for comparison:
                        * neither changes a bit of a result */
     bool poison;      /* debug: dead bytes are overwritten with 0xFF */
-    bool verify;      /* every pass's result and the plan are checked again */
+    bool check_finite; /* debug: every op's results are looked at when it has run; a step in which one is
+                        * not finite ends with EBB_VIOLATION and its name. A read of all results, and on a
+                        * device a copy of them: a step takes a multiple of its time */
+    bool verify;       /* every pass's result and the plan are checked again */
     const char *const *fetch; /* names of further values to keep to the end (globs: "*.grad") */
     uint32_t n_fetch;
     /* Budget mode only: names (globs) of values that are never made a second time, and of values that are
@@ -157,6 +171,8 @@ typedef struct ebb_fit_result {
     uint32_t n_rows;     /* fewer than 4 only when interrupted */
     ebb_fit_point *tried;
     uint32_t n_tried, max_tried; /* max_tried: room */
+    char *graph, *backend;       /* whose plans they are; owned by the result. graph NULL: none was made */
+    uint32_t n_threads;
 } ebb_fit_result;
 /* For each mode the largest batch (dimension `dim`, usually "N") whose plan is found to be within
  * budget_bytes, in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
@@ -181,11 +197,10 @@ typedef struct ebb_fit_way {
 } ebb_fit_way;
 /* The batch as micro-batches whose gradients are summed, nothing recomputed. */
 typedef struct ebb_fit_accumulation {
-    int64_t n_micro,
-        micro_batch;     /* n_micro - 1 of them and what is left of the batch; 0: not even one item fits, or the batch
-                          * is one */
-    int64_t total_bytes; /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
-    int64_t time_ns;     /* of them all, each charged an update for adding its gradients */
+    int64_t n_micro, micro_batch; /* n_micro - 1 of them and what is left of the batch; 0: not even one item
+                                   * fits, or the batch is one */
+    int64_t total_bytes;    /* of a micro-batch's plan in place, and a sum for each parameter's gradient */
+    int64_t time_ns;        /* of them all, each charged an update for adding its gradients */
     uint32_t n_batch_norms; /* layers whose statistics are those of a micro-batch, not of the batch */
 } ebb_fit_accumulation;
 typedef struct ebb_fit_batch_result {
@@ -216,6 +231,12 @@ typedef struct ebb_device_memory {
 /* EBB_IO, EBB_BAD_INPUT. */
 EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *path,
                                                       ebb_device_memory *out);
+
+/* Is the name of a device that of a description's file? */
+EBB_API bool ebb_device_is_file(const char *device);
+/* Does a description say what the device computes with (deviceVer), and not only how much memory it has?
+ * Then plans are made for it, else the file gives a budget alone. EBB_IO, EBB_BAD_INPUT. */
+EBB_API EBB_CHECKED ebb_status ebb_device_file_computes(ebb_env *env, const char *path, bool *out);
 
 /* ---- frontier: what each byte less costs
  * ---------------------------------------------------------------- */
@@ -267,9 +288,11 @@ typedef struct ebb_tune_row {
     bool is_default;   /* one of the rows that the recommended one must not be worse than */
     bool found;        /* there was a plan; else the figures are -1 */
     bool fits;         /* and it is within the budget (MegEngine's search knows none) */
+    bool cut_short;    /* a default whose search the time limit ended: a longer one may find more */
     int64_t total_bytes, time_ns;
     int64_t n_candidates; /* that its searches scored; -1 when nothing was found */
-    int64_t planning_ns;  /* by the env's clock: the one figure that differs from run to run */
+    int64_t planning_ns; /* by the env's clock, the bound's proof counted in the first row within the budget
+                          * alone: the one figure that differs from run to run */
 } ebb_tune_row;
 typedef struct ebb_tune_result {
     int64_t budget_bytes;
@@ -278,7 +301,7 @@ typedef struct ebb_tune_result {
     ebb_tune_row rows[EBB_TUNE_MAX_ROWS];
     uint32_t n_rows;
     int64_t num_worker;   /* the options', unless another number took a fifth less planning time */
-    bool cut_short;       /* the time limit left rows out */
+    bool cut_short;       /* the time limit left rows out, or ended a default's search */
     uint32_t recommended; /* index of a row that fits; n_rows: none, only when interrupted */
 } ebb_tune_result;
 /* Plans the model at these dimensions within budget_bytes by one config after the other: the defaults with
@@ -286,10 +309,12 @@ typedef struct ebb_tune_result {
  * own config where it differs, each parameter changed alone with a sixteenth of the candidates, and the
  * best values together with half of them. Recommended is, of the rows that fit and are no slower than any
  * default that fits (no larger where they are as fast), the one that takes the fewest candidates for a time
- * within a thousandth of the best. The time limit ends the sweep, not the defaults; without one the rows
- * are the same on every machine, but for planning_ns and with it num_worker. EBB_OVER_BUDGET: the defaults
- * find no plan. options.memory, budget_bytes and cache are not read; with values to keep or drop there are
- * no rows of MegEngine's search, which knows none. On EBB_INTERRUPTED *out has the rows so far. */
+ * within a thousandth of the best. The time limit is for all rows together: those that it leaves no time
+ * for are missing, and where it ends a default's search the best of the defaults is recommended. Without
+ * one the rows are the same on every machine, but for planning_ns and with it num_worker. EBB_OVER_BUDGET:
+ * the defaults find no plan. options.memory, budget_bytes and cache are not read; with values to keep or
+ * drop there are no rows of MegEngine's search, which knows none. On EBB_INTERRUPTED *out has the rows so
+ * far. */
 EBB_API EBB_CHECKED ebb_status ebb_tune(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                         uint32_t n_dims, const ebb_options *options, int64_t budget_bytes,
                                         ebb_tune_result **out);
@@ -372,10 +397,13 @@ EBB_API EBB_CHECKED ebb_status ebb_program_step_times(const ebb_program *program
 
 /* Bytes of the one block that the engine holds: planned = what its largest plan says; they are equal. */
 EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
-/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's, rounded
- * up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is no host
- * memory. O(pages). */
+/* Bytes of the pages of that block that are in memory now, as the system tells: at most the block's,
+ * rounded up to whole pages, and as many once a step has run. -1: the system does not tell, or the block is
+ * no host memory. O(pages). */
 EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
+
+/* The memory of the engine's device. EBB_USAGE: it is the host's. */
+EBB_API EBB_CHECKED ebb_status ebb_engine_memory(const ebb_engine *engine, ebb_memory_facts *out);
 
 /* ---- costs: how long ops take here ---- */
 

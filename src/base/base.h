@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/philox.h"
 #include "ebb/base.h"
 
 /* ---- ids and small arithmetic ------------------------------------------------------------ */
@@ -127,22 +128,10 @@ bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
  * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
-/* Single-byte edits that make one word the other; n and m are at most EBB_LONGEST_WORD. */
-#define EBB_LONGEST_WORD 32
-size_t ebb_edit_distance(const char *a, size_t n, const char *b, size_t m);
-/* The word that was meant, NULL when none is near. */
-const char *ebb_word_nearest(const char *typed, const char *const *words, size_t n_words);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
 
 /* ---- random numbers: counter-based, the same on every machine -------------------------------- */
-
-/* Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): 128 bits
- * of counter and 64 bits of key give 128 random bits. Pure; the GPU kernels compute the same. */
-typedef struct ebb_u32x4 {
-    uint32_t v[4];
-} ebb_u32x4;
-ebb_u32x4 ebb_philox(ebb_u32x4 counter, uint64_t key);
 
 /* A stream for the search: stream i of a seed is independent of stream j. */
 typedef struct ebb_rng {
@@ -189,9 +178,9 @@ const char *ebb_hash_text(const ebb_hash *hash, char text[EBB_HASH_TEXT]);
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-/* Reading goes through jansson (depth-limited, duplicate keys refused, UTF-8 checked). `where` names the
- * place for error texts: "plan.json: steps[3]". Getters return EBB_BAD_INPUT with where, the key
- * and the fault. Values are borrowed from the document. */
+/* Reading goes through jansson, or an own reader where it is absent (depth-limited, duplicate keys refused,
+ * UTF-8 checked). `where` names the place for error texts: "plan.json: steps[3]". Getters return
+ * EBB_BAD_INPUT with where, the key and the fault. Values are borrowed from the document. */
 typedef struct json_t ebb_json;
 /* name is used in error texts. Destroy with ebb_json_free. */
 EBB_CHECKED ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n,

@@ -110,22 +110,14 @@ void ebb_env_allocator(const ebb_env *env, char text[EBB_ALLOCATOR_TEXT]) {
                        env->options.alloc == default_alloc ? "the C library" : "the caller's");
 }
 
-/* Code points that could move a terminal's cursor, end a line, or reorder what is shown. */
-static bool is_unsafe(uint32_t code) {
-    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 /* Copies n raw bytes into a line of LINE_BYTES, unsafe and invalid bytes as \xNN; what does not fit is cut
  * between code points. */
 static void escape_line(char *line, const char *raw, size_t n) {
     static const char hex[] = "0123456789abcdef";
     size_t used = 0;
     for (size_t i = 0; i < n;) {
-        uint32_t code = 0;
-        size_t length = ebb_utf8_decode(raw + i, n - i, &code);
-        bool plain = length > 0 && !is_unsafe(code);
-        if (length == 0) length = 1;
+        bool plain;
+        size_t length = ebb_text_shown(raw + i, n - i, NULL, &plain);
         if (used + (plain ? length : 4 * length) > LINE_BYTES - 1) break;
         for (size_t end = i + length; i < end; i++) {
             unsigned char byte = (unsigned char)raw[i];

@@ -1,7 +1,16 @@
-/* Reading JSON: jansson parses, and what is asked of the values is checked here. */
+/* Reading JSON: jansson parses, or, where it is absent, json_own.c; what is asked of the values is checked
+ * here. */
 #include "base/base.h"
 
+#include "ebb_build.h"
+
+#if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN /* defined by a test */
 #include <jansson.h>
+#else
+#include "base/json_own.h"
+#endif
+
+#if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
     json_error_t error;
@@ -29,6 +38,42 @@ ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size
     }
 }
 
+void ebb_json_free(ebb_json *json) {
+    json_decref(json);
+}
+
+const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n) {
+    /* The iterator only reads, but jansson's takes no const object. */
+    json_t *members = (json_t *)(uintptr_t)object;
+    for (void *at = json_object_iter(members); at != NULL; at = json_object_iter_next(members, at)) {
+        size_t i = 0;
+        while (i < n && strcmp(known[i], json_object_iter_key(at)) != 0) i++;
+        if (i == n) return json_object_iter_key(at);
+    }
+    return NULL;
+}
+
+#else
+
+ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
+    return ebb_json_own_parse(env, name, text == NULL ? "" : text, n, out);
+}
+
+void ebb_json_free(ebb_json *json) {
+    ebb_json_own_free(json);
+}
+
+const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n) {
+    for (size_t k = 0; json_is_object(object) && k < object->n; k++) {
+        size_t i = 0;
+        while (i < n && strcmp(known[i], object->at[k].key) != 0) i++;
+        if (i == n) return object->at[k].key;
+    }
+    return NULL;
+}
+
+#endif
+
 ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, ebb_json **out) {
     char *text;
     size_t n;
@@ -38,10 +83,6 @@ ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, 
     status = ebb_json_parse(env, path, text, n, out);
     ebb_file_free(env, text, n);
     return status;
-}
-
-void ebb_json_free(ebb_json *json) {
-    json_decref(json);
 }
 
 static const char *kind(const json_t *value) {
@@ -155,17 +196,6 @@ ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *whe
     }
     if (present != NULL) *present = value != NULL;
     return EBB_OK;
-}
-
-const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n) {
-    /* The iterator only reads, but jansson's takes no const object. */
-    json_t *members = (json_t *)(uintptr_t)object;
-    for (void *at = json_object_iter(members); at != NULL; at = json_object_iter_next(members, at)) {
-        size_t i = 0;
-        while (i < n && strcmp(known[i], json_object_iter_key(at)) != 0) i++;
-        if (i == n) return json_object_iter_key(at);
-    }
-    return NULL;
 }
 
 const ebb_json *ebb_json_at(const ebb_json *array, size_t i) {

@@ -1,20 +1,5 @@
-/* Counter-based random numbers: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random
- * numbers: as easy as 1, 2, 3", SC 2011), and streams over it. */
+/* Counter-based random numbers: streams over philox.h. */
 #include "base/base.h"
-
-ebb_u32x4 ebb_philox(ebb_u32x4 counter, uint64_t key) {
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    ebb_u32x4 c = counter;
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)UINT32_C(0xD2511F53) * c.v[0];
-        uint64_t p1 = (uint64_t)UINT32_C(0xCD9E8D57) * c.v[2];
-        c = (ebb_u32x4){{(uint32_t)(p1 >> 32) ^ c.v[1] ^ k0, (uint32_t)p1,
-                         (uint32_t)(p0 >> 32) ^ c.v[3] ^ k1, (uint32_t)p0}};
-        k0 += UINT32_C(0x9E3779B9);
-        k1 += UINT32_C(0xBB67AE85);
-    }
-    return c;
-}
 
 void ebb_rng_init(ebb_rng *rng, uint64_t seed, uint64_t stream) {
     *rng = (ebb_rng){.key = seed, .stream = stream};

@@ -39,10 +39,15 @@ static const char *const keys[] = {"schema",
                                    "effort",
                                    "time_limit_ms"};
 
+static const char *key_at(const void *ctx, size_t i) {
+    (void)ctx;
+    return i < EBB_COUNT(keys) ? keys[i] : NULL;
+}
+
 static ebb_status refuse_unknown(ebb_env *env, const ebb_json *json, const char *path) {
     const char *key = ebb_json_unknown_key(json, keys, EBB_COUNT(keys));
     if (!key) return EBB_OK;
-    const char *nearest = ebb_word_nearest(key, keys, EBB_COUNT(keys));
+    const char *nearest = ebb_word_nearest(key, strlen(key), key_at, NULL);
     if (nearest)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: unknown key \"%.60s\": did you mean \"%s\"?", path, key,
                         nearest);

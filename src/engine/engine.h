@@ -34,6 +34,7 @@ typedef struct ebb_compiled {
     uint32_t n_genes;
     int64_t n_candidates; /* that the last search scored */
     int64_t n_scored;     /* that all searches which found something scored */
+    int64_t effort;       /* of a whole search: the options', or the default for the size of the graph */
     bool hurried;         /* a time limit struck */
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
@@ -46,6 +47,7 @@ typedef struct ebb_hint {
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
     ebb_select_log *log;  /* of its searches, or NULL; the cache is not asked then */
+    bool unproved;        /* the plan's bound is known elsewhere: it is left 0, without a proof */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */
@@ -57,6 +59,10 @@ uint32_t ebb_options_threads(const ebb_options *options);
 uint64_t ebb_options_search_seed(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */
 uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options);
+/* What conformance and comparisons allow products (exec/conformance.h): with TF32 each factor is rounded to
+ * 11 bits, so that a product is off by 2^-10 of itself at most, and sums whose terms cancel by a little
+ * more; else 0. */
+double ebb_product_tolerance(const ebb_options *options);
 /* EBB_UNAVAILABLE: not in this build (lists those that are) or not on this machine. */
 EBB_CHECKED ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out);
 
@@ -122,6 +128,7 @@ struct ebb_engine {
     EBB_ARRAY(ebb_program *) programs;
     void *block; /* persistent region, then the largest program's transient region */
     int64_t block_bytes, persistent_bytes;
+    char *room; /* of check_finite's copies from a device; NULL: none */
     uint64_t step;
     uint32_t n_run_threads;
 };
@@ -133,6 +140,18 @@ EBB_CHECKED ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_pro
 EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan);
 void ebb_engine_drop_block(ebb_engine *engine);
 void ebb_engine_bind_all(ebb_engine *engine);
+
+/* With the option check_finite: room for it, and what looks at a step's results, ctx being the program.
+ * EBB_VIOLATION: one is not finite. */
+EBB_CHECKED ebb_status ebb_finite_open(ebb_engine *engine);
+void ebb_finite_close(ebb_engine *engine);
+ebb_status ebb_finite_look(void *ctx, uint32_t step);
+/* "[0,3,1,2]": the logical index of element i of a tensor as it is stored. */
+#define EBB_ELEMENT_TEXT 160
+void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
+
+/* Fills a made-up input: noise, index 0, a small learning rate. */
+void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng);
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);

@@ -40,9 +40,20 @@ static void note_work(ebb_fitter *f, const ebb_compiled *compiled) {
     f->search_work = ebb_max_i64(f->search_work, work);
 }
 
+static char *copy_text(ebb_env *env, const char *text) {
+    size_t n = strlen(text) + 1;
+    char *copy = ebb_calloc(env, n, 1);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+static void free_text(ebb_env *env, char *text) {
+    if (text) ebb_cfree(env, text, strlen(text) + 1, 1);
+}
+
 static ebb_status note_try(ebb_fitter *f, int64_t size, const ebb_plan *plan) {
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
+    if (!f->graph && !(f->graph = copy_text(f->env, s.graph_name))) return EBB_NO_MEMORY;
     ebb_fit_point row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
     return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
 }
@@ -226,6 +237,7 @@ void ebb_fitter_close(ebb_fitter *f) {
     if (f->backend) f->backend->api->destroy(f->backend);
     ebb_compiled_deinit(f->env, &f->best);
     EBB_ARRAY_FREE(f->env, &f->tried);
+    free_text(f->env, f->graph);
     ebb_arena_deinit(&f->arena);
 }
 
@@ -240,13 +252,17 @@ ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const 
     if (status == EBB_OK) status = result ? EBB_OK : EBB_NO_MEMORY;
     if (status == EBB_OK) {
         result->budget_bytes = budget_bytes;
-        status = fit_all(&f, result);
+        result->n_threads = f.backend->n_threads;
+        result->backend = copy_text(env, f.backend->api->name);
+        status = result->backend ? fit_all(&f, result) : EBB_NO_MEMORY;
     }
     if (result) {
         result->tried = f.tried.at;
         result->n_tried = (uint32_t)f.tried.n;
         result->max_tried = (uint32_t)f.tried.cap;
         memset(&f.tried, 0, sizeof f.tried);
+        result->graph = f.graph;
+        f.graph = NULL;
     }
     ebb_fitter_close(&f);
     if (status == EBB_OK || status == EBB_INTERRUPTED)
@@ -260,5 +276,7 @@ void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
     if (!result) return;
     for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
     ebb_cfree(env, result->tried, result->max_tried, sizeof(*result->tried));
+    free_text(env, result->graph);
+    free_text(env, result->backend);
     ebb_cfree(env, result, 1, sizeof(*result));
 }

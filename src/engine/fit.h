@@ -23,6 +23,7 @@ typedef struct ebb_fitter {
                           * (-1: not known); 0: none */
     int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
     EBB_ARRAY(ebb_fit_point) tried; /* the result takes it over */
+    char *graph;                    /* the name of what was planned, likewise; NULL: nothing was yet */
 } ebb_fitter;
 
 /* Close it in any case. EBB_USAGE: a planning graph, a budget or a limit that is none. */

@@ -35,13 +35,13 @@ static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, eb
  */
 
 /* Bytes of the sums: one for each param that an op updates. */
-static int64_t sums_bytes(const ebb_pgraph *graph) {
+static int64_t sums_bytes(const ebb_pgraph *graph, int64_t alignment) {
     int64_t sum = 0; /* they are persistent bytes of a plan, so the sum fits */
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const ebb_pop *op = &graph->ops[i];
         for (uint32_t k = 0; k < op->n_update; k++) {
             const ebb_pvalue *value = &graph->values[op->in[op->update[k].in]];
-            if (value->role == EBB_ROLE_PARAM) sum += ebb_align_up(value->bytes, EBB_ALIGNMENT);
+            if (value->role == EBB_ROLE_PARAM) sum += ebb_align_up(value->bytes, alignment);
         }
     }
     return sum;
@@ -63,7 +63,7 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
                              ebb_fit_accumulation *out) {
     ebb_fit_row largest;
     ebb_fit_way micro;
-    int64_t budget_bytes = f->budget_bytes, sums = sums_bytes(whole->graph);
+    int64_t budget_bytes = f->budget_bytes, sums = sums_bytes(whole->graph, whole->alignment);
     *out = (ebb_fit_accumulation){.n_batch_norms = count_batch_norms(whole->graph)};
     if (batch < 2 || sums >= budget_bytes) return EBB_OK;
     f->budget_bytes -= sums;

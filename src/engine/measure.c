@@ -8,7 +8,7 @@
 typedef struct place {
     const char *op; /* as printed */
     ebb_id id;
-    uint32_t way; /* of a choice */
+    uint32_t alternative; /* of the planned op; EBB_NONE: as listed */
     int64_t median_ns, least_ns;
 } place;
 
@@ -27,7 +27,7 @@ typedef struct measurer {
 
 /* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; index 0
  * everywhere; a learning rate (a scalar) that changes nothing much. */
-static void make_up(const ebb_type *type, void *at, ebb_rng *rng) {
+void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng) {
     const int64_t n = ebb_type_count(type);
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
@@ -48,7 +48,7 @@ static ebb_status make_up_inputs(measurer *m) {
         if (value->role != EBB_ROLE_INPUT) continue;
         m->input[v] = ebb_arena_alloc(&m->arena, (size_t)ebb_type_bytes(&value->type), 1);
         if (!m->input[v]) return EBB_NO_MEMORY;
-        make_up(&value->type, m->input[v], &rng);
+        ebb_make_up(&value->type, m->input[v], &rng);
     }
     return EBB_OK;
 }
@@ -81,10 +81,8 @@ static ebb_status run_steps(measurer *m, uint32_t n_runs) {
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-static ebb_call call_of(const ebb_graph *graph, ebb_id id, uint32_t way,
-                        ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS]) {
-    ebb_id in[EBB_MAX_OPERANDS];
-    return ebb_node_call(graph, &graph->nodes[id], way, in, types, types + EBB_MAX_OPERANDS);
+static ebb_status find_call(const measurer *m, ebb_id id, uint32_t alternative, ebb_alternative_call *out) {
+    return ebb_alternative_find(m->engine->backend, m->program->compiled.graph, id, alternative, out);
 }
 
 static int by_op(const void *a, const void *b) {
@@ -95,25 +93,25 @@ static int by_op(const void *a, const void *b) {
 static ebb_status list_places(measurer *m) {
     const ebb_graph *graph = m->program->compiled.graph;
     const ebb_plan *plan = m->program->compiled.plan;
-    ebb_type *types = EBB_NEW(&m->arena, ebb_type, EBB_MAX_OPERANDS + EBB_MAX_RESULTS);
     ebb_text text;
     ebb_text_init(&text, m->env);
     ebb_status status = EBB_OK;
-    if (!types || !(m->places = EBB_NEW(&m->arena, place, plan->n_steps))) status = EBB_NO_MEMORY;
+    if (!(m->places = EBB_NEW(&m->arena, place, plan->n_steps))) status = EBB_NO_MEMORY;
     for (uint32_t s = 0; s < plan->n_steps && status == EBB_OK; s++) {
         ebb_step_times times;
         const ebb_id id = plan->steps[s].op;
         const uint32_t alternative = plan->steps[s].alternative;
-        const uint32_t way = alternative == EBB_NONE ? 0 : alternative + 1;
+        ebb_alternative_call by;
         if (graph->nodes[id].op->view) continue;
-        const ebb_call call = call_of(graph, id, way, types);
+        status = find_call(m, id, alternative, &by);
+        if (status != EBB_OK) break;
         text.n = 0;
-        ebb_call_print(&text, &call);
+        ebb_costs_print_call(&text, &by.call, &by.facts);
         status = ebb_text_status(&text);
         if (status == EBB_OK) status = ebb_program_step_times(m->program, s, &times);
         if (status != EBB_OK) break;
         place *to = &m->places[m->n_places++];
-        *to = (place){ebb_arena_text(&m->arena, text.at), id, way, times.median_ns, times.least_ns};
+        *to = (place){ebb_arena_text(&m->arena, text.at), id, alternative, times.median_ns, times.least_ns};
         if (!to->op) status = EBB_NO_MEMORY;
     }
     ebb_text_deinit(&text);
@@ -123,11 +121,8 @@ static ebb_status list_places(measurer *m) {
 
 /* The row of places [first, end), which have one call. */
 static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
-    ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS];
-    const ebb_call call =
-        call_of(m->program->compiled.graph, m->places[first].id, m->places[first].way, types);
-    ebb_op_facts facts;
-    ebb_status status = m->engine->backend->api->facts(m->engine->backend, &call, &facts);
+    ebb_alternative_call by;
+    const ebb_status status = find_call(m, m->places[first].id, m->places[first].alternative, &by);
     if (status != EBB_OK) return status;
     const int64_t n = ebb_max_i64(1, (int64_t)end - first);
     int64_t sum_ns = 0, least_ns = 0;
@@ -136,11 +131,11 @@ static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
         least_ns += m->places[i].least_ns;
     }
     ebb_cost_row row = {.op = m->places[first].op,
-                        .kind = facts.kind,
+                        .kind = by.facts.kind,
                         .time_ns = sum_ns / n,
                         .least_ns = least_ns / n,
                         .n_uses = n};
-    call.op->cost(&call, &row.cost);
+    by.call.op->cost(&by.call, &row.cost);
     return ebb_costs_add_row(m->costs, &row);
 }
 
@@ -152,14 +147,12 @@ static uint32_t end_of_call(const measurer *m, uint32_t first) {
 
 /* Fits the kind of each measured op; the second line of a kind is the first one again. */
 static ebb_status add_lines(measurer *m) {
-    ebb_type types[EBB_MAX_OPERANDS + EBB_MAX_RESULTS];
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < m->n_places && status == EBB_OK; i = end_of_call(m, i)) {
-        const ebb_call call = call_of(m->program->compiled.graph, m->places[i].id, m->places[i].way, types);
-        ebb_op_facts facts;
-        status = m->engine->backend->api->facts(m->engine->backend, &call, &facts);
+        ebb_alternative_call by;
+        status = find_call(m, m->places[i].id, m->places[i].alternative, &by);
         if (status != EBB_OK) break;
-        const ebb_cost_line line = ebb_costs_fit(m->costs, facts.kind, &facts.line);
+        const ebb_cost_line line = ebb_costs_fit(m->costs, by.facts.kind, &by.facts.line);
         status = ebb_costs_add_line(m->costs, &line);
     }
     return status;
@@ -182,11 +175,11 @@ static ebb_status add_all(measurer *m) {
 static ebb_status start_costs(measurer *m, const ebb_costs *before) {
     char machine[EBB_MACHINE_TEXT];
     const ebb_backend *backend = m->engine->backend;
-    ebb_machine_text(machine);
+    ebb_costs_machine(backend, machine);
     ebb_status status =
         ebb_costs_create(m->env, backend->api->name, backend->n_threads, machine, &m->costs);
     if (status != EBB_OK || !before) return status;
-    status = ebb_costs_check(m->env, before, backend->api->name, backend->n_threads);
+    status = ebb_costs_check(m->env, before, backend);
     if (status == EBB_OK && strcmp(before->machine, machine) != 0)
         status = ebb_fail(m->env, EBB_USAGE,
                           "the costs to add to are of \"%.60s\" and this machine is \"%.60s\": begin new "

@@ -1,6 +1,7 @@
 /* Defaults and ranges of ebb_options; backends by name. */
 #include "engine/engine.h"
 #include "ebb_build.h"
+#include "exec/module.h"
 
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
@@ -74,6 +75,10 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     return EBB_OK;
 }
 
+double ebb_product_tolerance(const ebb_options *options) {
+    return options->tf32 ? 2e-3 : 0;
+}
+
 uint64_t ebb_options_search_seed(const ebb_options *options) {
     return options->search_seed >= 0 ? (uint64_t)options->search_seed : options->seed;
 }
@@ -97,30 +102,93 @@ static const ebb_backend_api *const backends[] = {
     &ebb_backend_shadow,
 };
 
-ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
-    *out = NULL;
-    const ebb_backend_api *api = ebb_backend_find(options->device);
-    if (api)
-        return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);
+/* "cuda" or "cuda:<number>", and the number's text, or NULL. */
+static bool is_cuda(const char *device, const char **which) {
+    *which = NULL;
+    if (strncmp(device, "cuda", 4) != 0 || (device[4] != '\0' && device[4] != ':')) return false;
+    if (device[4] == ':') *which = device + 5;
+    return true;
+}
+
+bool ebb_device_is_file(const char *device) {
+    const size_t n = device ? strlen(device) : 0;
+    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
+}
+
+ebb_status ebb_device_file_computes(ebb_env *env, const char *path, bool *out) {
+    enum { MAX_BYTES = 1 << 20 };
+    int64_t version;
+    ebb_json *json;
+    *out = false;
+    ebb_status status = ebb_json_read_file(env, path, MAX_BYTES, &json);
+    if (status == EBB_OK) status = ebb_json_i64(env, json, path, "deviceVer", 0, INT64_MAX, out, &version);
+    ebb_json_free(json);
+    return status;
+}
+
+static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char *which,
+                            ebb_backend **out) {
+    const ebb_backend_api *api;
+    int64_t ordinal;
+    if (which && which != options->device && !ebb_parse_i64(which, 0, INT32_MAX, &ordinal))
+        return ebb_fail(env, EBB_USAGE, "device \"%.60s\": write cuda, or cuda:1 for the second one",
+                        options->device);
+    const ebb_status status = ebb_module_find(env, "cuda", &api);
+    if (status != EBB_OK) return status;
+    return api->create(env,
+                       &(ebb_backend_options){.n_threads = 1,
+                                              .which = which,
+                                              .tf32 = options->tf32,
+                                              .free_engines = options->free_engines,
+                                              .cap_bytes = options->cap_bytes,
+                                              .watch_memory = options->watch_memory},
+                       out);
+}
+
+static ebb_status refuse_device(ebb_env *env, const ebb_options *options) {
     ebb_text known;
     ebb_text_init(&known, env);
-    for (size_t i = 0; i < EBB_COUNT(backends); i++)
-        ebb_text_add(&known, "%s%s", i ? ", " : "", backends[i]->name);
-    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE, "device \"%.60s\" is not in this build; it has %s",
+    for (size_t i = 0; i < EBB_COUNT(backends); i++) ebb_text_add(&known, "%s, ", backends[i]->name);
+    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE,
+                                 "device \"%.60s\" is not in this build; it has %sand cuda in a module",
                                  options->device, known.at ? known.at : "");
     ebb_text_deinit(&known);
     return status;
 }
 
+ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
+    const char *which;
+    *out = NULL;
+    if (is_cuda(options->device, &which)) return open_cuda(env, options, which, out);
+    if (ebb_device_is_file(options->device)) return open_cuda(env, options, options->device, out);
+    const ebb_backend_api *api = ebb_backend_find(options->device);
+    if (!api) return refuse_device(env, options);
+    if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
+        return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
+                        options->tf32            ? "TF32"
+                        : options->free_engines  ? "engines to choose among"
+                        : options->cap_bytes > 0 ? "memory of its own to cap"
+                                                 : "memory of its own to watch");
+    return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);
+}
+
+static bool opens(ebb_env *env, const ebb_backend_api *api) {
+    ebb_backend *backend;
+    if (api->create(env, &(ebb_backend_options){.n_threads = 1}, &backend) != EBB_OK) return false;
+    backend->api->destroy(backend);
+    return true;
+}
+
 const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why) {
     *available = false;
     *why = "";
-    if (i >= EBB_COUNT(backends)) return NULL;
-    ebb_backend *backend;
-    *available = backends[i]->create(env, &(ebb_backend_options){.n_threads = 1}, &backend) == EBB_OK;
-    if (*available)
-        backend->api->destroy(backend);
-    else
-        *why = ebb_env_error(env);
-    return backends[i]->name;
+    if (i > EBB_COUNT(backends)) return NULL;
+    const ebb_backend_api *api = NULL;
+    if (i < EBB_COUNT(backends))
+        api = backends[i];
+    else if (ebb_module_find(env, "cuda", &api) != EBB_OK)
+        api = NULL;
+    *available = api && opens(env, api);
+    if (!*available) *why = ebb_env_error(env);
+    return i < EBB_COUNT(backends) ? backends[i]->name : "cuda";
 }

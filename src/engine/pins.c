@@ -60,10 +60,11 @@ static ebb_status contradictions(ebb_env *env, const ebb_pgraph *graph, const ui
         for (uint32_t k = 0; kept != EBB_NONE && k < op->n_views; k++)
             if (pins[op->in[op->views[k].in]] == EBB_PIN_DROP) dropped = op->in[op->views[k].in];
         if (kept != EBB_NONE && dropped != EBB_NONE)
-            return ebb_fail(env, EBB_USAGE,
-                            "graph %s: value %%%.200s is kept, and %%%.200s, which goes with it, is dropped: "
-                            "leave one of them out",
-                            graph->name, graph->values[kept].name, graph->values[dropped].name);
+            return ebb_fail(
+                env, EBB_USAGE,
+                "graph %s: value %%%.200s is kept, and %%%.200s, which goes with it, is dropped: "
+                "leave one of them out",
+                graph->name, graph->values[kept].name, graph->values[dropped].name);
     }
     return EBB_OK;
 }

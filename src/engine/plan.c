@@ -24,8 +24,13 @@ ebb_status ebb_planner_pack(ebb_planner *p, const ebb_selection *selection, ebb_
                                 .alignment = p->alignment,
                                 .reuse = reuse,
                                 .n_workers = (uint32_t)o->sublinear.num_worker,
-                                .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1};
+                                .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1,
+                                .deadline_ns = p->deadline_ns};
     status = ebb_plan_make(p->env, &request, out);
+    /* Then the packer may have been stopped before it found one within the budget. */
+    if (status == EBB_OK && p->deadline_ns > 0 && request.budget_bytes >= 0 &&
+        (*out)->total_bytes > request.budget_bytes && ebb_clock_ns(p->env) >= p->deadline_ns)
+        p->hurried = true;
     ebb_pgraph_destroy(scheduled);
     return status;
 }
@@ -155,10 +160,11 @@ static int64_t least_standing_bytes(const ebb_planner *p) {
 ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan) {
     ebb_arena arena;
     ebb_arena_init(&arena, p->env);
-    ebb_bound bound;
+    ebb_bound bound = {.kind = "none"};
     int64_t budget =
         p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - least_standing_bytes(p) : -1;
-    ebb_status status = ebb_certify(&arena, p->facts, budget, p->alignment, &bound);
+    ebb_status status =
+        p->hint.unproved ? EBB_OK : ebb_certify(&arena, p->facts, budget, p->alignment, &bound);
     if (status == EBB_OK)
         status = ebb_plan_certify(plan, p->base_arena_bytes, p->base_total_bytes, p->base_time_ns,
                                   bound.time_ns, bound.kind, bound.json);
@@ -188,6 +194,7 @@ static ebb_status keep_genes(ebb_env *env, const ebb_selection *selection, ebb_c
     memcpy(out->genes, selection->genes, selection->n_genes);
     out->n_genes = selection->n_genes;
     out->n_candidates = selection->n_candidates;
+    out->effort = selection->effort;
     return EBB_OK;
 }
 

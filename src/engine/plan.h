@@ -19,7 +19,7 @@ typedef struct ebb_planner {
     int64_t alignment;
     int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
-    int64_t least_time_ns; /* no plan takes less */
+    int64_t least_time_ns;                                    /* no plan takes less */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
     uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */

@@ -42,6 +42,12 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
     *out = NULL;
     if (model->planning)
         return ebb_fail(env, EBB_USAGE, "%s is a planning graph: it can be planned, not run", model->name);
+    if (ebb_device_is_file(options->device))
+        return ebb_fail(
+            env, EBB_UNAVAILABLE,
+            "%.200s describes a device: plans can be made for it, but a description runs nothing: run on "
+            "the device cuda",
+            options->device);
     ebb_status status = ebb_options_check(env, options);
     if (status != EBB_OK) return status;
     ebb_engine *engine = ebb_calloc(env, 1, sizeof(*engine));
@@ -51,6 +57,7 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
     ebb_arena_init(&engine->arena, env);
     status = copy_options(engine, options);
     if (status == EBB_OK) status = ebb_open_backend(env, &engine->options, &engine->backend);
+    if (status == EBB_OK) status = ebb_finite_open(engine);
     if (status != EBB_OK) {
         ebb_engine_destroy(engine);
         return status;
@@ -65,6 +72,7 @@ void ebb_engine_destroy(ebb_engine *engine) {
     for (size_t i = 0; i < engine->programs.n; i++) program_destroy(engine->programs.at[i]);
     EBB_ARRAY_FREE(env, &engine->programs);
     ebb_engine_drop_block(engine);
+    ebb_finite_close(engine);
     if (engine->backend) engine->backend->api->destroy(engine->backend);
     ebb_arena_deinit(&engine->arena);
     ebb_cfree(env, engine, 1, sizeof(*engine));
@@ -126,7 +134,8 @@ static ebb_status build(ebb_engine *engine, ebb_program *program) {
     ebb_exec_options options = {.graph = program->compiled.graph,
                                 .plan = program->compiled.plan,
                                 .backend = engine->backend,
-                                .poison = engine->options.poison};
+                                .poison = engine->options.poison,
+                                .no_record = engine->options.no_record};
     status = ebb_exec_create(env, &options, &program->exec);
     if (status != EBB_OK) return status;
     bool first = engine->programs.n == 0;
@@ -179,7 +188,9 @@ static ebb_run_options run_options(ebb_program *program, bool first) {
     return (ebb_run_options){.seed = engine->options.seed,
                              .step = engine->step,
                              .n_run_threads = engine->n_run_threads,
-                             .step_ns = program->profile ? ebb_profile_row(program->profile) : NULL};
+                             .step_ns = program->profile ? ebb_profile_row(program->profile) : NULL,
+                             .on_step = engine->options.check_finite ? ebb_finite_look : NULL,
+                             .on_step_ctx = program};
 }
 
 static void count_step(ebb_program *program) {

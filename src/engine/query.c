@@ -7,58 +7,76 @@ typedef struct query {
     ebb_pdraft *draft;
     const ebb_graph *graph;
     ebb_backend *backend;
-    const ebb_costs *costs; /* or NULL */
-    ebb_text name;          /* of one op, for the costs */
+    const ebb_costs *costs;           /* or NULL */
+    ebb_text name;                    /* of one op, for the costs */
+    EBB_ARRAY(ebb_alternative) found; /* of one op */
 } query;
 
-/* Ops are counted by their first way. */
-static ebb_status query_time(query *q, const ebb_call *call, uint32_t way, ebb_op_facts *facts) {
+/* Ops are counted as they are listed. */
+static ebb_status query_time(query *q, ebb_alternative_call *by, bool listed) {
     ebb_cost_source source;
     ebb_cost_origin *origin = &q->draft->costs;
-    if (!q->costs) return EBB_OK;
-    ebb_status status = ebb_costs_ask(q->costs, call, facts, &q->name, &facts->time_ns, &source);
-    if (status != EBB_OK || way > 0) return status;
+    if (!q->costs || by->call.op->view) return EBB_OK;
+    ebb_status status =
+        ebb_costs_ask(q->costs, &by->call, &by->facts, &q->name, &by->facts.time_ns, &source);
+    if (status != EBB_OK || !listed) return status;
     origin->n_measured += source == EBB_COST_MEASURED;
     origin->n_calibrated += source == EBB_COST_CALIBRATED;
     origin->n_built_in += source == EBB_COST_BUILT_IN;
     return EBB_OK;
 }
 
-/* The facts of a node by one of its ways, and the values that it reads then, in the draft's arena. */
-static ebb_status query_way(query *q, const ebb_node *node, uint32_t way, ebb_alternative *out) {
-    ebb_type types[EBB_MAX_OPERANDS], results[EBB_MAX_RESULTS];
-    ebb_id in[EBB_MAX_OPERANDS];
-    ebb_call call = ebb_node_call(q->graph, node, way, in, types, results);
-    ebb_op_facts facts = {0};
-    if (!call.op->view) {
-        ebb_status status = q->backend->api->facts(q->backend, &call, &facts);
-        if (status == EBB_OK) status = query_time(q, &call, way, &facts);
-        if (status != EBB_OK) return status;
-    }
-    *out = (ebb_alternative){.n_in = call.n_in,
+/* One of a node's alternatives, in the draft's arena. */
+static ebb_status query_alternative(query *q, ebb_id node, ebb_alternative_call *by, bool listed,
+                                    ebb_alternative *out) {
+    char name[EBB_ALTERNATIVE_TEXT];
+    const ebb_status status = query_time(q, by, listed);
+    if (status != EBB_OK) return status;
+    const ebb_op_info *op = by->call.op;
+    *out = (ebb_alternative){.n_in = by->call.n_in,
                              .has_inputs = true,
                              .has_in_place = true,
-                             .time_ns = facts.time_ns,
-                             .scratch_bytes = facts.scratch_bytes,
-                             .n_in_place = call.op->n_may_overwrite};
+                             .time_ns = by->facts.time_ns,
+                             .scratch_bytes = by->facts.scratch_bytes};
     ebb_arena *a = &q->draft->arena;
-    out->name = node->op->n_ways ? ebb_arena_text(a, node->op->ways[way].name) : "";
-    out->in = ebb_arena_copy(a, in, call.n_in, sizeof *in);
-    out->in_place = ebb_arena_copy(a, call.op->may_overwrite, call.op->n_may_overwrite, sizeof(ebb_pair));
-    return out->name && out->in && out->in_place ? EBB_OK : EBB_NO_MEMORY;
+    out->name = ebb_arena_text(a, ebb_alternative_name(q->graph, node, by, name));
+    out->in = ebb_arena_copy(a, by->ids, by->call.n_in, sizeof *by->ids);
+    ebb_pair *in_place = EBB_NEW(a, ebb_pair, op->n_may_overwrite);
+    out->in_place = in_place;
+    if (!out->name || !out->in || !in_place) return EBB_NO_MEMORY;
+    for (uint32_t k = 0; k < op->n_may_overwrite; k++) {
+        if (op->may_overwrite[k].in < by->call.n_in) in_place[out->n_in_place++] = op->may_overwrite[k];
+    }
+    return EBB_OK;
 }
 
-static ebb_status query_op(query *q, const ebb_node *node) {
+/* All of them into q->found, the one that is listed first. */
+static ebb_status query_alternatives(query *q, ebb_id node) {
+    ebb_alternative_call by;
+    bool more = true;
+    q->found.n = 0;
+    ebb_status status = ebb_alternative_first(q->backend, q->graph, node, &by);
+    while (status == EBB_OK && more) {
+        ebb_alternative one;
+        status = query_alternative(q, node, &by, q->found.n == 0, &one);
+        if (status == EBB_OK && !EBB_PUSH(q->env, &q->found, one)) status = EBB_NO_MEMORY;
+        if (status == EBB_OK) status = ebb_alternative_next(q->backend, q->graph, node, &by, &more);
+    }
+    return status;
+}
+
+static ebb_status query_op(query *q, ebb_id id) {
+    const ebb_node *node = &q->graph->nodes[id];
     const ebb_op_info *op = node->op;
     const ebb_graph *graph = q->graph;
     ebb_pdraft *draft = q->draft;
     ebb_arena *a = &draft->arena;
-    ebb_alternative first;
-    const uint32_t n_more = op->n_ways ? op->n_ways - 1 : 0;
-    ebb_alternative *more = EBB_NEW(a, ebb_alternative, n_more);
-    ebb_status status = more ? query_way(q, node, 0, &first) : EBB_NO_MEMORY;
-    for (uint32_t k = 0; status == EBB_OK && k < n_more; k++) status = query_way(q, node, k + 1, &more[k]);
+    const ebb_status status = query_alternatives(q, id);
     if (status != EBB_OK) return status;
+    const ebb_alternative first = q->found.at[0];
+    const uint32_t n_more = (uint32_t)q->found.n - 1, n_ways = op->n_ways ? op->n_ways : 1;
+    ebb_alternative *more = ebb_arena_copy(a, q->found.at + 1, n_more, sizeof *more);
+    if (!more) return EBB_NO_MEMORY;
     ebb_pop to = {.kind = op->name,
                   .phase = node->phase,
                   .in = first.in,
@@ -72,6 +90,7 @@ static ebb_status query_op(query *q, const ebb_node *node) {
                   .n_in_place = first.n_in_place,
                   .n_update = op->n_update,
                   .n_views = op->view ? 1 : 0,
+                  .listed = n_more >= n_ways ? first.name : NULL,
                   .alternatives = more,
                   .n_alternatives = n_more};
     to.name = ebb_arena_text(a, node->n_out ? graph->values[node->out[0]].name : op->name);
@@ -129,7 +148,7 @@ static ebb_status mark_optional(ebb_pdraft *draft, const ebb_graph *graph) {
 static ebb_status query_origin(query *q) {
     ebb_pdraft *draft = q->draft;
     if (!q->costs) return EBB_OK;
-    ebb_status status = ebb_costs_check(q->env, q->costs, q->backend->api->name, q->backend->n_threads);
+    ebb_status status = ebb_costs_check(q->env, q->costs, q->backend);
     draft->costs.machine = ebb_arena_text(&draft->arena, q->costs->machine);
     draft->costs.id = ebb_arena_text(&draft->arena, q->costs->id);
     return status == EBB_OK && !(draft->costs.machine && draft->costs.id) ? EBB_NO_MEMORY : status;
@@ -151,7 +170,7 @@ static ebb_status query_all(query *q) {
         if (!to.name || !to.shape || !EBB_PUSH(q->env, &draft->values, to)) return EBB_NO_MEMORY;
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        status = query_op(q, &graph->nodes[i]);
+        status = query_op(q, i);
         if (status != EBB_OK) return status;
     }
     return mark_optional(draft, graph);
@@ -166,6 +185,7 @@ ebb_status ebb_chapter_query(ebb_env *env, const ebb_graph *graph, ebb_backend *
     ebb_text_init(&q.name, env);
     ebb_status status = query_all(&q);
     ebb_text_deinit(&q.name);
+    EBB_ARRAY_FREE(env, &q.found);
     if (status == EBB_OK) return ebb_pdraft_seal(&draft, graph->name, out);
     ebb_pdraft_deinit(&draft);
     return status;

@@ -57,28 +57,49 @@ static void note_plan(ebb_tuner *t, ebb_tune_row *row, const ebb_compiled *compi
         t->result->bound_time_ns = ebb_max_i64(t->result->bound_time_ns, s.bound_time_ns);
 }
 
+bool ebb_tune_has_time(const ebb_tuner *t, int64_t needed_ns) {
+    if (t->deadline_ns == 0) return true;
+    uint64_t now_ns = ebb_clock_ns(t->env);
+    return now_ns < t->deadline_ns && (uint64_t)needed_ns <= t->deadline_ns - now_ns;
+}
+
+/* A row that the time limit cuts short is not one that another run would repeat: it is left out, but for a
+ * default, which all others are compared with. */
+static ebb_status take_row(ebb_tuner *t, ebb_tune_row *row, const ebb_compiled *compiled,
+                           ebb_status status) {
+    ebb_tune_result *r = t->result;
+    t->over =
+        t->over || compiled->hurried || (t->deadline_ns > 0 && ebb_clock_ns(t->env) >= t->deadline_ns);
+    r->cut_short = r->cut_short || compiled->hurried;
+    row->cut_short = compiled->hurried;
+    if (status == EBB_OK) note_plan(t, row, compiled);
+    if (status == EBB_OK && row->is_default && row->config.method == EBB_CONFIG_BUDGET)
+        t->effort = compiled->effort;
+    if (status == EBB_OK && (row->is_default || !compiled->hurried)) r->n_rows++;
+    if (status == EBB_OVER_BUDGET && row->is_default && compiled->hurried)
+        return ebb_fail(t->env, status, "%s; the time limit ended that search", ebb_env_error(t->env));
+    if (status != EBB_OVER_BUDGET || row->is_default) return status;
+    if (!compiled->hurried) r->n_rows++;
+    return EBB_OK;
+}
+
 ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *config, bool is_default) {
-    if (t->over && !is_default) t->result->cut_short = true;
-    if ((t->over && !is_default) || t->result->n_rows == EBB_TUNE_MAX_ROWS) return EBB_OK;
-    ebb_tune_row *row = &t->result->rows[t->result->n_rows];
+    ebb_tune_result *r = t->result;
+    if (t->over && !is_default) r->cut_short = true;
+    if ((t->over && !is_default) || r->n_rows == EBB_TUNE_MAX_ROWS) return EBB_OK;
+    ebb_tune_row *row = &r->rows[r->n_rows];
     *row = (ebb_tune_row){
         .config = *config, .is_default = is_default, .total_bytes = -1, .time_ns = -1, .n_candidates = -1};
     (void)snprintf(row->what, sizeof row->what, "%s", what);
     ebb_compiled compiled = {0};
-    /* The defaults are what others are compared with: they run to their end. */
-    ebb_hint hint = {.deadline_ns = is_default ? 0 : t->deadline_ns};
+    /* All rows within the budget have one bound: it is proved once. */
+    ebb_hint hint = {.deadline_ns = t->deadline_ns,
+                     .unproved = config->method != EBB_CONFIG_BUDGET || r->bound_time_ns > 0};
     set_options(t, config);
     uint64_t began_ns = ebb_clock_ns(t->env);
     ebb_status status = ebb_chapter_plan(t->env, t->facts, t->backend, &t->options, &hint, &compiled);
     row->planning_ns = (int64_t)(ebb_clock_ns(t->env) - began_ns);
-    t->over = t->deadline_ns > 0 && ebb_clock_ns(t->env) >= t->deadline_ns;
-    if (compiled.hurried) t->over = t->result->cut_short = true;
-    if (status == EBB_OK) note_plan(t, row, &compiled);
-    if (status == EBB_OK && !compiled.hurried) t->result->n_rows++;
-    if (status == EBB_OVER_BUDGET && !is_default) {
-        t->result->n_rows++;
-        status = EBB_OK;
-    }
+    status = take_row(t, row, &compiled, status);
     ebb_compiled_deinit(t->env, &compiled);
     return status;
 }
@@ -88,11 +109,11 @@ ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *co
 
 /* What a budget leaves beside what is there in every plan; 0 or less: nothing. */
 static int64_t room_bytes(const ebb_tuner *t) {
-    int64_t standing = t->facts->fixed_bytes;
+    int64_t standing = t->facts->fixed_bytes; /* the baseline's sum fits */
     for (uint32_t v = 0; v < t->facts->n_values; v++)
         if (t->facts->values[v].producer == EBB_NONE && ebb_role_persistent(t->facts->values[v].role))
-            standing +=
-                ebb_align_up(t->facts->values[v].bytes, EBB_ALIGNMENT); /* the baseline's sum fits */
+            standing += ebb_align_up(t->facts->values[v].bytes,
+                                     t->backend ? t->backend->api->alignment : EBB_ALIGNMENT);
     return t->result->budget_bytes - standing;
 }
 
@@ -142,11 +163,13 @@ bool ebb_tune_near(const ebb_tune_result *r, int64_t time_ns, int64_t than_ns) {
 /* ---- which of them
  * ---------------------------------------------------------------------------------------- */
 
-/* Within the budget, and before every default that is there: by time, then bytes, then candidates. */
+/* Within the budget, and before every default that is there: by time, then bytes, then candidates. What a
+ * default would have found that the time limit cut short nobody knows: then only a default will do. */
 static bool allowed(const ebb_tune_result *r, const ebb_tune_row *row) {
     if (!row->fits) return false;
     for (uint32_t i = 0; i < r->n_rows; i++) {
         const ebb_tune_row *d = &r->rows[i];
+        if (d->cut_short && d->config.method == EBB_CONFIG_BUDGET && !row->is_default) return false;
         if (!d->is_default || !d->fits || d == row) continue;
         if (row->time_ns != d->time_ns ? row->time_ns > d->time_ns : row->total_bytes > d->total_bytes)
             return false;

@@ -12,14 +12,16 @@ typedef struct ebb_tuner {
     ebb_tune_result *result;
     uint64_t deadline_ns; /* 0: none */
     ebb_config given;     /* the options' own */
+    int64_t effort;       /* of the last default within the budget: what the sweep takes parts of */
     bool over;            /* the time limit struck: no more rows */
 } ebb_tuner;
 
 /* Plans by this config and adds the row. EBB_OVER_BUDGET: a default found no plan; of others the row says
- * so. A row that the time limit cuts short is not one that another run would repeat: it is left out. The
- * defaults know no limit. */
+ * so. When the time limit has struck only defaults are added, with what is found at once. */
 EBB_CHECKED ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *config,
                                         bool is_default);
+/* Before the time limit strikes; what cannot end until then is not begun. */
+bool ebb_tune_has_time(const ebb_tuner *t, int64_t needed_ns);
 /* The same search, whatever its workers. */
 bool ebb_tune_same_plan(const ebb_config *a, const ebb_config *b);
 /* a fits and b does not, or a takes less time, or as much in fewer bytes. */

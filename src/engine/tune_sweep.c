@@ -1,10 +1,10 @@
-/* The sweep of ebb_tune. cost: a dozen plans with a sixteenth of the base's candidates, and one with half
- * of them. */
+/* The sweep of ebb_tune. cost: a dozen plans with a sixteenth of the base's effort, and one with half of
+ * it: of a search's, for a plan whose packing asks for several searches has more candidates. */
 #include "engine/tune.h"
 
 #include <stdio.h>
 
-/* The parameters are tried with one part in so many of the default's candidates, and at least so many. */
+/* The parameters are tried with one part in so many of the default's effort, and at least so much. */
 #define TRIAL_PART   16
 #define LEAST_TRIAL  2000
 /* So much less planning time makes another number of workers worth writing down. */
@@ -80,17 +80,21 @@ static ebb_status vary_workers(ebb_tuner *t, const ebb_tune_row *trial) {
     return status;
 }
 
-/* The best value of each, with half the base's candidates; where none is better than the base's, another
- * seed. */
+/* The best value of each, with half the base's effort; where none is better than the base's, another seed.
+ */
 static ebb_status add_together(ebb_tuner *t, const ebb_tune_row *base, ebb_config *together) {
     const struct variation *seed = &variations[EBB_COUNT(variations) - 1];
-    char what[64] = "best of each, half the candidates";
+    char what[64] = "best of each, half the effort";
     if (ebb_tune_same_plan(&base->config, together)) {
         together->search_seed = base_value(t, together, seed) + 1;
-        (void)snprintf(what, sizeof what, "search_seed %lld, half the candidates",
+        (void)snprintf(what, sizeof what, "search_seed %lld, half the effort",
                        (long long)together->search_seed);
     }
-    together->effort = base->n_candidates / 2;
+    together->effort = t->effort / 2;
+    if (!ebb_tune_has_time(t, base->planning_ns / 2)) {
+        t->result->cut_short = true;
+        return EBB_OK;
+    }
     return ebb_tune_add_row(t, what, together, false);
 }
 
@@ -103,7 +107,7 @@ ebb_status ebb_tune_sweep(ebb_tuner *t) {
     char what[64];
     uint32_t n = r->n_rows;
     ebb_status status = EBB_OK;
-    c.effort = ebb_max_i64(LEAST_TRIAL, base->n_candidates / TRIAL_PART);
+    c.effort = ebb_max_i64(LEAST_TRIAL, t->effort / TRIAL_PART);
     for (int k = 0; k < 2 && status == EBB_OK; k++) {
         (void)snprintf(what, sizeof what, "effort %lld", (long long)c.effort);
         status = ebb_tune_add_row(t, what, &c, false);

@@ -22,12 +22,35 @@ typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
 
 typedef struct ebb_backend_options {
     uint32_t n_threads; /* width of parallel reductions, >= 1 */
+    /* Of backends that have several devices: which one, "0", "1", ...; or a device's description, the path
+     * of a file. NULL: the first. */
+    const char *which;
+    bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
+    bool free_engines; /* plans may choose among implementations that round differently */
+    /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
+     * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations
+     * that libraries make are counted, where that can be done. */
+    int64_t cap_bytes;
+    bool watch_memory;
 } ebb_backend_options;
+
+/* What changes from run to run. */
+typedef struct ebb_run {
+    uint32_t n_threads;  /* to run with; 0: the width */
+    uint64_t seed, step; /* of SEEDED ops, as in each launch: for backends whose launches are recorded */
+} ebb_run;
+
+/* A run of steps that was recorded; each backend defines its own. */
+typedef struct ebb_recording ebb_recording;
 
 /* What the planner must know of one op. */
 typedef struct ebb_op_facts {
     int64_t time_ns;       /* by the backend's cost model; >= 0 */
     int64_t scratch_bytes; /* asked before planning */
+    /* A backend may have several implementations of a call: these are the facts of call->choice, and there
+     * are so many (>= 1), the same ones whichever is asked for. Its name, where there are several. */
+    uint32_t n_choices;
+    char choice[24];
     /* The line of the cost model that gave the time, at this width, and the name of the kind of calls that
      * it is for: a calibration (exec/costs.h) measures another line for them. */
     const char *kind;
@@ -76,6 +99,9 @@ typedef struct ebb_backend_api {
     void (*release)(ebb_backend *backend, ebb_kernel *kernel);
     ebb_status (*launch)(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch);
 
+    /* Whose times costs are of: a device of its own, and what else changes them. NULL: this machine's. */
+    void (*machine)(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
+
     /* One block of device memory, aligned; exactly `bytes` are asked for. */
     ebb_status (*block_alloc)(ebb_backend *backend, int64_t bytes, void **out);
     void (*block_free)(ebb_backend *backend, void *block, int64_t bytes);
@@ -83,10 +109,29 @@ typedef struct ebb_backend_api {
     ebb_status (*copy_in)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
     ebb_status (*copy_out)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
     ebb_status (*fill)(ebb_backend *backend, void *to, int byte, int64_t bytes);
+    /* Between blocks; complete on return. NULL with host_memory: copy_in does it. */
+    ebb_status (*move)(ebb_backend *backend, void *to, const void *from, int64_t bytes);
+    /* NULL with host_memory. Between runs. */
+    ebb_status (*memory)(ebb_backend *backend, ebb_memory_facts *out);
 
-    /* Around each run of steps: n_threads to run with (0: the width). May be NULL. */
-    ebb_status (*begin)(ebb_backend *backend, uint32_t n_run_threads);
-    void (*end)(ebb_backend *backend);
+    /* Around each run of steps. May be NULL. After end all work is done; its status is that of work which
+     * launch only began, and it is called after failed launches too. */
+    ebb_status (*begin)(ebb_backend *backend, const ebb_run *run);
+    ebb_status (*end)(ebb_backend *backend);
+
+    /* Backends that can record, else NULL, all four. Between begin and end of a run: what is launched and
+     * filled between record_begin and record_end is not run but recorded, for the addresses of then, and
+     * runs whenever it is replayed. After an error nothing was recorded and *out is NULL. */
+    ebb_status (*record_begin)(ebb_backend *backend);
+    ebb_status (*record_end)(ebb_backend *backend, ebb_recording **out);
+    ebb_status (*replay)(ebb_backend *backend, ebb_recording *recording);
+    void (*record_free)(ebb_backend *backend, ebb_recording *recording);
+
+    /* Backends whose launches return before their work is done, else NULL, all three: points in its time.
+     * After end, marks_read gives the nanoseconds from mark i to mark i + 1, for i < n_marks - 1. */
+    ebb_status (*marks_reserve)(ebb_backend *backend, uint32_t n_marks);
+    ebb_status (*mark)(ebb_backend *backend, uint32_t i);
+    ebb_status (*marks_read)(ebb_backend *backend, uint32_t n_marks, uint64_t *ns);
 
     /* Checkers only, else NULL: a buffer's bytes now hold its value (a feed, an initial param). A checker
      * is launched for every step, those of views too, with kernel NULL and launch->check set; before the
@@ -102,7 +147,7 @@ struct ebb_backend { /* first member of every backend's own struct */
 
 extern const ebb_backend_api ebb_backend_ref, ebb_backend_shadow;
 extern const ebb_backend_api ebb_backend_cpu; /* where EBB_HAVE_CPU */
-/* NULL when there is none of that name in this build. */
+/* NULL when there is none of that name in this build. Those in modules are not asked (exec/module.h). */
 const ebb_backend_api *ebb_backend_find(const char *name);
 
 #endif

@@ -114,13 +114,30 @@ ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped) {
 
 /* ---- ask ------------------------------------------------------------------------------------------- */
 
-ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const char *backend, uint32_t n_threads) {
-    if (strcmp(costs->backend, backend) == 0 && costs->n_threads == n_threads) return EBB_OK;
-    return ebb_fail(
-        env, EBB_USAGE,
-        "the costs are of device %.40s with %u threads, but the plan is for %s with %u: measure "
-        "them for these (`ebb bench`) or plan for those",
-        costs->backend, costs->n_threads, backend, n_threads);
+void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    if (backend->api->machine)
+        backend->api->machine(backend, text);
+    else
+        ebb_machine_text(text);
+}
+
+/* Costs of another host are taken: its processors differ in rates. Devices differ in more, and say who they
+ * are. */
+ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend) {
+    char machine[EBB_MACHINE_TEXT];
+    const char *name = backend->api->name;
+    if (strcmp(costs->backend, name) != 0 || costs->n_threads != backend->n_threads)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "the costs are of device %.40s with %u threads, but the plan is for %s with %u: measure "
+            "them for these (`ebb bench`) or plan for those",
+            costs->backend, costs->n_threads, name, backend->n_threads);
+    ebb_costs_machine(backend, machine);
+    if (!backend->api->machine || strcmp(costs->machine, machine) == 0) return EBB_OK;
+    return ebb_fail(env, EBB_USAGE,
+                    "the costs are of \"%.60s\", but the plan is for \"%.60s\": measure them there "
+                    "(`ebb bench`) or leave them out",
+                    costs->machine, machine);
 }
 
 static int to_row(const void *key, const void *row) {
@@ -131,10 +148,23 @@ static int to_line(const void *key, const void *line) {
     return strcmp(key, ((const ebb_cost_line *)line)->kind);
 }
 
+void ebb_costs_print_call(ebb_text *text, const ebb_call *call, const ebb_op_facts *facts) {
+    ebb_call_print(text, call);
+    if (facts->choice[0]) ebb_text_add(text, " by %s", facts->choice);
+}
+
+/* ns * of / to, saturating; the quotient is taken first so that the products fit longer. */
+static int64_t in_proportion(int64_t ns, int64_t of, int64_t to) {
+    int64_t whole, part;
+    if (to <= 0) return ns;
+    if (!ebb_mul_i64(ns / to, of, &whole) || !ebb_mul_i64(ns % to, of, &part)) return INT64_MAX;
+    return ebb_add_i64(whole, part / to, &whole) ? whole : INT64_MAX;
+}
+
 ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb_op_facts *facts,
                          ebb_text *name, int64_t *time_ns, ebb_cost_source *source) {
     name->n = 0;
-    ebb_call_print(name, call);
+    ebb_costs_print_call(name, call, facts);
     const ebb_status status = ebb_text_status(name);
     if (status != EBB_OK) return status;
     const ebb_cost_row *row = NULL;
@@ -148,6 +178,8 @@ ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
     *time_ns = ebb_roofline_ns(&line->line, &cost);
+    if (facts->n_choices > 1)
+        *time_ns = in_proportion(*time_ns, facts->time_ns, ebb_roofline_ns(&facts->line, &cost));
     return EBB_OK;
 }
 

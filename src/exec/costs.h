@@ -1,7 +1,8 @@
 /* exec/costs.h: measured times of ops, and lines fitted to them: the costs file in memory.
  *
- *     ask(call):  1. measured   the very call (op, types, attributes) is in the table
- *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate)
+ *     ask(call):  1. measured   the very call (op, types, attributes, the backend's choice) is in the table
+ *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate); of a
+ * backend's choices, each in proportion to what the backend thinks it takes beyond its own line
  *                 3. built-in   neither: the backend's own answer stands
  *
  * It is a table of facts; measuring is engine/measure.c. Sealed costs are immutable.
@@ -13,7 +14,7 @@
 #include "exec/backend.h"
 
 typedef struct ebb_cost_row {
-    const char *op;   /* the call, as ebb_call_print has it */
+    const char *op;   /* the call, as ebb_costs_print_call has it */
     const char *kind; /* whose line it helps to fit */
     ebb_cost cost;
     int64_t time_ns;  /* >= 0: of one run, a median */
@@ -48,8 +49,13 @@ EBB_CHECKED ebb_status ebb_costs_add_line(ebb_costs *costs, const ebb_cost_line 
 EBB_CHECKED ebb_status ebb_costs_seal(ebb_costs *costs, size_t *n_dropped);
 
 /* EBB_USAGE: the costs are of another backend or width. */
-EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const char *backend,
-                                       uint32_t n_threads);
+EBB_CHECKED ebb_status ebb_costs_check(ebb_env *env, const ebb_costs *costs, const ebb_backend *backend);
+/* Whose times a backend's are: its device, or this machine. */
+void ebb_costs_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
+
+/* What a row calls a call: as ebb_call_print has it, and " by <choice>" where the backend names its
+ * choices. */
+void ebb_costs_print_call(ebb_text *text, const ebb_call *call, const ebb_op_facts *facts);
 
 typedef enum ebb_cost_source { EBB_COST_MEASURED, EBB_COST_CALIBRATED, EBB_COST_BUILT_IN } ebb_cost_source;
 /* facts are the backend's, of this call. name is the caller's, to be used again and again. O(log n). */

@@ -5,16 +5,18 @@
  *
  *     logical index  0 1 2 3 | 4 5 6 7 | ...      [n,c,h,w] row-major, whatever the storage order is
  *     philox block      0    |    1    | ...      lane = index % 4
+ *
+ * Device code draws by this header too.
  */
 #ifndef EBB_EXEC_DROPOUT_H
 #define EBB_EXEC_DROPOUT_H
 
-#include "base/base.h"
+#include "base/philox.h"
 
 /* Philox's key: seed and seed_key mixed, so that neighbouring pairs do not share streams. The constants are
  * those of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
  */
-static inline uint64_t ebb_dropout_key(uint64_t seed, uint64_t seed_key) {
+EBB_ANYWHERE uint64_t ebb_dropout_key(uint64_t seed, uint64_t seed_key) {
     uint64_t z = seed + (seed_key + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -22,23 +24,24 @@ static inline uint64_t ebb_dropout_key(uint64_t seed, uint64_t seed_key) {
 }
 
 /* An element is kept when its 32 random bits are at least this; p in [0, 1]. */
-static inline uint64_t ebb_dropout_threshold(double p) {
+EBB_ANYWHERE uint64_t ebb_dropout_threshold(double p) {
     return (uint64_t)(p * 4294967296.0);
 }
 
 /* What a kept element is multiplied by. */
-static inline double ebb_dropout_scale(double p) {
+EBB_ANYWHERE double ebb_dropout_scale(double p) {
     return p < 1 ? 1 / (1 - p) : 0;
 }
 
 /* The 4 random words of the elements [4 * block, 4 * block + 4). */
-static inline ebb_u32x4 ebb_dropout_block(uint64_t key, uint64_t step, uint64_t block) {
-    const ebb_u32x4 counter = {
-        {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)step, (uint32_t)(step >> 32)}};
+EBB_ANYWHERE ebb_u32x4 ebb_dropout_block(uint64_t key, uint64_t step, uint64_t block) {
+    ebb_u32x4 counter;
+    counter.v[0] = (uint32_t)block, counter.v[1] = (uint32_t)(block >> 32);
+    counter.v[2] = (uint32_t)step, counter.v[3] = (uint32_t)(step >> 32);
     return ebb_philox(counter, key);
 }
 
-static inline bool ebb_dropout_keep(uint64_t key, uint64_t step, uint64_t threshold, uint64_t index) {
+EBB_ANYWHERE bool ebb_dropout_keep(uint64_t key, uint64_t step, uint64_t threshold, uint64_t index) {
     return ebb_dropout_block(key, step, index / 4).v[index % 4] >= threshold;
 }
 

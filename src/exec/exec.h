@@ -11,6 +11,41 @@
 #include "exec/backend.h"
 #include "planner/planner.h"
 
+/* ---- alternatives: what the ways of an op and a backend's choices for each make of it ------------- */
+
+/* The alternatives of a node, the op as listed first, are its ways in order (graph/op.h), and of each way
+ * the backend's choices in order (exec/backend.h): way 0 choice 0, way 0 choice 1, ..., way 1 choice 0, ...
+ */
+typedef struct ebb_alternative_at {
+    uint32_t way, choice;
+} ebb_alternative_at;
+
+/* One of them: the call, whose tables are here, the values that it reads, and the backend's facts. Not to
+ * be copied.
+ */
+typedef struct ebb_alternative_call {
+    ebb_call call;
+    ebb_alternative_at at;
+    ebb_op_facts facts; /* of a view: none but n_choices */
+    ebb_id ids[EBB_MAX_OPERANDS];
+    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
+} ebb_alternative_call;
+
+/* The op as listed, and then one after the other until *more is false: one question to the backend each. */
+EBB_CHECKED ebb_status ebb_alternative_first(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                             ebb_alternative_call *out);
+EBB_CHECKED ebb_status ebb_alternative_next(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                            ebb_alternative_call *call, bool *more);
+/* By its number in the planning graph, EBB_NONE: as listed. EBB_USAGE: there is none of that number. */
+EBB_CHECKED ebb_status ebb_alternative_find(ebb_backend *backend, const ebb_graph *graph, ebb_id node,
+                                            uint32_t alternative, ebb_alternative_call *out);
+/* "mask", "e67k3f02aa", "mask/e67k3f02aa"; "" where there is but one. Returns name. */
+#define EBB_ALTERNATIVE_TEXT 80
+const char *ebb_alternative_name(const ebb_graph *graph, ebb_id node, const ebb_alternative_call *call,
+                                 char name[EBB_ALTERNATIVE_TEXT]);
+
+/* ---- programs ------------------------------------------------------------------------------------- */
+
 typedef struct ebb_exec ebb_exec;
 
 typedef struct ebb_exec_options {
@@ -19,6 +54,7 @@ typedef struct ebb_exec_options {
     const ebb_plan *plan;   /* borrowed, must outlive */
     ebb_backend *backend;   /* borrowed, must outlive */
     bool poison;            /* bytes are overwritten with 0xFF before a step and when their buffer dies */
+    bool no_record;         /* every run is launched step by step, also where the backend can record */
 } ebb_exec_options;
 
 /* Prepares one kernel per op of the graph (not per step). EBB_USAGE when the plan's n_threads or alignment
@@ -42,16 +78,31 @@ typedef struct ebb_run_options {
     uint32_t n_run_threads; /* 0: the plan's width; more than that are not used */
     /* NULL, or [n_steps]: measured nanoseconds are added to it. */
     uint64_t *step_ns;
+    /* NULL, or called after each step that a kernel runs, while all that it read and wrote is there: then
+     * nothing is recorded or replayed. Its error ends the run. */
+    ebb_status (*on_step)(void *ctx, uint32_t step);
+    void *on_step_ctx;
 } ebb_run_options;
 
-/* All steps. */
+/* For on_step: where a buffer lies (NULL: not bound), and the step once more. */
+void *ebb_exec_buffer(const ebb_exec *exec, ebb_id buffer, int64_t *bytes);
+EBB_CHECKED ebb_status ebb_exec_again(ebb_exec *exec, uint32_t step);
+/* Does a kernel run this step? Not those of views. */
+bool ebb_exec_runs(const ebb_exec *exec, uint32_t step);
+
+/* On a backend that can record, the first run of the program, and of each phase, after a bind is launched
+ * step by step (what libraries do once is done then), the second one is recorded, and it and later ones are
+ * replayed: the same launches at the same addresses, with the run's own seed and step. A run with step_ns
+ * is always launched step by step. What cannot be recorded is told to
+ * the env's log as a warning, and that run and later ones are launched step by step until the next bind.
+ *
+ * All steps. */
 EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options);
 /* Only the steps of one phase: they must be contiguous (a plan made with `phased`), else EBB_USAGE names
  * the step in the way. A recomputed step belongs to the phase of the steps around it. */
 EBB_CHECKED ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_options *options);
 
-/* ---- profile: what each step took ---------------------------------------------------------------------
- */
+/* ---- profile: what each step took ----------------------------------------------------------------- */
 
 /* The last n_most runs of a program of n_steps. Between begin_run and end_run its row is what goes into
  * ebb_run_options.step_ns, for one run or for its three phases; a run that failed is begun again. Measuring
@@ -71,7 +122,7 @@ typedef struct ebb_profile_time {
 } ebb_profile_time;
 void ebb_profile_step(const ebb_profile *profile, uint32_t step, ebb_profile_time *out);
 
-/* ---- host tensors: logical row-major order outside, channels-last inside ------------------------- */
+/* ---- host tensors: logical row-major order outside, channels-last inside -------------------------- */
 
 /* count elements of type->dtype from `from` (logical order) to `to` (storage order), and back. */
 void ebb_tensor_to_storage(const ebb_type *type, const void *from, void *to);

@@ -6,23 +6,19 @@
  */
 #include "exec/program.h"
 
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
-                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]) {
-    ebb_id ids[EBB_MAX_OPERANDS];
-    return ebb_node_call(graph, &graph->nodes[node], alternative == EBB_NONE ? 0 : alternative + 1, ids, in,
-                         out);
-}
-
 /* The kernel of an op, whose runs all take the same alternative, and the scratch that it needs. */
 static ebb_status prepare_op(ebb_exec *exec, ebb_id op, uint32_t alternative, int64_t *scratch_bytes) {
     const ebb_backend_api *api = exec->backend->api;
-    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
-    const ebb_call call = ebb_program_call(exec->graph, op, alternative, in, out);
-    ebb_op_facts facts;
-    const ebb_status status = api->facts(exec->backend, &call, &facts);
+    ebb_alternative_call by;
+    const ebb_status status = ebb_alternative_find(exec->backend, exec->graph, op, alternative, &by);
     if (status != EBB_OK) return status;
-    *scratch_bytes = facts.scratch_bytes;
-    return api->prepare(exec->backend, &call, exec->graph->nodes[op].seed_key, &exec->kernels[op]);
+    if (by.facts.n_choices > 1 && !exec->plan->graph->ops[op].listed)
+        return ebb_fail(
+            exec->env, EBB_USAGE,
+            "plan of %s: op %u (%s): it names none of the %u choices of backend %s: plan for this backend",
+            exec->plan->graph->name, op, exec->plan->graph->ops[op].name, by.facts.n_choices, api->name);
+    *scratch_bytes = by.facts.scratch_bytes;
+    return api->prepare(exec->backend, &by.call, exec->graph->nodes[op].seed_key, &exec->kernels[op]);
 }
 
 static ebb_status prepare_steps(ebb_exec *exec) {
@@ -174,8 +170,10 @@ static ebb_status new_tables(ebb_exec *exec) {
     exec->buffer_names = EBB_NEW(&exec->arena, const char *, plan->n_buffers);
     exec->given = EBB_NEW(&exec->arena, ebb_id, plan->graph->n_values);
     exec->final = EBB_NEW(&exec->arena, ebb_id, plan->graph->n_values);
+    exec->mark_ns =
+        EBB_NEW(&exec->arena, uint64_t, exec->backend->api->mark ? (size_t)plan->n_steps + 1 : 0);
     const bool all = exec->kernels && exec->steps && exec->step_names && exec->buffer_names &&
-                     exec->given && exec->final;
+                     exec->given && exec->final && exec->mark_ns;
     return all ? EBB_OK : EBB_NO_MEMORY;
 }
 
@@ -188,6 +186,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
     exec->plan = options->plan;
     exec->backend = options->backend;
     exec->poison = options->poison;
+    exec->no_record = options->no_record;
     ebb_arena_init(&exec->arena, env);
     ebb_status status = ebb_program_check(exec);
     if (status == EBB_OK) status = new_tables(exec);
@@ -204,6 +203,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
 
 void ebb_exec_destroy(ebb_exec *exec) {
     if (!exec) return;
+    ebb_tapes_clear(exec);
     for (ebb_id i = 0; exec->kernels && i < exec->plan->graph->n_ops; i++) {
         if (exec->kernels[i]) exec->backend->api->release(exec->backend, exec->kernels[i]);
     }
@@ -213,6 +213,9 @@ void ebb_exec_destroy(ebb_exec *exec) {
 
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient) {
     const ebb_plan *plan = exec->plan;
+    const bool same = exec->persistent == (uintptr_t)persistent && exec->transient == (uintptr_t)transient;
+    if (exec->bound && same) return; /* what was recorded stays right */
+    ebb_tapes_clear(exec);
     exec->bound = (persistent || plan->persistent_bytes == 0) && (transient || plan->arena_bytes == 0);
     exec->persistent = (uintptr_t)persistent;
     exec->transient = (uintptr_t)transient;

@@ -15,13 +15,26 @@ typedef struct ebb_exec_step {
     ebb_launch_check check;
 } ebb_exec_step;
 
+/* What is recorded apart: the whole program, and each phase of it. */
+enum { EBB_TAPE_WHOLE, EBB_TAPE_PHASES, EBB_N_TAPES = EBB_TAPE_PHASES + 3 };
+typedef enum ebb_tape_state {
+    EBB_TAPE_COLD,
+    EBB_TAPE_WARM,
+    EBB_TAPE_RECORDED,
+    EBB_TAPE_REFUSED
+} ebb_tape_state;
+typedef struct ebb_tape {
+    ebb_tape_state state;
+    ebb_recording *recording; /* NULL unless recorded */
+} ebb_tape;
+
 struct ebb_exec {
     ebb_arena arena; /* owns every table below */
     ebb_env *env;
     const ebb_graph *graph; /* NULL for a planning graph */
     const ebb_plan *plan;
     ebb_backend *backend;
-    bool poison;
+    bool poison, no_record;
 
     ebb_kernel **kernels; /* [plan->graph->n_ops]: shared by every run of an op */
     /* [n_steps + 1]: the last one is no step: it reads what must be intact at the end, for checkers. */
@@ -33,6 +46,9 @@ struct ebb_exec {
     ebb_id *dying;
     uint32_t *dying_first;
 
+    ebb_tape tapes[EBB_N_TAPES];
+    uint64_t *mark_ns; /* [n_steps + 1] of a run with step_ns, on backends with marks */
+
     bool bound;
     uintptr_t persistent, transient; /* numbers: a checker's addresses are no memory */
 };
@@ -42,10 +58,8 @@ struct ebb_exec {
  * bytes out of range). O(steps + buffers + values). */
 EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
 
-/* The call of a node of the graph by an alternative (EBB_NONE: as listed), its types gathered into in and
- * out. */
-ebb_call ebb_program_call(const ebb_graph *graph, ebb_id node, uint32_t alternative,
-                          ebb_type in[EBB_MAX_OPERANDS], ebb_type out[EBB_MAX_RESULTS]);
+/* Forgets what was recorded: addresses change, or the program ends. */
+void ebb_tapes_clear(ebb_exec *exec);
 
 static inline void *ebb_program_address(const ebb_exec *exec, ebb_id buffer) {
     const ebb_buffer *b = &exec->plan->buffers[buffer];

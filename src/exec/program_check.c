@@ -31,7 +31,7 @@ static bool same_ids(const ebb_id *a, uint32_t n_a, const ebb_id *b, uint32_t n_
     return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof(*a)) == 0);
 }
 
-/* Does the planned op read what the node does, as listed and by every alternative? */
+/* Does the planned op read what the node does by each of its ways, which are its alternatives? */
 static bool same_ways(const ebb_node *node, const ebb_pop *op) {
     const uint32_t n_ways = node->op->n_ways ? node->op->n_ways : 1;
     if (op->n_alternatives != n_ways - 1) return false;
@@ -43,6 +43,34 @@ static bool same_ways(const ebb_node *node, const ebb_pop *op) {
         if (!same_ids(in, n_in, way.in, way.n_in)) return false;
     }
     return true;
+}
+
+/* Of an op with choices: the same, and are the alternatives the backend's own, by name? A plan that was
+ * read from a file may be of another device or version. A checker runs none of them. */
+static ebb_status check_choices(const ebb_exec *exec, ebb_id node, const ebb_pop *op, bool *same) {
+    ebb_alternative_call by;
+    bool more = true;
+    uint32_t n = 0;
+    *same = true;
+    if (!exec->backend->api->computes) return EBB_OK;
+    ebb_status status = ebb_alternative_first(exec->backend, exec->graph, node, &by);
+    for (; status == EBB_OK && more && *same; n++) {
+        char name[EBB_ALTERNATIVE_TEXT];
+        const ebb_pop_way way = ebb_pop_under(op, n ? n - 1 : EBB_NONE);
+        const char *planned = n ? op->alternatives[n - 1].name : op->listed;
+        (void)ebb_alternative_name(exec->graph, node, &by, name);
+        *same = same_ids(by.ids, by.call.n_in, way.in, way.n_in);
+        if (*same && strcmp(planned, name) != 0)
+            return ebb_fail(exec->env, EBB_USAGE,
+                            "plan of %s: op %u (%s): alternative %.60s, backend %s has \"%s\" there: plan "
+                            "for this backend",
+                            exec->plan->graph->name, node, op->name, planned, exec->backend->api->name,
+                            name);
+        status = ebb_alternative_next(exec->backend, exec->graph, node, &by, &more);
+        *same = *same && (!more || n < op->n_alternatives);
+    }
+    *same = *same && n == op->n_alternatives + 1;
+    return status;
 }
 
 static ebb_status check_graph(const ebb_exec *exec) {
@@ -66,7 +94,10 @@ static ebb_status check_graph(const ebb_exec *exec) {
     for (ebb_id i = 0; i < graph->n_nodes; i++) {
         const ebb_node *node = &graph->nodes[i];
         const ebb_pop *op = &planned->ops[i];
-        if (same_ways(node, op) && same_ids(node->out, node->n_out, op->out, op->n_out)) continue;
+        bool same = same_ways(node, op);
+        const ebb_status status = op->listed ? check_choices(exec, i, op, &same) : EBB_OK;
+        if (status != EBB_OK) return status;
+        if (same && same_ids(node->out, node->n_out, op->out, op->n_out)) continue;
         return ebb_fail(exec->env, EBB_USAGE,
                         "plan of %s: op %u (%s) has other operands than the graph's %s: plan this graph",
                         planned->name, i, op->name, node->op->name);

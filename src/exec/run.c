@@ -1,4 +1,5 @@
-/* exec/run.c: runs a program, whole or one phase of it. Nothing is allocated here. */
+/* exec/run.c: runs a program, whole or one phase of it. Nothing is allocated here, but by a backend for a
+ * recording and for marks, once. */
 #include "exec/program.h"
 
 #include <stdio.h>
@@ -27,25 +28,43 @@ static ebb_status start(const ebb_exec *exec) {
     return status;
 }
 
-static ebb_status run_step(ebb_exec *exec, uint32_t s, const ebb_run_options *options) {
+/* Is the time of steps taken by marks in the backend's own time? */
+static bool marks(const ebb_exec *exec, const ebb_run_options *options) {
+    return options->step_ns && exec->backend->api->mark;
+}
+
+static ebb_status launch_step(ebb_exec *exec, uint32_t s, const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
     ebb_exec_step *row = &exec->steps[s];
-    ebb_status status = EBB_OK;
+    const bool timed = options->step_ns && !api->mark;
+    row->launch.seed = options->seed;
+    row->launch.step = options->step;
+    const uint64_t before = timed ? ebb_clock_ns(exec->env) : 0;
+    const ebb_status status = api->launch(exec->backend, row->kernel, &row->launch);
+    if (timed) options->step_ns[s] += ebb_clock_ns(exec->env) - before;
+    return status;
+}
+
+static ebb_status run_step(ebb_exec *exec, uint32_t s, const ebb_run_options *options) {
+    const ebb_exec_step *row = &exec->steps[s];
     if (row->kernel || row->launch.check) {
-        row->launch.seed = options->seed;
-        row->launch.step = options->step;
-        const uint64_t before = options->step_ns ? ebb_clock_ns(exec->env) : 0;
-        status = api->launch(exec->backend, row->kernel, &row->launch);
-        if (options->step_ns) options->step_ns[s] += ebb_clock_ns(exec->env) - before;
+        ebb_status status = launch_step(exec, s, options);
         if (status != EBB_OK) return fail_at(exec, s, status);
+        if (options->on_step) status = options->on_step(options->on_step_ctx, s);
+        if (status != EBB_OK) return status;
     }
     return exec->poison ? ebb_poison_step(exec, s) : EBB_OK;
 }
 
+/* Mark i stands before step first + i: poison is of the step before it. */
 static ebb_status run_steps(ebb_exec *exec, uint32_t first, uint32_t end, const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
     ebb_status status = first == 0 ? start(exec) : EBB_OK;
-    for (uint32_t s = first; status == EBB_OK && s < end; s++) status = run_step(exec, s, options);
+    for (uint32_t s = first; status == EBB_OK && s < end; s++) {
+        if (marks(exec, options)) status = api->mark(exec->backend, s - first);
+        if (status == EBB_OK) status = run_step(exec, s, options);
+    }
+    if (status == EBB_OK && marks(exec, options)) status = api->mark(exec->backend, end - first);
     const uint32_t n_steps = exec->plan->n_steps;
     if (status == EBB_OK && end == n_steps && exec->steps[n_steps].launch.check) {
         status = api->launch(exec->backend, NULL, &exec->steps[n_steps].launch);
@@ -54,24 +73,101 @@ static ebb_status run_steps(ebb_exec *exec, uint32_t first, uint32_t end, const 
     return status;
 }
 
-static ebb_status run_range(ebb_exec *exec, uint32_t first, uint32_t end, const ebb_run_options *options) {
+/* ---- recordings ---------------------------------------------------------------------------------------
+ */
+
+void ebb_tapes_clear(ebb_exec *exec) {
+    const ebb_backend_api *api = exec->backend->api;
+    for (uint32_t i = 0; i < EBB_N_TAPES; i++) {
+        if (exec->tapes[i].recording) api->record_free(exec->backend, exec->tapes[i].recording);
+        exec->tapes[i] = (ebb_tape){EBB_TAPE_COLD, NULL};
+    }
+}
+
+/* The tape that this run goes by, or NULL: step by step. */
+static ebb_tape *tape_of(ebb_exec *exec, uint32_t tape, const ebb_run_options *options) {
+    const bool by_tape =
+        exec->backend->api->record_begin && !exec->no_record && !options->step_ns && !options->on_step;
+    return by_tape ? &exec->tapes[tape] : NULL;
+}
+
+/* Records the steps; nothing of them is done. A recording that a failed launch has broken is ended all the
+ * same, and the launch's error is the one that is told. */
+static ebb_status record(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_t end,
+                         const ebb_run_options *options) {
+    const ebb_backend_api *api = exec->backend->api;
+    char reason[512];
+    ebb_recording *recording = NULL;
+    ebb_status status = api->record_begin(exec->backend);
+    if (status == EBB_OK) {
+        status = run_steps(exec, first, end, options);
+        (void)snprintf(reason, sizeof reason, "%s", ebb_env_error(exec->env));
+        const ebb_status ended = api->record_end(exec->backend, &recording);
+        if (status != EBB_OK) {
+            if (recording) api->record_free(exec->backend, recording);
+            recording = NULL;
+            status = ebb_fail(exec->env, status, "%s", reason);
+        } else {
+            status = ended;
+        }
+    }
+    *tape = (ebb_tape){status == EBB_OK ? EBB_TAPE_RECORDED : EBB_TAPE_REFUSED, recording};
+    return status;
+}
+
+static ebb_status run_tape(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_t end,
+                           const ebb_run_options *options) {
+    if (!tape || tape->state == EBB_TAPE_COLD || tape->state == EBB_TAPE_REFUSED) {
+        const ebb_status status = run_steps(exec, first, end, options);
+        if (tape && tape->state == EBB_TAPE_COLD && status == EBB_OK) tape->state = EBB_TAPE_WARM;
+        return status;
+    }
+    if (tape->state == EBB_TAPE_WARM && record(exec, tape, first, end, options) != EBB_OK) {
+        ebb_log(exec->env, EBB_LOG_WARN, "%s: not recorded, its steps are launched one by one: %s",
+                exec->plan->graph->name, ebb_env_error(exec->env));
+        return run_steps(exec, first, end, options);
+    }
+    return exec->backend->api->replay(exec->backend, tape->recording);
+}
+
+/* ---- a run ---------------------------------------------------------------------------------------------
+ */
+
+/* The times between the run's marks, added to those of its steps. */
+static ebb_status add_marked(ebb_exec *exec, uint32_t first, uint32_t end, const ebb_run_options *options) {
+    const ebb_status status = exec->backend->api->marks_read(exec->backend, end - first + 1, exec->mark_ns);
+    for (uint32_t s = first; status == EBB_OK && s < end; s++) {
+        if (exec->steps[s].kernel) options->step_ns[s] += exec->mark_ns[s - first];
+    }
+    return status;
+}
+
+static ebb_status run_range(ebb_exec *exec, uint32_t which, uint32_t first, uint32_t end,
+                            const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
     if (!exec->bound) {
         return ebb_fail(exec->env, EBB_USAGE, "program of %s: not bound to memory: bind a block first",
                         exec->plan->graph->name);
     }
     if (first == end) return EBB_OK;
-    if (api->begin) {
-        const ebb_status status = api->begin(exec->backend, options->n_run_threads);
-        if (status != EBB_OK) return status;
+    ebb_status status = marks(exec, options) ? api->marks_reserve(exec->backend, end - first + 1) : EBB_OK;
+    if (status == EBB_OK && api->begin) {
+        const ebb_run run = {options->n_run_threads, options->seed, options->step};
+        status = api->begin(exec->backend, &run);
     }
-    const ebb_status status = run_steps(exec, first, end, options);
-    if (api->end) api->end(exec->backend);
-    return status;
+    if (status != EBB_OK) return status;
+    status = run_tape(exec, tape_of(exec, which, options), first, end, options);
+    /* Kept: what end says overwrites the text of what failed. */
+    char reason[512];
+    if (status != EBB_OK) (void)snprintf(reason, sizeof reason, "%s", ebb_env_error(exec->env));
+    const ebb_status ended = api->end ? api->end(exec->backend) : EBB_OK;
+    if (status != EBB_OK) return ended == EBB_OK ? status : ebb_fail(exec->env, status, "%s", reason);
+    if (ended != EBB_OK) return ended;
+    return marks(exec, options) ? add_marked(exec, first, end, options) : EBB_OK;
 }
 
 ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options) {
-    return run_range(exec, 0, exec->plan->n_steps, options);
+    return run_range(exec, EBB_TAPE_WHOLE, 0, exec->plan->n_steps, options);
 }
 
 static ebb_phase phase_of(const ebb_exec *exec, uint32_t step) {
@@ -105,5 +201,5 @@ ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_opt
                         exec->plan->graph->name, s, exec->step_names[s], ebb_phase_name(phase_of(exec, s)),
                         ebb_phase_name(phase), end);
     }
-    return run_range(exec, first, end, options);
+    return run_range(exec, EBB_TAPE_PHASES + (uint32_t)phase, first, end, options);
 }

@@ -21,18 +21,6 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
            g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
 }
 
-bool ebb_grad_terms(const ebb_rewriter *rw, ebb_id id, ebb_id terms[2]) {
-    if (ebb_rw_failed(rw)) return false;
-    const ebb_id maker = rw->builder->values.at[id]->value.producer;
-    if (maker == EBB_NONE) return false;
-    const ebb_node *node = &rw->builder->nodes.at[maker];
-    /* No rule emits an add of its own. */
-    if (node->op != &ebb_op_add || node->phase != EBB_BACKWARD) return false;
-    terms[0] = node->in[0];
-    terms[1] = node->in[1];
-    return true;
-}
-
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
     if (ebb_rw_failed(rw) || !rw->wants[to]) return;

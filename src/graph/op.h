@@ -1,7 +1,7 @@
 /* graph/op.h: what an op is. The header of those who add one.
  *
  * To add an op: one line in ops.def, its facts in graph/ops/<family>.c, a kernel per backend in
- * exec/<backend>/<family>.c, its rows in tests/conformance. A listed op that lacks one of these is a
+ * exec/<backend>/<family>.c, its rows in exec/conformance. A listed op that lacks one of these is a
  * link error. Generic code reads the traits below and never asks which op it has.
  */
 #ifndef EBB_GRAPH_OP_H
@@ -23,6 +23,7 @@ typedef struct ebb_call {
     const ebb_type *in, *out; /* out is written by infer, read by everyone else */
     uint32_t n_in, n_out;
     const ebb_attr *attr;
+    uint32_t choice; /* which of a backend's implementations: see its facts. 0: the first */
 } ebb_call;
 
 /* "conv2d f32[16,64,56,56] f32[64,64,3,3] pad=1 : f32[16,64,56,56]": equal calls print alike and others
@@ -58,7 +59,7 @@ struct ebb_rewriter; /* what grad and lower rules emit into */
 typedef struct ebb_op_way {
     const char *name; /* in plans */
     const struct ebb_op_info *op;
-    uint32_t n_in, in[3]; /* operands of the choice */
+    uint32_t n_in, in[6]; /* operands of the choice */
 } ebb_op_way;
 
 typedef struct ebb_op_info {
@@ -69,8 +70,8 @@ typedef struct ebb_op_info {
     uint32_t n_attrs;
     ebb_effect effect;
     bool composite; /* only in models: `lower` must remove it before anything else */
-    /* (output, input) positions: that output may be written over that input, in order of preference.
-     * Every kernel of every backend must honour it. */
+    /* (output, input) positions: that output may be written over that input, in order of preference; of a
+     * call that has the input. Every kernel of every backend must honour it. */
     const ebb_pair *may_overwrite;
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
@@ -137,9 +138,6 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
 /* grad: does this op make inputs i and i + 1 of the node from its input x alone? */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
-/* grad: is the gradient id a sum of two, made by ebb_grad_give? Then a rule may read its terms instead, and
- * nobody needs the sum. */
-bool ebb_grad_terms(const ebb_rewriter *rw, ebb_id id, ebb_id terms[2]);
 /* grad: adds id to the gradient of input i. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
@@ -170,7 +168,7 @@ enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
 /* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
  * kernel cares, its gradient does. */
 enum { BN_EPS, BN_BATCH };
-/* bn_act, bn_add and their gradients; the first two as bn_apply's. */
+/* bn_act, bn_add, bn_add_bits, their gradients and choices; the first two as bn_apply's. */
 enum { BN_ACT_EPS = BN_EPS, BN_ACT_BATCH = BN_BATCH, BN_ACT_RELU, BN_ACT_CLIP, BN_ACT_MIN, BN_ACT_MAX };
 /* What an activation cuts: y = u < min ? min : u > max ? max : u, and no gradient passes where u <= min or
  * u >= max. NaN where there is no such bound: comparing with it is false. */

@@ -49,8 +49,6 @@ bool ebb_parse_definition(ebb_parser *parser);
 /* A value that is defined above. */
 bool ebb_parse_value(ebb_parser *parser, ebb_id *out);
 
-/* The op whose name is nearest, NULL when none is near. */
-const char *ebb_op_nearest(const char *name, size_t n);
 const char *ebb_init_name(ebb_init init);
 
 /* How a token is shown in an error. */

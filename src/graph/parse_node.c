@@ -244,8 +244,13 @@ static bool node_line(ebb_parser *p, const definition *d, const ebb_op_info *op)
     return types_check(p, out, op->n_out) && ebb_parse_line_end(p);
 }
 
+static const char *op_name_at(const void *ctx, size_t i) {
+    (void)ctx;
+    return i < EBB_N_OPS ? ebb_ops[i]->name : NULL;
+}
+
 static bool op_unknown(ebb_parser *p, const ebb_token *kind) {
-    const char *near = ebb_op_nearest(kind->text, kind->n);
+    const char *near = ebb_word_nearest(kind->text, kind->n, op_name_at, NULL);
     if (!near) return ebb_parse_fail(p, kind, "op %.*s is not known", EBB_SHOWN(kind));
     return ebb_parse_fail(p, kind, "op %.*s is not known: did you mean %s?", EBB_SHOWN(kind), near);
 }

@@ -70,7 +70,8 @@ ebb_status ebb_pgraph_once_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *ou
         if (!asked[i] && !ebb_pgraph_must_run(graph, op)) continue;
         *out += op->time_ns;
         for (uint32_t k = 0; k < op->n_in; k++)
-            if (graph->values[op->in[k]].producer != EBB_NONE) asked[graph->values[op->in[k]].producer] = true;
+            if (graph->values[op->in[k]].producer != EBB_NONE)
+                asked[graph->values[op->in[k]].producer] = true;
     }
     ebb_arena_deinit(&arena);
     return asked ? EBB_OK : EBB_NO_MEMORY;

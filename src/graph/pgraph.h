@@ -38,7 +38,8 @@ static inline bool ebb_role_persistent(ebb_role r) {
 
 typedef struct ebb_pvalue {
     const char *name;
-    const char *shape; /* "f32[32,64,56,56]", for people alone: nothing is computed from it. NULL: not told */
+    const char
+        *shape;    /* "f32[32,64,56,56]", for people alone: nothing is computed from it. NULL: not told */
     int64_t bytes; /* >= 0; 0 is a control edge and owns nothing */
     ebb_role role;
     ebb_id producer; /* op, or EBB_NONE when given */
@@ -80,6 +81,8 @@ typedef struct ebb_pop {
     uint32_t n_update;
     const ebb_view *views;
     uint32_t n_views;
+    const char
+        *listed; /* name of the way that it is as listed; NULL: it has none. Nothing is computed from it */
     const ebb_alternative *alternatives;
     uint32_t n_alternatives;
     ebb_id origin; /* the op of the graph that was planned; its own id before a rewrite */
@@ -169,8 +172,8 @@ bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
 /* Of each op once, as listed; optional ops only where something reads what they make. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_pgraph_once_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
-/* What must run, once and by its fastest way, and what that way cannot do without: no schedule takes less. EBB_NO_MEMORY.
- * O(values + edges). */
+/* What must run, once and by its fastest way, and what that way cannot do without: no schedule takes less.
+ * EBB_NO_MEMORY. O(values + edges). */
 EBB_CHECKED ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out);
 
 /* A schedule: which ops run, in what order, how often, by which alternative. */

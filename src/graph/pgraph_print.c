@@ -74,6 +74,7 @@ static void print_op(ebb_json_out *json, const ebb_pgraph *graph, ebb_id id) {
     if (op->n_in_place > 0) print_pairs(json, "in_place", op->in_place, op->n_in_place);
     if (op->n_update > 0) print_pairs(json, "update", op->update, op->n_update);
     if (op->n_views > 0) print_views(json, op);
+    if (op->listed) ebb_json_put_text(json, "listed", op->listed);
     if (op->n_alternatives > 0) print_alternatives(json, op);
     ebb_json_end(json, '}');
 }

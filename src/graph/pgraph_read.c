@@ -208,6 +208,7 @@ static ebb_status read_op(reader *r, const ebb_json *json, size_t i) {
     ebb_status status = check_id(r, json, i);
     if (status == EBB_OK) status = copy_text(r, json, "name", &op.name);
     if (status == EBB_OK) status = copy_text(r, json, "kind", &op.kind);
+    if (status == EBB_OK) status = copy_text(r, json, "listed", &op.listed);
     if (status == EBB_OK) status = read_phase(r, json, &op);
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "time_ns", 0, INT64_MAX, NULL, &op.time_ns);

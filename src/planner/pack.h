@@ -18,7 +18,14 @@
 
 typedef struct ebb_pack_part {
     uint32_t first, end; /* spans, first < end */
+    ebb_window bytes;    /* of the row, those that live in them: not none, unless the row has none */
 } ebb_pack_part;
+
+/* The same in steps. */
+typedef struct ebb_pack_life {
+    ebb_steps steps;
+    ebb_window bytes;
+} ebb_pack_life;
 
 typedef struct ebb_pack_problem {
     ebb_arena arena;
@@ -29,7 +36,7 @@ typedef struct ebb_pack_problem {
     const ebb_pack_part *parts; /* parts[part_at[i]] on are row i's, ascending, apart */
     const int64_t *load;        /* [n_spans] bytes live, rounded up to granules */
     int64_t granule;            /* bytes */
-    int64_t smallest;           /* smallest size above 0 in whole granules: a hole below it is useless */
+    int64_t smallest; /* least bytes of a part, above 0, in whole granules: a hole below is useless */
 } ebb_pack_problem;
 
 #define EBB_PACK_MAX_ROWS  (UINT32_C(1) << 28)
@@ -40,10 +47,10 @@ typedef struct ebb_pack_problem {
 EBB_CHECKED ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env,
                                              const ebb_pack_job *job);
 void ebb_pack_problem_deinit(ebb_pack_problem *problem);
-/* The steps in which row i is live, into parts, which has room for its gaps and one more. EBB_BAD_INPUT: a
- * gap is malformed. */
+/* When row i lives, and with which bytes, into parts, which has room for twice its gaps and one more.
+ * EBB_BAD_INPUT: a gap is malformed. */
 EBB_CHECKED ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i,
-                                          ebb_steps *parts, uint32_t *n);
+                                          ebb_pack_life *parts, uint32_t *n);
 uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job);
 
 /* The rows in the order in which a list packer takes them; ties end at the row's index. In arena. */
@@ -118,6 +125,12 @@ typedef int64_t (*ebb_pack_choose)(ebb_space *space, const ebb_row *row);
 int64_t ebb_choose_first(ebb_space *space, const ebb_row *row);
 int64_t ebb_choose_best(ebb_space *space, const ebb_row *row);
 
+/* Where row i would go among what space holds; placing it there. The row has bytes. */
+int64_t ebb_pack_list_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                             ebb_pack_choose choose);
+EBB_CHECKED ebb_status ebb_pack_list_take(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                                          int64_t offset);
+
 EBB_CHECKED ebb_status ebb_pack_list(ebb_env *env, const ebb_pack_problem *problem, ebb_pack_order order,
                                      ebb_pack_choose choose, int64_t *offsets, int64_t *height);
 /* Rows in a given order, which names each once. */
@@ -129,9 +142,34 @@ EBB_CHECKED ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *p
 EBB_CHECKED ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *problem,
                                      uint32_t most_attempts, int64_t enough, int64_t *offsets,
                                      int64_t *height);
-/* The skyline's packing, in time that goes forward or backward. Not for rows with gaps or fixed offsets. */
+/* The skyline's packing, in time that goes forward or backward. Gaps stay unused. Not for fixed rows. */
 EBB_CHECKED ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool backward,
                                         int64_t *offsets, int64_t *height);
+/* ---- joined rows ----------------------------------------------------------------------------- */
+
+typedef struct ebb_join_node {
+    uint32_t first, end; /* spans */
+    int64_t size;        /* bytes */
+    uint32_t a, b;       /* of a node that is not a row: b on top of a, or behind it in time */
+    bool stack;
+    bool undone; /* it was taken apart again */
+} ebb_join_node;
+
+typedef struct ebb_pack_join {
+    ebb_arena arena;
+    ebb_join_node *nodes;               /* the rows, then what is made of them */
+    uint32_t *pieces;                   /* nodes that are part of no other */
+    uint32_t n_rows, n_nodes, n_pieces; /* no pieces: nothing was joined */
+} ebb_pack_join;
+
+/* EBB_NO_MEMORY. deinit is safe after a failure. */
+EBB_CHECKED ebb_status ebb_pack_join_init(ebb_pack_join *join, ebb_env *env,
+                                          const ebb_pack_problem *problem);
+void ebb_pack_join_deinit(ebb_pack_join *join);
+/* The rows' offsets from those of the pieces. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_pack_join_spread(ebb_pack_join *join, const int64_t *of_pieces,
+                                            int64_t *offsets);
+
 /* Local search from a packing above the bound. offsets and height are replaced when it found a lower one.
  */
 EBB_CHECKED ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64_t bound,

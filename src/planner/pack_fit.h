@@ -24,6 +24,7 @@
 
 typedef struct ebb_fit_part {
     uint32_t first, end; /* sections [first, end) */
+    int64_t size;        /* units, from the row's offset on */
 } ebb_fit_part;
 
 typedef struct ebb_fit_problem {
@@ -33,14 +34,17 @@ typedef struct ebb_fit_problem {
     int64_t unit;                    /* bytes */
     const uint32_t *row;             /* [n] index in the caller's table */
     const int64_t *size, *alignment; /* [n] units; the alignment is at least 1 */
-    const int64_t *fixed;            /* [n] units; -1: any offset */
-    const double *area;              /* [n] units x steps, of the largest; no exactness is needed */
-    const uint32_t *part_at;         /* [n + 1] */
-    const ebb_fit_part *parts;       /* parts[part_at[r]] on: where row r is live; apart, ascending */
-    const uint32_t *member_at;       /* [n_sections + 1] room of a section's rows in a table of members */
-    const uint32_t *start_at;        /* [n_sections + 1] */
-    const uint32_t *starts;          /* starts[start_at[s]] on: rows that have a part from section s */
-    const int64_t *load;             /* [n_sections] units live */
+    const int64_t *least_size;       /* [n] units, of its parts */
+    bool varied;                     /* some row has parts of different sizes */
+    bool exact;           /* false: bytes below a part are lost to the search, so that it proves nothing */
+    const int64_t *fixed; /* [n] units; -1: any offset */
+    const double *area;   /* [n] units x steps, of the largest; no exactness is needed */
+    const uint32_t *part_at;   /* [n + 1] */
+    const ebb_fit_part *parts; /* parts[part_at[r]] on: where row r is live; apart, ascending */
+    const uint32_t *member_at; /* [n_sections + 1] room of a section's rows in a table of members */
+    const uint32_t *start_at;  /* [n_sections + 1] */
+    const uint32_t *starts;    /* starts[start_at[s]] on: rows that have a part from section s */
+    const int64_t *load;       /* [n_sections] units live */
 } ebb_fit_problem;
 
 /* A table of members above this is not made: the search is for sets that it could finish. */

@@ -9,25 +9,26 @@ static bool is_fixed(const ebb_pack_problem *problem, uint32_t i) {
     return problem->fixed != NULL && problem->fixed[i] >= 0;
 }
 
-/* The lowest offset from `from` on at which the row fits in the part that space looks at. */
-static int64_t fit_from(ebb_space *space, const ebb_row *row, int64_t from) {
+/* The lowest offset of the row, from `from` on, at which these of its bytes find room in the part that
+ * space looks at. */
+static int64_t fit_from(ebb_space *space, const ebb_row *row, ebb_window bytes, int64_t from) {
     ebb_range hole;
-    while (ebb_space_hole(space, row->size, &hole)) {
-        int64_t offset = ebb_align_up(ebb_max_i64(hole.lo, from), row->alignment);
-        if (offset + row->size <= hole.hi) return offset;
+    while (ebb_space_hole(space, bytes.upper - bytes.lower, &hole)) {
+        int64_t offset = ebb_align_up(ebb_max_i64(hole.lo - bytes.lower, from), row->alignment);
+        if (offset + bytes.upper <= hole.hi) return offset;
     }
-    return ebb_align_up(ebb_max_i64(space->reach, from), row->alignment);
+    return ebb_align_up(ebb_max_i64(space->reach - bytes.lower, from), row->alignment);
 }
 
 /* A row with gaps goes to the lowest offset on which all its parts agree. */
-static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+int64_t ebb_pack_list_offset(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
                              ebb_pack_choose choose) {
     const ebb_pack_part *parts = &problem->parts[problem->part_at[i]];
     uint32_t n = problem->part_at[i + 1] - problem->part_at[i];
     int64_t offset = 0;
     for (uint32_t k = 0, n_agreed = 0; n > 1 && n_agreed < n; k = k + 1 < n ? k + 1 : 0) {
         ebb_space_look(space, parts[k].first, parts[k].end);
-        int64_t fits = fit_from(space, &problem->rows[i], offset);
+        int64_t fits = fit_from(space, &problem->rows[i], parts[k].bytes, offset);
         n_agreed = fits == offset ? n_agreed + 1 : 1;
         offset = fits;
     }
@@ -36,12 +37,13 @@ static int64_t choose_offset(ebb_space *space, const ebb_pack_problem *problem, 
     return choose(space, &problem->rows[i]);
 }
 
-static ebb_status take_parts(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
-                             int64_t offset) {
+ebb_status ebb_pack_list_take(ebb_space *space, const ebb_pack_problem *problem, uint32_t i,
+                              int64_t offset) {
     ebb_status status = EBB_OK;
     for (uint32_t k = problem->part_at[i]; k < problem->part_at[i + 1] && status == EBB_OK; k++) {
-        ebb_space_look(space, problem->parts[k].first, problem->parts[k].end);
-        status = ebb_space_take(space, offset, problem->rows[i].size);
+        const ebb_pack_part *part = &problem->parts[k];
+        ebb_space_look(space, part->first, part->end);
+        status = ebb_space_take(space, offset + part->bytes.lower, part->bytes.upper - part->bytes.lower);
     }
     return status;
 }
@@ -56,7 +58,7 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
         if (!is_fixed(problem, i)) continue;
         offsets[i] = problem->fixed[i];
         top = ebb_max_i64(top, offsets[i] + problem->rows[i].size);
-        if (problem->rows[i].size > 0) status = take_parts(&space, problem, i, offsets[i]);
+        if (problem->rows[i].size > 0) status = ebb_pack_list_take(&space, problem, i, offsets[i]);
     }
     for (uint32_t i = 0; i < problem->n && status == EBB_OK; i++) {
         uint32_t at = order[i];
@@ -64,9 +66,9 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
         if (is_fixed(problem, at)) continue;
         offsets[at] = 0;
         if (row->size == 0) continue;
-        offsets[at] = choose_offset(&space, problem, at, choose);
+        offsets[at] = ebb_pack_list_offset(&space, problem, at, choose);
         top = ebb_max_i64(top, offsets[at] + row->size);
-        status = take_parts(&space, problem, at, offsets[at]);
+        status = ebb_pack_list_take(&space, problem, at, offsets[at]);
     }
     ebb_space_deinit(&space);
     if (status == EBB_OK) *height = top;

@@ -59,11 +59,6 @@ static ebb_status measure(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job 
         if (row->size > 0) p->granule = ebb_min_i64(p->granule, row->alignment);
     }
     if (p->granule == INT64_MAX) p->granule = 1;
-    p->smallest = INT64_MAX;
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->rows[i].size > 0)
-            p->smallest = ebb_min_i64(p->smallest, ebb_align_up(p->rows[i].size, p->granule));
-    if (p->smallest == INT64_MAX) p->smallest = 1;
     return EBB_OK;
 }
 
@@ -77,33 +72,48 @@ static ebb_status bad_gap(ebb_env *env, const ebb_row *row, uint32_t i, const eb
         i, (long long)gap->lower, (long long)gap->upper, (long long)row->lower, (long long)row->upper);
 }
 
-ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i, ebb_steps *parts,
+static ebb_status bad_window(ebb_env *env, const ebb_row *row, uint32_t i, const ebb_window *window) {
+    return ebb_fail(env, EBB_BAD_INPUT,
+                    "rows: row %u has bytes [%lld, %lld) in a gap: need some within its size of %lld", i,
+                    (long long)window->lower, (long long)window->upper, (long long)row->size);
+}
+
+ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i, ebb_pack_life *parts,
                               uint32_t *n) {
     const ebb_row *row = &job->rows[i];
+    const ebb_window whole = {0, row->size}, none = {0, 0};
     int64_t lower = row->lower;
+    uint32_t n_whole = 0;
     *n = 0;
     if (job->gaps_from != NULL) {
         for (uint32_t g = job->gaps_from[i]; g < job->gaps_from[i + 1]; g++) {
             const ebb_steps *gap = &job->gaps[g];
             if (gap->lower < lower || gap->lower >= gap->upper || gap->upper > row->upper)
                 return bad_gap(env, row, i, gap);
-            if (lower < gap->lower) parts[(*n)++] = (ebb_steps){lower, gap->lower};
+            const ebb_window *bytes = job->windows == NULL ? &none : &job->windows[g];
+            if (bytes->lower < 0 || bytes->lower > bytes->upper || bytes->upper > row->size)
+                return bad_window(env, row, i, bytes);
+            n_whole += lower < gap->lower;
+            if (lower < gap->lower) parts[(*n)++] = (ebb_pack_life){{lower, gap->lower}, whole};
+            if (bytes->lower < bytes->upper) parts[(*n)++] = (ebb_pack_life){*gap, *bytes};
             lower = gap->upper;
         }
     }
-    if (lower < row->upper) parts[(*n)++] = (ebb_steps){lower, row->upper};
-    return *n > 0 ? EBB_OK : bad_gap(env, row, i, &job->gaps[job->gaps_from[i]]);
+    n_whole += lower < row->upper;
+    if (lower < row->upper) parts[(*n)++] = (ebb_pack_life){{lower, row->upper}, whole};
+    return n_whole > 0 ? EBB_OK : bad_gap(env, row, i, &job->gaps[job->gaps_from[i]]);
 }
 
 uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job) {
-    return job->n + (job->gaps_from == NULL || job->n == 0 ? 0 : job->gaps_from[job->n]);
+    uint32_t n_gaps = job->gaps_from == NULL || job->n == 0 ? 0 : job->gaps_from[job->n];
+    return job->n + (job->windows == NULL ? n_gaps : 2 * n_gaps);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* The parts in steps; p->part_at is filled. */
 static ebb_status list_parts(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job, uint32_t *part_at,
-                             ebb_steps *parts) {
+                             ebb_pack_life *parts) {
     uint32_t n = 0, n_row = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         part_at[i] = n;
@@ -116,12 +126,13 @@ static ebb_status list_parts(ebb_pack_problem *p, ebb_env *env, const ebb_pack_j
     return EBB_OK;
 }
 
-static void cut_at_ends(ebb_pack_problem *p, const ebb_steps *steps, ebb_part_end *ends,
+static void cut_at_ends(ebb_pack_problem *p, const ebb_pack_life *lives, ebb_part_end *ends,
                         ebb_pack_part *parts) {
     uint32_t n = p->part_at[p->n], span = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ends[2 * (size_t)i] = (ebb_part_end){steps[i].lower, i, false};
-        ends[2 * (size_t)i + 1] = (ebb_part_end){steps[i].upper, i, true};
+        ends[2 * (size_t)i] = (ebb_part_end){lives[i].steps.lower, i, false};
+        ends[2 * (size_t)i + 1] = (ebb_part_end){lives[i].steps.upper, i, true};
+        parts[i].bytes = lives[i].bytes;
     }
     qsort(ends, 2 * (size_t)n, sizeof *ends, compare_ends);
     for (size_t i = 0; i < 2 * (size_t)n; i++) {
@@ -134,30 +145,33 @@ static void cut_at_ends(ebb_pack_problem *p, const ebb_steps *steps, ebb_part_en
 
 static ebb_status cut(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job) {
     uint32_t most = ebb_pack_job_most_parts(job);
-    ebb_steps *steps = ebb_calloc(env, most, sizeof *steps);
+    ebb_pack_life *lives = ebb_calloc(env, most, sizeof *lives);
     ebb_part_end *ends = ebb_calloc(env, 2 * (size_t)most, sizeof *ends);
     uint32_t *part_at = EBB_NEW(&p->arena, uint32_t, (size_t)p->n + 1);
     ebb_pack_part *parts = EBB_NEW(&p->arena, ebb_pack_part, most);
     ebb_status status = EBB_NO_MEMORY;
-    if (steps != NULL && ends != NULL && part_at != NULL && parts != NULL) {
-        status = list_parts(p, env, job, part_at, steps);
-        if (status == EBB_OK) cut_at_ends(p, steps, ends, parts);
+    if (lives != NULL && ends != NULL && part_at != NULL && parts != NULL) {
+        status = list_parts(p, env, job, part_at, lives);
+        if (status == EBB_OK) cut_at_ends(p, lives, ends, parts);
     }
-    if (steps != NULL) ebb_cfree(env, steps, most, sizeof *steps);
+    if (lives != NULL) ebb_cfree(env, lives, most, sizeof *lives);
     if (ends != NULL) ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
     return status;
 }
 
+/* Loads, and the least hole that is of use. Bytes that are not whole granules count as if they were. */
 static ebb_status weigh(ebb_pack_problem *p) {
     int64_t *load = EBB_NEW(&p->arena, int64_t, (size_t)p->n_spans + 1);
     if (load == NULL) return EBB_NO_MEMORY;
-    for (uint32_t i = 0; i < p->n; i++) {
-        int64_t bytes = ebb_align_up(p->rows[i].size, p->granule);
-        for (uint32_t k = p->part_at[i]; k < p->part_at[i + 1]; k++) {
-            load[p->parts[k].first] += bytes;
-            load[p->parts[k].end] -= bytes;
-        }
+    p->smallest = INT64_MAX;
+    for (uint32_t k = 0; k < p->part_at[p->n]; k++) {
+        const ebb_pack_part *part = &p->parts[k];
+        int64_t bytes = ebb_align_up(part->bytes.upper - part->bytes.lower, p->granule);
+        load[part->first] += bytes;
+        load[part->end] -= bytes;
+        if (bytes > 0) p->smallest = ebb_min_i64(p->smallest, bytes);
     }
+    if (p->smallest == INT64_MAX) p->smallest = 1;
     for (uint32_t s = 1; s < p->n_spans; s++) load[s] += load[s - 1];
     p->load = load;
     return EBB_OK;
@@ -169,7 +183,7 @@ ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const 
     problem->rows = job->rows;
     problem->fixed = job->fixed;
     problem->n = job->n;
-    uint64_t n = (uint64_t)job->n + (job->gaps_from == NULL ? 0 : job->gaps_from[job->n]);
+    uint64_t n = (uint64_t)job->n + (job->gaps_from == NULL ? 0 : 2 * (uint64_t)job->gaps_from[job->n]);
     if (n > EBB_PACK_MAX_ROWS)
         return ebb_fail(env, EBB_BAD_INPUT, "rows: %llu rows and gaps; the packers take at most %u",
                         (unsigned long long)n, EBB_PACK_MAX_ROWS);

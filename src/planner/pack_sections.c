@@ -35,9 +35,12 @@ static ebb_status list_sizes(ebb_fit_problem *p, const ebb_pack_problem *from) {
         if (r->alignment > 1) p->unit = greatest_common_divisor(r->alignment, p->unit);
         row[p->n++] = i;
     }
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n; i++) {
         if (from->fixed != NULL && from->fixed[row[i]] > 0)
             p->unit = greatest_common_divisor(from->fixed[row[i]], p->unit);
+        for (uint32_t k = from->part_at[row[i]]; k < from->part_at[row[i] + 1]; k++)
+            p->unit = greatest_common_divisor(from->parts[k].bytes.upper, p->unit);
+    }
     if (p->unit == 0) p->unit = 1;
     for (uint32_t i = 0; i < p->n; i++) {
         const ebb_row *r = &from->rows[row[i]];
@@ -91,12 +94,19 @@ static ebb_status find_sections(ebb_fit_problem *p, const ebb_pack_problem *from
 static ebb_status list_parts(ebb_fit_problem *p, const ebb_pack_problem *from, const uint32_t *sections) {
     uint32_t n = 0, *part_at = EBB_NEW(&p->arena, uint32_t, (size_t)p->n + 1);
     ebb_fit_part *parts = EBB_NEW(&p->arena, ebb_fit_part, from->part_at[from->n]);
-    if (part_at == NULL || parts == NULL) return EBB_NO_MEMORY;
+    int64_t *least_size = EBB_NEW(&p->arena, int64_t, p->n);
+    if (part_at == NULL || parts == NULL || least_size == NULL) return EBB_NO_MEMORY;
+    p->exact = true;
     for (uint32_t i = 0; i < p->n; i++) {
         part_at[i] = n;
+        least_size[i] = p->size[i];
         for (uint32_t k = from->part_at[p->row[i]]; k < from->part_at[p->row[i] + 1]; k++) {
-            ebb_fit_part part = {sections[from->parts[k].first], sections[from->parts[k].end]};
-            if (n > part_at[i] && parts[n - 1].end >= part.first)
+            ebb_fit_part part = {sections[from->parts[k].first], sections[from->parts[k].end],
+                                 from->parts[k].bytes.upper / p->unit};
+            least_size[i] = ebb_min_i64(least_size[i], part.size);
+            p->varied = p->varied || part.size < p->size[i];
+            p->exact = p->exact && from->parts[k].bytes.lower == 0;
+            if (n > part_at[i] && parts[n - 1].end >= part.first && parts[n - 1].size == part.size)
                 parts[n - 1].end = part.end; /* no section lies wholly in the gap */
             else
                 parts[n++] = part;
@@ -105,6 +115,7 @@ static ebb_status list_parts(ebb_fit_problem *p, const ebb_pack_problem *from, c
     part_at[p->n] = n;
     p->part_at = part_at;
     p->parts = parts;
+    p->least_size = least_size;
     return EBB_OK;
 }
 
@@ -125,7 +136,7 @@ static ebb_status list_members(ebb_fit_problem *p, bool *fits) {
             start_at[p->parts[k].first + 1]++;
             for (uint32_t s = p->parts[k].first; s < p->parts[k].end; s++) {
                 member_at[s + 1]++;
-                load[s] += p->size[r];
+                load[s] += p->parts[k].size;
             }
         }
     for (size_t s = 0; s < n; s++) {

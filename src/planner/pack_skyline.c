@@ -1,6 +1,6 @@
 /* pack_skyline: fills the lowest flat stretch of the skyline, for sets that are too large for the search.
  *
- * takes: a problem without gaps and fixed offsets. gives: offsets.
+ * takes: a problem without fixed offsets; gaps stay unused. gives: offsets.
  * The skyline is the highest end of what is placed, over time: a list of flat stretches, the lowest on top
  * of a heap. Of the rows that live within the lowest stretch the one that begins first is placed on it, of
  * several the longest that fits; when none is left, the stretch is raised to the lower of its neighbours.
@@ -214,6 +214,7 @@ static void list_rows(skyline *s) {
     memset(s->start_at, 0, ((size_t)p->n_spans + 1) * sizeof *s->start_at);
     for (uint32_t r = 0; r < p->n; r++) {
         ebb_pack_part part = p->parts[p->part_at[r]];
+        part.end = p->parts[p->part_at[r + 1] - 1].end; /* gaps stay unused */
         if (p->rows[r].size == 0) continue;
         s->rows[n++] = s->backward ? (sorted_row){p->n_spans - part.end, p->n_spans - part.first, r}
                                    : (sorted_row){part.first, part.end, r};

@@ -190,6 +190,7 @@ static bool take_blocks(ebb_space *space, ebb_range bytes) {
 }
 
 ebb_status ebb_space_take(ebb_space *space, int64_t offset, int64_t size) {
-    ebb_range bytes = {offset, ebb_align_up(offset + size, space->granule)};
+    ebb_range bytes = {offset / space->granule * space->granule,
+                       ebb_align_up(offset + size, space->granule)};
     return take_below_blocks(space, bytes) && take_blocks(space, bytes) ? EBB_OK : EBB_NO_MEMORY;
 }

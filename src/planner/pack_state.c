@@ -47,6 +47,14 @@ static void sort_members(const ebb_fit_state *state, uint32_t *members, uint32_t
     }
 }
 
+/* Units of row r in section s. */
+static int64_t size_in(const ebb_fit_problem *p, uint32_t r, uint32_t s) {
+    uint32_t k = p->part_at[r];
+    if (!p->varied) return p->size[r];
+    while (p->parts[k].end <= s) k++;
+    return p->parts[k].size;
+}
+
 static bool look_at(ebb_fit_state *state, uint32_t s) {
     ebb_fit_section *section = &state->sections[s];
     uint32_t *members = &state->members[state->problem->member_at[s]], n = section->n;
@@ -60,7 +68,7 @@ static bool look_at(ebb_fit_state *state, uint32_t s) {
     for (uint32_t i = 0; i < n; i++) {
         int64_t least = state->least[members[i]];
         if (least == section->floor) section->n_low++;
-        end = ebb_max_i64(end, least) + state->problem->size[members[i]];
+        end = ebb_max_i64(end, least) + size_in(state->problem, members[i], s);
     }
     section->slack = state->capacity - end;
     return section->slack >= 0;
@@ -104,11 +112,12 @@ static bool lift(ebb_fit_state *state, uint32_t r, int64_t least) {
     return true;
 }
 
-/* Row r lies below `end`: those that overlap it and are not placed go above. */
-static bool lift_others(ebb_fit_state *state, uint32_t r, int64_t end) {
+/* Row r is placed: those that overlap it and are not placed go above. */
+static bool lift_others(ebb_fit_state *state, uint32_t r) {
     const ebb_fit_problem *p = state->problem;
     for (uint32_t k = p->part_at[r]; k < p->part_at[r + 1]; k++) {
         ebb_fit_part part = p->parts[k];
+        int64_t end = state->least[r] + part.size;
         const uint32_t *members = &state->members[p->member_at[part.first]];
         for (uint32_t i = 0; i < state->sections[part.first].n; i++)
             if (state->least[members[i]] < end && !lift(state, members[i], end)) return false;
@@ -153,11 +162,11 @@ bool ebb_fit_place(ebb_fit_state *state, uint32_t r) {
     state->placing[state->n_placed++] = r;
     ebb_fit_hash(r, state->least[r], state->hash);
     leave_sections(state, r);
-    bool fits = lift_others(state, r, state->least[r] + state->problem->size[r]);
+    bool fits = lift_others(state, r);
     return look_again(state) && fits;
 }
 
-/* The least end of another row that is not placed and overlaps r; INT64_MAX: none. */
+/* The least end of another row that is not placed and overlaps r, or less; INT64_MAX: none. */
 static int64_t least_support(const ebb_fit_state *state, uint32_t r) {
     const ebb_fit_problem *p = state->problem;
     int64_t least = INT64_MAX;
@@ -165,11 +174,12 @@ static int64_t least_support(const ebb_fit_state *state, uint32_t r) {
         ebb_fit_part part = p->parts[k];
         const uint32_t *members = &state->members[p->member_at[part.first]];
         for (uint32_t i = 0; i < state->sections[part.first].n; i++)
-            if (members[i] != r) least = ebb_min_i64(least, state->least[members[i]] + p->size[members[i]]);
+            if (members[i] != r)
+                least = ebb_min_i64(least, state->least[members[i]] + p->least_size[members[i]]);
         for (uint32_t i = p->start_at[part.first + 1]; i < p->start_at[part.end]; i++) {
             uint32_t other = p->starts[i];
             if (!state->placed[other] && other != r)
-                least = ebb_min_i64(least, state->least[other] + p->size[other]);
+                least = ebb_min_i64(least, state->least[other] + p->least_size[other]);
         }
     }
     return least;

@@ -34,10 +34,11 @@ static bool copy_alternatives(ebb_arena *arena, ebb_pop *op) {
 }
 
 static bool copy_op(ebb_arena *arena, ebb_pop *op) {
-    return copy_text(arena, &op->name) && copy_text(arena, &op->kind) && COPY(arena, op->in, op->n_in) &&
-           COPY(arena, op->out, op->n_out) && COPY(arena, op->after, op->n_after) &&
-           COPY(arena, op->in_place, op->n_in_place) && COPY(arena, op->update, op->n_update) &&
-           COPY(arena, op->views, op->n_views) && copy_alternatives(arena, op);
+    return copy_text(arena, &op->name) && copy_text(arena, &op->kind) && copy_text(arena, &op->listed) &&
+           COPY(arena, op->in, op->n_in) && COPY(arena, op->out, op->n_out) &&
+           COPY(arena, op->after, op->n_after) && COPY(arena, op->in_place, op->n_in_place) &&
+           COPY(arena, op->update, op->n_update) && COPY(arena, op->views, op->n_views) &&
+           copy_alternatives(arena, op);
 }
 
 static bool copy_all(ebb_env *env, const ebb_pgraph *graph, ebb_pdraft *draft) {

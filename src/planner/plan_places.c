@@ -3,7 +3,7 @@
  * takes: lives. gives: places. The persistent region is the given params, states and constants in the order
  * of the graph that was asked for, so that two schedules of one graph find them at the same place. The
  * transient region is packed: a row for each storage and each scratch, sizes rounded up to the alignment.
- * cost: ebb_pack, which checks its answer. */
+ * cost: ebb_pack_within, which checks its answer. */
 #include "planner/plan_build.h"
 
 static ebb_status too_large(ebb_env *env, const ebb_plan_request *request, const char *what) {
@@ -75,9 +75,17 @@ static ebb_status list_rows(ebb_arena *arena, const ebb_plan_request *request, c
     return EBB_OK;
 }
 
+/* What a budget leaves for the arena; -1: there is none. */
+static int64_t arena_capacity(const ebb_plan_request *request, const ebb_places *places) {
+    if (request->budget_bytes < 0) return -1;
+    const int64_t left = request->budget_bytes - places->persistent_bytes; /* both >= 0 */
+    return ebb_max_i64(left - request->graph->fixed_bytes, 0);
+}
+
 static ebb_status pack_rows(ebb_env *env, const ebb_plan_request *request, ebb_row_list *list,
-                            int64_t *height) {
-    ebb_status status = ebb_pack(env, list->rows, list->n, request->n_workers, list->offsets, height);
+                            int64_t capacity, int64_t *height) {
+    ebb_status status = ebb_pack_within(env, list->rows, list->n, request->n_workers, capacity,
+                                        request->deadline_ns, list->offsets, height);
     for (uint32_t i = 0; i < list->n && status == EBB_OK; i++) *list->places[i] = list->offsets[i];
     return status;
 }
@@ -91,6 +99,7 @@ ebb_status ebb_places_find(ebb_arena *arena, const ebb_plan_request *request, co
     if (out->storage == NULL || out->scratch == NULL) return EBB_NO_MEMORY;
     ebb_status status = place_persistent(arena, request, lives, out);
     if (status == EBB_OK) status = list_rows(arena, request, lives, out, &list);
-    if (status == EBB_OK) status = pack_rows(arena->env, request, &list, &out->arena_bytes);
+    if (status == EBB_OK)
+        status = pack_rows(arena->env, request, &list, arena_capacity(request, out), &out->arena_bytes);
     return status;
 }

@@ -112,7 +112,10 @@ typedef struct ebb_plan_request {
     int64_t alignment; /* power of two */
     ebb_reuse reuse;
     uint32_t n_workers;   /* for packing */
-    int64_t budget_bytes; /* recorded only; -1: none */
+    int64_t budget_bytes; /* of the total; the packer is asked at length for what it leaves the arena; -1:
+                             none */
+    uint64_t deadline_ns; /* of that, on the env's clock; 0: none. When it strikes, the offsets depend on
+                             the machine */
 } ebb_plan_request;
 
 /* live, inplace, pack with its row check, and the table of steps and buffers. Baseline figures are set

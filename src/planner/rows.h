@@ -26,8 +26,16 @@ struct ebb_rows {
     int64_t *offsets;    /* -1: an empty cell. NULL when the file has no offset column */
     uint32_t *gaps_from; /* as in ebb_pack_job; NULL when no row has any */
     ebb_steps *gaps;
+    ebb_window *windows;        /* of each gap; NULL when none has one */
+    const char **over_text;     /* cells of may_overwrite; NULL: no such column */
+    uint32_t *over_from, *over; /* as in ebb_pack_job, from those cells; NULL when all are empty */
+    const char **pool_text;     /* cells of pool; NULL: no such column */
+    ebb_rows_pool pools[EBB_PACK_MAX_POOLS];
+    int64_t pool_bottom[EBB_PACK_MAX_POOLS]; /* of a drawing with one pool on top of another */
+    uint32_t n_pools;
+    uint32_t *given; /* the pools of rows that were packed; NULL: one space */
     int64_t *packed; /* what ebb_rows_pack found; NULL before */
-    int64_t height;
+    int64_t height;  /* of a drawing */
     uint32_t n;
 };
 
@@ -58,6 +66,12 @@ EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint
 /* The planner's stage: a small effort, no limit of time. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
+/* The same; and where that is higher than the capacity, the capacity is asked for with an effort that grows
+ * with the rows, some seconds at most, until the deadline on the env's clock (0: none). height is the
+ * lowest found, within the capacity or not. */
+EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
+                                       int64_t capacity, uint64_t deadline_ns, int64_t *offsets,
+                                       int64_t *height);
 
 /* ---- facts and checks -------------------------------------------------------------------------- */
 
@@ -73,13 +87,19 @@ EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_
 
 /* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
 
-/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9").
+/* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9@0:4"),
+ * may_overwrite, pool.
  * EBB_BAD_INPUT names the line. Bounded by n bytes of text. */
 EBB_CHECKED ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, size_t n,
                                       ebb_rows **out);
-/* EBB_BAD_INPUT names the line of the first row whose id was there before, and the other line. O(n). */
-EBB_CHECKED ebb_status ebb_rows_check_ids(ebb_env *env, const ebb_rows *rows);
-/* id,lower,upper,size[,alignment][,gaps][,offset] */
+/* Ids are found, and the cells that name some. EBB_BAD_INPUT names the line of the first row whose id was
+ * there before, and the other line; of a row that names one that is none, or one that does not end where it
+ * begins. O(n). */
+EBB_CHECKED ebb_status ebb_rows_link(ebb_env *env, ebb_rows *rows);
+/* wanted[n]: the number of each row's pool, or EBB_PACK_ANY_POOL; pools are made of the names where none
+ * was added. EBB_BAD_INPUT names the line of a row whose pool is none, or too small for it. */
+EBB_CHECKED ebb_status ebb_rows_find_pools(ebb_env *env, ebb_rows *rows, uint32_t *wanted);
+/* id,lower,upper,size[,alignment][,gaps][,may_overwrite][,pool][,offset] */
 void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets);
 /* rows->packed as a drawing. */
 void ebb_rows_svg(ebb_text *text, const ebb_rows *rows);

@@ -12,12 +12,14 @@ typedef enum ebb_column {
     COLUMN_ALIGNMENT,
     COLUMN_OFFSET,
     COLUMN_GAPS,
+    COLUMN_OVER,
+    COLUMN_POOL,
     COLUMN_OTHER,
 } ebb_column;
-#define N_COLUMNS 7
+#define N_COLUMNS 9
 
-static const char *const column_names[N_COLUMNS] = {"id",        "lower",  "upper", "size",
-                                                    "alignment", "offset", "gaps"};
+static const char *const column_names[N_COLUMNS] = {"id",     "lower", "upper",         "size", "alignment",
+                                                    "offset", "gaps",  "may_overwrite", "pool"};
 #define MAX_COLUMNS 64
 #define MAX_BYTES   (INT64_MAX / 8) /* of all rows together */
 
@@ -32,6 +34,8 @@ typedef struct ebb_csv {
     uint32_t n_columns;
     int64_t sum_bytes; /* sizes and alignments so far: no offset can be larger */
     EBB_ARRAY(ebb_steps) gaps;
+    EBB_ARRAY(ebb_window) windows; /* of each gap */
+    bool any_window;
 } ebb_csv;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -106,6 +110,13 @@ static ebb_status next_field(ebb_csv *csv) {
     return EBB_OK;
 }
 
+/* Spreadsheets begin UTF-8 with a byte order mark, which is no part of the first column's name. */
+static void skip_mark(ebb_csv *csv) {
+    static const char mark[] = {'\xEF', '\xBB', '\xBF'};
+    size_t n = (size_t)(csv->end - csv->at);
+    if (n >= sizeof mark && memcmp(csv->at, mark, sizeof mark) == 0) csv->at += sizeof mark;
+}
+
 /* ---- the header line ------------------------------------------------------------------------- */
 
 static ebb_column column_named(const char *name) {
@@ -115,6 +126,7 @@ static ebb_column column_named(const char *name) {
 }
 
 static ebb_status read_header(ebb_csv *csv, bool seen[N_COLUMNS]) {
+    skip_mark(csv);
     if (!next_line(csv))
         return ebb_fail(csv->env, EBB_BAD_INPUT,
                         "%s: empty; the first line must name the columns id, lower, upper, size",
@@ -148,18 +160,30 @@ static ebb_status read_number(ebb_csv *csv, ebb_column column, int64_t min, int6
                     column_names[column], csv->field, (long long)min);
 }
 
-/* "3-5": false when it is none. */
-static bool read_gap(const char *text, size_t n, ebb_steps *out) {
+/* Two numbers with a mark between them; false when it is none, or the first is not below the second. */
+static bool read_pair(const char *text, size_t n, char mark, int64_t out[2]) {
     char lower[24], upper[24];
-    const char *dash = memchr(text, '-', n);
-    if (dash == NULL || dash == text) return false;
-    size_t n_lower = (size_t)(dash - text), n_upper = n - n_lower - 1;
+    const char *at = memchr(text, mark, n);
+    if (at == NULL || at == text) return false;
+    size_t n_lower = (size_t)(at - text), n_upper = n - n_lower - 1;
     if (n_lower >= sizeof lower || n_upper >= sizeof upper) return false;
     memcpy(lower, text, n_lower);
-    memcpy(upper, dash + 1, n_upper);
+    memcpy(upper, at + 1, n_upper);
     lower[n_lower] = upper[n_upper] = '\0';
-    return ebb_parse_i64(lower, 0, INT64_MAX, &out->lower) &&
-           ebb_parse_i64(upper, 0, INT64_MAX, &out->upper) && out->lower < out->upper;
+    return ebb_parse_i64(lower, 0, INT64_MAX, &out[0]) && ebb_parse_i64(upper, 0, INT64_MAX, &out[1]) &&
+           out[0] < out[1];
+}
+
+/* "3-5", or "3-5@0:64". */
+static bool read_gap(const char *text, size_t n, ebb_steps *gap, ebb_window *window) {
+    const char *at = memchr(text, '@', n);
+    int64_t steps[2], bytes[2] = {0, 0};
+    size_t n_steps = at == NULL ? n : (size_t)(at - text);
+    if (!read_pair(text, n_steps, '-', steps)) return false;
+    if (at != NULL && !read_pair(at + 1, n - n_steps - 1, ':', bytes)) return false;
+    *gap = (ebb_steps){steps[0], steps[1]};
+    *window = (ebb_window){bytes[0], bytes[1]};
+    return true;
 }
 
 /* Gaps with spaces between them; that they suit the row is seen when the whole line was read. */
@@ -167,12 +191,15 @@ static ebb_status read_gaps(ebb_csv *csv) {
     for (const char *at = csv->field; *at != '\0'; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
         ebb_steps gap;
-        if (!read_gap(at, n, &gap))
+        ebb_window window;
+        if (!read_gap(at, n, &gap, &window))
             return ebb_fail(
                 csv->env, EBB_BAD_INPUT,
-                "%s: line %u: gaps is \"%.40s\"; need half-open spans of steps such as \"3-5 7-9\"",
+                "%s: line %u: gaps is \"%.40s\"; need half-open spans of steps such as \"3-5 7-9@0:64\"",
                 csv->where, csv->line, csv->field);
-        if (!EBB_PUSH(csv->env, &csv->gaps, gap)) return EBB_NO_MEMORY;
+        if (!EBB_PUSH(csv->env, &csv->gaps, gap) || !EBB_PUSH(csv->env, &csv->windows, window))
+            return EBB_NO_MEMORY;
+        csv->any_window = csv->any_window || window.upper > 0;
         at += n;
     }
     return EBB_OK;
@@ -188,6 +215,11 @@ static ebb_status check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from
                 "%s: line %u: gap %lld-%lld: need gaps within %lld-%lld, in order and not overlapping",
                 csv->where, csv->line, (long long)gap->lower, (long long)gap->upper, (long long)row->lower,
                 (long long)row->upper);
+        if (csv->windows.at[g].upper > row->size)
+            return ebb_fail(csv->env, EBB_BAD_INPUT,
+                            "%s: line %u: gap %lld-%lld: byte %lld is above the size %lld", csv->where,
+                            csv->line, (long long)gap->lower, (long long)gap->upper,
+                            (long long)csv->windows.at[g].upper, (long long)row->size);
         lower = gap->upper;
         idle += gap->upper - gap->lower;
     }
@@ -196,12 +228,16 @@ static ebb_status check_gaps(const ebb_csv *csv, const ebb_row *row, size_t from
                     csv->line, (long long)row->lower, (long long)row->upper);
 }
 
+static ebb_status read_text(ebb_csv *csv, ebb_rows *rows, const char **out) {
+    *out = ebb_arena_text(&rows->arena, csv->field);
+    return *out == NULL ? EBB_NO_MEMORY : EBB_OK;
+}
+
 static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
     ebb_row *row = &rows->rows[rows->n];
     switch (column) {
     case COLUMN_ID:
-        rows->ids[rows->n] = ebb_arena_text(&rows->arena, csv->field);
-        return rows->ids[rows->n] == NULL ? EBB_NO_MEMORY : EBB_OK;
+        return read_text(csv, rows, &rows->ids[rows->n]);
     case COLUMN_LOWER:
         return read_number(csv, column, 0, &row->lower);
     case COLUMN_UPPER:
@@ -214,6 +250,10 @@ static ebb_status read_cell(ebb_csv *csv, ebb_column column, ebb_rows *rows) {
         return csv->field[0] == '\0' ? EBB_OK : read_number(csv, column, 0, &rows->offsets[rows->n]);
     case COLUMN_GAPS:
         return read_gaps(csv);
+    case COLUMN_OVER:
+        return read_text(csv, rows, &rows->over_text[rows->n]);
+    case COLUMN_POOL:
+        return read_text(csv, rows, &rows->pool_text[rows->n]);
     case COLUMN_OTHER:
         break;
     }
@@ -282,6 +322,20 @@ static uint32_t count_lines(const char *text, const char *end, size_t *longest) 
     return n;
 }
 
+/* Those that are not there in every file. */
+static ebb_status make_columns(ebb_rows *rows, const bool seen[N_COLUMNS], uint32_t n_lines) {
+    if (seen[COLUMN_OFFSET]) rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
+    if (seen[COLUMN_GAPS]) rows->gaps_from = EBB_NEW(&rows->arena, uint32_t, (size_t)n_lines + 1);
+    if (seen[COLUMN_OVER]) rows->over_text = EBB_NEW(&rows->arena, const char *, n_lines);
+    if (seen[COLUMN_POOL]) rows->pool_text = EBB_NEW(&rows->arena, const char *, n_lines);
+    return (seen[COLUMN_OFFSET] && rows->offsets == NULL) ||
+                   (seen[COLUMN_GAPS] && rows->gaps_from == NULL) ||
+                   (seen[COLUMN_OVER] && rows->over_text == NULL) ||
+                   (seen[COLUMN_POOL] && rows->pool_text == NULL)
+               ? EBB_NO_MEMORY
+               : EBB_OK;
+}
+
 static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
     bool seen[N_COLUMNS] = {false};
     size_t longest = 0, n = csv->at == csv->end ? 0 : (size_t)(csv->end - csv->at);
@@ -302,18 +356,14 @@ static ebb_status read_table(ebb_csv *csv, ebb_rows *rows) {
         rows->where == NULL)
         return EBB_NO_MEMORY;
     ebb_status status = read_header(csv, seen);
-    if (status == EBB_OK && seen[COLUMN_OFFSET]) {
-        rows->offsets = EBB_NEW(&rows->arena, int64_t, n_lines);
-        if (rows->offsets == NULL) status = EBB_NO_MEMORY;
-    }
-    if (status == EBB_OK && seen[COLUMN_GAPS]) {
-        rows->gaps_from = EBB_NEW(&rows->arena, uint32_t, (size_t)n_lines + 1);
-        if (rows->gaps_from == NULL) status = EBB_NO_MEMORY;
-    }
+    if (status == EBB_OK) status = make_columns(rows, seen, n_lines);
     while (status == EBB_OK && next_line(csv)) status = read_row(csv, rows);
     if (status == EBB_OK && csv->gaps.n > 0) {
         rows->gaps = ebb_arena_copy(&rows->arena, csv->gaps.at, csv->gaps.n, sizeof *rows->gaps);
-        if (rows->gaps == NULL) status = EBB_NO_MEMORY;
+        if (csv->any_window)
+            rows->windows =
+                ebb_arena_copy(&rows->arena, csv->windows.at, csv->windows.n, sizeof *rows->windows);
+        if (rows->gaps == NULL || (csv->any_window && rows->windows == NULL)) status = EBB_NO_MEMORY;
     }
     if (csv->gaps.n == 0) rows->gaps_from = NULL;
     return status;
@@ -330,8 +380,10 @@ ebb_status ebb_rows_parse(ebb_env *env, const char *where, const char *text, siz
     }
     rows->arena = arena;
     ebb_csv csv = {.env = env, .where = where, .at = text, .end = n == 0 ? text : text + n};
+    if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) csv.at += 3; /* some editors begin UTF-8 so */
     ebb_status status = read_table(&csv, rows);
     EBB_ARRAY_FREE(env, &csv.gaps);
+    EBB_ARRAY_FREE(env, &csv.windows);
     if (status == EBB_OK)
         *out = rows;
     else
@@ -343,38 +395,4 @@ void ebb_rows_destroy(ebb_rows *rows) {
     if (rows == NULL) return;
     ebb_arena arena = rows->arena; /* the rows live in their own arena */
     ebb_arena_deinit(&arena);
-}
-
-static void print_id(ebb_text *text, const char *id) {
-    if (strpbrk(id, ",\" \t\r") == NULL) {
-        ebb_text_add(text, "%s", id);
-        return;
-    }
-    ebb_text_put(text, "\"", 1);
-    for (; *id != '\0'; id++) ebb_text_put(text, *id == '"' ? "\"\"" : id, *id == '"' ? 2 : 1);
-    ebb_text_put(text, "\"", 1);
-}
-
-static void print_gaps(ebb_text *text, const ebb_rows *rows, uint32_t i) {
-    for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++)
-        ebb_text_add(text, "%s%lld-%lld", g == rows->gaps_from[i] ? "," : " ",
-                     (long long)rows->gaps[g].lower, (long long)rows->gaps[g].upper);
-    if (rows->gaps_from[i] == rows->gaps_from[i + 1]) ebb_text_put(text, ",", 1);
-}
-
-void ebb_rows_print(ebb_text *text, const ebb_rows *rows, const int64_t *offsets) {
-    bool aligned = false;
-    for (uint32_t i = 0; i < rows->n; i++) aligned = aligned || rows->rows[i].alignment != 1;
-    ebb_text_add(text, "id,lower,upper,size%s%s%s\n", aligned ? ",alignment" : "",
-                 rows->gaps_from != NULL ? ",gaps" : "", offsets != NULL ? ",offset" : "");
-    for (uint32_t i = 0; i < rows->n; i++) {
-        const ebb_row *row = &rows->rows[i];
-        print_id(text, rows->ids[i]);
-        ebb_text_add(text, ",%lld,%lld,%lld", (long long)row->lower, (long long)row->upper,
-                     (long long)row->size);
-        if (aligned) ebb_text_add(text, ",%lld", (long long)row->alignment);
-        if (rows->gaps_from != NULL) print_gaps(text, rows, i);
-        if (offsets != NULL) ebb_text_add(text, ",%lld", (long long)offsets[i]);
-        ebb_text_put(text, "\n", 1);
-    }
 }

@@ -6,28 +6,6 @@
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 
-/* An open table of row numbers by their ids' hash, twice as large as it is full. */
-ebb_status ebb_rows_check_ids(ebb_env *env, const ebb_rows *rows) {
-    size_t n_slots = 2;
-    while (n_slots < 2 * (size_t)rows->n) n_slots *= 2;
-    uint32_t *slots = ebb_calloc(env, n_slots, sizeof *slots); /* the row's number + 1 */
-    ebb_status status = slots == NULL ? EBB_NO_MEMORY : EBB_OK;
-    for (uint32_t i = 0; i < rows->n && status == EBB_OK; i++) {
-        ebb_hash hash;
-        ebb_hash_init(&hash);
-        ebb_hash_add(&hash, rows->ids[i], strlen(rows->ids[i]));
-        size_t at = hash.low & (n_slots - 1);
-        while (slots[at] != 0 && strcmp(rows->ids[slots[at] - 1], rows->ids[i]) != 0)
-            at = (at + 1) & (n_slots - 1);
-        if (slots[at] != 0)
-            status = ebb_fail(env, EBB_BAD_INPUT, "%s: line %u: id \"%.60s\" is also that of line %u",
-                              rows->where, rows->lines[i], rows->ids[i], rows->lines[slots[at] - 1]);
-        slots[at] = i + 1;
-    }
-    if (slots != NULL) ebb_cfree(env, slots, n_slots, sizeof *slots);
-    return status;
-}
-
 ebb_status ebb_rows_read(ebb_env *env, const char *path, ebb_rows **out) {
     char *text = NULL;
     size_t n = 0;
@@ -36,7 +14,7 @@ ebb_status ebb_rows_read(ebb_env *env, const char *path, ebb_rows **out) {
     if (status != EBB_OK) return status;
     status = ebb_rows_parse(env, strcmp(path, "-") == 0 ? "standard input" : path, text, n, out);
     ebb_file_free(env, text, n);
-    if (status == EBB_OK) status = ebb_rows_check_ids(env, *out);
+    if (status == EBB_OK) status = ebb_rows_link(env, *out);
     if (status != EBB_OK) {
         ebb_rows_destroy(*out);
         *out = NULL;
@@ -57,22 +35,46 @@ static ebb_status check_sizes(ebb_env *env, const ebb_rows *rows, int64_t capaci
     return EBB_OK;
 }
 
+/* Pools are drawn on top of one another. */
+static void stack_pools(ebb_rows *rows) {
+    rows->height = 0;
+    for (uint32_t k = 0; k < rows->n_pools; k++) {
+        rows->pool_bottom[k] = rows->height;
+        rows->height += rows->pools[k].height;
+    }
+}
+
 ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *options,
                          ebb_pack_answer *answer) {
-    const ebb_pack_job job = {.rows = rows->rows,
-                              .n = rows->n,
-                              .fixed = rows->offsets,
-                              .gaps_from = rows->gaps_from,
-                              .gaps = rows->gaps};
-    *answer = (ebb_pack_answer){.found_by = "list"};
-    ebb_status status = check_sizes(env, rows, options->capacity);
-    if (status != EBB_OK) return status;
+    ebb_pack_job job = {.rows = rows->rows,
+                        .n = rows->n,
+                        .fixed = rows->offsets,
+                        .gaps_from = rows->gaps_from,
+                        .gaps = rows->gaps,
+                        .windows = rows->windows,
+                        .over_from = rows->over_from,
+                        .over = rows->over};
+    int64_t capacity[EBB_PACK_MAX_POOLS], height[EBB_PACK_MAX_POOLS] = {0};
+    uint32_t *wanted = EBB_NEW(&rows->arena, uint32_t, rows->n),
+             *given = EBB_NEW(&rows->arena, uint32_t, rows->n);
     int64_t *packed = EBB_NEW(&rows->arena, int64_t, rows->n);
-    if (packed == NULL) return EBB_NO_MEMORY;
+    *answer = (ebb_pack_answer){.found_by = "list"};
+    if (packed == NULL || wanted == NULL || given == NULL) return EBB_NO_MEMORY;
+    ebb_status status = check_sizes(env, rows, options->capacity);
+    if (status == EBB_OK) status = ebb_rows_find_pools(env, rows, wanted);
+    if (status != EBB_OK) return status;
+    for (uint32_t k = 0; k < rows->n_pools; k++) capacity[k] = rows->pools[k].capacity;
+    ebb_pack_pools pools = {rows->n_pools, capacity, wanted, given, height};
+    if (rows->n_pools > 0) job.pools = &pools;
     status = ebb_pack_solve(env, &job, options, packed, answer);
     if (status != EBB_OK) return status;
     rows->packed = packed;
     rows->height = answer->height;
+    for (uint32_t k = 0; k < rows->n_pools; k++) rows->pools[k].height = height[k];
+    if (rows->n_pools > 0) {
+        rows->given = given;
+        stack_pools(rows);
+    }
     return EBB_OK;
 }
 

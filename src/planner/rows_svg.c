@@ -1,8 +1,8 @@
 /* rows_svg: a packing as a drawing: steps to the right, addresses up, each row a rectangle in each of its
  * parts, with its name and figures where the pointer rests.
  *
- * takes: packed rows. gives: SVG. What is thinner than THINNEST both ways is left out, and said so.
- * cost: O(rows and gaps). */
+ * takes: packed rows, pools on top of one another. gives: SVG. What is thinner than THINNEST both ways is
+ * left out, and said so. cost: O(rows and gaps). */
 #include "planner/rows.h"
 
 #define WIDTH    1200.0
@@ -44,16 +44,19 @@ static uint32_t hue_of(uint32_t i) {
     return (uint32_t)((uint64_t)i * 137 % 360);
 }
 
-static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const scale *s, int64_t lower,
-                      int64_t upper) {
+static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const scale *s, ebb_steps steps,
+                      ebb_window bytes) {
     const ebb_row *row = &rows->rows[i];
-    double width = ((double)upper - (double)lower) * s->per_step, height = (double)row->size * s->per_byte;
+    double width = ((double)steps.upper - (double)steps.lower) * s->per_step,
+           height = (double)(bytes.upper - bytes.lower) * s->per_byte;
+    int64_t bottom = rows->given == NULL ? 0 : rows->pool_bottom[rows->given[i]];
     if (width < THINNEST && height < THINNEST) return false;
     ebb_text_add(
         text,
         "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,70%%)\"><title>",
-        MARGIN + ((double)lower - s->lower) * s->per_step,
-        MARGIN + HEIGHT - (double)(rows->packed[i] + row->size) * s->per_byte, width, height, hue_of(i));
+        MARGIN + ((double)steps.lower - s->lower) * s->per_step,
+        MARGIN + HEIGHT - (double)(bottom + rows->packed[i] + bytes.upper) * s->per_byte, width, height,
+        hue_of(i));
     put_safe(text, rows->ids[i]);
     ebb_text_add(text, ": steps [%lld, %lld), bytes [%lld, %lld)</title></rect>\n", (long long)row->lower,
                  (long long)row->upper, (long long)rows->packed[i],
@@ -62,16 +65,20 @@ static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const sc
 }
 
 static uint32_t draw_row(ebb_text *text, const ebb_rows *rows, uint32_t i, const scale *s) {
+    const ebb_window whole = {0, rows->rows[i].size};
+    const ebb_steps *gaps = rows->gaps;
     uint32_t n_left_out = 0;
-    int64_t lower = rows->rows[i].lower;
-    if (rows->gaps_from != NULL)
-        for (uint32_t g = rows->gaps_from[i]; g < rows->gaps_from[i + 1]; g++) {
-            if (lower < rows->gaps[g].lower && !draw_part(text, rows, i, s, lower, rows->gaps[g].lower))
-                n_left_out++;
-            lower = rows->gaps[g].upper;
-        }
-    if (lower < rows->rows[i].upper && !draw_part(text, rows, i, s, lower, rows->rows[i].upper))
-        n_left_out++;
+    int64_t lower = rows->rows[i].lower, upper = rows->rows[i].upper;
+    for (uint32_t g = rows->gaps_from == NULL ? 0 : rows->gaps_from[i];
+         rows->gaps_from != NULL && g < rows->gaps_from[i + 1]; g++) {
+        if (lower < gaps[g].lower && !draw_part(text, rows, i, s, (ebb_steps){lower, gaps[g].lower}, whole))
+            n_left_out++;
+        if (rows->windows != NULL && rows->windows[g].upper > 0 &&
+            !draw_part(text, rows, i, s, gaps[g], rows->windows[g]))
+            n_left_out++;
+        lower = gaps[g].upper;
+    }
+    if (lower < upper && !draw_part(text, rows, i, s, (ebb_steps){lower, upper}, whole)) n_left_out++;
     return n_left_out;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct reader {
     ebb_report_maker *m;
@@ -65,11 +66,37 @@ static ebb_status read_rows(reader *x, const ebb_json *json, const char *key, bo
     return status;
 }
 
+/* Sizes of another model's plans would stand beside this one as if they were its own. What an answer does
+ * not say (the format asks for none of it) is taken to be this plan's. */
+static ebb_status same_graph(const reader *x, const ebb_json *json) {
+    const ebb_plan *plan = x->m->plan;
+    ebb_env *env = x->m->env;
+    const char *graph = plan->graph->name, *backend = plan->backend;
+    int64_t n_threads = plan->n_threads;
+    bool present;
+    ebb_status status = ebb_json_text(env, json, x->path, "graph", &present, &graph);
+    if (status == EBB_OK) status = ebb_json_text(env, json, x->path, "backend", &present, &backend);
+    if (status == EBB_OK)
+        status = ebb_json_i64(env, json, x->path, "n_threads", 0, UINT32_MAX, &present, &n_threads);
+    if (status != EBB_OK) return status;
+    if (strcmp(graph, plan->graph->name) == 0 && strcmp(backend, plan->backend) == 0 &&
+        n_threads == plan->n_threads)
+        return EBB_OK;
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "%s: sizes of graph \"%.80s\" on %.40s with %lld threads, but the plan is of \"%.80s\" on "
+        "%.40s with %u: give what `ebb fit` answered for this model",
+        x->path, graph, backend, (long long)n_threads, plan->graph->name, plan->backend, plan->n_threads);
+}
+
 static ebb_status read_fit(reader *x) {
     ebb_json *json = NULL;
     ebb_status status = ebb_report_source(x->m, x->path, "ebb.fit/1", &json);
     if (status != EBB_OK) return status;
-    status = ebb_json_i64(x->m->env, json, x->path, "budget_bytes", 1, INT64_MAX, NULL, &x->budget_bytes);
+    status = same_graph(x, json);
+    if (status == EBB_OK)
+        status =
+            ebb_json_i64(x->m->env, json, x->path, "budget_bytes", 1, INT64_MAX, NULL, &x->budget_bytes);
     if (status == EBB_OK && !EBB_PUSH(x->m->env, &x->devices, x->budget_bytes)) status = EBB_NO_MEMORY;
     if (status == EBB_OK) status = read_rows(x, json, "rows", true);
     if (status == EBB_OK) status = read_rows(x, json, "tried", false);

@@ -65,6 +65,9 @@ struct ebb_diff {
     ebb_arena arena; /* owns everything below and the diff itself */
     const char *a_where, *b_where, *a_graph, *b_graph;
     ebb_diff_figure figures[EBB_DIFF_FIGURES]; /* categories at each plan's own peak come last */
+    uint32_t n_names, n_shared; /* of values, the k-th of a name by itself: in all, and in both plans */
+    bool same_graph; /* the graphs have one name, and most values are in both: else layers and tensors are
+                      * paired by name alone, which may mean nothing */
     uint32_t n_changes[EBB_N_CHANGES];
     const ebb_diff_tensor
         *tensors; /* those that differ: most different bytes at the peak first, then by change and name */
@@ -98,6 +101,12 @@ ebb_word ebb_word_difference(ebb_unit unit, int64_t a, int64_t b);
 /* "kept x1 -> dropped x2": the first life's fate and the number of lives; "1.00 MiB -> 3.00 MiB"; "moved".
  */
 ebb_word ebb_word_change_of(const ebb_diff_tensor *row);
+
+/* "two graphs: ..." in a line; "" for the same graph. */
+typedef struct ebb_diff_note {
+    char text[160];
+} ebb_diff_note;
+ebb_diff_note ebb_diff_graphs(const ebb_diff *diff);
 
 void ebb_diff_text(ebb_text *out, const ebb_diff *diff);
 void ebb_diff_json(ebb_text *out, const ebb_diff *diff);

@@ -71,6 +71,9 @@ void ebb_diff_json(ebb_text *out, const ebb_diff *d) {
     ebb_json_put_text(&json, "b", d->b_where);
     ebb_json_put_text(&json, "a_graph", d->a_graph);
     ebb_json_put_text(&json, "b_graph", d->b_graph);
+    ebb_json_put_bool(&json, "same_graph", d->same_graph);
+    ebb_json_put_i64(&json, "n_names", d->n_names);
+    ebb_json_put_i64(&json, "n_shared_names", d->n_shared);
     ebb_json_put_text(&json, "rule", d->rule);
     ebb_json_put_text(&json, "fault", d->fault);
     print_figures(&json, d);

@@ -106,9 +106,13 @@ ebb_status ebb_diff_tensors(ebb_diff_maker *m) {
         const char *name = order <= 0 ? a[i].name : b[j].name;
         ebb_diff_side left = order <= 0 ? in_a[a[i++].value] : none;
         ebb_diff_side right = order >= 0 ? in_b[b[j++].value] : none;
+        m->diff->n_names++;
+        m->diff->n_shared += order == 0;
         status = add_row(m, rows, name, left, right);
     }
     qsort(rows, m->diff->n_tensors, sizeof *rows, most_different_first);
     m->diff->tensors = rows;
+    m->diff->same_graph = strcmp(m->plan[0]->graph->name, m->plan[1]->graph->name) == 0 &&
+                          m->diff->n_shared >= m->diff->n_names - m->diff->n_shared;
     return status;
 }

@@ -41,6 +41,16 @@ ebb_word ebb_word_change_of(const ebb_diff_tensor *row) {
     return word;
 }
 
+ebb_diff_note ebb_diff_graphs(const ebb_diff *d) {
+    ebb_diff_note note = {""};
+    if (!d->same_graph)
+        (void)snprintf(
+            note.text, sizeof note.text,
+            "two graphs: layers and tensors are paired by name alone; %u of %u names are in both",
+            d->n_shared, d->n_names);
+    return note;
+}
+
 /* " 0 added, 2 removed, ..." */
 static void put_counts(ebb_text *out, const ebb_diff *d) {
     for (int c = 0; c < EBB_N_CHANGES; c++)
@@ -88,6 +98,7 @@ static void print_rows(ebb_text *out, const ebb_diff *d) {
 
 void ebb_diff_text(ebb_text *out, const ebb_diff *d) {
     ebb_text_add(out, "A  %s: %s\nB  %s: %s\n", d->a_where, d->a_graph, d->b_where, d->b_graph);
+    if (!d->same_graph) ebb_text_add(out, "%s\n", ebb_diff_graphs(d).text);
     if (d->rule != NULL) ebb_text_add(out, "%s\n", d->fault != NULL ? d->fault : "within the rule");
     ebb_text_add(out, "\n%-12s  %20s  %20s  %s\n", "", "A", "B", "B - A");
     for (size_t i = 0; i < EBB_DIFF_FIGURES; i++) {
@@ -131,6 +142,7 @@ void ebb_diff_markdown(ebb_text *out, const ebb_diff *d) {
     ebb_markdown_name(out, d->a_where);
     ebb_text_add(out, " and ");
     ebb_markdown_name(out, d->b_where);
+    if (!d->same_graph) ebb_text_add(out, "\n\n%s", ebb_diff_graphs(d).text);
     if (d->rule != NULL) ebb_text_add(out, "\n\n**%s**", d->fault != NULL ? d->fault : "within the rule");
     ebb_text_add(out, "\n\n| | A | B | B - A |\n|---|---:|---:|---:|\n");
     for (size_t i = 0; i < EBB_DIFF_FIGURES; i++) {

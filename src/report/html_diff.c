@@ -80,6 +80,7 @@ void ebb_diff_html(ebb_text *out, const ebb_diff *d) {
         ebb_html_put(out, sides[i].graph);
         ebb_text_add(out, "</bdi></p>\n");
     }
+    if (!d->same_graph) ebb_text_add(out, "<p>%s</p>\n", ebb_diff_graphs(d).text);
     if (d->rule != NULL) {
         ebb_text_add(out, "<p class=\"verdict\">");
         ebb_html_put(out, d->fault != NULL ? d->fault : "within the rule");

@@ -76,31 +76,13 @@ ebb_word ebb_word_change(int64_t now, int64_t before) {
 /* ---- names
  * ------------------------------------------------------------------------------------------------ */
 
-/* Whether a view may show it: nothing that moves a cursor, turns the direction, hides or joins what stands
- * around it. */
-static bool is_plain(uint32_t code) {
-    static const struct {
-        uint32_t first, last;
-    } not [] = {
-        {0x00, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},
-        {0x115F, 0x1160},    {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E},
-        {0x2060, 0x206F},    {0x3164, 0x3164}, {0xE000, 0xF8FF}, {0xFDD0, 0xFDEF}, {0xFE00, 0xFE0F},
-        {0xFEFF, 0xFEFF},    {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFC}, {0xFFFE, 0xFFFF}, {0x1D173, 0x1D17A},
-        {0xE0000, 0x10FFFF},
-    };
-    for (size_t i = 0; i < EBB_COUNT(not ); i++)
-        if (code >= not [i].first && code <= not [i].last) return false;
-    return (code & 0xFFFE) != 0xFFFE;
-}
-
 const char *ebb_report_name(ebb_arena *arena, const char *name) {
     static const char ellipsis[] = "\xE2\x80\xA6", unknown[] = "\xEF\xBF\xBD";
     char shown[(EBB_NAME_CODES + 1) * 4 + 1];
     size_t n = strlen(name), at = 0, out = 0;
     for (uint32_t codes = 0; at < n; codes++) {
-        uint32_t code = 0;
-        size_t length = ebb_utf8_decode(name + at, n - at, &code);
-        bool plain = length > 0 && is_plain(code);
+        bool plain = false;
+        size_t length = ebb_text_shown(name + at, n - at, NULL, &plain);
         if (codes == EBB_NAME_CODES) {
             memcpy(shown + out, ellipsis, sizeof ellipsis - 1);
             out += sizeof ellipsis - 1;

@@ -18,7 +18,8 @@ typedef struct ebb_selector {
     ebb_select_request request;
     const uint8_t *warm_genes; /* of this graph in warm's order; NULL: none */
     int64_t n_scored;
-    int64_t n_moves; /* of ops, for another order */
+    int64_t whole_effort; /* before its part is taken */
+    int64_t n_moves;      /* of ops, for another order */
     uint64_t started_ns;
     ebb_arrangement own, other;
     ebb_arrangement *warm; /* one of these: that of warm_genes, or own */

@@ -60,6 +60,49 @@ void ebb_space_pin(ebb_space *space, const uint8_t *pins) {
     ebb_space_heed_pins(space, space->base_genes);
 }
 
+/* Every way of the op reads the value, or a view that goes with it. */
+static bool must_read(const ebb_space *space, uint32_t op, ebb_id value) {
+    const ebb_space_op *reader = &space->ops[op];
+    for (uint32_t w = 0; w < reader->n_ways; w++) {
+        const ebb_space_way *way = &space->ways[reader->first_way + w];
+        bool reads = false;
+        for (uint32_t k = 0; k < way->n_in && !reads; k++) {
+            ebb_id in = space->ins[way->first_in + k];
+            reads = in == value || (space->values[in].follows && space->values[in].leader == value);
+        }
+        if (!reads) return false;
+    }
+    return true;
+}
+
+/* Dropped in a gap, and needed at its end. */
+static bool made_again(const ebb_space *space, ebb_id value) {
+    const ebb_space_value *v = &space->values[value];
+    for (uint32_t k = 0; v->first_gap != EBB_NONE && k + 1 < v->n_gaps; k++) {
+        const ebb_gene *g = &space->genes[v->first_gap + k];
+        bool dropped = g->first_state > EBB_KEEP && g->n_states > 1;
+        if (dropped && space->ops[g->end].lazy_gene == EBB_NONE && must_read(space, g->end, value))
+            return true;
+    }
+    return false;
+}
+
+int64_t ebb_space_pinned_ns(const ebb_space *space) {
+    int64_t sum = 0; /* of one way of each op: the graph's seal has checked that it fits */
+    for (uint32_t i = 0; space->pinned && i < space->n_ops; i++) {
+        const ebb_space_op *op = &space->ops[i];
+        int64_t least = INT64_MAX;
+        bool again = false;
+        /* An op that may wait runs first when its result is read. */
+        for (uint32_t k = 0; op->lazy_gene == EBB_NONE && k < op->n_out && !again; k++)
+            again = made_again(space, space->outs[op->first_out + k]);
+        for (uint32_t w = 0; w < op->n_ways; w++)
+            least = ebb_min_i64(least, space->ways[op->first_way + w].time_ns);
+        if (again) sum += least;
+    }
+    return sum;
+}
+
 void ebb_space_heed_pins(const ebb_space *space, uint8_t *genes) {
     for (uint32_t k = 0; space->pinned && k < space->n_genes; k++)
         if (genes[k] < space->genes[k].first_state && space->genes[k].n_states > 1)

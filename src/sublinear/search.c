@@ -124,6 +124,9 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
         if (!(s->members[k].best_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes))) return EBB_NO_MEMORY;
     s->effort = s->whole_effort = request->effort;
     ebb_status status = ebb_pgraph_least_time_ns(env, space->graph, &s->least_time_ns);
+    int64_t pinned_ns;
+    if (status == EBB_OK && ebb_add_i64(s->least_time_ns, ebb_space_pinned_ns(space), &pinned_ns))
+        s->least_time_ns = pinned_ns;
     return status != EBB_OK ? status : ebb_scorer_create(env, space, &s->scorers[0]);
 }
 

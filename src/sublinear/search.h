@@ -48,7 +48,7 @@ typedef struct ebb_search {
     uint8_t *scratch_genes, *pinned_genes;
     const uint32_t *free_genes; /* genes with more than one state */
     uint32_t n_free;
-    ebb_alike alike; /* no genes where nothing is copied */
+    ebb_alike alike;       /* no genes where nothing is copied */
     int64_t least_time_ns; /* no candidate takes less: one that fits and takes no more is the answer */
     int64_t effort, n_scored;
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */

@@ -117,7 +117,7 @@ ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
     ebb_search_offer_genes(s, space->base_genes);
     if (request->warm_genes && fits_space(space, request->warm_genes, request->n_warm_genes))
         ebb_search_offer_genes(s, request->warm_genes);
-    if (request->without & EBB_WITHOUT_SEEDS) return EBB_OK;
+    if ((request->without & EBB_WITHOUT_SEEDS) || ebb_search_is_over(s)) return EBB_OK;
     seeding x = {.search = s, .request = request};
     x.room = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
     x.low_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);

@@ -25,6 +25,7 @@ static ebb_status make_selection(const ebb_selector *c, ebb_arrangement *a, ebb_
     to->peak_bytes = score.peak_bytes;
     to->time_ns = score.time_ns;
     to->n_candidates = c->n_scored;
+    to->effort = c->whole_effort;
     for (uint32_t i = 0; i < s->space->n_ops; i++)
         to->alternative[a->order ? a->order[i] : i] = ebb_space_way_of(s->space, genes, i);
     const ebb_id *steps = ebb_scorer_steps(scorer);
@@ -71,6 +72,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
 static void share_effort(ebb_selector *c) {
     ebb_select_request *r = &c->request;
     if (r->effort <= 0) r->effort = ebb_search_default_effort(c->own.space);
+    c->whole_effort = r->effort;
     c->n_moves = ebb_min_i64(r->effort / ORDER_MOVES + 1, MAX_ORDER_MOVES);
     if (r->effort_part > 1) r->effort = r->effort / r->effort_part + 1;
 }

@@ -169,7 +169,8 @@ static void note_reader(maker *m, ebb_id value, uint32_t op, uint32_t *seen, boo
     m->n_readers[value]++;
 }
 
-/* Positions of distinct readers under any way, ascending; who reads a view that follows reads its leader. */
+/* Positions of distinct readers under any way, ascending; who reads a view that follows reads its leader.
+ */
 static bool find_readers(maker *m) {
     const ebb_pgraph *g = m->graph;
     ebb_arena *a = &m->space->arena;

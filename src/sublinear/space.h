@@ -83,7 +83,7 @@ typedef struct ebb_space {
     ebb_view *views;
     ebb_gene *genes;
     uint32_t n_genes;
-    bool pinned;        /* some first_state is not 0 */
+    bool pinned; /* some first_state is not 0 */
     uint8_t *
         base_genes; /* no recomputation: all KEEP, ops as listed, optional ops that nobody reads left out */
     int64_t base_time_ns; /* of the base candidate (all KEEP) */
@@ -103,9 +103,12 @@ EBB_CHECKED ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, i
 void ebb_space_destroy(ebb_space *space);
 /* pins: per value, ebb_pin. KEEP: the op that makes the value has all its outputs kept, so that it runs
  * once. DROP: the longest gap between the last forward reader and the first backward one after it is not
- * for KEEP; of a value without both, the longest of all. A view that follows pins its leader. Pins of values without genes say nothing.
- * base_genes heed them, too. */
+ * for KEEP; of a value without both, the longest of all. A view that follows pins its leader. Pins of
+ * values without genes say nothing. base_genes heed them, too. */
 void ebb_space_pin(ebb_space *space, const uint8_t *pins);
+/* What values that are pinned to be dropped add to the time of every candidate: one more run, by its
+ * fastest way, of each op that makes one which is needed at its gap's end. */
+int64_t ebb_space_pinned_ns(const ebb_space *space);
 /* Moves genes into the states that pins leave. */
 void ebb_space_heed_pins(const ebb_space *space, uint8_t *genes);
 /* The longest gap of a value between readers, ties to the earlier; EBB_NONE when none can be dropped. */

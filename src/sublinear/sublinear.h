@@ -104,7 +104,8 @@ typedef struct ebb_select_request {
     const uint8_t *warm_genes;
     uint32_t n_warm_genes;
     /* An ebb_pin for each of graph->n_values, or NULL: all free. BUDGET and LEAST only. What is dropped can
-     * be made again, and ops stay in the graph's own order then. Warm genes may have been found without them. */
+     * be made again, and ops stay in the graph's own order then. Warm genes may have been found without
+     * them. */
     const uint8_t *pins;
     uint32_t without;     /* ebb_without bits: 0, but in benches and tests */
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
@@ -122,6 +123,7 @@ typedef struct ebb_selection {
     uint32_t n_genes;
     int64_t peak_bytes, time_ns;
     int64_t n_candidates; /* scored */
+    int64_t effort;       /* the request's, or the default for the size of the graph; its part is less */
 } ebb_selection;
 
 /* EBB_OVER_BUDGET: nothing found within the budget (EBB_METHOD_LEAST may still find one). EBB_INTERRUPTED:

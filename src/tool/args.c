@@ -24,7 +24,7 @@ static const char *flag_name(const void *ctx, size_t i) {
 static ebb_status unknown_flag(tool *t, const tool_command *command, const char *typed, size_t n) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), typed);
-    const char *nearest = tool_nearest(name, flag_name, command);
+    const char *nearest = ebb_word_nearest(name, strlen(name), flag_name, command);
     if (nearest != NULL)
         return tool_fail(t, EBB_USAGE, "%s: unknown flag --%s: did you mean --%s?", command->name, name,
                          nearest);
@@ -67,6 +67,11 @@ static ebb_status set_bytes(tool *t, const tool_flag *flag, const char *value, i
                                    : "a size in bytes: write 500MB or 11GiB");
 }
 
+static ebb_status set_real(tool *t, const tool_flag *flag, const char *value, double *field) {
+    if (tool_parse_real(value, field) && (*field > 0 || (flag->min == 0 && *field == 0))) return EBB_OK;
+    return bad_value(t, flag, value, flag->min > 0 ? "a number above 0" : "a number of at least 0");
+}
+
 static const char *choice_at(const void *ctx, size_t i) {
     const char *const *words = ctx;
     return words[i];
@@ -86,7 +91,7 @@ static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, 
             return EBB_OK;
         }
     }
-    const char *nearest = tool_nearest(value, choice_at, words);
+    const char *nearest = ebb_word_nearest(value, strlen(value), choice_at, words);
     if (nearest != NULL)
         return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": did you mean %s?", flag->name, value,
                          nearest);
@@ -144,9 +149,10 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     case TOOL_INTEGER:
         return set_integer(t, flag, value, field);
     case TOOL_BYTES:
+        if (field == &t->args.budget_bytes) t->args.budget_text = value;
         return set_bytes(t, flag, value, field);
     case TOOL_REAL:
-        return tool_parse_real(value, field) ? EBB_OK : bad_value(t, flag, value, "a number of at least 0");
+        return set_real(t, flag, value, field);
     case TOOL_SHARE:
         return tool_parse_share(value, field) ? EBB_OK
                                               : bad_value(t, flag, value, "a share: write 30% or 0.3");
@@ -209,7 +215,7 @@ static void args_init(tool_args *args) {
                         .effort = -1,
                         .steps = -1,
                         .points = -1};
-    args->reserve_bytes = args->batch = -1;
+    args->reserve_bytes = args->batch = args->cap_bytes = -1;
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->capacity_bytes = args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;

@@ -1,5 +1,6 @@
 /* ebb doctor: what this build and this machine offer. */
 #define _GNU_SOURCE /* sched_getaffinity */
+#include "conformance.h"
 #include "out.h"
 
 #include <sched.h>
@@ -90,6 +91,9 @@ static ebb_status print_json(tool *t, const machine *m) {
 ebb_status tool_doctor(tool *t) {
     machine m;
     ebb_status status = EBB_OK;
+    if (t->args.full) return conformance_print(t);
+    if (t->args.device != NULL || t->args.threads > 0 || t->args.tf32)
+        return tool_fail(t, EBB_USAGE, "--device, --threads and --tf32 say what --full tries: add it");
     look(&m);
     ebb_env_allocator(t->env, m.allocator);
     if (t->args.json || t->args.output != NULL) status = print_json(t, &m);

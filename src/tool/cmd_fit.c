@@ -11,16 +11,10 @@ typedef struct answers {
     char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
 } answers;
 
-/* A path, or a name that ends in .json, is a description; anything else a backend's name. */
-static bool is_description(const char *device) {
-    size_t n = device != NULL ? strlen(device) : 0;
-    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
-}
-
 static ebb_status find_budget(tool *t, fit_budget *out) {
     tool_args *args = &t->args;
     *out = (fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
-    bool described = is_description(args->device);
+    bool described = ebb_device_is_file(args->device);
     if (described && args->budget_bytes >= 0)
         return tool_fail(
             t, EBB_USAGE,
@@ -35,7 +29,10 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
         ebb_status status = ebb_device_memory_read(t->env, args->device, &out->device);
         if (status != EBB_OK) return status;
         all = out->device.memory_bytes - out->device.context_bytes;
-        args->device = NULL;
+        status = ebb_device_file_computes(t->env, args->device, &out->computes);
+        if (status != EBB_OK) return status;
+        if (!out->computes)
+            args->device = NULL; /* its memory is all that is known: planned for the default backend */
     }
     out->bytes = all - out->reserve_bytes;
     if (out->bytes > 0) return EBB_OK;
@@ -54,6 +51,12 @@ void fit_budget_print(const fit_budget *b) {
     } else if (b->reserve_bytes > 0) {
         printf("%s kept in reserve\n", out_bytes(b->reserve_bytes).text);
     }
+}
+
+void fit_times_print(const fit_budget *b, const char *backend) {
+    if (b->device.memory_bytes > 0 && !b->computes)
+        printf("\ntimes are predicted for the backend %s on a machine like this one, not for the device\n",
+               backend);
 }
 
 void fit_budget_json(out_json *json, const fit_budget *b) {
@@ -107,7 +110,7 @@ static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
     const char *dim = t->args.over != NULL ? t->args.over : "N";
     fit_budget_print(a->budget);
-    printf("largest %s within %s\n\n", dim, out_bytes(a->result->budget_bytes).text);
+    printf("largest %s within %s\n\n", dim, out_budget(&t->args, a->result->budget_bytes).text);
     out_row(&table,
             (const char *const[OUT_COLUMNS]){"mode", dim, "total", "predicted time", "added", "plan"});
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
@@ -123,6 +126,10 @@ static void print_table(const tool *t, const answers *a) {
     }
     out_table_print(&table, stdout);
     print_next(a, dim);
+    fit_times_print(a->budget, a->result->backend);
+    printf("\n--batch asks for one %s: gradient accumulation beside it, and what must change if it does "
+           "not fit\n",
+           dim);
 }
 
 static void tried_json(out_json *json, const ebb_fit_result *result) {
@@ -143,6 +150,9 @@ static void tried_json(out_json *json, const ebb_fit_result *result) {
 static ebb_status print_json(tool *t, const answers *a) {
     out_json json;
     out_json_begin(&json, "ebb.fit/1");
+    out_text(&json, "graph", a->result->graph);
+    out_text(&json, "backend", a->result->backend);
+    out_integer(&json, "n_threads", a->result->n_threads);
     fit_budget_json(&json, a->budget);
     out_open(&json, "rows", '[');
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
@@ -185,12 +195,13 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
                          "--max-added",
                          dim, (long long)result->budget_bytes);
     if (smallest < INT64_MAX)
-        return tool_fail(t, EBB_OVER_BUDGET,
-                         "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
-                         "--budget",
-                         dim, (long long)result->budget_bytes, (long long)smallest);
-    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget", dim,
-                     (long long)result->budget_bytes);
+        return tool_fail(
+            t, EBB_OVER_BUDGET,
+            "nothing fits: not even %s=1 within %lld bytes: the smallest found needs %lld: raise "
+            "--budget",
+            dim, (long long)result->budget_bytes, (long long)smallest);
+    return tool_fail(t, EBB_OVER_BUDGET, "nothing fits: not even %s=1 within %lld bytes: raise --budget",
+                     dim, (long long)result->budget_bytes);
 }
 
 static ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options,

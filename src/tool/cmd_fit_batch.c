@@ -6,7 +6,7 @@
 typedef struct answer {
     const fit_budget *budget;
     const ebb_fit_batch_result *result;
-    const char *dim;
+    const char *dim, *backend;
     char path[4][PATH_MAX]; /* of way i's plan; "": it does not fit */
 } answer;
 
@@ -58,11 +58,11 @@ static void print_accumulation(const answer *a) {
                (long long)acc->micro_batch, (long long)a->result->batch);
 }
 
-static void print_table(const answer *a) {
+static void print_table(const tool *t, const answer *a) {
     out_table table = {0};
     fit_budget_print(a->budget);
     printf("%s=%lld within %s: %s\n\n", a->dim, (long long)a->result->batch,
-           out_bytes(a->result->budget_bytes).text,
+           out_budget(&t->args, a->result->budget_bytes).text,
            a->result->fits          ? "fits"
            : a->result->n_ways == 4 ? "does not fit"
                                     : "not known");
@@ -71,6 +71,7 @@ static void print_table(const answer *a) {
     for (uint32_t i = 0; i < a->result->n_ways; i++) add_way(a, &table, i);
     out_table_print(&table, stdout);
     if (a->result->n_ways == 4) print_accumulation(a);
+    fit_times_print(a->budget, a->backend);
 }
 
 static void put(out_json *json, const char *key, int64_t value) {
@@ -147,7 +148,7 @@ static ebb_status tell(tool *t, answer *a, ebb_status status) {
     ebb_status told = write_plans(t, a);
     if (told == EBB_OK && (t->args.json || t->args.output != NULL)) told = print_json(t, a);
     if (told != EBB_OK) return told;
-    if (!t->args.json) print_table(a);
+    if (!t->args.json) print_table(t, a);
     if (status == EBB_INTERRUPTED)
         return tool_fail(t, status, "interrupted: the answer is what was found until then");
     return a->result->fits ? EBB_OK : say_no(t, a);
@@ -156,7 +157,8 @@ static ebb_status tell(tool *t, answer *a, ebb_status status) {
 ebb_status fit_one_batch(tool *t, const fit_budget *budget, ebb_options *options, const ebb_model *model) {
     tool_progress progress;
     ebb_fit_batch_result *result = NULL;
-    answer a = {.budget = budget, .dim = t->args.over != NULL ? t->args.over : "N"};
+    answer a = {
+        .budget = budget, .dim = t->args.over != NULL ? t->args.over : "N", .backend = options->device};
     tool_progress_begin(&progress, t, options);
     ebb_status status =
         ebb_fit_batch(t->env, model, a.dim, t->args.dims, t->args.n_dims, options, budget->bytes,

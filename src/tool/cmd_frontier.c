@@ -35,7 +35,12 @@ static const char *added_bar(const ebb_frontier_result *result, const ebb_fronti
     return full + BAR_WIDTH - (int)(share * (BAR_WIDTH - 1) + 1);
 }
 
-static void print_table(const answers *a) {
+/* Budgets that were typed are shown to the byte, too. */
+static out_word budget_word(const tool *t, int64_t bytes) {
+    return t->args.n_budgets > 0 ? out_budget(&t->args, bytes) : out_bytes(bytes);
+}
+
+static void print_table(const tool *t, const answers *a) {
     const ebb_frontier_result *result = a->result;
     int64_t base_ns = result->baseline_time_ns;
     out_table table = {0};
@@ -47,10 +52,10 @@ static void print_table(const answers *a) {
         const ebb_frontier_row *row = &result->rows[i];
         if (row->plan == NULL)
             out_row(&table,
-                    (const char *const[OUT_COLUMNS]){out_bytes(row->budget_bytes).text, "none found"});
+                    (const char *const[OUT_COLUMNS]){budget_word(t, row->budget_bytes).text, "none found"});
         else
             out_row(&table, (const char *const[OUT_COLUMNS]){
-                                out_bytes(row->budget_bytes).text, out_bytes(row->total_bytes).text,
+                                budget_word(t, row->budget_bytes).text, out_bytes(row->total_bytes).text,
                                 out_time(row->time_ns).text, out_time(row->bound_time_ns).text,
                                 out_change(row->time_ns, base_ns).text, added_bar(result, row)});
     }
@@ -99,7 +104,7 @@ static ebb_status print_answers(tool *t, answers *a) {
     ebb_status status = write_plans(t, a);
     if (status == EBB_OK && (t->args.json || t->args.output != NULL)) status = print_json(t, a);
     if (status != EBB_OK) return status;
-    if (!t->args.json) print_table(a);
+    if (!t->args.json) print_table(t, a);
     for (uint32_t i = 0; i < result->n_rows; i++) {
         if (result->rows[i].plan != NULL) return EBB_OK;
     }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void print_table(const ebb_plan_summary *s) {
+static void print_table(const tool *t, const ebb_plan_summary *s) {
     out_table table = {0};
     int64_t fixed = s->total_bytes - s->arena_bytes - s->persistent_bytes;
     int64_t base_persistent = s->baseline_total_bytes - s->baseline_arena_bytes - fixed;
@@ -11,7 +11,9 @@ static void print_table(const ebb_plan_summary *s) {
     snprintf(steps, sizeof steps, "%u of %u", s->n_recomputed, s->n_steps);
     printf("plan of ");
     out_safe(stdout, s->graph_name);
-    printf(" (%s, %u %s)\n\n", s->backend, s->n_threads, s->n_threads == 1 ? "thread" : "threads");
+    printf(" (%s, %u %s)", s->backend, s->n_threads, s->n_threads == 1 ? "thread" : "threads");
+    if (s->budget_bytes >= 0) printf(" within %s", out_budget(&t->args, s->budget_bytes).text);
+    printf("\n\n");
     out_row(&table, (const char *const[OUT_COLUMNS]){"", "in place", "this plan", "change"});
     const struct {
         const char *name;
@@ -93,7 +95,7 @@ static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log
         if (status != EBB_OK) return status;
     }
     if (t->args.json) return output != NULL ? summary_json(t, &summary) : ebb_plan_write(t->env, plan, "-");
-    print_table(&summary);
+    print_table(t, &summary);
     return EBB_OK;
 }
 
@@ -102,7 +104,8 @@ ebb_status tool_plan(tool *t) {
     ebb_model *model = NULL;
     ebb_plan *plan = NULL;
     tool_progress progress;
-    ebb_status status = tool_options(t, &options);
+    ebb_status status = tool_reserve(t);
+    if (status == EBB_OK) status = tool_options(t, &options);
     if (status == EBB_OK && t->args.log != NULL && strcmp(t->args.log, "-") == 0)
         return tool_fail(t, EBB_USAGE, "--log needs a file: standard output has the plan");
     if (status == EBB_OK && t->args.log != NULL && t->args.output != NULL &&

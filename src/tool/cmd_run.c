@@ -1,4 +1,6 @@
 /* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+#include "compare.h"
+#include "device_memory.h"
 #include "inputs.h"
 #include "out.h"
 #include "profile.h"
@@ -8,6 +10,9 @@
 #include <sys/resource.h>
 
 enum { STEPS_DEFAULT = 3, PROFILE_STEPS = 101 };
+
+/* Kernels of libraries come to the device when they are first run. */
+#define AUTO_RESERVE_BYTES (INT64_C(256) << 20)
 
 typedef struct session {
     tool *t;
@@ -19,7 +24,7 @@ typedef struct session {
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
     int64_t n_steps, n_done;
-    int64_t total_ns, best_ns;
+    int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
 } session;
 
 /* High-water mark of resident memory; the kernel's own, which a fork's parent does not colour. */
@@ -83,7 +88,10 @@ static ebb_status timed_step(session *s) {
     int64_t ns = tool_now_ns() - begin_ns;
     if (status == EBB_OK) status = fetch_loss(s, &loss);
     if (status != EBB_OK) return status;
-    s->total_ns += ns;
+    if (s->n_done == 0)
+        s->first_ns = ns;
+    else
+        s->total_ns += ns;
     if (s->n_done == 0 || ns < s->best_ns) s->best_ns = ns;
     s->n_done++;
     if (s->as_json) {
@@ -121,6 +129,7 @@ static void print_head(const session *s, const ebb_plan_summary *p) {
 
 /* What was measured when the last step was done. */
 typedef struct figures {
+    char hash[EBB_PROGRAM_HASH_TEXT]; /* of --hash, else "" */
     int64_t peak, resident, mean_ns;
     bool has_block;
     ebb_block_memory block;
@@ -129,11 +138,14 @@ typedef struct figures {
 static ebb_status print_figures(const session *s, const ebb_plan_summary *p, const figures *f) {
     if (f->resident >= 0)
         printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
+    device_memory_print(s->engine);
     printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
-    printf("per step         %s mean, %s best\n", out_time(f->mean_ns).text, out_time(s->best_ns).text);
+    printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
+           s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
     if (s->computes && s->n_done > 0)
         printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
                out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+    if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
     return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;
 }
 
@@ -159,10 +171,12 @@ static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figu
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
     out_integer(&s->json, "resident_block_bytes", f->resident);
     block_json(&s->json, f);
+    device_memory_json(&s->json, s->engine);
     out_integer(&s->json, "process_peak_bytes", f->peak);
     out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
     out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    if (f->hash[0] != '\0') out_text(&s->json, "params_hash", f->hash);
     out_costs(&s->json, p);
     return s->t->args.profile ? profile_json(s->t, &s->json, s->program, p) : EBB_OK;
 }
@@ -170,9 +184,10 @@ static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figu
 static ebb_status finish(session *s, const ebb_plan_summary *p) {
     figures f = {.peak = process_peak_bytes(),
                  .resident = ebb_engine_resident_bytes(s->engine),
-                 .mean_ns = s->n_done > 0 ? s->total_ns / s->n_done : 0};
+                 .mean_ns = s->n_done > 1 ? s->total_ns / (s->n_done - 1) : s->first_ns};
     f.has_block = ebb_env_block_memory(s->t->env, &f.block);
-    ebb_status status = s->t->args.json ? EBB_OK : print_figures(s, p, &f);
+    ebb_status status = s->t->args.hash ? ebb_program_hash(s->program, f.hash) : EBB_OK;
+    if (status == EBB_OK && !s->t->args.json) status = print_figures(s, p, &f);
     if (status == EBB_OK && s->as_json) status = figures_json(s, p, &f);
     if (status == EBB_OK && s->as_json) return out_json_end(s->t, &s->json);
     if (s->as_json) out_json_drop(&s->json);
@@ -202,14 +217,55 @@ static ebb_status run_steps(session *s) {
     return status;
 }
 
+static ebb_status compile(session *s, const ebb_model *model, const ebb_options *options) {
+    tool *t = s->t;
+    const ebb_status status = ebb_engine_create(t->env, model, options, &s->engine);
+    return status == EBB_OK ? ebb_compile(s->engine, t->args.dims, t->args.n_dims, &s->program) : status;
+}
+
+/* --auto: the plan did not fit into the device's memory: another one is made within what is free of it. */
+static ebb_status compile_again(session *s, const ebb_model *model, ebb_options *options) {
+    tool *t = s->t;
+    ebb_memory_facts f;
+    char why[1024];
+    snprintf(why, sizeof why, "%s", ebb_env_error(t->env));
+    if (s->engine == NULL || ebb_engine_memory(s->engine, &f) != EBB_OK)
+        return tool_fail(t, EBB_NO_MEMORY, "%s", why);
+    const int64_t reserve = t->args.reserve_bytes >= 0 ? t->args.reserve_bytes : AUTO_RESERVE_BYTES;
+    if (f.free_bytes <= reserve)
+        return tool_fail(t, EBB_NO_MEMORY, "%s: no plan within that less %lld in reserve", why,
+                         (long long)reserve);
+    options->memory = EBB_MEMORY_BUDGET;
+    options->budget_bytes = f.free_bytes - reserve;
+    fprintf(stderr, "ebb: %s\nebb: planning again within %lld bytes\n", why,
+            (long long)options->budget_bytes);
+    ebb_engine_destroy(s->engine);
+    s->engine = NULL;
+    return compile(s, model, options);
+}
+
+static ebb_status open_session(session *s, const ebb_model *model, ebb_options *options) {
+    tool *t = s->t;
+    tool_progress progress;
+    tool_progress_begin(&progress, t, options);
+    ebb_status status = inputs_find(t, model, options, &s->in);
+    if (status == EBB_OK) status = compile(s, model, options);
+    if (status == EBB_NO_MEMORY && t->args.replan) status = compile_again(s, model, options);
+    tool_progress_end(&progress);
+    return status;
+}
+
 ebb_status tool_run(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
     session s = {.t = t, .phased = t->args.phased};
-    tool_progress progress;
     s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
-    ebb_status status = tool_options(t, &options);
+    ebb_status status = tool_reserve(t);
+    if (status == EBB_OK) status = tool_options(t, &options);
     if (status != EBB_OK) return status;
+    if (t->args.replan && !tool_device_is_cuda(options.device))
+        return tool_fail(t, EBB_USAGE,
+                         "--auto is for devices with memory of their own: leave it out, or add --device");
     status = ebb_model_open(t->env, t->args.operand, &model);
     if (status != EBB_OK) return status;
     if (ebb_model_is_planning_graph(model)) {
@@ -218,13 +274,15 @@ ebb_status tool_run(tool *t) {
                          "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
                          t->args.operand);
     }
-    tool_progress_begin(&progress, t, &options);
-    status = inputs_find(t, model, &options, &s.in);
-    if (status == EBB_OK) status = ebb_engine_create(t->env, model, &options, &s.engine);
-    if (status == EBB_OK) status = ebb_compile(s.engine, t->args.dims, t->args.n_dims, &s.program);
-    tool_progress_end(&progress);
+    if (t->args.compare != NULL) {
+        status = compare_run(t, model, &options);
+        ebb_model_destroy(model);
+        return status;
+    }
+    status = open_session(&s, model, &options);
     if (status == EBB_OK) status = run_steps(&s);
     if (status == EBB_OK) tool_note_effort(t, &options);
+    inputs_drop(&s.in);
     if (s.engine != NULL) ebb_engine_destroy(s.engine);
     ebb_model_destroy(model);
     return status;

@@ -5,15 +5,18 @@
 
 static const char *note(const ebb_tune_result *result, uint32_t i) {
     const ebb_tune_row *row = &result->rows[i];
+    if (i == result->recommended && row->cut_short) return "recommended; cut short";
     if (i == result->recommended) return "recommended";
+    if (row->cut_short) return row->fits ? "cut short" : "cut short, over the budget";
     return row->found && !row->fits ? "over the budget" : "";
 }
 
-static void print_table(const ebb_tune_result *result) {
+static void print_table(const tool *t, const ebb_tune_result *result) {
     int64_t base_ns = result->baseline_time_ns;
     out_table table = {0};
-    printf("within %s; in place, nothing run again: %s, %s", out_bytes(result->budget_bytes).text,
-           out_bytes(result->baseline_total_bytes).text, out_time(base_ns).text);
+    printf("within %s; in place, nothing run again: %s, %s",
+           out_budget(&t->args, result->budget_bytes).text, out_bytes(result->baseline_total_bytes).text,
+           out_time(base_ns).text);
     if (result->bound_time_ns > 0)
         printf("; no plan adds less than %s", out_change(result->bound_time_ns, base_ns).text);
     printf("\n\n");
@@ -31,7 +34,13 @@ static void print_table(const ebb_tune_result *result) {
                                                              out_time(row->planning_ns).text, ""});
     }
     out_table_print(&table, stdout);
-    if (result->cut_short) printf("\nthe time limit left rows out: --time-limit gives more seconds\n");
+    if (!result->cut_short) return;
+    for (uint32_t i = 0; i < result->n_rows; i++) {
+        if (!result->rows[i].cut_short) continue;
+        printf("\nthe time limit ended a default's search: --time-limit gives more seconds\n");
+        return;
+    }
+    printf("\nthe time limit left rows out: --time-limit gives more seconds\n");
 }
 
 /* What plan, fit, frontier and run need to search as the row did. Workers and a lower bound only where they
@@ -61,6 +70,7 @@ static void row_json(out_json *json, const ebb_tune_row *row) {
     out_bool(json, "default", row->is_default);
     out_bool(json, "found", row->found);
     out_bool(json, "fits", row->fits);
+    out_bool(json, "cut_short", row->cut_short);
     for (size_t i = 0; i < TOOL_COUNT(figures); i++) {
         if (row->found)
             out_integer(json, figures[i].key, figures[i].value);
@@ -129,7 +139,7 @@ static void print_next(const tool *t, const ebb_tune_result *result) {
 static ebb_status tell(tool *t, const ebb_tune_result *result) {
     ebb_status status = write_config(t, result);
     if (status == EBB_OK && t->args.json) return print_json(t, result);
-    if (status == EBB_OK) print_table(result);
+    if (status == EBB_OK) print_table(t, result);
     if (status == EBB_OK && t->args.output != NULL && result->recommended < result->n_rows)
         print_next(t, result);
     return status;

@@ -4,6 +4,7 @@
 static ebb_status print_json(tool *t, ebb_status verdict, const ebb_plan_summary *s) {
     out_json json;
     out_json_begin(&json, "ebb.verify/1");
+    out_text(&json, "plan", t->args.operand);
     out_text(&json, "verdict", verdict == EBB_OK ? "holds" : "violated");
     out_text(&json, "fault", verdict == EBB_OK ? NULL : ebb_env_error(t->env));
     out_integer(&json, "n_steps", s->n_steps);
@@ -19,10 +20,13 @@ static ebb_status print_verdict(tool *t, ebb_status verdict, const ebb_plan *pla
         ebb_status status = print_json(t, verdict, &s);
         if (status != EBB_OK) return status;
     }
-    if (verdict == EBB_OK && !t->args.json)
-        printf("holds: %u steps, %u buffers, %lld bytes: audited, and run by the shadow backend\n",
-               s.n_steps, s.n_buffers, (long long)s.total_bytes);
-    return verdict;
+    if (verdict != EBB_OK)
+        return tool_fail(t, verdict, "%.300s: %s", t->args.operand, ebb_env_error(t->env));
+    if (t->args.json) return EBB_OK;
+    out_safe(stdout, t->args.operand);
+    printf(": holds: %u steps, %u buffers, %lld bytes: audited, and run by the shadow backend\n", s.n_steps,
+           s.n_buffers, (long long)s.total_bytes);
+    return EBB_OK;
 }
 
 ebb_status tool_verify(tool *t) {

@@ -40,6 +40,15 @@ static void bash_values(void) {
     printf("    esac\n");
 }
 
+/* "--progress=none --progress=lines " */
+static void bash_words(const tool_flag *flag) {
+    for (const char *word = flag->choices; *word != '\0'; word += strspn(word, " ")) {
+        size_t n = strcspn(word, " ");
+        printf("--%s=%.*s ", flag->name, (int)n, word);
+        word += n;
+    }
+}
+
 static void bash_flags(void) {
     printf("    case $command in\n");
     for (size_t c = 0; c < tool_n_commands; c++) {
@@ -50,7 +59,7 @@ static void bash_flags(void) {
             const tool_flag *flag = &tool_flags[i];
             if (!generate_takes(command, flag)) continue;
             printf("--%s ", flag->name);
-            if (flag->kind == TOOL_MAYBE) printf("--%s=%s ", flag->name, flag->choices);
+            if (flag->kind == TOOL_MAYBE) bash_words(flag);
             if (flag->letter != 0) printf("-%c ", flag->letter);
         }
         printf("' ;;\n");

@@ -9,7 +9,7 @@ static const char *command_name(const void *ctx, size_t i) {
 }
 
 ebb_status tool_unknown_command(tool *t, const char *name) {
-    const char *nearest = tool_nearest(name, command_name, NULL);
+    const char *nearest = ebb_word_nearest(name, strlen(name), command_name, NULL);
     if (nearest != NULL)
         return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": did you mean %s?", name, nearest);
     return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": `ebb help` lists them", name);

@@ -46,6 +46,13 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
     ebb_options watch = *options;
     ebb_model_facts facts;
     *out = (inputs){.n = 0};
+    if (tool_device_is_cuda(
+            options->device)) { /* the text is the same everywhere: no device is opened for it */
+        watch.device = "ref";
+        watch.costs = NULL;
+        watch.tf32 = watch.free_engines = watch.watch_memory = false;
+        watch.cap_bytes = 0;
+    }
     watch.on_dump = read_text;
     watch.dump_ctx = out;
     /* The optimizer adds an input, the learning rate. Evaluation and a model without a loss do without. */
@@ -90,7 +97,18 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     }
 }
 
-static ebb_status feed(tool *t, ebb_program *program, const char *name) {
+/* The bytes of an input that the device has no host bytes of: made once, the same for every step. */
+static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
+    const size_t bytes = (size_t)info->bytes;
+    if (*held != NULL) return EBB_OK;
+    *held = malloc(bytes);
+    if (*held == NULL)
+        return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
+    fill(info, *held, bytes);
+    return EBB_OK;
+}
+
+static ebb_status feed(tool *t, ebb_program *program, const char *name, void **held) {
     ebb_tensor_info info;
     void *data = NULL;
     size_t bytes = 0;
@@ -100,17 +118,20 @@ static ebb_status feed(tool *t, ebb_program *program, const char *name) {
         fill(&info, data, bytes);
         return EBB_OK;
     }
-    bytes = (size_t)info.bytes;
-    data = malloc(bytes);
-    if (data == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", name, bytes);
-    fill(&info, data, bytes);
-    status = ebb_feed(program, name, data, bytes);
-    free(data);
+    status = make(t, &info, held);
+    return status == EBB_OK ? ebb_feed(program, name, *held, (size_t)info.bytes) : status;
+}
+
+ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++)
+        status = feed(t, program, in->name[i], &in->held[i]);
     return status;
 }
 
-ebb_status inputs_feed(tool *t, const inputs *in, ebb_program *program) {
-    ebb_status status = EBB_OK;
-    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++) status = feed(t, program, in->name[i]);
-    return status;
+void inputs_drop(inputs *in) {
+    for (uint32_t i = 0; i < INPUTS_MAX; i++) {
+        free(in->held[i]);
+        in->held[i] = NULL;
+    }
 }

@@ -11,6 +11,7 @@ typedef struct inputs {
     uint32_t n;
     char loss[INPUTS_NAME_MAX]; /* "" when the model has none */
     bool too_many, read;        /* read: there was a text */
+    void *held[INPUTS_MAX];     /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
 /* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than
@@ -19,7 +20,10 @@ EBB_CHECKED ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_op
                                    inputs *out);
 
 /* Fills every input of the program: floats in [-1, 1) by their index, integers 0, and the learning rate
- * 0.01. Writes straight into the block where the device allows it. */
-EBB_CHECKED ebb_status inputs_feed(tool *t, const inputs *in, ebb_program *program);
+ * 0.01. Writes straight into the block where the device allows it. Elsewhere an input is made at its first
+ * feed and held, the bytes of all inputs together: so feed one program only. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
+/* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
+void inputs_drop(inputs *in);
 
 #endif

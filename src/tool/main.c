@@ -6,14 +6,12 @@
 #include <string.h>
 
 ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...) {
+    char raw[sizeof t->error];
     va_list list;
     va_start(list, format);
-    vsnprintf(t->error, sizeof t->error, format, list);
+    vsnprintf(raw, sizeof raw, format, list);
     va_end(list);
-    /* What was typed must not break the line. */
-    for (char *p = t->error; *p != '\0'; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7F) *p = '?';
-    }
+    out_clean(t->error, sizeof t->error, raw); /* what was typed must not break the line */
     return status;
 }
 

@@ -100,6 +100,34 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
     out->nesterov = args->nesterov;
 }
 
+bool tool_device_is_cuda(const char *device) {
+    return device != NULL &&
+           (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0 || ebb_device_is_file(device));
+}
+
+ebb_status tool_reserve(tool *t) {
+    tool_args *args = &t->args;
+    int64_t all = args->budget_bytes;
+    if (args->reserve_bytes < 0 || (args->replan && all < 0))
+        return EBB_OK; /* --auto has its own use of it */
+    if (all < 0 && ebb_device_is_file(args->device)) {
+        ebb_device_memory device;
+        ebb_status status = ebb_device_memory_read(t->env, args->device, &device);
+        if (status != EBB_OK) return status;
+        all = device.memory_bytes - device.context_bytes;
+    }
+    if (all < 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--reserve leaves a part of a budget unused: give --budget, or --device FILE.json");
+    if (all <= args->reserve_bytes)
+        return tool_fail(t, EBB_USAGE, "--reserve of %lld bytes leaves nothing of %lld: reserve less",
+                         (long long)args->reserve_bytes, (long long)all);
+    args->budget_bytes = all - args->reserve_bytes;
+    args->budget_text = NULL; /* says another number */
+    return EBB_OK;
+}
+
 static void print_dump(void *ctx, const char *pass, const char *text) {
     (void)ctx;
     fprintf(stderr, "# after %s\n%s", pass, text);
@@ -171,12 +199,18 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     status = ebb_sublinear_config_check(t->env, &out->sublinear);
     if (status != EBB_OK) return status;
     if (args->device != NULL) out->device = args->device;
+    out->tf32 = args->tf32;
+    out->free_engines = args->free_engines;
+    out->no_record = args->no_graph;
+    out->watch_memory = args->watch_memory;
+    if (args->cap_bytes > 0) out->cap_bytes = args->cap_bytes;
     if (args->threads > 0) out->n_threads = (uint32_t)args->threads;
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
     out->unfused = args->no_fuse;
     out->poison = args->poison;
+    out->check_finite = args->check_finite;
     out->verify = args->verify;
     out->fetch = args->fetch.at;
     out->n_fetch = args->fetch.n;

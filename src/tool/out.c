@@ -82,6 +82,16 @@ out_word out_bytes(int64_t bytes) {
     return word;
 }
 
+out_word out_budget(const tool_args *args, int64_t bytes) {
+    const char *typed = args->budget_text;
+    bool other = typed != NULL && args->budget_bytes == bytes && strlen(typed) < 16 &&
+                 strpbrk(typed, "kKMGT") != NULL && strchr(typed, 'i') == NULL;
+    out_word word;
+    snprintf(word.text, sizeof word.text, "%.16s (%s%s%lld bytes)", out_bytes(bytes).text,
+             other ? typed : "", other ? ", " : "", (long long)bytes);
+    return word;
+}
+
 out_word out_time(int64_t ns) {
     static const char *const names[] = {"ns", "us", "ms", "s"};
     out_word word;
@@ -106,38 +116,15 @@ out_word out_count(int64_t n) {
     return word;
 }
 
-/* Bytes of the code point at p (0: not UTF-8) and the code point itself. */
-static size_t code_point(const unsigned char *p, uint32_t *code) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : 4;
-    if (p[0] >= 0x80 && (p[0] < 0xC2 || p[0] > 0xF4)) return 0;
-    *code = n == 1 ? p[0] : p[0] & (0x7Fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xC0) != 0x80) return 0;
-        *code = *code << 6 | (p[i] & 0x3Fu);
-    }
-    return *code >= least[n] && *code <= 0x10FFFF ? n : 0;
-}
-
-/* What could move a terminal's cursor, end a line, or reorder what is shown. */
-static bool is_unsafe(uint32_t code) {
-    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 void out_clean(char *to, size_t size, const char *text) {
     size_t used = 0;
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        uint32_t code = 0;
-        size_t n = code_point(p, &code);
-        bool plain = n > 0 && !is_unsafe(code);
-        if (used + (plain ? n : 1) >= size) break;
-        if (plain)
-            memcpy(to + used, p, n);
-        else
-            to[used] = '?';
-        used += plain ? n : 1;
-        p += n > 0 ? n : 1;
+    for (size_t at = 0, n = strlen(text); at < n;) {
+        bool plain;
+        size_t length = ebb_text_shown(text + at, n - at, NULL, &plain), put = plain ? length : 1;
+        if (used + put >= size) break;
+        memcpy(to + used, plain ? text + at : "?", put);
+        used += put;
+        at += length;
     }
     to[used] = '\0';
 }

@@ -40,13 +40,15 @@ EBB_CHECKED ebb_status out_finish(tool *t);
  */
 
 typedef struct out_word {
-    char text[48];
+    char text[64];
 } out_word;
-out_word out_bytes(int64_t bytes);                /* "10.98 GiB" */
+out_word out_bytes(int64_t bytes); /* "10.98 GiB" */
+/* "476.84 MiB (500000000 bytes)", and as it was typed where that was in other units: "(500MB, ..". */
+out_word out_budget(const tool_args *args, int64_t bytes);
 out_word out_time(int64_t ns);                    /* "12.3 ms" */
 out_word out_change(int64_t now, int64_t before); /* "-64.1 %" */
 out_word out_count(int64_t n);
-/* Code points that could move a terminal's cursor or reorder a line, and bytes that are no UTF-8, become '?':
+/* Code points that no line may show (ebb_text_shown), and bytes that are no UTF-8, become '?':
  * names come from files. Cut between code points; out_safe at 4095 bytes. */
 void out_clean(char *to, size_t size, const char *text);
 void out_safe(FILE *to, const char *text);

@@ -11,41 +11,31 @@ static void indent(out_json *json) {
     for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->to);
 }
 
-/* Length of the UTF-8 sequence at p, 0 when there is none: no surrogates, nothing overlong, at most
- * U+10FFFF. */
-static size_t utf8_length(const unsigned char *p) {
-    static const struct {
-        unsigned char lead_min, lead_max, next_min, next_max, length;
-    } forms[] = {
-        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-    };
-    for (size_t i = 0; i < TOOL_COUNT(forms); i++) {
-        if (*p < forms[i].lead_min || *p > forms[i].lead_max) continue;
-        if (forms[i].length > 1 && (p[1] < forms[i].next_min || p[1] > forms[i].next_max)) return 0;
-        for (size_t k = 2; k < forms[i].length; k++) {
-            if (p[k] < 0x80 || p[k] > 0xBF) return 0;
-        }
-        return forms[i].length;
-    }
-    return 0;
+/* What a terminal should not see is escaped, in two halves where 16 bits do not hold it: it reads back the
+ * same. */
+static void put_code(out_json *json, uint32_t code) {
+    if (code < 0x10000)
+        fprintf(json->to, "\\u%04x", (unsigned)code);
+    else
+        fprintf(json->to, "\\u%04x\\u%04x", (unsigned)(0xD800 + ((code - 0x10000) >> 10)),
+                (unsigned)(0xDC00 + (code & 0x3FF)));
 }
 
 static void put_string(out_json *json, const char *text) {
     fputc('"', json->to);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        size_t length = utf8_length(p);
-        if (length == 0) {
+    for (size_t at = 0, n = strlen(text); at < n;) {
+        bool plain;
+        uint32_t code;
+        size_t length = ebb_text_shown(text + at, n - at, &code, &plain);
+        if (plain) {
+            if (text[at] == '"' || text[at] == '\\') fputc('\\', json->to);
+            fwrite(text + at, 1, length, json->to);
+        } else if (code == 0) {
             fputs("\xEF\xBF\xBD", json->to);
-            p++;
-        } else if (length == 1 && (*p < 0x20 || *p == 0x7F)) {
-            fprintf(json->to, "\\u%04x", (unsigned)*p++);
         } else {
-            if (*p == '"' || *p == '\\') fputc('\\', json->to);
-            fwrite(p, 1, length, json->to);
-            p += length;
+            put_code(json, code);
         }
+        at += length;
     }
     fputc('"', json->to);
 }

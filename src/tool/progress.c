@@ -1,10 +1,12 @@
-/* progress: how far a search is, on standard error: a bar on a terminal, a line now and then elsewhere, or
- * JSON for programs. A command may search more than once; rate and time left are of the search that runs.
- */
+/* progress: how far a search is, on standard error: a bar on a terminal; a line now and then or JSON for
+ * programs where it is asked for. A command may search more than once; rate and time left are of the search
+ * that runs. */
 #include "out.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define MS             INT64_C(1000000)
@@ -41,16 +43,25 @@ static out_word best(double added) {
     return word;
 }
 
+/* Columns that a line may take without being wrapped, where \r would not come back to its begin. */
+static int columns(void) {
+    struct winsize size;
+    bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return told ? size.ws_col - 1 : 79;
+}
+
 static void print_bar(const tool_progress *p, int64_t now_ns) {
     enum { WIDTH = 24 };
     static const char full[] = "########################", empty[] = "........................";
     double share = (double)p->done / (double)p->total, per_s = rate(p, now_ns), left = left_s(p, per_s);
-    int filled = (int)(share * WIDTH);
-    fprintf(stderr, "\r[%.*s%.*s] %3.0f %%", filled, full, WIDTH - filled, empty, 100 * share);
-    if (p->n_searches > 1) fprintf(stderr, " of search %lld", (long long)p->n_searches);
-    if (per_s >= 0) fprintf(stderr, "  %s", per_second(per_s).text);
-    if (left >= 0) fprintf(stderr, "  %.0f s left", ceil(left));
-    fprintf(stderr, "  %s\033[K", best(p->added).text);
+    int filled = (int)(share * WIDTH), n;
+    char line[256], search[32] = "", pace[48] = "", wait[32] = "";
+    if (p->n_searches > 1) snprintf(search, sizeof search, " of search %lld", (long long)p->n_searches);
+    if (per_s >= 0) snprintf(pace, sizeof pace, "  %.40s", per_second(per_s).text);
+    if (left >= 0) snprintf(wait, sizeof wait, "  %.0f s left", ceil(left));
+    n = snprintf(line, sizeof line, "[%.*s%.*s] %3.0f %%%s%s  %s%s", filled, full, WIDTH - filled, empty,
+                 100 * share, search, wait, best(p->added).text, pace);
+    fprintf(stderr, "\r%.*s\033[K", n < columns() ? n : columns(), line);
 }
 
 static void print_line(const tool_progress *p, int64_t now_ns) {
@@ -105,20 +116,35 @@ static void hear(void *ctx, int64_t done, int64_t total, double best_added_ratio
     p->total = total;
     p->added = best_added_ratio;
     p->untold = true;
-    const int64_t periods_ns[] = {BAR_PERIOD_NS, LINE_PERIOD_NS, JSON_PERIOD_NS};
-    /* A line is worth its place only in a log of work that takes long. */
-    bool at_once = !p->drawn && p->kind != TOOL_PROGRESS_LINES;
+    static const int64_t periods_ns[] = {
+        [TOOL_PROGRESS_BAR] = BAR_PERIOD_NS,
+        [TOOL_PROGRESS_LINES] = LINE_PERIOD_NS,
+        [TOOL_PROGRESS_JSON] = JSON_PERIOD_NS,
+    };
+    /* A line is worth its place only in a log of work that takes long, a bar where it can be read. */
+    bool at_once = !p->drawn && p->kind == TOOL_PROGRESS_JSON;
     if (at_once || now_ns - p->last_ns >= periods_ns[p->kind]) tell(p, now_ns);
 }
 
-void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options) {
+/* What --dump writes there would run into the bar, and a dumb terminal cannot draw one. */
+static bool can_draw(const tool *t) {
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) != 0 && t->args.dump == NULL && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+static tool_progress_kind kind_of(const tool *t) {
     const char *asked = t->args.progress;
-    *progress = (tool_progress){.begin_ns = tool_now_ns()};
+    if (asked == NULL) return can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_NONE;
+    if (strcmp(asked, "none") == 0) return TOOL_PROGRESS_NONE;
+    if (strcmp(asked, "json") == 0) return TOOL_PROGRESS_JSON;
+    return *asked == '\0' && can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_LINES;
+}
+
+void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options) {
+    *progress = (tool_progress){.kind = kind_of(t), .begin_ns = tool_now_ns()};
     progress->last_ns = progress->begin_ns;
-    if (asked == NULL) return;
-    progress->kind = strcmp(asked, "json") == 0   ? TOOL_PROGRESS_JSON
-                     : isatty(STDERR_FILENO) != 0 ? TOOL_PROGRESS_BAR
-                                                  : TOOL_PROGRESS_LINES;
+    if (progress->kind == TOOL_PROGRESS_NONE) return;
     options->on_progress = hear;
     options->progress_ctx = progress;
 }

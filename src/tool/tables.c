@@ -85,7 +85,9 @@ const tool_command tool_commands[] = {
               "--fail-if.",
               tool_diff, "B"},
     [PACK] = {"pack", "ROWS", "give rows of a CSV file their offsets",
-              "Rows id,lower,upper,size (and alignment, gaps, offset where it is fixed) get offsets, so "
+              "Rows id,lower,upper,size (and alignment, gaps, may_overwrite, pool, offset where it is "
+              "fixed) get\n"
+              "offsets, so "
               "that none "
               "that\n"
               "share a step share a byte: as low as can be, or, with --capacity, the first packing within. "
@@ -95,7 +97,10 @@ const tool_command tool_commands[] = {
               "code is 1.",
               tool_pack},
     [DOCTOR] = {"doctor", NULL, "show what this build and machine offer",
-                "Backends, allocator, processors and limits.", tool_doctor},
+                "Backends, allocator, processors and limits. With --full: tries every kernel of --device "
+                "against the\n"
+                "reference; exit code 1 when one does not hold.",
+                tool_doctor},
     /* Without a summary: help does not list it. */
     [GENERATE] = {"generate", "PAGE", "",
                   "Prints a completion (ebb.bash, _ebb, ebb.fish) or a man page (ebb.1, ebb-COMMAND.1).",
@@ -112,11 +117,14 @@ const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T, "FILE", 0, 0,
+     NULL,
      "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
      "bytes that are to do: stop at the first packing within"},
+    {"pool", 0, TOOL_LIST, AT(pools), PK, "NAME=BYTES", 0, 0, NULL,
+     "a space of its own for some of the rows; without =BYTES as low as can be (repeatable)"},
     {"svg", 0, TOOL_TEXT, AT(svg), PK, "FILE", 0, 0, NULL, "draw the packing, address over time, to FILE"},
     {"format", 0, TOOL_CHOICE, AT(format), RP, "NAME", 0, 0, "text json markdown html trace megengine",
      "text, json, markdown, html, trace (Chrome, Perfetto) or megengine (StaticMemoryInfo)"},
@@ -147,8 +155,8 @@ const tool_flag tool_flags[] = {
     {"over", 0, TOOL_TEXT, AT(over), F, "NAME", 0, 0, NULL, "the dimension to grow (default N)"},
     {"batch", 0, TOOL_INTEGER, AT(batch), F, "N", 1, INT64_MAX, NULL,
      "ask for this size alone: does it fit, how, and what if not"},
-    {"reserve", 0, TOOL_BYTES, AT(reserve_bytes), F, "BYTES", 0, INT64_MAX, NULL,
-     "leave so much of the budget unused"},
+    {"reserve", 0, TOOL_BYTES, AT(reserve_bytes), P | F | R, "BYTES", 0, INT64_MAX, NULL,
+     "leave so much of the budget unused (a device's description is one: its memory less its context)"},
     {"plans", 0, TOOL_TEXT, AT(plans), F | C, "DIR", 0, 0, NULL,
      "folder for the plans (fit: this one; frontier: none are written)"},
     {"points", 0, TOOL_INTEGER, AT(points), C, "N", 2, EBB_FRONTIER_MAX_BUDGETS, NULL,
@@ -164,9 +172,25 @@ const tool_flag tool_flags[] = {
      "measure kinds of ops, for models that were not measured"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
      "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
-    {"device", 0, TOOL_TEXT, AT(device), MODELS, "NAME", 0, 0, NULL,
-     "backend: see `ebb doctor` (default cpu); fit: or a device's description, FILE.json"},
-    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS, "N", 1, 4096, NULL,
+    {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
+     "try every kernel of --device: a line for each family of ops, and a verdict"},
+    {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
+     "backend: see `ebb doctor` (default cpu); cuda, cuda:1, or a device's description to plan for, "
+     "FILE.json"},
+    {"tf32", 0, TOOL_SWITCH, AT(tf32), MODELS | D, NULL, 0, 0, NULL,
+     "cuda: products may round their factors to TF32"},
+    {"free-engines", 0, TOOL_SWITCH, AT(free_engines), MODELS, NULL, 0, 0, NULL,
+     "cuda: the planner may choose among cuDNN's engines; results then differ in rounding from plan to "
+     "plan"},
+    {"no-graph", 0, TOOL_SWITCH, AT(no_graph), R | B, NULL, 0, 0, NULL,
+     "cuda: launch every step, record none"},
+    {"cap", 0, TOOL_BYTES, AT(cap_bytes), R | B, "BYTES", 1, INT64_MAX, NULL,
+     "cuda: take all memory but so much first, so that more really fails"},
+    {"watch-memory", 0, TOOL_SWITCH, AT(watch_memory), R, NULL, 0, 0, NULL,
+     "cuda: count what libraries allocate (CUPTI)"},
+    {"auto", 0, TOOL_SWITCH, AT(replan), R, NULL, 0, 0, NULL,
+     "cuda: if the plan does not fit, plan again within what is free, less --reserve (256 MiB)"},
+    {"threads", 0, TOOL_INTEGER, AT(threads), MODELS | D, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
@@ -174,7 +198,7 @@ const tool_flag tool_flags[] = {
      "candidates that the search scores (pack: thousands of rows that it looks at; default 10000000)"},
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
      "of the search alone, which changes no result (default: the seed)"},
-    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 0, 0, NULL,
+    {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 1, 0, NULL,
      "stop the search early; plans then depend on the machine's speed (tune: 60, of its sweep)"},
     {"thresh-nr-try", 0, TOOL_INTEGER, AT(thresh_nr_try), SEARCH, "N", 0, INT64_MAX, NULL,
      "points of each threshold sweep (default 10)"},
@@ -220,8 +244,16 @@ const tool_flag tool_flags[] = {
      "parse lower fuse grad clip optimizer simplify bits query schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
+    {"hash", 0, TOOL_SWITCH, AT(hash), R, NULL, 0, 0, NULL,
+     "a hash of params and states after the last step: did two runs give the same bits?"},
+    {"compare", 0, TOOL_CHOICE, AT(compare), R, "NAME", 0, 0, "ref cpu",
+     "run one step on --device and on ref or cpu, and compare what each op gives"},
+    {"check-finite", 0, TOOL_SWITCH, AT(check_finite), R, NULL, 0, 0, NULL,
+     "stop at the first op that gives a number that is none, and name it (slow)"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
-    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "json", 0, 0, "json",
-     "a progress bar, or a line per 10 s without a terminal; =json: lines for programs"},
+    {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "HOW", 0, 0, "none lines json",
+     "without a terminal, too: a line per 10 s; =none: no bar; =lines; =json: for programs (default: a bar "
+     "on a "
+     "terminal)"},
 };
 const size_t tool_n_flags = TOOL_COUNT(tool_flags);

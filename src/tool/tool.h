@@ -29,8 +29,9 @@ typedef struct tool_args {
     const char *second;  /* operand, of commands that take two */
     const char *operand; /* the model, the plan, or the command that help is asked for */
     bool print_config, help, json, text, markdown, html, trace;
-    const char *progress; /* "" or "json" */
+    const char *progress; /* "", or one of the flag's choices */
     const char *output;
+    const char *budget_text; /* of --budget, as it was typed */
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;
@@ -38,13 +39,17 @@ typedef struct tool_args {
     const char *device, *method, *optimizer, *dump, *plans, *over, *cache, *costs, *format, *measured,
         *fail_if, *svg;
     const char *log, *search;
-    tool_list fits;
+    tool_list fits, pools;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
-    int64_t capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed, effort, steps, points;
+    int64_t cap_bytes, capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed,
+        effort, steps, points;
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, max_added;
+    bool tf32, free_engines, no_graph, watch_memory, replan; /* replan: --auto */
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
+    bool full, check_finite, hash;
+    const char *compare; /* the other device */
 } tool_args;
 
 typedef struct tool_command tool_command;
@@ -81,7 +86,7 @@ typedef struct tool_flag {
     size_t offset;       /* of the field in tool_args */
     uint32_t commands;   /* bit i: command i takes it */
     const char *metavar; /* of the value in help, or NULL */
-    int64_t min, max;    /* integers and bytes */
+    int64_t min, max;    /* integers and bytes; reals: min 1 asks for more than 0 */
     const char *choices; /* "a b c" */
     const char *help;
 } tool_flag;
@@ -133,11 +138,6 @@ bool tool_parse_share(const char *text, double *out);
 /* "10GiB" or "60%", a share of the baseline's bytes, above 0. */
 bool tool_parse_budget(const char *text, ebb_frontier_budget *out);
 
-/* The closest of the words to what was typed, or NULL when none is close. `next` gives word i, NULL past
- * the last. */
-const char *tool_nearest(const char *typed, const char *(*next)(const void *ctx, size_t i),
-                         const void *ctx);
-
 /* Sets the error line and returns status. */
 EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...);
 
@@ -147,6 +147,13 @@ EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *fo
  * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
  * range. Reads the file of --costs, too. */
 EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
+
+/* plan and run: --reserve is taken from --budget, or from a described device's memory less its context,
+ * which becomes the budget. EBB_USAGE: from nothing, or all of it; EBB_IO, EBB_BAD_INPUT: the description.
+ */
+EBB_CHECKED ebb_status tool_reserve(tool *t);
+/* Is it a device that only a module knows? */
+bool tool_device_is_cuda(const char *device);
 
 /* Who set a value. */
 typedef enum tool_origin {
@@ -210,9 +217,10 @@ EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
  * nobody reads becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
-/* Of --progress: a bar when standard error is a terminal, else a line per 10 s; with =json an
- * ebb.progress/1 a line, at least 500 ms apart. */
+/* A bar when standard error is a terminal, else nothing; with --progress else a line per 10 s; with =json
+ * an ebb.progress/1 a line, at least 500 ms apart. */
 typedef enum tool_progress_kind {
+    TOOL_PROGRESS_NONE,
     TOOL_PROGRESS_BAR,
     TOOL_PROGRESS_LINES,
     TOOL_PROGRESS_JSON

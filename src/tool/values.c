@@ -1,4 +1,4 @@
-/* values: reading the values of flags; which word was meant. */
+/* values: reading the values of flags. */
 #include "tool.h"
 
 #include <math.h>
@@ -97,41 +97,4 @@ bool tool_parse_budget(const char *text, ebb_frontier_budget *out) {
     if (n > 0 && text[n - 1] == '%')
         return tool_parse_share(text, &out->share) && out->share > 0 && out->share <= MOST;
     return tool_parse_bytes(text, &out->bytes) && out->bytes > 0;
-}
-
-enum { MAX_WORD = 40 };
-
-/* Levenshtein's distance (1966) in two rows; both words are shorter than MAX_WORD. */
-static size_t distance(const char *a, const char *b) {
-    size_t row[MAX_WORD], n = strlen(b);
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t best = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
-            row[j + 1] = best;
-        }
-    }
-    return row[n];
-}
-
-const char *tool_nearest(const char *typed, const char *(*next)(const void *ctx, size_t i),
-                         const void *ctx) {
-    const char *best = NULL;
-    size_t best_distance = 3; /* further away it is another word */
-    if (strlen(typed) >= MAX_WORD) return NULL;
-    for (size_t i = 0;; i++) {
-        const char *word = next(ctx, i);
-        if (word == NULL) return best;
-        if (strlen(word) >= MAX_WORD) continue;
-        size_t d = distance(typed, word);
-        if (d < best_distance && 2 * d <= strlen(word)) {
-            best = word;
-            best_distance = d;
-        }
-    }
 }

@@ -78,6 +78,10 @@ Test(text, refuses_a_length_that_cannot_be) {
     test_env_end(env);
 }
 
+static const char *word_at(const void *ctx, size_t i) {
+    return i < 3 ? ((const char *const *)ctx)[i] : NULL;
+}
+
 Test(text, the_nearest_word_is_found_unless_all_are_far) {
     static const char *const words[] = {"effort", "seed", "search_seed"};
     static const struct {
@@ -91,7 +95,7 @@ Test(text, the_nearest_word_is_found_unless_all_are_far) {
                 {"effort", "effort"},
                 {"an_endless_word_that_is_beyond_all_bounds", NULL}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *found = ebb_word_nearest(rows[i].typed, words, 3);
+        const char *found = ebb_word_nearest(rows[i].typed, strlen(rows[i].typed), word_at, words);
         if (rows[i].nearest)
             cr_assert_str_eq(found, rows[i].nearest, "%s", rows[i].typed);
         else

@@ -60,6 +60,14 @@ static const value_row rows[] = {
         {{1, 3}, {2}, {3}, {0, 1}, {2, 5}}, {{0, 5}, {2.5}, {5}}),
     ROW(bn_add_grad_sums, "u", "[1,1,1,2] [1] [1] [1,1,1,2] [1,1,1,2] [1,1,1,2]", "eps=1 clip=1 max=6",
         {{1, 3}, {2}, {3}, {6, 1}, {2, 4}, {1, 1}}, {{0, 5}, {2.5}, {5}}),
+    ROW(bn_add_bits, "u", "[1,1,1,2] [1] [1] [1] [1] [1,1,1,2]", "eps=1 relu=1",
+        {{1, 3}, {2}, {3}, {2}, {1}, {1, -3}}, {{1, 0}, {1}}),
+    ROW(bn_add_bits, "u", "[1,1,1,3] [1] [1] [1] [1] [1,1,1,3]", "eps=1 clip=1 min=-1 max=6",
+        {{1, 3, 1}, {2}, {3}, {2}, {1}, {NAN, -4, 6}}, {{NAN, -1, 6}, {1}}),
+    ROW(bn_add_bits_grad_sums, "uuuub", "[1,1,1,2] [1,1,1,2] [1] [1] [1]", "eps=1 relu=1",
+        {{2, 5}, {1, 3}, {2}, {3}, {2}}, {{0, 5}, {2.5}, {5}}),
+    ROW(bn_add_bits_grad_sums, "uuuubu", "[1,1,1,2] [1,1,1,2] [1] [1] [1] [1,1,1,2]", "eps=1 clip=1 max=6",
+        {{2, 4}, {1, 3}, {2}, {3}, {2}, {1, 1}}, {{0, 5}, {2.5}, {5}}),
     ROW(relu_mask, "u", "[3,3]", "", {{-1, 0, 2, 1, -3, NAN, 4, 0, 5}}, {{44 + 64, 1}}),
     ROW(relu_mask_grad, "ub", "[3,3] [2]", "", {NINE, {44 + 64, 1}}, {{0, 0, 3, 4, 0, 6, 7, 0, 9}}),
     ROW(relu, "u", "[3]", "", {{-1, 0, 2}}, {{0, 0, 2}}),
@@ -186,7 +194,7 @@ static void store(const ebb_type *type, const double *numbers, void *at) {
     ebb_tensor_to_storage(type, logical, at);
 }
 
-static void check_row(const test_bench *bench, const value_row *row, bool f64) {
+static void check_row(test_bench *bench, const value_row *row, bool f64) {
     const ebb_op_case one = {row->inputs, row->attrs};
     const ebb_op_cases cases = {.op = row->op, .fills = row->fills, .rows = &one, .n_rows = 1};
     const test_place place = {0};
@@ -199,7 +207,7 @@ static void check_row(const test_bench *bench, const value_row *row, bool f64) {
         inputs.at[i] = storage[i];
         store(&call.in[i], row->in[i], storage[i]);
     }
-    cr_assert(test_run_kernel(bench, &call, &inputs, &place, &got));
+    test_run_kernel(bench, &call, &inputs, &place, &got);
     for (uint32_t o = 0; o < got.n; o++) {
         double logical[MAX_NUMBERS];
         ebb_tensor_to_logical(&call.out[o], got.at[o], logical);
@@ -211,7 +219,7 @@ static void check_row(const test_bench *bench, const value_row *row, bool f64) {
                       row->attrs, o, (long long)i, x, want);
         }
     }
-    test_results_deinit(&got);
+    ebb_case_results_deinit(bench->env, &got);
 }
 
 Test(reference, agrees_with_numbers_worked_out_by_hand) {
@@ -244,14 +252,14 @@ Test(reference, dropout_draws_by_logical_index) {
         test_call_read(bench.env, &cases, row, true, &call);
         for (int i = 0; i < 24; i++) logical[i] = i + 1;
         ebb_tensor_to_storage(&call.in[0], logical, numbers);
-        cr_assert(test_run_kernel(&bench, &call, &inputs, &place, &got));
+        test_run_kernel(&bench, &call, &inputs, &place, &got);
         ebb_tensor_to_logical(&call.out[0], got.at[0], logical);
         const uint64_t key = ebb_dropout_key(TEST_SEED, TEST_SEED_KEY);
         for (uint32_t i = 0; i < 24; i++) {
             const bool keep = ebb_dropout_keep(key, TEST_STEP, ebb_dropout_threshold(0.4), i);
             cr_assert_float_eq(logical[i], keep ? (i + 1) / 0.6 : 0, 1e-12, "row %u element %u", row, i);
         }
-        test_results_deinit(&got);
+        ebb_case_results_deinit(bench.env, &got);
     }
     test_bench_deinit(&bench);
 }

@@ -1,8 +1,8 @@
 /* The cpu backend's own kernels at work in a team: calls large enough that they are shared out. */
 #include <criterion/criterion.h>
 
-#include "checks.h"
 #include "ebb_build.h"
+#include "harness.h"
 
 #if EBB_HAVE_CPU
 #include "exec/cpu/cpu.h"
@@ -21,16 +21,13 @@ static bool is_shared_out(const ebb_op_info *op) {
 }
 
 /* The check does what it says only where a team was formed. */
-static void check_team(const test_bench *bench, const ebb_op_cases *cases, uint32_t row,
-                       const test_call *call, const test_inputs *inputs) {
-    if (call->out[0].dtype != EBB_F32) return;
+static void check_team(test_bench *bench, const ebb_op_cases *cases) {
     const cpu_backend *cpu = cpu_of(bench->backend);
     const uint64_t before = cpu->n_teams;
-    test_check_agreement(bench, cases, row, call, inputs);
+    test_each_row(bench, cases, EBB_CHECK_AGREEMENT);
     cr_assert_gt(cpu->n_teams, before, "%s %s %s is left to one thread: give it more elements",
-                 cases->op->name, cases->rows[row].inputs, cases->rows[row].attrs);
-    test_check_threads(bench, cases, row, call, inputs);
-    test_check_in_place(bench, cases, row, call, inputs);
+                 cases->op->name, cases->rows->inputs, cases->rows->attrs);
+    test_each_row(bench, cases, EBB_CHECK_THREADS | EBB_CHECK_IN_PLACE);
 }
 
 Test(conformance, every_kernel_of_cpu_gives_the_same_bits_from_a_team) {
@@ -39,10 +36,8 @@ Test(conformance, every_kernel_of_cpu_gives_the_same_bits_from_a_team) {
     test_bench_init(&bench, "cpu", 3);
     cr_assert_not_null(bench.backend);
     for (uint32_t k = 0; k < ebb_n_team_cases; k++) {
-        ebb_op_cases one = *ebb_team_cases[k].cases;
-        one.rows = &ebb_team_cases[k].row;
-        one.n_rows = 1;
-        test_each_row(&bench, &one, check_team);
+        const ebb_op_cases one = ebb_team_table(&ebb_team_cases[k]);
+        check_team(&bench, &one);
         seen[one.op->code] = true;
     }
     for (uint32_t k = 0; k < ebb_n_op_cases; k++) {

@@ -18,11 +18,11 @@
         cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
     } while (0)
 
-static const char MODEL[] =
-    "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,30]\n%labels = input i32[N]\n"
-    "%w1 = param f32[96,30] init=kaiming\n%w2 = param f32[10,96] init=uniform\n"
-    "%a = linear %x, %w1\n%b = clip %a min=0 max=6\n%v = reshape %b shape=[N,2,48]\n%c = reshape %v shape=[N,96]\n"
-    "%logits = linear %c, %w2\n%loss = softmax_xent %logits, %labels\nloss %loss\n";
+static const char MODEL[] = "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,30]\n%labels = input i32[N]\n"
+                            "%w1 = param f32[96,30] init=kaiming\n%w2 = param f32[10,96] init=uniform\n"
+                            "%a = linear %x, %w1\n%b = clip %a min=0 max=6\n%v = reshape %b "
+                            "shape=[N,2,48]\n%c = reshape %v shape=[N,96]\n"
+                            "%logits = linear %c, %w2\n%loss = softmax_xent %logits, %labels\nloss %loss\n";
 static const char OTHER[] = "ebb 1\ngraph other\n%x = input f32[8,30]\n%labels = input i32[8]\n"
                             "%w1 = param f32[10,30] init=kaiming\n%a = linear %x, %w1\n%b = gelu %a\n"
                             "%loss = softmax_xent %b, %labels\nloss %loss\n";

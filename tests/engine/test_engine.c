@@ -1,13 +1,14 @@
-/* The engine through its public header: programs kept per dims, feeds and fetches, phases, fit, the classic example. */
+/* The engine through its public header: programs kept per dims, feeds and fetches, phases, fit, the classic
+ * example. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
 
-#define MUST(env, call)                                                                                      \
-    do {                                                                                                     \
-        ebb_status must_status = (call);                                                                     \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env));        \
+#define MUST(env, call)                                                                               \
+    do {                                                                                              \
+        ebb_status must_status = (call);                                                              \
+        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
     } while (0)
 
 static const char MODEL[] = "ebb 1\n"
@@ -93,7 +94,8 @@ Test(engine, a_last_partial_batch_shares_the_parameters_and_one_block) {
     feed(&b, rest, 3, 0.1f);
     MUST(b.env, ebb_step(rest));
     MUST(b.env, ebb_fetch(full, "w2", after, sizeof(after)));
-    cr_assert_neq(memcmp(before, after, sizeof(after)), 0, "the step on the partial batch must move the shared weights");
+    cr_assert_neq(memcmp(before, after, sizeof(after)), 0,
+                  "the step on the partial batch must move the shared weights");
     close_bench(&b);
 }
 
@@ -181,8 +183,10 @@ Test(engine, evaluation_uses_the_running_statistics_and_no_dropout) {
 Test(engine, the_classic_example_takes_40_bytes_without_reuse_and_32_in_place) {
     static const char graph[] =
         "{\"schema\":\"ebb.graph/1\",\"name\":\"classic\",\"values\":["
-        "{\"id\":0,\"name\":\"w\",\"bytes\":8,\"role\":\"input\"},{\"id\":1,\"name\":\"x\",\"bytes\":8,\"role\":\"input\"},"
-        "{\"id\":2,\"name\":\"b\",\"bytes\":8,\"role\":\"input\"},{\"id\":3,\"name\":\"p\",\"bytes\":8,\"role\":\"activation\"},"
+        "{\"id\":0,\"name\":\"w\",\"bytes\":8,\"role\":\"input\"},{\"id\":1,\"name\":\"x\",\"bytes\":8,"
+        "\"role\":\"input\"},"
+        "{\"id\":2,\"name\":\"b\",\"bytes\":8,\"role\":\"input\"},{\"id\":3,\"name\":\"p\",\"bytes\":8,"
+        "\"role\":\"activation\"},"
         "{\"id\":4,\"name\":\"y\",\"bytes\":8,\"role\":\"output\"}],\"ops\":["
         "{\"id\":0,\"name\":\"mul\",\"inputs\":[0,1],\"outputs\":[3],\"time_ns\":1,\"in_place\":[]},"
         "{\"id\":1,\"name\":\"add\",\"inputs\":[3,2],\"outputs\":[4],\"time_ns\":1,\"in_place\":[[0,0]]}]}";
@@ -226,8 +230,10 @@ Test(engine, fit_answers_with_sizes_that_fit_and_whose_next_does_not) {
         cr_assert_leq(row->total_bytes, budget);
         MUST(env, ebb_plan_audit(env, row->plan));
         MUST(env, ebb_plan_shadow(env, row->plan));
-        if (i > 0) cr_assert_geq(row->batch, fit->rows[i - 1].batch - (i == 3 ? 0 : row->batch), "mode %u", i);
-        if (row->mode == EBB_MEMORY_BUDGET) cr_assert_leq((double)row->time_ns, 1.3 * (double)row->baseline_time_ns);
+        if (i > 0)
+            cr_assert_geq(row->batch, fit->rows[i - 1].batch - (i == 3 ? 0 : row->batch), "mode %u", i);
+        if (row->mode == EBB_MEMORY_BUDGET)
+            cr_assert_leq((double)row->time_ns, 1.3 * (double)row->baseline_time_ns);
         if (row->mode != EBB_MEMORY_NONE && row->mode != EBB_MEMORY_IN_PLACE) continue;
         ebb_plan *next;
         ebb_options plain = o;

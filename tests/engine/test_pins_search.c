@@ -127,7 +127,8 @@ static bool held_between(const ebb_plan *p, ebb_id value) {
     if (p->graph->values[value].bytes == 0 || has_such_views(p, value)) return false;
     if (!idle_between(p, value, p->steps[from].op, p->steps[to].op)) return false;
     for (uint32_t b = 0; b < p->n_buffers; b++)
-        if (roots_of(p)[p->buffers[b].value] == value && p->buffers[b].lower <= from && p->buffers[b].upper > to)
+        if (roots_of(p)[p->buffers[b].value] == value && p->buffers[b].lower <= from &&
+            p->buffers[b].upper > to)
             return true;
     return false;
 }

@@ -1,8 +1,10 @@
-/* Programs of one engine: what they share is the same tensors at the same place, and no program depends on the ones
- * before it. */
+/* Programs of one engine: what they share is the same tensors at the same place, and no program depends on
+ * the ones before it. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "ebb/ebb.h"
@@ -16,7 +18,8 @@ typedef struct bench {
 static bench open_bench(const ebb_env_options *env_options, const char *text, const ebb_options *options) {
     bench b;
     cr_assert_eq(ebb_env_create(env_options, &b.env), EBB_OK);
-    cr_assert_eq(ebb_model_parse(b.env, "t.ebb", text, strlen(text), &b.model), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_model_parse(b.env, "t.ebb", text, strlen(text), &b.model), EBB_OK, "%s",
+                 ebb_env_error(b.env));
     cr_assert_eq(ebb_engine_create(b.env, b.model, options, &b.engine), EBB_OK, "%s", ebb_env_error(b.env));
     return b;
 }
@@ -58,7 +61,8 @@ Test(programs, dims_that_change_a_param_state_or_constant_are_refused) {
         bench b = open_bench(NULL, rows[i].text, &o);
         ebb_dim_binding dims[] = {{"A", 4}, {"B", 2}}, swapped[] = {{"A", 2}, {"B", 4}};
         ebb_program *p, *q;
-        cr_assert_eq(ebb_compile(b.engine, dims, 2, &p), EBB_OK, "%s: %s", rows[i].what, ebb_env_error(b.env));
+        cr_assert_eq(ebb_compile(b.engine, dims, 2, &p), EBB_OK, "%s: %s", rows[i].what,
+                     ebb_env_error(b.env));
         cr_assert_eq(ebb_compile(b.engine, swapped, 2, &q), EBB_BAD_INPUT, "%s", rows[i].what);
         cr_assert_null(q);
         cr_assert_not_null(strstr(ebb_env_error(b.env), rows[i].words), "%s: %s", rows[i].what,
@@ -82,7 +86,8 @@ static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
     free(ptr);
 }
 
-/* The first one has few params and a large arena, the second many params: no bytes of the first's layout may stay. */
+/* The first one has few params and a large arena, the second many params: no bytes of the first's layout
+ * may stay. */
 Test(programs, after_a_failed_first_compile_the_next_one_lays_out_anew) {
     static const char text[] = "ebb 1\ngraph t\ndim N = 1\ndim K = 2\n%x = input f32[N,4]\n"
                                "%w = param f32[K,4] init=one\n%y = linear %x, %w\noutput %y\n";
@@ -102,7 +107,8 @@ Test(programs, after_a_failed_first_compile_the_next_one_lays_out_anew) {
             cr_assert_eq(ebb_compile(b.engine, wide, 2, &p), EBB_OK, "%s", ebb_env_error(b.env));
             cr_assert_eq(ebb_feed(p, "x", x, sizeof(x)), EBB_OK);
             cr_assert_eq(ebb_fetch(p, "w", w, sizeof(w)), EBB_OK);
-            for (int i = 0; i < 160; i++) cr_assert_eq(w[i], 1.0f, "allocation %lld: weight %d", (long long)n, i);
+            for (int i = 0; i < 160; i++)
+                cr_assert_eq(w[i], 1.0f, "allocation %lld: weight %d", (long long)n, i);
             ebb_plan_summary s;
             ebb_plan_summarize(ebb_program_plan(p), &s);
             cr_assert_eq(ebb_engine_block_bytes(b.engine), s.arena_bytes + s.persistent_bytes);
@@ -115,7 +121,8 @@ static char *plan_text(bench *b, int64_t n) {
     ebb_program *p;
     ebb_text text;
     ebb_json_out json;
-    cr_assert_eq(ebb_compile(b->engine, &(ebb_dim_binding){"N", n}, 1, &p), EBB_OK, "%s", ebb_env_error(b->env));
+    cr_assert_eq(ebb_compile(b->engine, &(ebb_dim_binding){"N", n}, 1, &p), EBB_OK, "%s",
+                 ebb_env_error(b->env));
     ebb_text_init(&text, b->env);
     ebb_json_out_init(&json, &text);
     ebb_plan_print(&json, ebb_program_plan(p));
@@ -127,14 +134,15 @@ static char *plan_text(bench *b, int64_t n) {
 
 /* As deep as a search with little effort does not get to the end of. */
 static void write_deep_model(char *text, size_t room) {
-    size_t n = (size_t)snprintf(text, room,
-                                "ebb 1\ngraph deep\ndim N = 8\n%%x0 = input f32[N,16]\n%%labels = input i32[N]\n");
+    size_t n = (size_t)snprintf(
+        text, room, "ebb 1\ngraph deep\ndim N = 8\n%%x0 = input f32[N,16]\n%%labels = input i32[N]\n");
     for (int i = 0; i < 24; i++)
         n += (size_t)snprintf(text + n, room - n,
                               "%%w%d = param f32[16,16] init=kaiming\n%%h%d = linear %%x%d, %%w%d\n"
                               "%%x%d = relu %%h%d\n",
                               i, i, i, i, i + 1, i);
-    (void)snprintf(text + n, room - n, "%%loss = softmax_xent %%x24, %%labels\noutput %%x24\nloss %%loss\n");
+    (void)snprintf(text + n, room - n,
+                   "%%loss = softmax_xent %%x24, %%labels\noutput %%x24\nloss %%loss\n");
 }
 
 Test(programs, a_plan_does_not_depend_on_what_was_compiled_before_it) {
@@ -155,4 +163,64 @@ Test(programs, a_plan_does_not_depend_on_what_was_compiled_before_it) {
         close_bench(&alone);
         close_bench(&after);
     }
+}
+
+/* ---- growing ------------------------------------------------------------------------------------------
+ */
+
+/* An allocator that looks at large memory when it is handed back. */
+typedef struct watched {
+    int64_t n_large, resident_bytes; /* blocks freed, and what of the last one was in memory */
+} watched;
+enum { LARGE_BYTES = 8 << 20 };
+
+static void *watched_alloc(void *ctx, size_t bytes, size_t alignment) {
+    (void)ctx;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void watched_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
+    watched *w = ctx;
+    (void)alignment;
+    if (bytes >= LARGE_BYTES) {
+        const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+                        begin = ((uintptr_t)ptr + page - 1) / page * page;
+        const size_t n = ((uintptr_t)ptr + bytes - begin) / page;
+        unsigned char *in_memory = calloc(n, 1);
+        cr_assert_eq(mincore((void *)begin, n * page, in_memory), 0);
+        w->n_large++;
+        w->resident_bytes = 0;
+        for (size_t i = 0; i < n; i++) w->resident_bytes += (in_memory[i] & 1) * (int64_t)page;
+        free(in_memory);
+    }
+    free(ptr);
+}
+
+/* 9 MiB of parameters: when a larger program's block takes them over, the old one's pages are gone. */
+Test(programs, a_block_that_grows_holds_no_parameter_twice) {
+    enum { WIDTH = 1536, PAGES_LEFT = 256 << 10 };
+    static const char text[] =
+        "ebb 1\ngraph t\ndim N = 1\n%x = input f32[N,1536]\n%w = param f32[1536,1536] "
+        "init=uniform\n%y = linear %x, %w\noutput %y\n";
+    watched w = {0};
+    const ebb_env_options env_options = {.alloc = watched_alloc, .free = watched_free, .alloc_ctx = &w};
+    ebb_options o = on_ref();
+    bench b = open_bench(&env_options, text, &o);
+    ebb_program *small, *large;
+    float *before = malloc(sizeof(float) * WIDTH * WIDTH), *after = malloc(sizeof(float) * WIDTH * WIDTH);
+    ebb_dim_binding one = {"N", 1}, many = {"N", 33};
+    cr_assert_eq(ebb_compile(b.engine, &one, 1, &small), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_fetch(small, "w", before, sizeof(float) * WIDTH * WIDTH), EBB_OK, "%s",
+                 ebb_env_error(b.env));
+    const int64_t bytes = ebb_engine_block_bytes(b.engine);
+    w.n_large = 0;
+    cr_assert_eq(ebb_compile(b.engine, &many, 1, &large), EBB_OK, "%s", ebb_env_error(b.env));
+    cr_assert_gt(ebb_engine_block_bytes(b.engine), bytes, "it grew");
+    cr_assert_eq(w.n_large, 1);
+    cr_assert_leq(w.resident_bytes, PAGES_LEFT, "of %lld bytes", (long long)bytes);
+    cr_assert_eq(ebb_fetch(large, "w", after, sizeof(float) * WIDTH * WIDTH), EBB_OK);
+    cr_assert_arr_eq(before, after, sizeof(float) * WIDTH * WIDTH);
+    free(before);
+    free(after);
+    close_bench(&b);
 }

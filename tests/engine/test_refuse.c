@@ -17,29 +17,64 @@ static ebb_env *new_env(void) {
 }
 
 static void expect(ebb_env *env, ebb_status got, ebb_status want, const char *word) {
-    cr_assert_eq(got, want, "%s instead of %s: %s", ebb_status_name(got), ebb_status_name(want), ebb_env_error(env));
+    cr_assert_eq(got, want, "%s instead of %s: %s", ebb_status_name(got), ebb_status_name(want),
+                 ebb_env_error(env));
     cr_assert_not_null(strstr(ebb_env_error(env), word), "\"%s\" lacks \"%s\"", ebb_env_error(env), word);
     cr_assert_null(strchr(ebb_env_error(env), '\n'));
 }
 
 typedef void (*spoil)(ebb_options *o);
-static void no_budget(ebb_options *o) { o->memory = EBB_MEMORY_BUDGET; }
-static void small_budget(ebb_options *o) { o->memory = EBB_MEMORY_BUDGET, o->budget_bytes = 1; }
-static void bad_momentum(ebb_options *o) { o->momentum = 1.0; }
-static void nan_decay(ebb_options *o) { o->weight_decay = strtod("nan", NULL); }
-static void lone_nesterov(ebb_options *o) { o->momentum = 0, o->nesterov = true; }
-static void adamw_nesterov(ebb_options *o) { o->optimizer = EBB_ADAMW, o->nesterov = true; }
-static void bad_beta(ebb_options *o) { o->beta2 = 1; }
-static void nan_beta(ebb_options *o) { o->beta1 = strtod("nan", NULL); }
-static void no_eps(ebb_options *o) { o->adam_eps = 0; }
-static void bad_clip(ebb_options *o) { o->clip_norm = -1; }
-static void no_pool(ebb_options *o) { o->sublinear.genetic_pool_size = 0; }
-static void no_worker(ebb_options *o) { o->sublinear.num_worker = 0; }
-static void bad_device(ebb_options *o) { o->device = "tpu"; }
-static void bad_effort(ebb_options *o) { o->effort = -1; }
-static void bad_time(ebb_options *o) { o->time_limit_s = -0.5; }
-static void most_threads(ebb_options *o) { o->n_threads = 4097; }
-static void many_threads(ebb_options *o) { o->n_threads = 100000; }
+static void no_budget(ebb_options *o) {
+    o->memory = EBB_MEMORY_BUDGET;
+}
+static void small_budget(ebb_options *o) {
+    o->memory = EBB_MEMORY_BUDGET, o->budget_bytes = 1;
+}
+static void bad_momentum(ebb_options *o) {
+    o->momentum = 1.0;
+}
+static void nan_decay(ebb_options *o) {
+    o->weight_decay = strtod("nan", NULL);
+}
+static void lone_nesterov(ebb_options *o) {
+    o->momentum = 0, o->nesterov = true;
+}
+static void adamw_nesterov(ebb_options *o) {
+    o->optimizer = EBB_ADAMW, o->nesterov = true;
+}
+static void bad_beta(ebb_options *o) {
+    o->beta2 = 1;
+}
+static void nan_beta(ebb_options *o) {
+    o->beta1 = strtod("nan", NULL);
+}
+static void no_eps(ebb_options *o) {
+    o->adam_eps = 0;
+}
+static void bad_clip(ebb_options *o) {
+    o->clip_norm = -1;
+}
+static void no_pool(ebb_options *o) {
+    o->sublinear.genetic_pool_size = 0;
+}
+static void no_worker(ebb_options *o) {
+    o->sublinear.num_worker = 0;
+}
+static void bad_device(ebb_options *o) {
+    o->device = "tpu";
+}
+static void bad_effort(ebb_options *o) {
+    o->effort = -1;
+}
+static void bad_time(ebb_options *o) {
+    o->time_limit_s = -0.5;
+}
+static void most_threads(ebb_options *o) {
+    o->n_threads = 4097;
+}
+static void many_threads(ebb_options *o) {
+    o->n_threads = 100000;
+}
 
 Test(refuse, options_out_of_range) {
     static const struct {
@@ -200,7 +235,8 @@ Test(refuse, every_refused_allocation_is_no_memory_and_leaks_nothing, .timeout =
     for (int64_t n = 0;; n++) {
         failing f = {.left = n + 1}; /* the env itself is one */
         ebb_env *env;
-        cr_assert_eq(ebb_env_create(&(ebb_env_options){.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f}, &env),
+        cr_assert_eq(ebb_env_create(
+                         &(ebb_env_options){.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f}, &env),
                      EBB_OK);
         ebb_status status = story(env);
         cr_assert_eq(ebb_env_allocated_bytes(env), 0, "allocation %lld: %zu bytes leaked", (long long)n,

@@ -90,7 +90,7 @@ static void want_never_worse(const ebb_tune_result *r) {
 /* Rows of (default, bytes, time, candidates); 1,000,000 ns without recomputation, 100 bytes in the budget.
  */
 Test(tune, the_cheapest_of_the_nearly_best_that_no_default_beats_is_recommended) {
-    enum { D = 1 };
+    enum { D = 1, CUT = 2 };
     static const struct {
         const char *why;
         struct {
@@ -125,6 +125,10 @@ Test(tune, the_cheapest_of_the_nearly_best_that_no_default_beats_is_recommended)
          {{D, 100, 1200000, 5}, {D, 100, 1100000, 5000}, {0, 90, 1150000, 1}},
          3,
          1},
+        {"nobody knows what a default that was cut short would have found",
+         {{CUT, 100, 1200000, 5000}, {0, 100, 1100000, 10}, {D, 100, 1250000, 5}},
+         3,
+         0},
         {"nothing fits", {{D, 101, 1, 1}, {0, 101, 1, 1}}, 2, 2},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -133,6 +137,8 @@ Test(tune, the_cheapest_of_the_nearly_best_that_no_default_beats_is_recommended)
         for (uint32_t k = 0; k < r.n_rows; k++)
             r.rows[k] = (ebb_tune_row){.is_default = cases[i].rows[k].is_default,
                                        .found = true,
+                                       .config = {.method = EBB_CONFIG_BUDGET},
+                                       .cut_short = cases[i].rows[k].is_default == CUT,
                                        .fits = cases[i].rows[k].bytes <= 100,
                                        .total_bytes = cases[i].rows[k].bytes,
                                        .time_ns = cases[i].rows[k].time_ns,
@@ -160,7 +166,7 @@ Test(tune, a_rows_config_gives_that_rows_plan) {
     world w = {.tick_ns = 1};
     bench b = open_bench(&w);
     b.options.effort = 20000; /* with a tenth of it, seeds differ */
-    b.options.seed = 5;       /* a file has the search's, so that the default of another caller gives the same */
+    b.options.seed = 5; /* a file has the search's, so that the default of another caller gives the same */
     int64_t budget = (int64_t)(0.53 * (double)b.base_bytes);
     ebb_tune_result *r = tune(&b, budget, EBB_OK);
     uint32_t n_seeds = 0;
@@ -274,30 +280,43 @@ static const ebb_tune_row *named(const ebb_tune_result *r, const char *what) {
     return NULL;
 }
 
-Test(tune, a_time_limit_ends_the_sweep_but_not_the_defaults) {
-    static const double limits_s[] = {0.001, 0.3, 0.6};
-    world w = {.tick_ns = 1000000}; /* a millisecond at each look */
+Test(tune, a_time_limit_leaves_whole_rows_and_where_it_ends_a_default_that_is_recommended) {
+    static const double shares[] = {0.0001, 0.2, 0.5, 0.8, 0.95}; /* of what all rows take */
+    world w = {.tick_ns = 1000000};                               /* a millisecond at each look */
     bench b = open_bench(&w);
-    int64_t budget = (int64_t)(0.53 * (double)b.base_bytes);
+    int64_t budget = (int64_t)(0.53 * (double)b.base_bytes), began_ns = w.now_ns;
+    b.options.time_limit_s = 1e6; /* with a limit there are more looks at the clock */
     ebb_tune_result *whole = tune(&b, budget, EBB_OK);
-    uint32_t n_before = 0;
-    for (size_t i = 0; i < sizeof(limits_s) / sizeof(limits_s[0]); i++) {
-        b.options.time_limit_s = limits_s[i];
+    cr_assert_not(whole->cut_short);
+    double all_s = (double)(w.now_ns - began_ns) / 1e9;
+    uint32_t n_before = 0, n_cut = 0, n_left_out = 0;
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+        b.options.time_limit_s = shares[i] * all_s;
+        began_ns = w.now_ns;
         ebb_tune_result *r = tune(&b, budget, EBB_OK);
-        cr_assert(r->cut_short);
-        cr_assert_geq(r->n_rows, i == 0 ? 3 : n_before);
-        cr_assert_lt(r->n_rows, whole->n_rows);
-        for (uint32_t k = 0; k < r->n_rows; k++) { /* none was cut short itself */
-            const ebb_tune_row *same = named(whole, r->rows[k].what);
-            cr_assert_not_null(same, "%s", r->rows[k].what);
-            cr_assert_eq(r->rows[k].time_ns, same->time_ns, "%s", r->rows[k].what);
-            cr_assert_eq(r->rows[k].n_candidates, same->n_candidates, "%s", r->rows[k].what);
+        double took_s = (double)(w.now_ns - began_ns) / 1e9;
+        cr_assert_leq(took_s, b.options.time_limit_s + 0.1 * all_s, "%g s of %g, where all rows take %g",
+                      took_s, b.options.time_limit_s, all_s);
+        bool ended = false;
+        for (uint32_t k = 0; k < r->n_rows; k++) {
+            const ebb_tune_row *row = &r->rows[k], *same = named(whole, row->what);
+            cr_assert_not_null(same, "%s", row->what);
+            ended = ended || row->cut_short;
+            cr_assert(row->is_default || !row->cut_short, "%s", row->what);
+            if (row->cut_short) continue;
+            cr_assert_eq(row->time_ns, same->time_ns, "%s", row->what);
+            cr_assert_eq(row->n_candidates, same->n_candidates, "%s", row->what);
         }
+        cr_assert_eq(r->cut_short, ended || r->n_rows < whole->n_rows);
+        n_cut += ended;
+        n_left_out += !ended && r->n_rows < whole->n_rows;
+        if (ended) cr_assert(r->rows[r->recommended].is_default && r->rows[r->recommended].fits);
         want_never_worse(r);
+        cr_assert_geq(r->n_rows, n_before);
         n_before = r->n_rows;
         ebb_tune_result_destroy(b.env, r);
     }
-    cr_assert_gt(n_before, 3, "the last limit lets rows through");
+    cr_assert(n_cut > 0 && n_left_out > 0, "%u limits end a default, %u the sweep", n_cut, n_left_out);
     ebb_tune_result_destroy(b.env, whole);
     close_bench(&b);
 }

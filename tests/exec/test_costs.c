@@ -185,12 +185,33 @@ Test(costs, a_calls_text_has_types_and_every_attribute_that_is_not_its_default) 
     test_env_close(env);
 }
 
-Test(costs, other_backends_and_widths_are_refused) {
+static void name_of_it(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    (void)backend;
+    (void)snprintf(text, EBB_MACHINE_TEXT, "a machine");
+}
+
+static void name_of_another(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    (void)backend;
+    (void)snprintf(text, EBB_MACHINE_TEXT, "another");
+}
+
+Test(costs, other_backends_widths_and_devices_are_refused) {
     ebb_env *env = test_env_open();
     ebb_costs *costs = new_costs(env);
-    TEST_OK(env, ebb_costs_check(env, costs, "ref", 1));
-    cr_expect_eq(ebb_costs_check(env, costs, "cpu", 1), EBB_USAGE);
-    cr_expect_eq(ebb_costs_check(env, costs, "ref", 2), EBB_USAGE);
+    ebb_backend_api other = ebb_backend_ref;
+    ebb_backend backend = {&ebb_backend_ref, env, 1};
+    TEST_OK(env, ebb_costs_check(env, costs, &backend));
+    backend.n_threads = 2;
+    cr_expect_eq(ebb_costs_check(env, costs, &backend), EBB_USAGE);
+    backend = (ebb_backend){&ebb_backend_shadow, env, 1};
+    cr_expect_eq(ebb_costs_check(env, costs, &backend), EBB_USAGE);
+    /* A backend whose devices have names: the costs must be of this one. */
+    other.machine = name_of_it;
+    backend.api = &other;
+    TEST_OK(env, ebb_costs_check(env, costs, &backend));
+    other.machine = name_of_another;
+    cr_expect_eq(ebb_costs_check(env, costs, &backend), EBB_USAGE);
+    cr_expect(strstr(ebb_env_error(env), "another") != NULL, "%s", ebb_env_error(env));
     ebb_costs_destroy(costs);
     test_env_close(env);
 }

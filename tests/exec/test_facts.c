@@ -120,7 +120,7 @@ Test(cpu, scratch_beyond_63_bits_is_refused) {
         ebb_attr attr[16] = {{{0}}};
         for (uint32_t i = 0; i < EBB_MAX_OPERANDS; i++) in[i] = channels;
         in[0] = out[0] = x;
-        const ebb_call call = {ops[k], in, out, ops[k]->min_in, ops[k]->n_out, attr};
+        const ebb_call call = {ops[k], in, out, ops[k]->min_in, ops[k]->n_out, attr, 0};
         ebb_op_facts facts;
         cr_expect_eq(api->facts(cpu, &call, &facts), EBB_BAD_INPUT, "%s: %lld bytes", ops[k]->name,
                      (long long)facts.scratch_bytes);

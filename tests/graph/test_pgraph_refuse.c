@@ -114,10 +114,11 @@ static const refusal rows[] = {
     {XWAY, FC "," ACT_WITH("'views': [[1, 0, 0]]"), "ops[1] \"act\"", "output position 1"},
     {XWAY, FC "," ACT_WITH("'views': [[0, 3, 0]]"), "ops[1] \"act\"", "input position 3"},
     /* Updates. */
-    {XWAY ",{'id': 4, 'name': 'w2', 'bytes': 8, 'role': 'param'},{'id': 5, 'bytes': 8, 'role': 'activation'}",
+    {XWAY
+     ",{'id': 4, 'name': 'w2', 'bytes': 8, 'role': 'param'},{'id': 5, 'bytes': 8, 'role': 'activation'}",
      FC "," ACT ","
-     "{'id': 2, 'name': 'sgd', 'inputs': [1], 'outputs': [4, 5], 'time_ns': 1, 'update': [[0, 0]],"
-     " 'views': [[1, 0, 0]]}",
+        "{'id': 2, 'name': 'sgd', 'inputs': [1], 'outputs': [4, 5], 'time_ns': 1, 'update': [[0, 0]],"
+        " 'views': [[1, 0, 0]]}",
      "ops[2] \"sgd\"", "views[0] shows \"w\", whose bytes update[0] takes in the same op"},
     {XWAY, FC "," ACT_WITH("'update': [[0, 1]]"), "ops[1] \"act\"",
      "\"y\" (output, 8 bytes) cannot replace \"w\" (param, 8 bytes)"},

@@ -11,7 +11,10 @@ Test(rows_csv, columns_come_by_name_in_any_order) {
     static const char *const tables[] = {
         "id,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         "alignment,size,upper,lower,id\n1,7,3,0,a\n64,1,33,1,b\n",
+        "\xEF\xBB\xBF"
+        "id,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         "size,unknown,id,lower,alignment,upper,gaps\r\n7,?,a,0,,3,\r\n\r\n1,\"x,\"\"y\",b,1,64,33,\r\n",
+        "\xEF\xBB\xBFid,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         " id , lower,\tupper,size,alignment\n a , 0 , 3 ,7,1\n  \nb,1,33,1,64",
     };
     ebb_env *env = graphs_env();
@@ -64,7 +67,10 @@ static const fault faults[] = {
     {"id,lower,upper,size,offset,alignment\na,0,1,2,3,2\n",
      "line 2: offset 3: need a multiple of the alignment 2"},
     {"id,lower,upper,size,gaps\na,0,9,2,x\n", "line 2: gaps is \"x\""},
-    {"id,lower,upper,size,gaps\na,0,9,2,3-5@1:2\n", "line 2: gaps is \"3-5@1:2\""},
+    {"id,lower,upper,size,gaps\na,0,9,2,3-5@2:2\n", "line 2: gaps is \"3-5@2:2\""},
+    {"id,lower,upper,size,gaps\na,0,9,2,3-5@:2\n", "line 2: gaps is \"3-5@:2\""},
+    {"id,lower,upper,size,gaps\na,0,9,2,3-5@1\n", "line 2: gaps is \"3-5@1\""},
+    {"id,lower,upper,size,gaps\na,0,9,2,3-5@1:3\n", "line 2: gap 3-5: byte 3 is above the size 2"},
     {"id,lower,upper,size,gaps\na,0,9,2,5-3\n", "line 2: gaps is \"5-3\""},
     {"id,lower,upper,size,gaps\na,0,9,2,3-5 4-6\n", "line 2: gap 4-6: need gaps within 0-9, in order"},
     {"id,lower,upper,size,gaps\na,0,9,2,3-10\n", "line 2: gap 3-10: need gaps within 0-9"},
@@ -77,15 +83,16 @@ static const fault faults[] = {
 
 Test(rows_csv, gaps_and_fixed_offsets_are_read_and_written) {
     ebb_env *env = graphs_env();
-    const char *table = "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8,\nb,0,9,2,,4\n";
+    const char *table = "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8@0:1,\nb,0,9,2,,4\n";
     ebb_rows *rows = parse(env, table, EBB_OK);
     cr_assert(rows->offsets[0] == -1 && rows->offsets[1] == 4);
     cr_assert(rows->gaps_from[0] == 0 && rows->gaps_from[1] == 2 && rows->gaps_from[2] == 2);
     cr_assert(rows->gaps[1].lower == 7 && rows->gaps[1].upper == 8);
+    cr_assert(rows->windows[0].upper == 0 && rows->windows[1].lower == 0 && rows->windows[1].upper == 1);
     ebb_text text;
     ebb_text_init(&text, env);
     ebb_rows_print(&text, rows, (int64_t[]){0, 4});
-    cr_assert_str_eq(text.at, "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8,0\nb,0,9,2,,4\n");
+    cr_assert_str_eq(text.at, "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8@0:1,0\nb,0,9,2,,4\n");
     ebb_text_deinit(&text);
     ebb_rows_destroy(rows);
     graphs_env_end(env);
@@ -94,12 +101,12 @@ Test(rows_csv, gaps_and_fixed_offsets_are_read_and_written) {
 Test(rows_csv, an_id_that_comes_twice_is_named_with_both_lines) {
     ebb_env *env = graphs_env();
     ebb_rows *rows = parse(env, "id,lower,upper,size\na,0,1,2\n\nb,0,1,2\na,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_check_ids(env, rows), EBB_BAD_INPUT);
+    graphs_want(env, ebb_rows_link(env, rows), EBB_BAD_INPUT);
     cr_assert(strstr(ebb_env_error(env), "t.csv: line 5: id \"a\" is also that of line 2") != NULL, "%s",
               ebb_env_error(env));
     ebb_rows_destroy(rows);
     rows = parse(env, "id,lower,upper,size\na,0,1,2\nb,0,1,2\nA,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_check_ids(env, rows), EBB_OK);
+    graphs_want(env, ebb_rows_link(env, rows), EBB_OK);
     ebb_rows_destroy(rows);
     graphs_env_end(env);
 }

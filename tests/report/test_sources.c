@@ -46,9 +46,13 @@ static void write_files(const ebb_plan *plan, char *search_path, char *run_path,
                    plan->graph->name, plan->backend, plan->n_threads,
                    (long long)(plan->arena_bytes + plan->persistent_bytes));
     write_text(run_path, text);
-    write_text(fit_path,
-               "{\"schema\": \"ebb.fit/1\", \"budget_bytes\": 100, \"rows\": [{\"mode\": \"none\", "
-               "\"batch\": 3, \"total_bytes\": 99, \"time_ns\": 3, \"baseline_time_ns\": 3}]}");
+    (void)snprintf(
+        text, sizeof text,
+        "{\"schema\": \"ebb.fit/1\", \"graph\": \"%s\", \"backend\": \"%s\", \"n_threads\": %u, "
+        "\"budget_bytes\": 100, \"rows\": [{\"mode\": \"none\", \"batch\": 3, \"total_bytes\": 99, "
+        "\"time_ns\": 3, \"baseline_time_ns\": 3}]}",
+        plan->graph->name, plan->backend, plan->n_threads);
+    write_text(fit_path, text);
 }
 
 static void check(const ebb_report *r) {

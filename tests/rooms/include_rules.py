@@ -13,7 +13,7 @@ import sys
 # Rooms from the ground up: face headers, rooms below that may be seen, public headers, other libraries.
 ROOMS = {
     'base': {
-        'faces': {'base/base.h'},
+        'faces': {'base/base.h', 'base/philox.h'},
         'sees': set(),
         'public': {'ebb/base.h'},
         'libraries': {'jansson.h', 'jemalloc/jemalloc.h'},
@@ -37,10 +37,11 @@ ROOMS = {
         'libraries': {'glpk.h'},
     },
     'exec': {
-        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/costs.h', 'exec/kernels.h'},
+        'faces': {'exec/exec.h', 'exec/backend.h', 'exec/conformance.h', 'exec/costs.h', 'exec/device_file.h', 'exec/kernels.h',
+                  'exec/module.h'},
         'sees': {'base', 'graph'},
         'extra': {'planner/planner.h'},
-        'public': {'ebb/base.h', 'ebb/costs.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'report': {
@@ -52,17 +53,19 @@ ROOMS = {
     'engine': {
         'faces': {'engine/engine.h'},
         'sees': {'base', 'graph', 'planner', 'sublinear', 'exec'},
-        'public': {'ebb/base.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h'},
+        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h'},
         'libraries': set(),
     },
 }
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
-BACKEND_SEES = {'exec/backend.h', 'exec/kernels.h', 'exec/dropout.h', 'exec/roofline.h', 'graph/op.h', 'graph/ops.def',
-                'base/base.h', 'ebb/base.h'}
+BACKEND_SEES = {'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/module.h', 'exec/dropout.h', 'exec/roofline.h',
+                'graph/op.h', 'graph/ops.def', 'base/base.h', 'base/philox.h', 'ebb/base.h'}
+# The conformance suite, src/exec/conformance, sees what a backend sees: it asks backends through their table alone.
+CONFORMANCE_SEES = BACKEND_SEES | {'exec/conformance.h', 'ebb/check.h'}
 BACKEND_LIBRARIES = {
     'cpu': {'dnnl.h', 'omp.h', 'sanitizer/tsan_interface.h'},
-    'cuda': {'cuda.h', 'cuda_runtime.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
+    'cuda': {'cuda.h', 'cuda_runtime.h', 'cuda_runtime_api.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
 }
 
 # The packers and the row checker see rows, not graphs.
@@ -122,6 +125,8 @@ def fault(path, mark, name, exists):
     inside = '/'.join(parts[1:])
     if room_name == 'exec' and len(parts) > 3:
         own = 'exec/%s/' % parts[2]
+        if parts[2] == 'conformance' and header in CONFORMANCE_SEES:
+            return None
         if header.startswith(own) or header in BACKEND_SEES or header in BACKEND_LIBRARIES.get(parts[2], ()):
             return None
         return 'a backend sees exec/backend.h, exec/kernels.h, graph/op.h, base and its own folder only'
@@ -209,7 +214,17 @@ ROWS = [
     ('src/exec/cpu/conv.c', '"exec/exec.h"', False),
     ('src/exec/cpu/conv.c', '"exec/program.h"', False),
     ('src/exec/cpu/conv.c', '"planner/planner.h"', False),
+    ('src/exec/conformance/report.c', '"exec/conformance.h"', True),
+    ('src/exec/conformance/bench.c', '"exec/backend.h"', True),
+    ('src/exec/conformance/bench.c', '"exec/ref/ref.h"', False),
+    ('src/exec/conformance/bench.c', '"exec/exec.h"', False),
+    ('src/exec/cpu/conv.c', '"exec/conformance.h"', False),
     ('src/exec/ref/conv.c', '<dnnl.h>', False),
+    ('src/exec/cuda/module.c', '"exec/module.h"', True),
+    ('src/exec/cuda/device_cuda.c', '<cuda_runtime_api.h>', True),
+    ('src/exec/module.c', '<cuda_runtime_api.h>', False),
+    ('src/engine/options.c', '"exec/module.h"', True),
+    ('src/engine/options.c', '"exec/cuda/cuda.h"', False),
     ('src/engine/compile.c', '"sublinear/sublinear.h"', True),
     ('src/engine/compile.c', '"exec/exec.h"', True),
     ('src/engine/compile.c', '"exec/program.h"', False),

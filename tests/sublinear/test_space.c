@@ -79,6 +79,48 @@ Test(space, keep_hold_and_release_do_what_their_names_say) {
     end_env(env);
 }
 
+/* The bound that ends a search with values to drop: of every candidate that heeds the pins, reached by many
+ * that do nothing else. */
+Test(space, a_value_pinned_to_be_dropped_costs_every_candidate_a_run) {
+    enum { CANDIDATES = 60 };
+    uint32_t n_dropped = 0, n_reached = 0, n_scored = 0;
+    ebb_env *env = start_env();
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        ebb_pgraph *graph = draw_pgraph(env, seed, NULL);
+        bench b = bench_begin(env, graph, 64);
+        uint8_t *pins = ebb_calloc(env, graph->n_values + 1, 1),
+                *genes = ebb_calloc(env, b.space->n_genes + 1, 1);
+        ebb_rng rng;
+        int64_t least_ns;
+        ebb_rng_init(&rng, seed, 7);
+        for (uint32_t v = 0; v < graph->n_values; v++)
+            if (ebb_rng_below(&rng, 4) == 0) pins[v] = EBB_PIN_DROP;
+        cr_assert_eq(ebb_space_pinned_ns(b.space), 0);
+        ebb_space_pin(b.space, pins);
+        want_status(env, ebb_pgraph_least_time_ns(env, graph, &least_ns), EBB_OK);
+        int64_t pinned_ns = ebb_space_pinned_ns(b.space);
+        n_dropped += pinned_ns > 0;
+        for (int i = 0; i < CANDIDATES; i++) {
+            memcpy(genes, b.space->base_genes, b.space->n_genes);
+            if (i > 0) draw_genes(b.space, &rng, (uint32_t)i, genes);
+            ebb_space_heed_pins(b.space, genes);
+            ebb_score score = ebb_score_genes(b.scorer, genes, 0);
+            if (!score.valid) continue;
+            cr_assert_geq(score.time_ns, least_ns + pinned_ns, "seed %llu, candidate %d",
+                          (unsigned long long)seed, i);
+            n_scored++;
+            n_reached += pinned_ns > 0 && score.time_ns == least_ns + pinned_ns;
+        }
+        ebb_cfree(env, genes, b.space->n_genes + 1, 1);
+        ebb_cfree(env, pins, graph->n_values + 1, 1);
+        bench_end(&b);
+        ebb_pgraph_destroy(graph);
+    }
+    cr_assert(n_dropped > 20 && n_reached > 20 && n_scored > 2000, "%u with a price, %u at it, %u in all",
+              n_dropped, n_reached, n_scored);
+    end_env(env);
+}
+
 Test(space, what_must_be_there_in_the_end_is_not_lazy) {
     ebb_env *env = start_env();
     sketch s;

@@ -37,7 +37,8 @@ static void run_node(ebb_env *env, ebb_backend *backend, test_values *values, co
         memcpy(to[0], from[0], (size_t)ebb_type_bytes(&out[0]));
         return;
     }
-    const ebb_call call = {op, in, out, n_in, node->n_out, node->attr};
+    const ebb_call call = {
+        .op = op, .in = in, .out = out, .n_in = n_in, .n_out = node->n_out, .attr = node->attr};
     const ebb_launch launch = {.in = from, .out = to, .seed = seed, .step = step};
     ebb_kernel *kernel = NULL;
     ebb_status status = backend->api->prepare(backend, &call, node->seed_key, &kernel);

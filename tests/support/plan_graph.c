@@ -27,10 +27,15 @@ static ebb_pop query_op(ebb_env *env, ebb_arena *arena, const ebb_graph *graph, 
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = graph->values[node->in[i]].type;
     for (uint32_t i = 0; i < node->n_out; i++) out[i] = graph->values[node->out[i]].type;
-    const ebb_call call = {op, in, out, node->n_in, node->n_out, node->attr};
+    const ebb_call call = {op, in, out, node->n_in, node->n_out, node->attr, 0};
     ebb_op_facts facts = {0};
     if (!op->view) TEST_OK(env, backend->api->facts(backend, &call, &facts));
     static const ebb_view whole = {0, 0, 0};
+    ebb_pair *in_place = EBB_NEW(arena, ebb_pair, op->n_may_overwrite);
+    uint32_t n_in_place = 0;
+    cr_assert_not_null(in_place);
+    for (uint32_t k = 0; k < op->n_may_overwrite; k++)
+        if (op->may_overwrite[k].in < node->n_in) in_place[n_in_place++] = op->may_overwrite[k];
     return (ebb_pop){.name = ebb_arena_text(arena, graph->values[node->out[0]].name),
                      .kind = op->name,
                      .phase = node->phase,
@@ -41,8 +46,8 @@ static ebb_pop query_op(ebb_env *env, ebb_arena *arena, const ebb_graph *graph, 
                      .time_ns = facts.time_ns,
                      .scratch_bytes = facts.scratch_bytes,
                      .recomputable = op->effect == EBB_PURE || op->effect == EBB_SEEDED,
-                     .in_place = op->may_overwrite,
-                     .n_in_place = op->n_may_overwrite,
+                     .in_place = in_place,
+                     .n_in_place = n_in_place,
                      .update = op->update,
                      .n_update = op->n_update,
                      .views = &whole,

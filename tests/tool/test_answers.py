@@ -3,12 +3,15 @@
 
     test_answers.py EBB SOURCE-ROOT
 """
+import fcntl
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 from models import CONV, SMALL, chain, text
@@ -53,6 +56,7 @@ def a_budget_is_kept_and_a_plan_holds(t):
     equal(plan["budget_bytes"], budget)
     t.ebb_run("verify", "plan.json")
     equal(t.json("verify", "plan.json")["verdict"], "holds")
+    holds(t.ebb_run("verify", "plan.json").stdout.startswith(b"plan.json: holds: "), "names its file")
 
 
 def units_of_a_budget_are_read(t):
@@ -127,8 +131,9 @@ def a_plan_that_lies_is_found_out(t):
         lie(false)
         (t.folder / "false.json").write_text(json.dumps(false))
         done = t.ebb_run("verify", "false.json", "--json", code=1)
-        equal(json.loads(done.stdout)["verdict"], "violated", name)
-        equal(done.stderr.count(b"\n"), 1, name)
+        answer = json.loads(done.stdout)
+        equal((answer["plan"], answer["verdict"]), ("false.json", "violated"), name)
+        equal(done.stderr.decode(), f"ebb: false.json: {answer['fault']}\n", name)
 
 
 def fit_answers_for_every_mode_with_plans_that_hold(t):
@@ -346,13 +351,15 @@ def without_a_terminal_there_is_a_line_per_ten_seconds(t):
                            r"(best \+[\d.]+ % time|nothing fits yet)", line), line)
 
 
-def a_bar_on_a_terminal_and_none_of_it_left(t):
+def on_a_terminal(t, *flags, terminal="xterm", columns=0):
+    """What a search writes to standard error where that is a terminal."""
     (t.folder / "long.json").write_text(text(chain(60)))
     ours, theirs = os.openpty()
-    process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "800000", "--json", "--progress"],
-                               cwd=t.folder, stdout=subprocess.PIPE, stderr=theirs)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with open(t.folder / "out.json", "wb") as out:
+        process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "800000", "--json", *flags],
+                                   cwd=t.folder, stdout=out, stderr=theirs, env={**os.environ, "TERM": terminal})
     os.close(theirs)
-    stdout, _ = process.communicate(timeout=100)
     seen = b""
     try:
         while chunk := os.read(ours, 65536):
@@ -360,10 +367,53 @@ def a_bar_on_a_terminal_and_none_of_it_left(t):
     except OSError:  # the end, for a terminal
         pass
     os.close(ours)
-    equal(process.returncode, 0, "exit code")
-    json.loads(stdout)
-    holds(b"\r[" in seen and b" %" in seen, f"a bar: {seen[:200]!r}")
-    holds(seen.rfind(b"\x1b[K") > seen.rfind(b"]"), f"the bar is wiped: {seen[-200:]!r}")
+    equal(process.wait(timeout=100), 0, "exit code")
+    json.loads((t.folder / "out.json").read_text())
+    return seen
+
+
+def a_bar_on_a_terminal_and_none_of_it_left(t):
+    for flags in ((), ("--progress",)):
+        seen = on_a_terminal(t, *flags)
+        holds(b"\r[" in seen and b" %" in seen, f"{flags}: a bar: {seen[:200]!r}")
+        holds(seen.rfind(b"\x1b[K") > seen.rfind(b"]"), f"{flags}: the bar is wiped: {seen[-200:]!r}")
+    narrow = on_a_terminal(t, columns=40)
+    drawn = [line.split(b"\x1b[K")[0] for line in narrow.split(b"\r") if line.startswith(b"[")]
+    equal(max(map(len, drawn), default=0), 39, "no line is wrapped")
+
+
+def no_bar_where_it_is_not_wanted(t):
+    for seen in (on_a_terminal(t, "--progress=none"), on_a_terminal(t, terminal="dumb"), on_a_terminal(t, "--progress=lines"),
+                 on_a_terminal(t, "--dump", "schedule").split(b"}")[-1]):
+        holds(b"\r[" not in seen and b"\x1b" not in seen, seen[:200])
+    done = t.ebb_run("plan", "long.json", "--budget", "20MiB", "--effort", "800000", "--genetic-nr-iter", "20")
+    equal(done.stderr, b"", "without a terminal and unasked")
+
+
+def a_budget_is_shown_as_it_was_typed_and_to_the_byte(t):
+    for typed, word in [("16MB", "15.26 MiB (16MB, 16000000 bytes)"), ("16MiB", "16.00 MiB (16777216 bytes)"),
+                        ("16000000", "15.26 MiB (16000000 bytes)"), ("0.016GB", "15.26 MiB (0.016GB, 16000000 bytes)")]:
+        holds(f" within {word}\n" in t.ebb_run("plan", "chain.json", "--budget", typed).stdout.decode(), typed)
+        holds(f"within {word};" in t.ebb_run("tune", "chain.json", "--budget", typed).stdout.decode(), typed)
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--plans", "p").stdout.decode()
+    holds("within 976.56 KiB (1MB, 1000000 bytes)\n" in fit, fit)
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--reserve", "1kB", "--plans", "p").stdout.decode()
+    holds("within 975.59 KiB (999000 bytes)\n" in fit, fit)
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--batch", "3", "--plans", "p").stdout.decode()
+    holds("N=3 within 976.56 KiB (1MB, 1000000 bytes): fits\n" in fit, fit)
+    curve = t.ebb_run("frontier", "chain.json", "--budgets", "16MB").stdout.decode()
+    holds("15.26 MiB (16000000 bytes)" in curve, curve)
+
+
+def values_to_drop_that_a_loose_budget_bears_are_not_searched_for(t):
+    (t.folder / "long.json").write_text(text(chain(60)))
+    log = ("--log", "s.json", "-o", "plan.json")
+    for names, added in ((["f5"], 1), (["f5", "f6", "f20"], 3), (["f1*"], 11)):
+        drop = [word for name in names for word in ("--drop", name)]
+        t.ebb_run("plan", "long.json", "--budget", "1GiB", *drop, *log)
+        plan, search = (json.loads((t.folder / name).read_text()) for name in ("plan.json", "s.json"))
+        equal(plan["time_ns"] - plan["baseline"]["time_ns"], 1000 * added, names)
+        equal([s["n_scored"] for s in search["searches"]], [1], names)
 
 
 def interrupted(t, seconds, *arguments):
@@ -459,6 +509,9 @@ TESTS = [
     progress_for_programs_is_one_object_a_line,
     without_a_terminal_there_is_a_line_per_ten_seconds,
     a_bar_on_a_terminal_and_none_of_it_left,
+    no_bar_where_it_is_not_wanted,
+    values_to_drop_that_a_loose_budget_bears_are_not_searched_for,
+    a_budget_is_shown_as_it_was_typed_and_to_the_byte,
     an_interrupt_ends_the_search,
 ]
 

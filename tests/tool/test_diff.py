@@ -86,6 +86,24 @@ def what_is_added_removed_and_resized_is_told(t):
     equal([diff["changes"][key] for key in ("added", "removed", "resized")], [1, 1, 1])
 
 
+def two_graphs_are_said_to_be_two(t):
+    diff = two_plans(t)
+    n = len(chain()["values"])
+    equal([diff[key] for key in ("same_graph", "n_names", "n_shared_names")], [True, n, n])
+    flags = ([], ["--markdown"], ["--html"])
+    for flag in flags:
+        holds(b"two graphs" not in t.ebb_run("diff", "a.json", "b.json", *flag).stdout, flag)
+    named, renamed = {**chain(), "name": "other"}, chain()
+    for value in renamed["values"]:
+        value["name"] += "'"
+    for graph, n_names, n_shared in ((named, n, n), (renamed, 2 * n, 0)):
+        diff = two_plans(t, graph)
+        equal([diff[key] for key in ("same_graph", "n_names", "n_shared_names")], [False, n_names, n_shared])
+        line = f"two graphs: layers and tensors are paired by name alone; {n_shared} of {n_names} names are in both"
+        for flag in flags:
+            holds(line in t.ebb_run("diff", "a.json", "b.json", *flag).stdout.decode(), f"{flag}: {line}")
+
+
 def layers_are_names_up_to_their_last_dot(t):
     graph = chain()
     for i, name in enumerate(["block.0.conv", "block.0.relu", "block.1.conv", ".x", "block.00.conv"]):
@@ -211,6 +229,7 @@ TESTS = [
     its_figures_are_the_reports,
     tensors_are_matched_by_name_whatever_their_ids,
     what_is_added_removed_and_resized_is_told,
+    two_graphs_are_said_to_be_two,
     layers_are_names_up_to_their_last_dot,
     names_of_one_beginning_stay_apart,
     its_views_show_the_same,

@@ -114,6 +114,15 @@ def accumulation_says_which_layers_see_less(t):
     equal(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", "1", "--plans", "p")["accumulation"], None)
 
 
+def a_device_is_told_whose_times_they_are(t):
+    for args in ((), ("--batch", "2")):
+        described = t.ebb_run("fit", "conv.ebb", *device(t), "--device", "gpu.json", "--effort", "500", "--plans", "p", *args).stdout
+        holds(b"times are predicted for the backend cpu " in described and b"not for the device" in described, described)
+        plain = t.ebb_run("fit", "conv.ebb", "--budget", "3MiB", "--effort", "500", "--plans", "p", *args).stdout
+        holds(b"times are predicted" not in plain, plain)
+        equal(b"--batch asks for one N" in plain, not args)
+
+
 def the_table_names_the_device_and_the_rate(t):
     table = t.ebb_run("fit", "conv.ebb", *device(t, context_bytes=597 * MIB), "--reserve", "1MiB", "--plans", "p",
                       "--effort", "500").stdout.decode()
@@ -127,6 +136,7 @@ TESTS = [
     a_batch_that_fits_has_plans_that_hold,
     no_names_changes_that_make_it_a_yes,
     accumulation_says_which_layers_see_less,
+    a_device_is_told_whose_times_they_are,
     the_table_names_the_device_and_the_rate,
 ]
 

@@ -90,7 +90,7 @@ def bash_completes_commands_flags_and_words(t):
             (["verify", "--bud"], []), (["plan", "--method", ""], ["budget", "megengine"]),
             (["plan", "--method", "=", "meg"], ["megengine"]), (["plan", "--method", "="], ["budget", "megengine"]),
             (["plan", "--progress", "=", "j"], ["json"]), (["plan", "--progress", "--bud"], ["--budget"]),
-            (["plan", "--prog"], ["--progress", "--progress=json"]), (["plan", "--budget", ""], []),
+            (["plan", "--prog"], ["--progress", "--progress=none", "--progress=lines", "--progress=json"]), (["plan", "--budget", ""], []),
             (["report", "--format", "me"], ["megengine"])]:
         equal(complete(t, *words)[0], want, str(words))
     for words, paths in [(["plan", ""], True), (["plan", "--config", ""], True), (["plan", "-o", ""], True),

@@ -176,12 +176,16 @@ FIT = {"schema": "ebb.fit/1", "budget_bytes": 64 * MIB, "rows": [
     {"mode": "budget", "batch": 20, "total_bytes": 64 * MIB, "time_ns": 26000, "baseline_time_ns": 20000, "plan": None}]}
 
 
+def fit_of(plan):
+    return {**FIT, "graph": plan["graph"]["name"], "backend": plan["backend"], "n_threads": plan["n_threads"]}
+
+
 def sizes_that_fit_are_drawn_for_each_device(t):
-    tight_plan(t)
-    larger = {**FIT, "budget_bytes": 128 * MIB, "rows": [{**row, "batch": 2 * row["batch"], "total_bytes": 2 * row["total_bytes"]}
+    own = fit_of(tight_plan(t))
+    larger = {**own, "budget_bytes": 128 * MIB, "rows": [{**row, "batch": 2 * row["batch"], "total_bytes": 2 * row["total_bytes"]}
                                                         for row in FIT["rows"]],
               "tried": [{**FIT["rows"][1], "batch": 10, "total_bytes": 70 * MIB}, {**FIT["rows"][1], "batch": 18, "total_bytes": 124 * MIB}]}
-    (t.folder / "a.json").write_text(json.dumps(FIT))
+    (t.folder / "a.json").write_text(json.dumps(own))
     (t.folder / "b.json").write_text(json.dumps(larger))
     given = ["--fit", "b.json", "--fit", "a.json"]
     report = t.json("report", "plan.json", *given)
@@ -213,7 +217,7 @@ def sizes_that_fit_are_drawn_for_each_device(t):
 
 
 def a_fit_of_the_command_itself_is_taken(t):
-    tight_plan(t)
+    t.ebb_run("plan", "small.ebb", "-o", "plan.json")
     t.ebb_run("fit", "small.ebb", "--budget", "1MiB", "--plans", "plans", "-o", "fit.json")
     fit = json.loads((t.folder / "fit.json").read_text())
     report = t.json("report", "plan.json", "--fit", "fit.json")
@@ -226,6 +230,13 @@ def a_fit_of_the_command_itself_is_taken(t):
         equal(tries[row["batch"]], row["total_bytes"], f"{row['mode']}: the answer was tried")
         holds(tries[row["batch"] + 1] > fit["budget_bytes"], f"{row['mode']}: the next size was tried in vain")
     check_page(view(t, "--fit", "fit.json", "--html"))
+    t.ebb_run("plan", "conv.ebb", "-o", "plan.json")
+    refused = t.ebb_run("report", "plan.json", "--fit", "fit.json", code=3).stderr.decode()
+    holds(refused.count("\n") == 1 and 'sizes of graph "small"' in refused and 'the plan is of "conv"' in refused, refused)
+    # Another tool's answer need not say whose it is.
+    bare = {key: value for key, value in fit.items() if key not in ("graph", "backend", "n_threads")}
+    (t.folder / "fit.json").write_text(json.dumps(bare))
+    equal(len(t.json("report", "plan.json", "--fit", "fit.json")["batches"]), len(report["batches"]), "an answer of another tool")
 
 
 def profiled_run(t):
@@ -297,6 +308,7 @@ def bad_sources_are_one_line(t):
     with_fit = ["report", "p.json", "--fit", "f.json", "-o", "{d}/out.html"]
     with_run = ["report", "p.json", "--measured", "m.json", "-o", "{d}/out.html"]
     huge = 2**63 - 1
+    own = fit_of(json.loads(plan))
     cases = [
         Case("another version of the log", with_search, 3, r"s\.json: schema is \"ebb\.search/2\"", files=search({**log, "schema": "ebb.search/2"})),
         Case("a truncated log", with_search, 3, r"s\.json: line \d+", files=search(text(log)[:300])),
@@ -310,10 +322,13 @@ def bad_sources_are_one_line(t):
         Case("candidates beyond all integers", with_search, 3, r"64-bit",
              files=search({**log, "searches": [{**log["searches"][0], "n_scored": huge}] * 2})),
         Case("no log", with_search, 7, r"s\.json", files={"p.json": plan}),
-        Case("another version of a fit", with_fit, 3, r"f\.json: schema is \"ebb\.fit/2\"", files=fit({**FIT, "schema": "ebb.fit/2"})),
-        Case("a truncated fit", with_fit, 3, r"f\.json: line \d+", files=fit(text(FIT)[:100])),
-        Case("an unknown mode", with_fit, 3, r"rows\[1\]: mode is \"magic\"", files=fit(changed(FIT, rows__1__mode="magic"))),
-        Case("a negative batch", with_fit, 3, r"rows\[0\].*batch", files=fit(changed(FIT, rows__0__batch=-1))),
+        Case("another version of a fit", with_fit, 3, r"f\.json: schema is \"ebb\.fit/2\"", files=fit({**own, "schema": "ebb.fit/2"})),
+        Case("a truncated fit", with_fit, 3, r"f\.json: line \d+", files=fit(text(own)[:100])),
+        Case("an unknown mode", with_fit, 3, r"rows\[1\]: mode is \"magic\"", files=fit(changed(own, rows__1__mode="magic"))),
+        Case("a negative batch", with_fit, 3, r"rows\[0\].*batch", files=fit(changed(own, rows__0__batch=-1))),
+        Case("another graph's fit", with_fit, 3, r"f\.json: sizes of graph \"x\"", files=fit({**own, "graph": "x"})),
+        Case("a fit on another backend", with_fit, 3, r"f\.json: sizes of graph \"conv\" on x ", files=fit({**own, "backend": "x"})),
+        Case("a fit with other threads", with_fit, 3, r"with 99 threads", files=fit({**own, "n_threads": 99})),
         Case("no fit", with_fit, 7, r"f\.json", files={"p.json": plan}),
         Case("too few steps", with_run, 3, r"profile has \d+ steps, but the plan has \d+", files=timed({**run, "profile": run["profile"][1:]})),
         Case("another op", with_run, 3, r"profile\[2\]: op is 999", files=timed(changed(run, profile__2__op=999))),

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 
-from models import NAN
+from models import NAN, WORDS
 from tester import Skip, equal, holds, main
 
 FOREVER = "1000000000"
@@ -107,6 +107,9 @@ def what_the_block_takes_is_told(t):
     for device in [name for name in devices(t) if name != "shadow"]:
         run = t.json("run", "conv.ebb", "--dim", "N=64", "--dim", "H=17", "--device", device, "--steps", "1")
         planned, resident = run["planned_bytes"], run["resident_block_bytes"]
+        if device == "cuda":  # its memory is its own
+            equal((resident, run["device_memory"]["block_bytes"]), (-1, planned))
+            continue
         holds(planned > 4 << 20 and abs(resident - planned) <= max(4096 * 2, planned // 50), f"{device}: {resident} of {planned}")
         block = run["block_memory"]
         if not t.json("doctor")["allocator"].startswith("jemalloc"):
@@ -119,7 +122,53 @@ def what_the_block_takes_is_told(t):
     holds(b"block in memory" in t.ebb_run("report", "plan.json", "--measured", "run.json").stdout, "the report has it")
 
 
+def the_first_number_that_is_none_is_named(t):
+    (t.folder / "nan.ebb").write_text(NAN)
+    for device in [name for name in devices(t) if name not in ("shadow", "cuda")]:
+        done = t.ebb_run("run", "nan.ebb", "--device", device, "--check-finite", "-o", "run.json", code=1)
+        holds(re.fullmatch(rb"ebb: not finite: step \d+ \(h3\) of training step 1 gives -?inf at .*\n", done.stderr), done.stderr)
+        holds(not (t.folder / "run.json").exists(), "nothing is left")
+        plain, checked = (t.json("run", "small.ebb", "--device", device, *more)["steps"] for more in ([], ["--check-finite"]))
+        equal([step["loss"] for step in plain], [step["loss"] for step in checked], "losses")
+
+
+def dead_bytes_are_poisoned_and_nothing_changes(t):
+    plain, poisoned = (t.json("run", "conv.ebb", "--device", "ref", *more)["steps"] for more in ([], ["--poison"]))
+    equal([step["loss"] for step in plain], [step["loss"] for step in poisoned], "losses")
+
+
+def a_step_on_two_devices_is_compared_op_by_op(t):
+    (t.folder / "words.ebb").write_text(WORDS)
+    for device in [name for name in devices(t) if name not in ("shadow", "cuda")]:
+        for model in ("small.ebb", "conv.ebb", "words.ebb"):
+            told = t.json("run", model, "--device", device, "--compare", "ref")
+            equal((told["schema"], told["verdict"], told["over"], told["first"]), ("ebb.compare/1", "agree", 0, None))
+            holds(told["ops"] > 10 and all(0 <= row["part"] <= 1 for row in told["worst"]), told["worst"])
+            holds(told["device_bytes"] > 0 and told["other_bytes"] > 0 and told["room_bytes"] > 0, told)
+        text = t.ebb_run("run", "small.ebb", "--device", device, "--compare", "ref").stdout
+        holds(b"ops: 0 differ by more than is allowed" in text, text)
+    for code, words, *args in ((1, b"every value", "--budget", "10kB"), (2, b"one step", "--steps", "2"),
+                               (2, b"computes nothing", "--device", "shadow"), (2, b"one of ref cpu", "--compare", "abacus")):
+        done = t.ebb_run("run", "conv.ebb", "--compare", "ref", *args, code=code)
+        holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
+
+
+def a_hash_tells_whether_two_runs_gave_the_same_bits(t):
+    for device in [name for name in devices(t) if name not in ("shadow", "cuda")]:
+        def params(*more):
+            return t.json("run", "conv.ebb", "--device", device, "--hash", *more)["params_hash"]
+        plain = params()
+        equal(len(plain), 32)
+        equal(params("--budget", "335kB"), plain, "with and without recomputation")
+        holds(len({plain, params("--steps", "2"), params("--seed", "2"), params("--momentum", "0.5")}) == 4, "each bit counts")
+    holds(b"nothing to hash" in t.ebb_run("run", "conv.ebb", "--device", "shadow", "--hash", code=2).stderr, "shadow")
+
+
 TESTS = [
+    a_hash_tells_whether_two_runs_gave_the_same_bits,
+    the_first_number_that_is_none_is_named,
+    dead_bytes_are_poisoned_and_nothing_changes,
+    a_step_on_two_devices_is_compared_op_by_op,
     what_the_block_takes_is_told,
     an_interrupt_ends_a_run_between_two_steps,
     a_reader_that_goes_away_ends_a_run,

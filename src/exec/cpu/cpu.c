@@ -12,14 +12,6 @@ static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 #include "graph/ops.def"
 };
 
-struct ebb_kernel {
-    const ebb_kernel_info *info;
-    void *state;
-    ebb_call call; /* its tables follow this struct */
-    uint64_t seed_key;
-    size_t bytes;
-};
-
 /* ---- creation ------------------------------------------------------------------------------------- */
 
 static void cpu_destroy(ebb_backend *backend) {
@@ -72,31 +64,6 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
 
 /* ---- facts and kernels ---------------------------------------------------------------------------- */
 
-static ebb_status f32_check(ebb_backend *backend, const ebb_call *call) {
-    for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
-        const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
-        if (type->dtype != EBB_F64) continue;
-        char text[EBB_TYPE_TEXT];
-        return ebb_fail(backend->env, EBB_BAD_INPUT,
-                        "backend cpu: %s of %s: only f32 is supported: use the backend ref for f64",
-                        call->op->name, ebb_type_text(type, text));
-    }
-    return EBB_OK;
-}
-
-static ebb_status supported(ebb_backend *backend, const ebb_call *call) {
-    const ebb_kernel_info *info = kernels[call->op->code];
-    if (!info) {
-        return ebb_fail(backend->env, EBB_BAD_INPUT, "backend cpu: %s has no kernel: it is %s",
-                        call->op->name,
-                        call->op->view     ? "a view"
-                        : call->op->n_ways ? "a choice of others"
-                                           : "composite, lower the graph first");
-    }
-    const ebb_status status = f32_check(backend, call);
-    return status == EBB_OK && info->supports ? info->supports(backend, call) : status;
-}
-
 ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t count, int64_t each) {
     int64_t bytes;
     if (ebb_mul_i64(count, each, &bytes) && ebb_add_i64(bytes, INT64_C(4) * CPU_ALIGNMENT, &bytes))
@@ -108,55 +75,20 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 }
 
 static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
-    *out = (ebb_op_facts){0};
-    ebb_status status = supported(backend, call);
+    *out = (ebb_op_facts){.n_choices = 1};
+    const ebb_kernel_info *info;
+    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
     if (status != EBB_OK) return status;
-    const ebb_kernel_info *info = kernels[call->op->code];
     cpu_cost(backend, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
-}
-
-static ebb_kernel *kernel_alloc(ebb_env *env, const ebb_call *call) {
-    const size_t n_types = (size_t)call->n_in + call->n_out, n_attrs = call->op->n_attrs;
-    const size_t bytes = sizeof(ebb_kernel) + n_types * sizeof(ebb_type) + n_attrs * sizeof(ebb_attr);
-    ebb_kernel *kernel = ebb_calloc(env, 1, bytes);
-    if (!kernel) return NULL;
-    ebb_attr *attr = (ebb_attr *)(kernel + 1);
-    ebb_type *in = (ebb_type *)(attr + n_attrs), *results = in + call->n_in;
-    if (n_attrs) memcpy(attr, call->attr, n_attrs * sizeof *attr);
-    if (call->n_in) memcpy(in, call->in, call->n_in * sizeof *in);
-    if (call->n_out) memcpy(results, call->out, call->n_out * sizeof *results);
-    kernel->call = (ebb_call){call->op, in, results, call->n_in, call->n_out, attr};
-    kernel->info = kernels[call->op->code];
-    kernel->bytes = bytes;
-    return kernel;
 }
 
 static ebb_status cpu_prepare(ebb_backend *backend, const ebb_call *call, uint64_t seed_key,
                               ebb_kernel **out) {
     *out = NULL;
-    ebb_status status = supported(backend, call);
-    if (status != EBB_OK) return status;
-    ebb_kernel *kernel = kernel_alloc(backend->env, call);
-    if (!kernel) return EBB_NO_MEMORY;
-    kernel->seed_key = seed_key;
-    if (kernel->info->prepare) status = kernel->info->prepare(backend, &kernel->call, &kernel->state);
-    if (status != EBB_OK) {
-        ebb_cfree(backend->env, kernel, 1, kernel->bytes);
-        return status;
-    }
-    *out = kernel;
-    return EBB_OK;
-}
-
-static void cpu_release(ebb_backend *backend, ebb_kernel *kernel) {
-    if (!kernel) return;
-    if (kernel->info->release) kernel->info->release(backend, kernel->state);
-    ebb_cfree(backend->env, kernel, 1, kernel->bytes);
-}
-
-static ebb_status cpu_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
-    return kernel->info->launch(backend, &kernel->call, kernel->state, kernel->seed_key, launch);
+    const ebb_kernel_info *info;
+    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    return status == EBB_OK ? ebb_kernel_make(backend, info, call, seed_key, out) : status;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */
@@ -201,8 +133,8 @@ const ebb_backend_api ebb_backend_cpu = {
     .destroy = cpu_destroy,
     .facts = cpu_facts,
     .prepare = cpu_prepare,
-    .release = cpu_release,
-    .launch = cpu_launch,
+    .release = ebb_kernel_release,
+    .launch = ebb_kernel_launch,
     .block_alloc = cpu_block_alloc,
     .block_free = cpu_block_free,
     .copy_in = cpu_copy,

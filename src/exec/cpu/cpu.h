@@ -61,8 +61,8 @@ void cpu_spans(cpu_backend *cpu, int64_t n, int64_t unit, int64_t bytes, cpu_spa
 int cpu_width_enter(const cpu_backend *cpu);
 void cpu_width_leave(const cpu_backend *cpu, int before);
 
-ebb_status cpu_begin(ebb_backend *backend, uint32_t n_run_threads);
-void cpu_end(ebb_backend *backend);
+ebb_status cpu_begin(ebb_backend *backend, const ebb_run *run);
+ebb_status cpu_end(ebb_backend *backend);
 
 /* ---- small helpers -------------------------------------------------------------------------------- */
 

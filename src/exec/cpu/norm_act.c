@@ -1,6 +1,7 @@
 /* cpu/norm_act.c: batch norm's apply with an added branch and an activation, and the second sweep of its
  * gradient. Per element the same float operations as by bn_apply, add, relu or clip, and bn_grad apart: the
  * same bits. In place over any input as the ops allow. */
+#include "exec/cpu/bits.h"
 #include "exec/cpu/norm_act.h"
 
 /* dx = grad * (du - shift - (x - center) * slope), all per lane. */
@@ -8,14 +9,17 @@ typedef struct act_run {
     cpu_act act;
     const float *x, *skip, *dy;
     float *to;
+    uint8_t *bits; /* bn_add_bits */
     float *grad, *shift, *slope;
 } act_run;
 
 enum { FORWARD_TABLES = CPU_ACT_TABLES, GRAD_TABLES = CPU_ACT_TABLES + 3 };
 
-static void run_rows(ebb_backend *backend, const act_run *r, int64_t element_bytes, cpu_span *span) {
+/* unit: rows that one thread takes at least. */
+static void run_rows(ebb_backend *backend, const act_run *r, int64_t unit, int64_t element_bytes,
+                     cpu_span *span) {
     const cpu_lanes *l = &r->act.lanes;
-    cpu_spans(cpu_of(backend), l->rows + (l->tail > 0), 1, element_bytes * l->count, span, r);
+    cpu_spans(cpu_of(backend), l->rows + (l->tail > 0), unit, element_bytes * l->count, span, r);
 }
 
 /* ---- bn_act, bn_add -------------------------------------------------------------------------------- */
@@ -57,12 +61,49 @@ static ebb_status forward_launch(ebb_backend *backend, const ebb_call *call, voi
                        .x = launch->in[0],
                        .skip = add ? launch->in[5] : NULL,
                        .to = launch->out[0]};
-    run_rows(backend, &r, add ? 12 : 8, add ? add_span : act_span);
+    run_rows(backend, &r, 1, add ? 12 : 8, add ? add_span : act_span);
     return EBB_OK;
 }
 
 const ebb_kernel_info ebb_cpu_bn_act = {.scratch = forward_scratch, .launch = forward_launch};
 const ebb_kernel_info ebb_cpu_bn_add = {.scratch = forward_scratch, .launch = forward_launch};
+
+/* ---- bn_add_bits ----------------------------------------------------------------------------------- */
+
+enum { BYTE_ROWS = 8 }; /* so many rows end with a whole byte of bits, whatever the lanes */
+
+/* The bits of a group follow while its elements are in the nearest cache. */
+CPU_VECTOR static void add_bits_span(const void *ctx, int64_t begin, int64_t end) {
+    const act_run *r = ctx;
+    const cpu_act a = r->act;
+    int64_t done = begin * a.lanes.lanes; /* elements that have their bit */
+    for (int64_t row = begin; row < end; row++) {
+        const int64_t from = row * a.lanes.lanes;
+        const int64_t width = row < a.lanes.rows ? a.lanes.lanes : a.lanes.tail;
+        const float *x = r->x + from, *skip = r->skip + from;
+        float *y = r->to + from;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) y[i] = cpu_act_bound(&a, cpu_act_apply(&a, x[i], i) + skip[i]);
+        const int64_t made = from + width;
+        const int64_t whole = row + 1 == end ? made : made - (made - done) % CPU_BITS_GROUP;
+        cpu_bits_make(r->to, done, whole, a.min, a.max, r->bits);
+        done = whole;
+    }
+}
+
+static ebb_status add_bits_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                  uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
+                       .x = launch->in[0],
+                       .skip = launch->in[5],
+                       .to = launch->out[0],
+                       .bits = launch->out[1]};
+    run_rows(backend, &r, BYTE_ROWS, 12, add_bits_span);
+    return EBB_OK;
+}
+
+const ebb_kernel_info ebb_cpu_bn_add_bits = {.scratch = forward_scratch, .launch = add_bits_launch};
 
 /* ---- bn_act_grad ----------------------------------------------------------------------------------- */
 
@@ -110,7 +151,7 @@ static ebb_status bn_act_grad_launch(ebb_backend *backend, const ebb_call *call,
     cpu_lanes_repeat(l, r.grad);
     cpu_lanes_repeat(l, r.shift);
     cpu_lanes_repeat(l, r.slope);
-    run_rows(backend, &r, 12, grad_span);
+    run_rows(backend, &r, 1, 12, grad_span);
     return EBB_OK;
 }
 

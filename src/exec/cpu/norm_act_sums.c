@@ -1,11 +1,13 @@
 /* cpu/norm_act_sums.c: the first sweep of the gradients of fused batch norm: what was cut is left out on
  * the way, and bn_grad_sums' sums are made in its order, so that they have its bits. */
+#include "exec/cpu/bits.h"
 #include "exec/cpu/norm_act.h"
 #include "exec/cpu/sums.h"
 
 typedef struct act_sums {
     cpu_act act;
     const float *x, *y, *dy, *more;
+    const uint8_t *bits;
     float *du;
 } act_sums;
 
@@ -33,12 +35,12 @@ static ebb_status sums_scratch(ebb_backend *backend, const ebb_call *call, int64
     return status;
 }
 
-/* element_bytes: read for each element. */
+/* element_bytes: read for each element. variance: which operand it is. */
 static void run_sums(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch, cpu_sums *sums,
-                     int64_t element_bytes, cpu_sum_rows *rows, const act_sums *s) {
+                     int64_t element_bytes, cpu_sum_rows *rows, const act_sums *s, uint32_t variance) {
     cpu_sums_run(cpu_of(backend), sums, element_bytes, rows, s);
     const uint32_t first = call->n_out - 2; /* dgamma */
-    const act_finish all = {sums, launch->in[2], call->attr[BN_ACT_EPS].f, launch->out[first],
+    const act_finish all = {sums, launch->in[variance], call->attr[BN_ACT_EPS].f, launch->out[first],
                             launch->out[first + 1]};
     cpu_sums_finish(cpu_of(backend), sums, sums_finish, &all);
 }
@@ -96,22 +98,48 @@ static ebb_status bn_act_grad_sums_launch(ebb_backend *backend, const ebb_call *
     sums.partial = launch->scratch;
     float *tables = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
     const act_sums s = {.act = cpu_act_of(call, launch, tables), .x = launch->in[0], .dy = launch->in[5]};
-    run_sums(backend, call, launch, &sums, 8, act_rows, &s);
+    run_sums(backend, call, launch, &sums, 8, act_rows, &s, 2);
     return EBB_OK;
 }
 
 const ebb_kernel_info ebb_cpu_bn_act_grad_sums = {.scratch = bn_act_grad_sums_scratch,
                                                   .launch = bn_act_grad_sums_launch};
 
-/* ---- bn_add_grad_sums ------------------------------------------------------------------------------ */
+/* ---- bn_add_grad_sums, bn_add_bits_grad_sums --------------------------------------------------------- */
+
+CPU_INLINE float whole(const act_sums *s, int64_t i, bool two) {
+    return two ? s->dy[i] + s->more[i] : s->dy[i];
+}
 
 /* du of n elements, each stream in order. */
-CPU_INLINE void cut_block(const act_sums *s, int64_t from, int64_t n, bool two) {
-    const float *y = s->y + from, *dy = s->dy + from, *more = s->more + from;
+CPU_INLINE void cut_by_y(const act_sums *s, int64_t from, int64_t n, bool two) {
     const cpu_act a = {.min = s->act.min, .max = s->act.max};
-    float *du = s->du + from;
+    const float *y = s->y;
+    float *du = s->du;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++) du[i] = cpu_act_pass(&a, y[i], two ? dy[i] + more[i] : dy[i]);
+    for (int64_t i = from; i < from + n; i++) du[i] = cpu_act_pass(&a, y[i], whole(s, i, two));
+}
+
+CPU_INLINE void cut_one_by_one(const act_sums *s, int64_t from, int64_t to, bool two) {
+    for (int64_t i = from; i < to; i++)
+        s->du[i] = cpu_bit_pass(s->bits[i / 8] >> i % 8 & 1U, whole(s, i, two));
+}
+
+/* A block may begin within a byte: rows have any length. */
+CPU_INLINE void cut_by_bits(const act_sums *s, int64_t from, int64_t n, bool two) {
+    const int64_t end = from + n;
+    int64_t i = ebb_min_i64(cpu_ceil_div(from, 8) * 8, end);
+    cut_one_by_one(s, from, i, two);
+    for (; i + CPU_BITS_GROUP <= end; i += CPU_BITS_GROUP) {
+        uint8_t byte[CPU_BITS_GROUP];
+        const float *dy = s->dy + i, *more = s->more + i;
+        float *du = s->du + i;
+        cpu_bits_spread(s->bits + i / 8, byte);
+#pragma omp simd
+        for (int64_t k = 0; k < CPU_BITS_GROUP; k++)
+            du[k] = cpu_bit_pass((unsigned)byte[k] >> (k % 8) & 1U, two ? dy[k] + more[k] : dy[k]);
+    }
+    cut_one_by_one(s, i, end, two);
 }
 
 /* Sums of du * (x - mean) and of du, two rows to each visit of the sums. */
@@ -143,50 +171,66 @@ CPU_INLINE void sum_block(const act_sums *s, int64_t at, int64_t row, int64_t en
 }
 
 /* Blocks of an even number of rows are cut, and summed while they are in the caches. */
-CPU_INLINE void add_rows(const act_sums *s, int64_t at, int64_t rows, int64_t width, double *sums,
-                         bool two) {
+CPU_INLINE void add_rows(const act_sums *s, int64_t at, int64_t rows, int64_t width, double *sums, bool two,
+                         bool by_bits) {
     enum { BLOCK = 16384 /* floats */ };
     const int64_t block = ebb_max_i64(BLOCK / width / 2, 1) * 2;
     for (int64_t row = 0; row < rows; row += block) {
         const int64_t n = ebb_min_i64(rows - row, block), from = at + row * width;
-        cut_block(s, from, n * width, two);
+        if (by_bits)
+            cut_by_bits(s, from, n * width, two);
+        else
+            cut_by_y(s, from, n * width, two);
         sum_block(s, at, row, row + n, rows, width, sums);
     }
 }
 
-CPU_VECTOR static void add_rows_one(const void *ctx, int64_t at, int64_t rows, int64_t width,
-                                    double *sums) {
-    add_rows(ctx, at, rows, width, sums, false);
-}
-
-CPU_VECTOR static void add_rows_two(const void *ctx, int64_t at, int64_t rows, int64_t width,
-                                    double *sums) {
-    add_rows(ctx, at, rows, width, sums, true);
-}
+#define ADD_ROWS(name, two, by_bits)                                                                      \
+    CPU_VECTOR static void name(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) { \
+        add_rows(ctx, at, rows, width, sums, two, by_bits);                                               \
+    }
+ADD_ROWS(add_rows_y, false, false)
+ADD_ROWS(add_rows_y_two, true, false)
+ADD_ROWS(add_rows_bits, false, true)
+ADD_ROWS(add_rows_bits_two, true, true)
 
 static ebb_status bn_add_grad_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     return sums_scratch(backend, call, 1, bytes);
 }
 
-static ebb_status bn_add_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
+/* x: which operand it is; the statistics stand behind it. */
+static ebb_status add_launch(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
+                             uint32_t x, act_sums *s, int64_t element_bytes, cpu_sum_rows *rows) {
     cpu_sums sums = cpu_sums_of(&call->in[0], 2);
     sums.partial = launch->scratch;
     float *center = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
-    cpu_lanes_fill(&sums.lanes, launch->in[1], center);
-    const bool two = call->n_in > 5;
+    cpu_lanes_fill(&sums.lanes, launch->in[x + 1], center);
     const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
-    const act_sums s = {
-        .act = {.lanes = sums.lanes, .center = center, .min = (float)bounds.min, .max = (float)bounds.max},
-        .x = launch->in[0],
-        .y = launch->in[3],
-        .dy = launch->in[4],
-        .more = launch->in[two ? 5 : 4],
-        .du = launch->out[0]};
-    run_sums(backend, call, launch, &sums, two ? 20 : 16, two ? add_rows_two : add_rows_one, &s);
+    s->act = (cpu_act){
+        .lanes = sums.lanes, .center = center, .min = (float)bounds.min, .max = (float)bounds.max};
+    s->x = launch->in[x];
+    s->du = launch->out[0];
+    run_sums(backend, call, launch, &sums, element_bytes, rows, s, x + 2);
     return EBB_OK;
+}
+
+static ebb_status bn_add_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                          uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const bool two = call->n_in > 5;
+    act_sums s = {.y = launch->in[3], .dy = launch->in[4], .more = launch->in[two ? 5 : 4]};
+    return add_launch(backend, call, launch, 0, &s, two ? 20 : 16, two ? add_rows_y_two : add_rows_y);
+}
+
+static ebb_status bn_add_bits_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                               uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const bool two = call->n_in > 5;
+    act_sums s = {.bits = launch->in[4], .dy = launch->in[0], .more = launch->in[two ? 5 : 0]};
+    return add_launch(backend, call, launch, 1, &s, two ? 16 : 12, two ? add_rows_bits_two : add_rows_bits);
 }
 
 const ebb_kernel_info ebb_cpu_bn_add_grad_sums = {.scratch = bn_add_grad_sums_scratch,
                                                   .launch = bn_add_grad_sums_launch};
+const ebb_kernel_info ebb_cpu_bn_add_bits_grad_sums = {.scratch = bn_add_grad_sums_scratch,
+                                                       .launch = bn_add_bits_grad_sums_launch};

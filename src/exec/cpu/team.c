@@ -66,7 +66,7 @@ void cpu_width_leave(const cpu_backend *cpu, int before) {
 
 /* A team smaller than the width would give other sums, or wait for ever for the threads that are missing.
  */
-ebb_status cpu_begin(ebb_backend *backend, uint32_t n_run_threads) {
+ebb_status cpu_begin(ebb_backend *backend, const ebb_run *run) {
     cpu_backend *cpu = cpu_of(backend);
     const uint32_t width = backend->n_threads;
     if (width > 1 && omp_get_thread_limit() < (int)width) {
@@ -82,16 +82,17 @@ ebb_status cpu_begin(ebb_backend *backend, uint32_t n_run_threads) {
                         "plan with 1",
                         width, omp_get_active_level(), omp_get_max_active_levels());
     }
-    cpu->n_run = (int)(n_run_threads && n_run_threads < width ? n_run_threads : width);
+    cpu->n_run = (int)(run->n_threads && run->n_threads < width ? run->n_threads : width);
     cpu->n_before = cpu_width_enter(cpu);
     cpu->dynamic_before = omp_get_dynamic();
     omp_set_dynamic(0);
     return EBB_OK;
 }
 
-void cpu_end(ebb_backend *backend) {
+ebb_status cpu_end(ebb_backend *backend) {
     cpu_backend *cpu = cpu_of(backend);
     omp_set_dynamic(cpu->dynamic_before);
     cpu_width_leave(cpu, cpu->n_before);
     cpu->n_run = (int)backend->n_threads;
+    return EBB_OK;
 }

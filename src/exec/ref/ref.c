@@ -48,13 +48,15 @@ static ebb_status supported(ebb_backend *backend, const ebb_call *call) {
 }
 
 static ebb_status ref_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
-    *out = (ebb_op_facts){0};
+    *out = (ebb_op_facts){.n_choices = 1};
     const ebb_status status = supported(backend, call);
     if (status != EBB_OK) return status;
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
-    *out = (ebb_op_facts){
-        .time_ns = ebb_roofline_ns(&ref_roofline, &cost), .kind = call->op->name, .line = ref_roofline};
+    *out = (ebb_op_facts){.n_choices = 1,
+                          .time_ns = ebb_roofline_ns(&ref_roofline, &cost),
+                          .kind = call->op->name,
+                          .line = ref_roofline};
     return EBB_OK;
 }
 
@@ -72,7 +74,10 @@ static ebb_status ref_prepare(ebb_backend *backend, const ebb_call *call, uint64
     if (n_attrs) memcpy(attr, call->attr, n_attrs * sizeof(ebb_attr));
     if (call->n_in) memcpy(in, call->in, call->n_in * sizeof(ebb_type));
     if (call->n_out) memcpy(results, call->out, call->n_out * sizeof(ebb_type));
-    kernel->call = (ebb_call){call->op, in, results, call->n_in, call->n_out, attr};
+    kernel->call = *call;
+    kernel->call.in = in;
+    kernel->call.out = results;
+    kernel->call.attr = attr;
     kernel->seed_key = seed_key;
     kernel->bytes = bytes;
     *out = kernel;

@@ -40,7 +40,8 @@ static ebb_status shadow_facts(ebb_backend *backend, const ebb_call *call, ebb_o
     (void)backend;
     ebb_cost cost = {0};
     if (call->op->cost) call->op->cost(call, &cost);
-    *out = (ebb_op_facts){.time_ns = ebb_roofline_ns(&shadow_roofline, &cost),
+    *out = (ebb_op_facts){.n_choices = 1,
+                          .time_ns = ebb_roofline_ns(&shadow_roofline, &cost),
                           .kind = call->op->name,
                           .line = shadow_roofline};
     return EBB_OK;

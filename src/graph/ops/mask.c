@@ -13,27 +13,16 @@ static ebb_status relu_mask_infer(ebb_env *env, const ebb_call *call, ebb_type *
     return ebb_rule_give(env, call, &r, out);
 }
 
-/* Operand bits_at must have a bit for each element of operand 0; then the results' types. */
-static ebb_status bits_check(ebb_env *env, const ebb_call *call, const ebb_rule *r, uint32_t bits_at,
-                             ebb_type *out) {
-    const int64_t due = ebb_mask_bytes(ebb_type_count(&call->in[0]));
-    if (ebb_rule_size(r, 'b') == due) return ebb_rule_give(env, call, r, out);
-    char of[EBB_TYPE_TEXT], bits[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s needs %lld bytes of bits but they are %s", call->op->name,
-                    ebb_type_text(&call->in[0], of), (long long)due,
-                    ebb_type_text(&call->in[bits_at], bits));
-}
-
 static ebb_status relu_mask_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_rule r;
     const ebb_status status = ebb_rule_match(env, call, "dy[*] bits:u8[b] -> [*]", &r);
-    return status ? status : bits_check(env, call, &r, 1, out);
+    return status ? status : ebb_rule_give_bits(env, call, &r, 1, out);
 }
 
 static ebb_status relu_grad_choice_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_rule r;
     const ebb_status status = ebb_rule_match(env, call, "y[*] bits:u8[b] dy[*] -> [*]", &r);
-    return status ? status : bits_check(env, call, &r, 1, out);
+    return status ? status : ebb_rule_give_bits(env, call, &r, 1, out);
 }
 
 static void mask_cost(const ebb_call *call, ebb_cost *cost) {

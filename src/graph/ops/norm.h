@@ -19,4 +19,12 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy);
 /* To those of gamma and beta that want one. */
 void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta);
 
+/* bn_act, bn_add and what belongs to them: their attributes, and whether at least `least` of relu and clip
+ * are said and not both. */
+enum { NORM_ACT_ATTRS = 6 };
+extern const ebb_attr_info ebb_norm_act_attrs[NORM_ACT_ATTRS];
+EBB_CHECKED ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least);
+void ebb_norm_act_cost(const ebb_call *call, ebb_cost *cost);
+void ebb_norm_act_grad_cost(const ebb_call *call, ebb_cost *cost);
+
 #endif

@@ -8,13 +8,14 @@
  * then
  *
  * Each computes what its parts would, operation by operation, so fusing changes no bit. bn_act's gradient
- * needs neither y nor a mask: it reads x, as batch norm's must. dy may come as the two terms of a sum of
- * gradients, which are then added here and not before. */
+ * needs neither y nor a mask: it reads x, as batch norm's must. bn_add_grad_sums' dy may come as the two
+ * terms of a sum of gradients, which are then added there and not before; grad emits it with the sum, and
+ * ebb_keep_bits makes a choice of it (norm_bits.c). */
 #include "graph/ops/norm.h"
 
 #define BOUND(field) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = -1e30, .max = 1e30 }
-static const ebb_attr_info attrs[] = {
+const ebb_attr_info ebb_norm_act_attrs[NORM_ACT_ATTRS] = {
     [BN_ACT_EPS] = NORM_EPS,           [BN_ACT_BATCH] = NORM_FLAG("batch"),
     [BN_ACT_RELU] = NORM_FLAG("relu"), [BN_ACT_CLIP] = NORM_FLAG("clip"),
     [BN_ACT_MIN] = BOUND("min"),       [BN_ACT_MAX] = BOUND("max"),
@@ -24,12 +25,13 @@ static const ebb_pair act_over[] = {{0, 0}};
 static const ebb_pair add_over[] = {{0, 0}, {0, 5}};
 /* Over dy; over x where a skip branch still needs dy. */
 static const ebb_pair act_grad_over[] = {{0, 7}, {0, 0}};
-static const ebb_pair add_grad_over[] = {{0, 4}, {0, 3}}; /* over dy, over y */
+/* Over a part of dy, over y. */
+static const ebb_pair add_grad_over[] = {{0, 4}, {0, 5}, {0, 3}};
 
 /* ---- shapes and costs --------------------------------------------------------------------------- */
 
 /* least: how many of relu and clip there must be. */
-static ebb_status act_check(ebb_env *env, const ebb_call *call, int least) {
+ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least) {
     const ebb_attr *a = call->attr;
     const bool relu = a[BN_ACT_RELU].i[0] != 0, clip = a[BN_ACT_CLIP].i[0] != 0;
     if (relu && clip)
@@ -43,27 +45,27 @@ static ebb_status act_check(ebb_env *env, const ebb_call *call, int least) {
 }
 
 static ebb_status bn_act_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = act_check(env, call, 1);
+    const ebb_status status = ebb_norm_act_check(env, call, 1);
     if (status) return status;
     return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
 }
 
 static ebb_status bn_add_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = act_check(env, call, 0);
+    const ebb_status status = ebb_norm_act_check(env, call, 0);
     if (status) return status;
     return ebb_rule_infer(
         env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]", out);
 }
 
 static ebb_status bn_act_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = act_check(env, call, 1);
+    const ebb_status status = ebb_norm_act_check(env, call, 1);
     if (status) return status;
     return ebb_rule_infer(env, call,
                           "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]", out);
 }
 
 static ebb_status bn_act_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = act_check(env, call, 1);
+    const ebb_status status = ebb_norm_act_check(env, call, 1);
     if (status) return status;
     return ebb_rule_infer(
         env, call,
@@ -71,7 +73,7 @@ static ebb_status bn_act_grad_infer(ebb_env *env, const ebb_call *call, ebb_type
 }
 
 static ebb_status bn_add_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = act_check(env, call, 1);
+    const ebb_status status = ebb_norm_act_check(env, call, 1);
     if (status) return status;
     return ebb_rule_infer(
         env, call,
@@ -79,11 +81,11 @@ static ebb_status bn_add_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb
 }
 
 /* Flops for each element of x; the few for each channel are not counted. */
-static void four_flops_cost(const ebb_call *call, ebb_cost *cost) {
+void ebb_norm_act_cost(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
 }
 
-static void eight_flops_cost(const ebb_call *call, ebb_cost *cost) {
+void ebb_norm_act_grad_cost(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 8);
 }
 
@@ -131,12 +133,11 @@ static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
         if (wants_any(rw, node)) ebb_norm_backward(rw, node, du);
         return;
     }
-    ebb_id in[7];
+    ebb_id in[5];
     for (uint32_t i = 0; i <= NORM_VARIANCE; i++) in[i] = ebb_rw_value(rw, node->in[i]);
     in[3] = ebb_rw_value(rw, node->out[0]);
     in[4] = dout[0];
-    const uint32_t n_in = ebb_grad_terms(rw, dout[0], &in[4]) ? 6 : 5;
-    const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_add_grad_sums, in, n_in, node->attr);
+    const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_add_grad_sums, in, 5, node->attr);
     if (ebb_grad_wants(rw, node, NORM_SKIP)) ebb_grad_give(rw, node, NORM_SKIP, sums[0]);
     ebb_norm_give_sums(rw, node, sums[1], sums[2]);
     if (!ebb_grad_wants(rw, node, NORM_X)) return;
@@ -153,11 +154,11 @@ const ebb_op_info ebb_op_bn_act = {
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,
-    EBB_LIST(attrs, attrs),
+    EBB_LIST(attrs, ebb_norm_act_attrs),
     .effect = EBB_PURE,
     EBB_LIST(may_overwrite, act_over),
     .infer = bn_act_infer,
-    .cost = four_flops_cost,
+    .cost = ebb_norm_act_cost,
     .grad = bn_act_grad_rule,
 };
 
@@ -167,11 +168,11 @@ const ebb_op_info ebb_op_bn_add = {
     .min_in = 6,
     .max_in = 6,
     .n_out = 1,
-    EBB_LIST(attrs, attrs),
+    EBB_LIST(attrs, ebb_norm_act_attrs),
     .effect = EBB_PURE,
     EBB_LIST(may_overwrite, add_over),
     .infer = bn_add_infer,
-    .cost = four_flops_cost,
+    .cost = ebb_norm_act_cost,
     .grad = bn_add_grad_rule,
 };
 
@@ -181,10 +182,10 @@ const ebb_op_info ebb_op_bn_act_grad_sums = {
     .min_in = 6,
     .max_in = 6,
     .n_out = 2,
-    EBB_LIST(attrs, attrs),
+    EBB_LIST(attrs, ebb_norm_act_attrs),
     .effect = EBB_PURE,
     .infer = bn_act_grad_sums_infer,
-    .cost = eight_flops_cost,
+    .cost = ebb_norm_act_grad_cost,
 };
 
 const ebb_op_info ebb_op_bn_act_grad = {
@@ -193,11 +194,11 @@ const ebb_op_info ebb_op_bn_act_grad = {
     .min_in = 8,
     .max_in = 8,
     .n_out = 1,
-    EBB_LIST(attrs, attrs),
+    EBB_LIST(attrs, ebb_norm_act_attrs),
     .effect = EBB_PURE,
     EBB_LIST(may_overwrite, act_grad_over),
     .infer = bn_act_grad_infer,
-    .cost = eight_flops_cost,
+    .cost = ebb_norm_act_grad_cost,
 };
 
 const ebb_op_info ebb_op_bn_add_grad_sums = {
@@ -206,9 +207,9 @@ const ebb_op_info ebb_op_bn_add_grad_sums = {
     .min_in = 5,
     .max_in = 6,
     .n_out = 3,
-    EBB_LIST(attrs, attrs),
+    EBB_LIST(attrs, ebb_norm_act_attrs),
     .effect = EBB_PURE,
     EBB_LIST(may_overwrite, add_grad_over),
     .infer = bn_add_grad_sums_infer,
-    .cost = eight_flops_cost,
+    .cost = ebb_norm_act_grad_cost,
 };

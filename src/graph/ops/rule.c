@@ -177,6 +177,16 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
     return EBB_OK;
 }
 
+ebb_status ebb_rule_give_bits(ebb_env *env, const ebb_call *call, const ebb_rule *rule, uint32_t bits_at,
+                              ebb_type *out) {
+    const int64_t due = ebb_mask_bytes(ebb_type_count(&call->in[0]));
+    if (ebb_rule_size(rule, 'b') == due) return ebb_rule_give(env, call, rule, out);
+    char of[EBB_TYPE_TEXT], bits[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s needs %lld bytes of bits but they are %s", call->op->name,
+                    ebb_type_text(&call->in[0], of), (long long)due,
+                    ebb_type_text(&call->in[bits_at], bits));
+}
+
 ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out) {
     ebb_rule rule;
     ebb_status status = ebb_rule_match(env, call, text, &rule);

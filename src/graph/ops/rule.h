@@ -34,6 +34,10 @@ static inline void ebb_rule_set(ebb_rule *rule, char letter, int64_t size) {
 /* Writes the results' types. EBB_BAD_INPUT when one is too large. */
 EBB_CHECKED ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
                                      ebb_type *out);
+/* The same once operand bits_at, whose bytes are `b` in the rule, has one bit for each element of operand
+ * 0; else EBB_BAD_INPUT. */
+EBB_CHECKED ebb_status ebb_rule_give_bits(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
+                                          uint32_t bits_at, ebb_type *out);
 /* Both, for an op whose rule says it all. */
 EBB_CHECKED ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out);
 /* EBB_BAD_INPUT unless the type is possible (its bytes fit in 63 bits). */

@@ -1,0 +1,100 @@
+/* conformance/report.c: all tables on one backend, op by op. */
+#include "exec/conformance.h"
+
+#include <stdio.h>
+
+#include "exec/conformance/checks.h"
+#include "exec/conformance/lists.h"
+
+typedef struct reporter {
+    ebb_checker checker;
+    ebb_conformance_row row; /* of the op that is tried */
+} reporter;
+
+static ebb_env *env_of(const reporter *r) {
+    return r->checker.device.backend->env;
+}
+
+/* After an error of the device: does an empty run go through it? A library may refuse one call alone. */
+static bool still_works(const reporter *r) {
+    ebb_backend *backend = r->checker.device.backend;
+    const ebb_run run = {0};
+    if (!backend->api->begin) return true;
+    if (backend->api->begin(backend, &run) != EBB_OK) return false;
+    return !backend->api->end || backend->api->end(backend) == EBB_OK;
+}
+
+/* A call that does not hold is the op's; what keeps the device from going on is everybody's. */
+static ebb_status try_call(reporter *r, const ebb_op_cases *cases, uint32_t row, bool f64) {
+    ebb_case_outcome outcome;
+    if (ebb_stop_asked(env_of(r)))
+        return ebb_fail(env_of(r), EBB_INTERRUPTED, "interrupted before %s", cases->op->name);
+    const ebb_status status = ebb_case_check(&r->checker, cases, row, f64, EBB_CHECK_ALL, &outcome);
+    r->row.n_calls += outcome.n_calls;
+    r->row.n_runs += outcome.n_runs;
+    r->row.worst = fmax(r->row.worst, outcome.worst);
+    if (status == EBB_OK || status == EBB_INTERNAL || status == EBB_NO_MEMORY) return status;
+    if (r->row.n_faults++ == 0)
+        (void)snprintf(r->row.fault, sizeof r->row.fault, "%s", ebb_env_error(env_of(r)));
+    if (status == EBB_DEVICE && still_works(r)) return EBB_OK;
+    return status == EBB_VIOLATION ? EBB_OK : status;
+}
+
+static ebb_status try_table(reporter *r, const ebb_op_cases *cases) {
+    ebb_status status = EBB_OK;
+    for (uint32_t row = 0; row < cases->n_rows && status == EBB_OK; row++) {
+        status = try_call(r, cases, row, false);
+        if (status == EBB_OK) status = try_call(r, cases, row, true);
+    }
+    return status;
+}
+
+/* Calls that are large enough for several threads or blocks. */
+static ebb_status try_rows(reporter *r, const ebb_row_list *list, const ebb_op_info *op) {
+    ebb_status status = EBB_OK;
+    for (uint32_t k = 0; k < list->n && status == EBB_OK; k++) {
+        const ebb_op_cases one = ebb_team_table(&list->at[k]);
+        if (one.op == op) status = try_call(r, &one, 0, false);
+    }
+    return status;
+}
+
+static ebb_status try_op(reporter *r, const ebb_op_cases *cases) {
+    ebb_case_list lists[EBB_MOST_CASE_LISTS];
+    const uint32_t n_lists = ebb_case_lists(lists);
+    r->row = (ebb_conformance_row){.op = cases->op->name, .family = ebb_op_family(cases->op->name)};
+    ebb_status status = try_table(r, cases);
+    for (uint32_t l = 0; l < n_lists; l++) {
+        for (uint32_t k = 0; k < lists[l].n && status == EBB_OK; k++) {
+            if (lists[l].at[k].op == cases->op) status = try_table(r, &lists[l].at[k]);
+        }
+    }
+    ebb_row_list rows[EBB_MOST_CASE_LISTS];
+    const uint32_t n_rows = ebb_row_lists(rows);
+    for (uint32_t l = 0; l < n_rows && status == EBB_OK; l++) status = try_rows(r, &rows[l], cases->op);
+    return status;
+}
+
+ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, ebb_conformance_hook *on_row,
+                               void *ctx) {
+    reporter r;
+    if (!backend->api->computes)
+        return ebb_fail(backend->env, EBB_USAGE, "device %s computes nothing: it has no kernels to try",
+                        backend->api->name);
+    ebb_status status = ebb_checker_init(&r.checker, backend);
+    r.checker.product_tolerance = product_tolerance;
+    for (uint32_t k = 0; k < ebb_n_op_cases && status == EBB_OK; k++) {
+        status = try_op(&r, ebb_op_cases_all[k]);
+        if (r.row.n_runs > 0 || r.row.n_faults > 0) on_row(ctx, &r.row);
+    }
+    ebb_checker_deinit(&r.checker);
+    return status;
+}
+
+double ebb_conformance_tolerance(const ebb_op_info *op, double product_tolerance) {
+    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+        if (ebb_op_cases_all[k]->op != op) continue;
+        return fmax(ebb_op_cases_all[k]->tolerance, ebb_op_is_product(op) ? product_tolerance : 0);
+    }
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* cuda/attention.c: launches of kernels/attention.h and attention_grad.h. */
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/attention_grad.h"
+
+static cuda_heads heads_of(const ebb_call *call) {
+    const int64_t *dim = call->in[0].dim, heads = call->attr[ATTENTION_HEADS].i[0];
+    cuda_heads h = {.t = dim[1], .c = dim[2] / 3, .heads = heads};
+    h.d = h.c / heads;
+    h.tiles = cuda_blocks_of(h.t, CUDA_TILE);
+    h.chunks = cuda_blocks_of(h.d, CUDA_TILE);
+    h.scale = (float)(1 / sqrt((double)h.d));
+    h.causal = call->attr[ATTENTION_CAUSAL].i[0] != 0;
+    return h;
+}
+
+static int64_t n_blocks(const ebb_call *call, const cuda_heads *h) {
+    return call->in[0].dim[0] * h->heads * h->tiles * h->chunks;
+}
+
+/* 2^20 rows and heads of 2^15 numbers: phases are counted in 32 bits. */
+static ebb_status attention_supports(ebb_backend *backend, const ebb_call *call) {
+    enum { MOST_ROWS = 1 << 20, MOST_NUMBERS = 1 << 15 };
+    const cuda_heads h = heads_of(call);
+    if (h.t <= MOST_ROWS && h.d <= MOST_NUMBERS) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(
+        backend->env, EBB_BAD_INPUT,
+        "backend cuda: %s of %s: %lld rows and heads of %lld numbers: at most %d and %d are supported",
+        call->op->name, ebb_type_text(&call->in[0], text), (long long)h.t, (long long)h.d, MOST_ROWS,
+        MOST_NUMBERS);
+}
+
+static ebb_status attention_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_attention_args args = {
+        .qkv = launch->in[0], .y = launch->out[0], .lse = launch->out[1], .h = heads_of(call)};
+    return cuda_launch(backend, CUDA_KERNEL_attention, n_blocks(call, &args.h), &args);
+}
+const ebb_kernel_info ebb_cuda_attention = {.supports = attention_supports, .launch = attention_launch};
+
+/* ---- the gradient ----------------------------------------------------------------------------------- */
+
+/* D: as many numbers as lse has. */
+static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    *bytes = ebb_type_bytes(&call->in[2]);
+    return EBB_OK;
+}
+
+static ebb_status attention_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                        uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_attention_dq_args args = {.qkv = launch->in[0],
+                                         .y = launch->in[1],
+                                         .lse = launch->in[2],
+                                         .dy = launch->in[3],
+                                         .dqkv = launch->out[0],
+                                         .inner = launch->scratch,
+                                         .n = ebb_type_count(&call->in[2]),
+                                         .h = heads_of(call)};
+    const int64_t blocks = n_blocks(call, &args.h);
+    ebb_status status =
+        cuda_launch(backend, CUDA_KERNEL_attention_inner, cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
+    if (status == EBB_OK) status = cuda_launch(backend, CUDA_KERNEL_attention_dq, blocks, &args);
+    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_attention_dkv, blocks, &args) : status;
+}
+const ebb_kernel_info ebb_cuda_attention_grad = {
+    .supports = attention_supports, .scratch = attention_grad_scratch, .launch = attention_grad_launch};

@@ -1,0 +1,18 @@
+/* cuda/cost.h: how long ops take on a described device, until they are measured (exec/costs.h).
+ *
+ * A roofline for each kind of op. What products reach of their peak differs by far from what kernels reach
+ * that only move memory, so they have lines of their own, one for f32 and one for TF32 factors.
+ */
+#ifndef EBB_EXEC_CUDA_COST_H
+#define EBB_EXEC_CUDA_COST_H
+
+#include "exec/cuda/description.h"
+#include "exec/kernels.h"
+
+/* Writes time, kind and line of *out: of a kernel of our own; of a product that no library is slow with. */
+void cuda_cost_kernel(const cuda_description *d, const ebb_call *call, ebb_op_facts *out);
+void cuda_cost_product(const cuda_description *d, const ebb_call *call, bool tf32, ebb_op_facts *out);
+/* Nanoseconds that so many bytes take to be written and read again. */
+int64_t cuda_cost_scratch_ns(const cuda_description *d, int64_t bytes);
+
+#endif

@@ -1,0 +1,117 @@
+/* cuda/cublaslt_problem.c: products of matrices as cuBLASLt sees them.
+ *
+ * Its matrices are stored by columns, and one of ours by rows is its transpose by columns: c = a b by rows
+ * is cT = bT aT by columns, so the operands change places and nothing is transposed that was not.
+ *
+ * Which algorithms qualify. cuBLAS promises the same bits at every run of a version on one architecture and
+ * number of multiprocessors, with one stream and a workspace of the caller's (its guide, "Results
+ * reproducibility"): both hold here. Beyond that, where the sum over k is split, the parts must be added in
+ * a step of their own (reduction schemes COMPUTE_TYPE and OUTPUT_TYPE); INPLACE, which adds into the result
+ * as blocks arrive, is never taken, though cuBLAS says that it keeps an order.
+ */
+#include "exec/cuda/cublaslt.h"
+
+/* ---- shapes --------------------------------------------------------------------------------------- */
+
+lt_shape lt_shape_of(const ebb_call *call) {
+    const int64_t *a = call->in[0].dim, *b = call->in[1].dim, *c = call->out[0].dim;
+    switch (call->op->code) {
+    case EBB_OP_linear: /* x[n,i] w[o,i] -> [n,o] */
+        return (lt_shape){1, c[0], c[1], a[1], 0, 1, false, true};
+    case EBB_OP_linear_dgrad: /* dy[n,o] w[o,i] -> [n,i] */
+        return (lt_shape){1, c[0], c[1], a[1], 0, 1, false, false};
+    case EBB_OP_linear_wgrad: /* x[n,i] dy[n,o] -> [o,i] = dyT x */
+        return (lt_shape){1, c[0], c[1], b[0], 1, 0, true, false};
+    default: { /* matmul */
+        const bool ta = call->attr[MATMUL_TRANSPOSE_A].i[0] != 0,
+                   tb = call->attr[MATMUL_TRANSPOSE_B].i[0] != 0;
+        return (lt_shape){c[0], c[1], c[2], ta ? a[1] : a[2], 0, 1, ta, tb};
+    }
+    }
+}
+
+/* Where the result is too small to fill a device, the sum over k may be split in up to 8 parts, which stand
+ * in scratch: at most 8 MiB. A result of 2^21 elements and more (128 tiles of 128 by 128) needs none. */
+int64_t lt_scratch_bytes(const lt_shape *shape) {
+    enum { PARTS = 8, MOST = 8 << 20 };
+    int64_t count;
+    const bool fits = ebb_mul_i64(shape->m, shape->n, &count) && ebb_mul_i64(count, shape->g, &count);
+    if (!fits || count >= INT64_C(1) << 21) return 0;
+    return ebb_align_up(ebb_min_i64(count * PARTS * (int64_t)sizeof(float), MOST), 256);
+}
+
+/* ---- problems ------------------------------------------------------------------------------------- */
+
+/* One of our matrices of rows x columns, g of them. */
+static cublasStatus_t layout_make(int64_t rows, int64_t columns, int64_t g, cublasLtMatrixLayout_t *out) {
+    const int32_t count = (int32_t)g;
+    const int64_t stride = rows * columns;
+    cublasStatus_t status =
+        cublasLtMatrixLayoutCreate(out, CUDA_R_32F, (uint64_t)columns, (uint64_t)rows, columns);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                                  sizeof count);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                  &stride, sizeof stride);
+    return status;
+}
+
+/* COMPUTE_32F on f32 operands multiplies f32: TF32 must be asked for. */
+static cublasStatus_t operation_make(const lt_shape *s, bool tf32, cublasLtMatmulDesc_t *out) {
+    const cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasStatus_t status =
+        cublasLtMatmulDescCreate(out, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second);
+    return status;
+}
+
+static cublasStatus_t preference_make(const lt_shape *s, cublasLtMatmulPreference_t *out) {
+    const size_t bytes = (size_t)lt_scratch_bytes(s);
+    const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+    cublasStatus_t status = cublasLtMatmulPreferenceCreate(out);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                      &bytes, sizeof bytes);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                      &schemes, sizeof schemes);
+    return status;
+}
+
+cublasStatus_t lt_problem_make(const lt_shape *s, bool tf32, lt_problem *out) {
+    *out = (lt_problem){0};
+    cublasStatus_t status = operation_make(s, tf32, &out->operation);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = s->transpose_b ? layout_make(s->n, s->k, s->g, &out->a)
+                                : layout_make(s->k, s->n, s->g, &out->a);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = s->transpose_a ? layout_make(s->k, s->m, s->g, &out->b)
+                                : layout_make(s->m, s->k, s->g, &out->b);
+    if (status == CUBLAS_STATUS_SUCCESS) status = layout_make(s->m, s->n, s->g, &out->c);
+    if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, &out->preference);
+    return status;
+}
+
+void lt_problem_drop(lt_problem *problem) {
+    if (problem->preference) (void)cublasLtMatmulPreferenceDestroy(problem->preference);
+    if (problem->c) (void)cublasLtMatrixLayoutDestroy(problem->c);
+    if (problem->b) (void)cublasLtMatrixLayoutDestroy(problem->b);
+    if (problem->a) (void)cublasLtMatrixLayoutDestroy(problem->a);
+    if (problem->operation) (void)cublasLtMatmulDescDestroy(problem->operation);
+    *problem = (lt_problem){0};
+}
+
+bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t scratch_bytes) {
+    uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_INPLACE;
+    size_t written;
+    if (found->state != CUBLAS_STATUS_SUCCESS || found->workspaceSize > (size_t)scratch_bytes) return false;
+    if (cublasLtMatmulAlgoConfigGetAttribute(&found->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme,
+                                             sizeof scheme, &written) != CUBLAS_STATUS_SUCCESS)
+        return false;
+    return scheme != CUBLASLT_REDUCTION_SCHEME_INPLACE;
+}

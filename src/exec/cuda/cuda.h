@@ -1,0 +1,59 @@
+/* cuda/cuda.h: the cuda backend: cuDNN and cuBLASLt for convolutions and matrix products, own kernels for
+ * the rest; f32, channels last.
+ *
+ * It is a module of its own (libebb_cuda.so), opened when a device of it is asked for, so that nothing else
+ * links CUDA. It has two natures: with a device it runs plans; with a description alone it gives facts for
+ * planning, and refuses to run.
+ *
+ *     cuda.c         the table of functions that backend.h asks for
+ *     <family>.c     an op's facts and launches: how many blocks of which kernel, what scratch
+ *     kernels/       what the kernels do (kernel.h)
+ *     device*.c      memory, stream, recordings (device.h)
+ *     products*.c    cuDNN, cuBLASLt (products.h)
+ *     cost.c         how long ops take, from a description
+ *
+ * A launch puts work into the stream and returns; end() waits for it.
+ */
+#ifndef EBB_EXEC_CUDA_CUDA_H
+#define EBB_EXEC_CUDA_CUDA_H
+
+#include "exec/cuda/products.h"
+
+#define CUDA_ALIGNMENT 256 /* bytes: what cuDNN wants at most, and a whole number of memory sectors */
+
+typedef struct cuda_backend {
+    ebb_backend base; /* first */
+    cuda_description description;
+    cuda_device *device;     /* NULL: described only */
+    cuda_products *products; /* owned, as the device is */
+    bool tf32;               /* of products; for the name of its times */
+} cuda_backend;
+
+static inline cuda_backend *cuda_of(ebb_backend *backend) {
+    return (cuda_backend *)backend;
+}
+
+/* The api's create: of the module (module.c), and of tests. */
+ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out);
+
+/* Makes a backend of its parts, which it owns from then on, also when it fails. Tests give it others. */
+EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description description, cuda_device *device,
+                                           cuda_products *products, ebb_backend **out);
+
+/* The kernels, one per op that has one (exec/kernels.h). Those of products are in products_ops.c. */
+#define EBB_COMPOSITE(name)
+#define EBB_VIEW(name)
+#define EBB_CHOICE(name)
+#define EBB_OP(name) extern const ebb_kernel_info ebb_cuda_##name;
+#include "graph/ops.def"
+
+/* Nanoseconds of one run by the description's cost model, its line and the line's name (cost.c). */
+void cuda_cost(const cuda_backend *cuda, const ebb_call *call, ebb_op_facts *out);
+
+/* Puts one kernel into the stream. n_blocks 0: nothing. EBB_BAD_INPUT where n_blocks is 2^31 or more. */
+EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,
+                                   const void *args);
+
+extern const ebb_backend_api ebb_backend_cuda;
+
+#endif

@@ -1,0 +1,177 @@
+/* cuda/device_stream.c: what is put into the stream, recordings of it, and points in its time. */
+#include "exec/cuda/device_cuda.h"
+#include "exec/cuda/kernels.h"
+
+/* ---- kernels: their stubs on the host are what the runtime knows them by
+ * ---------------------------------- */
+
+typedef void stub(void);
+#define CUDA_KERNEL(name, threads, phases, shared_bytes) extern stub cuda_kernel_##name;
+#include "exec/cuda/kernels.def"
+#undef CUDA_KERNEL
+
+static const struct kernel_row {
+    stub *stub;
+    unsigned threads;
+} kernels[CUDA_N_KERNELS] = {
+#define CUDA_KERNEL(name, threads, phases, shared_bytes) {cuda_kernel_##name, (threads)},
+#include "exec/cuda/kernels.def"
+#undef CUDA_KERNEL
+};
+
+/* A function's address as an object's, which C has no cast for and POSIX allows. */
+static const void *symbol_of(cuda_kernel_id kernel) {
+    const void *symbol;
+    _Static_assert(sizeof symbol == sizeof kernels[0].stub, "one size of pointers");
+    memcpy(&symbol, &kernels[kernel].stub, sizeof symbol);
+    return symbol;
+}
+
+const void *cuda_any_kernel(void) {
+    return symbol_of(0);
+}
+
+ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
+                              const void *args) {
+    const device_cuda *d = device_of(device);
+    const dim3 blocks = {.x = (unsigned)n_blocks, .y = 1, .z = 1};
+    const dim3 threads = {.x = kernels[kernel].threads, .y = 1, .z = 1};
+    void *arguments[1];
+    memcpy(&arguments[0], &args, sizeof args); /* read only, whatever the prototype says */
+    const ebb_status status = cuda_use(d);
+    if (status != EBB_OK) return status;
+    return cuda_check(d, cudaLaunchKernel(symbol_of(kernel), blocks, threads, arguments, 0, stream_of(d)),
+                      "cudaLaunchKernel");
+}
+
+ebb_status cuda_device_fill(cuda_device *device, void *to, int byte, int64_t bytes) {
+    const device_cuda *d = device_of(device);
+    const ebb_status status = cuda_use(d);
+    if (status != EBB_OK) return status;
+    return cuda_check(d, cudaMemsetAsync(to, byte, (size_t)bytes, stream_of(d)), "cudaMemsetAsync");
+}
+
+ebb_status cuda_device_move(cuda_device *device, void *to, const void *from, int64_t bytes) {
+    const device_cuda *d = device_of(device);
+    const ebb_status status = cuda_use(d);
+    if (status != EBB_OK) return status;
+    return cuda_check(d, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice, stream_of(d)),
+                      "cudaMemcpyAsync");
+}
+
+ebb_status cuda_device_finish(cuda_device *device) {
+    const device_cuda *d = device_of(device);
+    ebb_status status = cuda_check_not_recording(d, "a wait");
+    if (status == EBB_OK) status = cuda_use(d);
+    return status == EBB_OK ? cuda_check(d, cudaStreamSynchronize(stream_of(d)), "cudaStreamSynchronize")
+                            : status;
+}
+
+/* ---- recordings: the stream is captured as a graph
+ * --------------------------------------------------------- */
+
+struct cuda_recording {
+    cudaGraphExec_t graph;
+};
+
+ebb_status cuda_device_record_begin(cuda_device *device) {
+    device_cuda *d = device_of(device);
+    ebb_status status = cuda_check_not_recording(d, "a recording");
+    if (status == EBB_OK) status = cuda_use(d);
+    /* This thread alone is held to what a capture allows. */
+    if (status == EBB_OK)
+        status = cuda_check(d, cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal),
+                            "cudaStreamBeginCapture");
+    d->recording = status == EBB_OK;
+    return status;
+}
+
+ebb_status cuda_device_record_end(cuda_device *device, cuda_recording **out) {
+    device_cuda *d = device_of(device);
+    cudaGraph_t graph = NULL;
+    *out = NULL;
+    if (!d->recording)
+        return ebb_fail(device->env, EBB_INTERNAL, "cuda:%d: no recording is open", d->ordinal);
+    d->recording = false;
+    ebb_status status = cuda_use(d);
+    /* Ends a capture that an error has broken, too, and says so. */
+    const ebb_status ended =
+        cuda_check(d, cudaStreamEndCapture(stream_of(d), &graph), "cudaStreamEndCapture");
+    if (status == EBB_OK) status = ended;
+    cuda_recording *recording = status == EBB_OK ? ebb_calloc(device->env, 1, sizeof *recording) : NULL;
+    if (status == EBB_OK && !recording) status = EBB_NO_MEMORY;
+    if (status == EBB_OK)
+        status = cuda_check(d, cudaGraphInstantiate(&recording->graph, graph, 0), "cudaGraphInstantiate");
+    if (graph) (void)cudaGraphDestroy(graph);
+    if (status != EBB_OK) {
+        if (recording) ebb_cfree(device->env, recording, 1, sizeof *recording);
+        return status;
+    }
+    *out = recording;
+    return EBB_OK;
+}
+
+ebb_status cuda_device_replay(cuda_device *device, cuda_recording *recording) {
+    const device_cuda *d = device_of(device);
+    ebb_status status = cuda_check_not_recording(d, "a replay");
+    if (status == EBB_OK) status = cuda_use(d);
+    return status == EBB_OK
+               ? cuda_check(d, cudaGraphLaunch(recording->graph, stream_of(d)), "cudaGraphLaunch")
+               : status;
+}
+
+void cuda_device_record_free(cuda_device *device, cuda_recording *recording) {
+    (void)cudaSetDevice(device_of(device)->ordinal);
+    (void)cudaGraphExecDestroy(recording->graph);
+    (void)cudaGetLastError();
+    ebb_cfree(device->env, recording, 1, sizeof *recording);
+}
+
+/* ---- marks
+ * -------------------------------------------------------------------------------------------------- */
+
+void cuda_marks_free(device_cuda *d) {
+    for (uint32_t i = 0; i < d->n_marks; i++) {
+        if (d->marks[i]) (void)cudaEventDestroy(d->marks[i]);
+    }
+    if (d->marks) ebb_cfree(d->base.env, d->marks, d->n_marks, sizeof(cudaEvent_t));
+    d->marks = NULL;
+    d->n_marks = 0;
+}
+
+ebb_status cuda_device_marks_reserve(cuda_device *device, uint32_t n_marks) {
+    device_cuda *d = device_of(device);
+    ebb_status status = cuda_check_not_recording(d, "marks");
+    if (status == EBB_OK) status = cuda_use(d);
+    if (status != EBB_OK || n_marks <= d->n_marks) return status;
+    cuda_marks_free(d);
+    d->marks = ebb_calloc(device->env, n_marks, sizeof(cudaEvent_t));
+    if (!d->marks) return EBB_NO_MEMORY;
+    d->n_marks = n_marks;
+    for (uint32_t i = 0; i < n_marks && status == EBB_OK; i++)
+        status = cuda_check(d, cudaEventCreate(&d->marks[i]), "cudaEventCreate");
+    if (status != EBB_OK) cuda_marks_free(d);
+    return status;
+}
+
+ebb_status cuda_device_mark(cuda_device *device, uint32_t i) {
+    const device_cuda *d = device_of(device);
+    ebb_status status = cuda_check_not_recording(d, "a mark");
+    if (status == EBB_OK && i >= d->n_marks)
+        status = ebb_fail(device->env, EBB_INTERNAL, "cuda:%d: mark %u of %u", d->ordinal, i, d->n_marks);
+    if (status == EBB_OK) status = cuda_use(d);
+    return status == EBB_OK ? cuda_check(d, cudaEventRecord(d->marks[i], stream_of(d)), "cudaEventRecord")
+                            : status;
+}
+
+ebb_status cuda_device_marks_read(cuda_device *device, uint32_t n_marks, uint64_t *ns) {
+    const device_cuda *d = device_of(device);
+    ebb_status status = cuda_use(d);
+    for (uint32_t i = 0; status == EBB_OK && i + 1 < n_marks; i++) {
+        float ms = 0;
+        status =
+            cuda_check(d, cudaEventElapsedTime(&ms, d->marks[i], d->marks[i + 1]), "cudaEventElapsedTime");
+        ns[i] = ms > 0 ? (uint64_t)((double)ms * 1e6 + 0.5) : 0;
+    }
+    return status;
+}

@@ -1,0 +1,71 @@
+/* cuda/embedding.c: launches of kernels/embedding.h. */
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/elementwise.h"
+#include "exec/cuda/kernels/embedding.h"
+
+static ebb_status embedding_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                   uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_embedding_args args = {.table = launch->in[0],
+                                      .ids = launch->in[1],
+                                      .y = launch->out[0],
+                                      .scalars = cuda_of(backend)->device->scalars,
+                                      .rows = call->in[0].dim[0],
+                                      .c = call->in[0].dim[1],
+                                      .n = ebb_type_count(&call->out[0]),
+                                      .quads = call->in[0].dim[1] % 4 == 0};
+    return cuda_launch(backend, CUDA_KERNEL_embedding, cuda_blocks_of(args.n, CUDA_EMBEDDING_EACH), &args);
+}
+const ebb_kernel_info ebb_cuda_embedding = {.launch = embedding_launch};
+
+/* ---- the gradient ----------------------------------------------------------------------------------- */
+
+/* The sort numbers ids, rows of dy and rows of the table (and one behind them) in 32 bits. */
+static ebb_status embedding_grad_supports(ebb_backend *backend, const ebb_call *call) {
+    const int64_t n = call->in[1].dim[0], rows = call->out[0].dim[0];
+    if (n <= INT32_MAX && rows < INT32_MAX) return EBB_OK;
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend cuda: embedding_grad of %lld ids to %lld rows: fewer than %d are supported",
+                    (long long)n, (long long)rows, INT32_MAX);
+}
+
+/* Four tables of a number for each id; n is below 2^31 (supports). */
+static ebb_status embedding_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    (void)backend;
+    *bytes = 4 * call->in[1].dim[0] * (int64_t)sizeof(int32_t);
+    return EBB_OK;
+}
+
+static ebb_status embedding_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                        uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const int64_t n = call->in[1].dim[0], rows = call->out[0].dim[0], c = call->out[0].dim[1];
+    int32_t *tables = launch->scratch, n_rounds = 0;
+    while (rows >> (n_rounds * CUDA_SORT_BITS)) n_rounds++;
+    const cuda_sort_args sort = {.ids = launch->in[1],
+                                 .key = {tables, tables + n},
+                                 .row = {tables + 2 * n, tables + 3 * n},
+                                 .scalars = cuda_of(backend)->device->scalars,
+                                 .n = n,
+                                 .rows = rows,
+                                 .n_rounds = n_rounds};
+    const cuda_fill_args zeros = {.y = launch->out[0], .n = rows * c};
+    const cuda_embedding_runs_args runs = {.dy = launch->in[0],
+                                           .key = sort.key[n_rounds % 2],
+                                           .row = sort.row[n_rounds % 2],
+                                           .to = launch->out[0],
+                                           .n = n,
+                                           .rows = rows,
+                                           .c = c,
+                                           .slices = cuda_blocks_of(c, CUDA_RUNS_EACH),
+                                           .quads = c % 4 == 0};
+    ebb_status status = cuda_launch(backend, CUDA_KERNEL_sort, 1, &sort);
+    if (status == EBB_OK)
+        status =
+            cuda_launch(backend, CUDA_KERNEL_fill, cuda_blocks_of(zeros.n, CUDA_POINTWISE_EACH), &zeros);
+    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_embedding_runs, n * runs.slices, &runs)
+                            : status;
+}
+const ebb_kernel_info ebb_cuda_embedding_grad = {.supports = embedding_grad_supports,
+                                                 .scratch = embedding_grad_scratch,
+                                                 .launch = embedding_grad_launch};

@@ -1,0 +1,4 @@
+#include "exec/cuda/kernels/embedding.h"
+
+#define CUDA_FAMILY "exec/cuda/kernels/embedding.def"
+#include "exec/cuda/launch.inc"

@@ -1,0 +1,4 @@
+#include "exec/cuda/kernels/norm_sums.h"
+
+#define CUDA_FAMILY "exec/cuda/kernels/norm_sums.def"
+#include "exec/cuda/launch.inc"

@@ -1,0 +1,4 @@
+#include "exec/cuda/kernels/softmax.h"
+
+#define CUDA_FAMILY "exec/cuda/kernels/softmax.def"
+#include "exec/cuda/launch.inc"

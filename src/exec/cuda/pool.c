@@ -1,0 +1,132 @@
+/* cuda/pool.c: launches of kernels/pool.h and kernels/pool_grad.h. */
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/pool_grad.h"
+
+/* x and y: the types of the pool's input and result, also in gradients. */
+static cuda_pool pool_of(const ebb_type *x, const ebb_type *y) {
+    return (cuda_pool){.n = x->dim[0],
+                       .c = x->dim[1],
+                       .h = x->dim[2],
+                       .w = x->dim[3],
+                       .oh = y->dim[2],
+                       .ow = y->dim[3],
+                       .wide = x->dim[1] % 4 == 0};
+}
+
+static cuda_pool windows_of(const ebb_type *x, const ebb_type *y, const ebb_attr *attr) {
+    cuda_pool s = pool_of(x, y);
+    for (uint32_t axis = 0; axis < 2; axis++) {
+        s.kernel[axis] = attr[POOL_KERNEL].i[axis];
+        s.stride[axis] = ebb_pool_stride(attr, axis);
+        s.pad[axis] = attr[POOL_PAD].i[axis];
+    }
+    return s;
+}
+
+static ebb_status run(ebb_backend *backend, cuda_kernel_id kernel, const cuda_pool_args *args, int64_t h,
+                      int64_t w) {
+    return cuda_launch(backend, kernel,
+                       cuda_blocks_of(cuda_pool_threads(&args->s, h, w), CUDA_POOL_THREADS), args);
+}
+
+/* ---- forward: x -> y ------------------------------------------------------------------------------ */
+
+static ebb_status forward(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
+                          cuda_kernel_id kernel) {
+    cuda_pool_args args = {.s = windows_of(&call->in[0], &call->out[0], call->attr),
+                           .x = launch->in[0],
+                           .to = launch->out[0],
+                           .place = call->n_out > 1 ? launch->out[1] : NULL};
+    args.s.count_pad = kernel == CUDA_KERNEL_avg_pool && call->attr[POOL_COUNT_PAD].i[0] != 0;
+    return run(backend, kernel, &args, args.s.oh, args.s.ow);
+}
+
+#define FORWARD(name)                                                                        \
+    static ebb_status name##_launch(ebb_backend *backend, const ebb_call *call, void *state, \
+                                    uint64_t seed_key, const ebb_launch *launch) {           \
+        (void)state, (void)seed_key;                                                         \
+        return forward(backend, call, launch, CUDA_KERNEL_##name);                           \
+    }                                                                                        \
+    const ebb_kernel_info ebb_cuda_##name = {.launch = name##_launch};
+
+FORWARD(max_pool)
+FORWARD(max_pool_at)
+FORWARD(avg_pool)
+
+/* ---- gradients: -> dx ----------------------------------------------------------------------------- */
+
+static ebb_status max_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                       uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_pool_args args = {.s = windows_of(&call->in[0], &call->in[1], call->attr),
+                                 .x = launch->in[0],
+                                 .dy = launch->in[1],
+                                 .to = launch->out[0]};
+    return run(backend, CUDA_KERNEL_max_pool_grad, &args, args.s.h, args.s.w);
+}
+
+const ebb_kernel_info ebb_cuda_max_pool_grad = {.launch = max_pool_grad_launch};
+
+static ebb_status max_pool_at_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                          uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_pool_args args = {.s = windows_of(&call->out[0], &call->in[0], call->attr),
+                                 .dy = launch->in[0],
+                                 .place = launch->in[1],
+                                 .to = launch->out[0]};
+    return run(backend, CUDA_KERNEL_max_pool_at_grad, &args, args.s.h, args.s.w);
+}
+
+const ebb_kernel_info ebb_cuda_max_pool_at_grad = {.launch = max_pool_at_grad_launch};
+
+static ebb_status avg_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                       uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cuda_pool_args args = {.s = windows_of(&call->out[0], &call->in[0], call->attr),
+                           .dy = launch->in[0],
+                           .to = launch->out[0]};
+    args.s.count_pad = call->attr[POOL_COUNT_PAD].i[0] != 0;
+    return run(backend, CUDA_KERNEL_avg_pool_grad, &args, args.s.h, args.s.w);
+}
+
+const ebb_kernel_info ebb_cuda_avg_pool_grad = {.launch = avg_pool_grad_launch};
+
+/* dy is [n,c]. */
+static ebb_status global_avg_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                              uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const ebb_type *dx = &call->out[0];
+    const cuda_pool_args args = {.s = pool_of(dx, dx), .dy = launch->in[0], .to = launch->out[0]};
+    return run(backend, CUDA_KERNEL_plane_grad, &args, args.s.h, args.s.w);
+}
+
+const ebb_kernel_info ebb_cuda_global_avg_pool_grad = {.launch = global_avg_pool_grad_launch};
+
+/* ---- upsample: a pool's sizes, x the smaller picture ---------------------------------------------- */
+
+static cuda_pool factors_of(const ebb_type *small, const ebb_type *large, const ebb_attr *attr) {
+    cuda_pool s = pool_of(small, large);
+    for (uint32_t axis = 0; axis < 2; axis++) s.stride[axis] = attr[UPSAMPLE_FACTOR].i[axis];
+    return s;
+}
+
+static ebb_status upsample_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                  uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_pool_args args = {
+        .s = factors_of(&call->in[0], &call->out[0], call->attr), .x = launch->in[0], .to = launch->out[0]};
+    return run(backend, CUDA_KERNEL_upsample, &args, args.s.oh, args.s.ow);
+}
+
+const ebb_kernel_info ebb_cuda_upsample = {.launch = upsample_launch};
+
+static ebb_status upsample_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                       uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_pool_args args = {.s = factors_of(&call->out[0], &call->in[0], call->attr),
+                                 .dy = launch->in[0],
+                                 .to = launch->out[0]};
+    return run(backend, CUDA_KERNEL_upsample_grad, &args, args.s.h, args.s.w);
+}
+
+const ebb_kernel_info ebb_cuda_upsample_grad = {.launch = upsample_grad_launch};

@@ -1,0 +1,31 @@
+/* cuda/products_parts.h: the two libraries behind products.h, each a file or two: convolutions by cuDNN,
+ * everything else by cuBLASLt. Private to products.c and them.
+ *
+ * Descriptions are copied, devices are borrowed. Handles are made when the first kernel is prepared, so
+ * that planning needs no device and takes nothing of its memory.
+ */
+#ifndef EBB_EXEC_CUDA_PRODUCTS_PARTS_H
+#define EBB_EXEC_CUDA_PRODUCTS_PARTS_H
+
+#include "exec/cuda/products.h"
+
+typedef struct cuda_dnn cuda_dnn;
+EBB_CHECKED ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device,
+                                     const cuda_products_options *options, cuda_dnn **out);
+void cuda_dnn_close(cuda_dnn *dnn); /* NULL is allowed, as below */
+/* EBB_BAD_INPUT: cuDNN has no plan for the call that gives the same bits each time. */
+ebb_status cuda_dnn_facts(cuda_dnn *dnn, const ebb_call *call, ebb_op_facts *out);
+ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out);
+void cuda_dnn_release(cuda_dnn *dnn, void *product);
+ebb_status cuda_dnn_launch(cuda_dnn *dnn, void *product, const ebb_launch *launch);
+
+typedef struct cuda_lt cuda_lt;
+EBB_CHECKED ebb_status cuda_lt_open(ebb_env *env, const cuda_description *description, cuda_device *device,
+                                    bool tf32, cuda_lt **out);
+void cuda_lt_close(cuda_lt *lt);
+ebb_status cuda_lt_facts(cuda_lt *lt, const ebb_call *call, ebb_op_facts *out);
+ebb_status cuda_lt_prepare(cuda_lt *lt, const ebb_call *call, void **out);
+void cuda_lt_release(cuda_lt *lt, void *product);
+ebb_status cuda_lt_launch(cuda_lt *lt, void *product, const ebb_launch *launch);
+
+#endif

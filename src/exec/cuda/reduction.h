@@ -1,0 +1,32 @@
+/* cuda/reduction.h: how kernels over rows of lanes are launched, above all those that sum (kernels/lanes.h,
+ * kernels/sums.h). */
+#ifndef EBB_EXEC_CUDA_REDUCTION_H
+#define EBB_EXEC_CUDA_REDUCTION_H
+
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/norm.h"
+#include "exec/cuda/kernels/sums.h"
+
+/* EBB_BAD_INPUT where input 0 has more channels than lanes can be numbered. */
+EBB_CHECKED ebb_status cuda_channels_supports(ebb_backend *backend, const ebb_call *call);
+
+/* Of [n,c] and [n,c,h,w], for kernels that leave sums behind, or none. */
+cuda_lanes cuda_lanes_for_sums(const ebb_type *type);
+cuda_lanes cuda_lanes_for_each(const ebb_type *type);
+int64_t cuda_lanes_blocks(const cuda_lanes *lanes);
+
+/* Bytes of the partials of n_sums sums, or EBB_BAD_INPUT where they do not fit in 63 bits. */
+EBB_CHECKED ebb_status cuda_sums_scratch(ebb_backend *backend, const ebb_call *call,
+                                         const cuda_lanes *lanes, int32_t n_sums, int64_t *bytes);
+
+/* Launches the join of partials. The caller gives n_sums, what, divisor, eps, per_channel, a and b. */
+EBB_CHECKED ebb_status cuda_sums_join(ebb_backend *backend, const cuda_lanes *lanes, const void *partial,
+                                      cuda_sums_join_args join);
+
+/* Of bn_act, bn_add and their gradients. */
+static inline cuda_bounds cuda_bounds_of(const ebb_call *call) {
+    const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
+    return (cuda_bounds){(float)bounds.min, (float)bounds.max};
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* cuda/softmax.c: launches of kernels/softmax.h. */
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/softmax.h"
+
+/* Blocks of so many rows with so many lanes each. */
+static int64_t blocks_of(int64_t n_rows, int32_t lanes) {
+    return cuda_blocks_of(n_rows, CUDA_SOFT_THREADS / lanes);
+}
+
+static cuda_softmax_args args_of(const ebb_call *call, const ebb_launch *launch) {
+    const ebb_type *x = &call->in[0];
+    const int64_t k = x->dim[x->rank - 1];
+    const bool causal = call->n_in == 1 && call->attr[SOFTMAX_CAUSAL].i[0];
+    return (cuda_softmax_args){.x = launch->in[0],
+                               .dy = call->n_in > 1 ? launch->in[1] : NULL,
+                               .to = launch->out[0],
+                               .n_rows = ebb_type_count(x) / k,
+                               .k = k,
+                               .group = causal ? x->dim[x->rank - 2] : 0,
+                               .lanes = cuda_soft_lanes(k)};
+}
+
+static ebb_status softmax_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
+                                 const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_softmax_args args = args_of(call, launch);
+    return cuda_launch(backend, CUDA_KERNEL_softmax, blocks_of(args.n_rows, args.lanes), &args);
+}
+const ebb_kernel_info ebb_cuda_softmax = {.launch = softmax_launch};
+
+static ebb_status softmax_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                      uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    const cuda_softmax_grad_args args = args_of(call, launch);
+    return cuda_launch(backend, CUDA_KERNEL_softmax_grad, blocks_of(args.n_rows, args.lanes), &args);
+}
+const ebb_kernel_info ebb_cuda_softmax_grad = {.launch = softmax_grad_launch};
+
+/* ---- cross-entropy ---------------------------------------------------------------------------------- */
+
+static cuda_softmax_xent_args xent_args_of(ebb_backend *backend, const ebb_call *call) {
+    const int64_t k = call->in[0].dim[1], n_rows = ebb_type_count(&call->in[0]) / k;
+    const int32_t lanes = cuda_soft_lanes(k);
+    return (cuda_softmax_xent_args){.scalars =
+                                        cuda_of(backend)->device ? cuda_of(backend)->device->scalars : NULL,
+                                    .n_rows = n_rows,
+                                    .k = k,
+                                    .n_blocks = blocks_of(n_rows, lanes),
+                                    .lanes = lanes};
+}
+
+/* A number for each block of rows, so fewer bytes than the logits have. */
+static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    if (ebb_mul_i64(xent_args_of(backend, call).n_blocks, sizeof(double), bytes)) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend cuda: %s of %s needs more than 2^63 - 1 bytes of scratch", call->op->name,
+                    ebb_type_text(&call->in[0], text));
+}
+
+static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                      uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cuda_softmax_xent_args args = xent_args_of(backend, call);
+    args.logits = launch->in[0];
+    args.labels = launch->in[1];
+    args.to = launch->out[0];
+    args.losses = launch->scratch;
+    const ebb_status status = cuda_launch(backend, CUDA_KERNEL_softmax_xent, args.n_blocks, &args);
+    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_softmax_xent_mean, 1, &args) : status;
+}
+const ebb_kernel_info ebb_cuda_softmax_xent = {.scratch = softmax_xent_scratch,
+                                               .launch = softmax_xent_launch};
+
+static ebb_status softmax_xent_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
+                                           uint64_t seed_key, const ebb_launch *launch) {
+    (void)state, (void)seed_key;
+    cuda_softmax_xent_grad_args args = xent_args_of(backend, call);
+    args.logits = launch->in[0];
+    args.labels = launch->in[1];
+    args.dloss = launch->in[2];
+    args.to = launch->out[0];
+    return cuda_launch(backend, CUDA_KERNEL_softmax_xent_grad, args.n_blocks, &args);
+}
+const ebb_kernel_info ebb_cuda_softmax_xent_grad = {.launch = softmax_xent_grad_launch};

@@ -1,0 +1,19 @@
+/* exec/device_file.h: what every reader of a device's description asks of it: its name and its memory. */
+#ifndef EBB_EXEC_DEVICE_FILE_H
+#define EBB_EXEC_DEVICE_FILE_H
+
+#include "base/base.h"
+
+#define EBB_MOST_DEVICE_BYTES ((size_t)1 << 20) /* of a description's text */
+
+typedef struct ebb_device_head {
+    char name[80];         /* deviceName, cut between code points; "device" where there is none */
+    int64_t memory_bytes;  /* totalGlobalMem */
+    int64_t context_bytes; /* context_bytes; 512 MiB where the file does not say */
+} ebb_device_head;
+
+/* `where` names the document in error texts. EBB_BAD_INPUT: which member, what it must be. */
+EBB_CHECKED ebb_status ebb_device_head_read(ebb_env *env, const ebb_json *json, const char *where,
+                                            ebb_device_head *out);
+
+#endif

@@ -1,0 +1,73 @@
+/* exec/kernels.c: kernel objects of backends that have a table of kernels. */
+#include "exec/kernels.h"
+
+static ebb_status f32_check(ebb_backend *backend, const ebb_call *call) {
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
+        const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
+        if (type->dtype != EBB_F64) continue;
+        char text[EBB_TYPE_TEXT];
+        return ebb_fail(backend->env, EBB_BAD_INPUT,
+                        "backend %s: %s of %s: only f32 is supported: use the backend ref for f64",
+                        backend->api->name, call->op->name, ebb_type_text(type, text));
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_kernel_find(ebb_backend *backend, const ebb_kernel_info *const table[EBB_N_OPS],
+                           const ebb_call *call, const ebb_kernel_info **out) {
+    const ebb_kernel_info *info = *out = table[call->op->code];
+    if (!info) {
+        return ebb_fail(backend->env, EBB_BAD_INPUT, "backend %s: %s has no kernel: it is %s",
+                        backend->api->name, call->op->name,
+                        call->op->view     ? "a view"
+                        : call->op->n_ways ? "a choice of others"
+                                           : "composite, lower the graph first");
+    }
+    const ebb_status status = f32_check(backend, call);
+    return status == EBB_OK && info->supports ? info->supports(backend, call) : status;
+}
+
+static ebb_kernel *kernel_alloc(ebb_env *env, const ebb_call *call) {
+    const size_t n_types = (size_t)call->n_in + call->n_out, n_attrs = call->op->n_attrs;
+    const size_t bytes = sizeof(ebb_kernel) + n_types * sizeof(ebb_type) + n_attrs * sizeof(ebb_attr);
+    ebb_kernel *kernel = ebb_calloc(env, 1, bytes);
+    if (!kernel) return NULL;
+    ebb_attr *attr = (ebb_attr *)(kernel + 1);
+    ebb_type *in = (ebb_type *)(attr + n_attrs), *results = in + call->n_in;
+    if (n_attrs) memcpy(attr, call->attr, n_attrs * sizeof *attr);
+    if (call->n_in) memcpy(in, call->in, call->n_in * sizeof *in);
+    if (call->n_out) memcpy(results, call->out, call->n_out * sizeof *results);
+    kernel->call = *call;
+    kernel->call.in = in;
+    kernel->call.out = results;
+    kernel->call.attr = attr;
+    kernel->bytes = bytes;
+    return kernel;
+}
+
+ebb_status ebb_kernel_make(ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
+                           uint64_t seed_key, ebb_kernel **out) {
+    *out = NULL;
+    ebb_kernel *kernel = kernel_alloc(backend->env, call);
+    if (!kernel) return EBB_NO_MEMORY;
+    kernel->info = info;
+    kernel->seed_key = seed_key;
+    const ebb_status status =
+        info->prepare ? info->prepare(backend, &kernel->call, &kernel->state) : EBB_OK;
+    if (status != EBB_OK) {
+        ebb_cfree(backend->env, kernel, 1, kernel->bytes);
+        return status;
+    }
+    *out = kernel;
+    return EBB_OK;
+}
+
+void ebb_kernel_release(ebb_backend *backend, ebb_kernel *kernel) {
+    if (!kernel) return;
+    if (kernel->info->release) kernel->info->release(backend, kernel->state);
+    ebb_cfree(backend->env, kernel, 1, kernel->bytes);
+}
+
+ebb_status ebb_kernel_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    return kernel->info->launch(backend, &kernel->call, kernel->state, kernel->seed_key, launch);
+}

@@ -1,0 +1,260 @@
+/* The suite itself: what it must find in kernels that are wrong, in one way each, and that it leaves a
+ * device's memory to the backend. The backend here is the reference with faults, whose blocks the host
+ * cannot touch.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "exec/conformance.h"
+#include "exec/conformance/lists.h"
+#include "harness.h"
+#include "support/away.h"
+
+enum fault {
+    NOTHING,
+    WRONG_VALUE,
+    NOT_WRITTEN,
+    OVERRUN,
+    WRITES_INPUT,
+    BY_ADDRESS,
+    IN_PLACE,
+    BY_THREADS,
+    REPLAYED,
+    SECOND_CHOICE,
+    ALLOCATES,
+    REFUSES,
+    UNSUPPORTED,
+    BREAKS
+};
+
+static struct {
+    enum fault fault;
+    uint32_t n_run_threads;
+    bool recording;
+    ebb_launch recorded;
+    void *in[EBB_MAX_OPERANDS], *out[EBB_MAX_RESULTS]; /* of what was recorded */
+    ebb_kernel *kernel;
+    const ebb_op_info *op; /* that is wrong; NULL: all */
+} state;
+
+static ebb_status faulty_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
+    const ebb_status status = ebb_backend_ref.facts(backend, call, out);
+    if (state.fault == SECOND_CHOICE) out->n_choices = 2;
+    if (state.fault == UNSUPPORTED) return ebb_fail(backend->env, EBB_BAD_INPUT, "not today");
+    return status;
+}
+static ebb_status faulty_begin(ebb_backend *backend, const ebb_run *run) {
+    (void)backend;
+    state.n_run_threads = run->n_threads;
+    return EBB_OK;
+}
+
+static ebb_status spoil(ebb_backend *backend, const away_kernel *kernel, const ebb_launch *run,
+                        bool replayed) {
+    char *out = run->out[0], *in = run->in[0];
+    const int64_t last = run->out_bytes[0] - 1;
+    void *p;
+    if (state.op && kernel->op != state.op) return EBB_OK;
+    switch (state.fault) {
+    case WRONG_VALUE:
+        out[last] ^= 0x40;
+        break;
+    case OVERRUN:
+        out[last + 1] ^= 1;
+        break;
+    case WRITES_INPUT:
+        if (in != out) in[0] ^= 1;
+        break;
+    case BY_ADDRESS:
+        out[0] ^= (uintptr_t)out / 64 % 4 == 1;
+        break;
+    case IN_PLACE:
+        out[0] ^= in == out;
+        break;
+    case BY_THREADS:
+        out[0] ^= state.n_run_threads == 2;
+        break;
+    case REPLAYED:
+        out[0] ^= replayed;
+        break;
+    case SECOND_CHOICE:
+        if (kernel->choice == 1) out[last] ^= 0x40;
+        break;
+    case ALLOCATES:
+        p = ebb_calloc(backend->env, 1, 1);
+        ebb_cfree(backend->env, p, 1, 1);
+        break;
+    case REFUSES:
+        return ebb_fail(backend->env, EBB_BAD_INPUT, "will not");
+    case BREAKS:
+        return ebb_fail(backend->env, EBB_DEVICE, "it smokes");
+    default:
+        break;
+    }
+    return EBB_OK;
+}
+
+static ebb_status run_here(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch,
+                           bool replayed) {
+    ebb_launch here;
+    char last[4], *end = (char *)away_here(launch->out[0]) + launch->out_bytes[0] - sizeof last;
+    memcpy(last, end, sizeof last);
+    const ebb_status status = away_run(backend, kernel, launch, &here);
+    if (state.fault == NOT_WRITTEN) memcpy(end, last, sizeof last);
+    return status == EBB_OK ? spoil(backend, (away_kernel *)kernel, &here, replayed) : status;
+}
+
+static ebb_status faulty_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    const away_kernel *k = (away_kernel *)kernel;
+    if (!state.recording) return run_here(backend, kernel, launch, false);
+    state.kernel = kernel;
+    state.recorded = *launch;
+    memcpy(state.in, launch->in, k->n_in * sizeof *state.in);
+    memcpy(state.out, launch->out, k->n_out * sizeof *state.out);
+    state.recorded.in = state.in;
+    state.recorded.out = state.out;
+    return EBB_OK;
+}
+static ebb_status faulty_record_begin(ebb_backend *backend) {
+    (void)backend;
+    state.recording = true;
+    return EBB_OK;
+}
+static ebb_status faulty_record_end(ebb_backend *backend, ebb_recording **out) {
+    state.recording = false;
+    *out = (ebb_recording *)backend; /* any */
+    return EBB_OK;
+}
+static ebb_status faulty_replay(ebb_backend *backend, ebb_recording *recording) {
+    (void)recording;
+    return run_here(backend, state.kernel, &state.recorded, true);
+}
+static void faulty_record_free(ebb_backend *backend, ebb_recording *recording) {
+    (void)backend, (void)recording;
+}
+
+static const ebb_backend_api *faulty(void) {
+    static ebb_backend_api api;
+    away_fill_api(&api, "faulty");
+    api.facts = faulty_facts;
+    api.begin = faulty_begin;
+    api.launch = faulty_launch;
+    api.record_begin = faulty_record_begin;
+    api.record_end = faulty_record_end;
+    api.replay = faulty_replay;
+    api.record_free = faulty_record_free;
+    return &api;
+}
+
+static ebb_backend *open_faulty(ebb_env **env) {
+    ebb_backend *backend = NULL;
+    cr_assert_eq(ebb_env_create(NULL, env), EBB_OK);
+    cr_assert_eq(ebb_backend_ref.create(*env, &(ebb_backend_options){.n_threads = 3}, &backend), EBB_OK);
+    backend->api = faulty();
+    return backend;
+}
+
+static const struct row {
+    enum fault fault;
+    ebb_status status;
+    const char *text;
+} rows[] = {
+    {NOTHING, EBB_OK, ""},
+    {WRONG_VALUE, EBB_VIOLATION, "relu on faulty, [3] : result 0 element 2 is "},
+    {NOT_WRITTEN, EBB_VIOLATION, "nan, not "},
+    {OVERRUN, EBB_VIOLATION, "relu on faulty writes byte "},
+    {WRITES_INPUT, EBB_VIOLATION, "relu on faulty writes byte 64,"},
+    {BY_ADDRESS, EBB_VIOLATION, "other bits at another address"},
+    {IN_PLACE, EBB_VIOLATION, "other bits in place"},
+    {BY_THREADS, EBB_VIOLATION, "other bits with fewer threads"},
+    {REPLAYED, EBB_VIOLATION, "other bits when it is recorded and replayed"},
+    {SECOND_CHOICE, EBB_VIOLATION, "relu on faulty, [3] : result 0 element 2 is "},
+    {ALLOCATES, EBB_VIOLATION, "relu on faulty allocates in launch"},
+    {REFUSES, EBB_VIOLATION, "relu on faulty: will not"},
+    {UNSUPPORTED, EBB_VIOLATION, "faulty does not support relu [3]"},
+    {BREAKS, EBB_DEVICE, "relu on faulty: it smokes"},
+};
+
+Test(suite, finds_what_is_wrong_with_a_kernel) {
+    static const ebb_op_case one[] = {{"[3]", ""}};
+    static const ebb_op_cases cases = {&ebb_op_relu, "u", 0, one, 1};
+    for (size_t k = 0; k < EBB_COUNT(rows); k++) {
+        ebb_env *env;
+        ebb_checker checker;
+        ebb_case_outcome outcome;
+        ebb_backend *backend = open_faulty(&env);
+        memset(&state, 0, sizeof state);
+        state.fault = rows[k].fault;
+        cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
+        const ebb_status status = ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome);
+        cr_assert(status == rows[k].status && strstr(ebb_env_error(env), rows[k].text), "fault %d: %s, %s",
+                  rows[k].fault, ebb_status_name(status), ebb_env_error(env));
+        if (rows[k].fault == SECOND_CHOICE) cr_assert_eq(outcome.n_calls, 2);
+        ebb_checker_deinit(&checker);
+        backend->api->destroy(backend);
+        cr_assert_eq(ebb_env_allocated_bytes(env), 0);
+        ebb_env_destroy(env);
+    }
+}
+
+typedef struct seen {
+    uint32_t n_ops, n_faulty;
+    char faulty[32];
+} seen;
+
+static void on_row(void *ctx, const ebb_conformance_row *row) {
+    seen *s = ctx;
+    s->n_ops++;
+    if (row->n_faults == 0) return;
+    s->n_faulty++;
+    (void)snprintf(s->faulty, sizeof s->faulty, "%s", row->op);
+    cr_assert(strstr(row->fault, row->op) == row->fault, "%s: %s", row->op, row->fault);
+}
+
+Test(suite, tells_of_the_op_that_is_wrong_and_tries_the_rest) {
+    ebb_env *env;
+    ebb_backend *backend = open_faulty(&env);
+    seen s = {0};
+    memset(&state, 0, sizeof state);
+    state.fault = WRONG_VALUE;
+    state.op = &ebb_op_concat;
+    cr_assert_eq(ebb_conformance_run(backend, 0, on_row, &s), EBB_OK);
+    cr_assert(s.n_ops == ebb_n_op_cases && s.n_faulty == 1 && strcmp(s.faulty, "concat") == 0,
+              "%u ops, %u faulty, %s", s.n_ops, s.n_faulty, s.faulty);
+    s = (seen){0};
+    state.fault = BREAKS; /* then nothing behind it is tried */
+    cr_assert_eq(ebb_conformance_run(backend, 0, on_row, &s), EBB_DEVICE);
+    cr_assert(s.n_ops < ebb_n_op_cases && strcmp(s.faulty, "concat") == 0);
+    cr_assert_lt(ebb_env_peak_bytes(env), 64 << 20);
+    backend->api->destroy(backend);
+    ebb_env_destroy(env);
+}
+
+/* Tables are held to f32: where factors are rounded (TF32) products are allowed more. */
+Test(suite, allows_products_what_their_rounded_factors_cost) {
+    static const ebb_op_case one[] = {{"[2,33] [3,33]", ""}};
+    static const ebb_op_cases cases = {&ebb_op_linear, "u", 1e-30, one, 1};
+    ebb_env *env;
+    ebb_checker checker;
+    ebb_case_outcome outcome;
+    ebb_backend *backend = open_faulty(&env);
+    memset(&state, 0, sizeof state);
+    cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
+    cr_assert_eq(ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome), EBB_VIOLATION);
+    checker.product_tolerance = 1e-3;
+    cr_assert_eq(ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome), EBB_OK);
+    cr_assert(outcome.worst > 0 && outcome.worst < 1e-3);
+    ebb_checker_deinit(&checker);
+    backend->api->destroy(backend);
+    ebb_env_destroy(env);
+}
+
+Test(suite, has_a_family_for_every_op) {
+    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+        const char *op = ebb_op_cases_all[k]->op->name;
+        cr_assert_neq(ebb_op_family(op), op, "%s: add it to a family in conformance/lists.c", op);
+    }
+    cr_assert_str_eq(ebb_op_family("bn_act"), "batch norm");
+    cr_assert_str_eq(ebb_op_family("max_pool_at"), "pooling");
+    cr_assert_str_eq(ebb_op_family("relu_grad"), "activation");
+}

@@ -1,0 +1,134 @@
+/* The host as a device: bodies are run block by block and phase by phase, as kernel.h says. Backwards,
+ * blocks and the threads of each phase take their turns in the other order. */
+#include "host.h"
+
+#include <stdlib.h>
+
+#include "exec/cuda/kernels.h"
+
+#define MOST_SHARED (48 << 10)
+
+typedef struct device_host {
+    cuda_device base;
+    cuda_scalars scalars;
+    bool backwards;
+} device_host;
+
+/* ---- kernels ------------------------------------------------------------------------------------------
+ */
+
+typedef void host_kernel(const void *args, int64_t n_blocks, bool backwards);
+
+static int64_t turn(int64_t i, int64_t n, bool backwards) {
+    return backwards ? n - 1 - i : i;
+}
+
+#define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes)                                        \
+    static void name##_run(const void *args, int64_t n_blocks, bool backwards) {                    \
+        _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
+        _Static_assert((shared_bytes) <= MOST_SHARED && (n_phases) > 0, "shared bytes, phases");    \
+        _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                            \
+        _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];                \
+        for (int64_t at = 0; at < n_blocks; at++) {                                                 \
+            const int64_t block = turn(at, n_blocks, backwards);                                    \
+            memset(shared, 0xFF, sizeof shared); /* NaN: nothing is there before it is written */   \
+            for (int32_t phase = 0; phase < (n_phases); phase++) {                                  \
+                for (int32_t i = 0; i < (n_threads); i++) {                                         \
+                    const int32_t thread = (int32_t)turn(i, n_threads, backwards);                  \
+                    cuda_##name##_body(args, block, thread, phase, shared);                         \
+                }                                                                                   \
+            }                                                                                       \
+        }                                                                                           \
+    }
+#define CUDA_KERNEL_LOOP(name, n_threads, shared_bytes)                                             \
+    static void name##_run(const void *args, int64_t n_blocks, bool backwards) {                    \
+        _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
+        _Static_assert((shared_bytes) <= MOST_SHARED, "shared bytes");                              \
+        _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                            \
+        _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];                \
+        cuda_##name##_keep keep[n_threads];                                                         \
+        for (int64_t at = 0; at < n_blocks; at++) {                                                 \
+            const int64_t block = turn(at, n_blocks, backwards);                                    \
+            const int32_t n_phases = cuda_##name##_phases(args, block);                             \
+            memset(shared, 0xFF, sizeof shared);                                                    \
+            memset(keep, 0xFF, sizeof keep);                                                        \
+            for (int32_t phase = 0; phase < n_phases; phase++) {                                    \
+                for (int32_t i = 0; i < (n_threads); i++) {                                         \
+                    const int32_t thread = (int32_t)turn(i, n_threads, backwards);                  \
+                    cuda_##name##_body(args, block, thread, phase, shared, &keep[thread]);          \
+                }                                                                                   \
+            }                                                                                       \
+        }                                                                                           \
+    }
+#include "exec/cuda/kernels.def"
+#undef CUDA_KERNEL
+
+static host_kernel *const kernels[CUDA_N_KERNELS] = {
+#define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes) name##_run,
+#include "exec/cuda/kernels.def"
+#undef CUDA_KERNEL
+};
+
+static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
+                              const void *args) {
+    kernels[kernel](args, n_blocks, ((device_host *)device)->backwards);
+    return EBB_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------
+ */
+
+static void host_close(cuda_device *device) {
+    ebb_cfree(device->env, device, 1, sizeof(device_host));
+}
+
+static ebb_status host_alloc(cuda_device *device, int64_t bytes, void **out) {
+    (void)device;
+    *out = NULL;
+    return posix_memalign(out, CUDA_ALIGNMENT, (size_t)bytes) == 0 ? EBB_OK : EBB_NO_MEMORY;
+}
+
+static void host_free(cuda_device *device, void *block, int64_t bytes) {
+    (void)device, (void)bytes;
+    free(block);
+}
+
+static ebb_status host_copy(cuda_device *device, void *to, const void *from, int64_t bytes) {
+    (void)device;
+    memcpy(to, from, (size_t)bytes);
+    return EBB_OK;
+}
+
+static ebb_status host_fill(cuda_device *device, void *to, int byte, int64_t bytes) {
+    (void)device;
+    memset(to, byte, (size_t)bytes);
+    return EBB_OK;
+}
+
+static ebb_status host_finish(cuda_device *device) {
+    (void)device;
+    return EBB_OK;
+}
+
+static const cuda_device_api api = {.close = host_close,
+                                    .alloc = host_alloc,
+                                    .free = host_free,
+                                    .copy_in = host_copy,
+                                    .copy_out = host_copy,
+                                    .fill = host_fill,
+                                    .move = host_copy,
+                                    .launch = host_launch,
+                                    .finish = host_finish};
+
+ebb_status test_device_host_open(ebb_env *env, cuda_device **out) {
+    *out = NULL;
+    device_host *host = ebb_calloc(env, 1, sizeof *host);
+    if (!host) return EBB_NO_MEMORY;
+    host->base = (cuda_device){.api = &api, .env = env, .scalars = &host->scalars};
+    *out = &host->base;
+    return EBB_OK;
+}
+
+void test_device_host_turn(cuda_device *device, bool backwards) {
+    ((device_host *)device)->backwards = backwards;
+}

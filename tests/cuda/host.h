@@ -1,0 +1,18 @@
+/* The cuda backend on the host: its own table, ops, launches and kernel bodies, with the host for a device
+ * and plain loops for libraries. What it computes is what a device computes, but for the last bits of exp
+ * and the like, and for the products. */
+#ifndef EBB_TESTS_CUDA_HOST_H
+#define EBB_TESTS_CUDA_HOST_H
+
+#include "exec/cuda/cuda.h"
+
+/* Runs bodies block by block; what is put into the stream is done at once. */
+EBB_CHECKED ebb_status test_device_host_open(ebb_env *env, cuda_device **out);
+/* Which block and which thread of a phase comes first must not matter: the same bits backwards. */
+void test_device_host_turn(cuda_device *device, bool backwards);
+/* The reference's kernels. */
+EBB_CHECKED ebb_status test_products_host_open(ebb_env *env, cuda_products **out);
+/* A device of round numbers. */
+cuda_description test_description(void);
+
+#endif

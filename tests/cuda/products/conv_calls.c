@@ -1,0 +1,84 @@
+/* See conv_calls.h. */
+#include "conv_calls.h"
+
+#include <stdio.h>
+
+#include "engine/engine.h"
+
+const char *const test_models[] = {"densenet121", "gpt2_small", "mobilenet_v2", "resnet101",
+                                   "resnet18",    "resnet50",   "unet",         "vgg16"};
+const size_t test_n_models = EBB_COUNT(test_models);
+
+void test_calls_init(test_calls *calls, ebb_env *env) {
+    *calls = (test_calls){.env = env};
+    ebb_arena_init(&calls->arena, env);
+}
+
+void test_calls_deinit(test_calls *calls) {
+    EBB_ARRAY_FREE(calls->env, &calls->calls);
+    EBB_ARRAY_FREE(calls->env, &calls->texts);
+    ebb_arena_deinit(&calls->arena);
+}
+
+bool test_is_convolution(const ebb_call *call) {
+    const ebb_opcode code = call->op->code;
+    return code == EBB_OP_conv2d || code == EBB_OP_conv2d_dgrad || code == EBB_OP_conv2d_wgrad;
+}
+
+static bool is_product(const ebb_call *call) {
+    const ebb_opcode code = call->op->code;
+    return test_is_convolution(call) || code == EBB_OP_linear || code == EBB_OP_linear_dgrad ||
+           code == EBB_OP_linear_wgrad || code == EBB_OP_matmul;
+}
+
+static void add_call(test_calls *calls, const ebb_call *call) {
+    ebb_text text;
+    ebb_text_init(&text, calls->env);
+    ebb_call_print(&text, call);
+    bool known = false;
+    for (size_t i = 0; i < calls->texts.n && !known; i++) known = strcmp(calls->texts.at[i], text.at) == 0;
+    if (!known) {
+        ebb_call copy = *call;
+        ebb_arena *a = &calls->arena;
+        copy.in = ebb_arena_copy(a, call->in, call->n_in, sizeof *call->in);
+        copy.out = ebb_arena_copy(a, call->out, call->n_out, sizeof *call->out);
+        copy.attr = ebb_arena_copy(a, call->attr, call->op->n_attrs, sizeof *call->attr);
+        const char *name = ebb_arena_text(a, text.at);
+        cr_assert(copy.in && copy.out && copy.attr && name);
+        cr_assert(EBB_PUSH(calls->env, &calls->calls, copy) && EBB_PUSH(calls->env, &calls->texts, name));
+    }
+    ebb_text_deinit(&text);
+}
+
+void test_calls_add(test_calls *calls, const char *model_name, int64_t batch) {
+    const ebb_dim_binding dim = {"N", batch};
+    char path[512];
+    ebb_model *model;
+    ebb_options options;
+    ebb_graph *graph;
+    ebb_options_init(&options);
+    (void)snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, model_name);
+    TEST_OK(calls->env, ebb_model_open(calls->env, path, &model));
+    TEST_OK(calls->env, ebb_chapter_graph(calls->env, model, &dim, 1, &options, &graph));
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
+        ebb_id ids[EBB_MAX_OPERANDS];
+        const ebb_call call = ebb_node_call(graph, &graph->nodes[i], 0, ids, in, out);
+        if (is_product(&call)) add_call(calls, &call);
+    }
+    ebb_graph_destroy(graph);
+    ebb_model_destroy(model);
+}
+
+void test_device_open(ebb_env *env, const char *file, bool tf32, test_device *out) {
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", EBB_DEVICES_DIR, file);
+    TEST_OK(env, cuda_description_read(env, path, &out->description));
+    TEST_OK(env, cuda_products_open(env, &out->description, NULL, &(cuda_products_options){tf32, true},
+                                    &out->products));
+}
+
+void test_device_close(ebb_env *env, test_device *device) {
+    device->products->api->close(device->products);
+    cuda_description_deinit(env, &device->description);
+}

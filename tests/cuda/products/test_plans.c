@@ -1,0 +1,150 @@
+/* Plans for a described device: choices against a budget, and the step that the cost model predicts. */
+#include <stdio.h>
+
+#include "conv_calls.h"
+#include "engine/engine.h"
+#include "exec/cuda/cost.h"
+
+/* A backend that answers for products as the cuda backend does, and for kernels of our own by the cost
+ * model alone: their scratch is not counted here. It runs nothing. */
+typedef struct planning_backend {
+    ebb_backend base;
+    test_device device;
+} planning_backend;
+
+static ebb_status planning_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
+    planning_backend *b = (planning_backend *)backend;
+    *out = (ebb_op_facts){.n_choices = 1};
+    switch (call->op->code) {
+    case EBB_OP_conv2d:
+    case EBB_OP_conv2d_dgrad:
+    case EBB_OP_conv2d_wgrad:
+    case EBB_OP_linear:
+    case EBB_OP_linear_dgrad:
+    case EBB_OP_linear_wgrad:
+    case EBB_OP_matmul:
+        return b->device.products->api->facts(b->device.products, call, out);
+    default:
+        cuda_cost_kernel(&b->device.description, call, out);
+        return EBB_OK;
+    }
+}
+
+static const ebb_backend_api planning_api = {
+    .name = "cuda", .computes = true, .alignment = 256, .facts = planning_facts};
+
+static void backend_open(ebb_env *env, const char *file, bool tf32, planning_backend *out) {
+    *out = (planning_backend){.base = {&planning_api, env, 1}};
+    test_device_open(env, file, tf32, &out->device);
+}
+
+static ebb_status plan_model(ebb_env *env, planning_backend *backend, const char *name, int64_t batch,
+                             const ebb_options *options, ebb_compiled *out) {
+    const ebb_dim_binding dim = {"N", batch};
+    char path[512];
+    ebb_model *model;
+    (void)snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, name);
+    TEST_OK(env, ebb_model_open(env, path, &model));
+    const ebb_status status = ebb_compile_model(env, model, &dim, 1, options, &backend->base, NULL, out);
+    ebb_model_destroy(model);
+    return status;
+}
+
+Test(products, the_predicted_step_of_resnet50_on_an_h200_is_what_is_expected_of_it) {
+    /* Images a second at batch 256, from roofs of 5,100 to 6,100 (TF32) and 1,900 to 2,000 (f32). */
+    static const struct {
+        bool tf32;
+        int64_t least, most;
+    } rows[] = {{true, 2300, 3500}, {false, 1200, 1600}};
+    ebb_env *env = test_env_open();
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        planning_backend backend;
+        ebb_compiled compiled = {0};
+        ebb_options options;
+        ebb_options_init(&options);
+        backend_open(env, "h200.json", rows[i].tf32, &backend);
+        TEST_OK(env, plan_model(env, &backend, "resnet50", 256, &options, &compiled));
+        const int64_t per_s = INT64_C(256) * 1000000000 / compiled.plan->time_ns;
+        (void)fprintf(
+            stderr,
+            "resnet50 batch 256 on h200.json in %s: %.1f ms a step, %lld images a second, %lld MB\n",
+            rows[i].tf32 ? "tf32" : "f32", (double)compiled.plan->time_ns / 1e6, (long long)per_s,
+            (long long)(compiled.plan->total_bytes / 1000000));
+        cr_expect(per_s >= rows[i].least && per_s <= rows[i].most, "%lld", (long long)per_s);
+        ebb_compiled_deinit(env, &compiled);
+        test_device_close(env, &backend.device);
+    }
+    test_env_close(env);
+}
+
+/* Of the convolutions in a plan: scratch by the listed way and by the plan's. */
+typedef struct scratch_count {
+    int64_t most_listed, most_taken;
+    uint32_t n_other; /* that take another choice than the listed one */
+    uint32_t n_must; /* of those: with the listed one's scratch, the step's own bytes are over the budget */
+} scratch_count;
+
+/* Bytes of the step with all that its listed way needs, and what is there in every step. */
+static int64_t listed_bytes(const ebb_plan *plan, const ebb_plan_step *step) {
+    int64_t bytes = plan->persistent_bytes + plan->graph->ops[step->op].scratch_bytes;
+    for (uint32_t i = 0; i < step->n_reads; i++) {
+        const ebb_buffer *b = &plan->buffers[step->reads[i]];
+        bytes += b->persistent ? 0 : b->bytes;
+    }
+    for (uint32_t i = 0; i < step->n_writes; i++) {
+        const ebb_buffer *b = &plan->buffers[step->writes[i]];
+        bytes += b->persistent ? 0 : b->bytes;
+    }
+    return bytes;
+}
+
+static scratch_count count_scratch(const ebb_plan *plan) {
+    scratch_count n = {0};
+    for (uint32_t s = 0; s < plan->n_steps; s++) {
+        const ebb_plan_step *step = &plan->steps[s];
+        const ebb_pop *op = &plan->graph->ops[step->op];
+        n.most_listed = ebb_max_i64(n.most_listed, op->scratch_bytes);
+        n.most_taken = ebb_max_i64(n.most_taken, step->scratch_bytes);
+        if (!op->listed || step->alternative == EBB_NONE) continue;
+        cr_expect_lt(step->scratch_bytes, op->scratch_bytes, "%s", op->name);
+        n.n_other++;
+        n.n_must += listed_bytes(plan, step) > plan->budget_bytes;
+    }
+    return n;
+}
+
+Test(products, a_tight_budget_takes_choices_with_less_scratch) {
+    ebb_env *env = test_env_open();
+    planning_backend backend;
+    ebb_compiled free_of_budget = {0}, tight = {0};
+    ebb_options options;
+    ebb_options_init(&options);
+    backend_open(env, "h200.json", true, &backend);
+    TEST_OK(env, plan_model(env, &backend, "resnet18", 256, &options, &free_of_budget));
+    const ebb_plan *base = free_of_budget.plan;
+    const scratch_count before = count_scratch(base);
+    cr_expect_eq(before.n_other, 0);
+    options.memory = EBB_MEMORY_BUDGET;
+    options.budget_bytes =
+        base->total_bytes / 100 * 45; /* the stem's weight gradient with all its scratch takes more */
+    options.verify = true;
+    options.effort = 2000;
+    TEST_OK(env, plan_model(env, &backend, "resnet18", 256, &options, &tight));
+    const scratch_count after = count_scratch(tight.plan);
+    (void)fprintf(stderr,
+                  "resnet18 batch 256 on h200.json: %lld MB without a budget, scratch up to %lld MB; %lld "
+                  "MB within %lld "
+                  "MB, %u convolutions by other choices, scratch up to %lld MB, %.1f %% more time\n",
+                  (long long)(base->total_bytes / 1000000), (long long)(before.most_taken / 1000000),
+                  (long long)(tight.plan->total_bytes / 1000000),
+                  (long long)(options.budget_bytes / 1000000), after.n_other,
+                  (long long)(after.most_taken / 1000000),
+                  100.0 * (double)(tight.plan->time_ns - base->time_ns) / (double)base->time_ns);
+    cr_expect_leq(tight.plan->total_bytes, options.budget_bytes);
+    cr_expect_gt(after.n_must, 0);
+    cr_expect_lt(after.most_taken, before.most_taken);
+    ebb_compiled_deinit(env, &free_of_budget);
+    ebb_compiled_deinit(env, &tight);
+    test_device_close(env, &backend.device);
+    test_env_close(env);
+}

@@ -1,0 +1,277 @@
+/* The cuda backend's kernels on the host, on sizes that reach every path of theirs; what a run cannot use;
+ * dropout's bits. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "conformance/harness.h"
+#include "cuda/twin.h"
+#include "exec/dropout.h"
+
+/* Within a phase no thread reads what another writes, and no block what another does. */
+static void check_order(test_bench *bench, const ebb_op_cases *cases, uint32_t row) {
+    cuda_device *device = test_twin_host(cuda_of(bench->backend)->device);
+    const test_place plain = {0};
+    test_call call;
+    test_inputs inputs;
+    test_results want, got;
+    test_call_read(bench->env, cases, row, false, &call);
+    cr_assert_eq(ebb_case_inputs_init(bench->env, cases, &call.call, &inputs), EBB_OK);
+    test_run_kernel(bench, &call, &inputs, &plain, &want);
+    for (uint32_t k = 0; k <= cases->op->n_may_overwrite; k++) {
+        if (k < cases->op->n_may_overwrite && cases->op->may_overwrite[k].in >= call.call.n_in) continue;
+        const test_place over = {.over = cases->op->may_overwrite + k, .n_over = 1};
+        test_device_host_turn(device, true);
+        test_run_kernel(bench, &call, &inputs, k < cases->op->n_may_overwrite ? &over : &plain, &got);
+        test_device_host_turn(device, false);
+        cr_assert(ebb_case_results_equal(&want, &got), "%s %s %s: other bits backwards", cases->op->name,
+                  cases->rows[row].inputs, cases->rows[row].attrs);
+        ebb_case_results_deinit(bench->env, &got);
+    }
+    ebb_case_results_deinit(bench->env, &want);
+    ebb_case_inputs_deinit(bench->env, &call.call, &inputs);
+}
+
+static void run_cases(const ebb_team_case *cases, uint32_t n) {
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    cr_assert_not_null(bench.backend);
+    for (uint32_t k = 0; k < n; k++) {
+        const ebb_op_cases one = ebb_team_table(&cases[k]);
+        test_each_row(&bench, &one, EBB_CHECK_ALL);
+        check_order(&bench, &one, 0);
+    }
+    for (uint32_t k = 0; k < ebb_n_large_cases; k++) {
+        for (uint32_t row = 0; row < ebb_large_cases[k].n_rows; row++)
+            check_order(&bench, &ebb_large_cases[k], row);
+    }
+    test_bench_deinit(&bench);
+}
+
+Test(cuda_kernels, agree_on_sizes_that_reach_all_their_paths) {
+    run_cases(ebb_block_cases, ebb_n_block_cases);
+}
+
+Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {
+    run_cases(ebb_team_cases, ebb_n_team_cases);
+}
+
+/* ---- single runs ----------------------------------------------------------------------------------- */
+
+typedef struct single {
+    void *in[4], *out[2];
+    uint64_t seed, step, seed_key;
+    const char *fills; /* for the types of inputs; NULL: the second is of integers */
+} single;
+
+/* The status of the run's end. */
+static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
+                             const char *attrs, const single *s) {
+    const ebb_op_case row = {inputs, attrs};
+    const ebb_op_cases cases = {.op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
+    const ebb_backend_api *api = bench->backend->api;
+    test_call call;
+    ebb_op_facts facts;
+    ebb_kernel *kernel;
+    test_call_read(bench->env, &cases, 0, false, &call);
+    cr_assert_eq(api->facts(bench->backend, &call.call, &facts), EBB_OK);
+    void *scratch =
+        facts.scratch_bytes ? aligned_alloc(256, (size_t)ebb_align_up(facts.scratch_bytes, 256)) : NULL;
+    cr_assert_eq(api->prepare(bench->backend, &call.call, s->seed_key, &kernel), EBB_OK);
+    const ebb_launch launch = {
+        .in = s->in, .out = s->out, .scratch = scratch, .seed = s->seed, .step = s->step};
+    const ebb_run run = {.seed = s->seed, .step = s->step};
+    if (api->begin) cr_assert_eq(api->begin(bench->backend, &run), EBB_OK);
+    cr_assert_eq(api->launch(bench->backend, kernel, &launch), EBB_OK);
+    const ebb_status status = api->end ? api->end(bench->backend) : EBB_OK;
+    api->release(bench->backend, kernel);
+    free(scratch);
+    return status;
+}
+
+typedef struct fault_row {
+    const ebb_op_info *op;
+    const char *inputs, *attrs;
+    int32_t value;
+    const char *text;
+} fault_row;
+
+/* The third of four labels or ids is what no kernel can use. */
+Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
+    static const fault_row rows[] = {
+        {&ebb_op_softmax_xent, "[4,3] [4]", "", 3, "label 3 is not below 3"},
+        {&ebb_op_softmax_xent, "[4,3] [4]", "", -1, "label -1"},
+        {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MAX, "label 2147483647"},
+        {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MIN, "label -2147483648"},
+        {&ebb_op_embedding, "[3,5] [4]", "", 3, "id 3 is not below 3"},
+        {&ebb_op_embedding, "[3,4] [4]", "", -7, "id -7"},
+        {&ebb_op_embedding_grad, "[4,5] [4]", "rows=3", 3, "id 3 is not below 3"},
+        {&ebb_op_embedding_grad, "[4,4] [4]", "rows=3", INT32_MIN, "id -2147483648"},
+    };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    for (size_t k = 0; k < EBB_COUNT(rows); k++) {
+        _Alignas(64) float x[32] = {0}, y[32] = {0}, loss[16] = {1};
+        _Alignas(64) int32_t ids[16] = {0, 2, rows[k].value, 1};
+        const single s = {.in = {x, ids, loss}, .out = {y}};
+        cr_assert_eq(run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_BAD_INPUT,
+                     "row %zu", k);
+        cr_assert(strstr(ebb_env_error(bench.env), rows[k].text), "row %zu: %s", k,
+                  ebb_env_error(bench.env));
+        ids[2] = 2;
+        cr_assert_eq(run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_OK,
+                     "row %zu again", k);
+    }
+    test_bench_deinit(&bench);
+}
+
+/* An id that names no row leaves the others' sums alone. */
+Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16] = {7, 7, 7, 7};
+    _Alignas(64) int32_t ids[16] = {1, 9, 1, -1, 0};
+    const single s = {.in = {dy, ids}, .out = {to}};
+    cr_assert_eq(run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
+    cr_assert(to[0] == 16 && to[1] == 5 && to[2] == 0, "%g %g %g", (double)to[0], (double)to[1],
+              (double)to[2]);
+    cr_assert_eq(to[3], 7, "written behind the table");
+    test_bench_deinit(&bench);
+}
+
+/* Logits that were ruled out beforehand. */
+Test(cuda_kernels, softmax_passes_over_minus_infinity_and_shows_plus_infinity) {
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    enum { K = 67 };
+    _Alignas(64) float x[3 * K], y[3 * K];
+    for (int i = 0; i < 3 * K; i++) x[i] = -INFINITY;
+    x[K - 1] = 2, x[5] = 2;  /* row 0: two of one height */
+    x[K + 9] = -3e38F;       /* row 1: one, near the least number */
+    x[2 * K + 3] = INFINITY; /* row 2: no numbers */
+    const single s = {.in = {x}, .out = {y}};
+    cr_assert_eq(run_single(&bench, &ebb_op_softmax, "[3,67]", "", &s), EBB_OK);
+    for (int i = 0; i < K; i++) {
+        cr_assert_eq(y[i], i == 5 || i == K - 1 ? 0.5F : 0.0F, "%d: %g", i, (double)y[i]);
+        cr_assert_eq(y[K + i], i == 9 ? 1.0F : 0.0F, "%d: %g", i, (double)y[K + i]);
+    }
+    cr_assert(isnan(y[2 * K + 3]));
+    test_bench_deinit(&bench);
+}
+
+/* Where an exponential is beyond a float. */
+Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
+    static const float far[] = {-14, 14, -100, 100, -1e5F, 1e5F, -3e38F, 3e38F};
+    enum { N = EBB_COUNT(far) };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) float x[N], dy[N], y[N], dx[N];
+    for (int i = 0; i < N; i++) x[i] = far[i], dy[i] = 3;
+    const single forward = {.in = {x}, .out = {y}}, backward = {.in = {x, dy}, .out = {dx}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu, "[8]", "", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_gelu_grad, "[8] [8]", "", &backward), EBB_OK);
+    for (int i = 0; i < N; i++) {
+        cr_assert(fabsf(y[i] - (x[i] > 0 ? x[i] : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)y[i]);
+        cr_assert(fabsf(dx[i] - (x[i] > 0 ? 3 : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)dx[i]);
+    }
+    test_bench_deinit(&bench);
+}
+
+/* Tiles are cut: what lies behind the last row of the last image is not read, for NaN times 0 is NaN. */
+Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
+    enum { T = 67, D = 5, TILE = 64 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[(T + TILE) * 3 * D], y[(T + TILE) * D], lse[T + TILE], dqkv[T * 3 * D];
+    for (int i = 0; i < (T + TILE) * 3 * D; i++) qkv[i] = i < T * 3 * D ? (float)(i % 7) / 7 : NAN;
+    for (int i = 0; i < (T + TILE) * D; i++) y[i] = NAN;
+    for (int i = 0; i < T + TILE; i++) lse[i] = NAN;
+    const single forward = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+    const single backward = {.in = {qkv, y, lse, y}, .out = {dqkv}, .fills = "u"};
+    cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,67,15]", "heads=1", &forward), EBB_OK);
+    cr_assert_eq(run_single(&bench, &ebb_op_attention_grad, "[1,67,15] [1,67,5] [1,1,67] [1,67,5]",
+                            "heads=1", &backward),
+                 EBB_OK);
+    for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
+    for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
+    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
+    test_bench_deinit(&bench);
+}
+
+/* Scores far below 0 and far above weigh as any others: equal ones give the mean of v. */
+Test(cuda_kernels, attention_weighs_scores_of_any_height) {
+    enum { T = 130 };
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    _Alignas(64) static float qkv[T * 3], y[T], lse[T];
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int i = 0; i < T; i++)
+            qkv[3 * i] = 1000, qkv[3 * i + 1] = (float)sign, qkv[3 * i + 2] = (float)i;
+        const single s = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+        cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,130,3]", "heads=1 causal=1", &s), EBB_OK);
+        for (int i = 0; i < T; i++) {
+            cr_assert(fabsf(y[i] - (float)i / 2) <= 1e-5F * (float)(i + 1), "row %d: %g", i, (double)y[i]);
+            cr_assert(fabsf(lse[i] - ((float)sign * 1000 + logf((float)(i + 1)))) <= 2e-4F, "row %d", i);
+        }
+    }
+    test_bench_deinit(&bench);
+}
+
+/* ---- dropout's bits -------------------------------------------------------------------------------- */
+
+/* What is kept of ones, by a backend. */
+static void draw(const test_bench *bench, const ebb_op_info *op, const char *shape, const char *attrs,
+                 single *s, float *y, int64_t n) {
+    float *x = aligned_alloc(256, (size_t)ebb_align_up(n * 4, 256));
+    cr_assert_not_null(x);
+    for (int64_t i = 0; i < n; i++) x[i] = 1;
+    s->in[0] = x;
+    s->out[0] = y;
+    cr_assert_eq(run_single(bench, op, shape, attrs, s), EBB_OK);
+    free(x);
+}
+
+typedef struct dropout_row {
+    const char *shape, *attrs;
+    int64_t n;
+} dropout_row;
+
+static const dropout_row dropout_rows[] = {
+    {"[1]", "p=0.5", 1},         {"[4099]", "p=0.25", 4099},     {"[3,7,5]", "p=0.1", 105},
+    {"[2,3,5,7]", "p=0.5", 210}, {"[2,33,4,8]", "p=0.9", 2112},  {"[3,5,1,1]", "p=0.5", 15},
+    {"[2,3,1,2]", "p=0.5", 12},  {"[5,7,3,5]", "p=0.3", 525},    {"[1,130,9,9]", "p=0.0001", 10530},
+    {"[64]", "p=0", 64},         {"[2,64,2,3]", "p=0.999", 768},
+};
+
+static void check_draws(test_bench *cuda, test_bench *ref, const dropout_row *row, single s) {
+    float *y = aligned_alloc(256, (size_t)ebb_align_up(row->n * 4, 256)),
+          *want = malloc((size_t)row->n * 4);
+    cr_assert(y && want);
+    draw(ref, &ebb_op_dropout, row->shape, row->attrs, &s, want, row->n);
+    for (int grad = 0; grad < 2; grad++) {
+        draw(cuda, grad ? &ebb_op_dropout_grad : &ebb_op_dropout, row->shape, row->attrs, &s, y, row->n);
+        for (int64_t i = 0; i < row->n; i++) {
+            cr_assert_eq(y[i] == 0, want[i] == 0, "%s %s seed %llx step %llu: element %lld", row->shape,
+                         row->attrs, (unsigned long long)s.seed, (unsigned long long)s.step, (long long)i);
+        }
+    }
+    free(y);
+    free(want);
+}
+
+Test(cuda_kernels, draw_the_reference_bits_for_every_seed_step_and_shape) {
+    static const uint64_t seeds[] = {0, 1, UINT64_C(0x123456789ABCDEF0), UINT64_MAX};
+    static const uint64_t steps[] = {0, 1, 7, UINT64_C(0x100000001), UINT64_MAX};
+    test_bench cuda, ref;
+    test_bench_init(&cuda, "cuda", 1);
+    test_bench_init(&ref, "ref", 1);
+    for (size_t r = 0; r < EBB_COUNT(dropout_rows); r++) {
+        for (size_t a = 0; a < EBB_COUNT(seeds); a++) {
+            for (size_t b = 0; b < EBB_COUNT(steps); b++)
+                check_draws(&cuda, &ref, &dropout_rows[r],
+                            (single){.seed = seeds[a], .step = steps[b], .seed_key = a * 5 + b});
+        }
+    }
+    test_bench_deinit(&cuda);
+    test_bench_deinit(&ref);
+}
