@@ -227,6 +227,8 @@ typedef struct ebb_device_memory {
     char name[80];
     int64_t memory_bytes;  /* totalGlobalMem */
     int64_t context_bytes; /* what driver and libraries take of it; 512 MiB where the file does not say */
+    bool computes; /* it says what the device computes with (deviceVer): plans are made for it, else the
+                    * file gives a budget alone */
 } ebb_device_memory;
 /* EBB_IO, EBB_BAD_INPUT. */
 EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *path,
@@ -234,9 +236,8 @@ EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *
 
 /* Is the name of a device that of a description's file? */
 EBB_API bool ebb_device_is_file(const char *device);
-/* Does a description say what the device computes with (deviceVer), and not only how much memory it has?
- * Then plans are made for it, else the file gives a budget alone. EBB_IO, EBB_BAD_INPUT. */
-EBB_API EBB_CHECKED ebb_status ebb_device_file_computes(ebb_env *env, const char *path, bool *out);
+/* Is it a device with memory of its own: "cuda", "cuda:1", or a description's file? */
+EBB_API bool ebb_device_is_apart(const char *device);
 
 /* ---- frontier: what each byte less costs
  * ---------------------------------------------------------------- */

@@ -7,29 +7,15 @@
 
 #include "exec/conformance.h"
 
-static double get(const ebb_type *type, const void *at, int64_t i) {
-    switch (type->dtype) {
-    case EBB_F32:
-        return (double)((const float *)at)[i];
-    case EBB_F64:
-        return ((const double *)at)[i];
-    case EBB_I32:
-        return ((const int32_t *)at)[i];
-    case EBB_U8:
-        break;
-    }
-    return ((const uint8_t *)at)[i];
-}
-
 /* What element i may be off by. A unit is one rounding of a number of its type, two where both sides round.
  */
 static double allowed_at(const ebb_compared *c, int64_t i) {
     const double unit = c->type->dtype == EBB_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
-    return c->allowed > 0 ? c->allowed : unit * fabs(get(c->type, c->want, i));
+    return c->allowed > 0 ? c->allowed : unit * fabs(ebb_element_get(c->type, c->want, i));
 }
 
 double ebb_compare_part(const ebb_compared *c, int64_t i) {
-    const double x = get(c->type, c->got, i), y = get(c->type, c->want, i);
+    const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
     if (x == y || (isnan(x) && isnan(y))) return 0;
     const double off = fabs(x - y), allowed = allowed_at(c, i);
     return allowed > 0 && isfinite(off) ? off / allowed : (double)INFINITY;
@@ -41,7 +27,7 @@ static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, const ebb
     double most = 0;
     if (!ebb_dtype_real(type->dtype)) return 0;
     for (int64_t i = 0; i < ebb_type_count(type); i++) {
-        const double x = fabs(get(type, want, i));
+        const double x = fabs(ebb_element_get(type, want, i));
         if (isfinite(x)) most = fmax(most, x);
     }
     return c->rounding * ebb_conformance_tolerance(op, c->product_tolerance) * most;
@@ -49,8 +35,8 @@ static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, const ebb
 
 /* The same, beside what shaken inputs make of the element. */
 static double part_shaken(const ebb_compared *c, const void *noise, int64_t i) {
-    const double x = get(c->type, c->got, i), y = get(c->type, c->want, i);
-    const double off = fabs(x - y), allowed = allowed_at(c, i) + get(c->type, noise, i);
+    const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
+    const double off = fabs(x - y), allowed = allowed_at(c, i) + ebb_element_get(c->type, noise, i);
     return isfinite(off) && allowed > 0 ? off / allowed : ebb_compare_part(c, i);
 }
 
@@ -64,9 +50,9 @@ static void fill_row(const ebb_comparer *c, uint32_t step, const ebb_value *v, c
     ebb_element_text(&v->type, i, row->element);
     row->phase = op->phase;
     row->step = step;
-    row->got = get(at->type, at->got, i);
-    row->want = get(at->type, at->want, i);
-    row->allowed = allowed_at(at, i);
+    row->got = ebb_element_get(at->type, at->got, i);
+    row->want = ebb_element_get(at->type, at->want, i);
+    if (!row->shaken) row->allowed = allowed_at(at, i);
 }
 
 static void add_row(ebb_compare_result *r, const ebb_compare_row *row) {
@@ -91,6 +77,7 @@ static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, co
             row->part = part;
             *worst = i;
         }
+        row->allowed = allowed_at(at, *worst) + ebb_element_get(at->type, noise, *worst);
     }
     ebb_cfree(c->env, noise, noise ? bytes : 0, 1);
     return status;

@@ -31,6 +31,10 @@ ebb_status ebb_conformance(ebb_env *env, const ebb_options *options,
     adder a = {.on_row = on_row, .ctx = ctx, .sum = out};
     ebb_backend *backend;
     *out = (ebb_conformance_result){0};
+    if (ebb_device_is_file(options->device))
+        return ebb_fail(env, EBB_UNAVAILABLE,
+                        "%.200s describes a device: it has no kernels to try: give the device cuda",
+                        options->device);
     ebb_status status = ebb_options_check_but_mode(env, options);
     if (status == EBB_OK) status = ebb_open_backend(env, options, &backend);
     if (status != EBB_OK) return status;

@@ -13,5 +13,6 @@ ebb_status ebb_device_memory_read(ebb_env *env, const char *path, ebb_device_mem
     memcpy(out->name, head.name, sizeof head.name);
     out->memory_bytes = head.memory_bytes;
     out->context_bytes = head.context_bytes;
+    out->computes = head.computes;
     return EBB_OK;
 }

@@ -115,15 +115,9 @@ bool ebb_device_is_file(const char *device) {
     return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
 }
 
-ebb_status ebb_device_file_computes(ebb_env *env, const char *path, bool *out) {
-    enum { MAX_BYTES = 1 << 20 };
-    int64_t version;
-    ebb_json *json;
-    *out = false;
-    ebb_status status = ebb_json_read_file(env, path, MAX_BYTES, &json);
-    if (status == EBB_OK) status = ebb_json_i64(env, json, path, "deviceVer", 0, INT64_MAX, out, &version);
-    ebb_json_free(json);
-    return status;
+bool ebb_device_is_apart(const char *device) {
+    const char *which;
+    return device && (is_cuda(device, &which) || ebb_device_is_file(device));
 }
 
 static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char *which,

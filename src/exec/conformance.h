@@ -19,6 +19,9 @@ typedef void ebb_conformance_hook(void *ctx, const ebb_conformance_row *row);
 EBB_CHECKED ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance,
                                            ebb_conformance_hook *on_row, void *ctx);
 
+/* Element i of a tensor as double, in storage order. */
+double ebb_element_get(const ebb_type *type, const void *at, int64_t i);
+
 /* What its table allows: largest difference as a part of the largest magnitude of a result. 0: the same
  * bits. */
 double ebb_conformance_tolerance(const ebb_op_info *op, double product_tolerance);

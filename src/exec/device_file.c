@@ -21,12 +21,15 @@ ebb_status ebb_device_head_read(ebb_env *env, const ebb_json *json, const char *
     *out = (ebb_device_head){.context_bytes = CONTEXT_BYTES};
     const char *name = "device";
     bool present;
+    int64_t version;
     ebb_status status =
         ebb_json_i64(env, json, where, "totalGlobalMem", 1, INT64_MAX, NULL, &out->memory_bytes);
     if (status == EBB_OK) status = ebb_json_text(env, json, where, "deviceName", &present, &name);
     if (status == EBB_OK)
         status =
             ebb_json_i64(env, json, where, "context_bytes", 0, INT64_MAX, &present, &out->context_bytes);
+    if (status == EBB_OK)
+        status = ebb_json_i64(env, json, where, "deviceVer", 0, INT64_MAX, &out->computes, &version);
     if (status != EBB_OK) return status;
     cut_name(out->name, sizeof out->name, name);
     if (out->context_bytes >= out->memory_bytes)

@@ -10,6 +10,7 @@ typedef struct ebb_device_head {
     char name[80];         /* deviceName, cut between code points; "device" where there is none */
     int64_t memory_bytes;  /* totalGlobalMem */
     int64_t context_bytes; /* context_bytes; 512 MiB where the file does not say */
+    bool computes;         /* there is a deviceVer: more than memory is described */
 } ebb_device_head;
 
 /* `where` names the document in error texts. EBB_BAD_INPUT: which member, what it must be. */

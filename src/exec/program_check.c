@@ -31,28 +31,30 @@ static bool same_ids(const ebb_id *a, uint32_t n_a, const ebb_id *b, uint32_t n_
     return n_a == n_b && (n_a == 0 || memcmp(a, b, n_a * sizeof(*a)) == 0);
 }
 
-/* Does the planned op read what the node does by each of its ways, which are its alternatives? */
+/* Does the planned op's alternative w read what the node does by its way w? */
+static bool same_way(const ebb_node *node, uint32_t w, const ebb_pop *op) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    uint32_t n_in;
+    (void)ebb_node_way(node, w, in, &n_in);
+    const ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
+    return same_ids(in, n_in, way.in, way.n_in);
+}
+
+/* The same of each way, and are these its alternatives? */
 static bool same_ways(const ebb_node *node, const ebb_pop *op) {
     const uint32_t n_ways = node->op->n_ways ? node->op->n_ways : 1;
-    if (op->n_alternatives != n_ways - 1) return false;
-    for (uint32_t w = 0; w < n_ways; w++) {
-        ebb_id in[EBB_MAX_OPERANDS];
-        uint32_t n_in;
-        (void)ebb_node_way(node, w, in, &n_in);
-        const ebb_pop_way way = ebb_pop_under(op, w ? w - 1 : EBB_NONE);
-        if (!same_ids(in, n_in, way.in, way.n_in)) return false;
-    }
-    return true;
+    bool same = op->n_alternatives == n_ways - 1;
+    for (uint32_t w = 0; w < n_ways && same; w++) same = same_way(node, w, op);
+    return same;
 }
 
 /* Of an op with choices: the same, and are the alternatives the backend's own, by name? A plan that was
- * read from a file may be of another device or version. A checker runs none of them. */
+ * read from a file may be of another device or version. */
 static ebb_status check_choices(const ebb_exec *exec, ebb_id node, const ebb_pop *op, bool *same) {
     ebb_alternative_call by;
     bool more = true;
     uint32_t n = 0;
     *same = true;
-    if (!exec->backend->api->computes) return EBB_OK;
     ebb_status status = ebb_alternative_first(exec->backend, exec->graph, node, &by);
     for (; status == EBB_OK && more && *same; n++) {
         char name[EBB_ALTERNATIVE_TEXT];
@@ -94,9 +96,14 @@ static ebb_status check_graph(const ebb_exec *exec) {
     for (ebb_id i = 0; i < graph->n_nodes; i++) {
         const ebb_node *node = &graph->nodes[i];
         const ebb_pop *op = &planned->ops[i];
-        bool same = same_ways(node, op);
-        const ebb_status status = op->listed ? check_choices(exec, i, op, &same) : EBB_OK;
-        if (status != EBB_OK) return status;
+        bool same;
+        if (op->listed && exec->backend->api->computes) {
+            const ebb_status status = check_choices(exec, i, op, &same);
+            if (status != EBB_OK) return status;
+        } else { /* a checker has no choices of its own: of those of another backend the first is looked at
+                  */
+            same = op->listed ? same_way(node, 0, op) : same_ways(node, op);
+        }
         if (same && same_ids(node->out, node->n_out, op->out, op->n_out)) continue;
         return ebb_fail(exec->env, EBB_USAGE,
                         "plan of %s: op %u (%s) has other operands than the graph's %s: plan this graph",

@@ -29,9 +29,7 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
         ebb_status status = ebb_device_memory_read(t->env, args->device, &out->device);
         if (status != EBB_OK) return status;
         all = out->device.memory_bytes - out->device.context_bytes;
-        status = ebb_device_file_computes(t->env, args->device, &out->computes);
-        if (status != EBB_OK) return status;
-        if (!out->computes)
+        if (!out->device.computes)
             args->device = NULL; /* its memory is all that is known: planned for the default backend */
     }
     out->bytes = all - out->reserve_bytes;
@@ -54,7 +52,7 @@ void fit_budget_print(const fit_budget *b) {
 }
 
 void fit_times_print(const fit_budget *b, const char *backend) {
-    if (b->device.memory_bytes > 0 && !b->computes)
+    if (b->device.memory_bytes > 0 && !b->device.computes)
         printf("\ntimes are predicted for the backend %s on a machine like this one, not for the device\n",
                backend);
 }

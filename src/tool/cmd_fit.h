@@ -9,7 +9,6 @@
 typedef struct fit_budget {
     int64_t bytes, reserve_bytes;
     ebb_device_memory device; /* memory_bytes 0: none was described */
-    bool computes;            /* what is described is planned for, not the default backend */
 } fit_budget;
 void fit_budget_print(const fit_budget *budget); /* where it comes from, unless from --budget alone */
 void fit_budget_json(out_json *json, const fit_budget *budget);

@@ -263,7 +263,7 @@ ebb_status tool_run(tool *t) {
     ebb_status status = tool_reserve(t);
     if (status == EBB_OK) status = tool_options(t, &options);
     if (status != EBB_OK) return status;
-    if (t->args.replan && !tool_device_is_cuda(options.device))
+    if (t->args.replan && !ebb_device_is_apart(options.device))
         return tool_fail(t, EBB_USAGE,
                          "--auto is for devices with memory of their own: leave it out, or add --device");
     status = ebb_model_open(t->env, t->args.operand, &model);

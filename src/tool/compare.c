@@ -6,16 +6,12 @@
 
 #include "out.h"
 
-static const char *phase_name(ebb_phase phase) {
-    return phase == EBB_FORWARD ? "forward" : phase == EBB_BACKWARD ? "backward" : "update";
-}
-
 static void row_json(out_json *json, const char *key, const ebb_compare_row *row) {
     out_open(json, key, '{');
     out_integer(json, "step", row->step);
     out_text(json, "op", row->op);
     out_text(json, "kind", row->kind);
-    out_text(json, "phase", phase_name(row->phase));
+    out_text(json, "phase", out_phase(row->phase));
     out_text(json, "value", row->value);
     out_text(json, "element", row->element);
     out_real(json, "got", row->got);
@@ -63,7 +59,7 @@ static ebb_status print_worst(tool *t, const ebb_compare_result *r) {
         const ebb_compare_row *row = &r->worst[i];
         snprintf(part, sizeof part, "%.3g%s", row->part, row->shaken ? " *" : "");
         snprintf(where, sizeof where, "%%%s%s of %s (%s)", row->value, row->element, row->op,
-                 phase_name(row->phase));
+                 out_phase(row->phase));
         out_clean(clean, sizeof clean, where);
         out_row(table,
                 (const char *const[OUT_COLUMNS]){row->kind, part, number(row->got).text,

@@ -46,8 +46,7 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
     ebb_options watch = *options;
     ebb_model_facts facts;
     *out = (inputs){.n = 0};
-    if (tool_device_is_cuda(
-            options->device)) { /* the text is the same everywhere: no device is opened for it */
+    if (ebb_device_is_apart(options->device)) { /* the text is the same everywhere: no device is opened */
         watch.device = "ref";
         watch.costs = NULL;
         watch.tf32 = watch.free_engines = watch.watch_memory = false;

@@ -100,11 +100,6 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
     out->nesterov = args->nesterov;
 }
 
-bool tool_device_is_cuda(const char *device) {
-    return device != NULL &&
-           (strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0 || ebb_device_is_file(device));
-}
-
 ebb_status tool_reserve(tool *t) {
     tool_args *args = &t->args;
     int64_t all = args->budget_bytes;

@@ -92,6 +92,10 @@ out_word out_budget(const tool_args *args, int64_t bytes) {
     return word;
 }
 
+const char *out_phase(ebb_phase phase) {
+    return phase == EBB_FORWARD ? "forward" : phase == EBB_BACKWARD ? "backward" : "update";
+}
+
 out_word out_time(int64_t ns) {
     static const char *const names[] = {"ns", "us", "ms", "s"};
     out_word word;

@@ -48,6 +48,7 @@ out_word out_budget(const tool_args *args, int64_t bytes);
 out_word out_time(int64_t ns);                    /* "12.3 ms" */
 out_word out_change(int64_t now, int64_t before); /* "-64.1 %" */
 out_word out_count(int64_t n);
+const char *out_phase(ebb_phase phase); /* "backward" */
 /* Code points that no line may show (ebb_text_shown), and bytes that are no UTF-8, become '?':
  * names come from files. Cut between code points; out_safe at 4095 bytes. */
 void out_clean(char *to, size_t size, const char *text);

@@ -65,10 +65,6 @@ ebb_status profile_print(tool *t, const ebb_program *program, const ebb_plan_sum
     return status;
 }
 
-static const char *phase_name(ebb_phase phase) {
-    return phase == EBB_FORWARD ? "forward" : phase == EBB_BACKWARD ? "backward" : "update";
-}
-
 ebb_status profile_json(tool *t, out_json *json, const ebb_program *program, const ebb_plan_summary *plan) {
     ebb_step_times step = {0};
     ebb_status status = EBB_OK;
@@ -83,7 +79,7 @@ ebb_status profile_json(tool *t, out_json *json, const ebb_program *program, con
         out_integer(json, "op", step.op);
         out_text(json, "name", step.name);
         out_text(json, "kind", step.kind);
-        out_text(json, "phase", phase_name(step.phase));
+        out_text(json, "phase", out_phase(step.phase));
         out_bool(json, "recompute", step.recompute);
         out_integer(json, "bytes", step.bytes);
         out_integer(json, "predicted_ns", step.predicted_ns);

@@ -152,8 +152,6 @@ EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
  * which becomes the budget. EBB_USAGE: from nothing, or all of it; EBB_IO, EBB_BAD_INPUT: the description.
  */
 EBB_CHECKED ebb_status tool_reserve(tool *t);
-/* Is it a device that only a module knows? */
-bool tool_device_is_cuda(const char *device);
 
 /* Who set a value. */
 typedef enum tool_origin {

@@ -16,7 +16,7 @@ typedef struct setting {
 /* Skips where there is no device. */
 static void begin_with(setting *s, const ebb_backend_options *options) {
     s->env = test_env_open();
-    const ebb_status status = cuda_device_open_with(s->env, 0, options, &s->device);
+    const ebb_status status = cuda_device_open(s->env, 0, options, &s->device);
     if (status == EBB_UNAVAILABLE) {
         static char why[256];
         (void)snprintf(why, sizeof why, "no device: %s", ebb_env_error(s->env));
@@ -39,10 +39,11 @@ static void end(setting *s) {
 Test(device, what_is_absent_is_said_and_nothing_is_left) {
     ebb_env *env = test_env_open();
     cuda_device *device = NULL;
-    const ebb_status status = cuda_device_open(env, 0, &device);
+    const ebb_backend_options options = {.n_threads = 1};
+    const ebb_status status = cuda_device_open(env, 0, &options, &device);
     if (status == EBB_OK) { /* there is one: then not so many */
         device->api->close(device);
-        cr_assert_eq(cuda_device_open(env, 4711, &device), EBB_UNAVAILABLE);
+        cr_assert_eq(cuda_device_open(env, 4711, &options, &device), EBB_UNAVAILABLE);
         cr_assert(strstr(ebb_env_error(env), "cuda:4711: no such device"), "%s", ebb_env_error(env));
     } else {
         cr_assert_eq(status, EBB_UNAVAILABLE);

@@ -4,7 +4,7 @@
 #ifndef EBB_EXEC_CONFORMANCE_CASES_H
 #define EBB_EXEC_CONFORMANCE_CASES_H
 
-#include "graph/op.h"
+#include "exec/conformance.h"
 
 /* One call: shapes of the inputs "[2,3,7,7] [4,3,3,3] []" and attributes "stride=2,1 pad=1"; what is not
  * named has its default. */
@@ -64,6 +64,13 @@ typedef struct ebb_team_case {
     const ebb_op_cases *cases;
     ebb_op_case row;
 } ebb_team_case;
+/* A row of such a table. */
+#define EBB_ROW(name, inputs, attrs) \
+    {                                \
+        &ebb_cases_##name, {         \
+            inputs, attrs            \
+        }                            \
+    }
 extern const ebb_team_case ebb_team_cases[];
 extern const uint32_t ebb_n_team_cases;
 /* Calls whose sizes reach every path of the cuda backend's kernels, as those of ebb_large_cases do. */
@@ -89,8 +96,7 @@ char ebb_case_letter(const ebb_op_cases *cases, uint32_t i);
 void ebb_case_fill(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
                    void *const *filled);
 
-/* Element i of a tensor as double. */
-double ebb_element_get(const ebb_type *type, const void *at, int64_t i);
+/* Element i of a tensor; ebb_element_get is in exec/conformance.h. */
 void ebb_element_set(const ebb_type *type, void *at, int64_t i, double x);
 
 #endif

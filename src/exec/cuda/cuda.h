@@ -54,6 +54,10 @@ void cuda_cost(const cuda_backend *cuda, const ebb_call *call, ebb_op_facts *out
 EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,
                                    const void *args);
 
+/* A bit for each of y's n elements: unless it is cut, y <= min or y >= max (mask.c). */
+EBB_CHECKED ebb_status cuda_launch_bits(ebb_backend *backend, const float *y, uint8_t *bits, int64_t n,
+                                        ebb_bounds bounds);
+
 extern const ebb_backend_api ebb_backend_cuda;
 
 #endif

@@ -64,11 +64,10 @@ struct cuda_device { /* first member of every device's own struct */
 };
 
 /* CUDA's runtime on device `ordinal`. EBB_UNAVAILABLE with what is absent: the driver, a device of that
- * number, a device that this build has kernels for. */
-EBB_CHECKED ebb_status cuda_device_open(ebb_env *env, int ordinal, cuda_device **out);
-/* The same, and the options' cap_bytes and watch_memory: the ballast is taken once the context is there and
- * before anything else is. EBB_USAGE: less than cap_bytes is free. */
-EBB_CHECKED ebb_status cuda_device_open_with(ebb_env *env, int ordinal, const ebb_backend_options *options,
-                                             cuda_device **out);
+ * number, a device that this build has kernels for. Of the options cap_bytes and
+ * watch_memory: the ballast is taken once the context is there and before anything else is. EBB_USAGE: less
+ * than cap_bytes is free. */
+EBB_CHECKED ebb_status cuda_device_open(ebb_env *env, int ordinal, const ebb_backend_options *options,
+                                        cuda_device **out);
 
 #endif

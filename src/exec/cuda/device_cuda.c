@@ -186,8 +186,8 @@ static ebb_status open_parts(device_cuda *d, const ebb_backend_options *options)
     return status;
 }
 
-ebb_status cuda_device_open_with(ebb_env *env, int ordinal, const ebb_backend_options *options,
-                                 cuda_device **out) {
+ebb_status cuda_device_open(ebb_env *env, int ordinal, const ebb_backend_options *options,
+                            cuda_device **out) {
     *out = NULL;
     ebb_status status = check_driver(env, ordinal);
     if (status != EBB_OK) return status;
@@ -202,8 +202,4 @@ ebb_status cuda_device_open_with(ebb_env *env, int ordinal, const ebb_backend_op
     }
     *out = &d->base;
     return EBB_OK;
-}
-
-ebb_status cuda_device_open(ebb_env *env, int ordinal, cuda_device **out) {
-    return cuda_device_open_with(env, ordinal, &(ebb_backend_options){.n_threads = 1}, out);
 }

@@ -2,16 +2,16 @@
 #include "exec/cuda/device_cuda.h"
 #include "exec/cuda/kernels.h"
 
-/* ---- kernels: their stubs on the host are what the runtime knows them by
- * ---------------------------------- */
+/* ---- kernels: the runtime knows them by what nvcc made of them for the host ---------------------------
+ */
 
-typedef void stub(void);
-#define CUDA_KERNEL(name, threads, phases, shared_bytes) extern stub cuda_kernel_##name;
+typedef void entry(void);
+#define CUDA_KERNEL(name, threads, phases, shared_bytes) extern entry cuda_kernel_##name;
 #include "exec/cuda/kernels.def"
 #undef CUDA_KERNEL
 
 static const struct kernel_row {
-    stub *stub;
+    entry *entry;
     unsigned threads;
 } kernels[CUDA_N_KERNELS] = {
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) {cuda_kernel_##name, (threads)},
@@ -22,8 +22,8 @@ static const struct kernel_row {
 /* A function's address as an object's, which C has no cast for and POSIX allows. */
 static const void *symbol_of(cuda_kernel_id kernel) {
     const void *symbol;
-    _Static_assert(sizeof symbol == sizeof kernels[0].stub, "one size of pointers");
-    memcpy(&symbol, &kernels[kernel].stub, sizeof symbol);
+    _Static_assert(sizeof symbol == sizeof kernels[0].entry, "one size of pointers");
+    memcpy(&symbol, &kernels[kernel].entry, sizeof symbol);
     return symbol;
 }
 

@@ -21,7 +21,7 @@ static ebb_status open_parts(ebb_env *env, const ebb_backend_options *options,
         return cuda_description_read(env, options->which, description);
     }
     /* The device first: its errors say what is absent, and its ballast comes before what libraries take. */
-    const ebb_status status = cuda_device_open_with(env, (int)ordinal, options, device);
+    const ebb_status status = cuda_device_open(env, (int)ordinal, options, device);
     return status == EBB_OK ? cuda_description_of_device(env, (int)ordinal, description) : status;
 }
 

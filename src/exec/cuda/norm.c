@@ -1,5 +1,4 @@
 /* cuda/norm.c: launches of kernels/norm.h. */
-#include "exec/cuda/kernels/mask.h"
 #include "exec/cuda/kernels/norm.h"
 #include "exec/cuda/reduction.h"
 
@@ -49,10 +48,8 @@ static ebb_status bn_add_bits_launch(ebb_backend *backend, const ebb_call *call,
                                      uint64_t seed_key, const ebb_launch *launch) {
     const ebb_status status = bn_act_launch(backend, call, state, seed_key, launch);
     if (status != EBB_OK) return status;
-    const cuda_mask_bits_args args = {launch->out[0], launch->out[1], ebb_type_count(&call->out[0]),
-                                      cuda_bounds_of(call)};
-    return cuda_launch(backend, CUDA_KERNEL_mask_bits,
-                       cuda_blocks_of(args.n, (int64_t)8 * CUDA_MASK_THREADS), &args);
+    return cuda_launch_bits(backend, launch->out[0], launch->out[1], ebb_type_count(&call->out[0]),
+                            ebb_bn_act_bounds(call->attr));
 }
 
 const ebb_kernel_info ebb_cuda_bn_add_bits = {.supports = cuda_channels_supports,
