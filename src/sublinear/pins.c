@@ -60,28 +60,15 @@ void ebb_space_pin(ebb_space *space, const uint8_t *pins) {
     ebb_space_heed_pins(space, space->base_genes);
 }
 
-/* Every way of the op reads the value, or a view that goes with it. */
-static bool must_read(const ebb_space *space, uint32_t op, ebb_id value) {
-    const ebb_space_op *reader = &space->ops[op];
-    for (uint32_t w = 0; w < reader->n_ways; w++) {
-        const ebb_space_way *way = &space->ways[reader->first_way + w];
-        bool reads = false;
-        for (uint32_t k = 0; k < way->n_in && !reads; k++) {
-            ebb_id in = space->ins[way->first_in + k];
-            reads = in == value || (space->values[in].follows && space->values[in].leader == value);
-        }
-        if (!reads) return false;
-    }
-    return true;
-}
-
-/* Dropped in a gap, and needed at its end. */
+/* Dropped in a gap, and needed at its end; an op that waits has not run before gap 0's end. */
 static bool made_again(const ebb_space *space, ebb_id value) {
     const ebb_space_value *v = &space->values[value];
-    for (uint32_t k = 0; v->first_gap != EBB_NONE && k + 1 < v->n_gaps; k++) {
+    uint32_t first = space->ops[v->producer].may_wait ? 1 : 0;
+    for (uint32_t k = first; v->first_gap != EBB_NONE && k + 1 < v->n_gaps; k++) {
         const ebb_gene *g = &space->genes[v->first_gap + k];
         bool dropped = g->first_state > EBB_KEEP && g->n_states > 1;
-        if (dropped && space->ops[g->end].lazy_gene == EBB_NONE && must_read(space, g->end, value))
+        if (dropped && space->ops[g->end].lazy_gene == EBB_NONE &&
+            ebb_space_must_read(space, g->end, value))
             return true;
     }
     return false;

@@ -126,7 +126,7 @@ static bool run(ebb_rescorer *r, ebb_round *round, uint32_t p) {
     round->time_ns = 0;
     round->invalid = false;
     uint32_t lazy = space->ops[p].lazy_gene;
-    if (lazy != EBB_NONE && r->genes[lazy]) return true;
+    if ((lazy != EBB_NONE && r->genes[lazy]) || ebb_space_waits(space, r->genes, p)) return true;
     r->stack[depth++] = (struct ebb_frame){p, 0};
     while (depth > 0) {
         struct ebb_frame *f = &r->stack[depth - 1];

@@ -192,7 +192,7 @@ static bool play(ebb_scorer *s) {
     for (uint32_t k = 0; k < space->n_givens; k++) new_life(s, space->givens[k], 0);
     for (uint32_t i = 0; i < space->n_ops; i++) {
         uint32_t lazy = space->ops[i].lazy_gene;
-        if (lazy != EBB_NONE && s->genes[lazy])
+        if ((lazy != EBB_NONE && s->genes[lazy]) || ebb_space_waits(space, s->genes, i))
             s->n_made = 0;
         else if (!run(s, i, i))
             return false;

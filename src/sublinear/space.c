@@ -245,6 +245,38 @@ static bool op_lazy(const ebb_space *s, const ebb_pgraph *g, ebb_id i) {
     return true;
 }
 
+bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value) {
+    const ebb_space_op *reader = &space->ops[op];
+    for (uint32_t w = 0; w < reader->n_ways; w++) {
+        const ebb_space_way *way = &space->ways[reader->first_way + w];
+        bool reads = false;
+        for (uint32_t k = 0; k < way->n_in && !reads; k++) {
+            ebb_id in = space->ins[way->first_in + k];
+            reads = in == value || (space->values[in].follows && space->values[in].leader == value);
+        }
+        if (!reads) return false;
+    }
+    return true;
+}
+
+/* An op that runs in any case reads what it makes at the end of gap 0, so that it runs even if it waits; no
+ * op of the base order must come after it. */
+static void find_waiting(maker *m) {
+    ebb_space *s = m->space;
+    for (uint32_t i = 1; i < s->n_ops; i++) {
+        ebb_space_op *op = &s->ops[i];
+        bool all = op->recomputable && !op->awaited, any = false;
+        for (uint32_t k = 0; k < op->n_out && all; k++) {
+            ebb_id value = s->outs[op->first_out + k];
+            if (m->n_readers[value] == 0) continue;
+            all = s->values[value].first_gap != EBB_NONE;
+            uint32_t reader = m->readers[value][0];
+            any = any || (s->ops[reader].lazy_gene == EBB_NONE && ebb_space_must_read(s, reader, value));
+        }
+        op->may_wait = all && any;
+    }
+}
+
 static bool make_genes(maker *m) {
     ebb_space *s = m->space;
     EBB_ARRAY(ebb_gene) genes = {0};
@@ -365,6 +397,7 @@ ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t align
     flatten_ops(s, graph);
     flatten_values(s, graph);
     if (!find_readers(&m) || !make_genes(&m) || !make_touches(&m) || !make_base_genes(s)) goto no_memory;
+    find_waiting(&m);
     set_limits(s);
     *out = s;
     return EBB_OK;

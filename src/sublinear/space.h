@@ -16,6 +16,10 @@
  * on, so nesting needs no gene of its own. Availability costs nothing: a life ends with its last actual
  * read. All KEEP = no recomputation.
  *
+ * An op whose results are all dropped at once, in gap 0, *waits*: its base run would serve nobody, so it
+ * runs first where a result is needed. So genes choose an order of ops, too, as far as results are
+ * concerned: what an op reads lives longer, and what it makes shorter.
+ *
  * Further genes: an optional op may be LAZY (run when first needed, or never); an op with alternatives
  * names one.
  *
@@ -54,7 +58,9 @@ typedef struct ebb_space_op {
     uint32_t first_touched, n_touched; /* values with genes whose gap this op ends */
     uint32_t lazy_gene, way_gene;      /* EBB_NONE: none */
     bool recomputable;
-    bool awaited; /* an op names it in `after` */
+    bool awaited;  /* an op names it in `after` */
+    bool may_wait; /* what it makes has genes or no reader, and an op that runs in any case reads some of it
+                    */
 } ebb_space_op;
 
 typedef struct ebb_space_value {
@@ -101,6 +107,18 @@ typedef struct ebb_space {
 EBB_CHECKED ebb_status ebb_space_create(ebb_env *env, const ebb_pgraph *graph, int64_t alignment,
                                         ebb_space **out);
 void ebb_space_destroy(ebb_space *space);
+/* The base run of the op is left out: it waits for a reader. */
+static inline bool ebb_space_waits(const ebb_space *space, const uint8_t *genes, ebb_id op) {
+    const ebb_space_op *o = &space->ops[op];
+    if (!o->may_wait) return false;
+    for (uint32_t k = 0; k < o->n_out; k++) {
+        uint32_t gene = space->values[space->outs[o->first_out + k]].first_gap;
+        if (gene != EBB_NONE && genes[gene] == EBB_KEEP) return false;
+    }
+    return true;
+}
+/* Every way of the op reads the value, or a view that goes with it. */
+bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value);
 /* pins: per value, ebb_pin. KEEP: the op that makes the value has all its outputs kept, so that it runs
  * once. DROP: the longest gap between the last forward reader and the first backward one after it is not
  * for KEEP; of a value without both, the longest of all. A view that follows pins its leader. Pins of

@@ -147,6 +147,49 @@ Test(space, what_must_be_there_in_the_end_is_not_lazy) {
     end_env(env);
 }
 
+/* The result of op k in the first gap: dropped at once. */
+static void drop_at_once(const bench *b, ebb_id op, uint8_t *genes) {
+    const ebb_space_op *o = &b->space->ops[op];
+    genes[b->space->values[b->space->outs[o->first_out]].first_gap] = EBB_RELEASE;
+}
+
+Test(space, an_op_whose_result_is_dropped_at_once_waits_for_a_reader) {
+    ebb_env *env = start_env();
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64);
+    ebb_id a = sketch_op(&s, IDS(x), 64, 1);   /* 0: the first op does not wait */
+    ebb_id b = sketch_op(&s, IDS(x), 640, 10); /* 1: waits for 4 */
+    ebb_id c = sketch_op(&s, IDS(b), 640, 20); /* 2: waits too */
+    ebb_id d = sketch_op(&s, IDS(x), 64, 1);   /* 3: only an optional op reads it */
+    (void)sketch_sink(&s, IDS(a), 1);          /* 4 */
+    ebb_id e = sketch_op(&s, IDS(d), 64, 1);   /* 5 */
+    sketch_last(&s)->optional = true;
+    (void)sketch_op(&s, IDS(x), 64, 1); /* 6: op 8 must come after it */
+    ebb_id f = s.draft.ops.at[6].out[0];
+    (void)sketch_sink(&s, IDS(x), 1);                 /* 7 */
+    ebb_pop *last = sketch_sink(&s, IDS(c, e, f), 1); /* 8 */
+    last->after = ebb_arena_copy(&s.draft.arena, &(ebb_id){6}, 1, sizeof(ebb_id));
+    last->n_after = 1;
+    ebb_pgraph *graph = sketch_end(&s);
+    bench t = bench_begin(env, graph, 64);
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        cr_assert_eq(t.space->ops[i].may_wait, i == 1 || i == 2 || i == 5, "op %u", i);
+    uint8_t *genes = ebb_calloc(env, t.space->n_genes, 1);
+    cr_assert_not_null(genes);
+    memcpy(genes, t.space->base_genes, t.space->n_genes);
+    drop_at_once(&t, 2, genes);
+    ebb_score score = ebb_score_genes(t.scorer, genes, 0);
+    static const ebb_id steps[] = {0, 1, 3, 4, 5, 6, 7, 2, 8};
+    cr_assert(score.valid && score.n_steps == EBB_COUNT(steps) && score.time_ns == t.space->base_time_ns);
+    for (uint32_t i = 0; i < score.n_steps; i++)
+        cr_expect_eq(ebb_scorer_steps(t.scorer)[i], steps[i], "%u", i);
+    ebb_cfree(env, genes, t.space->n_genes, 1);
+    bench_end(&t);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
 /* ---- seeds
  * ------------------------------------------------------------------------------------------------ */
 
