@@ -109,7 +109,8 @@ static void print_search(ebb_json_out *json, const ebb_log_search *search, const
     static const char *const hows[] = {[EBB_HOW_SEEDS] = "seeds",
                                        [EBB_HOW_GENETIC] = "genetic",
                                        [EBB_HOW_EVERY] = "every",
-                                       [EBB_HOW_CUTS] = "cuts"};
+                                       [EBB_HOW_CUTS] = "cuts",
+                                       [EBB_HOW_ORDERS] = "orders"};
     ebb_json_begin(json, NULL, '{', true);
     ebb_json_put_text(json, "method", methods[search->method]);
     ebb_json_put_text(json, "how", hows[search->how]);

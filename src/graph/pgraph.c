@@ -120,6 +120,12 @@ static int64_t least_of_way(const ebb_pgraph *graph, const uint32_t *n_readers, 
     return sum;
 }
 
+bool ebb_pgraph_phases_apart(const ebb_pgraph *graph) {
+    for (uint32_t i = 1; i < graph->n_ops; i++)
+        if (graph->ops[i].phase < graph->ops[i - 1].phase) return false;
+    return true;
+}
+
 ebb_status ebb_pgraph_least_time_ns(ebb_env *env, const ebb_pgraph *graph, int64_t *out) {
     ebb_arena arena;
     ebb_arena_init(&arena, env);

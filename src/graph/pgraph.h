@@ -168,6 +168,9 @@ ebb_id *ebb_pgraph_roots(ebb_arena *arena, const ebb_pgraph *graph);
 /* By itself, whoever reads what it makes; also an optional op, when that is an output or an update. */
 bool ebb_pgraph_must_run(const ebb_pgraph *graph, const ebb_pop *op);
 
+/* In the graph's own order no op comes after one of a later phase: a schedule keeps them so. */
+bool ebb_pgraph_phases_apart(const ebb_pgraph *graph);
+
 /* Sum of all ops' listed times. */
 int64_t ebb_pgraph_time_ns(const ebb_pgraph *graph);
 /* Of each op once, as listed; optional ops only where something reads what they make. EBB_NO_MEMORY. */

@@ -41,6 +41,9 @@ uint8_t *ebb_genes_pack(ebb_arena *arena, const ebb_arrangement *arrangement, co
 /* Takes the request's warm genes apart; of another graph, they are left aside. c->own is there.
  * EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_genes_unpack(ebb_selector *c);
+/* Goes on from the best arrangement, with another order if that gains: then *best is c->other. As
+ * ebb_search_in. */
+EBB_CHECKED ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best);
 /* Searches the orders; *best has the answer. As ebb_search_in. */
 EBB_CHECKED ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best);
 

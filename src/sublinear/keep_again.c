@@ -48,7 +48,7 @@ ebb_status ebb_keep_again(ebb_search *s, const ebb_select_request *request, int6
     ebb_score first = score(&k);
     k.time_ns = first.time_ns;
     if (!first.valid || first.peak_bytes > limit_bytes) return EBB_OK;
-    const uint32_t round = ebb_search_round(s);
+    const uint32_t round = ebb_search_round(s, false);
     for (uint32_t i = 0; i < n + n_genes && status == EBB_OK && *go_on; i++) {
         if (i % round == round - 1) status = ebb_search_goes_on(s, request, go_on);
         keep(&k, i < n ? order[n - 1 - i] : i - n);

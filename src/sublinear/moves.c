@@ -7,6 +7,9 @@
 #define SHIFTS       15
 #define WHOLE_VALUES 60
 
+/* Where orders are searched too: moves of one op, in a hundred. */
+#define OP_MOVES     50
+
 /* How far, in genes, a state moves at once: about two blocks of a residual network. */
 #define MAX_SHIFT    40
 
@@ -29,6 +32,8 @@ static void set_gene(ebb_annealer *a, uint32_t gene, uint8_t state) {
 }
 
 void ebb_move_undo(ebb_annealer *a) {
+    if (a->moved_from != a->moved_to) ebb_ordering_move(a->member->ordering, a->moved_to, a->moved_from);
+    a->moved_to = a->moved_from;
     while (a->n_changes > 0) {
         ebb_change c = a->changes[--a->n_changes];
         put(a, c.gene, c.old);
@@ -155,8 +160,20 @@ static void copy_stretch(ebb_annealer *a) {
     }
 }
 
+static void move_op(ebb_annealer *a) {
+    ebb_rng *rng = &a->member->rng;
+    ebb_ordering *o = a->member->ordering;
+    a->moved_from = ebb_rng_below(rng, o->facts->n_ops);
+    a->moved_to = ebb_ordering_draw(o, rng, a->moved_from);
+    ebb_ordering_move(o, a->moved_from, a->moved_to);
+}
+
 void ebb_move(ebb_annealer *a) {
     ebb_rng *rng = &a->member->rng;
+    if (a->member->ordering && ebb_rng_below(rng, 100) < OP_MOVES) {
+        move_op(a);
+        return;
+    }
     if (a->search->alike.n_genes > 0 && ebb_rng_below(rng, 100) < COPIES) {
         copy_stretch(a);
         return;

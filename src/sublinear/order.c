@@ -97,8 +97,7 @@ static bool relate_ordered(finder *f) {
 static bool find_ranges(finder *f, ebb_order_facts *out) {
     const ebb_pgraph *g = f->graph;
     ebb_range *ranges = EBB_NEW(f->arena, ebb_range, g->n_ops);
-    bool apart = true;
-    for (ebb_id i = 1; i < g->n_ops; i++) apart = apart && g->ops[i].phase >= g->ops[i - 1].phase;
+    bool apart = ebb_pgraph_phases_apart(g);
     for (ebb_id i = 0, end; ranges && i < g->n_ops; i = end) {
         for (end = i; end < g->n_ops && (!apart || g->ops[end].phase == g->ops[i].phase);) end++;
         for (ebb_id k = i; k < end; k++) ranges[k] = (ebb_range){i, end - 1};

@@ -69,6 +69,18 @@ EBB_CHECKED ebb_status ebb_order_find(ebb_arena *arena, const ebb_order_facts *f
 EBB_CHECKED ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *facts, const ebb_id *order,
                                        bool *valid);
 
+/* An order under change. */
+typedef struct ebb_ordering {
+    const ebb_order_facts *facts;
+    ebb_id *order, *position; /* op at each position; position of each op */
+} ebb_ordering;
+/* Where the op at a position may go while all others keep their sequence. O(its relations). */
+ebb_range ebb_ordering_range(const ebb_ordering *o, uint32_t at);
+/* One of these places: near every second time, anywhere every fourth. */
+uint32_t ebb_ordering_draw(const ebb_ordering *o, ebb_rng *rng, uint32_t at);
+/* The op at `from` goes to `to`; those between make room. */
+void ebb_ordering_move(ebb_ordering *o, uint32_t from, uint32_t to);
+
 /* The graph with its ops in that order; op i of it is op order[i] of graph. Values keep their ids. Borrows
  * names and lists of graph, which must outlive it. EBB_NO_MEMORY; EBB_INTERNAL when the order breaks a
  * rule. */

@@ -11,22 +11,11 @@
 #define SLOPE       2.0  /* weight of all that is above, averaged over positions */
 #define COLD        0.0002
 #define TEST_STAGES 4      /* cold ones, before: without any gain in them, there is none */
-#define NEAR        8      /* how far a near move goes; every second one is near, .. */
-#define MIDDLE      64     /* .. every fourth goes so far at most, the rest anywhere */
 #define STAGE_WALK  500000 /* positions that the moves of a stage may count again: tens of milliseconds */
 #define LOOK        1024   /* moves between looks at the clock and the stop flag */
 
-static uint32_t draw_place(ebb_order_lane *l, uint32_t at) {
-    ebb_range range = ebb_order_lane_range(l, at);
-    uint32_t far = ebb_rng_below(&l->rng, 4);
-    far = far < 2 ? NEAR : far == 2 ? MIDDLE : l->facts->n_ops;
-    if (at - range.first > far) range.first = at - far;
-    if (range.last - at > far) range.last = at + far;
-    return range.first + ebb_rng_below(&l->rng, range.last - range.first + 1);
-}
-
 static double energy(const ebb_order_lane *l) {
-    double n = (double)l->facts->n_ops;
+    double n = (double)l->o.facts->n_ops;
     return ((double)ebb_order_lane_peak(l) + SLOPE * (double)l->overflow / n) / (double)l->first_peak;
 }
 
@@ -47,7 +36,8 @@ static bool run_stage(ebb_order_lane *l, double temperature, int64_t n_moves) {
     const int64_t most_walked = l->n_walked + STAGE_WALK;
     for (int64_t i = 0; i < n_moves && l->n_walked < most_walked; i++) {
         if (i % LOOK == 0 && !goes_on(l)) return false;
-        uint32_t from = ebb_rng_below(&l->rng, l->facts->n_ops), to = draw_place(l, from);
+        uint32_t from = ebb_rng_below(&l->rng, l->o.facts->n_ops),
+                 to = ebb_ordering_draw(&l->o, &l->rng, from);
         if (from == to) continue;
         ebb_order_lane_move(l, from, to);
         double next = energy(l);
@@ -59,7 +49,7 @@ static bool run_stage(ebb_order_lane *l, double temperature, int64_t n_moves) {
         int64_t peak = ebb_order_lane_peak(l);
         if (peak >= l->best_peak) continue;
         l->best_peak = peak;
-        memcpy(l->best_order, l->order, l->facts->n_ops * sizeof(*l->order));
+        memcpy(l->best_order, l->o.order, l->o.facts->n_ops * sizeof(*l->o.order));
         if (peak <= l->request->target_bytes) return false;
         aim(l);
         now = energy(l);

@@ -9,9 +9,9 @@
 #include "sublinear/order.h"
 
 typedef struct ebb_order_lane {
-    const ebb_order_facts *facts;
+    ebb_ordering o;
     ebb_rng rng;
-    uint32_t *order, *position, *best_order;
+    uint32_t *best_order;
     uint32_t *born, *dead; /* of storages: counted in steps [born, dead] */
     bool *taken;           /* of storages: its bytes are taken over when it dies */
     uint32_t *stamp, *changed, n_changed, now;
@@ -30,8 +30,6 @@ typedef struct ebb_order_lane {
 bool ebb_order_lane_open(ebb_order_lane *lane, ebb_arena *arena, const ebb_order_facts *facts);
 /* The op at `from` goes to `to`, within its range; those between make room. O(what those ops touch). */
 void ebb_order_lane_move(ebb_order_lane *lane, uint32_t from, uint32_t to);
-/* Where the op at a position may go. */
-ebb_range ebb_order_lane_range(const ebb_order_lane *lane, uint32_t at);
 int64_t ebb_order_lane_peak(const ebb_order_lane *lane);
 void ebb_order_lane_aim(ebb_order_lane *lane, int64_t aim);
 

@@ -58,13 +58,15 @@ void ebb_space_pin(ebb_space *space, const uint8_t *pins) {
         space->pinned = true;
     }
     ebb_space_heed_pins(space, space->base_genes);
+    /* What is to be dropped is so between two readers of the graph's own order: they stay where they are.
+     */
+    for (uint32_t i = 0; space->pinned && i < space->n_ops; i++) space->ops[i].may_wait = false;
 }
 
-/* Dropped in a gap, and needed at its end; an op that waits has not run before gap 0's end. */
+/* Dropped in a gap, and needed at its end. */
 static bool made_again(const ebb_space *space, ebb_id value) {
     const ebb_space_value *v = &space->values[value];
-    uint32_t first = space->ops[v->producer].may_wait ? 1 : 0;
-    for (uint32_t k = first; v->first_gap != EBB_NONE && k + 1 < v->n_gaps; k++) {
+    for (uint32_t k = 0; v->first_gap != EBB_NONE && k + 1 < v->n_gaps; k++) {
         const ebb_gene *g = &space->genes[v->first_gap + k];
         bool dropped = g->first_state > EBB_KEEP && g->n_states > 1;
         if (dropped && space->ops[g->end].lazy_gene == EBB_NONE &&

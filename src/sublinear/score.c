@@ -12,10 +12,11 @@ struct ebb_scorer {
     ebb_env *env;
     const ebb_space *space;
     ebb_arena arena;
+    const ebb_id *order; /* NULL: the space's own */
     const uint8_t *genes;
     /* pass 1, per value */
     uint32_t *resident; /* life that a reader would take now, EBB_NONE, or REPLACED */
-    uint32_t *gap_at;   /* gap that the base order is in */
+    uint32_t *gap_at;   /* gene of the gap that the base order is in */
     frame *stack;
     ebb_id *made; /* values written around the current base op, repeats possible */
     uint32_t n_made;
@@ -109,7 +110,7 @@ static inline void drop(ebb_scorer *s, ebb_id value, uint32_t mark) {
     for (uint32_t k = 0; k < v->n_views; k++) s->resident[s->space->followers[v->first_view + k]] = mark;
 }
 
-static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
+static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
     const ebb_space *space = s->space;
     const ebb_space_op *op = &space->ops[op_id];
     const ebb_space_way *way = way_of(s, op);
@@ -118,7 +119,7 @@ static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
         s->n_lives + op->n_out > space->life_limit)
         return false;
     s->steps[step] = op_id;
-    s->positions[step] = position;
+    s->positions[step] = base;
     s->first_read[step] = s->n_reads;
     s->first_life[step] = s->n_lives;
     s->n_steps++;
@@ -139,10 +140,10 @@ static bool emit(ebb_scorer *s, ebb_id op_id, uint32_t position) {
 }
 
 /* Runs op after whatever it needs and cannot find; to any depth, each op at most once per call. */
-static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
+static bool run(ebb_scorer *s, ebb_id base) {
     const ebb_space *space = s->space;
     uint32_t depth = 0;
-    s->stack[depth++] = (frame){op_id, 0};
+    s->stack[depth++] = (frame){base, 0};
     while (depth > 0) {
         frame *f = &s->stack[depth - 1];
         const ebb_space_way *way = way_of(s, &space->ops[f->op]);
@@ -156,28 +157,26 @@ static bool run(ebb_scorer *s, ebb_id op_id, uint32_t position) {
             s->stack[depth++] = (frame){maker, 0};
             continue;
         }
-        if (!emit(s, f->op, position)) return false;
+        if (!emit(s, f->op, base)) return false;
         depth--;
     }
     return true;
 }
 
-/* After base op `position`: gaps that begin here are kept or not; recomputed values are held or released.
- */
-static void settle(ebb_scorer *s, uint32_t position) {
+/* After a base op: gaps that begin here are kept or not; recomputed values are held or released. */
+static void settle(ebb_scorer *s, ebb_id base) {
     const ebb_space *space = s->space;
-    const ebb_space_op *op = &space->ops[position];
-    for (uint32_t k = 0; k < op->n_touched; k++) {
-        ebb_id value = space->touched[op->first_touched + k];
-        uint32_t gene = space->values[value].first_gap + ++s->gap_at[value];
-        if (s->genes[gene] != EBB_KEEP) drop(s, value, EBB_NONE);
+    const ebb_space_op *op = &space->ops[base];
+    for (uint32_t k = op->first_touched; k < op->first_touched + op->n_touched; k++) {
+        s->gap_at[space->touched[k]] = space->touched_genes[k];
+        if (s->genes[space->touched_genes[k]] != EBB_KEEP) drop(s, space->touched[k], EBB_NONE);
     }
     for (uint32_t k = 0; k < s->n_made; k++) {
         ebb_id value = s->made[k];
         const ebb_space_value *v = &space->values[value];
         if (v->first_gap == EBB_NONE) continue;
-        uint8_t state = s->genes[v->first_gap + s->gap_at[value]];
-        bool begins = v->producer == position; /* gap 0 */
+        uint8_t state = s->genes[s->gap_at[value]];
+        bool begins = v->producer == base; /* gap 0 */
         if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) drop(s, value, EBB_NONE);
     }
     s->n_made = 0;
@@ -186,17 +185,18 @@ static void settle(ebb_scorer *s, uint32_t position) {
 static bool play(ebb_scorer *s) {
     const ebb_space *space = s->space;
     memset(s->resident, 0xFF, space->n_values * sizeof(uint32_t));
-    memset(s->gap_at, 0, space->n_values * sizeof(uint32_t));
+    for (uint32_t v = 0; v < space->n_values; v++) s->gap_at[v] = space->values[v].first_gap;
     s->n_steps = s->n_reads = s->n_lives = s->n_made = 0;
     s->time_ns = 0;
     for (uint32_t k = 0; k < space->n_givens; k++) new_life(s, space->givens[k], 0);
     for (uint32_t i = 0; i < space->n_ops; i++) {
-        uint32_t lazy = space->ops[i].lazy_gene;
-        if ((lazy != EBB_NONE && s->genes[lazy]) || ebb_space_waits(space, s->genes, i))
+        ebb_id op = s->order ? s->order[i] : i;
+        uint32_t lazy = space->ops[op].lazy_gene;
+        if ((lazy != EBB_NONE && s->genes[lazy]) || (i > 0 && ebb_space_waits(space, s->genes, op)))
             s->n_made = 0;
-        else if (!run(s, i, i))
+        else if (!run(s, op))
             return false;
-        settle(s, i);
+        settle(s, op);
     }
     return true;
 }
@@ -320,6 +320,10 @@ static void sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
         if (step == 0) /* given values that nobody reads */
             for (uint32_t k = 0; k < space->n_givens; k++) live -= dying(s, k, 0);
     }
+}
+
+void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order) {
+    scorer->order = order;
 }
 
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes) {

@@ -16,21 +16,24 @@ typedef struct ebb_score {
     int64_t time_ns;        /* sum over steps */
     int64_t overflow_bytes; /* sum over steps of bytes above the limit given: a slope towards feasible */
     uint32_t n_steps;
-    uint32_t peak_position; /* base position of the op around which the peak is */
+    uint32_t peak_position; /* base op around which the peak is */
 } ebb_score;
 
 typedef struct ebb_scorer ebb_scorer;
 EBB_CHECKED ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out);
 void ebb_scorer_destroy(ebb_scorer *scorer);
 
+/* Base ops run in this order from now on, [n_ops], borrowed; NULL: in the space's own. The gene of a gap is
+ * then that of whoever begins it, the maker or a reader, wherever it stands. It heeds what the graph asks
+ * of an order (order.h), and the first op of it does not wait. */
+void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order);
 /* limit_bytes: of overflow_bytes. O(steps + edges). */
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes);
 
 /* About the candidate scored last, valid until the next: */
-const ebb_id *ebb_scorer_steps(const ebb_scorer *scorer); /* [n_steps] op of each step */
-const int64_t *ebb_scorer_live(const ebb_scorer *scorer); /* [n_steps] live bytes, scratch included */
-const uint32_t *
-ebb_scorer_positions(const ebb_scorer *scorer); /* [n_steps] base position around which it runs */
+const ebb_id *ebb_scorer_steps(const ebb_scorer *scorer);       /* [n_steps] op of each step */
+const int64_t *ebb_scorer_live(const ebb_scorer *scorer);       /* [n_steps] live bytes, scratch included */
+const uint32_t *ebb_scorer_positions(const ebb_scorer *scorer); /* [n_steps] base op around which it runs */
 /* Ways chosen by the genes: EBB_NONE = as listed. */
 uint32_t ebb_space_way_of(const ebb_space *space, const uint8_t *genes, ebb_id op);
 

@@ -86,14 +86,14 @@ ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *requ
                              search->whole_effort,
                              best->peak_bytes <= search->budget_bytes ? best->time_ns : -1);
     if (ebb_stop_asked(search->env)) return EBB_INTERRUPTED;
-    *go_on = !ebb_search_is_over(search) &&
-             (request->time_limit_ns == 0 ||
-              ebb_clock_ns(search->env) - search->started_ns < request->time_limit_ns);
+    search->out_of_time = request->time_limit_ns > 0 &&
+                          ebb_clock_ns(search->env) - search->started_ns >= request->time_limit_ns;
+    *go_on = !ebb_search_is_over(search) && !search->out_of_time;
     return EBB_OK;
 }
 
-uint32_t ebb_search_round(const ebb_search *search) {
-    if (search->rescorers) return ROUND_CANDIDATES;
+uint32_t ebb_search_round(const ebb_search *search, bool whole) {
+    if (search->rescorers && !whole) return ROUND_CANDIDATES;
     uint32_t n = ROUND_OPS / (uint32_t)(ebb_min_i64(search->space->n_ops, ROUND_OPS) + 1);
     return n > 0 ? n : 1;
 }
@@ -144,6 +144,13 @@ ebb_status ebb_search_hire(ebb_search *s) {
         else if (!rescored && !s->scorers[k])
             status = ebb_scorer_create(s->env, s->space, &s->scorers[k]);
     }
+    return status;
+}
+
+ebb_status ebb_search_hire_scorers(ebb_search *s) {
+    ebb_status status = EBB_OK;
+    for (uint32_t k = 0; k < s->n_workers && status == EBB_OK; k++)
+        if (!s->scorers[k]) status = ebb_scorer_create(s->env, s->space, &s->scorers[k]);
     return status;
 }
 

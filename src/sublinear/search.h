@@ -7,6 +7,7 @@
 #ifndef EBB_SUBLINEAR_SEARCH_H
 #define EBB_SUBLINEAR_SEARCH_H
 
+#include "sublinear/order.h"
 #include "sublinear/rescore.h"
 #include "sublinear/sublinear.h"
 
@@ -20,8 +21,10 @@ typedef struct ebb_worth {
 
 typedef struct ebb_member {
     uint8_t *genes, *best_genes;
-    ebb_worth best; /* of best_genes */
+    ebb_worth best; /* of best_genes, and of best_order */
     ebb_rng rng;
+    ebb_ordering *ordering; /* the order is searched too; NULL: the space's own */
+    ebb_id *best_order;
 } ebb_member;
 
 /* Ops that are alike: of one phase and kind, with the same time, and the same bytes and gaps of what they
@@ -53,11 +56,14 @@ typedef struct ebb_search {
     int64_t effort, n_scored;
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;
+    bool out_of_time;    /* the request's limit has struck */
     ebb_select_log *log; /* or NULL */
 } ebb_search;
 
 /* Tools for all workers; before ebb_anneal. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_search_hire(ebb_search *search);
+/* And scorers for all of them, for members that bring an order. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_search_hire_scorers(ebb_search *search);
 /* A worker ran out of memory: what it scored since does not count. */
 bool ebb_search_out_of_memory(const ebb_search *search);
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score);
@@ -119,7 +125,8 @@ typedef struct ebb_anneal_plan {
     double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
     int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
 } ebb_anneal_plan;
-/* Simulated annealing from member->genes; keeps the best seen under the search's budget in best_genes. */
+/* Simulated annealing from member->genes, and its order if it has one; keeps the best seen under the
+ * search's budget, if better than member->best, in best_genes (and best_order). */
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
 /* In arena. O(n log n) for n ops. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_alike_find(ebb_arena *arena, const ebb_space *space, const uint32_t *free_genes,

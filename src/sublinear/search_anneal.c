@@ -27,10 +27,12 @@ static double energy(const ebb_search *s, const ebb_score *score, const ebb_anne
 
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan) {
     if (search->n_free == 0) return;
+    ebb_ordering *ordering = member->ordering;
     ebb_annealer a = {.search = search,
                       .member = member,
-                      .rescorer = search->rescorers ? search->rescorers[worker] : NULL,
+                      .rescorer = search->rescorers && !ordering ? search->rescorers[worker] : NULL,
                       .scorer = search->scorers[worker]};
+    if (ordering) ebb_scorer_set_order(a.scorer, ordering->order);
     if (a.rescorer) ebb_rescorer_load(a.rescorer, member->genes);
     ebb_score score = score_now(&a, plan->limit_bytes);
     double now = energy(search, &score, plan);
@@ -39,9 +41,9 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
     for (uint32_t i = 0; i < plan->n; i++) {
         double left = 1.0 - (double)i / plan->n;
         double temperature = plan->t1 + (plan->t0 - plan->t1) * left * left;
-        a.n_changes = 0;
+        a.n_changes = a.moved_from = a.moved_to = 0;
         ebb_move(&a);
-        if (a.n_changes == 0) continue;
+        if (a.n_changes == 0 && a.moved_from == a.moved_to) continue;
         score = score_now(&a, plan->limit_bytes);
         double next = energy(search, &score, plan);
         if (!ebb_metropolis(&member->rng, next - now, temperature)) {
@@ -55,6 +57,9 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
         if (ebb_worth_compare(&worth, &member->best) < 0) {
             member->best = worth;
             memcpy(member->best_genes, member->genes, search->space->n_genes);
+            if (ordering)
+                memcpy(member->best_order, ordering->order, search->space->n_ops * sizeof(ebb_id));
         }
     }
+    if (ordering) ebb_scorer_set_order(a.scorer, NULL);
 }

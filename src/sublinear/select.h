@@ -26,8 +26,9 @@ EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_r
                                           bool *go_on);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
 bool ebb_search_is_over(const ebb_search *search);
-/* Candidates after which a search should look at the clock and the stop flag again. */
-uint32_t ebb_search_round(const ebb_search *search);
+/* Candidates after which a search should look at the clock and the stop flag again; whole: they are scored
+ * whole in any case. */
+uint32_t ebb_search_round(const ebb_search *search, bool whole);
 
 /* Offers no recomputation, the warm genes and all seeds (or those that the request asks for).
  * EBB_NO_MEMORY. */

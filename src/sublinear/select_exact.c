@@ -27,7 +27,7 @@ static bool next_candidate(const ebb_search *search, uint8_t *genes) {
 
 ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request) {
     ebb_member candidate = {.best_genes = search->scratch_genes};
-    uint32_t round = ebb_search_round(search);
+    uint32_t round = ebb_search_round(search, false);
     memset(candidate.best_genes, 0, search->space->n_genes);
     ebb_space_heed_pins(search->space, candidate.best_genes);
     for (bool more = true; more;) {

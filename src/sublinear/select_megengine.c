@@ -51,7 +51,7 @@ static void survive(population *p) {
  * and then, and does nothing once the time is over. */
 static ebb_status add(population *p, const uint32_t *cuts, uint32_t n) {
     ebb_search *s = p->search;
-    if (p->n_born++ % ebb_search_round(s) == 0) {
+    if (p->n_born++ % ebb_search_round(s, false) == 0) {
         ebb_status ended = ebb_search_goes_on(s, p->request, &p->go_on);
         if (ended != EBB_OK || !p->go_on) return ended;
     }

@@ -99,7 +99,7 @@ static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
 }
 
 /* An order in which running everything once is enough; else on from what is known; else both orders. */
-ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best) {
+static ebb_status search_best_order(ebb_selector *c, ebb_arrangement **best) {
     *best = c->warm;
     const ebb_id *order = NULL;
     if (may_reorder(&c->request) && !once_will_do(c->warm)) {
@@ -120,4 +120,9 @@ ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best) {
     if (!once_will_do(&c->other)) return try_both(c, best);
     *best = &c->other;
     return ebb_search_in(c, &c->other, c->request.effort, NULL);
+}
+
+ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best) {
+    ebb_status status = search_best_order(c, best);
+    return status == EBB_OK && may_reorder(&c->request) ? ebb_search_jointly(c, best) : status;
 }

@@ -52,7 +52,7 @@ ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *reques
         p.rescorer = search->rescorers[0];
         ebb_rescorer_load(p.rescorer, search->members[0].best_genes);
     }
-    uint32_t round = ebb_search_round(search);
+    uint32_t round = ebb_search_round(search, false);
     for (int64_t done = 0; done < search->effort; done += round) {
         bool go_on;
         status = ebb_search_goes_on(search, request, &go_on);

@@ -211,7 +211,8 @@ static bool make_touches(maker *m) {
             for (uint32_t k = 0; k < m->n_readers[v]; k++, n++) s->ops[m->readers[v][k]].n_touched++;
     }
     s->touched = EBB_NEW(&s->arena, ebb_id, n);
-    if (!s->givens || !s->touched) return false;
+    s->touched_genes = EBB_NEW(&s->arena, uint32_t, n);
+    if (!s->givens || !s->touched || !s->touched_genes) return false;
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->n_ops; i++) {
         s->ops[i].first_touched = at;
@@ -223,6 +224,7 @@ static bool make_touches(maker *m) {
         if (s->values[v].first_gap == EBB_NONE) continue;
         for (uint32_t k = 0; k < m->n_readers[v]; k++) {
             ebb_space_op *op = &s->ops[m->readers[v][k]];
+            s->touched_genes[op->first_touched + op->n_touched] = s->values[v].first_gap + k + 1;
             s->touched[op->first_touched + op->n_touched++] = v;
         }
     }
@@ -259,10 +261,12 @@ bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value) {
     return true;
 }
 
-/* An op that runs in any case reads what it makes at the end of gap 0, so that it runs even if it waits; no
- * op of the base order must come after it. */
+/* An op that runs in any case reads what it makes, so that it runs even if it waits, and in its phase where
+ * phases are apart; no op of the base order must come after it. */
 static void find_waiting(maker *m) {
     ebb_space *s = m->space;
+    const ebb_pop *ops = m->graph->ops;
+    bool apart = ebb_pgraph_phases_apart(m->graph);
     for (uint32_t i = 1; i < s->n_ops; i++) {
         ebb_space_op *op = &s->ops[i];
         bool all = op->recomputable && !op->awaited, any = false;
@@ -270,8 +274,11 @@ static void find_waiting(maker *m) {
             ebb_id value = s->outs[op->first_out + k];
             if (m->n_readers[value] == 0) continue;
             all = s->values[value].first_gap != EBB_NONE;
-            uint32_t reader = m->readers[value][0];
-            any = any || (s->ops[reader].lazy_gene == EBB_NONE && ebb_space_must_read(s, reader, value));
+            for (uint32_t r = 0; r < m->n_readers[value] && !any; r++) {
+                ebb_id reader = m->readers[value][r];
+                any = (!apart || ops[reader].phase == ops[i].phase) &&
+                      s->ops[reader].lazy_gene == EBB_NONE && ebb_space_must_read(s, reader, value);
+            }
         }
         op->may_wait = all && any;
     }

@@ -84,6 +84,7 @@ typedef struct ebb_space {
     uint32_t n_values;
     ebb_space_way *ways;
     ebb_id *ins, *outs, *followers, *touched, *givens;
+    uint32_t *touched_genes; /* parallel to touched: the gene of the gap that begins there */
     uint32_t n_givens;
     ebb_pair *pairs, *updates;
     ebb_view *views;
@@ -122,7 +123,7 @@ bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value);
 /* pins: per value, ebb_pin. KEEP: the op that makes the value has all its outputs kept, so that it runs
  * once. DROP: the longest gap between the last forward reader and the first backward one after it is not
  * for KEEP; of a value without both, the longest of all. A view that follows pins its leader. Pins of
- * values without genes say nothing. base_genes heed them, too. */
+ * values without genes say nothing. base_genes heed them, too. With any value to be dropped no op waits. */
 void ebb_space_pin(ebb_space *space, const uint8_t *pins);
 /* What values that are pinned to be dropped add to the time of every candidate: one more run, by its
  * fastest way, of each op that makes one which is needed at its gap's end. */

@@ -72,6 +72,7 @@ typedef enum ebb_log_how {
     EBB_HOW_GENETIC, /* generations */
     EBB_HOW_EVERY,   /* every candidate of a small space */
     EBB_HOW_CUTS,    /* MegEngine's thresholds, and its generations if they were asked for */
+    EBB_HOW_ORDERS,  /* orders of ops and genes together, from the best so far */
 } ebb_log_how;
 typedef struct ebb_log_search {
     ebb_method method;

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "sublinear/order.h"
+#include "training.h"
 
 static ebb_order_facts facts_of(ebb_arena *arena, const ebb_pgraph *graph) {
     ebb_order_facts facts;
@@ -122,22 +123,22 @@ Test(order, what_is_found_is_an_order_with_less_live_at_once) {
     end_env(env);
 }
 
-/* A chain has one order; a graph whose peak is in one op gains nothing by any. */
+/* A row has one order; a graph whose peak is in one op gains nothing by any. */
 Test(order, where_there_is_nothing_to_gain_there_is_no_order) {
     ebb_env *env = start_env();
     sketch s;
     sketch_begin(&s, env);
     ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 64);
     for (uint32_t k = 0; k < 20; k++) x = sketch_op(&s, IDS(x), 64 * 3, 10);
-    ebb_pgraph *chain = sketch_end(&s);
+    ebb_pgraph *row = sketch_end(&s);
     sketch_begin(&s, env);
     ebb_pgraph *empty = sketch_end(&s);
     ebb_arena arena;
     ebb_arena_init(&arena, env);
-    cr_assert_null(order_of(&arena, chain, 2000, -1, 1));
+    cr_assert_null(order_of(&arena, row, 2000, -1, 1));
     cr_assert_null(order_of(&arena, empty, 2000, -1, 1));
     ebb_arena_deinit(&arena);
-    ebb_pgraph_destroy(chain);
+    ebb_pgraph_destroy(row);
     ebb_pgraph_destroy(empty);
     end_env(env);
 }
@@ -166,6 +167,38 @@ Test(order, is_the_same_for_any_number_of_workers_and_stops_at_the_target) {
 
 /* Genes name the order that they belong to. Handed back they give what they gave; spoilt, they are left
  * aside. */
+/* Orders and genes together, after a search in one order: never worse, and better somewhere. */
+Test(order, and_recomputation_are_searched_together) {
+    uint32_t n_better = 0, n_joint = 0;
+    ebb_env *env = start_env();
+    for (uint32_t k = 0; k < 48; k++) {
+        ebb_pgraph *graph = layers(env, 12 + k);
+        ebb_select_request request =
+            small_request(graph, EBB_METHOD_BUDGET, base_peak(env, graph) * (40 + k) / 100);
+        ebb_select_log log = {0};
+        request.effort = 12000;
+        request.log = &log;
+        ebb_selection *found;
+        if (ebb_select(env, &request, &found) != EBB_OK) found = NULL;
+        const ebb_log_search *first = &log.searches.at[0];
+        int64_t before_ns = first->n_rounds > 0 ? log.rounds.at[first->n_rounds - 1].time_ns : INT64_MAX;
+        bool joint = log.searches.n > 1 && log.searches.at[1].how == EBB_HOW_ORDERS &&
+                     first->limit_bytes >= 0 && first->n_rounds > 0 &&
+                     log.rounds.at[first->n_rounds - 1].fits;
+        if (found) want_true_selection(env, graph, found, 64);
+        if (found && joint) {
+            cr_assert_leq(found->time_ns, before_ns, "%u", k);
+            n_joint++;
+            n_better += found->time_ns < before_ns;
+        }
+        ebb_selection_destroy(found);
+        ebb_select_log_deinit(env, &log);
+        ebb_pgraph_destroy(graph);
+    }
+    cr_assert(n_joint > 10 && n_better > 2, "%u of %u", n_better, n_joint);
+    end_env(env);
+}
+
 Test(order, warm_genes_bring_their_order_and_strange_ones_do_no_harm) {
     ebb_env *env = start_env();
     uint32_t n_other = 0;

@@ -35,7 +35,23 @@ static void check_candidate(ebb_env *env, const bench *b, const uint8_t *genes, 
     ebb_cfree(env, steps, score.n_steps, sizeof *steps);
 }
 
-static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
+/* A random order that the graph allows, for the scorer. In arena. */
+static void shuffle(ebb_arena *arena, const bench *b, ebb_rng *rng) {
+    uint32_t n = b->space->n_ops;
+    ebb_order_facts *facts = EBB_NEW(arena, ebb_order_facts, 1);
+    ebb_ordering o = {facts, EBB_NEW(arena, ebb_id, n), EBB_NEW(arena, uint32_t, n)};
+    cr_assert(facts && o.order && o.position);
+    want_status(arena->env, ebb_order_facts_find(arena, b->space->graph, b->space->alignment, facts),
+                EBB_OK);
+    for (uint32_t i = 0; i < n; i++) o.order[i] = o.position[i] = i;
+    for (uint32_t k = 0; k < 2 * n; k++) {
+        uint32_t at = ebb_rng_below(rng, n);
+        ebb_ordering_move(&o, at, ebb_ordering_draw(&o, rng, at));
+    }
+    ebb_scorer_set_order(b->scorer, o.order);
+}
+
+static void check_graph(ebb_env *env, uint64_t seed, bool shuffled, tally *sum) {
     static const int64_t alignments[] = {1, 8, 64, 512};
     static const uint32_t percents[N_CANDIDATES] = {0, 8, 30, 90};
     random_pgraph_options options = {.n_ops = seed % 100 == 99 ? 200 : 0};
@@ -45,22 +61,34 @@ static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
     cr_assert_not_null(genes);
     ebb_rng rng;
     ebb_rng_init(&rng, seed, 1);
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
     for (uint32_t k = 0; k < N_CANDIDATES; k++) {
+        if (shuffled && graph->n_ops > 0) shuffle(&arena, &b, &rng);
         draw_genes(b.space, &rng, percents[k], genes);
         check_candidate(env, &b, genes, seed, sum);
     }
+    ebb_arena_deinit(&arena);
     ebb_cfree(env, genes, b.space->n_genes, 1);
     bench_end(&b);
     ebb_pgraph_destroy(graph);
 }
 
-Test(score, peak_time_and_steps_are_those_of_the_plan) {
+static void check_graphs(bool shuffled) {
     uint32_t n = count_from_env("EBB_TEST_GRAPHS", 1000);
     tally sum = {0};
     ebb_env *env = start_env();
-    for (uint64_t seed = 0; seed < n; seed++) check_graph(env, seed, &sum);
+    for (uint64_t seed = 0; seed < n; seed++) check_graph(env, seed, shuffled, &sum);
     cr_log_info("valid %u, recomputing %u, invalid %u", sum.n_valid, sum.n_recomputing, sum.n_invalid);
     cr_assert(sum.n_valid > n && sum.n_recomputing > n / 4 && sum.n_invalid > 0,
               "valid %u, recomputing %u, invalid %u", sum.n_valid, sum.n_recomputing, sum.n_invalid);
     end_env(env);
+}
+
+Test(score, peak_time_and_steps_are_those_of_the_plan) {
+    check_graphs(false);
+}
+
+Test(score, in_any_order_that_the_graph_allows) {
+    check_graphs(true);
 }
