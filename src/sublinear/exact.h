@@ -53,6 +53,10 @@ typedef struct ebb_tree {
     int64_t *ending_bytes;           /* [n_ops + 1] of what a bound knows to be held until then */
     uint32_t *first_common; /* [n_ops + 1] into common: what every way of the op reads, once each */
     ebb_id *common;
+    /* Places where much is live when nothing is dropped: base ops, ascending, and the gaps with a choice
+     * across each, cheapest to drop first (time of its op for each byte). */
+    uint32_t *place_op, *place_first; /* [EBB_TREE_PLACES], [EBB_TREE_PLACES + 1] into place_genes */
+    uint32_t *place_genes, n_places;
     /* where the play is */
     uint32_t position, depth; /* ops on the scorer's stack, the base op at its bottom */
     /* the path from the root; the play answers from it up to next */
@@ -71,7 +75,16 @@ void ebb_tree_close(ebb_tree *tree);
  * is, or none is valid. */
 bool ebb_tree_play(ebb_tree *tree);
 
-/* A lower bound of the worth of all candidates that play as this one did so far. */
+/* The places of a tree whose other tables are made. In search->arena. EBB_NO_MEMORY. */
+#define EBB_TREE_PLACES 8
+EBB_CHECKED ebb_status ebb_tree_find_places(ebb_tree *tree);
+/* Of candidates that play as this one did so far and stay within limit_bytes: what gaps not yet begun cost
+ * across a place that is yet to come, beyond the ops that must run. live_bytes: what is live there for
+ * certain, those gaps aside. */
+int64_t ebb_tree_price(const ebb_tree *tree, uint32_t place, int64_t live_bytes, int64_t limit_bytes);
+
+/* A lower bound of the worth of all candidates that play as this one did so far and are no worse than the
+ * best there is. */
 ebb_worth ebb_tree_bound(ebb_tree *tree);
 /* The bound is better than the best there is. Counts as a candidate. */
 bool ebb_tree_promises(ebb_tree *tree);

@@ -110,10 +110,13 @@ static void find_until(ebb_tree *t) {
     }
 }
 
-/* A lower bound of the peak of base steps to come. No sum is more than all bytes of the graph. */
-static int64_t peak_to_come(ebb_tree *t) {
+/* Lower bounds of the peak of base steps to come, and of the time to stay within the limit there. No sum of
+ * bytes is more than all of the graph. */
+static int64_t peak_to_come(ebb_tree *t, int64_t limit_bytes, int64_t *price_ns) {
     const ebb_space *space = t->space;
     int64_t held = 0, peak = 0;
+    uint32_t place = t->n_places;
+    *price_ns = 0;
     find_until(t);
     for (uint32_t i = space->n_ops; i-- > t->position;) {
         held += t->ending_bytes[i + 1];
@@ -123,6 +126,9 @@ static int64_t peak_to_come(ebb_tree *t) {
             ebb_id value = t->common[k];
             if (t->owns[value] && t->until[value] < i + 1) live += space->values[value].bytes;
         }
+        while (place > 0 && t->place_op[place - 1] > i) place--;
+        if (place > 0 && t->place_op[place - 1] == i && i > t->position)
+            *price_ns = ebb_max_i64(*price_ns, ebb_tree_price(t, place - 1, live, limit_bytes));
         peak = ebb_max_i64(peak, live);
     }
     return peak;
@@ -136,7 +142,11 @@ ebb_worth ebb_tree_bound(ebb_tree *t) {
     ebb_score score = {.valid = true, .time_ns = time_ns};
     hold_all(t);
     ebb_scorer_sweep(t->scorer, INT64_MAX, &score);
-    score.peak_bytes = ebb_max_i64(score.peak_bytes, peak_to_come(t));
+    int64_t limit =
+        best->excess_bytes == INT64_MAX ? INT64_MAX : t->search->budget_bytes + best->excess_bytes;
+    int64_t price_ns;
+    score.peak_bytes = ebb_max_i64(score.peak_bytes, peak_to_come(t, limit, &price_ns));
+    if (__builtin_add_overflow(score.time_ns, price_ns, &score.time_ns)) score.time_ns = INT64_MAX;
     for (uint32_t k = t->n_held; k-- > 0;) t->scorer->life_last[t->held[k]] = t->held_last[k];
     return ebb_search_worth(t->search, &score);
 }

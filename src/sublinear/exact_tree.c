@@ -155,7 +155,8 @@ ebb_status ebb_tree_open(ebb_tree *t, ebb_search *search) {
     find_certain(t);
     find_single(t);
     find_footprints(t);
-    return ebb_scorer_create(search->env, space, &t->scorer);
+    ebb_status status = ebb_tree_find_places(t);
+    return status != EBB_OK ? status : ebb_scorer_create(search->env, space, &t->scorer);
 }
 
 void ebb_tree_close(ebb_tree *t) {

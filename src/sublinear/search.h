@@ -144,11 +144,11 @@ EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_r
 /* Crossing and mutation only: EBB_WITHOUT_ANNEALING. */
 EBB_CHECKED ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *request);
 EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
-/* Branch and bound over the whole space (exact.h), the graph's own order of ops given. *proved: the best in
- * the pool is the best there is; else the effort for it did not do, and another selector goes on. Its nodes
- * count as candidates. EBB_INTERRUPTED, EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request,
-                                        bool *proved);
+/* Branch and bound over the whole space (exact.h), the graph's own order of ops given, when it is
+ * small enough for a try. search->proved: the best in the pool is the best there is. *go_on: it is not, and
+ * another selector has its turn, with the effort that is left. Nodes count as candidates. EBB_INTERRUPTED,
+ * EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request, bool *go_on);
 /* There are no more candidates than the effort (all of it, whatever the part): the exact search is sure to
  * come to its end. */
 bool ebb_select_exact_is_sure(const ebb_search *search, const ebb_select_request *request);

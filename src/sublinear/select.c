@@ -58,10 +58,10 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     if (ebb_search_is_over(s)) return EBB_OK;
     if ((request->without & ~EBB_WITHOUT_ORDER) == 0) {
-        status = ebb_select_exact(s, request, &s->proved);
-        if (s->proved) ebb_log_ran(s, EBB_HOW_EVERY);
-        if (status != EBB_OK || s->proved) return status;
-        ebb_log_round_end(s);
+        bool go_on;
+        status = ebb_select_exact(s, request, &go_on);
+        ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
+        if (status != EBB_OK || !go_on) return status;
     }
     ebb_log_ran(s, EBB_HOW_GENETIC);
     return request->without & EBB_WITHOUT_ANNEALING ? ebb_select_plain(s, request)

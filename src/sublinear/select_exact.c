@@ -10,7 +10,7 @@
 #include "sublinear/select.h"
 
 /* Of a space whose candidates are more than the effort: */
-#define MAX_FREE   120                /* genes */
+#define MAX_FREE   200                /* genes */
 #define EFFORT     4                  /* one part in so many of the effort */
 #define WHOLE_WORK INT64_C(100000000) /* nodes x ops: a second or two */
 
@@ -43,17 +43,14 @@ static bool next_path(ebb_tree *tree) {
 }
 
 static ebb_status search_tree(ebb_tree *tree, const ebb_select_request *request, int64_t most,
-                              bool *proved) {
+                              bool *go_on) {
     ebb_search *search = tree->search;
     const int64_t before = search->n_scored;
     const uint32_t round = ebb_search_round(search);
     for (bool more = true; more && search->n_scored - before < most;) {
-        bool go_on;
-        ebb_status status = ebb_search_goes_on(search, request, &go_on);
-        if (status != EBB_OK || !go_on) {
-            *proved = ebb_search_is_over(search);
-            return status;
-        }
+        ebb_status status = ebb_search_goes_on(search, request, go_on);
+        search->proved = ebb_search_is_over(search);
+        if (status != EBB_OK || !*go_on) return status;
         const int64_t end = search->n_scored + round;
         while (more && search->n_scored < end && search->n_scored - before < most) {
             if (ebb_tree_play(tree)) {
@@ -62,19 +59,20 @@ static ebb_status search_tree(ebb_tree *tree, const ebb_select_request *request,
             }
             more = next_path(tree);
         }
-        *proved = !more;
+        search->proved = !more;
     }
+    *go_on = !search->proved;
     return EBB_OK;
 }
 
-ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request, bool *proved) {
+ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request, bool *go_on) {
     ebb_tree tree;
     const int64_t most = most_nodes(search, request), before = search->n_scored;
-    *proved = false;
+    *go_on = true;
     if (most < 1) return EBB_OK;
     ebb_status status = ebb_tree_open(&tree, search);
-    if (status == EBB_OK) status = search_tree(&tree, request, most, proved);
+    if (status == EBB_OK) status = search_tree(&tree, request, most, go_on);
     ebb_tree_close(&tree);
-    if (!*proved) search->effort -= search->n_scored - before;
+    if (*go_on) search->effort -= search->n_scored - before;
     return status;
 }
