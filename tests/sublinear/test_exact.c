@@ -178,6 +178,7 @@ static void hold_tree_against_counting(ebb_env *env, uint64_t seed, const ebb_sp
     open_search(env, space, 0, &searches[0], &requests[0]);
     count_through(space, searches, 1, best);
     int64_t least = best[0].peak_bytes, base = ebb_search_base_peak(&searches[0]);
+    if (best[0].excess_bytes == INT64_MAX) least = base; /* pins leave no candidate that is valid */
     for (uint32_t k = 1; k < BUDGETS; k++)
         open_search(env, space, least + (base - least) * (k - 1) / (BUDGETS - 1), &searches[k],
                     &requests[k]);
