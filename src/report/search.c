@@ -187,7 +187,7 @@ static const char *tell(const reader *x) {
                                         : "genetic search off: thresholds only";
     if (x->genetic)
         return out->genetic_nr_iter > 0 ? "genetic search on" : "genetic search on, generations by effort";
-    return x->every ? "genetic search off: every candidate was tried"
+    return x->every ? "genetic search off: every candidate was tried or ruled out"
                     : "genetic search off: a seed is the answer";
 }
 

@@ -1,44 +1,7 @@
 /* Scores a candidate in two passes. Pass 1 plays the base order with the genes and lists the steps and
  * which life of each value every step reads. Pass 2 sweeps the steps with the planner's in-place rule and
  * sums live bytes. */
-#include "sublinear/score.h"
-
-typedef struct frame {
-    ebb_id op;
-    uint32_t next_in;
-} frame;
-
-struct ebb_scorer {
-    ebb_env *env;
-    const ebb_space *space;
-    ebb_arena arena;
-    const ebb_id *order; /* NULL: the space's own */
-    const uint8_t *genes;
-    /* pass 1, per value */
-    uint32_t *resident; /* life that a reader would take now, EBB_NONE, or REPLACED */
-    uint32_t *gap_at;   /* gene of the gap that the base order is in */
-    frame *stack;
-    ebb_id *made; /* values written around the current base op, repeats possible */
-    uint32_t n_made;
-    /* steps */
-    ebb_id *steps;
-    uint32_t *positions, *first_read, *first_life;
-    uint32_t *reads; /* lives */
-    uint32_t n_steps, n_reads;
-    /* lives */
-    ebb_id *life_value;
-    uint32_t *life_last; /* last reading step */
-    uint32_t n_lives;
-    /* pass 2, per life; storage facts are kept at the storage's first life */
-    uint32_t *storage, *storage_end, *taken;
-    int64_t *storage_bytes;
-    uint8_t *at_start; /* the life begins at its storage's first byte */
-    int64_t *live;
-    int64_t time_ns;
-};
-
-#define REPLACED (EBB_NONE - 1) /* by an update: nothing can bring this value back */
-#define END      UINT32_MAX     /* a storage that must be intact after the last step */
+#include "sublinear/score_state.h"
 
 ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out) {
     *out = NULL;
@@ -50,7 +13,7 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     ebb_arena *a = &s->arena;
     s->resident = EBB_NEW(a, uint32_t, space->n_values);
     s->gap_at = EBB_NEW(a, uint32_t, space->n_values);
-    s->stack = EBB_NEW(a, frame, space->n_ops + 1);
+    s->stack = EBB_NEW(a, ebb_frame, space->n_ops + 1);
     s->made = EBB_NEW(a, ebb_id, space->life_limit);
     s->steps = EBB_NEW(a, ebb_id, space->step_limit);
     s->positions = EBB_NEW(a, uint32_t, space->step_limit);
@@ -91,29 +54,10 @@ uint32_t ebb_space_way_of(const ebb_space *space, const uint8_t *genes, ebb_id o
 /* ---- pass 1
  * -------------------------------------------------------------------------------------------------- */
 
-static inline const ebb_space_way *way_of(const ebb_scorer *s, const ebb_space_op *op) {
-    return &s->space->ways[op->first_way + (op->way_gene == EBB_NONE ? 0 : s->genes[op->way_gene])];
-}
-
-static inline uint32_t new_life(ebb_scorer *s, ebb_id value, uint32_t step) {
-    uint32_t life = s->n_lives++;
-    s->life_value[life] = value;
-    s->life_last[life] = step;
-    s->resident[value] = life;
-    return life;
-}
-
-/* mark: EBB_NONE or REPLACED. */
-static inline void drop(ebb_scorer *s, ebb_id value, uint32_t mark) {
-    const ebb_space_value *v = &s->space->values[value];
-    s->resident[value] = mark;
-    for (uint32_t k = 0; k < v->n_views; k++) s->resident[s->space->followers[v->first_view + k]] = mark;
-}
-
 static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
     const ebb_space *space = s->space;
     const ebb_space_op *op = &space->ops[op_id];
-    const ebb_space_way *way = way_of(s, op);
+    const ebb_space_way *way = ebb_scorer_way_of(s, op);
     uint32_t step = s->n_steps;
     if (step >= space->step_limit || s->n_reads + way->n_in > space->read_limit ||
         s->n_lives + op->n_out > space->life_limit)
@@ -130,10 +74,11 @@ static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
         s->life_last[life] = step;
     }
     for (uint32_t k = 0; k < op->n_updates; k++)
-        drop(s, space->ins[way->first_in + space->updates[op->first_update + k].in], REPLACED);
+        ebb_scorer_drop(s, space->ins[way->first_in + space->updates[op->first_update + k].in],
+                        EBB_REPLACED);
     for (uint32_t k = 0; k < op->n_out; k++) {
         ebb_id value = space->outs[op->first_out + k];
-        new_life(s, value, step);
+        ebb_scorer_new_life(s, value, step);
         s->made[s->n_made++] = value;
     }
     return true;
@@ -143,18 +88,18 @@ static bool emit(ebb_scorer *s, ebb_id op_id, ebb_id base) {
 static bool run(ebb_scorer *s, ebb_id base) {
     const ebb_space *space = s->space;
     uint32_t depth = 0;
-    s->stack[depth++] = (frame){base, 0};
+    s->stack[depth++] = (ebb_frame){base, 0};
     while (depth > 0) {
-        frame *f = &s->stack[depth - 1];
-        const ebb_space_way *way = way_of(s, &space->ops[f->op]);
+        ebb_frame *f = &s->stack[depth - 1];
+        const ebb_space_way *way = ebb_scorer_way_of(s, &space->ops[f->op]);
         uint32_t life = EBB_NONE;
         while (f->next_in < way->n_in &&
-               (life = s->resident[space->ins[way->first_in + f->next_in]]) < REPLACED)
+               (life = s->resident[space->ins[way->first_in + f->next_in]]) < EBB_REPLACED)
             f->next_in++;
         if (f->next_in < way->n_in) {
-            if (life == REPLACED) return false;
+            if (life == EBB_REPLACED) return false;
             ebb_id maker = space->values[space->ins[way->first_in + f->next_in]].producer;
-            s->stack[depth++] = (frame){maker, 0};
+            s->stack[depth++] = (ebb_frame){maker, 0};
             continue;
         }
         if (!emit(s, f->op, base)) return false;
@@ -169,7 +114,7 @@ static void settle(ebb_scorer *s, ebb_id base) {
     const ebb_space_op *op = &space->ops[base];
     for (uint32_t k = op->first_touched; k < op->first_touched + op->n_touched; k++) {
         s->gap_at[space->touched[k]] = space->touched_genes[k];
-        if (s->genes[space->touched_genes[k]] != EBB_KEEP) drop(s, space->touched[k], EBB_NONE);
+        if (s->genes[space->touched_genes[k]] != EBB_KEEP) ebb_scorer_drop(s, space->touched[k], EBB_NONE);
     }
     for (uint32_t k = 0; k < s->n_made; k++) {
         ebb_id value = s->made[k];
@@ -177,18 +122,27 @@ static void settle(ebb_scorer *s, ebb_id base) {
         if (v->first_gap == EBB_NONE) continue;
         uint8_t state = s->genes[s->gap_at[value]];
         bool begins = v->producer == base; /* gap 0 */
-        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) drop(s, value, EBB_NONE);
+        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) ebb_scorer_drop(s, value, EBB_NONE);
     }
     s->n_made = 0;
 }
 
-static bool play(ebb_scorer *s) {
+bool ebb_scorer_emit(ebb_scorer *scorer, ebb_id op, ebb_id base) {
+    return emit(scorer, op, base);
+}
+
+void ebb_scorer_begin(ebb_scorer *s) {
     const ebb_space *space = s->space;
     memset(s->resident, 0xFF, space->n_values * sizeof(uint32_t));
     for (uint32_t v = 0; v < space->n_values; v++) s->gap_at[v] = space->values[v].first_gap;
     s->n_steps = s->n_reads = s->n_lives = s->n_made = 0;
     s->time_ns = 0;
-    for (uint32_t k = 0; k < space->n_givens; k++) new_life(s, space->givens[k], 0);
+    for (uint32_t k = 0; k < space->n_givens; k++) ebb_scorer_new_life(s, space->givens[k], 0);
+}
+
+static bool play(ebb_scorer *s) {
+    const ebb_space *space = s->space;
+    ebb_scorer_begin(s);
     for (uint32_t i = 0; i < space->n_ops; i++) {
         ebb_id op = s->order ? s->order[i] : i;
         uint32_t lazy = space->ops[op].lazy_gene;
@@ -239,7 +193,7 @@ static void place_views(ebb_scorer *s, uint32_t step, const ebb_space_op *op) {
         if (v->bytes == 0 || root == EBB_NONE) continue;
         s->taken[root] = step + 1;
         join(s, life, root, s->at_start[base] && view.offset_bytes == 0,
-             v->output ? END : s->life_last[life]);
+             v->output ? EBB_END : s->life_last[life]);
     }
 }
 
@@ -252,7 +206,7 @@ static int64_t place(ebb_scorer *s, uint32_t step, const ebb_space_op *op, const
     for (uint32_t j = 0; j < op->n_out; j++) {
         uint32_t life = s->first_life[step] + j;
         const ebb_space_value *v = &space->values[space->outs[op->first_out + j]];
-        uint32_t end = v->output ? END : s->life_last[life];
+        uint32_t end = v->output ? EBB_END : s->life_last[life];
         if (v->bytes == 0 || s->storage[life] != EBB_NONE) continue;
         uint32_t root = overwritten(s, step, way, j, v->bytes);
         if (root != EBB_NONE) {
@@ -293,13 +247,13 @@ static int64_t place_givens(ebb_scorer *s) {
     return live;
 }
 
-static void sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
+void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
     const ebb_space *space = s->space;
     int64_t live = place_givens(s);
     score->peak_bytes = s->n_steps == 0 ? live : 0;
     for (uint32_t step = 0; step < s->n_steps; step++) {
         const ebb_space_op *op = &space->ops[s->steps[step]];
-        const ebb_space_way *way = way_of(s, op);
+        const ebb_space_way *way = ebb_scorer_way_of(s, op);
         live += place(s, step, op, way);
         if (live > EBB_SPACE_MAX_LIVE) { /* the sums below hold no more */
             score->valid = false;
@@ -332,7 +286,7 @@ ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limi
     score.valid = play(scorer);
     score.n_steps = scorer->n_steps;
     score.time_ns = scorer->time_ns;
-    if (score.valid) sweep(scorer, limit_bytes, &score);
+    if (score.valid) ebb_scorer_sweep(scorer, limit_bytes, &score);
     return score;
 }
 

@@ -54,6 +54,7 @@ typedef struct ebb_search {
     ebb_alike alike;       /* no genes where nothing is copied */
     int64_t least_time_ns; /* no candidate takes less: one that fits and takes no more is the answer */
     int64_t effort, n_scored;
+    bool proved;                    /* the best member is the best of the space */
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;
     bool out_of_time;    /* the request's limit has struck */
@@ -150,9 +151,13 @@ EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_r
 /* Crossing and mutation only: EBB_WITHOUT_ANNEALING. */
 EBB_CHECKED ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *request);
 EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
-/* Scores every candidate; for spaces with no more of them than the effort (all of it, whatever the part).
- */
-EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request);
-bool ebb_select_exact_applies(const ebb_search *search, const ebb_select_request *request);
+/* Branch and bound over the whole space (exact.h), the graph's own order of ops given, when it is
+ * small enough for a try. search->proved: the best in the pool is the best there is. *go_on: it is not, and
+ * another selector has its turn, with the effort that is left. Nodes count as candidates. EBB_INTERRUPTED,
+ * EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_select_exact(ebb_search *search, const ebb_select_request *request, bool *go_on);
+/* There are no more candidates than the effort (all of it, whatever the part): the exact search is sure to
+ * come to its end. */
+bool ebb_select_exact_is_sure(const ebb_search *search, const ebb_select_request *request);
 
 #endif

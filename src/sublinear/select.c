@@ -57,10 +57,15 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     ebb_log_round_end(s);
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     if (ebb_search_is_over(s)) return EBB_OK;
-    bool every = (request->without & ~EBB_WITHOUT_ORDER) == 0 && ebb_select_exact_applies(s, request);
-    ebb_log_ran(s, every ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
-    if (request->without & EBB_WITHOUT_ANNEALING) return ebb_select_plain(s, request);
-    return every ? ebb_select_exact(s, request) : ebb_select_genetic(s, request);
+    if ((request->without & ~EBB_WITHOUT_ORDER) == 0) {
+        bool go_on;
+        status = ebb_select_exact(s, request, &go_on);
+        ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
+        if (status != EBB_OK || !go_on) return status;
+    }
+    ebb_log_ran(s, EBB_HOW_GENETIC);
+    return request->without & EBB_WITHOUT_ANNEALING ? ebb_select_plain(s, request)
+                                                    : ebb_select_genetic(s, request);
 }
 
 /* Moves of ops for another order: one for so many candidates of the effort, .. */

@@ -81,7 +81,7 @@ static ebb_status find_order(ebb_selector *c, const ebb_id **order) {
 
 /* A short search in each order; then a long one in the better. Small spaces are tried out in both. */
 static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
-    bool exact = ebb_select_exact_applies(&c->own.search, &c->request);
+    bool exact = ebb_select_exact_is_sure(&c->own.search, &c->request);
     int64_t effort = c->request.effort, trial = exact ? effort : effort / TRIAL + 1;
     *best = &c->own;
     ebb_status status = ebb_search_in(c, &c->own, trial, NULL);
@@ -90,7 +90,7 @@ static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
     if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
     if (ebb_worth_compare(&c->other.search.members[0].best, &c->own.search.members[0].best) < 0)
         *best = &c->other;
-    if (status != EBB_OK || exact) return status;
+    if (status != EBB_OK || exact || (*best)->search.proved) return status;
     const ebb_search *s = &(*best)->search;
     uint8_t *genes = ebb_arena_copy(&c->arena, s->members[0].best_genes, s->space->n_genes, 1);
     if (!genes) return EBB_NO_MEMORY;

@@ -69,8 +69,8 @@ typedef struct ebb_log_round {
 /* What ran after the seeds. */
 typedef enum ebb_log_how {
     EBB_HOW_SEEDS,   /* nothing: the best seed was the answer */
-    EBB_HOW_GENETIC, /* generations */
-    EBB_HOW_EVERY,   /* every candidate of a small space */
+    EBB_HOW_GENETIC, /* generations; in a small space after branch and bound gave up */
+    EBB_HOW_EVERY,   /* branch and bound to its end: the best of the space, given the order */
     EBB_HOW_CUTS,    /* MegEngine's thresholds, and its generations if they were asked for */
     EBB_HOW_ORDERS,  /* orders of ops and genes together, from the best so far */
 } ebb_log_how;

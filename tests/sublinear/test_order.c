@@ -176,7 +176,7 @@ Test(order, and_recomputation_are_searched_together) {
         ebb_select_request request =
             small_request(graph, EBB_METHOD_BUDGET, base_peak(env, graph) * (40 + k) / 100);
         ebb_select_log log = {0};
-        request.effort = 12000;
+        request.effort = 3000;
         request.log = &log;
         ebb_selection *found;
         if (ebb_select(env, &request, &found) != EBB_OK) found = NULL;
