@@ -158,7 +158,10 @@ static bool list_values(const finder *f) {
     const ebb_space *space = f->space;
     ebb_chain *c = f->chain;
     uint32_t n = 0, n_silent = 0;
-    for (int k = 0; k < 2; k++)
+    c->gain = EBB_NEW(f->arena, double, space->n_values);
+    c->needed = EBB_NEW(f->arena, bool, space->n_values);
+    if (!c->gain || !c->needed) return false;
+    for (int k = 0; k < EBB_CHAIN_KINDS; k++)
         if (!(c->order[k] = EBB_NEW(f->arena, ebb_id, space->n_values))) return false;
     if (!(c->silent = EBB_NEW(f->arena, ebb_id, space->n_values))) return false;
     for (uint32_t b = 0; b < c->n_blocks; b++) {
@@ -171,36 +174,38 @@ static bool list_values(const finder *f) {
                 ebb_id v = space->outs[space->ops[p].first_out + k];
                 if (v == out || c->turning[v] == EBB_NONE) continue;
                 if (f->read_back[v])
-                    c->order[0][n] = v, c->order[1][n++] = v;
+                    c->order[0][n++] = v;
                 else
                     c->silent[n_silent++] = v;
             }
         block->n_values = n - block->first_value;
         block->n_silent = n_silent - block->first_silent;
     }
+    for (int k = 1; k < EBB_CHAIN_KINDS; k++) memcpy(c->order[k], c->order[0], n * sizeof(ebb_id));
     return true;
 }
 
-/* Time of the ops between a block's x and the next one's. */
-static bool sum_again(const finder *f) {
-    const ebb_space *space = f->space;
-    bool *needed = EBB_NEW(f->arena, bool, space->n_values);
-    if (!needed) return false;
-    memset(needed, 0, space->n_values * sizeof(*needed));
-    for (uint32_t b = 0; b + 1 < f->chain->n_blocks; b++) {
-        ebb_chain_block *block = &f->chain->blocks[b];
-        needed[f->chain->blocks[b + 1].in] = true;
+/* Time of the ops between a block's x and the next one's that make what does not stay. */
+void ebb_chain_sum_again(ebb_chain *c) {
+    const ebb_space *space = c->space;
+    memset(c->needed, 0, space->n_values * sizeof(*c->needed));
+    for (uint32_t b = 0; b + 1 < c->n_blocks; b++) {
+        ebb_chain_block *block = &c->blocks[b];
+        block->again_ns = 0;
+        c->needed[c->blocks[b + 1].in] = true;
         for (uint32_t p = block->end; p > block->begin; p--) {
             const ebb_space_op *op = &space->ops[p - 1];
             const ebb_space_way *way = &space->ways[op->first_way];
             bool runs = false;
-            for (uint32_t k = 0; k < op->n_out; k++) runs = runs || needed[space->outs[op->first_out + k]];
+            for (uint32_t k = 0; k < op->n_out; k++) {
+                ebb_id v = space->outs[op->first_out + k];
+                runs = runs || (c->needed[v] && c->turning[ebb_chain_leader(space, v)] != EBB_NONE);
+            }
             if (!runs || !op->recomputable) continue;
             block->again_ns += way->time_ns;
-            for (uint32_t k = 0; k < way->n_in; k++) needed[space->ins[way->first_in + k]] = true;
+            for (uint32_t k = 0; k < way->n_in; k++) c->needed[space->ins[way->first_in + k]] = true;
         }
     }
-    return true;
 }
 
 /* Bytes made after the turn that cross from one block's backward ops to those of the block before it. */
@@ -232,5 +237,7 @@ ebb_status ebb_chain_find(ebb_arena *arena, const ebb_space *space, ebb_chain *o
     if (out->turn == space->n_ops) return EBB_OK; /* nothing comes back */
     if (!make_blocks(&f)) return EBB_NO_MEMORY;
     place_ops(&f);
-    return list_values(&f) && sum_again(&f) && sum_gradients(&f) ? EBB_OK : EBB_NO_MEMORY;
+    if (!list_values(&f) || !sum_gradients(&f)) return EBB_NO_MEMORY;
+    ebb_chain_sum_again(out);
+    return EBB_OK;
 }

@@ -15,15 +15,15 @@
 enum {
     EBB_CHAIN_BLOCKS = 64, /* at most; neighbours are joined until there are no more */
     EBB_CHAIN_SLOTS = 400, /* of memory */
-    EBB_CHAIN_DROPS = 14, /* at most, how many values a block's options of one kind drop: all, none, between
-                           */
+    EBB_CHAIN_SHARES = 14, /* of a block's values: none, all, and even shares between */
+    EBB_CHAIN_OPTIONS = EBB_CHAIN_SHARES * EBB_CHAIN_SHARES,
 };
 
 /* What the values do that an option keeps, and those that it drops. */
 typedef enum ebb_chain_kind {
-    EBB_CHAIN_ONCE,  /* KEEP, HOLD: made again once, when first needed */
-    EBB_CHAIN_EACH,  /* KEEP, RELEASE: made again for each use */
-    EBB_CHAIN_AGAIN, /* HOLD, RELEASE: the whole block runs again */
+    EBB_CHAIN_KEPT,  /* KEEP; the others HOLD, but some of them RELEASE */
+    EBB_CHAIN_AGAIN, /* the same, and none is kept: the whole block runs again */
+    EBB_CHAIN_HELD,  /* HOLD, since the block runs again anyway; the others RELEASE */
     EBB_CHAIN_KINDS,
 } ebb_chain_kind;
 
@@ -37,7 +37,8 @@ typedef struct ebb_chain_figures {
 
 typedef struct ebb_chain_option {
     ebb_chain_kind kind;
-    uint32_t n_dropped;   /* the first so many in the order of its kind */
+    uint32_t n_dropped;   /* the first so many in the order of drops */
+    uint32_t n_released;  /* the first so many of those in the order of releases */
     ebb_chain_figures is; /* time_ns: added to the base run */
 } ebb_chain_option;
 
@@ -49,9 +50,9 @@ typedef struct ebb_chain_block {
     uint32_t first_silent, n_silent; /* the others, into silent: they only serve to make others */
     int64_t again_ns;                /* of its ops that lead to the next x */
     int64_t gradient_bytes;          /* made since the turn and live when its backward ops begin */
-    ebb_chain_option options[EBB_CHAIN_KINDS][EBB_CHAIN_DROPS];
+    ebb_chain_option options[EBB_CHAIN_KINDS][EBB_CHAIN_OPTIONS];
     uint32_t n_options[EBB_CHAIN_KINDS];
-    ebb_chain_figures released; /* EACH with all values dropped; may_release: it is known */
+    ebb_chain_figures released; /* HELD with no value held; may_release: it is known */
     bool may_release;
 } ebb_chain_block;
 
@@ -61,8 +62,12 @@ typedef struct ebb_chain {
     uint8_t *block_of; /* [n_ops] around whose ops an op runs */
     uint8_t *home;     /* [n_values] block that makes it; EBB_CHAIN_BLOCKS: none */
     uint32_t *turning; /* [n_values] gene of the gap that spans the turn, or EBB_NONE */
-    ebb_id *order[2];  /* per block, what goes first: of ONCE; of EACH and AGAIN */
+    /* Per block, what goes first: KEPT: to be dropped; AGAIN: of what is dropped to be released; HELD: to
+     * be released. */
+    ebb_id *order[EBB_CHAIN_KINDS];
     ebb_id *silent;
+    double *gain; /* [n_values] bytes that dropping it frees for the time that it costs; < 0: none */
+    bool *needed; /* [n_values] room */
     ebb_chain_block *blocks;
     uint32_t n_blocks; /* fewer than 2: nothing to solve */
 } ebb_chain;
@@ -74,15 +79,27 @@ static inline ebb_id ebb_chain_leader(const ebb_space *space, ebb_id v) {
 
 /* In arena; O(edges). EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_chain_find(ebb_arena *arena, const ebb_space *space, ebb_chain *out);
-/* Fills in orders and options by scoring: at most CHAIN_WORK ops, and some 50 graphs. EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_chain_measure(ebb_arena *arena, ebb_search *search, ebb_chain *chain);
+/* Sums up again_ns anew. O(edges). */
+void ebb_chain_sum_again(ebb_chain *chain);
+
+/* Measures by scoring. In arena. EBB_NO_MEMORY. */
+typedef struct ebb_chain_meter ebb_chain_meter;
+EBB_CHECKED ebb_status ebb_chain_meter_open(ebb_arena *arena, ebb_search *search, ebb_chain *chain,
+                                            ebb_chain_meter **out);
+/* Fills in the orders and gains. */
+void ebb_chain_rank(ebb_chain_meter *meter);
+/* Fills in the options. */
+void ebb_chain_list(ebb_chain_meter *meter);
+/* The values that gain least when they are dropped stay in any case from now on: as many of them as
+ * most_bytes hold. Returns their bytes. */
+int64_t ebb_chain_stay(ebb_chain_meter *meter, int64_t most_bytes);
 
 /* Sets the value's gap over the turn to the state, and its last gap unless the state is KEEP. */
 void ebb_chain_set(const ebb_chain *chain, ebb_id value, uint8_t state, uint8_t *genes);
-/* Sets the block's values, not its x: the first n_dropped of its kind's order and the silent ones to
- * `dropped`, the others to `kept`. */
-void ebb_chain_set_block(const ebb_chain *chain, const ebb_chain_block *block, ebb_chain_kind kind,
-                         uint32_t n_dropped, uint8_t kept, uint8_t dropped, uint8_t *genes);
+/* Sets what the block makes, but for x, as the option has it. measured: HELD is KEEP and RELEASE, as if the
+ * block did not run again anyway. */
+void ebb_chain_set_block(const ebb_chain *chain, const ebb_chain_block *block,
+                         const ebb_chain_option *option, bool measured, uint8_t *genes);
 
 typedef struct ebb_chain_solver ebb_chain_solver;
 /* Solves for every limit of k / EBB_CHAIN_SLOTS x most_bytes at once. In arena; NULL: no memory.

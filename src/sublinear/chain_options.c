@@ -4,20 +4,21 @@
 
 #include <stdlib.h>
 
-#define RANK_WORK INT64_C(4000000) /* ops scored to find the best order of values to drop */
+#define RANK_WORK INT64_C(1000000) /* ops scored for an order of values */
+#define LIST_WORK INT64_C(1000000) /* and for options, but for three shares at least */
 
 typedef struct ranked {
     ebb_id value;
     double worth;
 } ranked;
 
-typedef struct meter {
+struct ebb_chain_meter {
     ebb_search *search;
     ebb_chain *chain;
     uint8_t *genes, *read; /* read: per value, in a step after the turn */
     ranked *list;
     ebb_chain_figures base[EBB_CHAIN_BLOCKS], now[EBB_CHAIN_BLOCKS];
-} meter;
+};
 
 void ebb_chain_set(const ebb_chain *c, ebb_id value, uint8_t state, uint8_t *genes) {
     const ebb_space_value *v = &c->space->values[value];
@@ -28,24 +29,27 @@ void ebb_chain_set(const ebb_chain *c, ebb_id value, uint8_t state, uint8_t *gen
     if (state != EBB_KEEP && c->space->genes[tail].n_states > 1) genes[tail] = state;
 }
 
-void ebb_chain_set_block(const ebb_chain *c, const ebb_chain_block *block, ebb_chain_kind kind,
-                         uint32_t n_dropped, uint8_t kept, uint8_t dropped, uint8_t *genes) {
-    const ebb_id *order = &c->order[kind == EBB_CHAIN_ONCE ? 0 : 1][block->first_value];
+/* Silent values are there for others, so they stay as long as those do. */
+void ebb_chain_set_block(const ebb_chain *c, const ebb_chain_block *block, const ebb_chain_option *option,
+                         bool measured, uint8_t *genes) {
+    bool held = option->kind == EBB_CHAIN_HELD;
+    const ebb_id *drops = &c->order[held ? EBB_CHAIN_HELD : EBB_CHAIN_KEPT][block->first_value];
+    const ebb_id *releases = &c->order[EBB_CHAIN_AGAIN][block->first_value];
+    uint8_t kept = held && !measured ? EBB_HOLD : EBB_KEEP, dropped = held ? EBB_RELEASE : EBB_HOLD;
+    uint32_t n_released = held ? 0 : option->n_released;
     for (uint32_t k = 0; k < block->n_values; k++)
-        ebb_chain_set(c, order[k], k < n_dropped ? dropped : kept, genes);
+        ebb_chain_set(c, drops[k], k < option->n_dropped ? dropped : kept, genes);
     for (uint32_t k = 0; k < block->n_silent; k++)
-        ebb_chain_set(c, c->silent[block->first_silent + k], dropped, genes);
-}
-
-static void set_kind(const ebb_chain *c, const ebb_chain_block *block, ebb_chain_kind kind,
-                     uint32_t n_dropped, uint8_t *genes) {
-    static const uint8_t states[EBB_CHAIN_KINDS][2] = {
-        {EBB_KEEP, EBB_HOLD}, {EBB_KEEP, EBB_RELEASE}, {EBB_HOLD, EBB_RELEASE}};
-    ebb_chain_set_block(c, block, kind, n_dropped, states[kind][0], states[kind][1], genes);
+        ebb_chain_set(c, c->silent[block->first_silent + k], n_released > 0 ? EBB_RELEASE : dropped, genes);
+    for (uint32_t k = 0; k < block->n_values && n_released > 0; k++) {
+        if (genes[c->turning[releases[k]]] != EBB_HOLD) continue;
+        ebb_chain_set(c, releases[k], EBB_RELEASE, genes);
+        n_released--;
+    }
 }
 
 /* Who is read after the turn, how often blocks ask for their x, and their times. */
-static void read_steps(meter *m, uint32_t n_steps) {
+static void read_steps(ebb_chain_meter *m, uint32_t n_steps) {
     const ebb_chain *c = m->chain;
     const ebb_space *space = c->space;
     const ebb_scorer *scorer = m->search->scorers[0];
@@ -69,7 +73,7 @@ static void read_steps(meter *m, uint32_t n_steps) {
     }
 }
 
-static void read_held(meter *m) {
+static void read_held(ebb_chain_meter *m) {
     const ebb_chain *c = m->chain;
     const ebb_space *space = c->space;
     for (uint32_t b = 0; b + 1 < c->n_blocks; b++) m->now[b].held_bytes = c->blocks[b + 1].in_bytes;
@@ -84,7 +88,7 @@ static void read_held(meter *m) {
 }
 
 /* Figures of all blocks under the genes. false: they are not valid. */
-static bool measure(meter *m) {
+static bool measure(ebb_chain_meter *m) {
     const ebb_chain *c = m->chain;
     ebb_scorer *scorer = m->search->scorers[0];
     ebb_score score = ebb_score_genes(scorer, m->genes, 0);
@@ -121,7 +125,7 @@ static int by_worth(const void *a, const void *b) {
 }
 
 /* Most bytes x gap per time of the producer first. */
-static void rank_by_worth(const meter *m, const ebb_chain_block *block, ebb_id *order) {
+static void rank_by_worth(const ebb_chain_meter *m, const ebb_chain_block *block, ebb_id *order) {
     const ebb_space *space = m->chain->space;
     for (uint32_t k = 0; k < block->n_values; k++) {
         const ebb_gene *g = &space->genes[m->chain->turning[order[k]]];
@@ -130,75 +134,109 @@ static void rank_by_worth(const meter *m, const ebb_chain_block *block, ebb_id *
         m->list[k] = (ranked){order[k], (double)g->bytes * (g->end - g->begin) / time_ns};
     }
     if (block->n_values > 0) qsort(m->list, block->n_values, sizeof(*m->list), by_worth);
-    for (uint32_t k = 0; k < block->n_values; k++) order[k] = m->list[k].value;
+    for (uint32_t k = 0; k < block->n_values; k++) {
+        order[k] = m->list[k].value;
+        m->chain->gain[order[k]] = m->list[k].worth / (double)space->n_ops;
+    }
 }
 
-/* Of each block that has so many values, drops the candidate'th as number `step`. */
-static bool try_candidate(meter *m, ebb_chain_kind kind, uint32_t step, uint32_t candidate) {
+/* The first so many of a kind's order are dropped. */
+static ebb_chain_option prefix(ebb_chain_kind kind, uint32_t n_values, uint32_t n) {
+    if (kind == EBB_CHAIN_AGAIN)
+        return (ebb_chain_option){.kind = kind, .n_dropped = n_values, .n_released = n};
+    return (ebb_chain_option){.kind = kind, .n_dropped = n};
+}
+
+/* Of each block that has so many values, takes the candidate'th as number `step`. */
+static bool try_candidate(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t step, uint32_t candidate) {
     ebb_chain *c = m->chain;
-    ebb_id *order = c->order[kind == EBB_CHAIN_ONCE ? 0 : 1];
     memcpy(m->genes, c->space->base_genes, c->space->n_genes);
     for (uint32_t b = 0; b < c->n_blocks; b++) {
         const ebb_chain_block *block = &c->blocks[b];
         if (candidate >= block->n_values) continue;
-        ebb_id *own = &order[block->first_value];
+        ebb_id *own = &c->order[kind][block->first_value];
+        ebb_chain_option option = prefix(kind, block->n_values, step + 1);
         swap(&own[step], &own[candidate]);
-        set_kind(c, block, kind, step + 1, m->genes);
+        ebb_chain_set_block(c, block, &option, true, m->genes);
         swap(&own[step], &own[candidate]);
     }
     return measure(m);
 }
 
-/* Next goes what frees most bytes for the time that it adds to what is dropped already. */
-static bool rank_step(meter *m, ebb_chain_kind kind, uint32_t step, uint32_t n_most,
+static int64_t most_bytes(const ebb_chain_figures *f) {
+    return ebb_max_i64(f->forward_bytes, f->backward_bytes);
+}
+
+/* Bytes gained per time lost: of what is held, or, where nothing is, of the peak. */
+static double gain_of(ebb_chain_kind kind, const ebb_chain_figures *last, const ebb_chain_figures *now) {
+    int64_t bytes =
+        kind == EBB_CHAIN_AGAIN ? most_bytes(last) - most_bytes(now) : last->held_bytes - now->held_bytes;
+    double time_ns = (double)ebb_max_i64(0, now->time_ns - last->time_ns) + 1;
+    /* What only costs goes by what it costs. */
+    return bytes > 0 ? (double)bytes / time_ns : -time_ns;
+}
+
+/* Next goes what gains most on top of what has gone already. */
+static bool rank_step(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t step, uint32_t end,
                       ebb_chain_figures *last) {
     ebb_chain *c = m->chain;
-    ebb_id *order = c->order[kind == EBB_CHAIN_ONCE ? 0 : 1];
     ebb_chain_figures best[EBB_CHAIN_BLOCKS];
     uint32_t choice[EBB_CHAIN_BLOCKS];
     double most[EBB_CHAIN_BLOCKS];
     for (uint32_t b = 0; b < c->n_blocks; b++) choice[b] = EBB_NONE;
-    for (uint32_t candidate = step; candidate < n_most; candidate++) {
+    for (uint32_t candidate = step; candidate < end; candidate++) {
         if (!try_candidate(m, kind, step, candidate)) return false;
         for (uint32_t b = 0; b < c->n_blocks; b++) {
             if (candidate >= c->blocks[b].n_values) continue;
-            int64_t time_ns = ebb_max_i64(0, m->now[b].time_ns - last[b].time_ns);
-            double worth = (double)(last[b].held_bytes - m->now[b].held_bytes) / (double)(time_ns + 1);
-            if (choice[b] != EBB_NONE && worth <= most[b]) continue;
+            double gain = gain_of(kind, &last[b], &m->now[b]);
+            if (choice[b] != EBB_NONE && gain <= most[b]) continue;
             choice[b] = candidate;
-            most[b] = worth;
+            most[b] = gain;
             best[b] = m->now[b];
         }
     }
     for (uint32_t b = 0; b < c->n_blocks; b++) {
         if (choice[b] == EBB_NONE) continue;
-        ebb_id *own = &order[c->blocks[b].first_value];
-        swap(&own[step], &own[choice[b]]);
+        ebb_id *own = &c->order[kind][c->blocks[b].first_value];
+        ebb_id chosen = own[choice[b]];
+        if (kind == EBB_CHAIN_KEPT) c->gain[chosen] = most[b];
+        memmove(&own[step + 1], &own[step], (choice[b] - step) * sizeof(*own));
+        own[step] = chosen;
         last[b] = best[b];
     }
     return true;
 }
 
-/* Candidates that are not valid, by too many steps, end it: the rest stays by worth. */
-static void rank(meter *m, ebb_chain_kind kind) {
+/* Sets each block to the first n of a kind's order, or to all there are. */
+static bool measure_prefix(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t n) {
     ebb_chain *c = m->chain;
-    ebb_id *order = c->order[kind == EBB_CHAIN_ONCE ? 0 : 1];
+    memcpy(m->genes, c->space->base_genes, c->space->n_genes);
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        uint32_t n_values = c->blocks[b].n_values;
+        ebb_chain_option option = prefix(kind, n_values, n < n_values ? n : n_values);
+        ebb_chain_set_block(c, &c->blocks[b], &option, true, m->genes);
+    }
+    return measure(m);
+}
+
+/* By worth first; each step looks at the next few by worth. Candidates that are not valid, by too many
+ * steps, end it: the rest stays by worth. */
+static void rank(ebb_chain_meter *m, ebb_chain_kind kind) {
+    ebb_chain *c = m->chain;
     ebb_chain_figures last[EBB_CHAIN_BLOCKS];
     uint32_t n_most = 0;
     for (uint32_t b = 0; b < c->n_blocks; b++) {
-        last[b] = m->base[b];
         if (c->blocks[b].n_values > n_most) n_most = c->blocks[b].n_values;
-        rank_by_worth(m, &c->blocks[b], &order[c->blocks[b].first_value]);
+        rank_by_worth(m, &c->blocks[b], &c->order[kind][c->blocks[b].first_value]);
     }
-    if ((double)n_most * n_most / 2 * c->space->n_ops > (double)RANK_WORK) return;
-    for (uint32_t step = 0; step < n_most && rank_step(m, kind, step, n_most, last);) step++;
+    int64_t window = RANK_WORK / ((int64_t)c->space->n_ops * n_most + 1);
+    if (window < 2 || !measure_prefix(m, kind, 0)) return;
+    memcpy(last, m->now, sizeof(last));
+    for (uint32_t step = 0; step < n_most; step++)
+        if (!rank_step(m, kind, step, (uint32_t)ebb_min_i64(n_most, step + window), last)) return;
 }
 
 /* ---- options ---------------------------------------------------------------------------------------- */
-
-static int64_t most_bytes(const ebb_chain_figures *f) {
-    return ebb_max_i64(f->forward_bytes, f->backward_bytes);
-}
 
 /* One more option, unless one of its kind is as good in every way. */
 static void add_option(ebb_chain_block *block, ebb_chain_option option) {
@@ -210,43 +248,108 @@ static void add_option(ebb_chain_block *block, ebb_chain_option option) {
     list[block->n_options[option.kind]++] = option;
 }
 
-/* All, none, and even shares of the block's values between. */
-static void list_options(meter *m, ebb_chain_kind kind) {
+/* The k-th of n shares of a block's values. */
+static uint32_t share(uint32_t n_values, uint32_t k, uint32_t n) {
+    return (uint32_t)((uint64_t)n_values * k / (n - 1));
+}
+
+/* Of each block: what is dropped is the k-th of all shares, what of that is released the r-th of n. */
+static bool list_option(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t k, uint32_t r, uint32_t n) {
     ebb_chain *c = m->chain;
-    for (uint32_t k = 0; k < EBB_CHAIN_DROPS; k++) {
-        memcpy(m->genes, c->space->base_genes, c->space->n_genes);
-        for (uint32_t b = 0; b < c->n_blocks; b++)
-            set_kind(c, &c->blocks[b], kind, c->blocks[b].n_values * k / (EBB_CHAIN_DROPS - 1), m->genes);
-        if (!measure(m)) return; /* too many steps: fewer than these are dropped */
+    memcpy(m->genes, c->space->base_genes, c->space->n_genes);
+    for (int pass = 0; pass < 2; pass++) {
         for (uint32_t b = 0; b < c->n_blocks; b++) {
             ebb_chain_block *block = &c->blocks[b];
-            ebb_chain_option option = {kind, block->n_values * k / (EBB_CHAIN_DROPS - 1), m->now[b]};
+            ebb_chain_option option = {.kind = kind,
+                                       .n_dropped = share(block->n_values, k, EBB_CHAIN_SHARES)};
+            option.n_released = share(option.n_dropped, r, n);
+            if (pass == 0) {
+                ebb_chain_set_block(c, block, &option, true, m->genes);
+                continue;
+            }
+            option.is = m->now[b];
             option.is.time_ns = ebb_max_i64(0, option.is.time_ns - m->base[b].time_ns);
             add_option(block, option);
-            if (kind != EBB_CHAIN_EACH || k + 1 < EBB_CHAIN_DROPS) continue;
+            if (kind != EBB_CHAIN_HELD || k + 1 < EBB_CHAIN_SHARES) continue;
             block->released = option.is;
             block->may_release = true;
         }
+        if (pass == 0 && !measure(m)) return false; /* too many steps */
     }
+    return true;
 }
 
-ebb_status ebb_chain_measure(ebb_arena *arena, ebb_search *search, ebb_chain *chain) {
+static void list_options(ebb_chain_meter *m) {
+    const uint32_t last = EBB_CHAIN_SHARES - 1;
+    int64_t n = LIST_WORK / EBB_CHAIN_SHARES / ((int64_t)m->chain->space->n_ops + 1);
+    uint32_t n_shares = n < 3 ? 3 : n > EBB_CHAIN_SHARES ? EBB_CHAIN_SHARES : (uint32_t)n;
+    for (uint32_t r = 0; r < n_shares && list_option(m, EBB_CHAIN_AGAIN, last, r, n_shares);) r++;
+    for (uint32_t k = 0; k < last; k++)
+        for (uint32_t r = 0; r < (k > 0 ? n_shares : 1) && list_option(m, EBB_CHAIN_KEPT, k, r, n_shares);)
+            r++;
+    for (uint32_t k = 0; k <= last && list_option(m, EBB_CHAIN_HELD, k, 0, 2);) k++;
+}
+
+ebb_status ebb_chain_meter_open(ebb_arena *arena, ebb_search *search, ebb_chain *chain,
+                                ebb_chain_meter **out) {
     const ebb_space *space = chain->space;
-    meter *m = EBB_NEW(arena, meter, 1);
+    ebb_chain_meter *m = *out = EBB_NEW(arena, ebb_chain_meter, 1);
     if (!m) return EBB_NO_MEMORY;
-    *m = (meter){.search = search, .chain = chain};
+    *m = (ebb_chain_meter){.search = search, .chain = chain};
     m->genes = EBB_NEW(arena, uint8_t, space->n_genes);
     m->read = EBB_NEW(arena, uint8_t, space->n_values);
     m->list = EBB_NEW(arena, ranked, space->n_values);
     if (!m->genes || !m->read || !m->list) return EBB_NO_MEMORY;
     memcpy(m->genes, space->base_genes, space->n_genes);
-    if (!measure(m)) {
-        chain->n_blocks = 0;
-        return EBB_OK;
-    }
+    if (!measure(m)) chain->n_blocks = 0;
     memcpy(m->base, m->now, sizeof(m->base));
-    rank(m, EBB_CHAIN_ONCE);
-    rank(m, EBB_CHAIN_EACH);
-    for (int kind = 0; kind < EBB_CHAIN_KINDS; kind++) list_options(m, (ebb_chain_kind)kind);
     return EBB_OK;
+}
+
+void ebb_chain_rank(ebb_chain_meter *m) {
+    for (int kind = 0; kind < EBB_CHAIN_KINDS; kind++) rank(m, (ebb_chain_kind)kind);
+}
+
+void ebb_chain_list(ebb_chain_meter *m) {
+    for (uint32_t b = 0; b < m->chain->n_blocks; b++) {
+        memset(m->chain->blocks[b].n_options, 0, sizeof(m->chain->blocks[b].n_options));
+        m->chain->blocks[b].may_release = false;
+    }
+    list_options(m);
+}
+
+/* ---- what stays in any case ------------------------------------------------------------------------- */
+
+/* Leaves out of the list what has no gene to decide any more. Returns how many stay. */
+static uint32_t filter(const ebb_chain *c, ebb_id *list, uint32_t n) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (c->turning[list[k]] != EBB_NONE) list[kept++] = list[k];
+    return kept;
+}
+
+int64_t ebb_chain_stay(ebb_chain_meter *m, int64_t most_bytes) {
+    ebb_chain *c = m->chain;
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < c->n_blocks; b++)
+        for (uint32_t k = 0; k < c->blocks[b].n_values; k++) {
+            ebb_id v = c->order[EBB_CHAIN_KEPT][c->blocks[b].first_value + k];
+            m->list[n++] = (ranked){v, -c->gain[v]}; /* the least gain first */
+        }
+    if (n > 0) qsort(m->list, n, sizeof(*m->list), by_worth);
+    int64_t sum = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t bytes = c->space->values[m->list[k].value].bytes;
+        if (sum + bytes > most_bytes) break;
+        sum += bytes;
+        c->turning[m->list[k].value] = EBB_NONE;
+    }
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        ebb_chain_block *block = &c->blocks[b];
+        uint32_t n_values = block->n_values;
+        for (int kind = 0; kind < EBB_CHAIN_KINDS; kind++)
+            block->n_values = filter(c, &c->order[kind][block->first_value], n_values);
+    }
+    ebb_chain_sum_again(c);
+    return sum;
 }

@@ -52,19 +52,27 @@ static int64_t in_bytes(const ebb_chain *c, uint32_t block) {
     return block < c->n_blocks ? c->blocks[block].in_bytes : 0;
 }
 
+/* What blocks first..last hold even if all is released that can be; not their x. */
+static int64_t stuck_bytes(const ebb_chain *c, uint32_t first, uint32_t last) {
+    int64_t sum = 0;
+    for (uint32_t j = first; j <= last; j++) sum += c->blocks[j].released.held_bytes - in_bytes(c, j + 1);
+    return sum;
+}
+
 static run run_of(const ebb_chain *c, uint32_t first, uint32_t last) {
     run sum = {0};
     double from_first_ns = 0;
-    int64_t forward_bytes = 0;
+    int64_t forward_bytes = 0, stuck = 0;
     for (uint32_t j = first; j <= last; j++) {
         const ebb_chain_block *b = &c->blocks[j];
-        int64_t own = j > first ? b->in_bytes : 0;
+        int64_t own = stuck + (j > first ? b->in_bytes : 0);
         if (!b->may_release) return (run){NEVER, 0};
-        int64_t bytes = ebb_max_i64(b->released.backward_bytes, forward_bytes + b->gradient_bytes) + own;
+        int64_t bytes = ebb_max_i64(b->released.backward_bytes + own, forward_bytes + b->gradient_bytes);
         sum.need_bytes = ebb_max_i64(sum.need_bytes, bytes);
         sum.time_ns += (double)b->released.time_ns + b->released.n_rounds * from_first_ns;
         from_first_ns += (double)b->again_ns;
         forward_bytes = ebb_max_i64(forward_bytes, b->released.forward_bytes + own);
+        stuck += stuck_bytes(c, j, j);
     }
     return sum;
 }
@@ -75,10 +83,11 @@ static run run_of(const ebb_chain *c, uint32_t first, uint32_t last) {
 static bool held_choice(const ebb_chain_solver *s, uint32_t first, uint32_t last, uint32_t k, choice *out) {
     const ebb_chain *c = s->chain;
     const ebb_chain_block *b = &c->blocks[first];
-    ebb_chain_kind kind = first == last ? EBB_CHAIN_AGAIN : EBB_CHAIN_EACH;
+    ebb_chain_kind kind = first == last ? EBB_CHAIN_AGAIN : EBB_CHAIN_HELD;
     if (k < b->n_options[kind]) {
         const ebb_chain_option *o = &b->options[kind][k];
-        int64_t forward = o->is.forward_bytes + (first < last ? c->blocks[last].gradient_bytes : 0);
+        int64_t forward = o->is.forward_bytes;
+        if (first < last) forward += c->blocks[last].gradient_bytes + stuck_bytes(c, first + 1, last);
         *out = (choice){.time_ns = (double)o->is.time_ns + (first < last ? (double)b->again_ns : 0),
                         .need = slots_of(s, ebb_max_i64(forward, o->is.backward_bytes)),
                         .take = first < last ? slots_of(s, o->is.held_bytes) : 0,
@@ -94,7 +103,7 @@ static bool held_choice(const ebb_chain_solver *s, uint32_t first, uint32_t last
         .time_ns = r->time_ns, .need = slots_of(s, r->need_bytes), .next = end + 1, .rest = s->zero};
     if (end == last) return true;
     for (uint32_t j = first; j <= end; j++) out->time_ns += (double)c->blocks[j].again_ns;
-    out->take = slots_of(s, in_bytes(c, end + 1));
+    out->take = slots_of(s, in_bytes(c, end + 1) + stuck_bytes(c, first, end));
     out->rest = s->held + pair_of(end + 1, last) * (SLOTS + 1);
     return true;
 }
@@ -117,11 +126,14 @@ static bool kept_choice(const ebb_chain_solver *s, uint32_t first, uint32_t k, c
     }
     uint32_t last = first + 1 + k;
     if (last >= c->n_blocks) return false;
-    int64_t need = 0;
-    for (uint32_t j = first; j <= last; j++)
-        need = ebb_max_i64(need, c->blocks[j].released.forward_bytes + (j > first ? in_bytes(c, j) : 0));
+    int64_t need = 0, stuck = 0;
+    for (uint32_t j = first; j <= last; j++) {
+        int64_t own = stuck + (j > first ? in_bytes(c, j) : 0);
+        need = ebb_max_i64(need, c->blocks[j].released.forward_bytes + own);
+        stuck += stuck_bytes(c, j, j);
+    }
     *out = (choice){.need = slots_of(s, need),
-                    .take = slots_of(s, in_bytes(c, last + 1)),
+                    .take = slots_of(s, in_bytes(c, last + 1) + stuck),
                     .next = last + 1,
                     .rest = s->kept + (size_t)(last + 1) * (SLOTS + 1),
                     .first = s->held + pair_of(first, last) * (SLOTS + 1)};
@@ -205,10 +217,9 @@ static void write_held(const ebb_chain_solver *s, uint32_t first, uint32_t last,
         for (uint32_t k = 0; held_choice(s, first, last, k, &x); k++)
             if (better(&x, m, &best)) at = x;
         for (uint32_t b = first; b < at.next; b++) {
+            const ebb_chain_option all = {.kind = EBB_CHAIN_HELD, .n_dropped = c->blocks[b].n_values};
             if (b > first) set_x(c, b, EBB_RELEASE, genes);
-            ebb_chain_set_block(c, &c->blocks[b], EBB_CHAIN_EACH,
-                                at.option ? at.option->n_dropped : c->blocks[b].n_values, EBB_HOLD,
-                                EBB_RELEASE, genes);
+            ebb_chain_set_block(c, &c->blocks[b], at.option ? at.option : &all, false, genes);
         }
         if (at.next <= last) set_x(c, at.next, EBB_HOLD, genes);
         first = at.next;
@@ -224,13 +235,10 @@ void ebb_chain_genes(const ebb_chain_solver *s, uint32_t m, uint8_t *genes) {
         double best = NEVER;
         for (uint32_t k = 0; kept_choice(s, first, k, &x); k++)
             if (better(&x, m, &best)) at = x;
-        if (at.option) {
-            bool again = at.option->kind == EBB_CHAIN_AGAIN, once = at.option->kind == EBB_CHAIN_ONCE;
-            ebb_chain_set_block(c, &c->blocks[first], at.option->kind, at.option->n_dropped,
-                                again ? EBB_HOLD : EBB_KEEP, once ? EBB_HOLD : EBB_RELEASE, genes);
-        } else {
+        if (at.option) /* of kind HELD: what stays does so from the first run on */
+            ebb_chain_set_block(c, &c->blocks[first], at.option, true, genes);
+        else
             write_held(s, first, at.next - 1, m, genes);
-        }
         first = at.next;
         m -= at.take;
     }
