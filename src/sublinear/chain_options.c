@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define RANK_WORK INT64_C(1000000) /* ops scored for an order of values */
-#define LIST_WORK INT64_C(1000000) /* and for options, but for three shares at least */
+#define LIST_WORK INT64_C(1000000) /* and for options, but for two shares at least */
 
 typedef struct ranked {
     ebb_id value;
@@ -248,46 +248,56 @@ static void add_option(ebb_chain_block *block, ebb_chain_option option) {
     list[block->n_options[option.kind]++] = option;
 }
 
-/* The k-th of n shares of a block's values. */
-static uint32_t share(uint32_t n_values, uint32_t k, uint32_t n) {
-    return (uint32_t)((uint64_t)n_values * k / (n - 1));
+/* Which share of a block's values is dropped, and which of those released: k of n, from none to all. */
+typedef struct shares {
+    uint32_t dropped, n_dropped;
+    uint32_t released, n_released;
+} shares;
+
+static ebb_chain_option option_of(ebb_chain_kind kind, uint32_t n_values, const shares *x) {
+    ebb_chain_option option = {.kind = kind};
+    option.n_dropped = (uint32_t)((uint64_t)n_values * x->dropped / (x->n_dropped - 1));
+    option.n_released = (uint32_t)((uint64_t)option.n_dropped * x->released / (x->n_released - 1));
+    return option;
 }
 
-/* Of each block: what is dropped is the k-th of all shares, what of that is released the r-th of n. */
-static bool list_option(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t k, uint32_t r, uint32_t n) {
+/* One option of each block. false: too many steps. */
+static bool list_option(ebb_chain_meter *m, ebb_chain_kind kind, const shares *x) {
     ebb_chain *c = m->chain;
     memcpy(m->genes, c->space->base_genes, c->space->n_genes);
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t b = 0; b < c->n_blocks; b++) {
-            ebb_chain_block *block = &c->blocks[b];
-            ebb_chain_option option = {.kind = kind,
-                                       .n_dropped = share(block->n_values, k, EBB_CHAIN_SHARES)};
-            option.n_released = share(option.n_dropped, r, n);
-            if (pass == 0) {
-                ebb_chain_set_block(c, block, &option, true, m->genes);
-                continue;
-            }
-            option.is = m->now[b];
-            option.is.time_ns = ebb_max_i64(0, option.is.time_ns - m->base[b].time_ns);
-            add_option(block, option);
-            if (kind != EBB_CHAIN_HELD || k + 1 < EBB_CHAIN_SHARES) continue;
-            block->released = option.is;
-            block->may_release = true;
-        }
-        if (pass == 0 && !measure(m)) return false; /* too many steps */
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        ebb_chain_option option = option_of(kind, c->blocks[b].n_values, x);
+        ebb_chain_set_block(c, &c->blocks[b], &option, true, m->genes);
+    }
+    if (!measure(m)) return false;
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        ebb_chain_block *block = &c->blocks[b];
+        ebb_chain_option option = option_of(kind, block->n_values, x);
+        option.is = m->now[b];
+        option.is.time_ns = ebb_max_i64(0, option.is.time_ns - m->base[b].time_ns);
+        add_option(block, option);
+        if (kind != EBB_CHAIN_HELD || x->dropped + 1 < x->n_dropped) continue;
+        block->released = option.is;
+        block->may_release = true;
     }
     return true;
 }
 
 static void list_options(ebb_chain_meter *m) {
-    const uint32_t last = EBB_CHAIN_SHARES - 1;
-    int64_t n = LIST_WORK / EBB_CHAIN_SHARES / ((int64_t)m->chain->space->n_ops + 1);
-    uint32_t n_shares = n < 3 ? 3 : n > EBB_CHAIN_SHARES ? EBB_CHAIN_SHARES : (uint32_t)n;
-    for (uint32_t r = 0; r < n_shares && list_option(m, EBB_CHAIN_AGAIN, last, r, n_shares);) r++;
-    for (uint32_t k = 0; k < last; k++)
-        for (uint32_t r = 0; r < (k > 0 ? n_shares : 1) && list_option(m, EBB_CHAIN_KEPT, k, r, n_shares);)
-            r++;
-    for (uint32_t k = 0; k <= last && list_option(m, EBB_CHAIN_HELD, k, 0, 2);) k++;
+    uint32_t n_most = 1;
+    for (uint32_t b = 0; b < m->chain->n_blocks; b++)
+        if (m->chain->blocks[b].n_values > n_most) n_most = m->chain->blocks[b].n_values;
+    shares x = {.n_dropped = n_most < EBB_CHAIN_SHARES ? n_most + 1 : EBB_CHAIN_SHARES};
+    int64_t n = LIST_WORK / x.n_dropped / ((int64_t)m->chain->space->n_ops + 1);
+    x.n_released = (uint32_t)ebb_max_i64(2, ebb_min_i64(n, x.n_dropped));
+    x.dropped = x.n_dropped - 1;
+    while (x.released < x.n_released && list_option(m, EBB_CHAIN_AGAIN, &x)) x.released++;
+    for (x.dropped = 0; x.dropped + 1 < x.n_dropped; x.dropped++)
+        for (x.released = 0; x.released < (x.dropped > 0 ? x.n_released : 1); x.released++)
+            if (!list_option(m, EBB_CHAIN_KEPT, &x)) break;
+    x.released = 0;
+    for (x.dropped = 0; x.dropped < x.n_dropped; x.dropped++)
+        if (!list_option(m, EBB_CHAIN_HELD, &x)) break;
 }
 
 ebb_status ebb_chain_meter_open(ebb_arena *arena, ebb_search *search, ebb_chain *chain,

@@ -41,7 +41,7 @@ static void offer_answers(offering *x, const ebb_chain_solver *solver) {
     }
 }
 
-static ebb_status offer_shares(offering *x, ebb_arena *work) {
+static ebb_status offer_shares(offering *x) {
     const int64_t sixteenths = x->search->space->n_ops <= MOST_OPS ? 8 : 2;
     int64_t staying = 0;
     for (int64_t k = 0; k <= sixteenths; k++) {
@@ -56,7 +56,6 @@ static ebb_status offer_shares(offering *x, ebb_arena *work) {
         ebb_arena_deinit(&memory);
         if (!solver) return EBB_NO_MEMORY;
     }
-    (void)work;
     return EBB_OK;
 }
 
@@ -73,7 +72,7 @@ ebb_status ebb_seed_chain(ebb_search *s, uint8_t *best_genes, int64_t *peak_byte
         status = ebb_chain_meter_open(&work, s, &x.chain, &x.meter);
     if (status == EBB_OK && x.chain.n_blocks > 1) {
         ebb_chain_rank(x.meter);
-        status = offer_shares(&x, &work);
+        status = offer_shares(&x);
     }
     *peak_bytes = x.best.peak_bytes;
     ebb_arena_deinit(&work);
