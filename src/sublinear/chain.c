@@ -185,27 +185,30 @@ static bool list_values(const finder *f) {
     return true;
 }
 
-/* Time of the ops between a block's x and the next one's that make what does not stay. */
-void ebb_chain_sum_again(ebb_chain *c) {
+int64_t ebb_chain_again_ns(const ebb_chain *c, uint32_t b, uint32_t n_dropped) {
     const ebb_space *space = c->space;
-    memset(c->needed, 0, space->n_values * sizeof(*c->needed));
-    for (uint32_t b = 0; b + 1 < c->n_blocks; b++) {
-        ebb_chain_block *block = &c->blocks[b];
-        block->again_ns = 0;
-        c->needed[c->blocks[b + 1].in] = true;
-        for (uint32_t p = block->end; p > block->begin; p--) {
-            const ebb_space_op *op = &space->ops[p - 1];
-            const ebb_space_way *way = &space->ways[op->first_way];
-            bool runs = false;
-            for (uint32_t k = 0; k < op->n_out; k++) {
-                ebb_id v = space->outs[op->first_out + k];
-                runs = runs || (c->needed[v] && c->turning[ebb_chain_leader(space, v)] != EBB_NONE);
-            }
-            if (!runs || !op->recomputable) continue;
-            block->again_ns += way->time_ns;
-            for (uint32_t k = 0; k < way->n_in; k++) c->needed[space->ins[way->first_in + k]] = true;
+    const ebb_chain_block *block = &c->blocks[b];
+    int64_t sum_ns = 0;
+    for (uint32_t p = block->begin; p < block->end; p++)
+        for (uint32_t k = 0; k < space->ops[p].n_out; k++)
+            c->needed[ebb_chain_leader(space, space->outs[space->ops[p].first_out + k])] = false;
+    if (b + 1 < c->n_blocks) c->needed[c->blocks[b + 1].in] = true;
+    for (uint32_t k = n_dropped; k < block->n_values; k++)
+        c->needed[c->order[EBB_CHAIN_HELD][block->first_value + k]] = true;
+    for (uint32_t p = block->end; p > block->begin; p--) {
+        const ebb_space_op *op = &space->ops[p - 1];
+        const ebb_space_way *way = &space->ways[op->first_way];
+        bool runs = false;
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            ebb_id v = ebb_chain_leader(space, space->outs[op->first_out + k]);
+            runs = runs || (c->needed[v] && c->turning[v] != EBB_NONE);
         }
+        if (!runs || !op->recomputable) continue;
+        sum_ns += way->time_ns;
+        for (uint32_t k = 0; k < way->n_in; k++)
+            c->needed[ebb_chain_leader(space, space->ins[way->first_in + k])] = true;
     }
+    return sum_ns;
 }
 
 /* Bytes made after the turn that cross from one block's backward ops to those of the block before it. */
@@ -237,7 +240,5 @@ ebb_status ebb_chain_find(ebb_arena *arena, const ebb_space *space, ebb_chain *o
     if (out->turn == space->n_ops) return EBB_OK; /* nothing comes back */
     if (!make_blocks(&f)) return EBB_NO_MEMORY;
     place_ops(&f);
-    if (!list_values(&f) || !sum_gradients(&f)) return EBB_NO_MEMORY;
-    ebb_chain_sum_again(out);
-    return EBB_OK;
+    return list_values(&f) && sum_gradients(&f) ? EBB_OK : EBB_NO_MEMORY;
 }

@@ -29,17 +29,23 @@ typedef enum ebb_chain_kind {
 
 /* Of one block under one option. Bytes do not count what blocks before it hold, their x included. */
 typedef struct ebb_chain_figures {
-    int64_t held_bytes;                    /* at the turn: kept values, and the x that it makes */
-    int64_t forward_bytes, backward_bytes; /* most that is live in a step of it */
-    int64_t time_ns;                       /* of all steps around its ops */
-    uint32_t n_rounds;                     /* ops after the turn for which its x is read */
+    int64_t held_bytes;              /* at the turn: kept values, and the x that it makes */
+    int64_t forward_bytes;           /* most that is live in a step of it before the turn */
+    int64_t early_bytes, late_bytes; /* after it: before its x is read, and from then on */
+    int64_t time_ns;                 /* of all steps around its ops */
+    uint32_t n_rounds, first_round;  /* ops after the turn for which its x is read, and the first of them */
 } ebb_chain_figures;
+
+static inline int64_t ebb_chain_most_bytes(const ebb_chain_figures *f) {
+    return ebb_max_i64(f->forward_bytes, ebb_max_i64(f->early_bytes, f->late_bytes));
+}
 
 typedef struct ebb_chain_option {
     ebb_chain_kind kind;
     uint32_t n_dropped;   /* the first so many in the order of drops */
     uint32_t n_released;  /* the first so many of those in the order of releases */
     ebb_chain_figures is; /* time_ns: added to the base run */
+    int64_t again_ns;     /* HELD: of the second run */
 } ebb_chain_option;
 
 typedef struct ebb_chain_block {
@@ -48,12 +54,13 @@ typedef struct ebb_chain_block {
     int64_t in_bytes;
     uint32_t first_value, n_values;  /* droppable ones that are read after the turn, into the orders */
     uint32_t first_silent, n_silent; /* the others, into silent: they only serve to make others */
-    int64_t again_ns;                /* of its ops that lead to the next x */
     int64_t gradient_bytes;          /* made since the turn and live when its backward ops begin */
     ebb_chain_option options[EBB_CHAIN_KINDS][EBB_CHAIN_OPTIONS];
     uint32_t n_options[EBB_CHAIN_KINDS];
     ebb_chain_figures released; /* HELD with no value held; may_release: it is known */
+    int64_t again_ns;           /* of a second run that holds nothing */
     bool may_release;
+    int64_t swept_bytes; /* most that is live in its forward ops when nothing stays, x neither */
 } ebb_chain_block;
 
 typedef struct ebb_chain {
@@ -79,8 +86,9 @@ static inline ebb_id ebb_chain_leader(const ebb_space *space, ebb_id v) {
 
 /* In arena; O(edges). EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_chain_find(ebb_arena *arena, const ebb_space *space, ebb_chain *out);
-/* Sums up again_ns anew. O(edges). */
-void ebb_chain_sum_again(ebb_chain *chain);
+/* Time that a second run of a block takes to the next x, and to the values that stay held when the first
+ * n_dropped of the order of HELD do not. O(edges of the block). */
+int64_t ebb_chain_again_ns(const ebb_chain *chain, uint32_t block, uint32_t n_dropped);
 
 /* Measures by scoring. In arena. EBB_NO_MEMORY. */
 typedef struct ebb_chain_meter ebb_chain_meter;

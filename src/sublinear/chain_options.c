@@ -68,7 +68,7 @@ static void read_steps(ebb_chain_meter *m, uint32_t n_steps) {
             m->read[v] = 1;
             if (v != c->blocks[b].in || asked[b] == positions[s]) continue;
             asked[b] = positions[s];
-            m->now[b].n_rounds++;
+            if (m->now[b].n_rounds++ == 0) m->now[b].first_round = positions[s];
         }
     }
 }
@@ -76,7 +76,9 @@ static void read_steps(ebb_chain_meter *m, uint32_t n_steps) {
 static void read_held(ebb_chain_meter *m) {
     const ebb_chain *c = m->chain;
     const ebb_space *space = c->space;
-    for (uint32_t b = 0; b + 1 < c->n_blocks; b++) m->now[b].held_bytes = c->blocks[b + 1].in_bytes;
+    for (uint32_t b = 0; b + 1 < c->n_blocks; b++)
+        if (m->genes[c->turning[c->blocks[b + 1].in]] == EBB_KEEP)
+            m->now[b].held_bytes = c->blocks[b + 1].in_bytes;
     for (uint32_t v = 0; v < space->n_values; v++) {
         uint32_t b = c->home[v];
         if (b == EBB_CHAIN_BLOCKS || space->values[v].follows ||
@@ -104,7 +106,9 @@ static bool measure(ebb_chain_meter *m) {
     }
     for (uint32_t s = 0; s < score.n_steps; s++) {
         uint32_t p = ebb_scorer_positions(scorer)[s], b = c->block_of[p];
-        int64_t *most = p < c->turn ? &m->now[b].forward_bytes : &m->now[b].backward_bytes;
+        ebb_chain_figures *now = &m->now[b];
+        bool late = now->n_rounds > 0 && p >= now->first_round;
+        int64_t *most = p < c->turn ? &now->forward_bytes : late ? &now->late_bytes : &now->early_bytes;
         *most = ebb_max_i64(*most, ebb_scorer_live(scorer)[s] - before[b]);
     }
     return true;
@@ -163,14 +167,10 @@ static bool try_candidate(ebb_chain_meter *m, ebb_chain_kind kind, uint32_t step
     return measure(m);
 }
 
-static int64_t most_bytes(const ebb_chain_figures *f) {
-    return ebb_max_i64(f->forward_bytes, f->backward_bytes);
-}
-
 /* Bytes gained per time lost: of what is held, or, where nothing is, of the peak. */
 static double gain_of(ebb_chain_kind kind, const ebb_chain_figures *last, const ebb_chain_figures *now) {
-    int64_t bytes =
-        kind == EBB_CHAIN_AGAIN ? most_bytes(last) - most_bytes(now) : last->held_bytes - now->held_bytes;
+    int64_t bytes = kind == EBB_CHAIN_AGAIN ? ebb_chain_most_bytes(last) - ebb_chain_most_bytes(now)
+                                            : last->held_bytes - now->held_bytes;
     double time_ns = (double)ebb_max_i64(0, now->time_ns - last->time_ns) + 1;
     /* What only costs goes by what it costs. */
     return bytes > 0 ? (double)bytes / time_ns : -time_ns;
@@ -243,7 +243,8 @@ static void add_option(ebb_chain_block *block, ebb_chain_option option) {
     ebb_chain_option *list = block->options[option.kind];
     for (uint32_t k = 0; k < block->n_options[option.kind]; k++)
         if (list[k].is.held_bytes <= option.is.held_bytes &&
-            most_bytes(&list[k].is) <= most_bytes(&option.is) && list[k].is.time_ns <= option.is.time_ns)
+            ebb_chain_most_bytes(&list[k].is) <= ebb_chain_most_bytes(&option.is) &&
+            list[k].is.time_ns + list[k].again_ns <= option.is.time_ns + option.again_ns)
             return;
     list[block->n_options[option.kind]++] = option;
 }
@@ -275,12 +276,32 @@ static bool list_option(ebb_chain_meter *m, ebb_chain_kind kind, const shares *x
         ebb_chain_option option = option_of(kind, block->n_values, x);
         option.is = m->now[b];
         option.is.time_ns = ebb_max_i64(0, option.is.time_ns - m->base[b].time_ns);
+        if (kind == EBB_CHAIN_HELD) option.again_ns = ebb_chain_again_ns(c, b, option.n_dropped);
         add_option(block, option);
         if (kind != EBB_CHAIN_HELD || x->dropped + 1 < x->n_dropped) continue;
         block->released = option.is;
+        block->again_ns = option.again_ns;
         block->may_release = true;
     }
     return true;
+}
+
+/* Bytes of a run through the blocks that leaves nothing. All that is dropped is held when it is made again,
+ * so that the steps are few; only those up to the turn count. */
+static void measure_sweep(ebb_chain_meter *m) {
+    ebb_chain *c = m->chain;
+    memcpy(m->genes, c->space->base_genes, c->space->n_genes);
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        ebb_chain_block *block = &c->blocks[b];
+        const ebb_chain_option all = {.kind = EBB_CHAIN_KEPT, .n_dropped = block->n_values};
+        ebb_chain_set_block(c, block, &all, true, m->genes);
+        if (b > 0) ebb_chain_set(c, block->in, EBB_HOLD, m->genes);
+    }
+    bool ok = measure(m);
+    for (uint32_t b = 0; b < c->n_blocks; b++) {
+        ebb_chain_block *block = &c->blocks[b];
+        block->swept_bytes = ok ? m->now[b].forward_bytes : block->released.forward_bytes + block->in_bytes;
+    }
 }
 
 static void list_options(ebb_chain_meter *m) {
@@ -298,6 +319,7 @@ static void list_options(ebb_chain_meter *m) {
     x.released = 0;
     for (x.dropped = 0; x.dropped < x.n_dropped; x.dropped++)
         if (!list_option(m, EBB_CHAIN_HELD, &x)) break;
+    measure_sweep(m);
 }
 
 ebb_status ebb_chain_meter_open(ebb_arena *arena, ebb_search *search, ebb_chain *chain,
@@ -360,6 +382,5 @@ int64_t ebb_chain_stay(ebb_chain_meter *m, int64_t most_bytes) {
         for (int kind = 0; kind < EBB_CHAIN_KINDS; kind++)
             block->n_values = filter(c, &c->order[kind][block->first_value], n_values);
     }
-    ebb_chain_sum_again(c);
     return sum;
 }

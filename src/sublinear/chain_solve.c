@@ -59,19 +59,25 @@ static int64_t stuck_bytes(const ebb_chain *c, uint32_t first, uint32_t last) {
     return sum;
 }
 
+/* Of block j in a run from x of the first block that leaves nothing; without that x. */
+static int64_t forward_bytes(const ebb_chain *c, uint32_t first, uint32_t j) {
+    return j == first ? c->blocks[j].released.forward_bytes : c->blocks[j].swept_bytes;
+}
+
 static run run_of(const ebb_chain *c, uint32_t first, uint32_t last) {
     run sum = {0};
     double from_first_ns = 0;
-    int64_t forward_bytes = 0, stuck = 0;
+    int64_t forward = 0, stuck = 0;
     for (uint32_t j = first; j <= last; j++) {
         const ebb_chain_block *b = &c->blocks[j];
         int64_t own = stuck + (j > first ? b->in_bytes : 0);
         if (!b->may_release) return (run){NEVER, 0};
-        int64_t bytes = ebb_max_i64(b->released.backward_bytes + own, forward_bytes + b->gradient_bytes);
+        int64_t bytes = ebb_max_i64(b->released.late_bytes + own, forward + b->gradient_bytes);
+        bytes = ebb_max_i64(bytes, b->released.early_bytes + stuck);
         sum.need_bytes = ebb_max_i64(sum.need_bytes, bytes);
         sum.time_ns += (double)b->released.time_ns + b->released.n_rounds * from_first_ns;
         from_first_ns += (double)b->again_ns;
-        forward_bytes = ebb_max_i64(forward_bytes, b->released.forward_bytes + own);
+        forward = ebb_max_i64(forward, stuck + forward_bytes(c, first, j));
         stuck += stuck_bytes(c, j, j);
     }
     return sum;
@@ -86,10 +92,14 @@ static bool held_choice(const ebb_chain_solver *s, uint32_t first, uint32_t last
     ebb_chain_kind kind = first == last ? EBB_CHAIN_AGAIN : EBB_CHAIN_HELD;
     if (k < b->n_options[kind]) {
         const ebb_chain_option *o = &b->options[kind][k];
-        int64_t forward = o->is.forward_bytes;
-        if (first < last) forward += c->blocks[last].gradient_bytes + stuck_bytes(c, first + 1, last);
-        *out = (choice){.time_ns = (double)o->is.time_ns + (first < last ? (double)b->again_ns : 0),
-                        .need = slots_of(s, ebb_max_i64(forward, o->is.backward_bytes)),
+        /* Of the last block, all that is before its x is read is before the second run. */
+        int64_t need = o->is.late_bytes;
+        if (first < last) {
+            int64_t more = c->blocks[last].gradient_bytes + stuck_bytes(c, first + 1, last);
+            need = ebb_max_i64(o->is.forward_bytes + more, ebb_max_i64(need, o->is.early_bytes));
+        }
+        *out = (choice){.time_ns = (double)o->is.time_ns + (first < last ? (double)o->again_ns : 0),
+                        .need = slots_of(s, need),
                         .take = first < last ? slots_of(s, o->is.held_bytes) : 0,
                         .next = first + 1,
                         .rest = first < last ? s->held + pair_of(first + 1, last) * (SLOTS + 1) : s->zero,
@@ -117,7 +127,7 @@ static bool kept_choice(const ebb_chain_solver *s, uint32_t first, uint32_t k, c
         if (k >= b->n_options[kind]) continue;
         const ebb_chain_option *o = &b->options[kind][k];
         *out = (choice){.time_ns = (double)o->is.time_ns,
-                        .need = slots_of(s, ebb_max_i64(o->is.forward_bytes, o->is.backward_bytes)),
+                        .need = slots_of(s, ebb_chain_most_bytes(&o->is)),
                         .take = slots_of(s, o->is.held_bytes),
                         .next = first + 1,
                         .rest = s->kept + (size_t)(first + 1) * (SLOTS + 1),
@@ -128,8 +138,8 @@ static bool kept_choice(const ebb_chain_solver *s, uint32_t first, uint32_t k, c
     if (last >= c->n_blocks) return false;
     int64_t need = 0, stuck = 0;
     for (uint32_t j = first; j <= last; j++) {
-        int64_t own = stuck + (j > first ? in_bytes(c, j) : 0);
-        need = ebb_max_i64(need, c->blocks[j].released.forward_bytes + own);
+        need = ebb_max_i64(need, stuck + forward_bytes(c, first, j));
+        if (j == last) need = ebb_max_i64(need, stuck + c->blocks[j].released.early_bytes);
         stuck += stuck_bytes(c, j, j);
     }
     *out = (choice){.need = slots_of(s, need),

@@ -51,7 +51,7 @@ static ebb_status offer_shares(offering *x) {
         ebb_chain_list(x->meter);
         ebb_arena_init(&memory, x->search->env);
         const ebb_chain_solver *solver =
-            ebb_chain_solve(&memory, &x->chain, x->most_bytes + x->most_bytes / 8);
+            ebb_chain_solve(&memory, &x->chain, x->most_bytes + x->most_bytes / 4);
         if (solver) offer_answers(x, solver);
         ebb_arena_deinit(&memory);
         if (!solver) return EBB_NO_MEMORY;
