@@ -4,7 +4,7 @@
  * for more, than the budget is the best that fits. */
 #include "sublinear/chain.h"
 
-#define OFFER_WORK INT64_C(1500000) /* ops scored for the answers of one share */
+#define OFFER_WORK INT64_C(1000000) /* ops scored for the answers of one share */
 #define MOST_OPS   4000             /* with more, few shares are tried */
 
 typedef struct offering {
