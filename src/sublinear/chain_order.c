@@ -19,7 +19,8 @@ static int by_worth(const void *a, const void *b) {
 }
 
 /* Most bytes x gap per time of the producer first. */
-static void rank_by_worth(const ebb_chain_meter *m, const ebb_chain_block *block, ebb_id *order) {
+static void rank_by_worth(const ebb_chain_meter *m, ebb_chain_kind kind, const ebb_chain_block *block) {
+    ebb_id *order = &m->chain->order[kind][block->first_value];
     const ebb_space *space = m->chain->space;
     for (uint32_t k = 0; k < block->n_values; k++) {
         const ebb_gene *g = &space->genes[m->chain->turning[order[k]]];
@@ -30,7 +31,7 @@ static void rank_by_worth(const ebb_chain_meter *m, const ebb_chain_block *block
     if (block->n_values > 0) qsort(m->list, block->n_values, sizeof(*m->list), by_worth);
     for (uint32_t k = 0; k < block->n_values; k++) {
         order[k] = m->list[k].value;
-        m->chain->gain[order[k]] = m->list[k].worth / (double)space->n_ops;
+        if (kind == EBB_CHAIN_KEPT) m->chain->gain[order[k]] = m->list[k].worth / (double)space->n_ops;
     }
 }
 
@@ -117,7 +118,7 @@ static void rank(ebb_chain_meter *m, ebb_chain_kind kind) {
     uint32_t n_most = 0;
     for (uint32_t b = 0; b < c->n_blocks; b++) {
         if (c->blocks[b].n_values > n_most) n_most = c->blocks[b].n_values;
-        rank_by_worth(m, &c->blocks[b], &c->order[kind][c->blocks[b].first_value]);
+        rank_by_worth(m, kind, &c->blocks[b]);
     }
     int64_t window = RANK_WORK / ((int64_t)c->space->n_ops * n_most + 1);
     if (window < 2 || !measure_prefix(m, kind, 0)) return;
