@@ -191,7 +191,7 @@ static uint32_t check_answers(solving *x, int64_t most_bytes, uint8_t *genes) {
         ebb_chain_genes(solver, slots, genes);
         ebb_score score = ebb_score_genes(x->search.scorers[0], genes, 0);
         int64_t bytes = most_bytes * slots / EBB_CHAIN_SLOTS;
-        if (slots < EBB_CHAIN_SLOTS / 2) bytes += bytes / 4;
+        if (slots < EBB_CHAIN_SLOTS / 2) bytes += bytes / (slots < EBB_CHAIN_SLOTS / 4 ? 2 : 4);
         if (!score.valid) break; /* so little memory takes too many steps */
         cr_expect_eq((double)(score.time_ns - x->space->base_time_ns), added_ns, "%u slots: %lld, not %.0f",
                      slots, (long long)(score.time_ns - x->space->base_time_ns), added_ns);
