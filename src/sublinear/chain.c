@@ -62,16 +62,17 @@ static ebb_id *crossing_values(const finder *f, const uint32_t *joints, uint32_t
     return crossing;
 }
 
-/* Joints where a droppable value crosses; read_only: one that is read after the turn, too, for to keep it
- * costs nothing more. Of those that one value crosses the first. */
+/* Joints where a value crosses that may be kept or dropped; read_only: one that is read after the turn,
+ * too, for to keep it costs nothing more. Of those that one value crosses the first. */
 static uint32_t choose_joints(const finder *f, const uint32_t *joints, const ebb_id *crossing, uint32_t n,
                               bool read_only, uint32_t *chosen) {
     uint32_t m = 0;
     for (uint32_t k = 0; k < n; k++) {
         ebb_id v = crossing[k];
-        if (v == EBB_NONE || joints[k] == 0 || joints[k] >= f->chain->turn ||
-            f->chain->turning[v] == EBB_NONE || (read_only && !f->read_back[v]) ||
-            (m > 0 && crossing[chosen[m - 1]] == v))
+        if (v == EBB_NONE || joints[k] == 0 || joints[k] >= f->chain->turn) continue;
+        uint32_t gene = f->chain->turning[v];
+        if (gene == EBB_NONE || f->space->genes[gene].first_state > EBB_KEEP ||
+            (read_only && !f->read_back[v]) || (m > 0 && crossing[chosen[m - 1]] == v))
             continue;
         chosen[m++] = k;
     }

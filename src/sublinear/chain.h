@@ -76,7 +76,7 @@ typedef struct ebb_chain {
     double *gain; /* [n_values] bytes that dropping it frees for the time that it costs; < 0: none */
     bool *needed; /* [n_values] room */
     ebb_chain_block *blocks;
-    uint32_t n_blocks; /* fewer than 2: nothing to solve */
+    uint32_t n_blocks; /* 0: nothing to solve */
 } ebb_chain;
 
 /* The value whose gene decides about v: itself, or the one that it is a free view of. */

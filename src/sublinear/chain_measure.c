@@ -75,6 +75,7 @@ static void read_held(ebb_chain_meter *m) {
 bool ebb_chain_measure(ebb_chain_meter *m) {
     const ebb_chain *c = m->chain;
     ebb_scorer *scorer = m->search->scorers[0];
+    if (c->space->pinned) ebb_space_heed_pins(c->space, m->genes);
     ebb_score score = ebb_score_genes(scorer, m->genes, 0);
     m->search->n_scored++;
     if (!score.valid) return false;

@@ -29,7 +29,7 @@ static double offer_answer(offering *x, const ebb_chain_solver *solver, uint32_t
     return added_ns;
 }
 
-/* From a little above the budget down, until no answer is left or none can be better. */
+/* From a little above the budget down, until no answer is left. */
 static void offer_answers(offering *x, const ebb_chain_solver *solver) {
     double last_ns = -1;
     int64_t n = OFFER_WORK / ((int64_t)x->search->space->n_ops + 1);
@@ -44,7 +44,7 @@ static void offer_answers(offering *x, const ebb_chain_solver *solver) {
 static ebb_status offer_shares(offering *x) {
     const int64_t sixteenths = x->search->space->n_ops <= MOST_OPS ? 8 : 2;
     int64_t staying = 0;
-    for (int64_t k = 0; k <= sixteenths; k++) {
+    for (int64_t k = 0; k <= sixteenths && !ebb_stop_asked(x->search->env); k++) {
         ebb_arena memory;
         int64_t more = x->most_bytes / 16 * k - staying;
         if (k > 0) staying += ebb_chain_stay(x->meter, more);
@@ -68,9 +68,9 @@ ebb_status ebb_seed_chain(ebb_search *s, uint8_t *best_genes, int64_t *peak_byte
                   .best = {INT64_MAX, INT64_MAX, INT64_MAX}};
     ebb_arena_init(&work, s->env);
     ebb_status status = ebb_chain_find(&work, s->space, &x.chain);
-    if (status == EBB_OK && x.chain.n_blocks > 1)
+    if (status == EBB_OK && x.chain.n_blocks > 0)
         status = ebb_chain_meter_open(&work, s, &x.chain, &x.meter);
-    if (status == EBB_OK && x.chain.n_blocks > 1) {
+    if (status == EBB_OK && x.chain.n_blocks > 0) {
         ebb_chain_rank(x.meter);
         status = offer_shares(&x);
     }
