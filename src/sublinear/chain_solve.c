@@ -55,7 +55,8 @@ static int64_t in_bytes(const ebb_chain *c, uint32_t block) {
 /* What blocks first..last hold even if all is released that can be; not their x. */
 static int64_t stuck_bytes(const ebb_chain *c, uint32_t first, uint32_t last) {
     int64_t sum = 0;
-    for (uint32_t j = first; j <= last; j++) sum += c->blocks[j].released.held_bytes - in_bytes(c, j + 1);
+    for (uint32_t j = first; j <= last; j++)
+        if (c->blocks[j].may_release) sum += c->blocks[j].released.held_bytes - in_bytes(c, j + 1);
     return sum;
 }
 
