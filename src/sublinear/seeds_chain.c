@@ -41,22 +41,39 @@ static void offer_answers(offering *x, const ebb_chain_solver *solver) {
     }
 }
 
+static ebb_status offer_share(offering *x) {
+    ebb_arena memory;
+    ebb_arena_init(&memory, x->search->env);
+    const ebb_chain_solver *solver = ebb_chain_solve(&memory, &x->chain, x->most_bytes + x->most_bytes / 4);
+    if (solver) offer_answers(x, solver);
+    ebb_arena_deinit(&memory);
+    return solver ? EBB_OK : EBB_NO_MEMORY;
+}
+
 static ebb_status offer_shares(offering *x) {
     const int64_t sixteenths = x->search->space->n_ops <= MOST_OPS ? 8 : 2;
     int64_t staying = 0;
-    for (int64_t k = 0; k <= sixteenths && !ebb_stop_asked(x->search->env); k++) {
-        ebb_arena memory;
+    ebb_status status = EBB_OK;
+    for (int64_t k = 0; k <= sixteenths && status == EBB_OK && !ebb_stop_asked(x->search->env); k++) {
         int64_t more = x->most_bytes / 16 * k - staying;
         if (k > 0) staying += ebb_chain_stay(x->meter, more);
         ebb_chain_list(x->meter);
-        ebb_arena_init(&memory, x->search->env);
-        const ebb_chain_solver *solver =
-            ebb_chain_solve(&memory, &x->chain, x->most_bytes + x->most_bytes / 4);
-        if (solver) offer_answers(x, solver);
-        ebb_arena_deinit(&memory);
-        if (!solver) return EBB_NO_MEMORY;
+        status = offer_share(x);
     }
-    return EBB_OK;
+    return status;
+}
+
+/* Where the least peak is asked for: in finer slots, below what has been found, while that gains a 32nd. */
+static ebb_status offer_least(offering *x) {
+    int64_t before = INT64_MAX;
+    ebb_status status = EBB_OK;
+    ebb_chain_list(x->meter);
+    while (status == EBB_OK && x->most_bytes < before - before / 32 && !ebb_stop_asked(x->search->env)) {
+        before = x->most_bytes;
+        status = offer_share(x);
+        x->most_bytes = ebb_min_i64(before, x->best.peak_bytes);
+    }
+    return status;
 }
 
 ebb_status ebb_seed_chain(ebb_search *s, uint8_t *best_genes, int64_t *peak_bytes) {
@@ -72,7 +89,7 @@ ebb_status ebb_seed_chain(ebb_search *s, uint8_t *best_genes, int64_t *peak_byte
         status = ebb_chain_meter_open(&work, s, &x.chain, &x.meter);
     if (status == EBB_OK && x.chain.n_blocks > 0) {
         ebb_chain_rank(x.meter);
-        status = offer_shares(&x);
+        status = s->budget_bytes > 0 ? offer_shares(&x) : offer_least(&x);
     }
     *peak_bytes = x.best.peak_bytes;
     ebb_arena_deinit(&work);

@@ -252,3 +252,23 @@ Test(chain, of_blocks_is_solved_in_less_time_than_by_any_other_seed_where_memory
     ebb_pgraph_destroy(graph);
     end_env(env);
 }
+
+Test(chain, of_blocks_takes_less_than_by_any_other_seed_where_the_least_is_asked_for) {
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = skips(env, 24);
+    ebb_select_request request = chain_request(graph, EBB_SEEDS_CHAIN, 0);
+    request.method = EBB_METHOD_LEAST;
+    ebb_selection *chain = select_ok(env, &request);
+    want_true_selection(env, graph, chain, 64);
+    for (ebb_seeds kind = EBB_SEEDS_ALL + 1; kind < EBB_N_SEEDS; kind++) {
+        if (kind == EBB_SEEDS_CHAIN) continue;
+        request.only_seeds = kind;
+        ebb_selection *other = select_ok(env, &request);
+        cr_expect_lt(chain->peak_bytes, other->peak_bytes, "seeds %d: %lld, %lld", (int)kind,
+                     (long long)chain->peak_bytes, (long long)other->peak_bytes);
+        ebb_selection_destroy(other);
+    }
+    ebb_selection_destroy(chain);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
