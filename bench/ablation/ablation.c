@@ -42,6 +42,7 @@ static const row rows[] = {
     {"seed: greedy by bytes x gap per time", EBB_METHOD_BUDGET, EBB_WITHOUT_SEARCH, EBB_SEEDS_GREEDY},
     {"seed: online, as DTR", EBB_METHOD_BUDGET, EBB_WITHOUT_SEARCH, EBB_SEEDS_ONLINE},
     {"seed: the certificate's cut", EBB_METHOD_BUDGET, EBB_WITHOUT_SEARCH, EBB_SEEDS_CERTIFICATE},
+    {"seed: dynamic programming over blocks", EBB_METHOD_BUDGET, EBB_WITHOUT_SEARCH, EBB_SEEDS_CHAIN},
     {"MegEngine's mode", EBB_METHOD_MEGENGINE, 0, EBB_SEEDS_ALL},
     {"all seeds", EBB_METHOD_BUDGET, EBB_WITHOUT_SEARCH, EBB_SEEDS_ALL},
     {"search without annealing", EBB_METHOD_BUDGET, EBB_WITHOUT_ANNEALING, EBB_SEEDS_ALL},

@@ -108,6 +108,10 @@ EBB_CHECKED ebb_status ebb_seed_online(ebb_search *search);
 /* Offers the certificate's splits into kept and recomputed values at a sweep of prices. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_seed_from_cut(ebb_search *search);
 
+/* Offers what dynamic programming over the chain of blocks between joints finds (chain.h), at a sweep of
+ * limits. best_genes: the best of them, whose peak is *peak_bytes; INT64_MAX: none. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_seed_chain(ebb_search *search, uint8_t *best_genes, int64_t *peak_bytes);
+
 /* ---- improvement
  * ------------------------------------------------------------------------------------------- */
 

@@ -95,6 +95,10 @@ static ebb_status seed_online(seeding *x) {
     return ebb_seed_online(x->search);
 }
 
+static ebb_status seed_chain(seeding *x) {
+    return ebb_seed_chain(x->search, x->low_genes, &x->low_peak);
+}
+
 /* Genes of another graph may have states that these genes lack. */
 static bool fits_space(const ebb_space *space, const uint8_t *genes, uint32_t n) {
     if (n != space->n_genes) return false;
@@ -112,7 +116,8 @@ ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
                     {EBB_SEEDS_GREEDY, seed_greedy},
                     {EBB_SEEDS_CERTIFICATE, seed_cut},
                     {EBB_SEEDS_BLOCKS, seed_blocks},
-                    {EBB_SEEDS_ONLINE, seed_online}};
+                    {EBB_SEEDS_ONLINE, seed_online},
+                    {EBB_SEEDS_CHAIN, seed_chain}};
     const ebb_space *space = s->space;
     ebb_search_offer_genes(s, space->base_genes);
     if (request->warm_genes && fits_space(space, request->warm_genes, request->n_warm_genes))

@@ -54,6 +54,7 @@ typedef enum ebb_seeds {
     EBB_SEEDS_GREEDY,      /* most bytes x gap length per time first */
     EBB_SEEDS_ONLINE,      /* dropped on the way when memory runs out, as in DTR */
     EBB_SEEDS_CERTIFICATE, /* the minimum cuts of the lower bound */
+    EBB_SEEDS_CHAIN,       /* dynamic programming over the chain of blocks */
     EBB_N_SEEDS,
 } ebb_seeds;
 

@@ -1,5 +1,6 @@
 /* Every allocation is refused once: the call fails with EBB_NO_MEMORY, and nothing is left behind. */
 #include "support.h"
+#include "training.h"
 
 static ebb_pgraph *small_graph(ebb_env *env) {
     random_pgraph_options options = {.n_ops = 24};
@@ -60,6 +61,26 @@ Test(fault, the_search_without_a_part_of_it_fails_cleanly) {
         request.without = rows[k];
         cr_assert_gt(refuse_all(env, &memory, &request), 10);
     }
+    ebb_pgraph_destroy(graph);
+    cr_assert_eq(memory.n_wrong_frees, 0);
+    end_env(env);
+}
+
+Test(fault, the_seed_by_blocks_fails_cleanly) {
+    fault_memory memory;
+    ebb_env *env = start_fault_env(&memory);
+    ebb_pgraph *graph = layers(env, 20);
+    for (uint32_t i = 20; i < graph->n_ops; i++) ((ebb_pop *)graph->ops)[i].phase = EBB_BACKWARD;
+    ebb_select_request request = small_request(graph, EBB_METHOD_LEAST, 0);
+    request.effort = 100;
+    request.without = EBB_WITHOUT_SEARCH | EBB_WITHOUT_ORDER;
+    request.only_seeds = EBB_SEEDS_ALL;
+    uint32_t n_all = refuse_all(env, &memory, &request);
+    request.only_seeds = EBB_SEEDS_EVEN_CUTS;
+    uint32_t n_cuts = refuse_all(env, &memory, &request);
+    request.only_seeds = EBB_SEEDS_CHAIN;
+    uint32_t n_chain = refuse_all(env, &memory, &request);
+    cr_assert(n_chain > n_cuts + 5 && n_all > n_chain, "%u, %u, %u allocations", n_all, n_chain, n_cuts);
     ebb_pgraph_destroy(graph);
     cr_assert_eq(memory.n_wrong_frees, 0);
     end_env(env);
