@@ -82,7 +82,7 @@ static ebb_status add_extra(ebb_bound_check *c, ebb_id op) {
     return ebb_fail(c->a->env, EBB_VIOLATION, WHERE ": the sums of a case do not fit in 63 bits");
 }
 
-/* One of a case's ops after the other's first run, from `from` to `to`, does not run in any gap. */
+/* By the cases, op does not run between the first runs of `from` and `to`: they lead from one to the other. */
 static bool is_excluded(const ebb_bound_check *c, ebb_id op, ebb_id from, ebb_id to) {
     for (size_t n_steps = 0; from != to && n_steps < c->n_cases; n_steps++)
         for (size_t k = 0; k < c->n_cases; k++)
@@ -114,9 +114,11 @@ static ebb_status check_list(ebb_bound_check *c, const ebb_json *json, bool of_c
     size_t n = 0;
     bool extra = false;
     ebb_status status = ebb_json_array(c->a->env, json, WHERE, "cuts", NULL, &cuts, &n);
-    if (status == EBB_OK && (n > EBB_BOUND_MOST_CUTS || (of_case && n == 0)))
+    if (status == EBB_OK && n > EBB_BOUND_MOST_CUTS)
         status = ebb_fail(c->a->env, EBB_VIOLATION, WHERE " has %zu cuts; at most %d are checked", n,
                           EBB_BOUND_MOST_CUTS);
+    if (status == EBB_OK && of_case && n == 0)
+        status = ebb_fail(c->a->env, EBB_VIOLATION, WHERE ": a case has no cut");
     c->proved = 0;
     memset(c->charged, 0, c->a->graph->n_ops * sizeof *c->charged);
     for (size_t k = 0; status == EBB_OK && k < n; k++) {

@@ -8,6 +8,7 @@
 
 enum { MAX_LARGE = 8, MAX_MOMENTS = 256, MAX_TRIES = 12 };
 #define LARGE_PART 8   /* a piece is large when it fills this part of the budget */
+#define WEIGH_WORK INT64_C(50000000) /* half arcs and edges looked at to find which pieces to try */
 #define LEAST_GAIN 500 /* what cases must add, as a part of the unconditional time: they are long to write */
 
 typedef struct ways_to {
@@ -134,9 +135,10 @@ static int by_proof(const void *a, const void *b) {
 static uint32_t find_candidates(ebb_cut_hunt *s, const ebb_cut_proofs *first, int64_t at_least,
                                 ebb_cut_candidate *out) {
     uint32_t large[MAX_LARGE], n_large = find_large(s, large), n = 0;
+    int64_t work_limit = s->cut.net.work + WEIGH_WORK;
     ebb_cut_start(s, first->scale);
     for (uint32_t k = 0; k < n_large; k++)
-        for (uint32_t i = 0; i < s->n_samples && i < MAX_MOMENTS && !ebb_cut_out_of_work(s); i++) {
+        for (uint32_t i = 0; i < s->n_samples && i < MAX_MOMENTS && s->cut.net.work < work_limit; i++) {
             ebb_cut_candidate c = {s->samples[i].op, large[k], 0, 0};
             if (weigh(s, first->at[0].price, &c) && c.scaled_ns >= at_least) out[n++] = c;
         }
