@@ -73,7 +73,8 @@ void ebb_bound_mark_makers(ebb_bound_check *c, ebb_id op, uint8_t *mark, uint8_t
 /* One cut: adds to `charged` and `proved`. *extra: with a `since`, op runs then and that run is not the one
  * that each op once counts. */
 EBB_CHECKED ebb_status ebb_bound_check_cut(ebb_bound_check *c, const ebb_bound_cut *cut, bool *extra);
-/* The cases and the cuts of the certificate; *proved is what they prove, scaled. Sets `scale`'s sums only. */
+/* The cases and the cuts of the certificate; *proved is what they prove, scaled. Sets `scale`'s sums only.
+ */
 EBB_CHECKED ebb_status ebb_bound_check_cases(ebb_bound_check *c, const ebb_json *json, bool by_cases,
                                              int64_t *proved);
 

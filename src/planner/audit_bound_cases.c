@@ -1,7 +1,7 @@
-/* The cuts of a certificate, and the cases that say why a value is kept. Takes the certificate's members; gives
- * what all of it proves. The cuts of one list add up, since none charges what another does. The certificate as
- * a whole proves the least of what the cuts prove and what each case does: a schedule faster than that is in
- * none of the cases, so the cuts may take for granted what the cases exclude. */
+/* The cuts of a certificate, and the cases that say why a value is kept. Takes the certificate's members;
+ * gives what all of it proves. The cuts of one list add up, since none charges what another does. The
+ * certificate as a whole proves the least of what the cuts prove and what each case does: a schedule faster
+ * than that is in none of the cases, so the cuts may take for granted what the cases exclude. */
 #include "planner/audit_bound.h"
 
 #define WHERE EBB_BOUND_WHERE
@@ -82,7 +82,8 @@ static ebb_status add_extra(ebb_bound_check *c, ebb_id op) {
     return ebb_fail(c->a->env, EBB_VIOLATION, WHERE ": the sums of a case do not fit in 63 bits");
 }
 
-/* By the cases, op does not run between the first runs of `from` and `to`: they lead from one to the other. */
+/* By the cases, op does not run between the first runs of `from` and `to`: they lead from one to the other.
+ */
 static bool is_excluded(const ebb_bound_check *c, ebb_id op, ebb_id from, ebb_id to) {
     for (size_t n_steps = 0; from != to && n_steps < c->n_cases; n_steps++)
         for (size_t k = 0; k < c->n_cases; k++)

@@ -198,8 +198,8 @@ bool ebb_cut_out_of_work(const ebb_cut_hunt *hunt);
 int64_t ebb_cut_excess(ebb_cut_hunt *hunt, const ebb_cut_moment *moment);
 /* The price that proves most at the moment looked at, which is laid first. guess: a price, or 0. */
 ebb_cut_best ebb_cut_find_price(ebb_cut_hunt *hunt, int64_t guess);
-/* Solves the moment looked at at b's price and keeps the flow as a proof; what it charges is no longer to be
- * had. A proof of nothing or less comes without a flow. */
+/* Solves the moment looked at at b's price and keeps the flow as a proof; what it charges is no longer to
+ * be had. A proof of nothing or less comes without a flow. */
 EBB_CHECKED ebb_status ebb_cut_keep_proof(ebb_cut_hunt *hunt, const ebb_cut_moment *moment,
                                           const ebb_cut_best *b, ebb_cut_proof *out);
 /* Everything may be charged again, and no moment is taken. */

@@ -1,15 +1,16 @@
 /* A proof by cases: a large value that a later op reads is in memory at a moment, because making it again
- * between that moment and its reader takes as much time as the bound in every case. Takes the proofs of first
- * runs; gives others that prove clearly more, where there are any. docs/certificate.md says why it holds.
- * Cost: counted, with the rest of the search. */
+ * between that moment and its reader takes as much time as the bound in every case. Takes the proofs of
+ * first runs; gives others that prove clearly more, where there are any. docs/certificate.md says why it
+ * holds. Cost: counted, with the rest of the search. */
 #include <stdlib.h>
 
 #include "sublinear/certificate.h"
 
 enum { MAX_LARGE = 8, MAX_MOMENTS = 256, MAX_TRIES = 12 };
-#define LARGE_PART 8   /* a piece is large when it fills this part of the budget */
+#define LARGE_PART 8                 /* a piece is large when it fills this part of the budget */
 #define WEIGH_WORK INT64_C(50000000) /* half arcs and edges looked at to find which pieces to try */
-#define LEAST_GAIN 500 /* what cases must add, as a part of the unconditional time: they are long to write */
+#define LEAST_GAIN \
+    500 /* what cases must add, as a part of the unconditional time: they are long to write */
 
 typedef struct ways_to {
     ebb_cut_hunt *s;
@@ -169,8 +170,7 @@ static ebb_status prove_kept(ways_to *w, const ebb_cut_candidate *c, ebb_cut_pro
 
 static int64_t least_of(const ebb_cut_proofs *proofs) {
     int64_t least = proofs->scaled_ns;
-    for (uint32_t k = 0; k < proofs->n_cases; k++)
-        least = ebb_min_i64(least, proofs->cases[k].scaled_ns);
+    for (uint32_t k = 0; k < proofs->n_cases; k++) least = ebb_min_i64(least, proofs->cases[k].scaled_ns);
     return least;
 }
 

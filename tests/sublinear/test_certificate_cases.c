@@ -24,19 +24,22 @@ Test(certificate_cases, prove_what_first_runs_alone_do_not) {
     end_env(env);
 }
 
-/* Prices and amounts in halves of a ns. When h is written (op 3), 50 - 10 (g) - 10 (h) - 20 (k) = 10 bytes are
- * left for a and x: 10 x 1 each, less 10 x 1, is 10, and 10 / 2 = 5 ns. k (op 1) does not run between h and
- * its reader y (op 4): 50 bytes are held then, so h is made again for 10, and g for 10; with the 2 of k's own
- * run that is 22. */
+/* Prices and amounts in halves of a ns. When h is written (op 3), 50 - 10 (g) - 10 (h) - 20 (k) = 10 bytes
+ * are left for a and x: 10 x 1 each, less 10 x 1, is 10, and 10 / 2 = 5 ns. k (op 1) does not run between h
+ * and its reader y (op 4): 50 bytes are held then, so h is made again for 10, and g for 10; with the 2 of
+ * k's own run that is 22. */
 static const char proof[] =
-    "{\"scale\": 2, \"pieces\": [0, 0, 10, 1, 0, 10, 2, 0, 20, 3, 0, 10, 4, 0, 10], \"cases\": [{\"cuts\": ["
+    "{\"scale\": 2, \"pieces\": [0, 0, 10, 1, 0, 10, 2, 0, 20, 3, 0, 10, 4, 0, 10], \"cases\": [{\"cuts\": "
+    "["
     "{\"op\": 1, \"since\": 3, \"until\": 4, \"price\": 2, \"flow\": [3, 3, 10, 4, 4, 20]}]}], \"cuts\": ["
     "{\"op\": 3, \"kept\": 2, \"reader\": 4, \"price\": 1, \"flow\": [5, 1, 10, 6, 0, 10]}]}";
 
 static const struct {
     const char *name, *find, *replace, *words;
 } forgeries[] = {
-    {"no cases", "[{\"cuts\": [{\"op\": 1, \"since\": 3, \"until\": 4, \"price\": 2, \"flow\": [3, 3, 10, 4, 4, 20]}]}]",
+    {"no cases",
+     "[{\"cuts\": [{\"op\": 1, \"since\": 3, \"until\": 4, \"price\": 2, \"flow\": [3, 3, 10, 4, 4, "
+     "20]}]}]",
      "[]", "no cases say"},
     {"no list of cases", "\"cases\"", "\"case\"", "\"cases\" is missing"},
     {"a case of no cuts",
@@ -53,13 +56,15 @@ static const struct {
     {"a case of a first run", "\"since\": 3, \"until\": 4, ", "", "belong to the first cut of a case"},
     {"a later run outside cases", "\"op\": 3, \"kept\"", "\"op\": 3, \"since\": 1, \"until\": 4, \"kept\"",
      "belong to the first cut of a case"},
-    {"a case that keeps", "\"since\": 3", "\"kept\": 2, \"reader\": 4, \"since\": 3", "a case keeps nothing"},
+    {"a case that keeps", "\"since\": 3", "\"kept\": 2, \"reader\": 4, \"since\": 3",
+     "a case keeps nothing"},
     {"kept for nobody", "\"reader\": 4, ", "", "goes with a"},
     {"kept, and the op that reads it is there", "\"reader\": 4", "\"reader\": 3", "no cases say"},
     {"something else kept", "\"kept\": 2", "\"kept\": 1", "no cases say"},
     {"a given value kept", "\"kept\": 2", "\"kept\": 0", "no cases say"},
     {"kept for an op that does not read it",
-     "4, \"price\": 2, \"flow\": [3, 3, 10, 4, 4, 20]}]}], \"cuts\": [{\"op\": 3, \"kept\": 2, \"reader\": 4",
+     "4, \"price\": 2, \"flow\": [3, 3, 10, 4, 4, 20]}]}], \"cuts\": [{\"op\": 3, \"kept\": 2, \"reader\": "
+     "4",
      "5, \"price\": 2, \"flow\": []}]}], \"cuts\": [{\"op\": 3, \"kept\": 2, \"reader\": 5",
      "not made before and read after"},
     {"what is kept is asked for", "[5, 1, 10", "[4, 2, 10, 5, 1, 10", "there in any case"},
@@ -121,10 +126,18 @@ static char *altered(ebb_arena *arena, ebb_rng *rng, const char *text) {
     char *end = NULL;
     long long old = strtoll(from, &end, 10), now = 0;
     switch (ebb_rng_below(rng, 4)) {
-    case 0: now = old + 1; break;
-    case 1: now = old > 0 ? old - 1 : 1; break;
-    case 2: now = old * 2; break;
-    default: now = ebb_rng_below(rng, 8); break;
+    case 0:
+        now = old + 1;
+        break;
+    case 1:
+        now = old > 0 ? old - 1 : 1;
+        break;
+    case 2:
+        now = old * 2;
+        break;
+    default:
+        now = ebb_rng_below(rng, 8);
+        break;
     }
     size_t size = strlen(text) + 32;
     char *out = EBB_NEW(arena, char, size);
@@ -140,8 +153,8 @@ Test(certificate_cases, altered_at_random_prove_nothing_false) {
     ebb_rng rng;
     ebb_rng_init(&rng, 7, 0xCA5E);
     for (uint64_t seed = 0; seed < n; seed++) {
-        ebb_pgraph *graph = draw_training(env, seed);
-        int64_t budget = base_score(env, graph, 64).peak_bytes - 64 * (int64_t)(1 + seed % 2);
+        ebb_pgraph *graph = seed % 3 ? draw_wide(env, seed) : draw_training(env, seed);
+        int64_t budget = base_score(env, graph, 64).peak_bytes - 64 * (int64_t)(1 + seed % 16);
         int64_t least = least_time(env, graph, budget, 64);
         ebb_plan *plan = budget > 0 && least >= 0 ? certified_plan(env, graph, budget) : NULL;
         bool of_cuts = plan != NULL && plan->bound_json != NULL;
@@ -162,7 +175,7 @@ Test(certificate_cases, altered_at_random_prove_nothing_false) {
         if (plan) ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    cr_expect(n_proofs > 0 && n_others > n, "%u proofs by cases, %u altered ones that prove something else",
-              n_proofs, n_others);
+    cr_expect(n_proofs > n / 100 && n_others > n,
+              "%u proofs by cases, %u altered ones that prove something else", n_proofs, n_others);
     end_env(env);
 }

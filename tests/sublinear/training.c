@@ -167,6 +167,31 @@ ebb_pgraph *draw_training(ebb_env *env, uint64_t seed) {
     return sketch_end(&d.s);
 }
 
+static int64_t size_of(drawing *d, uint32_t least, uint32_t n) {
+    return 64 * (int64_t)(least + below(d, n));
+}
+
+ebb_pgraph *draw_wide(ebb_env *env, uint64_t seed) {
+    drawing d;
+    sketch_begin(&d.s, env);
+    ebb_rng_init(&d.rng, seed, 0x51DE);
+    ebb_id x = sketch_value(&d.s, EBB_ROLE_INPUT, size_of(&d, 6, 10));
+    ebb_id a = sketch_op(&d.s, IDS(x), size_of(&d, 6, 10), 1 + below(&d, 20));
+    ebb_id k = sketch_op(&d.s, IDS(a, x), size_of(&d, 16, 16), 1 + below(&d, 9));
+    sketch_last(&d.s)->scratch_bytes = size_of(&d, 6, 16);
+    ebb_id last = k;
+    for (uint32_t n = 1 + below(&d, 2); n > 0; n--) {
+        last = sketch_op(&d.s, IDS(last), size_of(&d, 6, 10), 1 + below(&d, 20));
+        if (chance(&d, 20)) sketch_in_place(&d.s, 0, 0);
+        draw_traits(&d, a);
+    }
+    last = sketch_op(&d.s, IDS(k, last), size_of(&d, 6, 10), 1 + below(&d, 20));
+    if (chance(&d, 50)) last = sketch_op(&d.s, IDS(last, a), size_of(&d, 6, 10), 1 + below(&d, 20));
+    last = sketch_op(&d.s, chance(&d, 50) ? IDS(last, x) : IDS(last, a), size_of(&d, 6, 10), 5);
+    d.s.draft.values.at[last].role = EBB_ROLE_OUTPUT;
+    return sketch_end(&d.s);
+}
+
 /* ---- texts ------------------------------------------------------------------------------------------- */
 
 char *edited(ebb_arena *arena, const char *text, const char *find, const char *replace) {
