@@ -8,7 +8,7 @@
 
 enum { MAX_LARGE = 8, MAX_MOMENTS = 256, MAX_TRIES = 12 };
 #define LARGE_PART 8                 /* a piece is large when it fills this part of the budget */
-#define WEIGH_WORK INT64_C(50000000) /* half arcs and edges looked at to find which pieces to try */
+#define WEIGH_WORK INT64_C(16000000) /* half arcs and edges looked at to find which pieces to try */
 #define LEAST_GAIN \
     500 /* what cases must add, as a part of the unconditional time: they are long to write */
 
