@@ -65,9 +65,9 @@ static void read_budget(ebb_bound_check *c) {
 
 /* ---- the certificate's members ----------------------------------------------------------------- */
 
-#define WHERE "the certificate"
+#define WHERE EBB_BOUND_WHERE
 
-static ebb_status list_of(const ebb_bound_check *c, const ebb_json *json, const char *key, size_t of,
+ebb_status ebb_bound_list(const ebb_bound_check *c, const ebb_json *json, const char *key, size_t of,
                           const ebb_json **out, size_t *n) {
     ebb_status status = ebb_json_array(c->a->env, json, WHERE, key, NULL, out, n);
     if (status != EBB_OK) return status;
@@ -108,7 +108,7 @@ static ebb_status read_pieces(ebb_bound_check *c, const ebb_json *json) {
     const ebb_pgraph *graph = c->a->graph;
     const ebb_json *list = NULL;
     size_t n = 0;
-    ebb_status status = list_of(c, json, "pieces", 3, &list, &n);
+    ebb_status status = ebb_bound_list(c, json, "pieces", 3, &list, &n);
     if (status != EBB_OK) return status;
     ebb_arena *arena = &c->a->arena;
     c->n_pieces = (uint32_t)n;
@@ -133,77 +133,27 @@ static ebb_status read_pieces(ebb_bound_check *c, const ebb_json *json) {
     return EBB_OK;
 }
 
-static ebb_status read_cut(ebb_bound_check *c, const ebb_json *json) {
-    const ebb_json *list = NULL;
-    int64_t op = 0, price = 0, n_ops = c->a->graph->n_ops;
-    size_t n = 0;
-    ebb_status status = ebb_json_i64(c->a->env, json, WHERE, "op", 0, n_ops - 1, NULL, &op);
-    if (status == EBB_OK)
-        status = ebb_json_i64(c->a->env, json, WHERE, "price", 0, INT64_MAX, NULL, &price);
-    if (status == EBB_OK) status = list_of(c, json, "flow", 3, &list, &n);
-    if (status != EBB_OK) return status;
-    ebb_bound_flow *flow = EBB_NEW(&c->a->arena, ebb_bound_flow, n);
-    if (!flow) return EBB_NO_MEMORY;
-    for (size_t k = 0; status == EBB_OK && k < n; k++) {
-        int64_t reader = 0, piece = 0;
-        status = ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k, 0, n_ops, &reader);
-        if (status == EBB_OK)
-            status = ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k + 1, 0,
-                                     (int64_t)c->n_pieces - 1, &piece);
-        if (status == EBB_OK)
-            status =
-                ebb_json_at_i64(c->a->env, list, WHERE ": flow", 3 * k + 2, 1, INT64_MAX, &flow[k].amount);
-        flow[k].reader = (ebb_id)reader;
-        flow[k].piece = (uint32_t)piece;
-    }
-    return status == EBB_OK ? ebb_bound_check_cut(c, (ebb_id)op, price, flow, n) : status;
-}
-
-static ebb_status read_cuts(ebb_bound_check *c, const ebb_json *json) {
-    const ebb_json *cuts = NULL;
-    size_t n = 0;
-    ebb_status status = ebb_json_i64(c->a->env, json, WHERE, "scale", 1, INT64_MAX, NULL, &c->scale);
-    if (status == EBB_OK) status = read_pieces(c, json);
-    if (status == EBB_OK) status = ebb_json_array(c->a->env, json, WHERE, "cuts", NULL, &cuts, &n);
-    if (status == EBB_OK && n > EBB_BOUND_MOST_CUTS)
-        status = ebb_fail(c->a->env, EBB_VIOLATION, WHERE " has %zu cuts; at most %d are checked", n,
-                          EBB_BOUND_MOST_CUTS);
-    for (size_t k = 0; status == EBB_OK && k < n; k++) status = read_cut(c, ebb_json_at(cuts, k));
-    return status;
-}
-
 /* ---- the bound --------------------------------------------------------------------------------- */
 
-/* No run is charged more than it takes, by all cuts together. */
-static ebb_status check_charges(const ebb_bound_check *c) {
-    for (ebb_id op = 0; op < c->a->graph->n_ops; op++) {
-        int64_t most = INT64_MAX;
-        if (ebb_mul_i64(c->least_ns[op], c->scale, &most) && c->charged[op] > most)
-            return ebb_fail(c->a->env, EBB_VIOLATION,
-                            WHERE " charges " AUDIT_OP
-                                  " %lld for running again, but that takes %lld x %lld ns",
-                            AUDIT_OP_ARGS(c->a, op), (long long)c->charged[op], (long long)c->scale,
-                            (long long)c->least_ns[op]);
-    }
-    return EBB_OK;
-}
-
-static ebb_status check_cuts(ebb_bound_check *c) {
+static ebb_status check_cuts(ebb_bound_check *c, bool by_cases) {
     const ebb_plan *plan = c->a->plan;
     const char *text = plan->bound_json ? plan->bound_json : "{}";
     ebb_json *json = NULL;
+    int64_t proved = 0;
     if (plan->budget_bytes < 0)
-        return ebb_fail(c->a->env, EBB_VIOLATION, WHERE " is of kind cut, but the plan has no budget");
+        return ebb_fail(c->a->env, EBB_VIOLATION, WHERE " is of kind %s, but the plan has no budget",
+                        plan->bound_kind);
     read_budget(c);
     ebb_status status = ebb_json_parse(c->a->env, WHERE, text, strlen(text), &json);
     if (status == EBB_OK) {
-        status = read_cuts(c, json);
+        status = ebb_json_i64(c->a->env, json, WHERE, "scale", 1, INT64_MAX, NULL, &c->scale);
+        if (status == EBB_OK) status = read_pieces(c, json);
+        if (status == EBB_OK) status = ebb_bound_check_cases(c, json, by_cases, &proved);
         ebb_json_free(json);
     }
     if (status == EBB_BAD_INPUT) return EBB_VIOLATION; /* the text says what is wrong with it */
-    if (status == EBB_OK) status = check_charges(c);
     if (status != EBB_OK) return status;
-    int64_t more = c->proved / c->scale + (c->proved % c->scale > 0);
+    int64_t more = proved / c->scale + (proved % c->scale > 0);
     if (plan->bound_time_ns - c->once_ns == more) return EBB_OK;
     return ebb_fail(c->a->env, EBB_VIOLATION,
                     WHERE "'s bound is %lld ns, but its cuts prove %lld + %lld ns",
@@ -214,7 +164,9 @@ ebb_status ebb_audit_bound(ebb_auditor *a) {
     ebb_bound_check c = {.a = a};
     if (!make_tables(&c)) return EBB_NO_MEMORY;
     read_graph(&c);
-    if (a->plan->bound_kind != NULL && strcmp(a->plan->bound_kind, "cut") == 0) return check_cuts(&c);
+    const char *kind = a->plan->bound_kind ? a->plan->bound_kind : "";
+    bool by_cases = strcmp(kind, "cut_by_cases") == 0;
+    if (by_cases || strcmp(kind, "cut") == 0) return check_cuts(&c, by_cases);
     if (a->plan->bound_time_ns <= c.once_ns) return EBB_OK;
     return ebb_fail(a->env, EBB_VIOLATION,
                     WHERE "'s bound is %lld ns, but each op once takes %lld, and it shows no more",

@@ -9,7 +9,8 @@
 #include "planner/audit.h"
 
 /* More of them are refused, so that a hostile file cannot cost more than its size. */
-#define EBB_BOUND_MOST_CUTS   16
+#define EBB_BOUND_MOST_CUTS   16 /* that add up */
+#define EBB_BOUND_MOST_CASES  16
 #define EBB_BOUND_MOST_PIECES 32 /* of one value */
 
 /* A stretch of a value's bytes, as the certificate lists it. */
@@ -24,6 +25,17 @@ typedef struct ebb_bound_flow {
     uint32_t piece;
     int64_t amount;
 } ebb_bound_flow;
+
+/* A cut: the first run of op; or, with a `since`, any run of op between the first runs of since and until.
+ */
+typedef struct ebb_bound_cut {
+    ebb_id op, since, until; /* EBB_NONE: the first run */
+    uint32_t kept;           /* a piece that lies in memory then; EBB_NONE */
+    ebb_id reader;           /* the op that reads it later, for the first time */
+    int64_t price;
+    const ebb_bound_flow *flow;
+    size_t n_flow;
+} ebb_bound_cut;
 
 typedef struct ebb_bound_check {
     ebb_auditor *a;
@@ -42,10 +54,14 @@ typedef struct ebb_bound_check {
     bool *lasts;           /* per piece: part of an output, so that it is read at the end */
     int64_t *charged;      /* per op: scaled time of running it again that the cuts counted so far */
     int64_t proved;        /* scaled */
+    /* Cases proved so far: that op does not run between the first runs of since and until. */
+    ebb_bound_cut cases[EBB_BOUND_MOST_CASES];
+    size_t n_cases;
     /* Scratch. */
     uint32_t *n_ways_made; /* per op: ways that need what it makes, so far all */
     uint32_t *n_ways_seen; /* per piece: ways that read it, so far all */
     uint8_t *when;         /* per op: to the cut in hand */
+    ebb_id next;           /* of the cut in hand: the op whose first run is not past */
     bool *held;            /* per piece */
     int64_t *asked;        /* per piece: what is asked of it */
     int64_t *carried;      /* per op: what is asked of the pieces that it makes */
@@ -54,8 +70,20 @@ typedef struct ebb_bound_check {
 
 /* The ops that have run before op does for the first time, whichever way it goes: mark[them] = value. */
 void ebb_bound_mark_makers(ebb_bound_check *c, ebb_id op, uint8_t *mark, uint8_t value);
-/* One cut: adds to `charged` and `proved`. */
-EBB_CHECKED ebb_status ebb_bound_check_cut(ebb_bound_check *c, ebb_id op, int64_t price,
-                                           const ebb_bound_flow *flow, size_t n_flow);
+/* One cut: adds to `charged` and `proved`. *extra: with a `since`, op runs then and that run is not the one
+ * that each op once counts. */
+EBB_CHECKED ebb_status ebb_bound_check_cut(ebb_bound_check *c, const ebb_bound_cut *cut, bool *extra);
+/* The cases and the cuts of the certificate; *proved is what they prove, scaled. Sets `scale`'s sums only.
+ */
+EBB_CHECKED ebb_status ebb_bound_check_cases(ebb_bound_check *c, const ebb_json *json, bool by_cases,
+                                             int64_t *proved);
+
+/* ---- the certificate's members ----------------------------------------------------------------- */
+
+#define EBB_BOUND_WHERE "the certificate"
+
+/* A list of groups of `of` numbers; *n groups. */
+EBB_CHECKED ebb_status ebb_bound_list(const ebb_bound_check *c, const ebb_json *json, const char *key,
+                                      size_t of, const ebb_json **out, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* One cut of a certificate: the moment when an op runs first, a price for memory then, and a flow. Checks
+/* One cut of a certificate: a moment when an op runs, a price for memory then, and a flow. Checks
  * that the flow is carried by what must be in memory at the moment or must run again after it. O(edges +
  * flow). */
 #include "planner/audit_bound.h"
@@ -73,40 +73,47 @@ static uint32_t count_reads(ebb_bound_check *c, ebb_id id, bool clear) {
 
 /* ---- who runs when --------------------------------------------------------------------------------- */
 
-static bool from_now_on(const ebb_bound_check *c, ebb_id cut, ebb_id op) {
-    return op != EBB_NONE && (op == cut || c->when[op] == AFTER);
+static bool from_now_on(const ebb_bound_check *c, ebb_id op) {
+    return op != EBB_NONE && (op == c->next || c->when[op] == AFTER);
 }
 
-static bool waits(const ebb_bound_check *c, ebb_id cut, const ebb_pop *op) {
+static bool waits(const ebb_bound_check *c, const ebb_pop *op) {
     for (uint32_t k = 0; k < op->n_after; k++)
-        if (from_now_on(c, cut, op->after[k])) return true;
+        if (from_now_on(c, op->after[k])) return true;
     uint32_t k = EBB_NONE;
     do {
         ebb_pop_way way = ebb_pop_under(op, k);
         bool found = false;
         for (uint32_t i = 0; i < way.n_in && !found; i++)
-            found = from_now_on(c, cut, c->a->graph->values[way.in[i]].producer);
+            found = from_now_on(c, c->a->graph->values[way.in[i]].producer);
         if (!found) return false;
         k = next_way(op, k);
     } while (k < op->n_alternatives);
     return true;
 }
 
-static void tell_times(ebb_bound_check *c, ebb_id cut) {
+/* What any run of the cut's op needs has run before, and so has `since` with what its first run needs. */
+static void tell_before(ebb_bound_check *c, const ebb_bound_cut *cut) {
     const ebb_pgraph *graph = c->a->graph;
-    bool ordered =
-        graph->ops[cut].ordered; /* the ordered op that must run and stands next is at or before */
+    bool ordered = false; /* an ordered op that stands later has run before or runs now */
     memset(c->when, ANY_TIME, graph->n_ops);
-    for (ebb_id p = cut + 1; p-- > 0;) {
-        if (ordered && p < cut && graph->ops[p].ordered && c->must[p]) c->when[p] = BEFORE;
-        if (p != cut && c->when[p] != BEFORE) continue;
-        ordered = ordered || graph->ops[p].ordered;
+    for (ebb_id p = graph->n_ops; p-- > 0;) {
+        const ebb_pop *op = &graph->ops[p];
+        if (p == cut->since || (ordered && op->ordered && c->must[p])) c->when[p] = BEFORE;
+        if (p != cut->op && c->when[p] != BEFORE) continue;
+        ordered = ordered || op->ordered;
         ebb_bound_mark_makers(c, p, c->when, BEFORE);
     }
-    ordered = graph->ops[cut].ordered; /* an ordered op that must run has done so at or after the moment */
-    for (ebb_id p = cut + 1; p < graph->n_ops; p++) {
+}
+
+static void tell_times(ebb_bound_check *c, const ebb_bound_cut *cut) {
+    const ebb_pgraph *graph = c->a->graph;
+    tell_before(c, cut);
+    c->next = cut->since == EBB_NONE ? cut->op : cut->until;
+    bool ordered = graph->ops[c->next].ordered; /* an ordered op that must run has not done so before */
+    for (ebb_id p = c->next + 1; p < graph->n_ops; p++) {
         const ebb_pop *op = &graph->ops[p];
-        if ((ordered && op->ordered) || waits(c, cut, op)) c->when[p] = AFTER;
+        if ((ordered && op->ordered) || waits(c, op)) c->when[p] = AFTER;
         ordered = ordered || (op->ordered && c->must[p] && c->when[p] == AFTER);
     }
 }
@@ -136,18 +143,30 @@ static int64_t written(const ebb_bound_check *c, const ebb_pop *op, ebb_pop_way 
 
 /* Marks the pieces that the cut's op reads; gives the units that are held at the moment whatever is kept.
  */
-static int64_t hold(ebb_bound_check *c, ebb_id cut) {
-    const ebb_pop *op = &c->a->graph->ops[cut];
+static int64_t hold(ebb_bound_check *c, const ebb_bound_cut *cut) {
+    const ebb_pop *op = &c->a->graph->ops[cut->op];
     int64_t sum = written(c, op, ebb_pop_under(op, EBB_NONE));
     for (uint32_t k = 0; k < op->n_alternatives; k++)
         sum = ebb_min_i64(sum, written(c, op, ebb_pop_under(op, k)));
-    uint32_t n_ways = count_reads(c, cut, false);
+    uint32_t n_ways = count_reads(c, cut->op, false);
     for (uint32_t p = 0; p < c->n_pieces; p++) {
-        c->held[p] = c->n_ways_seen[p] == n_ways;
+        c->held[p] = c->n_ways_seen[p] == n_ways || p == cut->kept;
         if (c->held[p]) sum += c->pieces[p].n_units;
     }
-    (void)count_reads(c, cut, true);
+    (void)count_reads(c, cut->op, true);
     return sum;
+}
+
+/* The piece was made before the moment, and its reader reads all of it after. That its op does not run
+ * meanwhile is for the cases to say. */
+static bool may_be_kept(ebb_bound_check *c, const ebb_bound_cut *cut) {
+    ebb_id maker = c->a->graph->values[c->pieces[cut->kept].value].producer;
+    if (maker == EBB_NONE || c->when[maker] != BEFORE) return false;
+    if (!c->must[cut->reader] || c->when[cut->reader] != AFTER) return false;
+    uint32_t n_ways = count_reads(c, cut->reader, false);
+    bool reads = c->n_ways_seen[cut->kept] == n_ways;
+    (void)count_reads(c, cut->reader, true);
+    return reads;
 }
 
 /* ---- the flow ---------------------------------------------------------------------------------- */
@@ -161,7 +180,7 @@ static ebb_status take_reader(ebb_bound_check *c, ebb_id cut, const ebb_bound_fl
                               int64_t *from_source) {
     ebb_id reader = flow[0].reader;
     bool end = reader == c->a->graph->n_ops, reads = true, fits = true;
-    bool certain = end || (from_now_on(c, cut, reader) && c->must[reader]);
+    bool certain = end || (from_now_on(c, reader) && c->must[reader]);
     uint32_t n_ways = end ? 0 : count_reads(c, reader, false);
     for (size_t k = 0; k < n; k++) {
         uint32_t p = flow[k].piece;
@@ -190,14 +209,15 @@ static ebb_status take_flow(ebb_bound_check *c, ebb_id cut, const ebb_bound_flow
 }
 
 /* A piece carries what keeping it costs at most; beyond that, only what is not there yet. */
-static ebb_status check_piece(ebb_bound_check *c, ebb_id cut, int64_t price, uint32_t p) {
+static ebb_status check_piece(ebb_bound_check *c, const ebb_bound_cut *at, uint32_t p) {
+    ebb_id cut = at->op;
     ebb_id maker = c->a->graph->values[c->pieces[p].value].producer;
-    bool now = from_now_on(c, cut, maker);
+    bool now = from_now_on(c, maker);
     int64_t keeping = 0;
     if (c->asked[p] == 0) return EBB_OK;
-    if (c->held[p] || (now && c->must[maker]))
+    if (c->held[p] || maker == cut || (now && c->must[maker]))
         return refuse(c, cut, "its flow asks for a piece that is there in any case");
-    if (!ebb_mul_i64(price, c->pieces[p].n_units, &keeping)) return too_large(c, cut);
+    if (!ebb_mul_i64(at->price, c->pieces[p].n_units, &keeping)) return too_large(c, cut);
     if (!now && c->asked[p] > keeping)
         return refuse(c, cut, "its flow asks more of a piece than keeping it costs");
     if (maker == EBB_NONE || (c->when[maker] == BEFORE && !ebb_pop_repeatable(&c->a->graph->ops[maker])))
@@ -217,16 +237,30 @@ static ebb_status charge(ebb_bound_check *c, ebb_id cut) {
     return EBB_OK;
 }
 
-ebb_status ebb_bound_check_cut(ebb_bound_check *c, ebb_id op, int64_t price, const ebb_bound_flow *flow,
-                               size_t n_flow) {
-    if (!c->must[op]) return refuse(c, op, "the op may never run");
-    tell_times(c, op);
-    int64_t room = c->budget_units - hold(c, op), paid = 0, from_source = 0;
-    ebb_status status = take_flow(c, op, flow, n_flow, &from_source);
-    for (uint32_t p = 0; status == EBB_OK && p < c->n_pieces; p++) status = check_piece(c, op, price, p);
+/* The moment is one that every schedule has, or every one that the case is about. */
+static ebb_status check_moment(ebb_bound_check *c, const ebb_bound_cut *cut) {
+    if (cut->since == EBB_NONE && !c->must[cut->op]) return refuse(c, cut->op, "the op may never run");
+    if (cut->since != EBB_NONE && (!c->must[cut->since] || !c->must[cut->until]))
+        return refuse(c, cut->op, "an op that bounds its case may never run");
+    if (cut->since == cut->op || cut->until == cut->op)
+        return refuse(c, cut->op, "its case is bounded by the op itself");
+    tell_times(c, cut);
+    if (cut->kept != EBB_NONE && !may_be_kept(c, cut))
+        return refuse(c, cut->op, "what it keeps is not made before and read after");
+    return EBB_OK;
+}
+
+ebb_status ebb_bound_check_cut(ebb_bound_check *c, const ebb_bound_cut *cut, bool *extra) {
+    ebb_id op = cut->op;
+    ebb_status status = check_moment(c, cut);
+    if (status != EBB_OK) return status;
+    *extra = cut->since != EBB_NONE && (c->when[op] == BEFORE || !c->must[op]);
+    int64_t room = c->budget_units - hold(c, cut), paid = 0, from_source = 0;
+    status = take_flow(c, op, cut->flow, cut->n_flow, &from_source);
+    for (uint32_t p = 0; status == EBB_OK && p < c->n_pieces; p++) status = check_piece(c, cut, p);
     if (status == EBB_OK) status = charge(c, op);
     if (status != EBB_OK) return status;
-    if (!ebb_mul_i64(price, room < 0 ? -room : room, &paid)) return too_large(c, op);
+    if (!ebb_mul_i64(cut->price, room < 0 ? -room : room, &paid)) return too_large(c, op);
     if (room < 0) return add(&c->proved, from_source) && add(&c->proved, paid) ? EBB_OK : too_large(c, op);
     int64_t more = ebb_max_i64(0, from_source - paid); /* a cut that proves nothing takes nothing away */
     return add(&c->proved, more) ? EBB_OK : too_large(c, op);

@@ -99,7 +99,7 @@ struct ebb_plan {
     int64_t time_ns;
     int64_t baseline_arena_bytes, baseline_total_bytes, baseline_time_ns;
     int64_t bound_time_ns;  /* certificate */
-    const char *bound_kind; /* "cut", "each_op_once" or "none" */
+    const char *bound_kind; /* "cut", "cut_by_cases", "each_op_once" or "none" */
     const char *bound_json; /* further members of the certificate as a JSON object text, or NULL */
 };
 

@@ -14,23 +14,37 @@ bool ebb_cut_countable(const ebb_pgraph *graph, int64_t alignment) {
     return sum <= MOST_BYTES && alignment <= MOST_BYTES;
 }
 
-/* The pieces that the proofs speak of, numbered in order; EBB_NONE for the others. */
-static uint32_t number_pieces(const ebb_cut_facts *f, const ebb_cut_proofs *proofs, uint32_t *number) {
-    uint32_t n = 0;
-    memset(number, 0xFF, f->n_pieces * sizeof(*number));
+static void note_pieces(const ebb_cut_facts *f, const ebb_cut_proofs *proofs, uint32_t *number) {
     for (uint32_t c = 0; c < proofs->n; c++) {
         const ebb_cut_proof *p = &proofs->at[c];
+        ebb_id op = p->moment.op;
         for (uint32_t k = 0; k < p->n_entries; k++) number[p->entries[k].piece] = 0;
-        for (uint32_t k = f->first_read[p->op]; k < f->first_read[p->op + 1]; k++) number[f->reads[k]] = 0;
+        for (uint32_t k = f->first_read[op]; k < f->first_read[op + 1]; k++) number[f->reads[k]] = 0;
+        if (p->moment.kept != EBB_NONE) number[p->moment.kept] = 0;
     }
+}
+
+/* The pieces that the proofs speak of, numbered in order; EBB_NONE for the others. */
+static void number_pieces(const ebb_cut_facts *f, const ebb_cut_proofs *proofs, uint32_t *number) {
+    uint32_t n = 0;
+    memset(number, 0xFF, f->n_pieces * sizeof(*number));
+    note_pieces(f, proofs, number);
+    for (uint32_t k = 0; k < proofs->n_cases; k++) note_pieces(f, &proofs->cases[k], number);
     for (uint32_t i = 0; i < f->n_pieces; i++)
         if (number[i] != EBB_NONE) number[i] = n++;
-    return n;
 }
 
 static void print_proof(ebb_json_out *json, const ebb_cut_proof *proof, const uint32_t *number) {
     ebb_json_begin(json, NULL, '{', false);
-    ebb_json_put_i64(json, "op", proof->op);
+    ebb_json_put_i64(json, "op", proof->moment.op);
+    if (proof->moment.since != EBB_NONE) {
+        ebb_json_put_i64(json, "since", proof->moment.since);
+        ebb_json_put_i64(json, "until", proof->moment.until);
+    }
+    if (proof->moment.kept != EBB_NONE) {
+        ebb_json_put_i64(json, "kept", number[proof->moment.kept]);
+        ebb_json_put_i64(json, "reader", proof->reader);
+    }
     ebb_json_put_i64(json, "price", proof->price);
     ebb_json_begin(json, "flow", '[', false);
     for (uint32_t k = 0; k < proof->n_entries; k++) {
@@ -40,6 +54,12 @@ static void print_proof(ebb_json_out *json, const ebb_cut_proof *proof, const ui
     }
     ebb_json_end(json, ']');
     ebb_json_end(json, '}');
+}
+
+static void print_cuts(ebb_json_out *json, const ebb_cut_proofs *proofs, const uint32_t *number) {
+    ebb_json_begin(json, "cuts", '[', false);
+    for (uint32_t c = 0; c < proofs->n; c++) print_proof(json, &proofs->at[c], number);
+    ebb_json_end(json, ']');
 }
 
 static void print_proofs(ebb_json_out *json, const ebb_cut_facts *f, const ebb_cut_proofs *proofs,
@@ -54,19 +74,27 @@ static void print_proofs(ebb_json_out *json, const ebb_cut_facts *f, const ebb_c
         ebb_json_put_i64(json, NULL, f->pieces[i].end);
     }
     ebb_json_end(json, ']');
-    ebb_json_begin(json, "cuts", '[', false);
-    for (uint32_t c = 0; c < proofs->n; c++) print_proof(json, &proofs->at[c], number);
-    ebb_json_end(json, ']');
+    print_cuts(json, proofs, number);
+    if (proofs->n_cases > 0) {
+        ebb_json_begin(json, "cases", '[', false);
+        for (uint32_t k = 0; k < proofs->n_cases; k++) {
+            ebb_json_begin(json, NULL, '{', false);
+            print_cuts(json, &proofs->cases[k], number);
+            ebb_json_end(json, '}');
+        }
+        ebb_json_end(json, ']');
+    }
     ebb_json_end(json, '}');
 }
 
 static ebb_status keep_proofs(ebb_arena *arena, ebb_arena *work, const ebb_cut_facts *f,
                               const ebb_cut_proofs *proofs, ebb_bound *out) {
-    int64_t scaled_ns = 0;
-    for (uint32_t c = 0; c < proofs->n; c++) scaled_ns += proofs->at[c].scaled_ns;
+    int64_t scaled_ns = proofs->scaled_ns;
+    for (uint32_t k = 0; k < proofs->n_cases; k++)
+        scaled_ns = ebb_min_i64(scaled_ns, proofs->cases[k].scaled_ns);
     uint32_t *number = EBB_NEW(work, uint32_t, f->n_pieces);
     if (!number) return EBB_NO_MEMORY;
-    (void)number_pieces(f, proofs, number);
+    number_pieces(f, proofs, number);
     ebb_text text;
     ebb_json_out json;
     ebb_text_init(&text, arena->env);
@@ -77,7 +105,7 @@ static ebb_status keep_proofs(ebb_arena *arena, ebb_arena *work, const ebb_cut_f
     ebb_text_deinit(&text);
     if (status != EBB_OK) return status;
     out->time_ns = f->time_ns + (scaled_ns + proofs->scale - 1) / proofs->scale;
-    out->kind = "cut";
+    out->kind = proofs->n_cases > 0 ? "cut_by_cases" : "cut";
     return EBB_OK;
 }
 

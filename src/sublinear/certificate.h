@@ -78,11 +78,20 @@ bool ebb_cut_countable(const ebb_pgraph *graph, int64_t alignment);
 EBB_CHECKED ebb_status ebb_cut_facts_make(ebb_arena *arena, const ebb_pgraph *graph, int64_t alignment,
                                           ebb_cut_facts *out);
 
-/* ---- cut: the moment when one op runs first ---------------------------------------------------- */
+/* ---- cut: one moment --------------------------------------------------------------------------- */
+
+/* When op runs first; or, when there is a `since`, any run of op that comes after the first run of `since`
+ * and before the first run of `until`. Both must run; neither is op. */
+typedef struct ebb_cut_moment {
+    ebb_id op, since, until;
+    uint32_t kept; /* a piece that is in memory at the moment in any case; EBB_NONE */
+} ebb_cut_moment;
 
 typedef struct ebb_cut {
     const ebb_cut_facts *facts;
     ebb_id op;
+    bool again;         /* the moment is not op's first run */
+    ebb_id next;        /* op, or when `again` the op that has not run yet */
     uint8_t *when;      /* per op: ebb_when */
     uint32_t *read_by;  /* per piece: an op of the other side that reads it; n_ops: the end; EBB_NONE */
     bool *held;         /* per piece: op reads it, so that it is in memory at the moment */
@@ -107,7 +116,9 @@ typedef struct ebb_cut_line {
 
 /* Storage for any op's cut. */
 EBB_CHECKED ebb_status ebb_cut_init(ebb_cut *cut, ebb_arena *arena, const ebb_cut_facts *facts);
-/* Looks at the moment of op: who runs when, what is held and needed. O(edges). */
+/* Looks at the moment: who runs when, what is held and needed. O(edges). */
+void ebb_cut_look_at(ebb_cut *cut, const ebb_cut_moment *moment);
+/* At op's first run. */
 void ebb_cut_look(ebb_cut *cut, ebb_id op);
 /* Lays the network of the moment looked at. scaled_ns: per op, what running it again may still be charged.
  */
@@ -127,7 +138,8 @@ typedef struct ebb_cut_flow_entry {
 } ebb_cut_flow_entry;
 
 typedef struct ebb_cut_proof {
-    ebb_id op;
+    ebb_cut_moment moment;
+    ebb_id reader;                     /* of the kept piece */
     int64_t price;                     /* scaled ns per unit */
     int64_t scaled_ns;                 /* what it proves */
     const ebb_cut_flow_entry *entries; /* by reader, then piece */
@@ -136,15 +148,65 @@ typedef struct ebb_cut_proof {
 
 #define EBB_MAX_PROOFS 16
 
+#define EBB_MAX_CASES  16
+
 typedef struct ebb_cut_proofs {
     int64_t scale; /* scaled time = ns x scale; a power of two */
     uint32_t n;
     ebb_cut_proof at[EBB_MAX_PROOFS];
+    int64_t scaled_ns; /* what all of them prove */
+    /* Why the first proof's piece is kept: its op does not run meanwhile, for each of these proves as much.
+     */
+    struct ebb_cut_proofs *cases;
+    uint32_t n_cases;
 } ebb_cut_proofs;
 
 /* Moments that each prove more time for the same transient bytes; no run is charged by two. May find none.
  * Deterministic; the work is bounded. */
 EBB_CHECKED ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *facts, int64_t budget_bytes,
                                       ebb_cut_proofs *out);
+
+/* ---- search: what its two parts share ---------------------------------------------------------- */
+
+typedef struct ebb_cut_candidate {
+    ebb_id op;
+    uint32_t kept;        /* a piece, or EBB_NONE */
+    int64_t excess_units; /* asked for at once, beyond the budget */
+    int64_t scaled_ns;    /* what it proves, once that is known */
+} ebb_cut_candidate;
+
+typedef struct ebb_cut_hunt {
+    ebb_arena *arena;
+    const ebb_cut_facts *facts;
+    ebb_cut cut;
+    int64_t budget_units, price_max;
+    int64_t *scaled_ns;         /* per op: what may still be charged for running it again */
+    bool *used;                 /* per op: near a moment that was taken */
+    ebb_cut_candidate *samples; /* most excess first */
+    ebb_cut_candidate *near;    /* scratch */
+    uint32_t n_samples;
+    uint32_t spacing; /* between moments that are told apart */
+} ebb_cut_hunt;
+
+typedef struct ebb_cut_best {
+    ebb_id op; /* EBB_NONE: none yet */
+    int64_t price, scaled_ns;
+} ebb_cut_best;
+
+bool ebb_cut_out_of_work(const ebb_cut_hunt *hunt);
+/* Asked for beyond the budget; <= 0 when the moment proves nothing. Counts its work. */
+int64_t ebb_cut_excess(ebb_cut_hunt *hunt, const ebb_cut_moment *moment);
+/* The price that proves most at the moment looked at, which is laid first. guess: a price, or 0. */
+ebb_cut_best ebb_cut_find_price(ebb_cut_hunt *hunt, int64_t guess);
+/* Solves the moment looked at at b's price and keeps the flow as a proof; what it charges is no longer to
+ * be had. A proof of nothing or less comes without a flow. */
+EBB_CHECKED ebb_status ebb_cut_keep_proof(ebb_cut_hunt *hunt, const ebb_cut_moment *moment,
+                                          const ebb_cut_best *b, ebb_cut_proof *out);
+/* Everything may be charged again, and no moment is taken. */
+void ebb_cut_start(ebb_cut_hunt *hunt, int64_t scale);
+/* Adds first runs that prove more beside what *out has. */
+EBB_CHECKED ebb_status ebb_cut_add_proofs(ebb_cut_hunt *hunt, ebb_cut_proofs *out);
+/* A proof by cases in place of *proofs, where one is found that proves clearly more. */
+EBB_CHECKED ebb_status ebb_cut_try_cases(ebb_cut_hunt *hunt, ebb_cut_proofs *proofs);
 
 #endif

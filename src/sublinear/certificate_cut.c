@@ -1,4 +1,4 @@
-/* The moment when one op runs first, as a network. Takes the facts and an op; gives what is held and needed
+/* A moment as a network. Takes the facts and the moment; gives what is held and needed
  * then, and the cheapest mix of keeping and running again at a price per unit. O(edges) to look and to lay.
  */
 #include "sublinear/certificate.h"
@@ -27,7 +27,7 @@ ebb_status ebb_cut_init(ebb_cut *cut, ebb_arena *arena, const ebb_cut_facts *f) 
 /* ---- who runs when ---------------------------------------------------------------------------------- */
 
 static inline bool from_now_on(const ebb_cut *cut, ebb_id op) {
-    return op == cut->op || (op != EBB_NONE && cut->when[op] == EBB_AFTER);
+    return op == cut->next || (op != EBB_NONE && cut->when[op] == EBB_AFTER);
 }
 
 /* A way that reads nothing that is made from now on could run before. */
@@ -43,16 +43,22 @@ static bool every_way_waits(const ebb_cut *cut, const ebb_pop *op) {
     return true;
 }
 
-static void tell_times(ebb_cut *cut) {
+/* What has run before op does, in whichever run. */
+static void mark_before(ebb_cut *cut, ebb_id op) {
+    const ebb_cut_facts *f = cut->facts;
+    for (uint32_t k = f->first_maker[op]; k < f->first_maker[op + 1]; k++)
+        cut->when[f->makers[k]] = EBB_BEFORE;
+    if (f->ordered_before[op] != EBB_NONE) cut->when[f->ordered_before[op]] = EBB_BEFORE;
+}
+
+static void tell_times(ebb_cut *cut, const ebb_cut_moment *moment) {
     const ebb_cut_facts *f = cut->facts;
     memset(cut->when, EBB_ANY_TIME, f->graph->n_ops);
-    for (ebb_id p = cut->op + 1; p-- > 0;) {
-        if (p != cut->op && cut->when[p] != EBB_BEFORE) continue;
-        for (uint32_t k = f->first_maker[p]; k < f->first_maker[p + 1]; k++)
-            cut->when[f->makers[k]] = EBB_BEFORE;
-        if (f->ordered_before[p] != EBB_NONE) cut->when[f->ordered_before[p]] = EBB_BEFORE;
-    }
-    for (ebb_id p = cut->op + 1; p < f->graph->n_ops; p++) {
+    mark_before(cut, cut->op);
+    if (cut->again) cut->when[moment->since] = EBB_BEFORE;
+    for (ebb_id p = f->graph->n_ops; p-- > 0;)
+        if (cut->when[p] == EBB_BEFORE) mark_before(cut, p);
+    for (ebb_id p = cut->next + 1; p < f->graph->n_ops; p++) {
         const ebb_pop *op = &f->graph->ops[p];
         bool waits = from_now_on(cut, f->ordered_before[p]);
         for (uint32_t k = f->first_maker[p]; k < f->first_maker[p + 1] && !waits; k++)
@@ -84,7 +90,7 @@ static int64_t written_units(const ebb_cut *cut, const ebb_pop *op, ebb_pop_way 
     return sum + units(cut, way.scratch_bytes);
 }
 
-static void hold(ebb_cut *cut) {
+static void hold(ebb_cut *cut, uint32_t kept) {
     const ebb_cut_facts *f = cut->facts;
     const ebb_pop *op = &f->graph->ops[cut->op];
     memset(cut->held, 0, f->n_pieces * sizeof(*cut->held));
@@ -95,16 +101,20 @@ static void hold(ebb_cut *cut) {
         cut->held[f->reads[k]] = true;
         cut->held_units += f->pieces[f->reads[k]].n_units;
     }
+    if (kept == EBB_NONE || cut->held[kept]) return;
+    cut->held[kept] = true;
+    cut->held_units += f->pieces[kept].n_units;
 }
 
 static ebb_id producer_of(const ebb_cut *cut, uint32_t piece) {
     return cut->facts->graph->values[cut->facts->pieces[piece].value].producer;
 }
 
-/* Reading it asks for nothing: it is held anyway, or made from now on anyway. */
+/* Reading it asks for nothing: it is held anyway, made at the moment, or made from now on anyway. */
 static bool is_free(const ebb_cut *cut, uint32_t piece) {
     ebb_id producer = producer_of(cut, piece);
-    return cut->held[piece] || (from_now_on(cut, producer) && cut->facts->must[producer]);
+    return cut->held[piece] || (cut->again && producer == cut->op) ||
+           (from_now_on(cut, producer) && cut->facts->must[producer]);
 }
 
 static void need(ebb_cut *cut, const uint32_t *pieces, uint32_t n, uint32_t reader) {
@@ -115,17 +125,23 @@ static void need(ebb_cut *cut, const uint32_t *pieces, uint32_t n, uint32_t read
     }
 }
 
-void ebb_cut_look(ebb_cut *cut, ebb_id op) {
+void ebb_cut_look_at(ebb_cut *cut, const ebb_cut_moment *moment) {
     const ebb_cut_facts *f = cut->facts;
-    cut->op = op;
-    tell_times(cut);
-    hold(cut);
+    cut->op = moment->op;
+    cut->again = moment->since != EBB_NONE;
+    cut->next = cut->again ? moment->until : cut->op;
+    tell_times(cut, moment);
+    hold(cut, moment->kept);
     cut->need_units = 0;
     memset(cut->read_by, 0xFF, f->n_pieces * sizeof(*cut->read_by));
-    for (ebb_id p = op; p < f->graph->n_ops; p++)
+    for (ebb_id p = cut->next; p < f->graph->n_ops; p++)
         if (from_now_on(cut, p) && f->must[p])
             need(cut, f->reads + f->first_read[p], f->first_read[p + 1] - f->first_read[p], p);
     need(cut, f->lasting, f->n_lasting, f->graph->n_ops);
+}
+
+void ebb_cut_look(ebb_cut *cut, ebb_id op) {
+    ebb_cut_look_at(cut, &(ebb_cut_moment){op, EBB_NONE, EBB_NONE, EBB_NONE});
 }
 
 /* ---- the network ------------------------------------------------------------------------------------- */

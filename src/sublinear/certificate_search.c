@@ -14,31 +14,13 @@ enum { MAX_SAMPLES = 2048, MAX_PEAKS = 8, MAX_NEIGHBOURS = 16, MAX_PRICES = 40, 
 /* Another moment must add this part of the unconditional time to be worth its place in a plan. */
 #define LEAST_GAIN 10000
 
-typedef struct candidate {
-    ebb_id op;
-    int64_t excess_units; /* asked for at once, beyond the budget */
-} candidate;
-
-typedef struct search {
-    ebb_arena *arena;
-    const ebb_cut_facts *facts;
-    ebb_cut cut;
-    int64_t budget_units, price_max;
-    int64_t *scaled_ns; /* per op: what may still be charged for running it again */
-    bool *used;         /* per op: near a moment that was taken */
-    candidate *samples; /* most excess first */
-    uint32_t n_samples;
-    uint32_t spacing; /* between moments that are told apart */
-} search;
-
-typedef struct best {
-    ebb_id op; /* EBB_NONE: none yet */
-    int64_t price, scaled_ns;
-} best;
+typedef ebb_cut_candidate candidate;
+typedef ebb_cut_hunt search;
+typedef ebb_cut_best best;
 
 /* ---- one moment -------------------------------------------------------------------------------- */
 
-static bool out_of_work(const search *s) {
+bool ebb_cut_out_of_work(const search *s) {
     return s->cut.net.work > WORK_LIMIT;
 }
 
@@ -53,14 +35,17 @@ static int64_t look_work(const search *s) {
     return (int64_t)f->first_maker[n_ops] + f->first_read[n_ops] + n_ops;
 }
 
-/* Asked for beyond the budget; <= 0 when op's moment proves nothing. */
-static int64_t look(search *s, ebb_id op) {
-    if (!s->facts->must[op]) return 0;
-    ebb_cut_look(&s->cut, op);
+int64_t ebb_cut_excess(search *s, const ebb_cut_moment *moment) {
+    if (moment->since == EBB_NONE && !s->facts->must[moment->op]) return 0;
+    ebb_cut_look_at(&s->cut, moment);
     s->cut.net.work += look_work(s);
     /* More than all there is: nothing fits, and no number would say so better. */
     if (s->cut.held_units - s->budget_units > s->facts->n_units) return 0;
     return s->cut.need_units - room_units(s);
+}
+
+static int64_t look(search *s, ebb_id op) {
+    return ebb_cut_excess(s, &(ebb_cut_moment){op, EBB_NONE, EBB_NONE, EBB_NONE});
 }
 
 /* What the moment proves at a price. */
@@ -76,8 +61,9 @@ static int64_t first_price(const search *s) {
     return sum / ebb_max_i64(1, s->cut.need_units);
 }
 
-/* The price that proves most, by the lines on both sides of it. The network is laid. */
-static best find_price(search *s, int64_t guess) {
+/* By the lines on both sides of the price. */
+best ebb_cut_find_price(search *s, int64_t guess) {
+    ebb_cut_lay(&s->cut, s->scaled_ns);
     best b = {s->cut.op, 0, 0};
     ebb_cut_line low = {0, s->cut.need_units}, high = {0, 0}; /* low: keeps too much; high: fits */
     int64_t low_price = 0, high_price = -1, room = room_units(s),
@@ -107,14 +93,14 @@ static best find_price(search *s, int64_t guess) {
 
 /* Better than b at b's price: then at its own. */
 static void try_moment(search *s, ebb_id op, best *b) {
-    if (out_of_work(s) || look(s, op) <= 0) return;
-    ebb_cut_lay(&s->cut, s->scaled_ns);
+    if (ebb_cut_out_of_work(s) || look(s, op) <= 0) return;
     if (b->op != EBB_NONE) {
+        ebb_cut_lay(&s->cut, s->scaled_ns);
         ebb_cut_line line;
         bool solved;
         if (prove(s, b->price, &line, &solved) <= b->scaled_ns) return;
     }
-    best found = find_price(s, b->price);
+    best found = ebb_cut_find_price(s, b->price);
     if (found.scaled_ns > b->scaled_ns) *b = found;
 }
 
@@ -134,9 +120,9 @@ static void take_samples(search *s) {
     uint32_t n_ops = s->facts->graph->n_ops;
     int64_t most = ebb_max_i64(1, ebb_min_i64(MAX_SAMPLES, WORK_LIMIT / 4 / ebb_max_i64(1, look_work(s))));
     uint32_t step = n_ops / (uint32_t)most + 1;
-    for (ebb_id op = 0; op < n_ops && !out_of_work(s); op += step) {
+    for (ebb_id op = 0; op < n_ops && !ebb_cut_out_of_work(s); op += step) {
         int64_t excess = look(s, op);
-        if (excess > 0) s->samples[s->n_samples++] = (candidate){op, excess};
+        if (excess > 0) s->samples[s->n_samples++] = (candidate){op, EBB_NONE, excess, 0};
     }
     sort_candidates(s->samples, s->n_samples);
 }
@@ -162,9 +148,9 @@ static void try_peaks(search *s, best *b) {
 static void try_neighbours(search *s, candidate *near, best *b) {
     uint32_t n = 0, n_ops = s->facts->graph->n_ops;
     ebb_id first = b->op > s->spacing ? b->op - s->spacing : 0;
-    for (ebb_id op = first; op < n_ops && op - first <= 2 * s->spacing && !out_of_work(s); op++) {
+    for (ebb_id op = first; op < n_ops && op - first <= 2 * s->spacing && !ebb_cut_out_of_work(s); op++) {
         int64_t excess = op == b->op ? 0 : look(s, op);
-        if (excess > 0) near[n++] = (candidate){op, excess};
+        if (excess > 0) near[n++] = (candidate){op, EBB_NONE, excess, 0};
     }
     sort_candidates(near, n);
     for (uint32_t i = 0; i < n && i < MAX_NEIGHBOURS; i++) try_moment(s, near[i].op, b);
@@ -178,12 +164,19 @@ static int by_reader(const void *a, const void *b) {
     return (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-/* The flow that stands, as a proof; what it charges is no longer to be had. */
-static ebb_status keep_proof(search *s, const best *b, ebb_cut_proof *out) {
+ebb_status ebb_cut_keep_proof(search *s, const ebb_cut_moment *moment, const best *b, ebb_cut_proof *out) {
     const ebb_flow_net *net = &s->cut.net;
-    ebb_cut_flow_entry *entries = EBB_NEW(s->arena, ebb_cut_flow_entry, net->n_arcs);
+    ebb_cut_line line;
+    uint32_t n = 0;
+    *out = (ebb_cut_proof){.moment = *moment, .reader = EBB_NONE};
+    ebb_cut_lay(&s->cut, s->scaled_ns);
+    (void)ebb_cut_solve(&s->cut, b->price, net->work + WORK_LIMIT, &line); /* as it was solved before */
+    int64_t proved = ebb_cut_flow(&s->cut) - b->price * room_units(s);
+    if (proved <= 0) return EBB_OK;
+    for (uint32_t a = 0; a < net->n_arcs; a++) n += net->flow[a] != 0;
+    ebb_cut_flow_entry *entries = EBB_NEW(s->arena, ebb_cut_flow_entry, n);
     if (!entries) return EBB_NO_MEMORY;
-    *out = (ebb_cut_proof){b->op, b->price, ebb_cut_flow(&s->cut) - b->price * room_units(s), entries, 0};
+    *out = (ebb_cut_proof){*moment, EBB_NONE, b->price, proved, entries, 0};
     for (uint32_t a = 0; a < net->n_arcs; a++) {
         uint32_t from = net->from[a], to = net->to[a];
         if (net->flow[a] == 0) continue;
@@ -197,23 +190,26 @@ static ebb_status keep_proof(search *s, const best *b, ebb_cut_proof *out) {
     return EBB_OK;
 }
 
-static ebb_status find_proofs(search *s, candidate *near, ebb_cut_proofs *out) {
-    while (out->n < EBB_MAX_PROOFS && !out_of_work(s)) {
+void ebb_cut_start(search *s, int64_t scale) {
+    uint32_t n_ops = s->facts->graph->n_ops;
+    memset(s->used, 0, n_ops * sizeof(*s->used));
+    for (ebb_id i = 0; i < n_ops; i++) s->scaled_ns[i] = s->facts->least_ns[i] * scale;
+}
+
+ebb_status ebb_cut_add_proofs(search *s, ebb_cut_proofs *out) {
+    while (out->n < EBB_MAX_PROOFS && !ebb_cut_out_of_work(s)) {
         best b = {EBB_NONE, 0, 0};
         try_peaks(s, &b);
         if (b.op == EBB_NONE) break;
-        try_neighbours(s, near, &b);
+        try_neighbours(s, s->near, &b);
         if (b.scaled_ns <= 0 || (out->n > 0 && b.scaled_ns / out->scale < s->facts->time_ns / LEAST_GAIN))
             break;
-        (void)look(s, b.op);
-        ebb_cut_lay(&s->cut, s->scaled_ns);
-        ebb_cut_line line;
-        (void)ebb_cut_solve(&s->cut, b.price, s->cut.net.work + WORK_LIMIT,
-                            &line); /* as it was solved before */
-        if (ebb_cut_flow(&s->cut) - b.price * room_units(s) <= 0) break;
-        ebb_status status = keep_proof(s, &b, &out->at[out->n]);
+        ebb_cut_moment moment = {b.op, EBB_NONE, EBB_NONE, EBB_NONE};
+        (void)ebb_cut_excess(s, &moment);
+        ebb_status status = ebb_cut_keep_proof(s, &moment, &b, &out->at[out->n]);
         if (status != EBB_OK) return status;
-        out->n++;
+        if (out->at[out->n].scaled_ns <= 0) break;
+        out->scaled_ns += out->at[out->n++].scaled_ns;
         if (b.price == s->price_max)
             break; /* no price is too high: no schedule fits, and that is proof enough */
         for (ebb_id op = 0; op < s->facts->graph->n_ops; op++)
@@ -238,10 +234,11 @@ ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *f, int64_t budg
     s.scaled_ns = EBB_NEW(arena, int64_t, n_ops);
     s.used = EBB_NEW(arena, bool, n_ops);
     s.samples = EBB_NEW(arena, candidate, n_ops);
-    candidate *near = EBB_NEW(arena, candidate, 2 * (size_t)s.spacing + 1);
+    s.near = EBB_NEW(arena, candidate, 2 * (size_t)s.spacing + 1);
     ebb_status status = ebb_cut_init(&s.cut, arena, f);
-    if (status != EBB_OK || !s.scaled_ns || !s.used || !s.samples || !near) return EBB_NO_MEMORY;
-    for (ebb_id i = 0; i < n_ops; i++) s.scaled_ns[i] = f->least_ns[i] * out->scale;
+    if (status != EBB_OK || !s.scaled_ns || !s.used || !s.samples || !s.near) return EBB_NO_MEMORY;
+    ebb_cut_start(&s, out->scale);
     take_samples(&s);
-    return find_proofs(&s, near, out);
+    status = ebb_cut_add_proofs(&s, out);
+    return status == EBB_OK && out->n > 0 ? ebb_cut_try_cases(&s, out) : status;
 }

@@ -1,54 +1,9 @@
 /* The certificate in a plan: the audit proves it again from the plan alone, and refuses what is not proved.
  */
 #include "training.h"
+
+#include "certified.h"
 #include "support/slack_graph.h"
-
-#include <stdio.h>
-
-typedef struct certified {
-    ebb_arena arena;
-    ebb_bound bound;
-} certified;
-
-static certified certify(ebb_env *env, const ebb_pgraph *graph, int64_t budget_bytes, int64_t alignment) {
-    certified c;
-    ebb_arena_init(&c.arena, env);
-    want_status(env, ebb_certify(&c.arena, graph, budget_bytes, alignment, &c.bound), EBB_OK);
-    return c;
-}
-
-/* What the last of the given persistent values may leave of its last unit of 64. */
-static int64_t persistent_slack(const ebb_pgraph *graph) {
-    int64_t slack = 0;
-    for (ebb_id v = 0; v < graph->n_values; v++) {
-        const ebb_pvalue *value = &graph->values[v];
-        if (value->producer == EBB_NONE && ebb_role_persistent(value->role))
-            slack = ebb_max_i64(slack, ebb_align_up(value->bytes, 64) - value->bytes);
-    }
-    return slack;
-}
-
-/* The best plan that a short search finds within the transient budget, with its certificate. NULL: none. */
-static ebb_plan *certified_plan(ebb_env *env, const ebb_pgraph *graph, int64_t transient_bytes) {
-    ebb_select_request request = small_request(graph, EBB_METHOD_BUDGET, transient_bytes);
-    ebb_selection *selection = NULL;
-    if (ebb_select(env, &request, &selection) != EBB_OK) return NULL;
-    ebb_plan *plan =
-        plan_steps(env, graph, selection->steps, selection->n_steps, selection->alternative, 64);
-    ebb_selection_destroy(selection);
-    if (plan->arena_bytes > transient_bytes) {
-        ebb_plan_destroy(plan);
-        return NULL;
-    }
-    plan->budget_bytes = transient_bytes + plan->total_bytes - plan->arena_bytes;
-    certified c = certify(env, graph, transient_bytes + persistent_slack(graph), 64);
-    want_status(env,
-                ebb_plan_certify(plan, plan->arena_bytes, plan->total_bytes, plan->time_ns, c.bound.time_ns,
-                                 c.bound.kind, c.bound.json),
-                EBB_OK);
-    ebb_arena_deinit(&c.arena);
-    return plan;
-}
 
 /* As it comes back from its file. */
 static ebb_plan *reread(ebb_env *env, const ebb_plan *plan) {
@@ -75,7 +30,7 @@ Test(certificate_audit, is_proved_again_from_the_plan_file_alone) {
             if (plan == NULL) continue;
             ebb_plan *again = reread(env, plan);
             want_status(env, ebb_plan_audit(env, again), EBB_OK);
-            n_cuts += strcmp(again->bound_kind, "cut") == 0;
+            n_cuts += strncmp(again->bound_kind, "cut", 3) == 0;
             again->bound_time_ns++;
             want_status(env, ebb_plan_audit(env, again), EBB_VIOLATION);
             ebb_plan_destroy(again);
@@ -99,7 +54,7 @@ Test(certificate_audit, is_proved_again_in_plans_of_random_graphs) {
             if (plan == NULL) continue;
             want_status(env, ebb_plan_audit(env, plan), EBB_OK);
             n_plans++;
-            n_cuts += strcmp(plan->bound_kind, "cut") == 0;
+            n_cuts += strncmp(plan->bound_kind, "cut", 3) == 0;
             ebb_plan_destroy(plan);
         }
         ebb_pgraph_destroy(graph);
@@ -109,17 +64,6 @@ Test(certificate_audit, is_proved_again_in_plans_of_random_graphs) {
 }
 
 /* ---- what is not proved is refused ------------------------------------------------------------------- */
-
-/* The text with the first `find` replaced. */
-static char *edited(ebb_arena *arena, const char *text, const char *find, const char *replace) {
-    const char *at = strstr(text, find);
-    cr_assert_not_null(at, "%s is not in %s", find, text);
-    size_t n_before = (size_t)(at - text), n = strlen(text) - strlen(find) + strlen(replace);
-    char *out = EBB_NEW(arena, char, n + 1);
-    cr_assert_not_null(out);
-    (void)snprintf(out, n + 1, "%.*s%s%s", (int)n_before, text, replace, at + strlen(find));
-    return out;
-}
 
 /* A chain of 10-byte values in units of 1; budget 40 beside no persistent bytes. The proof by hand: cut at
  * the op that writes d (op 3); prices in eighths of a ns per byte. b (value 2) asks for 40 = 10 bytes x 4
@@ -260,7 +204,7 @@ Test(certificate_audit, every_refused_allocation_is_reported_and_leaks_nothing) 
     ebb_env *env = start_fault_env(&memory);
     ebb_pgraph *graph = layers(env, 7);
     ebb_plan *plan = certified_plan(env, graph, base_score(env, graph, 64).peak_bytes * 7 / 10);
-    cr_assert(plan != NULL && strcmp(plan->bound_kind, "cut") == 0);
+    cr_assert(plan != NULL && strcmp(plan->bound_kind, "cut_by_cases") == 0);
     uint64_t n_live = memory.n_live;
     for (uint32_t what = 0; what < 2; what++) {
         ebb_status status = EBB_NO_MEMORY;

@@ -1,6 +1,8 @@
 /* Training steps in small. */
 #include "training.h"
 
+#include <stdio.h>
+
 /* ---- the chain -------------------------------------------------------------------------------------- */
 
 ebb_id chain_back(chain *h, ebb_id value, ebb_id gradient) {
@@ -34,6 +36,22 @@ ebb_pgraph *plain_chain(ebb_env *env) {
     chain_begin(&h, env);
     chain_forward(&h);
     return chain_end(&h);
+}
+
+ebb_pgraph *wide_middle(ebb_env *env) {
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id x = sketch_value(&s, EBB_ROLE_INPUT, 10);
+    ebb_id a = sketch_op(&s, IDS(x), 10, 5);
+    ebb_id k = sketch_op(&s, IDS(a, x), 20, 1);
+    sketch_last(&s)->scratch_bytes = 10;
+    ebb_id g = sketch_op(&s, IDS(k), 10, 5);
+    ebb_id h = sketch_op(&s, IDS(g), 10, 5);
+    ebb_id y = sketch_op(&s, IDS(k, h), 10, 5);
+    ebb_id z = sketch_op(&s, IDS(y, a), 10, 5);
+    ebb_id out = sketch_op(&s, IDS(z, x), 10, 5);
+    s.draft.values.at[out].role = EBB_ROLE_OUTPUT;
+    return sketch_end(&s);
 }
 
 /* ---- layers ------------------------------------------------------------------------------------------ */
@@ -147,4 +165,41 @@ ebb_pgraph *draw_training(ebb_env *env, uint64_t seed) {
     }
     if (chance(&d, 50)) d.s.draft.values.at[gradient].role = EBB_ROLE_OUTPUT;
     return sketch_end(&d.s);
+}
+
+static int64_t size_of(drawing *d, uint32_t least, uint32_t n) {
+    return 64 * (int64_t)(least + below(d, n));
+}
+
+ebb_pgraph *draw_wide(ebb_env *env, uint64_t seed) {
+    drawing d;
+    sketch_begin(&d.s, env);
+    ebb_rng_init(&d.rng, seed, 0x51DE);
+    ebb_id x = sketch_value(&d.s, EBB_ROLE_INPUT, size_of(&d, 6, 10));
+    ebb_id a = sketch_op(&d.s, IDS(x), size_of(&d, 6, 10), 1 + below(&d, 20));
+    ebb_id k = sketch_op(&d.s, IDS(a, x), size_of(&d, 16, 16), 1 + below(&d, 9));
+    sketch_last(&d.s)->scratch_bytes = size_of(&d, 6, 16);
+    ebb_id last = k;
+    for (uint32_t n = 1 + below(&d, 2); n > 0; n--) {
+        last = sketch_op(&d.s, IDS(last), size_of(&d, 6, 10), 1 + below(&d, 20));
+        if (chance(&d, 20)) sketch_in_place(&d.s, 0, 0);
+        draw_traits(&d, a);
+    }
+    last = sketch_op(&d.s, IDS(k, last), size_of(&d, 6, 10), 1 + below(&d, 20));
+    if (chance(&d, 50)) last = sketch_op(&d.s, IDS(last, a), size_of(&d, 6, 10), 1 + below(&d, 20));
+    last = sketch_op(&d.s, chance(&d, 50) ? IDS(last, x) : IDS(last, a), size_of(&d, 6, 10), 5);
+    d.s.draft.values.at[last].role = EBB_ROLE_OUTPUT;
+    return sketch_end(&d.s);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------- */
+
+char *edited(ebb_arena *arena, const char *text, const char *find, const char *replace) {
+    const char *at = strstr(text, find);
+    cr_assert_not_null(at, "%s is not in %s", find, text);
+    size_t n_before = (size_t)(at - text), n = strlen(text) - strlen(find) + strlen(replace);
+    char *out = EBB_NEW(arena, char, n + 1);
+    cr_assert_not_null(out);
+    (void)snprintf(out, n + 1, "%.*s%s%s", (int)n_before, text, replace, at + strlen(find));
+    return out;
 }

@@ -21,6 +21,19 @@ void chain_forward(chain *h);             /* b and c */
 ebb_pgraph *chain_end(chain *h);          /* d to dx, which is an output */
 ebb_pgraph *plain_chain(ebb_env *env);
 
+/* A value k of 20 bytes that is read early and late; its op takes all of 50 bytes. The rest has 10 bytes. k
+ * takes 1 ns, every other op 5 ns: 31 once.
+ *
+ *     x -> a -> k (reads a, x; 10 bytes of scratch) -> g -> h -> y (reads k, h) -> z (reads a) -> out
+ * (reads x)
+ *
+ * While g or h waits, k cannot be made again, so it is kept when h is written, beside g, h and x. Then a is
+ * made again.
+ */
+ebb_pgraph *wide_middle(ebb_env *env);
+/* The like of it at random, where proofs by cases are common. */
+ebb_pgraph *draw_wide(ebb_env *env, uint64_t seed);
+
 /* A training step of n layers with a skip over every third, views and an update; 64 to 192 bytes a value.
  */
 ebb_pgraph *layers(ebb_env *env, uint32_t n);
@@ -28,5 +41,8 @@ ebb_pgraph *layers(ebb_env *env, uint32_t n);
 /* Two or three ops forward and back, of random sizes, with all that ops can be: few enough for least_time.
  */
 ebb_pgraph *draw_training(ebb_env *env, uint64_t seed);
+
+/* The text with the first `find` replaced. */
+char *edited(ebb_arena *arena, const char *text, const char *find, const char *replace);
 
 #endif
