@@ -49,6 +49,7 @@ static const row rows[] = {
     {"search without crossover", EBB_METHOD_BUDGET, EBB_WITHOUT_CROSSOVER, EBB_SEEDS_ALL},
     {"search without seeds", EBB_METHOD_BUDGET, EBB_WITHOUT_SEEDS, EBB_SEEDS_ALL},
     {"search in the graph's own order", EBB_METHOD_BUDGET, EBB_WITHOUT_ORDER, EBB_SEEDS_ALL},
+    {"search, nothing trimmed", EBB_METHOD_BUDGET, EBB_WITHOUT_TRIM, EBB_SEEDS_ALL},
     {"whole search", EBB_METHOD_BUDGET, 0, EBB_SEEDS_ALL},
 };
 

@@ -290,6 +290,28 @@ ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limi
     return score;
 }
 
+static bool all_there(const ebb_scorer *s, ebb_id op) {
+    const ebb_space_way *way = ebb_scorer_way_of(s, &s->space->ops[op]);
+    for (uint32_t k = 0; k < way->n_in; k++)
+        if (s->resident[s->space->ins[way->first_in + k]] >= EBB_REPLACED) return false;
+    return true;
+}
+
+ebb_score ebb_score_steps(ebb_scorer *scorer, const uint8_t *genes, const ebb_id *steps, uint32_t n_steps,
+                          int64_t limit_bytes) {
+    ebb_score score = {.valid = true};
+    scorer->genes = genes;
+    ebb_scorer_begin(scorer);
+    for (uint32_t i = 0; i < n_steps && score.valid; i++) {
+        score.valid = all_there(scorer, steps[i]) && emit(scorer, steps[i], steps[i]);
+        scorer->n_made = 0;
+    }
+    score.n_steps = scorer->n_steps;
+    score.time_ns = scorer->time_ns;
+    if (score.valid) ebb_scorer_sweep(scorer, limit_bytes, &score);
+    return score;
+}
+
 const ebb_id *ebb_scorer_steps(const ebb_scorer *scorer) {
     return scorer->steps;
 }

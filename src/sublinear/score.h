@@ -30,6 +30,11 @@ void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order);
 /* limit_bytes: of overflow_bytes. O(steps + edges). */
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes);
 
+/* Steps instead of what genes would play: each run takes the latest life of what it reads; genes name the
+ * ways. Invalid when a run finds nothing, or what an update has replaced. */
+ebb_score ebb_score_steps(ebb_scorer *scorer, const uint8_t *genes, const ebb_id *steps, uint32_t n_steps,
+                          int64_t limit_bytes);
+
 /* About the candidate scored last, valid until the next: */
 const ebb_id *ebb_scorer_steps(const ebb_scorer *scorer);       /* [n_steps] op of each step */
 const int64_t *ebb_scorer_live(const ebb_scorer *scorer);       /* [n_steps] live bytes, scratch included */

@@ -1,40 +1,93 @@
 /* The entry of the room: an order of the ops, a space, seeds, one selector, and the answer as steps. */
 #include "sublinear/arrangement.h"
 #include "sublinear/order.h"
+#include "sublinear/trim.h"
 
 /* ---- the answer
  * ------------------------------------------------------------------------------------------------ */
 
-static ebb_status make_selection(const ebb_selector *c, ebb_arrangement *a, ebb_selection **out) {
+/* A candidate that may be the answer. */
+typedef struct candidate {
+    ebb_arrangement *from;
+    const uint8_t *genes;
+    ebb_trimmed trimmed;
+} candidate;
+
+/* Trims one more candidate and takes it if it is faster. EBB_NO_MEMORY. */
+static ebb_status try_answer(ebb_arena *arena, ebb_arrangement *from, const uint8_t *genes,
+                             int64_t limit_bytes, candidate *best) {
+    candidate next = {.from = from, .genes = genes};
+    ebb_status status =
+        ebb_trim(arena, from->search.scorers[0], from->space, genes, limit_bytes, &next.trimmed);
+    const ebb_score *score = &next.trimmed.score;
+    if (status == EBB_OK && score->valid && score->peak_bytes <= limit_bytes &&
+        (!best->from || score->time_ns < best->trimmed.score.time_ns))
+        *best = next;
+    return status;
+}
+
+#define TRIMMED 20 /* members of the pool, best first */
+
+/* The fastest of the pool's best, trimmed; and of the warm genes, for a search that goes on from them is
+ * not to be worse. What pins drop is not to stay, and the baselines are what they are: those are not
+ * trimmed. */
+static ebb_status find_answer(ebb_selector *c, ebb_arena *arena, ebb_arrangement *a, candidate *out) {
     ebb_search *s = &a->search;
-    const uint8_t *genes = s->members[0].best_genes;
-    ebb_scorer *scorer = s->scorers[0];
-    ebb_score score = ebb_score_genes(scorer, genes, s->budget_bytes);
-    if (!score.valid) return ebb_fail(s->env, EBB_INTERNAL, "the selected candidate is not valid");
-    ebb_selection *to = ebb_calloc(s->env, 1, sizeof(*to));
+    const ebb_select_request *r = &c->request;
+    bool least = r->method == EBB_METHOD_LEAST, searched = least || r->method == EBB_METHOD_BUDGET;
+    *out = (candidate){0};
+    if (!searched || a->space->pinned || (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {
+        *out = (candidate){.from = a, .genes = s->members[0].best_genes};
+        return ebb_trim_nothing(arena, s->scorers[0], out->genes, s->budget_bytes, &out->trimmed);
+    }
+    int64_t limit = least ? s->members[0].best.peak_bytes : s->budget_bytes;
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++)
+        if (s->members[i].best.peak_bytes <= limit)
+            status = try_answer(arena, a, s->members[i].best_genes, limit, out);
+    if (status == EBB_OK && c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, out);
+    return status;
+}
+
+static ebb_status make_selection(const ebb_selector *c, const candidate *answer, ebb_selection **out) {
+    const ebb_arrangement *a = answer->from;
+    const ebb_trimmed *trimmed = &answer->trimmed;
+    ebb_env *env = c->env;
+    if (!a || !trimmed->score.valid)
+        return ebb_fail(env, EBB_INTERNAL, "the selected candidate is not valid");
+    ebb_selection *to = ebb_calloc(env, 1, sizeof(*to));
     if (!to) return EBB_NO_MEMORY;
-    ebb_arena_init(&to->arena, s->env);
-    to->n_steps = score.n_steps;
-    to->steps = EBB_NEW(&to->arena, ebb_step_choice, score.n_steps);
-    to->alternative = EBB_NEW(&to->arena, uint32_t, s->space->n_ops);
-    to->genes = ebb_genes_pack(&to->arena, a, genes, &to->n_genes);
+    ebb_arena_init(&to->arena, env);
+    to->n_steps = trimmed->n_steps;
+    to->steps = EBB_NEW(&to->arena, ebb_step_choice, trimmed->n_steps);
+    to->alternative = EBB_NEW(&to->arena, uint32_t, a->space->n_ops);
+    to->genes = ebb_genes_pack(&to->arena, a, answer->genes, &to->n_genes);
     if (!to->steps || !to->alternative || !to->genes) {
         ebb_selection_destroy(to);
         return EBB_NO_MEMORY;
     }
-    to->peak_bytes = score.peak_bytes;
-    to->time_ns = score.time_ns;
+    to->peak_bytes = trimmed->score.peak_bytes;
+    to->time_ns = trimmed->score.time_ns;
     to->n_candidates = c->n_scored;
     to->effort = c->whole_effort;
-    for (uint32_t i = 0; i < s->space->n_ops; i++)
-        to->alternative[a->order ? a->order[i] : i] = ebb_space_way_of(s->space, genes, i);
-    const ebb_id *steps = ebb_scorer_steps(scorer);
-    for (uint32_t i = 0; i < score.n_steps; i++) {
-        ebb_id op = a->order ? a->order[steps[i]] : steps[i];
+    for (uint32_t i = 0; i < a->space->n_ops; i++)
+        to->alternative[a->order ? a->order[i] : i] = ebb_space_way_of(a->space, answer->genes, i);
+    for (uint32_t i = 0; i < trimmed->n_steps; i++) {
+        ebb_id op = a->order ? a->order[trimmed->steps[i]] : trimmed->steps[i];
         to->steps[i] = (ebb_step_choice){op, to->alternative[op]};
     }
     *out = to;
     return EBB_OK;
+}
+
+static ebb_status select_answer(ebb_selector *c, ebb_arrangement *a, ebb_selection **out) {
+    ebb_arena arena;
+    candidate best;
+    ebb_arena_init(&arena, c->env);
+    ebb_status status = find_answer(c, &arena, a, &best);
+    if (status == EBB_OK) status = make_selection(c, &best, out);
+    ebb_arena_deinit(&arena);
+    return status;
 }
 
 void ebb_selection_destroy(ebb_selection *selection) {
@@ -57,7 +110,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     ebb_log_round_end(s);
     if (status != EBB_OK || (request->without & EBB_WITHOUT_SEARCH)) return status;
     if (ebb_search_is_over(s)) return EBB_OK;
-    if ((request->without & ~EBB_WITHOUT_ORDER) == 0) {
+    if ((request->without & ~(uint32_t)(EBB_WITHOUT_ORDER | EBB_WITHOUT_TRIM)) == 0) {
         bool go_on;
         status = ebb_select_exact(s, request, &go_on);
         ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
@@ -142,7 +195,7 @@ static ebb_status select_best(ebb_selector *c, ebb_selection **out) {
                    : ebb_fail(c->env, EBB_OVER_BUDGET,
                               "no schedule found within %lld live bytes; the closest needs %lld",
                               (long long)a->search.budget_bytes, (long long)best->peak_bytes);
-    ebb_status status = make_selection(c, a, out);
+    ebb_status status = select_answer(c, a, out);
     return status != EBB_OK ? status : ended;
 }
 

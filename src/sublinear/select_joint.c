@@ -10,8 +10,8 @@
 #include "sublinear/generation.h"
 
 #define LANES      4 /* from the pool's best members */
-#define MAX_CYCLES 4
-#define PART       8         /* one in so many of the effort for each cycle's candidates in both, .. */
+#define MAX_CYCLES 3
+#define PART       16        /* one in so many of the effort for each cycle's candidates in both, .. */
 #define WORK       400000000 /* .. but no more than this many ops of them: they are scored whole */
 #define AGAIN      8         /* one in so many of it for the search that follows */
 #define STREAM     1000000   /* of random numbers: those before belong to islands */
@@ -121,6 +121,7 @@ static ebb_status run_cycle(joint *j, ebb_arrangement **best, bool *gained) {
                   ebb_worth_compare(&next.search.members[0].best, &(*best)->search.members[0].best) < 0;
     ebb_disband(better ? &c->other : &next);
     if (better) {
+        if (c->warm == &c->other) c->warm_genes = NULL; /* they were of its order */
         c->other = next;
         *best = &c->other;
     }
@@ -135,6 +136,8 @@ ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best) {
     for (uint32_t k = 0; k < MAX_CYCLES && gained && status == EBB_OK; k++) {
         ebb_search *s = &(*best)->search;
         if (s->n_free == 0 || s->out_of_time || ebb_search_is_over(s)) break;
+        /* The least peak is looked for next, and says more. */
+        if (c->request.method == EBB_METHOD_BUDGET && s->members[0].best.excess_bytes > 0) break;
         joint j = {.selector = c, .cycle = k};
         ebb_arena_init(&j.arena, c->env);
         status = run_cycle(&j, best, &gained);

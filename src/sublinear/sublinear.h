@@ -36,13 +36,15 @@ typedef enum ebb_pin {
 } ebb_pin;
 
 /* Parts that a search goes without, as bits. For benches and tests, to see what a part is worth: 0
- * elsewhere. With any of them but the last, small spaces are searched as large ones are, not tried out. */
+ * elsewhere. With any of them but the last two, small spaces are searched as large ones are, not tried out.
+ */
 typedef enum ebb_without {
     EBB_WITHOUT_CROSSOVER = 1, /* children are copies of one parent */
     EBB_WITHOUT_ANNEALING = 2, /* children are crossings with one gene changed at random, scored once */
     EBB_WITHOUT_SEEDS = 4,     /* the pool begins with no recomputation (and the warm genes) only */
     EBB_WITHOUT_SEARCH = 8,    /* the best seed is the answer */
     EBB_WITHOUT_ORDER = 16,    /* the graph's own order of ops; small spaces are still tried out */
+    EBB_WITHOUT_TRIM = 32,     /* no run is left out afterwards; likewise */
 } ebb_without;
 
 /* Seeds that are offered to the pool; no recomputation is in it in any case. */
