@@ -196,7 +196,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     bool phased = seed / 4 % 2;
     subject s = {.env = env, .seed = seed};
     ebb_options_init(&s.options);
-    s.options.effort = 200;
+    s.options.effort = 1000; /* the seeds alone are some hundreds */
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
     n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;

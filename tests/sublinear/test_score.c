@@ -2,6 +2,8 @@
  */
 #include "support.h"
 
+#include "sublinear/trim.h"
+
 #define N_CANDIDATES 4 /* a graph */
 
 typedef struct tally {
@@ -91,4 +93,56 @@ Test(score, peak_time_and_steps_are_those_of_the_plan) {
 
 Test(score, in_any_order_that_the_graph_allows) {
     check_graphs(true);
+}
+
+/* ---- trimming -------------------------------------------------------------------------------------------
+ */
+
+/* What is left is a schedule of its own, within the limit, and never slower; given room, it is faster. */
+static bool check_trimmed(ebb_env *env, const bench *b, const uint8_t *genes, int64_t room_bytes,
+                          uint64_t seed) {
+    const ebb_pgraph *graph = b->space->graph;
+    ebb_score whole = ebb_score_genes(b->scorer, genes, 0);
+    if (!whole.valid) return false;
+    ebb_arena arena;
+    ebb_trimmed trimmed;
+    ebb_arena_init(&arena, env);
+    int64_t limit = whole.peak_bytes + room_bytes;
+    want_status(env, ebb_trim(&arena, b->scorer, b->space, genes, limit, &trimmed), EBB_OK);
+    cr_assert(trimmed.score.valid && trimmed.score.peak_bytes <= limit, "seed %llu",
+              (unsigned long long)seed);
+    cr_assert_leq(trimmed.score.time_ns, whole.time_ns, "seed %llu", (unsigned long long)seed);
+    ebb_step_choice *steps = EBB_NEW(&arena, ebb_step_choice, trimmed.n_steps);
+    uint32_t *alternative = EBB_NEW(&arena, uint32_t, graph->n_ops);
+    cr_assert(steps && alternative);
+    for (uint32_t i = 0; i < graph->n_ops; i++) alternative[i] = ebb_space_way_of(b->space, genes, i);
+    for (uint32_t i = 0; i < trimmed.n_steps; i++)
+        steps[i] = (ebb_step_choice){trimmed.steps[i], alternative[trimmed.steps[i]]};
+    ebb_plan *plan = plan_steps(env, graph, steps, trimmed.n_steps, alternative, b->space->alignment);
+    cr_assert_eq(plan->time_ns, trimmed.score.time_ns, "seed %llu", (unsigned long long)seed);
+    cr_assert_eq(plan->max_live_bytes, trimmed.score.peak_bytes, "seed %llu", (unsigned long long)seed);
+    ebb_plan_destroy(plan);
+    ebb_arena_deinit(&arena);
+    return trimmed.score.time_ns < whole.time_ns;
+}
+
+Test(trim, leaves_a_schedule_within_the_limit_that_is_never_slower) {
+    uint32_t n_faster = 0;
+    ebb_env *env = start_env();
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        ebb_pgraph *graph = draw_pgraph(env, seed, NULL);
+        bench b = bench_begin(env, graph, 64);
+        uint8_t *genes = ebb_calloc(env, b.space->n_genes, 1);
+        cr_assert_not_null(genes);
+        ebb_rng rng;
+        ebb_rng_init(&rng, seed, 7);
+        draw_genes(b.space, &rng, 40, genes);
+        n_faster += check_trimmed(env, &b, genes, 0, seed);
+        n_faster += check_trimmed(env, &b, genes, 4096, seed);
+        ebb_cfree(env, genes, b.space->n_genes, 1);
+        bench_end(&b);
+        ebb_pgraph_destroy(graph);
+    }
+    cr_assert_gt(n_faster, 100, "%u", n_faster);
+    end_env(env);
 }
