@@ -11,7 +11,7 @@ typedef struct reader {
     const char *path;
     char place[320];
     ebb_report_search *out;
-    bool genetic, every, cuts;          /* ran in one of the searches */
+    bool genetic, every, cuts, orders;  /* ran in one of the searches */
     EBB_ARRAY(ebb_report_round) rounds; /* of the env, copied into the report at the end */
     EBB_ARRAY(ebb_report_point) points;
 } reader;
@@ -140,6 +140,7 @@ static ebb_status read_search(reader *x, const ebb_json *json, uint32_t k) {
     x->genetic = x->genetic || strcmp(how, "genetic") == 0;
     x->every = x->every || strcmp(how, "every") == 0;
     x->cuts = x->cuts || strcmp(how, "cuts") == 0;
+    x->orders = x->orders || strcmp(how, "orders") == 0;
     if (!ebb_add_i64(before, scored, &out->n_scored) ||
         !ebb_add_i64(out->n_left_out, left_out, &out->n_left_out))
         return ebb_fail(x->m->env, EBB_BAD_INPUT, "%s: the sum of candidates is no 64-bit integer",
@@ -185,10 +186,14 @@ static const char *tell(const reader *x) {
     if (x->cuts)
         return out->genetic_nr_iter > 0 ? "thresholds, then the genetic search"
                                         : "genetic search off: thresholds only";
+    if (x->genetic && out->genetic_nr_iter > 0)
+        return x->orders ? "genetic search on, other orders of ops too" : "genetic search on";
     if (x->genetic)
-        return out->genetic_nr_iter > 0 ? "genetic search on" : "genetic search on, generations by effort";
-    return x->every ? "genetic search off: every candidate was tried or ruled out"
-                    : "genetic search off: a seed is the answer";
+        return x->orders ? "genetic search on, generations by effort, other orders of ops too"
+                         : "genetic search on, generations by effort";
+    if (!x->every) return "genetic search off: a seed is the answer";
+    return x->orders ? "genetic search off: every candidate was tried or ruled out, other orders of ops too"
+                     : "genetic search off: every candidate was tried or ruled out";
 }
 
 static ebb_status read_log(reader *x, const ebb_json *json) {

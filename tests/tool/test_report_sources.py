@@ -99,8 +99,10 @@ def without_a_search_the_log_says_so(t):
 
 
 def how_each_search_went_is_told(t):
-    for graph, budget, how, about in [(chain(n=4), 0.9, ["every"], "genetic search off: every candidate was tried or ruled out"),
-                                      (chain(n=60), 0.5, ["genetic"], "genetic search on, generations by effort")]:
+    for graph, budget, how, about in [(chain(n=4), 0.9, ["every", "orders"],
+                                       "genetic search off: every candidate was tried or ruled out, other orders of ops too"),
+                                      (chain(n=60), 0.5, ["genetic", "orders"],
+                                       "genetic search on, generations by effort, other orders of ops too")]:
         total = plan_file(t, graph)["total_bytes"]
         t.ebb_run("plan", "graph.json", "--budget", str(int(total * budget)), "-o", "plan.json", "--log", "search.json", "--effort", "70000")
         log = json.loads((t.folder / "search.json").read_text())
