@@ -60,7 +60,7 @@ static ebb_status anneal_both(joint *j, ebb_arrangement *a, const ebb_member **f
     if (status != EBB_OK) return status;
     int64_t n = ebb_min_i64(c->request.effort / PART, WORK / (s->space->n_ops + 1));
     bool go_on;
-    status = ebb_generation_run(&j->now, (uint32_t)(n / (EBB_STAGES * LANES) + 1), &go_on);
+    status = ebb_generation_run(&j->now, (uint32_t)(n / ((int64_t)EBB_STAGES * LANES) + 1), &go_on);
     for (uint32_t i = 0; i < LANES; i++) {
         const ebb_member *m = &j->now.islands[i];
         if (ebb_worth_compare(&m->best, *found ? &(*found)->best : &s->members[0].best) < 0) *found = m;
