@@ -12,28 +12,12 @@ static bool runs_in_place(const ebb_space *space, ebb_id op_id) {
     return !waits && op->lazy_gene == EBB_NONE;
 }
 
-/* As ebb_space_must_read, but for the bytes: to read an empty view of the value holds nothing. */
-static bool must_read_bytes(const ebb_space *space, ebb_id op, ebb_id value) {
-    const ebb_space_op *reader = &space->ops[op];
-    for (uint32_t w = 0; w < reader->n_ways; w++) {
-        const ebb_space_way *way = &space->ways[reader->first_way + w];
-        bool reads = false;
-        for (uint32_t k = 0; k < way->n_in && !reads; k++) {
-            ebb_id in = space->ins[way->first_in + k];
-            const ebb_space_value *v = &space->values[in];
-            reads = in == value || (v->follows && v->leader == value && v->bytes > 0);
-        }
-        if (!reads) return false;
-    }
-    return true;
-}
-
 static void find_certain(ebb_tree *t) {
     const ebb_space *space = t->space;
     for (uint32_t k = 0; k < space->n_genes; k++) {
         const ebb_gene *g = &space->genes[k];
         t->certain[k] = g->kind == EBB_GENE_GAP && g->end < space->n_ops && t->in_place[g->end] &&
-                        must_read_bytes(space, g->end, g->subject);
+                        ebb_space_must_read(space, g->end, g->subject, true);
     }
 }
 

@@ -70,7 +70,7 @@ static bool made_again(const ebb_space *space, ebb_id value) {
         const ebb_gene *g = &space->genes[v->first_gap + k];
         bool dropped = g->first_state > EBB_KEEP && g->n_states > 1;
         if (dropped && space->ops[g->end].lazy_gene == EBB_NONE &&
-            ebb_space_must_read(space, g->end, value))
+            ebb_space_must_read(space, g->end, value, false))
             return true;
     }
     return false;

@@ -109,7 +109,7 @@ static bool reserve(ebb_rescorer *r) {
     r->value_epoch = EBB_NEW(a, uint32_t, s->n_values);
     r->value_life = EBB_NEW(a, uint32_t, s->n_values);
     r->value_mark = EBB_NEW(a, uint32_t, s->n_values);
-    r->stack = EBB_NEW(a, struct ebb_frame, s->n_ops + 1);
+    r->stack = EBB_NEW(a, ebb_frame, s->n_ops + 1);
     bool ok = r->genes && r->replaced && r->rounds && r->asks && r->lives_of && r->span && r->inner &&
               r->blocks && r->queue && r->sweeps && r->to_sweep && r->value_epoch && r->value_life &&
               r->value_mark && r->stack && grow(r);

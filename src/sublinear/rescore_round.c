@@ -127,16 +127,16 @@ static bool run(ebb_rescorer *r, ebb_round *round, uint32_t p) {
     round->invalid = false;
     uint32_t lazy = space->ops[p].lazy_gene;
     if ((lazy != EBB_NONE && r->genes[lazy]) || ebb_space_waits(space, r->genes, p)) return true;
-    r->stack[depth++] = (struct ebb_frame){p, 0};
+    r->stack[depth++] = (ebb_frame){p, 0};
     while (depth > 0) {
-        struct ebb_frame *f = &r->stack[depth - 1];
+        ebb_frame *f = &r->stack[depth - 1];
         const ebb_space_way *way = ebb_rescore_way(r, f->op);
         while (f->next_in < way->n_in &&
                find(r, space->ins[way->first_in + f->next_in], (int32_t)p) != EBB_NONE)
             f->next_in++;
         if (f->next_in < way->n_in) {
             ebb_id maker = space->values[space->ins[way->first_in + f->next_in]].producer;
-            r->stack[depth++] = (struct ebb_frame){maker, 0};
+            r->stack[depth++] = (ebb_frame){maker, 0};
             continue;
         }
         if (!emit(r, round, f->op, (int32_t)p)) return false;

@@ -87,10 +87,7 @@ struct ebb_rescorer {
     uint32_t *value_epoch, *value_life; /* per value: life that a reader in the current round finds */
     uint32_t *value_mark;               /* per value */
     uint32_t *life_mark, *life_made, *life_step, *life_taken; /* per life */
-    struct ebb_frame {
-        ebb_id op;
-        uint32_t next_in;
-    } * stack;
+    ebb_frame *stack;
     ebb_ids steps, reads, made, touched; /* of the round being run */
 };
 

@@ -19,6 +19,13 @@ typedef struct ebb_score {
     uint32_t peak_position; /* base op around which the peak is */
 } ebb_score;
 
+/* An op about to run, on the stack of those that wait for what it makes: its inputs before next_in are
+ * there. */
+typedef struct ebb_frame {
+    ebb_id op;
+    uint32_t next_in;
+} ebb_frame;
+
 typedef struct ebb_scorer ebb_scorer;
 EBB_CHECKED ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **out);
 void ebb_scorer_destroy(ebb_scorer *scorer);

@@ -5,11 +5,6 @@
 
 #include "sublinear/score.h"
 
-typedef struct ebb_frame {
-    ebb_id op;
-    uint32_t next_in;
-} ebb_frame;
-
 struct ebb_scorer {
     ebb_env *env;
     const ebb_space *space;

@@ -15,10 +15,10 @@ typedef struct candidate {
 
 /* Trims one more candidate and takes it if it is faster. EBB_NO_MEMORY. */
 static ebb_status try_answer(ebb_arena *arena, ebb_arrangement *from, const uint8_t *genes,
-                             int64_t limit_bytes, candidate *best) {
+                             int64_t limit_bytes, int64_t *work, candidate *best) {
     candidate next = {.from = from, .genes = genes};
     ebb_status status =
-        ebb_trim(arena, from->search.scorers[0], from->space, genes, limit_bytes, &next.trimmed);
+        ebb_trim(arena, from->search.scorers[0], from->space, genes, limit_bytes, work, &next.trimmed);
     const ebb_score *score = &next.trimmed.score;
     if (status == EBB_OK && score->valid && score->peak_bytes <= limit_bytes &&
         (!best->from || score->time_ns < best->trimmed.score.time_ns))
@@ -40,12 +40,12 @@ static ebb_status find_answer(ebb_selector *c, ebb_arena *arena, ebb_arrangement
         *out = (candidate){.from = a, .genes = s->members[0].best_genes};
         return ebb_trim_nothing(arena, s->scorers[0], out->genes, s->budget_bytes, &out->trimmed);
     }
-    int64_t limit = least ? s->members[0].best.peak_bytes : s->budget_bytes;
+    int64_t work = EBB_TRIM_WORK, limit = least ? s->members[0].best.peak_bytes : s->budget_bytes;
     ebb_status status = EBB_OK;
+    if (c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, &work, out);
     for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++)
         if (s->members[i].best.peak_bytes <= limit)
-            status = try_answer(arena, a, s->members[i].best_genes, limit, out);
-    if (status == EBB_OK && c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, out);
+            status = try_answer(arena, a, s->members[i].best_genes, limit, &work, out);
     return status;
 }
 

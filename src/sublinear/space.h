@@ -118,8 +118,9 @@ static inline bool ebb_space_waits(const ebb_space *space, const uint8_t *genes,
     }
     return true;
 }
-/* Every way of the op reads the value, or a view that goes with it. */
-bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value);
+/* Every way of the op reads the value, or a view that goes with it; bytes: one that is not empty, for an
+ * empty one holds nothing. */
+bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value, bool bytes);
 /* pins: per value, ebb_pin. KEEP: the op that makes the value has all its outputs kept, so that it runs
  * once. DROP: the longest gap between the last forward reader and the first backward one after it is not
  * for KEEP; of a value without both, the longest of all. A view that follows pins its leader. Pins of

@@ -90,14 +90,15 @@ static bool op_lazy(const ebb_space *s, const ebb_pgraph *g, ebb_id i) {
     return true;
 }
 
-bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value) {
+bool ebb_space_must_read(const ebb_space *space, ebb_id op, ebb_id value, bool bytes) {
     const ebb_space_op *reader = &space->ops[op];
     for (uint32_t w = 0; w < reader->n_ways; w++) {
         const ebb_space_way *way = &space->ways[reader->first_way + w];
         bool reads = false;
         for (uint32_t k = 0; k < way->n_in && !reads; k++) {
             ebb_id in = space->ins[way->first_in + k];
-            reads = in == value || (space->values[in].follows && space->values[in].leader == value);
+            const ebb_space_value *v = &space->values[in];
+            reads = in == value || (v->follows && v->leader == value && (!bytes || v->bytes > 0));
         }
         if (!reads) return false;
     }
@@ -120,7 +121,7 @@ static void find_waiting(ebb_space_maker *m) {
             for (uint32_t r = 0; r < m->n_readers[value] && !any; r++) {
                 ebb_id reader = m->readers[value][r];
                 any = (!apart || ops[reader].phase == ops[i].phase) &&
-                      s->ops[reader].lazy_gene == EBB_NONE && ebb_space_must_read(s, reader, value);
+                      s->ops[reader].lazy_gene == EBB_NONE && ebb_space_must_read(s, reader, value, false);
             }
         }
         op->may_wait = all && any;

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#define PASSES 3                 /* what one run leaves may let another go */
-#define WORK   INT64_C(40000000) /* steps of tries: half a second */
+#define PASSES 3 /* what one run leaves may let another go */
 
 /* A run of an op: the k-th, so that it is found again when others are gone. */
 typedef struct run {
@@ -17,7 +16,7 @@ typedef struct trimmer {
     const ebb_space *space;
     ebb_scorer *scorer;
     const uint8_t *genes;
-    int64_t limit_bytes, work;
+    int64_t limit_bytes, *work;
     ebb_id *try; /* [n_steps] */
     run *runs;
     uint32_t *n_runs; /* per op */
@@ -87,8 +86,8 @@ static uint32_t leave_out(trimmer *t, const ebb_trimmed *now, const run *left_ou
 static bool run_pass(trimmer *t, ebb_trimmed *now) {
     bool gained = false;
     uint32_t n_runs = list_runs(t, now);
-    for (uint32_t k = 0; k < n_runs && t->work > 0; k++) {
-        t->work -= now->n_steps;
+    for (uint32_t k = 0; k<n_runs && * t->work> 0; k++) {
+        *t->work -= now->n_steps;
         uint32_t n = leave_out(t, now, &t->runs[k]);
         if (n == 0) continue;
         ebb_score score = ebb_score_steps(t->scorer, t->genes, t->try, n, t->limit_bytes);
@@ -111,14 +110,14 @@ ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t 
 }
 
 ebb_status ebb_trim(ebb_arena *arena, ebb_scorer *scorer, const ebb_space *space, const uint8_t *genes,
-                    int64_t limit_bytes, ebb_trimmed *out) {
+                    int64_t limit_bytes, int64_t *work, ebb_trimmed *out) {
     ebb_status status = ebb_trim_nothing(arena, scorer, genes, limit_bytes, out);
     if (status != EBB_OK || !out->score.valid || out->score.peak_bytes > limit_bytes) return status;
     trimmer t = {.space = space,
                  .scorer = scorer,
                  .genes = genes,
                  .limit_bytes = limit_bytes,
-                 .work = WORK,
+                 .work = work,
                  .try = EBB_NEW(arena, ebb_id, out->n_steps),
                  .runs = EBB_NEW(arena, run, out->n_steps),
                  .n_runs = EBB_NEW(arena, uint32_t, space->n_ops),

@@ -19,11 +19,12 @@ typedef struct ebb_trimmed {
     ebb_score score;
 } ebb_trimmed;
 
+#define EBB_TRIM_WORK INT64_C(40000000) /* half a second */
 /* Plays the genes, which are valid and stay within limit_bytes, and leaves out runs that are not first
- * ones, dearest first, as long as the peak stays within. Work is bounded: of very many steps not all are
- * tried. EBB_NO_MEMORY. */
+ * ones, dearest first, as long as the peak stays within. *work: steps of tries that are left to all
+ * candidates of an answer together; what comes after it is used up is not tried. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_trim(ebb_arena *arena, ebb_scorer *scorer, const ebb_space *space,
-                                const uint8_t *genes, int64_t limit_bytes, ebb_trimmed *out);
+                                const uint8_t *genes, int64_t limit_bytes, int64_t *work, ebb_trimmed *out);
 /* The steps as they are, nothing left out. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t *genes,
                                         int64_t limit_bytes, ebb_trimmed *out);

@@ -108,7 +108,8 @@ static bool check_trimmed(ebb_env *env, const bench *b, const uint8_t *genes, in
     ebb_trimmed trimmed;
     ebb_arena_init(&arena, env);
     int64_t limit = whole.peak_bytes + room_bytes;
-    want_status(env, ebb_trim(&arena, b->scorer, b->space, genes, limit, &trimmed), EBB_OK);
+    int64_t work = EBB_TRIM_WORK;
+    want_status(env, ebb_trim(&arena, b->scorer, b->space, genes, limit, &work, &trimmed), EBB_OK);
     cr_assert(trimmed.score.valid && trimmed.score.peak_bytes <= limit, "seed %llu",
               (unsigned long long)seed);
     cr_assert_leq(trimmed.score.time_ns, whole.time_ns, "seed %llu", (unsigned long long)seed);
