@@ -25,9 +25,14 @@ def median_ns(steps):
 def row(batch, flags, document):
     """A line of the measured table."""
     ns, memory = median_ns(document["steps"]), document.get("device_memory") or {}
+    ballast = memory.get("ballast_bytes") or 0  # of the cap, and not the process's own
+
+    def without(key):
+        return memory[key] - ballast if memory.get(key) is not None else None
+
     return {"batch": batch, "flags": " ".join(map(str, flags)), "planned_bytes": document["planned_bytes"],
-            "allocated_bytes": document["allocated_bytes"], "process_bytes": memory.get("process_bytes"),
-            "context_bytes": memory.get("context_bytes"), "taken_bytes": memory.get("taken_bytes"), "hidden_bytes": memory.get("hidden_bytes"),
+            "allocated_bytes": document["allocated_bytes"], "process_bytes": without("process_bytes"),
+            "context_bytes": memory.get("context_bytes"), "taken_bytes": without("taken_bytes"), "hidden_bytes": memory.get("hidden_bytes"),
             "ms": round(ns / 1e6, 3), "img_per_s": round(batch * 1e9 / ns, 1), "predicted_ms": round(document["predicted_step_ns"] / 1e6, 3),
             "loss": document["steps"][-1].get("loss")}
 

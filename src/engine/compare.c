@@ -82,7 +82,7 @@ static ebb_status feed(ebb_program *program) {
         if (!at) continue;
         void *room = ebb_calloc(b->env, (size_t)bytes, 1);
         if (!room) return EBB_NO_MEMORY;
-        ebb_make_up(&graph->values[v].type, room, &rng);
+        ebb_make_up(graph, v, room, &rng);
         status = b->api->copy_in(b, at, room, bytes);
         ebb_cfree(b->env, room, (size_t)bytes, 1);
     }

@@ -150,8 +150,8 @@ ebb_status ebb_finite_look(void *ctx, uint32_t step);
 #define EBB_ELEMENT_TEXT 160
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
 
-/* Fills a made-up input: noise, index 0, a small learning rate. */
-void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng);
+/* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
+void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);

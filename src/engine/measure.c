@@ -25,15 +25,33 @@ typedef struct measurer {
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; index 0
- * everywhere; a learning rate (a scalar) that changes nothing much. */
-void ebb_make_up(const ebb_type *type, void *at, ebb_rng *rng) {
+/* Integers that all ops can use which read the value: labels below the classes, ids below the table's rows;
+ * 1 where nothing tells. */
+static int64_t integers_below(const ebb_graph *graph, ebb_id value) {
+    int64_t below = INT64_MAX;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const ebb_node *node = &graph->nodes[i];
+        const ebb_opcode code = node->op->code;
+        const ebb_type *of = node->n_in > 0 ? &graph->values[node->in[0]].type : NULL;
+        if (node->n_in < 2 || node->in[1] != value) continue;
+        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
+            below = ebb_min_i64(below, of->dim[1]);
+        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
+    }
+    return below == INT64_MAX ? 1 : below;
+}
+
+/* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; labels and ids by
+ * chance, which no step learns away; a learning rate (a scalar) that changes nothing much. */
+void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
+    const ebb_type *type = &graph->values[value].type;
     const int64_t n = ebb_type_count(type);
+    const int64_t below = ebb_min_i64(type->dtype == EBB_I32 ? integers_below(graph, value) : 1, INT32_MAX);
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
         if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;
         if (type->dtype == EBB_F64) ((double *)at)[i] = x;
-        if (type->dtype == EBB_I32) ((int32_t *)at)[i] = 0;
+        if (type->dtype == EBB_I32) ((int32_t *)at)[i] = (int32_t)ebb_rng_below(rng, (uint32_t)below);
         if (type->dtype == EBB_U8) ((uint8_t *)at)[i] = 0;
     }
 }
@@ -48,7 +66,7 @@ static ebb_status make_up_inputs(measurer *m) {
         if (value->role != EBB_ROLE_INPUT) continue;
         m->input[v] = ebb_arena_alloc(&m->arena, (size_t)ebb_type_bytes(&value->type), 1);
         if (!m->input[v]) return EBB_NO_MEMORY;
-        ebb_make_up(&value->type, m->input[v], &rng);
+        ebb_make_up(graph, v, m->input[v], &rng);
     }
     return EBB_OK;
 }

@@ -19,6 +19,7 @@ static const ebb_op_case forward[] = {
     {"[3,33,9,7] [33,1,3,3]", "groups=33 pad=1 stride=2"},
     {"[1,3,7,7] [6,1,5,5]", "groups=3 pad=2 stride=2"},
     {"[2,16,3,1] [16,1,3,3]", "groups=16 pad=1"},
+    {"[2,16,9,5] [24,16,1,1]", ""}, /* products of matrices; so below, with rows that are spread */
 };
 static const ebb_op_case dgrad[] = {
     {"[1,1,1,1] [1,1,1,1]", "size=1"},
@@ -37,6 +38,10 @@ static const ebb_op_case dgrad[] = {
     {"[3,33,5,4] [33,1,3,3]", "groups=33 pad=1 stride=2 size=9,7"},
     {"[1,6,4,4] [6,1,5,5]", "groups=3 pad=2 stride=2 size=7"},
     {"[2,16,3,1] [16,1,3,3]", "groups=16 pad=1 size=3,1"},
+    {"[2,24,9,5] [24,16,1,1]", "size=9,5"},
+    {"[3,8,5,3] [8,16,1,1]", "stride=2 size=9,5"},
+    {"[3,8,5,3] [8,16,1,1]", "stride=2 size=10,6"},
+    {"[2,8,3,2] [8,4,1,1]", "stride=3,2 size=9,4"},
 };
 static const ebb_op_case wgrad[] = {
     {"[1,1,1,1] [1,1,1,1]", "size=1"},
@@ -53,6 +58,7 @@ static const ebb_op_case wgrad[] = {
     {"[3,33,9,7] [3,33,5,4]", "groups=33 pad=1 stride=2 size=3"},
     {"[1,3,7,7] [1,6,4,4]", "groups=3 pad=2 stride=2 size=5"},
     {"[2,16,3,1] [2,16,3,1]", "groups=16 pad=1 size=3"},
+    {"[2,16,9,5] [2,24,9,5]", "size=1"},
 };
 
 EBB_CASES(conv2d, "u", 2e-6, forward);

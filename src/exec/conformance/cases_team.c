@@ -52,6 +52,8 @@ const ebb_team_case ebb_team_cases[] = {
     EBB_ROW(bn_add_grad_sums, "[7,33,9,9] [33] [33] [7,33,9,9] [7,33,9,9] [7,33,9,9]", "clip=1 max=0.5"),
     EBB_ROW(bn_add_bits, "[7,33,13,11] [33] [33] [33] [33] [7,33,13,11]", "relu=1"),
     EBB_ROW(bn_add_bits, "[7,67,9,9] [67] [67] [67] [67] [7,67,9,9]", "clip=1 max=0.5"),
+    EBB_ROW(bn_add_bits, "[7,40,13,11] [40] [40] [40] [40] [7,40,13,11]", "relu=1"), /* whole bytes */
+    EBB_ROW(bn_add_bits, "[3,136,9,9] [136] [136] [136] [136] [3,136,9,9]", "clip=1 max=0.5"),
     EBB_ROW(bn_add_bits_grad_sums, "[7,33,13,11] [7,33,13,11] [33] [33] [4130]", "relu=1"),
     EBB_ROW(bn_add_bits_grad_sums, "[7,33,13,11] [7,33,13,11] [33] [33] [4130] [7,33,13,11]", "relu=1"),
     EBB_ROW(relu_mask, "[7,33,13,11]", ""),

@@ -1,9 +1,12 @@
-/* cuda/cublaslt.h: a call of linear, its gradients or matmul as one product of matrices for cuBLASLt. */
+/* cuda/cublaslt.h: a call as one product of matrices for cuBLASLt: of linear, its gradients, matmul, and of
+ * convolutions whose filters are of one pixel, which channels last are products of all pixels' channels. */
 #ifndef EBB_EXEC_CUDA_CUBLASLT_H
 #define EBB_EXEC_CUDA_CUBLASLT_H
 
 #include <cublasLt.h>
 
+#include "exec/cuda/kernels/reduce.h"
+#include "exec/cuda/kernels/shape.h"
 #include "exec/kernels.h"
 
 /* c[g,m,n] = a[g,m,k] b[g,k,n], rows in memory one after the other; a or b may be stored transposed. */
@@ -12,7 +15,14 @@ typedef struct lt_shape {
     uint32_t a, b; /* which input */
     bool transpose_a, transpose_b;
 } lt_shape;
-lt_shape lt_shape_of(const ebb_call *call);
+bool lt_is_product(const ebb_call *call);
+/* Of those: the product's rows are pixels that stand apart in the result, zeros between them. */
+bool lt_is_spread(const ebb_call *call);
+lt_shape lt_shape_of(const ebb_call *call); /* of one that is a product */
+
+/* Of a weight gradient: in how many equal parts its sum over k is cut, besides what is left; 1: not cut. By
+ * its shape alone. */
+int64_t lt_splits(const lt_shape *shape);
 
 /* Scratch bytes that a product may use: by its shape alone, so that a plan needs no device. */
 int64_t lt_scratch_bytes(const lt_shape *shape);
@@ -28,5 +38,38 @@ cublasStatus_t lt_problem_make(const lt_shape *shape, bool tf32, lt_problem *out
 void lt_problem_drop(lt_problem *problem);
 /* Does the algorithm give the same bits each time, within so many bytes of scratch? */
 bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t scratch_bytes);
+
+/* ---- a call's products (cublaslt_pieces.c) -------------------------------------------------------- */
+
+/* A call is a product, or
+ *   spread   pieces of images: their product stands in scratch, from where its rows are spread
+ *   split    parts of the sum over k, all at once but for what is left: they stand in scratch and are added
+ */
+typedef struct lt_part {
+    lt_shape shape;
+    lt_problem problem;
+    cublasLtMatmulAlgo_t algorithm;
+} lt_part;
+
+enum { PART_MOST, PART_REST, N_PARTS };
+
+typedef struct lt_product {
+    lt_part parts[N_PARTS]; /* REST: k 0 or m 0 where there is none */
+    int64_t product_bytes;  /* scratch of a product; results stand behind it */
+    int64_t result_bytes;
+    const char *op;
+    /* spread */
+    int64_t n_pieces, n_images;
+    int64_t from_bytes, to_bytes; /* of an image */
+    cuda_spread_args spread;      /* but for the addresses */
+    /* split */
+    cuda_strip_sums_args sums; /* likewise; size 0: not split */
+} lt_product;
+
+/* Everything but problems and algorithms; by the call alone. */
+void lt_product_plan(const ebb_call *call, lt_product *out);
+bool lt_part_is_there(const lt_part *part);
+/* Images of a piece of one that is spread; the larger ones come first. */
+int64_t lt_piece_images(const lt_product *product, int64_t piece);
 
 #endif

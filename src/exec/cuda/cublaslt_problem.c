@@ -13,19 +13,52 @@
 
 /* ---- shapes --------------------------------------------------------------------------------------- */
 
+static bool is_strided(const ebb_attr *attr) {
+    return attr[CONV_STRIDE].i[0] != 1 || attr[CONV_STRIDE].i[1] != 1;
+}
+
+static bool is_convolution(const ebb_call *call) {
+    const ebb_opcode code = call->op->code;
+    return code == EBB_OP_conv2d || code == EBB_OP_conv2d_dgrad || code == EBB_OP_conv2d_wgrad;
+}
+
+bool lt_is_spread(const ebb_call *call) {
+    return call->op->code == EBB_OP_conv2d_dgrad && is_strided(call->attr);
+}
+
+bool lt_is_product(const ebb_call *call) {
+    if (!is_convolution(call)) return true;
+    const ebb_attr *attr = call->attr;
+    const ebb_type *w = call->op->code == EBB_OP_conv2d_wgrad ? &call->out[0] : &call->in[1];
+    const ebb_type *x = call->op->code == EBB_OP_conv2d_dgrad ? &call->out[0] : &call->in[0];
+    if (w->dim[2] != 1 || w->dim[3] != 1 || attr[CONV_PAD].i[0] != 0 || attr[CONV_PAD].i[1] != 0 ||
+        attr[CONV_GROUPS].i[0] != 1)
+        return false;
+    return !is_strided(attr) ||
+           (lt_is_spread(call) && x->dim[1] % 4 == 0 && x->dim[3] <= INT32_MAX / 2 / x->dim[1]);
+}
+
+/* Rows of an image's pixels, channels last: [n,c,h,w] is [n*h*w,c]. */
+static int64_t rows_of(const ebb_type *type) {
+    return type->rank == 4 ? type->dim[0] * type->dim[2] * type->dim[3] : type->dim[0];
+}
+
 lt_shape lt_shape_of(const ebb_call *call) {
-    const int64_t *a = call->in[0].dim, *b = call->in[1].dim, *c = call->out[0].dim;
+    const ebb_type *a = &call->in[0], *b = &call->in[1], *c = &call->out[0];
     switch (call->op->code) {
     case EBB_OP_linear: /* x[n,i] w[o,i] -> [n,o] */
-        return (lt_shape){1, c[0], c[1], a[1], 0, 1, false, true};
+    case EBB_OP_conv2d:
+        return (lt_shape){1, rows_of(c), c->dim[1], a->dim[1], 0, 1, false, true};
     case EBB_OP_linear_dgrad: /* dy[n,o] w[o,i] -> [n,i] */
-        return (lt_shape){1, c[0], c[1], a[1], 0, 1, false, false};
+    case EBB_OP_conv2d_dgrad: /* pixels of dy, of dx too where nothing is strided */
+        return (lt_shape){1, rows_of(a), call->in[1].dim[1], a->dim[1], 0, 1, false, false};
     case EBB_OP_linear_wgrad: /* x[n,i] dy[n,o] -> [o,i] = dyT x */
-        return (lt_shape){1, c[0], c[1], b[0], 1, 0, true, false};
+    case EBB_OP_conv2d_wgrad:
+        return (lt_shape){1, c->dim[0], c->dim[1], rows_of(b), 1, 0, true, false};
     default: { /* matmul */
         const bool ta = call->attr[MATMUL_TRANSPOSE_A].i[0] != 0,
                    tb = call->attr[MATMUL_TRANSPOSE_B].i[0] != 0;
-        return (lt_shape){c[0], c[1], c[2], ta ? a[1] : a[2], 0, 1, ta, tb};
+        return (lt_shape){c->dim[0], c->dim[1], c->dim[2], ta ? a->dim[1] : a->dim[2], 0, 1, ta, tb};
     }
     }
 }
@@ -38,6 +71,23 @@ int64_t lt_scratch_bytes(const lt_shape *shape) {
     const bool fits = ebb_mul_i64(shape->m, shape->n, &count) && ebb_mul_i64(count, shape->g, &count);
     if (!fits || count >= INT64_C(1) << 21) return 0;
     return ebb_align_up(ebb_min_i64(count * PARTS * (int64_t)sizeof(float), MOST), 256);
+}
+
+/* cuBLASLt's first algorithms for few tiles and a long sum were seen to take a hundred times what memory
+ * does ([128,802816] x [802816,256] on an H100: 124 ms). Parts that are products of their own fill a device
+ * by themselves. */
+int64_t lt_splits(const lt_shape *s) {
+    enum {
+        TILE = 128,
+        TILES = 264 /* two to each of 132 multiprocessors */,
+        LEAST = 2048,
+        MOST = 32 << 20
+    };
+    int64_t count;
+    if (s->g > 1 || !s->transpose_a || s->transpose_b || !ebb_mul_i64(s->m, s->n, &count)) return 1;
+    const int64_t tiles = ((s->m + TILE - 1) / TILE) * ((s->n + TILE - 1) / TILE);
+    const int64_t fit = MOST / (count < MOST ? count * (int64_t)sizeof(float) : MOST);
+    return ebb_max_i64(ebb_min_i64(ebb_min_i64(TILES / tiles, s->k / LEAST), fit), 1);
 }
 
 /* ---- problems ------------------------------------------------------------------------------------- */

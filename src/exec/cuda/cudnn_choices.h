@@ -6,7 +6,8 @@
 #include "exec/cuda/products.h"
 
 typedef struct dnn_choice {
-    dnn_config config;
+    dnn_config config;  /* of each piece */
+    int64_t n_pieces;   /* of the batch, one after the other */
     ebb_op_facts facts; /* all but choice's number */
 } dnn_choice;
 
@@ -19,6 +20,8 @@ typedef struct dnn_known {
     ebb_hash call; /* of its text */
     dnn_entry *entry;
 } dnn_known;
+
+int64_t dnn_operand_bytes(const ebb_call *call); /* of all of them; INT64_MAX: more than fit in 63 bits */
 
 /* Models ask for the same call many times: by each of its nodes, when planning, preparing and measuring. */
 typedef struct dnn_memo {
@@ -33,10 +36,17 @@ const dnn_entry *dnn_memo_find(const dnn_memo *memo, const ebb_hash *call);
 EBB_CHECKED ebb_status dnn_memo_keep(dnn_memo *memo, const ebb_hash *call, const dnn_choice *choices,
                                      uint32_t n, const dnn_entry **out);
 
-/* The call's choices; *out is valid until the next call. EBB_BAD_INPUT: there is none. EBB_UNAVAILABLE:
- * cuDNN does not work here. */
+/* The call's choices; *out is valid until the next call. Their scratch is what plans with the handle take,
+ * which can be more than from the same device's description; without a device it is NULL. EBB_BAD_INPUT:
+ * there is none. EBB_UNAVAILABLE: cuDNN does not work here. */
 EBB_CHECKED ebb_status dnn_choices_find(dnn_memo *memo, const cuda_description *description,
-                                        cudnnBackendDescriptor_t device, bool tf32, const ebb_call *call,
-                                        const dnn_entry **out);
+                                        cudnnBackendDescriptor_t device, cudnnHandle_t handle, bool tf32,
+                                        const ebb_call *call, const dnn_entry **out);
+
+/* ---- engines' speeds where cuDNN's order does not tell (cudnn_speed.c) ----------------------------- */
+
+bool dnn_speed_measured(const cuda_description *description, const ebb_call *call, bool tf32);
+/* Of the f32 peak, per cent; may be above 100: Winograd's multiplies less than is counted. */
+int32_t dnn_speed_percent(const ebb_call *call, const dnn_config *config);
 
 #endif

@@ -77,9 +77,10 @@ static cudnnBackendDescriptor_t geometry(dnn_set *set, const ebb_attr *attr) {
     return conv;
 }
 
-cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, cudnnHandle_t handle) {
+cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, bool accumulate,
+                                        cudnnHandle_t handle) {
     const form *f = form_of(call);
-    const float one = 1, zero = 0;
+    const float one = 1, old = accumulate ? 1 : 0;
     cudnnBackendDescriptor_t conv = geometry(set, call->attr), operation = dnn_new(set, f->operation);
     dnn_put_one(set, operation, f->conv, conv);
     for (uint32_t i = 0; i < 3; i++) {
@@ -88,7 +89,7 @@ cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, cudn
         dnn_put_one(set, operation, f->name[i], tensor(set, DNN_X + i, type));
     }
     dnn_put(set, operation, f->alpha, CUDNN_TYPE_FLOAT, 1, &one);
-    dnn_put(set, operation, f->beta, CUDNN_TYPE_FLOAT, 1, &zero);
+    dnn_put(set, operation, f->beta, CUDNN_TYPE_FLOAT, 1, &old);
     dnn_finish(set, operation);
     cudnnBackendDescriptor_t graph = dnn_new(set, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     if (handle) dnn_put(set, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
@@ -101,4 +102,13 @@ void dnn_conv_pointers(const ebb_call *call, const ebb_launch *launch, void *at[
     const form *f = form_of(call);
     for (uint32_t i = 0; i < 3; i++)
         at[i] = f->operand[i] < call->n_in ? launch->in[f->operand[i]] : launch->out[0];
+}
+
+void dnn_conv_steps(const ebb_call *call, int64_t n_images, const int64_t from[3], int64_t to[3]) {
+    const form *f = form_of(call);
+    for (uint32_t i = 0; i < 3; i++) {
+        const ebb_type *type = f->operand[i] < call->n_in ? &call->in[f->operand[i]] : &call->out[0];
+        const int64_t image_bytes = ebb_type_bytes(type) / type->dim[0];
+        to[i] = from[i] + (DNN_X + (int64_t)i == DNN_W ? 0 : n_images * image_bytes);
+    }
 }

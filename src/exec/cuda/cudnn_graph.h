@@ -61,10 +61,28 @@ cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
-/* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32, channels last. */
-cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, cudnnHandle_t handle);
+/* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32, channels last. accumulate: the result
+ * is added to what is there. */
+cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, bool accumulate,
+                                        cudnnHandle_t handle);
 /* The launch's addresses of x, w and y, in that order. */
 void dnn_conv_pointers(const ebb_call *call, const ebb_launch *launch, void *at[3]);
+/* Byte offsets of x, w and y, n_images further on. */
+void dnn_conv_steps(const ebb_call *call, int64_t n_images, const int64_t from[3], int64_t to[3]);
+
+/* ---- pieces of a batch (cudnn_pieces.c) ----------------------------------------------------------- */
+
+/* So many images of a call as a call of its own, which points into it: not to be copied. */
+typedef struct dnn_piece {
+    ebb_type in[2], out[1];
+    ebb_call call;
+} dnn_piece;
+void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out);
+int64_t dnn_images(const ebb_call *call);
+/* A weight gradient's pieces behind the first add to it. */
+bool dnn_pieces_add(const ebb_call *call);
+/* Images in piece i of n nearly equal ones, the larger ones first. */
+int64_t dnn_piece_images(int64_t n_images, int64_t n_pieces, int64_t i);
 
 /* ---- configurations (cudnn_engines.c) ------------------------------------------------------------- */
 
@@ -97,6 +115,12 @@ EBB_CHECKED ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t g
 cudnnBackendDescriptor_t dnn_config_plan(dnn_set *set, cudnnBackendDescriptor_t graph,
                                          const dnn_config *config, cudnnHandle_t handle,
                                          cudnnBackendDescriptor_t device);
+/* The plan that a call runs by: with the handle, in the graph, too, as programs do for which that is not
+ * deprecated yet; where cuDNN wants it so, or there is no handle, from the device's description. The set
+ * holds nothing else. */
+cudnnBackendDescriptor_t dnn_call_plan(dnn_set *set, const ebb_call *call, bool accumulate,
+                                       const dnn_config *config, cudnnHandle_t handle,
+                                       cudnnBackendDescriptor_t device);
 int64_t dnn_plan_scratch(cudnnBackendDescriptor_t plan); /* bytes; -1: it does not tell */
 
 #endif

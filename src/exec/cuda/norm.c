@@ -43,9 +43,18 @@ static ebb_status bn_act_launch(ebb_backend *backend, const ebb_call *call, void
 const ebb_kernel_info ebb_cuda_bn_act = {.supports = cuda_channels_supports, .launch = bn_act_launch};
 const ebb_kernel_info ebb_cuda_bn_add = {.supports = cuda_channels_supports, .launch = bn_act_launch};
 
-/* The bits are of y as it was rounded: a sweep of their own behind it. */
+/* The bits are of y as it was rounded. Where a byte of them is of several rows of channels they are found
+ * by a sweep of their own behind it. */
 static ebb_status bn_add_bits_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                      uint64_t seed_key, const ebb_launch *launch) {
+    cuda_norm_args args = args_of(call, launch);
+    if (args.lanes.channels % 8 == 0) {
+        args.beta = launch->in[4];
+        args.other = launch->in[5];
+        args.bounds = cuda_bounds_of(call);
+        args.bits = launch->out[1];
+        return cuda_launch(backend, CUDA_KERNEL_norm_add_bits, cuda_lanes_blocks(&args.lanes), &args);
+    }
     const ebb_status status = bn_act_launch(backend, call, state, seed_key, launch);
     if (status != EBB_OK) return status;
     return cuda_launch_bits(backend, launch->out[0], launch->out[1], ebb_type_count(&call->out[0]),

@@ -1,12 +1,14 @@
-/* cuda/products.c: see products.h: convolutions go to cuDNN, products of matrices to cuBLASLt. */
+/* cuda/products.c: see products.h: convolutions go to cuDNN, what is a product of matrices to cuBLASLt. */
 #include "exec/cuda/products.h"
 
+#include "exec/cuda/cublaslt.h"
 #include "exec/cuda/products_parts.h"
 
 typedef struct products {
     cuda_products base; /* first */
     cuda_device *device;
     char device_name[80];
+    bool tf32;
     cuda_dnn *dnn;
     cuda_lt *lt;
 } products;
@@ -17,9 +19,17 @@ typedef struct product {
     void *of; /* cuda_dnn's or cuda_lt's */
 } product;
 
-static bool is_convolution(const ebb_call *call) {
-    return call->op->code == EBB_OP_conv2d || call->op->code == EBB_OP_conv2d_dgrad ||
-           call->op->code == EBB_OP_conv2d_wgrad;
+/* Filters of one pixel are products of matrices, which cuBLASLt multiplies faster than cuDNN in f32, and
+ * without scratch to convert layouts. In TF32 cuDNN is at memory's speed. */
+static bool is_convolution(const products *p, const ebb_call *call) {
+    switch (call->op->code) {
+    case EBB_OP_conv2d:
+    case EBB_OP_conv2d_dgrad:
+    case EBB_OP_conv2d_wgrad:
+        return p->tf32 || !lt_is_product(call);
+    default:
+        return false;
+    }
 }
 
 static void products_close(cuda_products *base) {
@@ -33,7 +43,7 @@ static void products_close(cuda_products *base) {
 static ebb_status products_facts(cuda_products *base, const ebb_call *call, ebb_op_facts *out) {
     products *p = (products *)base;
     *out = (ebb_op_facts){.n_choices = 1};
-    return is_convolution(call) ? cuda_dnn_facts(p->dnn, call, out) : cuda_lt_facts(p->lt, call, out);
+    return is_convolution(p, call) ? cuda_dnn_facts(p->dnn, call, out) : cuda_lt_facts(p->lt, call, out);
 }
 
 static void products_release(cuda_products *base, void *object) {
@@ -55,7 +65,7 @@ static ebb_status products_prepare(cuda_products *base, const ebb_call *call, vo
                         call->op->name, p->device_name);
     product *made = ebb_calloc(base->env, 1, sizeof *made);
     if (!made) return EBB_NO_MEMORY;
-    made->convolution = is_convolution(call);
+    made->convolution = is_convolution(p, call);
     const ebb_status status = made->convolution ? cuda_dnn_prepare(p->dnn, call, &made->of)
                                                 : cuda_lt_prepare(p->lt, call, &made->of);
     if (status == EBB_OK)
@@ -85,6 +95,7 @@ ebb_status cuda_products_open(ebb_env *env, const cuda_description *description,
     if (!p) return EBB_NO_MEMORY;
     p->base = (cuda_products){&api, env};
     p->device = device;
+    p->tf32 = options->tf32 && description->tf32_flops_per_us > 0;
     memcpy(p->device_name, description->name, sizeof p->device_name);
     ebb_status status = cuda_dnn_open(env, description, device, options, &p->dnn);
     if (status == EBB_OK) status = cuda_lt_open(env, description, device, options->tf32, &p->lt);

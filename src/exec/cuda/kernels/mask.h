@@ -2,7 +2,7 @@
  * byte of bits.
  *
  *     kernel           of                                    bytes an element
- *     mask_bits        relu_mask; bn_add_bits, behind its y  4 1/8
+ *     mask_bits        relu_mask; bn_add_bits, behind its y  4 1/8 (channels of no whole bytes)
  *     relu_mask_grad   relu_mask_grad                        8 1/8 */
 #ifndef EBB_EXEC_CUDA_KERNELS_MASK_H
 #define EBB_EXEC_CUDA_KERNELS_MASK_H

@@ -4,6 +4,7 @@
  *     kernel            of                  reads             writes  bytes an element
  *     norm_apply        bn_apply, bn_act    x                 y       8
  *     norm_apply_add    bn_add              x, skip           y       12
+ *     norm_add_bits     bn_add_bits         x, skip           y, bits 12 1/8
  *     norm_grad         bn_grad             x, dy             dx      12
  *     norm_grad_act     bn_act_grad         x, dy             dx      12
  *     norm_track        bn_track            4 of each channel 2       24 a channel
@@ -21,6 +22,7 @@ typedef struct cuda_norm_args {
     const float *x, *mean, *variance, *gamma, *beta, *dgamma, *dbeta;
     const float *other; /* skip, or dy */
     float *to;
+    uint8_t *bits;   /* norm_add_bits */
     float eps, each; /* elements of a channel */
     cuda_bounds bounds;
 } cuda_norm_args;
@@ -161,6 +163,58 @@ CUDA_NORM_SWEEP(norm_apply, CUDA_NORM_APPLY)
 CUDA_NORM_SWEEP(norm_apply_add, CUDA_NORM_APPLY_ADD)
 CUDA_NORM_SWEEP(norm_grad, CUDA_NORM_GRAD)
 CUDA_NORM_SWEEP(norm_grad_act, CUDA_NORM_GRAD_ACT)
+
+/* ---- forward, with a bit for each element that passes: channels are a multiple of 8 ---------------- */
+
+/* Half the threads side by side, with two quads each: a byte of bits is one thread's. */
+#define CUDA_BITS_X    (CUDA_LANES_X / 2)
+#define CUDA_BITS_ROWS (CUDA_LANES_THREADS / CUDA_BITS_X)
+
+/* The first n_rows of two: all are read before any is written. */
+CUDA_BODY void cuda_norm_bits_rows(const cuda_norm_args *a, const cuda_norm4 n[2], int64_t at, int64_t step,
+                                   int32_t n_rows) {
+    cuda_f32x4 x[4], skip[4];
+    CUDA_UNROLL for (int32_t j = 0; j < 4; j++) {
+        const int64_t from = at + j / 2 * step + 4 * (j % 2);
+        x[j] = j / 2 < n_rows ? cuda_load4(a->x + from) : cuda_zero4();
+        skip[j] = j / 2 < n_rows ? cuda_load4(a->other + from) : cuda_zero4();
+    }
+    CUDA_UNROLL for (int32_t row = 0; row < 2; row++) {
+        const int64_t to = at + row * step;
+        uint32_t bits = 0;
+        if (row >= n_rows) break;
+        CUDA_UNROLL for (int32_t half = 0; half < 2; half++) {
+            const int32_t j = 2 * row + half;
+            const cuda_f32x4 y = cuda_norm_forward4(a, &n[half], x[j], skip[j], true);
+            cuda_store4(a->to + to + 4 * half, y);
+            CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
+                bits |= cuda_is_cut(a->bounds, y.v[k]) ? 0 : UINT32_C(1) << (4 * half + k);
+            }
+        }
+        a->bits[to / 8] = (uint8_t)bits;
+    }
+}
+
+typedef cuda_norm_args cuda_norm_add_bits_args;
+CUDA_BODY void cuda_norm_add_bits_body(const cuda_norm_args *a, int64_t block, int32_t thread,
+                                       int32_t phase, void *shared) {
+    const cuda_lanes *l = &a->lanes;
+    const int64_t chunk = block / l->tiles, units = cuda_blocks_of(l->rows, l->unit);
+    const int64_t lane = block % l->tiles * CUDA_LANES_TILE + 8 * (int64_t)(thread % CUDA_BITS_X);
+    const int64_t end = cuda_min(cuda_cut(units, l->chunks, chunk + 1) * l->unit, l->rows);
+    const int64_t step = CUDA_BITS_ROWS * l->width;
+    int64_t row = cuda_cut(units, l->chunks, chunk) * l->unit + thread / CUDA_BITS_X;
+    (void)phase, (void)shared;
+    if (lane >= l->width) return;
+    const cuda_norm4 n[2] = {cuda_norm4_of(a, lane, true, false), cuda_norm4_of(a, lane + 4, true, false)};
+    int64_t at = row * l->width + lane;
+    for (; row + CUDA_BITS_ROWS < end; row += 2 * CUDA_BITS_ROWS, at += 2 * step)
+        cuda_norm_bits_rows(a, n, at, step, 2);
+    if (row < end) cuda_norm_bits_rows(a, n, at, step, 1);
+    const int64_t last = l->rows * l->width + lane; /* behind the last whole row: the last chunk's */
+    if (chunk == l->chunks - 1 && thread < CUDA_BITS_X && last < l->count)
+        cuda_norm_bits_rows(a, n, last, step, 1);
+}
 
 /* ---- running statistics --------------------------------------------------------------------------- */
 

@@ -1,0 +1,65 @@
+/* cuda/cublaslt_pieces.c: how a call becomes products: one, those of pieces of its images whose rows are
+ * spread, or those of parts of its sum.
+ */
+#include "exec/cuda/cublaslt.h"
+
+enum { MOST_SPREAD = 64 << 20 }; /* of a piece's rows, in scratch */
+
+int64_t lt_piece_images(const lt_product *p, int64_t piece) {
+    return p->n_images / p->n_pieces + (piece < p->n_images % p->n_pieces);
+}
+
+static void plan_spread(const ebb_call *call, const lt_shape *all, lt_product *out) {
+    const ebb_type *dy = &call->in[0], *dx = &call->out[0];
+    const int64_t n_images = dy->dim[0], pixels = all->m / n_images;
+    const int64_t image_bytes = pixels * all->n * (int64_t)sizeof(float);
+    const int64_t each = ebb_min_i64(ebb_max_i64(MOST_SPREAD / image_bytes, 1), n_images);
+    out->n_images = n_images;
+    out->n_pieces = (n_images + each - 1) / each;
+    out->from_bytes = ebb_type_bytes(dy) / n_images;
+    out->to_bytes = ebb_type_bytes(dx) / n_images;
+    out->spread = (cuda_spread_args){
+        .height = dx->dim[2],
+        .from_height = dy->dim[2],
+        .width = dx->dim[3],
+        .from_width = dy->dim[3],
+        .channels = dx->dim[1],
+        .stride = {(int32_t)call->attr[CONV_STRIDE].i[0], (int32_t)call->attr[CONV_STRIDE].i[1]}};
+    out->parts[PART_MOST].shape.m = pixels * lt_piece_images(out, 0);
+    out->parts[PART_REST].shape.m =
+        n_images % out->n_pieces ? pixels * lt_piece_images(out, out->n_pieces - 1) : 0;
+    out->result_bytes = lt_piece_images(out, 0) * image_bytes;
+}
+
+static void plan_split(const lt_shape *all, int64_t n_splits, lt_product *out) {
+    lt_shape *most = &out->parts[PART_MOST].shape, *rest = &out->parts[PART_REST].shape;
+    most->g = n_splits;
+    most->k = all->k / n_splits;
+    rest->k = all->k - n_splits * most->k;
+    const int64_t n = n_splits + (rest->k > 0), inner = all->m * all->n;
+    out->result_bytes = n * inner * (int64_t)sizeof(float);
+    out->sums =
+        (cuda_strip_sums_args){.outer = 1, .size = n, .inner = inner, .wide = inner % 4 == 0, .factor = 1};
+}
+
+bool lt_part_is_there(const lt_part *part) {
+    return part->shape.m > 0 && part->shape.k > 0;
+}
+
+void lt_product_plan(const ebb_call *call, lt_product *out) {
+    const lt_shape all = lt_shape_of(call);
+    const int64_t n_splits = lt_splits(&all);
+    *out = (lt_product){.op = call->op->name};
+    out->parts[PART_MOST].shape = out->parts[PART_REST].shape = all;
+    if (lt_is_spread(call))
+        plan_spread(call, &all, out);
+    else if (n_splits > 1)
+        plan_split(&all, n_splits, out);
+    else
+        out->parts[PART_REST].shape.k = 0;
+    for (int i = 0; i < N_PARTS; i++) {
+        const lt_part *part = &out->parts[i];
+        if (lt_part_is_there(part))
+            out->product_bytes = ebb_max_i64(out->product_bytes, lt_scratch_bytes(&part->shape));
+    }
+}
