@@ -6,7 +6,7 @@
 
 /* Pieces of fewer images would leave multiprocessors idle; and pieces may be so much slower, by estimate.
  */
-enum { MOST_SCRATCH = 128 << 20, LEAST_IMAGES = 16, MOST_PIECES = 64, SLOWER_PERCENT = 12 };
+enum { MOST_SCRATCH = 256 << 20, LEAST_IMAGES = 16, MOST_PIECES = 64, SLOWER_PERCENT = 12 };
 enum { LEAST_SAVING = 64 << 10 };
 
 int64_t dnn_operand_bytes(const ebb_call *call) {

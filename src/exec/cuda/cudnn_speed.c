@@ -36,6 +36,7 @@ static const speed speeds[] = {
     {EBB_OP_conv2d_dgrad, 2, ANY, ANY, STRIDED, 16},
     {EBB_OP_conv2d_dgrad, 74, ANY, ANY, STRIDED, 9},
     {EBB_OP_conv2d_dgrad, 1, ANY, ANY, STRIDED, 6},
+    {EBB_OP_conv2d_wgrad, 17, ANY, ANY, ANY, 115}, /* Winograd's; cuDNN offers it where a device is */
     {EBB_OP_conv2d_wgrad, 67, ANY, ANY, SMALL, 44},
     {EBB_OP_conv2d_wgrad, 67, ANY, ANY, ANY, 20},
     {EBB_OP_conv2d_wgrad, 1, 6, ANY, ANY, 31},
