@@ -87,8 +87,6 @@ CUDA_BODY void cuda_max_pool_at_grad_each(const cuda_pool_args *a, const cuda_pl
             } else {
                 at[0] = a->place[from];
             }
-            /* A window gives to one of its places: most have nothing to read here. */
-            if (!(at[0] == here || (wide && (at[1] == here || at[2] == here || at[3] == here)))) continue;
             const cuda_f32x4 dy = cuda_pool_load(a->dy + from, wide);
             CUDA_UNROLL for (int32_t k = 0; k < 4; k++) sum.v[k] += at[k] == here ? dy.v[k] : 0;
         }
