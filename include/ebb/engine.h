@@ -348,6 +348,7 @@ typedef struct ebb_tensor_info {
     uint32_t rank;
     int64_t dim[6];
     int64_t bytes;
+    int64_t below; /* of an int32 input: all its readers can use 0 to below - 1 (labels, ids); else 0 */
 } ebb_tensor_info;
 /* EBB_BAD_INPUT: no value of that name. */
 EBB_API EBB_CHECKED ebb_status ebb_program_tensor(const ebb_program *program, const char *name,

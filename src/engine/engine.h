@@ -150,6 +150,9 @@ ebb_status ebb_finite_look(void *ctx, uint32_t step);
 #define EBB_ELEMENT_TEXT 160
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
 
+/* Integers below this can be used by all ops that read the value: labels below the classes, ids below the
+ * table's rows; 1 where nothing tells. */
+int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value);
 /* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
 

@@ -25,28 +25,13 @@ typedef struct measurer {
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Integers that all ops can use which read the value: labels below the classes, ids below the table's rows;
- * 1 where nothing tells. */
-static int64_t integers_below(const ebb_graph *graph, ebb_id value) {
-    int64_t below = INT64_MAX;
-    for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const ebb_node *node = &graph->nodes[i];
-        const ebb_opcode code = node->op->code;
-        const ebb_type *of = node->n_in > 0 ? &graph->values[node->in[0]].type : NULL;
-        if (node->n_in < 2 || node->in[1] != value) continue;
-        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
-            below = ebb_min_i64(below, of->dim[1]);
-        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
-    }
-    return below == INT64_MAX ? 1 : below;
-}
-
 /* Noise in [-1, 1), so that no product falls among numbers that a processor is slow with; labels and ids by
  * chance, which no step learns away; a learning rate (a scalar) that changes nothing much. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
     const ebb_type *type = &graph->values[value].type;
     const int64_t n = ebb_type_count(type);
-    const int64_t below = ebb_min_i64(type->dtype == EBB_I32 ? integers_below(graph, value) : 1, INT32_MAX);
+    const int64_t below =
+        ebb_min_i64(type->dtype == EBB_I32 ? ebb_integers_below(graph, value) : 1, INT32_MAX);
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
         if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;

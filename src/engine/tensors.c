@@ -58,6 +58,20 @@ static ebb_status find(const ebb_program *program, const char *name, ebb_id *out
                     program->engine->model->name, name);
 }
 
+int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value) {
+    int64_t below = INT64_MAX;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const ebb_node *node = &graph->nodes[i];
+        const ebb_opcode code = node->op->code;
+        const ebb_type *of = node->n_in > 0 ? &graph->values[node->in[0]].type : NULL;
+        if (node->n_in < 2 || node->in[1] != value) continue;
+        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
+            below = ebb_min_i64(below, of->dim[1]);
+        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
+    }
+    return below == INT64_MAX ? 1 : below;
+}
+
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
     static const ebb_element elements[] = {
@@ -67,6 +81,8 @@ static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *
                              .rank = v->type.rank,
                              .bytes = ebb_type_bytes(&v->type)};
     for (uint32_t i = 0; i < v->type.rank; i++) out->dim[i] = v->type.dim[i];
+    if (v->role == EBB_ROLE_INPUT && v->type.dtype == EBB_I32)
+        out->below = ebb_integers_below(program->compiled.graph, value);
 }
 
 ebb_status ebb_program_tensor(const ebb_program *program, const char *name, ebb_tensor_info *out) {

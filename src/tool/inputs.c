@@ -69,17 +69,22 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
 }
 
 /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of the index. */
-static double noise(uint64_t i) {
+static uint64_t mixed(uint64_t i) {
     uint64_t z = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-52 - 1;
+    return z ^ z >> 31;
+}
+
+static double noise(uint64_t i) {
+    return (double)(mixed(i) >> 11) * 0x1p-52 - 1;
 }
 
 static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     float *f32 = data;
     double *f64 = data;
+    int32_t *i32 = data;
+    const int64_t below = info->below > 0 ? info->below : 1;
     switch (info->element) {
     case EBB_FLOAT32:
         for (size_t i = 0; i < bytes / sizeof *f32; i++)
@@ -90,6 +95,8 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
             f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(i);
         break;
     case EBB_INT32:
+        for (size_t i = 0; i < bytes / sizeof *i32; i++) i32[i] = (int32_t)(mixed(i) % (uint64_t)below);
+        break;
     case EBB_UINT8:
         memset(data, 0, bytes);
         break;

@@ -224,3 +224,38 @@ Test(programs, a_block_that_grows_holds_no_parameter_twice) {
     free(after);
     close_bench(&b);
 }
+
+/* What made-up labels and ids are drawn from: whatever reads them can use them. */
+Test(programs, integers_of_an_input_are_below_what_all_its_readers_take) {
+    static const char text[] =
+        "ebb 1\ngraph t\ndim N = 32\n%x = input f32[N,4]\n%ids = input i32[N]\n"
+        "%both = input i32[N]\n%idle = input i32[N]\n%table = param f32[9,4] init=uniform\n"
+        "%small = param f32[5,4] init=uniform\n%w = param f32[7,4] init=uniform\n"
+        "%a = embedding %table, %ids\n%b = embedding %small, %both\n%s = add %a, %x\n"
+        "%t = add %s, %b\n%logits = linear %t, %w\n%loss = softmax_xent %logits, %both\n"
+        "loss %loss\n";
+    static const struct {
+        const char *name;
+        int64_t below;
+    } rows[] = {{"x", 0}, {"ids", 9}, {"both", 5}, {"idle", 1}, {"table", 0}};
+    ebb_options o = on_ref();
+    bench b = open_bench(NULL, text, &o);
+    ebb_program *p;
+    cr_assert_eq(ebb_compile(b.engine, NULL, 0, &p), EBB_OK, "%s", ebb_env_error(b.env));
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        ebb_tensor_info info;
+        cr_assert_eq(ebb_program_tensor(p, rows[i].name, &info), EBB_OK, "%s", ebb_env_error(b.env));
+        cr_expect_eq(info.below, rows[i].below, "%s: %lld", rows[i].name, (long long)info.below);
+    }
+    const ebb_graph *graph = p->compiled.graph;
+    int32_t drawn[32], most = 0;
+    ebb_rng rng;
+    ebb_rng_init(&rng, 1, 0);
+    ebb_make_up(graph, ebb_graph_find(graph, "both"), drawn, &rng);
+    for (int i = 0; i < 32; i++) {
+        cr_expect(drawn[i] >= 0 && drawn[i] < 5, "%d", drawn[i]);
+        most = drawn[i] > most ? drawn[i] : most;
+    }
+    cr_expect_eq(most, 4);
+    close_bench(&b);
+}

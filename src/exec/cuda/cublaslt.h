@@ -20,12 +20,17 @@ bool lt_is_product(const ebb_call *call);
 bool lt_is_spread(const ebb_call *call);
 lt_shape lt_shape_of(const ebb_call *call); /* of one that is a product */
 
-/* Of a weight gradient: in how many equal parts its sum over k is cut, besides what is left; 1: not cut. By
- * its shape alone. */
+/* In how many equal parts the sum over k is cut, besides what is left, where both operands are stored by k,
+ * as a weight gradient's are; 1: not cut. By the shape alone. */
 int64_t lt_splits(const lt_shape *shape);
 
 /* Scratch bytes that a product may use: by its shape alone, so that a plan needs no device. */
 int64_t lt_scratch_bytes(const lt_shape *shape);
+
+/* Bytes that the addresses of a and c divide by; 0: 256, as b's do. */
+typedef struct lt_alignment {
+    uint32_t a, c;
+} lt_alignment;
 
 /* What cuBLASLt is told of a product. */
 typedef struct lt_problem {
@@ -34,7 +39,7 @@ typedef struct lt_problem {
     cublasLtMatmulPreference_t preference;
 } lt_problem;
 /* Needs no device. After a failure *out is to be dropped too. */
-cublasStatus_t lt_problem_make(const lt_shape *shape, bool tf32, lt_problem *out);
+cublasStatus_t lt_problem_make(const lt_shape *shape, lt_alignment alignment, bool tf32, lt_problem *out);
 void lt_problem_drop(lt_problem *problem);
 /* Does the algorithm give the same bits each time, within so many bytes of scratch? */
 bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t scratch_bytes);
@@ -47,6 +52,7 @@ bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t 
  */
 typedef struct lt_part {
     lt_shape shape;
+    lt_alignment alignment;
     lt_problem problem;
     cublasLtMatmulAlgo_t algorithm;
 } lt_part;
@@ -69,6 +75,7 @@ typedef struct lt_product {
 /* Everything but problems and algorithms; by the call alone. */
 void lt_product_plan(const ebb_call *call, lt_product *out);
 bool lt_part_is_there(const lt_part *part);
+int64_t lt_moved_bytes(const lt_product *product); /* of results that stand in scratch, all pieces' */
 /* Images of a piece of one that is spread; the larger ones come first. */
 int64_t lt_piece_images(const lt_product *product, int64_t piece);
 

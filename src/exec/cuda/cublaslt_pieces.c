@@ -9,6 +9,11 @@ int64_t lt_piece_images(const lt_product *p, int64_t piece) {
     return p->n_images / p->n_pieces + (piece < p->n_images % p->n_pieces);
 }
 
+/* The largest power of two up to 256 that offsets of so many bytes and their multiples divide by. */
+static uint32_t alignment_of(int64_t bytes) {
+    return (uint32_t)((bytes | 256) & -(bytes | 256));
+}
+
 static void plan_spread(const ebb_call *call, const lt_shape *all, lt_product *out) {
     const ebb_type *dy = &call->in[0], *dx = &call->out[0];
     const int64_t n_images = dy->dim[0], pixels = all->m / n_images;
@@ -25,17 +30,24 @@ static void plan_spread(const ebb_call *call, const lt_shape *all, lt_product *o
         .from_width = dy->dim[3],
         .channels = dx->dim[1],
         .stride = {(int32_t)call->attr[CONV_STRIDE].i[0], (int32_t)call->attr[CONV_STRIDE].i[1]}};
+    out->parts[PART_MOST].alignment.a = out->parts[PART_REST].alignment.a = alignment_of(out->from_bytes);
     out->parts[PART_MOST].shape.m = pixels * lt_piece_images(out, 0);
     out->parts[PART_REST].shape.m =
         n_images % out->n_pieces ? pixels * lt_piece_images(out, out->n_pieces - 1) : 0;
     out->result_bytes = lt_piece_images(out, 0) * image_bytes;
 }
 
+int64_t lt_moved_bytes(const lt_product *p) {
+    return p->result_bytes * (p->n_pieces > 0 ? p->n_pieces : 1);
+}
+
 static void plan_split(const lt_shape *all, int64_t n_splits, lt_product *out) {
     lt_shape *most = &out->parts[PART_MOST].shape, *rest = &out->parts[PART_REST].shape;
+    /* a and b of the rest begin at multiples of 256 bytes; its result is where it is */
     most->g = n_splits;
-    most->k = all->k / n_splits;
+    most->k = all->k / n_splits / 64 * 64;
     rest->k = all->k - n_splits * most->k;
+    out->parts[PART_REST].alignment.c = alignment_of(n_splits * all->m * all->n * (int64_t)sizeof(float));
     const int64_t n = n_splits + (rest->k > 0), inner = all->m * all->n;
     out->result_bytes = n * inner * (int64_t)sizeof(float);
     out->sums =

@@ -120,7 +120,26 @@ static cublasStatus_t operation_make(const lt_shape *s, bool tf32, cublasLtMatmu
     return status;
 }
 
-static cublasStatus_t preference_make(const lt_shape *s, cublasLtMatmulPreference_t *out) {
+static cublasStatus_t promise(cublasLtMatmulPreference_t p, cublasLtMatmulPreferenceAttributes_t name,
+                              uint32_t align) {
+    const uint32_t bytes = align ? align : 256;
+    return cublasLtMatmulPreferenceSetAttribute(p, name, &bytes, sizeof bytes);
+}
+
+/* Its a is our b, and its d our c. */
+static cublasStatus_t promise_all(lt_alignment align, cublasLtMatmulPreference_t p) {
+    cublasStatus_t status = promise(p, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 0);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = promise(p, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, align.a);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = promise(p, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, align.c);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = promise(p, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, align.c);
+    return status;
+}
+
+static cublasStatus_t preference_make(const lt_shape *s, lt_alignment align,
+                                      cublasLtMatmulPreference_t *out) {
     const size_t bytes = (size_t)lt_scratch_bytes(s);
     const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
     cublasStatus_t status = cublasLtMatmulPreferenceCreate(out);
@@ -130,10 +149,11 @@ static cublasStatus_t preference_make(const lt_shape *s, cublasLtMatmulPreferenc
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                                                       &schemes, sizeof schemes);
+    if (status == CUBLAS_STATUS_SUCCESS) status = promise_all(align, *out);
     return status;
 }
 
-cublasStatus_t lt_problem_make(const lt_shape *s, bool tf32, lt_problem *out) {
+cublasStatus_t lt_problem_make(const lt_shape *s, lt_alignment align, bool tf32, lt_problem *out) {
     *out = (lt_problem){0};
     cublasStatus_t status = operation_make(s, tf32, &out->operation);
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -143,7 +163,7 @@ cublasStatus_t lt_problem_make(const lt_shape *s, bool tf32, lt_problem *out) {
         status = s->transpose_a ? layout_make(s->k, s->m, s->g, &out->b)
                                 : layout_make(s->m, s->k, s->g, &out->b);
     if (status == CUBLAS_STATUS_SUCCESS) status = layout_make(s->m, s->n, s->g, &out->c);
-    if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, &out->preference);
+    if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, align, &out->preference);
     return status;
 }
 

@@ -35,7 +35,10 @@ void cuda_lt_close(cuda_lt *lt) {
 
 /* ---- facts ---------------------------------------------------------------------------------------- */
 
-static ebb_status check_batch(cuda_lt *lt, const ebb_call *call, const lt_shape *shape) {
+static ebb_status check_call(cuda_lt *lt, const ebb_call *call, const lt_shape *shape) {
+    if (call->choice > 0)
+        return ebb_fail(lt->env, EBB_USAGE, "%s: choice %u of 1: plan for this device and cuBLASLt",
+                        call->op->name, call->choice);
     if (shape->g <= INT32_MAX) return EBB_OK;
     return ebb_fail(lt->env, EBB_BAD_INPUT, "%s: %lld matrices in one product; cuBLASLt takes %d",
                     call->op->name, (long long)shape->g, INT32_MAX);
@@ -43,12 +46,13 @@ static ebb_status check_batch(cuda_lt *lt, const ebb_call *call, const lt_shape 
 
 ebb_status cuda_lt_facts(cuda_lt *lt, const ebb_call *call, ebb_op_facts *out) {
     const lt_shape shape = lt_shape_of(call);
-    const ebb_status status = check_batch(lt, call, &shape);
+    const ebb_status status = check_call(lt, call, &shape);
     if (status != EBB_OK) return status;
     lt_product product;
     lt_product_plan(call, &product);
     *out = (ebb_op_facts){.n_choices = 1, .scratch_bytes = product.product_bytes + product.result_bytes};
     cuda_cost_product(&lt->description, call, lt->tf32, out);
+    out->time_ns += cuda_cost_scratch_ns(&lt->description, lt_moved_bytes(&product));
     (void)snprintf(out->choice, sizeof out->choice, "%s", lt->tf32 ? "tf32" : "f32");
     return EBB_OK;
 }
@@ -94,7 +98,7 @@ static ebb_status make_handle(cuda_lt *lt) {
 }
 
 static ebb_status make_part(cuda_lt *lt, const char *op, lt_part *part) {
-    const cublasStatus_t made = lt_problem_make(&part->shape, lt->tf32, &part->problem);
+    const cublasStatus_t made = lt_problem_make(&part->shape, part->alignment, lt->tf32, &part->problem);
     return made == CUBLAS_STATUS_SUCCESS ? choose_algorithm(lt, op, part)
                                          : failed(lt, EBB_DEVICE, op, "its description", made);
 }
@@ -102,7 +106,7 @@ static ebb_status make_part(cuda_lt *lt, const char *op, lt_part *part) {
 ebb_status cuda_lt_prepare(cuda_lt *lt, const ebb_call *call, void **out) {
     *out = NULL;
     const lt_shape shape = lt_shape_of(call);
-    ebb_status status = check_batch(lt, call, &shape);
+    ebb_status status = check_call(lt, call, &shape);
     if (status == EBB_OK) status = make_handle(lt);
     if (status != EBB_OK) return status;
     lt_product *p = ebb_calloc(lt->env, 1, sizeof *p);

@@ -4,9 +4,9 @@
  */
 #include "exec/cuda/cudnn_choosing.h"
 
-/* Pieces of fewer images would leave multiprocessors idle; and pieces may be so much slower, by estimate.
- */
-enum { MOST_SCRATCH = 256 << 20, LEAST_IMAGES = 16, MOST_PIECES = 64, SLOWER_PERCENT = 12 };
+/* Pieces of fewer pixels (of the smaller picture) would leave multiprocessors idle; and pieces may be so
+ * much slower, by estimate. */
+enum { MOST_SCRATCH = 256 << 20, LEAST_PIXELS = 16 * 28 * 28, MOST_PIECES = 64, SLOWER_PERCENT = 12 };
 enum { LEAST_SAVING = 64 << 10 };
 
 int64_t dnn_operand_bytes(const ebb_call *call) {
@@ -35,23 +35,41 @@ static void thin(dnn_choosing *c) {
 
 /* ---- finding -------------------------------------------------------------------------------------- */
 
-/* More pieces as long as the first choice wants much scratch, and they cost little time. */
+static int64_t pixels_of(const ebb_type *type) {
+    return type->dim[2] * type->dim[3];
+}
+
+/* Whether an image is whole units of the alignment that plans are promised: pieces begin at any image. */
+static bool is_aligned(const ebb_type *type) {
+    return ebb_type_bytes(type) / type->dim[0] % DNN_ALIGNMENT == 0;
+}
+
+static int64_t most_pieces(const ebb_call *call) {
+    const bool adds = dnn_pieces_add(call);
+    const ebb_type *x = &call->in[0], *y = adds ? &call->in[1] : &call->out[0];
+    if (!is_aligned(x) || !is_aligned(y)) return 1;
+    const int64_t n = dnn_images(call), pixels = ebb_min_i64(pixels_of(x), pixels_of(y));
+    return ebb_min_i64(ebb_min_i64(MOST_PIECES, n), n * pixels / LEAST_PIXELS);
+}
+
+/* More pieces until the first choice wants little scratch: of those that cost little time, the one with the
+ * least. */
 static ebb_status choose_anew(dnn_memo *memo, dnn_choosing *c, const ebb_hash *hash,
                               const dnn_entry **out) {
     ebb_status status = dnn_choose(c, 1);
-    const int64_t most_pieces = ebb_min_i64(MOST_PIECES, dnn_images(c->call) / LEAST_IMAGES);
-    const int64_t whole_ns = c->n > 0 ? c->at[0].facts.time_ns : 0;
-    int64_t n_pieces = 1;
-    while (status == EBB_OK && c->n > 0 && c->at[0].config.scratch_bytes > MOST_SCRATCH &&
-           2 * n_pieces <= most_pieces) {
-        status = dnn_choose(c, 2 * n_pieces);
-        if (status != EBB_OK) break;
-        if (c->n == 0 || c->at[0].facts.time_ns - whole_ns > whole_ns / 100 * SLOWER_PERCENT) {
-            status = dnn_choose(c, n_pieces);
-            break;
-        }
-        n_pieces *= 2;
+    const int64_t most = most_pieces(c->call), whole_ns = c->n > 0 ? c->at[0].facts.time_ns : 0;
+    const int64_t most_ns = whole_ns + whole_ns / 100 * SLOWER_PERCENT;
+    int64_t best = 1, n = 1, least = c->n > 0 ? c->at[0].config.scratch_bytes : 0;
+    while (status == EBB_OK && least > MOST_SCRATCH && 2 * n <= most) {
+        n *= 2;
+        status = dnn_choose(c, n);
+        if (status != EBB_OK || c->n == 0 || c->at[0].facts.time_ns > most_ns ||
+            c->at[0].config.scratch_bytes >= least)
+            continue;
+        best = n;
+        least = c->at[0].config.scratch_bytes;
     }
+    if (status == EBB_OK && best != n) status = dnn_choose(c, best);
     thin(c);
     return status == EBB_OK ? dnn_memo_keep(memo, hash, c->at, c->n, out) : status;
 }

@@ -49,6 +49,7 @@ static void estimate(const dnn_choosing *c, const dnn_config *config, bool first
     if (!ebb_mul_i64(config->scratch_bytes, c->n_pieces, &bytes)) bytes = INT64_MAX;
     out->time_ns =
         add_saturated(ebb_roofline_ns(&line, &cost), cuda_cost_scratch_ns(c->description, bytes));
+    out->time_ns = add_saturated(out->time_ns, (c->n_pieces - 1) * line.start_ns);
 }
 
 static ebb_op_facts facts_of(const dnn_choosing *c, const dnn_config *config, bool first) {

@@ -6,10 +6,6 @@
  */
 #include "exec/cuda/cudnn_graph.h"
 
-/* What plans keep to: cuDNN may choose loads by it. Offsets are multiples of 256 (notes: of the declared
- * alignment, not of the addresses that come). */
-enum { DECLARED_ALIGNMENT = 16 };
-
 /* Where x, w and y are among the call's operands, inputs first, and cuDNN's names for them. */
 typedef struct form {
     cudnnBackendDescriptorType_t operation;
@@ -57,7 +53,7 @@ static cudnnBackendDescriptor_t tensor(dnn_set *set, int64_t id, const ebb_type 
     dnn_put(set, t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, d);
     dnn_put(set, t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
     dnn_put_i64(set, t, CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
-    dnn_put_i64(set, t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, DECLARED_ALIGNMENT);
+    dnn_put_i64(set, t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, DNN_ALIGNMENT);
     dnn_finish(set, t);
     return t;
 }

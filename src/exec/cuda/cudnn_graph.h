@@ -59,6 +59,10 @@ cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 
 /* ---- one convolution (cudnn_conv.c) --------------------------------------------------------------- */
 
+/* What plans keep to: cuDNN may choose loads by it. Offsets are multiples of 256 (notes: of the declared
+ * alignment, not of the addresses that come). */
+enum { DNN_ALIGNMENT = 16 };
+
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
 /* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32, channels last. accumulate: the result

@@ -20,6 +20,21 @@ extern const char *const test_models[];
 extern const size_t test_n_models;
 
 bool test_is_convolution(const ebb_call *call);
+/* A convolution that is a product of matrices: a filter of one pixel and nothing else, or of strides too
+ * where they only spread the result, whose pixels are then whole quads. */
+bool test_is_pixelwise(const ebb_call *call);
+
+/* One of the three ops of x conv w, in as many groups as its channels ask for. The call points into it: not
+ * to be copied. */
+typedef struct test_conv {
+    ebb_type in[2], out;
+    ebb_attr attr[CONV_SIZE + 1];
+    ebb_call call;
+} test_conv;
+typedef struct test_geometry {
+    int64_t x[4], w[4], stride[2], pad;
+} test_geometry;
+void test_conv_make(ebb_env *env, const ebb_op_info *op, const test_geometry *geometry, test_conv *out);
 
 /* A device of examples/devices, and its products. */
 typedef struct test_device {

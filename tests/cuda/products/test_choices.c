@@ -61,7 +61,7 @@ static uint32_t check_anew(ebb_env *env, const ebb_call *call, const char *name,
     dnn_configs *configs = calloc(1, sizeof *configs);
     dnn_set set;
     dnn_set_init(&set, env);
-    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, call, NULL);
+    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, call, false, NULL);
     TEST_OK(env, dnn_set_status(&set, EBB_BAD_INPUT, name));
     TEST_OK(env, dnn_configs_find(env, graph, device, CUDNN_HEUR_MODE_A, true, configs));
     const size_t n_theirs = plans_of_heuristics(env, graph, device, theirs, DNN_MOST_CONFIGS);
@@ -261,7 +261,7 @@ Test(choices, without_free_engines_a_call_has_one) {
     test_calls calls;
     test_device free;
     cuda_products *fixed;
-    uint32_t n_several = 0;
+    uint32_t n_several = 0, n_of_cublaslt = 0;
     test_calls_init(&calls, env);
     test_calls_add(&calls, "resnet50", 64);
     test_device_open(env, "h200.json", false, &free);
@@ -279,11 +279,12 @@ Test(choices, without_free_engines_a_call_has_one) {
         }
         cr_assert(among, "%s", calls.texts.at[i]);
         n_several += other.n_choices > 1;
-        call.choice = 1;
-        cr_assert_eq(fixed->api->facts(fixed, &call, &one),
-                     test_is_convolution(&call) ? EBB_USAGE : EBB_OK);
+        n_of_cublaslt += test_is_convolution(&call) && strcmp(one.choice, "f32") == 0;
+        call.choice = one.n_choices;
+        cr_assert_eq(fixed->api->facts(fixed, &call, &other), EBB_USAGE, "%s", calls.texts.at[i]);
     }
     cr_assert_gt(n_several, 10);
+    cr_assert_gt(n_of_cublaslt, 10);
     fixed->api->close(fixed);
     test_device_close(env, &free);
     test_calls_deinit(&calls);

@@ -44,7 +44,7 @@ static void check_row(ebb_env *env, const row *r, const cuda_description *descri
     dnn_set set;
     dnn_set_init(&set, env);
     cudnnBackendDescriptor_t device = dnn_device(&set, description->properties);
-    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, &call, NULL);
+    cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, &call, false, NULL);
     TEST_OK(env, dnn_set_status(&set, EBB_BAD_INPUT, r->op->name));
     TEST_OK(env, dnn_configs_find(env, graph, device, CUDNN_HEUR_MODE_FALLBACK, false, configs));
     cr_assert_gt(configs->n, 0);

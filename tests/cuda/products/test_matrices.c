@@ -1,74 +1,11 @@
 /* Products of matrices: the shapes and transposes that cuBLASLt is told, by computing with them as it
  * would. */
-#include <stdio.h>
-
 #include "conv_calls.h"
-#include "exec/cuda/cublaslt.h"
-
-/* What cuBLASLt does with one matrix of a problem: columns lie one after the other. */
-typedef struct view {
-    uint64_t rows, columns;
-    int64_t ld, stride;
-    int32_t count;
-} view;
-
-static view view_of(cublasLtMatrixLayout_t layout) {
-    view v = {0};
-    size_t n;
-    cr_assert_eq(
-        cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_ROWS, &v.rows, sizeof v.rows, &n),
-        0);
-    cr_assert_eq(cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_COLS, &v.columns,
-                                                  sizeof v.columns, &n),
-                 0);
-    cr_assert_eq(
-        cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_LD, &v.ld, sizeof v.ld, &n), 0);
-    cr_assert_eq(cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                                  &v.stride, sizeof v.stride, &n),
-                 0);
-    cr_assert_eq(cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &v.count,
-                                                  sizeof v.count, &n),
-                 0);
-    return v;
-}
-
-static bool transposed(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t which) {
-    cublasOperation_t op;
-    size_t n;
-    cr_assert_eq(cublasLtMatmulDescGetAttribute(operation, which, &op, sizeof op, &n), 0);
-    return op == CUBLAS_OP_T;
-}
-
-static float element(const view *v, bool t, const float *at, int64_t g, uint64_t i, uint64_t k) {
-    const uint64_t row = t ? k : i, column = t ? i : k;
-    cr_assert(row < v->rows && column < v->columns, "%llu,%llu of %llu,%llu", (unsigned long long)row,
-              (unsigned long long)column, (unsigned long long)v->rows, (unsigned long long)v->columns);
-    return at[g * v->stride + (int64_t)column * v->ld + (int64_t)row];
-}
-
-/* c = op(a) op(b) by the problem's own words. */
-static void compute(const lt_problem *p, const float *a, const float *b, float *c) {
-    const view va = view_of(p->a), vb = view_of(p->b), vc = view_of(p->c);
-    const bool ta = transposed(p->operation, CUBLASLT_MATMUL_DESC_TRANSA);
-    const bool tb = transposed(p->operation, CUBLASLT_MATMUL_DESC_TRANSB);
-    const uint64_t n_k = ta ? va.rows : va.columns;
-    cr_assert_eq(n_k, tb ? vb.columns : vb.rows);
-    cr_assert(va.count == vc.count && vb.count == vc.count);
-    for (int64_t g = 0; g < vc.count; g++) {
-        for (uint64_t i = 0; i < vc.rows; i++) {
-            for (uint64_t j = 0; j < vc.columns; j++) {
-                float sum = 0;
-                for (uint64_t k = 0; k < n_k; k++)
-                    sum += element(&va, ta, a, g, i, k) * element(&vb, tb, b, g, k, j);
-                c[g * vc.stride + (int64_t)j * vc.ld + (int64_t)i] = sum;
-            }
-        }
-    }
-}
+#include "matrices.h"
 
 typedef struct row {
     const ebb_op_info *op;
-    int64_t in[2][3]; /* rank 2: the last is 0 */
+    int64_t in[2][4]; /* of lower rank: the last are 0 */
     bool transpose_a, transpose_b;
 } row;
 
@@ -81,10 +18,13 @@ static const row rows[] = {
     {&ebb_op_matmul, {{2, 5, 3}, {2, 7, 3}}, false, true},
     {&ebb_op_matmul, {{2, 3, 5}, {2, 3, 7}}, true, false},
     {&ebb_op_matmul, {{2, 3, 5}, {2, 7, 3}}, true, true},
+    {&ebb_op_conv2d, {{2, 3, 3, 2}, {7, 3, 1, 1}}, false, false},
+    {&ebb_op_conv2d_dgrad, {{2, 5, 3, 2}, {5, 3, 1, 1}}, false, false},
+    {&ebb_op_conv2d_wgrad, {{2, 3, 3, 2}, {2, 5, 3, 2}}, false, false},
 };
 
-static ebb_type type_of(const int64_t dim[3]) {
-    ebb_type t = {.dtype = EBB_F32, .rank = dim[2] ? 3 : 2};
+static ebb_type type_of(const int64_t dim[4]) {
+    ebb_type t = {.dtype = EBB_F32, .rank = dim[3] ? 4 : dim[2] ? 3 : 2};
     for (uint32_t d = 0; d < t.rank; d++) t.dim[d] = dim[d];
     return t;
 }
@@ -95,8 +35,15 @@ Test(products, matrices_are_told_so_that_the_product_is_ours) {
     for (size_t r = 0; r < EBB_COUNT(rows); r++) {
         float in[2][64], wanted[128] = {0}, got[128] = {0};
         ebb_type types[2] = {type_of(rows[r].in[0]), type_of(rows[r].in[1])}, out = {0};
-        const ebb_attr attr[] = {[MATMUL_TRANSPOSE_A] = {.i = {rows[r].transpose_a}},
-                                 [MATMUL_TRANSPOSE_B] = {.i = {rows[r].transpose_b}}};
+        const ebb_attr of_matmul[] = {[MATMUL_TRANSPOSE_A] = {.i = {rows[r].transpose_a}},
+                                      [MATMUL_TRANSPOSE_B] = {.i = {rows[r].transpose_b}}};
+        const bool of_filters = rows[r].op == &ebb_op_conv2d_wgrad;
+        const ebb_attr of_conv[] = {[CONV_STRIDE] = {.i = {1, 1}},
+                                    [CONV_PAD] = {.i = {0, 0}},
+                                    [CONV_DILATION] = {.i = {1, 1}},
+                                    [CONV_GROUPS] = {.i = {1}},
+                                    [CONV_SIZE] = {.i = {of_filters ? 1 : 3, of_filters ? 1 : 2}}};
+        const ebb_attr *attr = rows[r].in[0][3] ? of_conv : of_matmul;
         const ebb_call call = {
             .op = rows[r].op, .in = types, .out = &out, .n_in = 2, .n_out = 1, .attr = attr};
         TEST_OK(env, call.op->infer(env, &call, &out));
@@ -106,14 +53,48 @@ Test(products, matrices_are_told_so_that_the_product_is_ours) {
         TEST_OK(env, ref->api->prepare(ref, &call, 0, &kernel));
         TEST_OK(env, ref->api->launch(ref, kernel, &(ebb_launch){.in = at, .out = to}));
         ref->api->release(ref, kernel);
+        cr_assert(lt_is_product(&call) && !lt_is_spread(&call));
         const lt_shape shape = lt_shape_of(&call);
         lt_problem problem;
-        cr_assert_eq(lt_problem_make(&shape, r % 2 == 0, &problem), CUBLAS_STATUS_SUCCESS);
-        compute(&problem, in[shape.b], in[shape.a], got);
+        cr_assert_eq(lt_problem_make(&shape, (lt_alignment){0}, r % 2 == 0, &problem),
+                     CUBLAS_STATUS_SUCCESS);
+        test_multiply(&problem, in[shape.b], in[shape.a], got);
         cr_expect_arr_eq(got, wanted, sizeof got, "row %zu", r);
         lt_problem_drop(&problem);
     }
     ref->api->destroy(ref);
+    test_env_close(env);
+}
+
+/* Which convolutions are products, and which of them are spread. */
+Test(products, convolutions_by_one_pixel_are_products_of_matrices_and_no_others) {
+    static const struct {
+        test_geometry geometry;
+        bool forward, by_data, by_filter, spread; /* spread: by_data */
+    } expected[] = {
+        {{{2, 8, 5, 5}, {4, 8, 1, 1}, {1, 1}, 0}, true, true, true, false},
+        {{{2, 7, 5, 5}, {3, 7, 1, 1}, {1, 1}, 0}, true, true, true, false},
+        {{{2, 8, 5, 5}, {4, 8, 1, 1}, {1, 2}, 0}, false, true, false, true},
+        {{{2, 8, 5, 5}, {4, 8, 1, 1}, {2, 1}, 0}, false, true, false, true},
+        /* quads would reach over pixels */
+        {{{2, 6, 5, 5}, {4, 6, 1, 1}, {2, 2}, 0}, false, false, false, false},
+        {{{2, 8, 5, 5}, {4, 8, 1, 1}, {1, 1}, 1}, false, false, false, false},
+        {{{2, 8, 5, 5}, {4, 8, 1, 2}, {1, 1}, 0}, false, false, false, false},
+        {{{2, 8, 5, 5}, {4, 8, 2, 1}, {1, 1}, 0}, false, false, false, false},
+        {{{2, 8, 5, 5}, {4, 4, 1, 1}, {1, 1}, 0}, false, false, false, false},
+    };
+    static const ebb_op_info *const ops[] = {&ebb_op_conv2d, &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad};
+    ebb_env *env = test_env_open();
+    for (size_t i = 0; i < EBB_COUNT(expected) * EBB_COUNT(ops); i++) {
+        const size_t r = i / EBB_COUNT(ops), o = i % EBB_COUNT(ops);
+        const bool product = o == 0   ? expected[r].forward
+                             : o == 1 ? expected[r].by_data
+                                      : expected[r].by_filter;
+        test_conv conv;
+        test_conv_make(env, ops[o], &expected[r].geometry, &conv);
+        cr_expect_eq(lt_is_product(&conv.call), product, "row %zu, %s", r, ops[o]->name);
+        if (product) cr_expect_eq(lt_is_spread(&conv.call), o == 1 && expected[r].spread, "%zu", r);
+    }
     test_env_close(env);
 }
 
@@ -153,4 +134,25 @@ Test(products, an_algorithm_that_adds_in_place_or_wants_more_scratch_is_not_take
     }
     found.state = CUBLAS_STATUS_NOT_SUPPORTED;
     cr_expect_not(lt_algorithm_allowed(&found, 1024));
+}
+
+Test(products, long_sums_of_weight_gradients_are_cut_by_shape_alone) {
+    static const struct {
+        lt_shape shape;
+        int64_t n;
+    } expected[] = {
+        {{1, 128, 256, 802816, 1, 0, true, false}, 132}, /* two tiles: as many as fill a device */
+        {{1, 64, 64, 802816, 1, 0, true, false}, 264},
+        {{1, 64, 64, 4095, 1, 0, true, false}, 1},
+        {{1, 64, 64, 4096, 1, 0, true, false}, 2},
+        {{1, 512, 2048, 12544, 1, 0, true, false}, 4},
+        {{1, 2048, 2048, INT64_C(1) << 40, 1, 0, true, false}, 1}, /* it is large enough */
+        {{1, INT64_C(1) << 40, INT64_C(1) << 40, 1 << 20, 1, 0, true, false}, 1},
+        {{2, 64, 64, 802816, 1, 0, true, false}, 1}, /* not of one product, and not stored by k */
+        {{1, 64, 64, 802816, 0, 1, false, false}, 1},
+        {{1, 64, 64, 802816, 0, 1, true, true}, 1},
+    };
+    for (size_t i = 0; i < EBB_COUNT(expected); i++)
+        cr_expect_eq(lt_splits(&expected[i].shape), expected[i].n, "row %zu: %lld", i,
+                     (long long)lt_splits(&expected[i].shape));
 }

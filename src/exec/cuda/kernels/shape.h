@@ -152,8 +152,9 @@ CUDA_BODY void cuda_planes_body(const cuda_planes_args *args, int64_t block, int
 
 /* ---- pixels apart: conv2d_dgrad of filters of one pixel --------------------------------------------- */
 
-/* to[n,h,w,c] = from[n,h/stride,w/stride,c] where the strides fall, and zero elsewhere. A block has a row
- * [n,h]; channels are whole quads. Bytes: 4 an element of either. */
+/* to[n,h,w,c] = from[n,h/stride,w/stride,c] where the strides fall, which is inside: from's height is
+ * (height - 1) / stride + 1, and so its width; zero elsewhere. A block has a row [n,h]; channels are whole
+ * quads. Bytes: 4 an element of either. */
 typedef struct cuda_spread_args {
     const float *from;
     float *to;
@@ -165,7 +166,7 @@ CUDA_BODY void cuda_spread_body(const cuda_spread_args *args, int64_t block, int
                                 void *shared) {
     const int64_t n = block / args->height, h = block - n * args->height;
     const int64_t from_h = h / args->stride[0];
-    const bool row_falls = from_h * args->stride[0] == h && from_h < args->from_height;
+    const bool row_falls = from_h * args->stride[0] == h;
     const float *from = args->from + (n * args->from_height + from_h) * args->from_width * args->channels;
     float *to = args->to + block * args->width * args->channels;
     const int32_t quads = (int32_t)(args->channels / 4), all = quads * (int32_t)args->width;
@@ -173,7 +174,7 @@ CUDA_BODY void cuda_spread_body(const cuda_spread_args *args, int64_t block, int
     for (int32_t i = thread; i < all; i += CUDA_MOVE_THREADS) {
         const int32_t w = i / quads, from_w = w / args->stride[1];
         const int64_t at = INT64_C(4) * ((int64_t)from_w * quads + i - w * quads);
-        const bool falls = row_falls && from_w * args->stride[1] == w && from_w < args->from_width;
+        const bool falls = row_falls && from_w * args->stride[1] == w;
         cuda_f32x4 x;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = 0;
         if (falls) x = cuda_load4(from + at);

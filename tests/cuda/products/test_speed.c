@@ -1,0 +1,155 @@
+/* Which engine comes first: by measured speed where cuDNN's own order does not tell, else cuDNN's own. */
+#include <stdio.h>
+
+#include "conv_calls.h"
+#include "exec/cuda/cudnn_choices.h"
+
+/* Engines of forward convolutions from the fastest on, by number and the knobs TILE_SIZE and IDX_MODE. */
+enum { ANY = -1 };
+static const struct {
+    int64_t engine, tile, index;
+} by_speed[] = {{70, 4, 0}, {70, 2, 0}, {1, ANY, ANY}, {70, 12, 0}};
+
+typedef struct order {
+    ebb_env *env;
+    test_device device;
+    dnn_set set;
+    cudnnBackendDescriptor_t described;
+    bool tf32;
+} order;
+
+static void order_open(ebb_env *env, const char *file, bool tf32, order *out) {
+    *out = (order){.env = env, .tf32 = tf32};
+    test_device_open(env, file, tf32, &out->device);
+    dnn_set_init(&out->set, env);
+    out->described = dnn_device(&out->set, out->device.description.properties);
+    TEST_OK(env, dnn_set_status(&out->set, EBB_UNAVAILABLE, file));
+}
+
+static void order_close(order *o) {
+    dnn_set_deinit(&o->set);
+    test_device_close(o->env, &o->device);
+}
+
+static int64_t knob_of(const dnn_config *config, cudnnBackendKnobType_t knob) {
+    for (uint32_t i = 0; i < config->n_knobs; i++) {
+        if (config->knob[i] == (int32_t)knob) return config->value[i];
+    }
+    return ANY;
+}
+
+/* Place in the order above; behind it, all are one. */
+static size_t place_of(const dnn_config *c) {
+    size_t i = 0;
+    for (; i < EBB_COUNT(by_speed); i++) {
+        if (c->engine == by_speed[i].engine && !c->generic &&
+            (by_speed[i].tile == ANY || by_speed[i].tile == knob_of(c, CUDNN_KNOB_TYPE_TILE_SIZE)) &&
+            (by_speed[i].index == ANY || by_speed[i].index == knob_of(c, CUDNN_KNOB_TYPE_IDX_MODE)))
+            break;
+    }
+    return i;
+}
+
+static bool same_config(const dnn_config *a, const dnn_config *b) {
+    return a->engine == b->engine && a->n_knobs == b->n_knobs &&
+           memcmp(a->knob, b->knob, a->n_knobs * sizeof *a->knob) == 0 &&
+           memcmp(a->value, b->value, a->n_knobs * sizeof *a->value) == 0;
+}
+
+/* The configuration that products take first, which must be the one that they tell. */
+static dnn_choice first_choice(order *o, const ebb_call *call) {
+    const dnn_entry *entry;
+    dnn_memo memo;
+    ebb_op_facts facts;
+    dnn_memo_init(&memo, o->env);
+    TEST_OK(o->env,
+            dnn_choices_find(&memo, &o->device.description, o->described, NULL, o->tf32, call, &entry));
+    cr_assert_gt(entry->n, 0);
+    const dnn_choice choice = entry->at[0];
+    TEST_OK(o->env, o->device.products->api->facts(o->device.products, call, &facts));
+    cr_expect_str_eq(facts.choice, choice.facts.choice);
+    dnn_memo_deinit(&memo);
+    return choice;
+}
+
+/* What cuDNN offers in a mode for the choice's pieces. */
+static void offered(order *o, const ebb_call *call, const dnn_choice *choice, cudnnBackendHeurMode_t mode,
+                    dnn_configs *out) {
+    dnn_piece piece;
+    dnn_piece_make(call, dnn_piece_images(dnn_images(call), choice->n_pieces, 0), &piece);
+    cudnnBackendDescriptor_t graph = dnn_conv_graph(&o->set, &piece.call, false, NULL);
+    TEST_OK(o->env, dnn_set_status(&o->set, EBB_BAD_INPUT, call->op->name));
+    TEST_OK(o->env, dnn_configs_find(o->env, graph, o->described, mode, o->tf32, out));
+}
+
+static size_t least_place(const dnn_configs *configs) {
+    size_t least = EBB_COUNT(by_speed);
+    for (uint32_t i = 0; i < configs->n; i++) {
+        const size_t place = place_of(&configs->at[i]);
+        if (place < least) least = place;
+    }
+    return least;
+}
+
+/* Forward, 3x3, each pixel, on an H200 in f32. */
+Test(speed, of_wide_filters_in_strict_f32_the_fastest_measured_engine_is_taken) {
+    static const test_geometry rows[] = {
+        {{64, 16, 28, 28}, {16, 16, 3, 3}, {1, 1}, 1},    {{256, 64, 56, 56}, {64, 64, 3, 3}, {1, 1}, 1},
+        {{64, 128, 28, 28}, {128, 128, 3, 3}, {1, 1}, 1}, {{64, 256, 14, 14}, {256, 256, 3, 3}, {1, 1}, 1},
+        {{64, 512, 7, 7}, {512, 512, 3, 3}, {1, 1}, 1},
+    };
+    static dnn_configs a, fallback;
+    ebb_env *env = test_env_open();
+    order o;
+    int n_not_first = 0;
+    order_open(env, "h200.json", false, &o);
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        test_conv conv;
+        test_conv_make(env, &ebb_op_conv2d, &rows[i], &conv);
+        const dnn_choice choice = first_choice(&o, &conv.call);
+        offered(&o, &conv.call, &choice, CUDNN_HEUR_MODE_A, &a);
+        offered(&o, &conv.call, &choice, CUDNN_HEUR_MODE_FALLBACK, &fallback);
+        const size_t place = place_of(&choice.config), in_a = least_place(&a),
+                     in_fallback = least_place(&fallback);
+        cr_expect_eq(place, in_a < in_fallback ? in_a : in_fallback, "row %zu: %s", i, choice.facts.choice);
+        cr_expect_lt(place, EBB_COUNT(by_speed), "row %zu: %s", i, choice.facts.choice);
+        n_not_first += !same_config(&choice.config, &a.at[0]);
+    }
+    cr_expect_gt(n_not_first, 0, "cuDNN's own order says the same");
+    order_close(&o);
+    test_env_close(env);
+}
+
+typedef struct row {
+    const char *file;
+    bool tf32;
+    test_geometry geometry;
+} row;
+
+Test(speed, where_nothing_was_measured_cudnns_own_first_is_taken) {
+    static const row rows[] = {
+        {"h200.json", true, {{64, 64, 56, 56}, {64, 64, 3, 3}, {1, 1}, 1}},
+        {"h200.json", true, {{256, 256, 14, 14}, {256, 256, 3, 3}, {1, 1}, 1}},
+        {"h200.json", false, {{64, 3, 224, 224}, {64, 3, 7, 7}, {2, 2}, 3}},
+        {"h200.json", false, {{64, 15, 56, 56}, {64, 15, 3, 3}, {1, 1}, 1}},
+        {"rtx2080ti.json", false, {{64, 64, 56, 56}, {64, 64, 3, 3}, {1, 1}, 1}},
+        {"rtx2080ti.json", false, {{64, 256, 14, 14}, {256, 256, 3, 3}, {1, 1}, 1}},
+    };
+    static const ebb_op_info *const ops[] = {&ebb_op_conv2d, &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad};
+    static dnn_configs a;
+    ebb_env *env = test_env_open();
+    for (size_t i = 0; i < EBB_COUNT(rows) * EBB_COUNT(ops); i++) {
+        const row *r = &rows[i / EBB_COUNT(ops)];
+        order o;
+        test_conv conv;
+        order_open(env, r->file, r->tf32, &o);
+        test_conv_make(env, ops[i % EBB_COUNT(ops)], &r->geometry, &conv);
+        const dnn_choice choice = first_choice(&o, &conv.call);
+        offered(&o, &conv.call, &choice, CUDNN_HEUR_MODE_A, &a);
+        cr_assert_gt(a.n, 0);
+        cr_expect(same_config(&choice.config, &a.at[0]), "%s %s row %zu: %s, not e%lld", r->file,
+                  conv.call.op->name, i, choice.facts.choice, (long long)a.at[0].engine);
+        order_close(&o);
+    }
+    test_env_close(env);
+}
