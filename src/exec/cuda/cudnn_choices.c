@@ -4,7 +4,7 @@
  */
 #include "exec/cuda/cudnn_choosing.h"
 
-/* Pieces of fewer pixels (of the smaller picture) would leave multiprocessors idle; and pieces may be so
+/* Pieces of fewer pixels (of the larger picture) would leave multiprocessors idle; and pieces may be so
  * much slower, by estimate. */
 enum { MOST_SCRATCH = 256 << 20, LEAST_PIXELS = 16 * 28 * 28, MOST_PIECES = 64, SLOWER_PERCENT = 12 };
 enum { LEAST_SAVING = 64 << 10 };
@@ -48,7 +48,7 @@ static int64_t most_pieces(const ebb_call *call) {
     const bool adds = dnn_pieces_add(call);
     const ebb_type *x = &call->in[0], *y = adds ? &call->in[1] : &call->out[0];
     if (!is_aligned(x) || !is_aligned(y)) return 1;
-    const int64_t n = dnn_images(call), pixels = ebb_min_i64(pixels_of(x), pixels_of(y));
+    const int64_t n = dnn_images(call), pixels = ebb_max_i64(pixels_of(x), pixels_of(y));
     return ebb_min_i64(ebb_min_i64(MOST_PIECES, n), n * pixels / LEAST_PIXELS);
 }
 
