@@ -54,27 +54,26 @@ static ebb_status plan_model(ebb_env *env, planning_backend *backend, const char
     return status;
 }
 
-Test(products, the_predicted_step_of_resnet50_on_an_h200_is_what_is_expected_of_it) {
-    /* Images a second at batch 256, from roofs of 5,100 to 6,100 (TF32) and 1,900 to 2,000 (f32). */
+/* docs/records, 256 images. The device offers faster engines than its description in f32. */
+Test(products, the_predicted_step_of_resnet50_is_near_what_was_measured) {
     static const struct {
         bool tf32;
-        int64_t least, most;
-    } rows[] = {{true, 2300, 3500}, {false, 1200, 1600}};
+        double measured_ms;
+    } rows[] = {{true, 80.2}, {false, 227}};
     ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         planning_backend backend;
         ebb_compiled compiled = {0};
         ebb_options options;
         ebb_options_init(&options);
-        backend_open(env, "h200.json", rows[i].tf32, &backend);
+        backend_open(env, "h100.json", rows[i].tf32, &backend);
         TEST_OK(env, plan_model(env, &backend, "resnet50", 256, &options, &compiled));
-        const int64_t per_s = INT64_C(256) * 1000000000 / compiled.plan->time_ns;
-        (void)fprintf(
-            stderr,
-            "resnet50 batch 256 on h200.json in %s: %.1f ms a step, %lld images a second, %lld MB\n",
-            rows[i].tf32 ? "tf32" : "f32", (double)compiled.plan->time_ns / 1e6, (long long)per_s,
-            (long long)(compiled.plan->total_bytes / 1000000));
-        cr_expect(per_s >= rows[i].least && per_s <= rows[i].most, "%lld", (long long)per_s);
+        const double ms = (double)compiled.plan->time_ns / 1e6, off = ms / rows[i].measured_ms - 1;
+        (void)fprintf(stderr,
+                      "resnet50 batch 256 on h100.json in %s: %.1f ms a step, measured %.1f, %lld MB\n",
+                      rows[i].tf32 ? "tf32" : "f32", ms, rows[i].measured_ms,
+                      (long long)(compiled.plan->total_bytes / 1000000));
+        cr_expect(off > -0.05 && off < 0.05, "%.1f ms", ms);
         ebb_compiled_deinit(env, &compiled);
         test_device_close(env, &backend.device);
     }
