@@ -103,7 +103,8 @@ static void read_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *
     for (int64_t i = 0; i < DNN_MOST_KNOBS; i++)
         choice[i] = dnn_new(set, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
     if (cudnnBackendGetAttribute(from, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                 DNN_MOST_KNOBS, &n, choice) != CUDNN_STATUS_SUCCESS)
+                                 DNN_MOST_KNOBS, &n, choice) != CUDNN_STATUS_SUCCESS ||
+        n > DNN_MOST_KNOBS)
         return;
     for (int64_t i = 0; i < n; i++) {
         cudnnBackendKnobType_t knob;
@@ -168,7 +169,7 @@ static bool is_convolution(const ebb_call *call) {
     return code == EBB_OP_conv2d || code == EBB_OP_conv2d_dgrad || code == EBB_OP_conv2d_wgrad;
 }
 
-/* Random numbers of a few bits' range into n bytes of the device. */
+/* Random numbers in [-1, 1) into n bytes of the device. */
 static void *filled(size_t n, const float *random, size_t n_random) {
     char *at;
     need(cudaMalloc((void **)&at, n) == cudaSuccess, "operand");
@@ -215,7 +216,8 @@ int main(int argc, char **argv) {
     need(ebb_chapter_graph(b.env, model, dims, 2, &options, &graph) == EBB_OK, ebb_env_error(b.env));
     open_device(&b);
     float *random = malloc(N_RANDOM * sizeof *random);
-    for (uint32_t i = 0, x = 1; random && i < N_RANDOM; i++, x = x * 1664525u + 1013904223u)
+    need(random != NULL, "64 MiB of random numbers");
+    for (uint32_t i = 0, x = 1; i < N_RANDOM; i++, x = x * 1664525u + 1013904223u)
         random[i] = (float)(int32_t)x * 0x1p-31f;
     const uint64_t start = ebb_clock_ns(b.env);
     static char *texts[MOST_CALLS];

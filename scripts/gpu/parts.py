@@ -239,6 +239,7 @@ def compare(check, found):
     model = check.model(check.bits_batch)
     with collect(found, "poison"):
         hashes = {more: check.run(model, [*([more] if more else []), "--hash", "--steps", 2])["params_hash"] for more in ("", "--poison", "--check-finite")}
+        found["poison"] = hashes
         if len(set(hashes.values())) != 1:
             raise Failed(f"different bits: {hashes}")
 

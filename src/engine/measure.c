@@ -30,8 +30,7 @@ typedef struct measurer {
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
     const ebb_type *type = &graph->values[value].type;
     const int64_t n = ebb_type_count(type);
-    const int64_t below =
-        ebb_min_i64(type->dtype == EBB_I32 ? ebb_integers_below(graph, value) : 1, INT32_MAX);
+    const int64_t below = type->dtype == EBB_I32 ? ebb_integers_below(graph, value) : 1;
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
         if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;

@@ -69,7 +69,7 @@ int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value) {
             below = ebb_min_i64(below, of->dim[1]);
         if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
     }
-    return below == INT64_MAX ? 1 : below;
+    return below == INT64_MAX ? 1 : ebb_min_i64(below, INT32_MAX);
 }
 
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {

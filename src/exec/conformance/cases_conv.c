@@ -59,6 +59,8 @@ static const ebb_op_case wgrad[] = {
     {"[1,3,7,7] [1,6,4,4]", "groups=3 pad=2 stride=2 size=5"},
     {"[2,16,3,1] [2,16,3,1]", "groups=16 pad=1 size=3"},
     {"[2,16,9,5] [2,24,9,5]", "size=1"},
+    {"[2,12,32,64] [2,8,32,64]", "size=1"}, /* long sums: cut in equal parts, and with a rest */
+    {"[3,12,29,53] [3,8,29,53]", "size=1"},
 };
 
 EBB_CASES(conv2d, "u", 2e-6, forward);

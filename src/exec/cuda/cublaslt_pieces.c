@@ -43,12 +43,13 @@ int64_t lt_moved_bytes(const lt_product *p) {
 
 static void plan_split(const lt_shape *all, int64_t n_splits, lt_product *out) {
     lt_shape *most = &out->parts[PART_MOST].shape, *rest = &out->parts[PART_REST].shape;
-    /* a and b of the rest begin at multiples of 256 bytes; its result is where it is */
-    most->g = n_splits;
-    most->k = all->k / n_splits / 64 * 64;
-    rest->k = all->k - n_splits * most->k;
-    out->parts[PART_REST].alignment.c = alignment_of(n_splits * all->m * all->n * (int64_t)sizeof(float));
-    const int64_t n = n_splits + (rest->k > 0), inner = all->m * all->n;
+    /* Parts of whole 64s, so that a and b of the rest begin at multiples of 256 bytes; it is none of the
+     * longest. */
+    most->k = ebb_align_up((all->k + n_splits - 1) / n_splits, 64);
+    most->g = all->k / most->k;
+    rest->k = all->k - most->g * most->k;
+    out->parts[PART_REST].alignment.c = alignment_of(most->g * all->m * all->n * (int64_t)sizeof(float));
+    const int64_t n = most->g + (rest->k > 0), inner = all->m * all->n;
     out->result_bytes = n * inner * (int64_t)sizeof(float);
     out->sums =
         (cuda_strip_sums_args){.outer = 1, .size = n, .inner = inner, .wide = inner % 4 == 0, .factor = 1};

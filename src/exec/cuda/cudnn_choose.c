@@ -70,7 +70,8 @@ static bool worth(const dnn_choosing *c, const dnn_config *config) {
     return config->scratch_bytes < least && least - config->scratch_bytes > c->saving_bytes;
 }
 
-/* The scratch of a plan of so many images; -1: there is none, and EBB_NO_MEMORY. */
+/* The scratch of a plan of so many images, -1 where there is none. EBB_NO_MEMORY; EBB_DEVICE: the device is
+ * full. */
 static ebb_status plan_scratch(const dnn_choosing *c, int64_t n_images, bool accumulate,
                                const dnn_config *config, int64_t *bytes) {
     dnn_piece piece;
@@ -80,9 +81,10 @@ static ebb_status plan_scratch(const dnn_choosing *c, int64_t n_images, bool acc
     cudnnBackendDescriptor_t plan =
         dnn_call_plan(&set, &piece.call, accumulate, config, c->handle, c->device);
     *bytes = plan ? dnn_plan_scratch(plan) : -1;
-    const bool no_memory = set.no_memory;
+    const ebb_status status =
+        set.no_memory || dnn_no_room(&set) ? dnn_set_status(&set, EBB_DEVICE, c->call->op->name) : EBB_OK;
     dnn_set_deinit(&set);
-    return no_memory ? EBB_NO_MEMORY : EBB_OK;
+    return status;
 }
 
 /* A configuration made anew from its numbers must be the same one, for pieces of either size and, where

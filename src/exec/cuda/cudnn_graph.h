@@ -50,6 +50,11 @@ static inline bool dnn_broken(const dnn_set *set) {
     return set->failure == CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE ||
            CUDNN_STATUS_CATEGORY(set->failure) == CUDNN_STATUS_CATEGORY(CUDNN_STATUS_NOT_INITIALIZED);
 }
+/* The device is full: the same question may have another answer later, so none is taken from it. */
+static inline bool dnn_no_room(const dnn_set *set) {
+    return set->failure == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+           set->failure == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+}
 /* How many elements an attribute has, at most `most` of them copied; 0 where it cannot be had. */
 int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                 cudnnBackendAttributeType_t type, int64_t most, void *values);

@@ -40,8 +40,8 @@ cudnnBackendDescriptor_t dnn_call_plan(dnn_set *set, const ebb_call *call, bool 
         cudnnBackendDescriptor_t device;
     } tries[] = {{handle, handle, NULL}, {NULL, handle, NULL}, {NULL, NULL, device}};
     cudnnBackendDescriptor_t plan = NULL;
-    for (size_t k = handle ? 0 : EBB_COUNT(tries) - 1; k < EBB_COUNT(tries) && !plan && !set->no_memory;
-         k++) {
+    for (size_t k = handle ? 0 : EBB_COUNT(tries) - 1;
+         k < EBB_COUNT(tries) && !plan && !set->no_memory && !dnn_no_room(set); k++) {
         if (set->failure != CUDNN_STATUS_SUCCESS) dnn_set_reset(set);
         cudnnBackendDescriptor_t graph = dnn_conv_graph(set, call, accumulate, tries[k].of_graph);
         plan = dnn_config_plan(set, graph, config, tries[k].of_plan, tries[k].device);

@@ -5,8 +5,8 @@
  *
  * Only engines that give the same bits each time are ever offered. With free_engines a call may have
  * several choices (engine, scratch, time), best time first; none of them is both slower and larger than
- * another. Choice i of a call is the same for the same library, description and precision, so a plan may
- * name it.
+ * another. Choice i of a call is the same for the same library, device and precision, so a plan may
+ * name it; a device may offer more than its description, and want more scratch.
  */
 #ifndef EBB_EXEC_CUDA_PRODUCTS_H
 #define EBB_EXEC_CUDA_PRODUCTS_H

@@ -1,8 +1,9 @@
 /* cuda/products_parts.h: the two libraries behind products.h, each a file or two: convolutions by cuDNN,
  * everything else by cuBLASLt. Private to products.c and them.
  *
- * Descriptions are copied, devices are borrowed. Handles are made when the first kernel is prepared, so
- * that planning needs no device and takes nothing of its memory.
+ * Descriptions are copied, devices are borrowed. Handles are made when facts of a device that is
+ * there are first asked for (cuDNN's), or a kernel is prepared: planning for a description needs no device
+ * and takes nothing of its memory.
  */
 #ifndef EBB_EXEC_CUDA_PRODUCTS_PARTS_H
 #define EBB_EXEC_CUDA_PRODUCTS_PARTS_H

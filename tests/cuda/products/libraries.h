@@ -16,7 +16,11 @@ typedef struct test_executed {
     cudnnBackendDescriptor_t plan, pack;
     int64_t ids[3];
     void *at[3], *scratch;
+    bool by_handle; /* the plan was made with one */
 } test_executed;
+
+/* What is made with a handle; the rest is refused. */
+typedef enum test_handles { TEST_NO_HANDLES, TEST_PLAN_HANDLES, TEST_PLAN_AND_GRAPH_HANDLES } test_handles;
 
 /* Of cuBLASLt: in its order. */
 typedef struct test_multiplied {
@@ -31,6 +35,11 @@ typedef struct test_multiplied {
 typedef struct test_libraries {
     bool on;
     bool computes; /* products are computed on the host, and their scratch is spoilt */
+    test_handles handles;
+    cudnnBackendDescriptor_t described;  /* what plans with a handle are made of instead */
+    int64_t more_scratch, more_adding;   /* bytes more that they want: all of them, those that add */
+    cudnnStatus_t plan_status;           /* what making them ends with */
+    int n_handle_graphs, n_handle_plans; /* tries */
     int n_handles, n_executed, n_multiplied;
     void *stream;
     test_executed executed[TEST_MOST_EXECUTED]; /* the last ones */
