@@ -9,7 +9,8 @@ enum { N_SHAKES = 12, N_LEANING = 2 };
 
 typedef enum lean { LEAN_NOT, LEAN_UP, LEAN_DOWN } lean;
 
-/* Two units of the last place of f32, or of f64, up or down; what is not finite (a mask) stays. */
+/* Two units of the last place of f32, or of f64, up or down; what is not finite (a mask), or would not be,
+ * stays. */
 static void shake(const ebb_type *type, const void *from, void *to, lean way, ebb_rng *rng) {
     const int64_t n = ebb_type_count(type);
     const double unit = type->dtype == EBB_F32 ? 0x1p-22 : 0x1p-51;
@@ -17,11 +18,12 @@ static void shake(const ebb_type *type, const void *from, void *to, lean way, eb
         const double x =
             type->dtype == EBB_F32 ? (double)((const float *)from)[i] : ((const double *)from)[i];
         const double size = way == LEAN_NOT && !(ebb_rng_u32(rng) & 1) ? -fabs(x) : fabs(x);
-        const double to_be = isfinite(x) ? x + unit * (way == LEAN_DOWN ? -size : size) : x;
+        const double off = x + unit * (way == LEAN_DOWN ? -size : size);
+        const double to_be = type->dtype == EBB_F32 ? (double)(float)off : off;
         if (type->dtype == EBB_F32)
-            ((float *)to)[i] = (float)to_be;
+            ((float *)to)[i] = (float)(isfinite(to_be) ? to_be : x);
         else
-            ((double *)to)[i] = to_be;
+            ((double *)to)[i] = isfinite(to_be) ? to_be : x;
     }
 }
 

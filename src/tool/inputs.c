@@ -76,6 +76,13 @@ static uint64_t mixed(uint64_t i) {
     return z ^ z >> 31;
 }
 
+/* Where an input's numbers begin: each has its own (FNV-1a of its name). */
+static uint64_t stream(const char *name) {
+    uint64_t h = UINT64_C(0xCBF29CE484222325);
+    for (; *name != '\0'; name++) h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
+    return h;
+}
+
 static double noise(uint64_t i) {
     return (double)(mixed(i) >> 11) * 0x1p-52 - 1;
 }
@@ -85,17 +92,19 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     double *f64 = data;
     int32_t *i32 = data;
     const int64_t below = info->below > 0 ? info->below : 1;
+    const uint64_t from = stream(info->name);
     switch (info->element) {
     case EBB_FLOAT32:
         for (size_t i = 0; i < bytes / sizeof *f32; i++)
-            f32[i] = info->rank == 0 ? LEARNING_RATE : (float)noise(i);
+            f32[i] = info->rank == 0 ? LEARNING_RATE : (float)noise(from + i);
         break;
     case EBB_FLOAT64:
         for (size_t i = 0; i < bytes / sizeof *f64; i++)
-            f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(i);
+            f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(from + i);
         break;
     case EBB_INT32:
-        for (size_t i = 0; i < bytes / sizeof *i32; i++) i32[i] = (int32_t)(mixed(i) % (uint64_t)below);
+        for (size_t i = 0; i < bytes / sizeof *i32; i++)
+            i32[i] = (int32_t)(mixed(from + i) % (uint64_t)below);
         break;
     case EBB_UINT8:
         memset(data, 0, bytes);

@@ -19,10 +19,10 @@ typedef struct inputs {
 EBB_CHECKED ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *options,
                                    inputs *out);
 
-/* Fills every input of the program: floats in [-1, 1) and labels and ids by their index, other integers 0,
- * and the learning rate 0.01. Writes straight into the block where the device allows it. Elsewhere an input
- * is made at its first feed and held, the bytes of all inputs together: so feed one program only.
- * EBB_NO_MEMORY. */
+/* Fills every input of the program: floats in [-1, 1) and labels and ids by its name and their index, other
+ * integers 0, and the learning rate 0.01. Writes straight into the block where the device allows it.
+ * Elsewhere an input is made at its first feed and held, the bytes of all inputs together: so feed one
+ * program only. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
 /* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
 void inputs_drop(inputs *in);

@@ -1,6 +1,7 @@
 /* A step on two devices, and the look for numbers that are none: on host memory, and on a device's, which
  * only its own functions reach. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,6 +146,79 @@ Test(check, what_comparing_takes_is_told_and_refused_before) {
     request.other = "shadow";
     cr_assert_eq(ebb_compare(w.env, w.model, NULL, 0, &o, &request, &r), EBB_USAGE);
     world_close(&w);
+}
+
+/* ---- ops on inputs that are off ---------------------------------------------------------------------- */
+
+/* A device that does one op as though its first operand were off in its last bits. */
+static struct {
+    const ebb_op_info *op;
+    float by[2]; /* of the magnitude of even elements, of odd ones */
+} off;
+
+static ebb_status launch_off(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    const size_t bytes = (size_t)launch->in_bytes[0], n = bytes / sizeof(float);
+    if (((away_kernel *)kernel)->op != off.op) return away_launch(backend, kernel, launch);
+    float *x = away_here(launch->in[0]), *were = ebb_calloc(backend->env, bytes, 1);
+    if (!were) return EBB_NO_MEMORY;
+    memcpy(were, x, bytes);
+    for (size_t i = 0; i < n; i++) x[i] += off.by[i % 2] * (isfinite(x[i]) ? fabsf(x[i]) : 0);
+    const ebb_status status = away_launch(backend, kernel, launch);
+    memcpy(x, were, bytes);
+    ebb_cfree(backend->env, were, bytes, 1);
+    return status;
+}
+
+static ebb_status compare_off(const char *text, const ebb_op_info *op, float even, float odd,
+                              ebb_compare_result *r) {
+    world w;
+    uint32_t n;
+    char none[128] = "";
+    world_open(&w, text);
+    w.away.launch = launch_off;
+    off.op = op;
+    off.by[0] = even;
+    off.by[1] = odd;
+    const ebb_status status = compare_once(&w, 0, r, &n, none);
+    cr_assert(status == EBB_OK || status == EBB_VIOLATION, "%s", ebb_env_error(w.env));
+    world_close(&w);
+    return status;
+}
+
+/* Of 4096 elements that cancel, all sums lean: by far more than ups and downs by chance would give. */
+Test(check, sums_that_cancel_may_lean) {
+    static const char SUMS[] =
+        "ebb 1\ngraph sums\n%x = input f32[5,2048]\n%y = rescale %x times=-1 plus=0.001\n"
+        "%both = concat %x, %y\n%sums = reduce_sum %both axis=1\noutput %sums\n";
+    const double n = 4096, by_chance = 0x1p-22 * sqrt(n / 3); /* standard deviation of one shake's sum */
+    ebb_compare_result r;
+    for (int down = 0; down < 2; down++) {
+        const float sign = down ? -1 : 1;
+        cr_assert_eq(compare_off(SUMS, &ebb_op_reduce_sum, sign * 0x1p-23F, sign * 0x1p-23F, &r), EBB_OK,
+                     "%.3g times what is allowed", r.worst[0].part);
+        cr_assert(r.n_over == 0 && r.worst[0].shaken && strcmp(r.worst[0].kind, "reduce_sum") == 0, "%s",
+                  r.worst[0].kind);
+        const double is_off = r.worst[0].got - r.worst[0].want;
+        cr_assert_gt(sign * is_off, 8 * by_chance, "%g, by chance %g", is_off, by_chance);
+        cr_assert_eq(compare_off(SUMS, &ebb_op_reduce_sum, sign * 0x1p-20F, sign * 0x1p-20F, &r),
+                     EBB_VIOLATION);
+        cr_assert_eq(r.n_over, 1);
+    }
+}
+
+/* Half of the scores are -inf and stay it; of the others, that are 1000, a softmax is worth few digits. */
+Test(check, a_masked_softmax_agrees_as_one_without_a_mask_does) {
+    static const char MASKED[] =
+        "ebb 1\ngraph masked\n%x = input f32[6,64]\n%scores = rescale %x times=0.5 plus=1000\n"
+        "%least = constant f32[6,64] fill=-3e38\n%none = add %least, %least\n"
+        "%all = concat %scores, %none\n%weights = softmax %all\noutput %weights\n";
+    ebb_compare_result r;
+    cr_assert_eq(compare_off(MASKED, &ebb_op_softmax, 0x1p-23F, -0x1p-23F, &r), EBB_OK,
+                 "%.3g times what is allowed", r.worst[0].part);
+    cr_assert(r.n_over == 0 && r.worst[0].shaken && strcmp(r.worst[0].kind, "softmax") == 0, "%s",
+              r.worst[0].kind);
+    cr_assert_eq(compare_off(MASKED, &ebb_op_softmax, 0x1p-20F, -0x1p-20F, &r), EBB_VIOLATION);
+    cr_assert_eq(r.n_over, 1);
 }
 
 typedef struct shaker {

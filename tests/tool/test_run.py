@@ -4,6 +4,7 @@
     test_run.py EBB
 """
 import json
+import math
 import os
 import re
 import signal
@@ -83,6 +84,16 @@ def a_model_without_a_loss_gets_its_inputs(t):
     (t.folder / "forward.ebb").write_text((t.folder / "small.ebb").read_text().replace("loss %loss", "output %loss"))
     # Labels that nobody filled would be read as they lie, and refused.
     t.ebb_run("run", "forward.ebb", "--device", "ref", env={"MALLOC_PERTURB_": "165"})
+
+
+def labels_are_of_several_classes(t):
+    """Where nothing but a bias is trained, the loss comes down to the labels' entropy, which is 0 of one class."""
+    (t.folder / "labels.ebb").write_text("ebb 1\ngraph labels\n%labels = input i32[64]\n%zero = constant f32[64,5]\n%b = param f32[5]\n"
+                                         "%h = bias %zero, %b\n%logits = rescale %h times=10\n%loss = softmax_xent %logits, %labels\nloss %loss\n")
+    losses = [step["loss"] for step in t.json("run", "labels.ebb", "--device", "ref", "--steps", "50")["steps"]]
+    equal(len(losses), 50)
+    holds(abs(losses[0] - math.log(5)) < 1e-5, losses[0])
+    holds(all(math.log(5) / 2 < loss < losses[0] for loss in losses[1:]), losses)
 
 
 def a_dash_for_a_file_is_standard_output(t):
@@ -175,6 +186,7 @@ TESTS = [
     a_loss_that_is_no_number_is_told,
     no_loss_is_made_up,
     a_model_without_a_loss_gets_its_inputs,
+    labels_are_of_several_classes,
     a_dash_for_a_file_is_standard_output,
 ]
 

@@ -70,8 +70,7 @@ static bool worth(const dnn_choosing *c, const dnn_config *config) {
     return config->scratch_bytes < least && least - config->scratch_bytes > c->saving_bytes;
 }
 
-/* The scratch of a plan of so many images, -1 where there is none. EBB_NO_MEMORY; EBB_DEVICE: the device is
- * full. */
+/* The scratch of a plan of so many images, -1 where there is none; dnn_set_trouble's errors. */
 static ebb_status plan_scratch(const dnn_choosing *c, int64_t n_images, bool accumulate,
                                const dnn_config *config, int64_t *bytes) {
     dnn_piece piece;
@@ -81,26 +80,31 @@ static ebb_status plan_scratch(const dnn_choosing *c, int64_t n_images, bool acc
     cudnnBackendDescriptor_t plan =
         dnn_call_plan(&set, &piece.call, accumulate, config, c->handle, c->device);
     *bytes = plan ? dnn_plan_scratch(plan) : -1;
-    const ebb_status status =
-        set.no_memory || dnn_no_room(&set) ? dnn_set_status(&set, EBB_DEVICE, c->call->op->name) : EBB_OK;
+    const ebb_status status = dnn_set_trouble(&set, c->call->op->name);
     dnn_set_deinit(&set);
     return status;
 }
 
-/* A configuration made anew from its numbers must be the same one, for pieces of either size and, where
- * they add, for those behind the first: each needs a plan, the first the scratch that was offered; a
- * device's plan may want more than the description's. */
+/* A configuration made anew from its numbers must be the same one, for every plan that the pieces need, of
+ * the larger and the smaller ones, of the first and of those that add: the first takes the scratch that was
+ * offered; a device's plan may want more than the description's. */
 static ebb_status settle(const dnn_choosing *c, dnn_config *config, bool *usable) {
-    const int64_t n_images = dnn_images(c->call);
-    const bool adds = c->n_pieces > 1 && dnn_pieces_add(c->call);
-    const bool uneven = n_images % c->n_pieces != 0;
+    const int64_t n_images = dnn_images(c->call), n_less = n_images % c->n_pieces;
+    const int64_t n_more = n_less ? n_less : c->n_pieces; /* pieces of the larger size */
+    const bool adds = dnn_pieces_add(c->call);
+    const struct {
+        bool there, adds, less;
+    } plans[] = {{true, false, false},
+                 {adds && n_more > 1, true, false},
+                 {!adds && n_less > 0, false, true},
+                 {adds && n_less > 0, true, true}};
     int64_t most = 0;
     *usable = true;
-    for (int k = 0; k < 4 && *usable; k++) {
+    for (size_t k = 0; k < EBB_COUNT(plans) && *usable; k++) {
         int64_t bytes;
-        if ((k & 1 && !adds) || (k & 2 && !uneven)) continue;
-        const int64_t n = dnn_piece_images(n_images, c->n_pieces, k & 2 ? c->n_pieces - 1 : 0);
-        const ebb_status status = plan_scratch(c, n, k & 1, config, &bytes);
+        if (!plans[k].there) continue;
+        const int64_t n = dnn_piece_images(n_images, c->n_pieces, plans[k].less ? c->n_pieces - 1 : 0);
+        const ebb_status status = plan_scratch(c, n, plans[k].adds, config, &bytes);
         if (status != EBB_OK) return status;
         *usable = bytes >= 0 && (k > 0 || c->handle || bytes == config->scratch_bytes);
         most = ebb_max_i64(most, bytes);
@@ -174,9 +178,7 @@ ebb_status dnn_choose(dnn_choosing *c, int64_t n_pieces) {
     dnn_piece_make(c->call, dnn_piece_images(dnn_images(c->call), n_pieces, 0), &c->piece);
     c->graph = dnn_conv_graph(&set, &c->piece.call, false, NULL);
     c->n = 0;
-    ebb_status status = dnn_ok(&set) ? choose(c) : EBB_OK;
-    if (set.no_memory || dnn_broken(&set))
-        status = dnn_set_status(&set, EBB_UNAVAILABLE, "operation graph");
+    const ebb_status status = dnn_ok(&set) ? choose(c) : dnn_set_trouble(&set, "operation graph");
     dnn_set_deinit(&set);
     return status;
 }

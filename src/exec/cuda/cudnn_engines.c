@@ -126,16 +126,14 @@ ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph, cudnnB
     out->n = 0;
     dnn_set_init(&set, env);
     const int64_t n = ask(&set, graph, device, mode, found);
-    bool no_memory = set.no_memory;
-    for (int64_t i = 0; i < n && !no_memory; i++) {
+    ebb_status status = dnn_set_trouble(&set, "heuristics");
+    for (int64_t i = 0; i < n && status == EBB_OK; i++) {
         dnn_set one; /* a refused plan fails its own set alone */
         dnn_set_init(&one, env);
         if (read_config(&one, found[i], device, tf32, &out->at[out->n])) out->n++;
-        no_memory = one.no_memory;
+        status = dnn_set_trouble(&one, "heuristics");
         dnn_set_deinit(&one);
     }
-    ebb_status status = no_memory ? EBB_NO_MEMORY : EBB_OK;
-    if (!no_memory && dnn_broken(&set)) status = dnn_set_status(&set, EBB_UNAVAILABLE, "heuristics");
     dnn_set_deinit(&set);
     return status;
 }

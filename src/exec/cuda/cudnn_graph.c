@@ -64,6 +64,12 @@ ebb_status dnn_set_status(const dnn_set *set, ebb_status status, const char *wha
     return ebb_fail(set->env, status, "%s: cuDNN: %s %s", what, cudnnGetErrorString(set->failure), text);
 }
 
+ebb_status dnn_set_trouble(const dnn_set *set, const char *what) {
+    if (set->no_memory) return EBB_NO_MEMORY;
+    if (dnn_broken(set)) return dnn_set_status(set, EBB_UNAVAILABLE, what);
+    return dnn_no_room(set) ? dnn_set_status(set, EBB_DEVICE, what) : EBB_OK;
+}
+
 int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                 cudnnBackendAttributeType_t type, int64_t most, void *values) {
     int64_t n = 0;

@@ -55,6 +55,9 @@ static inline bool dnn_no_room(const dnn_set *set) {
     return set->failure == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
            set->failure == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
 }
+/* Of a set that failed for no fault of what was asked: EBB_NO_MEMORY, EBB_UNAVAILABLE (dnn_broken),
+ * EBB_DEVICE (dnn_no_room). EBB_OK: it did not, or it was refused, which is an answer. */
+EBB_CHECKED ebb_status dnn_set_trouble(const dnn_set *set, const char *what);
 /* How many elements an attribute has, at most `most` of them copied; 0 where it cannot be had. */
 int64_t dnn_get(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                 cudnnBackendAttributeType_t type, int64_t most, void *values);

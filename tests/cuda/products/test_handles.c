@@ -4,7 +4,7 @@
 #include "exec/cuda/cudnn_graph.h"
 #include "libraries.h"
 
-enum { MORE = 1 << 20, MOST_PLACES = 4 };
+enum { MORE = 1 << 20 };
 
 typedef struct row {
     const ebb_op_info *op;
@@ -62,7 +62,7 @@ static ebb_status prepare(setting *s, void **object) {
 /* What the facts say and what is executed: by the description's choice, within the facts' scratch, of which
  * some plan wants all. */
 static void check_run(setting *s, int64_t more, bool by_handle) {
-    static char places[MOST_PLACES];
+    static char places[4];
     void *in[] = {&places[0], &places[1]}, *out[] = {&places[2]}, *object;
     const ebb_launch launch = {.in = in, .out = out, .scratch = &places[3]};
     ebb_op_facts facts;

@@ -1,4 +1,5 @@
-/* Which engine comes first: by measured speed where cuDNN's own order does not tell, else cuDNN's own. */
+/* Which engine comes first: by measured speed where cuDNN's own order does not tell, else cuDNN's own. And
+ * what the measured speeds depend on. */
 #include <stdio.h>
 
 #include "conv_calls.h"
@@ -152,4 +153,128 @@ Test(speed, where_nothing_was_measured_cudnns_own_first_is_taken) {
         order_close(&o);
     }
     test_env_close(env);
+}
+
+/* ---- percents of made-up configurations -------------------------------------------------------------- */
+
+/* tile, index: ANY without the knob. Another knob stands before them. */
+static dnn_config made_up(int64_t engine, int64_t tile, int64_t index) {
+    dnn_config c = {.engine = engine, .n_knobs = 1, .knob = {CUDNN_KNOB_TYPE_SPLIT_K}, .value = {4}};
+    const struct {
+        cudnnBackendKnobType_t knob;
+        int64_t value;
+    } knobs[] = {{CUDNN_KNOB_TYPE_IDX_MODE, index}, {CUDNN_KNOB_TYPE_TILE_SIZE, tile}};
+    for (size_t i = 0; i < EBB_COUNT(knobs); i++) {
+        if (knobs[i].value == ANY) continue;
+        c.knob[c.n_knobs] = (int32_t)knobs[i].knob;
+        c.value[c.n_knobs++] = knobs[i].value;
+    }
+    return c;
+}
+
+/* Of x[8,32,h,w], 3x3 filters and these strides. */
+typedef struct picture {
+    int64_t h, w, stride[2];
+} picture;
+
+static int32_t percent(const ebb_op_info *op, picture p, const dnn_config *config) {
+    ebb_env *env = test_env_open();
+    const test_geometry g = {{8, 32, p.h, p.w}, {32, 32, 3, 3}, {p.stride[0], p.stride[1]}, 1};
+    test_conv conv;
+    test_conv_make(env, op, &g, &conv);
+    const int32_t result = dnn_speed_percent(&conv.call, config);
+    test_env_close(env);
+    return result;
+}
+
+static const ebb_op_info *const three_ops[] = {&ebb_op_conv2d, &ebb_op_conv2d_dgrad, &ebb_op_conv2d_wgrad};
+static const picture plain = {56, 56, {1, 1}}, strided = {56, 56, {2, 2}}, by_rows = {56, 56, {2, 1}},
+                     by_columns = {56, 56, {1, 2}};
+
+static int32_t of(const ebb_op_info *op, picture p, int64_t engine, int64_t tile) {
+    const dnn_config config = made_up(engine, tile, ANY);
+    return percent(op, p, &config);
+}
+
+/* Engines 1, 74, and 2 by its knob, in their order; a stride of either side is one. */
+Test(speed, of_gradients_by_data_depends_on_strides) {
+    const ebb_op_info *op = &ebb_op_conv2d_dgrad;
+    const picture with_strides[] = {strided, by_rows, by_columns};
+    cr_expect_gt(of(op, plain, 1, ANY), of(op, plain, 74, ANY));
+    cr_expect_gt(of(op, plain, 74, ANY), of(op, plain, 2, 2));
+    cr_expect_gt(of(op, plain, 2, 2), of(op, plain, 2, ANY));
+    cr_expect_eq(of(op, plain, 2, 3), of(op, plain, 2, ANY));
+    for (size_t i = 0; i < EBB_COUNT(with_strides); i++) {
+        const picture p = with_strides[i];
+        cr_expect_gt(of(op, p, 2, 2), of(op, p, 2, ANY));
+        cr_expect_gt(of(op, p, 2, ANY), of(op, p, 74, ANY));
+        cr_expect_gt(of(op, p, 74, ANY), of(op, p, 1, ANY));
+        for (int64_t engine = 1; engine <= 2; engine++)
+            cr_expect_lt(of(op, p, engine, ANY), of(op, plain, engine, ANY), "engine %d", (int)engine);
+        cr_expect_lt(of(op, p, 2, 2), of(op, plain, 2, 2));
+        cr_expect_lt(of(op, p, 74, ANY), of(op, plain, 74, ANY));
+    }
+    for (int64_t engine = 1; engine <= 2; engine++) { /* not on the size of pictures */
+        cr_expect_eq(of(op, (picture){7, 7, {1, 1}}, engine, ANY), of(op, plain, engine, ANY));
+        cr_expect_eq(of(op, (picture){7, 7, {2, 2}}, engine, ANY), of(op, strided, engine, ANY));
+    }
+}
+
+/* Engine 67 is fast with pictures (y's) of at most 14*14 pixels, of any form; 17 is faster than what is
+ * counted, 1 depends on its knob alone. */
+Test(speed, of_gradients_by_filters_depends_on_the_size_of_pictures) {
+    const ebb_op_info *op = &ebb_op_conv2d_wgrad;
+    const picture small[] = {
+        {14, 14, {1, 1}}, {7, 28, {1, 1}}, {1, 196, {1, 1}}, {28, 28, {2, 2}}, {14, 28, {1, 2}}};
+    const picture larger[] = {{14, 15, {1, 1}}, {1, 197, {1, 1}}, {28, 28, {1, 2}}, {29, 28, {2, 2}}};
+    const int32_t fast = of(op, small[0], 67, ANY), slow = of(op, larger[0], 67, ANY);
+    cr_expect_gt(fast, of(op, small[0], 1, ANY));
+    cr_expect_lt(slow, of(op, larger[0], 1, 6));
+    for (size_t i = 0; i < EBB_COUNT(small); i++) cr_expect_eq(of(op, small[i], 67, ANY), fast, "%zu", i);
+    for (size_t i = 0; i < EBB_COUNT(larger); i++) cr_expect_eq(of(op, larger[i], 67, ANY), slow, "%zu", i);
+    const picture all[] = {plain, strided, small[0], larger[0]};
+    for (size_t i = 0; i < EBB_COUNT(all); i++) {
+        cr_expect_gt(of(op, all[i], 17, ANY), 100);
+        cr_expect_gt(of(op, all[i], 1, ANY), of(op, all[i], 1, 6));
+        cr_expect_eq(of(op, all[i], 1, 5), of(op, plain, 1, ANY));
+        cr_expect_eq(of(op, all[i], 1, 6), of(op, plain, 1, 6));
+    }
+}
+
+Test(speed, of_forward_convolutions_depends_on_two_knobs) {
+    const ebb_op_info *op = &ebb_op_conv2d;
+    const dnn_config in_order[] = {made_up(70, 4, 0),  made_up(70, 2, 0), made_up(1, ANY, ANY),
+                                   made_up(70, 12, 0), made_up(28, 5, 0), made_up(70, 4, 1),
+                                   made_up(28, 4, 0)};
+    const dnn_config others[] = {made_up(70, 2, 1), made_up(70, 12, 1), made_up(70, 3, 0),
+                                 made_up(70, ANY, 0), made_up(70, 4, ANY)};
+    for (size_t i = 1; i < EBB_COUNT(in_order); i++)
+        cr_expect_gt(percent(op, plain, &in_order[i - 1]), percent(op, plain, &in_order[i]), "%zu", i);
+    for (size_t i = 0; i < EBB_COUNT(others); i++)
+        cr_expect_eq(percent(op, plain, &others[i]), percent(op, plain, &in_order[5]), "%zu", i);
+}
+
+/* One speed for those that nobody measured, of whatever op, also where another op's engine of the number
+ * was; and the generic engine is slower than any, whatever its number. */
+Test(speed, of_unknown_engines_is_one_and_the_generic_one_is_the_slowest) {
+    static const struct {
+        const ebb_op_info *op;
+        int64_t engine;
+    } elsewhere[] = {{&ebb_op_conv2d, 17},       {&ebb_op_conv2d, 67},       {&ebb_op_conv2d, 74},
+                     {&ebb_op_conv2d_dgrad, 70}, {&ebb_op_conv2d_dgrad, 67}, {&ebb_op_conv2d_wgrad, 2},
+                     {&ebb_op_conv2d_wgrad, 74}};
+    const int32_t unknown = of(&ebb_op_conv2d, plain, 9999, ANY);
+    cr_expect(unknown > 1 && unknown < of(&ebb_op_conv2d_wgrad, plain, 1, 6));
+    for (size_t i = 0; i < EBB_COUNT(elsewhere); i++)
+        cr_expect_eq(of(elsewhere[i].op, plain, elsewhere[i].engine, 4), unknown, "%zu", i);
+    for (size_t i = 0; i < EBB_COUNT(three_ops); i++) {
+        cr_expect_eq(of(three_ops[i], strided, 9999, 2), unknown);
+        for (int64_t engine = 0; engine < 80; engine++) {
+            dnn_config config = made_up(engine, 4, 0);
+            config.generic = true;
+            const int32_t generic = percent(three_ops[i], strided, &config);
+            cr_expect(generic > 0 && generic < of(three_ops[i], strided, engine, 4), "engine %d",
+                      (int)engine);
+        }
+    }
 }
