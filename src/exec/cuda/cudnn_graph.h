@@ -4,8 +4,8 @@
  *
  *     operation graph -> heuristics -> configurations (engine and knobs) -> one of them -> execution plan
  *
- * A configuration is kept as numbers, not as a descriptor: the same numbers give the same plan with a
- * device and without one, today and in a file's name for it. Not thread-safe.
+ * A configuration is kept as numbers, not as a descriptor: the same numbers make a plan with a device and
+ * without one, today and in a file's name for it; on the device it may want more scratch. Not thread-safe.
  */
 #ifndef EBB_EXEC_CUDA_CUDNN_GRAPH_H
 #define EBB_EXEC_CUDA_CUDNN_GRAPH_H
@@ -67,8 +67,8 @@ cudnnBackendDescriptor_t dnn_device(dnn_set *set, const char *properties);
 
 /* ---- one convolution (cudnn_conv.c) --------------------------------------------------------------- */
 
-/* What plans keep to: cuDNN may choose loads by it. Offsets are multiples of 256 (notes: of the declared
- * alignment, not of the addresses that come). */
+/* What plans keep to: cuDNN may choose loads by it. Operands begin at multiples of 256, pieces of them at
+ * multiples of this (notes: loads go by the declared alignment, not by the addresses that come). */
 enum { DNN_ALIGNMENT = 16 };
 
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
