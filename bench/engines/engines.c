@@ -16,7 +16,7 @@
 
 #include "engine/engine.h"
 #include "exec/cuda/cudnn_graph.h"
-#include "exec/cuda/description.h"
+#include "exec/cuda/products_parts.h"
 
 enum { MOST_CONFIGS = 96, MOST_NOTES = 32, RUNS = 5, MOST_CALLS = 512 };
 static const int64_t most_scratch = INT64_C(6) << 30;
@@ -97,24 +97,6 @@ static void print_notes(cudnnBackendDescriptor_t engine) {
     for (int64_t i = 0; i < m; i++) printf(",%d", (int)ways[i]);
 }
 
-static void read_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to) {
-    cudnnBackendDescriptor_t choice[DNN_MOST_KNOBS];
-    int64_t n = 0;
-    for (int64_t i = 0; i < DNN_MOST_KNOBS; i++)
-        choice[i] = dnn_new(set, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
-    if (cudnnBackendGetAttribute(from, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                 DNN_MOST_KNOBS, &n, choice) != CUDNN_STATUS_SUCCESS ||
-        n > DNN_MOST_KNOBS)
-        return;
-    for (int64_t i = 0; i < n; i++) {
-        cudnnBackendKnobType_t knob;
-        (void)dnn_get(choice[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &knob);
-        (void)dnn_get(choice[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &to->value[i]);
-        to->knob[i] = (int32_t)knob;
-    }
-    to->n_knobs = (uint32_t)n;
-}
-
 static void try_config(bench *b, const ebb_call *call, cudnnBackendDescriptor_t from, const char *mode,
                        int64_t place) {
     dnn_config config = {0};
@@ -123,7 +105,7 @@ static void try_config(bench *b, const ebb_call *call, cudnnBackendDescriptor_t 
     cudnnBackendDescriptor_t engine = dnn_new(&set, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     if (dnn_get(from, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) == 1) {
         (void)dnn_get(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &config.engine);
-        read_knobs(&set, from, &config);
+        (void)dnn_config_knobs(&set, from, &config);
         cudnnBackendDescriptor_t plan = dnn_new(&set, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
         dnn_put(&set, plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &b->handle);
         dnn_put_one(&set, plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, from);
@@ -162,11 +144,6 @@ static void try_call(bench *b, const ebb_call *call) {
         for (int64_t i = 0; i < n; i++) try_config(b, call, found[i], names[m], i);
         dnn_set_deinit(&set);
     }
-}
-
-static bool is_convolution(const ebb_call *call) {
-    const ebb_opcode code = call->op->code;
-    return code == EBB_OP_conv2d || code == EBB_OP_conv2d_dgrad || code == EBB_OP_conv2d_wgrad;
 }
 
 /* Random numbers in [-1, 1) into n bytes of the device. */
@@ -229,7 +206,7 @@ int main(int argc, char **argv) {
             ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
             ebb_id ids[EBB_MAX_OPERANDS];
             const ebb_call call = ebb_node_call(graph, &graph->nodes[i], 0, ids, in, out);
-            if (!is_convolution(&call)) continue;
+            if (!cuda_is_convolution(&call)) continue;
             ebb_text text;
             int k = 0;
             ebb_text_init(&text, b.env);

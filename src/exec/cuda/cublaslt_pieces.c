@@ -2,11 +2,12 @@
  * spread, or those of parts of its sum.
  */
 #include "exec/cuda/cublaslt.h"
+#include "exec/cuda/products_parts.h"
 
 enum { MOST_SPREAD = 64 << 20 }; /* of a piece's rows, in scratch */
 
 int64_t lt_piece_images(const lt_product *p, int64_t piece) {
-    return p->n_images / p->n_pieces + (piece < p->n_images % p->n_pieces);
+    return cuda_piece_images(p->n_images, p->n_pieces, piece);
 }
 
 /* The largest power of two up to 256 that offsets of so many bytes and their multiples divide by. */

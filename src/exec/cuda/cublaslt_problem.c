@@ -10,6 +10,7 @@
  * as blocks arrive, is never taken, though cuBLAS says that it keeps an order.
  */
 #include "exec/cuda/cublaslt.h"
+#include "exec/cuda/products_parts.h"
 
 /* ---- shapes --------------------------------------------------------------------------------------- */
 
@@ -17,17 +18,12 @@ static bool is_strided(const ebb_attr *attr) {
     return attr[CONV_STRIDE].i[0] != 1 || attr[CONV_STRIDE].i[1] != 1;
 }
 
-static bool is_convolution(const ebb_call *call) {
-    const ebb_opcode code = call->op->code;
-    return code == EBB_OP_conv2d || code == EBB_OP_conv2d_dgrad || code == EBB_OP_conv2d_wgrad;
-}
-
 bool lt_is_spread(const ebb_call *call) {
     return call->op->code == EBB_OP_conv2d_dgrad && is_strided(call->attr);
 }
 
 bool lt_is_product(const ebb_call *call) {
-    if (!is_convolution(call)) return true;
+    if (!cuda_is_convolution(call)) return true;
     const ebb_attr *attr = call->attr;
     const ebb_type *w = call->op->code == EBB_OP_conv2d_wgrad ? &call->out[0] : &call->in[1];
     const ebb_type *x = call->op->code == EBB_OP_conv2d_dgrad ? &call->out[0] : &call->in[0];

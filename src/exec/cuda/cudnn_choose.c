@@ -14,6 +14,7 @@
 #include "exec/cuda/cudnn_choosing.h"
 
 #include "exec/cuda/cost.h"
+#include "exec/cuda/products_parts.h"
 
 #include <stdio.h>
 
@@ -103,7 +104,7 @@ static ebb_status settle(const dnn_choosing *c, dnn_config *config, bool *usable
     for (size_t k = 0; k < EBB_COUNT(plans) && *usable; k++) {
         int64_t bytes;
         if (!plans[k].there) continue;
-        const int64_t n = dnn_piece_images(n_images, c->n_pieces, plans[k].less ? c->n_pieces - 1 : 0);
+        const int64_t n = cuda_piece_images(n_images, c->n_pieces, plans[k].less ? c->n_pieces - 1 : 0);
         const ebb_status status = plan_scratch(c, n, plans[k].adds, config, &bytes);
         if (status != EBB_OK) return status;
         *usable = bytes >= 0 && (k > 0 || c->handle || bytes == config->scratch_bytes);
@@ -170,13 +171,13 @@ static ebb_status choose(dnn_choosing *c) {
     return status == EBB_OK ? take(c, 0, true) : status;
 }
 
-/* With the batch in so many pieces. What cuDNN does not take has no choice. */
 ebb_status dnn_choose(dnn_choosing *c, int64_t n_pieces) {
+    dnn_piece largest;
     dnn_set set;
     dnn_set_init(&set, c->env);
     c->n_pieces = n_pieces;
-    dnn_piece_make(c->call, dnn_piece_images(dnn_images(c->call), n_pieces, 0), &c->piece);
-    c->graph = dnn_conv_graph(&set, &c->piece.call, false, NULL);
+    dnn_piece_make(c->call, cuda_piece_images(dnn_images(c->call), n_pieces, 0), &largest);
+    c->graph = dnn_conv_graph(&set, &largest.call, false, NULL);
     c->n = 0;
     const ebb_status status = dnn_ok(&set) ? choose(c) : dnn_set_trouble(&set, "operation graph");
     dnn_set_deinit(&set);

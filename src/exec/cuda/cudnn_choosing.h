@@ -15,8 +15,7 @@ typedef struct dnn_choosing {
     int64_t
         saving_bytes; /* of scratch that is worth another choice: a 32nd of what the step holds anyway */
     int64_t n_pieces;
-    dnn_piece piece;                /* the largest */
-    cudnnBackendDescriptor_t graph; /* of it */
+    cudnnBackendDescriptor_t graph; /* of the largest piece */
     dnn_choice at[DNN_MOST_CONFIGS];
     uint32_t n;
     dnn_configs offered[2]; /* by mode A, by FALLBACK */

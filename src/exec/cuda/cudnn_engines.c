@@ -46,7 +46,7 @@ static bool engine_allowed(cudnnBackendDescriptor_t engine, bool tf32, dnn_confi
 /* ---- reading a configuration ---------------------------------------------------------------------- */
 
 /* cuDNN does not count knobs: there is room for one of each type. */
-static bool read_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to) {
+bool dnn_config_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to) {
     cudnnBackendDescriptor_t choice[DNN_MOST_KNOBS];
     int64_t n = 0;
     for (int64_t i = 0; i < DNN_MOST_KNOBS; i++)
@@ -94,7 +94,7 @@ static bool read_config(dnn_set *set, cudnnBackendDescriptor_t from, cudnnBacken
     if (dnn_get(from, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) != 1 ||
         dnn_get(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &to->engine) != 1)
         return false;
-    if (!engine_allowed(engine, tf32, to) || !read_knobs(set, from, to)) return false;
+    if (!engine_allowed(engine, tf32, to) || !dnn_config_knobs(set, from, to)) return false;
     cudnnBackendDescriptor_t plan = plan_of(set, from, NULL, device);
     if (!dnn_ok(set)) return false;
     to->scratch_bytes = dnn_plan_scratch(plan);

@@ -93,8 +93,6 @@ void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out);
 int64_t dnn_images(const ebb_call *call);
 /* A weight gradient's pieces behind the first add to it. */
 bool dnn_pieces_add(const ebb_call *call);
-/* Images in piece i of n nearly equal ones, the larger ones first. */
-int64_t dnn_piece_images(int64_t n_images, int64_t n_pieces, int64_t i);
 
 /* ---- configurations (cudnn_engines.c) ------------------------------------------------------------- */
 
@@ -115,6 +113,8 @@ typedef struct dnn_configs {
     uint32_t n;
 } dnn_configs;
 
+/* Reads the knobs of a heuristics' answer; false: they cannot be had. */
+bool dnn_config_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to);
 /* What the heuristics offer for the graph on the device, best first, of those that may be used: the same
  * bits each time, f32 or (tf32) TF32 factors and f32 sums, no compiling at run time. Those beyond
  * DNN_MOST_CONFIGS are left out. A mode without an answer has none; EBB_NO_MEMORY, EBB_UNAVAILABLE (cuDNN

@@ -51,8 +51,8 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
 static ebb_status make_piece(cuda_dnn *dnn, convolution *c, const dnn_choice *choice, int64_t i) {
     piece *p = &c->pieces[i];
     const int64_t n_images = dnn_images(&c->call);
-    const int64_t n = dnn_piece_images(n_images, c->n_pieces, i);
-    const bool less = n != dnn_piece_images(n_images, c->n_pieces, 0);
+    const int64_t n = cuda_piece_images(n_images, c->n_pieces, i);
+    const bool less = n != cuda_piece_images(n_images, c->n_pieces, 0);
     const bool add = i > 0 && dnn_pieces_add(&c->call);
     const int which = less ? add ? PLAN_LESS_ADD : PLAN_LESS : add ? PLAN_ADD : PLAN_FIRST;
     ebb_status status = make_plan(dnn, c, choice, which, n);
@@ -60,7 +60,7 @@ static ebb_status make_piece(cuda_dnn *dnn, convolution *c, const dnn_choice *ch
         status = dnn_set_reserve(&p->packs[k].set, 1);
     p->plan = c->plans[which];
     if (status == EBB_OK && i > 0)
-        dnn_conv_steps(&c->call, dnn_piece_images(n_images, c->n_pieces, i - 1), p[-1].offset, p->offset);
+        dnn_conv_steps(&c->call, cuda_piece_images(n_images, c->n_pieces, i - 1), p[-1].offset, p->offset);
     return status;
 }
 

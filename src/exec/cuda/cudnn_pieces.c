@@ -17,10 +17,6 @@ bool dnn_pieces_add(const ebb_call *call) {
     return call->op->code == EBB_OP_conv2d_wgrad;
 }
 
-int64_t dnn_piece_images(int64_t n_images, int64_t n_pieces, int64_t i) {
-    return n_images / n_pieces + (i < n_images % n_pieces);
-}
-
 void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out) {
     *out = (dnn_piece){.in = {call->in[0], call->in[1]}, .out = {call->out[0]}, .call = *call};
     out->call.in = out->in;

@@ -22,14 +22,7 @@ typedef struct product {
 /* Filters of one pixel are products of matrices, which cuBLASLt multiplies faster than cuDNN in f32, and
  * without scratch to convert layouts. In TF32 cuDNN is at memory's speed. */
 static bool is_convolution(const products *p, const ebb_call *call) {
-    switch (call->op->code) {
-    case EBB_OP_conv2d:
-    case EBB_OP_conv2d_dgrad:
-    case EBB_OP_conv2d_wgrad:
-        return p->tf32 || !lt_is_product(call);
-    default:
-        return false;
-    }
+    return cuda_is_convolution(call) && (p->tf32 || !lt_is_product(call));
 }
 
 static void products_close(cuda_products *base) {

@@ -10,6 +10,16 @@
 
 #include "exec/cuda/products.h"
 
+static inline bool cuda_is_convolution(const ebb_call *call) {
+    return call->op->code == EBB_OP_conv2d || call->op->code == EBB_OP_conv2d_dgrad ||
+           call->op->code == EBB_OP_conv2d_wgrad;
+}
+
+/* Images in piece i of n nearly equal ones, the larger ones first. */
+static inline int64_t cuda_piece_images(int64_t n_images, int64_t n_pieces, int64_t i) {
+    return n_images / n_pieces + (i < n_images % n_pieces);
+}
+
 typedef struct cuda_dnn cuda_dnn;
 EBB_CHECKED ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda_device *device,
                                      const cuda_products_options *options, cuda_dnn **out);

@@ -4,6 +4,7 @@
 
 #include "conv_calls.h"
 #include "exec/cuda/cudnn_choices.h"
+#include "exec/cuda/products_parts.h"
 
 /* Engines of forward convolutions from the fastest on, by number and the knobs TILE_SIZE and IDX_MODE. */
 enum { ANY = -1 };
@@ -77,7 +78,7 @@ static dnn_choice first_choice(order *o, const ebb_call *call) {
 static void offered(order *o, const ebb_call *call, const dnn_choice *choice, cudnnBackendHeurMode_t mode,
                     dnn_configs *out) {
     dnn_piece piece;
-    dnn_piece_make(call, dnn_piece_images(dnn_images(call), choice->n_pieces, 0), &piece);
+    dnn_piece_make(call, cuda_piece_images(dnn_images(call), choice->n_pieces, 0), &piece);
     cudnnBackendDescriptor_t graph = dnn_conv_graph(&o->set, &piece.call, false, NULL);
     TEST_OK(o->env, dnn_set_status(&o->set, EBB_BAD_INPUT, call->op->name));
     TEST_OK(o->env, dnn_configs_find(o->env, graph, o->described, mode, o->tf32, out));

@@ -48,18 +48,6 @@ CUDA_BODY cuda_place cuda_place_of(const cuda_pool *s, int64_t h, int64_t w, int
     return p;
 }
 
-/* The same in fewer steps, by more registers. */
-CUDA_BODY cuda_place cuda_place_soon(const cuda_pool *s, int64_t h, int64_t w, int64_t i) {
-    const int64_t parts = s->wide ? s->c / 4 : s->c;
-    const int64_t pixel = cuda_divide(i, parts), row = cuda_divide(pixel, w);
-    cuda_place p;
-    p.c = (i - pixel * parts) * (s->wide ? 4 : 1);
-    p.w = pixel - row * w;
-    p.n = cuda_divide(row, h);
-    p.h = row - p.n * h;
-    return p;
-}
-
 /* The element of a picture of h x w at row h and column w of a place. */
 CUDA_BODY int64_t cuda_pixel(const cuda_pool *s, const cuda_place *p, int64_t rows, int64_t columns,
                              int64_t h, int64_t w) {
@@ -127,8 +115,7 @@ CUDA_BODY void cuda_store_places(uint8_t *p, const uint32_t at[4]) {
 }
 
 /* A kernel of which a thread does the i-th part of its result, by `each`. */
-#define CUDA_POOL(name, of_y, each) CUDA_POOL_BY(name, of_y, each, cuda_place_of)
-#define CUDA_POOL_BY(name, of_y, each, place_of)                                              \
+#define CUDA_POOL(name, of_y, each)                                                           \
     typedef cuda_pool_args cuda_##name##_args;                                                \
     CUDA_BODY void cuda_##name##_body(const cuda_pool_args *a, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                          \
@@ -136,7 +123,7 @@ CUDA_BODY void cuda_store_places(uint8_t *p, const uint32_t at[4]) {
         const int64_t i = block * CUDA_POOL_THREADS + thread;                                 \
         (void)phase, (void)shared;                                                            \
         if (i >= cuda_pool_threads(&a->s, h, w)) return;                                      \
-        const cuda_place p = place_of(&a->s, h, w, i);                                        \
+        const cuda_place p = cuda_place_of(&a->s, h, w, i);                                   \
         if (a->s.wide) {                                                                      \
             each(a, &p, true);                                                                \
         } else {                                                                              \

@@ -20,15 +20,15 @@ typedef struct cuda_readers {
 
 CUDA_BODY int64_t cuda_first_reader(const cuda_pool *s, int32_t axis, int64_t i) {
     const int64_t reach = i + s->pad[axis] - s->kernel[axis] + 1;
-    return reach <= 0 ? 0 : cuda_divide(reach + s->stride[axis] - 1, s->stride[axis]);
+    return reach <= 0 ? 0 : cuda_blocks_of(reach, s->stride[axis]);
 }
 
 CUDA_BODY cuda_readers cuda_readers_of(const cuda_pool *s, const cuda_place *p) {
     cuda_readers r;
     r.p0 = cuda_first_reader(s, 0, p->h);
     r.q0 = cuda_first_reader(s, 1, p->w);
-    r.p1 = cuda_min(cuda_divide(p->h + s->pad[0], s->stride[0]) + 1, s->oh);
-    r.q1 = cuda_min(cuda_divide(p->w + s->pad[1], s->stride[1]) + 1, s->ow);
+    r.p1 = cuda_min((p->h + s->pad[0]) / s->stride[0] + 1, s->oh);
+    r.q1 = cuda_min((p->w + s->pad[1]) / s->stride[1] + 1, s->ow);
     return r;
 }
 
@@ -94,7 +94,7 @@ CUDA_BODY void cuda_max_pool_at_grad_each(const cuda_pool_args *a, const cuda_pl
     cuda_pool_store(a->to + cuda_pixel(s, p, s->h, s->w, p->h, p->w), sum, wide);
 }
 
-CUDA_POOL_BY(max_pool_at_grad, false, cuda_max_pool_at_grad_each, cuda_place_soon)
+CUDA_POOL(max_pool_at_grad, false, cuda_max_pool_at_grad_each)
 
 /* ---- average -------------------------------------------------------------------------------------- */
 
