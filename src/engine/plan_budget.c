@@ -75,7 +75,7 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
     /* Live bytes that fit, but pack badly, may have a neighbour that packs better. */
     bool near = smallest->selection->peak_bytes <= p->options->budget_bytes - p->standing_bytes;
     if (status == EBB_OK && (fit || near)) {
-        p->halvings = 0; /* the first search gave up soon */
+        p->halvings = 1; /* of the effort some is spent */
         status = ebb_planner_within(p, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
     } else if (status == EBB_OK) {

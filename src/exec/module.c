@@ -51,8 +51,9 @@ static ebb_status open_library(ebb_env *env, const char *name, void **out) {
     }
     if (*out) return EBB_OK;
     const char *why = dlerror();
-    return ebb_fail(env, EBB_UNAVAILABLE, "device %s: its module cannot be opened: %s", name,
-                    why ? why : file);
+    return ebb_fail(env, EBB_UNAVAILABLE,
+                    "device %s: its module cannot be opened: %s; meson's option -D%s=enabled builds it",
+                    name, why ? why : file, name);
 }
 
 static ebb_status check_build(ebb_env *env, const char *name, const ebb_module *module) {

@@ -1,12 +1,13 @@
 /* What the selectors share: the pool, the workers' tools, and how much work there is. */
 #include "sublinear/select.h"
 
-/* Default effort: candidates for each op, as a candidate costs what it changes and not the graph; for large
- * graphs, whose ops are often alike, fewer. */
-#define EFFORT_AN_OP     INT64_C(10000)
+/* Default effort: candidates for each op, as a candidate costs what it changes and not the graph. Of large
+ * graphs the ops are often alike: from 400 on it falls with the square, to a quarter at 800. */
+#define EFFORT_AN_OP     INT64_C(18000)
 #define MIN_EFFORT       INT64_C(4000)
-#define MAX_EFFORT       INT64_C(4000000) /* reached at 400 ops, halved at 800 */
-#define LARGE_EFFORT     INT64_C(2000000) /* from there on */
+#define MOST_OPS         400                       /* that get that many .. */
+#define MAX_EFFORT       (EFFORT_AN_OP * MOST_OPS) /* .. : 7.2 million */
+#define LARGE_EFFORT     (MAX_EFFORT / 4)
 
 /* Scored whole, a candidate costs the graph. */
 #define WHOLE_WORK       INT64_C(160000000) /* candidates x ops */
@@ -15,9 +16,8 @@
 int64_t ebb_search_default_effort(const ebb_space *space) {
     int64_t n = space->n_ops, whole = ebb_min_i64(WHOLE_WORK / (n + 1), MAX_WHOLE_EFFORT);
     if (!ebb_rescore_applies(space)) return ebb_max_i64(whole, MIN_EFFORT);
-    int64_t large = MAX_EFFORT / (n + 1) * (MAX_EFFORT / EFFORT_AN_OP);
-    int64_t most = ebb_min_i64(ebb_max_i64(large, LARGE_EFFORT), MAX_EFFORT);
-    return ebb_min_i64(ebb_max_i64(EFFORT_AN_OP * n, MIN_EFFORT), most);
+    if (n <= MOST_OPS) return ebb_max_i64(EFFORT_AN_OP * n, MIN_EFFORT);
+    return ebb_max_i64(MAX_EFFORT * MOST_OPS / n * MOST_OPS / n, LARGE_EFFORT);
 }
 
 /* All islands together, between looks at the clock and the stop flag: tenths of a second at most. */

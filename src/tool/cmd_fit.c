@@ -15,11 +15,7 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
     tool_args *args = &t->args;
     *out = (fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
     bool described = ebb_device_is_file(args->device);
-    if (described && args->budget_bytes >= 0)
-        return tool_fail(
-            t, EBB_USAGE,
-            "--device %.200s and --budget both say how much there is: leave out one of the two",
-            args->device);
+    out->stated = args->budget_bytes >= 0;
     if (!described && args->budget_bytes < 0)
         return tool_fail(
             t, EBB_USAGE,
@@ -28,7 +24,7 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
     if (described) {
         ebb_status status = ebb_device_memory_read(t->env, args->device, &out->device);
         if (status != EBB_OK) return status;
-        all = out->device.memory_bytes - out->device.context_bytes;
+        if (!out->stated) all = out->device.memory_bytes - out->device.context_bytes;
         if (!out->device.computes)
             args->device = NULL; /* its memory is all that is known: planned for the default backend */
     }
@@ -39,16 +35,20 @@ static ebb_status find_budget(tool *t, fit_budget *out) {
 }
 
 void fit_budget_print(const fit_budget *b) {
-    if (b->device.memory_bytes > 0) {
+    if (b->device.memory_bytes > 0 && !b->stated) {
         out_safe(stdout, b->device.name);
         printf(": %s, less %s of context", out_bytes(b->device.memory_bytes).text,
                out_bytes(b->device.context_bytes).text);
         printf("%s%s%s\n", b->reserve_bytes > 0 ? " and " : "",
                b->reserve_bytes > 0 ? out_bytes(b->reserve_bytes).text : "",
                b->reserve_bytes > 0 ? " in reserve" : "");
-    } else if (b->reserve_bytes > 0) {
-        printf("%s kept in reserve\n", out_bytes(b->reserve_bytes).text);
+        return;
     }
+    if (b->device.memory_bytes > 0) {
+        out_safe(stdout, b->device.name);
+        printf(", but --budget says how much there is\n");
+    }
+    if (b->reserve_bytes > 0) printf("%s kept in reserve\n", out_bytes(b->reserve_bytes).text);
 }
 
 void fit_times_print(const fit_budget *b, const char *backend) {

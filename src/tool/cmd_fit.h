@@ -4,10 +4,11 @@
 
 #include "out.h"
 
-/* bytes: what plans may take: --budget, or the described device's memory less its context; less the
+/* bytes: what plans may take: --budget, else the described device's memory less its context; less the
  * reserve. */
 typedef struct fit_budget {
     int64_t bytes, reserve_bytes;
+    bool stated;              /* by --budget */
     ebb_device_memory device; /* memory_bytes 0: none was described */
 } fit_budget;
 void fit_budget_print(const fit_budget *budget); /* where it comes from, unless from --budget alone */

@@ -232,5 +232,5 @@ void tool_note_effort(const tool *t, const ebb_options *options) {
     if (options->memory != EBB_MEMORY_BUDGET || options->sublinear.genetic_nr_iter != 0 ||
         options->effort > 0)
         return;
-    fprintf(stderr, "ebb: genetic_nr_iter is 0: the search used its default effort\n");
+    fprintf(stderr, "ebb: searched with the default effort; --effort N sets another\n");
 }

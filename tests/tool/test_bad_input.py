@@ -64,7 +64,6 @@ def usage_rows():
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
         ("a batch of nobody", ["fit", "m.ebb", "--budget", "1GB", "--batch", "0"], r"--batch: \"0\" is not an integer in \[1, "),
         ("a reserve that leaves nothing", ["fit", "m.ebb", "--budget", "1MB", "--reserve", "1MB"], r"leaves nothing of 1000000"),
-        ("a budget and a device", ["fit", "m.ebb", "--budget", "1MB", "--device", "gpu.json"], r"gpu\.json and --budget"),
         ("one batch of a dimension that the model lacks", ["fit", "m.ebb", "--budget", "1MB", "--batch", "2", "--over", "M"],
          r"\bM\b"),
         ("tune without a budget", ["tune", "m.ebb"], r"tune needs --budget"),

@@ -153,6 +153,10 @@ def fit_plans_for_the_device_that_a_description_says_computes(t):
         for row in answer["rows"]:
             plan = json.loads((t.folder / row["plan"]).read_text())
             holds(plan["backend"] in backend, f"{file}: {plan['backend']}")
+        answer = t.json(*asked, file, "--budget", "2MiB", "--reserve", "4096", env=ON_TWIN)
+        equal((answer["budget_bytes"], answer["device"]["memory_bytes"]), (2 * MIB - 4096, DEVICE["totalGlobalMem"]), "stated")
+        told = t.ebb_run(*asked, file, "--budget", "2MiB", env=ON_TWIN).stdout.decode()
+        holds("--budget says how much there is" in told and "less" not in told.splitlines()[0], told)
     said = refused(t, *asked, "gpu.json", env={"EBB_CUDA_MODULE": "/no/such.so"})
     holds("module cannot be opened" in said, said)
     t.json(*asked, "memory.json", env={"EBB_CUDA_MODULE": "/no/such.so"})
