@@ -58,6 +58,7 @@ ebb_status ebb_planner_search(ebb_planner *p, ebb_method method, int64_t limit_b
                                   .method = method,
                                   .alignment = p->alignment,
                                   .peak_budget_bytes = limit_bytes,
+                                  .bound_time_ns = ebb_planner_bound_ns(p),
                                   .config = o->sublinear,
                                   .effort = o->effort,
                                   .effort_part = part,
@@ -93,6 +94,7 @@ static ebb_status open_pins(ebb_planner *p) {
 void ebb_planner_close(ebb_planner *p) {
     if (p->pins) ebb_cfree(p->env, p->pins, p->facts->n_values, 1);
     p->pins = NULL;
+    ebb_arena_deinit(&p->proof);
 }
 
 ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,
@@ -106,6 +108,7 @@ ebb_status ebb_planner_open(ebb_env *env, const ebb_pgraph *facts, const ebb_bac
                        .n_threads = backend ? backend->n_threads : 1,
                        .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
                        .hint = hint ? *hint : (ebb_hint){0}};
+    ebb_arena_init(&p->proof, env);
     p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
     ebb_status status = open_pins(p);
     if (status == EBB_OK) status = ebb_pgraph_least_time_ns(env, facts, &p->least_time_ns);
@@ -140,36 +143,6 @@ static ebb_status plan_by_mode(ebb_planner *p, ebb_answer *base, ebb_answer *out
     *out = *base;
     *base = (ebb_answer){0};
     return EBB_OK;
-}
-
-/* What no plan of the graph has less of beside its arena: the fixed bytes, and the given persistent values,
- * which lie apart and begin at multiples of the alignment. Whichever is the last need not fill its last
- * unit, and that may be the one that leaves most of it. */
-static int64_t least_standing_bytes(const ebb_planner *p) {
-    int64_t sum = p->facts->fixed_bytes, slack = 0; /* the baseline has them, so the sum fits */
-    for (uint32_t v = 0; v < p->facts->n_values; v++) {
-        const ebb_pvalue *value = &p->facts->values[v];
-        if (value->producer != EBB_NONE || !ebb_role_persistent(value->role)) continue;
-        int64_t rounded = ebb_align_up(value->bytes, p->alignment);
-        sum += rounded;
-        slack = ebb_max_i64(slack, rounded - value->bytes);
-    }
-    return sum - slack;
-}
-
-ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan) {
-    ebb_arena arena;
-    ebb_arena_init(&arena, p->env);
-    ebb_bound bound = {.kind = "none"};
-    int64_t budget =
-        p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - least_standing_bytes(p) : -1;
-    ebb_status status =
-        p->hint.unproved ? EBB_OK : ebb_certify(&arena, p->facts, budget, p->alignment, &bound);
-    if (status == EBB_OK)
-        status = ebb_plan_certify(plan, p->base_arena_bytes, p->base_total_bytes, p->base_time_ns,
-                                  bound.time_ns, bound.kind, bound.json);
-    ebb_arena_deinit(&arena);
-    return status;
 }
 
 ebb_status ebb_planner_dump(const ebb_planner *p, const ebb_plan *plan) {

@@ -20,6 +20,9 @@ typedef struct ebb_planner {
     int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     int64_t least_time_ns;                                    /* no plan takes less */
+    ebb_arena proof;                                          /* owns the bound's text */
+    ebb_bound bound;      /* of the options' budget when it was proved; kind NULL: not yet */
+    int64_t proved_bytes; /* the budget that the bound is for, without what stands */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
     uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
@@ -60,7 +63,11 @@ EBB_CHECKED ebb_status ebb_planner_least(ebb_planner *p, ebb_answer *out);
 static inline bool ebb_planner_may_be_faster(const ebb_planner *p, const ebb_plan *plan) {
     return plan->time_ns > p->least_time_ns;
 }
-/* The baseline's figures, and the bound on the time within the options' budget. */
+/* The bound on the time within the options' budget, as far as the hint wants one; what was proved before is
+ * not proved again. */
+EBB_CHECKED ebb_status ebb_planner_prove(ebb_planner *p);
+int64_t ebb_planner_bound_ns(const ebb_planner *p); /* 0: it was not proved for this budget */
+/* The baseline's figures and that bound go into the plan. */
 EBB_CHECKED ebb_status ebb_planner_certify(ebb_planner *p, ebb_plan *plan);
 /* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */
 EBB_CHECKED ebb_status ebb_planner_dump(const ebb_planner *p, const ebb_plan *plan);

@@ -20,6 +20,9 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
     return ebb_max_i64(MAX_EFFORT * MOST_OPS / n * MOST_OPS / n, LARGE_EFFORT);
 }
 
+/* Nothing is worth a search that gains less than one in so many of the time without recomputation. */
+#define CLOSE            2000
+
 /* All islands together, between looks at the clock and the stop flag: tenths of a second at most. */
 #define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
 #define ROUND_CANDIDATES 16384   /* that are scored by what they change */
@@ -78,6 +81,11 @@ bool ebb_search_is_over(const ebb_search *s) {
     return best->excess_bytes == 0 && best->time_ns <= s->least_time_ns;
 }
 
+bool ebb_search_is_close(const ebb_search *s) {
+    const ebb_worth *best = &s->members[0].best;
+    return best->excess_bytes == 0 && best->time_ns - s->least_time_ns <= s->space->base_time_ns / CLOSE;
+}
+
 ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {
     *go_on = false;
     const ebb_worth *best = &search->members[0].best;
@@ -127,6 +135,7 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     int64_t pinned_ns;
     if (status == EBB_OK && ebb_add_i64(s->least_time_ns, ebb_space_pinned_ns(space), &pinned_ns))
         s->least_time_ns = pinned_ns;
+    if (budget) s->least_time_ns = ebb_max_i64(s->least_time_ns, request->bound_time_ns);
     return status != EBB_OK ? status : ebb_scorer_create(env, space, &s->scorers[0]);
 }
 

@@ -113,9 +113,10 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if ((request->without & ~(uint32_t)(EBB_WITHOUT_ORDER | EBB_WITHOUT_TRIM)) == 0) {
         bool go_on;
         status = ebb_select_exact(s, request, &go_on);
-        ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
+        if (s->proved || !go_on) ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
         if (status != EBB_OK || !go_on) return status;
     }
+    if (ebb_search_is_close(s)) return EBB_OK;
     ebb_log_ran(s, EBB_HOW_GENETIC);
     return request->without & EBB_WITHOUT_ANNEALING ? ebb_select_plain(s, request)
                                                     : ebb_select_genetic(s, request);

@@ -117,7 +117,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
         status = ebb_generation_run(&g.now, n_stage, &go_on);
         for (uint32_t i = 0; i < g.now.n_islands; i++) ebb_search_offer(search, &g.now.islands[i]);
         ebb_log_round_end(search);
-        if (!go_on) break;
+        if (!go_on || ebb_search_is_close(search)) break;
     }
     return status;
 }

@@ -135,7 +135,7 @@ ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best) {
     c->request.without |= EBB_WITHOUT_SEEDS; /* the best of them is there */
     for (uint32_t k = 0; k < MAX_CYCLES && gained && status == EBB_OK; k++) {
         ebb_search *s = &(*best)->search;
-        if (s->n_free == 0 || s->out_of_time || ebb_search_is_over(s)) break;
+        if (s->n_free == 0 || s->out_of_time || ebb_search_is_close(s)) break;
         /* The least peak is looked for next, and says more. */
         if (c->request.method == EBB_METHOD_BUDGET && s->members[0].best.excess_bytes > 0) break;
         joint j = {.selector = c, .cycle = k};

@@ -98,6 +98,7 @@ typedef struct ebb_select_request {
     ebb_method method;
     int64_t alignment;
     int64_t peak_budget_bytes; /* of transient bytes live in a step; BUDGET only */
+    int64_t bound_time_ns;     /* no schedule within it takes less (ebb_certify); 0: not known */
     ebb_sublinear_config config;
     int64_t effort;         /* candidates; 0: default for the size of the graph */
     uint32_t effort_part;   /* one part in so many of the effort; 0: all of it */

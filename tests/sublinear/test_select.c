@@ -1,5 +1,6 @@
 /* Budget mode and the least peak, on graphs drawn at random. */
 #include "support.h"
+#include "training.h"
 
 #include <stdlib.h>
 
@@ -332,4 +333,58 @@ Test(select, the_least_time_counts_what_a_way_cannot_do_without) {
         ebb_pgraph_destroy(graph);
         end_env(env);
     }
+}
+
+/* The answer and the candidates that it took, told that nothing takes less than bound_ns. */
+static int64_t bounded_time(ebb_env *env, const ebb_pgraph *graph, int64_t budget_bytes, int64_t bound_ns,
+                            int64_t *n_candidates) {
+    ebb_select_request request = small_request(graph, EBB_METHOD_BUDGET, budget_bytes);
+    request.effort = 40000;
+    request.bound_time_ns = bound_ns;
+    ebb_selection *found = NULL;
+    ebb_status status = ebb_select(env, &request, &found);
+    if (status == EBB_OVER_BUDGET) return -1;
+    want_status(env, status, EBB_OK);
+    cr_assert_leq(found->peak_bytes, budget_bytes);
+    want_true_selection(env, graph, found, 64);
+    int64_t time_ns = found->time_ns;
+    *n_candidates = found->n_candidates;
+    ebb_selection_destroy(found);
+    return time_ns;
+}
+
+static int64_t proved_time(ebb_env *env, const ebb_pgraph *graph, int64_t budget_bytes) {
+    ebb_arena arena;
+    ebb_bound bound;
+    ebb_arena_init(&arena, env);
+    want_status(env, ebb_certify(&arena, graph, budget_bytes, 64, &bound), EBB_OK);
+    ebb_arena_deinit(&arena);
+    return bound.time_ns;
+}
+
+/* A search that knows a bound ends near it, sooner and with nearly the same answer; one that cannot come
+ * near goes on as before. */
+Test(select, ends_near_the_bound_that_it_is_told) {
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = layers(env, 40);
+    ebb_score base = base_score(env, graph, 64);
+    uint32_t n_sooner = 0, n_as_before = 0;
+    for (int64_t percent = 95; percent >= 35; percent -= 12) {
+        int64_t budget = base.peak_bytes * percent / 100, n, n_told, n_reached;
+        int64_t time_ns = bounded_time(env, graph, budget, 0, &n);
+        if (time_ns < 0) continue;
+        int64_t bound_ns = proved_time(env, graph, budget);
+        int64_t told_ns = bounded_time(env, graph, budget, bound_ns, &n_told);
+        cr_assert_geq(told_ns, bound_ns);
+        cr_assert(n_told <= n && told_ns - time_ns <= base.time_ns / 2000, "%lld %%: %lld, %lld",
+                  (long long)percent, (long long)time_ns, (long long)told_ns);
+        n_as_before += n_told == n && told_ns == time_ns;
+        /* Its own answer, as if that were proved. */
+        cr_assert_leq(bounded_time(env, graph, budget, time_ns, &n_reached), time_ns + base.time_ns / 2000);
+        cr_assert_leq(n_reached, n);
+        n_sooner += n_reached < n;
+    }
+    cr_assert(n_sooner > 0 && n_as_before > 0, "%u, %u", n_sooner, n_as_before);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
 }
