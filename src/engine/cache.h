@@ -11,7 +11,7 @@
 
 /* Raised when the same request may be answered by another plan than before: the search, the packing, the
  * certificate. It counts beside the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 5
+#define EBB_CACHE_SEARCH_VERSION 6
 
 typedef struct ebb_cache {
     const ebb_planner *p; /* borrowed, with its baseline */

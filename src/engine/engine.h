@@ -45,9 +45,10 @@ typedef struct ebb_hint {
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
-    uint64_t deadline_ns; /* of the env's clock, for several plans together; 0: the options' limit */
-    ebb_select_log *log;  /* of its searches, or NULL; the cache is not asked then */
-    bool unproved;        /* the plan's bound is known elsewhere: it is left 0, without a proof */
+    uint64_t deadline_ns;  /* of the env's clock, for several plans together; 0: the options' limit */
+    ebb_select_log *log;   /* of its searches, or NULL; the cache is not asked then */
+    int64_t bound_time_ns; /* what was proved before for this graph and budget: the search is told, and the
+                            * plan's own bound is left 0, without a proof; 0: nothing was */
 } ebb_hint;
 
 /* ---- options, checked once --------------------------------------------------------------------------- */

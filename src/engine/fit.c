@@ -35,7 +35,10 @@ static void note_failure(ebb_fitter *f, int64_t size, int64_t bytes) {
 
 static void note_work(ebb_fitter *f, const ebb_compiled *compiled) {
     int64_t parts = ebb_max_i64(1, f->effort_part), work;
+    ebb_plan_summary s;
+    ebb_plan_summarize(compiled->plan, &s);
     if (compiled->n_candidates <= 1) return; /* the baseline was the answer */
+    if (s.time_ns - s.bound_time_ns <= s.baseline_time_ns / EBB_CLOSE_PART) return; /* ended soon */
     if (!ebb_mul_i64(compiled->n_candidates, parts * compiled->facts->n_ops, &work)) work = INT64_MAX;
     f->search_work = ebb_max_i64(f->search_work, work);
 }

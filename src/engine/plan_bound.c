@@ -17,7 +17,7 @@ static int64_t least_standing_bytes(const ebb_planner *p) {
     return sum - slack;
 }
 
-/* What a plan within the options' budget may use at once; < 0: as much as it likes. */
+/* What a plan within the options' budget may use at once, as ebb_certify takes it. */
 static int64_t most_arena_bytes(const ebb_planner *p) {
     return p->options->memory == EBB_MEMORY_BUDGET ? p->options->budget_bytes - least_standing_bytes(p)
                                                    : -1;
@@ -28,6 +28,7 @@ static bool is_proved(const ebb_planner *p) {
 }
 
 int64_t ebb_planner_bound_ns(const ebb_planner *p) {
+    if (p->options->memory == EBB_MEMORY_BUDGET && p->hint.bound_time_ns > 0) return p->hint.bound_time_ns;
     return is_proved(p) ? p->bound.time_ns : 0;
 }
 
@@ -37,7 +38,7 @@ ebb_status ebb_planner_prove(ebb_planner *p) {
     ebb_arena_init(&p->proof, p->env);
     p->proved_bytes = most_arena_bytes(p);
     p->bound = (ebb_bound){.kind = "none"};
-    if (p->hint.unproved) return EBB_OK;
+    if (p->hint.bound_time_ns > 0) return EBB_OK;
     ebb_status status = ebb_certify(&p->proof, p->facts, p->proved_bytes, p->alignment, &p->bound);
     if (status != EBB_OK) p->bound = (ebb_bound){0};
     return status;

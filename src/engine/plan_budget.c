@@ -38,8 +38,7 @@ static ebb_status find(ebb_planner *p, ebb_method method, int64_t limit_bytes, c
 ebb_status ebb_planner_within(ebb_planner *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
     ebb_answer last = {0};
-    /* A search that knows the bound ends at it. Where time is short, all of it is the search's. */
-    ebb_status status = p->deadline_ns == 0 ? ebb_planner_prove(p) : EBB_OK;
+    ebb_status status = ebb_planner_prove(p); /* a search that knows the bound ends near it */
     if (status != EBB_OK) return status;
     status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {

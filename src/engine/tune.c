@@ -93,8 +93,7 @@ ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *co
     (void)snprintf(row->what, sizeof row->what, "%s", what);
     ebb_compiled compiled = {0};
     /* All rows within the budget have one bound: it is proved once. */
-    ebb_hint hint = {.deadline_ns = t->deadline_ns,
-                     .unproved = config->method != EBB_CONFIG_BUDGET || r->bound_time_ns > 0};
+    ebb_hint hint = {.deadline_ns = t->deadline_ns, .bound_time_ns = r->bound_time_ns};
     set_options(t, config);
     uint64_t began_ns = ebb_clock_ns(t->env);
     ebb_status status = ebb_chapter_plan(t->env, t->facts, t->backend, &t->options, &hint, &compiled);

@@ -20,9 +20,6 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
     return ebb_max_i64(MAX_EFFORT * MOST_OPS / n * MOST_OPS / n, LARGE_EFFORT);
 }
 
-/* Nothing is worth a search that gains less than one in so many of the time without recomputation. */
-#define CLOSE            2000
-
 /* All islands together, between looks at the clock and the stop flag: tenths of a second at most. */
 #define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
 #define ROUND_CANDIDATES 16384   /* that are scored by what they change */
@@ -83,7 +80,8 @@ bool ebb_search_is_over(const ebb_search *s) {
 
 bool ebb_search_is_close(const ebb_search *s) {
     const ebb_worth *best = &s->members[0].best;
-    return best->excess_bytes == 0 && best->time_ns - s->least_time_ns <= s->space->base_time_ns / CLOSE;
+    return best->excess_bytes == 0 &&
+           best->time_ns - s->least_time_ns <= s->space->base_time_ns / EBB_CLOSE_PART;
 }
 
 ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {

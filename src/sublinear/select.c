@@ -112,8 +112,9 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if (ebb_search_is_over(s)) return EBB_OK;
     if ((request->without & ~(uint32_t)(EBB_WITHOUT_ORDER | EBB_WITHOUT_TRIM)) == 0) {
         bool go_on;
+        int64_t seeds = s->n_scored;
         status = ebb_select_exact(s, request, &go_on);
-        if (s->proved || !go_on) ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
+        if (s->n_scored > seeds) ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
         if (status != EBB_OK || !go_on) return status;
     }
     if (ebb_search_is_close(s)) return EBB_OK;

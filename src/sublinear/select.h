@@ -26,8 +26,7 @@ EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_r
                                           bool *go_on);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
 bool ebb_search_is_over(const ebb_search *search);
-/* Or hardly anything is: it fits, and what may be gained is less than 0.05 % of the time without
- * recomputation. */
+/* Or hardly anything is (EBB_CLOSE_PART): it fits, and no more can be gained. */
 bool ebb_search_is_close(const ebb_search *search);
 /* Candidates after which a search should look at the clock and the stop flag again; whole: they are scored
  * whole in any case. */

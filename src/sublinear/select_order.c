@@ -85,12 +85,13 @@ static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
     int64_t effort = c->request.effort, trial = exact ? effort : effort / TRIAL + 1;
     *best = &c->own;
     ebb_status status = ebb_search_in(c, &c->own, trial, NULL);
-    if (status != EBB_OK) return status;
+    if (status != EBB_OK || (!exact && ebb_search_is_close(&c->own.search))) return status;
     status = ebb_search_in(c, &c->other, trial, NULL);
     if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
     if (ebb_worth_compare(&c->other.search.members[0].best, &c->own.search.members[0].best) < 0)
         *best = &c->other;
-    if (status != EBB_OK || exact || (*best)->search.proved) return status;
+    if (status != EBB_OK || exact || (*best)->search.proved || ebb_search_is_close(&(*best)->search))
+        return status;
     const ebb_search *s = &(*best)->search;
     uint8_t *genes = ebb_arena_copy(&c->arena, s->members[0].best_genes, s->space->n_genes, 1);
     if (!genes) return EBB_NO_MEMORY;

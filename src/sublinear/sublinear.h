@@ -93,6 +93,10 @@ typedef struct ebb_select_log {
 } ebb_select_log;
 void ebb_select_log_deinit(ebb_env *env, ebb_select_log *log); /* all zero at first */
 
+/* A search within a budget ends when its answer lies within one in so many of the time without
+ * recomputation from what no schedule takes less than. */
+#define EBB_CLOSE_PART 2000
+
 typedef struct ebb_select_request {
     const ebb_pgraph *graph;
     ebb_method method;

@@ -40,7 +40,8 @@ const tool_command tool_commands[] = {
          "answer's\n"
          "plan is written to DIR/MODEL.MODE.plan.json. --device FILE.json, a device's description, gives "
          "the\n"
-         "budget: its memory less its context. --batch asks for one size: does it fit, how, what "
+         "budget: its memory less its context, unless --budget does. --batch asks for one size: does it "
+         "fit, how, what "
          "would\n"
          "gradient accumulation cost instead, and if not, what is the least that must change.",
          tool_fit},

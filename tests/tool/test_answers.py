@@ -416,6 +416,22 @@ def values_to_drop_that_a_loose_budget_bears_are_not_searched_for(t):
         equal([s["n_scored"] for s in search["searches"]], [1], names)
 
 
+def a_search_ends_near_what_is_proved(t):
+    model = (os.path.join(sys.argv[2], "examples", "models", "resnet50.ebb"), "--dim", "N=32", "--no-fuse")
+    budget = ("--budget", str(t.json("plan", *model)["total_bytes"] * 9 // 10))
+    t.ebb_run("plan", *model, *budget, "--log", "s.json", "-o", "plan.json")
+    plan, search = (json.loads((t.folder / name).read_text()) for name in ("plan.json", "s.json"))
+    base_ns, bound_ns = plan["baseline"]["time_ns"], plan["certificate"]["time_ns_lower_bound"]
+    holds(bound_ns <= plan["time_ns"] <= bound_ns + base_ns // 2000 and bound_ns > base_ns, "memory binds, and the bound is near")
+    holds([s["how"] for s in search["searches"]] == ["seeds"] and search["searches"][0]["n_scored"] < 20000, search["searches"])
+    t.ebb_run("verify", "plan.json")
+    t.ebb_run("plan", *model, *budget, "--time-limit", "600", "-o", "limited.json")
+    equal((t.folder / "limited.json").read_bytes(), (t.folder / "plan.json").read_bytes(), "a limit that does not strike")
+    rows = [row for row in t.json("tune", *model, *budget)["rows"] if row["config"]["method"] == "budget"]
+    holds(all(row["candidates"] < 20000 for row in rows), [row["candidates"] for row in rows])
+    equal([row["time_ns"] for row in rows if row["default"]], [plan["time_ns"]], "tune's default is that plan")
+
+
 def interrupted(t, seconds, *arguments):
     """The error output of a command that is interrupted after so long."""
     process = subprocess.Popen([t.ebb, *arguments], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -512,6 +528,7 @@ TESTS = [
     no_bar_where_it_is_not_wanted,
     values_to_drop_that_a_loose_budget_bears_are_not_searched_for,
     a_budget_is_shown_as_it_was_typed_and_to_the_byte,
+    a_search_ends_near_what_is_proved,
     an_interrupt_ends_the_search,
 ]
 
