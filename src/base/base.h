@@ -45,6 +45,9 @@ EBB_PRINTF(3, 4) ebb_status ebb_fail(ebb_env *env, ebb_status status, const char
 EBB_PRINTF(3, 4) void ebb_log(ebb_env *env, ebb_log_level level, const char *format, ...);
 uint64_t ebb_clock_ns(const ebb_env *env);
 bool ebb_stop_asked(const ebb_env *env);
+/* While held, no stop is asked: for what must still be done with an answer, and ends soon by itself. Not
+ * while workers run. */
+void ebb_env_hold_stop(ebb_env *env, bool held);
 
 /* Uninitialised memory; NULL sets the error text (EBB_NO_MEMORY, with the bytes). bytes 0 gives a
  * unique non-NULL pointer. Free with the same bytes and alignment. */

@@ -11,6 +11,7 @@ enum { LINE_BYTES = 1024, CALLOC_ALIGNMENT = 16 };
 
 struct ebb_env {
     ebb_env_options options;
+    bool stop_held;
     bool on_jemalloc; /* the default allocator is it */
     ebb_jemalloc jemalloc;
     pthread_mutex_t lock; /* a call's workers may allocate: held in alloc, free, and for error */
@@ -168,7 +169,11 @@ uint64_t ebb_clock_ns(const ebb_env *env) {
 }
 
 bool ebb_stop_asked(const ebb_env *env) {
-    return env->options.stop != NULL && *env->options.stop != 0;
+    return !env->stop_held && env->options.stop != NULL && *env->options.stop != 0;
+}
+
+void ebb_env_hold_stop(ebb_env *env, bool held) {
+    env->stop_held = held;
 }
 
 static void count_allocation(ebb_env *env, size_t bytes) {

@@ -23,13 +23,29 @@ static void offer(const ebb_planner *p, ebb_answer *best, ebb_answer *next) {
     ebb_answer_drop(next);
 }
 
+/* A quick packing may be above the budget where one that is asked for fits. So what an interrupted search
+ * has found is packed as any answer, but for this long at most. */
+#define LAST_PACKING_NS UINT64_C(1000000000)
+
+static ebb_status pack_last(ebb_planner *p, const ebb_selection *selection, ebb_plan **out) {
+    const uint64_t deadline_ns = p->deadline_ns, soon_ns = ebb_clock_ns(p->env) + LAST_PACKING_NS;
+    if (deadline_ns == 0 || soon_ns < deadline_ns) p->deadline_ns = soon_ns;
+    ebb_env_hold_stop(p->env, true);
+    ebb_status status = ebb_planner_pack(p, selection, EBB_REUSE_IN_PLACE, out);
+    ebb_env_hold_stop(p->env, false);
+    p->deadline_ns = deadline_ns;
+    return status;
+}
+
 /* Searches and packs. EBB_INTERRUPTED with a plan: the best so far. */
 static ebb_status find(ebb_planner *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
                        uint32_t n_genes, ebb_answer *out) {
     *out = (ebb_answer){0};
     ebb_status status = ebb_planner_search(p, method, limit_bytes, genes, n_genes, &out->selection);
     if (!out->selection) return status;
-    ebb_status packed = ebb_planner_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    ebb_status packed = status == EBB_INTERRUPTED
+                            ? pack_last(p, out->selection, &out->plan)
+                            : ebb_planner_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
     if (packed == EBB_OK) return status;
     ebb_answer_drop(out);
     return packed;
@@ -89,9 +105,11 @@ static ebb_status plan_from_smallest(ebb_planner *p, const ebb_answer *base, ebb
         status = ebb_fail(
             p->env, EBB_OVER_BUDGET,
             "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
-            "them persistent or fixed); raise the budget or lower the batch",
+            "them persistent or fixed); %s",
             p->facts->name, (long long)p->options->budget_bytes, (long long)smallest->plan->total_bytes,
-            (long long)p->standing_bytes);
+            (long long)p->standing_bytes,
+            p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
+                       : "raise the budget or lower the batch");
     offer(p, out, &least);
     return status;
 }

@@ -455,6 +455,22 @@ def an_interrupt_ends_the_search(t):
     t.ebb_run("verify", "plan.json")
 
 
+def what_an_interrupted_search_has_found_is_packed(t):
+    """As soon as an answer is reported: packed only quickly it would take more than the budget."""
+    model = (os.path.join(sys.argv[2], "examples", "models", "resnet50.ebb"), "--dim", "N=8", "--no-fuse")
+    budget = t.json("plan", *model)["total_bytes"] * 2 // 5
+    process = subprocess.Popen([t.ebb, "plan", *model, "--budget", str(budget), "--progress=json", "-o", "plan.json"],
+                               cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for line in process.stderr:
+        if line.startswith(b"{") and json.loads(line).get("best_added_ppm") is not None:
+            break
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    equal((process.returncode, stderr.splitlines()[-1:]), (130, [b"ebb: interrupted: the best plan so far was written"]), stderr)
+    holds(json.loads((t.folder / "plan.json").read_text())["total_bytes"] <= budget, "within the budget")
+    t.ebb_run("verify", "plan.json")
+
+
 def an_interrupt_of_frontier_tells_what_was_found(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     for seconds in (1, 2, 4, 8, 16):  # the smallest plan is searched first
@@ -530,6 +546,7 @@ TESTS = [
     a_budget_is_shown_as_it_was_typed_and_to_the_byte,
     a_search_ends_near_what_is_proved,
     an_interrupt_ends_the_search,
+    what_an_interrupted_search_has_found_is_packed,
 ]
 
 
