@@ -57,6 +57,7 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
         return EBB_NO_MEMORY;
     }
     env->options = o;
+    env->stop_held = false;
     env->on_jemalloc = on_jemalloc;
     env->jemalloc = (ebb_jemalloc){0};
     if (on_jemalloc) env->options.alloc_ctx = &env->jemalloc;

@@ -252,6 +252,10 @@ Test(env, uses_the_log_clock_and_stop_flag_it_was_given) {
     cr_expect_not(ebb_stop_asked(env));
     stop = 1;
     cr_expect(ebb_stop_asked(env));
+    ebb_env_hold_stop(env, true);
+    cr_expect_not(ebb_stop_asked(env));
+    ebb_env_hold_stop(env, false);
+    cr_expect(ebb_stop_asked(env));
     test_env_end(env);
 }
 
