@@ -114,7 +114,7 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
         bool go_on;
         int64_t seeds = s->n_scored;
         status = ebb_select_exact(s, request, &go_on);
-        if (s->n_scored > seeds) ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
+        if (s->proved || s->n_scored > seeds) ebb_log_ran(s, s->proved ? EBB_HOW_EVERY : EBB_HOW_GENETIC);
         if (status != EBB_OK || !go_on) return status;
     }
     if (ebb_search_is_close(s)) return EBB_OK;
