@@ -25,7 +25,7 @@ static void offer(const ebb_planner *p, ebb_answer *best, ebb_answer *next) {
 
 /* A quick packing may be above the budget where one that is asked for fits. So what an interrupted search
  * has found is packed as any answer, but for this long at most. */
-#define LAST_PACKING_NS UINT64_C(1000000000)
+#define LAST_PACKING_NS UINT64_C(5000000000)
 
 static ebb_status pack_last(ebb_planner *p, const ebb_selection *selection, ebb_plan **out) {
     const uint64_t deadline_ns = p->deadline_ns, soon_ns = ebb_clock_ns(p->env) + LAST_PACKING_NS;
