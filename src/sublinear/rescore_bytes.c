@@ -1,5 +1,5 @@
-/* Bytes: how far each storage reaches, and the most that a round has live. The rules are those of score.c's
- * second pass: an output that lies over an input is here a storage of its own that begins where the other
+/* Bytes: how far each storage reaches, and the most that a round has live. The rules are those of
+ * score_sweep.c: an output that lies over an input is here a storage of its own that begins where the other
  * ends, and the round in which that happens knows that they are one. */
 #include "sublinear/rescore_state.h"
 

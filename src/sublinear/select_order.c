@@ -79,7 +79,8 @@ static ebb_status find_order(ebb_selector *c, const ebb_id **order) {
     return status == EBB_OK ? ebb_order_find(&c->arena, &facts, &request, order) : status;
 }
 
-/* A short search in each order; then a long one in the better. Small spaces are tried out in both. */
+/* A short search in each order; then a long one in the better. Small spaces are tried out in both; others
+ * end where no order can gain much. */
 static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
     bool exact = ebb_select_exact_is_sure(&c->own.search, &c->request);
     int64_t effort = c->request.effort, trial = exact ? effort : effort / TRIAL + 1;

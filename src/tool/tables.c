@@ -40,10 +40,9 @@ const tool_command tool_commands[] = {
          "answer's\n"
          "plan is written to DIR/MODEL.MODE.plan.json. --device FILE.json, a device's description, gives "
          "the\n"
-         "budget: its memory less its context, unless --budget does. --batch asks for one size: does it "
-         "fit, how, what "
-         "would\n"
-         "gradient accumulation cost instead, and if not, what is the least that must change.",
+         "budget: its memory less its context, unless --budget does. --batch asks for one size: does it\n"
+         "fit, how, what would gradient accumulation cost instead, and if not, what is the least that must "
+         "change.",
          tool_fit},
     [FRONTIER] =
         {"frontier", "MODEL", "show what each byte less costs in time",
