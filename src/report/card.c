@@ -88,7 +88,7 @@ void ebb_card_make(const ebb_report *r, ebb_card *out) {
     add_time(out, "time_ns", "predicted time", r->time_ns, r->baseline_time_ns);
     add_time(out, "baseline_time_ns", "time without recomputation", r->baseline_time_ns, 0);
     add_time(out, "added_ns", "added time", r->time_ns - r->baseline_time_ns, 0);
-    add_time(out, "bound_time_ns", "no plan below", r->bound_time_ns, r->baseline_time_ns);
+    add_time(out, "bound_time_ns", "lower bound", r->bound_time_ns, r->baseline_time_ns);
     add_count(out, "n_recomputed", "steps run again", r->n_recomputed, "of %u", r->n_steps);
     add_search(out, &r->search);
 }

@@ -46,7 +46,7 @@ static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
     printf("in place, nothing run again: %s, %s\n\n", out_bytes(result->baseline_total_bytes).text,
            out_time(base_ns).text);
-    out_row(&table, (const char *const[OUT_COLUMNS]){"budget", "total", "predicted time", "no plan below",
+    out_row(&table, (const char *const[OUT_COLUMNS]){"budget", "total", "predicted time", "lower bound",
                                                      "added", ""});
     for (uint32_t i = 0; i < result->n_rows; i++) {
         const ebb_frontier_row *row = &result->rows[i];

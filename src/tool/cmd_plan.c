@@ -37,7 +37,7 @@ static void print_table(const tool *t, const ebb_plan_summary *s) {
                                                      out_time(s->time_ns).text,
                                                      out_change(s->time_ns, s->baseline_time_ns).text});
     out_row(&table,
-            (const char *const[OUT_COLUMNS]){"no plan below", "", out_time(s->bound_time_ns).text,
+            (const char *const[OUT_COLUMNS]){"lower bound", "", out_time(s->bound_time_ns).text,
                                              out_change(s->bound_time_ns, s->baseline_time_ns).text});
     out_row(&table, (const char *const[OUT_COLUMNS]){"steps run again", "0", steps});
     out_table_print(&table, stdout);

@@ -4,15 +4,13 @@
 #include "inputs.h"
 #include "out.h"
 #include "profile.h"
+#include "replan.h"
 
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
 enum { STEPS_DEFAULT = 3, PROFILE_STEPS = 101 };
-
-/* Kernels of libraries come to the device when they are first run. */
-#define AUTO_RESERVE_BYTES (INT64_C(256) << 20)
 
 typedef struct session {
     tool *t;
@@ -223,34 +221,21 @@ static ebb_status compile(session *s, const ebb_model *model, const ebb_options 
     return status == EBB_OK ? ebb_compile(s->engine, t->args.dims, t->args.n_dims, &s->program) : status;
 }
 
-/* --auto: the plan did not fit into the device's memory: another one is made within what is free of it. */
-static ebb_status compile_again(session *s, const ebb_model *model, ebb_options *options) {
-    tool *t = s->t;
-    ebb_memory_facts f;
-    char why[1024];
-    snprintf(why, sizeof why, "%s", ebb_env_error(t->env));
-    if (s->engine == NULL || ebb_engine_memory(s->engine, &f) != EBB_OK)
-        return tool_fail(t, EBB_NO_MEMORY, "%s", why);
-    const int64_t reserve = t->args.reserve_bytes >= 0 ? t->args.reserve_bytes : AUTO_RESERVE_BYTES;
-    if (f.free_bytes <= reserve)
-        return tool_fail(t, EBB_NO_MEMORY, "%s: no plan within that less %lld in reserve", why,
-                         (long long)reserve);
-    options->memory = EBB_MEMORY_BUDGET;
-    options->budget_bytes = f.free_bytes - reserve;
-    fprintf(stderr, "ebb: %s\nebb: planning again within %lld bytes\n", why,
-            (long long)options->budget_bytes);
-    ebb_engine_destroy(s->engine);
-    s->engine = NULL;
-    return compile(s, model, options);
-}
-
 static ebb_status open_session(session *s, const ebb_model *model, ebb_options *options) {
     tool *t = s->t;
     tool_progress progress;
     tool_progress_begin(&progress, t, options);
     ebb_status status = inputs_find(t, model, options, &s->in);
     if (status == EBB_OK) status = compile(s, model, options);
-    if (status == EBB_NO_MEMORY && t->args.replan) status = compile_again(s, model, options);
+    if (t->args.replan) {
+        bool again;
+        status = replan(t, s->engine, status, options, &again);
+        if (again) {
+            ebb_engine_destroy(s->engine);
+            s->engine = NULL;
+            status = compile(s, model, options);
+        }
+    }
     tool_progress_end(&progress);
     return status;
 }

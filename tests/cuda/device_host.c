@@ -78,6 +78,11 @@ static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_
 /* ---- memory -------------------------------------------------------------------------------------------
  */
 
+static ebb_status host_use(cuda_device *device) {
+    (void)device;
+    return EBB_OK;
+}
+
 static void host_close(cuda_device *device) {
     ebb_cfree(device->env, device, 1, sizeof(device_host));
 }
@@ -111,6 +116,7 @@ static ebb_status host_finish(cuda_device *device) {
 }
 
 static const cuda_device_api api = {.close = host_close,
+                                    .use = host_use,
                                     .alloc = host_alloc,
                                     .free = host_free,
                                     .copy_in = host_copy,

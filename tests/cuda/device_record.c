@@ -27,6 +27,11 @@ static void record_close(cuda_device *device) {
     ebb_cfree(device->env, r, 1, sizeof *r);
 }
 
+static ebb_status record_use(cuda_device *device) {
+    cuda_device *inner = of(device)->inner;
+    return note(device, "use", NULL, NULL, 0, inner->api->use(inner));
+}
+
 static ebb_status record_alloc(cuda_device *device, int64_t bytes, void **out) {
     cuda_device *inner = of(device)->inner;
     const ebb_status status = inner->api->alloc(inner, bytes, out);
@@ -112,6 +117,7 @@ static ebb_status record_memory(cuda_device *device, cuda_memory *out) {
 }
 
 static const cuda_device_api api = {.close = record_close,
+                                    .use = record_use,
                                     .alloc = record_alloc,
                                     .free = record_free,
                                     .copy_in = record_copy_in,

@@ -85,14 +85,19 @@ static ebb_status twin_launch(cuda_device *device, cuda_kernel_id kernel, int64_
                               const void *args) {
     cuda_device *host = twin_of(device)->host;
     launched l = {.kernel = kernel, .n_blocks = n_blocks, .host = host};
-    if (n_blocks < 1 || n_blocks > INT32_MAX)
-        return ebb_fail(device->env, EBB_INTERNAL, "the twin: %lld blocks", (long long)n_blocks);
+    if (n_blocks < 1 || n_blocks > CUDA_MOST_BLOCKS)
+        return ebb_fail(device->env, EBB_BAD_INPUT, "the twin: %lld blocks", (long long)n_blocks);
     memcpy(l.args, args, sizes[kernel]);
     return test_twin_call(device, run_launched, &l, sizeof l);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------
  */
+
+static ebb_status twin_use(cuda_device *device) {
+    (void)device;
+    return EBB_OK;
+}
 
 static void twin_close(cuda_device *device) {
     device_twin *twin = twin_of(device);
@@ -235,6 +240,7 @@ ebb_status test_twin_limit(cuda_device *device, int64_t total_bytes, int64_t cap
 }
 
 static const cuda_device_api api = {.close = twin_close,
+                                    .use = twin_use,
                                     .alloc = twin_alloc,
                                     .free = twin_free,
                                     .copy_in = twin_copy,

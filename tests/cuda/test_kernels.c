@@ -59,14 +59,14 @@ Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {
 /* ---- single runs ----------------------------------------------------------------------------------- */
 
 typedef struct single {
-    void *in[4], *out[2];
+    void *in[6], *out[3];
     uint64_t seed, step, seed_key;
     const char *fills; /* for the types of inputs; NULL: the second is of integers */
 } single;
 
-/* The status of the run's end. */
-static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
-                             const char *attrs, const single *s) {
+/* Within a run. */
+static void launch_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
+                          const char *attrs, const single *s) {
     const ebb_op_case row = {inputs, attrs};
     const ebb_op_cases cases = {.op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
     const ebb_backend_api *api = bench->backend->api;
@@ -80,13 +80,19 @@ static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, con
     cr_assert_eq(api->prepare(bench->backend, &call.call, s->seed_key, &kernel), EBB_OK);
     const ebb_launch launch = {
         .in = s->in, .out = s->out, .scratch = scratch, .seed = s->seed, .step = s->step};
-    const ebb_run run = {.seed = s->seed, .step = s->step};
-    if (api->begin) cr_assert_eq(api->begin(bench->backend, &run), EBB_OK);
     cr_assert_eq(api->launch(bench->backend, kernel, &launch), EBB_OK);
-    const ebb_status status = api->end ? api->end(bench->backend) : EBB_OK;
     api->release(bench->backend, kernel);
     free(scratch);
-    return status;
+}
+
+/* The status of the run's end. */
+static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
+                             const char *attrs, const single *s) {
+    const ebb_backend_api *api = bench->backend->api;
+    const ebb_run run = {.seed = s->seed, .step = s->step};
+    if (api->begin) cr_assert_eq(api->begin(bench->backend, &run), EBB_OK);
+    launch_single(bench, op, inputs, attrs, s);
+    return api->end ? api->end(bench->backend) : EBB_OK;
 }
 
 typedef struct fault_row {
@@ -99,13 +105,13 @@ typedef struct fault_row {
 /* The third of four labels or ids is what no kernel can use. */
 Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
     static const fault_row rows[] = {
-        {&ebb_op_softmax_xent, "[4,3] [4]", "", 3, "label 3 is not below 3"},
+        {&ebb_op_softmax_xent, "[4,3] [4]", "", 3, "label 3 is outside [0, 3)"},
         {&ebb_op_softmax_xent, "[4,3] [4]", "", -1, "label -1"},
         {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MAX, "label 2147483647"},
         {&ebb_op_softmax_xent_grad, "[4,3] [4] []", "", INT32_MIN, "label -2147483648"},
-        {&ebb_op_embedding, "[3,5] [4]", "", 3, "id 3 is not below 3"},
+        {&ebb_op_embedding, "[3,5] [4]", "", 3, "id 3 is outside [0, 3)"},
         {&ebb_op_embedding, "[3,4] [4]", "", -7, "id -7"},
-        {&ebb_op_embedding_grad, "[4,5] [4]", "rows=3", 3, "id 3 is not below 3"},
+        {&ebb_op_embedding_grad, "[4,5] [4]", "rows=3", 3, "id 3 is outside [0, 3)"},
         {&ebb_op_embedding_grad, "[4,4] [4]", "rows=3", INT32_MIN, "id -2147483648"},
     };
     test_bench bench;
@@ -121,6 +127,44 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
         ids[2] = 2;
         cr_assert_eq(run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_OK,
                      "row %zu again", k);
+    }
+    test_bench_deinit(&bench);
+}
+
+/* Parameters and states are what they were before a run that is refused; after another they are not. */
+Test(cuda_kernels, update_nothing_in_a_run_that_has_a_fault) {
+    static const struct {
+        const ebb_op_info *op;
+        const char *inputs;
+        int in[6], n_out, out[3]; /* which of the buffers */
+    } rows[] = {
+        {&ebb_op_sgd, "[9] [9] []", {0, 1, 4}, 1, {0}},
+        {&ebb_op_sgd_momentum, "[9] [9] [9] []", {0, 1, 2, 4}, 2, {0, 2}},
+        {&ebb_op_adamw, "[9] [9] [9] [9] [] []", {0, 1, 2, 3, 5, 4}, 3, {0, 2, 3}},
+        {&ebb_op_count_step, "[]", {5}, 1, {5}},
+        {&ebb_op_bn_track, "[9] [9] [9] [9]", {0, 1, 2, 3}, 2, {2, 3}},
+    };
+    static const float before[6][16] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {1, 1, 2}, {0.5F}, {3}};
+    test_bench bench;
+    test_bench_init(&bench, "cuda", 1);
+    for (size_t k = 0; k < 2 * EBB_COUNT(rows); k++) {
+        const bool faulty = k % 2 == 0;
+        _Alignas(64) float logits[16] = {0}, losses[16], at[6][16];
+        _Alignas(64) int32_t labels[4] = {0, faulty ? 3 : 2};
+        const single loss = {.in = {logits, labels}, .out = {losses}};
+        single update = {.fills = "u"};
+        memcpy(at, before, sizeof at);
+        for (int i = 0; i < 6; i++) update.in[i] = at[rows[k / 2].in[i]];
+        for (int i = 0; i < rows[k / 2].n_out; i++) update.out[i] = at[rows[k / 2].out[i]];
+        cr_assert_eq(bench.backend->api->begin(bench.backend, &(ebb_run){.step = 1}), EBB_OK);
+        launch_single(&bench, &ebb_op_softmax_xent, "[2,3] [2]", "", &loss);
+        launch_single(&bench, rows[k / 2].op, rows[k / 2].inputs, "", &update);
+        cr_assert_eq(bench.backend->api->end(bench.backend), faulty ? EBB_BAD_INPUT : EBB_OK);
+        for (int i = 0; i < rows[k / 2].n_out; i++) {
+            const int o = rows[k / 2].out[i];
+            cr_expect_eq(memcmp(at[o], before[o], sizeof at[o]) == 0, faulty, "%s: result %d",
+                         rows[k / 2].op->name, i);
+        }
     }
     test_bench_deinit(&bench);
 }

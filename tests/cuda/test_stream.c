@@ -220,7 +220,7 @@ Test(stream, a_fault_that_a_kernel_found_refuses_the_run_and_is_forgotten_by_the
     scalars->fault_value = 12;
     scalars->fault_limit = 10;
     cr_assert_eq(api->end(s.backend), EBB_BAD_INPUT);
-    cr_assert(strstr(ebb_env_error(s.env), "label 12 is not below 10"), "%s", ebb_env_error(s.env));
+    cr_assert(strstr(ebb_env_error(s.env), "label 12 is outside [0, 10)"), "%s", ebb_env_error(s.env));
     TEST_OK(s.env, run(&s, 1));
     end(&s);
 }

@@ -198,6 +198,22 @@ def with_auto_what_does_not_fit_is_planned_again(t):
     holds(f"planning again within {less} bytes" in done.stderr.decode(), done.stderr)
 
 
+def with_auto_the_reserve_stays_free(t):
+    need = json.loads(trains(t, "--json").stdout)["planned_bytes"]
+    room, reserve = need + 1000, need // 10
+    for flags in ([], ["--budget", str(2 * need)]):
+        done = trains(t, "--auto", "--reserve", str(reserve), "--json", *flags, EBB_TWIN_MEMORY=str(room))
+        equal(done.returncode, 0, str(done.stderr))
+        holds("the plan leaves 1000 bytes of the device free" in done.stderr.decode(), done.stderr)
+        holds(f"planning again within {room - reserve} bytes" in done.stderr.decode(), done.stderr)
+        holds(json.loads(done.stdout)["planned_bytes"] <= room - reserve, done.stdout)
+    done = trains(t, "--auto", "--reserve", "1000", "--json", EBB_TWIN_MEMORY=str(room))
+    equal((done.returncode, done.stderr), (0, b""))
+    done = trains(t, "--auto", "--reserve", str(room), EBB_TWIN_MEMORY=str(room))
+    equal((done.returncode, done.stderr.count(b"\n")), (4, 1), done.stderr)
+    holds("nothing of it is left beside the reserve" in done.stderr.decode(), done.stderr)
+
+
 if __name__ == "__main__":
     sys.exit(main([
         every_command_says_in_one_line_that_there_is_no_module,
@@ -213,4 +229,5 @@ if __name__ == "__main__":
         doctor_says_why_not,
         training_is_the_same_recorded_or_not_and_however_little_memory,
         with_auto_what_does_not_fit_is_planned_again,
+        with_auto_the_reserve_stays_free,
     ]))

@@ -121,7 +121,7 @@ def verdict_rows(report):
             ("predicted time", v["time_ns"], time_word(v["time_ns"]) + change(v["time_ns"])),
             ("time without recomputation", v["baseline_time_ns"], time_word(v["baseline_time_ns"])),
             ("added time", v["added_ns"], time_word(v["added_ns"])),
-            ("no plan below", v["bound_time_ns"], time_word(v["bound_time_ns"]) + change(v["bound_time_ns"])),
+            ("lower bound", v["bound_time_ns"], time_word(v["bound_time_ns"]) + change(v["bound_time_ns"])),
             ("steps run again", v["n_recomputed"], f"of {n}")]
 
 

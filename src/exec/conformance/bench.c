@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-enum { PAGE = 4096, GUARD = 64, GUARD_BYTE = 0xA5, UNWRITTEN_BYTE = 0xFF };
+/* Guards are of large numbers (3.4e38 as f32): one that is read where it should not shows in any sum or
+ * maximum. What is not written shows as NaN. */
+enum { PAGE = 4096, GUARD = 64, GUARD_BYTE = 0x7F, UNWRITTEN_BYTE = 0xFF };
 
 void ebb_bench_init(ebb_bench *bench, ebb_backend *backend) {
     *bench = (ebb_bench){.backend = backend};

@@ -62,7 +62,6 @@ static const char *tf32_kind(const ebb_op_info *op) {
 }
 
 void cuda_cost_product(const cuda_description *d, const ebb_call *call, bool tf32, ebb_op_facts *out) {
-    tf32 = tf32 && d->tf32_flops_per_us > 0;
     const int64_t tf32_percent = d->compute == HOPPER ? HOPPER_TF32_PERCENT : TF32_PERCENT;
     out->kind = tf32 ? tf32_kind(call->op) : call->op->name;
     set_line(d, call,

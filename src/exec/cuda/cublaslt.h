@@ -20,8 +20,8 @@ bool lt_is_product(const ebb_call *call);
 bool lt_is_spread(const ebb_call *call);
 lt_shape lt_shape_of(const ebb_call *call); /* of one that is a product */
 
-/* In how many equal parts the sum over k is cut, besides what is left, where both operands are stored by k,
- * as a weight gradient's are; 1: not cut. By the shape alone. */
+/* In about how many equal parts the sum over k is cut, besides what is left, where both operands are stored
+ * by k, as a weight gradient's are; 1: not cut. By the shape alone. */
 int64_t lt_splits(const lt_shape *shape);
 
 /* Scratch bytes that a product may use: by its shape alone, so that a plan needs no device. */

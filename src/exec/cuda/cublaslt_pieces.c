@@ -42,11 +42,19 @@ int64_t lt_moved_bytes(const lt_product *p) {
     return p->result_bytes * (p->n_pieces > 0 ? p->n_pieces : 1);
 }
 
+/* The length of a part. Of whole units, so that a and b of the rest begin at multiples of 256 bytes: one,
+ * where rows are. The rest is a product of its own, which a few tiles do: of the two lengths next to an
+ * equal share the one that leaves less. */
+static int64_t part_length(const lt_shape *all, int64_t n_splits) {
+    const int64_t m_bytes = all->m * (int64_t)sizeof(float), n_bytes = all->n * (int64_t)sizeof(float);
+    const int64_t unit = 256 / ebb_min_i64(alignment_of(m_bytes), alignment_of(n_bytes));
+    const int64_t less = all->k / n_splits / unit * unit, more = less + unit;
+    return all->k % more < all->k % less ? more : less;
+}
+
 static void plan_split(const lt_shape *all, int64_t n_splits, lt_product *out) {
     lt_shape *most = &out->parts[PART_MOST].shape, *rest = &out->parts[PART_REST].shape;
-    /* Parts of whole 64s, so that a and b of the rest begin at multiples of 256 bytes; it is none of the
-     * longest. */
-    most->k = ebb_align_up((all->k + n_splits - 1) / n_splits, 64);
+    most->k = part_length(all, n_splits);
     most->g = all->k / most->k;
     rest->k = all->k - most->g * most->k;
     out->parts[PART_REST].alignment.c = alignment_of(most->g * all->m * all->n * (int64_t)sizeof(float));

@@ -18,10 +18,7 @@ ebb_status cuda_lt_open(ebb_env *env, const cuda_description *description, cuda_
     *out = NULL;
     cuda_lt *lt = ebb_calloc(env, 1, sizeof *lt);
     if (!lt) return EBB_NO_MEMORY;
-    *lt = (cuda_lt){.env = env,
-                    .description = *description,
-                    .device = device,
-                    .tf32 = tf32 && description->tf32_flops_per_us > 0};
+    *lt = (cuda_lt){.env = env, .description = *description, .device = device, .tf32 = tf32};
     lt->description.properties = NULL;
     *out = lt;
     return EBB_OK;
@@ -93,7 +90,8 @@ static ebb_status make_handle(cuda_lt *lt) {
     const cublasStatus_t status = cublasLtCreate(&lt->handle);
     if (status == CUBLAS_STATUS_SUCCESS) return EBB_OK;
     lt->handle = NULL;
-    return ebb_fail(lt->env, EBB_UNAVAILABLE, "cuBLASLt %zu does not start: %s", cublasLtGetVersion(),
+    return ebb_fail(lt->env, status == CUBLAS_STATUS_ALLOC_FAILED ? EBB_DEVICE : EBB_UNAVAILABLE,
+                    "cuBLASLt %zu does not start: %s", cublasLtGetVersion(),
                     cublasLtGetStatusString(status));
 }
 

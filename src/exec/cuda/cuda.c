@@ -72,11 +72,7 @@ static ebb_status cuda_prepare(ebb_backend *backend, const ebb_call *call, uint6
 
 ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks, const void *args) {
     cuda_device *device = cuda_of(backend)->device;
-    if (n_blocks == 0) return EBB_OK;
-    if (n_blocks > INT32_MAX)
-        return ebb_fail(backend->env, EBB_BAD_INPUT, "%lld blocks in one launch; a device takes %d",
-                        (long long)n_blocks, INT32_MAX);
-    return device->api->launch(device, kernel, n_blocks, args);
+    return n_blocks > 0 ? device->api->launch(device, kernel, n_blocks, args) : EBB_OK;
 }
 
 static void cuda_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
@@ -135,9 +131,10 @@ static ebb_status cuda_begin(ebb_backend *backend, const ebb_run *run) {
 }
 
 static ebb_status fault_text(ebb_backend *backend, const cuda_scalars *s) {
-    return ebb_fail(backend->env, EBB_BAD_INPUT, "%s %lld is not below %lld",
-                    s->fault == CUDA_FAULT_LABEL ? "softmax_xent: label" : "embedding: id",
-                    (long long)s->fault_value, (long long)s->fault_limit);
+    const bool label = s->fault == CUDA_FAULT_LABEL;
+    return ebb_fail(backend->env, EBB_BAD_INPUT, "%s %lld is outside [0, %lld): correct the %s",
+                    label ? "softmax_xent: label" : "embedding: id", (long long)s->fault_value,
+                    (long long)s->fault_limit, label ? "labels" : "ids");
 }
 
 static ebb_status cuda_end(ebb_backend *backend) {

@@ -86,28 +86,20 @@ static ebb_status plan_scratch(const dnn_choosing *c, int64_t n_images, bool acc
     return status;
 }
 
-/* A configuration made anew from its numbers must be the same one, for every plan that the pieces need, of
- * the larger and the smaller ones, of the first and of those that add: the first takes the scratch that was
- * offered; a device's plan may want more than the description's. */
+/* A configuration made anew from its numbers must be the same one, for every plan that the pieces need: the
+ * first takes the scratch that was offered; a device's plan may want more than the description's. */
 static ebb_status settle(const dnn_choosing *c, dnn_config *config, bool *usable) {
-    const int64_t n_images = dnn_images(c->call), n_less = n_images % c->n_pieces;
-    const int64_t n_more = n_less ? n_less : c->n_pieces; /* pieces of the larger size */
-    const bool adds = dnn_pieces_add(c->call);
-    const struct {
-        bool there, adds, less;
-    } plans[] = {{true, false, false},
-                 {adds && n_more > 1, true, false},
-                 {!adds && n_less > 0, false, true},
-                 {adds && n_less > 0, true, true}};
+    bool seen[DNN_N_PLANS] = {false};
     int64_t most = 0;
     *usable = true;
-    for (size_t k = 0; k < EBB_COUNT(plans) && *usable; k++) {
-        int64_t bytes;
-        if (!plans[k].there) continue;
-        const int64_t n = cuda_piece_images(n_images, c->n_pieces, plans[k].less ? c->n_pieces - 1 : 0);
-        const ebb_status status = plan_scratch(c, n, plans[k].adds, config, &bytes);
+    for (int64_t i = 0; i < c->n_pieces && *usable; i++) {
+        int64_t n_images, bytes;
+        const uint32_t plan = dnn_piece_plan(c->call, c->n_pieces, i, &n_images);
+        if (seen[plan]) continue;
+        seen[plan] = true;
+        const ebb_status status = plan_scratch(c, n_images, plan & DNN_PLAN_ADDS, config, &bytes);
         if (status != EBB_OK) return status;
-        *usable = bytes >= 0 && (k > 0 || c->handle || bytes == config->scratch_bytes);
+        *usable = bytes >= 0 && (i > 0 || c->handle || bytes == config->scratch_bytes);
         most = ebb_max_i64(most, bytes);
     }
     if (*usable) config->scratch_bytes = most;

@@ -51,9 +51,12 @@ static inline bool dnn_broken(const dnn_set *set) {
            CUDNN_STATUS_CATEGORY(set->failure) == CUDNN_STATUS_CATEGORY(CUDNN_STATUS_NOT_INITIALIZED);
 }
 /* The device is full: the same question may have another answer later, so none is taken from it. */
+static inline bool dnn_full(cudnnStatus_t status) {
+    return status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+           status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+}
 static inline bool dnn_no_room(const dnn_set *set) {
-    return set->failure == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
-           set->failure == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+    return dnn_full(set->failure);
 }
 /* Of a set that failed for no fault of what was asked: EBB_NO_MEMORY, EBB_UNAVAILABLE (dnn_broken),
  * EBB_DEVICE (dnn_no_room). EBB_OK: it did not, or it was refused, which is an answer. */
@@ -93,6 +96,10 @@ void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out);
 int64_t dnn_images(const ebb_call *call);
 /* A weight gradient's pieces behind the first add to it. */
 bool dnn_pieces_add(const ebb_call *call);
+/* Pieces share plans: one of the larger pieces, one of the smaller ones, and one of each that adds. */
+enum { DNN_PLAN_ADDS = 1, DNN_PLAN_SMALLER = 2, DNN_N_PLANS = 4 };
+/* The plan of piece i, a sum of these; its images into *n_images. */
+uint32_t dnn_piece_plan(const ebb_call *call, int64_t n_pieces, int64_t i, int64_t *n_images);
 
 /* ---- configurations (cudnn_engines.c) ------------------------------------------------------------- */
 

@@ -20,26 +20,22 @@ typedef struct piece {
     uint32_t next; /* pack to be replaced */
 } piece;
 
-enum { PLAN_FIRST, PLAN_ADD, PLAN_LESS, PLAN_LESS_ADD, N_PLANS };
-
 typedef struct convolution {
-    dnn_set
-        sets[N_PLANS]; /* hold the plans that pieces share: of more and of less images, first and adding */
-    cudnnBackendDescriptor_t plans[N_PLANS];
+    dnn_set sets[DNN_N_PLANS]; /* hold the plans that pieces share */
+    cudnnBackendDescriptor_t plans[DNN_N_PLANS];
     ebb_call call; /* its types and attributes are there in prepare alone */
     piece *pieces;
     int64_t n_pieces;
     char name[24];
 } convolution;
 
-static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice, int which,
+static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *choice, uint32_t which,
                             int64_t n_images) {
     dnn_piece part;
     if (c->plans[which]) return EBB_OK;
     dnn_piece_make(&c->call, n_images, &part);
-    c->plans[which] =
-        dnn_call_plan(&c->sets[which], &part.call, which == PLAN_ADD || which == PLAN_LESS_ADD,
-                      &choice->config, dnn->handle, dnn->properties);
+    c->plans[which] = dnn_call_plan(&c->sets[which], &part.call, which & DNN_PLAN_ADDS, &choice->config,
+                                    dnn->handle, dnn->properties);
     if (!c->plans[which]) return dnn_set_status(&c->sets[which], EBB_DEVICE, choice->facts.choice);
     const int64_t bytes = dnn_plan_scratch(c->plans[which]);
     if (bytes >= 0 && bytes <= choice->config.scratch_bytes) return EBB_OK;
@@ -50,17 +46,15 @@ static ebb_status make_plan(cuda_dnn *dnn, convolution *c, const dnn_choice *cho
 
 static ebb_status make_piece(cuda_dnn *dnn, convolution *c, const dnn_choice *choice, int64_t i) {
     piece *p = &c->pieces[i];
-    const int64_t n_images = dnn_images(&c->call);
-    const int64_t n = cuda_piece_images(n_images, c->n_pieces, i);
-    const bool less = n != cuda_piece_images(n_images, c->n_pieces, 0);
-    const bool add = i > 0 && dnn_pieces_add(&c->call);
-    const int which = less ? add ? PLAN_LESS_ADD : PLAN_LESS : add ? PLAN_ADD : PLAN_FIRST;
+    int64_t n;
+    const uint32_t which = dnn_piece_plan(&c->call, c->n_pieces, i, &n);
     ebb_status status = make_plan(dnn, c, choice, which, n);
     for (uint32_t k = 0; k < N_PACKS && status == EBB_OK; k++)
         status = dnn_set_reserve(&p->packs[k].set, 1);
     p->plan = c->plans[which];
     if (status == EBB_OK && i > 0)
-        dnn_conv_steps(&c->call, cuda_piece_images(n_images, c->n_pieces, i - 1), p[-1].offset, p->offset);
+        dnn_conv_steps(&c->call, cuda_piece_images(dnn_images(&c->call), c->n_pieces, i - 1), p[-1].offset,
+                       p->offset);
     return status;
 }
 
@@ -85,7 +79,7 @@ ebb_status cuda_dnn_prepare(cuda_dnn *dnn, const ebb_call *call, void **out) {
     convolution *c = ebb_calloc(dnn->env, 1, sizeof *c);
     if (!c) return EBB_NO_MEMORY;
     c->call = *call;
-    for (int i = 0; i < N_PLANS; i++) dnn_set_init(&c->sets[i], dnn->env);
+    for (int i = 0; i < DNN_N_PLANS; i++) dnn_set_init(&c->sets[i], dnn->env);
     memcpy(c->name, choice->facts.choice, sizeof c->name);
     status = make_pieces(dnn, c, choice);
     if (status == EBB_OK)
@@ -102,7 +96,7 @@ void cuda_dnn_release(cuda_dnn *dnn, void *product) {
         for (uint32_t k = 0; k < N_PACKS; k++) dnn_set_deinit(&c->pieces[i].packs[k].set);
     }
     ebb_cfree(dnn->env, c->pieces, (size_t)c->n_pieces, sizeof *c->pieces);
-    for (int i = 0; i < N_PLANS; i++) dnn_set_deinit(&c->sets[i]);
+    for (int i = 0; i < DNN_N_PLANS; i++) dnn_set_deinit(&c->sets[i]);
     ebb_cfree(dnn->env, c, 1, sizeof *c);
 }
 

@@ -8,6 +8,7 @@
  * budget: their sums are rounded in another order.
  */
 #include "exec/cuda/cudnn_graph.h"
+#include "exec/cuda/products_parts.h"
 
 int64_t dnn_images(const ebb_call *call) {
     return call->in[0].dim[0];
@@ -26,6 +27,13 @@ void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out) {
         out->in[1].dim[0] = n_images;
     else
         out->out[0].dim[0] = n_images;
+}
+
+uint32_t dnn_piece_plan(const ebb_call *call, int64_t n_pieces, int64_t i, int64_t *n_images) {
+    const int64_t n = dnn_images(call);
+    *n_images = cuda_piece_images(n, n_pieces, i);
+    return (i > 0 && dnn_pieces_add(call) ? DNN_PLAN_ADDS : 0) +
+           (*n_images < cuda_piece_images(n, n_pieces, 0) ? DNN_PLAN_SMALLER : 0);
 }
 
 cudnnBackendDescriptor_t dnn_call_plan(dnn_set *set, const ebb_call *call, bool accumulate,

@@ -19,7 +19,7 @@ ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda
     *dnn = (cuda_dnn){.env = env,
                       .description = *description,
                       .device = device,
-                      .tf32 = options->tf32 && description->tf32_flops_per_us > 0,
+                      .tf32 = options->tf32,
                       .free_engines = options->free_engines};
     dnn->description.properties = NULL;
     dnn_memo_init(&dnn->memo, env);
@@ -44,7 +44,8 @@ void cuda_dnn_close(cuda_dnn *dnn) {
 static ebb_status handle_failed(ebb_env *env, const char *what, cudnnStatus_t status) {
     char text[256] = "";
     cudnnGetLastErrorString(text, sizeof text);
-    return ebb_fail(env, EBB_UNAVAILABLE, "cuDNN %zu does not start: %s: %s %s", cudnnGetVersion(), what,
+    return ebb_fail(env, dnn_full(status) ? EBB_DEVICE : EBB_UNAVAILABLE,
+                    "cuDNN %zu does not start: %s: %s %s", cudnnGetVersion(), what,
                     cudnnGetErrorString(status), text);
 }
 

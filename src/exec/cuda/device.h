@@ -19,8 +19,14 @@ typedef struct cuda_recording cuda_recording; /* each device defines its own */
 
 typedef ebb_memory_facts cuda_memory;
 
+#define CUDA_MOST_BLOCKS INT32_MAX
+
 typedef struct cuda_device_api {
     void (*close)(cuda_device *device);
+
+    /* Makes the device the thread's, which is where libraries work: before anything that they are asked
+     * for. */
+    ebb_status (*use)(cuda_device *device);
 
     /* One block; exactly `bytes` are asked for, aligned to 256 or more. EBB_NO_MEMORY names both sizes. */
     ebb_status (*alloc)(cuda_device *device, int64_t bytes, void **out);
@@ -32,7 +38,7 @@ typedef struct cuda_device_api {
     /* These are put into the stream, and recorded while a recording is open. */
     ebb_status (*fill)(cuda_device *device, void *to, int byte, int64_t bytes);
     ebb_status (*move)(cuda_device *device, void *to, const void *from, int64_t bytes); /* do not overlap */
-    /* n_blocks in [1, 2^31); args: the kernel's struct, copied. */
+    /* args: the kernel's struct, copied. EBB_BAD_INPUT: n_blocks is not in [1, CUDA_MOST_BLOCKS]. */
     ebb_status (*launch)(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks, const void *args);
 
     /* Waits for all that was put into the stream. EBB_DEVICE with the first error of any of it. */

@@ -23,7 +23,7 @@ ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out) {
     status = cuda_check(d, error, "cudaMalloc");
     if (status != EBB_OK) return status;
     d->block_bytes += bytes;
-    if (d->watched) cuda_watch_own(bytes);
+    cuda_watch_own(bytes);
     return EBB_OK;
 }
 
@@ -72,12 +72,12 @@ ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes) {
         return ebb_fail(d->base.env, EBB_USAGE,
                         "cuda:%d: a cap of %lld bytes, but only %lld of %lld are free: cap it lower",
                         d->ordinal, (long long)cap_bytes, (long long)left, (long long)total);
-    int64_t bytes = ebb_align_up((int64_t)left - cap_bytes, PAGE_BYTES);
+    int64_t bytes = ebb_align_up(ebb_max_i64((int64_t)left, d->left_bytes) - cap_bytes, PAGE_BYTES);
     if (bytes > (int64_t)left) bytes = (int64_t)left / PAGE_BYTES * PAGE_BYTES;
     if (bytes == 0) return EBB_OK;
     status = cuda_check(d, cudaMalloc(&d->ballast, (size_t)bytes), "cudaMalloc of the ballast");
     if (status != EBB_OK) return status;
     d->ballast_bytes = bytes;
-    if (d->watched) cuda_watch_own(bytes);
+    cuda_watch_own(bytes);
     return EBB_OK;
 }

@@ -38,6 +38,14 @@ static ebb_status travel(const copy *c, int64_t i, enum cudaMemcpyKind kind) {
     return cuda_check(d, cudaEventRecord(d->staged[i % STAGING_BUFFERS], stream_of(d)), "cudaEventRecord");
 }
 
+/* After an error, too: nothing may travel from or to buffers that the next copy uses; its text stays. */
+static ebb_status copy_end(const copy *c, ebb_status status) {
+    if (status == EBB_OK) return cuda_device_finish(&c->d->base);
+    if (!c->d->recording) (void)cudaStreamSynchronize(stream_of(c->d));
+    (void)cudaGetLastError();
+    return status;
+}
+
 static ebb_status copy_begin(const copy *c) {
     const ebb_status status = cuda_check_not_recording(c->d, "a copy from or to the host");
     return status == EBB_OK ? cuda_use(c->d) : status;
@@ -52,9 +60,7 @@ ebb_status cuda_device_copy_in(cuda_device *device, void *to, const void *from, 
         memcpy(c.d->staging[i % STAGING_BUFFERS], c.from + i * STAGING_BYTES, piece_bytes(&c, i));
         status = travel(&c, i, cudaMemcpyHostToDevice);
     }
-    /* After an error, too: nothing may travel from buffers that the next copy fills. */
-    const ebb_status finished = cuda_device_finish(device);
-    return status == EBB_OK ? finished : status;
+    return copy_end(&c, status);
 }
 
 ebb_status cuda_device_copy_out(cuda_device *device, void *to, const void *from, int64_t bytes) {
@@ -71,6 +77,5 @@ ebb_status cuda_device_copy_out(cuda_device *device, void *to, const void *from,
         }
         if (i < n) status = travel(&c, i, cudaMemcpyDeviceToHost);
     }
-    const ebb_status finished = cuda_device_finish(device);
-    return status == EBB_OK ? finished : status;
+    return copy_end(&c, status);
 }

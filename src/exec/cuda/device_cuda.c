@@ -25,13 +25,10 @@ ebb_status cuda_check_not_recording(const device_cuda *d, const char *what) {
 /* ---- open and close
  * --------------------------------------------------------------------------------------- */
 
-static void device_close(cuda_device *device) {
-    device_cuda *d = device_of(device);
-    ebb_env *env = device->env;
-    /* After an error that sticks all of these fail, which changes nothing: the context is lost as a whole.
-     */
+/* After an error that sticks all of these fail, which changes nothing: the context is lost as a whole. */
+static void drop_parts(device_cuda *d) {
     (void)cudaSetDevice(d->ordinal);
-    if (d->base.stream) (void)cudaStreamSynchronize(stream_of(d));
+    (void)cudaStreamSynchronize(stream_of(d));
     cuda_marks_free(d);
     for (int i = 0; i < STAGING_BUFFERS; i++) {
         if (d->staged[i]) (void)cudaEventDestroy(d->staged[i]);
@@ -39,13 +36,24 @@ static void device_close(cuda_device *device) {
     }
     if (d->base.scalars) (void)cudaFree(d->base.scalars);
     if (d->ballast) (void)cudaFree(d->ballast);
-    if (d->base.stream) (void)cudaStreamDestroy(stream_of(d));
+    (void)cudaStreamDestroy(stream_of(d));
     (void)cudaGetLastError();
+}
+
+static void device_close(cuda_device *device) {
+    device_cuda *d = device_of(device);
+    ebb_env *env = device->env;
+    if (d->base.stream) drop_parts(d); /* made first of all; without it there may be no context */
     cuda_nvml_close(&d->nvml);
     ebb_cfree(env, d, 1, sizeof *d);
 }
 
+static ebb_status device_use(cuda_device *device) {
+    return cuda_use(device_of(device));
+}
+
 static const cuda_device_api api = {.close = device_close,
+                                    .use = device_use,
                                     .alloc = cuda_device_alloc,
                                     .free = cuda_device_free,
                                     .copy_in = cuda_device_copy_in,
@@ -130,16 +138,18 @@ static ebb_status make_parts(device_cuda *d) {
     if (status == EBB_OK)
         status = cuda_check(d, cudaMalloc(&scalars, sizeof *d->base.scalars), "cudaMalloc");
     d->base.scalars = scalars;
-    if (status == EBB_OK && d->watched) cuda_watch_own(sizeof *d->base.scalars);
+    if (status == EBB_OK) cuda_watch_own(sizeof *d->base.scalars);
     return status;
 }
 
-/* The context is the process's: it is made when a device is opened for the first time, and stays. So what
- * was free before it, and what it took, is looked at once. */
+/* The context is the process's: it is made when a device is opened for the first time, and stays, with the
+ * code that libraries load into it. So what was free before it, what it took, and what it left is looked at
+ * once. */
 enum { MOST_LOOKS = 64 };
 static struct look {
     bool before, after;
     int64_t free_bytes, context_bytes; /* -1: not known */
+    int64_t left_bytes;                /* by the runtime; 0: not known */
 } looks[MOST_LOOKS];
 static pthread_mutex_t looks_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -166,9 +176,13 @@ static void look_after(device_cuda *d) {
     if (!look->after) {
         const int64_t now = cuda_nvml_free_bytes(&d->nvml);
         look->context_bytes = look->free_bytes >= 0 && now >= 0 ? look->free_bytes - now : -1;
+        size_t left = 0, total = 0;
+        if (cudaMemGetInfo(&left, &total) != cudaSuccess) (void)cudaGetLastError();
+        look->left_bytes = (int64_t)left;
     }
     look->after = true;
     d->context_bytes = look->context_bytes;
+    d->left_bytes = look->left_bytes;
     (void)pthread_mutex_unlock(&looks_lock);
 }
 

@@ -31,6 +31,7 @@ typedef struct device_cuda {
     void *ballast;
     int64_t ballast_bytes, block_bytes;
     int64_t first_free_bytes, context_bytes; /* -1: not known */
+    int64_t left_bytes;                      /* beside the context when it was new; 0: not known */
     bool watched;                            /* allocations are counted */
     bool recording;
     cudaEvent_t *marks;
@@ -57,8 +58,9 @@ EBB_CHECKED ebb_status cuda_check_not_recording(const device_cuda *d, const char
 ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out);
 void cuda_device_free(cuda_device *device, void *block, int64_t bytes);
 ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out);
-/* Takes what is free beyond the cap. What an allocation takes is a whole number of the driver's pages, so
- * the rest may be a page less than the cap, and never more. */
+/* Takes what was free beyond the cap when the context was new: what libraries have loaded into it since
+ * counts. What an allocation takes is a whole number of the driver's pages, so the rest may be a page less
+ * than the cap, and never more. */
 EBB_CHECKED ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes);
 
 /* device_copy.c */
@@ -91,7 +93,7 @@ int64_t cuda_nvml_process_bytes(const cuda_nvml *nvml); /* of this process; -1 *
 /* device_watch.c: allocations of this process, as CUPTI sees them. CUPTI calls back without a context, so
  * what it counts is the process's, and counted once for all devices. */
 EBB_CHECKED ebb_status cuda_watch_begin(ebb_env *env); /* EBB_UNAVAILABLE: no CUPTI (its words) */
-void cuda_watch_own(int64_t bytes);                    /* this allocation was ours */
+void cuda_watch_own(int64_t bytes);                    /* this allocation was ours, watched or not */
 /* Those that were not, since the first begin. */
 void cuda_watch_read(int64_t *bytes, int64_t *n);
 

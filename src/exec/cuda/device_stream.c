@@ -31,6 +31,11 @@ const void *cuda_any_kernel(void) {
     return symbol_of(0);
 }
 
+static ebb_status too_many(const device_cuda *d, int64_t n_blocks) {
+    return ebb_fail(d->base.env, EBB_BAD_INPUT, "cuda:%d: %lld blocks in one launch; a device takes %d",
+                    d->ordinal, (long long)n_blocks, CUDA_MOST_BLOCKS);
+}
+
 ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
                               const void *args) {
     const device_cuda *d = device_of(device);
@@ -38,7 +43,8 @@ ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     const dim3 threads = {.x = kernels[kernel].threads, .y = 1, .z = 1};
     void *arguments[1];
     memcpy(&arguments[0], &args, sizeof args); /* read only, whatever the prototype says */
-    const ebb_status status = cuda_use(d);
+    const ebb_status status =
+        n_blocks > 0 && n_blocks <= CUDA_MOST_BLOCKS ? cuda_use(d) : too_many(d, n_blocks);
     if (status != EBB_OK) return status;
     return cuda_check(d, cudaLaunchKernel(symbol_of(kernel), blocks, threads, arguments, 0, stream_of(d)),
                       "cudaLaunchKernel");
@@ -82,7 +88,7 @@ ebb_status cuda_device_record_begin(cuda_device *device) {
     if (status == EBB_OK)
         status = cuda_check(d, cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal),
                             "cudaStreamBeginCapture");
-    d->recording = status == EBB_OK;
+    if (status == EBB_OK) d->recording = true;
     return status;
 }
 

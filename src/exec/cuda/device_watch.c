@@ -33,7 +33,7 @@ typedef void complete_function(void *context, uint32_t stream, uint8_t *buffer, 
 
 static struct {
     pthread_once_t once;
-    bool works;
+    _Atomic bool works;
     char why[256];
     int (*enable)(int kind);
     int (*next)(uint8_t *buffer, size_t valid, void **record);
@@ -97,6 +97,7 @@ ebb_status cuda_watch_begin(ebb_env *env) {
 }
 
 void cuda_watch_own(int64_t bytes) {
+    if (!watch.works) return;
     atomic_fetch_add(&watch.own_bytes, bytes);
     atomic_fetch_add(&watch.own_n, 1);
 }

@@ -66,7 +66,8 @@ typedef enum cuda_kernel_id {
 typedef struct cuda_scalars {
     uint64_t seed, step; /* of SEEDED ops */
     /* 0, or what a kernel could not use: a code of cuda_fault_code, and its numbers. Written by whoever
-     * finds it (any one, if there are several): a run that has a fault is refused as a whole. */
+     * finds it (any one, if there are several): a run that has a fault is refused, and nothing is updated
+     * after it. */
     int64_t fault, fault_value, fault_limit;
 } cuda_scalars;
 

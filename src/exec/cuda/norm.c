@@ -101,7 +101,8 @@ static ebb_status bn_track_launch(ebb_backend *backend, const ebb_call *call, vo
     const double momentum = call->attr[BN_TRACK_MOMENTUM].f;
     const int64_t count = call->attr[BN_TRACK_COUNT].i[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
-    const cuda_norm_track_args args = {.batch = {launch->in[0], launch->in[1]},
+    const cuda_norm_track_args args = {.scalars = cuda_of(backend)->device->scalars,
+                                       .batch = {launch->in[0], launch->in[1]},
                                        .old = {launch->in[2], launch->in[3]},
                                        .to = {launch->out[0], launch->out[1]},
                                        .channels = ebb_type_count(&call->in[0]),

@@ -5,7 +5,8 @@
 static ebb_status sgd_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                              const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const cuda_sgd_args args = {.w = launch->in[0],
+    const cuda_sgd_args args = {.scalars = cuda_of(backend)->device->scalars,
+                                .w = launch->in[0],
                                 .dw = launch->in[1],
                                 .lr = launch->in[2],
                                 .to = launch->out[0],
@@ -19,7 +20,8 @@ static ebb_status sgd_momentum_launch(ebb_backend *backend, const ebb_call *call
                                       uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
     const ebb_attr *a = call->attr;
-    const cuda_sgd_momentum_args args = {.w = launch->in[0],
+    const cuda_sgd_momentum_args args = {.scalars = cuda_of(backend)->device->scalars,
+                                         .w = launch->in[0],
                                          .dw = launch->in[1],
                                          .m = launch->in[2],
                                          .lr = launch->in[3],
@@ -37,7 +39,8 @@ static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void 
                                const ebb_launch *launch) {
     (void)state, (void)seed_key;
     const double beta1 = call->attr[ADAMW_BETA1].f, beta2 = call->attr[ADAMW_BETA2].f;
-    const cuda_adamw_args args = {.w = launch->in[0],
+    const cuda_adamw_args args = {.scalars = cuda_of(backend)->device->scalars,
+                                  .w = launch->in[0],
                                   .dw = launch->in[1],
                                   .m = launch->in[2],
                                   .v = launch->in[3],
@@ -62,7 +65,8 @@ const ebb_kernel_info ebb_cuda_adamw = {.launch = adamw_launch};
 static ebb_status count_step_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                     uint64_t seed_key, const ebb_launch *launch) {
     (void)call, (void)state, (void)seed_key;
-    const cuda_count_step_args args = {.x = launch->in[0], .y = launch->out[0]};
+    const cuda_count_step_args args = {
+        .scalars = cuda_of(backend)->device->scalars, .x = launch->in[0], .y = launch->out[0]};
     return cuda_launch(backend, CUDA_KERNEL_count_step, 1, &args);
 }
 const ebb_kernel_info ebb_cuda_count_step = {.launch = count_step_launch};

@@ -25,9 +25,15 @@ static bool is_convolution(const products *p, const ebb_call *call) {
     return cuda_is_convolution(call) && (p->tf32 || !lt_is_product(call));
 }
 
+/* Handles, plans and launches are of the thread's device. */
+static ebb_status use(const products *p) {
+    return p->device ? p->device->api->use(p->device) : EBB_OK;
+}
+
 static void products_close(cuda_products *base) {
     products *p = (products *)base;
     ebb_env *env = base->env;
+    (void)use(p);
     cuda_lt_close(p->lt);
     cuda_dnn_close(p->dnn);
     ebb_cfree(env, p, 1, sizeof *p);
@@ -36,6 +42,8 @@ static void products_close(cuda_products *base) {
 static ebb_status products_facts(cuda_products *base, const ebb_call *call, ebb_op_facts *out) {
     products *p = (products *)base;
     *out = (ebb_op_facts){.n_choices = 1};
+    const ebb_status status = use(p);
+    if (status != EBB_OK) return status;
     return is_convolution(p, call) ? cuda_dnn_facts(p->dnn, call, out) : cuda_lt_facts(p->lt, call, out);
 }
 
@@ -43,6 +51,7 @@ static void products_release(cuda_products *base, void *object) {
     products *p = (products *)base;
     product *made = object;
     if (!made) return;
+    (void)use(p);
     if (made->convolution)
         cuda_dnn_release(p->dnn, made->of);
     else
@@ -56,11 +65,13 @@ static ebb_status products_prepare(cuda_products *base, const ebb_call *call, vo
     if (!p->device)
         return ebb_fail(base->env, EBB_UNAVAILABLE, "%s: %s is a description: nothing can be run on it",
                         call->op->name, p->device_name);
+    ebb_status status = use(p);
+    if (status != EBB_OK) return status;
     product *made = ebb_calloc(base->env, 1, sizeof *made);
     if (!made) return EBB_NO_MEMORY;
     made->convolution = is_convolution(p, call);
-    const ebb_status status = made->convolution ? cuda_dnn_prepare(p->dnn, call, &made->of)
-                                                : cuda_lt_prepare(p->lt, call, &made->of);
+    status = made->convolution ? cuda_dnn_prepare(p->dnn, call, &made->of)
+                               : cuda_lt_prepare(p->lt, call, &made->of);
     if (status == EBB_OK)
         *out = made;
     else
@@ -71,6 +82,8 @@ static ebb_status products_prepare(cuda_products *base, const ebb_call *call, vo
 static ebb_status products_launch(cuda_products *base, void *object, const ebb_launch *launch) {
     products *p = (products *)base;
     product *made = object;
+    const ebb_status status = use(p);
+    if (status != EBB_OK) return status;
     return made->convolution ? cuda_dnn_launch(p->dnn, made->of, launch)
                              : cuda_lt_launch(p->lt, made->of, launch);
 }
@@ -84,11 +97,14 @@ static const cuda_products_api api = {.close = products_close,
 ebb_status cuda_products_open(ebb_env *env, const cuda_description *description, cuda_device *device,
                               const cuda_products_options *options, cuda_products **out) {
     *out = NULL;
+    if (options->tf32 && description->tf32_flops_per_us == 0)
+        return ebb_fail(env, EBB_USAGE, "%s does not multiply in TF32: leave out --tf32",
+                        description->name);
     products *p = ebb_calloc(env, 1, sizeof *p);
     if (!p) return EBB_NO_MEMORY;
     p->base = (cuda_products){&api, env};
     p->device = device;
-    p->tf32 = options->tf32 && description->tf32_flops_per_us > 0;
+    p->tf32 = options->tf32;
     memcpy(p->device_name, description->name, sizeof p->device_name);
     ebb_status status = cuda_dnn_open(env, description, device, options, &p->dnn);
     if (status == EBB_OK) status = cuda_lt_open(env, description, device, options->tf32, &p->lt);

@@ -34,7 +34,8 @@ struct cuda_products { /* first member */
 };
 
 typedef struct cuda_products_options {
-    bool tf32;         /* products of f32 may round their factors to TF32 where that is faster */
+    bool tf32;         /* products of f32 may round their factors to TF32 where that is faster. EBB_USAGE:
+                          the device has none */
     bool free_engines; /* plans may choose among engines: their results differ in rounding. Else a call has
                           one */
 } cuda_products_options;

@@ -80,15 +80,30 @@ static uint32_t check_anew(ebb_env *env, const ebb_call *call, const char *name,
     return n;
 }
 
+Test(products, tf32_is_refused_where_a_device_has_none) {
+    ebb_env *env = test_env_open();
+    cuda_description description;
+    cuda_products *products = (cuda_products *)env;
+    TEST_OK(env, cuda_description_read(env, EBB_DEVICES_DIR "/rtx2080ti.json", &description));
+    cr_expect_eq(
+        cuda_products_open(env, &description, NULL, &(cuda_products_options){.tf32 = true}, &products),
+        EBB_USAGE);
+    cr_expect_null(products);
+    cr_expect(strstr(ebb_env_error(env), "2080 Ti does not multiply in TF32"), "%s", ebb_env_error(env));
+    cuda_description_deinit(env, &description);
+    test_env_close(env);
+}
+
 Test(products, a_configuration_kept_as_numbers_makes_the_plan_that_was_offered) {
     static const char *const devices[] = {"h200.json", "rtx2080ti.json"};
+    static const bool tf32[] = {true, false};
     ebb_env *env = test_env_open();
     for (size_t d = 0; d < EBB_COUNT(devices); d++) {
         test_device device;
         test_calls calls;
         dnn_set set;
         int64_t n = 0, n_knobs_seen = 0;
-        test_device_open(env, devices[d], true, &device);
+        test_device_open(env, devices[d], tf32[d], &device);
         test_calls_init(&calls, env);
         for (size_t m = 0; m < EBB_COUNT(some_models); m++) test_calls_add(&calls, some_models[m], 64);
         dnn_set_init(&set, env);

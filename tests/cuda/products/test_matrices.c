@@ -156,3 +156,35 @@ Test(products, long_sums_of_weight_gradients_are_cut_by_shape_alone) {
         cr_expect_eq(lt_splits(&expected[i].shape), expected[i].n, "row %zu: %lld", i,
                      (long long)lt_splits(&expected[i].shape));
 }
+
+/* What is left over is a product of its own, which few tiles do: it must be short. */
+Test(products, parts_of_long_sums_leave_little_and_begin_at_multiples_of_256_bytes) {
+    static const struct {
+        test_geometry geometry;
+        int64_t g, k, rest;
+    } expected[] = {
+        {{{500, 2048, 7, 7}, {512, 2048, 1, 1}, {1, 1}, 0}, 4, 6125, 0}, /* ResNet-50's at 500 images */
+        {{{500, 256, 14, 14}, {1024, 256, 1, 1}, {1, 1}, 0}, 16, 6125, 0},
+        {{{500, 512, 28, 28}, {128, 512, 1, 1}, {1, 1}, 0}, 66, 5939, 26},
+        {{{256, 256, 56, 56}, {128, 256, 1, 1}, {1, 1}, 0}, 132, 6081, 124},
+        {{{256, 96, 56, 56}, {24, 96, 1, 1}, {1, 1}, 0},
+         264,
+         3040,
+         256},                                                    /* rows of 96 bytes: whole eights */
+        {{{3, 5, 41, 37}, {7, 5, 1, 1}, {1, 1}, 0}, 2, 2240, 71}, /* whole 64s */
+        {{{2, 5, 45, 91}, {7, 5, 1, 1}, {1, 1}, 0}, 3, 2688, 126},
+    };
+    ebb_env *env = test_env_open();
+    for (size_t i = 0; i < EBB_COUNT(expected); i++) {
+        test_conv conv;
+        lt_product p;
+        test_conv_make(env, &ebb_op_conv2d_wgrad, &expected[i].geometry, &conv);
+        lt_product_plan(&conv.call, &p);
+        const lt_shape *most = &p.parts[PART_MOST].shape, *rest = &p.parts[PART_REST].shape;
+        cr_expect_eq(most->g, expected[i].g, "row %zu: %lld", i, (long long)most->g);
+        cr_expect_eq(most->k, expected[i].k, "row %zu: %lld", i, (long long)most->k);
+        cr_expect_eq(rest->k, expected[i].rest, "row %zu: %lld", i, (long long)rest->k);
+        cr_expect_eq(most->k * most->m % 64 + most->k * most->n % 64, 0, "row %zu", i);
+    }
+    test_env_close(env);
+}

@@ -17,14 +17,6 @@
 
 #include "exec/cuda/kernel.h"
 
-#ifndef CUDA_UNROLL
-#ifdef __CUDACC__
-#define CUDA_UNROLL _Pragma("unroll")
-#else
-#define CUDA_UNROLL
-#endif
-#endif
-
 #define CUDA_LANES_X           32         /* threads of a block side by side: a warp */
 #define CUDA_LANES_Y           INT64_C(8) /* and below one another */
 #define CUDA_LANES_THREADS     256        /* X * Y */

@@ -221,6 +221,7 @@ CUDA_BODY void cuda_norm_add_bits_body(const cuda_norm_args *a, int64_t block, i
 #define CUDA_TRACK_THREADS 128
 
 typedef struct cuda_norm_track_args {
+    const cuda_scalars *scalars;
     const float *batch[2], *old[2]; /* mean, variance */
     float *to[2];                   /* may be old */
     int64_t channels;
@@ -231,7 +232,7 @@ CUDA_BODY void cuda_norm_track_body(const cuda_norm_track_args *a, int64_t block
                                     int32_t phase, void *shared) {
     const int64_t c = block * CUDA_TRACK_THREADS + thread;
     (void)phase, (void)shared;
-    if (c >= a->channels) return;
+    if (c >= a->channels || a->scalars->fault) return;
     CUDA_UNROLL for (int32_t k = 0; k < 2; k++) {
         a->to[k][c] = a->keep * a->old[k][c] + a->take[k] * a->batch[k][c];
     }

@@ -1,6 +1,8 @@
 /* kernels/optim.h: updates of parameters, each one sweep: every number of a parameter and of its states is
  * read once and written once, by the thread that read it, so results may stand where operands do.
  *
+ * After a fault of this run nothing is updated: a step that is refused leaves parameters as they were.
+ *
  * Bytes moved an element: sgd 12, sgd_momentum 20, adamw 28. */
 #ifndef EBB_EXEC_CUDA_KERNELS_OPTIM_H
 #define EBB_EXEC_CUDA_KERNELS_OPTIM_H
@@ -11,6 +13,7 @@
 #define CUDA_OPTIM_EACH    (INT64_C(4) * CUDA_OPTIM_THREADS) /* elements of a block of sgd */
 
 typedef struct cuda_sgd_args {
+    const cuda_scalars *scalars;
     const float *w, *dw, *m, *lr;
     float *to, *to_m;
     int64_t n;
@@ -23,7 +26,7 @@ CUDA_BODY void cuda_sgd_body(const cuda_sgd_args *args, int64_t block, int32_t t
                              void *shared) {
     const int64_t at = block * CUDA_OPTIM_EACH + 4 * (int64_t)thread, left = args->n - at;
     (void)phase, (void)shared;
-    if (left <= 0) return;
+    if (left <= 0 || args->scalars->fault) return;
     const float rate = *args->lr;
     const cuda_f32x4 dw = cuda_load_some(args->dw + at, left);
     cuda_f32x4 w = cuda_load_some(args->w + at, left);
@@ -37,7 +40,7 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
                                       int32_t phase, void *shared) {
     const int64_t at = block * CUDA_OPTIM_EACH + 4 * (int64_t)thread, left = args->n - at;
     (void)phase, (void)shared;
-    if (left <= 0) return;
+    if (left <= 0 || args->scalars->fault) return;
     const float rate = *args->lr;
     const cuda_f32x4 dw = cuda_load_some(args->dw + at, left);
     cuda_f32x4 w = cuda_load_some(args->w + at, left), m = cuda_load_some(args->m + at, left);
@@ -58,6 +61,7 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
 #define CUDA_ADAMW_SHARED 16
 
 typedef struct cuda_adamw_args {
+    const cuda_scalars *scalars;
     const float *w, *dw, *m, *v, *step, *lr;
     float *to, *to_m, *to_v;
     int64_t n;
@@ -78,6 +82,7 @@ CUDA_BODY void cuda_adamw_rates(const cuda_adamw_args *args, float *rates) {
 CUDA_BODY void cuda_adamw_body(const cuda_adamw_args *args, int64_t block, int32_t thread, int32_t phase,
                                void *shared) {
     float *rates = (float *)shared;
+    if (args->scalars->fault) return;
     if (phase == 0) {
         if (thread == 0) cuda_adamw_rates(args, rates);
         return;
@@ -106,19 +111,24 @@ CUDA_BODY void cuda_adamw_body(const cuda_adamw_args *args, int64_t block, int32
 #define CUDA_SINGLE_THREADS 32
 
 typedef struct cuda_count_step_args {
+    const cuda_scalars *scalars;
     const float *x;
     float *y; /* may be x */
-    float norm;
 } cuda_count_step_args;
 
 CUDA_BODY void cuda_count_step_body(const cuda_count_step_args *args, int64_t block, int32_t thread,
                                     int32_t phase, void *shared) {
     (void)block, (void)phase, (void)shared;
-    if (thread == 0) *args->y = *args->x + 1;
+    if (thread == 0 && !args->scalars->fault) *args->y = *args->x + 1;
 }
 
+typedef struct cuda_clip_factor_args {
+    const float *x;
+    float *y;
+    float norm;
+} cuda_clip_factor_args;
+
 /* A norm that is no number shows in all gradients. */
-typedef cuda_count_step_args cuda_clip_factor_args;
 CUDA_BODY void cuda_clip_factor_body(const cuda_clip_factor_args *args, int64_t block, int32_t thread,
                                      int32_t phase, void *shared) {
     (void)block, (void)phase, (void)shared;
