@@ -97,7 +97,7 @@ def cells(document):
 
 
 def the_table_of_fit_has_the_documents_figures(t):
-    args = ("fit", "conv.ebb", "--budget", "3MiB", "--plans", "p")
+    args = ("fit", "conv.ebb", "--budget", "3MiB", "--effort", "4000", "--plans", "p")
     document, table = t.json(*args), cells(t.ebb_run(*args))
     holds(len(document["rows"]) == 4 and any(row["time_ns"] > row["baseline_time_ns"] for row in document["rows"]), "rows")
     for row in document["rows"]:
