@@ -373,6 +373,10 @@ EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char 
 EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
 /* One phase of a step, in order; the step is counted at the last one. Needs options.phased. */
 EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);
+/* How many steps so far, or phases that were run by themselves, were replayed from a recording (of cuda: a
+ * CUDA graph) instead of launched op by op. The first one of a program never is, the second one where it
+ * can be recorded. */
+EBB_API uint64_t ebb_program_n_replayed(const ebb_program *program);
 /* Threads to run with: changes speed, never a bit. 0: the plan's width. */
 EBB_API void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads);
 

@@ -2,24 +2,34 @@
 import contextlib
 import ctypes
 import json
-import math
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Failed(Exception):
-    """Something cannot go on: one line of why."""
+    """Something cannot go on: one line of why, and the exit code of what failed, if that is a command."""
+
+    def __init__(self, why, code=None):
+        super().__init__(why)
+        self.code = code
 
 
-class NoTime(Failed):
+class Unproven(Failed):
+    """It could not be tried here: neither well nor wrong."""
+
+
+class NoTime(Unproven):
     """Nor would it at a second try."""
+
+
+class Usage(Exception):
+    """The command line names something that is not there."""
 
 
 @contextlib.contextmanager
@@ -27,17 +37,10 @@ def collect(found, what):
     """What fails of a part does not stop the rest of it."""
     try:
         yield
+    except Unproven as why:
+        found.setdefault("unproven", []).append(f"{what}: {why}")
     except (Failed, OSError, ValueError, LookupError, TypeError) as fault:
         found.setdefault("faults", []).append(f"{what}: {fault if isinstance(fault, Failed) else f'{type(fault).__name__}: {fault}'}")
-
-
-def plain(value):
-    """The same with words for numbers that JSON does not have: nan, inf."""
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def architecture(device):
@@ -68,13 +71,13 @@ def n_gpus():
 
 
 def last_line(text):
-    lines = text.decode(errors="replace").strip().splitlines()
+    lines = (text if isinstance(text, str) else text.decode(errors="replace")).strip().splitlines()
     return lines[-1] if lines else ""
 
 
-def run(command, limit_s, env=None, stdin=None):
+def run(command, limit_s, env=None):
     """(exit code, stdout, stderr) of a command, ended with its children at the limit: then the code is None."""
-    process = subprocess.Popen([str(word) for word in command], stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, cwd=ROOT, env={**os.environ, **(env or {})}, start_new_session=True)
     try:
         out, err = process.communicate(timeout=max(limit_s, 1))
@@ -85,39 +88,63 @@ def run(command, limit_s, env=None, stdin=None):
         return None, out, err
 
 
-def run_json(command, limit_s, codes=(0,), env=None):
-    """The document that a command prints."""
-    code, out, err = run(command, limit_s, env)
+def run_told(command, limit_s, codes=(0,)):
+    """(the document that a command prints, its standard error: warnings of a run that went on)."""
+    code, out, err = run(command, limit_s)
     if code is None:
         raise NoTime(f"ran longer than {limit_s:.0f} s: {' '.join(map(str, command[:6]))} ...; it said last: {last_line(err) or 'nothing'}")
     if code not in codes or not out.strip():
-        raise Failed(f"exit code {code}: {last_line(err)}")
-    return json.loads(out)
+        raise Failed(f"exit code {code}: {last_line(err)}", code)
+    return json.loads(out), err.decode(errors="replace")
 
+
+def run_json(command, limit_s, codes=(0,)):
+    return run_told(command, limit_s, codes)[0]
+
+
+# ---- tools ----------------------------------------------------------------------------------------------
 
 def first(paths):
     return next((path for path in paths if path and pathlib.Path(path).exists()), None)
 
 
-def environments():
-    """Folders nvidia/ of this Python: wheels of cuDNN and of the toolkit."""
-    return [pathlib.Path(folder) / "nvidia" for folder in sys.path if folder and (pathlib.Path(folder) / "nvidia").is_dir()]
+def environments(python):
+    """Folders nvidia/ of this Python and of the one with torch: wheels of cuDNN and of the toolkit. Neither need be active."""
+    folders = list(sys.path)
+    if python and os.path.abspath(python) != os.path.abspath(sys.executable):
+        try:
+            folders += run_json([python, "-c", "import json, sys; print(json.dumps(sys.path))"], 30)
+        except (Failed, OSError, ValueError):
+            pass  # one that does not start has no torch either, which its part tells
+    found = [pathlib.Path(folder) / "nvidia" for folder in folders if folder and (pathlib.Path(folder) / "nvidia").is_dir()]
+    return list(dict.fromkeys(found))
 
 
-def toolkit(given):
+def toolkit(given, wheels):
+    """The toolkit's folder, or None; a wrong one that was given is a fault of the command line."""
+    if given:
+        if not (pathlib.Path(given) / "bin/nvcc").exists():
+            raise Usage(f"--toolkit {given}: there is no bin/nvcc")
+        return pathlib.Path(given).resolve()
     nvcc = shutil.which("nvcc")
-    wheels = [folder / name for folder in environments() for name in ("cu13", "cuda_nvcc")]
-    folders = [given, os.environ.get("CUDA_HOME"), pathlib.Path(nvcc).resolve().parent.parent if nvcc else None, "/usr/local/cuda", *wheels]
-    return first(folder and pathlib.Path(folder) / "bin/nvcc" for folder in folders)
+    folders = [os.environ.get("CUDA_HOME"), pathlib.Path(nvcc).resolve().parent.parent if nvcc else None, "/usr/local/cuda",
+               *[folder / name for folder in wheels for name in ("cu13", "cuda_nvcc")]]
+    found = first(folder and pathlib.Path(folder) / "bin/nvcc" for folder in folders)
+    return found and found.parent.parent
 
 
-def cudnn(given, toolkit_folder):
+def is_cudnn(folder):
+    return (folder / "include/cudnn.h").exists() and any(folder.glob("lib*/libcudnn.so.9"))
+
+
+def cudnn(given, toolkit_folder, wheels):
     """cuDNN's folder, or None where the build looks by itself."""
-    folders = [given, toolkit_folder, "/usr", *[folder / "cudnn" for folder in environments()]]
-    for folder in filter(None, map(lambda f: f and pathlib.Path(f), folders)):
-        if (folder / "include/cudnn.h").exists() and any(folder.glob("lib*/libcudnn.so.9")):
-            return folder
-    return None
+    if given:
+        if not is_cudnn(pathlib.Path(given)):
+            raise Usage(f"--cudnn {given}: there is no include/cudnn.h or no lib/libcudnn.so.9")
+        return pathlib.Path(given).resolve()
+    folders = [toolkit_folder, pathlib.Path("/usr"), *[folder / "cudnn" for folder in wheels]]
+    return next((folder for folder in folders if folder and is_cudnn(folder)), None)
 
 
 def builders():
@@ -128,24 +155,3 @@ def builders():
     if meson is None or not (shutil.which("ninja") or shutil.which("ninja-build")):
         raise Failed("meson or ninja is missing: pip install meson ninja")
     return meson, shutil.which("ninja") or shutil.which("ninja-build")
-
-
-def facts(commit):
-    """Driver, device and commit (the given one of a copy without its history), as far as the machine tells."""
-    found = {"date": time.strftime("%Y-%m-%d %H:%M:%S %z"), "python": sys.version.split()[0], "n_cpus": os.cpu_count()}
-    if shutil.which("nvidia-smi"):
-        names = "name,driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit,compute_cap"
-        code, out, _ = run(["nvidia-smi", f"--query-gpu={names}", "--format=csv,noheader"], 30)
-        if code == 0:
-            found["gpus"] = [dict(zip(names.split(","), [cell.strip() for cell in line.split(",")])) for line in out.decode().splitlines()]
-    for key, command in (("commit", ["git", "rev-parse", "HEAD"]), ("changed", ["git", "status", "--porcelain", "-uno"]), ("cc", ["cc", "--version"])):
-        try:
-            code, out, _ = run(command, 30)
-        except OSError:
-            continue
-        if code == 0:
-            lines = out.decode().splitlines()
-            found[key] = bool(lines) if key == "changed" else lines[0]
-    if commit:
-        found["commit"] = commit
-    return found

@@ -1,8 +1,10 @@
 """PyTorch's side of gpu-check: one process a variant, which stays and runs steps when it is asked to.
 
-    torch_worker.py VARIANT BATCH SIZE DEVICE     VARIANT: eager, compile, checkpoint; + "-tf32"
-    stdin: a number of steps a line    stdout: a line of JSON each: {"ns": [...], "peak_bytes", "reserved_bytes"}
+    torch_worker.py VARIANT BATCH SIZE DEVICE     VARIANT: eager, fused, compile, graphs, checkpoint; + "-tf32"
+    stdin: a number of steps a line, before which two are run that do not count
+    stdout: a line of JSON each, and one at start. {"ns": [...], "loss", "steady_peak_bytes", "overall_peak_bytes", "reserved_bytes"}
 
+Its duty is Ebb's: before each step its inputs are brought in from pinned memory, and complete before the clock starts.
 ResNet-50 v1.5 is written out here: torchvision is not everywhere.
 """
 import json
@@ -51,41 +53,99 @@ class ResNet50(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
-def main():
-    variant, batch, size, device = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    tf32, cuda = variant.endswith("-tf32"), device.startswith("cuda")
+def set_precision(tf32):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True
-    torch.manual_seed(1)
-    model = ResNet50(variant.startswith("checkpoint")).to(device, memory_format=torch.channels_last).train()
-    forward = torch.compile(model) if variant.startswith("compile") else model
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
-    x = torch.randn(batch, 3, size, size, device=device).contiguous(memory_format=torch.channels_last)
-    labels = torch.randint(0, 1000, (batch,), device=device)
 
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        nn.functional.cross_entropy(forward(x), labels).backward()
-        optimizer.step()
 
-    def wait():
-        if cuda:
+def sgd(parameters, fused):
+    """(optimizer, "fused" or "foreach"): one kernel for all parameters, where this version and device have it."""
+    options = {"lr": 0.01, "momentum": 0.9, "weight_decay": 1e-4}
+    if fused:
+        try:
+            return torch.optim.SGD(parameters, fused=True, **options), "fused"
+        except (TypeError, RuntimeError):
+            pass
+    return torch.optim.SGD(parameters, **options), "foreach"
+
+
+class Training:
+    def __init__(self, kind, batch, size, device):
+        self.cuda = device.startswith("cuda")
+        torch.manual_seed(1)
+        model = ResNet50(kind == "checkpoint").to(device, memory_format=torch.channels_last).train()
+        compiled = {"compile": {}, "graphs": {"mode": "reduce-overhead"}}
+        self.forward = torch.compile(model, **compiled[kind]) if kind in compiled else model
+        self.n_parameters = sum(p.numel() for p in model.parameters())
+        self.optimizer, self.optimizer_name = sgd(list(model.parameters()), kind in ("fused", "compile", "graphs"))
+        held = [torch.randn(batch, 3, size, size).contiguous(memory_format=torch.channels_last), torch.randint(0, 1000, (batch,))]
+        self.held = [tensor.pin_memory() if self.cuda else tensor for tensor in held]
+        self.x, self.labels = (tensor.to(device) for tensor in held)
+        self.kind, self.loss, self.most = kind, None, 0
+        self.state = model.state_dict()
+        self.first = {name: tensor.cpu().clone() for name, tensor in self.state.items()}
+
+    def begin_again(self):
+        """From the first parameters, as each of Ebb's runs begins: power, and so the clock, depend on the numbers."""
+        with torch.no_grad():
+            for name, tensor in self.state.items():
+                tensor.copy_(self.first[name])
+        self.optimizer.state.clear()
+
+    def bring(self):
+        self.x.copy_(self.held[0], non_blocking=True)
+        self.labels.copy_(self.held[1], non_blocking=True)
+        self.wait()
+
+    def wait(self):
+        if self.cuda:
             torch.cuda.synchronize()
 
-    print(json.dumps({"torch": torch.__version__, "n_params": sum(p.numel() for p in model.parameters())}), flush=True)
+    def step(self):
+        if self.kind == "graphs":
+            torch.compiler.cudagraph_mark_step_begin()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss = nn.functional.cross_entropy(self.forward(self.x), self.labels)
+        self.loss.backward()
+        self.optimizer.step()
+
+    def timed(self):
+        self.loss = None
+        self.bring()
+        begin = time.perf_counter_ns()
+        self.step()
+        self.wait()
+        return time.perf_counter_ns() - begin
+
+    def run(self, n):
+        """n steps behind two that find again what the cache gave back, and the memory of each kind."""
+        self.begin_again()
+        for _ in range(2):
+            self.timed()
+        if self.cuda:
+            self.most = max(self.most, torch.cuda.max_memory_allocated())
+            torch.cuda.reset_peak_memory_stats()
+        told = {"ns": [self.timed() for _ in range(n)]}
+        told["loss"], self.loss = float(self.loss.detach()), None
+        if self.cuda:
+            steady = torch.cuda.max_memory_allocated()
+            self.most = max(self.most, steady)
+            told.update(steady_peak_bytes=steady, overall_peak_bytes=self.most, reserved_bytes=torch.cuda.max_memory_reserved())
+            torch.cuda.empty_cache()  # the other variants share the device
+        return told
+
+
+def main():
+    variant, batch, size, device = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    kind, tf32 = variant.removesuffix("-tf32"), variant.endswith("-tf32")
+    set_precision(tf32)
+    training = Training(kind, batch, size, device)
+    print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version(),
+                      "n_params": training.n_parameters, "optimizer": training.optimizer_name,
+                      "tf32": [torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32]}), flush=True)
     for line in sys.stdin:
-        times = []
-        for _ in range(int(line)):
-            wait()
-            begin = time.perf_counter_ns()
-            step()
-            wait()
-            times.append(time.perf_counter_ns() - begin)
-        told = {"ns": times}
-        if cuda:
-            told.update(peak_bytes=torch.cuda.max_memory_allocated(), reserved_bytes=torch.cuda.max_memory_reserved())
-        print(json.dumps(told), flush=True)
+        print(json.dumps(training.run(int(line))), flush=True)
 
 
 if __name__ == "__main__":

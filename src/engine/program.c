@@ -178,6 +178,10 @@ const ebb_plan *ebb_program_plan(const ebb_program *program) {
     return program->compiled.plan;
 }
 
+uint64_t ebb_program_n_replayed(const ebb_program *program) {
+    return ebb_exec_n_replayed(program->exec);
+}
+
 /* ---- steps
  * --------------------------------------------------------------------------------------------------------
  */

@@ -47,7 +47,8 @@ struct ebb_exec {
     uint32_t *dying_first;
 
     ebb_tape tapes[EBB_N_TAPES];
-    uint64_t *mark_ns; /* [n_steps + 1] of a run with step_ns, on backends with marks */
+    uint64_t n_replayed; /* runs */
+    uint64_t *mark_ns;   /* [n_steps + 1] of a run with step_ns, on backends with marks */
 
     bool bound;
     uintptr_t persistent, transient; /* numbers: a checker's addresses are no memory */

@@ -127,7 +127,12 @@ static ebb_status run_tape(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint3
                 exec->plan->graph->name, ebb_env_error(exec->env));
         return run_steps(exec, first, end, options);
     }
+    exec->n_replayed++;
     return exec->backend->api->replay(exec->backend, tape->recording);
+}
+
+uint64_t ebb_exec_n_replayed(const ebb_exec *exec) {
+    return exec->n_replayed;
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------

@@ -165,6 +165,8 @@ static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figu
     out_text(&s->json, "graph", p->graph_name);
     out_text(&s->json, "backend", p->backend);
     out_integer(&s->json, "n_threads", p->n_threads);
+    out_integer(&s->json, "n_recomputed", p->n_recomputed);
+    out_integer(&s->json, "n_replayed", (int64_t)ebb_program_n_replayed(s->program));
     out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
     out_integer(&s->json, "resident_block_bytes", f->resident);

@@ -181,8 +181,11 @@ def training_is_the_same_recorded_or_not_and_however_little_memory(t):
     for flags in ([], ["--no-graph"], ["--poison"], ["--phased"], ["--budget", str(budget)], ["--budget", str(budget), "--no-graph"]):
         done = trains(t, "--json", *flags)
         equal(done.returncode, 0, f"{flags}: {done.stderr}")
-        losses.append([step["loss"] for step in json.loads(done.stdout)["steps"]])
+        told = json.loads(done.stdout)
+        losses.append([step["loss"] for step in told["steps"]])
         equal(losses[-1], losses[0], str(flags))
+        replayed = 0 if "--no-graph" in flags else 3 * 5 if "--phased" in flags else 5
+        equal((told["n_replayed"], told["n_recomputed"] > 0), (replayed, "--budget" in flags), str(flags))
     equal(len(set(losses[0])), 6, "it trains")
 
 

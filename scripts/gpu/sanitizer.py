@@ -1,0 +1,82 @@
+"""The part of gpu-check that looks for wrong accesses: compute-sanitizer, each of its tools with a limit of its own."""
+import pathlib
+import re
+
+import machine
+from goals import PROVEN, UNPROVEN
+from machine import ROOT, Failed, NoTime, Unproven, collect
+
+# How versions of it name a filter of kernels: all of Ebb's are called cuda_kernel_*.
+FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex", "kns=cuda_kernel_"), ("--filter", "kernel_substring=cuda_kernel_")]
+CLEAN = {"memcheck": r"ERROR SUMMARY: 0 errors", "racecheck": r"RACECHECK SUMMARY: 0 hazards", "initcheck": r"ERROR SUMMARY: 0 errors"}
+FOUND_CODE = 99
+
+
+class Answer:
+    """What a tool says of a command."""
+
+    def __init__(self, check, program, tool, words, command, limit_s):
+        limit_s = check.left(limit_s)
+        self.code, self.out, self.err = machine.run([program, "--tool", tool, *words, "--error-exitcode", FOUND_CODE, *command], limit_s)
+        if self.code is None:
+            raise NoTime(f"longer than {limit_s:.0f} s")
+        self.lines = [line.strip("= ") for line in (self.out + self.err).decode(errors="replace").splitlines() if line.startswith("=====")]
+        self.summary = next((line for line in self.lines if "SUMMARY" in line), None)
+        self.faulty = self.code == FOUND_CODE or bool(self.summary and not re.search(CLEAN[tool], self.summary))
+
+
+def control_of(check, found):
+    """A program with a fault for each tool, or None where it cannot be made."""
+    control, arch = check.work / "control", None if check.dry else machine.architecture(check.device)
+    code, out, err = machine.run([check.toolkit / "bin/nvcc", *([f"-arch=sm_{arch}"] if arch else []), "-o", control,
+                                  pathlib.Path(__file__).resolve().parent / "control.cu"], check.left(60))
+    if code == 0 and control.exists():
+        return control
+    found["control"] = f"not built: {machine.last_line(err or out)}"
+    return None
+
+
+def words_of(check, program, tool, filters, control):
+    """The filter with which this tool still finds the planted fault; none where no filter does, or nothing is planted."""
+    if control is None:
+        return []
+    for words in [*filters, []]:
+        if Answer(check, program, tool, words, [control, tool], 30).faulty:
+            return words
+    raise Unproven("it does not find a planted fault")
+
+
+def use(check, program, tool, words, command, found):
+    answer = Answer(check, program, tool, words, command, check.tool_limits[tool])
+    asked = " ".join(map(str, command[1:]))
+    found[tool] = {"command": asked, "filter": " ".join(words), "code": answer.code, "summary": answer.summary}
+    if answer.faulty:
+        found[tool]["lines"] = [line for line in answer.lines if line][:12]
+        check.goals.judge(tool, False, answer.summary or f"exit code {answer.code}")
+    elif answer.code == 1:
+        raise Failed(f"ebb's exit code 1: {machine.last_line(answer.err)}")
+    elif answer.code != 0 or answer.summary is None:
+        raise Unproven(f"exit code {answer.code}, and it does not say that all is well: {machine.last_line(answer.out + answer.err)}")
+    else:
+        check.goals.say(tool, PROVEN, f"{asked}: {answer.summary}")
+
+
+def sanitizer(check, found):
+    """Every kernel at every size of the conformance rows, whose operands have guards; initcheck on a model, and on all
+    kernels: it must see what libraries write."""
+    places = [check.toolkit and check.toolkit / "bin/compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer"]
+    program = machine.first(places if not check.dry else places[:1] if check.args.toolkit else [])
+    if program is None:
+        raise Unproven("no compute-sanitizer" + (" in a dry run" if check.dry else ""))
+    _, out, err = machine.run([program, "--help"], check.left(20))
+    filters = [[option, value] for option, value in FILTERS if option.encode() in out + err]
+    control = control_of(check, found) if check.toolkit else None
+    doctor = [check.ebb, "doctor", "--full", "--device", check.device]
+    model = [check.ebb, "run", ROOT / "examples/models/resnet18.ebb", "--dim", "N=2", "--dim", "H=33", "--device", check.device,
+             "--no-graph", "--steps", 1]
+    for tool, command, may in (("memcheck", doctor, filters), ("racecheck", doctor, filters), ("initcheck", model, [])):
+        with collect(found, tool):
+            try:
+                use(check, program, tool, words_of(check, program, tool, may, control), command, found)
+            except Unproven as why:
+                check.goals.say(tool, UNPROVEN, str(why))
