@@ -56,13 +56,13 @@ typedef struct ebb_options {
     /* "cpu" (default), "ref", "shadow"; "cuda" or "cuda:1", a device of NVIDIA's; or a description of one
      * (a file: its name has a / or ends in .json), for which plans are made but not run. */
     const char *device;
-    /* Of cuda. tf32: products may round their factors to TF32 where that is faster. free_engines: the
-     * planner may choose among cuDNN's engines by their time and scratch: plans of several budgets then
-     * differ in rounding; without it a convolution has one engine whatever the budget, and results are the
-     * same to the bit. no_record: each step is launched, never recorded as a graph and replayed; changes no
-     * bit. cap_bytes > 0: all of the device's free memory but so many bytes is taken first, so that
-     * whatever goes beyond them fails; the driver's context is not counted. watch_memory: allocations of
-     * libraries are counted (CUPTI). */
+    /* Of cuda. tf32: products may round their factors to TF32 where that is faster; EBB_USAGE where the
+     * device has none. free_engines: the planner may choose among cuDNN's engines by their time and
+     * scratch: plans of several budgets then differ in rounding; without it a convolution has one engine
+     * whatever the budget, and results are the same to the bit. no_record: each step is launched, never
+     * recorded as a graph and replayed; changes no bit. cap_bytes > 0: all of the device's free memory but
+     * so many bytes is taken first, so that whatever goes beyond them fails; the driver's context is not
+     * counted. watch_memory: allocations of libraries are counted (CUPTI). */
     bool tf32, free_engines, no_record, watch_memory;
     int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: processors of this machine */

@@ -103,8 +103,7 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
 ebb_status tool_reserve(tool *t) {
     tool_args *args = &t->args;
     int64_t all = args->budget_bytes;
-    if (args->reserve_bytes < 0 || (args->replan && all < 0))
-        return EBB_OK; /* --auto has its own use of it */
+    if (args->reserve_bytes < 0 || args->replan) return EBB_OK; /* --auto's is of the device */
     if (all < 0 && ebb_device_is_file(args->device)) {
         ebb_device_memory device;
         ebb_status status = ebb_device_memory_read(t->env, args->device, &device);

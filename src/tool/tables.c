@@ -189,7 +189,7 @@ const tool_flag tool_flags[] = {
     {"watch-memory", 0, TOOL_SWITCH, AT(watch_memory), R, NULL, 0, 0, NULL,
      "cuda: count what libraries allocate (CUPTI)"},
     {"auto", 0, TOOL_SWITCH, AT(replan), R, NULL, 0, 0, NULL,
-     "cuda: if the plan does not fit, plan again within what is free, less --reserve (256 MiB)"},
+     "cuda: if the plan does not fit or leaves less than --reserve (256 MiB) free, plan again"},
     {"threads", 0, TOOL_INTEGER, AT(threads), MODELS | D, "N", 1, 4096, NULL,
      "width of parallel reductions (default: this machine's processors)"},
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,

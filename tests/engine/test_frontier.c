@@ -5,6 +5,7 @@
 
 #include "ebb/ebb.h"
 #include "support/choices_graph.h"
+#include "support/count.h"
 #include "support/random_pgraph.h"
 #include "support/slack_graph.h"
 #include "world.h"
@@ -110,7 +111,8 @@ Test(frontier, less_memory_never_takes_less_time) {
 /* So little effort that a search for a smaller budget is often the luckier one. */
 Test(frontier, less_memory_never_takes_less_time_on_random_graphs) {
     static const int64_t efforts[] = {1, 100};
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    const uint32_t n = count_from_env("EBB_TEST_CURVES", 60);
+    for (uint64_t seed = 0; seed < n; seed++) {
         char what[32], *text = random_pgraph_text(seed, &(random_pgraph_options){.n_ops = 40});
         snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
         for (size_t k = 0; k < 2; k++) {

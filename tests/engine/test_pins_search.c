@@ -180,7 +180,7 @@ Test(pins_search, what_is_dropped_is_made_again_whatever_the_budget) {
         ebb_plan *p = plan(&b);
         cr_assert_not_null(p, "%s", ebb_env_error(b.env));
         for (int k = 0; k < 7; k++) { /* f7's two readers are neighbours */
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "f%d", k);
             bool dropped = i >= 2 || strcmp(name, rows[i]) == 0;
             cr_assert_eq(held_between(p, find(p, name)), !dropped, "--drop %s: %s", rows[i], name);
@@ -206,7 +206,7 @@ Test(pins_search, what_is_kept_is_never_made_again) {
             ebb_plan *p = plan(&b);
             cr_assert(free_plan || !p);
             for (int k = 0; p && k < 8; k++) {
-                char name[8];
+                char name[16];
                 snprintf(name, sizeof name, "f%d", k);
                 bool kept = i == 2 || strcmp(name, rows[i]) == 0;
                 if (kept) cr_assert_not(made_again(p, find(p, name)), "--keep %s: %s", rows[i], name);

@@ -141,7 +141,7 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
 }
 
 /* Returns the first step's loss. */
-static float check_row(const row *r, const char *device) {
+static float check_row(const row *r, const char *device, bool learns) {
     const result none = run(r, device, EBB_MEMORY_NONE, -1),
                  in_place = run(r, device, EBB_MEMORY_IN_PLACE, -1);
     const int64_t budget = in_place.total_bytes - in_place.arena_bytes / 5;
@@ -149,8 +149,9 @@ static float check_row(const row *r, const char *device) {
     const float first = none.loss[0], last = none.loss[r->n_steps - 1];
     for (uint32_t i = 0; i < r->n_steps; i++)
         cr_expect(isfinite(none.loss[i]), "%s on %s, step %u", r->model, device, i);
-    cr_expect_lt(last, 0.9F * first, "%s on %s: loss %g after %g", r->model, device, (double)last,
-                 (double)first);
+    if (learns)
+        cr_expect_lt(last, 0.9F * first, "%s on %s: loss %g after %g", r->model, device, (double)last,
+                     (double)first);
     cr_expect_lt(in_place.total_bytes, none.total_bytes, "%s on %s", r->model, device);
     cr_expect_leq(tight.total_bytes, budget, "%s on %s", r->model, device);
     cr_expect_gt(tight.n_recomputed, 0, "%s on %s", r->model, device);
@@ -161,9 +162,12 @@ static float check_row(const row *r, const char *device) {
 
 Test(train, example_models_learn_and_give_the_same_bits_in_every_memory_mode, .timeout = 600) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const float ref = check_row(&rows[i], "ref");
+        row on_ref = rows[i];
+        /* It is slow: where there is another backend, that one learns. */
+        if (EBB_HAVE_CPU) on_ref.n_steps = 2;
+        const float ref = check_row(&on_ref, "ref", !EBB_HAVE_CPU);
 #if EBB_HAVE_CPU
-        const float cpu = check_row(&rows[i], "cpu");
+        const float cpu = check_row(&rows[i], "cpu", true);
         cr_expect(fabsf(cpu - ref) <= 1e-4F * ref, "%s: loss %g on cpu and %g on ref", rows[i].model,
                   (double)cpu, (double)ref);
 #else

@@ -85,8 +85,7 @@ static ebb_status check_driver(ebb_env *env, int ordinal) {
         return ebb_fail(env, EBB_UNAVAILABLE,
                         "cuda: there is a driver, but no device: see nvidia-smi and CUDA_VISIBLE_DEVICES");
     if (driver == 0)
-        return ebb_fail(env, EBB_UNAVAILABLE, "cuda: no NVIDIA driver on this machine (libcuda.so.1): %s",
-                        cudaGetErrorString(error));
+        return ebb_fail(env, EBB_UNAVAILABLE, "cuda: no NVIDIA driver on this machine (libcuda.so.1)");
     if (error == cudaErrorInsufficientDriver)
         return ebb_fail(
             env, EBB_UNAVAILABLE, "cuda: the driver knows CUDA %d.%d, this build needs %d.%d: update it",

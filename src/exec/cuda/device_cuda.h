@@ -58,9 +58,9 @@ EBB_CHECKED ebb_status cuda_check_not_recording(const device_cuda *d, const char
 ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out);
 void cuda_device_free(cuda_device *device, void *block, int64_t bytes);
 ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out);
-/* Takes what was free beyond the cap when the context was new: what libraries have loaded into it since
- * counts. What an allocation takes is a whole number of the driver's pages, so the rest may be a page less
- * than the cap, and never more. */
+/* Takes what was free beyond the cap when the context was new: what this process has taken since counts,
+ * libraries' code in the context and another program's block alike. What an allocation takes is a whole
+ * number of the driver's pages, so the rest may be a page less than the cap, and never more. */
 EBB_CHECKED ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes);
 
 /* device_copy.c */

@@ -105,7 +105,7 @@ Test(products, a_tight_budget_takes_choices_with_less_scratch) {
     const ebb_plan *base = free_of_budget.plan;
     cr_expect_eq(count_others(base), 0);
     options.memory = EBB_MEMORY_BUDGET;
-    options.budget_bytes = base->total_bytes / 2;
+    options.budget_bytes = base->total_bytes * 52 / 100;
     options.verify = true;
     options.effort = 2000;
     TEST_OK(env, plan_model(env, &backend, "unet", 4, &options, &tight));
