@@ -66,7 +66,8 @@ def compare_bits(check, goal, model, variants, found):
     for name, flags in variants.items():
         with collect(found, name):
             document = check.run(model, [*flags, "--hash", "--steps", check.bits_steps])
-            told[name] = found["hashes"][name] = {"params": document["params_hash"], "losses": [step.get("loss") for step in document["steps"]]}
+            told[name] = found["hashes"][name] = {"params": document["params_hash"],
+                                                   "losses": [step.get("loss") for step in document["steps"]]}
             why = fault_of_losses(told[name]["losses"])
             if why:
                 raise Failed(why)

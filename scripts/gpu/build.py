@@ -41,10 +41,12 @@ def build(check, found):
     code, text = logged(check, "meson.log", [*meson, "setup", *again, check.build, *options_of(check, found)], check.left(120))
     if code != 0:
         raise Failed(f"meson setup: {'too slow' if code is None else machine.last_line(text)} (meson.log)")
-    code, text = logged(check, "ninja.log", [ninja, "-C", check.build, "src/tool/ebb", *([] if check.dry else ["src/libebb_cuda.so"])], check.left(400))
+    code, text = logged(check, "ninja.log", [ninja, "-C", check.build, "src/tool/ebb", *([] if check.dry else ["src/libebb_cuda.so"])],
+                        check.left(400))
     if code != 0:
         why = "; ".join(line for line in text.splitlines() if "error" in line)[:600]
         raise Failed(f"ninja: {'too slow' if code is None else why} (ninja.log)")
+    check.is_whole = True
     with collect(found, "doctor"):
         found["doctor"] = run_json([check.ebb, "doctor", "--json"], check.left(90), codes=(0, 1, 5))
 
@@ -59,7 +61,7 @@ def questions(check, found):
     header = next((path for folder in folders if folder for pattern in patterns for path in sorted(folder.glob(pattern))), None)
     if not (files["cudnn"] and header and files["cudart"]):
         raise Unproven(f"not found: cuDNN {files['cudnn']}, its header {header}, the runtime {files['cudart']}")
-    found.update(run_json([sys.executable, HERE / "device.py", files["cudnn"], header, files["cudart"]], check.left(40)))
+    found.update(run_json([sys.executable, HERE / "device.py", files["cudnn"], header, files["cudart"], check.ordinal], check.left(40)))
     for key in ("deviceprop", "copies"):
         if "error" in found[key]:
             raise Failed(f"{key}: {found[key]['error']}")

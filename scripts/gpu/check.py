@@ -26,12 +26,14 @@ PARTS = [("build", 300, build.build, False), ("conformance", 120, wrong.conforma
 NAMES = [name for name, _, _, _ in PARTS]
 GIB, MIB = 1 << 30, 1 << 20
 UNPROVEN_CODE = 8  # none of ebb's own
+NO_TF32 = "does not multiply in TF32"  # in what ebb says of such a device
 
 
 class Check:
     def __init__(self, args):
         self.args, self.dry, self.begin = args, args.dry, time.monotonic()
-        self.device, self.python = args.device, args.python
+        self.device, self.python, self.ordinal = args.device, args.python, machine.ordinal(args.device)
+        self.is_whole = "build" not in args.parts  # what an earlier build left is not what is asked about
         self.wheels = machine.environments(args.python)
         self.toolkit = machine.toolkit(args.toolkit, self.wheels)
         self.cudnn = machine.cudnn(args.cudnn, self.toolkit, self.wheels)
@@ -56,8 +58,8 @@ class Check:
         self.costs_batch, self.torch_batch = (8, 2) if small else (256, self.args.torch_batch)
         self.rounds, self.effort = (1, 500) if small else (2 if quick else 3, 300000)
         self.off_points = 100000 if small else 5  # a dry run's times mean nothing
-        self.torch_device = "cpu" if small else self.device
-        self.tool_limits = {"memcheck": 3, "racecheck": 3, "initcheck": 3} if small else {"memcheck": 150, "racecheck": 150, "initcheck": 90}
+        self.torch_device = "cpu" if small else f"cuda:{self.ordinal}"
+        self.tool_limits = dict.fromkeys(sanitizer.CLEAN, 3) if small else {"memcheck": 150, "racecheck": 150, "initcheck": 90}
         self.compared = [("small", [])]
         if not small:
             self.compared += [("resnet18", ["N=2", "H=33"]), ("resnet50", ["N=2", "H=64"]), ("mobilenet_v2", ["N=2", "H=64"]),
@@ -65,14 +67,16 @@ class Check:
 
     def choose_device(self):
         """In a dry run without --device: the first that the command has of cpu and ref."""
-        if self.device is None and self.ebb.exists():
+        if self.device is None and self.built():
             told = machine.run_json([self.ebb, "doctor", "--json"], self.left(90), codes=(0, 1, 5))
             self.device = next(one["name"] for one in told["devices"] if one["available"] and one["name"] in ("cpu", "ref"))
             self.record["device"] = self.device
 
     def built(self):
         """Whether there is what the other parts are about."""
-        return self.ebb.exists() and (self.dry or self.args.ebb is not None or (self.build / "src/libebb_cuda.so").exists())
+        if self.args.ebb:
+            return True
+        return self.is_whole and self.ebb.exists() and (self.dry or (self.build / "src/libebb_cuda.so").exists())
 
     def steps(self, batch):
         """Inputs of large batches take longer to bring than the step. The first two are not counted."""
@@ -113,12 +117,21 @@ class Check:
         return ["--device", self.device, "--cache", self.work, "--json"]
 
     def plan(self, model, flags):
-        return machine.run_json([self.ebb, "plan", *model, *flags, *self.common(), "-o", self.work / "plan.json"], self.left(60))
+        return self.told(["plan", *model, *flags, *self.common(), "-o", self.work / "plan.json"], 60)[0]
+
+    def told(self, words, limit_s):
+        """(document, standard error) of Ebb; what it cannot do without TF32 is unproven on a device that has none."""
+        try:
+            return machine.run_told([self.ebb, *words], self.left(limit_s))
+        except Failed as fault:
+            if fault.code == 2 and NO_TF32 in str(fault):
+                raise Unproven("the device has no TF32") from fault
+            raise
 
     def run(self, model, flags):
         """One run of training: what it tells, and "stderr". Of every one, planned and allocated bytes are compared, and
         steps that were not replayed from a recording are a fault: Ebb only warns of it, and goes on."""
-        told, errors = machine.run_told([self.ebb, "run", *model, *flags, *self.common()], self.left(90))
+        told, errors = self.told(["run", *model, *flags, *self.common()], 90)
         what = " ".join(map(str, [model[0].name, *model[1:], *flags]))
         self.goals.n_runs += 1
         recordable = not {"--no-graph", "--profile", "--check-finite"} & set(flags)

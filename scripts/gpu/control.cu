@@ -1,7 +1,8 @@
-// A fault for each tool of the sanitizer, in a kernel named as Ebb's are: a tool, or a filter of kernels, that says nothing
-// of it would say nothing of Ebb's.
+// A fault for each tool of the sanitizer, in a kernel named as Ebb's are: a tool, or a filter of kernels,
+// that says nothing of it would say nothing of Ebb's.
 //
-//     control memcheck|racecheck|initcheck
+//     control memcheck|racecheck|initcheck ORDINAL
+#include <cstdlib>
 #include <cstring>
 
 enum { N = 64, FAR = 1 << 18 };  // two warps, which exchange their halves
@@ -19,8 +20,10 @@ extern "C" __global__ void cuda_kernel_control(int fault, const int *in, int *ou
 
 int main(int argc, char **argv) {
     int *in = nullptr, *out = nullptr;
-    if (argc != 2 || !std::strchr("mri", argv[1][0])) return 2;
-    if (cudaMalloc(&in, N * sizeof *in) != cudaSuccess || cudaMalloc(&out, N * sizeof *out) != cudaSuccess) return 5;
+    if (argc != 3 || !std::strchr("mri", argv[1][0])) return 2;
+    if (cudaSetDevice(std::atoi(argv[2])) != cudaSuccess) return 5;
+    if (cudaMalloc(&in, N * sizeof *in) != cudaSuccess) return 5;
+    if (cudaMalloc(&out, N * sizeof *out) != cudaSuccess) return 5;
     cuda_kernel_control<<<1, N>>>(argv[1][0], in, out);
     (void)cudaDeviceSynchronize();
     return 0;

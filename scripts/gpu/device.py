@@ -1,6 +1,6 @@
 """What only a device can answer, asked of its libraries directly: cuDNN's own description of it, and how fast it copies.
 
-    device.py CUDNN_LIBRARY CUDNN_HEADER CUDART_LIBRARY      prints one JSON document; a part that fails is {"error": ...}
+    device.py CUDNN_LIBRARY CUDNN_HEADER CUDART_LIBRARY ORDINAL   prints one JSON document; a part that fails is {"error": ...}
 """
 import ctypes
 import json
@@ -14,7 +14,8 @@ def cudnn_types(header):
     values = {}
     for line in open(header, encoding="utf-8", errors="replace"):
         words = line.replace("=", " ").replace(",", " ").split()
-        if len(words) >= 2 and words[0].startswith(("CUDNN_TYPE_", "CUDNN_ATTR_DEVICEPROP_", "CUDNN_BACKEND_DEVICEPROP_")) and words[-1].isdigit():
+        of_device = words and words[0].startswith(("CUDNN_TYPE_", "CUDNN_ATTR_DEVICEPROP_", "CUDNN_BACKEND_DEVICEPROP_"))
+        if of_device and len(words) >= 2 and words[-1].isdigit():
             values[words[0]] = int(words[-1])
     return values
 
@@ -24,9 +25,9 @@ def checked(status, what):
         raise RuntimeError(f"{what}: status {status}")
 
 
-def description(library, header):
+def description(library, header, number):
     cudnn, values = ctypes.CDLL(library), cudnn_types(header)
-    descriptor, ordinal, n = ctypes.c_void_p(), ctypes.c_int32(0), ctypes.c_int64(0)
+    descriptor, ordinal, n = ctypes.c_void_p(), ctypes.c_int32(number), ctypes.c_int64(0)
     checked(cudnn.cudnnBackendCreateDescriptor(values["CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR"], ctypes.byref(descriptor)), "create")
     checked(cudnn.cudnnBackendSetAttribute(descriptor, values["CUDNN_ATTR_DEVICEPROP_DEVICE_ID"], values["CUDNN_TYPE_INT32"],
                                            ctypes.c_int64(1), ctypes.byref(ordinal)), "device id")
@@ -60,15 +61,17 @@ class Runtime:
         return ms.value / 1e3
 
 
-def copies(library):
+def copies(library, number):
     """GB/s between pinned host memory and the device, and on the device (read and written)."""
     cuda, n = Runtime(library), ctypes.c_size_t(256 * MIB)
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    cuda.call("cudaSetDevice", number)
     cuda.call("cudaFree", None)  # the context
     cuda.call("cudaMemGetInfo", ctypes.byref(free), ctypes.byref(total))
     found = {"total_bytes": total.value, "free_after_context_bytes": free.value}
     host, a, b = cuda.pointer("cudaMallocHost", n), cuda.pointer("cudaMalloc", n), cuda.pointer("cudaMalloc", n)
-    for key, to, source, kind, times in (("to_device_gb_s", a, host, 1, 1), ("to_host_gb_s", host, a, 2, 1), ("on_device_gb_s", b, a, 3, 2)):
+    for key, to, source, kind, times in (("to_device_gb_s", a, host, 1, 1), ("to_host_gb_s", host, a, 2, 1),
+                                         ("on_device_gb_s", b, a, 3, 2)):
         def copy():
             cuda.call("cudaMemcpyAsync", to, source, n, kind, None)
         copy()
@@ -78,9 +81,9 @@ def copies(library):
 
 
 def main():
-    _, cudnn, header, cudart = sys.argv
-    told = {}
-    for key, ask, args in (("deviceprop", description, (cudnn, header)), ("copies", copies, (cudart,))):
+    _, cudnn, header, cudart, number = sys.argv
+    told, number = {}, int(number)
+    for key, ask, args in (("deviceprop", description, (cudnn, header, number)), ("copies", copies, (cudart, number))):
         try:
             told[key] = ask(*args)
         except (OSError, RuntimeError, KeyError, ValueError) as fault:

@@ -51,7 +51,8 @@ def of_machine(commit):
         code, out, _ = machine.run(["nvidia-smi", f"--query-gpu={names}", "--format=csv,noheader"], 30)
         if code == 0:
             found["gpus"] = [dict(zip(names.split(","), [cell.strip() for cell in line.split(",")])) for line in out.decode().splitlines()]
-    for key, command in (("commit", ["git", "rev-parse", "HEAD"]), ("changed", ["git", "status", "--porcelain", "-uno"]), ("cc", ["cc", "--version"])):
+    for key, command in (("commit", ["git", "rev-parse", "HEAD"]), ("changed", ["git", "status", "--porcelain", "-uno"]),
+                         ("cc", ["cc", "--version"])):
         try:
             code, out, _ = machine.run(command, 30)
         except OSError:
@@ -86,7 +87,8 @@ def libraries(check):
         found[key] = next((path for library, path in loaded.items() if library.startswith(stem)), None)
         patterns = [f"lib*/{name}", f"lib/*/{name}", f"extras/CUPTI/lib64/{name}", f"cu13/lib/{name}", f"{wheel or 'cudnn'}/lib/{name}"]
         if found[key] is None:
-            found[key] = next((str(path) for place in places if place for pattern in patterns for path in sorted(place.glob(pattern))), None)
+            found[key] = next((str(path) for place in places if place for pattern in patterns
+                              for path in sorted(place.glob(pattern))), None)
     return found
 
 

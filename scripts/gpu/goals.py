@@ -20,10 +20,10 @@ GOALS = [
     ("device", "questions", "the device by cuDNN's own words, and the speed of its copies"),
     ("ratio_fp32", "pytorch", "at least as many images a second as PyTorch's best, fp32"),
     ("ratio_tf32", "pytorch", "at least as many images a second as PyTorch's best, TF32"),
-    ("memcheck", "sanitizer", "no kernel of Ebb's touches memory out of bounds"),
+    ("memcheck", "sanitizer", "no kernel of Ebb's accesses memory outside of what was allocated"),
     ("racecheck", "sanitizer", "no race between threads of a block"),
-    ("initcheck", "sanitizer", "no kernel reads bytes that nobody wrote"),
-    ("planned", None, "planned bytes = allocated bytes, in every run"),
+    ("initcheck", "sanitizer", "no kernel reads bytes never written in their block since its allocation"),
+    ("planned", None, "planned bytes = allocated bytes, in every run but --compare and the sanitizer's"),
     ("recorded", None, "every run that should be is recorded"),
 ]
 

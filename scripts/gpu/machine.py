@@ -43,16 +43,35 @@ def collect(found, what):
         found.setdefault("faults", []).append(f"{what}: {fault if isinstance(fault, Failed) else f'{type(fault).__name__}: {fault}'}")
 
 
+def ordinal(device):
+    """1 of "cuda:1"; 0 where none is named."""
+    number = (device or "").partition(":")[2] or "0"
+    if not number.isdecimal():
+        raise Usage(f"--device {device}: behind the colon is a number")
+    return int(number)
+
+
+def bus_id(device):
+    """"0000:1b:00.0", by which nvidia-smi knows the device whatever CUDA_VISIBLE_DEVICES says; None where it is not told."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    handle, text = ctypes.c_int(), ctypes.create_string_buffer(32)
+    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), ordinal(device)) or driver.cuDeviceGetPCIBusId(text, 32, handle):
+        return None
+    return text.value.decode()
+
+
 def architecture(device):
     """"90" of a device of compute capability 9.0, asked of the driver; None where it does not tell."""
-    ordinal = int(device.partition(":")[2] or 0)
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
         return None
     handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     ask = driver.cuDeviceGetAttribute  # 75, 76: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
-    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), ordinal) or ask(ctypes.byref(major), 75, handle) or \
+    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), ordinal(device)) or ask(ctypes.byref(major), 75, handle) or \
             ask(ctypes.byref(minor), 76, handle):
         return None
     return f"{major.value}{minor.value}"
@@ -150,7 +169,8 @@ def cudnn(given, toolkit_folder, wheels):
 def builders():
     """Commands of meson and ninja: programs, or modules of this Python."""
     meson = [shutil.which("meson")] if shutil.which("meson") else None
-    if meson is None and subprocess.run([sys.executable, "-c", "import mesonbuild"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+    if meson is None and subprocess.run([sys.executable, "-c", "import mesonbuild"],
+                                        stderr=subprocess.DEVNULL, check=False).returncode == 0:
         meson = [sys.executable, "-m", "mesonbuild.mesonmain"]
     if meson is None or not (shutil.which("ninja") or shutil.which("ninja-build")):
         raise Failed("meson or ninja is missing: pip install meson ninja")

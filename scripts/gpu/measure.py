@@ -37,7 +37,8 @@ def in_cap(check, batch, more, steps):
     failed = []
     budget = check.plan(check.model(batch), [])["total_bytes"] * 4 // 5 if check.dry else None
     for reserve in [None] if check.dry else check.cap_reserves:
-        flags = ["--budget", budget or check.cap_bytes - reserve, "--effort", check.effort, *([] if check.dry else ["--cap", check.cap_bytes]), *more]
+        flags = ["--budget", budget or check.cap_bytes - reserve, "--effort", check.effort,
+                 *([] if check.dry else ["--cap", check.cap_bytes]), *more]
         try:
             told = check.run(check.model(batch), [*flags, "--hash", "--steps", steps])
         except NoTime as fault:
@@ -47,7 +48,8 @@ def in_cap(check, batch, more, steps):
                 raise
             failed.append(f"{' '.join(map(str, flags))}: {fault}")
             continue
-        return {**row(batch, flags, told), "reserve_bytes": reserve, "failed_before": failed, "in_force": in_force(check, told, check.cap_bytes)}, flags
+        return {**row(batch, flags, told), "reserve_bytes": reserve, "failed_before": failed,
+                "in_force": in_force(check, told, check.cap_bytes)}, flags
     raise Failed("; ".join(failed))
 
 
@@ -169,7 +171,8 @@ def costs(check, found):
         off = measured - foretold
         found["rows"].append({"arena_percent": int(share), "predicted_added_percent": round(foretold, 2),
                               "measured_added_percent": round(measured, 2), "off_points": round(off, 2)})
-        check.goals.judge("added_time", abs(off) <= check.off_points, f"{share} % of the arena: {foretold:.2f} % foretold, {measured:.2f} % found")
+        check.goals.judge("added_time", abs(off) <= check.off_points,
+                          f"{share} % of the arena: {foretold:.2f} % foretold, {measured:.2f} % found")
 
 
 def kinds(check, found):
@@ -180,5 +183,6 @@ def kinds(check, found):
         sums.setdefault(step["kind"], [0, 0, 0])
         for i, value in enumerate((1, step["median_ns"], step["predicted_ns"])):
             sums[step["kind"]][i] += value
-    rows = sorted(([kind, n, round(ns / 1e6, 3), round(foretold / 1e6, 3)] for kind, (n, ns, foretold) in sums.items()), key=lambda r: -r[2])
+    rows = sorted(([kind, n, round(ns / 1e6, 3), round(foretold / 1e6, 3)] for kind, (n, ns, foretold) in sums.items()),
+                  key=lambda r: -r[2])
     found.update(batch=batch, columns=["kind", "steps", "ms", "predicted ms"], rows=rows[:24])

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import select
 import signal
 import statistics
@@ -14,7 +15,8 @@ from machine import NoTime, Unproven, collect
 from meter import Meter
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOG = "torch.log"
+LOG, SKIPPING = "torch.log", re.compile(r"skipping cudagraph.{0,180}", re.I)
+FUSED = ("fused", "compile", "graphs")  # variants that ask for fused SGD
 
 
 class Worker:
@@ -45,7 +47,16 @@ class Worker:
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # it ended: what it said last is told by read
-        return self.read(check, limit_s)
+        told = self.read(check, limit_s)
+        if told.get("cudagraph_skips"):
+            told["skipped"] = self.why_skipped()
+        return told
+
+    def why_skipped(self):
+        """What the compiler says of graphs that it does not record: it goes on without them."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        at = next((found for found in map(SKIPPING.search, lines) if found), None)
+        return at.group() if at else f"it does not say why ({LOG})"
 
     def end(self):
         try:
@@ -72,10 +83,10 @@ def ask(workers, found, name, work):
 
 
 def greet(worker, check, name):
-    """What it starts with: versions, and flags, which must be those of its group."""
+    """What it starts with: versions, and flags, which must be told and those of its group."""
     told = worker.read(check, 120)
-    if set(told.get("tf32", [name.endswith("-tf32")])) != {name.endswith("-tf32")}:
-        raise Unproven(f"its flags for TF32 are {told['tf32']}")
+    if set(told.get("tf32") or []) != {name.endswith("-tf32")}:
+        raise Unproven(f"its flags for TF32 are {told.get('tf32')}")
     return told
 
 
@@ -129,8 +140,21 @@ def medians(found, meter):
                         device=meter.told(name))
 
 
+def notes(group, found):
+    """What variants did otherwise than they are called."""
+    for name in group:
+        kind, row = name.removesuffix("-tf32"), found["rows"][name]
+        if row.get("skipped"):
+            yield f"{name} recorded no graphs and does not count: {row['skipped']}"
+        elif kind == "graphs" and row.get("cudagraph_skips") is None:
+            yield f"whether {name} recorded its graphs is not known"
+        if kind in FUSED and found["optimizers"].get(name) != "fused":
+            yield f"{name} has no fused SGD: {found['optimizers'].get(name)}"
+
+
 def judge(check, goal, group, lasted, ebb, found):
-    """Ebb's images a second against the best of PyTorch's: only of a group of which each variant lasted."""
+    """Ebb's images a second against the best of PyTorch's: only of a group of which each variant lasted. One that was to
+    record graphs, and did not, is not counted."""
     rows, dead = found["rows"], [name for name in group if name not in lasted or "img_per_s" not in found["rows"].get(name, {})]
     if dead:
         check.goals.say(goal, UNPROVEN, f"of PyTorch's variants {', '.join(dead)} did not last: no ratio")
@@ -138,10 +162,24 @@ def judge(check, goal, group, lasted, ebb, found):
     if "img_per_s" not in rows.get(ebb, {}):
         check.goals.say(goal, UNPROVEN, "Ebb was not measured")
         return
-    best = min(group, key=lambda name: statistics.median(rows[name]["ns"]))
+    best = min((name for name in group if not rows[name].get("skipped")), key=lambda name: statistics.median(rows[name]["ns"]))
     ratio = statistics.median(rows[best]["ns"]) / statistics.median(rows[ebb]["ns"])
     found["times_best"][goal] = round(ratio, 3)
-    check.goals.judge(goal, ratio >= 1, f"{ratio:.3f} times: Ebb {rows[ebb]['img_per_s']}, PyTorch's {best} {rows[best]['img_per_s']} images a second")
+    why = f"{ratio:.3f} times: Ebb {rows[ebb]['img_per_s']}, PyTorch's {best} {rows[best]['img_per_s']} images a second"
+    check.goals.judge(goal, ratio >= 1, "; ".join([why, *notes(group, found)]))
+
+
+def multiplies(check, goal, end):
+    """Whether the device has what the group is about; asked before its workers start, which takes a minute."""
+    try:
+        if end:
+            check.plan(check.model(check.torch_batch), ["--tf32"])
+        return True
+    except NoTime:
+        raise
+    except Unproven as why:
+        check.goals.say(goal, UNPROVEN, str(why))
+        return False
 
 
 def pytorch(check, found):
@@ -158,7 +196,11 @@ def pytorch(check, found):
     groups = [("ratio_fp32", "", variants, "ebb")]
     if not check.dry:
         groups.append(("ratio_tf32", "-tf32", variants, "ebb-tf32"))
+    rest = []  # for their memory: no goal is about them
     for goal, end, names, ebb in groups:  # one after the other: each of their processes keeps its memory
+        if not multiplies(check, goal, end):
+            continue
+        rest.append("checkpoint" + end)
         group = [name + end for name in names]
         lasted = measure(check, group, ebb, check.torch_batch, found, meter)
         medians(found, meter)
@@ -166,7 +208,6 @@ def pytorch(check, found):
         check.save()
     if check.dry or check.args.quick:
         return
-    rest = ["checkpoint", "checkpoint-tf32"]  # for its memory: no goal is about them
     if check.spare_s() < 60:
         found["left_out"] = rest
         return

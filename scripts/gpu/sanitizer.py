@@ -7,9 +7,12 @@ from goals import PROVEN, UNPROVEN
 from machine import ROOT, Failed, NoTime, Unproven, collect
 
 # How versions of it name a filter of kernels: all of Ebb's are called cuda_kernel_*.
-FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex", "kns=cuda_kernel_"), ("--filter", "kernel_substring=cuda_kernel_")]
+FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex", "kns=cuda_kernel_"),
+           ("--filter", "kernel_substring=cuda_kernel_")]
 CLEAN = {"memcheck": r"ERROR SUMMARY: 0 errors", "racecheck": r"RACECHECK SUMMARY: 0 hazards", "initcheck": r"ERROR SUMMARY: 0 errors"}
 FOUND_CODE = 99
+# Where an error is: "at cuda_kernel_control+0x90". A fault of a call or of the launch names the kernel in a frame of the host only.
+AT_CONTROL = re.compile(r"\bat\b.*\bcuda_kernel_control\b")
 
 
 class Answer:
@@ -23,10 +26,14 @@ class Answer:
         self.lines = [line.strip("= ") for line in (self.out + self.err).decode(errors="replace").splitlines() if line.startswith("=====")]
         self.summary = next((line for line in self.lines if "SUMMARY" in line), None)
         self.faulty = self.code == FOUND_CODE or bool(self.summary and not re.search(CLEAN[tool], self.summary))
+        self.in_control = any(AT_CONTROL.search(line) and "Host Frame" not in line for line in self.lines)
 
 
 def control_of(check, found):
     """A program with a fault for each tool, or None where it cannot be made."""
+    if check.toolkit is None:
+        found["control"] = "there is no nvcc"
+        return None
     control, arch = check.work / "control", None if check.dry else machine.architecture(check.device)
     code, out, err = machine.run([check.toolkit / "bin/nvcc", *([f"-arch=sm_{arch}"] if arch else []), "-o", control,
                                   pathlib.Path(__file__).resolve().parent / "control.cu"], check.left(60))
@@ -37,13 +44,12 @@ def control_of(check, found):
 
 
 def words_of(check, program, tool, filters, control):
-    """The filter with which this tool still finds the planted fault; none where no filter does, or nothing is planted."""
-    if control is None:
-        return []
+    """The filter with which this tool still finds the planted fault, where it is; none where no filter does."""
     for words in [*filters, []]:
-        if Answer(check, program, tool, words, [control, tool], 30).faulty:
+        answer = Answer(check, program, tool, words, [control, tool, check.ordinal], 30)
+        if answer.faulty and answer.in_control:
             return words
-    raise Unproven("it does not find a planted fault")
+    raise Unproven("it does not find a planted fault, or not in its kernel")
 
 
 def use(check, program, tool, words, command, found):
@@ -70,13 +76,15 @@ def sanitizer(check, found):
         raise Unproven("no compute-sanitizer" + (" in a dry run" if check.dry else ""))
     _, out, err = machine.run([program, "--help"], check.left(20))
     filters = [[option, value] for option, value in FILTERS if option.encode() in out + err]
-    control = control_of(check, found) if check.toolkit else None
+    control = control_of(check, found)
     doctor = [check.ebb, "doctor", "--full", "--device", check.device]
     model = [check.ebb, "run", ROOT / "examples/models/resnet18.ebb", "--dim", "N=2", "--dim", "H=33", "--device", check.device,
              "--no-graph", "--steps", 1]
     for tool, command, may in (("memcheck", doctor, filters), ("racecheck", doctor, filters), ("initcheck", model, [])):
         with collect(found, tool):
             try:
+                if control is None:
+                    raise Unproven(f"without a planted fault it would prove nothing: {found['control']}")
                 use(check, program, tool, words_of(check, program, tool, may, control), command, found)
             except Unproven as why:
                 check.goals.say(tool, UNPROVEN, str(why))

@@ -9,13 +9,15 @@ MIB = 1 << 20
 def rows_of(parts):
     for part in ("capped", "engines", "table"):
         for line in parts.get(part, {}).get("rows", []):
-            mib = [f"{line[key] / MIB:.1f}" if line[key] is not None else "-" for key in ("planned_bytes", "allocated_bytes", "process_bytes")]
+            mib = [f"{line[key] / MIB:.1f}" if line[key] is not None else "-"
+                   for key in ("planned_bytes", "allocated_bytes", "process_bytes")]
             yield [str(line["batch"]), line["flags"], *mib, f"{line['ms']:.2f}", f"{line['img_per_s']:.1f}"]
     for name, line in parts.get("pytorch", {}).get("rows", {}).items():
         if "median_ms" in line:
-            held = line.get("block_bytes") or line.get("steady_peak_bytes")
-            mib = f"{held / MIB:.1f}" if held else "-"
-            yield [str(parts["pytorch"]["batch"]), name, "-", mib, "-", f"{line['median_ms']:.2f}", f"{line['img_per_s']:.1f}"]
+            of = "block_bytes" if "block_bytes" in line else line.get("memory", "steady_peak_bytes")
+            mib = f"{line[of] / MIB:.1f}" if line.get(of) else "-"
+            named = f"{name} (reserved)" if of == "reserved_bytes" else name
+            yield [str(parts["pytorch"]["batch"]), named, "-", mib, "-", f"{line['median_ms']:.2f}", f"{line['img_per_s']:.1f}"]
 
 
 def print_figures(record):
@@ -31,7 +33,8 @@ def print_figures(record):
 def print_goals(record):
     counts = collections.Counter(goal["verdict"] for goal in record["goals"])
     dry = " (a dry run: of this script, not of a GPU)" if record["dry"] else ""
-    print(f"\ngoals{dry}: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in (PROVEN, DRY, MISSED, UNPROVEN, NOT_ASKED) if counts[verdict]))
+    print(f"\ngoals{dry}: " + ", ".join(f"{counts[verdict]} {verdict}"
+                                          for verdict in (PROVEN, DRY, MISSED, UNPROVEN, NOT_ASKED) if counts[verdict]))
     for verdict in (MISSED, UNPROVEN, PROVEN, DRY, NOT_ASKED):
         for goal in record["goals"]:
             if goal["verdict"] == verdict:
@@ -42,4 +45,5 @@ def print_all(record, output):
     statuses = collections.Counter(part["status"] for part in record["parts"].values())
     print_figures(record)
     print_goals(record)
-    print(f"\n{statuses['ok']} parts ok, {statuses['failed']} failed, {statuses['unproven']} unproven in {record['seconds']:.0f} s: {output}")
+    print(f"\n{statuses['ok']} parts ok, {statuses['failed']} failed, {statuses['unproven']} unproven "
+          f"in {record['seconds']:.0f} s: {output}")

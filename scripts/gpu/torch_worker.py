@@ -2,7 +2,8 @@
 
     torch_worker.py VARIANT BATCH SIZE DEVICE     VARIANT: eager, fused, compile, graphs, checkpoint; + "-tf32"
     stdin: a number of steps a line, before which two are run that do not count
-    stdout: a line of JSON each, and one at start. {"ns": [...], "loss", "steady_peak_bytes", "overall_peak_bytes", "reserved_bytes"}
+    stdout: a line of JSON each, and one at start. {"ns": [...], "loss", "memory", "steady_peak_bytes", "overall_peak_bytes",
+            "reserved_bytes"; of graphs "cudagraph_skips"}; "memory" names the key that is the variant's memory
 
 Its duty is Ebb's: before each step its inputs are brought in from pinned memory, and complete before the clock starts.
 ResNet-50 v1.5 is written out here: torchvision is not everywhere.
@@ -59,26 +60,47 @@ def set_precision(tf32):
     torch.backends.cudnn.benchmark = True
 
 
-def sgd(parameters, fused):
-    """(optimizer, "fused" or "foreach"): one kernel for all parameters, where this version and device have it."""
+def sgd(parameters, fused, cuda):
+    """(optimizer, "fused", "foreach" or "single"): one kernel for all parameters, where this version and device have it;
+    else what PyTorch takes by itself."""
     options = {"lr": 0.01, "momentum": 0.9, "weight_decay": 1e-4}
     if fused:
         try:
             return torch.optim.SGD(parameters, fused=True, **options), "fused"
         except (TypeError, RuntimeError):
             pass
-    return torch.optim.SGD(parameters, **options), "foreach"
+    return torch.optim.SGD(parameters, **options), "foreach" if cuda else "single"
+
+
+def graph_skips():
+    """How many graphs the compiler did not record, of which it only warns; None where this version does not tell."""
+    try:
+        return int(torch._dynamo.utils.counters["inductor"]["cudagraph_skips"])
+    except (AttributeError, KeyError):
+        return None
+
+
+def say_skips():
+    """Why graphs are skipped goes to standard error only by this."""
+    try:
+        torch._logging.set_logs(perf_hints=True)
+    except (AttributeError, TypeError, ValueError):
+        pass
 
 
 class Training:
     def __init__(self, kind, batch, size, device):
         self.cuda = device.startswith("cuda")
+        if self.cuda:  # what waits and what tells memory is about the current device
+            torch.cuda.set_device(int(device.partition(":")[2] or 0))
+        if kind == "graphs":
+            say_skips()
         torch.manual_seed(1)
         model = ResNet50(kind == "checkpoint").to(device, memory_format=torch.channels_last).train()
         compiled = {"compile": {}, "graphs": {"mode": "reduce-overhead"}}
         self.forward = torch.compile(model, **compiled[kind]) if kind in compiled else model
         self.n_parameters = sum(p.numel() for p in model.parameters())
-        self.optimizer, self.optimizer_name = sgd(list(model.parameters()), kind in ("fused", "compile", "graphs"))
+        self.optimizer, self.optimizer_name = sgd(list(model.parameters()), kind in ("fused", "compile", "graphs"), self.cuda)
         held = [torch.randn(batch, 3, size, size).contiguous(memory_format=torch.channels_last), torch.randint(0, 1000, (batch,))]
         self.held = [tensor.pin_memory() if self.cuda else tensor for tensor in held]
         self.x, self.labels = (tensor.to(device) for tensor in held)
@@ -128,12 +150,21 @@ class Training:
             torch.cuda.reset_peak_memory_stats()
         told = {"ns": [self.timed() for _ in range(n)]}
         told["loss"], self.loss = float(self.loss.detach()), None
+        if self.kind == "graphs":
+            told["cudagraph_skips"] = graph_skips()
         if self.cuda:
-            steady = torch.cuda.max_memory_allocated()
-            self.most = max(self.most, steady)
-            told.update(steady_peak_bytes=steady, overall_peak_bytes=self.most, reserved_bytes=torch.cuda.max_memory_reserved())
+            told.update(self.memory())
             torch.cuda.empty_cache()  # the other variants share the device
         return told
+
+    def memory(self):
+        """Replays do not call the allocator: the peak of what it gave out leaves out what graphs keep for themselves."""
+        if self.kind == "graphs":
+            return {"memory": "reserved_bytes", "reserved_bytes": torch.cuda.memory_reserved()}
+        steady = torch.cuda.max_memory_allocated()
+        self.most = max(self.most, steady)
+        return {"memory": "steady_peak_bytes", "steady_peak_bytes": steady, "overall_peak_bytes": self.most,
+                "reserved_bytes": torch.cuda.max_memory_reserved()}
 
 
 def main():

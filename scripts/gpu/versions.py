@@ -13,8 +13,9 @@ def returned(function):
 
 
 def filled(function):
+    """None of 0, too: the runtime tells it of a driver that is not there."""
     out = ctypes.c_int(0)
-    return out.value if function(ctypes.byref(out)) == 0 else None
+    return (out.value or None) if function(ctypes.byref(out)) == 0 else None
 
 
 # library: [(key, function, how it tells)]

@@ -12,7 +12,8 @@ def conformance(check, found):
     if told["verdict"] == "broken_off":
         raise Failed("it was broken off")
     tried = f"{told['ops']} ops, {told['calls']} calls, {told['runs']} runs, {found['n_faults']} do not hold"
-    check.goals.judge("conformance", told["verdict"] == "holds" and told["runs"] > 0, f"{tried} {'; '.join(found['failing'])[:900]}".strip())
+    check.goals.judge("conformance", told["verdict"] == "holds" and told["runs"] > 0,
+                      f"{tried} {'; '.join(found['failing'])[:900]}".strip())
 
 
 def compare(check, found):
@@ -20,11 +21,13 @@ def compare(check, found):
     for name, dims in check.compared:
         model = [check.file(name), *[word for dim in dims for word in ("--dim", dim)]]
         with collect(found, name):
-            told = run_json([check.ebb, "run", *model, "--device", check.device, "--compare", "ref", "--json"], check.left(60), codes=(0, 1))
+            told = run_json([check.ebb, "run", *model, "--device", check.device, "--compare", "ref", "--json"],
+                            check.left(60), codes=(0, 1))
             found[name] = {key: told[key] for key in ("verdict", "ops", "over", "first")}
             found[name]["worst"] = told["worst"][:3]
             first = told["first"] or {}
-            check.goals.judge("compare", told["verdict"] == "agree" and told["ops"] > 0, f"{name}: {told['ops']} ops" if told["verdict"] == "agree" else
+            agree = told["verdict"] == "agree"
+            check.goals.judge("compare", agree and told["ops"] > 0, f"{name}: {told['ops']} ops" if agree else
                               f"{name}: {told['over']} of {told['ops']} ops differ, first {first.get('op')} ({first.get('kind')})")
         if name not in found:
             check.goals.say("compare", UNPROVEN, f"{name} did not run")

@@ -7,6 +7,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 SCRIPT = ROOT / "scripts/gpu-check"
+HELD, PROVEN, MISSED, UNPROVEN, NOT_ASKED = "held dry", "proven", "missed", "unproven", "not asked"
 
 
 # The script where there seems to be a GPU.
@@ -17,14 +18,16 @@ machine.n_gpus = lambda: (1, "")
 runpy.run_path({str(SCRIPT)!r}, run_name="__main__")"""
 
 
-def check(t, *args, ebb=None, python=None, dry=True):
-    """(exit code, stdout, stderr, record or None) of a dry run, which finds its device itself; or of one with a GPU."""
+def check(t, *args, ebb=None, python=None, dry=True, **env):
+    """(exit code, stdout, stderr, record or None) of a dry run, which finds its device itself; or of one with a GPU. Without
+    a command (False) it is to build one."""
     record = t.folder / "out/record.json"
-    command = [sys.executable, *([SCRIPT, "--dry"] if dry else ["-c", WITH_GPU]), "--ebb", ebb or t.ebb, "--build", t.folder / "build",
-               "-o", record, "--python", python or no_torch(t), *args]
+    command = [sys.executable, *([SCRIPT, "--dry"] if dry else ["-c", WITH_GPU]), *([] if ebb is False else ["--ebb", ebb or t.ebb]),
+               "--build", t.folder / "build", "-o", record, "--python", python or no_torch(t), *args]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=280, check=False,
-                          env={**os.environ, "OMP_WAIT_POLICY": "passive"})
-    return done.returncode, done.stdout.decode(), done.stderr.decode(), json.loads(record.read_text(), parse_constant=refuse) if record.exists() else None
+                          env={**os.environ, "OMP_WAIT_POLICY": "passive", **env})
+    told = json.loads(record.read_text(), parse_constant=refuse) if record.exists() else None
+    return done.returncode, done.stdout.decode(), done.stderr.decode(), told
 
 
 def refuse(word):
@@ -83,7 +86,8 @@ def tell(**told):
 budget, n = of("--budget"), of("--steps", 3)
 if "--help" in args: sys.exit(print("--free-engines"))
 if args[0] == "bench": sys.exit(open(args[args.index("-o") + 1], "w").close())
-if args[0] == "doctor": tell(verdict="holds", ops=9, calls=9, runs=9, faults=0, rows=[{"op": "relu", "worst": 0.5, "faults": 0, "fault": None}])
+if args[0] == "doctor": tell(verdict="holds", ops=9, calls=9, runs=9, faults=0,
+                             rows=[{"op": "relu", "worst": 0.5, "faults": 0, "fault": None}])
 if args[0] == "plan":
     with open(args[args.index("-o") + 1], "w") as file:
         json.dump({"graph": {"ops": [{"name": "conv"}]}, "steps": [{"op": 0, "alternative": "b" if budget else "a"}]}, file)
@@ -91,11 +95,14 @@ if args[0] == "plan":
 if "--compare" in args: tell(verdict="agree", ops=9, over=0, first=None, worst=[])
 if "--auto" in args: print("ebb: AGAIN within 5 bytes", file=sys.stderr)
 planned = 5 if "--auto" in args else min(budget or 40 << 30, 40 << 30)
-memory = {"total_bytes": 80 << 30, "ballast_bytes": of("--cap", 0) and 1, "process_bytes": 9, "hidden_bytes": 7 if "--watch-memory" in args else None}
+memory = {"total_bytes": 80 << 30, "ballast_bytes": of("--cap", 0) and 1, "process_bytes": 9,
+          "hidden_bytes": 7 if "--watch-memory" in args else None}
 profile = [{"kind": "relu", "median_ns": 5, "predicted_ns": 5}]
 ns = 1030000 if budget else 1000000
-tell(schema="ebb.run/1", steps=[{"ns": ns, "loss": 7 - 0.1 * i} for i in range(n)], planned_bytes=planned, allocated_bytes=planned, device_memory=memory,
-     n_replayed=0 if {"--no-graph", "--profile", "--check-finite"} & set(args) else n - 1, predicted_step_ns=ns, params_hash="ab" if "--tf32" in args else "cd", profile=profile)
+tell(schema="ebb.run/1", steps=[{"ns": ns, "loss": 7 - 0.1 * i} for i in range(n)], planned_bytes=planned, allocated_bytes=planned,
+     device_memory=memory,
+     n_replayed=0 if {"--no-graph", "--profile", "--check-finite"} & set(args) else n - 1, predicted_step_ns=ns,
+     params_hash="ab" if "--tf32" in args else "cd", profile=profile)
 """
 
 
@@ -115,15 +122,23 @@ import json, sys
 if "import torch" in sys.argv[-1]: sys.exit(0)
 if sys.argv[1] == "-c": sys.exit(1)
 print("of no use", file=sys.stderr)
-print(json.dumps({"torch": "0", "cuda": "13", "cudnn": 91900, "optimizer": "foreach", "tf32": [sys.argv[2].endswith("-tf32")] * 2}), flush=True)
+variant, device = sys.argv[2], sys.argv[5]
+graphs = variant.startswith("graphs")
+if device != DEVICE: sys.exit(f"not of {device}")
+optimizer = "fused" if variant.startswith(("fused", "compile", "graphs")) else "foreach"
+print(json.dumps({"torch": "0", "cuda": "13", "cudnn": 91900, "optimizer": optimizer, "tf32": [variant.endswith("-tf32")] * 2}), flush=True)
 for i, line in enumerate(sys.stdin):
     if i == FAILS_AT: sys.exit("it is too large")
-    print(json.dumps({"ns": [NS] * int(line), "steady_peak_bytes": 7}), flush=True)
+    memory = "reserved_bytes" if graphs else "steady_peak_bytes"
+    told = {"ns": [NS] * int(line), "memory": memory, memory: 7 << 20, **({"cudagraph_skips": 0} if graphs else {})}
+    PLANTED
+    print(json.dumps(told), flush=True)
 """
 
 
-def fake_torch(t, fails_at=9, ns=2000000):
-    text = FAKE_TORCH.replace("FAILS_AT", str(fails_at)).replace("NS", str(ns))
+def fake_torch(t, fails_at=9, ns=2000000, device="cpu", planted="pass"):
+    text = FAKE_TORCH.replace("FAILS_AT", str(fails_at)).replace("NS", str(ns)).replace("DEVICE", repr(device))
+    text = text.replace("PLANTED", planted.strip().replace("\n", "\n    "))
     return program(t, "torch/python", f"#!{sys.executable} -IS\n{text}")
 
 
@@ -134,8 +149,8 @@ SANITIZER = """#!/bin/sh
 case "$*" in
 *--help*) echo "  --kernel-name arg   --kernel-regex arg"; exit 0 ;;
 *kernel_substring=*"/control "*) echo "========= ERROR SUMMARY: 0 errors"; exit 0 ;;
-*"--tool initcheck"*"/control "*) exit SEES ;;
-*"/control "*) exit 99 ;;
+*"--tool initcheck"*"/control initcheck ORDINAL") SEES ;;
+*"/control "*" ORDINAL") echo "=========     at cuda_kernel_control+0x90"; exit 99 ;;
 *"--tool memcheck"*"doctor --full"*) MEMCHECK ;;
 *"--tool racecheck"*"doctor --full"*) RACECHECK ;;
 *"--tool initcheck"*" run "*) INITCHECK ;;
@@ -143,16 +158,17 @@ case "$*" in
 esac
 """
 NVCC = """#!/bin/sh
-case "$*" in *control.cu) while [ "$1" != -o ]; do shift; done; : > "$2" ;; *) echo 'release 13.0, V13.0.88' ;; esac
+case "$*" in *control.cu) COMPILES; while [ "$1" != -o ]; do shift; done; : > "$2" ;; *) echo 'release 13.0, V13.0.88' ;; esac
 """
 CLEAN = {"MEMCHECK": 'echo "========= ERROR SUMMARY: 0 errors"', "INITCHECK": 'echo "========= ERROR SUMMARY: 0 errors"',
-         "SEES": "99", "RACECHECK": 'echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"'}
+         "SEES": 'echo "=========     at cuda_kernel_control+0x40"; exit 99', "ORDINAL": "0", "COMPILES": ":",
+         "RACECHECK": 'echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"'}
 
 
 def fake_toolkit(t, **tools):
     """A toolkit's folder with that sanitizer; a tool that is not given finds nothing."""
-    text = SANITIZER
+    text, nvcc = SANITIZER, NVCC
     for tool, does in {**CLEAN, **tools}.items():
-        text = text.replace(tool, does)
-    program(t, "toolkit/bin/nvcc", NVCC)
+        text, nvcc = text.replace(tool, does), nvcc.replace(tool, does)
+    program(t, "toolkit/bin/nvcc", nvcc)
     return program(t, "toolkit/bin/compute-sanitizer", text).parent.parent

@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 
+import gpu_check_devices
+import gpu_check_others
 import gpu_check_units
-from gpu_check_fakes import SCRIPT, canned, check, fake_toolkit, fake_torch, like_a_gpu, verdicts, wrapped
+from gpu_check_fakes import (HELD, MISSED, NOT_ASKED, PROVEN, SCRIPT, UNPROVEN, canned, check, fake_toolkit, fake_torch,
+                             like_a_gpu, program, verdicts, wrapped)
 from tester import Skip, equal, holds, main
 
 PARTS = ["conformance", "bits", "capped", "full", "costs", "engines", "compare", "questions", "pytorch", "sanitizer", "table", "kinds"]
-HELD, PROVEN, MISSED, UNPROVEN, NOT_ASKED = "held dry", "proven", "missed", "unproven", "not asked"
 
 
 def every_part_runs_without_a_gpu(t):
@@ -39,10 +41,12 @@ def every_part_runs_without_a_gpu(t):
 
 
 def where_nothing_is_wrong_all_goals_hold(t):
-    code, out, _, record = check(t, "--parts", "bits,capped,full,engines,pytorch,sanitizer", "--toolkit", fake_toolkit(t), ebb=like_a_gpu(t),
-                                 python=fake_torch(t, ns=10**12))
+    code, out, _, record = check(t, "--parts", "bits,capped,full,engines,pytorch,sanitizer", "--toolkit", fake_toolkit(t),
+                               ebb=like_a_gpu(t),
+                               python=fake_torch(t, ns=10**12))
     told = verdicts(record)
-    for goal in ("bits_fp32", "bits_tf32", "capped", "capped_bits", "full", "engines", "ratio_fp32", "memcheck", "racecheck", "initcheck", "planned"):
+    for goal in ("bits_fp32", "bits_tf32", "capped", "capped_bits", "full", "engines", "ratio_fp32", "memcheck",
+                 "racecheck", "initcheck", "planned"):
         equal(told[goal], HELD, f"{goal}: {out}")
     for goal in ("hidden", "ratio_tf32", "recorded"):  # a dry run cannot
         equal(told[goal], UNPROVEN, goal)
@@ -57,13 +61,15 @@ def where_nothing_is_wrong_all_goals_hold(t):
 def with_a_gpu_and_nothing_wrong_it_is_proven(t):
     """Of a device and libraries that are canned: all that the script does beside them."""
     parts = [part for part in PARTS if part != "questions"]
-    code, out, err, record = check(t, "--parts", ",".join(parts), "--minutes", 30, "--toolkit", fake_toolkit(t), ebb=canned(t),
-                                   python=fake_torch(t), dry=False)
+    code, out, err, record = check(t, "--parts", ",".join(parts), "--minutes", 30, "--device", "cuda:1",
+                                   "--toolkit", fake_toolkit(t, ORDINAL="1"), ebb=canned(t),
+                                   python=fake_torch(t, device="cuda:1"), dry=False)
     told = verdicts(record)
     equal((code, err, {part["status"] for part in record["parts"].values()}), (0, "", {"ok"}), out)
     equal({goal for goal, verdict in told.items() if verdict != PROVEN}, {"device"}, told)
     equal(sorted(record["parts"]["pytorch"]["times_best"].values()), [2.0, 2.0])
     equal(len(record["parts"]["pytorch"]["rows"]), 12)
+    holds(any(line.split()[1:5] == ["graphs-tf32", "(reserved)", "-", "7.0"] for line in out.splitlines()), out)
     equal(record["parts"]["capped"]["rows"][1]["hidden_bytes"], 7)
 
 
@@ -99,7 +105,8 @@ def planted_faults_are_found_each_by_its_goal(t):
 
 
 def bits_that_differ_are_found_each_by_its_goal(t):
-    code, out, _, record = check(t, "--parts", "bits,capped,full,pytorch", ebb=canned(t, MORE_FAULTS), python=fake_torch(t, ns=999000), dry=False)
+    code, out, _, record = check(t, "--parts", "bits,capped,full,pytorch", ebb=canned(t, MORE_FAULTS),
+                              python=fake_torch(t, ns=999000, device="cuda:0"), dry=False)
     told, parts = verdicts(record), record["parts"]
     equal((code, [told[goal] for goal in ("bits_fp32", "bits_tf32", "capped", "capped_bits", "full", "ratio_fp32", "ratio_tf32")]),
           (1, [UNPROVEN, MISSED, PROVEN, MISSED, MISSED, MISSED, MISSED]), out)
@@ -136,30 +143,15 @@ def a_dry_run_takes_ref_where_there_is_no_cpu(t):
     equal((code, record["device"]), (8, "ref"), record["parts"])
 
 
-def a_worker_that_ends_is_told_with_its_log_and_has_no_ratio(t):
-    code, _, _, record = check(t, "--parts", "pytorch", python=fake_torch(t, fails_at=1))
-    part = record["parts"]["pytorch"]
-    equal((code, part["status"], part["times_best"], verdicts(record)["ratio_fp32"]), (8, "unproven", {}, UNPROVEN), part)
-    holds("eager: it ended: it is too large (torch.log)" in part["why"] and "eager did not last" in part["why"], part["why"])
-    holds("=== eager\nof no use" in (t.folder / "out/torch.log").read_text(), "log")
-
-
-def a_tool_of_the_sanitizer_is_clean_only_by_its_own_word(t):
-    toolkit = fake_toolkit(t, MEMCHECK='echo "========= Invalid read"; echo "========= ERROR SUMMARY: 1 error"; exit 99', RACECHECK="sleep 20",
-                           INITCHECK="exit 0")
-    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
-    told, part = verdicts(record), record["parts"]["sanitizer"]
-    equal((code, told["memcheck"], told["racecheck"], told["initcheck"]), (1, MISSED, UNPROVEN, UNPROVEN), part)
-    equal(part["memcheck"]["lines"], ["Invalid read", "ERROR SUMMARY: 1 error"])
-    why = {goal["goal"]: goal["why"] for goal in record["goals"]}
-    holds("longer than" in why["racecheck"] and "does not say" in why["initcheck"], why)
-
-
-def a_tool_that_misses_a_planted_fault_proves_nothing(t):
-    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t, SEES="0"))
-    told = verdicts(record)
-    equal((code, told["memcheck"], told["racecheck"], told["initcheck"]), (8, HELD, HELD, UNPROVEN))
-    holds("planted fault" in record["parts"]["sanitizer"]["why"], record["parts"]["sanitizer"])
+def what_an_earlier_build_left_is_not_tried(t):
+    for kept in ("src/tool/ebb", "src/libebb_cuda.so"):
+        program(t, f"build/{kept}", "#!/bin/sh\nexit 0\n")
+    code, out, _, record = check(t, "--parts", "build,bits", ebb=False, CC="false")
+    equal((code, list(record["parts"]), record["parts"]["build"]["status"]), (1, ["build"], "failed"), out)
+    equal(verdicts(record)["bits_fp32"], UNPROVEN)
+    holds("meson" in record["parts"]["build"]["why"], "an earlier command is not asked for the device, either")
+    code, _, _, record = check(t, "--parts", "build,kinds", CC="false")
+    equal((code, record["parts"]["build"]["status"], record["parts"]["kinds"]["status"]), (1, "failed", "ok"), "a command was named")
 
 
 def a_kernel_that_does_not_hold_is_named(t):
@@ -178,7 +170,8 @@ def its_own_clock_ends_it_unproven(t):
 
 
 def a_folder_or_command_that_is_not_there_is_one_line(t):
-    for words in (["--toolkit", t.folder], ["--cudnn", t.folder], ["--ebb", t.folder / "none"], ["--python", t.folder / "none"], ["--parts", "none"]):
+    for words in (["--toolkit", t.folder], ["--cudnn", t.folder], ["--ebb", t.folder / "none"], ["--python", t.folder / "none"],
+                  ["--parts", "none"]):
         code, out, err, record = check(t, *words)
         equal((code, out, err.count("\n"), record), (2, "", 1, None), (words, err))
 
@@ -200,14 +193,14 @@ TESTS = [
     each_run_is_looked_at_for_its_bytes_and_its_recording,
     what_was_found_before_a_fault_is_kept,
     a_dry_run_takes_ref_where_there_is_no_cpu,
-    a_worker_that_ends_is_told_with_its_log_and_has_no_ratio,
-    a_tool_of_the_sanitizer_is_clean_only_by_its_own_word,
-    a_tool_that_misses_a_planted_fault_proves_nothing,
+    what_an_earlier_build_left_is_not_tried,
     a_kernel_that_does_not_hold_is_named,
     its_own_clock_ends_it_unproven,
     a_folder_or_command_that_is_not_there_is_one_line,
     without_a_gpu_it_says_so_in_one_line,
+    *gpu_check_others.TESTS,
     *gpu_check_units.TESTS,
+    *gpu_check_devices.TESTS,
 ]
 
 if __name__ == "__main__":

@@ -1,0 +1,76 @@
+"""Runs of `scripts/gpu-check` whose fault is planted beside Ebb: in PyTorch, the sanitizer, or the device."""
+from gpu_check_fakes import HELD, MISSED, PROVEN, UNPROVEN, canned, check, fake_toolkit, fake_torch, verdicts
+from tester import equal, holds
+
+
+def a_worker_that_ends_is_told_with_its_log_and_has_no_ratio(t):
+    code, _, _, record = check(t, "--parts", "pytorch", python=fake_torch(t, fails_at=1))
+    part = record["parts"]["pytorch"]
+    equal((code, part["status"], part["times_best"], verdicts(record)["ratio_fp32"]), (8, "unproven", {}, UNPROVEN), part)
+    holds("eager: it ended: it is too large (torch.log)" in part["why"] and "eager did not last" in part["why"], part["why"])
+    holds("=== eager\nof no use" in (t.folder / "out/torch.log").read_text(), "log")
+
+
+def graphs_that_were_not_recorded_do_not_count(t):
+    """Else a variant that is another under its name would be PyTorch's best."""
+    planted = """
+if variant == "graphs":
+    print("W0801 [0/0] skipping cudagraphs due to mutated inputs", file=sys.stderr, flush=True)
+    told.update(ns=[500000] * int(line), cudagraph_skips=2)
+if variant == "graphs-tf32": del told["cudagraph_skips"]
+"""
+    code, out, _, record = check(t, "--quick", "--parts", "pytorch", ebb=canned(t),
+                               python=fake_torch(t, device="cuda:0", planted=planted), dry=False)
+    equal((code, record["parts"]["pytorch"]["times_best"]), (0, {"ratio_fp32": 2.0, "ratio_tf32": 2.0}), out)
+    why = {goal["goal"]: goal["why"] for goal in record["goals"]}
+    holds("graphs recorded no graphs and does not count: skipping cudagraphs due to mutated inputs" in why["ratio_fp32"], why)
+    holds("whether graphs-tf32 recorded its graphs is not known" in why["ratio_tf32"] and "SGD" not in why["ratio_tf32"], why)
+
+
+def without_tf32_what_is_about_it_is_unproven(t):
+    refuses = "if '--tf32' in args: print('ebb: X does not multiply in TF32: leave out --tf32', file=sys.stderr); sys.exit(2)"
+    code, out, _, record = check(t, "--quick", "--parts", "bits,pytorch,table", ebb=canned(t, refuses),
+                               python=fake_torch(t, device="cuda:0"), dry=False)
+    told, parts = verdicts(record), record["parts"]
+    equal((code, [told[goal] for goal in ("bits_fp32", "bits_tf32", "ratio_fp32", "ratio_tf32")]), (8, [PROVEN, UNPROVEN] * 2), out)
+    equal({part["status"] for part in parts.values()}, {"unproven"}, out)
+    holds(all("the device has no TF32" in part["why"] for part in parts.values()), parts)
+    equal((sorted(parts["pytorch"]["rows"]), len(parts["table"]["rows"])), (["compile", "eager", "ebb", "fused", "graphs"], 2))
+
+
+def a_tool_of_the_sanitizer_is_clean_only_by_its_own_word(t):
+    toolkit = fake_toolkit(t, MEMCHECK='echo "========= Invalid read"; echo "========= ERROR SUMMARY: 1 error"; exit 99',
+                           RACECHECK="sleep 20",
+                           INITCHECK="exit 0")
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
+    told, part = verdicts(record), record["parts"]["sanitizer"]
+    equal((code, told["memcheck"], told["racecheck"], told["initcheck"]), (1, MISSED, UNPROVEN, UNPROVEN), part)
+    equal(part["memcheck"]["lines"], ["Invalid read", "ERROR SUMMARY: 1 error"])
+    why = {goal["goal"]: goal["why"] for goal in record["goals"]}
+    holds("longer than" in why["racecheck"] and "does not say" in why["initcheck"], why)
+
+
+def a_tool_that_misses_a_planted_fault_proves_nothing(t):
+    elsewhere = 'echo "========= Program hit error 209"; echo "=========     Host Frame: launch at a.cpp in cuda_kernel_control"; exit 99'
+    for sees in ("exit 0", elsewhere):
+        code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t, SEES=sees))
+        told = verdicts(record)
+        equal((code, told["memcheck"], told["racecheck"], told["initcheck"]), (8, HELD, HELD, UNPROVEN), sees)
+        holds("planted fault" in record["parts"]["sanitizer"]["why"], record["parts"]["sanitizer"])
+
+
+def without_a_planted_fault_no_tool_proves_anything(t):
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t, COMPILES='echo "no compiler" >&2; exit 1'))
+    told = verdicts(record)
+    equal((code, {told[tool] for tool in ("memcheck", "racecheck", "initcheck")}), (8, {UNPROVEN}), record["parts"])
+    holds("not built: no compiler" in record["parts"]["sanitizer"]["why"], record["parts"]["sanitizer"])
+
+
+TESTS = [
+    a_worker_that_ends_is_told_with_its_log_and_has_no_ratio,
+    graphs_that_were_not_recorded_do_not_count,
+    without_tf32_what_is_about_it_is_unproven,
+    a_tool_of_the_sanitizer_is_clean_only_by_its_own_word,
+    a_tool_that_misses_a_planted_fault_proves_nothing,
+    without_a_planted_fault_no_tool_proves_anything,
+]
