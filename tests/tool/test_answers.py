@@ -321,7 +321,7 @@ def no_bar_without_a_terminal(t):
 
 def progress_for_programs_is_one_object_a_line(t):
     (t.folder / "long.json").write_text(text(chain(60)))
-    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "500000", "--json")
+    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "300000", "--json")
     done = t.ebb_run(*row, "--progress=json")
     equal(done.stdout, t.ebb_run(*row).stdout, "the answer")
     lines = [line for line in done.stderr.decode().splitlines() if not line.startswith("ebb: ")]
@@ -357,7 +357,7 @@ def on_a_terminal(t, *flags, terminal="xterm", columns=0):
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with open(t.folder / "out.json", "wb") as out:
-        process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "200000", "--json", *flags],
+        process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "100000", "--json", *flags],
                                    cwd=t.folder, stdout=out, stderr=theirs, env={**os.environ, "TERM": terminal})
     os.close(theirs)
     seen = b""
@@ -386,7 +386,7 @@ def no_bar_where_it_is_not_wanted(t):
     for seen in (on_a_terminal(t, "--progress=none"), on_a_terminal(t, terminal="dumb"), on_a_terminal(t, "--progress=lines"),
                  on_a_terminal(t, "--dump", "schedule").split(b"}")[-1]):
         holds(b"\r[" not in seen and b"\x1b" not in seen, seen[:200])
-    done = t.ebb_run("plan", "long.json", "--budget", "20MiB", "--effort", "200000", "--genetic-nr-iter", "20")
+    done = t.ebb_run("plan", "long.json", "--budget", "20MiB", "--effort", "100000", "--genetic-nr-iter", "20")
     equal(done.stderr, b"", "without a terminal and unasked")
 
 

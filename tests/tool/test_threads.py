@@ -4,6 +4,7 @@ under the thread sanitizer, whose reports change the exit code, there is no race
 
     test_threads.py EBB
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -35,8 +36,17 @@ ROWS = [
 ]
 
 
-def fault(ebb, folder, args, flag, numbers):
+def fault(ebb, args, flag, numbers):
     """A line, None, or SKIP."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "conv.ebb").write_text(CONV)
+        (folder / "words.ebb").write_text(WORDS)
+        (folder / "chain.json").write_text(text(chain(20)))
+        return fault_in(folder, ebb, args, flag, numbers)
+
+
+def fault_in(folder, ebb, args, flag, numbers):
     answers = []
     for more in [[flag, str(n)] for n in numbers] or [[]]:
         done = harness.run(ebb, [*args, *more, "--json"], folder)
@@ -52,19 +62,15 @@ def fault(ebb, folder, args, flag, numbers):
 def main():
     ebb = os.path.abspath(sys.argv[1])
     failed = skipped = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "conv.ebb").write_text(CONV)
-        (folder / "words.ebb").write_text(WORDS)
-        (folder / "chain.json").write_text(text(chain(20)))
-        for what, args, flag, numbers in ROWS:
-            line = fault(ebb, folder, args, flag, numbers)
+    # The thread sanitizer makes them slow, and most of each is one thread's: as many at once as there are processors.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for row, line in zip(ROWS, pool.map(lambda row: fault(ebb, *row[1:]), ROWS)):
             if line == SKIP:
                 skipped += 1
-                print(f"SKIP {what}: {line}")
+                print(f"SKIP {row[0]}: {line}")
             elif line is not None:
                 failed += 1
-                print(f"FAIL {what}: {line}")
+                print(f"FAIL {row[0]}: {line}")
     passed = len(ROWS) - failed - skipped
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
