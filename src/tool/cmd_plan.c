@@ -99,6 +99,22 @@ static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log
     return EBB_OK;
 }
 
+/* A description is no budget unless --reserve makes it one: a plan may be for more than the device has. */
+static void note_device(const tool *t, const ebb_plan *plan) {
+    ebb_device_memory device;
+    ebb_plan_summary s;
+    if (!ebb_device_is_file(t->args.device) ||
+        ebb_device_memory_read(t->env, t->args.device, &device) != EBB_OK)
+        return;
+    const int64_t room = device.memory_bytes - device.context_bytes;
+    ebb_plan_summarize(plan, &s);
+    if (s.total_bytes <= room) return;
+    fprintf(stderr, "ebb: the plan takes %lld bytes, more than the %lld that ", (long long)s.total_bytes,
+            (long long)room);
+    out_safe(stderr, device.name);
+    fprintf(stderr, " has beside its context: --reserve 0 plans within these\n");
+}
+
 ebb_status tool_plan(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
@@ -127,6 +143,7 @@ ebb_status tool_plan(tool *t) {
     if (plan != NULL && (status == EBB_OK || status == EBB_INTERRUPTED)) {
         ebb_status written = write_plan(t, plan, options.log);
         if (written == EBB_OK) tool_note_effort(t, &options);
+        if (written == EBB_OK) note_device(t, plan);
         if (written != EBB_OK) {
             if (status == EBB_INTERRUPTED) t->error[0] = '\0';
             status = written;

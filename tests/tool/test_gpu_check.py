@@ -171,7 +171,7 @@ def its_own_clock_ends_it_unproven(t):
 
 def a_folder_or_command_that_is_not_there_is_one_line(t):
     for words in (["--toolkit", t.folder], ["--cudnn", t.folder], ["--ebb", t.folder / "none"], ["--python", t.folder / "none"],
-                  ["--parts", "none"]):
+                  ["--parts", "none"], ["--parts", ""], ["--minutes", "0"], ["-o", t.folder]):
         code, out, err, record = check(t, *words)
         equal((code, out, err.count("\n"), record), (2, "", 1, None), (words, err))
 
