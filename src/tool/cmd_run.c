@@ -251,8 +251,9 @@ ebb_status tool_run(tool *t) {
     if (status == EBB_OK) status = tool_options(t, &options);
     if (status != EBB_OK) return status;
     if (t->args.replan && !ebb_device_is_apart(options.device))
-        return tool_fail(t, EBB_USAGE,
-                         "--auto is for devices with memory of their own: leave it out, or give --device cuda");
+        return tool_fail(
+            t, EBB_USAGE,
+            "--auto is for devices with memory of their own: leave it out, or give --device cuda");
     status = ebb_model_open(t->env, t->args.operand, &model);
     if (status != EBB_OK) return status;
     if (ebb_model_is_planning_graph(model)) {
