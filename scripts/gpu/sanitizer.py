@@ -68,8 +68,8 @@ def use(check, program, tool, words, command, found):
 
 
 def sanitizer(check, found):
-    """Every kernel at every size of the conformance rows, whose operands have guards; initcheck on a model, and on all
-    kernels: it must see what libraries write."""
+    """memcheck and racecheck of every kernel at every size of the conformance rows; initcheck of a model's step, unfiltered: it
+    must see what libraries write."""
     places = [check.toolkit and check.toolkit / "bin/compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer"]
     program = machine.first(places if not check.dry else places[:1] if check.args.toolkit else [])
     if program is None:

@@ -99,7 +99,8 @@ static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log
     return EBB_OK;
 }
 
-/* A description is no budget unless --reserve makes it one: a plan may be for more than the device has. */
+/* A description alone is no budget, and --budget may say more than it: a plan may be for more than the
+ * device has. */
 static void note_device(const tool *t, const ebb_plan *plan) {
     ebb_device_memory device;
     ebb_plan_summary s;
@@ -112,7 +113,7 @@ static void note_device(const tool *t, const ebb_plan *plan) {
     fprintf(stderr, "ebb: the plan takes %lld bytes, more than the %lld that ", (long long)s.total_bytes,
             (long long)room);
     out_safe(stderr, device.name);
-    fprintf(stderr, " has beside its context: --reserve 0 plans within these\n");
+    fprintf(stderr, " has beside its context: --budget %lld plans within these\n", (long long)room);
 }
 
 ebb_status tool_plan(tool *t) {

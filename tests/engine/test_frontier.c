@@ -93,9 +93,10 @@ Test(frontier, less_memory_never_takes_less_time) {
     static const struct {
         const char *name, *text;
     } rows[] = {{"choices", choices_graph}, {"slack", slack_graph}, {"model", MODEL}};
-    static const int64_t efforts[] = {1, 40, 1000, 20000};
+    static const int64_t efforts[] = {1, 40, 1000, 20000, 0}; /* 0: the default, of the first graph */
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         for (size_t k = 0; k < sizeof(efforts) / sizeof(efforts[0]); k++) {
+            if (efforts[k] == 0 && i > 0) continue;
             world w = {.tick_ns = 1};
             bench b = open_bench(&w, rows[i].text);
             b.options.effort = efforts[k];

@@ -140,8 +140,8 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     return out;
 }
 
-/* Returns the first step's loss. */
-static float check_row(const row *r, const char *device, bool learns) {
+/* Returns the run without reuse. */
+static result check_row(const row *r, const char *device, bool learns) {
     const result none = run(r, device, EBB_MEMORY_NONE, -1),
                  in_place = run(r, device, EBB_MEMORY_IN_PLACE, -1);
     const int64_t budget = in_place.total_bytes - in_place.arena_bytes / 5;
@@ -157,7 +157,7 @@ static float check_row(const row *r, const char *device, bool learns) {
     cr_expect_gt(tight.n_recomputed, 0, "%s on %s", r->model, device);
     cr_expect_eq(in_place.digest, none.digest, "%s on %s: reuse changes bits", r->model, device);
     cr_expect_eq(tight.digest, none.digest, "%s on %s: recomputation changes bits", r->model, device);
-    return first;
+    return none;
 }
 
 Test(train, example_models_learn_and_give_the_same_bits_in_every_memory_mode, .timeout = 600) {
@@ -165,11 +165,15 @@ Test(train, example_models_learn_and_give_the_same_bits_in_every_memory_mode, .t
         row on_ref = rows[i];
         /* It is slow: where there is another backend, that one learns. */
         if (EBB_HAVE_CPU) on_ref.n_steps = 2;
-        const float ref = check_row(&on_ref, "ref", !EBB_HAVE_CPU);
+        const result ref = check_row(&on_ref, "ref", !EBB_HAVE_CPU);
 #if EBB_HAVE_CPU
-        const float cpu = check_row(&rows[i], "cpu", true);
-        cr_expect(fabsf(cpu - ref) <= 1e-4F * ref, "%s: loss %g on cpu and %g on ref", rows[i].model,
-                  (double)cpu, (double)ref);
+        const result cpu = check_row(&rows[i], "cpu", true);
+        /* Behind an update differences of rounding have grown, most in batch norms of few pixels. */
+        static const float most[] = {1e-4F, 1e-2F};
+        for (uint32_t k = 0; k < sizeof most / sizeof most[0]; k++)
+            cr_expect(fabsf(cpu.loss[k] - ref.loss[k]) <= most[k] * ref.loss[k],
+                      "%s: loss %g on cpu, %g on ref", rows[i].model, (double)cpu.loss[k],
+                      (double)ref.loss[k]);
 #else
         (void)ref;
 #endif

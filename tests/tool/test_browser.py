@@ -10,7 +10,7 @@ import sys
 import time
 
 import browser
-from models import chain, text
+from models import chain
 from report_page import HOSTILE, hostile_plan, plan_file, shown, tight_plan
 from tester import Skip, equal, holds, main
 from test_report_sources import FIT

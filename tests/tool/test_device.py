@@ -137,8 +137,9 @@ def a_description_is_a_budget_less_what_is_reserved(t):
         holds(plan["total_bytes"] <= left - reserve, plan["total_bytes"])
     equal(t.json("plan", model, "--eval", "--device", "gpu.json", env=ON_TWIN)["budget_bytes"], None, "without it: in place")
     (t.folder / "tiny.json").write_text(json.dumps({**DEVICE, "deviceName": "Tiny", "context_bytes": DEVICE["totalGlobalMem"] - 4096}))
-    for file, words in (("gpu.json", []), ("tiny.json", [b"more than the 4096 that Tiny has beside its context: --reserve 0"])):
-        said = t.ebb_run("plan", model, "--eval", "--device", file, env=ON_TWIN).stderr
+    for file, words in (("gpu.json", []), ("tiny.json", [b"more than the 4096 that Tiny has beside its context: --budget 4096 plans"])):
+        said = t.ebb_run("plan", model, "--eval", "--device", file, "--budget", "99MiB", "--effort", "200", env=ON_TWIN).stderr
+        equal(said, t.ebb_run("plan", model, "--eval", "--device", file, env=ON_TWIN).stderr, "with a budget or without")
         holds(all(word in said for word in words) and said.count(b"\n") == len(words), said)
     equal(t.json("plan", model, "--eval", "--device", "ref", "--budget", "2MiB", "--reserve", "1MiB")["budget_bytes"], MIB)
     refused(t, "plan", model, "--eval", "--device", "gpu.json", "--reserve", str(left), code=2, env=ON_TWIN)

@@ -11,7 +11,7 @@ import sys
 import harness
 from harness import Case
 from models import chain, changed, text
-from report_page import (HOSTILE, MIB, Page, bytes_word, check_page, hostile_plan, is_plain, plan_file, shown, tight_plan, time_word,
+from report_page import (HOSTILE, MIB, bytes_word, check_page, hostile_plan, is_plain, plan_file, shown, tight_plan, time_word,
                          view)
 from tester import equal, holds, main
 

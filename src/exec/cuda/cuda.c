@@ -72,7 +72,7 @@ static ebb_status cuda_prepare(ebb_backend *backend, const ebb_call *call, uint6
 
 ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks, const void *args) {
     cuda_device *device = cuda_of(backend)->device;
-    return n_blocks > 0 ? device->api->launch(device, kernel, n_blocks, args) : EBB_OK;
+    return n_blocks == 0 ? EBB_OK : device->api->launch(device, kernel, n_blocks, args);
 }
 
 static void cuda_machine(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
