@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sublinear/search.h"
+#include "sublinear/select.h"
 
 enum { MOST_BUDGETS = 32 };
 #define MOST_BYTES ((size_t)1 << 30)

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sublinear/search.h"
+#include "sublinear/select.h"
 
 static double seconds_since(ebb_env *env, uint64_t start_ns) {
     return (double)(ebb_clock_ns(env) - start_ns) / 1e9;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "sublinear/search.h"
+#include "sublinear/select.h"
 
 enum { MOST_BUDGETS = 32, N_DRAWN = 64 };
 #define MOST_BYTES ((size_t)1 << 30)

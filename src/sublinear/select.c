@@ -1,7 +1,5 @@
 /* The entry of the room: an order of the ops, a space, seeds, one selector, and the answer as steps. */
-#include "sublinear/arrangement.h"
-#include "sublinear/order.h"
-#include "sublinear/trim.h"
+#include "sublinear/select.h"
 
 /* ---- the answer
  * ------------------------------------------------------------------------------------------------ */

@@ -1,59 +1,53 @@
-/* sublinear/select.h: what the selectors need of the pool. */
+/* sublinear/select.h: one selection: the orders of the ops that one selection looks at, and the search in
+ * each. */
 #ifndef EBB_SUBLINEAR_SELECT_H
 #define EBB_SUBLINEAR_SELECT_H
 
-#include "sublinear/search.h"
+#include "sublinear/exact/exact.h"
+#include "sublinear/search/search.h"
+#include "sublinear/seeds/seeds.h"
 
-/* Candidates, when none are asked for. */
-int64_t ebb_search_default_effort(const ebb_space *space);
-/* A search with an empty pool for request->effort candidates. Close it also when this fails. EBB_NO_MEMORY.
- */
-EBB_CHECKED ebb_status ebb_search_open(ebb_search *search, ebb_env *env, const ebb_space *space,
-                                       const ebb_select_request *request);
-void ebb_search_close(ebb_search *search); /* a zeroed one is allowed */
+/* The graph with its ops in some order, the space over it, and a search in that. */
+typedef struct ebb_arrangement {
+    const ebb_id *order; /* op at each position; NULL: the graph's own order */
+    ebb_pgraph *graph;   /* in that order; NULL: the graph itself */
+    ebb_space *space;
+    ebb_search search;
+} ebb_arrangement;
 
-/* A valid candidate joins the pool if it is better than the pool's worst and no member is worth the same,
- * for that is nearly always a copy; the first one joins whatever it is. The pool is kept sorted, best
- * first. */
-void ebb_search_offer(ebb_search *search, const ebb_member *candidate);
-/* Scores genes and offers them. Returns their worth. */
-ebb_worth ebb_search_offer_genes(ebb_search *search, const uint8_t *genes);
-int64_t ebb_search_base_peak(ebb_search *search);
-/* Between rounds: reports progress; *go_on is false when the search is over or the time limit
- * ends it (EBB_OK) or the
- * stop flag does (EBB_INTERRUPTED). */
-EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
-                                          bool *go_on);
-/* Nothing is better than the best there is: it fits, and nothing takes less time. */
-bool ebb_search_is_over(const ebb_search *search);
-/* Or hardly anything is (EBB_CLOSE_PART): it fits, and no more can be gained. */
-bool ebb_search_is_close(const ebb_search *search);
-/* Candidates after which a search should look at the clock and the stop flag again; whole: they are scored
- * whole in any case. */
-uint32_t ebb_search_round(const ebb_search *search, bool whole);
+typedef struct ebb_selector {
+    ebb_env *env;
+    ebb_arena arena;
+    ebb_select_request request;
+    const uint8_t *warm_genes; /* of this graph in warm's order; NULL: none */
+    int64_t n_scored;
+    int64_t whole_effort; /* before its part is taken */
+    int64_t n_moves;      /* of ops, for another order */
+    uint64_t started_ns;
+    ebb_arrangement own, other;
+    ebb_arrangement *warm; /* one of these: that of warm_genes, or own */
+} ebb_selector;
 
-/* Offers no recomputation, the warm genes and all seeds (or those that the request asks for).
+/* Opens the arrangement of an order, or of the graph's own (NULL; it comes first: how much work there is
+ * depends on it). EBB_NO_MEMORY, EBB_BAD_INPUT; EBB_INTERNAL when it is no order of the graph. Disband it
+ * in any case. */
+EBB_CHECKED ebb_status ebb_arrange(ebb_selector *c, const ebb_id *order, ebb_arrangement *out);
+void ebb_disband(ebb_arrangement *arrangement);
+/* Runs the request's method with so many candidates. EBB_INTERRUPTED: the best so far stands. */
+EBB_CHECKED ebb_status ebb_search_in(ebb_selector *c, ebb_arrangement *arrangement, int64_t effort,
+                                     const uint8_t *warm_genes);
+
+/* Genes travel with the order that they are genes of: 0, or 1 and the op at each position, then the genes.
+ * In arena; NULL when memory is out. */
+uint8_t *ebb_genes_pack(ebb_arena *arena, const ebb_arrangement *arrangement, const uint8_t *genes,
+                        uint32_t *n);
+/* Takes the request's warm genes apart; of another graph, they are left aside. c->own is there.
  * EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_seed_pool(ebb_search *search, const ebb_select_request *request);
-
-/* Keeps dropped values of a candidate again, those whose recomputation takes longest first and the gaps in
- * which nobody reads them last, while the peak stays within limit_bytes and no time is lost. A candidate
- * above the limit stays as it is. *go_on as ebb_search_goes_on. Hires the workers. EBB_NO_MEMORY. O(genes)
- * candidates. */
-EBB_CHECKED ebb_status ebb_keep_again(ebb_search *search, const ebb_select_request *request,
-                                      int64_t limit_bytes, uint8_t *genes, bool *go_on);
-
-/* What crosses members of the pool: the joints to cut at and a random stream of its own. */
-typedef struct ebb_crossing {
-    const uint32_t *joints;
-    uint32_t n_joints;
-    bool copies; /* children are copies of one parent: EBB_WITHOUT_CROSSOVER */
-    ebb_rng rng;
-} ebb_crossing;
-/* Lives in the search's arena. EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_crossing_open(ebb_crossing *crossing, ebb_search *search,
-                                         const ebb_select_request *request);
-/* child = two of the pool's best, cut at two joints. The pool is not empty and some gene is free. */
-void ebb_cross_pool(ebb_crossing *crossing, const ebb_search *search, uint8_t *child);
+EBB_CHECKED ebb_status ebb_genes_unpack(ebb_selector *c);
+/* Goes on from the best arrangement, with another order if that gains: then *best is c->other. As
+ * ebb_search_in. */
+EBB_CHECKED ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best);
+/* Searches the orders; *best has the answer. As ebb_search_in. */
+EBB_CHECKED ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best);
 
 #endif

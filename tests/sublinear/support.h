@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "planner/planner.h"
-#include "sublinear/search.h"
+#include "sublinear/select.h"
 #include "support/count.h"
 #include "support/random_pgraph.h"
 

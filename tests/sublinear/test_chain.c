@@ -1,5 +1,5 @@
 /* The seed by dynamic programming over the chain of blocks. */
-#include "sublinear/chain.h"
+#include "sublinear/chain/chain.h"
 #include "support.h"
 
 static ebb_select_request chain_request(const ebb_pgraph *graph, ebb_seeds kind, int64_t budget_bytes) {

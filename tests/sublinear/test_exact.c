@@ -1,7 +1,7 @@
 /* Where the gene space is small enough to look at every candidate, the search's answer is the best of them;
  * and the tree that finds it without looking at all is held against counting through them, node by node. */
-#include "sublinear/exact.h"
-#include "sublinear/select.h"
+#include "sublinear/exact/tree.h"
+#include "sublinear/exact/exact.h"
 #include "support.h"
 
 #define MAX_FREE 8 /* genes with a choice: 3^8 candidates at most, or a few more with many alternatives */

@@ -1,7 +1,7 @@
 /* Other orders of the ops: which are found, that they are orders, and what the search makes of them. */
 #include "support.h"
 
-#include "sublinear/order.h"
+#include "sublinear/order/order.h"
 #include "training.h"
 
 static ebb_order_facts facts_of(ebb_arena *arena, const ebb_pgraph *graph) {

@@ -1,7 +1,7 @@
 /* A candidate changed gene by gene scores as if it were played from the start. */
 #include "support.h"
 
-#include "sublinear/rescore.h"
+#include "sublinear/score/score.h"
 
 #define N_CHANGES 40 /* a graph */
 

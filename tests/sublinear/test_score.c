@@ -2,7 +2,7 @@
  */
 #include "support.h"
 
-#include "sublinear/trim.h"
+#include "sublinear/search/search.h"
 
 #define N_CANDIDATES 4 /* a graph */
 

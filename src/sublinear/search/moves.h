@@ -1,0 +1,32 @@
+/* sublinear/search/moves.h: how a candidate under annealing becomes its neighbour. */
+#ifndef EBB_SUBLINEAR_SEARCH_MOVES_H
+#define EBB_SUBLINEAR_SEARCH_MOVES_H
+
+#include "sublinear/search/search.h"
+
+enum { EBB_MAX_CHANGES = 256 }; /* genes of one move; what a move wants beyond is left as it is */
+
+typedef struct ebb_change {
+    uint32_t gene;
+    uint8_t old;
+} ebb_change;
+
+typedef struct ebb_annealer {
+    ebb_search *search;
+    ebb_member *member;
+    ebb_rescorer *rescorer; /* NULL: every candidate is scored whole: the space is not for it, or orders */
+    ebb_scorer *scorer;
+    ebb_change changes[EBB_MAX_CHANGES];
+    uint32_t n_changes;
+    uint32_t moved_from, moved_to; /* of an op in the member's order; alike: none */
+    uint32_t peak_position;
+    bool over; /* the current candidate is over the limit */
+} ebb_annealer;
+
+/* Changes the member's genes or its order a little and lists what it changed: perhaps nothing. Nothing is
+ * listed before. */
+void ebb_move(ebb_annealer *a);
+/* Takes back what is listed. */
+void ebb_move_undo(ebb_annealer *a);
+
+#endif

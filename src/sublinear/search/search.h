@@ -1,0 +1,95 @@
+/* sublinear/search/search.h: the ways to make better candidates of those in the pool: annealing, crossing,
+ * MegEngine's generations, and what may still be left out of an answer. */
+#ifndef EBB_SUBLINEAR_SEARCH_SEARCH_H
+#define EBB_SUBLINEAR_SEARCH_SEARCH_H
+
+#include "sublinear/pool/pool.h"
+
+/* ---- selectors: siblings with one signature ---- */
+
+/* Leaves the answer in search->members[0].best_genes; the seeds are in the pool already, scored.
+ * EBB_INTERRUPTED when stopped early (the best so far stands). */
+EBB_CHECKED ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request);
+/* Crossing and mutation only: EBB_WITHOUT_ANNEALING. */
+EBB_CHECKED ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *request);
+EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select_request *request);
+/* ---- annealing ---- */
+
+typedef struct ebb_anneal_plan {
+    uint32_t n;           /* candidates */
+    double t0, t1;        /* temperature from and to, relative to the base time */
+    double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
+    int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
+} ebb_anneal_plan;
+/* Simulated annealing from member->genes, and its order if it has one; keeps the best seen under the
+ * search's budget, if better than member->best, in best_genes (and best_order). */
+void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan);
+/* ---- members that are annealed side by side, one on each island ---- */
+
+typedef struct ebb_generation {
+    ebb_search *search;
+    const ebb_select_request *request;
+    ebb_member *islands;
+    ebb_anneal_plan *plans; /* one for each island */
+    bool *warm;             /* likewise: is it lukewarm? */
+    uint32_t n_islands;
+} ebb_generation;
+
+/* In the search's arena. Each island gets its own random stream: of the request's seed, from first_stream
+ * on. Workers are not hired. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_generation_open(ebb_generation *g, ebb_search *search,
+                                           const ebb_select_request *request, uint32_t n_islands,
+                                           uint64_t first_stream);
+/* Anneals what the islands hold from hot or from lukewarm, n_stage candidates in each of EBB_STAGES stages,
+ * in parts short enough for a look at the clock and the stop flag between them. Each island has its best
+ * afterwards. *go_on is false when the search is to end. EBB_NO_MEMORY, EBB_INTERRUPTED. */
+enum { EBB_STAGES = 64 };
+EBB_CHECKED ebb_status ebb_generation_run(ebb_generation *g, uint32_t n_stage, bool *go_on);
+
+/* ---- crossing ---- */
+
+/* child = a, but b's for genes that stand at base positions [begin, end). */
+void ebb_crossover(const ebb_space *space, const uint8_t *a, const uint8_t *b, uint32_t begin, uint32_t end,
+                   uint8_t *child);
+
+/* What crosses members of the pool: the joints to cut at and a random stream of its own. */
+typedef struct ebb_crossing {
+    const uint32_t *joints;
+    uint32_t n_joints;
+    bool copies; /* children are copies of one parent: EBB_WITHOUT_CROSSOVER */
+    ebb_rng rng;
+} ebb_crossing;
+/* Lives in the search's arena. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_crossing_open(ebb_crossing *crossing, ebb_search *search,
+                                         const ebb_select_request *request);
+/* child = two of the pool's best, cut at two joints. The pool is not empty and some gene is free. */
+void ebb_cross_pool(ebb_crossing *crossing, const ebb_search *search, uint8_t *child);
+
+/* ---- runs that can be left out after all ----
+ *
+ * A gap has one state, so a value that is made again at several places of it is held either from the first
+ * of them on or nowhere. Between two of them there may be room all the same:
+ *
+ *     steps        f . f . . . f . .       the second run of f goes when its first life can last so long
+ *     live bytes   ######____######        within the limit
+ *
+ * What only such a run needed goes with it. Nothing is ever slower, or above the limit.
+ */
+
+typedef struct ebb_trimmed {
+    ebb_id *steps; /* in the arena; of the space's order */
+    uint32_t n_steps;
+    ebb_score score;
+} ebb_trimmed;
+
+#define EBB_TRIM_WORK INT64_C(40000000) /* half a second */
+/* Plays the genes, which are valid and stay within limit_bytes, and leaves out runs that are not first
+ * ones, dearest first, as long as the peak stays within. *work: steps of tries that are left to all
+ * candidates of an answer together; what comes after it is used up is not tried. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_trim(ebb_arena *arena, ebb_scorer *scorer, const ebb_space *space,
+                                const uint8_t *genes, int64_t limit_bytes, int64_t *work, ebb_trimmed *out);
+/* The steps as they are, nothing left out. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t *genes,
+                                        int64_t limit_bytes, ebb_trimmed *out);
+
+#endif
