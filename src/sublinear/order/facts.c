@@ -96,11 +96,11 @@ static bool relate_ordered(finder *f) {
 /* Phases stay where they are, if the graph's own order has one after the other. */
 static bool find_ranges(finder *f, ebb_order_facts *out) {
     const ebb_pgraph *g = f->graph;
-    ebb_range *ranges = EBB_NEW(f->arena, ebb_range, g->n_ops);
+    ebb_position_range *ranges = EBB_NEW(f->arena, ebb_position_range, g->n_ops);
     bool apart = ebb_pgraph_phases_apart(g);
     for (ebb_id i = 0, end; ranges && i < g->n_ops; i = end) {
         for (end = i; end < g->n_ops && (!apart || g->ops[end].phase == g->ops[i].phase);) end++;
-        for (ebb_id k = i; k < end; k++) ranges[k] = (ebb_range){i, end - 1};
+        for (ebb_id k = i; k < end; k++) ranges[k] = (ebb_position_range){i, end - 1};
     }
     out->ranges = ranges;
     return ranges != NULL;
@@ -184,7 +184,7 @@ ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *facts, const
         position[order[i]] = i;
     }
     for (uint32_t op = 0; op < n; op++) {
-        const ebb_range range = facts->ranges[op];
+        const ebb_position_range range = facts->ranges[op];
         if (position[op] < range.first || position[op] > range.last) return EBB_OK;
         for (uint32_t k = facts->before.first[op]; k < facts->before.first[op + 1]; k++)
             if (position[facts->before.at[k]] >= position[op]) return EBB_OK;

@@ -29,19 +29,19 @@ typedef struct ebb_storage_facts {
 } ebb_storage_facts;
 
 /* Where an op may stand: positions, both included. */
-typedef struct ebb_range {
+typedef struct ebb_position_range {
     uint32_t first, last;
-} ebb_range;
+} ebb_position_range;
 
 /* What the search for an order knows of a graph: ops run once, as listed. Read only, for all workers. */
 typedef struct ebb_order_facts {
     uint32_t n_ops, n_storages;
     const ebb_storage_facts *storages;
-    const int64_t *scratch;     /* of ops, rounded up */
-    const ebb_range *ranges;    /* of ops: those of their phase */
-    ebb_lists before, after;    /* of ops: ops that must come earlier, or later */
-    ebb_lists touched, touches; /* of ops: storages; of storages: ops */
-    ebb_lists over;             /* of ops: storage written, storage that it may take over, and so on */
+    const int64_t *scratch;           /* of ops, rounded up */
+    const ebb_position_range *ranges; /* of ops: those of their phase */
+    ebb_lists before, after;          /* of ops: ops that must come earlier, or later */
+    ebb_lists touched, touches;       /* of ops: storages; of storages: ops */
+    ebb_lists over; /* of ops: storage written, storage that it may take over, and so on */
 } ebb_order_facts;
 
 /* All in arena. O(values + edges). EBB_NO_MEMORY. */
@@ -86,7 +86,7 @@ typedef struct ebb_ordering {
     ebb_id *order, *position; /* op at each position; position of each op */
 } ebb_ordering;
 /* Where the op at a position may go while all others keep their sequence. O(its relations). */
-ebb_range ebb_ordering_range(const ebb_ordering *o, uint32_t at);
+ebb_position_range ebb_ordering_range(const ebb_ordering *o, uint32_t at);
 /* One of these places: near every second time, anywhere every fourth. */
 uint32_t ebb_ordering_draw(const ebb_ordering *o, ebb_rng *rng, uint32_t at);
 /* The op at `from` goes to `to`; those between make room. */

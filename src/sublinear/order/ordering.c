@@ -4,10 +4,10 @@
 #define NEAR   8  /* how far a near move goes; every second one is near, .. */
 #define MIDDLE 64 /* .. every fourth goes so far at most, the rest anywhere */
 
-ebb_range ebb_ordering_range(const ebb_ordering *o, uint32_t at) {
+ebb_position_range ebb_ordering_range(const ebb_ordering *o, uint32_t at) {
     const ebb_lists *before = &o->facts->before, *after = &o->facts->after;
     uint32_t op = o->order[at];
-    ebb_range range = o->facts->ranges[op];
+    ebb_position_range range = o->facts->ranges[op];
     for (uint32_t k = before->first[op]; k < before->first[op + 1]; k++) {
         uint32_t p = o->position[before->at[k]] + 1;
         range.first = p > range.first ? p : range.first;
@@ -20,7 +20,7 @@ ebb_range ebb_ordering_range(const ebb_ordering *o, uint32_t at) {
 }
 
 uint32_t ebb_ordering_draw(const ebb_ordering *o, ebb_rng *rng, uint32_t at) {
-    ebb_range range = ebb_ordering_range(o, at);
+    ebb_position_range range = ebb_ordering_range(o, at);
     uint32_t far = ebb_rng_below(rng, 4);
     far = far < 2 ? NEAR : far == 2 ? MIDDLE : o->facts->n_ops;
     if (at - range.first > far) range.first = at - far;

@@ -161,6 +161,13 @@ ebb_status ebb_search_hire_scorers(ebb_search *s) {
     return status;
 }
 
+ebb_evaluator ebb_search_evaluator(const ebb_search *s, uint32_t worker, uint8_t *genes, bool whole) {
+    ebb_evaluator evaluator = {s->scorers[worker], s->rescorers && !whole ? s->rescorers[worker] : NULL,
+                               genes};
+    ebb_evaluator_load(&evaluator);
+    return evaluator;
+}
+
 bool ebb_search_out_of_memory(const ebb_search *s) {
     for (uint32_t k = 0; s->rescorers && k < s->n_workers; k++)
         if (ebb_rescorer_failed(s->rescorers[k])) return true;

@@ -85,4 +85,18 @@ ebb_score ebb_rescorer_score(ebb_rescorer *rescorer, int64_t limit_bytes);
 /* Memory ran out, now or earlier: scores are invalid from then on. */
 bool ebb_rescorer_failed(const ebb_rescorer *rescorer);
 
+/* ---- the one evaluator of a candidate under change ---- */
+
+/* Scores by what changed where there is a rescorer, else whole. Borrows all three. */
+typedef struct ebb_evaluator {
+    ebb_scorer *scorer;
+    ebb_rescorer *rescorer; /* NULL: the space is not for it, or the order of ops changes, too */
+    uint8_t *genes;         /* of the candidate; once loaded, only ebb_evaluator_set changes them */
+} ebb_evaluator;
+
+/* Takes the genes as they are now. O(steps + edges). */
+void ebb_evaluator_load(ebb_evaluator *evaluator);
+void ebb_evaluator_set(ebb_evaluator *evaluator, uint32_t gene, uint8_t state);
+ebb_score ebb_evaluator_score(ebb_evaluator *evaluator, int64_t limit_bytes);
+
 #endif

@@ -5,12 +5,7 @@
  */
 #define OVERFLOW_WEIGHT 0.5
 
-static ebb_score score_now(ebb_annealer *a, int64_t limit_bytes) {
-    return a->rescorer ? ebb_rescorer_score(a->rescorer, limit_bytes)
-                       : ebb_score_genes(a->scorer, a->member->genes, limit_bytes);
-}
-
-#define IMPOSSIBLE 1e30
+#define IMPOSSIBLE      1e30
 
 /* Only + - * / on doubles: the same bits on every machine, which exp() and pow() do not promise. */
 static double energy(const ebb_search *s, const ebb_score *score, const ebb_anneal_plan *plan) {
@@ -30,11 +25,9 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
     ebb_ordering *ordering = member->ordering;
     ebb_annealer a = {.search = search,
                       .member = member,
-                      .rescorer = search->rescorers && !ordering ? search->rescorers[worker] : NULL,
-                      .scorer = search->scorers[worker]};
-    if (ordering) ebb_scorer_set_order(a.scorer, ordering->order);
-    if (a.rescorer) ebb_rescorer_load(a.rescorer, member->genes);
-    ebb_score score = score_now(&a, plan->limit_bytes);
+                      .evaluator = ebb_search_evaluator(search, worker, member->genes, ordering != NULL)};
+    if (ordering) ebb_scorer_set_order(a.evaluator.scorer, ordering->order);
+    ebb_score score = ebb_evaluator_score(&a.evaluator, plan->limit_bytes);
     double now = energy(search, &score, plan);
     a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
     a.peak_position = score.peak_position;
@@ -44,7 +37,7 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
         a.n_changes = a.moved_from = a.moved_to = 0;
         ebb_move(&a);
         if (a.n_changes == 0 && a.moved_from == a.moved_to) continue;
-        score = score_now(&a, plan->limit_bytes);
+        score = ebb_evaluator_score(&a.evaluator, plan->limit_bytes);
         double next = energy(search, &score, plan);
         if (!ebb_metropolis(&member->rng, next - now, temperature)) {
             ebb_move_undo(&a);
@@ -61,5 +54,5 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
                 memcpy(member->best_order, ordering->order, search->space->n_ops * sizeof(ebb_id));
         }
     }
-    if (ordering) ebb_scorer_set_order(a.scorer, NULL);
+    if (ordering) ebb_scorer_set_order(a.evaluator.scorer, NULL);
 }

@@ -17,26 +17,21 @@
 #define MAX_COPIED   24
 #define EXCHANGES    30
 
-static void put(ebb_annealer *a, uint32_t gene, uint8_t state) {
-    a->member->genes[gene] = state;
-    if (a->rescorer) ebb_rescorer_set(a->rescorer, gene, state);
-}
-
 static void set_gene(ebb_annealer *a, uint32_t gene, uint8_t state) {
     const uint8_t *genes = a->member->genes;
     uint8_t first = a->search->space->genes[gene].first_state;
     if (state < first) state = first;
     if (a->n_changes == EBB_MAX_CHANGES || genes[gene] == state) return;
-    a->changes[a->n_changes++] = (ebb_change){gene, genes[gene]};
-    put(a, gene, state);
+    a->changes[a->n_changes++] = (ebb_gene_change){gene, genes[gene]};
+    ebb_evaluator_set(&a->evaluator, gene, state);
 }
 
 void ebb_move_undo(ebb_annealer *a) {
     if (a->moved_from != a->moved_to) ebb_ordering_move(a->member->ordering, a->moved_to, a->moved_from);
     a->moved_to = a->moved_from;
     while (a->n_changes > 0) {
-        ebb_change c = a->changes[--a->n_changes];
-        put(a, c.gene, c.old);
+        ebb_gene_change c = a->changes[--a->n_changes];
+        ebb_evaluator_set(&a->evaluator, c.gene, c.old);
     }
 }
 

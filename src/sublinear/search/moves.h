@@ -6,17 +6,16 @@
 
 enum { EBB_MAX_CHANGES = 256 }; /* genes of one move; what a move wants beyond is left as it is */
 
-typedef struct ebb_change {
+typedef struct ebb_gene_change {
     uint32_t gene;
     uint8_t old;
-} ebb_change;
+} ebb_gene_change;
 
 typedef struct ebb_annealer {
     ebb_search *search;
     ebb_member *member;
-    ebb_rescorer *rescorer; /* NULL: every candidate is scored whole: the space is not for it, or orders */
-    ebb_scorer *scorer;
-    ebb_change changes[EBB_MAX_CHANGES];
+    ebb_evaluator evaluator; /* of the member's genes */
+    ebb_gene_change changes[EBB_MAX_CHANGES];
     uint32_t n_changes;
     uint32_t moved_from, moved_to; /* of an op in the member's order; alike: none */
     uint32_t peak_position;

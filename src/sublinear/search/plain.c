@@ -5,7 +5,7 @@
 
 typedef struct plain {
     ebb_search *search;
-    ebb_rescorer *rescorer; /* NULL: the space is not for it */
+    ebb_evaluator evaluator;
     ebb_crossing crossing;
     ebb_rng rng;
     ebb_member child;
@@ -23,12 +23,11 @@ static void change_one(plain *p) {
 static ebb_score score_child(plain *p) {
     const ebb_search *s = p->search;
     const uint8_t *genes = p->child.best_genes;
-    if (!p->rescorer) return ebb_score_genes(s->scorers[0], genes, s->budget_bytes);
     for (uint32_t k = 0; k < s->n_free; k++) { /* others never change */
         uint32_t at = s->free_genes[k];
-        if (ebb_rescorer_genes(p->rescorer)[at] != genes[at]) ebb_rescorer_set(p->rescorer, at, genes[at]);
+        if (p->evaluator.genes[at] != genes[at]) ebb_evaluator_set(&p->evaluator, at, genes[at]);
     }
-    return ebb_rescorer_score(p->rescorer, s->budget_bytes);
+    return ebb_evaluator_score(&p->evaluator, s->budget_bytes);
 }
 
 static void breed(plain *p) {
@@ -48,10 +47,10 @@ ebb_status ebb_select_plain(ebb_search *search, const ebb_select_request *reques
     if (status != EBB_OK) return status;
     p.child.best_genes = search->scratch_genes;
     ebb_rng_init(&p.rng, request->seed, 1);
-    if (search->rescorers) {
-        p.rescorer = search->rescorers[0];
-        ebb_rescorer_load(p.rescorer, search->members[0].best_genes);
-    }
+    uint8_t *genes = EBB_NEW(&search->arena, uint8_t, search->space->n_genes);
+    if (!genes) return EBB_NO_MEMORY;
+    memcpy(genes, search->members[0].best_genes, search->space->n_genes);
+    p.evaluator = ebb_search_evaluator(search, 0, genes, false);
     uint32_t round = ebb_search_round(search, false);
     for (int64_t done = 0; done < search->effort; done += round) {
         bool go_on;

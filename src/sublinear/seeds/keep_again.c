@@ -3,31 +3,24 @@
 
 typedef struct keeper {
     ebb_search *search;
-    ebb_rescorer *rescorer; /* NULL: the space is not for it */
-    uint8_t *genes;
+    ebb_evaluator evaluator;
     int64_t limit_bytes, time_ns; /* of the candidate so far */
 } keeper;
 
-static void set(keeper *k, uint32_t gene, uint8_t state) {
-    k->genes[gene] = state;
-    if (k->rescorer) ebb_rescorer_set(k->rescorer, gene, state);
-}
-
 static ebb_score score(keeper *k) {
     k->search->n_scored++;
-    return k->rescorer ? ebb_rescorer_score(k->rescorer, k->limit_bytes)
-                       : ebb_score_genes(k->search->scorers[0], k->genes, k->limit_bytes);
+    return ebb_evaluator_score(&k->evaluator, k->limit_bytes);
 }
 
 /* Keeps the gap again unless the peak leaves the limit for it or time is lost. */
 static void keep(keeper *k, uint32_t gene) {
     const ebb_gene *g = &k->search->space->genes[gene];
-    uint8_t old = k->genes[gene];
+    uint8_t old = k->evaluator.genes[gene];
     if (g->kind != EBB_GENE_GAP || old == EBB_KEEP || g->first_state > EBB_KEEP) return;
-    set(k, gene, EBB_KEEP);
+    ebb_evaluator_set(&k->evaluator, gene, EBB_KEEP);
     ebb_score now = score(k);
     if (!now.valid || now.peak_bytes > k->limit_bytes || now.time_ns > k->time_ns)
-        set(k, gene, old);
+        ebb_evaluator_set(&k->evaluator, gene, old);
     else
         k->time_ns = now.time_ns;
 }
@@ -40,11 +33,8 @@ ebb_status ebb_keep_again(ebb_search *s, const ebb_select_request *request, int6
     uint32_t n_genes = s->space->n_genes, *order = EBB_NEW(&s->arena, uint32_t, (size_t)n_genes + 1);
     uint32_t n = order ? ebb_seed_greedy_order(s->space, order) : EBB_NONE;
     if (n == EBB_NONE) return EBB_NO_MEMORY;
-    keeper k = {.search = s,
-                .rescorer = s->rescorers ? s->rescorers[0] : NULL,
-                .genes = genes,
-                .limit_bytes = limit_bytes};
-    if (k.rescorer) ebb_rescorer_load(k.rescorer, genes);
+    keeper k = {
+        .search = s, .evaluator = ebb_search_evaluator(s, 0, genes, false), .limit_bytes = limit_bytes};
     ebb_score first = score(&k);
     k.time_ns = first.time_ns;
     if (!first.valid || first.peak_bytes > limit_bytes) return EBB_OK;

@@ -1,0 +1,16 @@
+/* One candidate under change, scored by what changed where that can be done. */
+#include "sublinear/score/score.h"
+
+void ebb_evaluator_load(ebb_evaluator *e) {
+    if (e->rescorer) ebb_rescorer_load(e->rescorer, e->genes);
+}
+
+void ebb_evaluator_set(ebb_evaluator *e, uint32_t gene, uint8_t state) {
+    e->genes[gene] = state;
+    if (e->rescorer) ebb_rescorer_set(e->rescorer, gene, state);
+}
+
+ebb_score ebb_evaluator_score(ebb_evaluator *e, int64_t limit_bytes) {
+    return e->rescorer ? ebb_rescorer_score(e->rescorer, limit_bytes)
+                       : ebb_score_genes(e->scorer, e->genes, limit_bytes);
+}
