@@ -116,6 +116,12 @@ EBB_API const char *ebb_version(void);
  * that is no UTF-8, which counts as a code point of its own. code (may be NULL): the code point, 0 for such
  * a byte. */
 EBB_API size_t ebb_text_shown(const char *text, size_t n, uint32_t *code, bool *plain);
+/* "11GiB", "500 MB", "1073741824": an integer or a decimal number times {B, kB, KB, KiB, MB, MiB, GB, GiB,
+ * TB, TiB}; MB = 10^6, MiB = 2^20; a part of a byte is cut off. false, and *out untouched: anything else (a
+ * decimal number of plain bytes, too), and what does not fit int64_t. */
+EBB_API bool ebb_parse_bytes(const char *text, int64_t *out);
+/* A whole decimal integer in [min, max]. false, and *out untouched: anything else. */
+EBB_API bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* For "did you mean": of the words that word_at gives (from 0 on; NULL behind the last), the first of those
  * with the fewest single-byte edits from the n bytes that were typed, at most 3 and half of them; NULL when
  * none is that near, or more than 40 bytes were typed. Allocates nothing. */

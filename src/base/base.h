@@ -122,12 +122,6 @@ void ebb_text_put(ebb_text *text, const char *bytes, size_t n);
 /* EBB_NO_MEMORY when an addition failed. */
 EBB_CHECKED ebb_status ebb_text_status(const ebb_text *text);
 
-/* "11GiB", "500 MB", "1073741824": integer or decimal times {B, kB, KB, KiB, MB, MiB, GB, GiB, TB,
- * TiB}; MB = 10^6, MiB = 2^20; part of a byte is cut off. false on anything else (a decimal number of
- * plain bytes too), on < 0 and on > INT64_MAX. */
-bool ebb_parse_bytes(const char *text, int64_t *out);
-/* A whole decimal integer within [min, max]; false otherwise. */
-bool ebb_parse_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* The bytes of the well-formed UTF-8 sequence (Unicode 15, table 3-7: no overlong forms, no surrogates,
  * nothing above U+10FFFF) at the start of n bytes, its code point in *code; 0 when there is none. */
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);

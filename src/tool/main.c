@@ -1,19 +1,17 @@
 /* main: finds the command, parses its flags, runs it, and turns its status into one line and an exit code.
  */
-#include "out.h"
+#include "tool/commands/commands.h"
+#include "tool/line/line.h"
+#include "tool/options/options.h"
+#include "tool/out/out.h"
 
-#include <stdarg.h>
 #include <string.h>
 
-ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...) {
-    char raw[sizeof t->error];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(raw, sizeof raw, format, list);
-    va_end(list);
-    out_clean(t->error, sizeof t->error, raw); /* what was typed must not break the line */
-    return status;
-}
+static ebb_status (*const run[TOOL_N_COMMANDS])(tool *t) = {
+#define RUN(id, name) [TOOL_##id] = tool_##name,
+    TOOL_COMMANDS(RUN)
+#undef RUN
+};
 
 /* The command line without the program's name. */
 static ebb_status dispatch(tool *t, int argc, char **argv) {
@@ -35,7 +33,7 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
         tool_print_help(command);
         return EBB_OK;
     }
-    return t->args.print_config ? tool_print_config(t) : command->run(t);
+    return t->args.print_config ? tool_print_config(t) : run[command - tool_commands](t);
 }
 
 static void print_warning(void *ctx, ebb_log_level level, const char *line) {
@@ -63,7 +61,10 @@ int main(int argc, char **argv) {
                            : status == EBB_INTERRUPTED ? "interrupted before there was an answer"
                            : t.env != NULL             ? ebb_env_error(t.env)
                                                        : "";
-        fprintf(stderr, "ebb: %s\n", text[0] != '\0' ? text : ebb_status_name(status));
+        fputs("ebb: ", stderr);
+        out_safe(stderr,
+                 text[0] != '\0' ? text : ebb_status_name(status)); /* no typed byte breaks the line */
+        fputc('\n', stderr);
     }
     ebb_costs_destroy(t.costs);
     ebb_env_destroy(t.env);

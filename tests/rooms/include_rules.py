@@ -76,6 +76,13 @@ ROWS_SEE = re.compile(r'^(planner/(pack|rows)\w*\.h|base/base\.h|ebb/pack\.h)$')
 FAMILY_FILE = re.compile(r'^graph/ops/\w+\.[ch]$')
 FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/base\.h|ebb/pack\.h)$')
 
+# Folders inside a room, from the ground up, and the folders beside them that each may see, by their face alone:
+# <folder>/<folder>.h. What lies in the room itself sees them all, and none of them sees it.
+FOLDERS = {
+    'tool': {'session': set(), 'out': {'session'}, 'line': {'session', 'out'}, 'options': {'session', 'out', 'line'},
+             'commands': {'session', 'out', 'line', 'options'}},
+}
+
 # Standard C and POSIX.
 LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h
     stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h time.h dirent.h dlfcn.h fcntl.h
@@ -100,6 +107,19 @@ def resolve(path, name, mark, exists):
     return name
 
 
+def fault_inside(room, inside, target):
+    """None when `inside`, a path in the room, may include `target`, another one there, else why not."""
+    own, folder = (p.split('/')[0] if '/' in p else None for p in (inside, target))
+    sees = FOLDERS.get(room, {})
+    if own in sees and folder is None:
+        return 'a folder does not see the room around it'
+    if folder in (None, own) or folder not in sees:
+        return None
+    if own in sees and folder not in sees[own]:
+        return '%s/%s does not see %s' % (room, own, folder)
+    return None if target == '%s/%s.h' % (folder, folder) else 'private to %s/%s' % (room, folder)
+
+
 def fault(path, mark, name, exists):
     """None when `path` (from the root) may include `name`, else why not."""
     header = resolve(path, name, mark, exists)
@@ -111,7 +131,9 @@ def fault(path, mark, name, exists):
     if parts[0] == 'include':
         return None if header.startswith('ebb/') or header.startswith('./') else 'public headers see public headers only'
     if parts[0] == 'examples' or parts[:2] == ['src', 'tool']:
-        if header.startswith('ebb/') or header.startswith('tool/') or header.startswith('./'):
+        if parts[0] == 'src' and header.startswith('tool/'):
+            return fault_inside('tool', '/'.join(parts[2:]), header[len('tool/'):])
+        if header.startswith('ebb/') or header.startswith('./'):
             return None
         if parts[0] == 'examples' and mark == '<' and header in OUTSIDE_LIBRARIES:
             return None
@@ -140,7 +162,7 @@ def fault(path, mark, name, exists):
     if target == room_name:
         if room_name == 'exec' and header.count('/') > 1:
             return 'exec does not look into a backend'
-        return None
+        return fault_inside(room_name, inside.split('/', 1)[1], header.split('/', 1)[1])
     if target == 'ebb':
         return 'public header of a higher floor'
     if target not in ROOMS:
@@ -242,6 +264,11 @@ ROWS = [
     ('src/tool/main.c', '"base/base.h"', False),
     ('src/tool/main.c', '"engine/engine.h"', False),
     ('src/tool/main.c', '<zlib.h>', False),
+    ('src/tool/main.c', '"tool/options/options.h"', True),
+    ('src/tool/options/costs.c', '"tool/out/out.h"', True),
+    ('src/tool/out/json.c', '"tool/options/options.h"', False),
+    ('src/tool/commands/fit/batch.c', '"tool/commands/fit/fit.h"', True),
+    ('src/tool/main.c', '"tool/commands/fit/fit.h"', False),
     ('examples/resnet50/main.c', '<ebb/ebb.h>', True),
     ('examples/resnet50/main.c', '<zlib.h>', True),
     ('examples/resnet50/main.c', '"../../src/base/base.h"', False),
