@@ -6,7 +6,7 @@
 #define MAX_ADDED_ANY 1e6 /* of one batch that is asked for, unless --max-added says otherwise */
 
 typedef struct answer {
-    const fit_budget *budget;
+    const tool_fit_budget *budget;
     const ebb_fit_batch_result *result;
     const char *dim, *backend;
     char path[4][PATH_MAX]; /* of way i's plan; "": it does not fit */
@@ -39,7 +39,7 @@ static void add_way(const answer *a, out_table *table, uint32_t i) {
     else
         out_row(table, (const char *const[OUT_COLUMNS]){
                            name, verdict(a, way).text, out_bytes(way->total_bytes).text,
-                           fit_rate(a->result->batch, way->time_ns).text,
+                           tool_fit_rate(a->result->batch, way->time_ns).text,
                            out_change(way->time_ns, way->baseline_time_ns).text, a->path[i]});
 }
 
@@ -54,7 +54,7 @@ static void print_accumulation(const answer *a) {
     printf("\ngradient accumulation, %lld micro-batches of %lld, nothing run again: %s, %s, %s of the "
            "batch in one\n",
            (long long)acc->n_micro, (long long)acc->micro_batch, out_bytes(acc->total_bytes).text,
-           fit_rate(a->result->batch, acc->time_ns).text, out_change(acc->time_ns, whole_ns).text);
+           tool_fit_rate(a->result->batch, acc->time_ns).text, out_change(acc->time_ns, whole_ns).text);
     if (acc->n_batch_norms > 0)
         printf("it changes results: %u batch norms see %lld items in place of %lld\n", acc->n_batch_norms,
                (long long)acc->micro_batch, (long long)a->result->batch);
@@ -62,7 +62,7 @@ static void print_accumulation(const answer *a) {
 
 static void print_table(const tool *t, const answer *a) {
     out_table table = {0};
-    fit_budget_print(a->budget);
+    tool_fit_budget_print(a->budget);
     printf("%s=%lld within %s: %s\n\n", a->dim, (long long)a->result->batch,
            out_budget(&t->args, a->result->budget_bytes).text,
            a->result->fits          ? "fits"
@@ -73,7 +73,7 @@ static void print_table(const tool *t, const answer *a) {
     for (uint32_t i = 0; i < a->result->n_ways; i++) add_way(a, &table, i);
     out_table_print(&table, stdout);
     if (a->result->n_ways == 4) print_accumulation(a);
-    fit_times_print(a->budget, a->backend);
+    tool_fit_times_print(a->budget, a->backend);
 }
 
 static void put(out_json *json, const char *key, int64_t value) {
@@ -101,7 +101,7 @@ static ebb_status print_json(tool *t, const answer *a) {
     const ebb_fit_batch_result *r = a->result;
     out_json json;
     out_json_begin(&json, "ebb.fit-batch/1");
-    fit_budget_json(&json, a->budget);
+    tool_fit_budget_json(&json, a->budget);
     out_integer(&json, "batch", r->batch);
     if (r->fits || r->n_ways == 4)
         out_bool(&json, "fits", r->fits);
@@ -156,7 +156,8 @@ static ebb_status tell(tool *t, answer *a, ebb_status status) {
     return a->result->fits ? EBB_OK : say_no(t, a);
 }
 
-ebb_status fit_one_batch(tool *t, const fit_budget *budget, ebb_options *options, const ebb_model *model) {
+ebb_status tool_fit_one_batch(tool *t, const tool_fit_budget *budget, ebb_options *options,
+                              const ebb_model *model) {
     tool_progress progress;
     ebb_fit_batch_result *result = NULL;
     answer a = {

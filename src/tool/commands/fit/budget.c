@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-ebb_status fit_budget_find(tool *t, fit_budget *out) {
+ebb_status tool_fit_budget_find(tool *t, tool_fit_budget *out) {
     tool_args *args = &t->args;
-    *out = (fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
+    *out = (tool_fit_budget){.reserve_bytes = args->reserve_bytes > 0 ? args->reserve_bytes : 0};
     bool described = ebb_device_is_file(args->device);
     out->stated = args->budget_bytes >= 0;
     if (!described && args->budget_bytes < 0)
@@ -27,7 +27,7 @@ ebb_status fit_budget_find(tool *t, fit_budget *out) {
                      (long long)out->reserve_bytes, (long long)all);
 }
 
-void fit_budget_print(const fit_budget *b) {
+void tool_fit_budget_print(const tool_fit_budget *b) {
     if (b->device.memory_bytes > 0 && !b->stated) {
         out_safe(stdout, b->device.name);
         printf(": %s, less %s of context", out_bytes(b->device.memory_bytes).text,
@@ -44,13 +44,13 @@ void fit_budget_print(const fit_budget *b) {
     if (b->reserve_bytes > 0) printf("%s kept in reserve\n", out_bytes(b->reserve_bytes).text);
 }
 
-void fit_times_print(const fit_budget *b, const char *backend) {
+void tool_fit_times_print(const tool_fit_budget *b, const char *backend) {
     if (b->device.memory_bytes > 0 && !b->device.computes)
         printf("\ntimes are predicted for the backend %s on a machine like this one, not for the device\n",
                backend);
 }
 
-void fit_budget_json(out_json *json, const fit_budget *b) {
+void tool_fit_budget_json(out_json *json, const tool_fit_budget *b) {
     out_integer(json, "budget_bytes", b->bytes);
     out_integer(json, "reserve_bytes", b->reserve_bytes);
     if (b->device.memory_bytes == 0) {
@@ -64,7 +64,7 @@ void fit_budget_json(out_json *json, const fit_budget *b) {
     out_close(json, '}');
 }
 
-out_word fit_rate(int64_t n, int64_t time_ns) {
+out_word tool_fit_rate(int64_t n, int64_t time_ns) {
     out_word word = out_time(time_ns);
     size_t used = strlen(word.text);
     double per_s = time_ns > 0 ? (double)n * 1e9 / (double)time_ns : 0;

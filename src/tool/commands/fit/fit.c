@@ -6,14 +6,14 @@
 ebb_status tool_fit(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
-    fit_budget budget;
-    ebb_status status = fit_budget_find(t, &budget);
+    tool_fit_budget budget;
+    ebb_status status = tool_fit_budget_find(t, &budget);
     if (status == EBB_OK) status = tool_options(t, &options);
     if (status == EBB_OK) status = ebb_model_open(t->env, t->args.operand, &model);
     if (status != EBB_OK) return status;
     options.memory = EBB_MEMORY_BUDGET; /* its own modes; the note on the effort is of this one */
-    status = t->args.batch > 0 ? fit_one_batch(t, &budget, &options, model)
-                               : fit_largest(t, &budget, &options, model);
+    status = t->args.batch > 0 ? tool_fit_one_batch(t, &budget, &options, model)
+                               : tool_fit_largest(t, &budget, &options, model);
     if (status == EBB_OK) tool_note_effort(t, &options);
     ebb_model_destroy(model);
     return status;

@@ -8,7 +8,7 @@
 #define MAX_ADDED_DEFAULT 0.30
 
 typedef struct answers {
-    const fit_budget *budget;
+    const tool_fit_budget *budget;
     const ebb_fit_result *result;
     char path[4][PATH_MAX]; /* of row i's plan, "" when nothing fits */
 } answers;
@@ -40,7 +40,7 @@ static void print_next(const answers *a, const char *dim) {
 static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
     const char *dim = t->args.over != NULL ? t->args.over : "N";
-    fit_budget_print(a->budget);
+    tool_fit_budget_print(a->budget);
     printf("largest %s within %s\n\n", dim, out_budget(&t->args, a->result->budget_bytes).text);
     out_row(&table,
             (const char *const[OUT_COLUMNS]){"mode", dim, "total", "predicted time", "added", "plan"});
@@ -52,12 +52,12 @@ static void print_table(const tool *t, const answers *a) {
         }
         out_row(&table, (const char *const[OUT_COLUMNS]){
                             tool_mode_name(row->mode), out_count(row->batch).text,
-                            out_bytes(row->total_bytes).text, fit_rate(row->batch, row->time_ns).text,
+                            out_bytes(row->total_bytes).text, tool_fit_rate(row->batch, row->time_ns).text,
                             out_change(row->time_ns, row->baseline_time_ns).text, a->path[i]});
     }
     out_table_print(&table, stdout);
     print_next(a, dim);
-    fit_times_print(a->budget, a->result->backend);
+    tool_fit_times_print(a->budget, a->result->backend);
     printf("\n--batch asks for one %s: gradient accumulation beside it, and what must change if it does "
            "not fit\n",
            dim);
@@ -84,7 +84,7 @@ static ebb_status print_json(tool *t, const answers *a) {
     out_text(&json, "graph", a->result->graph);
     out_text(&json, "backend", a->result->backend);
     out_integer(&json, "n_threads", a->result->n_threads);
-    fit_budget_json(&json, a->budget);
+    tool_fit_budget_json(&json, a->budget);
     out_open(&json, "rows", '[');
     for (uint32_t i = 0; i < a->result->n_rows; i++) {
         const ebb_fit_row *row = &a->result->rows[i];
@@ -106,7 +106,7 @@ static ebb_status print_json(tool *t, const answers *a) {
     return out_json_end(t, &json);
 }
 
-static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit_result *result) {
+static ebb_status print_answers(tool *t, const tool_fit_budget *budget, const ebb_fit_result *result) {
     answers a = {.budget = budget, .result = result};
     bool any = false;
     for (uint32_t i = 0; i < result->n_rows; i++) any = any || result->rows[i].batch > 0;
@@ -135,7 +135,8 @@ static ebb_status print_answers(tool *t, const fit_budget *budget, const ebb_fit
                      dim, (long long)result->budget_bytes);
 }
 
-ebb_status fit_largest(tool *t, const fit_budget *budget, ebb_options *options, const ebb_model *model) {
+ebb_status tool_fit_largest(tool *t, const tool_fit_budget *budget, ebb_options *options,
+                            const ebb_model *model) {
     ebb_fit_result *result = NULL;
     tool_progress progress;
     tool_progress_begin(&progress, t, options);

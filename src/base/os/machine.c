@@ -1,5 +1,5 @@
 /* What kind of machine this is, for files that hold its measurements. */
-#include "base/base.h"
+#include "base/os/os.h"
 
 #include <stdio.h>
 #include <sys/utsname.h>

@@ -1,5 +1,5 @@
 /* Arenas: small allocations carved from chunks that double in size and are freed together. */
-#include "base/base.h"
+#include "base/env/env.h"
 
 enum { ALIGNMENT = 16, FIRST_CHUNK_BYTES = 4096, MAX_CHUNK_BYTES = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* Printing JSON: commas, line breaks and escapes. */
-#include "base/base.h"
+#include "base/json/json.h"
 
 enum { MAX_WIDE_DEPTH = 63 }; /* what fits the mask; deeper ones print on one line */
 

@@ -1,5 +1,5 @@
 /* The environment: memory with its counters, the last error, the log, the clock and the stop flag. */
-#include "base/jemalloc.h"
+#include "base/env/jemalloc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

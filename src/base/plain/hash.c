@@ -1,6 +1,6 @@
 /* FNV-1a with 128 bits (L. Noll, K. Vo, D. Eastlake, T. Hansen, "The FNV Non-Cryptographic Hash
  * Algorithm", RFC 9923): for each byte, xor, then times 2^88 + 0x13B. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 void ebb_hash_init(ebb_hash *hash) {
     *hash = (ebb_hash){UINT64_C(0x6C62272E07BB0142), UINT64_C(0x62B821756295C58D)};

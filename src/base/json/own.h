@@ -1,10 +1,10 @@
-/* base/json_own.h: JSON values where jansson is absent: what json_read.c asks of them, in jansson's words.
+/* base/json/own.h: JSON values where jansson is absent: what read.c asks of them, in jansson's words.
  * Private to base. A document owns all of its values; members keep their order and are found by a sorted
  * index. */
 #ifndef EBB_BASE_JSON_OWN_H
 #define EBB_BASE_JSON_OWN_H
 
-#include "base/base.h"
+#include "base/json/json.h"
 
 typedef enum json_own_type {
     JSON_NULL,

@@ -1,13 +1,14 @@
-/* Reading JSON: jansson parses, or, where it is absent, json_own.c; what is asked of the values is checked
+/* Reading JSON: jansson parses, or, where it is absent, own.c; what is asked of the values is checked
  * here. */
-#include "base/base.h"
+#include "base/json/json.h"
+#include "base/os/os.h"
 
 #include "ebb_build.h"
 
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN /* defined by a test */
 #include <jansson.h>
 #else
-#include "base/json_own.h"
+#include "base/json/own.h"
 #endif
 
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN

@@ -1,5 +1,5 @@
 /* Reading small texts: byte sizes, integers, glob patterns. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';

@@ -1,6 +1,6 @@
-/* base/jemalloc.h: the default allocator where the process runs on jemalloc. Private to base.
+/* base/env/jemalloc.h: the default allocator where the process runs on jemalloc. Private to base.
  *
- * The library never brings jemalloc into a process: a shared library that did would put it behind the C
+ * The library never brings jemalloc into a process: a shared library that did would put it after the C
  * library, and memory taken from one would be given back to the other (docs/decisions/0002). It only asks
  * whether the program has it: linked first, or preloaded. Then blocks of tensors, told by their alignment,
  * lie in an arena of their own, whose statistics are theirs alone.
@@ -8,7 +8,7 @@
 #ifndef EBB_BASE_JEMALLOC_H
 #define EBB_BASE_JEMALLOC_H
 
-#include "base/base.h"
+#include "base/env/env.h"
 
 typedef struct ebb_jemalloc {
     bool has_arena;

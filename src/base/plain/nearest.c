@@ -1,5 +1,5 @@
 /* The word that a misspelt one was meant to be. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 enum { LONGEST_WORD = 40, FARTHEST = 3 }; /* bytes; edits: farther is another word */
 

@@ -1,5 +1,5 @@
 /* Growing strings. */
-#include "base/base.h"
+#include "base/env/env.h"
 
 #include <stdio.h>
 

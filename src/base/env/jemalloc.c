@@ -1,5 +1,5 @@
 /* See jemalloc.h. Its functions are weak: absent, they are NULL. */
-#include "base/jemalloc.h"
+#include "base/env/jemalloc.h"
 
 #include <stdio.h>
 

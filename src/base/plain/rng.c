@@ -1,5 +1,5 @@
 /* Counter-based random numbers: streams over philox.h. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 void ebb_rng_init(ebb_rng *rng, uint64_t seed, uint64_t stream) {
     *rng = (ebb_rng){.key = seed, .stream = stream};

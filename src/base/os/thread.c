@@ -1,6 +1,6 @@
 /* Workers: one loop shared by a few threads. */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "base/base.h"
+#include "base/os/os.h"
 
 #include <pthread.h>
 #include <sched.h>

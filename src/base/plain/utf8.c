@@ -1,5 +1,5 @@
 /* UTF-8 decoding, for texts that must be shown or printed safely. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code) {
     const unsigned char *p = (const unsigned char *)bytes;

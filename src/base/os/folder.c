@@ -1,5 +1,5 @@
 /* Folders and what lies in them. */
-#include "base/base.h"
+#include "base/os/os.h"
 
 #include <errno.h>
 #include <stdio.h>

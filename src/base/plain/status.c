@@ -1,5 +1,5 @@
 /* Status names, exit codes, the version, and checked arithmetic. */
-#include "base/base.h"
+#include "base/plain/plain.h"
 
 static const struct {
     const char *name;

@@ -1,5 +1,5 @@
 /* Whole files: read in one piece, replaced in one piece. */
-#include "base/base.h"
+#include "base/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Growable arrays: capacity doubles, so that n pushes cost O(n). */
-#include "base/base.h"
+#include "base/env/env.h"
 
 bool ebb_array_reserve(ebb_env *env, void **at, size_t *cap, size_t n, size_t size) {
     enum { FIRST_CAPACITY = 8 };
