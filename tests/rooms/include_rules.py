@@ -53,7 +53,9 @@ ROOMS = {
     'engine': {
         'faces': {'engine/engine.h'},
         'sees': {'base', 'graph', 'planner', 'sublinear', 'exec'},
-        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h'},
+        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h',
+                   'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/search.h',
+                   'ebb/tune.h'},
         'libraries': set(),
     },
 }
