@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- conformance: every op's kernel against the reference ----------------------------------------- */
+/* ---- conformance: every op's kernel against the reference ---- */
 
 typedef struct ebb_conformance_row {
     const char *op, *family; /* static */
@@ -42,7 +42,7 @@ EBB_API EBB_CHECKED ebb_status ebb_conformance(ebb_env *env, const ebb_options *
                                                void (*on_row)(void *ctx, const ebb_conformance_row *row),
                                                void *ctx, ebb_conformance_result *out);
 
-/* ---- compare: a model's step on two devices, op by op ---------------------------------------------- */
+/* ---- compare: a model's step on two devices, op by op ---- */
 
 typedef struct ebb_compare_request {
     const char *other;    /* a device that computes: "ref", "cpu" */
@@ -89,7 +89,7 @@ EBB_API EBB_CHECKED ebb_status ebb_compare(ebb_env *env, const ebb_model *model,
                                            const ebb_options *options, const ebb_compare_request *request,
                                            ebb_compare_result *out);
 
-/* ---- the same bits? -------------------------------------------------------------------------------- */
+/* ---- the same bits? ---- */
 
 /* 32 hexadecimal digits of all params and states, their names and bytes in logical order: two runs that
  * give the same hash have trained to the same bits. A copy of the largest param is taken. EBB_USAGE: the

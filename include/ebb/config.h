@@ -31,8 +31,7 @@ EBB_API EBB_CHECKED ebb_status ebb_sublinear_config_from_env(ebb_env *env,
 /* EBB_USAGE: a field out of range, with its name, value and range. */
 EBB_API EBB_CHECKED ebb_status ebb_sublinear_config_check(ebb_env *env, const ebb_sublinear_config *config);
 
-/* ---- a config file: ebb.config/1 (docs/formats.md) ------------------------------------------------------
- */
+/* ---- a config file: ebb.config/1 (docs/formats.md) ---- */
 
 typedef enum ebb_config_method {
     EBB_CONFIG_NO_METHOD,

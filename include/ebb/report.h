@@ -47,7 +47,7 @@ typedef enum ebb_report_format {
 EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *report,
                                                 ebb_report_format format, const char *path);
 
-/* ---- diff: two plans side by side ------------------------------------------------------------ */
+/* ---- diff: two plans side by side ---- */
 
 typedef struct ebb_diff ebb_diff;
 

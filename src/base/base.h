@@ -1,4 +1,4 @@
-/* base: the ground floor. What every other room stands on, and nothing about graphs or plans.
+/* base: the ground floor, which every other room is built on; it knows nothing of graphs or plans.
  *
  *     plain   arithmetic, bits, words, random numbers, hashes: no memory, no environment
  *     env     memory, errors, log; arenas, arrays, text

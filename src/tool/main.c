@@ -25,7 +25,7 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
         return EBB_OK;
     }
     const tool_command *command = tool_command_find(argv[0]);
-    if (command == NULL) return tool_unknown_command(t, argv[0]);
+    if (!command) return tool_unknown_command(t, argv[0]);
     t->command = command;
     ebb_status status = tool_args_parse(t, command, argc - 1, argv + 1);
     if (status != EBB_OK) return status;
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
         /* What the env says last was said of a part of what was interrupted. */
         const char *text = t.error[0] != '\0'          ? t.error
                            : status == EBB_INTERRUPTED ? "interrupted before there was an answer"
-                           : t.env != NULL             ? ebb_env_error(t.env)
+                           : t.env                     ? ebb_env_error(t.env)
                                                        : "";
         fputs("ebb: ", stderr);
         out_safe(stderr,

@@ -15,7 +15,7 @@ void ebb_arena_init(ebb_arena *arena, ebb_env *env) {
 }
 
 void ebb_arena_deinit(ebb_arena *arena) {
-    for (ebb_arena_chunk *chunk = arena->chunks; chunk != NULL;) {
+    for (ebb_arena_chunk *chunk = arena->chunks; chunk;) {
         ebb_arena_chunk *next = chunk->next;
         ebb_free_aligned(arena->env, chunk, chunk->bytes, ALIGNMENT);
         chunk = next;
@@ -28,14 +28,14 @@ void ebb_arena_deinit(ebb_arena *arena) {
 static ebb_arena_chunk *add_chunk(ebb_arena *arena, size_t need) {
     ebb_arena_chunk *head = arena->chunks;
     size_t bytes = FIRST_CHUNK_BYTES;
-    if (head != NULL) bytes = head->bytes < MAX_CHUNK_BYTES / 2 ? head->bytes * 2 : MAX_CHUNK_BYTES;
+    if (head) bytes = head->bytes < MAX_CHUNK_BYTES / 2 ? head->bytes * 2 : MAX_CHUNK_BYTES;
     if (bytes < sizeof *head + need) bytes = sizeof *head + need;
 
     ebb_arena_chunk *chunk = ebb_alloc_aligned(arena->env, bytes, ALIGNMENT);
-    if (chunk == NULL) return NULL;
+    if (!chunk) return NULL;
     chunk->bytes = bytes;
     chunk->used = sizeof *chunk;
-    if (head != NULL && head->bytes - head->used > bytes - sizeof *chunk - need) {
+    if (head && head->bytes - head->used > bytes - sizeof *chunk - need) {
         chunk->next = head->next;
         head->next = chunk;
     } else {
@@ -55,8 +55,8 @@ void *ebb_arena_alloc(ebb_arena *arena, size_t n, size_t size) {
     /* At least one unit, so that an empty allocation has an address of its own. */
     need = need == 0 ? ALIGNMENT : (need + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     ebb_arena_chunk *chunk = arena->chunks;
-    if (chunk == NULL || chunk->bytes - chunk->used < need) chunk = add_chunk(arena, need);
-    if (chunk == NULL) return NULL;
+    if (!chunk || chunk->bytes - chunk->used < need) chunk = add_chunk(arena, need);
+    if (!chunk) return NULL;
     void *ptr = (char *)chunk + chunk->used;
     chunk->used += need;
     return memset(ptr, 0, need);
@@ -68,6 +68,6 @@ char *ebb_arena_text(ebb_arena *arena, const char *text) {
 
 void *ebb_arena_copy(ebb_arena *arena, const void *from, size_t n, size_t size) {
     void *ptr = ebb_arena_alloc(arena, n, size);
-    if (ptr != NULL && n * size > 0) memcpy(ptr, from, n * size);
+    if (ptr && n * size > 0) memcpy(ptr, from, n * size);
     return ptr;
 }

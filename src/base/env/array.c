@@ -14,11 +14,11 @@ bool ebb_array_reserve(ebb_env *env, void **at, size_t *cap, size_t n, size_t si
         return false;
     }
     void *grown = ebb_alloc_aligned(env, bytes, 16);
-    if (grown == NULL) return false;
+    if (!grown) return false;
     /* *at is really a `type *`: its bytes are copied, not read through another pointer type. */
     void *old;
     memcpy(&old, at, sizeof old);
-    if (old != NULL) memcpy(grown, old, *cap * size);
+    if (old) memcpy(grown, old, *cap * size);
     ebb_cfree(env, old, *cap, size);
     memcpy(at, &grown, sizeof grown);
     *cap = wanted;

@@ -41,17 +41,17 @@ static uint64_t default_clock(void *ctx) {
 ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
     ebb_env_options o = {0};
     *out = NULL;
-    if (options != NULL) o = *options;
-    if ((o.alloc == NULL) != (o.free == NULL)) return EBB_USAGE;
-    const bool on_jemalloc = o.alloc == NULL && ebb_jemalloc_present();
-    if (o.alloc == NULL) {
+    if (options) o = *options;
+    if ((!o.alloc) != (!o.free)) return EBB_USAGE;
+    const bool on_jemalloc = !o.alloc && ebb_jemalloc_present();
+    if (!o.alloc) {
         o.alloc = on_jemalloc ? ebb_jemalloc_alloc : default_alloc;
         o.free = on_jemalloc ? ebb_jemalloc_free : default_free;
         o.alloc_ctx = NULL;
     }
-    if (o.clock_ns == NULL) o.clock_ns = default_clock;
+    if (!o.clock_ns) o.clock_ns = default_clock;
     ebb_env *env = o.alloc(o.alloc_ctx, sizeof *env, _Alignof(max_align_t));
-    if (env == NULL) return EBB_NO_MEMORY;
+    if (!env) return EBB_NO_MEMORY;
     if (pthread_mutex_init(&env->lock, NULL) != 0) {
         o.free(o.alloc_ctx, env, sizeof *env, _Alignof(max_align_t));
         return EBB_NO_MEMORY;
@@ -70,7 +70,7 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
 }
 
 void ebb_env_destroy(ebb_env *env) {
-    if (env == NULL) return;
+    if (!env) return;
     const size_t left = ebb_env_allocated_bytes(env);
     if (left > 0) {
         ebb_log(env, EBB_LOG_WARN,
@@ -156,7 +156,7 @@ ebb_status ebb_fail(ebb_env *env, ebb_status status, const char *format, ...) {
 }
 
 void ebb_log(ebb_env *env, ebb_log_level level, const char *format, ...) {
-    if (env->options.log == NULL) return;
+    if (!env->options.log) return;
     char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
@@ -170,7 +170,7 @@ uint64_t ebb_clock_ns(const ebb_env *env) {
 }
 
 bool ebb_stop_asked(const ebb_env *env) {
-    return !env->stop_held && env->options.stop != NULL && *env->options.stop != 0;
+    return !env->stop_held && env->options.stop && *env->options.stop != 0;
 }
 
 void ebb_env_hold_stop(ebb_env *env, bool held) {
@@ -194,7 +194,7 @@ void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment) {
         ptr = env->options.alloc(env->options.alloc_ctx, bytes, alignment);
         pthread_mutex_unlock(&env->lock);
     }
-    if (ptr == NULL) {
+    if (!ptr) {
         (void)ebb_fail(env, EBB_NO_MEMORY, "out of memory: %zu bytes refused while %zu are held", bytes,
                        ebb_env_allocated_bytes(env));
         return NULL;
@@ -204,7 +204,7 @@ void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment) {
 }
 
 void ebb_free_aligned(ebb_env *env, void *ptr, size_t bytes, size_t alignment) {
-    if (ptr == NULL) return;
+    if (!ptr) return;
     if (bytes == 0) bytes = 1;
     pthread_mutex_lock(&env->lock);
     env->options.free(env->options.alloc_ctx, ptr, bytes, alignment);
@@ -220,7 +220,7 @@ void *ebb_calloc(ebb_env *env, size_t n, size_t size) {
         return NULL;
     }
     void *ptr = ebb_alloc_aligned(env, bytes, CALLOC_ALIGNMENT);
-    if (ptr != NULL) memset(ptr, 0, bytes);
+    if (ptr) memset(ptr, 0, bytes);
     return ptr;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/plain/plain.h"
 
-/* ---- memory, errors, log ------------------------------------------------------------- */
+/* ---- memory, errors, log ---- */
 
 /* Sets the error text (printf style, cut at 1023 bytes; control bytes are shown as \xNN so that
  * a hostile name cannot reach a terminal) and returns status, so that `return ebb_fail(...)`
@@ -26,13 +26,13 @@ void ebb_env_hold_stop(ebb_env *env, bool held);
  * unique non-NULL pointer. Free with the same bytes and alignment. */
 void *ebb_alloc_aligned(ebb_env *env, size_t bytes, size_t alignment);
 void ebb_free_aligned(ebb_env *env, void *ptr, size_t bytes, size_t alignment);
-/* Blocks of tensors are told from other memory by this alignment, that of a large page. */
+/* Blocks of tensors are distinguished from other memory by this alignment, that of a large page. */
 #define EBB_BLOCK_ALIGNMENT ((size_t)2 * 1024 * 1024)
 /* n elements of size bytes, zeroed; the product is checked. Alignment 16. Free with the same. */
 void *ebb_calloc(ebb_env *env, size_t n, size_t size);
 void ebb_cfree(ebb_env *env, void *ptr, size_t n, size_t size);
 
-/* ---- arena: many small allocations, freed together ---------------------------------------- */
+/* ---- arena: many small allocations, freed together ---- */
 
 typedef struct ebb_arena_chunk ebb_arena_chunk;
 typedef struct ebb_arena {
@@ -50,7 +50,7 @@ void *ebb_arena_alloc(ebb_arena *arena, size_t n, size_t size);
 char *ebb_arena_text(ebb_arena *arena, const char *text);
 void *ebb_arena_copy(ebb_arena *arena, const void *from, size_t n, size_t size);
 
-/* ---- growable arrays ----------------------------------------------------------------------- */
+/* ---- growable arrays ---- */
 
 /* EBB_ARRAY(int64_t) xs = {0};  ...  if (!EBB_PUSH(env, &xs, 7)) return EBB_NO_MEMORY;
  * ... EBB_ARRAY_FREE(env, &xs); */
@@ -67,7 +67,7 @@ bool ebb_array_reserve(ebb_env *env, void **at, size_t *cap, size_t n, size_t si
 #define EBB_ARRAY_FREE(env, a) \
     (ebb_cfree((env), (a)->at, (a)->cap, sizeof(*(a)->at)), (a)->at = NULL, (a)->n = (a)->cap = 0)
 
-/* ---- text: a growing string whose first failure latches -------------------------------------- */
+/* ---- text: a growing string whose first failure latches ---- */
 
 typedef struct ebb_text {
     ebb_env *env;

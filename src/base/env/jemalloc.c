@@ -5,7 +5,7 @@
 
 #include "ebb_build.h"
 
-/* A sanitizer sees only what comes from the C library's allocator, so there jemalloc stands aside. */
+/* A sanitizer sees only what comes from the C library's allocator, so jemalloc is not used there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define USE_JEMALLOC 0
 #else
@@ -19,7 +19,7 @@
 #pragma weak mallctl
 
 bool ebb_jemalloc_present(void) {
-    return mallocx != NULL && dallocx != NULL && mallctl != NULL;
+    return mallocx && dallocx && mallctl;
 }
 
 static int flags_of(const ebb_jemalloc *jemalloc, size_t alignment) {
@@ -80,7 +80,7 @@ bool ebb_jemalloc_stats(const ebb_jemalloc *jemalloc, ebb_block_memory *out) {
 void ebb_jemalloc_name(char *out, size_t size) {
     const char *version = NULL;
     size_t n = sizeof version;
-    if (mallctl("version", &version, &n, NULL, 0) != 0 || version == NULL) version = "";
+    if (mallctl("version", &version, &n, NULL, 0) != 0 || !version) version = "";
     (void)snprintf(out, size, "jemalloc %.*s", (int)strcspn(version, "-"), version);
 }
 

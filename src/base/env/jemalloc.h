@@ -2,7 +2,7 @@
  *
  * The library never brings jemalloc into a process: a shared library that did would put it after the C
  * library, and memory taken from one would be given back to the other (docs/decisions/0002). It only asks
- * whether the program has it: linked first, or preloaded. Then blocks of tensors, told by their alignment,
+ * whether the program has it: linked first, or preloaded. Then blocks of tensors, known by their alignment,
  * lie in an arena of their own, whose statistics are theirs alone.
  */
 #ifndef EBB_BASE_JEMALLOC_H

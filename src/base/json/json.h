@@ -27,8 +27,8 @@ EBB_CHECKED ebb_status ebb_json_array(ebb_env *env, const ebb_json *object, cons
                                       const char *key, bool *present, const ebb_json **out, size_t *n);
 EBB_CHECKED ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *where,
                                        const char *key, bool *present, const ebb_json **out);
-/* The first key of an object that is none of these n, or NULL: for what people write, where a key that is
- * passed over would be a misspelt one. Borrowed. */
+/* The first key of an object that is none of these n, or NULL: for files written by people, where an
+ * unknown key is a misspelt one. Borrowed. */
 const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n);
 /* Element i of an array; its type is checked by what reads it. */
 const ebb_json *ebb_json_at(const ebb_json *array, size_t i);

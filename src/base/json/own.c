@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 2048 };
 
-/* ---- arrays and objects ----------------------------------------------------------------------------- */
+/* ---- arrays and objects ---- */
 
 static int by_key(const void *a, const void *b) {
     return strcmp((*(const json_t *const *)a)->key, (*(const json_t *const *)b)->key);
@@ -40,7 +40,7 @@ static ebb_status read_key(own_reader *r, const char **key, size_t *end) {
     return EBB_OK;
 }
 
-/* A key twice: found when the object is closed, and told where the second one is. */
+/* A key twice: found when the object is closed, and reported where the second one is. */
 static ebb_status check_keys(const own_reader *r, const json_t *object, const size_t *ends) {
     const json_t *second = NULL;
     for (size_t i = 1; i < object->n; i++) {
@@ -103,7 +103,7 @@ static ebb_status read_value(own_reader *r, uint32_t depth, json_t *out) {
     return strchr("}],:", c) && c ? own_refuse_token(r, "unexpected token") : own_read_word(r, out);
 }
 
-/* ---- documents -------------------------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 static ebb_status read_document(own_reader *r) {
     const char c = own_skip_space(r);

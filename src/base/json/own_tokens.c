@@ -27,7 +27,7 @@ ebb_status own_refuse_token(const own_reader *r, const char *fault) {
     return own_refuse(r, r->at, text);
 }
 
-/* NUL behind the end. */
+/* NUL after the end. */
 char own_byte_at(const own_reader *r, size_t at) {
     if (at >= r->n) return '\0';
     return r->text[at];
@@ -38,7 +38,7 @@ char own_skip_space(own_reader *r) {
     return own_byte_at(r, r->at);
 }
 
-/* ---- strings ---------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 static bool hex4(const own_reader *r, size_t at, uint32_t *code) {
     *code = 0;
@@ -64,7 +64,7 @@ static size_t put_utf8(char *to, uint32_t code) {
     return n;
 }
 
-/* The code point behind "\u", and on past it. */
+/* The code point after "\u"; moves past it. */
 static ebb_status read_code(own_reader *r, uint32_t *code) {
     uint32_t low;
     if (!hex4(r, r->at + 2, code)) return own_refuse(r, r->at, "invalid escape");
@@ -113,7 +113,7 @@ static ebb_status read_plain(own_reader *r, char *to, size_t *n) {
     return EBB_OK;
 }
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to after the closing one. */
 ebb_status own_read_string(own_reader *r, const char **out) {
     size_t end = r->at + 1, n = 0;
     while (end < r->n && r->text[end] != '"') end += r->text[end] == '\\' ? 2 : 1;
@@ -131,7 +131,7 @@ ebb_status own_read_string(own_reader *r, const char **out) {
     return EBB_OK;
 }
 
-/* ---- numbers and words ------------------------------------------------------------------------------ */
+/* ---- numbers and words ---- */
 
 static size_t digits(const own_reader *r, size_t at) {
     size_t n = 0;
@@ -140,8 +140,7 @@ static size_t digits(const own_reader *r, size_t at) {
 }
 
 static ebb_status too_large(const own_reader *r, size_t at) {
-    ebb_status status = own_refuse(r, at, "a number is beyond 64 bits: give one that fits");
-    return status;
+    return own_refuse(r, at, "a number is beyond 64 bits: give one that fits");
 }
 
 ebb_status own_read_number(own_reader *r, json_t *out) {
@@ -163,7 +162,7 @@ ebb_status own_read_number(own_reader *r, json_t *out) {
         at += 1 + sign + n;
     }
     r->at = at;
-    /* The text has a NUL behind it or another byte that ends a number: see ebb_json_own_parse. */
+    /* The text is followed by a NUL or another byte that ends a number: see ebb_json_own_parse. */
     if (out->type == JSON_REAL) return isinf(strtod(r->text + begin, NULL)) ? too_large(r, at - 1) : EBB_OK;
     if (at - begin >= sizeof text) return too_large(r, at - 1);
     memcpy(text, r->text + begin, at - begin);

@@ -74,14 +74,14 @@ static void put_string(ebb_json_out *out, const char *value) {
     put(out, "\"");
 }
 
-/* What stands before a value: the comma, the line break, the key. */
+/* What comes before a value: the comma, the line break, the key. */
 static void before_value(ebb_json_out *out, const char *key) {
     if (out->depth > 0) {
         bool first = is_first(out), wide = is_wide(out);
         if (!first) put(out, wide ? "," : ", ");
         if (wide) new_line(out, out->depth);
     }
-    if (key == NULL) return;
+    if (!key) return;
     put_string(out, key);
     put(out, ": ");
 }
@@ -114,7 +114,7 @@ void ebb_json_put_bool(ebb_json_out *out, const char *key, bool value) {
 
 void ebb_json_put_text(ebb_json_out *out, const char *key, const char *value) {
     before_value(out, key);
-    if (value == NULL)
+    if (!value)
         put(out, "null");
     else
         put_string(out, value);

@@ -15,8 +15,8 @@
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
     json_error_t error;
-    json_t *json = json_loadb(text == NULL ? "" : text, n, JSON_REJECT_DUPLICATES, &error);
-    if (json != NULL) {
+    json_t *json = json_loadb(!text ? "" : text, n, JSON_REJECT_DUPLICATES, &error);
+    if (json) {
         *out = json;
         return EBB_OK;
     }
@@ -46,7 +46,7 @@ void ebb_json_free(ebb_json *json) {
 const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n) {
     /* The iterator only reads, but jansson's takes no const object. */
     json_t *members = (json_t *)(uintptr_t)object;
-    for (void *at = json_object_iter(members); at != NULL; at = json_object_iter_next(members, at)) {
+    for (void *at = json_object_iter(members); at; at = json_object_iter_next(members, at)) {
         size_t i = 0;
         while (i < n && strcmp(known[i], json_object_iter_key(at)) != 0) i++;
         if (i == n) return json_object_iter_key(at);
@@ -57,7 +57,7 @@ const char *ebb_json_unknown_key(const ebb_json *object, const char *const *know
 #else
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
-    return ebb_json_own_parse(env, name, text == NULL ? "" : text, n, out);
+    return ebb_json_own_parse(env, name, !text ? "" : text, n, out);
 }
 
 void ebb_json_free(ebb_json *json) {
@@ -87,7 +87,7 @@ ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, 
 }
 
 static const char *kind(const json_t *value) {
-    if (value == NULL) return "nothing";
+    if (!value) return "nothing";
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";
@@ -117,7 +117,7 @@ static ebb_status find(ebb_env *env, const json_t *object, const char *where, co
     }
     const json_t *value = json_object_get(object, key);
     if (json_is_null(value)) value = NULL;
-    if (value == NULL && present == NULL)
+    if (!value && !present)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: \"%s\" is missing: add it", where, key);
     *out = value;
     return EBB_OK;
@@ -133,7 +133,7 @@ ebb_status ebb_json_i64(ebb_env *env, const ebb_json *object, const char *where,
     const json_t *value = NULL;
     ebb_status status = find(env, object, where, key, present, &value);
     if (status != EBB_OK) return status;
-    if (value != NULL) {
+    if (value) {
         if (!json_is_integer(value)) return wrong_kind(env, where, key, value, "an integer");
         json_int_t number = json_integer_value(value);
         if (number < min || number > max) {
@@ -142,7 +142,7 @@ ebb_status ebb_json_i64(ebb_env *env, const ebb_json *object, const char *where,
         }
         *out = (int64_t)number;
     }
-    if (present != NULL) *present = value != NULL;
+    if (present) *present = value;
     return EBB_OK;
 }
 
@@ -151,11 +151,11 @@ ebb_status ebb_json_bool(ebb_env *env, const ebb_json *object, const char *where
     const json_t *value = NULL;
     ebb_status status = find(env, object, where, key, present, &value);
     if (status != EBB_OK) return status;
-    if (value != NULL) {
+    if (value) {
         if (!json_is_boolean(value)) return wrong_kind(env, where, key, value, "true or false");
         *out = json_is_true(value);
     }
-    if (present != NULL) *present = value != NULL;
+    if (present) *present = value;
     return EBB_OK;
 }
 
@@ -164,11 +164,11 @@ ebb_status ebb_json_text(ebb_env *env, const ebb_json *object, const char *where
     const json_t *value = NULL;
     ebb_status status = find(env, object, where, key, present, &value);
     if (status != EBB_OK) return status;
-    if (value != NULL) {
+    if (value) {
         if (!json_is_string(value)) return wrong_kind(env, where, key, value, "a text");
         *out = json_string_value(value);
     }
-    if (present != NULL) *present = value != NULL;
+    if (present) *present = value;
     return EBB_OK;
 }
 
@@ -177,12 +177,12 @@ ebb_status ebb_json_array(ebb_env *env, const ebb_json *object, const char *wher
     const json_t *value = NULL;
     ebb_status status = find(env, object, where, key, present, &value);
     if (status != EBB_OK) return status;
-    if (value != NULL) {
+    if (value) {
         if (!json_is_array(value)) return wrong_kind(env, where, key, value, "an array");
         *out = value;
         *n = json_array_size(value);
     }
-    if (present != NULL) *present = value != NULL;
+    if (present) *present = value;
     return EBB_OK;
 }
 
@@ -191,11 +191,11 @@ ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *whe
     const json_t *value = NULL;
     ebb_status status = find(env, object, where, key, present, &value);
     if (status != EBB_OK) return status;
-    if (value != NULL) {
+    if (value) {
         if (!json_is_object(value)) return wrong_kind(env, where, key, value, "an object");
         *out = value;
     }
-    if (present != NULL) *present = value != NULL;
+    if (present) *present = value;
     return EBB_OK;
 }
 

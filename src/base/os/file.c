@@ -27,7 +27,7 @@ static int open_patiently(ebb_env *env, const char *path, int flags) {
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 typedef struct reader {
     ebb_env *env;
@@ -45,7 +45,7 @@ static ebb_status too_long(const reader *r) {
 
 static ebb_status resize(reader *r, size_t cap) {
     char *bytes = ebb_alloc_aligned(r->env, cap, FILE_ALIGNMENT);
-    if (bytes == NULL) return EBB_NO_MEMORY;
+    if (!bytes) return EBB_NO_MEMORY;
     if (r->n > 0) memcpy(bytes, r->at, r->n);
     ebb_free_aligned(r->env, r->at, r->cap, FILE_ALIGNMENT);
     r->at = bytes;
@@ -109,7 +109,7 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n) {
     ebb_free_aligned(env, bytes, n + 1, FILE_ALIGNMENT);
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static const char write_advice[] = "check the folder, the free space and the permissions";
 
@@ -139,7 +139,7 @@ static ebb_status write_stream(ebb_env *env, const char *path, const char *bytes
 static int open_temporary(const char *path, char *temporary) {
     enum { MAX_TRIES = 1000 }; /* one is taken only by a file that a crash or another thread left */
     const char *slash = strrchr(path, '/');
-    int folder_bytes = slash == NULL ? 0 : (int)(slash - path) + 1;
+    int folder_bytes = !slash ? 0 : (int)(slash - path) + 1;
     for (int i = 0; i < MAX_TRIES; i++) {
         int length =
             snprintf(temporary, PATH_MAX, "%.*s.ebb-%ld-%d.tmp", folder_bytes, path, (long)getpid(), i);
@@ -187,6 +187,6 @@ ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, siz
     if (!S_ISREG(info.st_mode)) return write_stream(env, path, bytes, n);
     /* A link is followed: its target is what is replaced. */
     char target[PATH_MAX];
-    if (realpath(path, target) == NULL) return fail_errno(env, "resolve", path, errno, write_advice);
+    if (!realpath(path, target)) return fail_errno(env, "resolve", path, errno, write_advice);
     return replace_file(env, target, info.st_mode & 07777, bytes, n);
 }

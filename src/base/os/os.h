@@ -4,7 +4,7 @@
 
 #include "base/env/env.h"
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ---- */
 
 /* The whole file as bytes with a NUL after them. path "-" reads standard input. EBB_IO when it
  * cannot be read, EBB_BAD_INPUT above max_bytes. Free with ebb_file_free. */
@@ -22,7 +22,7 @@ EBB_CHECKED ebb_status ebb_folder_check_writable(ebb_env *env, const char *path)
 /* Whether there is a regular file. EBB_IO: something else of that name, or no telling. */
 EBB_CHECKED ebb_status ebb_file_find(ebb_env *env, const char *path, bool *found);
 
-/* ---- workers -------------------------------------------------------------------------------------- */
+/* ---- workers ---- */
 
 /* Calls task(ctx, i, worker) for i in [0, n), by at most n_workers threads (the caller is worker 0).
  * Which worker takes which i is not fixed: results must not depend on it. Returns when all are done.

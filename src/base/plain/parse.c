@@ -80,7 +80,7 @@ bool ebb_glob(const char *pattern, const char *text) {
         } else if (*pattern == '?' || *pattern == *text) {
             pattern++;
             text++;
-        } else if (star != NULL) {
+        } else if (star) {
             pattern = star;
             text = ++retry;
         } else {

@@ -8,7 +8,7 @@
 #include "base/philox.h"
 #include "ebb/base.h"
 
-/* ---- ids and small arithmetic ------------------------------------------------------------ */
+/* ---- ids and small arithmetic ---- */
 
 typedef uint32_t ebb_id;        /* an index into the owner's table */
 #define EBB_NONE     UINT32_MAX /* "no such": never a valid id */
@@ -28,7 +28,7 @@ static inline int64_t ebb_min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* ---- bitset: n bits in 64-bit words, in the caller's storage -------------------------------- */
+/* ---- bitset: n bits in 64-bit words, in the caller's storage ---- */
 
 static inline size_t ebb_bits_words(size_t n) {
     return (n + 63) / 64;
@@ -48,7 +48,7 @@ size_t ebb_utf8_decode(const char *bytes, size_t n, uint32_t *code);
 /* glob with * and ? only, iterative. */
 bool ebb_glob(const char *pattern, const char *text);
 
-/* ---- random numbers: counter-based, the same on every machine -------------------------------- */
+/* ---- random numbers: counter-based, the same on every machine ---- */
 
 /* A stream for the search: stream i of a seed is independent of stream j. */
 typedef struct ebb_rng {
@@ -63,7 +63,7 @@ uint32_t ebb_rng_below(ebb_rng *rng, uint32_t n);
 /* Uniform in [0, 1). */
 double ebb_rng_unit(ebb_rng *rng);
 
-/* ---- hash: 128 bits to name things by; who wants two things of one name can make them ----------- */
+/* ---- hash: 128 bits to name things by; who wants two things of one name can make them ---- */
 
 typedef struct ebb_hash {
     uint64_t high, low;

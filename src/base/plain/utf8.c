@@ -40,6 +40,6 @@ size_t ebb_text_shown(const char *text, size_t n, uint32_t *code, bool *plain) {
     uint32_t found = 0;
     size_t length = ebb_utf8_decode(text, n, &found);
     *plain = length > 0 && is_plain(found);
-    if (code != NULL) *code = found;
+    if (code) *code = found;
     return length > 0 || n == 0 ? length : 1;
 }

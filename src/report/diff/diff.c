@@ -40,7 +40,7 @@ ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where, c
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     ebb_diff *d = EBB_NEW(&arena, ebb_diff, 1);
-    if (d == NULL) return EBB_NO_MEMORY;
+    if (!d) return EBB_NO_MEMORY;
     d->arena = arena;
     ebb_diff_maker m = {.env = env, .diff = d, .plan = {a, b}};
     ebb_arena_init(&m.scratch, env);
@@ -50,7 +50,7 @@ ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where, c
     if (status == EBB_OK) make_figures(&m);
     if (status == EBB_OK) status = ebb_diff_tensors(&m);
     if (status == EBB_OK) status = ebb_diff_layers(&m);
-    if (status == EBB_OK && fail_if != NULL) status = ebb_diff_judge(&m, fail_if);
+    if (status == EBB_OK && fail_if) status = ebb_diff_judge(&m, fail_if);
     ebb_report_destroy(m.report[0]);
     ebb_report_destroy(m.report[1]);
     ebb_arena_deinit(&m.scratch);
@@ -62,7 +62,7 @@ ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, const char *a_where, c
 }
 
 void ebb_diff_destroy(ebb_diff *diff) {
-    if (diff == NULL) return;
+    if (!diff) return;
     ebb_arena arena = diff->arena; /* the diff itself lies in it */
     ebb_arena_deinit(&arena);
 }
@@ -80,7 +80,7 @@ ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format 
     };
     ebb_text text;
     ebb_text_init(&text, env);
-    if ((size_t)format >= EBB_COUNT(views) || views[format] == NULL)
+    if ((size_t)format >= EBB_COUNT(views) || !views[format])
         return ebb_fail(env, EBB_USAGE, "a diff has no format %d: choose text, JSON, Markdown or HTML",
                         (int)format);
     views[format](&text, diff);

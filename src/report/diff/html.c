@@ -82,9 +82,9 @@ void ebb_diff_html(ebb_text *out, const ebb_diff *d) {
         ebb_text_add(out, "</bdi></p>\n");
     }
     if (!d->same_graph) ebb_text_add(out, "<p>%s</p>\n", ebb_diff_graphs(d).text);
-    if (d->rule != NULL) {
+    if (d->rule) {
         ebb_text_add(out, "<p class=\"verdict\">");
-        ebb_html_put(out, d->fault != NULL ? d->fault : "within the rule");
+        ebb_html_put(out, d->fault ? d->fault : "within the rule");
         ebb_text_add(out, "</p>\n");
     }
     ebb_text_add(out, "</header>\n");

@@ -16,7 +16,7 @@ typedef struct part {
 
 static part part_of(const char *name, int which, int64_t bytes, int64_t ns) {
     const char *dot = strrchr(name, '.');
-    return (part){name, dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name), which, bytes, ns};
+    return (part){name, dot && dot > name ? (size_t)(dot - name) : strlen(name), which, bytes, ns};
 }
 
 static int compare(const part *a, const part *b) {
@@ -67,7 +67,7 @@ static int most_different_first(const void *a, const void *b) {
 
 static const char *layer_name(ebb_diff_maker *m, const part *p) {
     char *name = ebb_arena_alloc(&m->scratch, p->n + 1, 1);
-    if (name == NULL) return NULL;
+    if (!name) return NULL;
     memcpy(name, p->name, p->n);
     name[p->n] = '\0';
     return ebb_report_name(&m->diff->arena, name);
@@ -93,7 +93,7 @@ ebb_status ebb_diff_layers(ebb_diff_maker *m) {
         m->diff->n_layers_all++;
         if (layer.a_peak_bytes == layer.b_peak_bytes && layer.a_ns == layer.b_ns) continue;
         layer.name = layer_name(m, &parts[i]);
-        if (layer.name == NULL) return EBB_NO_MEMORY;
+        if (!layer.name) return EBB_NO_MEMORY;
         layers[m->diff->n_layers++] = layer;
     }
     qsort(layers, m->diff->n_layers, sizeof *layers, most_different_first);

@@ -9,7 +9,7 @@ enum { CONDITION_BYTES = 64, MOST_TENTHS = 1000000000 };
 typedef struct limit {
     bool relative, percent; /* +x: above A's figure; and of A's figure */
     int64_t figure;         /* bytes, nanoseconds or a count; of percent: digits without the point */
-    int64_t tenths;         /* of percent: 10^digits behind the point */
+    int64_t tenths;         /* of percent: 10^digits after the point */
 } limit;
 
 /* Digits with at most one point: figure / tenths. *end is what follows. */
@@ -88,12 +88,12 @@ static ebb_status judge(ebb_diff_maker *m, char *condition) {
     ebb_diff *d = m->diff;
     char *sign = strchr(condition, '>');
     limit l;
-    if (sign == NULL)
+    if (!sign)
         return ebb_fail(m->env, EBB_USAGE, "rule \"%s\": write FIGURE>LIMIT, peak>+1%% for instance",
                         condition);
     *sign = '\0';
     const ebb_diff_figure *f = find_figure(d, condition);
-    if (f == NULL)
+    if (!f)
         return ebb_fail(
             m->env, EBB_USAGE,
             "rule: no figure \"%s\": total, peak, arena, persistent, time, steps, again or a category",
@@ -107,7 +107,7 @@ static ebb_status judge(ebb_diff_maker *m, char *condition) {
                         f->unit == EBB_UNIT_BYTES  ? "11GiB"
                         : f->unit == EBB_UNIT_TIME ? "2s"
                                                    : "800");
-    if (d->fault != NULL || !exceeds(f, &l)) return EBB_OK;
+    if (d->fault || !exceeds(f, &l)) return EBB_OK;
     ebb_text line;
     ebb_text_init(&line, m->env);
     ebb_text_add(&line, "%s is %s, %s: over %s>%s", f->name, ebb_word_figure(f->unit, f->b).text,
@@ -115,7 +115,7 @@ static ebb_status judge(ebb_diff_maker *m, char *condition) {
     ebb_status status = ebb_text_status(&line);
     if (status == EBB_OK) {
         d->fault = ebb_arena_text(&d->arena, line.at);
-        if (d->fault == NULL) status = EBB_NO_MEMORY;
+        if (!d->fault) status = EBB_NO_MEMORY;
     }
     ebb_text_deinit(&line);
     return status;
@@ -124,7 +124,7 @@ static ebb_status judge(ebb_diff_maker *m, char *condition) {
 ebb_status ebb_diff_judge(ebb_diff_maker *m, const char *rule) {
     ebb_status status = EBB_OK;
     m->diff->rule = ebb_report_name(&m->diff->arena, rule);
-    if (m->diff->rule == NULL) return EBB_NO_MEMORY;
+    if (!m->diff->rule) return EBB_NO_MEMORY;
     for (const char *at = rule; status == EBB_OK;) {
         char condition[CONDITION_BYTES];
         size_t n = strcspn(at, ",");

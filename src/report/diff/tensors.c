@@ -19,7 +19,7 @@ static int by_name(const void *a, const void *b) {
 
 static named *sorted_names(ebb_diff_maker *m, const ebb_pgraph *graph) {
     named *all = EBB_NEW(&m->scratch, named, graph->n_values);
-    if (all == NULL) return NULL;
+    if (!all) return NULL;
     for (ebb_id v = 0; v < graph->n_values; v++) all[v] = (named){graph->values[v].name, v};
     qsort(all, graph->n_values, sizeof *all, by_name);
     return all;
@@ -71,7 +71,7 @@ static int64_t apart(int64_t a, int64_t b) {
     return a < b ? b - a : a - b;
 }
 
-/* The same name may stand in several rows: the values' ids make the order total. */
+/* Several rows may have the same name: the values' ids make the order total. */
 static int most_different_first(const void *a, const void *b) {
     const ebb_diff_tensor *x = a, *y = b;
     int64_t dx = apart(x->a.peak_bytes, x->b.peak_bytes), dy = apart(y->a.peak_bytes, y->b.peak_bytes);
@@ -91,7 +91,7 @@ static ebb_status add_row(ebb_diff_maker *m, ebb_diff_tensor *rows, const char *
     d->n_changes[change] += a.present || b.present;
     if (!shown) return EBB_OK;
     rows[d->n_tensors] = (ebb_diff_tensor){ebb_report_name(&d->arena, name), change, a, b};
-    return rows[d->n_tensors++].name != NULL ? EBB_OK : EBB_NO_MEMORY;
+    return rows[d->n_tensors++].name ? EBB_OK : EBB_NO_MEMORY;
 }
 
 ebb_status ebb_diff_tensors(ebb_diff_maker *m) {

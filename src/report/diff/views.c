@@ -101,7 +101,7 @@ static void print_rows(ebb_text *out, const ebb_diff *d) {
 void ebb_diff_text(ebb_text *out, const ebb_diff *d) {
     ebb_text_add(out, "A  %s: %s\nB  %s: %s\n", d->a_where, d->a_graph, d->b_where, d->b_graph);
     if (!d->same_graph) ebb_text_add(out, "%s\n", ebb_diff_graphs(d).text);
-    if (d->rule != NULL) ebb_text_add(out, "%s\n", d->fault != NULL ? d->fault : "within the rule");
+    if (d->rule) ebb_text_add(out, "%s\n", d->fault ? d->fault : "within the rule");
     ebb_text_add(out, "\n%-12s  %20s  %20s  %s\n", "", "A", "B", "B - A");
     for (size_t i = 0; i < EBB_DIFF_FIGURES; i++) {
         const ebb_diff_figure *f = &d->figures[i];
@@ -145,7 +145,7 @@ void ebb_diff_markdown(ebb_text *out, const ebb_diff *d) {
     ebb_text_add(out, " and ");
     ebb_markdown_name(out, d->b_where);
     if (!d->same_graph) ebb_text_add(out, "\n\n%s", ebb_diff_graphs(d).text);
-    if (d->rule != NULL) ebb_text_add(out, "\n\n**%s**", d->fault != NULL ? d->fault : "within the rule");
+    if (d->rule) ebb_text_add(out, "\n\n**%s**", d->fault ? d->fault : "within the rule");
     ebb_text_add(out, "\n\n| | A | B | B - A |\n|---|---:|---:|---:|\n");
     for (size_t i = 0; i < EBB_DIFF_FIGURES; i++) {
         const ebb_diff_figure *f = &d->figures[i];

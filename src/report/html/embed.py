@@ -19,7 +19,7 @@ def array(name, path):
 def main():
     out, style, script = sys.argv[1:]
     with open(out, "w", encoding="utf-8") as file:
-        file.write("/* Made by embed.py. Between their tags, to the byte, stand these. */\n")
+        file.write("/* Made by embed.py. These are, to the byte, what lies between the tags. */\n")
         file.write(array("page_style", style) + array("page_script", script))
 
 

@@ -1,8 +1,8 @@
 /* html: the page and its parts.
  *
- * The page needs nothing from outside: style and script stand in it, and its content security policy allows
- * these two by their hashes and nothing else, so that no text of a plan can become a script, a style or a
- * request. Drawings are SVG made here, in whole units; without the script, hovering shows a drawing's
+ * The page needs nothing from outside: it contains its style and script, and its content security policy
+ * allows these two by their hashes and nothing else, so that no text of a plan can become a script, a style
+ * or a request. Drawings are SVG made here, in whole units; without the script, hovering shows a drawing's
  * titles and the tables do not sort.
  */
 #ifndef EBB_REPORT_HTML_H
@@ -34,8 +34,7 @@ void ebb_html_n(ebb_text *out, int64_t n, const char *words); /* a cell that is 
 void ebb_html_rows(ebb_text *out, const char *caption, const char *const *columns, uint32_t numbers);
 void ebb_html_count(ebb_text *out, int64_t n); /* a cell: the figure itself */
 
-/* ---- charts --------------------------------------------------------------------------------------------
- */
+/* ---- charts ---- */
 
 typedef enum ebb_axis_unit { EBB_AXIS_BYTES, EBB_AXIS_PERCENT, EBB_AXIS_COUNT } ebb_axis_unit;
 typedef struct ebb_axis {
@@ -73,8 +72,7 @@ void ebb_chart_mark(ebb_text *out, const ebb_chart *chart, ebb_mark shape, const
 void ebb_chart_mark_end(ebb_text *out);
 void ebb_chart_swatch(ebb_text *out, ebb_mark shape, const char *class); /* in a drawing of 240 by 240 */
 
-/* ---- parts, in their order; those that have nothing to show print nothing -------------------------------
- */
+/* ---- parts, in their order; those that have nothing to show print nothing ---- */
 
 void ebb_html_glance(ebb_text *out,
                      const ebb_report *report); /* head, verdict, links, tiles, all figures */

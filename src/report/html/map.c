@@ -98,7 +98,7 @@ static void print_kin(ebb_text *out, const ebb_report_life *life) {
         ebb_text_add(out, "\nshape ");
         ebb_html_put(out, life->shape);
     }
-    if (dot == NULL || dot == life->name) return;
+    if (!dot || dot == life->name) return;
     char layer[(EBB_NAME_CODES + 2) * 4];
     (void)snprintf(layer, sizeof layer, "%.*s", (int)(dot - life->name), life->name);
     ebb_text_add(out, "\nlayer ");

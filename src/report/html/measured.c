@@ -32,7 +32,7 @@ static void print_ops(ebb_text *out, const ebb_report *r) {
     const ebb_report_measured *m = &r->measured;
     uint32_t n = m->n_timed < MAX_ROWS ? m->n_timed : MAX_ROWS;
     char caption[160];
-    if (m->op_ns == NULL) {
+    if (!m->op_ns) {
         ebb_text_add(
             out, "<p class=\"faint\">The run was not profiled: there are no times of single ops.</p>\n");
         return;

@@ -9,7 +9,7 @@ void ebb_html_put(ebb_text *out, const char *text) {
         ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
     for (const char *p = text; *p != '\0'; p++) {
         const char *entity = escaped[(unsigned char)*p];
-        if (entity != NULL)
+        if (entity)
             ebb_text_add(out, "%s", entity);
         else
             ebb_text_put(out, p, 1);

@@ -7,7 +7,7 @@
 
 void ebb_html_rows(ebb_text *out, const char *caption, const char *const *columns, uint32_t numbers) {
     ebb_text_add(out, "<table class=\"sortable\">\n<caption>%s</caption>\n<thead><tr>", caption);
-    for (uint32_t i = 0; columns[i] != NULL; i++)
+    for (uint32_t i = 0; columns[i]; i++)
         ebb_text_add(out, "<th scope=\"col\"%s>%s</th>", (numbers >> i & 1) != 0 ? " class=\"n\"" : "",
                      columns[i]);
     ebb_text_add(out, "</tr></thead>\n<tbody>\n");

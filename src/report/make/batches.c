@@ -66,8 +66,8 @@ static ebb_status read_rows(reader *x, const ebb_json *json, const char *key, bo
     return status;
 }
 
-/* Sizes of another model's plans would stand beside this one as if they were its own. What an answer does
- * not say (the format asks for none of it) is taken to be this plan's. */
+/* Sizes of another model's plans would be shown beside this one as if they were its own. What an answer
+ * does not say (the format asks for none of it) is taken to be this plan's. */
 static ebb_status same_graph(const reader *x, const ebb_json *json) {
     const ebb_plan *plan = x->m->plan;
     ebb_env *env = x->m->env;

@@ -68,7 +68,7 @@ static ebb_status make_steps(ebb_report_maker *m) {
 static ebb_status make_bands(ebb_report_maker *m) {
     ebb_report *r = m->report;
     ebb_report_band *bands = EBB_NEW(&r->arena, ebb_report_band, r->n_points);
-    if (bands == NULL) return EBB_NO_MEMORY;
+    if (!bands) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < r->n_points; s++) {
         if (s == 0 || m->steps[s].phase != bands[r->n_bands - 1].phase)
             bands[r->n_bands++] = (ebb_report_band){m->steps[s].phase, s, s};
@@ -93,8 +93,8 @@ static ebb_status audit(ebb_env *env, const ebb_plan *plan, const char *where) {
 
 static ebb_status read_sources(ebb_report_maker *m, const ebb_report_sources *sources) {
     ebb_status status = EBB_OK;
-    if (sources->measured != NULL) status = ebb_report_measure(m, sources->measured);
-    if (status == EBB_OK && sources->search != NULL) status = ebb_report_searched(m, sources->search);
+    if (sources->measured) status = ebb_report_measure(m, sources->measured);
+    if (status == EBB_OK && sources->search) status = ebb_report_searched(m, sources->search);
     if (status == EBB_OK && sources->n_fits > 0)
         status = ebb_report_fitted(m, sources->fits, sources->n_fits);
     return status;
@@ -108,7 +108,7 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     ebb_report *r = EBB_NEW(&arena, ebb_report, 1);
-    if (r == NULL) return EBB_NO_MEMORY;
+    if (!r) return EBB_NO_MEMORY;
     r->arena = arena;
     ebb_report_maker m = {.env = env, .plan = plan, .report = r};
     ebb_arena_init(&m.scratch, env);
@@ -120,7 +120,7 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
     if (status == EBB_OK) status = ebb_report_curve(&m);
     if (status == EBB_OK) status = ebb_report_peak(&m);
     if (status == EBB_OK) status = ebb_report_agains(&m);
-    if (status == EBB_OK && sources != NULL) status = read_sources(&m, sources);
+    if (status == EBB_OK && sources) status = read_sources(&m, sources);
     ebb_arena_deinit(&m.scratch);
     if (status != EBB_OK)
         ebb_report_destroy(r);
@@ -130,7 +130,7 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
 }
 
 void ebb_report_destroy(ebb_report *report) {
-    if (report == NULL) return;
+    if (!report) return;
     ebb_arena arena = report->arena; /* the report itself lies in it */
     ebb_arena_deinit(&arena);
 }

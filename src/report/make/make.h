@@ -28,8 +28,7 @@ EBB_CHECKED ebb_status ebb_report_peak(ebb_report_maker *m);
 /* Which ops run again, and what that saves. O(edges + n log n). */
 EBB_CHECKED ebb_status ebb_report_agains(ebb_report_maker *m);
 
-/* ---- from the files of other commands. EBB_BAD_INPUT: wrong in form, or of another plan. --------------
- */
+/* ---- from the files of other commands. EBB_BAD_INPUT: wrong in form, or of another plan. ---- */
 
 /* The whole file, which must be of this schema. Free *out with ebb_json_free. */
 EBB_CHECKED ebb_status ebb_report_source(const ebb_report_maker *m, const char *path, const char *schema,

@@ -85,7 +85,7 @@ static ebb_status sum_ops(ebb_report_maker *m) {
     ebb_report_measured *out = &m->report->measured;
     uint32_t n_ops = m->plan->graph->n_ops;
     ebb_report_timed *rows = EBB_NEW(&m->report->arena, ebb_report_timed, n_ops);
-    if (rows == NULL) return EBB_NO_MEMORY;
+    if (!rows) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < m->report->n_steps; s++) {
         const ebb_report_step *step = &m->steps[s];
         ebb_report_timed *row = &rows[step->op];
@@ -176,7 +176,7 @@ ebb_status ebb_report_measure(ebb_report_maker *m, const char *path) {
     if (status != EBB_OK) return status;
     status = read_run(m, json, path);
     if (status == EBB_OK) status = read_ops(m, json, path);
-    const bool profiled = status == EBB_OK && m->report->measured.op_ns != NULL;
+    const bool profiled = status == EBB_OK && m->report->measured.op_ns;
     if (profiled) status = sum_ops(m);
     if (profiled && status == EBB_OK) status = sum_kinds(m);
     ebb_json_free(json);

@@ -23,7 +23,7 @@ static void use(uses *u, uint32_t s, uint32_t peak) {
 static uses *find_uses(ebb_report_maker *m) {
     const ebb_report *r = m->report;
     uses *all = EBB_NEW(&m->scratch, uses, r->n_lives);
-    if (all == NULL) return NULL;
+    if (!all) return NULL;
     for (ebb_id b = 0; b < r->n_lives; b++) all[b] = (uses){EBB_NONE, EBB_NONE, false};
     for (uint32_t s = 0; s < m->plan->n_steps; s++) {
         const ebb_plan_step *step = &m->plan->steps[s];

@@ -78,8 +78,7 @@ static ebb_status read_dims(reader *x, const ebb_json *json) {
         if (status == EBB_OK) ebb_text_add(&text, "%s%s=%lld", i > 0 ? ", " : "", name, (long long)size);
     }
     if (status == EBB_OK) status = ebb_text_status(&text);
-    if (status == EBB_OK &&
-        !(x->out->dims = ebb_report_name(&x->m->report->arena, text.at != NULL ? text.at : "")))
+    if (status == EBB_OK && !(x->out->dims = ebb_report_name(&x->m->report->arena, text.at ? text.at : "")))
         status = EBB_NO_MEMORY;
     ebb_text_deinit(&text);
     return status;

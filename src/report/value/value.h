@@ -52,18 +52,18 @@ typedef enum ebb_category {
 const char *ebb_category_name(ebb_category category);  /* "kept": as in files */
 const char *ebb_category_about(ebb_category category); /* a few words for a legend */
 
-/* How a buffer came to share another's bytes. */
+/* Why a buffer shares another's bytes. */
 typedef enum ebb_join { EBB_JOIN_NONE, EBB_JOIN_VIEW, EBB_JOIN_IN_PLACE, EBB_JOIN_UPDATE } ebb_join;
 const char *ebb_join_name(ebb_join join); /* "view of", "written over"; "" for none */
 
-/* What became of one life of a value, and with the op's traits why. */
+/* What became of one life of a value; the op's traits say why. */
 typedef enum ebb_fate {
     EBB_FATE_EMPTY,   /* 0 bytes: a control edge */
     EBB_FATE_GIVEN,   /* no op makes it: an input, or the first life of a param, state or constant */
-    EBB_FATE_LASTS,   /* an output or an updated param or state: there after the last step */
+    EBB_FATE_LASTS,   /* an output, or an updated param or state: needed after the last step */
     EBB_FATE_DROPPED, /* released after its last reader and made again later */
     EBB_FATE_KEPT,    /* category kept and not dropped */
-    EBB_FATE_USED_UP, /* ends with its last reader; nobody asks again */
+    EBB_FATE_USED_UP, /* ends with its last reader, and is not needed again */
 } ebb_fate;
 const char *ebb_fate_name(ebb_fate fate);
 
@@ -83,7 +83,7 @@ typedef struct ebb_report_step {
 typedef struct ebb_report_life {
     ebb_id value;
     const char *name;  /* of the value */
-    const char *shape; /* "f32[32,64,56,56]"; "" when the graph does not tell */
+    const char *shape; /* "f32[32,64,56,56]"; "" when the graph does not say */
     ebb_role role;
     ebb_category category;
     ebb_fate fate;
@@ -108,9 +108,9 @@ typedef struct ebb_report_band {
     uint32_t lower, upper; /* consecutive steps of one phase */
 } ebb_report_band;
 
-/* Why "if dropped" has no figures. */
+/* Whether "if dropped" has figures, and if not, why. */
 typedef enum ebb_drop {
-    EBB_DROP_CAN,    /* it has */
+    EBB_DROP_CAN,    /* it has them */
     EBB_DROP_GIVEN,  /* no op makes it */
     EBB_DROP_ONCE,   /* its op runs exactly once */
     EBB_DROP_IN_USE, /* the peak's own step reads or writes it */
@@ -156,7 +156,7 @@ typedef struct ebb_report_timed {
     ebb_id op;
     const char *name, *kind;
     uint32_t n_runs; /* steps */
-    int64_t bytes;   /* of one run's operands; -1: not told */
+    int64_t bytes;   /* of one run's operands; -1: not known */
     int64_t predicted_ns, measured_ns;
 } ebb_report_timed;
 
@@ -168,7 +168,7 @@ typedef struct ebb_report_measured {
     int64_t resident_bytes; /* of the block, after the last step; -1: not known */
     int64_t mean_step_ns, best_step_ns, n_steps;
     const int64_t *op_ns;          /* [report's n_steps]; NULL: the run was not profiled */
-    const int64_t *op_bytes;       /* likewise; -1: not told */
+    const int64_t *op_bytes;       /* likewise; -1: not known */
     int64_t ops_ns;                /* sum of op_ns */
     const ebb_report_timed *timed; /* furthest from its prediction first, then by op */
     uint32_t n_timed;

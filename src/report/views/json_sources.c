@@ -3,7 +3,7 @@
 
 static void print_measured_ops(ebb_json_out *json, const ebb_report *r) {
     const ebb_report_measured *m = &r->measured;
-    if (m->op_ns == NULL) {
+    if (!m->op_ns) {
         ebb_json_put_null(json, "steps");
         ebb_json_put_null(json, "ops");
         return;

@@ -1,4 +1,4 @@
-/* markdown: for a pull request. Names stand in code spans, in which nothing is markup; the two signs that
+/* markdown: for a pull request. Names are code spans, in which nothing is markup; the two signs that
  * could end a span or a cell are shown as their likes. */
 #include "report/views/views.h"
 #include "report/words/words.h"
@@ -19,10 +19,10 @@ void ebb_markdown_name(ebb_text *out, const char *name) {
     ebb_text_put(out, "`", 1);
 }
 
-/* A text of the user's stands as code, ours as it is. */
+/* The user's text is printed as code, ours as it is. */
 static void print_words(ebb_text *out, const ebb_card_row *row) {
     ebb_text_add(out, "| %s | - | ", row->name);
-    if (row->text != NULL)
+    if (row->text)
         ebb_markdown_name(out, row->text);
     else
         ebb_text_add(out, "%s", row->words.text);

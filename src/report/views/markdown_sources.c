@@ -39,7 +39,7 @@ static void print_batches(ebb_text *out, const ebb_report *r) {
 static void print_timed(ebb_text *out, const ebb_report *r) {
     const ebb_report_measured *m = &r->measured;
     uint32_t n = m->n_timed < MAX_ROWS ? m->n_timed : MAX_ROWS;
-    if (m->op_ns == NULL) return;
+    if (!m->op_ns) return;
     ebb_text_add(out,
                  "\n### Measured ops: %u of %u, furthest from prediction first\n\n| op | runs | bytes | "
                  "predicted | measured "

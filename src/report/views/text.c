@@ -1,4 +1,4 @@
-/* text: the report for a terminal. Names stand last in their lines: what a character is wide is a
+/* text: the report for a terminal. Names come last in their lines: what a character is wide is a
  * terminal's own idea. */
 #include "report/views/views.h"
 #include "report/words/words.h"

@@ -15,7 +15,7 @@ static void add_bytes(ebb_card *card, const char *key, const char *name, int64_t
     row->words = ebb_word_bytes(bytes);
 }
 
-/* Beside a time stands how much more it is than the baseline's. */
+/* A time, and how much more it is than the baseline's. */
 static void add_time(ebb_card *card, const char *key, const char *name, int64_t ns, int64_t before) {
     ebb_card_row *row = add(card, key, name);
     row->figure = ns;
@@ -71,7 +71,7 @@ static void add_search(ebb_card *card, const ebb_report_search *s) {
 }
 
 const char *ebb_card_words(const ebb_card_row *row) {
-    return row->text != NULL ? row->text : row->words.text;
+    return row->text ? row->text : row->words.text;
 }
 
 void ebb_card_make(const ebb_report *r, ebb_card *out) {
@@ -121,6 +121,6 @@ uint32_t ebb_report_compared(const ebb_report *r, ebb_compared_row rows[EBB_COMP
         rows[n++] = (ebb_compared_row){"process peak", false, r->total_bytes, m->process_peak_bytes};
     rows[n++] = (ebb_compared_row){"step, mean", true, r->time_ns, m->mean_step_ns};
     rows[n++] = (ebb_compared_row){"step, best", true, r->time_ns, m->best_step_ns};
-    if (m->op_ns != NULL) rows[n++] = (ebb_compared_row){"ops, sum", true, r->time_ns, m->ops_ns};
+    if (m->op_ns) rows[n++] = (ebb_compared_row){"ops, sum", true, r->time_ns, m->ops_ns};
     return n;
 }

@@ -33,8 +33,7 @@ ebb_word ebb_word_change(int64_t now, int64_t before) {
     return word;
 }
 
-/* ---- names
- * ------------------------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 const char *ebb_report_name(ebb_arena *arena, const char *name) {
     static const char ellipsis[] = "\xE2\x80\xA6", unknown[] = "\xEF\xBF\xBD";

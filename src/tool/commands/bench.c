@@ -15,7 +15,7 @@ static void print_table(tool *t, const ebb_costs *costs, const ebb_costs_summary
     out_table *table = calloc(1, sizeof *table);
     ebb_costs_kind kind;
     char flops[32], bytes[32], off[32];
-    if (table == NULL) return; /* the file has it all */
+    if (!table) return; /* the file has it all */
     printf("%u distinct ops of %u kinds on %s, %u %s (", s->n_ops, s->n_kinds, s->backend, s->n_threads,
            s->n_threads == 1 ? "thread" : "threads");
     out_safe(stdout, s->machine);
@@ -49,13 +49,13 @@ static void note_busy(const ebb_costs_summary *s) {
 /* Gives the costs to the file of -o or `path`, and to standard output in the form that was asked for. */
 static ebb_status tell(tool *t, const ebb_costs *costs, const char *path) {
     ebb_costs_summary summary;
-    ebb_status status = path != NULL ? ebb_costs_write(t->env, costs, path) : EBB_OK;
+    ebb_status status = path ? ebb_costs_write(t->env, costs, path) : EBB_OK;
     if (status != EBB_OK) return status;
     ebb_costs_summarize(costs, &summary);
     note_busy(&summary);
     if (t->args.json) return ebb_costs_write(t->env, costs, "-");
     print_table(t, costs, &summary);
-    if (path != NULL) {
+    if (path) {
         printf("\nwritten to ");
         out_safe(stdout, path);
         printf("\n");
@@ -91,7 +91,7 @@ static ebb_status measure_probes(tool *t, const ebb_options *options, ebb_costs 
         more.cache = NULL; /* its folder is for the calibration; plans of probes are of no use */
         ebb_model *model = NULL;
         ebb_costs *costs = NULL;
-        if (*out != NULL) more.costs = *out;
+        if (*out) more.costs = *out;
         status = ebb_model_parse(t->env, "probe", text, strlen(text), &model);
         if (status == EBB_OK) status = measure(t, model, NULL, 0, &more, &costs);
         ebb_model_destroy(model);
@@ -107,10 +107,10 @@ static ebb_status bench_calibrate(tool *t, const ebb_options *options) {
     const char *path = t->args.output, *folder = tool_cache_folder(&t->args);
     ebb_costs *costs = NULL;
     ebb_status status = EBB_OK;
-    if (path == NULL && folder == NULL && !t->args.json)
+    if (!path && !folder && !t->args.json)
         return tool_fail(t, EBB_USAGE,
                          "a calibration is kept in a file: name one with -o, or a folder with --cache");
-    if (path == NULL && folder != NULL) {
+    if (!path && folder) {
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
             return tool_fail(t, EBB_IO, "cannot make folder %.400s: %s: name a folder that can be written",
                              folder, strerror(errno));
@@ -130,9 +130,9 @@ ebb_status tool_bench(tool *t) {
         return tool_fail(t, EBB_USAGE,
                          "bench measures --ops of a MODEL, or with --calibrate kinds of ops: %s",
                          t->args.ops ? "leave out one of the two" : "give one of the two");
-    if (t->args.calibrate && (t->args.operand != NULL || t->args.n_dims > 0))
+    if (t->args.calibrate && (t->args.operand || t->args.n_dims > 0))
         return tool_fail(t, EBB_USAGE, "bench --calibrate has models of its own: leave out %s",
-                         t->args.operand != NULL ? "the MODEL" : "--dim");
+                         t->args.operand ? "the MODEL" : "--dim");
     if (t->args.steps > RUNS_MOST)
         return tool_fail(t, EBB_USAGE, "bench: --steps %lld: at most %d are kept", (long long)t->args.steps,
                          RUNS_MOST);

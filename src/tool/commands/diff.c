@@ -6,7 +6,7 @@
 
 static ebb_status judge(tool *t, const ebb_diff *diff) {
     const char *fault = ebb_diff_fault(diff);
-    return fault == NULL ? EBB_OK : tool_fail(t, EBB_VIOLATION, "%.300s: %s", t->args.second, fault);
+    return !fault ? EBB_OK : tool_fail(t, EBB_VIOLATION, "%.300s: %s", t->args.second, fault);
 }
 
 ebb_status tool_diff(tool *t) {
@@ -24,7 +24,7 @@ ebb_status tool_diff(tool *t) {
     ebb_plan_destroy(a);
     ebb_plan_destroy(b);
     if (status == EBB_OK)
-        status = ebb_diff_write(t->env, diff, format, t->args.output != NULL ? t->args.output : "-");
+        status = ebb_diff_write(t->env, diff, format, t->args.output ? t->args.output : "-");
     if (status == EBB_OK) status = judge(t, diff);
     ebb_diff_destroy(diff);
     return status;

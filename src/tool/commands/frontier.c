@@ -15,11 +15,11 @@ typedef struct answers {
 } answers;
 
 static ebb_status write_plans(tool *t, answers *a) {
-    if (t->args.plans == NULL) return EBB_OK;
+    if (!t->args.plans) return EBB_OK;
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < a->result->n_rows && status == EBB_OK; i++) {
         const ebb_frontier_row *row = &a->result->rows[i];
-        if (row->plan != NULL)
+        if (row->plan)
             status = tool_plans_write(t, row->plan, out_count(row->budget_bytes).text, a->path[i]);
     }
     return status;
@@ -52,7 +52,7 @@ static void print_table(const tool *t, const answers *a) {
                                                      "added", ""});
     for (uint32_t i = 0; i < result->n_rows; i++) {
         const ebb_frontier_row *row = &result->rows[i];
-        if (row->plan == NULL)
+        if (!row->plan)
             out_row(&table,
                     (const char *const[OUT_COLUMNS]){budget_word(t, row->budget_bytes).text, "none found"});
         else
@@ -76,12 +76,12 @@ static void row_json(out_json *json, const ebb_frontier_row *row, const char *pa
     out_open(json, NULL, '{');
     out_integer(json, "budget_bytes", row->budget_bytes);
     for (size_t i = 0; i < TOOL_COUNT(figures); i++) {
-        if (row->plan != NULL)
+        if (row->plan)
             out_integer(json, figures[i].key, figures[i].value);
         else
             out_text(json, figures[i].key, NULL);
     }
-    out_bool(json, "found", row->plan != NULL);
+    out_bool(json, "found", row->plan);
     out_text(json, "plan", path[0] != '\0' ? path : NULL);
     out_close(json, '}');
 }
@@ -104,11 +104,11 @@ static ebb_status print_json(tool *t, const answers *a) {
 static ebb_status print_answers(tool *t, answers *a) {
     const ebb_frontier_result *result = a->result;
     ebb_status status = write_plans(t, a);
-    if (status == EBB_OK && (t->args.json || t->args.output != NULL)) status = print_json(t, a);
+    if (status == EBB_OK && (t->args.json || t->args.output)) status = print_json(t, a);
     if (status != EBB_OK) return status;
     if (!t->args.json) print_table(t, a);
     for (uint32_t i = 0; i < result->n_rows; i++) {
-        if (result->rows[i].plan != NULL) return EBB_OK;
+        if (result->rows[i].plan) return EBB_OK;
     }
     return tool_fail(t, EBB_OVER_BUDGET,
                      "no plan within any budget; the smallest found needs %lld bytes: raise --budgets",
@@ -118,9 +118,9 @@ static ebb_status print_answers(tool *t, answers *a) {
 /* Interrupted: what was found is still worth telling. */
 static ebb_status tell(tool *t, const ebb_frontier_result *result, ebb_status status) {
     bool cut_short = status == EBB_INTERRUPTED;
-    if (result == NULL || (cut_short && result->n_rows == 0)) return status;
+    if (!result || (cut_short && result->n_rows == 0)) return status;
     answers *a = calloc(1, sizeof *a); /* a quarter of a megabyte: too much for a stack */
-    if (a == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the answer: %zu bytes", sizeof *a);
+    if (!a) return tool_fail(t, EBB_NO_MEMORY, "no memory for the answer: %zu bytes", sizeof *a);
     a->result = result;
     ebb_status printed = print_answers(t, a);
     free(a);
@@ -143,7 +143,7 @@ static ebb_status find_and_print(tool *t, ebb_options *options, const ebb_model 
     tool_progress_end(&progress);
     status = tell(t, result, status);
     if (status == EBB_OK && result->n_rows > 0) tool_note_costs(t, result->rows[0].plan);
-    if (result != NULL) ebb_frontier_result_destroy(t->env, result);
+    if (result) ebb_frontier_result_destroy(t->env, result);
     return status;
 }
 

@@ -61,7 +61,7 @@ ebb_status tool_inspect(tool *t) {
     status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &options, &facts);
     if (status == EBB_OK) {
         bool planning_graph = ebb_model_is_planning_graph(model);
-        if (t->args.json || t->args.output != NULL) status = print_json(t, &facts, planning_graph);
+        if (t->args.json || t->args.output) status = print_json(t, &facts, planning_graph);
         if (status == EBB_OK && !t->args.json) print_table(&facts, planning_graph);
     }
     ebb_model_destroy(model);

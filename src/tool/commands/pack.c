@@ -108,7 +108,7 @@ static ebb_status judge(tool *t, const ebb_pack_answer *a) {
 
 /* `-o -` has become --json before. */
 static bool draws_to_stdout(const tool *t) {
-    return t->args.svg != NULL && strcmp(t->args.svg, "-") == 0;
+    return t->args.svg && strcmp(t->args.svg, "-") == 0;
 }
 
 static ebb_status check_outputs(tool *t) {
@@ -117,14 +117,14 @@ static ebb_status check_outputs(tool *t) {
         return tool_fail(t, EBB_USAGE, "pack: standard output takes --json or --svg -, not both");
     if (t->args.pools.n > 0 && t->args.capacity_bytes >= 0)
         return tool_fail(t, EBB_USAGE, "pack: --capacity is of one space: give each --pool its own");
-    if (output != NULL && svg != NULL && strcmp(output, svg) == 0)
+    if (output && svg && strcmp(output, svg) == 0)
         return tool_fail(t, EBB_USAGE, "pack: -o and --svg name the same file \"%.200s\"", svg);
     return EBB_OK;
 }
 
 static ebb_status write_answers(tool *t, const ebb_rows *rows, const ebb_pack_answer *a) {
-    ebb_status status = t->args.output != NULL ? ebb_rows_write(t->env, rows, t->args.output) : EBB_OK;
-    if (status == EBB_OK && t->args.svg != NULL) status = ebb_rows_draw(t->env, rows, t->args.svg);
+    ebb_status status = t->args.output ? ebb_rows_write(t->env, rows, t->args.output) : EBB_OK;
+    if (status == EBB_OK && t->args.svg) status = ebb_rows_draw(t->env, rows, t->args.svg);
     if (status == EBB_OK && t->args.json) status = print_json(t, rows, a);
     if (status == EBB_OK && !t->args.json && !draws_to_stdout(t)) print_table(rows, a);
     return status;

@@ -43,7 +43,7 @@ static void print_table(const tool *t, const ebb_plan_summary *s) {
                                              out_change(s->bound_time_ns, s->baseline_time_ns).text});
     out_row(&table, (const char *const[OUT_COLUMNS]){"steps run again", "0", steps});
     out_table_print(&table, stdout);
-    if (s->costs_machine != NULL) {
+    if (s->costs_machine) {
         printf("\ncosts: ");
         out_safe(stdout, tool_costs_line(s).text);
         printf("\n");
@@ -86,17 +86,17 @@ static ebb_status summary_json(tool *t, const ebb_plan_summary *s) {
 
 static ebb_status write_plan(tool *t, const ebb_plan *plan, const ebb_search_log *log) {
     const char *output = t->args.output;
-    if (log != NULL) {
+    if (log) {
         ebb_status status = ebb_search_log_write(t->env, log, t->args.log);
         if (status != EBB_OK) return status;
     }
     ebb_plan_summary summary;
     ebb_plan_summarize(plan, &summary);
-    if (output != NULL) {
+    if (output) {
         ebb_status status = ebb_plan_write(t->env, plan, output);
         if (status != EBB_OK) return status;
     }
-    if (t->args.json) return output != NULL ? summary_json(t, &summary) : ebb_plan_write(t->env, plan, "-");
+    if (t->args.json) return output ? summary_json(t, &summary) : ebb_plan_write(t->env, plan, "-");
     print_table(t, &summary);
     return EBB_OK;
 }
@@ -125,14 +125,13 @@ ebb_status tool_plan(tool *t) {
     tool_progress progress;
     ebb_status status = tool_reserve(t);
     if (status == EBB_OK) status = tool_options(t, &options);
-    if (status == EBB_OK && t->args.log != NULL && strcmp(t->args.log, "-") == 0)
+    if (status == EBB_OK && t->args.log && strcmp(t->args.log, "-") == 0)
         return tool_fail(t, EBB_USAGE, "--log needs a file: standard output has the plan");
-    if (status == EBB_OK && t->args.log != NULL && t->args.output != NULL &&
-        strcmp(t->args.log, t->args.output) == 0)
+    if (status == EBB_OK && t->args.log && t->args.output && strcmp(t->args.log, t->args.output) == 0)
         return tool_fail(t, EBB_USAGE, "-o and --log name the same file \"%.200s\"", t->args.log);
     if (status != EBB_OK) return status;
     status = ebb_model_open(t->env, t->args.operand, &model);
-    if (status == EBB_OK && t->args.log != NULL) status = ebb_search_log_create(t->env, &options.log);
+    if (status == EBB_OK && t->args.log) status = ebb_search_log_create(t->env, &options.log);
     if (status != EBB_OK) {
         ebb_model_destroy(model);
         return status;
@@ -141,9 +140,9 @@ ebb_status tool_plan(tool *t) {
     status = ebb_plan_model(t->env, model, t->args.dims, t->args.n_dims, &options, &plan);
     tool_progress_end(&progress);
     /* Interrupted: the best plan so far is still worth having. */
-    if (status == EBB_INTERRUPTED && plan != NULL)
+    if (status == EBB_INTERRUPTED && plan)
         tool_fail(t, status, "interrupted: the best plan so far was written");
-    if (plan != NULL && (status == EBB_OK || status == EBB_INTERRUPTED)) {
+    if (plan && (status == EBB_OK || status == EBB_INTERRUPTED)) {
         ebb_status written = write_plan(t, plan, options.log);
         if (written == EBB_OK) tool_note_effort(t, &options);
         if (written == EBB_OK) note_device(t, plan);

@@ -16,7 +16,7 @@ ebb_status tool_report(tool *t) {
     status = ebb_report_make(t->env, plan, t->args.operand, &sources, &report);
     ebb_plan_destroy(plan);
     if (status == EBB_OK)
-        status = ebb_report_write(t->env, report, format, t->args.output != NULL ? t->args.output : "-");
+        status = ebb_report_write(t->env, report, format, t->args.output ? t->args.output : "-");
     ebb_report_destroy(report);
     return status;
 }

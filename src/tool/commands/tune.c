@@ -117,7 +117,7 @@ static ebb_status print_json(tool *t, const ebb_tune_result *result) {
 static ebb_status write_config(tool *t, const ebb_tune_result *result) {
     tool to_file = *t;
     out_json json;
-    if (t->args.output == NULL || result->recommended == result->n_rows) return EBB_OK;
+    if (!t->args.output || result->recommended == result->n_rows) return EBB_OK;
     to_file.args.json = false;
     out_json_begin(&json, "ebb.config/1");
     put_config(&json, &result->rows[result->recommended].config, result->num_worker);
@@ -138,12 +138,11 @@ static void print_next(const tool *t, const ebb_tune_result *result) {
     printf("\n");
 }
 
-static ebb_status tell(tool *t, const ebb_tune_result *result) {
+static ebb_status print_result(tool *t, const ebb_tune_result *result) {
     ebb_status status = write_config(t, result);
     if (status == EBB_OK && t->args.json) return print_json(t, result);
     if (status == EBB_OK) print_table(t, result);
-    if (status == EBB_OK && t->args.output != NULL && result->recommended < result->n_rows)
-        print_next(t, result);
+    if (status == EBB_OK && t->args.output && result->recommended < result->n_rows) print_next(t, result);
     return status;
 }
 
@@ -162,11 +161,11 @@ ebb_status tool_tune(tool *t) {
     tool_progress_begin(&progress, t, &options);
     status = ebb_tune(t->env, model, t->args.dims, t->args.n_dims, &options, t->args.budget_bytes, &result);
     tool_progress_end(&progress);
-    if (result != NULL) {
-        ebb_status told = tell(t, result);
-        if (told == EBB_OK && status == EBB_INTERRUPTED)
+    if (result) {
+        ebb_status printed = print_result(t, result);
+        if (printed == EBB_OK && status == EBB_INTERRUPTED)
             (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
-        if (told != EBB_OK) status = told;
+        if (printed != EBB_OK) status = printed;
         ebb_tune_result_destroy(t->env, result);
     }
     ebb_model_destroy(model);

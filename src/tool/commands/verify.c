@@ -17,7 +17,7 @@ static ebb_status print_json(tool *t, ebb_status verdict, const ebb_plan_summary
 static ebb_status print_verdict(tool *t, ebb_status verdict, const ebb_plan *plan) {
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
-    if (t->args.json || t->args.output != NULL) {
+    if (t->args.json || t->args.output) {
         ebb_status status = print_json(t, verdict, &s);
         if (status != EBB_OK) return status;
     }

@@ -21,7 +21,7 @@ static ebb_status unknown_flag(tool *t, const tool_command *command, const char 
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), typed);
     const char *nearest = ebb_word_nearest(name, strlen(name), flag_name, command);
-    if (nearest != NULL)
+    if (nearest)
         return tool_fail(t, EBB_USAGE, "%s: unknown flag --%s: did you mean --%s?", command->name, name,
                          nearest);
     return tool_fail(t, EBB_USAGE, "%s: unknown flag --%s: `ebb help %s` lists them", command->name, name,
@@ -78,8 +78,7 @@ static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, 
     const char *words[16] = {NULL};
     size_t n = 0;
     snprintf(copy, sizeof copy, "%s", flag->choices);
-    for (char *word = strtok(copy, " "); word != NULL && n + 1 < TOOL_COUNT(words);
-         word = strtok(NULL, " "))
+    for (char *word = strtok(copy, " "); word && n + 1 < TOOL_COUNT(words); word = strtok(NULL, " "))
         words[n++] = word;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(words[i], value) == 0) {
@@ -88,7 +87,7 @@ static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, 
         }
     }
     const char *nearest = ebb_word_nearest(value, strlen(value), choice_at, words);
-    if (nearest != NULL)
+    if (nearest)
         return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": did you mean %s?", flag->name, value,
                          nearest);
     return tool_fail(t, EBB_USAGE, "--%s: unknown value \"%.60s\": one of %s", flag->name, value,
@@ -99,7 +98,7 @@ static ebb_status add_dim(tool *t, const tool_flag *flag, char *value) {
     tool_args *args = &t->args;
     char *equals = strchr(value, '=');
     int64_t size = 0;
-    if (equals == NULL || equals == value) return bad_value(t, flag, value, "NAME=SIZE: write --dim N=32");
+    if (!equals || equals == value) return bad_value(t, flag, value, "NAME=SIZE: write --dim N=32");
     *equals = '\0';
     if (!ebb_parse_i64(equals + 1, flag->min, flag->max, &size))
         return tool_fail(t, EBB_USAGE, "--dim %.60s: \"%.60s\" is not an integer in [%lld, %lld]", value,
@@ -125,9 +124,9 @@ static ebb_status add_name(tool *t, const tool_flag *flag, const char *value, to
 static ebb_status set_budgets(tool *t, const tool_flag *flag, char *value) {
     tool_args *args = &t->args;
     args->n_budgets = 0;
-    for (char *word = value, *next; word != NULL; word = next) {
+    for (char *word = value, *next; word; word = next) {
         next = strchr(word, ',');
-        if (next != NULL) *next++ = '\0';
+        if (next) *next++ = '\0';
         if (args->n_budgets == EBB_FRONTIER_MAX_BUDGETS)
             return tool_fail(t, EBB_USAGE, "--%s has more than %d sizes", flag->name,
                              EBB_FRONTIER_MAX_BUDGETS);
@@ -170,38 +169,38 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     return tool_fail(t, EBB_INTERNAL, "--%s has no kind", flag->name);
 }
 
-/* --name, --name=value, -x: *at is moved past a value that stands apart. */
+/* --name, --name=value, -x: *at is moved past a value that is an argument of its own. */
 static ebb_status parse_flag(tool *t, const tool_command *command, int argc, char **argv, int *at) {
     char *text = argv[*at], *value = NULL;
     const tool_flag *flag = NULL;
     if (text[1] == '-') {
         size_t n = strcspn(text + 2, "=");
         ebb_status status = find_flag(t, command, text + 2, n, &flag);
-        if (status != EBB_OK || flag == NULL) return status;
+        if (status != EBB_OK || !flag) return status;
         if (text[2 + n] == '=') value = text + 2 + n + 1;
     } else {
-        for (size_t i = 0; i < tool_n_flags && flag == NULL; i++) {
+        for (size_t i = 0; i < tool_n_flags && !flag; i++) {
             if (tool_flags[i].letter == text[1] && text[2] == '\0' &&
                 tool_command_takes(command, &tool_flags[i]))
                 flag = &tool_flags[i];
         }
-        if (flag == NULL)
+        if (!flag)
             return tool_fail(t, EBB_USAGE, "%s: unknown flag %.60s: `ebb help %s` lists them",
                              command->name, text, command->name);
     }
     if (flag->kind == TOOL_SWITCH) {
-        if (value != NULL)
+        if (value)
             return tool_fail(t, EBB_USAGE, "--%s takes no value, but has \"%.60s\"", flag->name, value);
         *(bool *)((char *)&t->args + flag->offset) = true;
         return EBB_OK;
     }
-    if (flag->kind == TOOL_MAYBE && value == NULL) {
+    if (flag->kind == TOOL_MAYBE && !value) {
         *(const char **)((char *)&t->args + flag->offset) = "";
         return EBB_OK;
     }
-    if (value == NULL && *at + 1 == argc)
+    if (!value && *at + 1 == argc)
         return tool_fail(t, EBB_USAGE, "--%s needs a value (%s)", flag->name, flag->metavar);
-    return set_value(t, flag, value != NULL ? value : argv[++*at]);
+    return set_value(t, flag, value ? value : argv[++*at]);
 }
 
 static void args_init(tool_args *args) {
@@ -228,9 +227,9 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
         } else if (!flags_end && argv[i][0] == '-' && argv[i][1] != '\0') {
             ebb_status status = parse_flag(t, command, argc, argv, &i);
             if (status != EBB_OK) return status;
-        } else if (t->args.operand != NULL && command->second != NULL && t->args.second == NULL) {
+        } else if (t->args.operand && command->second && !t->args.second) {
             t->args.second = argv[i];
-        } else if (command->operand == NULL || t->args.operand != NULL) {
+        } else if (!command->operand || t->args.operand) {
             return tool_fail(t, EBB_USAGE, "%s: \"%.60s\" is one argument too many", command->name,
                              argv[i]);
         } else if (argv[i][0] == '\0') {
@@ -241,13 +240,13 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
     }
     /* "-" is standard output, where --json puts the same document: one of them is enough. A view that was
      * asked for goes there anyway. */
-    if (t->args.output != NULL && strcmp(t->args.output, "-") == 0) {
+    if (t->args.output && strcmp(t->args.output, "-") == 0) {
         t->args.output = NULL;
         bool other = t->args.format || t->args.text || t->args.markdown || t->args.html || t->args.trace;
         t->args.json = t->args.json || !other;
     }
-    const char *missing = t->args.operand == NULL ? command->operand : command->second;
-    bool whole = missing == NULL || (t->args.operand != NULL && t->args.second != NULL);
+    const char *missing = !t->args.operand ? command->operand : command->second;
+    bool whole = !missing || (t->args.operand && t->args.second);
     bool optional = command == &tool_commands[TOOL_HELP] || t->args.calibrate;
     if (t->args.help || t->args.print_config || whole || optional) return EBB_OK;
     return tool_fail(t, EBB_USAGE, "%s needs a %s: `ebb help %s` shows how", command->name, missing,

@@ -6,7 +6,7 @@
 
 /* Its value is a path. */
 static bool wants_file(const tool_flag *flag) {
-    const char *metavar = flag->metavar != NULL ? flag->metavar : "";
+    const char *metavar = flag->metavar ? flag->metavar : "";
     return flag->kind == TOOL_TEXT && (strcmp(metavar, "FILE") == 0 || strcmp(metavar, "DIR") == 0);
 }
 
@@ -15,7 +15,7 @@ static void put_quoted(const char *text, const char *also, const char *quote) {
     for (; *text != '\0'; text++) {
         if (*text == '\'')
             fputs(quote, stdout);
-        else if (strchr(also, *text) != NULL)
+        else if (strchr(also, *text))
             printf("\\%c", *text);
         else
             putchar(*text);
@@ -28,8 +28,7 @@ static void put_commands(void) {
     }
 }
 
-/* ---- bash ---------------------------------------------------------------------------------------------
- */
+/* ---- bash ---- */
 
 static void bash_values(void) {
     printf("    case $previous in\n");
@@ -38,7 +37,7 @@ static void bash_values(void) {
         if (flag->kind == TOOL_SWITCH) continue;
         printf("    --%s%s%c)", flag->name, flag->letter != 0 ? " | -" : "",
                flag->letter != 0 ? flag->letter : ' ');
-        if (flag->choices != NULL)
+        if (flag->choices)
             printf(" words='%s' ;;\n", flag->choices);
         else
             printf(" %s ;;\n", wants_file(flag) ? "return" : "words=' '");
@@ -74,7 +73,7 @@ static void bash_flags(void) {
 }
 
 /* Bash takes "--name=value" apart at the =; a flag whose value may be left out has it there only. Where
- * COMPREPLY stays empty, -o default completes paths; a single blank of words stands for no words, and no
+ * COMPREPLY stays empty, -o default completes paths; a single blank in words means no words, and no
  * paths either. */
 void tool_complete_bash(void) {
     printf("# bash completion of ebb: made from the command's own tables\n"
@@ -123,8 +122,7 @@ void tool_complete_bash(void) {
            "complete -o default -F _ebb ebb\n");
 }
 
-/* ---- zsh ----------------------------------------------------------------------------------------------
- */
+/* ---- zsh ---- */
 
 #define ZSH_QUOTE "'\\''"
 
@@ -142,7 +140,7 @@ static void zsh_flag(const tool_flag *flag) {
     printf("]");
     if (flag->kind != TOOL_SWITCH) {
         printf("%s%s:", flag->kind == TOOL_MAYBE ? "::" : ":", flag->metavar);
-        if (flag->choices != NULL)
+        if (flag->choices)
             printf("(%s)", flag->choices);
         else if (wants_file(flag))
             printf(strcmp(flag->metavar, "DIR") == 0 ? "_files -/" : "_files");
@@ -157,7 +155,7 @@ static void zsh_command(const tool_command *command) {
         if (tool_command_takes(command, &tool_flags[i])) zsh_flag(&tool_flags[i]);
     }
     for (size_t i = 0; i < TOOL_COUNT(operands); i++) {
-        if (operands[i] == NULL) continue;
+        if (!operands[i]) continue;
         if (command == &tool_commands[TOOL_HELP]) {
             printf(" \\\n        '%zu:%s:(", i + 1, operands[i]);
             put_commands();
@@ -198,8 +196,7 @@ void tool_complete_zsh(void) {
            "_ebb \"$@\"\n");
 }
 
-/* ---- fish ---------------------------------------------------------------------------------------------
- */
+/* ---- fish ---- */
 
 static void fish_flag(const tool_flag *flag) {
     printf("complete -c ebb -n '__fish_seen_subcommand_from");
@@ -214,8 +211,8 @@ static void fish_flag(const tool_flag *flag) {
     else if (flag->kind == TOOL_MAYBE)
         printf(" -f -a '%s'", flag->choices);
     else if (flag->kind != TOOL_SWITCH)
-        printf(" -x%s%s%s", flag->choices != NULL ? " -a '" : "",
-               flag->choices != NULL ? flag->choices : "", flag->choices != NULL ? "'" : "");
+        printf(" -x%s%s%s", flag->choices ? " -a '" : "", flag->choices ? flag->choices : "",
+               flag->choices ? "'" : "");
     printf(" -d '");
     put_quoted(flag->help, "\\", "\\'");
     printf("'\n");

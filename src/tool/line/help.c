@@ -10,7 +10,7 @@ static const char *command_name(const void *ctx, size_t i) {
 
 ebb_status tool_unknown_command(tool *t, const char *name) {
     const char *nearest = ebb_word_nearest(name, strlen(name), command_name, NULL);
-    if (nearest != NULL)
+    if (nearest)
         return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": did you mean %s?", name, nearest);
     return tool_fail(t, EBB_USAGE, "unknown command \"%.60s\": `ebb help` lists them", name);
 }
@@ -22,8 +22,8 @@ static void print_commands(void) {
         const tool_command *command = &tool_commands[i];
         char operands[32];
         if (command->summary[0] == '\0') continue;
-        snprintf(operands, sizeof operands, "%s%s%s", command->operand != NULL ? command->operand : "",
-                 command->second != NULL ? " " : "", command->second != NULL ? command->second : "");
+        snprintf(operands, sizeof operands, "%s%s%s", command->operand ? command->operand : "",
+                 command->second ? " " : "", command->second ? command->second : "");
         printf("  %-8s %-8s %s\n", command->name, operands, command->summary);
     }
     printf("\n  ebb help COMMAND shows a command's flags; ebb --version, the version.\n\n"
@@ -40,10 +40,10 @@ static void print_flags(const tool_command *command) {
         if (!tool_command_takes(command, flag)) continue;
         bool maybe = flag->kind == TOOL_MAYBE;
         snprintf(left, sizeof left, "--%s%s%s%s", flag->name,
-                 maybe                   ? "[="
-                 : flag->metavar != NULL ? " "
-                                         : "",
-                 flag->metavar != NULL ? flag->metavar : "", maybe ? "]" : "");
+                 maybe           ? "[="
+                 : flag->metavar ? " "
+                                 : "",
+                 flag->metavar ? flag->metavar : "", maybe ? "]" : "");
         if (flag->letter != 0)
             printf("  -%c, %-24s %s\n", flag->letter, left, flag->help);
         else
@@ -52,13 +52,13 @@ static void print_flags(const tool_command *command) {
 }
 
 void tool_print_help(const tool_command *command) {
-    if (command == NULL) {
+    if (!command) {
         print_commands();
         return;
     }
-    printf("usage: ebb %s%s%s%s%s [FLAGS]\n\n%s%s\n\n", command->name, command->operand != NULL ? " " : "",
-           command->operand != NULL ? command->operand : "", command->second != NULL ? " " : "",
-           command->second != NULL ? command->second : "", command->details,
+    printf("usage: ebb %s%s%s%s%s [FLAGS]\n\n%s%s\n\n", command->name, command->operand ? " " : "",
+           command->operand ? command->operand : "", command->second ? " " : "",
+           command->second ? command->second : "", command->details,
            command->details[0] != '\0' ? "" : command->summary);
     print_flags(command);
 }

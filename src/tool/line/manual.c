@@ -24,10 +24,10 @@ static void put_upper(const char *text) {
 
 static void head(const char *command) {
     printf(".\\\" Made from the command's own tables.\n.TH EBB");
-    if (command != NULL) fputs("\\-", stdout);
-    put_upper(command != NULL ? command : "");
+    if (command) fputs("\\-", stdout);
+    put_upper(command ? command : "");
     printf(" 1 \"\" \"ebb %s\" \"User Commands\"\n.SH NAME\nebb%s%s \\- ", ebb_version(),
-           command != NULL ? "\\-" : "", command != NULL ? command : "");
+           command ? "\\-" : "", command ? command : "");
 }
 
 static void exit_status(void) {
@@ -73,13 +73,13 @@ static void option(const tool_flag *flag) {
     printf(".TP\n");
     if (flag->letter != 0) {
         printf("\\fB\\-%c\\fR", flag->letter);
-        if (flag->metavar != NULL) printf(" \\fI%s\\fR", flag->metavar);
+        if (flag->metavar) printf(" \\fI%s\\fR", flag->metavar);
         printf(", ");
     }
     fputs("\\fB\\-\\-", stdout);
     put(flag->name);
     fputs("\\fR", stdout);
-    if (flag->metavar != NULL) printf(maybe ? "[=\\fI%s\\fR]" : " \\fI%s\\fR", flag->metavar);
+    if (flag->metavar) printf(maybe ? "[=\\fI%s\\fR]" : " \\fI%s\\fR", flag->metavar);
     printf("\n");
     put(flag->help);
     printf("\n");
@@ -89,8 +89,8 @@ static void page_of(const tool_command *command) {
     head(command->name);
     put(command->summary);
     printf("\n.SH SYNOPSIS\n.B ebb %s\n", command->name);
-    if (command->operand != NULL) printf(".I %s\n", command->operand);
-    if (command->second != NULL) printf(".I %s\n", command->second);
+    if (command->operand) printf(".I %s\n", command->operand);
+    if (command->second) printf(".I %s\n", command->second);
     printf("[\\fIflags\\fR]\n");
     if (command->details[0] != '\0') {
         printf(".SH DESCRIPTION\n");
@@ -125,7 +125,7 @@ static void page_of_all(void) {
 }
 
 void tool_print_manual(const tool_command *command) {
-    if (command != NULL)
+    if (command)
         page_of(command);
     else
         page_of_all();

@@ -6,20 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An empty variable is none. */
+/* An empty variable counts as not set. */
 const char *tool_cache_folder(const tool_args *args) {
     const char *variable = getenv("EBB_CACHE");
-    if (args->cache != NULL) return args->cache;
-    return variable != NULL && *variable != '\0' ? variable : NULL;
+    if (args->cache) return args->cache;
+    return variable && *variable != '\0' ? variable : NULL;
 }
 
 /* `machine` is the calibration in the cache's folder; a file of that name is ./machine. */
 ebb_status tool_costs_read(tool *t, ebb_options *out) {
     char machine[PATH_MAX];
     const char *path = t->args.costs, *folder = out->cache;
-    if (path == NULL) return EBB_OK;
+    if (!path) return EBB_OK;
     if (strcmp(path, "machine") == 0) {
-        if (folder == NULL)
+        if (!folder)
             return tool_fail(
                 t, EBB_USAGE,
                 "--costs machine is a calibration in the cache's folder: name it with --cache, "
@@ -54,7 +54,7 @@ tool_costs_text tool_costs_line(const ebb_plan_summary *s) {
 void tool_note_costs(const tool *t, const ebb_plan *plan) {
     ebb_plan_summary summary;
     ebb_costs_summary costs;
-    if (t->costs == NULL || plan == NULL) return;
+    if (!t->costs || !plan) return;
     ebb_plan_summarize(plan, &summary);
     ebb_costs_summarize(t->costs, &costs);
     fprintf(stderr, "ebb: costs: %s%s\n", tool_costs_line(&summary).text,

@@ -37,17 +37,17 @@ static ebb_status check_flags(tool *t) {
     const tool_args *args = &t->args;
     const char *sublinear = tool_asks_sublinear(t);
     bool budget = args->budget_bytes >= 0;
-    bool megengine = args->method != NULL && strcmp(args->method, "megengine") == 0;
-    if (args->no_reuse && (budget || sublinear != NULL || args->method != NULL))
+    bool megengine = args->method && strcmp(args->method, "megengine") == 0;
+    if (args->no_reuse && (budget || sublinear || args->method))
         return tool_fail(t, EBB_USAGE, "--no-reuse excludes --%s: leave out one of the two",
-                         budget                 ? "budget"
-                         : args->method != NULL ? "method"
-                                                : sublinear);
+                         budget         ? "budget"
+                         : args->method ? "method"
+                                        : sublinear);
     if (megengine && budget)
         return tool_fail(
             t, EBB_USAGE,
             "--method megengine finds the least bytes and takes no --budget: leave out one of the two");
-    if (args->method != NULL && !megengine && !budget)
+    if (args->method && !megengine && !budget)
         return tool_fail(t, EBB_USAGE,
                          "--method budget needs --budget: write --budget 11GiB, for instance");
     return EBB_OK;
@@ -61,7 +61,7 @@ bool tool_chooses_mode(const tool *t) {
 static ebb_status file_method(tool *t, ebb_config_method method, bool *megengine) {
     const tool_args *args = &t->args;
     bool budget = args->budget_bytes >= 0;
-    if (!tool_chooses_mode(t) || args->no_reuse || args->method != NULL) return EBB_OK;
+    if (!tool_chooses_mode(t) || args->no_reuse || args->method) return EBB_OK;
     if (method == EBB_CONFIG_MEGENGINE && budget)
         return tool_fail(
             t, EBB_USAGE,
@@ -77,8 +77,7 @@ static ebb_status file_method(tool *t, ebb_config_method method, bool *megengine
 
 static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_options *out) {
     const tool_args *args = &t->args;
-    bool megengine =
-        tool_asks_sublinear(t) != NULL || (args->method != NULL && strcmp(args->method, "megengine") == 0);
+    bool megengine = tool_asks_sublinear(t) || (args->method && strcmp(args->method, "megengine") == 0);
     ebb_status status = file_method(t, settings->file.method, &megengine);
     out->memory = args->no_reuse            ? EBB_MEMORY_NONE
                   : args->budget_bytes >= 0 ? EBB_MEMORY_BUDGET
@@ -89,7 +88,7 @@ static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_option
 }
 
 static void set_optimizer(const tool_args *args, ebb_options *out) {
-    if (args->optimizer != NULL && strcmp(args->optimizer, "adamw") == 0) out->optimizer = EBB_ADAMW;
+    if (args->optimizer && strcmp(args->optimizer, "adamw") == 0) out->optimizer = EBB_ADAMW;
     if (args->momentum >= 0) out->momentum = args->momentum;
     if (args->weight_decay >= 0) out->weight_decay = args->weight_decay;
     if (args->beta1 >= 0) out->beta1 = args->beta1;
@@ -135,7 +134,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     tool_settings_apply(t, settings, out);
     status = ebb_sublinear_config_check(t->env, &out->sublinear);
     if (status != EBB_OK) return status;
-    if (args->device != NULL) out->device = args->device;
+    if (args->device) out->device = args->device;
     out->tf32 = args->tf32;
     out->free_engines = args->free_engines;
     out->no_record = args->no_graph;
@@ -167,7 +166,7 @@ ebb_status tool_options(tool *t, ebb_options *out) {
 }
 
 void tool_note_effort(const tool *t, const ebb_options *options) {
-    if (t->args.config != NULL && options->memory == EBB_MEMORY_IN_PLACE)
+    if (t->args.config && options->memory == EBB_MEMORY_IN_PLACE)
         fprintf(stderr,
                 "ebb: %.200s sets values of the search, but nothing asked for one: planned in place\n",
                 t->args.config);

@@ -34,10 +34,9 @@ static line setting_line(const tool_settings *settings, size_t i) {
 static void list(const tool *t, const ebb_options *options, const tool_settings *settings,
                  line lines[N_LINES]) {
     const tool_args *args = &t->args;
-    bool by_flag =
-        args->budget_bytes >= 0 || args->method != NULL || args->no_reuse || tool_asks_sublinear(t);
+    bool by_flag = args->budget_bytes >= 0 || args->method || args->no_reuse || tool_asks_sublinear(t);
     const char *flag = args->no_reuse            ? "no-reuse"
-                       : args->method != NULL    ? "method"
+                       : args->method            ? "method"
                        : args->budget_bytes >= 0 ? "budget"
                                                  : tool_asks_sublinear(t);
     const char *mode = tool_mode_name(options->memory);
@@ -92,7 +91,7 @@ static ebb_status print_json(tool *t, const line lines[N_LINES]) {
                                                            : NULL;
         out_open(&json, NULL, '{');
         out_text(&json, "key", l->key);
-        if (l->text != NULL || l->number < 0)
+        if (l->text || l->number < 0)
             out_text(&json, "value", l->text);
         else
             out_integer(&json, "value", l->number);
@@ -111,7 +110,7 @@ ebb_status tool_print_config(tool *t) {
     ebb_status status = tool_options_and_settings(t, &options, &settings);
     if (status != EBB_OK) return status;
     list(t, &options, &settings, lines);
-    if (t->args.json || t->args.output != NULL) status = print_json(t, lines);
+    if (t->args.json || t->args.output) status = print_json(t, lines);
     if (status != EBB_OK || t->args.json) return status;
     out_table table = {0};
     out_row(&table, (const char *const[OUT_COLUMNS]){"key", "value", "from"});

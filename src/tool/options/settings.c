@@ -1,5 +1,5 @@
-/* settings: what the search is told, and by whom: a flag, an environment variable, the config file, or
- * nobody. */
+/* settings: the values of the search, and where each comes from: a flag, an environment variable, the
+ * config file or the defaults. */
 #include "tool/options/options.h"
 
 #include <stddef.h>
@@ -36,16 +36,16 @@ static const char *get_variable(const char *name) {
     return getenv(name);
 }
 
-/* An empty variable is none, as for the library. */
+/* An empty variable counts as not set, as in the library. */
 static bool has_variable(const tool_setting_row *row) {
-    const char *text = row->variable != NULL ? getenv(row->variable) : NULL;
-    return text != NULL && *text != '\0';
+    const char *text = row->variable ? getenv(row->variable) : NULL;
+    return text && *text != '\0';
 }
 
 static ebb_status read_file(tool *t, tool_settings *out) {
     out->file = (ebb_config){.time_limit_ms = -1};
     for (size_t i = 0; i < TOOL_N_SETTINGS; i++) *config_field(&out->file, &tool_setting_rows[i]) = -1;
-    return t->args.config != NULL ? ebb_config_read(t->env, t->args.config, &out->file) : EBB_OK;
+    return t->args.config ? ebb_config_read(t->env, t->args.config, &out->file) : EBB_OK;
 }
 
 /* lb_memory has two flags. */

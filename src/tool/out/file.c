@@ -44,9 +44,9 @@ ebb_status out_file(tool *t, const char *path, const char *bytes, size_t n) {
     /* A link stays one: its target is what is replaced. */
     char target[PATH_MAX], temporary[PATH_MAX + 16];
     if (strlen(path) >= sizeof target) return lost(t, path, ENAMETOOLONG);
-    if (!exists || realpath(path, target) == NULL) memcpy(target, path, strlen(path) + 1);
+    if (!exists || !realpath(path, target)) memcpy(target, path, strlen(path) + 1);
     const char *slash = strrchr(target, '/');
-    snprintf(temporary, sizeof temporary, "%.*s.ebb-XXXXXX", slash == NULL ? 0 : (int)(slash - target) + 1,
+    snprintf(temporary, sizeof temporary, "%.*s.ebb-XXXXXX", !slash ? 0 : (int)(slash - target) + 1,
              target);
     int fd = mkstemp(temporary);
     if (fd < 0) return lost(t, path, errno);

@@ -29,17 +29,17 @@ ebb_status tool_format(tool *t, ebb_report_format *out) {
                            args->trace ? "trace" : NULL};
     const char *name = NULL;
     for (size_t i = 0; i < TOOL_COUNT(asked); i++) {
-        if (asked[i] == NULL || (name != NULL && strcmp(name, asked[i]) == 0)) continue;
-        if (name != NULL)
+        if (!asked[i] || (name && strcmp(name, asked[i]) == 0)) continue;
+        if (name)
             return tool_fail(t, EBB_USAGE, "%s and %s are both asked for: leave out one of the two", name,
                              asked[i]);
         name = asked[i];
     }
     *out = args->output != NULL ? EBB_REPORT_JSON : EBB_REPORT_TEXT;
     for (size_t i = 0; i < TOOL_COUNT(formats); i++) {
-        bool by_suffix = name == NULL && args->output != NULL && formats[i].suffix != NULL &&
-                         ends_in(args->output, formats[i].suffix);
-        if (by_suffix || (name != NULL && strcmp(name, formats[i].name) == 0)) *out = formats[i].format;
+        bool by_suffix =
+            !name && args->output && formats[i].suffix && ends_in(args->output, formats[i].suffix);
+        if (by_suffix || (name && strcmp(name, formats[i].name) == 0)) *out = formats[i].format;
     }
     return EBB_OK;
 }

@@ -42,13 +42,13 @@ static void put_string(out_json *json, const char *text) {
 
 /* false: memory ran out before, nothing is printed any more. */
 static bool before_value(out_json *json, const char *key) {
-    if (json->to == NULL) return false;
+    if (!json->to) return false;
     if (json->depth > 0) {
         if (!json->first) fputc(',', json->to);
         indent(json);
     }
     json->first = false;
-    if (key == NULL) return true;
+    if (!key) return true;
     put_string(json, key);
     fputs(": ", json->to);
     return true;
@@ -69,7 +69,7 @@ void out_open(out_json *json, const char *key, char bracket) {
 }
 
 void out_close(out_json *json, char bracket) {
-    if (json->to == NULL) return;
+    if (!json->to) return;
     json->depth--;
     if (!json->first) indent(json);
     json->first = false;
@@ -94,14 +94,14 @@ void out_bool(out_json *json, const char *key, bool value) {
 
 void out_text(out_json *json, const char *key, const char *value) {
     if (!before_value(json, key)) return;
-    if (value == NULL)
+    if (!value)
         fputs("null", json->to);
     else
         put_string(json, value);
 }
 
 void out_costs(out_json *json, const ebb_plan_summary *s) {
-    if (s->costs_machine == NULL) {
+    if (!s->costs_machine) {
         out_text(json, "costs", NULL);
         return;
     }
@@ -117,15 +117,14 @@ void out_costs(out_json *json, const ebb_plan_summary *s) {
 ebb_status out_json_end(tool *t, out_json *json) {
     ebb_status status = EBB_OK;
     out_close(json, '}');
-    bool lost = json->to == NULL;
+    bool lost = !json->to;
     if (!lost) {
         fputc('\n', json->to);
         lost = ferror(json->to) != 0;
         if (fclose(json->to) != 0) lost = true;
     }
     if (lost) status = tool_fail(t, EBB_NO_MEMORY, "no memory for the JSON text");
-    if (status == EBB_OK && t->args.output != NULL)
-        status = out_file(t, t->args.output, json->text, json->n);
+    if (status == EBB_OK && t->args.output) status = out_file(t, t->args.output, json->text, json->n);
     /* A short write shows in out_finish. */
     if (status == EBB_OK && t->args.json) (void)fwrite(json->text, 1, json->n, stdout);
     free(json->text);
@@ -133,7 +132,7 @@ ebb_status out_json_end(tool *t, out_json *json) {
 }
 
 void out_json_drop(out_json *json) {
-    if (json->to != NULL) fclose(json->to);
+    if (json->to) fclose(json->to);
     free(json->text);
     *json = (out_json){.first = true};
 }

@@ -5,7 +5,7 @@
 
 #include "tool/session/session.h"
 
-/* ---- JSON: a document in memory, one member a line --------------------------------------------------- */
+/* ---- JSON: a document in memory, one member a line ---- */
 
 typedef struct out_json {
     FILE *to; /* into text; NULL when memory ran out */
@@ -37,8 +37,7 @@ EBB_CHECKED ebb_status out_file(tool *t, const char *path, const char *bytes, si
 /* Flushes standard output. EBB_IO when anything was lost. */
 EBB_CHECKED ebb_status out_finish(tool *t);
 
-/* ---- words for people ---------------------------------------------------------------------------------
- */
+/* ---- words for people ---- */
 
 typedef struct out_word {
     char text[64];

@@ -46,8 +46,8 @@ static out_word best(double added) {
 /* Columns that a line may take without being wrapped, where \r would not come back to its begin. */
 static int columns(void) {
     struct winsize size;
-    bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return told ? size.ws_col - 1 : 79;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col - 1 : 79;
 }
 
 static void print_bar(const tool_progress *p, int64_t now_ns) {
@@ -129,13 +129,12 @@ static void hear(void *ctx, int64_t done, int64_t total, double best_added_ratio
 /* What --dump writes there would run into the bar, and a dumb terminal cannot draw one. */
 static bool can_draw(const tool *t) {
     const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) != 0 && t->args.dump == NULL && terminal != NULL &&
-           strcmp(terminal, "dumb") != 0;
+    return isatty(STDERR_FILENO) != 0 && !t->args.dump && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 static tool_progress_kind kind_of(const tool *t) {
     const char *asked = t->args.progress;
-    if (asked == NULL) return can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_NONE;
+    if (!asked) return can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_NONE;
     if (strcmp(asked, "none") == 0) return TOOL_PROGRESS_NONE;
     if (strcmp(asked, "json") == 0) return TOOL_PROGRESS_JSON;
     return *asked == '\0' && can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_LINES;

@@ -5,7 +5,7 @@
 
 void out_row(out_table *table, const char *const cells[OUT_COLUMNS]) {
     if (table->n_rows == OUT_ROWS) return;
-    for (uint32_t c = 0; c < OUT_COLUMNS && cells[c] != NULL; c++) {
+    for (uint32_t c = 0; c < OUT_COLUMNS && cells[c]; c++) {
         out_clean(table->cell[table->n_rows][c], sizeof table->cell[0][0], cells[c]);
         if (c >= table->n_columns) table->n_columns = c + 1;
     }

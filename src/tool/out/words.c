@@ -15,8 +15,8 @@ out_word out_bytes(int64_t bytes) {
 
 out_word out_budget(const tool_args *args, int64_t bytes) {
     const char *typed = args->budget_text;
-    bool other = typed != NULL && args->budget_bytes == bytes && strlen(typed) < 16 &&
-                 strpbrk(typed, "kKMGT") != NULL && strchr(typed, 'i') == NULL;
+    bool other = typed && args->budget_bytes == bytes && strlen(typed) < 16 && strpbrk(typed, "kKMGT") &&
+                 !strchr(typed, 'i');
     out_word word;
     snprintf(word.text, sizeof word.text, "%.16s (%s%s%lld bytes)", out_bytes(bytes).text,
              other ? typed : "", other ? ", " : "", (long long)bytes);

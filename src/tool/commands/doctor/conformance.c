@@ -37,7 +37,7 @@ static void add_row(void *ctx, const ebb_conformance_row *row) {
     session *s = ctx;
     family *f = s->families;
     while (f < s->families + s->n_families && strcmp(f->name, row->family) != 0) f++;
-    if (s->json != NULL) row_json(s->json, row);
+    if (s->json) row_json(s->json, row);
     if (f == s->families + s->n_families) {
         if (s->n_families == MOST_FAMILIES) return; /* the document has it */
         s->n_families++;
@@ -62,7 +62,7 @@ static out_word part(double worst) {
 
 static ebb_status print_families(tool *t, const session *s) {
     out_table *table = calloc(1, sizeof *table);
-    if (table == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the table of families");
+    if (!table) return tool_fail(t, EBB_NO_MEMORY, "no memory for the table of families");
     out_row(table, (const char *const[OUT_COLUMNS]){"family", "ops", "calls", "runs", "worst", "verdict"});
     for (uint32_t i = 0; i < s->n_families; i++) {
         const family *f = &s->families[i];
@@ -116,9 +116,9 @@ ebb_status conformance_print(tool *t) {
     ebb_conformance_result result;
     out_json json;
     session s = {.n_families = 0};
-    const bool as_json = t->args.json || t->args.output != NULL;
+    const bool as_json = t->args.json || t->args.output;
     ebb_options_init(&options);
-    if (t->args.device != NULL) options.device = t->args.device;
+    if (t->args.device) options.device = t->args.device;
     options.tf32 = t->args.tf32;
     if (t->args.threads > 0) options.n_threads = (uint32_t)t->args.threads;
     if (as_json) {

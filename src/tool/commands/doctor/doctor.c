@@ -22,8 +22,8 @@ static void read_quota(char *out, size_t size) {
     char text[64] = "";
     FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
     out[0] = '\0';
-    if (file == NULL) return;
-    if (fgets(text, sizeof text, file) != NULL && strncmp(text, "max", 3) != 0) {
+    if (!file) return;
+    if (fgets(text, sizeof text, file) && strncmp(text, "max", 3) != 0) {
         char *end = NULL;
         double quota = strtod(text, &end), period = strtod(end, NULL);
         if (period > 0) snprintf(out, size, "%.2f", quota / period);
@@ -50,14 +50,13 @@ static void print_text(tool *t, const machine *m) {
     printf("ebb %s\nallocator        %s\n", ebb_version(), m->allocator);
     printf("processors       %lld of %lld usable\n", (long long)m->n_usable, (long long)m->n_processors);
     printf("processor quota  %s\n", m->quota[0] != '\0' ? m->quota : "none");
-    printf("OMP_NUM_THREADS  %s\nOMP_THREAD_LIMIT %s\n",
-           m->omp_threads != NULL ? m->omp_threads : "not set",
-           m->omp_limit != NULL ? m->omp_limit : "not set");
+    printf("OMP_NUM_THREADS  %s\nOMP_THREAD_LIMIT %s\n", m->omp_threads ? m->omp_threads : "not set",
+           m->omp_limit ? m->omp_limit : "not set");
     printf("memory           %s\n", out_bytes(m->memory_bytes).text);
     printf("address space    %s\n", m->address_bytes >= 0 ? out_bytes(m->address_bytes).text : "no limit");
     for (uint32_t i = 0; (name = ebb_device_at(t->env, i, &available, &why)) != NULL; i++)
         printf("device %-9s %s%s%s\n", name, available ? "available" : "not available",
-               why != NULL && *why != '\0' ? ": " : "", why != NULL ? why : "");
+               why && *why != '\0' ? ": " : "", why ? why : "");
 }
 
 static ebb_status print_json(tool *t, const machine *m) {
@@ -82,7 +81,7 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_open(&json, NULL, '{');
         out_text(&json, "name", name);
         out_bool(&json, "available", available);
-        out_text(&json, "why", why != NULL && *why != '\0' ? why : NULL);
+        out_text(&json, "why", why && *why != '\0' ? why : NULL);
         out_close(&json, '}');
     }
     out_close(&json, ']');
@@ -93,11 +92,11 @@ ebb_status tool_doctor(tool *t) {
     machine m;
     ebb_status status = EBB_OK;
     if (t->args.full) return conformance_print(t);
-    if (t->args.device != NULL || t->args.threads > 0 || t->args.tf32)
+    if (t->args.device || t->args.threads > 0 || t->args.tf32)
         return tool_fail(t, EBB_USAGE, "--device, --threads and --tf32 say what --full tries: add it");
     look(&m);
     ebb_env_allocator(t->env, m.allocator);
-    if (t->args.json || t->args.output != NULL) status = print_json(t, &m);
+    if (t->args.json || t->args.output) status = print_json(t, &m);
     if (status == EBB_OK && !t->args.json) print_text(t, &m);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "tool/session/session.h"
 
-/* --full: a line for each family of ops. EBB_VIOLATION: a kernel does not hold, and was told of.
+/* --full: a line for each family of ops. EBB_VIOLATION: a kernel failed, and was reported.
  * EBB_UNAVAILABLE, EBB_DEVICE, EBB_USAGE. */
 EBB_CHECKED ebb_status conformance_print(tool *t);
 

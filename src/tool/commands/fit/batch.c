@@ -24,7 +24,7 @@ static ebb_status write_plans(tool *t, answer *a) {
 static out_word verdict(const answer *a, const ebb_fit_way *way) {
     out_word word = {"fits"};
     if (!way->fits) snprintf(word.text, sizeof word.text, "no");
-    if (!way->fits && way->plan != NULL && way->total_bytes <= a->result->budget_bytes)
+    if (!way->fits && way->plan && way->total_bytes <= a->result->budget_bytes)
         snprintf(word.text, sizeof word.text, "too slow");
     return word;
 }
@@ -32,7 +32,7 @@ static out_word verdict(const answer *a, const ebb_fit_way *way) {
 static void add_way(const answer *a, out_table *table, uint32_t i) {
     const ebb_fit_way *way = &a->result->ways[i];
     const char *name = tool_mode_name(way->mode);
-    if (way->plan == NULL)
+    if (!way->plan)
         out_row(table, (const char *const[OUT_COLUMNS]){
                            name, verdict(a, way).text,
                            way->total_bytes >= 0 ? out_bytes(way->total_bytes).text : "none found"});
@@ -146,10 +146,10 @@ static ebb_status say_no(tool *t, const answer *a) {
                      (long long)r->batch, (long long)r->budget_bytes, changes);
 }
 
-static ebb_status tell(tool *t, answer *a, ebb_status status) {
-    ebb_status told = write_plans(t, a);
-    if (told == EBB_OK && (t->args.json || t->args.output != NULL)) told = print_json(t, a);
-    if (told != EBB_OK) return told;
+static ebb_status print_answer(tool *t, answer *a, ebb_status status) {
+    ebb_status printed = write_plans(t, a);
+    if (printed == EBB_OK && (t->args.json || t->args.output)) printed = print_json(t, a);
+    if (printed != EBB_OK) return printed;
     if (!t->args.json) print_table(t, a);
     if (status == EBB_INTERRUPTED)
         return tool_fail(t, status, "interrupted: the answer is what was found until then");
@@ -160,16 +160,15 @@ ebb_status tool_fit_one_batch(tool *t, const tool_fit_budget *budget, ebb_option
                               const ebb_model *model) {
     tool_progress progress;
     ebb_fit_batch_result *result = NULL;
-    answer a = {
-        .budget = budget, .dim = t->args.over != NULL ? t->args.over : "N", .backend = options->device};
+    answer a = {.budget = budget, .dim = t->args.over ? t->args.over : "N", .backend = options->device};
     tool_progress_begin(&progress, t, options);
     ebb_status status =
         ebb_fit_batch(t->env, model, a.dim, t->args.dims, t->args.n_dims, options, budget->bytes,
                       t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_ANY, t->args.batch, &result);
     tool_progress_end(&progress);
-    if (result == NULL) return status;
+    if (!result) return status;
     a.result = result;
-    if (status == EBB_OK || result->n_ways > 0) status = tell(t, &a, status);
+    if (status == EBB_OK || result->n_ways > 0) status = print_answer(t, &a, status);
     ebb_fit_batch_result_destroy(t->env, result);
     return status;
 }

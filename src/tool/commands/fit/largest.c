@@ -17,8 +17,7 @@ static ebb_status write_plans(tool *t, answers *a) {
     ebb_status status = tool_plans_folder(t);
     for (uint32_t i = 0; i < a->result->n_rows && status == EBB_OK; i++) {
         const ebb_fit_row *row = &a->result->rows[i];
-        if (row->plan != NULL)
-            status = tool_plans_write(t, row->plan, tool_mode_name(row->mode), a->path[i]);
+        if (row->plan) status = tool_plans_write(t, row->plan, tool_mode_name(row->mode), a->path[i]);
     }
     return status;
 }
@@ -39,7 +38,7 @@ static void print_next(const answers *a, const char *dim) {
 
 static void print_table(const tool *t, const answers *a) {
     out_table table = {0};
-    const char *dim = t->args.over != NULL ? t->args.over : "N";
+    const char *dim = t->args.over ? t->args.over : "N";
     tool_fit_budget_print(a->budget);
     printf("largest %s within %s\n\n", dim, out_budget(&t->args, a->result->budget_bytes).text);
     out_row(&table,
@@ -111,11 +110,11 @@ static ebb_status print_answers(tool *t, const tool_fit_budget *budget, const eb
     bool any = false;
     for (uint32_t i = 0; i < result->n_rows; i++) any = any || result->rows[i].batch > 0;
     ebb_status status = write_plans(t, &a);
-    if (status == EBB_OK && (t->args.json || t->args.output != NULL)) status = print_json(t, &a);
+    if (status == EBB_OK && (t->args.json || t->args.output)) status = print_json(t, &a);
     if (status != EBB_OK) return status;
     if (!t->args.json) print_table(t, &a);
     if (any) return EBB_OK;
-    const char *dim = t->args.over != NULL ? t->args.over : "N";
+    const char *dim = t->args.over ? t->args.over : "N";
     int64_t smallest = INT64_MAX;
     for (uint32_t i = 0; i < result->n_rows; i++)
         if (result->rows[i].next_total_bytes >= 0 && result->rows[i].next_total_bytes < smallest)
@@ -140,11 +139,11 @@ ebb_status tool_fit_largest(tool *t, const tool_fit_budget *budget, ebb_options 
     ebb_fit_result *result = NULL;
     tool_progress progress;
     tool_progress_begin(&progress, t, options);
-    ebb_status status = ebb_fit(t->env, model, t->args.over != NULL ? t->args.over : "N", t->args.dims,
-                                t->args.n_dims, options, budget->bytes,
-                                t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
+    ebb_status status =
+        ebb_fit(t->env, model, t->args.over ? t->args.over : "N", t->args.dims, t->args.n_dims, options,
+                budget->bytes, t->args.max_added >= 0 ? t->args.max_added : MAX_ADDED_DEFAULT, &result);
     tool_progress_end(&progress);
-    if (status == EBB_INTERRUPTED && result != NULL && result->n_rows > 0) {
+    if (status == EBB_INTERRUPTED && result && result->n_rows > 0) {
         (void)tool_fail(t, status, "interrupted: the answer is what was found until then");
         ebb_status printed = print_answers(t, budget, result);
         if (printed != EBB_OK) {
@@ -154,10 +153,10 @@ ebb_status tool_fit_largest(tool *t, const tool_fit_budget *budget, ebb_options 
     }
     if (status == EBB_OK) status = print_answers(t, budget, result);
     for (uint32_t i = 0; status == EBB_OK && i < result->n_rows; i++) {
-        if (result->rows[i].plan == NULL) continue;
+        if (!result->rows[i].plan) continue;
         tool_note_costs(t, result->rows[i].plan); /* of the first size: others may know more or fewer ops */
         break;
     }
-    if (result != NULL) ebb_fit_result_destroy(t->env, result);
+    if (result) ebb_fit_result_destroy(t->env, result);
     return status;
 }

@@ -52,7 +52,7 @@ static out_word number(double x) {
 static ebb_status print_worst(tool *t, const ebb_compare_result *r) {
     out_table *table = calloc(1, sizeof *table);
     char where[2 * EBB_COMPARE_TEXT + 200], clean[2 * EBB_COMPARE_TEXT + 200], part[64];
-    if (table == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the table of ops");
+    if (!table) return tool_fail(t, EBB_NO_MEMORY, "no memory for the table of ops");
     out_row(table, (const char *const[OUT_COLUMNS]){"op", "part", "got", "want", "allowed", "element"});
     for (uint32_t i = 0; i < r->n_worst; i++) {
         const ebb_compare_row *row = &r->worst[i];
@@ -97,7 +97,7 @@ ebb_status compare_run(tool *t, const ebb_model *model, const ebb_options *optio
     char reason[1024]; /* printing may fail, too */
     snprintf(reason, sizeof reason, "%s", ebb_env_error(t->env));
     ebb_status status = EBB_OK;
-    if (t->args.json || t->args.output != NULL) status = print_json(t, options, &result, verdict);
+    if (t->args.json || t->args.output) status = print_json(t, options, &result, verdict);
     if (status == EBB_OK && !t->args.json) status = print_text(t, options, &result);
     if (status != EBB_OK || verdict == EBB_OK) return status;
     return tool_fail(t, verdict, "%s", reason);

@@ -7,7 +7,7 @@
 
 #define LEARNING_RATE 0.01F
 
-/* The name behind '%' at text, up to `end` of it; false when it is too long. */
+/* The name after '%' at text, up to `end` of it; false when it is too long. */
 static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MAX]) {
     size_t n = (size_t)(end - text);
     if (n == 0 || n >= INPUTS_NAME_MAX) return false;
@@ -24,7 +24,7 @@ static void read_line(inputs *in, const char *line, size_t n) {
         return;
     }
     const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
-    if (space == NULL || (size_t)(end - space) < strlen(is_input)) return;
+    if (!space || (size_t)(end - space) < strlen(is_input)) return;
     if (memcmp(space, is_input, strlen(is_input)) != 0) return;
     if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))
         in->too_many = true;
@@ -115,10 +115,9 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
 /* The bytes of an input that the device has no host bytes of: made once, the same for every step. */
 static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
     const size_t bytes = (size_t)info->bytes;
-    if (*held != NULL) return EBB_OK;
+    if (*held) return EBB_OK;
     *held = malloc(bytes);
-    if (*held == NULL)
-        return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
+    if (!*held) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
     fill(info, *held, bytes);
     return EBB_OK;
 }

@@ -33,7 +33,7 @@ static int by_time(const void *a, const void *b) {
 
 static void print_kinds(const kind_sum *kinds, uint32_t n_kinds, const ebb_step_times *any) {
     out_table *table = calloc(1, sizeof *table);
-    if (table == NULL) return; /* the document has it all */
+    if (!table) return; /* the document has it all */
     printf("\nby kind of op, medians of %u %s\n\n", any->n_runs, any->n_runs == 1 ? "step" : "steps");
     out_row(table,
             (const char *const[OUT_COLUMNS]){"op", "steps", "again", "measured", "predicted", "operands"});
@@ -54,7 +54,7 @@ ebb_status profile_print(tool *t, const ebb_program *program, const ebb_plan_sum
     ebb_status status = EBB_OK;
     if (ebb_program_step_times(program, 0, &step) != EBB_OK) return EBB_OK; /* interrupted before a step */
     kind_sum *kinds = calloc((size_t)plan->n_steps + 1, sizeof *kinds);
-    if (kinds == NULL) return tool_fail(t, EBB_NO_MEMORY, "no memory for the profile's table");
+    if (!kinds) return tool_fail(t, EBB_NO_MEMORY, "no memory for the profile's table");
     for (uint32_t i = 0; i < plan->n_steps && status == EBB_OK; i++) {
         status = ebb_program_step_times(program, i, &step);
         if (status == EBB_OK) add_step(kinds, &n_kinds, &step);

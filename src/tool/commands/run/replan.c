@@ -25,7 +25,7 @@ ebb_status replan(tool *t, const ebb_engine *engine, ebb_status compiled, ebb_op
     char why[1024];
     *again = false;
     /* Without an engine it is the host's memory that lacked. */
-    if (engine == NULL || (compiled != EBB_OK && compiled != EBB_NO_MEMORY)) return compiled;
+    if (!engine || (compiled != EBB_OK && compiled != EBB_NO_MEMORY)) return compiled;
     snprintf(why, sizeof why, "%s", ebb_env_error(t->env));
     ebb_status status = ebb_engine_memory(engine, &f);
     if (status != EBB_OK) return status;

@@ -28,10 +28,10 @@ static int64_t process_peak_bytes(void) {
     char line[256];
     long long kib = 0;
     FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
     }
-    if (file != NULL) fclose(file);
+    if (file) fclose(file);
     if (kib > 0) return kib * 1024;
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : -1;
@@ -115,7 +115,7 @@ static void print_head(const session *s, const ebb_plan_summary *p) {
            p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
     printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
     printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
-    if (p->costs_machine != NULL) {
+    if (p->costs_machine) {
         printf("costs            ");
         out_safe(stdout, tool_costs_line(p).text);
         printf("\n");
@@ -157,7 +157,7 @@ static void block_json(out_json *json, const figures *f) {
     out_close(json, '}');
 }
 
-/* The members behind the steps. */
+/* The members after the steps. */
 static ebb_status figures_json(session *s, const ebb_plan_summary *p, const figures *f) {
     out_close(&s->json, ']');
     out_text(&s->json, "graph", p->graph_name);
@@ -199,7 +199,7 @@ static ebb_status run_steps(session *s) {
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
     s->computes = strcmp(summary.backend, "shadow") != 0;
-    s->as_json = s->t->args.json || s->t->args.output != NULL;
+    s->as_json = s->t->args.json || s->t->args.output;
     if (s->as_json) {
         out_json_begin(&s->json, "ebb.run/1");
         out_open(&s->json, "steps", '[');
@@ -208,8 +208,8 @@ static ebb_status run_steps(session *s) {
     while (s->n_done < s->n_steps && status == EBB_OK) status = next_step(s);
     /* What ran until Ctrl-C is still worth telling. */
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        ebb_status told = finish(s, &summary);
-        return told != EBB_OK ? told : status;
+        ebb_status finished = finish(s, &summary);
+        return finished != EBB_OK ? finished : status;
     }
     if (s->as_json) out_json_drop(&s->json);
     return status;
@@ -260,7 +260,7 @@ ebb_status tool_run(tool *t) {
                          "%.200s is a planning graph, which has no kernels to run: use `ebb plan`",
                          t->args.operand);
     }
-    if (t->args.compare != NULL) {
+    if (t->args.compare) {
         status = compare_run(t, model, &options);
         ebb_model_destroy(model);
         return status;
@@ -269,7 +269,7 @@ ebb_status tool_run(tool *t) {
     if (status == EBB_OK) status = run_steps(&s);
     if (status == EBB_OK) tool_note_effort(t, &options);
     inputs_drop(&s.in);
-    if (s.engine != NULL) ebb_engine_destroy(s.engine);
+    if (s.engine) ebb_engine_destroy(s.engine);
     ebb_model_destroy(model);
     return status;
 }

@@ -29,7 +29,7 @@ EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
 /* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
 void inputs_drop(inputs *in);
 
-/* ---- --profile: what each step of a program took ---- */
+/* ---- profile: what each step of a program took ---- */
 
 /* Both say nothing when no step has run. EBB_NO_MEMORY, EBB_USAGE (no profile was switched on). */
 EBB_CHECKED ebb_status profile_print(tool *t, const ebb_program *program, const ebb_plan_summary *plan);
@@ -44,7 +44,7 @@ void device_memory_print(const ebb_engine *engine);
 /* "device_memory": an object of bytes, null where they are not known. */
 void device_memory_json(out_json *json, const ebb_engine *engine);
 
-/* ---- --auto: a plan that a device has too little room for is made again within what there is ---- */
+/* ---- auto: a plan that a device has too little room for is made again within what there is ---- */
 
 /* After a compilation that ended with `compiled`: does the plan fit, and leave free on the device what
  * --reserve says? Else *again, and options ask for a plan within what is free without it, less the reserve;
@@ -53,9 +53,9 @@ void device_memory_json(out_json *json, const ebb_engine *engine);
 EBB_CHECKED ebb_status replan(tool *t, const ebb_engine *engine, ebb_status compiled, ebb_options *options,
                               bool *again);
 
-/* ---- --compare: a step on two devices, op by op ---- */
+/* ---- compare: a step on two devices, op by op ---- */
 
-/* EBB_VIOLATION: an op differs, and was told of; else as ebb_compare. */
+/* EBB_VIOLATION: an op differs, and was reported; otherwise as ebb_compare. */
 EBB_CHECKED ebb_status compare_run(tool *t, const ebb_model *model, const ebb_options *options);
 
 #endif
