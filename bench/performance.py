@@ -5,7 +5,7 @@
                          [--costs-batch 16] [--effort N] [--work DIR] [--document FILE]
 
 BUILD is a release build with bench/budgets/bench_budgets and bench/cpu/bench_cpu_kernels. Parts: vs_torch, budgets,
-profile, small, kernels. Each part is one command, which stands above its table; a part that is not asked for stays.
+profile, small, kernels. Each part is one command, printed above its table; parts that are not asked for are left as they are.
 """
 import argparse
 import datetime
