@@ -19,7 +19,7 @@ typedef struct ebb_sublinear_config {
     int64_t genetic_pool_size; /* >= 1, default 20: survivors of a generation */
     int64_t lb_memory_bytes; /* >= 0, default 0: when the best plan needs less, memory is given back to save
                               * compute; never an upper limit */
-    int64_t num_worker;      /* >= 1, default max(1, cpus / 2): planner threads */
+    int64_t num_worker;      /* >= 1, default: all processors; never changes a plan */
 } ebb_sublinear_config;
 
 EBB_API void ebb_sublinear_config_init(ebb_sublinear_config *config);

@@ -161,12 +161,14 @@ ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_wo
     return status;
 }
 
-/* Of asking for a capacity: a row's share, and all rows together. */
-#define WITHIN_EFFORT_A_ROW 3000
-#define MAX_WITHIN_EFFORT   5000000
+/* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many. */
+#define WITHIN_EFFORT_A_ROW 300
+#define MAX_WITHIN_EFFORT   300000
+#define QUICK_PART          8
 
 ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
-                           int64_t capacity, uint64_t deadline_ns, int64_t *offsets, int64_t *height) {
+                           int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,
+                           int64_t *height) {
     ebb_status status = ebb_pack(env, rows, n, n_workers, offsets, height);
     if (status != EBB_OK || capacity < 0 || *height <= capacity) return status;
     const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
@@ -174,7 +176,8 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
     const ebb_pack_job job = {.rows = rows, .n = n};
     const ebb_pack_options options = {
         .capacity = capacity,
-        .effort = ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT),
+        .effort = ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT) /
+                  (quick ? QUICK_PART : 1),
         .seed = 1,
         .time_limit_ns = deadline_ns > 0 ? deadline_ns - now_ns : 0,
         .n_workers = n_workers};

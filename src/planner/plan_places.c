@@ -85,7 +85,7 @@ static int64_t arena_capacity(const ebb_plan_request *request, const ebb_places 
 static ebb_status pack_rows(ebb_env *env, const ebb_plan_request *request, ebb_row_list *list,
                             int64_t capacity, int64_t *height) {
     ebb_status status = ebb_pack_within(env, list->rows, list->n, request->n_workers, capacity,
-                                        request->deadline_ns, list->offsets, height);
+                                        request->quick, request->deadline_ns, list->offsets, height);
     for (uint32_t i = 0; i < list->n && status == EBB_OK; i++) *list->places[i] = list->offsets[i];
     return status;
 }

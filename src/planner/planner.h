@@ -112,8 +112,8 @@ typedef struct ebb_plan_request {
     int64_t alignment; /* power of two */
     ebb_reuse reuse;
     uint32_t n_workers;   /* for packing */
-    int64_t budget_bytes; /* of the total; the packer is asked at length for what it leaves the arena; -1:
-                             none */
+    int64_t budget_bytes; /* of the total; the packer is asked for what it leaves the arena; -1: none */
+    bool quick;           /* .. with little effort: the caller has another schedule to try */
     uint64_t deadline_ns; /* of that, on the env's clock; 0: none. When it strikes, the offsets depend on
                              the machine */
 } ebb_plan_request;

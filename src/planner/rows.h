@@ -67,10 +67,10 @@ EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
 /* The same; and where that is higher than the capacity, the capacity is asked for with an effort that grows
- * with the rows, some seconds at most, until the deadline on the env's clock (0: none). height is the
- * lowest found, within the capacity or not. */
+ * with the rows, until the deadline on the env's clock (0: none). quick: tenths of a second at most, else a
+ * second or two. height is the lowest found, within the capacity or not. */
 EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
-                                       int64_t capacity, uint64_t deadline_ns, int64_t *offsets,
+                                       int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,
                                        int64_t *height);
 
 /* ---- facts and checks -------------------------------------------------------------------------- */

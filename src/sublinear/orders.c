@@ -19,7 +19,7 @@ uint8_t *ebb_genes_pack(ebb_arena *arena, const ebb_arrangement *a, const uint8_
     return out;
 }
 
-#define TRIAL 8 /* one part in so many of the effort for each of two orders, to see which is better */
+#define TRIAL 32 /* one part in so many of the effort for each of two orders, to see which is better */
 
 /* What is pinned to be dropped is dropped in a gap of the graph's own order. */
 static bool any_drop(const ebb_select_request *request) {

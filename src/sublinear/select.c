@@ -129,7 +129,8 @@ static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
  * which is looked for anew. */
 static void share_effort(ebb_selector *c) {
     ebb_select_request *r = &c->request;
-    if (r->effort <= 0) r->effort = ebb_search_default_effort(c->own.space);
+    c->by_default = r->effort <= 0;
+    if (c->by_default) r->effort = ebb_search_default_effort(c->own.space);
     c->whole_effort = r->effort;
     c->n_moves = ebb_min_i64(r->effort / ORDER_MOVES + 1, MAX_ORDER_MOVES);
     if (r->effort_part > 1) r->effort = r->effort / r->effort_part + 1;
@@ -169,6 +170,7 @@ ebb_status ebb_search_in(ebb_selector *c, ebb_arrangement *a, int64_t effort, co
         if (status != EBB_OK) return status;
     }
     s->effort = effort;
+    s->ends_when_idle = c->by_default;
     s->whole_effort = c->request.effort;
     s->n_before = c->n_scored;
     s->started_ns = c->started_ns;

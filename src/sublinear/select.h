@@ -22,6 +22,7 @@ typedef struct ebb_selector {
     const uint8_t *warm_genes; /* of this graph in warm's order; NULL: none */
     int64_t n_scored;
     int64_t whole_effort; /* before its part is taken */
+    bool by_default;      /* nobody asked for an effort: a search ends when more of it does not pay */
     int64_t n_moves;      /* of ops, for another order */
     uint64_t started_ns;
     ebb_arrangement own, other;

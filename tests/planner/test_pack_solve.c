@@ -198,12 +198,12 @@ Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout =
         for (size_t k = 0; k < EBB_COUNT(idle); k++) {
             graphs_want(
                 env,
-                ebb_pack_within(env, rows, N, 1, idle[k].capacity, idle[k].deadline_ns, others, &height),
+                ebb_pack_within(env, rows, N, 1, idle[k].capacity, false, idle[k].deadline_ns, others, &height),
                 EBB_OK);
             cr_assert(height == plain && memcmp(others, offsets, sizeof offsets) == 0, "seed %llu: %zu",
                       (unsigned long long)seed, k);
         }
-        graphs_want(env, ebb_pack_within(env, rows, N, 1, capacity, 0, others, &height), EBB_OK);
+        graphs_want(env, ebb_pack_within(env, rows, N, 1, capacity, false, 0, others, &height), EBB_OK);
         cr_assert_leq(height, plain);
         graphs_want(env, ebb_rows_check(env, rows, N, others, height), EBB_OK);
         n_above += plain > bound;

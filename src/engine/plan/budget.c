@@ -58,7 +58,9 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
     status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
         ebb_answer next;
+        p->quick = k + 1 < MAX_TIGHTENINGS; /* a neighbour is found sooner than a hard packing is solved */
         status = ebb_study_answer(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
+        p->quick = false;
         if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
         if (!next.plan) break;
         ebb_answer_drop(&last);

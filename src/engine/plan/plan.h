@@ -61,6 +61,7 @@ typedef struct ebb_study {
     int64_t proved_bytes; /* the budget that the bound is for, without what stands */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    bool quick;           /* the next packing is asked for the budget with little effort */
     uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
     bool any_drop;        /* among the pins: then the baseline is no answer */
     int64_t n_scored;     /* candidates of all searches that found something */

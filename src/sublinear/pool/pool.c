@@ -1,23 +1,20 @@
 /* What the selectors share: the pool, the workers' tools, and how much work there is. */
 #include "sublinear/pool/pool.h"
 
-/* Default effort: candidates for each op, as a candidate costs what it changes and not the graph. Of large
- * graphs the ops are often alike: from 400 on it falls with the square, to a quarter at 800. */
-#define EFFORT_AN_OP     INT64_C(18000)
+/* Default effort: what a person waits for, a few seconds with two workers (docs/decisions/0035). A candidate
+ * costs what it changes, which grows with the graph: so many candidates x ops. */
+#define EFFORT_WORK      INT64_C(480000000)
 #define MIN_EFFORT       INT64_C(4000)
-#define MOST_OPS         400                       /* that get that many .. */
-#define MAX_EFFORT       (EFFORT_AN_OP * MOST_OPS) /* .. : 7.2 million */
-#define LARGE_EFFORT     (MAX_EFFORT / 4)
+#define MAX_EFFORT       INT64_C(1000000) /* candidates, reached below 480 ops */
 
 /* Scored whole, a candidate costs the graph. */
-#define WHOLE_WORK       INT64_C(160000000) /* candidates x ops */
+#define WHOLE_WORK       INT64_C(60000000) /* candidates x ops */
 #define MAX_WHOLE_EFFORT INT64_C(400000)
 
 int64_t ebb_search_default_effort(const ebb_space *space) {
     int64_t n = space->n_ops, whole = ebb_min_i64(WHOLE_WORK / (n + 1), MAX_WHOLE_EFFORT);
     if (!ebb_rescore_applies(space)) return ebb_max_i64(whole, MIN_EFFORT);
-    if (n <= MOST_OPS) return ebb_max_i64(EFFORT_AN_OP * n, MIN_EFFORT);
-    return ebb_max_i64(MAX_EFFORT * MOST_OPS / n * MOST_OPS / n, LARGE_EFFORT);
+    return ebb_max_i64(ebb_min_i64(EFFORT_WORK / (n + 1), MAX_EFFORT), MIN_EFFORT);
 }
 
 /* All islands together, between looks at the clock and the stop flag: tenths of a second at most. */

@@ -54,6 +54,7 @@ typedef struct ebb_search {
     ebb_alike alike;       /* no genes where nothing is copied */
     int64_t least_time_ns; /* no candidate takes less: one that fits and takes no more is the answer */
     int64_t effort, n_scored;
+    bool ends_when_idle;            /* before the effort is spent, when candidates have stopped to pay */
     bool proved;                    /* the best member is the best of the space */
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;

@@ -2,7 +2,7 @@
 #include "sublinear/search/search.h"
 
 /* Temperatures, relative to the time of an average op; each stage is cooler by a factor. */
-#define HOT          3.0
+#define HOT          1.5
 #define HOT_COOLING  0.93 /* to 0.03 */
 #define WARM         0.4
 #define WARM_COOLING 0.96 /* to 0.03 */

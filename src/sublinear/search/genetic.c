@@ -11,18 +11,25 @@
 #include "sublinear/search/search.h"
 
 #define MEMBERS_AN_ISLAND 5   /* of the pool: 20 give 4 islands, each makes a member a generation */
-#define AN_OP             100 /* candidates of a founder that pay off, for each op */
+#define AN_OP             60  /* candidates of a founder that pay off, for each op */
 #define MIN_GENERATIONS   1   /* when genetic_nr_iter is 0, by effort: from .. */
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
 #define PATIENCE          4   /* generations without any member that fits before it is given up */
 
+/* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many of
+ * the time without recomputation. */
+#define IDLE_SHARE        0.5
+#define IDLE_PART         2000
+
 typedef struct genetic {
     ebb_generation now;
     uint32_t n, n_founders; /* generations */
     uint32_t n_stage;       /* candidates of a founder in a stage; a child has half of them */
     uint32_t n_last;        /* of the last generation, which comes on top */
+    int64_t gained_at;      /* candidates scored when the best last gained as much as counts .. */
+    ebb_worth gained;       /* .. and the best then */
     ebb_crossing crossing;
 } genetic;
 
@@ -66,6 +73,21 @@ static uint32_t start_generation(genetic *g, uint32_t at) {
     return at < g->n_founders ? g->n_stage : at < g->n ? (g->n_stage + 1) / 2 : g->n_last;
 }
 
+/* Candidates have stopped to pay. An answer that does not fit yet is never idle. */
+static bool is_idle(genetic *g) {
+    const ebb_search *s = g->now.search;
+    const ebb_worth *best = &s->members[0].best;
+    bool gained = g->gained.excess_bytes > 0
+                      ? ebb_worth_compare(best, &g->gained) < 0
+                      : g->gained.time_ns - best->time_ns >= s->space->base_time_ns / IDLE_PART;
+    if (gained) {
+        g->gained = *best;
+        g->gained_at = s->n_scored;
+    }
+    return s->ends_when_idle && best->excess_bytes == 0 &&
+           (double)(s->n_scored - g->gained_at) > IDLE_SHARE * (double)s->effort;
+}
+
 /* ---- the selector ---------------------------------------------------------------------------------------
  */
 
@@ -107,6 +129,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
     genetic g;
     ebb_status status = ebb_search_hire(search);
     if (status == EBB_OK) status = open_genetic(&g, search, request);
+    if (status == EBB_OK) g.gained = search->members[0].best;
     for (uint32_t at = 0; status == EBB_OK && at <= g.n; at++) {
         bool go_on;
         /* The least peak says more, and sooner, about a budget that is too small or nearly so. */
@@ -118,6 +141,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
         for (uint32_t i = 0; i < g.now.n_islands; i++) ebb_search_offer(search, &g.now.islands[i]);
         ebb_log_round_end(search);
         if (!go_on || ebb_search_is_close(search)) break;
+        if (at < g.n && is_idle(&g)) at = g.n - 1; /* the last generation: on from the best */
     }
     return status;
 }

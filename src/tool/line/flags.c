@@ -125,7 +125,7 @@ const tool_flag tool_flags[] = {
     {"lb-memory-mb", 0, TOOL_INTEGER, AT(lb_memory_mb), SEARCH, "MIB", 0, INT64_MAX >> 20, NULL,
      "the same in MiB"},
     {"num-worker", 0, TOOL_INTEGER, AT(num_worker), SEARCH | PK, "N", 0, INT64_MAX, NULL,
-     "planner threads; never changes a plan (default: half the processors)"},
+     "planner threads; never changes a plan (default: all processors)"},
     {"config", 0, TOOL_TEXT, AT(config), SEARCH, "FILE", 0, 0, NULL,
      "values of the search (ebb.config/1); variables and flags override it"},
     {"print-config", 0, TOOL_SWITCH, AT(print_config), SEARCH, NULL, 0, 0, NULL,
