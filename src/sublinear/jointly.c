@@ -11,7 +11,9 @@
 #define LANES      4 /* from the pool's best members */
 #define MAX_CYCLES 3
 #define PART       16        /* one in so many of the effort for each cycle's candidates in both, .. */
-#define WORK       400000000 /* .. but no more than this many ops of them: they are scored whole */
+#define SMALL_PART 4         /* .. or where they are cheap, for they are scored whole: .. */
+#define SMALL_WORK 40000000  /* .. in so many ops of them .. */
+#define WORK       400000000 /* .. and never more than these */
 #define AGAIN      8         /* one in so many of it for the search that follows */
 #define STREAM     1000000   /* of random numbers: those before belong to islands */
 
@@ -57,7 +59,9 @@ static ebb_status anneal_both(joint *j, ebb_arrangement *a, const ebb_member **f
     ebb_log_ran(s, EBB_HOW_ORDERS);
     ebb_status status = open_lanes(j, a);
     if (status != EBB_OK) return status;
-    int64_t n = ebb_min_i64(c->request.effort / PART, WORK / (s->space->n_ops + 1));
+    const int64_t effort = c->request.effort, n_ops = (int64_t)s->space->n_ops + 1;
+    int64_t n = ebb_max_i64(ebb_min_i64(effort / PART, WORK / n_ops),
+                            ebb_min_i64(effort / SMALL_PART, SMALL_WORK / n_ops));
     bool go_on;
     status = ebb_generation_run(&j->now, (uint32_t)(n / ((int64_t)EBB_STAGES * LANES) + 1), &go_on);
     for (uint32_t i = 0; i < LANES; i++) {

@@ -20,7 +20,7 @@
 
 /* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many of
  * the time without recomputation. */
-#define IDLE_SHARE        0.5
+#define IDLE_SHARE        0.35
 #define IDLE_PART         2000
 
 typedef struct genetic {
