@@ -57,7 +57,7 @@ static bool relu_takes_bits(const bits *b, const ebb_node *node) {
 
 /* The same bounds: what a forward op cuts is what its gradient must leave out. */
 static bool same_bounds(const ebb_node *x, const ebb_node *y) {
-    for (uint32_t i = BN_ACT_RELU; i <= BN_ACT_MAX; i++) {
+    for (uint32_t i = EBB_BN_ACT_RELU; i <= EBB_BN_ACT_MAX; i++) {
         if (!ebb_attr_equal(&ebb_op_bn_add.attrs[i], &x->attr[i], &y->attr[i])) return false;
     }
     return true;

@@ -126,12 +126,12 @@ static void emit(fuser *f, const pattern *p, ebb_id n) {
     const bool clip = act && act->op == &ebb_op_clip;
     const ebb_attr zero = {.f = 0};
     const ebb_attr attr[] = {
-        [BN_ACT_EPS] = bn->attr[BN_EPS],
-        [BN_ACT_BATCH] = bn->attr[BN_BATCH],
-        [BN_ACT_RELU] = {.i = {act && !clip}},
-        [BN_ACT_CLIP] = {.i = {clip}},
-        [BN_ACT_MIN] = clip ? act->attr[CLIP_MIN] : zero,
-        [BN_ACT_MAX] = clip ? act->attr[CLIP_MAX] : zero,
+        [EBB_BN_ACT_EPS] = bn->attr[EBB_BN_EPS],
+        [EBB_BN_ACT_BATCH] = bn->attr[EBB_BN_BATCH],
+        [EBB_BN_ACT_RELU] = {.i = {act && !clip}},
+        [EBB_BN_ACT_CLIP] = {.i = {clip}},
+        [EBB_BN_ACT_MIN] = clip ? act->attr[EBB_CLIP_MIN] : zero,
+        [EBB_BN_ACT_MAX] = clip ? act->attr[EBB_CLIP_MAX] : zero,
     };
     const char *name = f->rw.old->values[node->out[0]].name;
     f->rw.map[node->out[0]] =

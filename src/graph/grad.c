@@ -98,8 +98,8 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
 static void seed_emit(ebb_rewriter *rw) {
     const ebb_value *loss = &rw->old->values[rw->old->loss];
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
-    attr[FILL_VALUE].f = 1;
-    attr[FILL_F64].i[0] = loss->type.dtype == EBB_F64;
+    attr[EBB_FILL_VALUE].f = 1;
+    attr[EBB_FILL_F64].i[0] = loss->type.dtype == EBB_F64;
     rw->gradient[rw->old->loss] =
         ebb_build_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, EBB_BACKWARD, 0)[0];
     ebb_build_stem(rw->builder, rw->gradient[rw->old->loss], loss->name);

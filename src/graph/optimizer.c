@@ -160,10 +160,10 @@ static void adamw_emit(update_pass *s, ebb_id p) {
             ebb_build_node(s->rw.builder, &ebb_op_count_step, &s->step, 1, NULL, NULL, EBB_UPDATE, 0)[0];
     }
     s->counted = true;
-    attr[ADAMW_BETA1].f = s->adamw->beta1;
-    attr[ADAMW_BETA2].f = s->adamw->beta2;
-    attr[ADAMW_EPS].f = s->adamw->eps;
-    attr[ADAMW_DECAY].f = s->adamw->weight_decay;
+    attr[EBB_ADAMW_BETA1].f = s->adamw->beta1;
+    attr[EBB_ADAMW_BETA2].f = s->adamw->beta2;
+    attr[EBB_ADAMW_EPS].f = s->adamw->eps;
+    attr[EBB_ADAMW_DECAY].f = s->adamw->weight_decay;
     ebb_id in[] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
     ebb_build_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
 }
@@ -174,13 +174,13 @@ static void update_emit(update_pass *s, ebb_id p) {
     if (s->adamw) {
         adamw_emit(s, p);
     } else if (s->sgd->momentum > 0) {
-        attr[SGDM_MOMENTUM].f = s->sgd->momentum;
-        attr[SGDM_DECAY].f = s->sgd->weight_decay;
-        attr[SGDM_NESTEROV].i[0] = s->sgd->nesterov;
+        attr[EBB_SGDM_MOMENTUM].f = s->sgd->momentum;
+        attr[EBB_SGDM_DECAY].f = s->sgd->weight_decay;
+        attr[EBB_SGDM_NESTEROV].i[0] = s->sgd->nesterov;
         ebb_id in[] = {w, dw, s->mean[p], s->lr};
         ebb_build_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
     } else {
-        attr[SGD_DECAY].f = s->sgd->weight_decay;
+        attr[EBB_SGD_DECAY].f = s->sgd->weight_decay;
         ebb_id in[] = {w, dw, s->lr};
         ebb_build_node(s->rw.builder, &ebb_op_sgd, in, 3, attr, NULL, EBB_UPDATE, 0);
     }

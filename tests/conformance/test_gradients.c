@@ -47,7 +47,8 @@ static ebb_id build_sum(ebb_builder *b, ebb_id y) {
     ebb_id sum = node1(b, &ebb_op_mul, in, 2, NULL);
     if (type.rank == 0) return sum;
     if (type.rank == 4) sum = node1(b, &ebb_op_to_planes, &sum, 1, NULL);
-    const ebb_attr row[] = {[RESHAPE_SHAPE] = {.i = {1, n}}}, scalar[] = {[RESHAPE_SHAPE] = {.i = {0}}};
+    const ebb_attr row[] = {[EBB_RESHAPE_SHAPE] = {.i = {1, n}}},
+                   scalar[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
     sum = node1(b, &ebb_op_reshape, &sum, 1, row);
     const ebb_type ones_type = {.dtype = EBB_F64, .rank = 2, .dim = {1, n}};
     const ebb_id ones = ebb_build_given(b, "ones", EBB_ROLE_INPUT, &ones_type, EBB_INIT_ZERO, 0);
@@ -69,7 +70,7 @@ static void build(problem *p) {
     }
     const ebb_opcode code = call->op->code;
     const bool norm = code == EBB_OP_bn_apply || code == EBB_OP_bn_act || code == EBB_OP_bn_add;
-    const bool batch = norm && call->attr[BN_BATCH].i[0];
+    const bool batch = norm && call->attr[EBB_BN_BATCH].i[0];
     if (batch || call->op->code == EBB_OP_ln_apply) {
         const ebb_op_info *op = batch ? &ebb_op_bn_stats : &ebb_op_ln_stats;
         const ebb_id *stats = ebb_build_node(b, op, in, 1, NULL, NULL, EBB_FORWARD, 0);

@@ -151,13 +151,17 @@ static bool draw_conv(drawing *d) {
     for (uint32_t a = 0; a < 2; a++) {
         bool same = a && square;
         w.dim[2 + a] = used ? used->dim[2 + a] : same ? w.dim[2] : one_of(d, kernels, EBB_COUNT(kernels));
-        attr[CONV_STRIDE].i[a] = same ? attr[CONV_STRIDE].i[0] : chance(d, 70) ? 1 : 2 + below(d, 2);
-        attr[CONV_PAD].i[a] = same ? attr[CONV_PAD].i[0] : chance(d, 60) ? w.dim[2 + a] / 2 : below(d, 3);
-        attr[CONV_DILATION].i[a] = same ? attr[CONV_DILATION].i[0] : chance(d, 80) ? 1 : 2;
-        y.dim[2 + a] = window(t->dim[2 + a], w.dim[2 + a], attr[CONV_STRIDE].i[a], attr[CONV_PAD].i[a],
-                              attr[CONV_DILATION].i[a]);
+        attr[EBB_CONV_STRIDE].i[a] = same            ? attr[EBB_CONV_STRIDE].i[0]
+                                     : chance(d, 70) ? 1
+                                                     : 2 + below(d, 2);
+        attr[EBB_CONV_PAD].i[a] = same            ? attr[EBB_CONV_PAD].i[0]
+                                  : chance(d, 60) ? w.dim[2 + a] / 2
+                                                  : below(d, 3);
+        attr[EBB_CONV_DILATION].i[a] = same ? attr[EBB_CONV_DILATION].i[0] : chance(d, 80) ? 1 : 2;
+        y.dim[2 + a] = window(t->dim[2 + a], w.dim[2 + a], attr[EBB_CONV_STRIDE].i[a],
+                              attr[EBB_CONV_PAD].i[a], attr[EBB_CONV_DILATION].i[a]);
     }
-    attr[CONV_GROUPS].i[0] = groups;
+    attr[EBB_CONV_GROUPS].i[0] = groups;
     if (!small(d, &w) || !small(d, &y)) return false;
     ebb_id in[] = {x, weight(d, &w)};
     emit(d, &ebb_op_conv2d, in, 2, attr);
@@ -178,13 +182,13 @@ static bool draw_transpose(drawing *d) {
         int64_t kernel = 1 + below(d, 3), stride = 1 + below(d, 3), pad = chance(d, 70) ? 0 : 1;
         int64_t out_pad = below(d, (uint32_t)stride);
         w.dim[2 + a] = kernel;
-        attr[CONV_STRIDE].i[a] = stride;
-        attr[CONV_PAD].i[a] = pad;
-        attr[CONV_DILATION].i[a] = 1;
-        attr[CONV_OUT_PAD].i[a] = out_pad;
+        attr[EBB_CONV_STRIDE].i[a] = stride;
+        attr[EBB_CONV_PAD].i[a] = pad;
+        attr[EBB_CONV_DILATION].i[a] = 1;
+        attr[EBB_CONV_OUT_PAD].i[a] = out_pad;
         y.dim[2 + a] = (t->dim[2 + a] - 1) * stride + kernel - 2 * pad + out_pad;
     }
-    attr[CONV_GROUPS].i[0] = groups;
+    attr[EBB_CONV_GROUPS].i[0] = groups;
     if (!small(d, &w) || !small(d, &y)) return false;
     ebb_id in[] = {x, weight(d, &w)};
     emit(d, &ebb_op_conv2d_transpose, in, 2, attr);
@@ -228,7 +232,7 @@ static bool draw_norm_block(drawing *d) {
     ebb_id terms[] = {y, skip};
     if (chance(d, 50)) terms[0] = skip, terms[1] = y;
     if (skip != EBB_NONE) y = emit(d, &ebb_op_add, terms, 2, NULL);
-    const ebb_attr bounds[] = {[CLIP_MIN] = {.f = 0}, [CLIP_MAX] = {.f = 1.5}};
+    const ebb_attr bounds[] = {[EBB_CLIP_MIN] = {.f = 0}, [EBB_CLIP_MAX] = {.f = 1.5}};
     if (chance(d, 70)) {
         emit(d, &ebb_op_relu, &y, 1, NULL);
     } else if (chance(d, 50)) {
@@ -246,8 +250,8 @@ static bool draw_relu(drawing *d) {
 static bool draw_clip(drawing *d) {
     ebb_id x = value_draw(d, 0);
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
-    attr[CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
+    attr[EBB_CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
+    attr[EBB_CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
     emit(d, &ebb_op_clip, &x, 1, attr);
     return true;
 }
@@ -276,7 +280,8 @@ static bool draw_matmul(drawing *d) {
     if (!small(d, &y)) return false;
     d->n_products++;
     ebb_attr one[1] = {{.i = {1, t.dim[0], t.dim[1]}}}, back[1] = {{.i = {side, side}}};
-    ebb_attr attr[2] = {[MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [MATMUL_TRANSPOSE_B] = {.i = {rows}}};
+    ebb_attr attr[2] = {
+        [EBB_MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [EBB_MATMUL_TRANSPOSE_B] = {.i = {rows}}};
     ebb_id a = ebb_build_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {a, a};
     ebb_id made = ebb_build_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
@@ -289,9 +294,9 @@ static bool draw_centered(drawing *d) {
     ebb_id x = value_draw(d, 0);
     const ebb_type t = *type_of(d, x);
     int64_t axis = below(d, t.rank), size = t.dim[axis];
-    ebb_attr reduce[2] = {[REDUCE_AXIS] = {.i = {axis}}, [REDUCE_KEEP] = {.i = {1}}};
-    ebb_attr mean[2] = {[RESCALE_TIMES] = {.f = 1.0 / (double)size}, [RESCALE_PLUS] = {.f = 0}};
-    ebb_attr expand[2] = {[EXPAND_AXIS] = {.i = {axis}}, [EXPAND_SIZE] = {.i = {size}}};
+    ebb_attr reduce[2] = {[EBB_REDUCE_AXIS] = {.i = {axis}}, [EBB_REDUCE_KEEP] = {.i = {1}}};
+    ebb_attr mean[2] = {[EBB_RESCALE_TIMES] = {.f = 1.0 / (double)size}, [EBB_RESCALE_PLUS] = {.f = 0}};
+    ebb_attr expand[2] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {size}}};
     ebb_id m = ebb_build_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
     m = ebb_build_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
     if (chance(d, 30))
@@ -305,9 +310,9 @@ static bool draw_centered(drawing *d) {
 /* x / (1 + exp(-x)): what is exponentiated stays small behind a clip. */
 static bool draw_swish(drawing *d) {
     ebb_id x = value_draw(d, 0);
-    ebb_attr clip[2] = {[CLIP_MIN] = {.f = -4}, [CLIP_MAX] = {.f = 4}};
-    ebb_attr minus[2] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
-    ebb_attr more[2] = {[RESCALE_TIMES] = {.f = 1}, [RESCALE_PLUS] = {.f = 1}};
+    ebb_attr clip[2] = {[EBB_CLIP_MIN] = {.f = -4}, [EBB_CLIP_MAX] = {.f = 4}};
+    ebb_attr minus[2] = {[EBB_RESCALE_TIMES] = {.f = -1}, [EBB_RESCALE_PLUS] = {.f = 0}};
+    ebb_attr more[2] = {[EBB_RESCALE_TIMES] = {.f = 1}, [EBB_RESCALE_PLUS] = {.f = 1}};
     ebb_id e = ebb_build_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
     e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
     e = ebb_build_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
@@ -366,7 +371,8 @@ static bool draw_attention(drawing *d) {
     bool one = chance(d, 70);
     ebb_attr in_shape[1] = {{.i = {one ? 1 : t.dim[0], one ? t.dim[0] : 1, 3 * c}}};
     ebb_attr out_shape[1] = {{.i = {t.dim[0], c}}};
-    ebb_attr attr[2] = {[ATTENTION_HEADS] = {.i = {heads}}, [ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
+    ebb_attr attr[2] = {
+        [EBB_ATTENTION_HEADS] = {.i = {heads}}, [EBB_ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
     ebb_id in[] = {x, weight(d, &w)};
     ebb_id qkv = emit(d, &ebb_op_linear, in, 2, NULL);
     ebb_id rows = ebb_build_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
@@ -400,11 +406,11 @@ static bool draw_pool(drawing *d) {
     for (uint32_t a = 0; a < 2; a++) {
         int64_t kernel = 2 + below(d, 2), pad = chance(d, 50) ? 0 : 1, stride = 1 + below(d, 3);
         if (window(t->dim[2 + a], kernel, stride, pad, 1) < 1) return false;
-        attr[POOL_KERNEL].i[a] = kernel;
-        attr[POOL_STRIDE].i[a] = stride;
-        attr[POOL_PAD].i[a] = pad;
+        attr[EBB_POOL_KERNEL].i[a] = kernel;
+        attr[EBB_POOL_STRIDE].i[a] = stride;
+        attr[EBB_POOL_PAD].i[a] = pad;
     }
-    attr[POOL_COUNT_PAD].i[0] = chance(d, 50);
+    attr[EBB_POOL_COUNT_PAD].i[0] = chance(d, 50);
     emit(d, chance(d, 50) ? &ebb_op_max_pool : &ebb_op_avg_pool, &x, 1, attr);
     return true;
 }
@@ -435,8 +441,8 @@ static bool draw_slice(drawing *d) {
     int64_t c = type_of(d, x)->dim[1];
     if (c < 2) return false;
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
-    attr[SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[SLICE_BEGIN].i[0]));
+    attr[EBB_SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
+    attr[EBB_SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[EBB_SLICE_BEGIN].i[0]));
     emit(d, &ebb_op_slice, &x, 1, attr);
     return true;
 }
@@ -445,7 +451,7 @@ static bool draw_dropout(drawing *d) {
     if (d->no_dropout) return false;
     ebb_id x = value_draw(d, 0);
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[DROPOUT_P].f = 0.125 * (1 + below(d, 6));
+    attr[EBB_DROPOUT_P].f = 0.125 * (1 + below(d, 6));
     emit(d, &ebb_op_dropout, &x, 1, attr);
     return true;
 }
@@ -464,7 +470,7 @@ static bool draw_reshape(drawing *d) {
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
     int64_t places = t->rank == 4 ? t->dim[2] * t->dim[3] : 1;
     int64_t shape[] = {t->dim[0], t->dim[1], places, 1};
-    memcpy(attr[RESHAPE_SHAPE].i, shape, sizeof shape);
+    memcpy(attr[EBB_RESHAPE_SHAPE].i, shape, sizeof shape);
     emit(d, &ebb_op_reshape, &x, 1, attr);
     return true;
 }

@@ -10,7 +10,7 @@
 
 #define BOUND(field) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = -1e30, .max = 1e30 }
-static const ebb_attr_info clip_attrs[] = {[CLIP_MIN] = BOUND("min"), [CLIP_MAX] = BOUND("max")};
+static const ebb_attr_info clip_attrs[] = {[EBB_CLIP_MIN] = BOUND("min"), [EBB_CLIP_MAX] = BOUND("max")};
 
 static const ebb_pair out_over_0[] = {{0, 0}};
 static const ebb_pair out_over_1[] = {{0, 1}};
@@ -19,7 +19,7 @@ static const ebb_pair out_over_1_or_0[] = {{0, 1}, {0, 0}};
 /* ---- clip --------------------------------------------------------------------------------------- */
 
 static ebb_status bounds_check(ebb_env *env, const ebb_call *call) {
-    const double min = call->attr[CLIP_MIN].f, max = call->attr[CLIP_MAX].f;
+    const double min = call->attr[EBB_CLIP_MIN].f, max = call->attr[EBB_CLIP_MAX].f;
     if (min < max) return EBB_OK;
     return ebb_fail(env, EBB_BAD_INPUT, "%s: min %g must be less than max %g", call->op->name, min, max);
 }
@@ -49,6 +49,7 @@ static void clip_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 const ebb_op_info ebb_op_clip = {
     .name = "clip",
     .code = EBB_OP_clip,
+    .family = EBB_FAMILY_OF(clip),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -63,6 +64,7 @@ const ebb_op_info ebb_op_clip = {
 const ebb_op_info ebb_op_clip_grad = {
     .name = "clip_grad",
     .code = EBB_OP_clip_grad,
+    .family = EBB_FAMILY_OF(clip_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -101,6 +103,7 @@ static void gelu_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 const ebb_op_info ebb_op_gelu = {
     .name = "gelu",
     .code = EBB_OP_gelu,
+    .family = EBB_FAMILY_OF(gelu),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -114,6 +117,7 @@ const ebb_op_info ebb_op_gelu = {
 const ebb_op_info ebb_op_gelu_grad = {
     .name = "gelu_grad",
     .code = EBB_OP_gelu_grad,
+    .family = EBB_FAMILY_OF(gelu_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,

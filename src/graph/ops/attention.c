@@ -12,13 +12,13 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info attention_attrs[] = {
-    [ATTENTION_HEADS] = {.name = "heads",
-                         .kind = EBB_ATTR_INT,
-                         .count = 1,
-                         .required = true,
-                         .min = 1,
-                         .max = EBB_ATTR_SIZE_MAX},
-    [ATTENTION_CAUSAL] =
+    [EBB_ATTENTION_HEADS] = {.name = "heads",
+                             .kind = EBB_ATTR_INT,
+                             .count = 1,
+                             .required = true,
+                             .min = 1,
+                             .max = EBB_ATTR_SIZE_MAX},
+    [EBB_ATTENTION_CAUSAL] =
         {.name = "causal", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
 };
 
@@ -26,7 +26,7 @@ enum { QKV, Y, LSE, DY }; /* attention_grad's inputs */
 
 /* q, k and v of each head are of one size: c is set. */
 static ebb_status heads_check(ebb_env *env, const ebb_call *call, ebb_rule *r) {
-    const int64_t heads = call->attr[ATTENTION_HEADS].i[0], f = ebb_rule_size(r, 'f');
+    const int64_t heads = call->attr[EBB_ATTENTION_HEADS].i[0], f = ebb_rule_size(r, 'f');
     if (f % 3 == 0 && f / 3 % heads == 0) return EBB_OK;
     char x[EBB_TYPE_TEXT];
     return ebb_fail(env, EBB_BAD_INPUT, "%s: qkv %s has %lld numbers a row, no multiple of 3 * heads %lld",
@@ -39,7 +39,7 @@ static ebb_status attention_infer(ebb_env *env, const ebb_call *call, ebb_type *
     if (!status) status = heads_check(env, call, &r);
     if (status) return status;
     ebb_rule_set(&r, 'c', ebb_rule_size(&r, 'f') / 3);
-    ebb_rule_set(&r, 'h', call->attr[ATTENTION_HEADS].i[0]);
+    ebb_rule_set(&r, 'h', call->attr[EBB_ATTENTION_HEADS].i[0]);
     return ebb_rule_give(env, call, &r, out);
 }
 
@@ -49,7 +49,7 @@ static ebb_status attention_grad_infer(ebb_env *env, const ebb_call *call, ebb_t
         ebb_rule_match(env, call, "qkv[n,t,f] y[n,t,c] lse[n,h,t] dy[n,t,c] -> [n,t,f]", &r);
     if (!status) status = heads_check(env, call, &r);
     if (status) return status;
-    const int64_t heads = call->attr[ATTENTION_HEADS].i[0];
+    const int64_t heads = call->attr[EBB_ATTENTION_HEADS].i[0];
     if (ebb_rule_size(&r, 'c') != ebb_rule_size(&r, 'f') / 3 || ebb_rule_size(&r, 'h') != heads) {
         char a[EBB_TYPE_TEXT], b[EBB_TYPE_TEXT], c[EBB_TYPE_TEXT];
         return ebb_fail(env, EBB_BAD_INPUT,
@@ -63,10 +63,10 @@ static ebb_status attention_grad_infer(ebb_env *env, const ebb_call *call, ebb_t
 /* For each pair of rows that meet in a head: n_products products of d, and an exponential with what is
  * around it. */
 static void pairs_cost(const ebb_call *call, ebb_cost *cost, int64_t n_products) {
-    const int64_t *dim = call->in[QKV].dim, heads = call->attr[ATTENTION_HEADS].i[0], t = dim[1];
+    const int64_t *dim = call->in[QKV].dim, heads = call->attr[EBB_ATTENTION_HEADS].i[0], t = dim[1];
     const int64_t d = dim[2] / 3 / heads;
     int64_t pairs = ebb_mul_saturated(t, t);
-    if (call->attr[ATTENTION_CAUSAL].i[0]) pairs = pairs / 2 + t / 2 + (t % 2); /* t * (t + 1) / 2 */
+    if (call->attr[EBB_ATTENTION_CAUSAL].i[0]) pairs = pairs / 2 + t / 2 + (t % 2); /* t * (t + 1) / 2 */
     const int64_t all = ebb_mul_saturated(pairs, ebb_mul_saturated(dim[0], heads));
     ebb_cost_set(call, cost, all, ebb_min_i64(ebb_mul_saturated(d, 2 * n_products), INT64_MAX - 20) + 20);
 }
@@ -98,6 +98,7 @@ static void attention_grad_rule(ebb_rewriter *rw, const ebb_node *node, const eb
 const ebb_op_info ebb_op_attention = {
     .name = "attention",
     .code = EBB_OP_attention,
+    .family = EBB_FAMILY_OF(attention),
     .min_in = 1,
     .max_in = 1,
     .n_out = 2,
@@ -111,6 +112,7 @@ const ebb_op_info ebb_op_attention = {
 const ebb_op_info ebb_op_attention_grad = {
     .name = "attention_grad",
     .code = EBB_OP_attention_grad,
+    .family = EBB_FAMILY_OF(attention_grad),
     .min_in = 4,
     .max_in = 4,
     .n_out = 1,

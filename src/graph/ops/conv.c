@@ -32,47 +32,50 @@
         .max = EBB_ATTR_SIZE_MAX                                                      \
     }
 
-static const ebb_attr_info conv_attrs[] = {
-    [CONV_STRIDE] = STRIDE, [CONV_PAD] = PAD, [CONV_DILATION] = DILATION, [CONV_GROUPS] = GROUPS};
-static const ebb_attr_info conv_grad_attrs[] = {[CONV_STRIDE] = STRIDE,
-                                                [CONV_PAD] = PAD,
-                                                [CONV_DILATION] = DILATION,
-                                                [CONV_GROUPS] = GROUPS,
-                                                [CONV_SIZE] = SIZE};
+static const ebb_attr_info conv_attrs[] = {[EBB_CONV_STRIDE] = STRIDE,
+                                           [EBB_CONV_PAD] = PAD,
+                                           [EBB_CONV_DILATION] = DILATION,
+                                           [EBB_CONV_GROUPS] = GROUPS};
+static const ebb_attr_info conv_grad_attrs[] = {[EBB_CONV_STRIDE] = STRIDE,
+                                                [EBB_CONV_PAD] = PAD,
+                                                [EBB_CONV_DILATION] = DILATION,
+                                                [EBB_CONV_GROUPS] = GROUPS,
+                                                [EBB_CONV_SIZE] = SIZE};
 
 #define OUT_PAD                                                                       \
     {                                                                                 \
         .name = "out_pad", .kind = EBB_ATTR_INT, .count = 2, .fallback = 0, .min = 0, \
         .max = EBB_ATTR_STEP_MAX                                                      \
     }
-static const ebb_attr_info conv_transpose_attrs[] = {[CONV_STRIDE] = STRIDE,
-                                                     [CONV_PAD] = PAD,
-                                                     [CONV_DILATION] = DILATION,
-                                                     [CONV_GROUPS] = GROUPS,
-                                                     [CONV_OUT_PAD] = OUT_PAD};
+static const ebb_attr_info conv_transpose_attrs[] = {[EBB_CONV_STRIDE] = STRIDE,
+                                                     [EBB_CONV_PAD] = PAD,
+                                                     [EBB_CONV_DILATION] = DILATION,
+                                                     [EBB_CONV_GROUPS] = GROUPS,
+                                                     [EBB_CONV_OUT_PAD] = OUT_PAD};
 
 /* What y must be along one axis (0 rows, 1 columns). */
 static ebb_status extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
                          int64_t *y) {
     const ebb_attr *a = call->attr;
-    int64_t span, padded, pad = a[CONV_PAD].i[axis];
-    if (!ebb_mul_i64(a[CONV_DILATION].i[axis], k - 1, &span) || !ebb_add_i64(span, 1, &span))
+    int64_t span, padded, pad = a[EBB_CONV_PAD].i[axis];
+    if (!ebb_mul_i64(a[EBB_CONV_DILATION].i[axis], k - 1, &span) || !ebb_add_i64(span, 1, &span))
         span = INT64_MAX;
     if (!ebb_add_i64(x, 2 * pad, &padded)) padded = INT64_MAX;
     if (span > padded) {
         return ebb_fail(env, EBB_BAD_INPUT,
                         "%s: the kernel's %lld %s at dilation %lld span %lld but x has %lld + 2 * pad %lld",
                         call->op->name, (long long)k, axis ? "columns" : "rows",
-                        (long long)a[CONV_DILATION].i[axis], (long long)span, (long long)x, (long long)pad);
+                        (long long)a[EBB_CONV_DILATION].i[axis], (long long)span, (long long)x,
+                        (long long)pad);
     }
-    *y = (padded - span) / a[CONV_STRIDE].i[axis] + 1;
+    *y = (padded - span) / a[EBB_CONV_STRIDE].i[axis] + 1;
     return EBB_OK;
 }
 
 /* x has c channels, each filter reads i of them, and there are o filters. */
 static ebb_status groups_check(ebb_env *env, const ebb_call *call, int64_t c, int64_t i, int64_t o) {
     char x[EBB_TYPE_TEXT], w[EBB_TYPE_TEXT];
-    int64_t wanted, groups = call->attr[CONV_GROUPS].i[0];
+    int64_t wanted, groups = call->attr[EBB_CONV_GROUPS].i[0];
     if (!ebb_mul_i64(i, groups, &wanted)) wanted = INT64_MAX;
     if (c != wanted) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld channels but w %s wants %lld (groups %lld)",
@@ -113,7 +116,7 @@ static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r
     return ebb_fail(env, EBB_BAD_INPUT,
                     "%s: for %s and %s and size %lld,%lld dy must be %lld,%lld, not %lld,%lld",
                     call->op->name, ebb_type_text(&call->in[0], a), ebb_type_text(&call->in[1], b),
-                    EBB_TWO(call->attr[CONV_SIZE]), (long long)y, (long long)z,
+                    EBB_TWO(call->attr[EBB_CONV_SIZE]), (long long)y, (long long)z,
                     (long long)ebb_rule_size(r, 'y'), (long long)ebb_rule_size(r, 'z'));
 }
 
@@ -121,12 +124,12 @@ static ebb_status conv2d_dgrad_infer(ebb_env *env, const ebb_call *call, ebb_typ
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "dy[n,o,y,z] w[o,i,p,q] -> [n,c,h,w]", &r);
     if (status) return status;
-    ebb_rule_set(&r, 'h', call->attr[CONV_SIZE].i[0]);
-    ebb_rule_set(&r, 'w', call->attr[CONV_SIZE].i[1]);
+    ebb_rule_set(&r, 'h', call->attr[EBB_CONV_SIZE].i[0]);
+    ebb_rule_set(&r, 'w', call->attr[EBB_CONV_SIZE].i[1]);
     int64_t c;
-    if (!ebb_mul_i64(ebb_rule_size(&r, 'i'), call->attr[CONV_GROUPS].i[0], &c)) {
+    if (!ebb_mul_i64(ebb_rule_size(&r, 'i'), call->attr[EBB_CONV_GROUPS].i[0], &c)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: groups %lld is too large", call->op->name,
-                        (long long)call->attr[CONV_GROUPS].i[0]);
+                        (long long)call->attr[EBB_CONV_GROUPS].i[0]);
     }
     ebb_rule_set(&r, 'c', c);
     status = groups_check(env, call, c, ebb_rule_size(&r, 'i'), ebb_rule_size(&r, 'o'));
@@ -138,9 +141,9 @@ static ebb_status conv2d_wgrad_infer(ebb_env *env, const ebb_call *call, ebb_typ
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] dy[n,o,y,z] -> [o,i,p,q]", &r);
     if (status) return status;
-    ebb_rule_set(&r, 'p', call->attr[CONV_SIZE].i[0]);
-    ebb_rule_set(&r, 'q', call->attr[CONV_SIZE].i[1]);
-    int64_t c = ebb_rule_size(&r, 'c'), groups = call->attr[CONV_GROUPS].i[0];
+    ebb_rule_set(&r, 'p', call->attr[EBB_CONV_SIZE].i[0]);
+    ebb_rule_set(&r, 'q', call->attr[EBB_CONV_SIZE].i[1]);
+    int64_t c = ebb_rule_size(&r, 'c'), groups = call->attr[EBB_CONV_GROUPS].i[0];
     if (c % groups != 0) {
         char x[EBB_TYPE_TEXT];
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %lld channels of x %s are not a multiple of groups %lld",
@@ -172,16 +175,17 @@ static void conv2d_wgrad_cost(const ebb_call *call, ebb_cost *cost) {
 }
 
 /* The attributes of a gradient: the forward op's and the rows and columns of what is differentiated by. */
-static void grad_attrs(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_attr attr[CONV_SIZE + 1]) {
+static void grad_attrs(ebb_rewriter *rw, const ebb_node *node, uint32_t i,
+                       ebb_attr attr[EBB_CONV_SIZE + 1]) {
     const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
-    memcpy(attr, node->attr, CONV_SIZE * sizeof *attr);
-    attr[CONV_SIZE] = (ebb_attr){.i = {type->dim[2], type->dim[3]}};
+    memcpy(attr, node->attr, EBB_CONV_SIZE * sizeof *attr);
+    attr[EBB_CONV_SIZE] = (ebb_attr){.i = {type->dim[2], type->dim[3]}};
 }
 
 /* The weight's gradient first: x may die before dx is made. */
 static void conv2d_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_id x = ebb_rw_value(rw, node->in[0]), w = ebb_rw_value(rw, node->in[1]);
-    ebb_attr attr[CONV_SIZE + 1];
+    ebb_attr attr[EBB_CONV_SIZE + 1];
     if (ebb_grad_wants(rw, node, 1)) {
         grad_attrs(rw, node, 1, attr);
         ebb_id in[] = {x, dout[0]};
@@ -198,7 +202,7 @@ static void conv2d_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
  * convolution whose image is what arrives. */
 static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_id dy = ebb_rw_value(rw, node->in[0]), w = ebb_rw_value(rw, node->in[1]);
-    ebb_attr attr[CONV_SIZE + 1];
+    ebb_attr attr[EBB_CONV_SIZE + 1];
     if (ebb_grad_wants(rw, node, 1)) {
         grad_attrs(rw, node, 1, attr);
         ebb_id in[] = {dout[0], dy};
@@ -217,15 +221,16 @@ static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_
 static ebb_status transpose_extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
                                    int64_t *y) {
     const ebb_attr *a = call->attr;
-    const int64_t stride = a[CONV_STRIDE].i[axis], pad = a[CONV_PAD].i[axis];
-    const int64_t out_pad = a[CONV_OUT_PAD].i[axis];
+    const int64_t stride = a[EBB_CONV_STRIDE].i[axis], pad = a[EBB_CONV_PAD].i[axis];
+    const int64_t out_pad = a[EBB_CONV_OUT_PAD].i[axis];
     if (out_pad >= stride) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: out_pad %lld must be less than the stride %lld",
                         call->op->name, (long long)out_pad, (long long)stride);
     }
     int64_t span, reach;
-    bool fits = ebb_mul_i64(a[CONV_DILATION].i[axis], k - 1, &span) && ebb_mul_i64(x - 1, stride, &reach) &&
-                ebb_add_i64(reach, span, &reach) && ebb_add_i64(reach, out_pad + 1, &reach);
+    bool fits = ebb_mul_i64(a[EBB_CONV_DILATION].i[axis], k - 1, &span) &&
+                ebb_mul_i64(x - 1, stride, &reach) && ebb_add_i64(reach, span, &reach) &&
+                ebb_add_i64(reach, out_pad + 1, &reach);
     if (fits && reach > 2 * pad) {
         *y = reach - 2 * pad;
         return EBB_OK;
@@ -241,7 +246,7 @@ static ebb_status conv2d_transpose_infer(ebb_env *env, const ebb_call *call, ebb
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]", &r);
     if (status) return status;
-    const int64_t groups = call->attr[CONV_GROUPS].i[0], c = ebb_rule_size(&r, 'c');
+    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0], c = ebb_rule_size(&r, 'c');
     int64_t o, y = 0, z = 0;
     if (c % groups != 0 || !ebb_mul_i64(ebb_rule_size(&r, 'i'), groups, &o)) {
         char x[EBB_TYPE_TEXT];
@@ -264,13 +269,13 @@ static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_m
     const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), in[0]);
     const ebb_type *w = ebb_build_type(ebb_rw_builder(rw), in[1]);
     const ebb_attr *a = node->attr;
-    ebb_attr attr[CONV_SIZE + 1];
-    memcpy(attr, a, CONV_SIZE * sizeof *attr);
-    attr[CONV_SIZE] = (ebb_attr){.i = {0}};
+    ebb_attr attr[EBB_CONV_SIZE + 1];
+    memcpy(attr, a, EBB_CONV_SIZE * sizeof *attr);
+    attr[EBB_CONV_SIZE] = (ebb_attr){.i = {0}};
     for (uint32_t axis = 0; axis < 2; axis++) { /* as infer found it: nothing overflows */
-        attr[CONV_SIZE].i[axis] = (x->dim[2 + axis] - 1) * a[CONV_STRIDE].i[axis] +
-                                  a[CONV_DILATION].i[axis] * (w->dim[2 + axis] - 1) + 1 -
-                                  2 * a[CONV_PAD].i[axis] + a[CONV_OUT_PAD].i[axis];
+        attr[EBB_CONV_SIZE].i[axis] = (x->dim[2 + axis] - 1) * a[EBB_CONV_STRIDE].i[axis] +
+                                      a[EBB_CONV_DILATION].i[axis] * (w->dim[2 + axis] - 1) + 1 -
+                                      2 * a[EBB_CONV_PAD].i[axis] + a[EBB_CONV_OUT_PAD].i[axis];
     }
     ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_conv2d_dgrad, in, 2, attr)[0]);
 }
@@ -280,6 +285,7 @@ static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_m
 const ebb_op_info ebb_op_conv2d = {
     .name = "conv2d",
     .code = EBB_OP_conv2d,
+    .family = EBB_FAMILY_OF(conv2d),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -293,6 +299,7 @@ const ebb_op_info ebb_op_conv2d = {
 const ebb_op_info ebb_op_conv2d_dgrad = {
     .name = "conv2d_dgrad",
     .code = EBB_OP_conv2d_dgrad,
+    .family = EBB_FAMILY_OF(conv2d_dgrad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -306,6 +313,7 @@ const ebb_op_info ebb_op_conv2d_dgrad = {
 const ebb_op_info ebb_op_conv2d_transpose = {
     .name = "conv2d_transpose",
     .code = EBB_OP_conv2d_transpose,
+    .family = EBB_FAMILY_OF(conv2d_transpose),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -320,6 +328,7 @@ const ebb_op_info ebb_op_conv2d_transpose = {
 const ebb_op_info ebb_op_conv2d_wgrad = {
     .name = "conv2d_wgrad",
     .code = EBB_OP_conv2d_wgrad,
+    .family = EBB_FAMILY_OF(conv2d_wgrad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,

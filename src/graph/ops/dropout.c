@@ -3,14 +3,14 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info dropout_attrs[] = {
-    [DROPOUT_P] = {.name = "p", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.5, .min = 0, .max = 1},
+    [EBB_DROPOUT_P] = {.name = "p", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.5, .min = 0, .max = 1},
 };
 static const ebb_pair out_over_0[] = {{0, 0}};
 
 static ebb_status p_check(ebb_env *env, const ebb_call *call) {
-    if (call->attr[DROPOUT_P].f < 1) return EBB_OK; /* the schema saw to the rest */
+    if (call->attr[EBB_DROPOUT_P].f < 1) return EBB_OK; /* the schema saw to the rest */
     return ebb_fail(env, EBB_BAD_INPUT, "%s: p %g drops everything: it must be in [0, 1)", call->op->name,
-                    call->attr[DROPOUT_P].f);
+                    call->attr[EBB_DROPOUT_P].f);
 }
 
 static ebb_status dropout_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
@@ -42,6 +42,7 @@ static void dropout_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode)
 const ebb_op_info ebb_op_dropout = {
     .name = "dropout",
     .code = EBB_OP_dropout,
+    .family = EBB_FAMILY_OF(dropout),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -57,6 +58,7 @@ const ebb_op_info ebb_op_dropout = {
 const ebb_op_info ebb_op_dropout_grad = {
     .name = "dropout_grad",
     .code = EBB_OP_dropout_grad,
+    .family = EBB_FAMILY_OF(dropout_grad),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,

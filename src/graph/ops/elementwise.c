@@ -27,6 +27,7 @@ static void relu_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 const ebb_op_info ebb_op_relu = {
     .name = "relu",
     .code = EBB_OP_relu,
+    .family = EBB_FAMILY_OF(relu),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -44,6 +45,7 @@ static ebb_status relu_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *
 const ebb_op_info ebb_op_relu_grad = {
     .name = "relu_grad",
     .code = EBB_OP_relu_grad,
+    .family = EBB_FAMILY_OF(relu_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -68,6 +70,7 @@ static void add_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
 const ebb_op_info ebb_op_add = {
     .name = "add",
     .code = EBB_OP_add,
+    .family = EBB_FAMILY_OF(add),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -90,6 +93,7 @@ static void mul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
 const ebb_op_info ebb_op_mul = {
     .name = "mul",
     .code = EBB_OP_mul,
+    .family = EBB_FAMILY_OF(mul),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -102,7 +106,7 @@ const ebb_op_info ebb_op_mul = {
 
 /* A copy with the other sign. */
 static ebb_id negate(ebb_rewriter *rw, ebb_id x) {
-    const ebb_attr attr[] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
+    const ebb_attr attr[] = {[EBB_RESCALE_TIMES] = {.f = -1}, [EBB_RESCALE_PLUS] = {.f = 0}};
     return ebb_rw_emit(rw, &ebb_op_rescale, &x, 1, attr)[0];
 }
 
@@ -114,6 +118,7 @@ static void sub_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
 const ebb_op_info ebb_op_sub = {
     .name = "sub",
     .code = EBB_OP_sub,
+    .family = EBB_FAMILY_OF(sub),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -138,6 +143,7 @@ static void div_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
 const ebb_op_info ebb_op_div = {
     .name = "div",
     .code = EBB_OP_div,
+    .family = EBB_FAMILY_OF(div),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -153,7 +159,7 @@ const ebb_op_info ebb_op_div = {
 #define FACTOR(field, usual) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = (usual), .min = -1e30, .max = 1e30 }
 static const ebb_attr_info rescale_attrs[] = {
-    [RESCALE_TIMES] = FACTOR("times", 1), [RESCALE_PLUS] = FACTOR("plus", 0)};
+    [EBB_RESCALE_TIMES] = FACTOR("times", 1), [EBB_RESCALE_PLUS] = FACTOR("plus", 0)};
 
 static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
@@ -161,13 +167,15 @@ static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
 
 static void rescale_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_attr attr[] = {[RESCALE_TIMES] = node->attr[RESCALE_TIMES], [RESCALE_PLUS] = {.f = 0}};
+    const ebb_attr attr[] = {
+        [EBB_RESCALE_TIMES] = node->attr[EBB_RESCALE_TIMES], [EBB_RESCALE_PLUS] = {.f = 0}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_rescale, dout, 1, attr)[0]);
 }
 
 const ebb_op_info ebb_op_rescale = {
     .name = "rescale",
     .code = EBB_OP_rescale,
+    .family = EBB_FAMILY_OF(rescale),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -193,6 +201,7 @@ static void exp_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
 const ebb_op_info ebb_op_exp = {
     .name = "exp",
     .code = EBB_OP_exp,
+    .family = EBB_FAMILY_OF(exp),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -219,6 +228,7 @@ static void bias_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 const ebb_op_info ebb_op_bias = {
     .name = "bias",
     .code = EBB_OP_bias,
+    .family = EBB_FAMILY_OF(bias),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -236,6 +246,7 @@ static ebb_status bias_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *
 const ebb_op_info ebb_op_bias_grad = {
     .name = "bias_grad",
     .code = EBB_OP_bias_grad,
+    .family = EBB_FAMILY_OF(bias_grad),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,

@@ -4,12 +4,12 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info embedding_grad_attrs[] = {
-    [EMBEDDING_ROWS] = {.name = "rows",
-                        .kind = EBB_ATTR_INT,
-                        .count = 1,
-                        .required = true,
-                        .min = 1,
-                        .max = EBB_ATTR_SIZE_MAX},
+    [EBB_EMBEDDING_ROWS] = {.name = "rows",
+                            .kind = EBB_ATTR_INT,
+                            .count = 1,
+                            .required = true,
+                            .min = 1,
+                            .max = EBB_ATTR_SIZE_MAX},
 };
 
 static ebb_status embedding_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
@@ -20,7 +20,7 @@ static ebb_status embedding_grad_infer(ebb_env *env, const ebb_call *call, ebb_t
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "dy[n,c] ids:i32[n] -> [v,c]", &r);
     if (status) return status;
-    ebb_rule_set(&r, 'v', call->attr[EMBEDDING_ROWS].i[0]);
+    ebb_rule_set(&r, 'v', call->attr[EBB_EMBEDDING_ROWS].i[0]);
     return ebb_rule_give(env, call, &r, out);
 }
 
@@ -38,7 +38,7 @@ static void embedding_grad_cost(const ebb_call *call, ebb_cost *cost) {
 static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *table = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
-    ebb_attr attr[] = {[EMBEDDING_ROWS] = {.i = {table->dim[0]}}};
+    ebb_attr attr[] = {[EBB_EMBEDDING_ROWS] = {.i = {table->dim[0]}}};
     ebb_id in[] = {dout[0], ebb_rw_value(rw, node->in[1])};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_embedding_grad, in, 2, attr)[0]);
 }
@@ -46,6 +46,7 @@ static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const eb
 const ebb_op_info ebb_op_embedding = {
     .name = "embedding",
     .code = EBB_OP_embedding,
+    .family = EBB_FAMILY_OF(embedding),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -58,6 +59,7 @@ const ebb_op_info ebb_op_embedding = {
 const ebb_op_info ebb_op_embedding_grad = {
     .name = "embedding_grad",
     .code = EBB_OP_embedding_grad,
+    .family = EBB_FAMILY_OF(embedding_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,

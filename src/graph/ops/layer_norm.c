@@ -12,7 +12,7 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info ln_attrs[] = {
-    [LN_EPS] =
+    [EBB_LN_EPS] =
         {.name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-5, .min = 1e-30, .max = 1e30},
 };
 
@@ -99,6 +99,7 @@ static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 const ebb_op_info ebb_op_layer_norm = {
     .name = "layer_norm",
     .code = EBB_OP_layer_norm,
+    .family = EBB_FAMILY_OF(layer_norm),
     .min_in = 3,
     .max_in = 3,
     .n_out = 1,
@@ -113,6 +114,7 @@ const ebb_op_info ebb_op_layer_norm = {
 const ebb_op_info ebb_op_ln_stats = {
     .name = "ln_stats",
     .code = EBB_OP_ln_stats,
+    .family = EBB_FAMILY_OF(ln_stats),
     .min_in = 1,
     .max_in = 1,
     .n_out = 2,
@@ -125,6 +127,7 @@ const ebb_op_info ebb_op_ln_stats = {
 const ebb_op_info ebb_op_ln_apply = {
     .name = "ln_apply",
     .code = EBB_OP_ln_apply,
+    .family = EBB_FAMILY_OF(ln_apply),
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,
@@ -139,6 +142,7 @@ const ebb_op_info ebb_op_ln_apply = {
 const ebb_op_info ebb_op_ln_grad_sums = {
     .name = "ln_grad_sums",
     .code = EBB_OP_ln_grad_sums,
+    .family = EBB_FAMILY_OF(ln_grad_sums),
     .min_in = 4,
     .max_in = 4,
     .n_out = 2,
@@ -151,6 +155,7 @@ const ebb_op_info ebb_op_ln_grad_sums = {
 const ebb_op_info ebb_op_ln_grad = {
     .name = "ln_grad",
     .code = EBB_OP_ln_grad,
+    .family = EBB_FAMILY_OF(ln_grad),
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,

@@ -41,6 +41,7 @@ static void softmax_xent_grad_rule(ebb_rewriter *rw, const ebb_node *node, const
 const ebb_op_info ebb_op_softmax_xent = {
     .name = "softmax_xent",
     .code = EBB_OP_softmax_xent,
+    .family = EBB_FAMILY_OF(softmax_xent),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -53,6 +54,7 @@ const ebb_op_info ebb_op_softmax_xent = {
 const ebb_op_info ebb_op_softmax_xent_grad = {
     .name = "softmax_xent_grad",
     .code = EBB_OP_softmax_xent_grad,
+    .family = EBB_FAMILY_OF(softmax_xent_grad),
     .min_in = 3,
     .max_in = 3,
     .n_out = 1,

@@ -19,20 +19,20 @@
     { .name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.1, .min = 0, .max = 1 }
 
 static const ebb_attr_info batch_norm_attrs[] = {
-    [BATCH_NORM_EPS] = NORM_EPS, [BATCH_NORM_MOMENTUM] = MOMENTUM};
+    [EBB_BATCH_NORM_EPS] = NORM_EPS, [EBB_BATCH_NORM_MOMENTUM] = MOMENTUM};
 static const ebb_attr_info bn_apply_attrs[] = {
-    [BN_EPS] = NORM_EPS,
-    [BN_BATCH] = NORM_FLAG("batch"),
+    [EBB_BN_EPS] = NORM_EPS,
+    [EBB_BN_BATCH] = NORM_FLAG("batch"),
 };
-static const ebb_attr_info bn_grad_attrs[] = {[BN_EPS] = NORM_EPS};
+static const ebb_attr_info bn_grad_attrs[] = {[EBB_BN_EPS] = NORM_EPS};
 static const ebb_attr_info bn_track_attrs[] = {
-    [BN_TRACK_MOMENTUM] = MOMENTUM,
-    [BN_TRACK_COUNT] = {.name = "count",
-                        .kind = EBB_ATTR_INT,
-                        .count = 1,
-                        .required = true,
-                        .min = 1,
-                        .max = EBB_ATTR_SIZE_MAX},
+    [EBB_BN_TRACK_MOMENTUM] = MOMENTUM,
+    [EBB_BN_TRACK_COUNT] = {.name = "count",
+                            .kind = EBB_ATTR_INT,
+                            .count = 1,
+                            .required = true,
+                            .min = 1,
+                            .max = EBB_ATTR_SIZE_MAX},
 };
 
 static const ebb_pair bn_apply_over[] = {{0, 0}};
@@ -89,8 +89,8 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
     if (mode == EBB_TRAIN) {
         const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), x);
         ebb_attr track[] = {
-            [BN_TRACK_MOMENTUM] = node->attr[BATCH_NORM_MOMENTUM],
-            [BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
+            [EBB_BN_TRACK_MOMENTUM] = node->attr[EBB_BATCH_NORM_MOMENTUM],
+            [EBB_BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
         };
         const ebb_id *stats = ebb_rw_emit(rw, &ebb_op_bn_stats, &x, 1, NULL);
         ebb_id tracked[] = {stats[0], stats[1], mean, variance};
@@ -98,7 +98,8 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
         mean = tracked[0];
         variance = tracked[1];
     }
-    ebb_attr apply[] = {[BN_EPS] = node->attr[BATCH_NORM_EPS], [BN_BATCH] = {.i = {mode == EBB_TRAIN}}};
+    ebb_attr apply[] = {
+        [EBB_BN_EPS] = node->attr[EBB_BATCH_NORM_EPS], [EBB_BN_BATCH] = {.i = {mode == EBB_TRAIN}}};
     ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[1]), ebb_rw_value(rw, node->in[2])};
     ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_bn_apply, in, 5, apply)[0]);
 }
@@ -120,9 +121,9 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
            gamma = ebb_rw_value(rw, node->in[NORM_GAMMA]);
     const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), gamma);
     ebb_attr fill[] = {
-        [FILL_SHAPE] = {.i = {type->dim[0]}},
-        [FILL_VALUE] = {.f = 0},
-        [FILL_F64] = {.i = {type->dtype == EBB_F64}},
+        [EBB_FILL_SHAPE] = {.i = {type->dim[0]}},
+        [EBB_FILL_VALUE] = {.f = 0},
+        [EBB_FILL_F64] = {.i = {type->dtype == EBB_F64}},
     };
     ebb_id zero = ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, fill)[0];
     ebb_id in[] = {dy, zero, variance, gamma, zero};
@@ -131,7 +132,7 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
 
 /* Is it true what `batch` claims, and do other statistics not depend on a param? */
 bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node) {
-    const bool batch = node->attr[BN_BATCH].i[0] != 0;
+    const bool batch = node->attr[EBB_BN_BATCH].i[0] != 0;
     if (batch ? ebb_grad_made_from(rw, node, NORM_MEAN, NORM_X, &ebb_op_bn_stats)
               : !ebb_grad_wants(rw, node, NORM_MEAN) && !ebb_grad_wants(rw, node, NORM_VARIANCE))
         return true;
@@ -144,7 +145,7 @@ bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node) {
 }
 
 void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
-    bool batch = node->attr[BN_BATCH].i[0] != 0;
+    bool batch = node->attr[EBB_BN_BATCH].i[0] != 0;
     bool wants_x = ebb_grad_wants(rw, node, NORM_X);
     bool wants_sums =
         ebb_grad_wants(rw, node, NORM_GAMMA) || ebb_grad_wants(rw, node, NORM_BETA) || (batch && wants_x);
@@ -154,7 +155,7 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     ebb_id dgamma = EBB_NONE, dbeta = EBB_NONE;
     if (wants_sums) {
         ebb_id in[] = {x, mean, variance, dy};
-        const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[BN_EPS]);
+        const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[EBB_BN_EPS]);
         dgamma = sums[0];
         dbeta = sums[1];
         ebb_norm_give_sums(rw, node, dgamma, dbeta);
@@ -165,7 +166,7 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
         return;
     }
     ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[NORM_GAMMA]), dgamma, dbeta, dy};
-    ebb_grad_give(rw, node, NORM_X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[BN_EPS])[0]);
+    ebb_grad_give(rw, node, NORM_X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[EBB_BN_EPS])[0]);
 }
 
 void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta) {
@@ -182,6 +183,7 @@ static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 const ebb_op_info ebb_op_batch_norm = {
     .name = "batch_norm",
     .code = EBB_OP_batch_norm,
+    .family = EBB_FAMILY_OF(batch_norm),
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,
@@ -196,6 +198,7 @@ const ebb_op_info ebb_op_batch_norm = {
 const ebb_op_info ebb_op_bn_stats = {
     .name = "bn_stats",
     .code = EBB_OP_bn_stats,
+    .family = EBB_FAMILY_OF(bn_stats),
     .min_in = 1,
     .max_in = 1,
     .n_out = 2,
@@ -208,6 +211,7 @@ const ebb_op_info ebb_op_bn_stats = {
 const ebb_op_info ebb_op_bn_apply = {
     .name = "bn_apply",
     .code = EBB_OP_bn_apply,
+    .family = EBB_FAMILY_OF(bn_apply),
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,
@@ -222,6 +226,7 @@ const ebb_op_info ebb_op_bn_apply = {
 const ebb_op_info ebb_op_bn_track = {
     .name = "bn_track",
     .code = EBB_OP_bn_track,
+    .family = EBB_FAMILY_OF(bn_track),
     .min_in = 4,
     .max_in = 4,
     .n_out = 2,
@@ -235,6 +240,7 @@ const ebb_op_info ebb_op_bn_track = {
 const ebb_op_info ebb_op_bn_grad_sums = {
     .name = "bn_grad_sums",
     .code = EBB_OP_bn_grad_sums,
+    .family = EBB_FAMILY_OF(bn_grad_sums),
     .min_in = 4,
     .max_in = 4,
     .n_out = 2,
@@ -247,6 +253,7 @@ const ebb_op_info ebb_op_bn_grad_sums = {
 const ebb_op_info ebb_op_bn_grad = {
     .name = "bn_grad",
     .code = EBB_OP_bn_grad,
+    .family = EBB_FAMILY_OF(bn_grad),
     .min_in = 7,
     .max_in = 7,
     .n_out = 1,

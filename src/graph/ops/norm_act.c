@@ -16,9 +16,9 @@
 #define BOUND(field) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = -1e30, .max = 1e30 }
 const ebb_attr_info ebb_norm_act_attrs[NORM_ACT_ATTRS] = {
-    [BN_ACT_EPS] = NORM_EPS,           [BN_ACT_BATCH] = NORM_FLAG("batch"),
-    [BN_ACT_RELU] = NORM_FLAG("relu"), [BN_ACT_CLIP] = NORM_FLAG("clip"),
-    [BN_ACT_MIN] = BOUND("min"),       [BN_ACT_MAX] = BOUND("max"),
+    [EBB_BN_ACT_EPS] = NORM_EPS,           [EBB_BN_ACT_BATCH] = NORM_FLAG("batch"),
+    [EBB_BN_ACT_RELU] = NORM_FLAG("relu"), [EBB_BN_ACT_CLIP] = NORM_FLAG("clip"),
+    [EBB_BN_ACT_MIN] = BOUND("min"),       [EBB_BN_ACT_MAX] = BOUND("max"),
 };
 
 static const ebb_pair act_over[] = {{0, 0}};
@@ -33,15 +33,15 @@ static const ebb_pair add_grad_over[] = {{0, 4}, {0, 5}, {0, 3}};
 /* least: how many of relu and clip there must be. */
 ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least) {
     const ebb_attr *a = call->attr;
-    const bool relu = a[BN_ACT_RELU].i[0] != 0, clip = a[BN_ACT_CLIP].i[0] != 0;
+    const bool relu = a[EBB_BN_ACT_RELU].i[0] != 0, clip = a[EBB_BN_ACT_CLIP].i[0] != 0;
     if (relu && clip)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: relu and clip: say one of them", call->op->name);
     if (relu + clip < least)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: neither relu=true nor clip=true: say one of them",
                         call->op->name);
-    if (!clip || a[BN_ACT_MIN].f < a[BN_ACT_MAX].f) return EBB_OK;
+    if (!clip || a[EBB_BN_ACT_MIN].f < a[EBB_BN_ACT_MAX].f) return EBB_OK;
     return ebb_fail(env, EBB_BAD_INPUT, "%s: min %g must be less than max %g", call->op->name,
-                    a[BN_ACT_MIN].f, a[BN_ACT_MAX].f);
+                    a[EBB_BN_ACT_MIN].f, a[EBB_BN_ACT_MAX].f);
 }
 
 static ebb_status bn_act_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
@@ -93,10 +93,11 @@ void ebb_norm_act_grad_cost(const ebb_call *call, ebb_cost *cost) {
 
 /* The gradient of what was cut, by an op of its own. */
 static ebb_id cut(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
-    const ebb_attr bounds[] = {[CLIP_MIN] = node->attr[BN_ACT_MIN], [CLIP_MAX] = node->attr[BN_ACT_MAX]};
+    const ebb_attr bounds[] = {
+        [EBB_CLIP_MIN] = node->attr[EBB_BN_ACT_MIN], [EBB_CLIP_MAX] = node->attr[EBB_BN_ACT_MAX]};
     const ebb_id in[] = {ebb_rw_value(rw, node->out[0]), dy};
-    if (node->attr[BN_ACT_CLIP].i[0]) return ebb_rw_emit(rw, &ebb_op_clip_grad, in, 2, bounds)[0];
-    return node->attr[BN_ACT_RELU].i[0] ? ebb_rw_emit(rw, &ebb_op_relu_grad, in, 2, NULL)[0] : dy;
+    if (node->attr[EBB_BN_ACT_CLIP].i[0]) return ebb_rw_emit(rw, &ebb_op_clip_grad, in, 2, bounds)[0];
+    return node->attr[EBB_BN_ACT_RELU].i[0] ? ebb_rw_emit(rw, &ebb_op_relu_grad, in, 2, NULL)[0] : dy;
 }
 
 static bool wants_any(const ebb_rewriter *rw, const ebb_node *node) {
@@ -107,7 +108,7 @@ static bool wants_any(const ebb_rewriter *rw, const ebb_node *node) {
 /* Running statistics are rare in training: there the parts stay apart. */
 static void bn_act_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_norm_check(rw, node) || !wants_any(rw, node)) return;
-    if (!node->attr[BN_ACT_BATCH].i[0]) {
+    if (!node->attr[EBB_BN_ACT_BATCH].i[0]) {
         ebb_norm_backward(rw, node, cut(rw, node, dout[0]));
         return;
     }
@@ -126,8 +127,8 @@ static void bn_act_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 /* The skip's gradient is given before x's, as by an add behind the apply. */
 static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_norm_check(rw, node)) return;
-    const bool act = node->attr[BN_ACT_RELU].i[0] || node->attr[BN_ACT_CLIP].i[0];
-    if (!act || !node->attr[BN_ACT_BATCH].i[0] || !wants_any(rw, node)) {
+    const bool act = node->attr[EBB_BN_ACT_RELU].i[0] || node->attr[EBB_BN_ACT_CLIP].i[0];
+    if (!act || !node->attr[EBB_BN_ACT_BATCH].i[0] || !wants_any(rw, node)) {
         const ebb_id du = cut(rw, node, dout[0]);
         if (ebb_grad_wants(rw, node, NORM_SKIP)) ebb_grad_give(rw, node, NORM_SKIP, du);
         if (wants_any(rw, node)) ebb_norm_backward(rw, node, du);
@@ -151,6 +152,7 @@ static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 const ebb_op_info ebb_op_bn_act = {
     .name = "bn_act",
     .code = EBB_OP_bn_act,
+    .family = EBB_FAMILY_OF(bn_act),
     .min_in = 5,
     .max_in = 5,
     .n_out = 1,
@@ -165,6 +167,7 @@ const ebb_op_info ebb_op_bn_act = {
 const ebb_op_info ebb_op_bn_add = {
     .name = "bn_add",
     .code = EBB_OP_bn_add,
+    .family = EBB_FAMILY_OF(bn_add),
     .min_in = 6,
     .max_in = 6,
     .n_out = 1,
@@ -179,6 +182,7 @@ const ebb_op_info ebb_op_bn_add = {
 const ebb_op_info ebb_op_bn_act_grad_sums = {
     .name = "bn_act_grad_sums",
     .code = EBB_OP_bn_act_grad_sums,
+    .family = EBB_FAMILY_OF(bn_act_grad_sums),
     .min_in = 6,
     .max_in = 6,
     .n_out = 2,
@@ -191,6 +195,7 @@ const ebb_op_info ebb_op_bn_act_grad_sums = {
 const ebb_op_info ebb_op_bn_act_grad = {
     .name = "bn_act_grad",
     .code = EBB_OP_bn_act_grad,
+    .family = EBB_FAMILY_OF(bn_act_grad),
     .min_in = 8,
     .max_in = 8,
     .n_out = 1,
@@ -204,6 +209,7 @@ const ebb_op_info ebb_op_bn_act_grad = {
 const ebb_op_info ebb_op_bn_add_grad_sums = {
     .name = "bn_add_grad_sums",
     .code = EBB_OP_bn_add_grad_sums,
+    .family = EBB_FAMILY_OF(bn_add_grad_sums),
     .min_in = 5,
     .max_in = 6,
     .n_out = 3,

@@ -19,26 +19,26 @@
     { .name = "decay", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = 0, .max = 1e30 }
 
 static const ebb_attr_info sgd_attrs[] = {
-    [SGD_DECAY] = DECAY_ATTR,
+    [EBB_SGD_DECAY] = DECAY_ATTR,
 };
 static const ebb_attr_info sgd_momentum_attrs[] = {
-    [SGDM_MOMENTUM] =
+    [EBB_SGDM_MOMENTUM] =
         {.name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = 0, .max = 1},
-    [SGDM_DECAY] = DECAY_ATTR,
-    [SGDM_NESTEROV] =
+    [EBB_SGDM_DECAY] = DECAY_ATTR,
+    [EBB_SGDM_NESTEROV] =
         {.name = "nesterov", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
 };
 #define BETA(field, usual) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
 static const ebb_attr_info adamw_attrs[] = {
-    [ADAMW_BETA1] = BETA("beta1", 0.9),
-    [ADAMW_BETA2] = BETA("beta2", 0.999),
-    [ADAMW_EPS] =
+    [EBB_ADAMW_BETA1] = BETA("beta1", 0.9),
+    [EBB_ADAMW_BETA2] = BETA("beta2", 0.999),
+    [EBB_ADAMW_EPS] =
         {.name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-8, .min = 1e-30, .max = 1e30},
-    [ADAMW_DECAY] = DECAY_ATTR,
+    [EBB_ADAMW_DECAY] = DECAY_ATTR,
 };
 static const ebb_attr_info clip_factor_attrs[] = {
-    [CLIP_FACTOR_NORM] =
+    [EBB_CLIP_FACTOR_NORM] =
         {.name = "norm", .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = 1e-30, .max = 1e30},
 };
 static const ebb_pair adamw_update[] = {{0, 0}, {1, 2}, {2, 3}};
@@ -59,12 +59,13 @@ static void sgd_cost(const ebb_call *call, ebb_cost *cost) {
 }
 
 static void sgd_momentum_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), call->attr[SGDM_NESTEROV].i[0] ? 8 : 6);
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), call->attr[EBB_SGDM_NESTEROV].i[0] ? 8 : 6);
 }
 
 const ebb_op_info ebb_op_sgd = {
     .name = "sgd",
     .code = EBB_OP_sgd,
+    .family = EBB_FAMILY_OF(sgd),
     .min_in = 3,
     .max_in = 3,
     .n_out = 1,
@@ -78,6 +79,7 @@ const ebb_op_info ebb_op_sgd = {
 const ebb_op_info ebb_op_sgd_momentum = {
     .name = "sgd_momentum",
     .code = EBB_OP_sgd_momentum,
+    .family = EBB_FAMILY_OF(sgd_momentum),
     .min_in = 4,
     .max_in = 4,
     .n_out = 2,
@@ -110,6 +112,7 @@ static void adamw_cost(const ebb_call *call, ebb_cost *cost) {
 const ebb_op_info ebb_op_count_step = {
     .name = "count_step",
     .code = EBB_OP_count_step,
+    .family = EBB_FAMILY_OF(count_step),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -122,6 +125,7 @@ const ebb_op_info ebb_op_count_step = {
 const ebb_op_info ebb_op_adamw = {
     .name = "adamw",
     .code = EBB_OP_adamw,
+    .family = EBB_FAMILY_OF(adamw),
     .min_in = 6,
     .max_in = 6,
     .n_out = 3,
@@ -161,6 +165,7 @@ static void scale_cost(const ebb_call *call, ebb_cost *cost) {
 const ebb_op_info ebb_op_sum_squares = {
     .name = "sum_squares",
     .code = EBB_OP_sum_squares,
+    .family = EBB_FAMILY_OF(sum_squares),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -172,6 +177,7 @@ const ebb_op_info ebb_op_sum_squares = {
 const ebb_op_info ebb_op_clip_factor = {
     .name = "clip_factor",
     .code = EBB_OP_clip_factor,
+    .family = EBB_FAMILY_OF(clip_factor),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -184,6 +190,7 @@ const ebb_op_info ebb_op_clip_factor = {
 const ebb_op_info ebb_op_scale = {
     .name = "scale",
     .code = EBB_OP_scale,
+    .family = EBB_FAMILY_OF(scale),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,

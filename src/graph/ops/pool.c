@@ -26,23 +26,27 @@
     }
 
 static const ebb_attr_info max_pool_attrs[] = {
-    [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD};
-static const ebb_attr_info max_pool_at_grad_attrs[] = {
-    [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD, [POOL_AT_SIZE] = SIZE};
-static const ebb_attr_info avg_pool_attrs[] = {
-    [POOL_KERNEL] = KERNEL, [POOL_STRIDE] = STRIDE, [POOL_PAD] = PAD, [POOL_COUNT_PAD] = COUNT_PAD};
-static const ebb_attr_info avg_pool_grad_attrs[] = {[POOL_KERNEL] = KERNEL,
-                                                    [POOL_STRIDE] = STRIDE,
-                                                    [POOL_PAD] = PAD,
-                                                    [POOL_COUNT_PAD] = COUNT_PAD,
-                                                    [POOL_SIZE] = SIZE};
-static const ebb_attr_info gap_grad_attrs[] = {[GAP_SIZE] = SIZE};
+    [EBB_POOL_KERNEL] = KERNEL, [EBB_POOL_STRIDE] = STRIDE, [EBB_POOL_PAD] = PAD};
+static const ebb_attr_info max_pool_at_grad_attrs[] = {[EBB_POOL_KERNEL] = KERNEL,
+                                                       [EBB_POOL_STRIDE] = STRIDE,
+                                                       [EBB_POOL_PAD] = PAD,
+                                                       [EBB_POOL_AT_SIZE] = SIZE};
+static const ebb_attr_info avg_pool_attrs[] = {[EBB_POOL_KERNEL] = KERNEL,
+                                               [EBB_POOL_STRIDE] = STRIDE,
+                                               [EBB_POOL_PAD] = PAD,
+                                               [EBB_POOL_COUNT_PAD] = COUNT_PAD};
+static const ebb_attr_info avg_pool_grad_attrs[] = {[EBB_POOL_KERNEL] = KERNEL,
+                                                    [EBB_POOL_STRIDE] = STRIDE,
+                                                    [EBB_POOL_PAD] = PAD,
+                                                    [EBB_POOL_COUNT_PAD] = COUNT_PAD,
+                                                    [EBB_POOL_SIZE] = SIZE};
+static const ebb_attr_info gap_grad_attrs[] = {[EBB_GAP_SIZE] = SIZE};
 
 /* ---- windows ------------------------------------------------------------------------------------ */
 
 /* What y must be along one axis (0 rows, 1 columns) for x. */
 static ebb_status extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t *y) {
-    int64_t kernel = call->attr[POOL_KERNEL].i[axis], pad = call->attr[POOL_PAD].i[axis], padded;
+    int64_t kernel = call->attr[EBB_POOL_KERNEL].i[axis], pad = call->attr[EBB_POOL_PAD].i[axis], padded;
     const char *name = axis ? "columns" : "rows";
     if (pad >= kernel) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: pad %lld must be less than the kernel's %lld %s",
@@ -75,13 +79,14 @@ static ebb_status pool_infer(ebb_env *env, const ebb_call *call, ebb_type *out) 
 
 /* 8 bits tell the places of a window apart. */
 static bool places_fit(const ebb_attr *attr) {
-    return ebb_mul_saturated(attr[POOL_KERNEL].i[0], attr[POOL_KERNEL].i[1]) <= POOL_MOST_PLACES;
+    return ebb_mul_saturated(attr[EBB_POOL_KERNEL].i[0], attr[EBB_POOL_KERNEL].i[1]) <=
+           EBB_POOL_MOST_PLACES;
 }
 
 static ebb_status places_check(ebb_env *env, const ebb_call *call) {
     if (places_fit(call->attr)) return EBB_OK;
     return ebb_fail(env, EBB_BAD_INPUT, "%s: kernel %lld,%lld has more than %d places: use max_pool",
-                    call->op->name, EBB_TWO(call->attr[POOL_KERNEL]), POOL_MOST_PLACES);
+                    call->op->name, EBB_TWO(call->attr[EBB_POOL_KERNEL]), EBB_POOL_MOST_PLACES);
 }
 
 static ebb_status max_pool_at_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
@@ -121,18 +126,18 @@ static ebb_status sized_infer(ebb_env *env, const ebb_call *call, const char *te
 }
 
 static ebb_status avg_pool_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return sized_infer(env, call, "dy[n,c,y,z] -> [n,c,h,w]", POOL_SIZE, out);
+    return sized_infer(env, call, "dy[n,c,y,z] -> [n,c,h,w]", EBB_POOL_SIZE, out);
 }
 
 static ebb_status max_pool_at_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_status status = places_check(env, call);
     if (status) return status;
-    return sized_infer(env, call, "dy[n,c,y,z] place:u8[n,c,y,z] -> [n,c,h,w]", POOL_AT_SIZE, out);
+    return sized_infer(env, call, "dy[n,c,y,z] place:u8[n,c,y,z] -> [n,c,h,w]", EBB_POOL_AT_SIZE, out);
 }
 
 /* A comparison or an addition for each element of each window. */
 static void window_cost(const ebb_call *call, ebb_cost *cost, const ebb_type *y) {
-    const int64_t *kernel = call->attr[POOL_KERNEL].i;
+    const int64_t *kernel = call->attr[EBB_POOL_KERNEL].i;
     ebb_cost_set(call, cost, ebb_type_count(y), ebb_mul_saturated(kernel[0], kernel[1]));
 }
 
@@ -167,24 +172,25 @@ static ebb_attr x_size(ebb_rewriter *rw, const ebb_node *node) {
 
 static void max_pool_at_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    ebb_attr attr[POOL_AT_SIZE + 1];
-    memcpy(attr, node->attr, POOL_AT_SIZE * sizeof *attr);
-    attr[POOL_AT_SIZE] = x_size(rw, node);
+    ebb_attr attr[EBB_POOL_AT_SIZE + 1];
+    memcpy(attr, node->attr, EBB_POOL_AT_SIZE * sizeof *attr);
+    attr[EBB_POOL_AT_SIZE] = x_size(rw, node);
     const ebb_id in[] = {dout[0], ebb_rw_value(rw, node->out[1])};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_max_pool_at_grad, in, 2, attr)[0]);
 }
 
 static void avg_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    ebb_attr attr[POOL_SIZE + 1];
-    memcpy(attr, node->attr, POOL_SIZE * sizeof *attr);
-    attr[POOL_SIZE] = x_size(rw, node);
+    ebb_attr attr[EBB_POOL_SIZE + 1];
+    memcpy(attr, node->attr, EBB_POOL_SIZE * sizeof *attr);
+    attr[EBB_POOL_SIZE] = x_size(rw, node);
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_avg_pool_grad, dout, 1, attr)[0]);
 }
 
 const ebb_op_info ebb_op_max_pool = {
     .name = "max_pool",
     .code = EBB_OP_max_pool,
+    .family = EBB_FAMILY_OF(max_pool),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -199,6 +205,7 @@ const ebb_op_info ebb_op_max_pool = {
 const ebb_op_info ebb_op_max_pool_at = {
     .name = "max_pool_at",
     .code = EBB_OP_max_pool_at,
+    .family = EBB_FAMILY_OF(max_pool_at),
     .min_in = 1,
     .max_in = 1,
     .n_out = 2,
@@ -212,6 +219,7 @@ const ebb_op_info ebb_op_max_pool_at = {
 const ebb_op_info ebb_op_max_pool_at_grad = {
     .name = "max_pool_at_grad",
     .code = EBB_OP_max_pool_at_grad,
+    .family = EBB_FAMILY_OF(max_pool_at_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -224,6 +232,7 @@ const ebb_op_info ebb_op_max_pool_at_grad = {
 const ebb_op_info ebb_op_max_pool_grad = {
     .name = "max_pool_grad",
     .code = EBB_OP_max_pool_grad,
+    .family = EBB_FAMILY_OF(max_pool_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
@@ -236,6 +245,7 @@ const ebb_op_info ebb_op_max_pool_grad = {
 const ebb_op_info ebb_op_avg_pool = {
     .name = "avg_pool",
     .code = EBB_OP_avg_pool,
+    .family = EBB_FAMILY_OF(avg_pool),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -249,6 +259,7 @@ const ebb_op_info ebb_op_avg_pool = {
 const ebb_op_info ebb_op_avg_pool_grad = {
     .name = "avg_pool_grad",
     .code = EBB_OP_avg_pool_grad,
+    .family = EBB_FAMILY_OF(avg_pool_grad),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -268,8 +279,8 @@ static ebb_status gap_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *o
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "dy[n,c] -> [n,c,h,w]", &r);
     if (status) return status;
-    ebb_rule_set(&r, 'h', call->attr[GAP_SIZE].i[0]);
-    ebb_rule_set(&r, 'w', call->attr[GAP_SIZE].i[1]);
+    ebb_rule_set(&r, 'h', call->attr[EBB_GAP_SIZE].i[0]);
+    ebb_rule_set(&r, 'w', call->attr[EBB_GAP_SIZE].i[1]);
     return ebb_rule_give(env, call, &r, out);
 }
 
@@ -279,13 +290,14 @@ static void gap_cost(const ebb_call *call, ebb_cost *cost) {
 
 static void gap_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    ebb_attr attr[] = {[GAP_SIZE] = x_size(rw, node)};
+    ebb_attr attr[] = {[EBB_GAP_SIZE] = x_size(rw, node)};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_global_avg_pool_grad, dout, 1, attr)[0]);
 }
 
 const ebb_op_info ebb_op_global_avg_pool = {
     .name = "global_avg_pool",
     .code = EBB_OP_global_avg_pool,
+    .family = EBB_FAMILY_OF(global_avg_pool),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -298,6 +310,7 @@ const ebb_op_info ebb_op_global_avg_pool = {
 const ebb_op_info ebb_op_global_avg_pool_grad = {
     .name = "global_avg_pool_grad",
     .code = EBB_OP_global_avg_pool_grad,
+    .family = EBB_FAMILY_OF(global_avg_pool_grad),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,

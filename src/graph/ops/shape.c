@@ -77,7 +77,7 @@ static ebb_status shape_read(ebb_env *env, const ebb_call *call, const ebb_attr 
 static ebb_status reshape_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     char a[EBB_TYPE_TEXT], b[EBB_TYPE_TEXT];
     const ebb_type *x = &call->in[0];
-    ebb_status status = shape_read(env, call, &call->attr[RESHAPE_SHAPE], out);
+    ebb_status status = shape_read(env, call, &call->attr[EBB_RESHAPE_SHAPE], out);
     if (status) return status;
     if (ebb_type_count(x) != ebb_type_count(out)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld elements but the shape %s has %lld",
@@ -101,16 +101,17 @@ static void reshape_cost(const ebb_call *call, ebb_cost *cost) {
 static void reshape_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
-    ebb_attr attr[] = {[RESHAPE_SHAPE] = {.i = {0}}};
-    for (uint32_t d = 0; d < x->rank; d++) attr[RESHAPE_SHAPE].i[d] = x->dim[d];
+    ebb_attr attr[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
+    for (uint32_t d = 0; d < x->rank; d++) attr[EBB_RESHAPE_SHAPE].i[d] = x->dim[d];
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_reshape, dout, 1, attr)[0]);
 }
 
-static const ebb_attr_info reshape_attrs[] = {[RESHAPE_SHAPE] = SHAPE_ATTR(true)};
+static const ebb_attr_info reshape_attrs[] = {[EBB_RESHAPE_SHAPE] = SHAPE_ATTR(true)};
 
 const ebb_op_info ebb_op_reshape = {
     .name = "reshape",
     .code = EBB_OP_reshape,
+    .family = EBB_FAMILY_OF(reshape),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -136,6 +137,7 @@ static void stop_gradient_grad(ebb_rewriter *rw, const ebb_node *node, const ebb
 const ebb_op_info ebb_op_stop_gradient = {
     .name = "stop_gradient",
     .code = EBB_OP_stop_gradient,
+    .family = EBB_FAMILY_OF(stop_gradient),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -164,7 +166,7 @@ static void flatten_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode)
     ebb_type flat = {.rank = 2};
     if (type->rank != 2) {
         int64_t n = ebb_max_i64(type->dim[0], 1);
-        ebb_attr attr[] = {[RESHAPE_SHAPE] = {.i = {n, ebb_type_count(type) / n}}};
+        ebb_attr attr[] = {[EBB_RESHAPE_SHAPE] = {.i = {n, ebb_type_count(type) / n}}};
         bool view = same_bytes(type, &flat);
         x = ebb_rw_emit(rw, view ? &ebb_op_reshape : &ebb_op_to_planes, &x, 1, view ? attr : NULL)[0];
     }
@@ -174,6 +176,7 @@ static void flatten_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode)
 const ebb_op_info ebb_op_flatten = {
     .name = "flatten",
     .code = EBB_OP_flatten,
+    .family = EBB_FAMILY_OF(flatten),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -198,7 +201,7 @@ static ebb_status from_planes_infer(ebb_env *env, const ebb_call *call, ebb_type
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "x[n,f] -> [n,c,h,w]", &r);
     if (status) return status;
-    const int64_t *size = call->attr[PLANES_SIZE].i;
+    const int64_t *size = call->attr[EBB_PLANES_SIZE].i;
     ebb_rule_set(&r, 'c', size[0]);
     ebb_rule_set(&r, 'h', size[1]);
     ebb_rule_set(&r, 'w', size[2]);
@@ -215,7 +218,7 @@ static ebb_status from_planes_infer(ebb_env *env, const ebb_call *call, ebb_type
 static void to_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
-    ebb_attr attr[] = {[PLANES_SIZE] = {.i = {x->dim[1], x->dim[2], x->dim[3]}}};
+    ebb_attr attr[] = {[EBB_PLANES_SIZE] = {.i = {x->dim[1], x->dim[2], x->dim[3]}}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_from_planes, dout, 1, attr)[0]);
 }
 
@@ -227,6 +230,7 @@ static void from_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 const ebb_op_info ebb_op_to_planes = {
     .name = "to_planes",
     .code = EBB_OP_to_planes,
+    .family = EBB_FAMILY_OF(to_planes),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -237,17 +241,18 @@ const ebb_op_info ebb_op_to_planes = {
 };
 
 static const ebb_attr_info from_planes_attrs[] = {
-    [PLANES_SIZE] = {.name = "size",
-                     .kind = EBB_ATTR_INT,
-                     .count = 3,
-                     .required = true,
-                     .min = 1,
-                     .max = EBB_ATTR_SIZE_MAX},
+    [EBB_PLANES_SIZE] = {.name = "size",
+                         .kind = EBB_ATTR_INT,
+                         .count = 3,
+                         .required = true,
+                         .min = 1,
+                         .max = EBB_ATTR_SIZE_MAX},
 };
 
 const ebb_op_info ebb_op_from_planes = {
     .name = "from_planes",
     .code = EBB_OP_from_planes,
+    .family = EBB_FAMILY_OF(from_planes),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -285,7 +290,7 @@ static void concat_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
     for (uint32_t i = 0; i < node->n_in; i++) {
         int64_t size = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]))->dim[1];
         if (ebb_grad_wants(rw, node, i)) {
-            ebb_attr attr[] = {[SLICE_BEGIN] = {.i = {begin}}, [SLICE_SIZE] = {.i = {size}}};
+            ebb_attr attr[] = {[EBB_SLICE_BEGIN] = {.i = {begin}}, [EBB_SLICE_SIZE] = {.i = {size}}};
             ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_slice, dout, 1, attr)[0]);
         }
         begin += size;
@@ -295,6 +300,7 @@ static void concat_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 const ebb_op_info ebb_op_concat = {
     .name = "concat",
     .code = EBB_OP_concat,
+    .family = EBB_FAMILY_OF(concat),
     .min_in = 1,
     .max_in = EBB_MAX_OPERANDS,
     .n_out = 1,
@@ -317,9 +323,9 @@ static ebb_status range_check(ebb_env *env, const ebb_call *call, int64_t begin,
 static ebb_status slice_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "x[n,c,...] -> [n,s,...]", &r);
-    int64_t size = call->attr[SLICE_SIZE].i[0];
+    int64_t size = call->attr[EBB_SLICE_SIZE].i[0];
     if (!status)
-        status = range_check(env, call, call->attr[SLICE_BEGIN].i[0], size, ebb_rule_size(&r, 'c'));
+        status = range_check(env, call, call->attr[EBB_SLICE_BEGIN].i[0], size, ebb_rule_size(&r, 'c'));
     if (status) return status;
     ebb_rule_set(&r, 's', size);
     return ebb_rule_give(env, call, &r, out);
@@ -328,9 +334,10 @@ static ebb_status slice_infer(ebb_env *env, const ebb_call *call, ebb_type *out)
 static ebb_status slice_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_rule r;
     ebb_status status = ebb_rule_match(env, call, "dy[n,s,...] -> [n,c,...]", &r);
-    int64_t total = call->attr[SLICE_GRAD_TOTAL].i[0];
+    int64_t total = call->attr[EBB_SLICE_GRAD_TOTAL].i[0];
     if (!status)
-        status = range_check(env, call, call->attr[SLICE_GRAD_BEGIN].i[0], ebb_rule_size(&r, 's'), total);
+        status =
+            range_check(env, call, call->attr[EBB_SLICE_GRAD_BEGIN].i[0], ebb_rule_size(&r, 's'), total);
     if (status) return status;
     ebb_rule_set(&r, 'c', total);
     return ebb_rule_give(env, call, &r, out);
@@ -345,22 +352,23 @@ static void slice_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     ebb_attr attr[] = {
-        [SLICE_GRAD_BEGIN] = node->attr[SLICE_BEGIN], [SLICE_GRAD_TOTAL] = {.i = {x->dim[1]}}};
+        [EBB_SLICE_GRAD_BEGIN] = node->attr[EBB_SLICE_BEGIN], [EBB_SLICE_GRAD_TOTAL] = {.i = {x->dim[1]}}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_slice_grad, dout, 1, attr)[0]);
 }
 
 static const ebb_attr_info slice_attrs[] = {
-    [SLICE_BEGIN] = CHANNELS_ATTR("begin", false, 0),
-    [SLICE_SIZE] = CHANNELS_ATTR("size", true, 1),
+    [EBB_SLICE_BEGIN] = CHANNELS_ATTR("begin", false, 0),
+    [EBB_SLICE_SIZE] = CHANNELS_ATTR("size", true, 1),
 };
 static const ebb_attr_info slice_grad_attrs[] = {
-    [SLICE_GRAD_BEGIN] = CHANNELS_ATTR("begin", false, 0),
-    [SLICE_GRAD_TOTAL] = CHANNELS_ATTR("total", true, 1),
+    [EBB_SLICE_GRAD_BEGIN] = CHANNELS_ATTR("begin", false, 0),
+    [EBB_SLICE_GRAD_TOTAL] = CHANNELS_ATTR("total", true, 1),
 };
 
 const ebb_op_info ebb_op_slice = {
     .name = "slice",
     .code = EBB_OP_slice,
+    .family = EBB_FAMILY_OF(slice),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -374,6 +382,7 @@ const ebb_op_info ebb_op_slice = {
 const ebb_op_info ebb_op_slice_grad = {
     .name = "slice_grad",
     .code = EBB_OP_slice_grad,
+    .family = EBB_FAMILY_OF(slice_grad),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -386,23 +395,24 @@ const ebb_op_info ebb_op_slice_grad = {
 /* ---- fill --------------------------------------------------------------------------------------- */
 
 static ebb_status fill_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_status status = shape_read(env, call, &call->attr[FILL_SHAPE], out);
+    ebb_status status = shape_read(env, call, &call->attr[EBB_FILL_SHAPE], out);
     if (status) return status;
-    if (call->attr[FILL_F64].i[0]) out->dtype = EBB_F64;
+    if (call->attr[EBB_FILL_F64].i[0]) out->dtype = EBB_F64;
     return ebb_rule_result(env, call, out); /* again: f64 is twice as large */
 }
 
 static const ebb_attr_info fill_attrs[] = {
-    [FILL_SHAPE] = SHAPE_ATTR(false),
-    [FILL_VALUE] =
+    [EBB_FILL_SHAPE] = SHAPE_ATTR(false),
+    [EBB_FILL_VALUE] =
         {.name = "value", .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = -1e300, .max = 1e300},
-    [FILL_F64] = {.name = "f64", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
+    [EBB_FILL_F64] = {.name = "f64", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
 };
 
 /* No gradient: it has no inputs, so none ever asks. */
 const ebb_op_info ebb_op_fill = {
     .name = "fill",
     .code = EBB_OP_fill,
+    .family = EBB_FAMILY_OF(fill),
     .min_in = 0,
     .max_in = 0,
     .n_out = 1,

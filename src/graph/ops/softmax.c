@@ -4,7 +4,7 @@
 #include "graph/ops/rule.h"
 
 static const ebb_attr_info softmax_attrs[] = {
-    [SOFTMAX_CAUSAL] =
+    [EBB_SOFTMAX_CAUSAL] =
         {.name = "causal", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
 };
 static const ebb_pair softmax_over[] = {{0, 0}};
@@ -14,7 +14,7 @@ static ebb_status softmax_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
     const ebb_type *x = &call->in[0];
     ebb_status status =
         ebb_rule_infer(env, call, x->rank == 3 ? "x[g,n,k] -> [g,n,k]" : "x[n,k] -> [n,k]", out);
-    if (status || !call->attr[SOFTMAX_CAUSAL].i[0]) return status;
+    if (status || !call->attr[EBB_SOFTMAX_CAUSAL].i[0]) return status;
     if (x->rank == 3 && x->dim[2] >= x->dim[1]) return EBB_OK;
     char text[EBB_TYPE_TEXT];
     return ebb_fail(env, EBB_BAD_INPUT, "%s: causal rows need x[g,n,k] with n <= k, not %s", call->op->name,
@@ -45,6 +45,7 @@ static void softmax_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_
 const ebb_op_info ebb_op_softmax = {
     .name = "softmax",
     .code = EBB_OP_softmax,
+    .family = EBB_FAMILY_OF(softmax),
     .min_in = 1,
     .max_in = 1,
     .n_out = 1,
@@ -59,6 +60,7 @@ const ebb_op_info ebb_op_softmax = {
 const ebb_op_info ebb_op_softmax_grad = {
     .name = "softmax_grad",
     .code = EBB_OP_softmax_grad,
+    .family = EBB_FAMILY_OF(softmax_grad),
     .min_in = 2,
     .max_in = 2,
     .n_out = 1,
