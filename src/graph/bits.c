@@ -77,8 +77,8 @@ static bool sums_take_bits(const bits *b, const ebb_node *node) {
 /* y gets its mask where it is made, so that whoever reads it next may write over it. */
 static void mask_make(bits *b, ebb_id y) {
     b->mask[y] =
-        ebb_build_node(b->rw.builder, &ebb_op_relu_mask, &b->rw.map[y], 1, NULL, NULL, EBB_FORWARD, 0)[0];
-    ebb_build_stem(b->rw.builder, b->mask[y], b->rw.old->values[y].name);
+        ebb_builder_node(b->rw.builder, &ebb_op_relu_mask, &b->rw.map[y], 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    ebb_builder_stem(b->rw.builder, b->mask[y], b->rw.old->values[y].name);
 }
 
 static void add_make(bits *b, const ebb_node *node) {
@@ -86,11 +86,11 @@ static void add_make(bits *b, const ebb_node *node) {
     const ebb_id y = node->out[0];
     const char *names[] = {b->rw.old->values[y].name, NULL};
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = b->rw.map[node->in[i]];
-    const ebb_id *out = ebb_build_node(b->rw.builder, &ebb_op_bn_add_bits, in, node->n_in, node->attr,
-                                       names, node->phase, node->seed_key);
+    const ebb_id *out = ebb_builder_node(b->rw.builder, &ebb_op_bn_add_bits, in, node->n_in, node->attr,
+                                         names, node->phase, node->seed_key);
     b->rw.map[y] = out[0];
     b->bits[y] = out[1];
-    ebb_build_stem(b->rw.builder, b->bits[y], names[0]);
+    ebb_builder_stem(b->rw.builder, b->bits[y], names[0]);
 }
 
 /* By bits where y is read nowhere else in backward; else the search chooses. */
@@ -100,8 +100,8 @@ static void relu_emit(bits *b, const ebb_node *node) {
     const ebb_id by_bits[] = {dy, b->mask[y]}, either[] = {b->rw.map[y], b->mask[y], dy};
     const char *name = b->rw.old->values[node->out[0]].name;
     b->rw.map[node->out[0]] =
-        ebb_build_node(b->rw.builder, only ? &ebb_op_relu_mask_grad : &ebb_op_relu_grad_choice,
-                       only ? by_bits : either, only ? 2 : 3, NULL, &name, node->phase, 0)[0];
+        ebb_builder_node(b->rw.builder, only ? &ebb_op_relu_mask_grad : &ebb_op_relu_grad_choice,
+                         only ? by_bits : either, only ? 2 : 3, NULL, &name, node->phase, 0)[0];
 }
 
 /* The parts of a gradient that nothing else reads, or NULL. */
@@ -138,7 +138,7 @@ static void sums_emit(bits *b, const ebb_node *node) {
         if (n_in > 5) in[5] = map[node->in[SUMS_DY + 1]];
     }
     const ebb_id *out =
-        ebb_build_node(b->rw.builder, op, in, n_in, node->attr, names, node->phase, node->seed_key);
+        ebb_builder_node(b->rw.builder, op, in, n_in, node->attr, names, node->phase, node->seed_key);
     for (uint32_t i = 0; i < node->n_out; i++) b->rw.map[node->out[i]] = out[i];
 }
 

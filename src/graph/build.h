@@ -28,22 +28,24 @@ struct ebb_builder {
 };
 
 /* The value of that name, or EBB_NONE. O(1). */
-ebb_id ebb_build_find(const ebb_builder *builder, const char *name, size_t n);
-bool ebb_build_named(const ebb_builder *builder, ebb_id value);
+ebb_id ebb_builder_find(const ebb_builder *builder, const char *name, size_t n);
+/* Values so far: the next one's id. */
+ebb_id ebb_builder_count(const ebb_builder *builder);
+bool ebb_builder_named(const ebb_builder *builder, ebb_id value);
 /* Names a value that has no name yet. false, and nothing happens, when it has one or the name is taken;
  * also on a latched error. */
-bool ebb_build_rename(ebb_builder *builder, ebb_id value, const char *name);
+bool ebb_builder_rename(ebb_builder *builder, ebb_id value, const char *name);
 /* A made name begins with this. The stem is borrowed until the seal. */
-void ebb_build_stem(ebb_builder *builder, ebb_id value, const char *stem);
+void ebb_builder_stem(ebb_builder *builder, ebb_id value, const char *stem);
 
 /* For build_node.c. */
 /* Latches what a callee has just put into the env, naming the value that was to be made (NULL: none). */
-void ebb_build_latch(ebb_builder *builder, ebb_status status, const char *name);
-bool ebb_build_known(const ebb_builder *builder, ebb_id value);
+void ebb_builder_latch(ebb_builder *builder, ebb_status status, const char *name);
+bool ebb_builder_known(const ebb_builder *builder, ebb_id value);
 /* A given name must be legal and free; NULL is. false: latched. */
-bool ebb_build_name_check(ebb_builder *builder, const char *name);
+bool ebb_builder_name_check(ebb_builder *builder, const char *name);
 /* Adds a value under a name that was checked. EBB_NONE: latched. */
-ebb_id ebb_build_push(ebb_builder *builder, const char *name, const ebb_value *value);
+ebb_id ebb_builder_push(ebb_builder *builder, const char *name, const ebb_value *value);
 
 /* The input that result i updates, or EBB_NONE. */
 uint32_t ebb_result_target(const ebb_op_info *op, uint32_t result);

@@ -19,26 +19,27 @@ static ebb_role result_role(const ebb_op_info *op, ebb_phase phase, uint32_t res
 static bool operands_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                            ebb_phase phase) {
     if (n_in < op->min_in || n_in > op->max_in || n_in > EBB_MAX_OPERANDS) {
-        ebb_build_fail(b, EBB_BAD_INPUT, "%s takes %u%s%.0u operands, not %u", op->name, op->min_in,
-                       op->min_in < op->max_in ? " to " : "", op->min_in < op->max_in ? op->max_in : 0,
-                       n_in);
+        ebb_builder_fail(b, EBB_BAD_INPUT, "%s takes %u%s%.0u operands, not %u", op->name, op->min_in,
+                         op->min_in < op->max_in ? " to " : "", op->min_in < op->max_in ? op->max_in : 0,
+                         n_in);
         return false;
     }
     for (uint32_t i = 0; i < n_in; i++) {
-        if (!ebb_build_known(b, in[i])) {
-            ebb_build_fail(b, EBB_INTERNAL, "%s: operand %u is no value", op->name, i);
+        if (!ebb_builder_known(b, in[i])) {
+            ebb_builder_fail(b, EBB_INTERNAL, "%s: operand %u is no value", op->name, i);
             return false;
         }
         const ebb_draft_value *v = b->values.at[in[i]];
         const char *name = v->value.name ? v->value.name : "?";
         if (b->values.at[v->root]->updater != EBB_NONE) {
-            ebb_build_fail(b, EBB_BAD_INPUT, "%s reads %%%.200s after %s has updated it: use its new value",
-                           op->name, name, b->nodes.at[b->values.at[v->root]->updater].op->name);
+            ebb_builder_fail(b, EBB_BAD_INPUT,
+                             "%s reads %%%.200s after %s has updated it: use its new value", op->name, name,
+                             b->nodes.at[b->values.at[v->root]->updater].op->name);
             return false;
         }
         if (v->value.producer == EBB_NONE || b->nodes.at[v->value.producer].phase <= phase) continue;
-        ebb_build_fail(b, EBB_BAD_INPUT, "%s of the %s phase reads %%%.200s of the %s phase", op->name,
-                       ebb_phase_name(phase), name, ebb_phase_name(b->nodes.at[v->value.producer].phase));
+        ebb_builder_fail(b, EBB_BAD_INPUT, "%s of the %s phase reads %%%.200s of the %s phase", op->name,
+                         ebb_phase_name(phase), name, ebb_phase_name(b->nodes.at[v->value.producer].phase));
         return false;
     }
     return true;
@@ -52,14 +53,14 @@ static bool updates_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *i
         const char *name = v->value.name ? v->value.name : "?";
         if (v->value.producer != EBB_NONE ||
             (v->value.role != EBB_ROLE_PARAM && v->value.role != EBB_ROLE_STATE)) {
-            ebb_build_fail(b, EBB_BAD_INPUT, "%s updates %%%.200s, which is not a given param or state",
-                           op->name, name);
+            ebb_builder_fail(b, EBB_BAD_INPUT, "%s updates %%%.200s, which is not a given param or state",
+                             op->name, name);
             return false;
         }
         for (uint32_t j = 0; j < n_in; j++) {
             if (j == op->update[i].in || b->values.at[in[j]]->root != v->root) continue;
-            ebb_build_fail(b, EBB_BAD_INPUT, "%s updates %%%.200s and reads its bytes as operand %u too",
-                           op->name, name, j);
+            ebb_builder_fail(b, EBB_BAD_INPUT, "%s updates %%%.200s and reads its bytes as operand %u too",
+                             op->name, name, j);
             return false;
         }
     }
@@ -70,19 +71,19 @@ static bool updates_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *i
 static const ebb_attr *attrs_make(ebb_builder *b, const ebb_op_info *op, const ebb_attr *attr) {
     ebb_attr *made = EBB_NEW(&b->arena, ebb_attr, op->n_attrs);
     if (!made) {
-        ebb_build_latch(b, EBB_NO_MEMORY, NULL);
+        ebb_builder_latch(b, EBB_NO_MEMORY, NULL);
         return NULL;
     }
     for (uint32_t i = 0; i < op->n_attrs; i++) {
         const ebb_attr_info *info = &op->attrs[i];
         if (!attr && info->required) {
-            ebb_build_fail(b, EBB_BAD_INPUT, "%s needs %s=", op->name, info->name);
+            ebb_builder_fail(b, EBB_BAD_INPUT, "%s needs %s=", op->name, info->name);
             return NULL;
         }
         made[i] = attr ? ebb_attr_clean(info, &attr[i]) : ebb_attr_default(info);
         ebb_status status = ebb_attr_check(b->env, op, info, &made[i]);
         if (status) {
-            ebb_build_latch(b, status, NULL);
+            ebb_builder_latch(b, status, NULL);
             return NULL;
         }
     }
@@ -97,13 +98,13 @@ static bool infer(ebb_builder *b, const ebb_node *node, const char *name, ebb_ty
         .op = node->op, .in = in, .out = out, .n_in = node->n_in, .n_out = node->n_out, .attr = node->attr};
     ebb_status status = node->op->infer(b->env, &call, out);
     if (status) {
-        ebb_build_latch(b, status, name);
+        ebb_builder_latch(b, status, name);
         return false;
     }
     for (uint32_t i = 0; i < node->n_out; i++) {
         if (ebb_type_valid(&out[i])) continue;
-        ebb_build_fail(b, EBB_BAD_INPUT, "%s: result %u has sizes below 1 or too many bytes",
-                       node->op->name, i);
+        ebb_builder_fail(b, EBB_BAD_INPUT, "%s: result %u has sizes below 1 or too many bytes",
+                         node->op->name, i);
         return false;
     }
     return true;
@@ -120,7 +121,7 @@ static bool results_push(ebb_builder *b, const ebb_node *node, ebb_id *out, cons
                            .producer = id,
                            .result = i};
         for (uint32_t d = 0; d < types[i].rank; d++) value.type.dim[d] = types[i].dim[d];
-        out[i] = ebb_build_push(b, names ? names[i] : NULL, &value);
+        out[i] = ebb_builder_push(b, names ? names[i] : NULL, &value);
         if (b->status) return false;
         if (target != EBB_NONE) b->values.at[b->values.at[node->in[target]]->root]->updater = id;
     }
@@ -128,13 +129,13 @@ static bool results_push(ebb_builder *b, const ebb_node *node, ebb_id *out, cons
     return true;
 }
 
-const ebb_id *ebb_build_node(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
-                             const ebb_attr *attr, const char *const *names, ebb_phase phase,
-                             uint64_t seed_key) {
+const ebb_id *ebb_builder_node(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
+                               const ebb_attr *attr, const char *const *names, ebb_phase phase,
+                               uint64_t seed_key) {
     if (b->status || !operands_check(b, op, in, n_in, phase) || !updates_check(b, op, in, n_in))
         return none;
     for (uint32_t i = 0; names && i < op->n_out; i++) {
-        if (!ebb_build_name_check(b, names[i])) return none;
+        if (!ebb_builder_name_check(b, names[i])) return none;
     }
     ebb_node node = {.op = op, .phase = phase, .n_in = n_in, .n_out = op->n_out};
     if (op->effect == EBB_SEEDED) node.seed_key = seed_key;
@@ -144,14 +145,14 @@ const ebb_id *ebb_build_node(ebb_builder *b, const ebb_op_info *op, const ebb_id
     node.in = ebb_arena_copy(&b->arena, in, n_in, sizeof *in);
     node.out = out;
     if (!node.in || !out) {
-        ebb_build_latch(b, EBB_NO_MEMORY, NULL);
+        ebb_builder_latch(b, EBB_NO_MEMORY, NULL);
         return none;
     }
     ebb_type types[EBB_MAX_RESULTS] = {{0}};
     if (!infer(b, &node, names ? names[0] : NULL, types)) return none;
     if (!results_push(b, &node, out, types, names)) return none;
     if (!EBB_PUSH(b->env, &b->nodes, node)) {
-        ebb_build_latch(b, EBB_NO_MEMORY, NULL);
+        ebb_builder_latch(b, EBB_NO_MEMORY, NULL);
         return none;
     }
     return out;

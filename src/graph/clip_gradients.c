@@ -42,16 +42,16 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
         names[i] = rw->old->values[node->out[i]].name;
         if (s->param[node->out[i]] != EBB_NONE) names[i] = ebb_rw_join(rw, names[i], ".whole");
     }
-    const ebb_id *out = ebb_build_node(rw->builder, node->op, in, node->n_in, node->attr, names,
-                                       node->phase, node->seed_key);
+    const ebb_id *out = ebb_builder_node(rw->builder, node->op, in, node->n_in, node->attr, names,
+                                         node->phase, node->seed_key);
     for (uint32_t i = 0; i < node->n_out; i++) rw->map[node->out[i]] = out[i];
 }
 
 /* A made name begins with the stem. */
 static ebb_id emit(clip_pass *s, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                    const ebb_attr *attr, const char *stem) {
-    const ebb_id id = ebb_build_node(s->rw.builder, op, in, n_in, attr, NULL, EBB_BACKWARD, 0)[0];
-    ebb_build_stem(s->rw.builder, id, stem);
+    const ebb_id id = ebb_builder_node(s->rw.builder, op, in, n_in, attr, NULL, EBB_BACKWARD, 0)[0];
+    ebb_builder_stem(s->rw.builder, id, stem);
     return id;
 }
 
@@ -71,19 +71,20 @@ static void clip_emit(clip_pass *s, double max_norm) {
         if (s->param[g] == EBB_NONE) continue;
         const ebb_id in[] = {s->rw.map[g], factor};
         const char *name = old->values[g].name;
-        s->rw.map[g] = ebb_build_node(s->rw.builder, &ebb_op_scale, in, 2, NULL, &name, EBB_BACKWARD, 0)[0];
+        s->rw.map[g] =
+            ebb_builder_node(s->rw.builder, &ebb_op_scale, in, 2, NULL, &name, EBB_BACKWARD, 0)[0];
     }
 }
 
 static ebb_status run(clip_pass *s, double max_norm) {
     uint32_t n_found = 0;
     s->param = ebb_rw_scratch(&s->rw, s->rw.old->n_values, sizeof *s->param);
-    if (ebb_rw_failed(&s->rw)) return ebb_build_status(s->rw.builder);
+    if (ebb_rw_failed(&s->rw)) return ebb_builder_status(s->rw.builder);
     const ebb_status status = params_find(s, &n_found);
     if (status) return status;
     if (n_found == 0) {
-        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT,
-                       "graph %s has no param with a gradient: differentiate it first", s->rw.old->name);
+        ebb_builder_fail(s->rw.builder, EBB_BAD_INPUT,
+                         "graph %s has no param with a gradient: differentiate it first", s->rw.old->name);
         return EBB_OK;
     }
     ebb_rw_each(&s->rw, visit, s);

@@ -135,7 +135,7 @@ static void emit(fuser *f, const pattern *p, ebb_id n) {
     };
     const char *name = f->rw.old->values[node->out[0]].name;
     f->rw.map[node->out[0]] =
-        ebb_build_node(f->rw.builder, op, in, op->max_in, attr, &name, EBB_FORWARD, 0)[0];
+        ebb_builder_node(f->rw.builder, op, in, op->max_in, attr, &name, EBB_FORWARD, 0)[0];
 }
 
 typedef struct rebuild {

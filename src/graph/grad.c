@@ -24,11 +24,12 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
     if (ebb_rw_failed(rw) || !rw->wants[to]) return;
-    const ebb_type *type = ebb_build_type(rw->builder, id), *due = &rw->old->values[to].type;
+    const ebb_type *type = ebb_builder_type(rw->builder, id), *due = &rw->old->values[to].type;
     if (!ebb_type_equal(type, due)) {
         char is[EBB_TYPE_TEXT], text[EBB_TYPE_TEXT];
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "gradient rule of %s gives %s to operand %u, which is %s",
-                       node->op->name, ebb_type_text(type, is), i, ebb_type_text(due, text));
+        ebb_builder_fail(rw->builder, EBB_INTERNAL,
+                         "gradient rule of %s gives %s to operand %u, which is %s", node->op->name,
+                         ebb_type_text(type, is), i, ebb_type_text(due, text));
         return;
     }
     ebb_id *sum = &rw->gradient[to];
@@ -37,13 +38,13 @@ void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id
         return;
     }
     ebb_id terms[] = {*sum, id};
-    *sum = ebb_build_node(rw->builder, &ebb_op_add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
+    *sum = ebb_builder_node(rw->builder, &ebb_op_add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
     /* Parts are named after the whole, but for those that are another value's gradient and have its name.
      */
     const char *stem = ebb_rw_join(rw, rw->old->values[to].name, ".grad");
-    ebb_build_stem(rw->builder, terms[0], stem);
-    ebb_build_stem(rw->builder, terms[1], stem);
-    ebb_build_stem(rw->builder, *sum, stem);
+    ebb_builder_stem(rw->builder, terms[0], stem);
+    ebb_builder_stem(rw->builder, terms[1], stem);
+    ebb_builder_stem(rw->builder, *sum, stem);
 }
 
 /* ---- what is wanted ---------------------------------------------------------------------------------- */
@@ -51,19 +52,19 @@ void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id
 static bool forward_check(ebb_rewriter *rw) {
     const ebb_graph *old = rw->old;
     if (old->loss == EBB_NONE) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT, "graph %s has no loss to differentiate: add `loss %%x`",
-                       old->name);
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "graph %s has no loss to differentiate: add `loss %%x`", old->name);
     }
     for (ebb_id n = 0; n < old->n_nodes; n++) {
         const ebb_node *node = &old->nodes[n];
         const char *name = old->values[node->out[0]].name;
         if (node->phase != EBB_FORWARD) {
-            ebb_build_fail(rw->builder, EBB_BAD_INPUT,
-                           "%%%.200s is of the %s phase: the graph was differentiated before", name,
-                           ebb_phase_name(node->phase));
+            ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                             "%%%.200s is of the %s phase: the graph was differentiated before", name,
+                             ebb_phase_name(node->phase));
         } else if (node->op->composite) {
-            ebb_build_fail(rw->builder, EBB_BAD_INPUT, "%%%.200s = %s is composite: lower the graph first",
-                           name, node->op->name);
+            ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                             "%%%.200s = %s is composite: lower the graph first", name, node->op->name);
         }
     }
     return !ebb_rw_failed(rw);
@@ -101,24 +102,24 @@ static void seed_emit(ebb_rewriter *rw) {
     attr[EBB_FILL_VALUE].f = 1;
     attr[EBB_FILL_F64].i[0] = loss->type.dtype == EBB_F64;
     rw->gradient[rw->old->loss] =
-        ebb_build_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, EBB_BACKWARD, 0)[0];
-    ebb_build_stem(rw->builder, rw->gradient[rw->old->loss], loss->name);
+        ebb_builder_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, EBB_BACKWARD, 0)[0];
+    ebb_builder_stem(rw->builder, rw->gradient[rw->old->loss], loss->name);
 }
 
 /* A gradient that is complete takes the name of its value, unless it is another's too or the model uses the
  * name. */
 static void activation_name(ebb_rewriter *rw, ebb_id v) {
     const char *name = ebb_rw_join(rw, rw->old->values[v].name, ".grad");
-    if (name) ebb_build_rename(rw->builder, rw->gradient[v], name);
+    if (name) ebb_builder_rename(rw->builder, rw->gradient[v], name);
 }
 
 /* Optimizer and tests find a param's gradient by its name, so it always has it. */
 static void param_name(ebb_rewriter *rw, ebb_id p) {
     const char *name = ebb_rw_join(rw, rw->old->values[p].name, ".grad");
-    if (!name || ebb_build_rename(rw->builder, rw->gradient[p], name)) return;
-    if (ebb_build_find(rw->builder, name, strlen(name)) != EBB_NONE) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
-                       "%%%.200s is needed for a param's gradient: rename that value", name);
+    if (!name || ebb_builder_rename(rw->builder, rw->gradient[p], name)) return;
+    if (ebb_builder_find(rw->builder, name, strlen(name)) != EBB_NONE) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "%%%.200s is needed for a param's gradient: rename that value", name);
         return;
     }
     rw->gradient[p] = ebb_rw_alias(rw, rw->gradient[p], name);
@@ -136,9 +137,9 @@ static void node_backward(ebb_rewriter *rw, const ebb_node *node) {
     for (uint32_t i = 0; i < node->n_in; i++) wanted = wanted || rw->wants[node->in[i]];
     if (!arrives || !wanted) return;
     if (!node->op->grad) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
-                       "%%%.200s = %s has no gradient, and the loss depends on it",
-                       rw->old->values[node->out[0]].name, node->op->name);
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "%%%.200s = %s has no gradient, and the loss depends on it",
+                         rw->old->values[node->out[0]].name, node->op->name);
         return;
     }
     rw->node = node;
@@ -166,9 +167,9 @@ static void backward(ebb_rewriter *rw) {
     if (ebb_rw_failed(rw)) return;
     wants_find(rw, first);
     if (!rw->wants[old->loss]) {
-        ebb_build_fail(rw->builder, EBB_BAD_INPUT,
-                       "loss %%%.200s depends on no param: there is nothing to train",
-                       old->values[old->loss].name);
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "loss %%%.200s depends on no param: there is nothing to train",
+                         old->values[old->loss].name);
         return;
     }
     rw->phase = EBB_BACKWARD;

@@ -7,16 +7,17 @@ void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id i
     if (ebb_rw_failed(rw)) return;
     const ebb_value *old = &rw->old->values[node->out[i]];
     char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
-    const ebb_type *type = ebb_build_type(rw->builder, id);
+    const ebb_type *type = ebb_builder_type(rw->builder, id);
     if (!ebb_type_equal(type, &old->type)) {
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives %s for %%%.200s, which is %s",
-                       node->op->name, ebb_type_text(type, is), old->name, ebb_type_text(&old->type, due));
+        ebb_builder_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives %s for %%%.200s, which is %s",
+                         node->op->name, ebb_type_text(type, is), old->name,
+                         ebb_type_text(&old->type, due));
         return;
     }
     /* Who asks for an output or the loss asks by name, so these keep theirs even where an operand took
      * their place. */
     bool keep = old->role == EBB_ROLE_OUTPUT || node->out[i] == rw->old->loss;
-    if (!ebb_build_rename(rw->builder, id, old->name) && keep) id = ebb_rw_alias(rw, id, old->name);
+    if (!ebb_builder_rename(rw->builder, id, old->name) && keep) id = ebb_rw_alias(rw, id, old->name);
     rw->map[node->out[i]] = id;
 }
 
@@ -31,8 +32,8 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     node->op->lower(rw, node, *mode);
     for (uint32_t i = 0; i < node->n_out; i++) {
         if (ebb_rw_failed(rw) || rw->map[node->out[i]] != EBB_NONE) continue;
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives nothing for result %u",
-                       node->op->name, i);
+        ebb_builder_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives nothing for result %u",
+                         node->op->name, i);
     }
 }
 

@@ -16,12 +16,12 @@ static void mark(ebb_rewriter *rw, const char *name) {
         bool computed =
             v->role == EBB_ROLE_ACTIVATION || v->role == EBB_ROLE_GRADIENT || v->role == EBB_ROLE_OUTPUT;
         if (pattern ? !computed || !ebb_glob(name, v->name) : strcmp(name, v->name) != 0) continue;
-        ebb_build_output(rw->builder, rw->map[id]);
+        ebb_builder_output(rw->builder, rw->map[id]);
         any = true;
     }
     if (!any) {
-        ebb_build_fail(rw->builder, EBB_USAGE, "graph %s has no %svalue %s%.200s", rw->old->name,
-                       pattern ? "computed " : "", pattern ? "like " : "%", name);
+        ebb_builder_fail(rw->builder, EBB_USAGE, "graph %s has no %svalue %s%.200s", rw->old->name,
+                         pattern ? "computed " : "", pattern ? "like " : "%", name);
     }
 }
 

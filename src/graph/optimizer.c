@@ -77,8 +77,8 @@ static void params_find(update_pass *s) {
         ebb_id g = ebb_rw_gradient(&s->rw, &s->names, p);
         if (g == EBB_NONE) continue;
         if (!ebb_type_equal(&old->values[g].type, &v->type)) {
-            ebb_build_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s",
-                           old->values[g].name, v->name);
+            ebb_builder_fail(s->rw.builder, EBB_BAD_INPUT, "%%%.200s has another type than %%%.200s",
+                             old->values[g].name, v->name);
             return;
         }
         ebb_id ready = old->values[g].producer;
@@ -89,8 +89,8 @@ static void params_find(update_pass *s) {
         n_found++;
     }
     if (n_found == 0) {
-        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT,
-                       "graph %s has no param with a gradient: differentiate it first", old->name);
+        ebb_builder_fail(s->rw.builder, EBB_BAD_INPUT,
+                         "graph %s has no param with a gradient: differentiate it first", old->name);
     }
 }
 
@@ -103,20 +103,20 @@ static void lr_find(update_pass *s, ebb_dtype dtype) {
     ebb_id id = old_find(s, "lr");
     ebb_type scalar = {.dtype = dtype};
     if (id == EBB_NONE) {
-        s->lr = ebb_build_given(s->rw.builder, "lr", EBB_ROLE_INPUT, &scalar, EBB_INIT_ZERO, 0);
+        s->lr = ebb_builder_given(s->rw.builder, "lr", EBB_ROLE_INPUT, &scalar, EBB_INIT_ZERO, 0);
     } else if (old->values[id].role == EBB_ROLE_INPUT && ebb_type_equal(&old->values[id].type, &scalar)) {
         s->lr = s->rw.map[id];
     } else {
-        ebb_build_fail(s->rw.builder, EBB_BAD_INPUT,
-                       "%%lr must be an input %s[], the learning rate: rename yours",
-                       ebb_dtype_name(dtype));
+        ebb_builder_fail(s->rw.builder, EBB_BAD_INPUT,
+                         "%%lr must be an input %s[], the learning rate: rename yours",
+                         ebb_dtype_name(dtype));
     }
 }
 
 /* A state of the param's type under a name of its own, zero at first. */
 static ebb_id state_make(update_pass *s, const ebb_value *param, const char *suffix) {
     const char *name = ebb_rw_join(&s->rw, param->name, suffix);
-    return ebb_build_given(s->rw.builder, name, EBB_ROLE_STATE, &param->type, EBB_INIT_ZERO, 0);
+    return ebb_builder_given(s->rw.builder, name, EBB_ROLE_STATE, &param->type, EBB_INIT_ZERO, 0);
 }
 
 static void states_make(update_pass *s, ebb_id p, bool first) {
@@ -125,7 +125,7 @@ static void states_make(update_pass *s, ebb_id p, bool first) {
         const ebb_type scalar = {.dtype = v->type.dtype};
         if (first) {
             s->step =
-                ebb_build_given(s->rw.builder, "adamw.step", EBB_ROLE_STATE, &scalar, EBB_INIT_ZERO, 0);
+                ebb_builder_given(s->rw.builder, "adamw.step", EBB_ROLE_STATE, &scalar, EBB_INIT_ZERO, 0);
         }
         s->mean[p] = state_make(s, v, ".exp_avg");
         s->square[p] = state_make(s, v, ".exp_avg_sq");
@@ -157,7 +157,7 @@ static void adamw_emit(update_pass *s, ebb_id p) {
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
     if (!s->counted) {
         s->step =
-            ebb_build_node(s->rw.builder, &ebb_op_count_step, &s->step, 1, NULL, NULL, EBB_UPDATE, 0)[0];
+            ebb_builder_node(s->rw.builder, &ebb_op_count_step, &s->step, 1, NULL, NULL, EBB_UPDATE, 0)[0];
     }
     s->counted = true;
     attr[EBB_ADAMW_BETA1].f = s->adamw->beta1;
@@ -165,7 +165,7 @@ static void adamw_emit(update_pass *s, ebb_id p) {
     attr[EBB_ADAMW_EPS].f = s->adamw->eps;
     attr[EBB_ADAMW_DECAY].f = s->adamw->weight_decay;
     ebb_id in[] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
-    ebb_build_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
+    ebb_builder_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
 }
 
 static void update_emit(update_pass *s, ebb_id p) {
@@ -178,11 +178,11 @@ static void update_emit(update_pass *s, ebb_id p) {
         attr[EBB_SGDM_DECAY].f = s->sgd->weight_decay;
         attr[EBB_SGDM_NESTEROV].i[0] = s->sgd->nesterov;
         ebb_id in[] = {w, dw, s->mean[p], s->lr};
-        ebb_build_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
+        ebb_builder_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
     } else {
         attr[EBB_SGD_DECAY].f = s->sgd->weight_decay;
         ebb_id in[] = {w, dw, s->lr};
-        ebb_build_node(s->rw.builder, &ebb_op_sgd, in, 3, attr, NULL, EBB_UPDATE, 0);
+        ebb_builder_node(s->rw.builder, &ebb_op_sgd, in, 3, attr, NULL, EBB_UPDATE, 0);
     }
 }
 
@@ -204,7 +204,7 @@ static ebb_status run(update_pass *s, bool phased) {
         *per_value[i] = ebb_rw_scratch(&s->rw, old->n_values, sizeof(ebb_id));
     }
     s->after = ebb_rw_scratch(&s->rw, old->n_nodes, sizeof(ebb_id));
-    if (ebb_rw_failed(&s->rw)) return ebb_build_status(s->rw.builder);
+    if (ebb_rw_failed(&s->rw)) return ebb_builder_status(s->rw.builder);
     for (ebb_id n = 0; n < old->n_nodes; n++) s->after[n] = EBB_NONE;
     for (ebb_id id = 0; id < old->n_values; id++) {
         s->ready[id] = EBB_NONE;

@@ -13,7 +13,9 @@ bool ebb_parse_fail(ebb_parser *p, const ebb_token *at, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    p->status = ebb_fail(p->env, EBB_BAD_INPUT, "%s:%zu:%zu: %s", p->file, at->line, at->column, text);
+    p->status =
+        p->subject ? ebb_fail(p->env, EBB_BAD_INPUT, "%s: %s", p->subject, text)
+                   : ebb_fail(p->env, EBB_BAD_INPUT, "%s:%zu:%zu: %s", p->file, at->line, at->column, text);
     return false;
 }
 
@@ -93,7 +95,7 @@ static bool graph_line(ebb_parser *p) {
     memcpy(p->names.at, name.text, name.n);
     p->names.at[name.n] = 0;
     ebb_status status = ebb_builder_create(p->env, p->names.at, &p->builder);
-    if (!status) status = ebb_build_status(p->builder);
+    if (!status) status = ebb_builder_status(p->builder);
     if (status) return ebb_parse_relay(p, &name, status);
     return ebb_parse_next(p) && ebb_parse_line_end(p);
 }
@@ -107,25 +109,33 @@ static const ebb_dim *dim_given(const ebb_parser *p, const ebb_token *name) {
     return NULL;
 }
 
+void ebb_parse_dim(ebb_parser *p, const ebb_token *name, int64_t size) {
+    const ebb_dim *given = dim_given(p, name);
+    p->dim[p->n_dims].name = *name;
+    p->dim[p->n_dims++].size = given ? given->size : size;
+}
+
+bool ebb_parse_dim_name(ebb_parser *p, const ebb_token *name) {
+    if (name->kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "a dim's name");
+    for (uint32_t i = 0; i < p->n_dims; i++) {
+        if (p->dim[i].name.n != name->n || memcmp(p->dim[i].name.text, name->text, name->n) != 0) continue;
+        if (p->subject) return ebb_parse_fail(p, name, "dim %.*s is already declared", EBB_SHOWN(name));
+        return ebb_parse_fail(p, name, "dim %.*s is already declared on line %zu", EBB_SHOWN(name),
+                              p->dim[i].name.line);
+    }
+    return p->n_dims < EBB_MAX_DIMS || ebb_parse_fail(p, name, "more than %d dims", EBB_MAX_DIMS);
+}
+
 /* dim N = 32 */
 static bool dim_line(ebb_parser *p) {
     if (!ebb_parse_next(p)) return false;
-    ebb_token name = p->token;
-    if (name.kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "a dim's name");
-    for (uint32_t i = 0; i < p->n_dims; i++) {
-        if (p->dim[i].name.n != name.n || memcmp(p->dim[i].name.text, name.text, name.n) != 0) continue;
-        return ebb_parse_fail(p, &name, "dim %.*s is already declared on line %zu", EBB_SHOWN(&name),
-                              p->dim[i].name.line);
-    }
-    if (p->n_dims == EBB_MAX_DIMS) return ebb_parse_fail(p, &name, "more than %d dims", EBB_MAX_DIMS);
+    const ebb_token name = p->token;
     int64_t size;
-    if (!ebb_parse_next(p) || !ebb_parse_mark(p, '=')) return false;
-    ebb_token at = p->token;
+    if (!ebb_parse_dim_name(p, &name) || !ebb_parse_next(p) || !ebb_parse_mark(p, '=')) return false;
+    const ebb_token at = p->token;
     if (!ebb_parse_size(p, &size)) return false;
     if (size < 1) return ebb_parse_fail(p, &at, "dim %.*s is below 1", EBB_SHOWN(&name));
-    const ebb_dim *given = dim_given(p, &name);
-    p->dim[p->n_dims].name = name;
-    p->dim[p->n_dims++].size = given ? given->size : size;
+    ebb_parse_dim(p, &name, size);
     return ebb_parse_line_end(p);
 }
 
@@ -136,7 +146,7 @@ static bool dim_declared(const ebb_parser *p, const char *name) {
     return false;
 }
 
-static ebb_status sizes_check(ebb_env *env, const char *file, const ebb_parse_options *options) {
+ebb_status ebb_parse_sizes_check(ebb_env *env, const char *file, const ebb_parse_options *options) {
     for (uint32_t i = 0; i < options->n_dims; i++) {
         if (options->dims[i].size >= 1) continue;
         return ebb_fail(env, EBB_USAGE, "%s: dim %.60s=%lld must be at least 1", file,
@@ -146,7 +156,7 @@ static ebb_status sizes_check(ebb_env *env, const char *file, const ebb_parse_op
 }
 
 /* Every dim that the caller gave must be one that the file declares. */
-static ebb_status dims_check(ebb_parser *p) {
+ebb_status ebb_parse_dims_check(ebb_parser *p) {
     char declared[600] = "";
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_dims && n < sizeof declared; i++) {
@@ -172,7 +182,7 @@ static bool ends_line(ebb_parser *p, void (*mark)(ebb_builder *builder, ebb_id v
         ebb_id value;
         if (!ebb_parse_value(p, &value)) return false;
         mark(p->builder, value);
-        if (ebb_build_status(p->builder)) return ebb_parse_relay(p, &at, ebb_build_status(p->builder));
+        if (ebb_builder_status(p->builder)) return ebb_parse_relay(p, &at, ebb_builder_status(p->builder));
     } while (many && ebb_token_is(&p->token, ','));
     return ebb_parse_line_end(p);
 }
@@ -185,8 +195,8 @@ static bool line(ebb_parser *p) {
         return ebb_parse_definition(p);
     case EBB_TOKEN_WORD:
         if (ebb_token_equal(&p->token, "dim")) return dim_line(p);
-        if (ebb_token_equal(&p->token, "output")) return ends_line(p, ebb_build_output, true);
-        if (ebb_token_equal(&p->token, "loss")) return ends_line(p, ebb_build_loss, false);
+        if (ebb_token_equal(&p->token, "output")) return ends_line(p, ebb_builder_output, true);
+        if (ebb_token_equal(&p->token, "loss")) return ends_line(p, ebb_builder_loss, false);
         return ebb_parse_expected(p, "%name, dim, output or loss");
     default:
         return ebb_parse_expected(p, "%name, dim, output or loss");
@@ -198,12 +208,12 @@ ebb_status ebb_graph_parse(ebb_env *env, const char *name, const char *text, siz
     static const ebb_parse_options defaults = {0};
     *out = NULL;
     ebb_parser p = {.env = env, .file = name, .options = options ? options : &defaults};
-    ebb_status status = sizes_check(env, name, p.options);
+    ebb_status status = ebb_parse_sizes_check(env, name, p.options);
     if (status) return status;
     ebb_lex_init(&p.lexer, text, n);
     bool good = header(&p) && graph_line(&p);
     while (good && p.token.kind != EBB_TOKEN_END) good = line(&p);
-    if (good) p.status = dims_check(&p);
+    if (good) p.status = ebb_parse_dims_check(&p);
     EBB_ARRAY_FREE(env, &p.names);
     if (p.status) {
         ebb_builder_destroy(p.builder);

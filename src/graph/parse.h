@@ -10,6 +10,7 @@
 typedef struct ebb_parser {
     ebb_env *env;
     const char *file;
+    const char *subject; /* of calls, not of a file: what errors name instead of a place; NULL: a file */
     const ebb_parse_options *options;
     ebb_lexer lexer;
     ebb_token token; /* the one that is looked at */
@@ -44,8 +45,33 @@ bool ebb_parse_type(ebb_parser *parser, ebb_type *out);
 /* The value of one attribute of op, checked against its schema. */
 bool ebb_parse_attr(ebb_parser *parser, const ebb_op_info *op, const ebb_attr_info *info, ebb_attr *out);
 
+/* The token may name a further dim. */
+bool ebb_parse_dim_name(ebb_parser *parser, const ebb_token *name);
+/* Adds it, at its default or as the options have it. The name's text is borrowed. */
+void ebb_parse_dim(ebb_parser *parser, const ebb_token *name, int64_t size);
+/* EBB_USAGE: the options bind a dim to less than 1; one that is not declared. */
+EBB_CHECKED ebb_status ebb_parse_sizes_check(ebb_env *env, const char *file,
+                                             const ebb_parse_options *options);
+EBB_CHECKED ebb_status ebb_parse_dims_check(ebb_parser *parser);
+
 /* parse_node.c: a line that begins with %. */
 bool ebb_parse_definition(ebb_parser *parser);
+bool ebb_parse_init(ebb_parser *parser, ebb_init *out);
+/* One node as it is read. */
+typedef struct ebb_node_text {
+    const ebb_op_info *op;
+    ebb_id in[EBB_MAX_OPERANDS];
+    uint32_t n_in;
+    ebb_attr attr[EBB_MAX_ATTRS];
+    uint64_t set; /* bit i: attribute i was given */
+    bool has_phase, has_seed;
+    ebb_phase phase;
+    uint64_t seed;
+} ebb_node_text;
+/* NULL after an error: there is no op of that name. */
+const ebb_op_info *ebb_parse_op(ebb_parser *parser, const ebb_token *name);
+/* stride=2 pad=[1,0]; what is not given has its default. `at`: where what is missing is told. */
+bool ebb_parse_attributes(ebb_parser *parser, const ebb_token *at, ebb_node_text *node);
 /* A value that is defined above. */
 bool ebb_parse_value(ebb_parser *parser, ebb_id *out);
 

@@ -44,7 +44,7 @@ static bool undefined(ebb_parser *p, const ebb_token *name, const definition *ow
 static bool value_read(ebb_parser *p, const definition *own, ebb_id *out) {
     ebb_token t = p->token;
     if (t.kind != EBB_TOKEN_VALUE) return ebb_parse_expected(p, "a value like %x");
-    *out = ebb_build_find(p->builder, t.text, t.n);
+    *out = ebb_builder_find(p->builder, t.text, t.n);
     if (*out == EBB_NONE) return undefined(p, &t, own);
     return ebb_parse_next(p);
 }
@@ -59,7 +59,7 @@ static bool results(ebb_parser *p, definition *d) {
     while (p->token.kind == EBB_TOKEN_VALUE) {
         ebb_token t = p->token;
         if (d->n == EBB_MAX_RESULTS) return ebb_parse_fail(p, &t, "more than %d results", EBB_MAX_RESULTS);
-        if (ebb_build_find(p->builder, t.text, t.n) != EBB_NONE) {
+        if (ebb_builder_find(p->builder, t.text, t.n) != EBB_NONE) {
             return ebb_parse_fail(p, &t, "%%%.*s is already defined", EBB_SHOWN(&t));
         }
         d->result[d->n++] = t;
@@ -94,7 +94,7 @@ const char *ebb_init_name(ebb_init init) {
     return init_names[init];
 }
 
-static bool init_read(ebb_parser *p, ebb_init *out) {
+bool ebb_parse_init(ebb_parser *p, ebb_init *out) {
     for (size_t i = 0; i < EBB_COUNT(init_names); i++) {
         if (p->token.kind != EBB_TOKEN_WORD || !ebb_token_equal(&p->token, init_names[i])) continue;
         *out = (ebb_init)i;
@@ -117,28 +117,17 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
         if (!key) return ebb_parse_expected(p, "the end of the line: an input has no attributes");
         if (!ebb_token_equal(&p->token, key)) return ebb_parse_expected(p, trained ? "init=" : "fill=");
         if (!ebb_parse_next(p) || !ebb_parse_mark(p, '=')) return false;
-        if (trained ? !init_read(p, &init) : !ebb_parse_real(p, &fill)) return false;
+        if (trained ? !ebb_parse_init(p, &init) : !ebb_parse_real(p, &fill)) return false;
     }
-    ebb_build_given(p->builder, d->name[0], role, &type, init, fill);
-    ebb_status status = ebb_build_status(p->builder);
+    ebb_builder_given(p->builder, d->name[0], role, &type, init, fill);
+    ebb_status status = ebb_builder_status(p->builder);
     return status ? ebb_parse_relay(p, &d->result[0], status) : ebb_parse_line_end(p);
 }
 
 /* ---- nodes
  * ------------------------------------------------------------------------------------------------ */
 
-typedef struct node_text {
-    const ebb_op_info *op;
-    ebb_id in[EBB_MAX_OPERANDS];
-    uint32_t n_in;
-    ebb_attr attr[EBB_MAX_ATTRS];
-    uint64_t set; /* bit i: attribute i was given */
-    bool has_phase, has_seed;
-    ebb_phase phase;
-    uint64_t seed;
-} node_text;
-
-static bool operands(ebb_parser *p, const definition *d, node_text *node) {
+static bool operands(ebb_parser *p, const definition *d, ebb_node_text *node) {
     while (p->token.kind == EBB_TOKEN_VALUE) {
         if (node->n_in == node->op->max_in || node->n_in == EBB_MAX_OPERANDS) {
             return ebb_parse_fail(p, &p->token, "%s takes at most %u operands", node->op->name,
@@ -181,7 +170,7 @@ static bool attr_unknown(ebb_parser *p, const ebb_token *key, const ebb_op_info 
 }
 
 /* key=value; phase and seed belong to every node, or every SEEDED one. */
-static bool attribute(ebb_parser *p, node_text *node) {
+static bool attribute(ebb_parser *p, ebb_node_text *node) {
     ebb_token key = p->token;
     uint32_t i = 0;
     while (i < node->op->n_attrs && !ebb_token_equal(&key, node->op->attrs[i].name)) i++;
@@ -198,14 +187,14 @@ static bool attribute(ebb_parser *p, node_text *node) {
     return ebb_parse_attr(p, node->op, &node->op->attrs[i], &node->attr[i]);
 }
 
-static bool attributes(ebb_parser *p, const definition *d, node_text *node) {
+bool ebb_parse_attributes(ebb_parser *p, const ebb_token *at, ebb_node_text *node) {
     while (p->token.kind == EBB_TOKEN_WORD) {
         if (!attribute(p, node)) return false;
     }
     for (uint32_t i = 0; i < node->op->n_attrs; i++) {
         if (node->set >> i & 1) continue;
         if (node->op->attrs[i].required) {
-            return ebb_parse_fail(p, &d->kind, "%s needs %s=", node->op->name, node->op->attrs[i].name);
+            return ebb_parse_fail(p, at, "%s needs %s=", node->op->name, node->op->attrs[i].name);
         }
         node->attr[i] = ebb_attr_default(&node->op->attrs[i]);
     }
@@ -220,7 +209,7 @@ static bool types_check(ebb_parser *p, const ebb_id *out, uint32_t n_out) {
         ebb_token at = p->token;
         ebb_type type;
         if (!ebb_parse_type(p, &type)) return false;
-        const ebb_type *is = ebb_build_type(p->builder, out[i]);
+        const ebb_type *is = ebb_builder_type(p->builder, out[i]);
         char said[EBB_TYPE_TEXT], rule[EBB_TYPE_TEXT];
         if (ebb_type_equal(&type, is)) continue;
         return ebb_parse_fail(p, &at, "the text says %s, the op gives %s", ebb_type_text(&type, said),
@@ -230,16 +219,17 @@ static bool types_check(ebb_parser *p, const ebb_id *out, uint32_t n_out) {
 }
 
 static bool node_line(ebb_parser *p, const definition *d, const ebb_op_info *op) {
-    node_text node = {.op = op, .phase = EBB_FORWARD};
+    ebb_node_text node = {.op = op, .phase = EBB_FORWARD};
     if (d->n != op->n_out) {
         return ebb_parse_fail(p, &d->kind, "%s gives %u results, not %u", op->name, op->n_out, d->n);
     }
-    if (!ebb_parse_next(p) || !operands(p, d, &node) || !attributes(p, d, &node)) return false;
+    if (!ebb_parse_next(p) || !operands(p, d, &node) || !ebb_parse_attributes(p, &d->kind, &node))
+        return false;
     if (p->token.kind == EBB_TOKEN_VALUE) return ebb_parse_expected(p, "operands before attributes");
     uint64_t seed = node.has_seed ? node.seed : ebb_name_hash(d->result[0].text, d->result[0].n);
     const ebb_id *out =
-        ebb_build_node(p->builder, op, node.in, node.n_in, node.attr, d->name, node.phase, seed);
-    ebb_status status = ebb_build_status(p->builder);
+        ebb_builder_node(p->builder, op, node.in, node.n_in, node.attr, d->name, node.phase, seed);
+    ebb_status status = ebb_builder_status(p->builder);
     if (status) return ebb_parse_relay(p, &d->kind, status);
     return types_check(p, out, op->n_out) && ebb_parse_line_end(p);
 }
@@ -249,10 +239,15 @@ static const char *op_name_at(const void *ctx, size_t i) {
     return i < EBB_N_OPS ? ebb_ops[i]->name : NULL;
 }
 
-static bool op_unknown(ebb_parser *p, const ebb_token *kind) {
-    const char *near = ebb_word_nearest(kind->text, kind->n, op_name_at, NULL);
-    if (!near) return ebb_parse_fail(p, kind, "op %.*s is not known", EBB_SHOWN(kind));
-    return ebb_parse_fail(p, kind, "op %.*s is not known: did you mean %s?", EBB_SHOWN(kind), near);
+const ebb_op_info *ebb_parse_op(ebb_parser *p, const ebb_token *name) {
+    const ebb_op_info *op = ebb_op_find(name->text, name->n);
+    if (op) return op;
+    const char *near = ebb_word_nearest(name->text, name->n, op_name_at, NULL);
+    if (near)
+        ebb_parse_fail(p, name, "op %.*s is not known: did you mean %s?", EBB_SHOWN(name), near);
+    else
+        ebb_parse_fail(p, name, "op %.*s is not known", EBB_SHOWN(name));
+    return NULL;
 }
 
 bool ebb_parse_definition(ebb_parser *p) {
@@ -265,6 +260,6 @@ bool ebb_parse_definition(ebb_parser *p) {
     for (size_t i = 0; i < EBB_COUNT(roles); i++) {
         if (ebb_token_equal(&d.kind, ebb_role_name(roles[i]))) return given(p, &d, roles[i]);
     }
-    const ebb_op_info *op = ebb_op_find(d.kind.text, d.kind.n);
-    return op ? node_line(p, &d, op) : op_unknown(p, &d.kind);
+    const ebb_op_info *op = ebb_parse_op(p, &d.kind);
+    return op && node_line(p, &d, op);
 }

@@ -19,7 +19,8 @@ void ebb_rw_deinit(ebb_rewriter *rw) {
 
 void *ebb_rw_scratch(ebb_rewriter *rw, size_t n, size_t size) {
     void *at = ebb_arena_alloc(&rw->scratch, n, size);
-    if (!at) ebb_build_fail(rw->builder, EBB_NO_MEMORY, "no memory for %zu elements of %zu bytes", n, size);
+    if (!at)
+        ebb_builder_fail(rw->builder, EBB_NO_MEMORY, "no memory for %zu elements of %zu bytes", n, size);
     return at;
 }
 
@@ -46,7 +47,7 @@ ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param) {
 
 void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id id) {
     const ebb_value *v = &rw->old->values[id];
-    rw->map[id] = ebb_build_given(rw->builder, v->name, v->role, &v->type, v->init, v->fill);
+    rw->map[id] = ebb_builder_given(rw->builder, v->name, v->role, &v->type, v->init, v->fill);
 }
 
 void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {
@@ -54,8 +55,8 @@ void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {
     const char *names[EBB_MAX_RESULTS];
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = rw->map[node->in[i]];
     for (uint32_t i = 0; i < node->n_out; i++) names[i] = rw->old->values[node->out[i]].name;
-    const ebb_id *out = ebb_build_node(rw->builder, node->op, in, node->n_in, node->attr, names,
-                                       node->phase, node->seed_key);
+    const ebb_id *out = ebb_builder_node(rw->builder, node->op, in, node->n_in, node->attr, names,
+                                         node->phase, node->seed_key);
     for (uint32_t i = 0; i < node->n_out; i++) rw->map[node->out[i]] = out[i];
 }
 
@@ -72,19 +73,19 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
 
 ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out) {
     for (ebb_id id = 0; id < rw->old->n_values; id++) {
-        if (rw->old->values[id].role == EBB_ROLE_OUTPUT) ebb_build_output(rw->builder, rw->map[id]);
+        if (rw->old->values[id].role == EBB_ROLE_OUTPUT) ebb_builder_output(rw->builder, rw->map[id]);
     }
-    if (rw->old->loss != EBB_NONE) ebb_build_loss(rw->builder, rw->map[rw->old->loss]);
+    if (rw->old->loss != EBB_NONE) ebb_builder_loss(rw->builder, rw->map[rw->old->loss]);
     ebb_builder *builder = rw->builder;
     rw->builder = NULL;
     return ebb_builder_seal(builder, out);
 }
 
 ebb_id ebb_rw_alias(ebb_rewriter *rw, ebb_id value, const char *name) {
-    const ebb_type *type = ebb_build_type(rw->builder, value);
+    const ebb_type *type = ebb_builder_type(rw->builder, value);
     ebb_attr shape = {.i = {0}};
     for (uint32_t i = 0; i < type->rank; i++) shape.i[i] = type->dim[i];
-    return ebb_build_node(rw->builder, &ebb_op_reshape, &value, 1, &shape, &name, rw->phase, 0)[0];
+    return ebb_builder_node(rw->builder, &ebb_op_reshape, &value, 1, &shape, &name, rw->phase, 0)[0];
 }
 
 /* ---- for rules ------------------------------------------------------------------------------------ */
@@ -100,12 +101,12 @@ ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old) {
 const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                           const ebb_attr *attr) {
     if (op->composite) {
-        ebb_build_fail(rw->builder, EBB_INTERNAL, "a rule of %s emits %s, which is composite",
-                       rw->node->op->name, op->name);
+        ebb_builder_fail(rw->builder, EBB_INTERNAL, "a rule of %s emits %s, which is composite",
+                         rw->node->op->name, op->name);
     }
     const ebb_id *out =
-        ebb_build_node(rw->builder, op, in, n_in, attr, NULL, rw->phase, rw->node->seed_key);
+        ebb_builder_node(rw->builder, op, in, n_in, attr, NULL, rw->phase, rw->node->seed_key);
     const char *stem = rw->old->values[rw->node->out[0]].name;
-    for (uint32_t i = 0; i < op->n_out; i++) ebb_build_stem(rw->builder, out[i], stem);
+    for (uint32_t i = 0; i < op->n_out; i++) ebb_builder_stem(rw->builder, out[i], stem);
     return out;
 }

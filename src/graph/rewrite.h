@@ -27,7 +27,7 @@ void ebb_rw_deinit(ebb_rewriter *rw);
 /* Scratch of n elements, all bytes 0; latches when memory is out. */
 void *ebb_rw_scratch(ebb_rewriter *rw, size_t n, size_t size);
 static inline bool ebb_rw_failed(const ebb_rewriter *rw) {
-    return ebb_build_status(rw->builder) != EBB_OK;
+    return ebb_builder_status(rw->builder) != EBB_OK;
 }
 
 void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id value);

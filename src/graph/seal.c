@@ -32,10 +32,10 @@ static bool name_make(ebb_builder *b, ebb_id id, uint32_t *suffix) {
     size_t n;
     char *name = name_begin(b, id, ROOM, &n);
     if (!name) {
-        ebb_build_fail(b, EBB_NO_MEMORY, "%s", ebb_env_error(b->env));
+        ebb_builder_fail(b, EBB_NO_MEMORY, "%s", ebb_env_error(b->env));
         return false;
     }
-    while (!ebb_build_rename(b, id, name)) {
+    while (!ebb_builder_rename(b, id, name)) {
         if (b->status) return false;
         snprintf(name + n, ROOM, "_%u", ++*suffix);
     }
@@ -47,8 +47,8 @@ static bool outputs_check(ebb_builder *b) {
     for (ebb_id id = 0; id < b->values.n; id++) {
         const ebb_draft_value *v = b->values.at[id], *root = b->values.at[v->root];
         if (v->value.role != EBB_ROLE_OUTPUT || root->updater == EBB_NONE) continue;
-        ebb_build_fail(b, EBB_BAD_INPUT, "output %%%.200s is a view of %%%.200s, which %s updates",
-                       v->value.name, root->value.name, b->nodes.at[root->updater].op->name);
+        ebb_builder_fail(b, EBB_BAD_INPUT, "output %%%.200s is a view of %%%.200s, which %s updates",
+                         v->value.name, root->value.name, b->nodes.at[root->updater].op->name);
         return false;
     }
     return true;
@@ -59,7 +59,7 @@ static ebb_graph *lay_out(ebb_builder *b) {
     ebb_value *values = EBB_NEW(&b->arena, ebb_value, b->values.n);
     ebb_node *nodes = EBB_NEW(&b->arena, ebb_node, b->nodes.n);
     if (!graph || !values || !nodes) {
-        ebb_build_fail(b, EBB_NO_MEMORY, "%s", ebb_env_error(b->env));
+        ebb_builder_fail(b, EBB_NO_MEMORY, "%s", ebb_env_error(b->env));
         return NULL;
     }
     for (size_t i = 0; i < b->values.n; i++) values[i] = b->values.at[i]->value;
@@ -78,7 +78,7 @@ ebb_status ebb_builder_seal(ebb_builder *b, ebb_graph **out) {
     ebb_env *env = b->env;
     uint32_t suffix = 0;
     for (ebb_id id = 0; !b->status && id < b->values.n; id++) {
-        if (!ebb_build_named(b, id)) name_make(b, id, &suffix);
+        if (!ebb_builder_named(b, id)) name_make(b, id, &suffix);
     }
     ebb_graph *graph = NULL;
     if (!b->status && outputs_check(b)) graph = lay_out(b);

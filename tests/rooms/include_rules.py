@@ -21,7 +21,7 @@ ROOMS = {
     'graph': {
         'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/pgraph.h'},
         'sees': {'base'},
-        'public': {'ebb/base.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/build.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'planner': {

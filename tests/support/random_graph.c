@@ -38,7 +38,7 @@ static int64_t one_of(drawing *d, const int64_t *sizes, uint32_t n) {
 }
 
 static const ebb_type *type_of(const drawing *d, ebb_id id) {
-    return ebb_build_type(d->b, id);
+    return ebb_builder_type(d->b, id);
 }
 
 /* A value of the pool of that rank (0: any), EBB_NONE when there is none: the newest with even odds, else
@@ -82,7 +82,7 @@ static void pool_add(drawing *d, ebb_id id) {
 static ebb_id given(drawing *d, const char *stem, ebb_role role, const ebb_type *type, ebb_init init) {
     char name[32];
     snprintf(name, sizeof name, "%s%u", stem, d->n_params++);
-    return ebb_build_given(d->b, name, role, type, init, 0);
+    return ebb_builder_given(d->b, name, role, type, init, 0);
 }
 
 static ebb_id vector(drawing *d, const char *stem, ebb_role role, int64_t n, ebb_init init) {
@@ -105,7 +105,7 @@ static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t
     char name[32];
     const char *names[EBB_MAX_RESULTS] = {name};
     snprintf(name, sizeof name, "%s%u", op->name, d->n_params++);
-    ebb_id id = ebb_build_node(d->b, op, in, n_in, attr, names, EBB_FORWARD, d->n_params)[0];
+    ebb_id id = ebb_builder_node(d->b, op, in, n_in, attr, names, EBB_FORWARD, d->n_params)[0];
     for (uint32_t i = 0; i < d->n_pool; i++) {
         for (uint32_t j = 0; j < n_in; j++) d->read[i] = d->read[i] || d->pool[i] == in[j];
     }
@@ -282,9 +282,9 @@ static bool draw_matmul(drawing *d) {
     ebb_attr one[1] = {{.i = {1, t.dim[0], t.dim[1]}}}, back[1] = {{.i = {side, side}}};
     ebb_attr attr[2] = {
         [EBB_MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [EBB_MATMUL_TRANSPOSE_B] = {.i = {rows}}};
-    ebb_id a = ebb_build_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
+    ebb_id a = ebb_builder_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {a, a};
-    ebb_id made = ebb_build_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_builder_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
     emit(d, &ebb_op_reshape, &made, 1, back);
     return true;
 }
@@ -297,11 +297,11 @@ static bool draw_centered(drawing *d) {
     ebb_attr reduce[2] = {[EBB_REDUCE_AXIS] = {.i = {axis}}, [EBB_REDUCE_KEEP] = {.i = {1}}};
     ebb_attr mean[2] = {[EBB_RESCALE_TIMES] = {.f = 1.0 / (double)size}, [EBB_RESCALE_PLUS] = {.f = 0}};
     ebb_attr expand[2] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {size}}};
-    ebb_id m = ebb_build_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
-    m = ebb_build_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
+    ebb_id m = ebb_builder_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_builder_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
     if (chance(d, 30))
-        m = ebb_build_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
-    m = ebb_build_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
+        m = ebb_builder_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_builder_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {x, m};
     emit(d, &ebb_op_sub, in, 2, NULL);
     return true;
@@ -313,10 +313,10 @@ static bool draw_swish(drawing *d) {
     ebb_attr clip[2] = {[EBB_CLIP_MIN] = {.f = -4}, [EBB_CLIP_MAX] = {.f = 4}};
     ebb_attr minus[2] = {[EBB_RESCALE_TIMES] = {.f = -1}, [EBB_RESCALE_PLUS] = {.f = 0}};
     ebb_attr more[2] = {[EBB_RESCALE_TIMES] = {.f = 1}, [EBB_RESCALE_PLUS] = {.f = 1}};
-    ebb_id e = ebb_build_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
+    ebb_id e = ebb_builder_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {x, e};
     emit(d, &ebb_op_div, in, 2, NULL);
     return true;
@@ -375,8 +375,8 @@ static bool draw_attention(drawing *d) {
         [EBB_ATTENTION_HEADS] = {.i = {heads}}, [EBB_ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
     ebb_id in[] = {x, weight(d, &w)};
     ebb_id qkv = emit(d, &ebb_op_linear, in, 2, NULL);
-    ebb_id rows = ebb_build_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
-    ebb_id made = ebb_build_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
+    ebb_id rows = ebb_builder_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_builder_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
     emit(d, &ebb_op_reshape, &made, 1, out_shape);
     return true;
 }
@@ -522,7 +522,7 @@ static ebb_id loss_draw(drawing *d, ebb_id x) {
     ebb_type labels = {.dtype = EBB_I32, .rank = 1, .dim = {t->dim[0]}};
     ebb_id in[] = {x, weight(d, &w)};
     ebb_id logits = emit(d, &ebb_op_linear, in, 2, NULL);
-    if (chance(d, 50)) ebb_build_output(d->b, logits);
+    if (chance(d, 50)) ebb_builder_output(d->b, logits);
     ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
     ebb_id loss = emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
     return loss;
@@ -552,19 +552,19 @@ ebb_status random_graph(ebb_env *env, uint64_t seed, const random_graph_options 
     if (status) return status;
     inputs_draw(&d);
     uint32_t n_nodes = options->n_nodes ? options->n_nodes : 3 + below(&d, 38);
-    for (uint32_t i = 0; i < n_nodes && !ebb_build_status(d.b); i++) draw(&d);
+    for (uint32_t i = 0; i < n_nodes && !ebb_builder_status(d.b); i++) draw(&d);
 
-    if (ebb_build_status(d.b)) return ebb_builder_seal(d.b, out);
+    if (ebb_builder_status(d.b)) return ebb_builder_seal(d.b, out);
     ebb_id loss = loss_draw(&d, d.pool[d.n_pool - 1]);
     if (chance(&d, 20)) {
         ebb_id in[] = {loss, loss_draw(&d, value_draw(&d, 0))};
         loss = emit(&d, &ebb_op_add, in, 2, NULL);
     }
-    ebb_build_loss(d.b, loss);
+    ebb_builder_loss(d.b, loss);
     if (chance(&d, 30)) {
         ebb_id extra = d.pool[d.n_pool / 2];
         bool is_input = d.n_pool / 2 < 2; /* the first two may be */
-        if (!is_input) ebb_build_output(d.b, extra);
+        if (!is_input) ebb_builder_output(d.b, extra);
     }
     return ebb_builder_seal(d.b, out);
 }

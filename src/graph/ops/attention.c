@@ -63,8 +63,8 @@ static void attention_grad_cost(const ebb_call *call, ebb_cost *cost) {
 
 static void attention_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (dout[1] != EBB_NONE) {
-        ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
-                       "attention: its log-sum-exp is for its own backward and has no gradient");
+        ebb_builder_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
+                         "attention: its log-sum-exp is for its own backward and has no gradient");
         return;
     }
     if (!ebb_grad_wants(rw, node, 0)) return;

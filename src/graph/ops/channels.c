@@ -26,7 +26,7 @@ static ebb_status concat_infer(ebb_env *env, const ebb_call *call, ebb_type *out
 static void concat_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     int64_t begin = 0;
     for (uint32_t i = 0; i < node->n_in; i++) {
-        int64_t size = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]))->dim[1];
+        int64_t size = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]))->dim[1];
         if (ebb_grad_wants(rw, node, i)) {
             ebb_attr attr[] = {[EBB_SLICE_BEGIN] = {.i = {begin}}, [EBB_SLICE_SIZE] = {.i = {size}}};
             ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_slice, dout, 1, attr)[0]);
@@ -66,7 +66,7 @@ static void slice_cost(const ebb_call *call, ebb_cost *cost) {
 
 static void slice_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     ebb_attr attr[] = {
         [EBB_SLICE_GRAD_BEGIN] = node->attr[EBB_SLICE_BEGIN], [EBB_SLICE_GRAD_TOTAL] = {.i = {x->dim[1]}}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_slice_grad, dout, 1, attr)[0]);

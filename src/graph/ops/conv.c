@@ -139,7 +139,7 @@ static void conv2d_wgrad_cost(const ebb_call *call, ebb_cost *cost) {
 /* The attributes of a gradient: the forward op's and the rows and columns of what is differentiated by. */
 static void grad_attrs(ebb_rewriter *rw, const ebb_node *node, uint32_t i,
                        ebb_attr attr[EBB_CONV_SIZE + 1]) {
-    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
     memcpy(attr, node->attr, EBB_CONV_SIZE * sizeof *attr);
     attr[EBB_CONV_SIZE] = (ebb_attr){.i = {type->dim[2], type->dim[3]}};
 }
@@ -220,8 +220,8 @@ static ebb_status conv2d_transpose_bind(ebb_env *env, const ebb_call *call, ebb_
 static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
     (void)mode;
     ebb_id in[] = {ebb_rw_value(rw, node->in[0]), ebb_rw_value(rw, node->in[1])};
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), in[0]);
-    const ebb_type *w = ebb_build_type(ebb_rw_builder(rw), in[1]);
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), in[0]);
+    const ebb_type *w = ebb_builder_type(ebb_rw_builder(rw), in[1]);
     const ebb_attr *a = node->attr;
     ebb_attr attr[EBB_CONV_SIZE + 1];
     memcpy(attr, a, EBB_CONV_SIZE * sizeof *attr);

@@ -15,7 +15,7 @@ static void embedding_cost(const ebb_call *call, ebb_cost *cost) {
 
 static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *table = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *table = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     ebb_attr attr[] = {[EBB_EMBEDDING_ROWS] = {.i = {table->dim[0]}}};
     ebb_id in[] = {dout[0], ebb_rw_value(rw, node->in[1])};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_embedding_grad, in, 2, attr)[0]);

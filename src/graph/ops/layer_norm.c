@@ -32,7 +32,7 @@ static void layer_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     (void)node;
     if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_build_fail(
+    ebb_builder_fail(
         ebb_rw_builder(rw), EBB_BAD_INPUT,
         "ln_stats: its mean and variance have no gradient of their own: only ln_apply, on the same "
         "x, may read them on the way to the loss");
@@ -41,8 +41,8 @@ static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const bool wants_x = ebb_grad_wants(rw, node, X);
     if (!ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_ln_stats)) {
-        ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
-                       "ln_apply: mean and variance are not ln_stats of this x: use layer_norm");
+        ebb_builder_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
+                         "ln_apply: mean and variance are not ln_stats of this x: use layer_norm");
         return;
     }
     ebb_id x = ebb_rw_value(rw, node->in[X]);

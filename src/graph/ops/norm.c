@@ -32,7 +32,7 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
     ebb_id x = ebb_rw_value(rw, node->in[0]);
     ebb_id mean = ebb_rw_value(rw, node->in[3]), variance = ebb_rw_value(rw, node->in[4]);
     if (mode == EBB_TRAIN) {
-        const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), x);
+        const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), x);
         ebb_attr track[] = {
             [EBB_BN_TRACK_MOMENTUM] = node->attr[EBB_BATCH_NORM_MOMENTUM],
             [EBB_BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
@@ -54,7 +54,7 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     (void)node;
     if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_build_fail(
+    ebb_builder_fail(
         ebb_rw_builder(rw), EBB_BAD_INPUT,
         "bn_stats: its mean and variance have no gradient of their own: only bn_apply with batch=true, on "
         "the same x, may read them on the way to the loss");
@@ -64,7 +64,7 @@ static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     ebb_id variance = ebb_rw_value(rw, node->in[NORM_VARIANCE]),
            gamma = ebb_rw_value(rw, node->in[NORM_GAMMA]);
-    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), gamma);
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), gamma);
     ebb_attr fill[] = {
         [EBB_FILL_SHAPE] = {.i = {type->dim[0]}},
         [EBB_FILL_VALUE] = {.f = 0},
@@ -81,11 +81,11 @@ bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node) {
     if (batch ? ebb_grad_made_from(rw, node, NORM_MEAN, NORM_X, &ebb_op_bn_stats)
               : !ebb_grad_wants(rw, node, NORM_MEAN) && !ebb_grad_wants(rw, node, NORM_VARIANCE))
         return true;
-    ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT, "%s: %s", node->op->name,
-                   batch
-                       ? "batch=true, but mean and variance are not bn_stats of this x: say batch=false"
-                       : "mean and variance depend on a param but are taken for constants: say batch=true "
-                         "if they are bn_stats of this x");
+    ebb_builder_fail(
+        ebb_rw_builder(rw), EBB_BAD_INPUT, "%s: %s", node->op->name,
+        batch ? "batch=true, but mean and variance are not bn_stats of this x: say batch=false"
+              : "mean and variance depend on a param but are taken for constants: say batch=true "
+                "if they are bn_stats of this x");
     return false;
 }
 

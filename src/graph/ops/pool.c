@@ -113,7 +113,7 @@ static void max_pool_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode
 
 /* Rows and columns of the node's x, for a gradient that does not read x. */
 static ebb_attr x_size(ebb_rewriter *rw, const ebb_node *node) {
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     return (ebb_attr){.i = {x->dim[2], x->dim[3]}};
 }
 

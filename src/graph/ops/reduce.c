@@ -61,7 +61,7 @@ static ebb_status expand_infer(ebb_env *env, const ebb_call *call, ebb_type *out
 /* dy gets its axis back by a view, and is repeated along it. */
 static void reduce_sum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     const int64_t axis = node->attr[EBB_REDUCE_AXIS].i[0];
     ebb_attr expand[] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {x->dim[axis]}}};
     ebb_attr shape[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};

@@ -83,7 +83,7 @@ static ebb_status reshape_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
 
 static void reshape_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     ebb_attr attr[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
     for (uint32_t d = 0; d < x->rank; d++) attr[EBB_RESHAPE_SHAPE].i[d] = x->dim[d];
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_reshape, dout, 1, attr)[0]);
@@ -119,7 +119,7 @@ static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
 static void flatten_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
     (void)mode;
     ebb_id x = ebb_rw_value(rw, node->in[0]);
-    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), x);
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), x);
     ebb_type flat = {.rank = 2};
     if (type->rank != 2) {
         int64_t n = ebb_max_i64(type->dim[0], 1);
@@ -147,7 +147,7 @@ static ebb_status from_planes_bind(ebb_env *env, const ebb_call *call, ebb_rule 
 
 static void to_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
     ebb_attr attr[] = {[EBB_PLANES_SIZE] = {.i = {x->dim[1], x->dim[2], x->dim[3]}}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_from_planes, dout, 1, attr)[0]);
 }
