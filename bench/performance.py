@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what docs/performance.md tells and writes it there, between its marks. For a quiet machine.
+"""Measures the figures of docs/records/performance.md and writes them there, between its marks. For a quiet machine.
 
     bench/performance.py BUILD [--python PYTHON ...] [--batch 16,32] [--rounds 3] [--steps 3] [--only NAME,NAME]
                          [--costs-batch 16] [--effort N] [--work DIR] [--document FILE]
 
 BUILD is a release build with bench/budgets/bench_budgets and bench/cpu/bench_cpu_kernels. Parts: vs_torch, budgets,
-profile, small, kernels. Each part is one command, which stands above its table; a part that is not asked for stays.
+profile, small, kernels. Each part is one command, printed above its table; parts that are not asked for are left as they are.
 """
 import argparse
 import datetime
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--effort", help="of the search")
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--work", help="folder for plans and costs that are kept")
-    parser.add_argument("--document", type=pathlib.Path, default=ROOT / "docs" / "performance.md")
+    parser.add_argument("--document", type=pathlib.Path, default=ROOT / "docs" / "records" / "performance.md")
     return parser.parse_args()
 
 

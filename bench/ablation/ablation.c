@@ -141,7 +141,7 @@ static ebb_status print_table(bench *b) {
     return status == EBB_OK ? bound_row(b) : status;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static bool number_of(const char *text, const char *name, int64_t most, int64_t *out) {
     size_t n = strlen(name);

@@ -50,8 +50,7 @@ static uint64_t own_time_ns(void *ctx) {
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* ---- inputs: noise, class 0, a small learning rate ----------------------------------------------------
- */
+/* ---- inputs: noise, class 0, a small learning rate ---- */
 
 typedef struct text_inputs {
     bench *b;
@@ -102,8 +101,7 @@ static ebb_status feed(bench *b, row *r) {
     return status == EBB_OK ? in.status : status;
 }
 
-/* ---- plans and steps ----------------------------------------------------------------------------------
- */
+/* ---- plans and steps ---- */
 
 static ebb_status measure_costs(bench *b) {
     const ebb_measure_request request = {.n_runs = b->runs};
@@ -156,8 +154,7 @@ static ebb_status run_all(bench *b) {
     return status;
 }
 
-/* ---- the answer ----------------------------------------------------------------------------------------
- */
+/* ---- the answer ---- */
 
 static int by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -225,8 +222,7 @@ static int write_json(const bench *b) {
     return fclose(file) == 0 ? 0 : 7;
 }
 
-/* ---- main ----------------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 static bool read_shares(bench *b, char *text) {
     b->n_rows = 1;

@@ -29,7 +29,7 @@ typedef struct line {
     int64_t n, flops, bytes, model_ns, best_ns;
 } line;
 
-/* ---- the step --------------------------------------------------------------------------------------- */
+/* ---- the step ---- */
 
 static ebb_status step_of(ebb_env *env, const char *path, const ebb_parse_options *options, bool unfused,
                           ebb_graph **out) {
@@ -80,8 +80,7 @@ static bool same_call(const use *a, const use *b) {
     return memcmp(a->call.attr, b->call.attr, a->call.op->n_attrs * sizeof *a->call.attr) == 0;
 }
 
-/* ---- one call -----------------------------------------------------------------------------------------
- */
+/* ---- one call ---- */
 
 static void fill(const ebb_type *type, void *at) {
     const int64_t n = ebb_type_count(type);
@@ -166,8 +165,7 @@ static ebb_status run_call(const bench *b, const ebb_call *call, line *l) {
     return status;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 static void print_line(const char *name, const line *l) {
     const double ns = (double)ebb_max_i64(l->best_ns, 1);
@@ -236,8 +234,7 @@ static ebb_status run_all(const bench *b) {
     return EBB_OK;
 }
 
-/* ---- main -----------------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 /* "NAME=SIZE" split in place; false for other text. */
 static bool setting(char *text, int64_t *size) {

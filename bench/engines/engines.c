@@ -193,7 +193,7 @@ int main(int argc, char **argv) {
     need(ebb_compile_graph(b.env, model, dims, 2, &options, &graph) == EBB_OK, ebb_env_error(b.env));
     open_device(&b);
     float *random = malloc(N_RANDOM * sizeof *random);
-    need(random != NULL, "64 MiB of random numbers");
+    need(random, "64 MiB of random numbers");
     for (uint32_t i = 0, x = 1; i < N_RANDOM; i++, x = x * 1664525u + 1013904223u)
         random[i] = (float)(int32_t)x * 0x1p-31f;
     const uint64_t start = ebb_clock_ns(b.env);

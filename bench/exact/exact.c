@@ -21,7 +21,7 @@ static double seconds_since(ebb_env *env, uint64_t start_ns) {
 static bool add(ebb_env *env, ebb_pdraft *d, const ebb_id *in, uint32_t n_in, ebb_role role, int64_t bytes,
                 ebb_phase phase, int64_t time_ns) {
     ebb_id *out = EBB_NEW(&d->arena, ebb_id, 1);
-    ebb_id *ins = ebb_arena_copy(&d->arena, in, n_in, sizeof(*in));
+    ebb_id *ins = ebb_arena_copy(&d->arena, in, n_in, sizeof *in);
     if (!out || !ins) return false;
     out[0] = (ebb_id)d->values.n;
     ebb_pop op = {.kind = "op",

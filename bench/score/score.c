@@ -28,7 +28,7 @@ typedef struct bench {
     uint32_t n_budgets;
 } bench;
 
-/* ---- scoring ---------------------------------------------------------------------------------------- */
+/* ---- scoring ---- */
 
 static void draw(const bench *b, ebb_rng *rng, uint32_t per_mille, uint8_t *genes) {
     for (uint32_t k = 0; k < b->space->n_genes; k++) {
@@ -104,7 +104,7 @@ static ebb_status score_all(bench *b) {
     return measure_changes(b);
 }
 
-/* ---- searching -------------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 static ebb_status search_one(const bench *b, int64_t budget_bytes) {
     ebb_select_request request = {.graph = b->graph,
@@ -130,7 +130,7 @@ static ebb_status search_one(const bench *b, int64_t budget_bytes) {
     return status == EBB_OVER_BUDGET ? EBB_OK : status;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static bool number_of(const char *text, const char *name, int64_t most, int64_t *out) {
     size_t n = strlen(name);

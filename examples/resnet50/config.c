@@ -99,14 +99,14 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 }
 
 static bool settle(config *c, char *error, size_t n) {
-    if (c->budget != NULL && !parse_budget(c))
+    if (c->budget && !parse_budget(c))
         return snprintf(error, n, "--budget: \"%.60s\" is no budget: write 500MB, 11GiB or 35%%",
                         c->budget),
                false;
-    if (c->memory == NULL) c->memory = c->budget != NULL ? "budget" : "in-place";
+    if (!c->memory) c->memory = c->budget ? "budget" : "in-place";
     if (!is_one_of(c->memory, "none", "in-place", "budget"))
         return snprintf(error, n, "--memory: \"%.60s\": one of none, in-place, budget", c->memory), false;
-    if ((strcmp(c->memory, "budget") == 0) != (c->budget != NULL))
+    if ((strcmp(c->memory, "budget") == 0) != (c->budget))
         return snprintf(error, n, "--memory %s: --memory budget and --budget go together", c->memory),
                false;
     if (!is_one_of(c->schedule, "cosine", "step", "step"))
@@ -138,7 +138,7 @@ bool config_parse(config *out, int argc, char **argv, char *error, size_t error_
                 f = &flags[k];
         }
         bool has_value = argv[i][n] == '=';
-        if (f == NULL || (f->kind == SWITCH && has_value))
+        if (!f || (f->kind == SWITCH && has_value))
             return snprintf(error, error_size, "\"%.60s\": unknown: see --help", argv[i]), false;
         if (f->kind == SWITCH) {
             *(bool *)((char *)out + f->offset) = true;

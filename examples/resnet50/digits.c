@@ -31,7 +31,7 @@ static bool read_scan(digits *d, const char *line) {
 
 static bool read_lines(digits *d, gzFile file, const char *path, char *error, size_t error_size) {
     char line[LINE_SIZE];
-    while (gzgets(file, line, sizeof line) != NULL) {
+    while (gzgets(file, line, sizeof line)) {
         if (d->n == DIGITS_MAX) {
             snprintf(error, error_size, "%s: more than %d scans: use a smaller file", path, DIGITS_MAX);
             return false;
@@ -80,7 +80,7 @@ static void measure(digits *d) {
 bool digits_read(digits *out, const char *path, char *error, size_t error_size) {
     memset(out, 0, sizeof *out);
     gzFile file = gzopen(path, "rb");
-    if (file == NULL) {
+    if (!file) {
         snprintf(error, error_size, "cannot open %s: name the digits with --data", path);
         return false;
     }

@@ -20,8 +20,7 @@ static ebb_status copy_params(evaluation *e, ebb_program *to) {
         status = ebb_program_param(to, i, &info);
         if (status != EBB_OK) return status;
         void *bytes = malloc((size_t)info.bytes);
-        if (bytes == NULL)
-            return training_fail(e->t, EBB_NO_MEMORY, "no memory for a copy of %s", info.name);
+        if (!bytes) return training_fail(e->t, EBB_NO_MEMORY, "no memory for a copy of %s", info.name);
         status = ebb_fetch(e->t->program, info.name, bytes, (size_t)info.bytes);
         if (status == EBB_OK) status = ebb_feed(to, info.name, bytes, (size_t)info.bytes);
         free(bytes);

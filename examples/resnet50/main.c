@@ -23,13 +23,13 @@ static ebb_status train_and_report(training *t, FILE *csv) {
 
 static ebb_status with_csv(training *t) {
     FILE *csv = NULL;
-    if (t->config->csv != NULL) {
+    if (t->config->csv) {
         csv = fopen(t->config->csv, "w");
-        if (csv == NULL) return training_fail(t, EBB_IO, "cannot write %.400s", t->config->csv);
+        if (!csv) return training_fail(t, EBB_IO, "cannot write %.400s", t->config->csv);
     }
     ebb_status status = train_and_report(t, csv);
-    bool lost = csv != NULL && ferror(csv) != 0;
-    if (csv != NULL && fclose(csv) != 0) lost = true;
+    bool lost = csv && ferror(csv) != 0;
+    if (csv && fclose(csv) != 0) lost = true;
     if (fflush(stdout) != 0 && status == EBB_OK)
         status = training_fail(t, EBB_IO, "cannot write standard output");
     if (lost && status == EBB_OK) status = training_fail(t, EBB_IO, "cannot write %.400s", t->config->csv);
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     signal(SIGINT, raise_flag);
     if (status == EBB_OK && !c.synthetic) {
         data = malloc(sizeof *data);
-        if (data == NULL)
+        if (!data)
             status = training_fail(&t, EBB_NO_MEMORY, "no memory for the digits");
         else if (!digits_read(data, c.data, t.error, sizeof t.error))
             status = EBB_BAD_INPUT;
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     if (status == EBB_OK) status = ebb_env_create(&env_options, &t.env);
     if (status == EBB_OK) status = with_csv(&t);
     if (status != EBB_OK) {
-        const char *text = t.error[0] != '\0' ? t.error : t.env != NULL ? ebb_env_error(t.env) : "";
+        const char *text = t.error[0] != '\0' ? t.error : t.env ? ebb_env_error(t.env) : "";
         fprintf(stderr, "resnet50: %s\n", text[0] != '\0' ? text : ebb_status_name(status));
     }
     training_close(&t);

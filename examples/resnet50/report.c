@@ -15,7 +15,7 @@ static ebb_status digest_params(training *t, EVP_MD_CTX *digest) {
         status = ebb_program_param(t->program, i, &info);
         if (status != EBB_OK) return status;
         void *bytes = malloc((size_t)info.bytes);
-        if (bytes == NULL) return training_fail(t, EBB_NO_MEMORY, "no memory for a copy of %s", info.name);
+        if (!bytes) return training_fail(t, EBB_NO_MEMORY, "no memory for a copy of %s", info.name);
         status = ebb_fetch(t->program, info.name, bytes, (size_t)info.bytes);
         if (status == EBB_OK && EVP_DigestUpdate(digest, bytes, (size_t)info.bytes) != 1)
             status = training_fail(t, EBB_INTERNAL, "libcrypto cannot add %s to the digest", info.name);
@@ -28,7 +28,7 @@ ebb_status report_digest(training *t, char out[65]) {
     unsigned char hash[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    if (digest == NULL || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1) {
+    if (!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1) {
         EVP_MD_CTX_free(digest);
         return training_fail(t, EBB_INTERNAL, "libcrypto offers no SHA-256");
     }
@@ -44,10 +44,10 @@ int64_t report_process_peak_bytes(void) {
     char line[256];
     long long kib = 0;
     FILE *file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
     }
-    if (file != NULL) fclose(file);
+    if (file) fclose(file);
     if (kib > 0) return kib * 1024;
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : -1;
@@ -108,7 +108,7 @@ ebb_status report_print(training *t) {
     if (status != EBB_OK) return status;
     ebb_plan_summarize(ebb_program_plan(t->program), &f.plan);
     f.planned_bytes = f.plan.arena_bytes + f.plan.persistent_bytes;
-    if (t->rest != NULL) {
+    if (t->rest) {
         ebb_plan_summary rest;
         ebb_plan_summarize(ebb_program_plan(t->rest), &rest);
         if (rest.arena_bytes + rest.persistent_bytes > f.planned_bytes)

@@ -11,8 +11,7 @@
 
 #include "digits.h"
 
-/* ---- config
- * ---------------------------------------------------------------------------------------------- */
+/* ---- config ---- */
 
 typedef struct config {
     const char *model, *data, *device, *memory, *csv, *schedule;
@@ -28,8 +27,7 @@ typedef struct config {
 bool config_parse(config *out, int argc, char **argv, char *error, size_t error_size);
 void config_help(void);
 
-/* ---- training
- * -------------------------------------------------------------------------------------------- */
+/* ---- training ---- */
 
 typedef struct training {
     const config *config;
@@ -55,13 +53,11 @@ ebb_status training_run(training *t, void *csv_file);
 void training_close(training *t);
 EBB_PRINTF(3, 4) ebb_status training_fail(training *t, ebb_status status, const char *format, ...);
 
-/* ---- held-out accuracy
- * ------------------------------------------------------------------------------------- */
+/* ---- held-out accuracy ---- */
 
 ebb_status held_out_accuracy(training *t, double *out);
 
-/* ---- report
- * ------------------------------------------------------------------------------------------------ */
+/* ---- report ---- */
 
 /* SHA-256 over the bytes of every param and state, in the model's order and logical layout, in hex. */
 ebb_status report_digest(training *t, char out[65]);

@@ -39,8 +39,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ---- plan and compile
- * -------------------------------------------------------------------------------------- */
+/* ---- plan and compile ---- */
 
 static ebb_status compile(training *t, int64_t n, ebb_program **out) {
     const config *c = t->config;
@@ -88,19 +87,18 @@ ebb_status training_open(training *t) {
     }
     status = ebb_engine_create(t->env, t->model, &options, &t->engine);
     /* The large one first, so that the block that it takes is there for both. */
-    int64_t rest = t->data != NULL ? t->data->n_train % c->batch : 0;
-    bool reached = c->steps < 0 || (t->data != NULL && c->steps > t->data->n_train / c->batch);
+    int64_t rest = t->data ? t->data->n_train % c->batch : 0;
+    bool reached = c->steps < 0 || (t->data && c->steps > t->data->n_train / c->batch);
     if (status == EBB_OK) status = compile(t, c->batch, &t->program);
     return status == EBB_OK && rest > 0 && reached ? compile(t, rest, &t->rest) : status;
 }
 
 void training_close(training *t) {
-    if (t->engine != NULL) ebb_engine_destroy(t->engine);
-    if (t->model != NULL) ebb_model_destroy(t->model);
+    if (t->engine) ebb_engine_destroy(t->engine);
+    if (t->model) ebb_model_destroy(t->model);
 }
 
-/* ---- one step
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one step ---- */
 
 /* Straight into the block: no second copy of a batch is ever held. */
 static ebb_status feed_synthetic(training *t, ebb_program *program, float *x, size_t x_bytes,
@@ -132,7 +130,7 @@ static ebb_status one_step(training *t, ebb_program *program, const uint32_t *or
     ebb_status status = ebb_input_bytes(program, "x", &x, &x_bytes);
     if (status == EBB_OK) status = ebb_input_bytes(program, "labels", &labels, &labels_bytes);
     if (status != EBB_OK) return status;
-    if (t->data != NULL)
+    if (t->data)
         feed_digits(t, order, x, labels, n);
     else
         status = feed_synthetic(t, program, x, x_bytes, labels, n);
@@ -142,8 +140,7 @@ static ebb_status one_step(training *t, ebb_program *program, const uint32_t *or
     return status;
 }
 
-/* ---- epochs
- * -------------------------------------------------------------------------------------------------- */
+/* ---- epochs ---- */
 
 static double learning_rate(const config *c, int64_t step, int64_t n_steps) {
     double at = n_steps > 1 ? (double)step / (double)(n_steps - 1) : 1;
@@ -192,7 +189,7 @@ static ebb_status run_batch(training *t, course *c, const uint32_t *order, int64
     t->train_ns += ns;
     t->n_images += n;
     t->n_steps++;
-    if (c->csv != NULL)
+    if (c->csv)
         fprintf(c->csv, "%lld,%lld,%.9g,%.9g,%lld\n", (long long)t->n_steps, (long long)epoch + 1, lr,
                 (double)loss, (long long)ns);
     draw_bar(t, c->n_steps, (double)loss);
@@ -205,15 +202,14 @@ static ebb_status run_batch(training *t, course *c, const uint32_t *order, int64
 }
 
 static ebb_status run_epoch(training *t, course *c, int64_t epoch) {
-    int64_t batch = t->config->batch, n = t->data != NULL ? t->data->n_train : batch;
+    int64_t batch = t->config->batch, n = t->data ? t->data->n_train : batch;
     ebb_status status = EBB_OK;
-    if (t->data != NULL) {
+    if (t->data) {
         memcpy(c->order, t->data->train, sizeof c->order);
         shuffle(t, epoch, c->order, t->data->n_train);
     }
     for (int64_t at = 0; at < n && t->n_steps < c->n_steps && status == EBB_OK; at += batch)
-        status =
-            run_batch(t, c, c->order + (t->data != NULL ? at : 0), n - at < batch ? n - at : batch, epoch);
+        status = run_batch(t, c, c->order + (t->data ? at : 0), n - at < batch ? n - at : batch, epoch);
     return status;
 }
 
@@ -221,17 +217,17 @@ ebb_status training_run(training *t, void *csv_file) {
     const config *settings = t->config;
     course *c = calloc(1, sizeof *c);
     ebb_status status = EBB_OK;
-    if (c == NULL) return training_fail(t, EBB_NO_MEMORY, "no memory for the order of the scans");
+    if (!c) return training_fail(t, EBB_NO_MEMORY, "no memory for the order of the scans");
     t->accuracy = -1;
     c->csv = csv_file;
-    c->n_per_epoch = t->data != NULL ? (t->data->n_train + settings->batch - 1) / settings->batch : 1;
-    c->n_schedule = t->data != NULL ? c->n_per_epoch * settings->epochs : settings->steps;
+    c->n_per_epoch = t->data ? (t->data->n_train + settings->batch - 1) / settings->batch : 1;
+    c->n_schedule = t->data ? c->n_per_epoch * settings->epochs : settings->steps;
     c->n_steps = settings->steps > 0 && settings->steps < c->n_schedule ? settings->steps : c->n_schedule;
-    if (c->csv != NULL) fputs("step,epoch,lr,loss,ns\n", c->csv);
+    if (c->csv) fputs("step,epoch,lr,loss,ns\n", c->csv);
     for (int64_t epoch = 0; t->n_steps < c->n_steps && status == EBB_OK; epoch++) {
         status = run_epoch(t, c, epoch);
         t->peak_bytes = report_process_peak_bytes();
-        if (status != EBB_OK || t->data == NULL || (settings->steps > 0 && !settings->each_epoch)) continue;
+        if (status != EBB_OK || !t->data || (settings->steps > 0 && !settings->each_epoch)) continue;
         if (!settings->each_epoch && t->n_steps < c->n_steps) continue;
         status = held_out_accuracy(t, &t->accuracy);
         if (status == EBB_OK && settings->each_epoch)

@@ -1,9 +1,8 @@
-/* ebb/costs.h: how long ops take on one machine: what `ebb bench` measured.
+/* ebb/costs.h: how long ops take on one machine, as `ebb bench` measured it.
  *
- * A costs file (ebb.costs/1, docs/formats.md) holds measured times of single ops and, for ops that nobody
- * measured, a line for each kind of op that was fitted to the measured ones. It is for one backend and one
- * number of threads. Without one, plans are made by the backend's built-in model, which is the same on
- * every machine.
+ * A costs file (ebb.costs/1, docs/formats.md) holds the measured times of single ops and, for ops that were
+ * not measured, a line fitted to the measured ones of each kind. It is for one backend and one number of
+ * threads. Without one, plans use the backend's built-in model, which is the same on every machine.
  *
  * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
  */
@@ -27,16 +26,16 @@ EBB_API void ebb_costs_destroy(ebb_costs *costs); /* NULL is allowed */
 typedef struct ebb_costs_summary {
     const char *backend, *machine; /* borrowed from the costs */
     uint32_t n_threads;
-    bool this_machine; /* it is of the kind that this process runs on */
-    const char *id;    /* 32 hexadecimal digits of its content; borrowed */
+    bool this_machine; /* measured on the kind of machine that this process runs on */
+    const char *id;    /* hash of its content, 32 hexadecimal digits; borrowed */
     uint32_t n_ops, n_kinds;
-    int64_t median_ns,
-        least_ns; /* of all uses of all ops: far apart, the machine was busy with other work */
+    int64_t median_ns, least_ns; /* over all uses of all ops: when they are far apart, the machine was busy
+                                  * with other work */
 } ebb_costs_summary;
 /* O(n_ops). */
 EBB_API void ebb_costs_summarize(const ebb_costs *costs, ebb_costs_summary *out);
 
-/* One kind of op: what was measured of it, and the line that was fitted. */
+/* One kind of op: what was measured, and the line fitted to it. */
 typedef struct ebb_costs_kind {
     const char *kind; /* borrowed */
     int64_t flops_per_us, bytes_per_us, start_ns;
@@ -44,14 +43,14 @@ typedef struct ebb_costs_kind {
     int64_t n_uses;       /* of them, in the steps that were measured */
     int64_t flops, bytes; /* of those uses together; cut at the largest integer */
     int64_t measured_ns;  /* of those uses together */
-    int64_t off_ns;       /* by how much the line misses them, uses summed up without sign */
+    int64_t off_ns;       /* sum over those uses of how far the line is off, without sign */
 } ebb_costs_kind;
 /* Kinds by name: i below n_kinds, else EBB_USAGE. O(n_ops). */
 EBB_API EBB_CHECKED ebb_status ebb_costs_kind_at(ebb_env *env, const ebb_costs *costs, uint32_t i,
                                                  ebb_costs_kind *out);
 
 /* Where a calibration of this backend and width (0: this machine's processors) on this machine is kept:
- * folder/costs-<hash>.json, into path[size]. EBB_IO: the path is too long. */
+ * writes folder/costs-<hash>.json into path[size]. EBB_IO: the path is too long. */
 EBB_API EBB_CHECKED ebb_status ebb_costs_path(ebb_env *env, const char *folder, const char *backend,
                                               uint32_t n_threads, char *path, size_t size);
 

@@ -1,6 +1,6 @@
-/* ebb/report.h: what a plan does with memory, for people and for other tools.
+/* ebb/report.h: what a plan does with memory, for people and for programs.
  *
- * A report is an immutable value: made from a plan by one function, then printed in any of its views. All
+ * A report is an immutable value, made from a plan by one function and printed in any of its views. All
  * views print the same figures, because none of them computes any. It borrows nothing from the plan.
  *
  * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct ebb_report ebb_report;
 
-/* Files of other commands that a report takes up. Those that are NULL are left out of it. */
+/* Files written by other commands that the report includes. NULL: left out. */
 typedef struct ebb_report_sources {
     const char *measured;    /* of this very plan, by `ebb run --json`: ebb.run/1 */
     const char *search;      /* of this very plan, by `ebb plan --log`: ebb.search/1 */
@@ -25,8 +25,8 @@ typedef struct ebb_report_sources {
     uint32_t n_fits;
 } ebb_report_sources;
 
-/* Audits the plan and computes everything that any view shows. `where` names the plan in error texts (its
- * path). sources may be NULL. EBB_BAD_INPUT: the audit found a fault, or a source is wrong in form or of
+/* Audits the plan and computes everything that any view shows. `where` names the plan in error texts: its
+ * path. sources may be NULL. EBB_BAD_INPUT: the audit found a fault, or a source is wrong in form or of
  * another plan. EBB_IO, EBB_NO_MEMORY. O(n log n) in steps, buffers, edges and what the sources hold. */
 EBB_API EBB_CHECKED ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where,
                                                const ebb_report_sources *sources, ebb_report **out);
@@ -34,9 +34,9 @@ EBB_API void ebb_report_destroy(ebb_report *report); /* NULL is allowed */
 
 typedef enum ebb_report_format {
     EBB_REPORT_TEXT,      /* for a terminal: Unicode plot and tables */
-    EBB_REPORT_JSON,      /* ebb.report/1: everything */
+    EBB_REPORT_JSON,      /* ebb.report/1: every figure */
     EBB_REPORT_MARKDOWN,  /* for a pull request */
-    EBB_REPORT_HTML,      /* one file that needs nothing else */
+    EBB_REPORT_HTML,      /* one self-contained page */
     EBB_REPORT_TRACE,     /* Chrome's trace events, which Perfetto reads too */
     EBB_REPORT_MEGENGINE, /* the layout of MegEngine's StaticMemoryInfo.json */
 } ebb_report_format;
@@ -47,7 +47,7 @@ typedef enum ebb_report_format {
 EBB_API EBB_CHECKED ebb_status ebb_report_write(ebb_env *env, const ebb_report *report,
                                                 ebb_report_format format, const char *path);
 
-/* ---- diff: two plans side by side ------------------------------------------------------------ */
+/* ---- diff: two plans side by side ---- */
 
 typedef struct ebb_diff ebb_diff;
 
@@ -60,7 +60,7 @@ EBB_API EBB_CHECKED ebb_status ebb_diff_make(ebb_env *env, const ebb_plan *a, co
                                              const ebb_plan *b, const char *b_where, const char *fail_if,
                                              ebb_diff **out);
 EBB_API void ebb_diff_destroy(ebb_diff *diff); /* NULL is allowed */
-/* A line about the first condition that is exceeded, NULL when none is. Borrowed from the diff. */
+/* A line about the first condition that B exceeds; NULL when it exceeds none. Borrowed from the diff. */
 EBB_API const char *ebb_diff_fault(const ebb_diff *diff);
 /* EBB_REPORT_TEXT, _JSON (ebb.diff/1), _MARKDOWN or _HTML; else EBB_USAGE. As ebb_report_write. */
 EBB_API EBB_CHECKED ebb_status ebb_diff_write(ebb_env *env, const ebb_diff *diff, ebb_report_format format,

@@ -1,5 +1,6 @@
 /* write: a view as a whole file or none. */
-#include "report/view.h"
+#include "report/html/html.h"
+#include "report/views/views.h"
 
 ebb_status ebb_report_write(ebb_env *env, const ebb_report *report, ebb_report_format format,
                             const char *path) {

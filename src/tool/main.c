@@ -1,19 +1,17 @@
 /* main: finds the command, parses its flags, runs it, and turns its status into one line and an exit code.
  */
-#include "out.h"
+#include "tool/commands/commands.h"
+#include "tool/line/line.h"
+#include "tool/options/options.h"
+#include "tool/out/out.h"
 
-#include <stdarg.h>
 #include <string.h>
 
-ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...) {
-    char raw[sizeof t->error];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(raw, sizeof raw, format, list);
-    va_end(list);
-    out_clean(t->error, sizeof t->error, raw); /* what was typed must not break the line */
-    return status;
-}
+static ebb_status (*const run[TOOL_N_COMMANDS])(tool *t) = {
+#define RUN(id, name) [TOOL_##id] = tool_##name,
+    TOOL_COMMANDS(RUN)
+#undef RUN
+};
 
 /* The command line without the program's name. */
 static ebb_status dispatch(tool *t, int argc, char **argv) {
@@ -27,7 +25,7 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
         return EBB_OK;
     }
     const tool_command *command = tool_command_find(argv[0]);
-    if (command == NULL) return tool_unknown_command(t, argv[0]);
+    if (!command) return tool_unknown_command(t, argv[0]);
     t->command = command;
     ebb_status status = tool_args_parse(t, command, argc - 1, argv + 1);
     if (status != EBB_OK) return status;
@@ -35,7 +33,7 @@ static ebb_status dispatch(tool *t, int argc, char **argv) {
         tool_print_help(command);
         return EBB_OK;
     }
-    return t->args.print_config ? tool_print_config(t) : command->run(t);
+    return t->args.print_config ? tool_print_config(t) : run[command - tool_commands](t);
 }
 
 static void print_warning(void *ctx, ebb_log_level level, const char *line) {
@@ -61,9 +59,12 @@ int main(int argc, char **argv) {
         /* What the env says last was said of a part of what was interrupted. */
         const char *text = t.error[0] != '\0'          ? t.error
                            : status == EBB_INTERRUPTED ? "interrupted before there was an answer"
-                           : t.env != NULL             ? ebb_env_error(t.env)
+                           : t.env                     ? ebb_env_error(t.env)
                                                        : "";
-        fprintf(stderr, "ebb: %s\n", text[0] != '\0' ? text : ebb_status_name(status));
+        fputs("ebb: ", stderr);
+        out_safe(stderr,
+                 text[0] != '\0' ? text : ebb_status_name(status)); /* no typed byte breaks the line */
+        fputc('\n', stderr);
     }
     ebb_costs_destroy(t.costs);
     ebb_env_destroy(t.env);

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "../planner/graphs.h"
-#include "report/diff.h"
+#include "report/diff/diff.h"
 
 /* x -> a -> y; a has the given bytes and takes the given time. */
 static ebb_plan *make_plan(ebb_env *env, int64_t bytes, int64_t time_ns) {

@@ -1,0 +1,40 @@
+/* ebb/device.h: which devices there are, and how much memory a described one has.
+ *
+ * Threads: as ebb/base.h.
+ */
+#ifndef EBB_DEVICE_H
+#define EBB_DEVICE_H
+
+#include "ebb/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The name of backend i and whether it works here; NULL past the last. *why is a line, valid until the next
+ * env error. */
+EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why);
+
+/* Whether a device's name is that of a description's file. */
+EBB_API bool ebb_device_is_file(const char *device);
+/* Whether the device has memory of its own: "cuda", "cuda:1", or a description's file. */
+EBB_API bool ebb_device_is_apart(const char *device);
+
+/* A device's description: JSON as cuDNN writes it (deviceName, totalGlobalMem), and context_bytes. Other
+ * members are not read. */
+typedef struct ebb_device_memory {
+    char name[80];
+    int64_t memory_bytes; /* totalGlobalMem */
+    int64_t
+        context_bytes; /* what driver and libraries take of it; 512 MiB unless the file says otherwise */
+    bool computes; /* the file says how fast the device computes (deviceVer), so that plans can be made for
+                    * it; otherwise it gives a budget alone */
+} ebb_device_memory;
+/* EBB_IO, EBB_BAD_INPUT. */
+EBB_API EBB_CHECKED ebb_status ebb_device_memory_read(ebb_env *env, const char *path,
+                                                      ebb_device_memory *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

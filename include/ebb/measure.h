@@ -1,0 +1,35 @@
+/* ebb/measure.h: measure how long a model's ops take on this machine (ebb/costs.h).
+ *
+ * Threads: as ebb/base.h. Ownership: `**out` is the caller's.
+ */
+#ifndef EBB_MEASURE_H
+#define EBB_MEASURE_H
+
+#include "ebb/costs.h"
+#include "ebb/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_measure_request {
+    uint32_t n_runs; /* >= 1: training steps, after one to warm up; an op's time is their median */
+} ebb_measure_request;
+/* Runs training steps of the model at these dimensions on made-up inputs, in the options' memory mode, and
+ * takes each op's time in them, with the caches, pages and neighbours of a real step. An op that occurs
+ * several times in the step gets the mean of its places' medians. options->costs, if given, are the start:
+ * what was measured before is kept unless it is measured again; they must be of this machine (EBB_USAGE). A
+ * line is fitted to each kind of op of this model. Takes as much time and memory as the steps. EBB_USAGE: a
+ * planning graph, or a device that does not compute. On EBB_INTERRUPTED *out is NULL. */
+EBB_API EBB_CHECKED ebb_status ebb_measure(ebb_env *env, const ebb_model *model,
+                                           const ebb_dim_binding *dims, uint32_t n_dims,
+                                           const ebb_options *options, const ebb_measure_request *request,
+                                           ebb_costs **out);
+/* Text (*.ebb) of model i of those that together have every kind of op, small and large: their costs are a
+ * calibration, for use when no model is given. NULL past the last. */
+EBB_API const char *ebb_measure_probe(uint32_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

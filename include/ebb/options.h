@@ -1,0 +1,107 @@
+/* ebb/options.h: what every call that plans or runs a model is asked with: device, memory, search,
+ * training.
+ *
+ * Threads: plain data of the caller's. Ownership: every pointer is borrowed for the call, or as long as
+ * what is made with the options lives where the call makes something that lasts.
+ */
+#ifndef EBB_OPTIONS_H
+#define EBB_OPTIONS_H
+
+#include "ebb/base.h"
+#include "ebb/config.h"
+#include "ebb/costs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How memory is saved. */
+typedef enum ebb_memory_mode {
+    EBB_MEMORY_NONE,      /* no reuse at all: every value has bytes of its own */
+    EBB_MEMORY_IN_PLACE,  /* bytes are reused, and written in place; nothing is recomputed */
+    EBB_MEMORY_MEGENGINE, /* and recomputation as MegEngine's search chooses it: fewest bytes */
+    EBB_MEMORY_BUDGET     /* and recomputation: least added time within budget_bytes */
+} ebb_memory_mode;
+
+/* How parameters are updated. The learning rate is the input %lr. */
+typedef enum ebb_optimizer {
+    EBB_SGD,  /* with momentum */
+    EBB_ADAMW /* two states for each parameter, and a count of the steps */
+} ebb_optimizer;
+
+typedef struct ebb_options {
+    /* "cpu" (default), "ref" or "shadow"; "cuda" or "cuda:1", an NVIDIA device; or the file of a device's
+     * description (its name has a / or ends in .json), for which plans are made but cannot be run. */
+    const char *device;
+    /* For cuda only. tf32: products may round their factors to TF32 where that is faster; EBB_USAGE when
+     * the device has none. free_engines: the planner may choose among cuDNN's engines by time and scratch,
+     * so that plans for different budgets differ in rounding; without it each convolution has one engine
+     * whatever the budget, and results are the same to the bit. no_record: every step is launched op by op,
+     * never recorded as a graph and replayed; changes no bit. cap_bytes > 0: all but this much of the
+     * device's free memory is taken first, so that whatever needs more fails; the driver's context is not
+     * counted. watch_memory: allocations made by libraries are counted (CUPTI). */
+    bool tf32, free_engines, no_record, watch_memory;
+    int64_t cap_bytes;
+    uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: this machine's processors */
+    ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
+    int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: the most that total_bytes may be; > 0 */
+    ebb_sublinear_config sublinear;
+    int64_t effort; /* roughly how many candidates the search scores, beyond its seeds; 0: chosen by the
+                     * size of the graph */
+    double time_limit_s; /* for all searches of one call together; 0: none. When it ends a search, the plan
+                          * depends on the machine's speed */
+    uint64_t seed;       /* of parameters, dropout and search; default 1 */
+    int64_t search_seed; /* of the search alone, which changes no result; -1 (default): the same as seed */
+    bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
+    bool phased;         /* forward, backward and update run apart: all gradients live until the update */
+    ebb_optimizer optimizer;       /* default EBB_SGD */
+    double momentum, weight_decay; /* momentum: SGD only; defaults 0.9 and 1e-4 */
+    bool nesterov;                 /* SGD only */
+    double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
+    double
+        clip_norm; /* all gradients together are scaled down to this norm when theirs is larger; 0: never */
+    bool unfused;  /* for comparison: every op of the model by itself, and relu's gradient from its result;
+                    * neither changes a bit of a result */
+    bool poison;   /* debug: dead bytes are overwritten with 0xFF */
+    bool check_finite; /* debug: every op's results are read after it has run; a step that produces a value
+                        * that is not finite ends with EBB_VIOLATION and the op's name. Steps become several
+                        * times slower */
+    bool verify;       /* the result of every pass, and the plan, are checked again */
+    const char *const *fetch; /* names (globs: "*.grad") of further values to keep to the end of the step */
+    uint32_t n_fetch;
+    /* Budget mode only: names (globs) of values that are never computed twice, and of values that are not
+     * held from their last reader in forward to their first one in backward, whatever the budget.
+     * EBB_USAGE: a name that matches nothing; a value in both lists; a value to drop that cannot be
+     * recomputed, unless it was matched by a glob. */
+    const char *const *keep;
+    uint32_t n_keep;
+    const char *const *drop;
+    uint32_t n_drop;
+    /* Folder of plans made earlier, created if absent; NULL: none. Compiling, ebb_plan_model and
+     * ebb_frontier look for their answers there, audit what they find and store what they make; the answer
+     * is the same. A file that fails the audit is planned again, with a warning in the env's log. EBB_IO
+     * when the folder cannot be used. */
+    const char *cache;
+    /* Measured times of ops in place of the backend's built-in model; borrowed, must outlive what is made
+     * with it. NULL: the built-in model. EBB_USAGE: they are for another device or width, or the model is a
+     * planning graph, which has its own times. */
+    const ebb_costs *costs;
+    const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "lower", "fuse",
+                       * "grad", "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
+    void (*on_dump)(void *ctx, const char *pass, const char *text);
+    void *dump_ctx;
+    /* Progress of a search: `done` of `total` candidates, and the added time of the best plan so far as a
+     * share of the baseline's (-1: none yet). May be NULL. */
+    void (*on_progress)(void *ctx, int64_t done, int64_t total, double best_added_ratio);
+    void *progress_ctx;
+    /* Filled anew by ebb_plan_model, which then asks no cache; other calls leave it alone. NULL: no log. */
+    struct ebb_search_log *log;
+} ebb_options;
+
+/* Every field at its default. */
+EBB_API void ebb_options_init(ebb_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,120 @@
+/* ebb/run.h: run a model's training steps.
+ *
+ *     ebb_engine_create -> ebb_compile -> { ebb_feed, ebb_step, ebb_fetch }*
+ *
+ * An engine holds one model's parameters and one program for each set of dimensions; its programs share the
+ * parameters and one block of memory. A training step allocates nothing.
+ *
+ * Threads: as ebb/base.h: an engine and its programs are used by one thread at a time. Ownership: engines
+ * are the caller's, to be destroyed; programs, plans and names are borrowed and live as long as the engine.
+ */
+#ifndef EBB_RUN_H
+#define EBB_RUN_H
+
+#include "ebb/model.h"
+#include "ebb/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_engine ebb_engine;
+typedef struct ebb_program ebb_program;
+
+/* EBB_UNAVAILABLE: the device is not in this build or on this machine. The model is borrowed and must
+ * outlive the engine. */
+EBB_API EBB_CHECKED ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model,
+                                                 const ebb_options *options, ebb_engine **out);
+EBB_API void ebb_engine_destroy(ebb_engine *engine); /* and its programs */
+
+/* The program for these dimensions: compiled by the first call, returned by later ones; borrowed from the
+ * engine. Its plan does not depend on other programs. The first program initialises the parameters from the
+ * seed and every later one shares them, so dimensions that change the shape of a param, state or constant
+ * are EBB_BAD_INPUT. When a program needs a larger arena than the block has, the block moves: parameters
+ * are kept, other contents are not. */
+EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
+                                           ebb_program **out);
+EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
+
+typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32, EBB_UINT8 } ebb_element;
+typedef struct ebb_tensor_info {
+    const char *name; /* borrowed */
+    ebb_element element;
+    uint32_t rank;
+    int64_t dim[6];
+    int64_t bytes;
+    int64_t
+        below; /* of an int32 input: its readers accept values in [0, below) (labels, ids); otherwise 0 */
+} ebb_tensor_info;
+/* Shape and bytes of a value. EBB_BAD_INPUT: there is none of that name. */
+EBB_API EBB_CHECKED ebb_status ebb_program_tensor(const ebb_program *program, const char *name,
+                                                  ebb_tensor_info *out);
+/* Params and states, in the model's order. EBB_USAGE: i is not below their number. */
+EBB_API uint32_t ebb_program_n_params(const ebb_program *program);
+EBB_API EBB_CHECKED ebb_status ebb_program_param(const ebb_program *program, uint32_t i,
+                                                 ebb_tensor_info *out);
+
+/* ---- data in and out ---- */
+
+/* Copies an input, param or state from host memory in logical order ([n,c,h,w], row-major); `bytes` must be
+ * the tensor's. Every input must be fed before each step, because its bytes are reused. */
+EBB_API EBB_CHECKED ebb_status ebb_feed(ebb_program *program, const char *name, const void *data,
+                                        size_t bytes);
+/* Copies an output, param or state to host memory after a step, in logical order. */
+EBB_API EBB_CHECKED ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes);
+/* Where a host backend keeps an input, in storage order (rank 4: n,h,w,c), to be filled without a copy.
+ * Borrowed; valid until a program is compiled. */
+EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data,
+                                               size_t *bytes);
+
+/* ---- steps ---- */
+
+/* One training step: forward, backward, update. Adds 1 to the engine's step number, which dropout draws by.
+ */
+EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
+/* One phase of a step, in order; the step is counted at the last one. Needs options.phased. */
+EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);
+/* How many steps so far, or phases run by themselves, were replayed from a recording (on cuda, a CUDA
+ * graph) instead of launched op by op. A program's first step never is; its second is when it can be
+ * recorded. */
+EBB_API uint64_t ebb_program_n_replayed(const ebb_program *program);
+/* Threads to run with: changes speed, never a bit. 0: the plan's width. */
+EBB_API void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads);
+
+/* ---- profile: how long each step of the plan takes ---- */
+
+/* From now on the time of each step of the plan is kept for the last n_runs training steps (1 to 10000); 0
+ * stops this and drops what was kept. It costs less than 2 % of the time of any step worth measuring, and
+ * changes no bit. EBB_NO_MEMORY, EBB_USAGE. */
+EBB_API EBB_CHECKED ebb_status ebb_program_profile(ebb_program *program, uint32_t n_runs);
+
+typedef struct ebb_step_times {
+    const char *name, *kind; /* of its op; borrowed from the program */
+    uint32_t op;             /* id in the plan's graph */
+    ebb_phase phase;
+    bool recompute;
+    int64_t bytes;               /* that it reads and writes, each operand once */
+    int64_t predicted_ns;        /* the plan's */
+    int64_t median_ns, least_ns; /* measured, over n_runs */
+    uint32_t n_runs;
+} ebb_step_times;
+/* Of step i of the plan. EBB_USAGE: no such step, no profile, or no run since. O(n_runs log n_runs). */
+EBB_API EBB_CHECKED ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i,
+                                                      ebb_step_times *out);
+
+/* ---- memory ---- */
+
+/* Bytes of the one block that the engine holds: exactly what its largest plan says. */
+EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
+/* Bytes of that block's pages that are in memory now, according to the system: at most the block's, rounded
+ * up to whole pages, and equal to that once a step has run. -1: the system does not say, or the block is
+ * not host memory. O(pages). */
+EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
+
+/* The memory of the engine's device. EBB_USAGE: it is the host's. */
+EBB_API EBB_CHECKED ebb_status ebb_engine_memory(const ebb_engine *engine, ebb_memory_facts *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

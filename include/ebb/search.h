@@ -1,0 +1,42 @@
+/* ebb/search.h: plan a model: search for the plan, log how it was found, and run it on the shadow backend.
+ *
+ * Threads: as ebb/base.h; the search starts sublinear.num_worker threads and ends them before it returns.
+ * Ownership: `**out` is the caller's, to be destroyed.
+ */
+#ifndef EBB_SEARCH_H
+#define EBB_SEARCH_H
+
+#include "ebb/model.h"
+#include "ebb/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Plans the model at these dimensions; needs no device memory. Within a budget the plan is the fastest of
+ * all that were packed, and never slower than the baseline when that fits and nothing is to be dropped.
+ * EBB_OVER_BUDGET: no plan fits; the error names the smallest budget found that does. On EBB_INTERRUPTED
+ * *out may hold the best plan so far. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_model(ebb_env *env, const ebb_model *model,
+                                              const ebb_dim_binding *dims, uint32_t n_dims,
+                                              const ebb_options *options, ebb_plan **out);
+/* Runs the plan on the shadow backend, which computes nothing and tracks the owner of every byte.
+ * EBB_VIOLATION with the first fault. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_shadow(ebb_env *env, const ebb_plan *plan);
+
+/* ---- the log ---- */
+
+/* How a plan was found: what was asked (dims, seed, effort, config) and what the searches tried. The plan
+ * itself records none of it, because the same plan may be found in many ways. */
+typedef struct ebb_search_log ebb_search_log;
+EBB_API EBB_CHECKED ebb_status ebb_search_log_create(ebb_env *env, ebb_search_log **out);
+EBB_API void ebb_search_log_destroy(ebb_search_log *log); /* NULL is allowed */
+/* Writes ebb.search/1 (docs/formats.md), which ebb_report_make reads. The same bytes for any number of
+ * workers. EBB_USAGE: no plan was made with it yet. EBB_IO, EBB_NO_MEMORY. */
+EBB_API EBB_CHECKED ebb_status ebb_search_log_write(ebb_env *env, const ebb_search_log *log,
+                                                    const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* json: documents, read and printed. */
+#ifndef EBB_BASE_JSON_H
+#define EBB_BASE_JSON_H
+
+#include "base/env/env.h"
+
+/* Reading goes through jansson, or an own reader where it is absent (depth-limited, duplicate keys refused,
+ * UTF-8 checked). `where` names the place for error texts: "plan.json: steps[3]". Getters return
+ * EBB_BAD_INPUT with where, the key and the fault. Values are borrowed from the document. */
+typedef struct json_t ebb_json;
+/* name is used in error texts. Destroy with ebb_json_free. */
+EBB_CHECKED ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n,
+                                      ebb_json **out);
+/* Of a file, as ebb_file_read takes it; *out is NULL on failure. EBB_IO, EBB_BAD_INPUT, EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_json_read_file(ebb_env *env, const char *path, size_t max_bytes, ebb_json **out);
+void ebb_json_free(ebb_json *json);
+
+/* Optional members: `present` (may be NULL when the member is required) tells; when absent, *out is
+ * untouched, so set the default first. JSON null counts as absent. */
+EBB_CHECKED ebb_status ebb_json_i64(ebb_env *env, const ebb_json *object, const char *where,
+                                    const char *key, int64_t min, int64_t max, bool *present, int64_t *out);
+EBB_CHECKED ebb_status ebb_json_bool(ebb_env *env, const ebb_json *object, const char *where,
+                                     const char *key, bool *present, bool *out);
+EBB_CHECKED ebb_status ebb_json_text(ebb_env *env, const ebb_json *object, const char *where,
+                                     const char *key, bool *present, const char **out);
+EBB_CHECKED ebb_status ebb_json_array(ebb_env *env, const ebb_json *object, const char *where,
+                                      const char *key, bool *present, const ebb_json **out, size_t *n);
+EBB_CHECKED ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, const char *where,
+                                       const char *key, bool *present, const ebb_json **out);
+/* The first key of an object that is none of these n, or NULL: for files written by people, where an
+ * unknown key is a misspelt one. Borrowed. */
+const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n);
+/* Element i of an array; its type is checked by what reads it. */
+const ebb_json *ebb_json_at(const ebb_json *array, size_t i);
+/* An element that must be an integer in [min, max]. */
+EBB_CHECKED ebb_status ebb_json_at_i64(ebb_env *env, const ebb_json *array, const char *where, size_t i,
+                                       int64_t min, int64_t max, int64_t *out);
+
+/* Printing: a text with commas kept right. Strings are escaped; invalid UTF-8 becomes U+FFFD. */
+typedef struct ebb_json_out {
+    ebb_text *text;
+    uint32_t depth;
+    uint64_t wide; /* bit d: one element a line at depth d; from 64 on never */
+} ebb_json_out;
+void ebb_json_out_init(ebb_json_out *out, ebb_text *text);
+/* key is NULL inside an array and at the top. wide: each member or element on a line of its own. */
+void ebb_json_begin(ebb_json_out *out, const char *key, char bracket /* '{' or '[' */, bool wide);
+void ebb_json_end(ebb_json_out *out, char bracket /* '}' or ']' */);
+void ebb_json_put_i64(ebb_json_out *out, const char *key, int64_t value);
+void ebb_json_put_bool(ebb_json_out *out, const char *key, bool value);
+void ebb_json_put_text(ebb_json_out *out, const char *key, const char *value); /* NULL prints null */
+void ebb_json_put_null(ebb_json_out *out, const char *key);
+
+#endif

@@ -1,0 +1,142 @@
+/* ebb bench: how long ops take on this machine: a costs file for --costs. */
+#include "tool/commands/commands.h"
+#include "tool/options/options.h"
+#include "tool/out/out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { RUNS_DEFAULT = 11, RUNS_MOST = 10000 };
+#define BUSY_RATIO 1.3
+
+static void print_table(tool *t, const ebb_costs *costs, const ebb_costs_summary *s) {
+    out_table *table = calloc(1, sizeof *table);
+    ebb_costs_kind kind;
+    char flops[32], bytes[32], off[32];
+    if (!table) return; /* the file has it all */
+    printf("%u distinct ops of %u kinds on %s, %u %s (", s->n_ops, s->n_kinds, s->backend, s->n_threads,
+           s->n_threads == 1 ? "thread" : "threads");
+    out_safe(stdout, s->machine);
+    printf(")\n\n");
+    out_row(table, (const char *const[OUT_COLUMNS]){"kind", "uses", "measured", "line misses by", "GFLOP/s",
+                                                    "GB/s"});
+    for (uint32_t i = 0; i < s->n_kinds && i < OUT_ROWS - 1; i++) {
+        if (ebb_costs_kind_at(t->env, costs, i, &kind) != EBB_OK) break;
+        const double ns = kind.measured_ns > 0 ? (double)kind.measured_ns : 1;
+        snprintf(flops, sizeof flops, "%.1f", (double)kind.flops / ns);
+        snprintf(off, sizeof off, "%.0f %%", 100 * (double)kind.off_ns / ns);
+        snprintf(bytes, sizeof bytes, "%.1f", (double)kind.bytes / ns);
+        out_row(table,
+                (const char *const[OUT_COLUMNS]){kind.kind, out_count(kind.n_uses).text,
+                                                 out_time(kind.measured_ns).text, off, flops, bytes});
+    }
+    out_table_print(table, stdout);
+    free(table);
+}
+
+/* Times of a machine that does other work too predict no quiet one's. */
+static void note_busy(const ebb_costs_summary *s) {
+    const double ratio = s->least_ns > 0 ? (double)s->median_ns / (double)s->least_ns : 1;
+    if (ratio > BUSY_RATIO)
+        fprintf(stderr,
+                "ebb: the medians are %.1f times the shortest times: this machine was busy; measure again "
+                "when it is not, or with more --steps\n",
+                ratio);
+}
+
+/* Gives the costs to the file of -o or `path`, and to standard output in the form that was asked for. */
+static ebb_status tell(tool *t, const ebb_costs *costs, const char *path) {
+    ebb_costs_summary summary;
+    ebb_status status = path ? ebb_costs_write(t->env, costs, path) : EBB_OK;
+    if (status != EBB_OK) return status;
+    ebb_costs_summarize(costs, &summary);
+    note_busy(&summary);
+    if (t->args.json) return ebb_costs_write(t->env, costs, "-");
+    print_table(t, costs, &summary);
+    if (path) {
+        printf("\nwritten to ");
+        out_safe(stdout, path);
+        printf("\n");
+    }
+    return EBB_OK;
+}
+
+static ebb_status measure(tool *t, const ebb_model *model, const ebb_dim_binding *dims, uint32_t n_dims,
+                          const ebb_options *options, ebb_costs **out) {
+    const ebb_measure_request request = {.n_runs =
+                                             t->args.steps > 0 ? (uint32_t)t->args.steps : RUNS_DEFAULT};
+    return ebb_measure(t->env, model, dims, n_dims, options, &request, out);
+}
+
+static ebb_status bench_ops(tool *t, const ebb_options *options) {
+    ebb_model *model = NULL;
+    ebb_costs *costs = NULL;
+    ebb_status status = ebb_model_open(t->env, t->args.operand, &model);
+    if (status != EBB_OK) return status;
+    status = measure(t, model, t->args.dims, t->args.n_dims, options, &costs);
+    if (status == EBB_OK) status = tell(t, costs, t->args.output);
+    ebb_costs_destroy(costs);
+    ebb_model_destroy(model);
+    return status;
+}
+
+/* Each probe adds to what the ones before it measured. */
+static ebb_status measure_probes(tool *t, const ebb_options *options, ebb_costs **out) {
+    ebb_status status = EBB_OK;
+    const char *text;
+    for (uint32_t i = 0; status == EBB_OK && (text = ebb_measure_probe(i)) != NULL; i++) {
+        ebb_options more = *options;
+        more.cache = NULL; /* its folder is for the calibration; plans of probes are of no use */
+        ebb_model *model = NULL;
+        ebb_costs *costs = NULL;
+        if (*out) more.costs = *out;
+        status = ebb_model_parse(t->env, "probe", text, strlen(text), &model);
+        if (status == EBB_OK) status = measure(t, model, NULL, 0, &more, &costs);
+        ebb_model_destroy(model);
+        if (status != EBB_OK) break;
+        ebb_costs_destroy(*out);
+        *out = costs;
+    }
+    return status;
+}
+
+static ebb_status bench_calibrate(tool *t, const ebb_options *options) {
+    char machine[PATH_MAX];
+    const char *path = t->args.output, *folder = tool_cache_folder(&t->args);
+    ebb_costs *costs = NULL;
+    ebb_status status = EBB_OK;
+    if (!path && !folder && !t->args.json)
+        return tool_fail(t, EBB_USAGE,
+                         "a calibration is kept in a file: name one with -o, or a folder with --cache");
+    if (!path && folder) {
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return tool_fail(t, EBB_IO, "cannot make folder %.400s: %s: name a folder that can be written",
+                             folder, strerror(errno));
+        status =
+            ebb_costs_path(t->env, folder, options->device, options->n_threads, machine, sizeof machine);
+        path = machine;
+    }
+    if (status == EBB_OK) status = measure_probes(t, options, &costs);
+    if (status == EBB_OK) status = tell(t, costs, path);
+    ebb_costs_destroy(costs);
+    return status;
+}
+
+ebb_status tool_bench(tool *t) {
+    ebb_options options;
+    if (t->args.ops == t->args.calibrate)
+        return tool_fail(t, EBB_USAGE,
+                         "bench measures --ops of a MODEL, or with --calibrate kinds of ops: %s",
+                         t->args.ops ? "leave out one of the two" : "give one of the two");
+    if (t->args.calibrate && (t->args.operand || t->args.n_dims > 0))
+        return tool_fail(t, EBB_USAGE, "bench --calibrate has models of its own: leave out %s",
+                         t->args.operand ? "the MODEL" : "--dim");
+    if (t->args.steps > RUNS_MOST)
+        return tool_fail(t, EBB_USAGE, "bench: --steps %lld: at most %d are kept", (long long)t->args.steps,
+                         RUNS_MOST);
+    ebb_status status = tool_options(t, &options);
+    if (status != EBB_OK) return status;
+    return t->args.ops ? bench_ops(t, &options) : bench_calibrate(t, &options);
+}

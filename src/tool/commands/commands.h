@@ -1,0 +1,12 @@
+/* commands: one function for each, tool_<name>. Each returns the status that main turns into the exit code.
+ */
+#ifndef EBB_TOOL_COMMANDS_H
+#define EBB_TOOL_COMMANDS_H
+
+#include "tool/line/line.h"
+
+#define TOOL_DECLARE(id, name) EBB_CHECKED ebb_status tool_##name(tool *t);
+TOOL_COMMANDS(TOOL_DECLARE)
+#undef TOOL_DECLARE
+
+#endif

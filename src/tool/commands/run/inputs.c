@@ -1,0 +1,151 @@
+/* inputs: found in the text IR (docs/ir.md), where an input is a line "%x = input TYPE" and the loss a line
+ * "loss %loss". */
+#include "tool/commands/run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEARNING_RATE 0.01F
+
+/* The name after '%' at text, up to `end` of it; false when it is too long. */
+static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MAX]) {
+    size_t n = (size_t)(end - text);
+    if (n == 0 || n >= INPUTS_NAME_MAX) return false;
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return true;
+}
+
+static void read_line(inputs *in, const char *line, size_t n) {
+    static const char is_input[] = " = input ", is_loss[] = "loss %";
+    const char *end = line + n;
+    if (n > strlen(is_loss) && memcmp(line, is_loss, strlen(is_loss)) == 0) {
+        if (!copy_name(line + strlen(is_loss), end, in->loss)) in->too_many = true;
+        return;
+    }
+    const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
+    if (!space || (size_t)(end - space) < strlen(is_input)) return;
+    if (memcmp(space, is_input, strlen(is_input)) != 0) return;
+    if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))
+        in->too_many = true;
+    else
+        in->n++;
+}
+
+static void read_text(void *ctx, const char *pass, const char *text) {
+    (void)pass;
+    ((inputs *)ctx)->read = true;
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        read_line(ctx, text, n);
+        text += n + (text[n] == '\n');
+    }
+}
+
+ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *options, inputs *out) {
+    ebb_options watch = *options;
+    ebb_model_facts facts;
+    *out = (inputs){.n = 0};
+    if (ebb_device_is_apart(options->device)) { /* the text is the same everywhere: no device is opened */
+        watch.device = "ref";
+        watch.costs = NULL;
+        watch.tf32 = watch.free_engines = watch.watch_memory = false;
+        watch.cap_bytes = 0;
+    }
+    watch.on_dump = read_text;
+    watch.dump_ctx = out;
+    /* The optimizer adds an input, the learning rate. Evaluation and a model without a loss do without. */
+    watch.dump = options->evaluate ? "lower" : "optimizer";
+    ebb_status status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
+    if (status == EBB_OK && !out->read) {
+        watch.dump = "lower";
+        status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
+    }
+    if (status == EBB_OK && out->too_many)
+        return tool_fail(t, EBB_BAD_INPUT,
+                         "%.200s: more than %d inputs, or a name of more than %d bytes: run it from C",
+                         t->args.operand, INPUTS_MAX, INPUTS_NAME_MAX - 1);
+    return status;
+}
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of the index. */
+static uint64_t mixed(uint64_t i) {
+    uint64_t z = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* Where an input's numbers begin: each has its own (FNV-1a of its name). */
+static uint64_t stream(const char *name) {
+    uint64_t h = UINT64_C(0xCBF29CE484222325);
+    for (; *name != '\0'; name++) h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
+    return h;
+}
+
+static double noise(uint64_t i) {
+    return (double)(mixed(i) >> 11) * 0x1p-52 - 1;
+}
+
+static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
+    float *f32 = data;
+    double *f64 = data;
+    int32_t *i32 = data;
+    const int64_t below = info->below > 0 ? info->below : 1;
+    const uint64_t from = stream(info->name);
+    switch (info->element) {
+    case EBB_FLOAT32:
+        for (size_t i = 0; i < bytes / sizeof *f32; i++)
+            f32[i] = info->rank == 0 ? LEARNING_RATE : (float)noise(from + i);
+        break;
+    case EBB_FLOAT64:
+        for (size_t i = 0; i < bytes / sizeof *f64; i++)
+            f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(from + i);
+        break;
+    case EBB_INT32:
+        for (size_t i = 0; i < bytes / sizeof *i32; i++)
+            i32[i] = (int32_t)(mixed(from + i) % (uint64_t)below);
+        break;
+    case EBB_UINT8:
+        memset(data, 0, bytes);
+        break;
+    }
+}
+
+/* The bytes of an input that the device has no host bytes of: made once, the same for every step. */
+static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
+    const size_t bytes = (size_t)info->bytes;
+    if (*held) return EBB_OK;
+    *held = malloc(bytes);
+    if (!*held) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
+    fill(info, *held, bytes);
+    return EBB_OK;
+}
+
+static ebb_status feed(tool *t, ebb_program *program, const char *name, void **held) {
+    ebb_tensor_info info;
+    void *data = NULL;
+    size_t bytes = 0;
+    ebb_status status = ebb_program_tensor(program, name, &info);
+    if (status != EBB_OK) return status;
+    if (ebb_input_bytes(program, name, &data, &bytes) == EBB_OK) {
+        fill(&info, data, bytes);
+        return EBB_OK;
+    }
+    status = make(t, &info, held);
+    return status == EBB_OK ? ebb_feed(program, name, *held, (size_t)info.bytes) : status;
+}
+
+ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < in->n && status == EBB_OK; i++)
+        status = feed(t, program, in->name[i], &in->held[i]);
+    return status;
+}
+
+void inputs_drop(inputs *in) {
+    for (uint32_t i = 0; i < INPUTS_MAX; i++) {
+        free(in->held[i]);
+        in->held[i] = NULL;
+    }
+}

@@ -1,0 +1,61 @@
+/* run: what `ebb run` is made of beside the steps themselves. */
+#ifndef EBB_TOOL_RUN_H
+#define EBB_TOOL_RUN_H
+
+#include "tool/out/out.h"
+
+/* ---- inputs: the names of a model's inputs and loss, and made-up data for them ---- */
+
+enum { INPUTS_MAX = 64, INPUTS_NAME_MAX = 128 };
+
+typedef struct inputs {
+    char name[INPUTS_MAX][INPUTS_NAME_MAX];
+    uint32_t n;
+    char loss[INPUTS_NAME_MAX]; /* "" when the model has none */
+    bool too_many, read;        /* read: there was a text */
+    void *held[INPUTS_MAX];     /* what is fed again each step, in logical order; inputs_drop frees it */
+} inputs;
+
+/* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than
+ * INPUTS_MAX inputs; the engine's errors. */
+EBB_CHECKED ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *options,
+                                   inputs *out);
+
+/* Fills every input of the program: floats in [-1, 1) and labels and ids by its name and their index, other
+ * integers 0, and the learning rate 0.01. Writes straight into the block where the device allows it.
+ * Elsewhere an input is made at its first feed and held, the bytes of all inputs together: so feed one
+ * program only. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
+/* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
+void inputs_drop(inputs *in);
+
+/* ---- profile: what each step of a program took ---- */
+
+/* Both say nothing when no step has run. EBB_NO_MEMORY, EBB_USAGE (no profile was switched on). */
+EBB_CHECKED ebb_status profile_print(tool *t, const ebb_program *program, const ebb_plan_summary *plan);
+/* "profile": [{op, name, kind, phase, recompute, bytes, predicted_ns, median_ns, least_ns}], by step. */
+EBB_CHECKED ebb_status profile_json(tool *t, out_json *json, const ebb_program *program,
+                                    const ebb_plan_summary *plan);
+
+/* ---- device memory: nothing is printed where it is the host's ---- */
+
+/* Lines under those of the block. */
+void device_memory_print(const ebb_engine *engine);
+/* "device_memory": an object of bytes, null where they are not known. */
+void device_memory_json(out_json *json, const ebb_engine *engine);
+
+/* ---- auto: a plan that a device has too little room for is made again within what there is ---- */
+
+/* After a compilation that ended with `compiled`: does the plan fit, and leave free on the device what
+ * --reserve says? Else *again, and options ask for a plan within what is free without it, less the reserve;
+ * a budget that was given stays the most. Errors are those of the compilation, EBB_NO_MEMORY (no budget
+ * is left), and those of a look at the device's memory. */
+EBB_CHECKED ebb_status replan(tool *t, const ebb_engine *engine, ebb_status compiled, ebb_options *options,
+                              bool *again);
+
+/* ---- compare: a step on two devices, op by op ---- */
+
+/* EBB_VIOLATION: an op differs, and was reported; otherwise as ebb_compare. */
+EBB_CHECKED ebb_status compare_run(tool *t, const ebb_model *model, const ebb_options *options);
+
+#endif

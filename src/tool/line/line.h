@@ -1,0 +1,98 @@
+/* line: the command line. Two tables say which commands there are and which flags each takes; parsing,
+ * help, completions and manual pages are all made from them.
+ */
+#ifndef EBB_TOOL_LINE_H
+#define EBB_TOOL_LINE_H
+
+#include "tool/session/session.h"
+
+/* Every command, in the order of help: its number TOOL_<ID>, and its function tool_<name>. */
+#define TOOL_COMMANDS(X)  \
+    X(INSPECT, inspect)   \
+    X(PLAN, plan)         \
+    X(FIT, fit)           \
+    X(FRONTIER, frontier) \
+    X(RUN, run)           \
+    X(BENCH, bench)       \
+    X(VERIFY, verify)     \
+    X(REPORT, report)     \
+    X(DIFF, diff)         \
+    X(PACK, pack)         \
+    X(DOCTOR, doctor)     \
+    X(HELP, help)         \
+    X(TUNE, tune)         \
+    X(GENERATE, generate)
+
+#define TOOL_NUMBER(id, name) TOOL_##id,
+enum { TOOL_COMMANDS(TOOL_NUMBER) TOOL_N_COMMANDS };
+#undef TOOL_NUMBER
+
+typedef enum tool_kind {
+    TOOL_SWITCH, /* bool: takes no value */
+    TOOL_INTEGER,
+    TOOL_BYTES, /* int64_t: 11GiB */
+    TOOL_REAL,
+    TOOL_SHARE, /* double: 30% or 0.3 */
+    TOOL_TEXT,
+    TOOL_CHOICE, /* text: one of the words in `choices` */
+    TOOL_MAYBE,  /* text: "", or, after an =, one of the words in `choices` */
+    TOOL_DIM,    /* appended to dims: NAME=SIZE */
+    TOOL_LIST,   /* tool_list: appended to it */
+    TOOL_BUDGETS /* budgets: 10GiB,60% */
+} tool_kind;
+
+typedef struct tool_flag {
+    const char *name; /* without the dashes */
+    char letter;      /* of a short form, or 0 */
+    tool_kind kind;
+    size_t offset;       /* of the field in tool_args */
+    uint32_t commands;   /* bit i: command i takes it */
+    const char *metavar; /* of the value in help, or NULL */
+    int64_t min, max;    /* integers and bytes; reals: min 1 asks for more than 0 */
+    const char *choices; /* "a b c" */
+    const char *help;
+} tool_flag;
+
+struct tool_command {
+    const char *name;
+    const char *operand; /* "MODEL", or NULL when it takes none */
+    const char *summary; /* one line */
+    const char *details; /* paragraph of the help */
+    const char *second;  /* operand, or NULL when it takes one at most */
+};
+
+extern const tool_flag tool_flags[];
+extern const size_t tool_n_flags;
+extern const tool_command tool_commands[TOOL_N_COMMANDS];
+
+/* NULL when there is none. */
+const tool_command *tool_command_find(const char *name);
+ebb_status tool_unknown_command(tool *t, const char *name);
+/* Help lists it. */
+static inline bool tool_command_shown(const tool_command *command) {
+    return command->summary[0] != '\0';
+}
+static inline bool tool_command_takes(const tool_command *command, const tool_flag *flag) {
+    return (flag->commands >> (command - tool_commands) & 1) != 0;
+}
+
+/* ---- parsing ---- */
+
+/* argv after the command's name. Writes into argv's strings (splits NAME=SIZE). EBB_USAGE. */
+EBB_CHECKED ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char **argv);
+
+/* Reals without inf and nan; shares, "30%" or "0.3". false: not one. */
+bool tool_parse_real(const char *text, double *out);
+bool tool_parse_share(const char *text, double *out);
+/* "10GiB" or "60%", a share of the baseline's bytes, above 0. */
+bool tool_parse_budget(const char *text, ebb_frontier_budget *out);
+
+/* ---- the tables as text, on standard output ---- */
+
+void tool_print_help(const tool_command *command);   /* NULL: of the whole tool */
+void tool_print_manual(const tool_command *command); /* NULL: ebb(1) */
+void tool_complete_bash(void);
+void tool_complete_zsh(void);
+void tool_complete_fish(void);
+
+#endif

@@ -1,0 +1,62 @@
+/* costs: whose times a plan is made with. */
+#include "tool/options/options.h"
+#include "tool/out/out.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An empty variable counts as not set. */
+const char *tool_cache_folder(const tool_args *args) {
+    const char *variable = getenv("EBB_CACHE");
+    if (args->cache) return args->cache;
+    return variable && *variable != '\0' ? variable : NULL;
+}
+
+/* `machine` is the calibration in the cache's folder; a file of that name is ./machine. */
+ebb_status tool_costs_read(tool *t, ebb_options *out) {
+    char machine[PATH_MAX];
+    const char *path = t->args.costs, *folder = out->cache;
+    if (!path) return EBB_OK;
+    if (strcmp(path, "machine") == 0) {
+        if (!folder)
+            return tool_fail(
+                t, EBB_USAGE,
+                "--costs machine is a calibration in the cache's folder: name it with --cache, "
+                "or a costs file itself");
+        ebb_status status =
+            ebb_costs_path(t->env, folder, out->device, out->n_threads, machine, sizeof machine);
+        if (status != EBB_OK) return status;
+        if (access(machine, F_OK) != 0)
+            return tool_fail(t, EBB_USAGE,
+                             "this machine is not calibrated for these threads (no %.300s): run `ebb bench "
+                             "--calibrate --cache %.200s` first",
+                             machine, folder);
+        path = machine;
+    }
+    ebb_costs_destroy(t->costs);
+    t->costs = NULL;
+    ebb_status status = ebb_costs_read(t->env, path, &t->costs);
+    out->costs = t->costs;
+    return status;
+}
+
+tool_costs_text tool_costs_line(const ebb_plan_summary *s) {
+    tool_costs_text line;
+    char machine[100];
+    out_clean(machine, sizeof machine, s->costs_machine);
+    snprintf(line.text, sizeof line.text,
+             "%lld ops measured, %lld by lines fitted to measurements, %lld by the built-in model (%s)",
+             (long long)s->n_measured, (long long)s->n_calibrated, (long long)s->n_built_in, machine);
+    return line;
+}
+
+void tool_note_costs(const tool *t, const ebb_plan *plan) {
+    ebb_plan_summary summary;
+    ebb_costs_summary costs;
+    if (!t->costs || !plan) return;
+    ebb_plan_summarize(plan, &summary);
+    ebb_costs_summarize(t->costs, &costs);
+    fprintf(stderr, "ebb: costs: %s%s\n", tool_costs_line(&summary).text,
+            costs.this_machine ? "" : ": another machine than this one");
+}

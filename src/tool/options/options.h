@@ -1,0 +1,66 @@
+/* options: flags, environment variables and the config file become the engine's options. */
+#ifndef EBB_TOOL_OPTIONS_H
+#define EBB_TOOL_OPTIONS_H
+
+#include "tool/line/line.h"
+
+/* By the config file, then environment variables, then flags; each overrides what came before. EBB_IO and
+ * EBB_BAD_INPUT: the file. EBB_USAGE: flags that exclude one another, parameters out of
+ * range. Reads the file of --costs, too. */
+EBB_CHECKED ebb_status tool_options(tool *t, ebb_options *out);
+
+/* plan and run: --reserve is taken from --budget, or from a described device's memory less its context,
+ * which becomes the budget. EBB_USAGE: from nothing, or all of it; EBB_IO, EBB_BAD_INPUT: the description.
+ */
+EBB_CHECKED ebb_status tool_reserve(tool *t);
+
+/* Who set a value. */
+typedef enum tool_origin {
+    TOOL_FROM_DEFAULT,
+    TOOL_FROM_FILE,
+    TOOL_FROM_VARIABLE,
+    TOOL_FROM_FLAG
+} tool_origin;
+typedef struct tool_setting {
+    int64_t value;
+    tool_origin from;
+} tool_setting;
+/* The five parameters, seed, search_seed and effort. */
+enum { TOOL_N_SETTINGS = 8 };
+typedef struct tool_setting_row {
+    const char *key, *flag, *variable; /* variable NULL: none */
+    size_t arg, config;                /* int64_t in tool_args and in ebb_config; -1 there: not given */
+} tool_setting_row;
+extern const tool_setting_row tool_setting_rows[TOOL_N_SETTINGS];
+typedef struct tool_settings {
+    ebb_config file; /* all -1 without one */
+    tool_setting at[TOOL_N_SETTINGS];
+} tool_settings;
+EBB_CHECKED ebb_status tool_settings_find(tool *t, const ebb_options *defaults, tool_settings *out);
+void tool_settings_apply(const tool *t, const tool_settings *settings, ebb_options *out);
+/* As tool_options, and who set what. */
+EBB_CHECKED ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings);
+/* Prints the settings and where each came from. */
+EBB_CHECKED ebb_status tool_print_config(tool *t);
+/* plan and run: the other commands that search do it in their own modes. */
+bool tool_chooses_mode(const tool *t);
+/* The name of a sublinear flag that was given, or NULL. */
+const char *tool_asks_sublinear(const tool *t);
+/* Without a search although there is a config file: says so. In budget mode with genetic_nr_iter 0: says on
+ * standard error that the default effort was used. */
+void tool_note_effort(const tool *t, const ebb_options *options);
+/* With --costs: says on standard error whose times the plan has. */
+void tool_note_costs(const tool *t, const ebb_plan *plan);
+/* "149 ops measured, 12 by lines fitted to measurements, 0 by the built-in model (AMD EPYC ...)". */
+typedef struct tool_costs_text {
+    char text[256];
+} tool_costs_text;
+tool_costs_text tool_costs_line(const ebb_plan_summary *summary);
+/* Reads the file of --costs, if one was given, into t and *out, whose device, width and cache are set.
+ * EBB_USAGE: no calibration of this machine; EBB_IO, EBB_BAD_INPUT: the file. */
+EBB_CHECKED ebb_status tool_costs_read(tool *t, ebb_options *out);
+/* The folder of --cache or of EBB_CACHE, or NULL. */
+const char *tool_cache_folder(const tool_args *args);
+const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
+
+#endif

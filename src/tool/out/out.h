@@ -1,0 +1,101 @@
+/* out: what a command prints and writes: JSON, files that are whole or absent, words and tables for people,
+ * and how far a search is. */
+#ifndef EBB_TOOL_OUT_H
+#define EBB_TOOL_OUT_H
+
+#include "tool/session/session.h"
+
+/* ---- JSON: a document in memory, one member a line ---- */
+
+typedef struct out_json {
+    FILE *to; /* into text; NULL when memory ran out */
+    char *text;
+    size_t n;
+    uint32_t depth;
+    bool first; /* nothing follows the last bracket yet */
+} out_json;
+
+/* Begins {"schema": schema; out_json_end ends it. */
+void out_json_begin(out_json *json, const char *schema);
+void out_open(out_json *json, const char *key, char bracket);
+void out_close(out_json *json, char bracket);
+void out_integer(out_json *json, const char *key, int64_t value);
+void out_real(out_json *json, const char *key, double value); /* null when it is not finite */
+void out_bool(out_json *json, const char *key, bool value);
+void out_text(out_json *json, const char *key, const char *value); /* NULL prints null */
+
+/* "costs": {"machine", "id", "measured", "calibrated", "built_in"} of the plan, or null. */
+void out_costs(out_json *json, const ebb_plan_summary *summary);
+
+/* Ends the document and gives it to the file of -o and, with --json, to standard output. Always frees it.
+ * EBB_IO, EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status out_json_end(tool *t, out_json *json);
+void out_json_drop(out_json *json); /* frees it unprinted */
+
+/* A file's whole new content or none; devices and pipes are written straight. EBB_IO. */
+EBB_CHECKED ebb_status out_file(tool *t, const char *path, const char *bytes, size_t n);
+/* Flushes standard output. EBB_IO when anything was lost. */
+EBB_CHECKED ebb_status out_finish(tool *t);
+
+/* ---- words for people ---- */
+
+typedef struct out_word {
+    char text[64];
+} out_word;
+out_word out_bytes(int64_t bytes); /* "10.98 GiB" */
+/* "476.84 MiB (500000000 bytes)", and as it was typed where that was in other units: "(500MB, ..". */
+out_word out_budget(const tool_args *args, int64_t bytes);
+out_word out_time(int64_t ns);                    /* "12.3 ms" */
+out_word out_change(int64_t now, int64_t before); /* "-64.1 %" */
+out_word out_count(int64_t n);
+const char *out_phase(ebb_phase phase); /* "backward" */
+/* Code points that no line may show (ebb_text_shown), and bytes that are no UTF-8, become '?':
+ * names come from files. Cut between code points; out_safe at 4095 bytes. */
+void out_clean(char *to, size_t size, const char *text);
+void out_safe(FILE *to, const char *text);
+
+/* A table: the first and the sixth column to the left, the others to the right. */
+enum { OUT_COLUMNS = 6, OUT_ROWS = 72 };
+typedef struct out_table {
+    char cell[OUT_ROWS][OUT_COLUMNS][256]; /* longer ones are cut */
+    uint32_t n_rows, n_columns;
+} out_table;
+/* Cells up to the first NULL; at most OUT_ROWS rows. */
+void out_row(out_table *table, const char *const cells[OUT_COLUMNS]);
+void out_table_print(const out_table *table, FILE *to);
+
+/* ---- several plans, and views ---- */
+
+/* Makes the folder of --plans, if one was given. EBB_IO. */
+EBB_CHECKED ebb_status tool_plans_folder(tool *t);
+/* Writes DIR/MODEL.WHICH.plan.json, DIR being that folder or this one. *path is what was written. EBB_IO.
+ */
+EBB_CHECKED ebb_status tool_plans_write(tool *t, const ebb_plan *plan, const char *which,
+                                        char path[PATH_MAX]);
+
+/* By the flags; else by the suffix of -o, which with another one takes JSON as in every command; text
+ * without it. EBB_USAGE: flags that ask for two. */
+EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
+
+/* ---- progress, on standard error ---- */
+
+/* A bar when standard error is a terminal, else nothing; with --progress else a line per 10 s; with =json
+ * an ebb.progress/1 a line, at least 500 ms apart. */
+typedef enum tool_progress_kind {
+    TOOL_PROGRESS_NONE,
+    TOOL_PROGRESS_BAR,
+    TOOL_PROGRESS_LINES,
+    TOOL_PROGRESS_JSON
+} tool_progress_kind;
+typedef struct tool_progress {
+    tool_progress_kind kind;
+    bool drawn, untold;          /* untold: something came after the last word */
+    int64_t begin_ns, search_ns; /* when all of it, and the search that runs, began */
+    int64_t last_ns, n_searches; /* the last word; searches so far */
+    int64_t done, total;         /* candidates of the search that runs */
+    double added;                /* of the best so far; negative: none */
+} tool_progress;
+void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
+void tool_progress_end(tool_progress *progress); /* wipes the bar; tells JSON's last state */
+
+#endif
