@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 typedef struct ebb_build ebb_build;
-typedef struct ebb_model ebb_model; /* ebb/engine.h */
+typedef struct ebb_model ebb_model; /* ebb/model.h */
 #define EBB_BUILD_NONE UINT32_MAX
 
 /* The name is the graph's: letters, digits and any of _ . - /. EBB_BAD_INPUT, EBB_NO_MEMORY. */

@@ -8,7 +8,7 @@
 #define EBB_GRAPH_OP_H
 
 #include "graph/graph.h"
-#include "graph/ops/attributes.h"
+#include "graph/ops/ops.h"
 
 typedef enum ebb_opcode {
 #define EBB_OP(name, family) EBB_OP_##name,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph/attr.h"
+#include "graph/ir/ir.h"
 #include "graph/ops/rule.h"
 
 #include "ops.h"
