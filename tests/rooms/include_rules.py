@@ -21,7 +21,7 @@ ROOMS = {
     'graph': {
         'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/pgraph.h'},
         'sees': {'base'},
-        'public': {'ebb/base.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/build.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'planner': {
@@ -80,7 +80,9 @@ FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/bas
 
 # Folders inside a room, from the ground up, and the folders beside them that each may see, by their face alone:
 # <folder>/<folder>.h. What lies in the room itself sees them all, and none of them sees it.
+FACES = {'graph.h', 'op.h', 'pgraph.h', 'ops.def', 'families.def', 'dtypes.def'}  # of graph, which its folders share
 FOLDERS = {
+    'graph': {'ir': FACES, 'ops': FACES, 'planning': {'pgraph.h'}, 'passes': FACES | {'ir'}, 'text': FACES | {'ir'}},
     'base': {'plain': {'philox.h'}, 'env': {'plain'}, 'os': {'plain', 'env'}, 'json': {'plain', 'env', 'os'}},
     'tool': {'session': set(), 'out': {'session'}, 'line': {'session', 'out'}, 'options': {'session', 'out', 'line'},
              'commands': {'session', 'out', 'line', 'options'}},
