@@ -85,7 +85,7 @@ static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend 
     ebb_compiled out = {0};
     s->options.memory = mode;
     s->options.budget_bytes = budget;
-    ebb_status status = ebb_chapter_plan(s->env, facts, backend, &s->options, NULL, &out);
+    ebb_status status = ebb_compile_plan(s->env, facts, backend, &s->options, NULL, &out);
     cr_assert(status == EBB_OK, "graph %llu: %s: %s", (unsigned long long)s->seed, ebb_status_name(status),
               ebb_env_error(s->env));
     MUST(s->env, ebb_plan_audit(s->env, out.plan));
@@ -112,7 +112,7 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
     ebb_compiled out = {0};
     s->options.memory = EBB_MEMORY_BUDGET;
     s->options.budget_bytes = 1;
-    ebb_status status = ebb_chapter_plan(s->env, facts, backend, &s->options, NULL, &out);
+    ebb_status status = ebb_compile_plan(s->env, facts, backend, &s->options, NULL, &out);
     cr_assert(status == EBB_OVER_BUDGET, "graph %llu: %s", (unsigned long long)s->seed,
               ebb_status_name(status));
     const char *needs = strstr(ebb_env_error(s->env), "needs ");
@@ -126,7 +126,7 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
 static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, counts *n) {
     ebb_backend *backend = open_backend(s->env, name);
     ebb_pgraph *facts;
-    MUST(s->env, ebb_chapter_query(s->env, s->graph, backend, NULL, &facts));
+    MUST(s->env, ebb_compile_query(s->env, s->graph, backend, NULL, &facts));
     ebb_compiled none = plan(s, facts, backend, EBB_MEMORY_NONE, -1);
     ebb_compiled in_place = plan(s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
     int64_t most = in_place.plan->total_bytes, least = least_budget(s, facts, backend, most);
@@ -181,7 +181,7 @@ static void check_unfused(const subject *fused, const char *name, bool phased, u
     make_training_graph(&s, phased, false);
     ebb_backend *backend = open_backend(s.env, name);
     ebb_pgraph *facts;
-    MUST(s.env, ebb_chapter_query(s.env, s.graph, backend, NULL, &facts));
+    MUST(s.env, ebb_compile_query(s.env, s.graph, backend, NULL, &facts));
     ebb_compiled none = plan(&s, facts, backend, EBB_MEMORY_NONE, -1);
     cr_assert(run(&s, backend, none.plan, 0, false) == digest, "graph %llu on %s: fusing changes a result",
               (unsigned long long)s.seed, name);

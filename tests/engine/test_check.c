@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ebb_build.h"
-#include "engine/compare.h"
+#include "engine/check/compare.h"
 #include "support/away.h"
 
 static const char MODEL[] =

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ebb/ebb.h"
-#include "engine/tune.h"
+#include "engine/sweep/tune.h"
 #include "world.h"
 
 enum { LAYERS = 5 };

@@ -102,7 +102,7 @@ static ebb_plan *plan_way(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
 static uint64_t run_way(ebb_env *env, const ebb_graph *graph, ebb_backend *backend, uint32_t way,
                         uint32_t *n_taken) {
     ebb_pgraph *facts;
-    MUST(env, ebb_chapter_query(env, graph, backend, NULL, &facts));
+    MUST(env, ebb_compile_query(env, graph, backend, NULL, &facts));
     ebb_plan *plan = plan_way(env, facts, backend, way, n_taken);
     const test_run_request request = {
         .graph = graph, .plan = plan, .backend = backend, .seed = 5, .n_steps = N_STEPS, .poison = true};

@@ -1,0 +1,188 @@
+/* Defaults and ranges of ebb_options; backends by name. */
+#include "engine/inputs/inputs.h"
+#include "ebb_build.h"
+#include "exec/module.h"
+
+#if EBB_HAVE_CPU
+#define DEFAULT_DEVICE "cpu"
+#else
+#define DEFAULT_DEVICE "ref"
+#endif
+
+#define MAX_THREADS 4096u /* as the backends allow */
+
+void ebb_options_init(ebb_options *options) {
+    *options = (ebb_options){.device = DEFAULT_DEVICE,
+                             .memory = EBB_MEMORY_IN_PLACE,
+                             .budget_bytes = -1,
+                             .seed = 1,
+                             .search_seed = -1,
+                             .momentum = 0.9,
+                             .weight_decay = 1e-4,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .adam_eps = 1e-8};
+    ebb_sublinear_config_init(&options->sublinear);
+}
+
+/* Written so that a NaN fails too. */
+static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
+    if (!(o->momentum >= 0 && o->momentum < 1))
+        return ebb_fail(env, EBB_USAGE, "momentum is %g; it must be in [0, 1)", o->momentum);
+    if (!(o->weight_decay >= 0 && o->weight_decay <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "weight decay is %g; it must be in [0, 1e6]", o->weight_decay);
+    if (o->nesterov && o->momentum == 0)
+        return ebb_fail(env, EBB_USAGE, "Nesterov's step needs a momentum above 0");
+    if (o->nesterov && o->optimizer != EBB_SGD)
+        return ebb_fail(env, EBB_USAGE, "Nesterov's step is of SGD: leave it out with AdamW");
+    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
+        return ebb_fail(env, EBB_USAGE, "beta1 and beta2 are %g and %g; they must be in [0, 1)", o->beta1,
+                        o->beta2);
+    if (!(o->adam_eps >= 1e-30 && o->adam_eps <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "AdamW's eps is %g; it must be in [1e-30, 1e6]", o->adam_eps);
+    if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
+        return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
+                        o->clip_norm);
+    return EBB_OK;
+}
+
+ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
+    if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
+        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
+                        (long long)o->budget_bytes);
+    if (o->memory != EBB_MEMORY_BUDGET && o->n_keep + o->n_drop > 0)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "values to keep or drop (%.60s) are chosen within a budget: give one, or leave them out",
+            o->n_keep > 0 ? o->keep[0] : o->drop[0]);
+    return ebb_options_check_but_mode(env, o);
+}
+
+ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
+    ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
+    if (status == EBB_OK) status = optimizer_check(env, o);
+    if (status != EBB_OK) return status;
+    if (o->effort < 0)
+        return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
+    if (o->search_seed < -1)
+        return ebb_fail(env, EBB_USAGE, "search seed is %lld; it must be at least 0, or -1: as the seed",
+                        (long long)o->search_seed);
+    if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
+        return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
+                        o->time_limit_s);
+    if (o->n_threads > MAX_THREADS)
+        return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
+    return EBB_OK;
+}
+
+double ebb_product_tolerance(const ebb_options *options) {
+    return options->tf32 ? 2e-3 : 0;
+}
+
+uint64_t ebb_options_search_seed(const ebb_options *options) {
+    return options->search_seed >= 0 ? (uint64_t)options->search_seed : options->seed;
+}
+
+uint32_t ebb_options_threads(const ebb_options *options) {
+    return options->n_threads > 0 ? options->n_threads : ebb_cpu_count();
+}
+
+uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options) {
+    double limit_ns = options->time_limit_s * 1e9; /* at most 1e18 */
+    if (limit_ns == 0) return 0;
+    return ebb_clock_ns(env) +
+           (limit_ns < 1 ? 1 : (uint64_t)limit_ns); /* the shortest limit is no "none" */
+}
+
+static const ebb_backend_api *const backends[] = {
+#if EBB_HAVE_CPU
+    &ebb_backend_cpu,
+#endif
+    &ebb_backend_ref,
+    &ebb_backend_shadow,
+};
+
+/* "cuda" or "cuda:<number>", and the number's text, or NULL. */
+static bool is_cuda(const char *device, const char **which) {
+    *which = NULL;
+    if (strncmp(device, "cuda", 4) != 0 || (device[4] != '\0' && device[4] != ':')) return false;
+    if (device[4] == ':') *which = device + 5;
+    return true;
+}
+
+bool ebb_device_is_file(const char *device) {
+    const size_t n = device ? strlen(device) : 0;
+    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
+}
+
+bool ebb_device_is_apart(const char *device) {
+    const char *which;
+    return device && (is_cuda(device, &which) || ebb_device_is_file(device));
+}
+
+static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char *which,
+                            ebb_backend **out) {
+    const ebb_backend_api *api;
+    int64_t ordinal;
+    if (which && which != options->device && !ebb_parse_i64(which, 0, INT32_MAX, &ordinal))
+        return ebb_fail(env, EBB_USAGE, "device \"%.60s\": write cuda, or cuda:1 for the second one",
+                        options->device);
+    const ebb_status status = ebb_module_find(env, "cuda", &api);
+    if (status != EBB_OK) return status;
+    return api->create(env,
+                       &(ebb_backend_options){.n_threads = 1,
+                                              .which = which,
+                                              .tf32 = options->tf32,
+                                              .free_engines = options->free_engines,
+                                              .cap_bytes = options->cap_bytes,
+                                              .watch_memory = options->watch_memory},
+                       out);
+}
+
+static ebb_status refuse_device(ebb_env *env, const ebb_options *options) {
+    ebb_text known;
+    ebb_text_init(&known, env);
+    for (size_t i = 0; i < EBB_COUNT(backends); i++) ebb_text_add(&known, "%s, ", backends[i]->name);
+    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE,
+                                 "device \"%.60s\" is not in this build; it has %sand cuda in a module",
+                                 options->device, known.at ? known.at : "");
+    ebb_text_deinit(&known);
+    return status;
+}
+
+ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
+    const char *which;
+    *out = NULL;
+    if (is_cuda(options->device, &which)) return open_cuda(env, options, which, out);
+    if (ebb_device_is_file(options->device)) return open_cuda(env, options, options->device, out);
+    const ebb_backend_api *api = ebb_backend_find(options->device);
+    if (!api) return refuse_device(env, options);
+    if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
+        return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
+                        options->tf32            ? "TF32"
+                        : options->free_engines  ? "engines to choose among"
+                        : options->cap_bytes > 0 ? "memory of its own to cap"
+                                                 : "memory of its own to watch");
+    return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);
+}
+
+static bool opens(ebb_env *env, const ebb_backend_api *api) {
+    ebb_backend *backend;
+    if (api->create(env, &(ebb_backend_options){.n_threads = 1}, &backend) != EBB_OK) return false;
+    backend->api->destroy(backend);
+    return true;
+}
+
+const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why) {
+    *available = false;
+    *why = "";
+    if (i > EBB_COUNT(backends)) return NULL;
+    const ebb_backend_api *api = NULL;
+    if (i < EBB_COUNT(backends))
+        api = backends[i];
+    else if (ebb_module_find(env, "cuda", &api) != EBB_OK)
+        api = NULL;
+    *available = api && opens(env, api);
+    if (!*available) *why = ebb_env_error(env);
+    return i < EBB_COUNT(backends) ? backends[i]->name : "cuda";
+}

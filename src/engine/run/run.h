@@ -1,0 +1,77 @@
+/* engine/run/run.h: programs of an engine: bound to one block of memory, fed, stepped, fetched. */
+#ifndef EBB_ENGINE_RUN_RUN_H
+#define EBB_ENGINE_RUN_RUN_H
+
+#include "engine/plan/plan.h"
+
+struct ebb_program {
+    ebb_engine *engine;
+    ebb_arena arena;       /* owns dims and params */
+    ebb_dim_binding *dims; /* sorted by name */
+    uint32_t n_dims;
+    ebb_compiled compiled;
+    ebb_exec *exec;
+    ebb_profile *profile; /* NULL: nothing is measured */
+    ebb_id *params;       /* given params and states, in the model's order */
+    uint32_t n_params;
+    uint32_t next_phase; /* the phase that must run next */
+};
+
+struct ebb_engine {
+    ebb_env *env;
+    const ebb_model *model;
+    ebb_options options; /* texts are copies in arena */
+    ebb_arena arena;
+    ebb_backend *backend;
+    EBB_ARRAY(ebb_program *) programs;
+    void *block; /* persistent region, then the largest program's transient region */
+    int64_t block_bytes, persistent_bytes;
+    char *room; /* of check_finite's copies from a device; NULL: none */
+    uint64_t step;
+    uint32_t n_run_threads;
+};
+
+/* ---- programs: made by ebb_compile, owned by their engine once they are bound ---- */
+
+/* One that is not compiled yet, of these dims, which are copied; the caller's. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_program_create(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
+                                          ebb_program **out);
+void ebb_program_destroy(ebb_program *program); /* NULL is allowed */
+/* The engine's program of the same dims, or NULL. */
+ebb_program *ebb_program_find(const ebb_program *like);
+/* Of a compiled program: kernels, its place in the block, and the first one's initial parameters. After an
+ * error the engine is as it was, and the program the caller's. */
+EBB_CHECKED ebb_status ebb_program_bind(ebb_program *program);
+
+/* ---- the block ---- */
+
+/* EBB_BAD_INPUT: a param, state or constant is not the tensor that the engine's first program has. */
+EBB_CHECKED ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_program *program);
+/* Makes room for the plan: exactly as many bytes as the largest program plans. Parameters move along;
+ * nothing else does. Bind all afterwards. */
+EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan);
+void ebb_engine_drop_block(ebb_engine *engine);
+void ebb_engine_bind_all(ebb_engine *engine);
+
+/* With the option check_finite: room for it, and what looks at a step's results, ctx being the program.
+ * EBB_VIOLATION: one is not finite. */
+EBB_CHECKED ebb_status ebb_finite_open(ebb_engine *engine);
+void ebb_finite_close(ebb_engine *engine);
+ebb_status ebb_finite_look(void *ctx, uint32_t step);
+/* "[0,3,1,2]": the logical index of element i of a tensor as it is stored. */
+#define EBB_ELEMENT_TEXT 160
+void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
+
+/* Integers below this can be used by all ops that read the value: labels below the classes, ids below the
+ * table's rows; 1 where nothing tells. */
+int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value);
+/* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
+void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
+
+/* Initial values of the params and states, from the seed and each one's name. */
+EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);
+/* Host tensor in logical order to and from a value's bytes, in slices of the outermost dimension. */
+EBB_CHECKED ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
+EBB_CHECKED ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to);
+
+#endif

@@ -1,0 +1,240 @@
+/* Feeds, fetches and initial values: logical order outside, storage order inside. */
+#include <math.h>
+
+#include "engine/run/run.h"
+
+static ebb_type slice_of(const ebb_type *type, int64_t *n_slices) {
+    ebb_type slice = *type;
+    *n_slices = 1;
+    if (type->rank ==
+        4) { /* only rank 4 changes its order, and then within one index of the outermost dimension */
+        *n_slices = type->dim[0];
+        slice.dim[0] = 1;
+    }
+    return slice;
+}
+
+ebb_status ebb_copy_in(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
+    ebb_backend *b = engine->backend;
+    if (type->rank != 4) return b->api->copy_in(b, to, from, ebb_type_bytes(type));
+    int64_t n;
+    ebb_type slice = slice_of(type, &n);
+    int64_t bytes = ebb_type_bytes(&slice);
+    char *room = ebb_calloc(engine->env, (size_t)bytes, 1);
+    if (!room) return EBB_NO_MEMORY;
+    ebb_status status = EBB_OK;
+    for (int64_t i = 0; status == EBB_OK && i < n; i++) {
+        ebb_tensor_to_storage(&slice, (const char *)from + i * bytes, room);
+        status = b->api->copy_in(b, (char *)to + i * bytes, room, bytes);
+    }
+    ebb_cfree(engine->env, room, (size_t)bytes, 1);
+    return status;
+}
+
+ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *from, void *to) {
+    ebb_backend *b = engine->backend;
+    if (type->rank != 4) return b->api->copy_out(b, to, from, ebb_type_bytes(type));
+    int64_t n;
+    ebb_type slice = slice_of(type, &n);
+    int64_t bytes = ebb_type_bytes(&slice);
+    char *room = ebb_calloc(engine->env, (size_t)bytes, 1);
+    if (!room) return EBB_NO_MEMORY;
+    ebb_status status = EBB_OK;
+    for (int64_t i = 0; status == EBB_OK && i < n; i++) {
+        status = b->api->copy_out(b, room, (const char *)from + i * bytes, bytes);
+        if (status == EBB_OK) ebb_tensor_to_logical(&slice, room, (char *)to + i * bytes);
+    }
+    ebb_cfree(engine->env, room, (size_t)bytes, 1);
+    return status;
+}
+
+/* ---- by name
+ * ------------------------------------------------------------------------------------------------------ */
+
+static ebb_status find(const ebb_program *program, const char *name, ebb_id *out) {
+    *out = ebb_graph_find(program->compiled.graph, name);
+    if (*out != EBB_NONE) return EBB_OK;
+    return ebb_fail(program->engine->env, EBB_BAD_INPUT, "%s: there is no value \"%.100s\"",
+                    program->engine->model->name, name);
+}
+
+int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value) {
+    int64_t below = INT64_MAX;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const ebb_node *node = &graph->nodes[i];
+        const ebb_opcode code = node->op->code;
+        const ebb_type *of = node->n_in > 0 ? &graph->values[node->in[0]].type : NULL;
+        if (node->n_in < 2 || node->in[1] != value) continue;
+        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
+            below = ebb_min_i64(below, of->dim[1]);
+        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
+    }
+    return below == INT64_MAX ? 1 : ebb_min_i64(below, INT32_MAX);
+}
+
+static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
+    const ebb_value *v = &program->compiled.graph->values[value];
+    static const ebb_element elements[] = {
+        [EBB_F32] = EBB_FLOAT32, [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32, [EBB_U8] = EBB_UINT8};
+    *out = (ebb_tensor_info){.name = v->name,
+                             .element = elements[v->type.dtype],
+                             .rank = v->type.rank,
+                             .bytes = ebb_type_bytes(&v->type)};
+    for (uint32_t i = 0; i < v->type.rank; i++) out->dim[i] = v->type.dim[i];
+    if (v->role == EBB_ROLE_INPUT && v->type.dtype == EBB_I32)
+        out->below = ebb_integers_below(program->compiled.graph, value);
+}
+
+ebb_status ebb_program_tensor(const ebb_program *program, const char *name, ebb_tensor_info *out) {
+    *out = (ebb_tensor_info){0};
+    ebb_id value;
+    ebb_status status = find(program, name, &value);
+    if (status == EBB_OK) describe(program, value, out);
+    return status;
+}
+
+uint32_t ebb_program_n_params(const ebb_program *program) {
+    return program->n_params;
+}
+
+ebb_status ebb_program_param(const ebb_program *program, uint32_t i, ebb_tensor_info *out) {
+    *out = (ebb_tensor_info){0};
+    if (i >= program->n_params)
+        return ebb_fail(program->engine->env, EBB_USAGE, "parameter %u of %u", i, program->n_params);
+    describe(program, program->params[i], out);
+    return EBB_OK;
+}
+
+static ebb_status check_bytes(const ebb_program *program, ebb_id value, size_t bytes) {
+    const ebb_value *v = &program->compiled.graph->values[value];
+    if ((int64_t)bytes == ebb_type_bytes(&v->type)) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(program->engine->env, EBB_BAD_INPUT, "%s is %s, %lld bytes, but %zu were given",
+                    v->name, ebb_type_text(&v->type, text), (long long)ebb_type_bytes(&v->type), bytes);
+}
+
+static ebb_status given_address(const ebb_program *program, const char *name, ebb_id *value, void **at) {
+    ebb_status status = find(program, name, value);
+    if (status != EBB_OK) return status;
+    int64_t bytes;
+    *at = ebb_exec_given(program->exec, *value, &bytes);
+    if (*at) return EBB_OK;
+    return ebb_fail(program->engine->env, EBB_USAGE, "%s cannot be fed: it is computed", name);
+}
+
+ebb_status ebb_feed(ebb_program *program, const char *name, const void *data, size_t bytes) {
+    ebb_id value;
+    void *at;
+    ebb_status status = given_address(program, name, &value, &at);
+    if (status == EBB_OK) status = check_bytes(program, value, bytes);
+    if (status != EBB_OK) return status;
+    return ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data, at);
+}
+
+ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes) {
+    ebb_id value;
+    ebb_status status = find(program, name, &value);
+    if (status == EBB_OK) status = check_bytes(program, value, bytes);
+    if (status != EBB_OK) return status;
+    int64_t n;
+    const void *at = ebb_exec_final(program->exec, value, &n);
+    if (!at)
+        return ebb_fail(program->engine->env, EBB_USAGE,
+                        "%s does not outlive the step: name it in the option fetch to keep it", name);
+    return ebb_copy_out(program->engine, &program->compiled.graph->values[value].type, at, data);
+}
+
+ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data, size_t *bytes) {
+    *data = NULL;
+    *bytes = 0;
+    ebb_id value;
+    ebb_status status = given_address(program, name, &value, data);
+    if (status != EBB_OK) return status;
+    if (!program->engine->backend->api->host_memory) {
+        *data = NULL;
+        return ebb_fail(program->engine->env, EBB_USAGE, "device \"%s\" has no host bytes: feed %s instead",
+                        program->engine->backend->api->name, name);
+    }
+    *bytes = (size_t)ebb_type_bytes(&program->compiled.graph->values[value].type);
+    return EBB_OK;
+}
+
+/* ---- initial values
+ * -------------------------------------------------------------------------------------------------- */
+
+/* FNV-1a: a stream per name, so that a parameter starts alike whatever else the model has. */
+static uint64_t stream_of(const char *name) {
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* Box-Muller. */
+static double normal(ebb_rng *rng) {
+    double u = 1.0 - ebb_rng_unit(rng), v = ebb_rng_unit(rng);
+    return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static double initial(const ebb_value *v, ebb_rng *rng) {
+    const ebb_type *t = &v->type;
+    int64_t count = ebb_type_count(t), first = t->rank > 0 ? t->dim[0] : 1;
+    switch (v->init) {
+    case EBB_INIT_ZERO:
+        return 0;
+    case EBB_INIT_ONE:
+        return 1;
+    case EBB_INIT_KAIMING: { /* fan-out: output channels times the kernel's size */
+        int64_t fan = t->rank == 4 ? first * t->dim[2] * t->dim[3] : first;
+        return normal(rng) * sqrt(2.0 / (double)fan);
+    }
+    case EBB_INIT_UNIFORM: {
+        int64_t fan = t->rank > 1 ? count / first : count;
+        return (2 * ebb_rng_unit(rng) - 1) / sqrt((double)fan);
+    }
+    }
+    return 0;
+}
+
+static void store(const ebb_type *type, void *at, int64_t i, double x) {
+    switch (type->dtype) {
+    case EBB_F32:
+        ((float *)at)[i] = (float)x;
+        break;
+    case EBB_F64:
+        ((double *)at)[i] = x;
+        break;
+    case EBB_I32:
+        ((int32_t *)at)[i] = (int32_t)x;
+        break;
+    case EBB_U8:
+        ((uint8_t *)at)[i] = (uint8_t)x;
+        break;
+    }
+}
+
+static ebb_status init_value(ebb_engine *engine, ebb_program *program, ebb_id value) {
+    const ebb_value *v = &program->compiled.graph->values[value];
+    int64_t bytes, n = ebb_type_count(&v->type);
+    void *at = ebb_exec_given(program->exec, value, &bytes);
+    if (!at) return EBB_OK;
+    void *room = ebb_calloc(engine->env, (size_t)bytes, 1);
+    if (!room) return EBB_NO_MEMORY;
+    ebb_rng rng;
+    ebb_rng_init(&rng, engine->options.seed, stream_of(v->name));
+    for (int64_t i = 0; i < n; i++)
+        store(&v->type, room, i, v->role == EBB_ROLE_CONSTANT ? v->fill : initial(v, &rng));
+    ebb_status status = ebb_copy_in(engine, &v->type, room, at);
+    ebb_cfree(engine->env, room, (size_t)bytes, 1);
+    return status;
+}
+
+ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program) {
+    if (!engine->backend->api->computes) return EBB_OK;
+    const ebb_graph *graph = program->compiled.graph;
+    for (uint32_t v = 0; v < graph->n_values; v++) {
+        if (graph->values[v].producer != EBB_NONE || !ebb_role_persistent(graph->values[v].role)) continue;
+        ebb_status status = init_value(engine, program, v);
+        if (status != EBB_OK) return status;
+    }
+    return EBB_OK;
+}

@@ -1,0 +1,285 @@
+/* The largest size of a dimension for which a plan is found that fits, for each memory mode. Without a
+ * search (none, in place) that is the largest there is as far as bytes grow with the size; with one, a plan
+ * for a larger size may exist that was not found. */
+#include "engine/sweep/fit.h"
+
+/* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
+#define MAX_SIZE          (INT64_C(1) << 24)
+/* Parts of the effort of a plan's search: while sizes are tried, from the last size's answer on; for the
+ * search at the largest that a trial fits; and for trials above it. An effort that was asked for is given
+ * whole where it counts. */
+#define TRIAL_EFFORT_PART 40
+#define WHOLE_EFFORT_PART 4
+#define CLIMB_EFFORT_PART 12
+/* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
+ * answer. */
+#define COARSE_PART       16
+/* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
+#define CHEAP_WORK        INT64_C(20000000)
+
+bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *total_bytes) {
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    *total_bytes = s.total_bytes;
+    if (s.total_bytes > f->budget_bytes) return false;
+    return f->options.memory != EBB_MEMORY_BUDGET ||
+           (double)s.time_ns <= (1 + f->max_added) * (double)s.baseline_time_ns;
+}
+
+static void note_failure(ebb_fitter *f, int64_t size, int64_t bytes) {
+    if (size > f->best_size && (size <= f->failed_size || f->failed_size <= f->best_size)) {
+        f->failed_size = size;
+        f->failed_bytes = bytes;
+    }
+}
+
+static void note_work(ebb_fitter *f, const ebb_compiled *compiled) {
+    int64_t parts = ebb_max_i64(1, f->effort_part), work;
+    ebb_plan_summary s;
+    ebb_plan_summarize(compiled->plan, &s);
+    if (compiled->n_candidates <= 1) return; /* the baseline was the answer */
+    if (s.time_ns - s.bound_time_ns <= s.baseline_time_ns / EBB_CLOSE_PART) return; /* ended soon */
+    if (!ebb_mul_i64(compiled->n_candidates, parts * compiled->facts->n_ops, &work)) work = INT64_MAX;
+    f->search_work = ebb_max_i64(f->search_work, work);
+}
+
+static char *copy_text(ebb_env *env, const char *text) {
+    size_t n = strlen(text) + 1;
+    char *copy = ebb_calloc(env, n, 1);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+static void free_text(ebb_env *env, char *text) {
+    if (text) ebb_cfree(env, text, strlen(text) + 1, 1);
+}
+
+static ebb_status note_try(ebb_fitter *f, int64_t size, const ebb_plan *plan) {
+    ebb_plan_summary s;
+    ebb_plan_summarize(plan, &s);
+    if (!f->graph && !(f->graph = copy_text(f->env, s.graph_name))) return EBB_NO_MEMORY;
+    ebb_fit_point row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
+    return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
+}
+
+ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes) {
+    *fits = false;
+    *total_bytes = INT64_MAX;
+    f->dims[f->n_dims - 1].size = size;
+    int64_t smallest_bytes = -1;
+    ebb_compiled compiled;
+    ebb_hint hint = {.warm = f->best.n_genes > 0 ? &f->best : NULL,
+                     .effort_part = f->effort_part,
+                     .smallest_bytes = &smallest_bytes,
+                     .deadline_ns = f->deadline_ns};
+    ebb_status status =
+        ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
+    if (status == EBB_OVER_BUDGET) {
+        *total_bytes = smallest_bytes >= 0 ? smallest_bytes : INT64_MAX;
+        note_failure(f, size, smallest_bytes);
+        return EBB_OK;
+    }
+    /* One item is possible, so many are not: beyond what tensors or kernels can be. */
+    if (status == EBB_BAD_INPUT && size > 1 && f->best_size > 0) {
+        note_failure(f, size, -1);
+        return EBB_OK;
+    }
+    if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
+    *fits = compiled.plan && ebb_fit_acceptable(f, compiled.plan, total_bytes);
+    if (compiled.plan && status == EBB_OK) status = note_try(f, size, compiled.plan);
+    if (!*fits) {
+        if (compiled.plan) note_failure(f, size, *total_bytes);
+        ebb_compiled_deinit(f->env, &compiled);
+        return status;
+    }
+    note_work(f, &compiled);
+    ebb_compiled_deinit(f->env, &f->best);
+    f->best = compiled;
+    f->best_size = size;
+    return status;
+}
+
+/* Moves one end of the bracket: *low fits (or is 0), *high does not. */
+static ebb_status probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
+    bool fits;
+    int64_t bytes;
+    ebb_status status = ebb_fit_try(f, size, &fits, &bytes);
+    if (status == EBB_OK && fits)
+        *low = size;
+    else if (status == EBB_OK)
+        *high = size;
+    return status;
+}
+
+static ebb_status bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution) {
+    ebb_status status = EBB_OK;
+    while (status == EBB_OK && high - low > resolution)
+        status = probe(f, low + (high - low) / 2, &low, &high);
+    return status;
+}
+
+/* Bytes are nearly linear in the size: guess from two sizes, bracket the guess by growing steps, bisect. */
+static ebb_status fit_plain(ebb_fitter *f) {
+    bool fits;
+    int64_t at_1, at_9, low = 0, high = MAX_SIZE;
+    ebb_status status = ebb_fit_try(f, 1, &fits, &at_1);
+    if (status != EBB_OK || !fits) return status;
+    status = ebb_fit_try(f, 9, &fits, &at_9);
+    if (status != EBB_OK) return status;
+    if (!fits) return bisect(f, 1, 9, 1);
+    low = 9;
+    double each = (double)ebb_max_i64(1, at_9 - at_1) / 8,
+           guess = 9 + (double)(f->budget_bytes - at_9) / each;
+    int64_t size = guess < (double)(MAX_SIZE - 1) ? (int64_t)guess : MAX_SIZE - 1, step = 1 + size / 256;
+    while (status == EBB_OK && size > low && size < high) {
+        bool up = high == MAX_SIZE; /* until one size does not fit, then down until one does */
+        int64_t before = low;
+        status = probe(f, size, &low, &high);
+        if (!up && low > before) break;
+        size = high == MAX_SIZE ? size + step : high - step;
+        step *= 4;
+    }
+    return status == EBB_OK ? bisect(f, low, high, 1) : status;
+}
+
+/* On from the best size by growing steps until a size fails, then down to the last one that does not: a
+ * size that failed before may fit now, from a better answer. */
+static ebb_status climb(ebb_fitter *f, int64_t step) {
+    int64_t low = f->best_size, high = MAX_SIZE;
+    ebb_status status = EBB_OK;
+    for (; status == EBB_OK && high == MAX_SIZE && low + step < MAX_SIZE; step *= 2)
+        status = probe(f, low + step, &low, &high);
+    return status == EBB_OK ? bisect(f, low, high, 1) : status;
+}
+
+/* Quick trials upwards from the largest size that fits without recomputation; a long search at the largest
+ * that fits; then on from its answer, with whole searches where they are cheap. */
+static ebb_status fit_budget(ebb_fitter *f, int64_t start) {
+    int64_t low = 0, high = MAX_SIZE, bytes;
+    f->effort_part = TRIAL_EFFORT_PART;
+    ebb_status status = probe(f, ebb_max_i64(start, 1), &low, &high);
+    if (status == EBB_OK && low == 0) return EBB_OK;
+    for (int64_t size = low * 2; status == EBB_OK && size < high; size = size * 3 / 2)
+        status = probe(f, size, &low, &high);
+    if (status == EBB_OK) status = bisect(f, low, high, 1 + low / COARSE_PART);
+    if (status != EBB_OK) return status;
+    bool fits, cheap = f->search_work > 0 && f->search_work <= CHEAP_WORK;
+    f->effort_part = cheap || f->options.effort > 0 ? 0 : WHOLE_EFFORT_PART;
+    status = ebb_fit_try(f, f->best_size, &fits, &bytes);
+    f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
+    return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART) : status;
+}
+
+ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row) {
+    f->options.memory = mode;
+    f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
+    f->best_size = f->failed_size = 0;
+    f->effort_part = 0;
+    *row = (ebb_fit_row){.mode = mode, .next_total_bytes = -1};
+    ebb_status status = mode == EBB_MEMORY_BUDGET ? fit_budget(f, start) : fit_plain(f);
+    if ((status == EBB_OK || status == EBB_INTERRUPTED) && f->best_size > 0) {
+        ebb_plan_summary s;
+        ebb_plan_summarize(f->best.plan, &s);
+        row->batch = f->best_size;
+        row->total_bytes = s.total_bytes;
+        row->time_ns = s.time_ns;
+        row->baseline_time_ns = s.baseline_time_ns;
+        row->next_total_bytes = f->failed_size == f->best_size + 1 ? f->failed_bytes : -1;
+        row->plan = f->best.plan;
+        f->best.plan = NULL;
+        /* Nothing here made the plan's proof: it is checked as a plan from elsewhere would be. */
+        ebb_status held = ebb_plan_audit(f->env, row->plan);
+        if (held != EBB_OK) status = held == EBB_VIOLATION ? EBB_INTERNAL : held;
+    }
+    ebb_compiled_deinit(f->env, &f->best);
+    return status;
+}
+
+static ebb_status fit_all(ebb_fitter *f, ebb_fit_result *result) {
+    static const ebb_memory_mode modes[] = {EBB_MEMORY_NONE, EBB_MEMORY_IN_PLACE, EBB_MEMORY_MEGENGINE,
+                                            EBB_MEMORY_BUDGET};
+    for (uint32_t i = 0; i < EBB_COUNT(modes); i++) {
+        int64_t start = i > 0 ? result->rows[1].batch : 0;
+        ebb_status status = ebb_fit_mode(f, modes[i], start, &result->rows[i]);
+        if (status == EBB_OK || result->rows[i].batch > 0) result->n_rows++;
+        if (status != EBB_OK) return status; /* interrupted: the rows so far are the answer */
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_fitter_open(ebb_fitter *f, ebb_env *env, const ebb_model *model, const char *dim,
+                           const ebb_dim_binding *dims, uint32_t n_dims, const ebb_options *options,
+                           int64_t budget_bytes, double max_added) {
+    *f = (ebb_fitter){.env = env,
+                      .model = model,
+                      .options = *options,
+                      .budget_bytes = budget_bytes,
+                      .max_added = max_added};
+    ebb_arena_init(&f->arena, env);
+    if (model->planning)
+        return ebb_fail(env, EBB_USAGE,
+                        "%s is a planning graph: its bytes are fixed, so there is no size to fit",
+                        model->name);
+    if (budget_bytes <= 0)
+        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
+                        (long long)budget_bytes);
+    if (!(max_added >= 0 && max_added <= 1e6))
+        return ebb_fail(env, EBB_USAGE, "the most added time is %g; it must be in [0, 1e6]", max_added);
+    ebb_status status = ebb_options_check_but_mode(env, options);
+    if (status != EBB_OK) return status;
+    f->deadline_ns = ebb_options_deadline_ns(env, options);
+    f->options.cache = NULL; /* its plans depend on the sizes that were tried before */
+    f->dims = EBB_NEW(&f->arena, ebb_dim_binding, n_dims + 1);
+    if (!f->dims) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < n_dims; i++)
+        if (strcmp(dims[i].name, dim) != 0) f->dims[f->n_dims++] = dims[i];
+    f->dims[f->n_dims++] = (ebb_dim_binding){dim, 1};
+    return ebb_open_backend(env, options, &f->backend);
+}
+
+void ebb_fitter_close(ebb_fitter *f) {
+    if (f->backend) f->backend->api->destroy(f->backend);
+    ebb_compiled_deinit(f->env, &f->best);
+    EBB_ARRAY_FREE(f->env, &f->tried);
+    free_text(f->env, f->graph);
+    ebb_arena_deinit(&f->arena);
+}
+
+ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim, const ebb_dim_binding *dims,
+                   uint32_t n_dims, const ebb_options *options, int64_t budget_bytes, double max_added,
+                   ebb_fit_result **out) {
+    *out = NULL;
+    ebb_fitter f;
+    ebb_status status =
+        ebb_fitter_open(&f, env, model, dim, dims, n_dims, options, budget_bytes, max_added);
+    ebb_fit_result *result = status == EBB_OK ? ebb_calloc(env, 1, sizeof(*result)) : NULL;
+    if (status == EBB_OK) status = result ? EBB_OK : EBB_NO_MEMORY;
+    if (status == EBB_OK) {
+        result->budget_bytes = budget_bytes;
+        result->n_threads = f.backend->n_threads;
+        result->backend = copy_text(env, f.backend->api->name);
+        status = result->backend ? fit_all(&f, result) : EBB_NO_MEMORY;
+    }
+    if (result) {
+        result->tried = f.tried.at;
+        result->n_tried = (uint32_t)f.tried.n;
+        result->max_tried = (uint32_t)f.tried.cap;
+        memset(&f.tried, 0, sizeof f.tried);
+        result->graph = f.graph;
+        f.graph = NULL;
+    }
+    ebb_fitter_close(&f);
+    if (status == EBB_OK || status == EBB_INTERRUPTED)
+        *out = result;
+    else
+        ebb_fit_result_destroy(env, result);
+    return status;
+}
+
+void ebb_fit_result_destroy(ebb_env *env, ebb_fit_result *result) {
+    if (!result) return;
+    for (uint32_t i = 0; i < EBB_COUNT(result->rows); i++) ebb_plan_destroy(result->rows[i].plan);
+    ebb_cfree(env, result->tried, result->max_tried, sizeof(*result->tried));
+    free_text(env, result->graph);
+    free_text(env, result->backend);
+    ebb_cfree(env, result, 1, sizeof(*result));
+}
