@@ -1,8 +1,8 @@
 /* graph/op.h: what an op is. The header of those who add one.
  *
- * To add an op: one line in ops.def, its facts in graph/ops/<family>.c, a kernel per backend in
- * exec/<backend>/<family>.c, its rows in exec/conformance. A listed op that lacks one of these is a
- * link error. Generic code reads the traits below and never asks which op it has.
+ * To add an op: one line in ops.def, its facts in graph/ops/<file>.c (ops/rule.h says how), a kernel per
+ * backend in exec/<backend>/<file>.c, its rows in exec/conformance. A listed op that lacks one of these is
+ * a link error. Generic code reads the traits below and never asks which op it has.
  */
 #ifndef EBB_GRAPH_OP_H
 #define EBB_GRAPH_OP_H
@@ -16,16 +16,27 @@ typedef enum ebb_opcode {
     EBB_N_OPS
 } ebb_opcode;
 
+/* As in ops.def. */
+typedef enum ebb_op_kind { EBB_KIND_OP, EBB_KIND_COMPOSITE, EBB_KIND_VIEW, EBB_KIND_CHOICE } ebb_op_kind;
+
 typedef enum ebb_family {
 #define EBB_FAMILY(name, title) EBB_FAMILY_##name,
 #include "graph/families.def"
     EBB_N_FAMILIES
 } ebb_family;
 const char *ebb_family_title(ebb_family family); /* "batch norm" */
-/* By an op's name, as a constant. */
+/* By an op's name, as constants. */
 #define EBB_FAMILY_OF(op) ((ebb_family)EBB_FAMILY_OF_##op)
+#define EBB_KIND_OF(op)   ((ebb_op_kind)EBB_KIND_OF_##op)
 enum {
 #define EBB_OP(name, family) EBB_FAMILY_OF_##name = EBB_FAMILY_##family,
+#include "graph/ops.def"
+};
+enum {
+#define EBB_COMPOSITE(name, family) EBB_KIND_OF_##name = EBB_KIND_COMPOSITE,
+#define EBB_VIEW(name, family)      EBB_KIND_OF_##name = EBB_KIND_VIEW,
+#define EBB_CHOICE(name, family)    EBB_KIND_OF_##name = EBB_KIND_CHOICE,
+#define EBB_OP(name, family)        EBB_KIND_OF_##name = EBB_KIND_OP,
 #include "graph/ops.def"
 };
 
@@ -66,6 +77,7 @@ typedef struct ebb_cost {
 } ebb_cost;
 
 struct ebb_rewriter; /* what grad and lower rules emit into */
+struct ebb_rule;     /* a shape rule that is being matched */
 
 /* One way to do a choice: another op on some of its operands, with its attributes and results. */
 typedef struct ebb_op_way {
@@ -82,14 +94,14 @@ typedef struct ebb_op_info {
     const ebb_attr_info *attrs;
     uint32_t n_attrs;
     ebb_effect effect;
-    bool composite; /* only in models: `lower` must remove it before anything else */
+    bool composite; /* its kind: only in models, `lower` must remove it before anything else */
     /* (output, input) positions: that output may be written over that input, in order of preference; of a
      * call that has the input. Every kernel of every backend must honour it. */
     const ebb_pair *may_overwrite;
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
-    bool view; /* output 0 is the bytes of input 0 */
+    bool view; /* its kind: output 0 is the bytes of input 0 */
     /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
      * takes the same way. Empty: the op itself. */
     const ebb_op_way *ways;
@@ -98,10 +110,21 @@ typedef struct ebb_op_info {
     /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
      * shapes and the rule; env carries the text. */
     ebb_status (*infer)(ebb_env *env, const ebb_call *call, ebb_type *out);
+    /* For the generic infer: the shape rule (ops/rule.h), and what it cannot say, or NULL. `bind` sets
+     * letters that neither an operand nor the rule binds and checks what is left to check. */
+    const char *rule;
+    ebb_status (*bind)(ebb_env *env, const ebb_call *call, struct ebb_rule *rule);
+
     void (*cost)(const ebb_call *call, ebb_cost *cost);
+    int64_t flops; /* for the generic cost: of each element of input 0 */
+
     /* Emits gradient nodes. dout[i] is the gradient of result i, or EBB_NONE when none arrives. For each
      * input that wants one, ebb_grad_give(). NULL: not differentiable. */
     void (*grad)(struct ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+    /* For the generic grad, of input 0: one op, and what it reads (ops/rule.h). */
+    const struct ebb_op_info *grad_op;
+    const char *grad_reads;
+
     /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;

@@ -2,10 +2,8 @@
  * matmuls of the same kind, so that nothing is ever transposed in memory. */
 #include "graph/ops/rule.h"
 
-#define TRANSPOSE(field) \
-    { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1 }
-static const ebb_attr_info matmul_attrs[] = {[EBB_MATMUL_TRANSPOSE_A] = TRANSPOSE("transpose_a"),
-                                             [EBB_MATMUL_TRANSPOSE_B] = TRANSPOSE("transpose_b")};
+static const ebb_attr_info matmul_attrs[] = {[EBB_MATMUL_TRANSPOSE_A] = EBB_FLAG("transpose_a", 0),
+                                             [EBB_MATMUL_TRANSPOSE_B] = EBB_FLAG("transpose_b", 0)};
 
 static ebb_status matmul_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     static const char *const rules[2][2] = {
@@ -13,7 +11,7 @@ static ebb_status matmul_infer(ebb_env *env, const ebb_call *call, ebb_type *out
         {"a[g,k,m] b[g,k,n] -> [g,m,n]", "a[g,k,m] b[g,n,k] -> [g,m,n]"}};
     const bool a = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
                b = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
-    return ebb_rule_infer(env, call, rules[a][b], out);
+    return ebb_rule_infer(env, call, rules[a][b], NULL, out);
 }
 
 /* A multiply and an add for each g, m, n and k. */
@@ -40,16 +38,5 @@ static void matmul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
         ebb_grad_give(rw, node, 0, ta ? emit(rw, b, dc, tb, true) : emit(rw, dc, b, false, !tb));
 }
 
-const ebb_op_info ebb_op_matmul = {
-    .name = "matmul",
-    .code = EBB_OP_matmul,
-    .family = EBB_FAMILY_OF(matmul),
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    EBB_LIST(attrs, matmul_attrs),
-    .effect = EBB_PURE,
-    .infer = matmul_infer,
-    .cost = matmul_cost,
-    .grad = matmul_grad,
-};
+EBB_DEFINE(matmul, EBB_INFER(2, 2, 1, matmul_infer), EBB_LIST(attrs, matmul_attrs), .cost = matmul_cost,
+           .grad = matmul_grad);

@@ -15,71 +15,16 @@
  * dy * gamma * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
 #include "graph/ops/norm.h"
 
-#define MOMENTUM \
-    { .name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.1, .min = 0, .max = 1 }
+#define MOMENTUM EBB_REAL("momentum", 0.1, 0, 1)
 
 static const ebb_attr_info batch_norm_attrs[] = {
     [EBB_BATCH_NORM_EPS] = NORM_EPS, [EBB_BATCH_NORM_MOMENTUM] = MOMENTUM};
 static const ebb_attr_info bn_apply_attrs[] = {
-    [EBB_BN_EPS] = NORM_EPS,
-    [EBB_BN_BATCH] = NORM_FLAG("batch"),
-};
+    [EBB_BN_EPS] = NORM_EPS, [EBB_BN_BATCH] = EBB_FLAG("batch", 0)};
 static const ebb_attr_info bn_grad_attrs[] = {[EBB_BN_EPS] = NORM_EPS};
-static const ebb_attr_info bn_track_attrs[] = {
-    [EBB_BN_TRACK_MOMENTUM] = MOMENTUM,
-    [EBB_BN_TRACK_COUNT] = {.name = "count",
-                            .kind = EBB_ATTR_INT,
-                            .count = 1,
-                            .required = true,
-                            .min = 1,
-                            .max = EBB_ATTR_SIZE_MAX},
-};
-
-static const ebb_pair bn_apply_over[] = {{0, 0}};
-static const ebb_pair bn_grad_over[] = {{0, 6},
-                                        {0, 0}}; /* over dy; over x where a skip branch still needs dy */
-static const ebb_pair bn_track_update[] = {{0, 2}, {1, 3}};
-
-static ebb_status batch_norm_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]", out);
-}
-
-static ebb_status bn_stats_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_apply_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
-}
-
-static ebb_status bn_track_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]",
-                          out);
-}
-
-static ebb_status bn_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]",
-        out);
-}
-
-/* Flops for each element of the first operand; the few for each channel are not counted. */
-static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
-}
-
-static void four_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
-
-static void six_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 6);
-}
+static const ebb_attr_info bn_track_attrs[] = {[EBB_BN_TRACK_MOMENTUM] = MOMENTUM,
+                                               [EBB_BN_TRACK_COUNT] =
+                                                   EBB_INTS_NEEDED("count", 1, 1, EBB_ATTR_SIZE_MAX)};
 
 /* ---- in training and in evaluation -------------------------------------------------------------- */
 
@@ -178,88 +123,22 @@ static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
     if (ebb_norm_check(rw, node)) ebb_norm_backward(rw, node, dout[0]);
 }
 
-/* ---- the ops ------------------------------------------------------------------------------------ */
+/* ---- the ops: flops for each element of input 0; the few for each channel are not counted ------------ */
 
-const ebb_op_info ebb_op_batch_norm = {
-    .name = "batch_norm",
-    .code = EBB_OP_batch_norm,
-    .family = EBB_FAMILY_OF(batch_norm),
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, batch_norm_attrs),
-    .effect = EBB_STATEFUL,
-    .composite = true,
-    .infer = batch_norm_infer,
-    .cost = six_flops_cost,
-    .lower = batch_norm_lower,
-};
-
-const ebb_op_info ebb_op_bn_stats = {
-    .name = "bn_stats",
-    .code = EBB_OP_bn_stats,
-    .family = EBB_FAMILY_OF(bn_stats),
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 2,
-    .effect = EBB_PURE,
-    .infer = bn_stats_infer,
-    .cost = four_flops_cost,
-    .grad = bn_stats_grad,
-};
-
-const ebb_op_info ebb_op_bn_apply = {
-    .name = "bn_apply",
-    .code = EBB_OP_bn_apply,
-    .family = EBB_FAMILY_OF(bn_apply),
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, bn_apply_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, bn_apply_over),
-    .infer = bn_apply_infer,
-    .cost = two_flops_cost,
-    .grad = bn_apply_grad,
-};
-
-const ebb_op_info ebb_op_bn_track = {
-    .name = "bn_track",
-    .code = EBB_OP_bn_track,
-    .family = EBB_FAMILY_OF(bn_track),
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, bn_track_attrs),
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, bn_track_update),
-    .infer = bn_track_infer,
-    .cost = six_flops_cost,
-};
-
-const ebb_op_info ebb_op_bn_grad_sums = {
-    .name = "bn_grad_sums",
-    .code = EBB_OP_bn_grad_sums,
-    .family = EBB_FAMILY_OF(bn_grad_sums),
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, bn_grad_attrs),
-    .effect = EBB_PURE,
-    .infer = bn_grad_sums_infer,
-    .cost = four_flops_cost,
-};
-
-const ebb_op_info ebb_op_bn_grad = {
-    .name = "bn_grad",
-    .code = EBB_OP_bn_grad,
-    .family = EBB_FAMILY_OF(bn_grad),
-    .min_in = 7,
-    .max_in = 7,
-    .n_out = 1,
-    EBB_LIST(attrs, bn_grad_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, bn_grad_over),
-    .infer = bn_grad_infer,
-    .cost = four_flops_cost,
-};
+EBB_DEFINE(batch_norm,
+           EBB_RULE(5, 1, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]"),
+           EBB_LIST(attrs, batch_norm_attrs), .effect = EBB_STATEFUL, EBB_FLOPS(6),
+           .lower = batch_norm_lower);
+EBB_DEFINE(bn_stats, EBB_RULE(1, 2, "x[n,c,...] -> [c] [c]"), EBB_FLOPS(4), .grad = bn_stats_grad);
+EBB_DEFINE(bn_apply, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
+           EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad);
+EBB_DEFINE(bn_track, EBB_RULE(4, 2, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]"),
+           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 2}, {1, 3}),
+           EBB_FLOPS(6));
+EBB_DEFINE(bn_grad_sums, EBB_RULE(4, 2, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]"),
+           EBB_LIST(attrs, bn_grad_attrs), EBB_FLOPS(4));
+/* Over dy; over x where a skip branch still needs dy. */
+EBB_DEFINE(bn_grad,
+           EBB_RULE(7, 1,
+                    "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]"),
+           EBB_LIST(attrs, bn_grad_attrs), EBB_OVER({0, 6}, {0, 0}), EBB_FLOPS(4));

@@ -13,25 +13,17 @@
  * ebb_keep_bits makes a choice of it (norm_bits.c). */
 #include "graph/ops/norm.h"
 
-#define BOUND(field) \
-    { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = -1e30, .max = 1e30 }
 const ebb_attr_info ebb_norm_act_attrs[NORM_ACT_ATTRS] = {
-    [EBB_BN_ACT_EPS] = NORM_EPS,           [EBB_BN_ACT_BATCH] = NORM_FLAG("batch"),
-    [EBB_BN_ACT_RELU] = NORM_FLAG("relu"), [EBB_BN_ACT_CLIP] = NORM_FLAG("clip"),
-    [EBB_BN_ACT_MIN] = BOUND("min"),       [EBB_BN_ACT_MAX] = BOUND("max"),
+    [EBB_BN_ACT_EPS] = NORM_EPS,
+    [EBB_BN_ACT_BATCH] = EBB_FLAG("batch", 0),
+    [EBB_BN_ACT_RELU] = EBB_FLAG("relu", 0),
+    [EBB_BN_ACT_CLIP] = EBB_FLAG("clip", 0),
+    [EBB_BN_ACT_MIN] = EBB_REAL("min", 0, -1e30, 1e30),
+    [EBB_BN_ACT_MAX] = EBB_REAL("max", 0, -1e30, 1e30),
 };
 
-static const ebb_pair act_over[] = {{0, 0}};
-static const ebb_pair add_over[] = {{0, 0}, {0, 5}};
-/* Over dy; over x where a skip branch still needs dy. */
-static const ebb_pair act_grad_over[] = {{0, 7}, {0, 0}};
-/* Over a part of dy, over y. */
-static const ebb_pair add_grad_over[] = {{0, 4}, {0, 5}, {0, 3}};
-
-/* ---- shapes and costs --------------------------------------------------------------------------- */
-
 /* least: how many of relu and clip there must be. */
-ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least) {
+static ebb_status act_check(ebb_env *env, const ebb_call *call, int least) {
     const ebb_attr *a = call->attr;
     const bool relu = a[EBB_BN_ACT_RELU].i[0] != 0, clip = a[EBB_BN_ACT_CLIP].i[0] != 0;
     if (relu && clip)
@@ -44,49 +36,14 @@ ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least) {
                     a[EBB_BN_ACT_MIN].f, a[EBB_BN_ACT_MAX].f);
 }
 
-static ebb_status bn_act_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
+ebb_status ebb_norm_act_bind(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
+    (void)rule;
+    return act_check(env, call, 1);
 }
 
-static ebb_status bn_add_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 0);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]", out);
-}
-
-static ebb_status bn_act_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(env, call,
-                          "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_act_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call,
-        "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]", out);
-}
-
-static ebb_status bn_add_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call,
-        "x[n,c,...] mean[c] variance[c] y[n,c,...] dy[n,c,...] more[n,c,...] -> [n,c,...] [c] [c]", out);
-}
-
-/* Flops for each element of x; the few for each channel are not counted. */
-void ebb_norm_act_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
-
-void ebb_norm_act_grad_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 8);
+static ebb_status bn_add_bind(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
+    (void)rule;
+    return act_check(env, call, 0);
 }
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
@@ -149,73 +106,24 @@ static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 
 /* ---- the ops ------------------------------------------------------------------------------------ */
 
-const ebb_op_info ebb_op_bn_act = {
-    .name = "bn_act",
-    .code = EBB_OP_bn_act,
-    .family = EBB_FAMILY_OF(bn_act),
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, act_over),
-    .infer = bn_act_infer,
-    .cost = ebb_norm_act_cost,
-    .grad = bn_act_grad_rule,
-};
-
-const ebb_op_info ebb_op_bn_add = {
-    .name = "bn_add",
-    .code = EBB_OP_bn_add,
-    .family = EBB_FAMILY_OF(bn_add),
-    .min_in = 6,
-    .max_in = 6,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, add_over),
-    .infer = bn_add_infer,
-    .cost = ebb_norm_act_cost,
-    .grad = bn_add_grad_rule,
-};
-
-const ebb_op_info ebb_op_bn_act_grad_sums = {
-    .name = "bn_act_grad_sums",
-    .code = EBB_OP_bn_act_grad_sums,
-    .family = EBB_FAMILY_OF(bn_act_grad_sums),
-    .min_in = 6,
-    .max_in = 6,
-    .n_out = 2,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    .infer = bn_act_grad_sums_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
-
-const ebb_op_info ebb_op_bn_act_grad = {
-    .name = "bn_act_grad",
-    .code = EBB_OP_bn_act_grad,
-    .family = EBB_FAMILY_OF(bn_act_grad),
-    .min_in = 8,
-    .max_in = 8,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, act_grad_over),
-    .infer = bn_act_grad_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
-
-const ebb_op_info ebb_op_bn_add_grad_sums = {
-    .name = "bn_add_grad_sums",
-    .code = EBB_OP_bn_add_grad_sums,
-    .family = EBB_FAMILY_OF(bn_add_grad_sums),
-    .min_in = 5,
-    .max_in = 6,
-    .n_out = 3,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, add_grad_over),
-    .infer = bn_add_grad_sums_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
+NORM_ACT_DEFINE(bn_act, 4, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 0}), .grad = bn_act_grad_rule);
+NORM_ACT_DEFINE(bn_add, 4,
+                EBB_RULE(6, 1,
+                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]"),
+                .bind = bn_add_bind, EBB_OVER({0, 0}, {0, 5}), .grad = bn_add_grad_rule);
+NORM_ACT_DEFINE(bn_act_grad_sums, 8,
+                EBB_RULE(6, 2, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]"),
+                .bind = ebb_norm_act_bind);
+/* Over dy; over x where a skip branch still needs dy. */
+NORM_ACT_DEFINE(bn_act_grad, 8,
+                EBB_RULE(8, 1,
+                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dgamma[c] dbeta[c] dy[n,c,...] "
+                         "-> [n,c,...]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 7}, {0, 0}));
+/* Over a part of dy, over y. */
+NORM_ACT_DEFINE(bn_add_grad_sums, 8,
+                EBB_RULE_OF(5, 6, 3,
+                            "x[n,c,...] mean[c] variance[c] y[n,c,...] dy[n,c,...] more[n,c,...] "
+                            "-> [n,c,...] [c] [c]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 4}, {0, 5}, {0, 3}));
