@@ -30,6 +30,8 @@ typedef struct cpu_backend {
     uint64_t n_teams;             /* how often an own kernel's work was shared out: tests ask */
 } cpu_backend;
 
+extern const ebb_backend_api ebb_backend_cpu;
+
 static inline cpu_backend *cpu_of(ebb_backend *backend) {
     return (cpu_backend *)backend;
 }
