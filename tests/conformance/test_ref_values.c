@@ -196,7 +196,7 @@ static void store(const ebb_type *type, const double *numbers, void *at) {
 
 static void check_row(test_bench *bench, const value_row *row, bool f64) {
     const ebb_op_case one = {row->inputs, row->attrs};
-    const ebb_op_cases cases = {.op = row->op, .fills = row->fills, .rows = &one, .n_rows = 1};
+    const ebb_case_table cases = {.op = row->op, .fills = row->fills, .rows = &one, .n_rows = 1};
     const test_place place = {0};
     test_call call;
     double storage[EBB_MAX_OPERANDS][MAX_NUMBERS];
@@ -239,7 +239,7 @@ Test(reference, agrees_with_numbers_worked_out_by_hand) {
 /* The mask follows the logical index, so that [2,3,2,2] and its flat 24 elements lose the same ones. */
 Test(reference, dropout_draws_by_logical_index) {
     static const ebb_op_case shapes[] = {{"[2,3,2,2]", "p=0.4"}, {"[24]", "p=0.4"}};
-    const ebb_op_cases cases = {
+    const ebb_case_table cases = {
         .op = &ebb_op_dropout, .fills = "d", .rows = shapes, .n_rows = EBB_COUNT(shapes)};
     test_bench bench;
     test_bench_init(&bench, "ref", 1);

@@ -138,7 +138,7 @@ Test(cuda, partial_sums_of_any_number_of_chunks_are_joined) {
 static void run_op(test_bench *bench, const ebb_op_info *op, const char *shapes, const char *attrs,
                    const test_inputs *inputs, test_results *out) {
     const ebb_op_case row = {shapes, attrs};
-    const ebb_op_cases cases = {.op = op, .fills = "u", .rows = &row, .n_rows = 1};
+    const ebb_case_table cases = {.op = op, .fills = "u", .rows = &row, .n_rows = 1};
     const test_place place = {0};
     test_call call;
     test_call_read(bench->env, &cases, 0, false, &call);

@@ -1,0 +1,29 @@
+/* Updates of parameters: a few roundings in float. */
+#include "exec/conformance/cases.h"
+
+EBB_CASES(sgd, "uup", 5e-7,
+          EBB_SMALL({"[1] [1] []", ""}, {"[7,3] [7,3] []", "decay=0.01"},
+                    {"[33,3,3,3] [33,3,3,3] []", "decay=0.0001"}),
+          EBB_SHARED({"[101,67] [101,67] []", "decay=0.01"}),
+          EBB_BLOCKS({"[4099] [4099] []", "decay=0.01"}));
+
+EBB_CASES(sgd_momentum, "uuup", 5e-7,
+          EBB_SMALL({"[1] [1] [1] []", "momentum=0.9"}, {"[7,3] [7,3] [7,3] []", "momentum=0.9 decay=0.01"},
+                    {"[33,3,3,3] [33,3,3,3] [33,3,3,3] []", "momentum=0.5 nesterov=1"},
+                    {"[33] [33] [33] []", "momentum=0.9 nesterov=1 decay=0.01"}),
+          EBB_SHARED({"[101,67] [101,67] [101,67] []", "momentum=0.9 decay=0.01"},
+                     {"[101,67] [101,67] [101,67] []", "momentum=0.9 nesterov=1"}),
+          EBB_BLOCKS({"[4098] [4098] [4098] []", "momentum=0.9 decay=0.01"}));
+
+EBB_CASES(count_step, "u", 0, EBB_SMALL({"[]", ""}), EBB_BLOCKS({"[]", ""}), .alone = true);
+
+EBB_CASES(adamw, "uuuppp", 1e-6,
+          EBB_SMALL({"[1] [1] [1] [1] [] []", ""}, {"[7,3] [7,3] [7,3] [7,3] [] []", "decay=0.01"},
+                    {"[33,3,3,3] [33,3,3,3] [33,3,3,3] [33,3,3,3] [] []", "beta1=0.5 beta2=0.9 eps=0.001"},
+                    {"[33] [33] [33] [33] [] []", "beta1=0 beta2=0.99 decay=0.1"}),
+          EBB_SHARED({"[101,67] [101,67] [101,67] [101,67] [] []", "decay=0.01"}),
+          EBB_BLOCKS({"[8192] [8192] [8192] [8192] [] []", "decay=0.01"},
+                     {"[9001] [9001] [9001] [9001] [] []", ""}));
+
+EBB_CASES(clip_factor, "p", 2e-7, EBB_SMALL({"[]", "norm=0.25"}, {"[]", "norm=33"}),
+          EBB_BLOCKS({"[]", "norm=0.25"}), .alone = true);
