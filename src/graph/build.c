@@ -125,6 +125,14 @@ ebb_id ebb_build_push(ebb_builder *b, const char *name, const ebb_value *value) 
     return EBB_NONE;
 }
 
+/* As an element of the dtype, which may hold less than a double. */
+static bool fill_is_finite(ebb_dtype dtype, double fill) {
+    double element; /* as wide as any dtype's */
+    if (!isfinite(fill) || !ebb_dtype_real(dtype)) return isfinite(fill);
+    ebb_dtypes[dtype].store(&element, 0, fill);
+    return isfinite(ebb_dtypes[dtype].load(&element, 0));
+}
+
 /* ---- given values -------------------------------------------------------------------------------------
  */
 
@@ -143,8 +151,7 @@ static bool given_check(ebb_builder *b, const char *name, ebb_role role, const e
     } else if (trained && rank && (!real || type->rank < rank)) {
         ebb_build_fail(b, EBB_BAD_INPUT, "%%%.200s: %s init needs f32 or f64 of rank %u or more, not %s",
                        shown, rank == 2 ? "kaiming" : "uniform", rank, ebb_type_text(type, text));
-    } else if (role == EBB_ROLE_CONSTANT &&
-               !isfinite(type->dtype == EBB_F32 ? (double)(float)fill : fill)) {
+    } else if (role == EBB_ROLE_CONSTANT && !fill_is_finite(type->dtype, fill)) {
         ebb_build_fail(b, EBB_BAD_INPUT, "%%%.200s: fill must be finite as %s", shown,
                        ebb_dtype_name(type->dtype));
     } else if (role == EBB_ROLE_CONSTANT && !real &&

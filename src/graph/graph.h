@@ -15,14 +15,36 @@
 #include "graph/pgraph.h"
 
 typedef enum ebb_dtype {
-    EBB_F32,
-    EBB_F64,
-    EBB_I32,
-    EBB_U8
-} ebb_dtype; /* u8: places and bits that ops keep */
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) EBB_##NAME,
+#include "graph/dtypes.def"
+} ebb_dtype;
+enum {
+    EBB_N_DTYPES = 0
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) +1
+#include "graph/dtypes.def"
+};
+
+typedef enum ebb_dtype_kind {
+    EBB_DTYPE_FLOAT, /* params, activations, gradients */
+    EBB_DTYPE_INT,   /* labels and ids */
+    EBB_DTYPE_BITS   /* what ops keep for their gradients */
+} ebb_dtype_kind;
+
+/* What is to be known of a dtype, from dtypes.def. */
+typedef struct ebb_dtype_info {
+    const char *name; /* "f32" */
+    int64_t bytes;    /* of an element */
+    ebb_dtype_kind kind;
+    double (*load)(const void *at, int64_t i);    /* element i of a tensor, exact */
+    void (*store)(void *at, int64_t i, double x); /* x must be in the dtype's range; rounded as in C */
+} ebb_dtype_info;
+extern const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES];
+
 static inline bool ebb_dtype_real(ebb_dtype dtype) {
-    return dtype == EBB_F32 || dtype == EBB_F64;
+    return ebb_dtypes[dtype].kind == EBB_DTYPE_FLOAT;
 }
+/* By the n bytes of a name; false when unknown. */
+bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
 #define EBB_MAX_RANK     6
 #define EBB_MAX_OPERANDS 64 /* inputs of one node: concat is the only wide one */
 #define EBB_MAX_RESULTS  4

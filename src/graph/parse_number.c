@@ -1,4 +1,6 @@
 /* Parser: numbers, sizes, types and attributes. */
+#include <stdio.h>
+
 #include "graph/parse.h"
 
 #include "graph/real.h"
@@ -104,14 +106,19 @@ static bool list(ebb_parser *p, int64_t min, uint32_t max, bool sizes, int64_t *
 
 /* f32[N,3,224,224] */
 bool ebb_parse_type(ebb_parser *p, ebb_type *out) {
-    static const ebb_dtype all[] = {EBB_F32, EBB_F64, EBB_I32, EBB_U8};
-    ebb_token at = p->token;
+    const ebb_token at = p->token;
     if (at.kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "a type like f32[3,7]");
-    *out = (ebb_type){0};
-    size_t i = 0;
-    while (i < EBB_COUNT(all) && !ebb_token_equal(&at, ebb_dtype_name(all[i]))) i++;
-    if (i == EBB_COUNT(all)) return ebb_parse_expected(p, "f32, f64, i32 or u8");
-    out->dtype = all[i] == EBB_F32 && p->options->f64 ? EBB_F64 : all[i];
+    ebb_dtype dtype;
+    if (!ebb_dtype_find(at.text, at.n, &dtype)) {
+        char names[EBB_N_DTYPES * 8];
+        size_t n = 0;
+        for (uint32_t i = 0; i < EBB_N_DTYPES; i++) {
+            const char *before = i == 0 ? "" : i + 1 < EBB_N_DTYPES ? ", " : " or ";
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", before, ebb_dtypes[i].name);
+        }
+        return ebb_parse_expected(p, names);
+    }
+    *out = (ebb_type){.dtype = dtype == EBB_F32 && p->options->f64 ? EBB_F64 : dtype};
     if (!ebb_parse_next(p) || !list(p, 1, EBB_MAX_RANK, true, out->dim, &out->rank)) return false;
     return ebb_type_valid(out) || ebb_parse_fail(p, &at, "the type has more than 2^63 - 1 bytes");
 }

@@ -4,22 +4,39 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const struct {
-    const char *name;
-    int64_t bytes;
-} dtypes[] = {
-    [EBB_F32] = {"f32", 4},
-    [EBB_F64] = {"f64", 8},
-    [EBB_I32] = {"i32", 4},
-    [EBB_U8] = {"u8", 1},
+#define EBB_DTYPE(NAME, name, kind, storage, load, store)                           \
+    static double load_##name(const void *at, int64_t i) {                          \
+        storage x;                                                                  \
+        memcpy(&x, (const char *)at + i * (int64_t)sizeof x, sizeof x);             \
+        return load;                                                                \
+    }                                                                               \
+    static void store_##name(void *at, int64_t i, double x) {                       \
+        const storage element = store;                                              \
+        memcpy((char *)at + i * (int64_t)sizeof element, &element, sizeof element); \
+    }
+#include "graph/dtypes.def"
+
+const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES] = {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) \
+    [EBB_##NAME] = {#name, sizeof(storage), EBB_DTYPE_##kind, load_##name, store_##name},
+#include "graph/dtypes.def"
 };
 
+bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out) {
+    for (uint32_t i = 0; i < EBB_N_DTYPES; i++) {
+        if (strlen(ebb_dtypes[i].name) != n || memcmp(ebb_dtypes[i].name, name, n) != 0) continue;
+        *out = (ebb_dtype)i;
+        return true;
+    }
+    return false;
+}
+
 const char *ebb_dtype_name(ebb_dtype dtype) {
-    return dtypes[dtype].name;
+    return ebb_dtypes[dtype].name;
 }
 
 int64_t ebb_dtype_bytes(ebb_dtype dtype) {
-    return dtypes[dtype].bytes;
+    return ebb_dtypes[dtype].bytes;
 }
 
 int64_t ebb_type_count(const ebb_type *type) {
@@ -52,7 +69,7 @@ const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]) {
 }
 
 bool ebb_type_valid(const ebb_type *type) {
-    if ((unsigned)type->dtype >= EBB_COUNT(dtypes) || type->rank > EBB_MAX_RANK) return false;
+    if ((uint32_t)type->dtype >= (uint32_t)EBB_N_DTYPES || type->rank > EBB_MAX_RANK) return false;
     int64_t bytes = ebb_dtype_bytes(type->dtype);
     for (uint32_t i = 0; i < type->rank; i++) {
         if (type->dim[i] < 1 || !ebb_mul_i64(bytes, type->dim[i], &bytes)) return false;

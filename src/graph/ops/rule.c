@@ -7,7 +7,7 @@
 typedef struct operand {
     const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
     int n_name, n_shape;
-    ebb_dtype dtype; /* F32: f32 or f64 */
+    ebb_dtype dtype; /* EBB_F32: a float, all of one dtype */
 } operand;
 
 /* Reads the operand or result at *at and steps behind it and one space. */
@@ -17,9 +17,11 @@ static operand operand_read(const char **at) {
     while (*p != '[' && *p != ':') p++;
     o.n_name = (int)(p - o.name);
     if (*p == ':') {
-        assert(strncmp(p, ":i32[", 5) == 0 || strncmp(p, ":u8[", 4) == 0);
-        o.dtype = p[1] == 'i' ? EBB_I32 : EBB_U8;
-        p += o.dtype == EBB_I32 ? 4 : 3;
+        const char *dtype = p + 1;
+        while (*p != '[') p++;
+        const bool known = ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
+        assert(known && !ebb_dtype_real(o.dtype));
+        (void)known;
     }
     o.shape = p + 1;
     const char *end = strchr(o.shape, ']');

@@ -1,13 +1,8 @@
-/* The rows of test_ops_infer.c: calls with the results that they must give, or, behind a '!', with a part
- * of what the error must say. */
-#include <stddef.h>
+/* The rows of the ops' tests, all that a new op needs here: calls with good and with bad shapes for the
+ * shape rules, and a body for each gradient. */
+#include "ops.h"
 
-typedef struct row {
-    const char *op, *in, *attrs;
-    const char *want;
-} row;
-
-static const row rows[] = {
+const row rows[] = {
     /* ---- conv2d ---- */
     {"conv2d", "f32[1,3,7,7] f32[5,3,3,3]", "", "f32[1,5,5,5]"},
     {"conv2d", "f32[2,3,33,31] f32[7,3,7,7]", "stride=2 pad=3", "f32[2,7,17,16]"},
@@ -452,3 +447,122 @@ static const row rows[] = {
     {"scale", "f32[3,7] f32[]", "", "f32[3,7]"},
     {"scale", "f32[3,7] f32[1]", "", "!scale: factor f32[1] must have rank 0"},
 };
+const size_t n_rows = EBB_COUNT(rows);
+
+/* ---- gradients ---------------------------------------------------------------------------------- */
+
+const gradient_row gradients[] = {
+    {"conv2d: the weight's gradient comes first, so that x may die",
+     "%x = param f32[2,6,7,7]\n%w = param f32[4,3,3,1]\n"
+     "%c = conv2d %x, %w stride=[2,1] pad=1 dilation=[1,2] groups=2\n%y = global_avg_pool %c",
+     EBB_TRAIN, "global_avg_pool_grad conv2d_wgrad conv2d_dgrad"},
+    {"conv2d: an input's gradient is not computed",
+     "%x = input f32[2,3,7,7]\n%w = param f32[4,3,7,7]\n%y = conv2d %x, %w", EBB_TRAIN,
+     "reshape conv2d_wgrad"},
+    {"conv2d: nor is that of a constant weight",
+     "%x = param f32[2,3,7,7]\n%w = input f32[4,3,7,7]\n%y = conv2d %x, %w", EBB_TRAIN,
+     "reshape conv2d_dgrad"},
+    {"conv2d_transpose: by the image a convolution, by the weight that of one",
+     "%x = param f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n"
+     "%c = conv2d_transpose %x, %w stride=[2,1] pad=1 dilation=[1,2] groups=2 out_pad=[1,0]\n"
+     "%y = global_avg_pool %c",
+     EBB_TRAIN, "global_avg_pool_grad conv2d_wgrad conv2d"},
+    {"conv2d_transpose: only what is wanted",
+     "%x = input f32[2,4,3,3]\n%w = param f32[4,3,2,3]\n%c = conv2d_transpose %x, %w\n%y = global_avg_pool "
+     "%c",
+     EBB_TRAIN, "global_avg_pool_grad conv2d_wgrad"},
+    {"linear: the weight's gradient comes first",
+     "%x = param f32[2,3]\n%w = param f32[7,3]\n%y = linear %x, %w", EBB_TRAIN,
+     "linear_wgrad linear_dgrad"},
+    {"linear: only what is wanted", "%x = input f32[2,3]\n%w = param f32[7,3]\n%y = linear %x, %w",
+     EBB_TRAIN, "linear_wgrad"},
+    {"bias: x's gradient is dy itself",
+     "%x = param f32[2,3]\n%b = param f32[3]\n%z = bias %x, %b\n%y = relu %z", EBB_TRAIN,
+     "relu_grad bias_grad reshape"},
+    {"bias: of rank 4", "%x = input f32[2,3,5,7]\n%b = param f32[3]\n%y = bias %x, %b", EBB_TRAIN,
+     "from_planes bias_grad"},
+    {"clip: by its result", "%x = param f32[2,3]\n%y = clip %x min=0 max=6", EBB_TRAIN, "clip_grad"},
+    {"add: dy goes to both",
+     "%a = param f32[2,3]\n%b = param f32[2,3]\n%c = relu %a\n%d = relu %b\n%y = add %c, %d", EBB_TRAIN,
+     "relu_grad relu_grad"},
+    {"add: of one value to itself sums", "%a = param f32[2,3]\n%y = add %a, %a", EBB_TRAIN, "add"},
+    {"mul: each by the other", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = mul %a, %b", EBB_TRAIN,
+     "mul mul"},
+    {"mul: only what is wanted", "%a = input f32[2,3]\n%b = param f32[2,3]\n%y = mul %a, %b", EBB_TRAIN,
+     "mul"},
+    {"mul: a square", "%a = param f32[2,3]\n%y = mul %a, %a", EBB_TRAIN, "mul mul add"},
+    {"max_pool", "%x = param f32[2,3,7,9]\n%y = max_pool %x kernel=3 stride=2 pad=1", EBB_TRAIN,
+     "from_planes max_pool_at_grad"},
+    {"max_pool of large windows", "%x = param f32[2,3,19,17]\n%y = max_pool %x kernel=[19,17]", EBB_TRAIN,
+     "reshape max_pool_grad"},
+    {"avg_pool", "%x = param f32[2,3,7,9]\n%y = avg_pool %x kernel=[3,2] pad=[2,0] count_pad=false",
+     EBB_TRAIN, "from_planes avg_pool_grad"},
+    {"reshape: back to x's shape", "%x = param f32[2,3,1,5]\n%r = reshape %x shape=[2,3,5,1]\n%y = relu %r",
+     EBB_TRAIN, "from_planes relu_grad reshape"},
+    {"to_planes and from_planes are each other's",
+     "%x = param f32[2,30]\n%p = from_planes %x size=[2,3,5]\n%y = to_planes %p", EBB_TRAIN,
+     "from_planes to_planes"},
+    {"concat: a slice for each wanted operand, whole ranges",
+     "%a = param f32[2,3]\n%b = input f32[2,1]\n%c = param f32[2,7]\n%y = concat %a, %b, %c, %a", EBB_TRAIN,
+     "slice slice slice add"},
+    {"slice", "%x = param f32[2,7,1,1]\n%y = slice %x begin=2 size=3", EBB_TRAIN, "reshape slice_grad"},
+    {"dropout", "%x = param f32[2,7]\n%y = dropout %x p=0.3", EBB_TRAIN, "dropout_grad"},
+    {"sub: dy, and dy with the other sign", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = sub %a, %b",
+     EBB_TRAIN, "rescale reshape"},
+    {"div: by its result", "%a = param f32[2,3]\n%b = param f32[2,3]\n%y = div %a, %b", EBB_TRAIN,
+     "div mul rescale"},
+    {"div: only what is wanted", "%a = param f32[2,3]\n%b = input f32[2,3]\n%y = div %a, %b", EBB_TRAIN,
+     "div"},
+    {"rescale and exp", "%a = param f32[2,3]\n%b = rescale %a times=3 plus=1\n%y = exp %b", EBB_TRAIN,
+     "mul rescale"},
+    {"stop_gradient: what is behind it gets none",
+     "%a = param f32[2,3]\n%b = relu %a\n%s = stop_gradient %b\n%y = mul %s, %a", EBB_TRAIN, "mul mul"},
+    {"softmax", "%x = param f32[2,3]\n%y = softmax %x", EBB_TRAIN, "softmax_grad"},
+    {"matmul", "%a = param f32[2,3,5]\n%b = param f32[2,5,7]\n%y = matmul %a, %b", EBB_TRAIN,
+     "reshape matmul matmul"},
+    {"reduce_sum without its axis gets it back by a view",
+     "%x = param f32[2,3,5]\n%y = reduce_sum %x axis=2 keep=false", EBB_TRAIN, "reshape expand"},
+    {"reduce_sum and expand are each other's",
+     "%x = param f32[2,3]\n%s = reduce_sum %x axis=1\n%y = expand %s axis=1 size=7", EBB_TRAIN,
+     "reduce_sum expand"},
+    {"upsample", "%x = param f32[2,3,5,7]\n%y = upsample %x factor=2", EBB_TRAIN,
+     "from_planes upsample_grad"},
+    {"gelu: by its operand", "%x = param f32[2,7]\n%y = gelu %x", EBB_TRAIN, "gelu_grad"},
+    {"layer_norm: the sums first, then x's, by which x may die",
+     "%x = param f32[2,3]\n%g = param f32[3]\n%b = param f32[3]\n%y = layer_norm %x, %g, %b", EBB_TRAIN,
+     "ln_grad_sums ln_grad"},
+    {"layer_norm: of an input only the sums",
+     "%x = input f32[2,3]\n%g = param f32[3]\n%b = input f32[3]\n%y = layer_norm %x, %g, %b", EBB_TRAIN,
+     "ln_grad_sums"},
+    {"layer_norm: no sums that nobody wants",
+     "%x = param f32[2,3]\n%g = input f32[3]\n%b = input f32[3]\n%y = layer_norm %x, %g, %b", EBB_EVAL,
+     "ln_grad"},
+    {"embedding: of as many rows as the table",
+     "%t = param f32[7,3]\n%i = input i32[2]\n%y = embedding %t, %i", EBB_TRAIN, "embedding_grad"},
+    {"embedding: one table, read twice",
+     "%t = param f32[7,3]\n%i = input i32[2]\n%e = embedding %t, %i\n%y = linear %e, %t", EBB_TRAIN,
+     "linear_wgrad linear_dgrad embedding_grad add"},
+    {"attention", "%q = param f32[2,5,12]\n%y, %l = attention %q heads=2 causal=true", EBB_TRAIN,
+     "reshape attention_grad"},
+    {"bn_apply of batch statistics: the whole derivative in one op",
+     "%x = param f32[2,3]\n%g = param f32[3]\n%b = param f32[3]\n%m = state f32[3]\n%v = state f32[3]\n"
+     "%y = batch_norm %x, %g, %b, %m, %v",
+     EBB_TRAIN, "bn_grad_sums bn_grad"},
+    {"bn_apply of batch statistics: of an input only the sums",
+     "%x = input f32[2,3,5,7]\n%g = param f32[3]\n%b = param f32[3]\n%m = state f32[3]\n%v = state f32[3]\n"
+     "%y = batch_norm %x, %g, %b, %m, %v",
+     EBB_TRAIN, "from_planes bn_grad_sums"},
+    {"bn_apply of batch statistics: the sums are needed for x alone too",
+     "%x = param f32[2,3]\n%g = input f32[3]\n%b = input f32[3]\n%m = state f32[3]\n%v = state f32[3]\n"
+     "%y = batch_norm %x, %g, %b, %m, %v",
+     EBB_TRAIN, "bn_grad_sums bn_grad"},
+    {"bn_apply of running statistics: they are constants",
+     "%x = param f32[2,3]\n%g = param f32[3]\n%b = param f32[3]\n%m = state f32[3]\n%v = state f32[3]\n"
+     "%y = batch_norm %x, %g, %b, %m, %v",
+     EBB_EVAL, "bn_grad_sums fill bn_apply"},
+    {"bn_apply of running statistics: no sums for x alone",
+     "%x = param f64[2,3]\n%g = input f64[3]\n%b = input f64[3]\n%m = state f64[3]\n%v = state f64[3]\n"
+     "%y = batch_norm %x, %g, %b, %m, %v",
+     EBB_EVAL, "fill bn_apply"},
+};
+const size_t n_gradients = EBB_COUNT(gradients);
