@@ -46,6 +46,11 @@ typedef enum ebb_case_set {
     EBB_N_SETS
 } ebb_case_set;
 
+/* A call worked out by hand: the numbers of each input and result in logical order, "1 2 | 3". */
+typedef struct ebb_case_value {
+    const char *inputs, *attrs, *in, *out;
+} ebb_case_value;
+
 typedef struct ebb_op_cases {
     const ebb_op_info *op;
     const char *fills, *nan_fills;
@@ -58,10 +63,12 @@ typedef struct ebb_op_cases {
     /* Whose results, of input 0, inputs 1 and 2 are where an attribute `batch`, if there is one, is set:
      * the gradient is that through both. NULL: they are inputs like others. */
     const ebb_op_info *statistics;
+    const ebb_case_value *values; /* of the reference */
+    uint32_t n_values;
 } ebb_op_cases;
 
 /* Defines an op's cases: EBB_CASES(relu, "d", 0, EBB_SMALL({"[33]", ""}), EBB_NAN("n", {"[3]", ""}), ...).
- * EBB_SMALL is needed; each has a form that takes a named array of rows. */
+ * EBB_SMALL and EBB_VALUES are needed; each set has a form that takes a named array of rows. */
 #define EBB_CASES(name, fill_letters, allowed, ...) \
     const ebb_op_cases ebb_cases_##name = {         \
         .op = &ebb_op_##name, .fills = (fill_letters), .tolerance = (allowed), __VA_ARGS__}
@@ -80,6 +87,10 @@ typedef struct ebb_op_cases {
 #define EBB_NAN_OF(letters, array)       .nan_fills = (letters), EBB_ROWS_OF(EBB_SET_NAN, array)
 #define EBB_NAN_LARGE(letters, ...)      EBB_ROWS(EBB_SET_NAN_LARGE, __VA_ARGS__)
 #define EBB_NAN_LARGE_OF(letters, array) EBB_ROWS_OF(EBB_SET_NAN_LARGE, array)
+
+#define EBB_VALUES(...)                              \
+    .values = (const ebb_case_value[]){__VA_ARGS__}, \
+    .n_values = EBB_COUNT(((const ebb_case_value[]){__VA_ARGS__}))
 
 #define EBB_COMPOSITE(name, family)
 #define EBB_VIEW(name, family)

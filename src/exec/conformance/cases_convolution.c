@@ -17,7 +17,13 @@ EBB_CASES(conv2d, "u", 2e-6,
                     {"[2,16,3,1] [16,1,3,3]", "groups=16 pad=1"},
                     {"[2,16,9,5] [24,16,1,1]",
                      ""} /* products of matrices; so below, with rows that are spread */),
-          .rounds_factors = true, .alone = true);
+          .rounds_factors = true, .alone = true,
+          EBB_VALUES({"[1,1,3,3] [1,1,2,2]", "", "1 2 3 4 5 6 7 8 9 | 1 2 3 4", "37 47 67 77"},
+                     {"[1,1,3,3] [1,1,3,3]", "stride=2 pad=1", "1 2 3 4 5 6 7 8 9 | 1 1 1 1 1 1 1 1 1",
+                      "12 16 24 28"},
+                     {"[1,1,3,3] [1,1,2,2]", "dilation=2", "1 2 3 4 5 6 7 8 9 | 1 1 1 1", "20"},
+                     {"[1,2,1,2] [2,1,1,1]", "groups=2", "1 2 3 4 | 10 100", "10 20 300 400"},
+                     {"[1,2,1,2] [1,2,1,1]", "", "1 2 3 4 | 10 100", "310 420"}));
 
 EBB_CASES(conv2d_dgrad, "u", 2e-6,
           EBB_SMALL({"[1,1,1,1] [1,1,1,1]", "size=1"}, {"[1,33,7,7] [33,3,3,3]", "pad=1 size=7"},
@@ -37,7 +43,8 @@ EBB_CASES(conv2d_dgrad, "u", 2e-6,
                     {"[2,24,9,5] [24,16,1,1]", "size=9,5"}, {"[3,8,5,3] [8,16,1,1]", "stride=2 size=9,5"},
                     {"[3,8,5,3] [8,16,1,1]", "stride=2 size=10,6"},
                     {"[2,8,3,2] [8,4,1,1]", "stride=3,2 size=9,4"}),
-          .rounds_factors = true, .alone = true);
+          .rounds_factors = true, .alone = true,
+          EBB_VALUES({"[1,1,2,2] [1,1,2,2]", "size=3", "1 0 0 10 | 1 2 3 4", "1 2 0 3 14 20 0 30 40"}));
 
 EBB_CASES(
     conv2d_wgrad, "u", 5e-6,
@@ -55,4 +62,5 @@ EBB_CASES(
               {"[2,16,3,1] [2,16,3,1]", "groups=16 pad=1 size=3"}, {"[2,16,9,5] [2,24,9,5]", "size=1"},
               {"[2,12,32,64] [2,8,32,64]", "size=1"}, /* long sums: cut in equal parts, and with a rest */
               {"[3,12,29,53] [3,8,29,53]", "size=1"}),
-    .rounds_factors = true, .alone = true);
+    .rounds_factors = true, .alone = true,
+    EBB_VALUES({"[1,1,3,3] [1,1,2,2]", "size=2", "1 2 3 4 5 6 7 8 9 | 1 0 0 10", "51 62 84 95"}));

@@ -9,32 +9,37 @@ static const ebb_op_case add_rows[] = {{"[] []", ""},
                                        {"[33,33,3,3] [33,33,3,3]", ""}};
 
 EBB_CASES(add, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[1026] [1026]", ""}));
+          EBB_BLOCKS({"[1026] [1026]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "11 22 33"}));
 
 EBB_CASES(sub, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[1027] [1027]", ""}));
+          EBB_BLOCKS({"[1027] [1027]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "-9 -18 -27"}));
 
 EBB_CASES(mul, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[2,1025] [2,1025]", ""}));
+          EBB_BLOCKS({"[2,1025] [2,1025]", ""}),
+          EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "10 40 90"}));
 
 EBB_CASES(div, "up", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[3] [3]", ""}));
+          EBB_BLOCKS({"[3] [3]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 2 -4 8", "0.5 -0.5 0.375"}));
 
 EBB_CASES(rescale, "u", 2e-7,
           EBB_SMALL({"[]", "times=-1"}, {"[33]", "plus=0.5"}, {"[3,7]", "times=0.25 plus=-3"},
                     {"[2,3,7,33]", "times=3 plus=0.1"}),
-          EBB_SHARED({"[7,33,9,9]", "times=3"}), EBB_BLOCKS({"[1026]", "times=3 plus=-2"}));
+          EBB_SHARED({"[7,33,9,9]", "times=3"}), EBB_BLOCKS({"[1026]", "times=3 plus=-2"}),
+          EBB_VALUES({"[3]", "times=-2 plus=1", "1 2 -3", "-1 -3 7"}));
 
 EBB_CASES(exp, "u", 2e-7,
           EBB_SMALL({"[]", ""}, {"[1]", ""}, {"[33]", ""}, {"[3,7]", ""}, {"[2,3,7,33]", ""},
                     {"[3,1,7]", ""}),
-          EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2]", ""}));
+          EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2]", ""}),
+          EBB_VALUES({"[3]", "", "0 1.0986122886681098 -1000", "1 3 0"}));
 
 EBB_CASES(fill, "", 0,
           EBB_SMALL({"", "value=1"}, {"", "shape=7 value=0"}, {"", "shape=2,3,7,33 value=-0.5"}),
           EBB_SHARED({"", "shape=7,33,13,11 value=-0.5"}),
-          EBB_BLOCKS({"", "shape=4099 value=-0.1"}, {"", "shape=2,1024 value=3"}));
+          EBB_BLOCKS({"", "shape=4099 value=-0.1"}, {"", "shape=2,1024 value=3"}),
+          EBB_VALUES({"", "shape=3 value=2.5", "", "2.5 2.5 2.5"}));
 
 EBB_CASES(scale, "up", 0,
           EBB_SMALL({"[] []", ""}, {"[33] []", ""}, {"[3,7] []", ""}, {"[2,3,7,33] []", ""}),
-          EBB_SHARED({"[7,33,9,9] []", ""}), EBB_BLOCKS({"[1027] []", ""}));
+          EBB_SHARED({"[7,33,9,9] []", ""}), EBB_BLOCKS({"[1027] []", ""}),
+          EBB_VALUES({"[3] []", "", "1 2 -3 | 0.5", "0.5 1 -1.5"}));

@@ -4,21 +4,11 @@
 #include "exec/conformance/cases.h"
 
 double ebb_element_get(const ebb_type *type, const void *at, int64_t i) {
-    if (type->dtype == EBB_F32) return (double)((const float *)at)[i];
-    if (type->dtype == EBB_F64) return ((const double *)at)[i];
-    return type->dtype == EBB_I32 ? ((const int32_t *)at)[i] : ((const uint8_t *)at)[i];
+    return ebb_dtypes[type->dtype].load(at, i);
 }
 
 void ebb_element_set(const ebb_type *type, void *at, int64_t i, double x) {
-    if (type->dtype == EBB_F32) {
-        ((float *)at)[i] = (float)x;
-    } else if (type->dtype == EBB_F64) {
-        ((double *)at)[i] = x;
-    } else if (type->dtype == EBB_I32) {
-        ((int32_t *)at)[i] = (int32_t)x;
-    } else {
-        ((uint8_t *)at)[i] = (uint8_t)x;
-    }
+    ebb_dtypes[type->dtype].store(at, i, x);
 }
 
 /* i-th of n values, no two nearer than 2 / n (n >= 2), none nearer to 0 than that or 0.01. */

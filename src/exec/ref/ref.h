@@ -43,21 +43,25 @@ static inline ref_tensor ref_out(const ebb_kernel_run *run, uint32_t i) {
     return (ref_tensor){type, type->dtype, run->launch->out[i]};
 }
 
-/* Element i in storage order. */
+/* Element i in storage order, by the table of dtypes: in line, for a call an element would be slow. */
 static inline double ref_get(const ref_tensor *t, int64_t i) {
-    if (t->dtype == EBB_F32) return (double)((const float *)t->at)[i];
-    if (t->dtype == EBB_F64) return ((const double *)t->at)[i];
-    return t->dtype == EBB_I32 ? ((const int32_t *)t->at)[i] : ((const uint8_t *)t->at)[i];
+    switch (t->dtype) {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) \
+    case EBB_##NAME: {                                    \
+        const storage x = ((const storage *)t->at)[i];    \
+        return load;                                      \
+    }
+#include "graph/dtypes.def"
+    }
+    return 0;
 }
 static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
-    if (t->dtype == EBB_F32) {
-        ((float *)t->at)[i] = (float)x;
-    } else if (t->dtype == EBB_F64) {
-        ((double *)t->at)[i] = x;
-    } else if (t->dtype == EBB_I32) {
-        ((int32_t *)t->at)[i] = (int32_t)x;
-    } else {
-        ((uint8_t *)t->at)[i] = (uint8_t)x;
+    switch (t->dtype) {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) \
+    case EBB_##NAME:                                      \
+        ((storage *)t->at)[i] = store;                    \
+        return;
+#include "graph/dtypes.def"
     }
 }
 
