@@ -1,5 +1,5 @@
-/* Activations. A relu or a clip is one of its inputs or a bound: the same bits. gelu has an
- * exponential in float. */
+/* Activations. A relu or a clip is one of its inputs or a bound: the same bits. gelu and silu
+ * have an exponential in float. */
 #include "exec/conformance/cases.h"
 
 static const ebb_op_case relu_rows[] = {{"[]", ""},    {"[1]", ""},        {"[33]", ""},
@@ -62,3 +62,14 @@ EBB_CASES(gelu_grad, "du", 1e-6,
           EBB_NAN_OF("nu", relu_grad_nan_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
           EBB_BLOCKS({"[2050] [2050]", ""}),
           EBB_VALUES({"[3] [3]", "", "0 1 -2 | 2 1 1", "1 1.0829640838457826 -0.08609925662361825"}));
+
+EBB_CASES(silu, "d", 5e-7, EBB_SMALL_OF(relu_rows), EBB_NAN_OF("n", relu_nan_rows),
+          EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2051]", ""}),
+          EBB_VALUES({"[4]", "", "0 1 -2 nan", "0 0.7310585786300049 -0.2384058440442351 nan"}));
+
+EBB_CASES(silu_grad, "du", 1e-6,
+          EBB_SMALL({"[] []", ""}, {"[1] [1]", ""}, {"[33] [33]", ""}, {"[3,7] [3,7]", ""},
+                    {"[2,3,7,33] [2,3,7,33]", ""}),
+          EBB_NAN_OF("nu", relu_grad_nan_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[2050] [2050]", ""}),
+          EBB_VALUES({"[3] [3]", "", "0 1 -2 | 2 1 1", "1 0.9276705118714869 -0.09078424878489547"}));

@@ -1,4 +1,4 @@
-/* cpu/activation.c: clip and gelu. */
+/* cpu/activation.c: clip, gelu and silu. */
 #include "exec/cpu/exp.h"
 #include "exec/cpu/pointwise.h"
 
@@ -37,3 +37,21 @@ CPU_INLINE float gelu_slope(float wide) {
 }
 
 CPU_BINARY(gelu_grad, CPU_RATE(32000, 25000), 20, b *gelu_slope(a));
+
+/* ---- silu ------------------------------------------------------------------------------------------ */
+
+/* Beyond it y is 0 or x to the last bit; cpu_exp stays finite, so a larger x would still weigh. */
+CPU_INLINE float silu_bound(float x) {
+    return x < -1e4F ? -1e4F : x; /* a NaN passes */
+}
+
+CPU_UNARY(silu, CPU_RATE(32000, 25000), 20, silu_bound(a) / (1 + cpu_exp(-a)));
+
+/* s + x * s * (1 - s), and 1 - s = e * s. */
+CPU_INLINE float silu_slope(float wide) {
+    const float below = silu_bound(wide), x = below > 1e4F ? 1e4F : below;
+    const float e = cpu_exp(-x), s = 1 / (1 + e);
+    return s + s * (e * s) * x;
+}
+
+CPU_BINARY(silu_grad, CPU_RATE(32000, 25000), 20, b *silu_slope(a));

@@ -1,4 +1,4 @@
-/* ref/activation.c: clip and gelu. */
+/* ref/activation.c: clip, gelu and silu. */
 #include "exec/ref/ref.h"
 
 #include <math.h>
@@ -53,6 +53,26 @@ REF_KERNEL(gelu_grad) {
         const double v = ref_get(&x, i), t = tanh(gelu_u(v));
         const double du = 0.79788456080286535588 * (1 + 3 * 0.044715 * v * v);
         ref_set(&dx, i, ref_get(&dy, i) * ((1 + t) / 2 + v / 2 * (1 - t * t) * du));
+    }
+    return EBB_OK;
+}
+
+REF_KERNEL(silu) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v / (1 + exp(-v)));
+    }
+    return EBB_OK;
+}
+
+REF_KERNEL(silu_grad) {
+    const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i), s = 1 / (1 + exp(-v));
+        ref_set(&dx, i, ref_get(&dy, i) * (s * (1 + v * (1 - s))));
     }
     return EBB_OK;
 }
