@@ -26,8 +26,9 @@ typedef struct problem {
 } problem;
 
 /* The statistics of x are params of nothing: they come from x or are constants. */
-static bool is_param(const ebb_case_table *cases, uint32_t i) {
-    return !ebb_case_made(test_fill_of(cases, i));
+static bool is_param(const problem *p, uint32_t i) {
+    const bool from_x = p->statistics && (i == 1 || i == 2);
+    return !from_x && !ebb_case_made(test_fill_of(p->cases, i));
 }
 
 static void input_name(char name[16], uint32_t i) {
@@ -58,6 +59,15 @@ static ebb_id build_sum(ebb_builder *b, ebb_id y) {
     return node1(b, &ebb_op_reshape, &sum, 1, scalar);
 }
 
+/* Those that both ops have are the call's. */
+static void statistics_attrs(const ebb_op_info *statistics, const ebb_call *call, ebb_attr attr[16]) {
+    for (uint32_t i = 0; i < statistics->n_attrs; i++) {
+        for (uint32_t k = 0; k < call->op->n_attrs; k++) {
+            if (strcmp(call->op->attrs[k].name, statistics->attrs[i].name) == 0) attr[i] = call->attr[k];
+        }
+    }
+}
+
 static void build(problem *p) {
     const ebb_call *call = &p->call.call;
     ebb_builder *b = NULL;
@@ -66,11 +76,13 @@ static void build(problem *p) {
     for (uint32_t i = 0; i < call->n_in; i++) {
         char name[16];
         input_name(name, i);
-        const ebb_role role = is_param(p->cases, i) ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
+        const ebb_role role = is_param(p, i) ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
         in[i] = ebb_build_given(b, name, role, &call->in[i], EBB_INIT_ZERO, 0);
     }
     if (p->statistics) {
-        const ebb_id *stats = ebb_build_node(b, p->statistics, in, 1, NULL, NULL, EBB_FORWARD, 0);
+        ebb_attr attr[16];
+        statistics_attrs(p->statistics, call, attr);
+        const ebb_id *stats = ebb_build_node(b, p->statistics, in, 1, attr, NULL, EBB_FORWARD, 0);
         in[1] = stats[0];
         in[2] = stats[1];
     }
@@ -179,7 +191,7 @@ static void check_row(ebb_env *env, const ebb_op_cases *all, const ebb_case_tabl
     fill_given(&p, &gradients);
     test_interpret(env, &gradients, 1, 2);
     for (uint32_t i = 0; i < p.call.call.n_in; i++) {
-        if (is_param(cases, i)) check_input(&p, &values, &gradients, i);
+        if (is_param(&p, i)) check_input(&p, &values, &gradients, i);
     }
     test_values_deinit(&values);
     test_values_deinit(&gradients);
