@@ -70,8 +70,7 @@ static ebb_status run_steps(ebb_exec *exec, uint32_t first, uint32_t end, const 
     return status;
 }
 
-/* ---- recordings ---------------------------------------------------------------------------------------
- */
+/* ---- recordings ---------------------------------------------------------------------------------- */
 
 void ebb_tapes_clear(ebb_exec *exec) {
     const ebb_backend_api *api = exec->backend->api;
@@ -128,8 +127,7 @@ uint64_t ebb_exec_n_replayed(const ebb_exec *exec) {
     return exec->n_replayed;
 }
 
-/* ---- a run ---------------------------------------------------------------------------------------------
- */
+/* ---- a run --------------------------------------------------------------------------------------- */
 
 /* The times between the run's marks, added to those of its steps. */
 static ebb_status add_marked(ebb_exec *exec, uint32_t first, uint32_t end, const ebb_run_options *options) {

@@ -57,8 +57,7 @@ static ebb_status count_step_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(count_step, EBB_TAKES(F32), CPU_STREAM, .launch = count_step_launch);
 
-/* ---- sum_squares --------------------------------------------------------------------------------------
- */
+/* ---- sum_squares --------------------------------------------------------------------------------- */
 
 /* Chunks by shape, each with a partial sum in scratch. */
 enum { LEAST_CHUNK = 4096, MOST_CHUNKS = 64 };

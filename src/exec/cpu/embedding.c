@@ -41,8 +41,7 @@ static ebb_status embedding_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(embedding, EBB_TAKES(F32, I32), CPU_STREAM, .launch = embedding_launch);
 
-/* ---- the gradient -------------------------------------------------------------------------------------
- */
+/* ---- the gradient -------------------------------------------------------------------------------- */
 
 typedef struct scatter {
     const float *dy;

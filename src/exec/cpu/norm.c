@@ -24,8 +24,7 @@ static affine affine_of(const ebb_kernel_run *run) {
     return a;
 }
 
-/* ---- bn_apply -----------------------------------------------------------------------------------------
- */
+/* ---- bn_apply ------------------------------------------------------------------------------------ */
 
 /* begin and end in rows of lanes. */
 CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
@@ -60,8 +59,7 @@ static ebb_status bn_apply_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(bn_apply, EBB_TAKES(F32), CPU_STREAM, .scratch = bn_apply_scratch, .launch = bn_apply_launch);
 
-/* ---- bn_grad ------------------------------------------------------------------------------------------
- */
+/* ---- bn_grad ------------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     const affine *a = ctx;

@@ -11,8 +11,7 @@ typedef struct summed {
     int64_t lanes;
 } summed;
 
-/* ---- bn_stats -----------------------------------------------------------------------------------------
- */
+/* ---- bn_stats ------------------------------------------------------------------------------------ */
 
 /* Sums of x - center and of its square; four rows to each visit of the sums. */
 CPU_VECTOR static void stats_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
@@ -91,8 +90,7 @@ static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
 CPU_KERNEL(bn_stats, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_sums_scratch,
            .launch = bn_stats_launch);
 
-/* ---- bn_grad_sums -------------------------------------------------------------------------------------
- */
+/* ---- bn_grad_sums -------------------------------------------------------------------------------- */
 
 /* Sums of dy * (x - mean) and of dy. */
 CPU_VECTOR static void grad_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
@@ -156,8 +154,7 @@ static ebb_status bn_grad_sums_launch(const ebb_kernel_run *run) {
 CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_sums_scratch,
            .launch = bn_grad_sums_launch);
 
-/* ---- bias_grad ----------------------------------------------------------------------------------------
- */
+/* ---- bias_grad ----------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const float *x = ((const summed *)ctx)->x + at;

@@ -17,8 +17,7 @@ static ebb_status run_rows(const ebb_kernel_run *run, bool average, cpu_span *sp
     return EBB_OK;
 }
 
-/* ---- max_pool -----------------------------------------------------------------------------------------
- */
+/* ---- max_pool ------------------------------------------------------------------------------------ */
 
 /* A NaN is above every number: a loss that is no number has to show. The first choice is the processor's
  * own maximum, which keeps a NaN in best but not one in x. */
@@ -53,8 +52,7 @@ static ebb_status max_pool_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(max_pool, EBB_TAKES(F32), CPU_RATE(8000, 20000), .launch = max_pool_launch);
 
-/* ---- avg_pool -----------------------------------------------------------------------------------------
- */
+/* ---- avg_pool ------------------------------------------------------------------------------------ */
 
 /* One window, `width` channels at x and y. */
 CPU_INLINE void average_block(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
@@ -93,8 +91,7 @@ static ebb_status avg_pool_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(avg_pool, EBB_TAKES(F32), CPU_RATE(6000, 25000), .launch = avg_pool_launch);
 
-/* ---- global_avg_pool ------------------------------------------------------------------------------------
- */
+/* ---- global_avg_pool ----------------------------------------------------------------------------- */
 
 /* As avg_pool with one window; begin and end in blocks of channels, so that few images keep a team busy. */
 CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) {

@@ -9,8 +9,7 @@ typedef struct pool_grad {
     int64_t band, bands; /* rows of dx that are done together, and how many bands a plane has */
 } pool_grad;
 
-/* ---- max_pool_grad ------------------------------------------------------------------------------------
- */
+/* ---- max_pool_grad ------------------------------------------------------------------------------- */
 
 /* Whether x takes the place of the maximum so far: a NaN is above every number, nothing is above a NaN. */
 CPU_INLINE bool above(float x, float best) {
@@ -107,8 +106,7 @@ static ebb_status max_pool_grad_launch(const ebb_kernel_run *run) {
 CPU_KERNEL(max_pool_grad, EBB_TAKES(F32), CPU_RATE(2300, 20000), .supports = max_pool_grad_supports,
            .launch = max_pool_grad_launch);
 
-/* ---- avg_pool_grad ------------------------------------------------------------------------------------
- */
+/* ---- avg_pool_grad ------------------------------------------------------------------------------- */
 
 CPU_INLINE void average_element(const pool_grad *g, int64_t n, int64_t h, int64_t w, int64_t c0,
                                 int64_t width) {
@@ -155,8 +153,7 @@ static ebb_status avg_pool_grad_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(avg_pool_grad, EBB_TAKES(F32), CPU_RATE(2400, 20000), .launch = avg_pool_grad_launch);
 
-/* ---- global_avg_pool_grad -----------------------------------------------------------------------------
- */
+/* ---- global_avg_pool_grad ------------------------------------------------------------------------ */
 
 /* begin and end in elements of a plane, over all images. */
 CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) {

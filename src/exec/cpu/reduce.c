@@ -11,8 +11,7 @@ typedef struct along {
     float *y;
 } along;
 
-/* ---- reduce_sum ---------------------------------------------------------------------------------------
- */
+/* ---- reduce_sum ---------------------------------------------------------------------------------- */
 
 /* begin and end in sums: the axis is innermost. */
 CPU_VECTOR static void rows_span(const void *ctx, int64_t begin, int64_t end) {
@@ -51,8 +50,7 @@ static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(reduce_sum, EBB_TAKES(F32), CPU_RATE(60000, 23000), .launch = reduce_sum_launch);
 
-/* ---- expand -------------------------------------------------------------------------------------------
- */
+/* ---- expand -------------------------------------------------------------------------------------- */
 
 /* begin and end in places along the axis, over all that stands before it. */
 static void expand_span(const void *ctx, int64_t begin, int64_t end) {
@@ -81,8 +79,7 @@ static ebb_status expand_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(expand, EBB_TAKES(F32), CPU_STREAM, .launch = expand_launch);
 
-/* ---- upsample -----------------------------------------------------------------------------------------
- */
+/* ---- upsample ------------------------------------------------------------------------------------ */
 
 typedef struct picture {
     const float *from;

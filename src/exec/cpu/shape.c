@@ -29,8 +29,7 @@ static size_t row_bytes(const move *m, const ebb_type *type) {
     return (size_t)(type->dim[1] * m->channel) * sizeof(float);
 }
 
-/* ---- concat, slice, slice_grad: begin and end in rows ---------------------------------------------------
- */
+/* ---- concat, slice, slice_grad: begin and end in rows -------------------------------------------- */
 
 static void concat_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
@@ -86,8 +85,7 @@ static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
 
 CPU_KERNEL(slice_grad, EBB_TAKES(F32), CPU_STREAM, .launch = slice_grad_launch);
 
-/* ---- to_planes, from_planes: transposes
- * ------------------------------------------------------------------ */
+/* ---- to_planes, from_planes: transposes ---------------------------------------------------------- */
 
 enum { TILE = 32 }; /* floats: a tile of both sides fits in the first-level cache */
 
