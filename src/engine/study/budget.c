@@ -50,6 +50,22 @@ ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes
     return packed;
 }
 
+/* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower would
+ * cost more time than packing at length. */
+#define UNLUCKY_PART 256
+
+/* Packs an answer that a quick packing left above the budget once more, at length, if that pays. */
+static ebb_status pack_at_length(ebb_study *p, ebb_answer *answer) {
+    const int64_t budget = p->options->budget_bytes, excess = answer->plan->total_bytes - budget;
+    if (excess <= budget / UNLUCKY_PART) return EBB_OK;
+    ebb_plan *plan;
+    ebb_status status = ebb_study_pack(p, answer->selection, EBB_REUSE_IN_PLACE, &plan);
+    if (status != EBB_OK) return status;
+    ebb_plan_destroy(answer->plan);
+    answer->plan = plan;
+    return EBB_OK;
+}
+
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
     ebb_answer last = {0};
@@ -65,6 +81,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         if (!next.plan) break;
         ebb_answer_drop(&last);
         last = next;
+        if (status == EBB_OK) status = pack_at_length(p, &last);
         if (status != EBB_OK || fits(p, last.plan)) break;
         genes = last.selection->genes; /* the next limit is a little below: its answer is near */
         n_genes = last.selection->n_genes;

@@ -14,6 +14,9 @@
 /* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
  * answer. */
 #define COARSE_PART       16
+/* Where a search takes its time, the answer is the largest size to one part in so many: a longer search finds
+ * a few more, whatever is done here. */
+#define FINE_PART         100
 /* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
 #define CHEAP_WORK        INT64_C(20000000)
 
@@ -143,12 +146,12 @@ static ebb_status fit_plain(ebb_fitter *f) {
 
 /* On from the best size by growing steps until a size fails, then down to the last one that does not: a
  * size that failed before may fit now, from a better answer. */
-static ebb_status climb(ebb_fitter *f, int64_t step) {
+static ebb_status climb(ebb_fitter *f, int64_t step, int64_t resolution) {
     int64_t low = f->best_size, high = MAX_SIZE;
     ebb_status status = EBB_OK;
     for (; status == EBB_OK && high == MAX_SIZE && low + step < MAX_SIZE; step *= 2)
         status = probe(f, low + step, &low, &high);
-    return status == EBB_OK ? bisect(f, low, high, 1) : status;
+    return status == EBB_OK ? bisect(f, low, high, resolution) : status;
 }
 
 /* Quick trials upwards from the largest size that fits without recomputation; a long search at the largest
@@ -166,7 +169,8 @@ static ebb_status fit_budget(ebb_fitter *f, int64_t start) {
     f->effort_part = cheap || f->options.effort > 0 ? 0 : WHOLE_EFFORT_PART;
     status = ebb_fit_try(f, f->best_size, &fits, &bytes);
     f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
-    return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART) : status;
+    const int64_t resolution = cheap ? 1 : 1 + f->best_size / FINE_PART;
+    return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART, resolution) : status;
 }
 
 ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row) {
