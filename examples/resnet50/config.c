@@ -106,7 +106,7 @@ static bool settle(config *c, char *error, size_t n) {
     if (!c->memory) c->memory = c->budget ? "budget" : "in-place";
     if (!is_one_of(c->memory, "none", "in-place", "budget"))
         return snprintf(error, n, "--memory: \"%.60s\": one of none, in-place, budget", c->memory), false;
-    if ((strcmp(c->memory, "budget") == 0) != (c->budget))
+    if ((strcmp(c->memory, "budget") == 0) != (c->budget != NULL))
         return snprintf(error, n, "--memory %s: --memory budget and --budget go together", c->memory),
                false;
     if (!is_one_of(c->schedule, "cosine", "step", "step"))

@@ -3,6 +3,7 @@
 #define EBB_EBB_H
 
 #include "ebb/base.h"
+#include "ebb/build.h"
 #include "ebb/check.h"
 #include "ebb/config.h"
 #include "ebb/costs.h"

@@ -1,7 +1,7 @@
 /* engine: the chapter list. Joins the rooms below into compile, plan, fit, step.
  *
  *     inputs/   models, options, configs: what a caller brings
- *     plan/     plans of one planning graph, until a budget holds
+ *     study/    plans of one planning graph, until a budget holds
  *     run/      programs, their block of memory, steps
  *     compile/  the story: from a model to a program
  *     sweep/    many plans: fit, frontier, tune

@@ -9,7 +9,7 @@
 #define EBB_EXEC_EXEC_H
 
 #include "exec/backend.h"
-#include "planner/planner.h"
+#include "plan/plan.h"
 
 /* ---- alternatives: what the ways of an op and a backend's choices for each make of it ------------- */
 

@@ -41,7 +41,7 @@ typedef struct ebb_module {
                                           .api = (table)}
 
 static const char ebb_module_ops[] =
-#define EBB_OP(name) #name " "
+#define EBB_OP(name, family) #name " "
 #include "graph/ops.def"
     ;
 

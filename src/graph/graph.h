@@ -12,17 +12,40 @@
 #define EBB_GRAPH_GRAPH_H
 
 #include "base/base.h"
+#include "ebb/build.h"
 #include "graph/pgraph.h"
 
 typedef enum ebb_dtype {
-    EBB_F32,
-    EBB_F64,
-    EBB_I32,
-    EBB_U8
-} ebb_dtype; /* u8: places and bits that ops keep */
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) EBB_##NAME,
+#include "graph/dtypes.def"
+} ebb_dtype;
+enum {
+    EBB_N_DTYPES = 0
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) +1
+#include "graph/dtypes.def"
+};
+
+typedef enum ebb_dtype_kind {
+    EBB_DTYPE_FLOAT, /* params, activations, gradients */
+    EBB_DTYPE_INT,   /* labels and ids */
+    EBB_DTYPE_BITS   /* what ops keep for their gradients */
+} ebb_dtype_kind;
+
+/* What is to be known of a dtype, from dtypes.def. */
+typedef struct ebb_dtype_info {
+    const char *name; /* "f32" */
+    int64_t bytes;    /* of an element */
+    ebb_dtype_kind kind;
+    double (*load)(const void *at, int64_t i);    /* element i of a tensor, exact */
+    void (*store)(void *at, int64_t i, double x); /* x must be in the dtype's range; rounded as in C */
+} ebb_dtype_info;
+extern const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES];
+
 static inline bool ebb_dtype_real(ebb_dtype dtype) {
-    return dtype == EBB_F32 || dtype == EBB_F64;
+    return ebb_dtypes[dtype].kind == EBB_DTYPE_FLOAT;
 }
+/* By the n bytes of a name; false when unknown. */
+bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
 #define EBB_MAX_RANK     6
 #define EBB_MAX_OPERANDS 64 /* inputs of one node: concat is the only wide one */
 #define EBB_MAX_RESULTS  4
@@ -103,25 +126,25 @@ void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allo
 /* The first error latches: later calls return EBB_NONE (or a list of them) and the seal reports it.
  * name NULL: one is made ("relu_3"); a name that is taken gets a suffix when it was made, and is an
  * error when it was given. */
-ebb_id ebb_build_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
-                       ebb_init init, double fill);
+ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
+                         ebb_init init, double fill);
 /* One node with op->n_out results (names NULL, or names[i] NULL: made). attr NULL: all defaults. Types of
  * results come from the op's shape rule. Returns the results, valid until the builder is gone; on a
  * latched error a list of EBB_NONE. Role of the results: activation in the forward phase, gradient in the
  * others; an update's result has its target's. A node reads nothing of a later phase and nothing that an
  * earlier node has updated. */
-const ebb_id *ebb_build_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
-                             uint32_t n_in, const ebb_attr *attr, const char *const *names, ebb_phase phase,
-                             uint64_t seed_key);
+const ebb_id *ebb_builder_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
+                               uint32_t n_in, const ebb_attr *attr, const char *const *names,
+                               ebb_phase phase, uint64_t seed_key);
 /* Its role becomes output. An error for given values and updates' results: these can be read as they are.
  */
-void ebb_build_output(ebb_builder *builder, ebb_id value);
-void ebb_build_loss(ebb_builder *builder, ebb_id value); /* a computed real scalar, at most one */
-const ebb_type *ebb_build_type(const ebb_builder *builder,
-                               ebb_id value); /* a scalar f32 on a latched error */
+void ebb_builder_output(ebb_builder *builder, ebb_id value);
+void ebb_builder_loss(ebb_builder *builder, ebb_id value); /* a computed real scalar, at most one */
+const ebb_type *ebb_builder_type(const ebb_builder *builder,
+                                 ebb_id value); /* a scalar f32 on a latched error */
 /* Latches an error of the caller's own. */
-EBB_PRINTF(3, 4) void ebb_build_fail(ebb_builder *builder, ebb_status status, const char *format, ...);
-ebb_status ebb_build_status(const ebb_builder *builder);
+EBB_PRINTF(3, 4) void ebb_builder_fail(ebb_builder *builder, ebb_status status, const char *format, ...);
+ebb_status ebb_builder_status(const ebb_builder *builder);
 /* Verifies, seals and destroys the builder (also on failure). */
 EBB_CHECKED ebb_status ebb_builder_seal(ebb_builder *builder, ebb_graph **out);
 
@@ -152,6 +175,17 @@ EBB_CHECKED ebb_status ebb_graph_parse(ebb_env *env, const char *name, const cha
                                        const ebb_parse_options *options, ebb_graph **out);
 /* Prints any graph, also after grad; parsing it back gives an equal graph. */
 void ebb_graph_print(ebb_text *text, const ebb_graph *graph);
+
+/* ---- calls (ebb/build.h) ------------------------------------------------------------------------ */
+
+/* No further call; what only the whole shows is checked. On failure, as while building, the first error. */
+EBB_CHECKED ebb_status ebb_build_end(ebb_build *build);
+/* The graph that the declarations make where the dims are as in the options: what ebb_graph_parse gives for
+ * the same in text. After ebb_build_end. For several threads at once, each with an env of its own. */
+EBB_CHECKED ebb_status ebb_build_graph(ebb_env *env, const ebb_build *build,
+                                       const ebb_parse_options *options, ebb_graph **out);
+const char *ebb_build_name(const ebb_build *build); /* the graph's */
+ebb_env *ebb_build_env(const ebb_build *build);
 
 /* ---- passes: new graph out -------------------------------------------------------------------------- */
 

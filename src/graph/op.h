@@ -1,21 +1,44 @@
 /* graph/op.h: what an op is. The header of those who add one.
  *
- * To add an op: one line in ops.def, its facts in graph/ops/<family>.c, a kernel per backend in
- * exec/<backend>/<family>.c, its rows in exec/conformance. A listed op that lacks one of these is a
- * link error. Generic code reads the traits below and never asks which op it has.
+ * To add an op: one line in ops.def, its facts in graph/ops/<file>.c (ops/rule.h says how), a kernel per
+ * backend in exec/<backend>/<file>.c, its rows in exec/conformance. A listed op that lacks one of these is
+ * a link error. Generic code reads the traits below and never asks which op it has.
  */
 #ifndef EBB_GRAPH_OP_H
 #define EBB_GRAPH_OP_H
 
-#include <math.h>
-
 #include "graph/graph.h"
+#include "graph/ops/ops.h"
 
 typedef enum ebb_opcode {
-#define EBB_OP(name) EBB_OP_##name,
+#define EBB_OP(name, family) EBB_OP_##name,
 #include "graph/ops.def"
     EBB_N_OPS
 } ebb_opcode;
+
+/* As in ops.def. */
+typedef enum ebb_op_kind { EBB_KIND_OP, EBB_KIND_COMPOSITE, EBB_KIND_VIEW, EBB_KIND_CHOICE } ebb_op_kind;
+
+typedef enum ebb_family {
+#define EBB_FAMILY(name, title) EBB_FAMILY_##name,
+#include "graph/families.def"
+    EBB_N_FAMILIES
+} ebb_family;
+const char *ebb_family_title(ebb_family family); /* "batch norm" */
+/* By an op's name, as constants. */
+#define EBB_FAMILY_OF(op) ((ebb_family)EBB_FAMILY_OF_##op)
+#define EBB_KIND_OF(op)   ((ebb_op_kind)EBB_KIND_OF_##op)
+enum {
+#define EBB_OP(name, family) EBB_FAMILY_OF_##name = EBB_FAMILY_##family,
+#include "graph/ops.def"
+};
+enum {
+#define EBB_COMPOSITE(name, family) EBB_KIND_OF_##name = EBB_KIND_COMPOSITE,
+#define EBB_VIEW(name, family)      EBB_KIND_OF_##name = EBB_KIND_VIEW,
+#define EBB_CHOICE(name, family)    EBB_KIND_OF_##name = EBB_KIND_CHOICE,
+#define EBB_OP(name, family)        EBB_KIND_OF_##name = EBB_KIND_OP,
+#include "graph/ops.def"
+};
 
 /* One use of an op: all that a shape rule, a cost or a kernel needs to know. */
 typedef struct ebb_call {
@@ -54,6 +77,7 @@ typedef struct ebb_cost {
 } ebb_cost;
 
 struct ebb_rewriter; /* what grad and lower rules emit into */
+struct ebb_rule;     /* a shape rule that is being matched */
 
 /* One way to do a choice: another op on some of its operands, with its attributes and results. */
 typedef struct ebb_op_way {
@@ -65,18 +89,19 @@ typedef struct ebb_op_way {
 typedef struct ebb_op_info {
     const char *name;
     ebb_opcode code;
+    ebb_family family;
     uint32_t min_in, max_in, n_out;
     const ebb_attr_info *attrs;
     uint32_t n_attrs;
     ebb_effect effect;
-    bool composite; /* only in models: `lower` must remove it before anything else */
+    bool composite; /* its kind: only in models, `lower` must remove it before anything else */
     /* (output, input) positions: that output may be written over that input, in order of preference; of a
      * call that has the input. Every kernel of every backend must honour it. */
     const ebb_pair *may_overwrite;
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
-    bool view; /* output 0 is the bytes of input 0 */
+    bool view; /* its kind: output 0 is the bytes of input 0 */
     /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
      * takes the same way. Empty: the op itself. */
     const ebb_op_way *ways;
@@ -85,10 +110,21 @@ typedef struct ebb_op_info {
     /* Checks inputs and attributes and writes call->out (as mutable). EBB_BAD_INPUT with the op, both
      * shapes and the rule; env carries the text. */
     ebb_status (*infer)(ebb_env *env, const ebb_call *call, ebb_type *out);
+    /* For the generic infer: the shape rule (ops/rule.h), and what it cannot say, or NULL. `bind` sets
+     * letters that neither an operand nor the rule binds and checks what is left to check. */
+    const char *rule;
+    ebb_status (*bind)(ebb_env *env, const ebb_call *call, struct ebb_rule *rule);
+
     void (*cost)(const ebb_call *call, ebb_cost *cost);
+    int64_t flops; /* for the generic cost: of each element of input 0 */
+
     /* Emits gradient nodes. dout[i] is the gradient of result i, or EBB_NONE when none arrives. For each
      * input that wants one, ebb_grad_give(). NULL: not differentiable. */
     void (*grad)(struct ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+    /* For the generic grad, of input 0: one op, and what it reads (ops/rule.h). */
+    const struct ebb_op_info *grad_op;
+    const char *grad_reads;
+
     /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
@@ -114,10 +150,8 @@ static inline ebb_call ebb_node_call(const ebb_graph *graph, const ebb_node *nod
     return call;
 }
 
-/* Composite or not: an op with a lower rule is replaced by what the rule emits, which may be itself. */
-
 /* One symbol per op, from ops/<family>.c, and the table of them all, indexed by code. */
-#define EBB_OP(name) extern const ebb_op_info ebb_op_##name;
+#define EBB_OP(name, family) extern const ebb_op_info ebb_op_##name;
 #include "graph/ops.def"
 extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
 /* By the n bytes of a name; NULL when unknown. */
@@ -142,88 +176,5 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
 void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
-
-/* ---- attributes by position, shared with the kernels --------------------------------------------- */
-
-enum {
-    CONV_STRIDE,
-    CONV_PAD,
-    CONV_DILATION,
-    CONV_GROUPS,
-    CONV_SIZE
-};                                 /* gradients only: h,w of dx; kh,kw of dw */
-enum { CONV_OUT_PAD = CONV_SIZE }; /* conv2d_transpose only, in its place */
-enum { POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_COUNT_PAD, POOL_SIZE }; /* avg_pool_grad only: h,w of dx */
-/* POOL_STRIDE 0, the default, is the kernel's own size: always ask this. axis: 0 rows, 1 columns. */
-static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
-    return attr[POOL_STRIDE].i[axis] ? attr[POOL_STRIDE].i[axis] : attr[POOL_KERNEL].i[axis];
-}
-enum { POOL_AT_SIZE = POOL_COUNT_PAD }; /* max_pool_at_grad only: h,w of dx */
-enum { POOL_MOST_PLACES = 256 };        /* of a window, for an 8-bit place */
-/* The bytes of one bit for each of `count` elements. */
-static inline int64_t ebb_mask_bytes(int64_t count) {
-    return count / 8 + (count % 8 != 0);
-}
-enum { GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
-/* bn_apply, bn_grad_sums, bn_grad. BN_BATCH, bn_apply only: mean and variance are bn_stats of this x; no
- * kernel cares, its gradient does. */
-enum { BN_EPS, BN_BATCH };
-/* bn_act, bn_add, bn_add_bits, their gradients and choices; the first two as bn_apply's. */
-enum { BN_ACT_EPS = BN_EPS, BN_ACT_BATCH = BN_BATCH, BN_ACT_RELU, BN_ACT_CLIP, BN_ACT_MIN, BN_ACT_MAX };
-/* What an activation cuts: y = u < min ? min : u > max ? max : u, and no gradient passes where u <= min or
- * u >= max. NaN where there is no such bound: comparing with it is false. */
-typedef struct ebb_bounds {
-    double min, max;
-} ebb_bounds;
-static inline ebb_bounds ebb_bn_act_bounds(const ebb_attr *attr) {
-    const bool relu = attr[BN_ACT_RELU].i[0] != 0, clip = attr[BN_ACT_CLIP].i[0] != 0;
-    return (ebb_bounds){.min = clip   ? attr[BN_ACT_MIN].f
-                               : relu ? 0
-                                      : (double)NAN,
-                        .max = clip ? attr[BN_ACT_MAX].f : (double)NAN};
-}
-enum { BN_TRACK_MOMENTUM, BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
-enum { BATCH_NORM_EPS, BATCH_NORM_MOMENTUM };
-enum { RESCALE_TIMES, RESCALE_PLUS };
-enum { SOFTMAX_CAUSAL };
-enum { MATMUL_TRANSPOSE_A, MATMUL_TRANSPOSE_B };
-enum { REDUCE_AXIS, REDUCE_KEEP };
-enum { EXPAND_AXIS, EXPAND_SIZE };
-enum { UPSAMPLE_FACTOR }; /* rows, columns */
-/* A tensor along one logical axis, as its bytes lie: rank 4 is stored n,h,w,c. */
-typedef struct ebb_axis {
-    int64_t outer, size, inner; /* elements: index (o * size + i) * inner + k */
-} ebb_axis;
-static inline ebb_axis ebb_axis_of(const ebb_type *type, int64_t axis) {
-    static const uint32_t last[] = {0, 2, 3, 1}; /* rank 4: the logical axis of each stored one */
-    ebb_axis a = {1, 1, 1};
-    bool behind = false;
-    for (uint32_t d = 0; d < type->rank; d++) {
-        const uint32_t logical = type->rank == 4 ? last[d] : d;
-        if (logical == (uint32_t)axis) {
-            a.size = type->dim[logical];
-            behind = true;
-        } else if (behind) {
-            a.inner *= type->dim[logical];
-        } else {
-            a.outer *= type->dim[logical];
-        }
-    }
-    return a;
-}
-enum { CLIP_MIN, CLIP_MAX }; /* clip, clip_grad */
-enum { LN_EPS };             /* layer_norm, ln_apply, ln_grad_sums, ln_grad */
-enum { EMBEDDING_ROWS };     /* embedding_grad: of the table */
-enum { ATTENTION_HEADS, ATTENTION_CAUSAL };
-enum { DROPOUT_P };
-enum { RESHAPE_SHAPE };
-enum { PLANES_SIZE };             /* from_planes: c,h,w */
-enum { SLICE_BEGIN, SLICE_SIZE }; /* channels */
-enum { SLICE_GRAD_BEGIN, SLICE_GRAD_TOTAL };
-enum { FILL_SHAPE, FILL_VALUE, FILL_F64 }; /* F64: of f64, else of f32 */
-enum { SGD_DECAY };
-enum { ADAMW_BETA1, ADAMW_BETA2, ADAMW_EPS, ADAMW_DECAY };
-enum { CLIP_FACTOR_NORM };
-enum { SGDM_MOMENTUM, SGDM_DECAY, SGDM_NESTEROV };
 
 #endif

@@ -21,12 +21,7 @@
 #ifndef EBB_PLANNER_PLANNER_H
 #define EBB_PLANNER_PLANNER_H
 
-#include "base/base.h"
-#include "ebb/plan.h"
-#include "graph/pgraph.h"
-#include "planner/rows.h"
-
-#define EBB_ALIGNMENT 64 /* default of offsets and sizes, bytes */
+#include "plan/plan.h"
 
 /* Reuse that the planner may make. */
 typedef enum ebb_reuse {
@@ -68,41 +63,6 @@ EBB_CHECKED ebb_status ebb_max_live(ebb_env *env, const ebb_pgraph *scheduled, c
 
 /* ---- plan -------------------------------------------------------------------------------------------- */
 
-typedef struct ebb_buffer {
-    ebb_id value; /* of plan->graph */
-    bool persistent;
-    int64_t offset, bytes;
-    uint32_t lower, upper;
-} ebb_buffer;
-
-typedef struct ebb_plan_step {
-    ebb_id op;
-    uint32_t alternative; /* EBB_NONE = as listed */
-    bool recompute;
-    const ebb_id *reads, *writes; /* buffers, one per input and output */
-    uint32_t n_reads, n_writes;
-    int64_t scratch_offset, scratch_bytes;
-} ebb_plan_step;
-
-struct ebb_plan {
-    ebb_arena arena; /* owns everything below, the graph too */
-    ebb_pgraph *graph;
-    const char *backend;
-    uint32_t n_threads;
-    int64_t alignment;
-    const ebb_plan_step *steps;
-    uint32_t n_steps;
-    const ebb_buffer *buffers;
-    uint32_t n_buffers;
-    int64_t arena_bytes, persistent_bytes, total_bytes, max_live_bytes;
-    int64_t budget_bytes; /* -1: none */
-    int64_t time_ns;
-    int64_t baseline_arena_bytes, baseline_total_bytes, baseline_time_ns;
-    int64_t bound_time_ns;  /* certificate */
-    const char *bound_kind; /* "cut", "cut_by_cases", "each_op_once" or "none" */
-    const char *bound_json; /* further members of the certificate as a JSON object text, or NULL */
-};
-
 typedef struct ebb_plan_request {
     const ebb_pgraph *graph;     /* what was asked for: copied into the plan */
     const ebb_pgraph *scheduled; /* its rewrite: the schedule, each op under its chosen alternative */
@@ -123,14 +83,4 @@ typedef struct ebb_plan_request {
  * Errors: EBB_NO_MEMORY, EBB_USAGE (alignment), EBB_BAD_INPUT (sums overflow), EBB_INTERNAL (the row check
  * found a fault, or scheduled is no rewrite of graph). */
 EBB_CHECKED ebb_status ebb_plan_make(ebb_env *env, const ebb_plan_request *request, ebb_plan **out);
-/* Sets baseline and certificate; texts are copied. */
-EBB_CHECKED ebb_status ebb_plan_certify(ebb_plan *plan, int64_t baseline_arena_bytes,
-                                        int64_t baseline_total_bytes, int64_t baseline_time_ns,
-                                        int64_t bound_time_ns, const char *kind, const char *json);
-
-/* ebb.plan/1 as text and from text. */
-void ebb_plan_print(ebb_json_out *json, const ebb_plan *plan);
-EBB_CHECKED ebb_status ebb_plan_parse(ebb_env *env, const char *where, const char *text, size_t n,
-                                      ebb_plan **out);
-
 #endif

@@ -35,22 +35,23 @@ static void input_name(char name[16], uint32_t i) {
 
 static ebb_id node1(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                     const ebb_attr *attr) {
-    return ebb_build_node(b, op, in, n_in, attr, NULL, EBB_FORWARD, 11)[0];
+    return ebb_builder_node(b, op, in, n_in, attr, NULL, EBB_FORWARD, 11)[0];
 }
 
 /* sum(y * r) from ops that are there: a product, and a linear layer with ones. */
 static ebb_id build_sum(ebb_builder *b, ebb_id y) {
-    const ebb_type type = *ebb_build_type(b, y);
+    const ebb_type type = *ebb_builder_type(b, y);
     const int64_t n = ebb_type_count(&type);
-    const ebb_id r = ebb_build_given(b, "r", EBB_ROLE_INPUT, &type, EBB_INIT_ZERO, 0);
+    const ebb_id r = ebb_builder_given(b, "r", EBB_ROLE_INPUT, &type, EBB_INIT_ZERO, 0);
     const ebb_id in[] = {y, r};
     ebb_id sum = node1(b, &ebb_op_mul, in, 2, NULL);
     if (type.rank == 0) return sum;
     if (type.rank == 4) sum = node1(b, &ebb_op_to_planes, &sum, 1, NULL);
-    const ebb_attr row[] = {[RESHAPE_SHAPE] = {.i = {1, n}}}, scalar[] = {[RESHAPE_SHAPE] = {.i = {0}}};
+    const ebb_attr row[] = {[EBB_RESHAPE_SHAPE] = {.i = {1, n}}},
+                   scalar[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
     sum = node1(b, &ebb_op_reshape, &sum, 1, row);
     const ebb_type ones_type = {.dtype = EBB_F64, .rank = 2, .dim = {1, n}};
-    const ebb_id ones = ebb_build_given(b, "ones", EBB_ROLE_INPUT, &ones_type, EBB_INIT_ZERO, 0);
+    const ebb_id ones = ebb_builder_given(b, "ones", EBB_ROLE_INPUT, &ones_type, EBB_INIT_ZERO, 0);
     const ebb_id operands[] = {sum, ones};
     sum = node1(b, &ebb_op_linear, operands, 2, NULL);
     return node1(b, &ebb_op_reshape, &sum, 1, scalar);
@@ -65,20 +66,20 @@ static void build(problem *p) {
         char name[16];
         input_name(name, i);
         const ebb_role role = is_param(p->cases, i) ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
-        in[i] = ebb_build_given(b, name, role, &call->in[i], EBB_INIT_ZERO, 0);
+        in[i] = ebb_builder_given(b, name, role, &call->in[i], EBB_INIT_ZERO, 0);
     }
     const ebb_opcode code = call->op->code;
     const bool norm = code == EBB_OP_bn_apply || code == EBB_OP_bn_act || code == EBB_OP_bn_add;
-    const bool batch = norm && call->attr[BN_BATCH].i[0];
+    const bool batch = norm && call->attr[EBB_BN_BATCH].i[0];
     if (batch || call->op->code == EBB_OP_ln_apply) {
         const ebb_op_info *op = batch ? &ebb_op_bn_stats : &ebb_op_ln_stats;
-        const ebb_id *stats = ebb_build_node(b, op, in, 1, NULL, NULL, EBB_FORWARD, 0);
+        const ebb_id *stats = ebb_builder_node(b, op, in, 1, NULL, NULL, EBB_FORWARD, 0);
         in[1] = stats[0];
         in[2] = stats[1];
     }
     const ebb_id loss = build_sum(b, node1(b, call->op, in, call->n_in, call->attr));
-    ebb_build_output(b, loss);
-    ebb_build_loss(b, loss);
+    ebb_builder_output(b, loss);
+    ebb_builder_loss(b, loss);
     ebb_status status = ebb_builder_seal(b, &p->forward);
     cr_assert_eq(status, EBB_OK, "%s: %s", call->op->name, ebb_env_error(p->env));
     status = ebb_grad(p->env, p->forward, &p->both);

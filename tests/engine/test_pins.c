@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "ebb/ebb.h"
-#include "engine/plan/plan.h"
+#include "engine/study/study.h"
 
 /* x -> a -> b -> (view v) -> y (output, its op makes s too); once makes t and runs once. */
 static const char GRAPH[] =

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "graph/attr.h"
+#include "graph/ir/ir.h"
 
 ebb_env *graph_env(void) {
     ebb_env *env = NULL;

@@ -7,11 +7,11 @@
 static const ebb_type vector = {.dtype = EBB_F32, .rank = 1, .dim = {3}};
 
 static ebb_id input(ebb_builder *b, const char *name) {
-    return ebb_build_given(b, name, EBB_ROLE_INPUT, &vector, EBB_INIT_ZERO, 0);
+    return ebb_builder_given(b, name, EBB_ROLE_INPUT, &vector, EBB_INIT_ZERO, 0);
 }
 
 static ebb_id relu(ebb_builder *b, const char *name, ebb_id x) {
-    return ebb_build_node(b, &ebb_op_relu, &x, 1, NULL, &name, EBB_FORWARD, 0)[0];
+    return ebb_builder_node(b, &ebb_op_relu, &x, 1, NULL, &name, EBB_FORWARD, 0)[0];
 }
 
 static ebb_builder *begin(ebb_env *env) {
@@ -25,14 +25,14 @@ Test(build, the_first_error_latches_and_the_seal_reports_it) {
     ebb_builder *b = begin(env);
     ebb_id x = input(b, "x");
     cr_expect_eq(relu(b, "x", x), EBB_NONE);
-    cr_expect_eq(ebb_build_status(b), EBB_BAD_INPUT);
+    cr_expect_eq(ebb_builder_status(b), EBB_BAD_INPUT);
     cr_expect_eq(input(b, "y"), EBB_NONE);
-    const ebb_id *out = ebb_build_node(b, &ebb_op_bn_stats, &x, 1, NULL, NULL, EBB_FORWARD, 0);
+    const ebb_id *out = ebb_builder_node(b, &ebb_op_bn_stats, &x, 1, NULL, NULL, EBB_FORWARD, 0);
     cr_expect(out[0] == EBB_NONE && out[1] == EBB_NONE);
-    ebb_build_output(b, x);
-    ebb_build_loss(b, 77);
-    ebb_build_fail(b, EBB_INTERNAL, "later");
-    cr_expect_eq(ebb_build_type(b, x)->rank, 0u, "a scalar f32 on a latched error");
+    ebb_builder_output(b, x);
+    ebb_builder_loss(b, 77);
+    ebb_builder_fail(b, EBB_INTERNAL, "later");
+    cr_expect_eq(ebb_builder_type(b, x)->rank, 0u, "a scalar f32 on a latched error");
     (void)ebb_fail(env, EBB_IO, "of somebody else");
     ebb_graph *graph = NULL;
     cr_expect_eq(ebb_builder_seal(b, &graph), EBB_BAD_INPUT);
@@ -57,68 +57,68 @@ static void empty_name(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     relu(b, w + lr ? "" : "y", x);
 }
 static void few(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
-    ebb_build_node(b, &ebb_op_add, &x, w && lr ? 1 : 2, NULL, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_add, &x, w && lr ? 1 : 2, NULL, NULL, EBB_FORWARD, 0);
 }
 static void many(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_id in[] = {x, w, lr};
-    ebb_build_node(b, &ebb_op_add, in, 3, NULL, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_add, in, 3, NULL, NULL, EBB_FORWARD, 0);
 }
 static void required(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)w, (void)lr;
-    ebb_build_node(b, &ebb_op_reshape, &x, 1, NULL, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_reshape, &x, 1, NULL, NULL, EBB_FORWARD, 0);
 }
 static void range(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)w, (void)lr;
     ebb_attr attr = {.f = NAN};
-    ebb_build_node(b, &ebb_op_dropout, &x, 1, &attr, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_dropout, &x, 1, &attr, NULL, EBB_FORWARD, 0);
 }
 static void gap(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)w, (void)lr;
     ebb_attr attr = {.i = {1, 0, 3}};
-    ebb_build_node(b, &ebb_op_reshape, &x, 1, &attr, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_reshape, &x, 1, &attr, NULL, EBB_FORWARD, 0);
 }
 static void rule(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_id in[] = {x, lr};
     const char *name = "sum";
     (void)w;
-    ebb_build_node(b, &ebb_op_add, in, 2, NULL, &name, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_add, in, 2, NULL, &name, EBB_FORWARD, 0);
 }
 static void type(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)w, (void)lr;
     ebb_type bad = {.dtype = EBB_F32, .rank = 7};
-    ebb_build_given(b, "y", EBB_ROLE_INPUT, &bad, EBB_INIT_ZERO, 0);
+    ebb_builder_given(b, "y", EBB_ROLE_INPUT, &bad, EBB_INIT_ZERO, 0);
 }
 static void role(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)w, (void)lr;
-    ebb_build_given(b, "y", EBB_ROLE_OUTPUT, &vector, EBB_INIT_ZERO, 0);
+    ebb_builder_given(b, "y", EBB_ROLE_OUTPUT, &vector, EBB_INIT_ZERO, 0);
 }
 static void infinite(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)w, (void)lr;
-    ebb_build_given(b, "y", EBB_ROLE_CONSTANT, &vector, EBB_INIT_ZERO, INFINITY);
+    ebb_builder_given(b, "y", EBB_ROLE_CONSTANT, &vector, EBB_INIT_ZERO, INFINITY);
 }
 static void given_output(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)lr;
-    ebb_build_output(b, w);
+    ebb_builder_output(b, w);
 }
 static void vector_loss(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)w, (void)lr;
-    ebb_build_loss(b, relu(b, "y", x));
+    ebb_builder_loss(b, relu(b, "y", x));
 }
 static void update_of_input(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_id in[] = {x, w, lr};
-    ebb_build_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0);
+    ebb_builder_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0);
 }
 static void update_of_result(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_id in[] = {w, x, lr};
-    in[0] = ebb_build_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0)[0];
-    ebb_build_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0);
+    in[0] = ebb_builder_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0)[0];
+    ebb_builder_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_UPDATE, 0);
 }
 static void read_of_updated_view(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_attr shape = {.i = {3, 1}};
     const char *name = "view";
-    ebb_id view = ebb_build_node(b, &ebb_op_reshape, &w, 1, &shape, &name, EBB_FORWARD, 0)[0],
+    ebb_id view = ebb_builder_node(b, &ebb_op_reshape, &w, 1, &shape, &name, EBB_FORWARD, 0)[0],
            in[] = {w, x, lr};
-    ebb_build_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_sgd, in, 3, NULL, NULL, EBB_FORWARD, 0);
     relu(b, "y", view);
 }
 
@@ -152,8 +152,8 @@ Test(build, misuse_is_refused_with_its_reason) {
     for (size_t i = 0; i < EBB_COUNT(misuses); i++) {
         ebb_builder *b = begin(env);
         ebb_type scalar = {.dtype = EBB_F32};
-        ebb_id x = input(b, "x"), w = ebb_build_given(b, "w", EBB_ROLE_PARAM, &vector, EBB_INIT_ONE, 0);
-        ebb_id lr = ebb_build_given(b, "lr", EBB_ROLE_INPUT, &scalar, EBB_INIT_ZERO, 0);
+        ebb_id x = input(b, "x"), w = ebb_builder_given(b, "w", EBB_ROLE_PARAM, &vector, EBB_INIT_ONE, 0);
+        ebb_id lr = ebb_builder_given(b, "lr", EBB_ROLE_INPUT, &scalar, EBB_INIT_ZERO, 0);
         misuses[i].run(b, x, w, lr);
         ebb_graph *graph = NULL;
         cr_expect_eq(ebb_builder_seal(b, &graph), misuses[i].status, "row %zu", i);
@@ -167,12 +167,12 @@ Test(build, misuse_is_refused_with_its_reason) {
 Test(build, made_names_step_aside_for_given_ones) {
     ebb_env *env = graph_env();
     ebb_builder *b = begin(env);
-    ebb_id x = ebb_build_given(b, NULL, EBB_ROLE_INPUT, &vector, EBB_INIT_ZERO, 0);
-    ebb_id made = ebb_build_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    ebb_id x = ebb_builder_given(b, NULL, EBB_ROLE_INPUT, &vector, EBB_INIT_ZERO, 0);
+    ebb_id made = ebb_builder_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 0)[0];
     ebb_id given = relu(b, "relu_1", made); /* the name that `made` would have */
     const ebb_id *stats =
-        ebb_build_node(b, &ebb_op_add, (ebb_id[]){made, given}, 2, NULL, NULL, EBB_FORWARD, 0);
-    ebb_build_output(b, stats[0]);
+        ebb_builder_node(b, &ebb_op_add, (ebb_id[]){made, given}, 2, NULL, NULL, EBB_FORWARD, 0);
+    ebb_builder_output(b, stats[0]);
     ebb_graph *graph;
     cr_assert_eq(ebb_builder_seal(b, &graph), EBB_OK, "%s", ebb_env_error(env));
     static const char *const names[] = {"input_0", "relu_1_1", "relu_1", "add_3"};
@@ -189,10 +189,10 @@ Test(build, types_stay_where_they_are_while_the_graph_grows) {
     ebb_env *env = graph_env();
     ebb_builder *b = begin(env);
     ebb_id x = input(b, "x");
-    const ebb_type *type = ebb_build_type(b, x);
-    const ebb_id *out = ebb_build_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 0);
+    const ebb_type *type = ebb_builder_type(b, x);
+    const ebb_id *out = ebb_builder_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 0);
     for (uint32_t i = 0; i < 3333; i++) relu(b, NULL, out[0]);
-    cr_expect(ebb_build_type(b, x) == type && type->rank == 1 && type->dim[0] == 3);
+    cr_expect(ebb_builder_type(b, x) == type && type->rank == 1 && type->dim[0] == 3);
     cr_expect_eq(out[0], 1u);
     ebb_builder_destroy(b);
     ebb_builder_destroy(NULL);
@@ -203,8 +203,8 @@ Test(build, only_seeded_nodes_have_a_key) {
     ebb_env *env = graph_env();
     ebb_builder *b = begin(env);
     ebb_id x = input(b, "x");
-    ebb_build_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 33);
-    ebb_build_node(b, &ebb_op_dropout, &x, 1, NULL, NULL, EBB_FORWARD, 33);
+    ebb_builder_node(b, &ebb_op_relu, &x, 1, NULL, NULL, EBB_FORWARD, 33);
+    ebb_builder_node(b, &ebb_op_dropout, &x, 1, NULL, NULL, EBB_FORWARD, 33);
     ebb_graph *graph;
     cr_assert_eq(ebb_builder_seal(b, &graph), EBB_OK);
     cr_expect_eq(graph->nodes[0].seed_key, 0u);

@@ -43,11 +43,11 @@ Test(ops_geometry, conv2d_has_one_result_for_each_window_that_fits) {
     do {
         ebb_type in[] = {{.rank = 4, .dim = {1, 1, a.x, 3}}, {.rank = 4, .dim = {1, 1, a.k, 1}}}, out, dx,
                  dw;
-        ebb_attr attr[] = {[CONV_STRIDE] = {.i = {a.stride, 1}},
-                           [CONV_PAD] = {.i = {a.pad, 0}},
-                           [CONV_DILATION] = {.i = {a.dilation, 1}},
-                           [CONV_GROUPS] = {.i = {1}},
-                           [CONV_SIZE] = {.i = {a.x, 3}}};
+        ebb_attr attr[] = {[EBB_CONV_STRIDE] = {.i = {a.stride, 1}},
+                           [EBB_CONV_PAD] = {.i = {a.pad, 0}},
+                           [EBB_CONV_DILATION] = {.i = {a.dilation, 1}},
+                           [EBB_CONV_GROUPS] = {.i = {1}},
+                           [EBB_CONV_SIZE] = {.i = {a.x, 3}}};
         ebb_call call = {.op = &ebb_op_conv2d, .in = in, .out = &out, .n_in = 2, .n_out = 1, .attr = attr};
         ebb_status status = call.op->infer(env, &call, &out);
         int64_t want = windows(a.x, a.dilation * (a.k - 1) + 1, a.stride, a.pad);
@@ -62,7 +62,7 @@ Test(ops_geometry, conv2d_has_one_result_for_each_window_that_fits) {
         call = (ebb_call){.op = &ebb_op_conv2d_dgrad, .in = dgrad_in, .n_in = 2, .n_out = 1, .attr = attr};
         cr_assert_eq(call.op->infer(env, &call, &dx), EBB_OK, "%s", ebb_env_error(env));
         cr_assert(ebb_type_equal(&dx, &in[0]));
-        attr[CONV_SIZE] = (ebb_attr){.i = {a.k, 1}};
+        attr[EBB_CONV_SIZE] = (ebb_attr){.i = {a.k, 1}};
         call = (ebb_call){.op = &ebb_op_conv2d_wgrad, .in = wgrad_in, .n_in = 2, .n_out = 1, .attr = attr};
         cr_assert_eq(call.op->infer(env, &call, &dw), EBB_OK, "%s", ebb_env_error(env));
         cr_assert(ebb_type_equal(&dw, &in[1]));
@@ -73,9 +73,9 @@ Test(ops_geometry, pools_have_a_real_element_in_every_window) {
     axis a = {.x = 1, .k = 1, .stride = 1, .pad = 0, .dilation = 1};
     do {
         ebb_type x = {.rank = 4, .dim = {1, 1, a.x, 3}}, y;
-        ebb_attr attr[] = {[POOL_KERNEL] = {.i = {a.k, 1}},
-                           [POOL_STRIDE] = {.i = {a.stride, 0}},
-                           [POOL_PAD] = {.i = {a.pad, 0}}};
+        ebb_attr attr[] = {[EBB_POOL_KERNEL] = {.i = {a.k, 1}},
+                           [EBB_POOL_STRIDE] = {.i = {a.stride, 0}},
+                           [EBB_POOL_PAD] = {.i = {a.pad, 0}}};
         ebb_call call = {.op = &ebb_op_max_pool, .in = &x, .out = &y, .n_in = 1, .n_out = 1, .attr = attr};
         ebb_status status = call.op->infer(env, &call, &y);
         int64_t want = a.pad < a.k ? windows(a.x, a.k, a.stride, a.pad) : 0;
@@ -132,7 +132,7 @@ Test(ops_geometry, reshape_is_allowed_just_where_no_byte_moves) {
             bool same = true;
             for (int64_t e = 0; same && e < ELEMENTS; e++)
                 same = storage_of(&shapes[i], e) == storage_of(&shapes[j], e);
-            ebb_attr attr[] = {[RESHAPE_SHAPE] = {.i = {0}}};
+            ebb_attr attr[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
             for (uint32_t d = 0; d < shapes[j].rank; d++) attr[0].i[d] = shapes[j].dim[d];
             ebb_type out;
             ebb_call call = {.op = &ebb_op_reshape, .in = &shapes[i], .n_in = 1, .n_out = 1, .attr = attr};

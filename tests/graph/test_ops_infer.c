@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph/attr.h"
-#include "graph/op.h"
+#include "graph/ir/ir.h"
+#include "graph/ops/rule.h"
 
-#include "test_ops_rows.h"
+#include "ops.h"
 
 /* ---- reading rows ------------------------------------------------------------------------------- */
 
@@ -111,7 +111,7 @@ TestSuite(ops, .init = setup, .fini = teardown);
 /* ---- the rules ---------------------------------------------------------------------------------- */
 
 Test(ops, every_row_gives_its_types_or_its_error) {
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+    for (size_t i = 0; i < n_rows; i++) {
         const row *r = &rows[i];
         read_row got;
         row_read(r, &got);
@@ -137,7 +137,7 @@ Test(ops, every_row_gives_its_types_or_its_error) {
 Test(ops, every_op_has_good_and_bad_rows) {
     for (uint32_t op = 0; op < EBB_N_OPS; op++) {
         uint32_t n_good = 0, n_bad = 0;
-        for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        for (size_t i = 0; i < n_rows; i++) {
             if (strcmp(rows[i].op, ebb_ops[op]->name) != 0) continue;
             n_good += rows[i].want[0] != '!';
             n_bad += rows[i].want[0] == '!';
@@ -187,9 +187,49 @@ Test(ops, facts_are_in_range) {
     }
 }
 
+/* The operands and results that a rule names, in each of its forms, are as many as the op says. */
+Test(ops, rules_have_the_operands_and_results_that_their_ops_have) {
+    for (uint32_t i = 0; i < EBB_N_OPS; i++) {
+        const ebb_op_info *op = ebb_ops[i];
+        for (const char *form = op->rule; form;) {
+            uint32_t n_in = 0, n_out = 0;
+            const char *next = strstr(form, " or "), *arrow = strstr(form, "-> ");
+            for (const char *at = form; *at && at != next; at++) {
+                if (*at == '[') *(at < arrow ? &n_in : &n_out) += 1;
+            }
+            cr_expect(n_in == op->max_in && n_out == op->n_out, "%s: %u to %u in %s", op->name, n_in, n_out,
+                      form);
+            form = next ? next + 4 : NULL;
+        }
+        cr_expect_eq(op->rule != NULL, op->infer == ebb_infer_by_rule, "%s", op->name);
+        cr_expect(!op->bind || op->rule, "%s", op->name);
+    }
+}
+
+/* Every dtype keeps each of these to its precision, and its neighbours as they were. */
+Test(ops, dtypes_load_what_they_store) {
+    static const double values[] = {0, 1, 7, 100, 255};
+    for (uint32_t d = 0; d < EBB_N_DTYPES; d++) {
+        const ebb_dtype_info *info = &ebb_dtypes[d];
+        unsigned char at[3 * 8];
+        ebb_dtype found;
+        cr_assert(info->bytes > 0 && info->bytes <= 8, "%s", info->name);
+        cr_expect(ebb_dtype_find(info->name, strlen(info->name), &found) && found == d, "%s", info->name);
+        for (size_t k = 0; k < EBB_COUNT(values); k++) {
+            memset(at, 0xA5, sizeof at);
+            info->store(at, 1, values[k]);
+            cr_expect_eq(info->load(at, 1), values[k], "%s %g", info->name, values[k]);
+            for (int64_t b = 0; b < info->bytes; b++)
+                cr_expect(at[b] == 0xA5 && at[2 * info->bytes + b] == 0xA5, "%s", info->name);
+        }
+    }
+    ebb_dtype none;
+    cr_expect_not(ebb_dtype_find("f3", 2, &none) || ebb_dtype_find("f322", 4, &none));
+}
+
 /* In place, updates and views put a result where an operand is: on every good row the types must agree. */
 Test(ops, results_fit_the_bytes_that_they_take) {
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+    for (size_t i = 0; i < n_rows; i++) {
         if (rows[i].want[0] == '!') continue;
         read_row r;
         row_read(&rows[i], &r);
@@ -265,7 +305,7 @@ Test(ops, costs_are_counted) {
 }
 
 Test(ops, costs_are_not_negative) {
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+    for (size_t i = 0; i < n_rows; i++) {
         if (rows[i].want[0] == '!') continue;
         read_row r;
         row_read(&rows[i], &r);

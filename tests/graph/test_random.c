@@ -97,8 +97,8 @@ Test(random, draws_every_op_of_models_and_every_shape_of_use) {
             seen[node->op->code]++;
             for (uint32_t i = 0; i < node->n_in; i++) readers[node->in[i]]++;
             if (node->op != &ebb_op_conv2d) continue;
-            n_groups += node->attr[CONV_GROUPS].i[0] > 1;
-            n_dilated += node->attr[CONV_DILATION].i[1] > 1;
+            n_groups += node->attr[EBB_CONV_GROUPS].i[0] > 1;
+            n_dilated += node->attr[EBB_CONV_DILATION].i[1] > 1;
         }
         for (ebb_id v = 0; v < graph->n_values; v++) {
             bool param = graph->values[v].role == EBB_ROLE_PARAM;

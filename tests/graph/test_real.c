@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "graph/real.h"
+#include "graph/ir/ir.h"
 
 static const struct {
     double f;

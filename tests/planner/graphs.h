@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 
+#include "pack/pack.h"
 #include "planner/planner.h"
 
 /* An env with the default allocator; never NULL. ends: checks that nothing made with it is left. */

@@ -2,7 +2,7 @@
 #ifndef EBB_TESTS_PACK_ORACLE_H
 #define EBB_TESTS_PACK_ORACLE_H
 
-#include "planner/rows.h"
+#include "pack/pack.h"
 
 #define PACK_SMALL 8  /* rows */
 #define PACK_STEPS 16 /* in which they live */

@@ -1,7 +1,7 @@
 /* The byte map against an array with one cell a byte. */
 #include "test_audit_support.h"
 
-#include "planner/audit_map.h"
+#include "audit/map.h"
 
 enum { N_BYTES = 331 };
 

@@ -3,7 +3,7 @@
 
 #include "graphs.h"
 #include "pack_oracle.h"
-#include "planner/pack_fit.h"
+#include "pack/fit/fit.h"
 
 #include <time.h>
 

@@ -38,7 +38,7 @@ static int64_t one_of(drawing *d, const int64_t *sizes, uint32_t n) {
 }
 
 static const ebb_type *type_of(const drawing *d, ebb_id id) {
-    return ebb_build_type(d->b, id);
+    return ebb_builder_type(d->b, id);
 }
 
 /* A value of the pool of that rank (0: any), EBB_NONE when there is none: the newest with even odds, else
@@ -82,7 +82,7 @@ static void pool_add(drawing *d, ebb_id id) {
 static ebb_id given(drawing *d, const char *stem, ebb_role role, const ebb_type *type, ebb_init init) {
     char name[32];
     snprintf(name, sizeof name, "%s%u", stem, d->n_params++);
-    return ebb_build_given(d->b, name, role, type, init, 0);
+    return ebb_builder_given(d->b, name, role, type, init, 0);
 }
 
 static ebb_id vector(drawing *d, const char *stem, ebb_role role, int64_t n, ebb_init init) {
@@ -105,7 +105,7 @@ static ebb_id emit(drawing *d, const ebb_op_info *op, const ebb_id *in, uint32_t
     char name[32];
     const char *names[EBB_MAX_RESULTS] = {name};
     snprintf(name, sizeof name, "%s%u", op->name, d->n_params++);
-    ebb_id id = ebb_build_node(d->b, op, in, n_in, attr, names, EBB_FORWARD, d->n_params)[0];
+    ebb_id id = ebb_builder_node(d->b, op, in, n_in, attr, names, EBB_FORWARD, d->n_params)[0];
     for (uint32_t i = 0; i < d->n_pool; i++) {
         for (uint32_t j = 0; j < n_in; j++) d->read[i] = d->read[i] || d->pool[i] == in[j];
     }
@@ -151,13 +151,17 @@ static bool draw_conv(drawing *d) {
     for (uint32_t a = 0; a < 2; a++) {
         bool same = a && square;
         w.dim[2 + a] = used ? used->dim[2 + a] : same ? w.dim[2] : one_of(d, kernels, EBB_COUNT(kernels));
-        attr[CONV_STRIDE].i[a] = same ? attr[CONV_STRIDE].i[0] : chance(d, 70) ? 1 : 2 + below(d, 2);
-        attr[CONV_PAD].i[a] = same ? attr[CONV_PAD].i[0] : chance(d, 60) ? w.dim[2 + a] / 2 : below(d, 3);
-        attr[CONV_DILATION].i[a] = same ? attr[CONV_DILATION].i[0] : chance(d, 80) ? 1 : 2;
-        y.dim[2 + a] = window(t->dim[2 + a], w.dim[2 + a], attr[CONV_STRIDE].i[a], attr[CONV_PAD].i[a],
-                              attr[CONV_DILATION].i[a]);
+        attr[EBB_CONV_STRIDE].i[a] = same            ? attr[EBB_CONV_STRIDE].i[0]
+                                     : chance(d, 70) ? 1
+                                                     : 2 + below(d, 2);
+        attr[EBB_CONV_PAD].i[a] = same            ? attr[EBB_CONV_PAD].i[0]
+                                  : chance(d, 60) ? w.dim[2 + a] / 2
+                                                  : below(d, 3);
+        attr[EBB_CONV_DILATION].i[a] = same ? attr[EBB_CONV_DILATION].i[0] : chance(d, 80) ? 1 : 2;
+        y.dim[2 + a] = window(t->dim[2 + a], w.dim[2 + a], attr[EBB_CONV_STRIDE].i[a],
+                              attr[EBB_CONV_PAD].i[a], attr[EBB_CONV_DILATION].i[a]);
     }
-    attr[CONV_GROUPS].i[0] = groups;
+    attr[EBB_CONV_GROUPS].i[0] = groups;
     if (!small(d, &w) || !small(d, &y)) return false;
     ebb_id in[] = {x, weight(d, &w)};
     emit(d, &ebb_op_conv2d, in, 2, attr);
@@ -178,13 +182,13 @@ static bool draw_transpose(drawing *d) {
         int64_t kernel = 1 + below(d, 3), stride = 1 + below(d, 3), pad = chance(d, 70) ? 0 : 1;
         int64_t out_pad = below(d, (uint32_t)stride);
         w.dim[2 + a] = kernel;
-        attr[CONV_STRIDE].i[a] = stride;
-        attr[CONV_PAD].i[a] = pad;
-        attr[CONV_DILATION].i[a] = 1;
-        attr[CONV_OUT_PAD].i[a] = out_pad;
+        attr[EBB_CONV_STRIDE].i[a] = stride;
+        attr[EBB_CONV_PAD].i[a] = pad;
+        attr[EBB_CONV_DILATION].i[a] = 1;
+        attr[EBB_CONV_OUT_PAD].i[a] = out_pad;
         y.dim[2 + a] = (t->dim[2 + a] - 1) * stride + kernel - 2 * pad + out_pad;
     }
-    attr[CONV_GROUPS].i[0] = groups;
+    attr[EBB_CONV_GROUPS].i[0] = groups;
     if (!small(d, &w) || !small(d, &y)) return false;
     ebb_id in[] = {x, weight(d, &w)};
     emit(d, &ebb_op_conv2d_transpose, in, 2, attr);
@@ -228,7 +232,7 @@ static bool draw_norm_block(drawing *d) {
     ebb_id terms[] = {y, skip};
     if (chance(d, 50)) terms[0] = skip, terms[1] = y;
     if (skip != EBB_NONE) y = emit(d, &ebb_op_add, terms, 2, NULL);
-    const ebb_attr bounds[] = {[CLIP_MIN] = {.f = 0}, [CLIP_MAX] = {.f = 1.5}};
+    const ebb_attr bounds[] = {[EBB_CLIP_MIN] = {.f = 0}, [EBB_CLIP_MAX] = {.f = 1.5}};
     if (chance(d, 70)) {
         emit(d, &ebb_op_relu, &y, 1, NULL);
     } else if (chance(d, 50)) {
@@ -246,8 +250,8 @@ static bool draw_relu(drawing *d) {
 static bool draw_clip(drawing *d) {
     ebb_id x = value_draw(d, 0);
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
-    attr[CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
+    attr[EBB_CLIP_MIN].f = chance(d, 50) ? 0 : -0.5;
+    attr[EBB_CLIP_MAX].f = chance(d, 50) ? 6 : 0.75;
     emit(d, &ebb_op_clip, &x, 1, attr);
     return true;
 }
@@ -276,10 +280,11 @@ static bool draw_matmul(drawing *d) {
     if (!small(d, &y)) return false;
     d->n_products++;
     ebb_attr one[1] = {{.i = {1, t.dim[0], t.dim[1]}}}, back[1] = {{.i = {side, side}}};
-    ebb_attr attr[2] = {[MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [MATMUL_TRANSPOSE_B] = {.i = {rows}}};
-    ebb_id a = ebb_build_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
+    ebb_attr attr[2] = {
+        [EBB_MATMUL_TRANSPOSE_A] = {.i = {!rows}}, [EBB_MATMUL_TRANSPOSE_B] = {.i = {rows}}};
+    ebb_id a = ebb_builder_node(d->b, &ebb_op_reshape, &x, 1, one, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {a, a};
-    ebb_id made = ebb_build_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_builder_node(d->b, &ebb_op_matmul, in, 2, attr, NULL, EBB_FORWARD, 0)[0];
     emit(d, &ebb_op_reshape, &made, 1, back);
     return true;
 }
@@ -289,14 +294,14 @@ static bool draw_centered(drawing *d) {
     ebb_id x = value_draw(d, 0);
     const ebb_type t = *type_of(d, x);
     int64_t axis = below(d, t.rank), size = t.dim[axis];
-    ebb_attr reduce[2] = {[REDUCE_AXIS] = {.i = {axis}}, [REDUCE_KEEP] = {.i = {1}}};
-    ebb_attr mean[2] = {[RESCALE_TIMES] = {.f = 1.0 / (double)size}, [RESCALE_PLUS] = {.f = 0}};
-    ebb_attr expand[2] = {[EXPAND_AXIS] = {.i = {axis}}, [EXPAND_SIZE] = {.i = {size}}};
-    ebb_id m = ebb_build_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
-    m = ebb_build_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
+    ebb_attr reduce[2] = {[EBB_REDUCE_AXIS] = {.i = {axis}}, [EBB_REDUCE_KEEP] = {.i = {1}}};
+    ebb_attr mean[2] = {[EBB_RESCALE_TIMES] = {.f = 1.0 / (double)size}, [EBB_RESCALE_PLUS] = {.f = 0}};
+    ebb_attr expand[2] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {size}}};
+    ebb_id m = ebb_builder_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_builder_node(d->b, &ebb_op_rescale, &m, 1, mean, NULL, EBB_FORWARD, 0)[0];
     if (chance(d, 30))
-        m = ebb_build_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
-    m = ebb_build_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
+        m = ebb_builder_node(d->b, &ebb_op_stop_gradient, &m, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    m = ebb_builder_node(d->b, &ebb_op_expand, &m, 1, expand, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {x, m};
     emit(d, &ebb_op_sub, in, 2, NULL);
     return true;
@@ -305,13 +310,13 @@ static bool draw_centered(drawing *d) {
 /* x / (1 + exp(-x)): what is exponentiated stays small behind a clip. */
 static bool draw_swish(drawing *d) {
     ebb_id x = value_draw(d, 0);
-    ebb_attr clip[2] = {[CLIP_MIN] = {.f = -4}, [CLIP_MAX] = {.f = 4}};
-    ebb_attr minus[2] = {[RESCALE_TIMES] = {.f = -1}, [RESCALE_PLUS] = {.f = 0}};
-    ebb_attr more[2] = {[RESCALE_TIMES] = {.f = 1}, [RESCALE_PLUS] = {.f = 1}};
-    ebb_id e = ebb_build_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
-    e = ebb_build_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
+    ebb_attr clip[2] = {[EBB_CLIP_MIN] = {.f = -4}, [EBB_CLIP_MAX] = {.f = 4}};
+    ebb_attr minus[2] = {[EBB_RESCALE_TIMES] = {.f = -1}, [EBB_RESCALE_PLUS] = {.f = 0}};
+    ebb_attr more[2] = {[EBB_RESCALE_TIMES] = {.f = 1}, [EBB_RESCALE_PLUS] = {.f = 1}};
+    ebb_id e = ebb_builder_node(d->b, &ebb_op_clip, &x, 1, clip, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_rescale, &e, 1, minus, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_exp, &e, 1, NULL, NULL, EBB_FORWARD, 0)[0];
+    e = ebb_builder_node(d->b, &ebb_op_rescale, &e, 1, more, NULL, EBB_FORWARD, 0)[0];
     ebb_id in[] = {x, e};
     emit(d, &ebb_op_div, in, 2, NULL);
     return true;
@@ -366,11 +371,12 @@ static bool draw_attention(drawing *d) {
     bool one = chance(d, 70);
     ebb_attr in_shape[1] = {{.i = {one ? 1 : t.dim[0], one ? t.dim[0] : 1, 3 * c}}};
     ebb_attr out_shape[1] = {{.i = {t.dim[0], c}}};
-    ebb_attr attr[2] = {[ATTENTION_HEADS] = {.i = {heads}}, [ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
+    ebb_attr attr[2] = {
+        [EBB_ATTENTION_HEADS] = {.i = {heads}}, [EBB_ATTENTION_CAUSAL] = {.i = {chance(d, 70)}}};
     ebb_id in[] = {x, weight(d, &w)};
     ebb_id qkv = emit(d, &ebb_op_linear, in, 2, NULL);
-    ebb_id rows = ebb_build_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
-    ebb_id made = ebb_build_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
+    ebb_id rows = ebb_builder_node(d->b, &ebb_op_reshape, &qkv, 1, in_shape, NULL, EBB_FORWARD, 0)[0];
+    ebb_id made = ebb_builder_node(d->b, &ebb_op_attention, &rows, 1, attr, NULL, EBB_FORWARD, 0)[0];
     emit(d, &ebb_op_reshape, &made, 1, out_shape);
     return true;
 }
@@ -400,11 +406,11 @@ static bool draw_pool(drawing *d) {
     for (uint32_t a = 0; a < 2; a++) {
         int64_t kernel = 2 + below(d, 2), pad = chance(d, 50) ? 0 : 1, stride = 1 + below(d, 3);
         if (window(t->dim[2 + a], kernel, stride, pad, 1) < 1) return false;
-        attr[POOL_KERNEL].i[a] = kernel;
-        attr[POOL_STRIDE].i[a] = stride;
-        attr[POOL_PAD].i[a] = pad;
+        attr[EBB_POOL_KERNEL].i[a] = kernel;
+        attr[EBB_POOL_STRIDE].i[a] = stride;
+        attr[EBB_POOL_PAD].i[a] = pad;
     }
-    attr[POOL_COUNT_PAD].i[0] = chance(d, 50);
+    attr[EBB_POOL_COUNT_PAD].i[0] = chance(d, 50);
     emit(d, chance(d, 50) ? &ebb_op_max_pool : &ebb_op_avg_pool, &x, 1, attr);
     return true;
 }
@@ -435,8 +441,8 @@ static bool draw_slice(drawing *d) {
     int64_t c = type_of(d, x)->dim[1];
     if (c < 2) return false;
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
-    attr[SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[SLICE_BEGIN].i[0]));
+    attr[EBB_SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
+    attr[EBB_SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[EBB_SLICE_BEGIN].i[0]));
     emit(d, &ebb_op_slice, &x, 1, attr);
     return true;
 }
@@ -445,7 +451,7 @@ static bool draw_dropout(drawing *d) {
     if (d->no_dropout) return false;
     ebb_id x = value_draw(d, 0);
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
-    attr[DROPOUT_P].f = 0.125 * (1 + below(d, 6));
+    attr[EBB_DROPOUT_P].f = 0.125 * (1 + below(d, 6));
     emit(d, &ebb_op_dropout, &x, 1, attr);
     return true;
 }
@@ -464,7 +470,7 @@ static bool draw_reshape(drawing *d) {
     ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
     int64_t places = t->rank == 4 ? t->dim[2] * t->dim[3] : 1;
     int64_t shape[] = {t->dim[0], t->dim[1], places, 1};
-    memcpy(attr[RESHAPE_SHAPE].i, shape, sizeof shape);
+    memcpy(attr[EBB_RESHAPE_SHAPE].i, shape, sizeof shape);
     emit(d, &ebb_op_reshape, &x, 1, attr);
     return true;
 }
@@ -516,7 +522,7 @@ static ebb_id loss_draw(drawing *d, ebb_id x) {
     ebb_type labels = {.dtype = EBB_I32, .rank = 1, .dim = {t->dim[0]}};
     ebb_id in[] = {x, weight(d, &w)};
     ebb_id logits = emit(d, &ebb_op_linear, in, 2, NULL);
-    if (chance(d, 50)) ebb_build_output(d->b, logits);
+    if (chance(d, 50)) ebb_builder_output(d->b, logits);
     ebb_id xent[] = {logits, given(d, "labels", EBB_ROLE_INPUT, &labels, EBB_INIT_ZERO)};
     ebb_id loss = emit(d, &ebb_op_softmax_xent, xent, 2, NULL);
     return loss;
@@ -546,19 +552,19 @@ ebb_status random_graph(ebb_env *env, uint64_t seed, const random_graph_options 
     if (status) return status;
     inputs_draw(&d);
     uint32_t n_nodes = options->n_nodes ? options->n_nodes : 3 + below(&d, 38);
-    for (uint32_t i = 0; i < n_nodes && !ebb_build_status(d.b); i++) draw(&d);
+    for (uint32_t i = 0; i < n_nodes && !ebb_builder_status(d.b); i++) draw(&d);
 
-    if (ebb_build_status(d.b)) return ebb_builder_seal(d.b, out);
+    if (ebb_builder_status(d.b)) return ebb_builder_seal(d.b, out);
     ebb_id loss = loss_draw(&d, d.pool[d.n_pool - 1]);
     if (chance(&d, 20)) {
         ebb_id in[] = {loss, loss_draw(&d, value_draw(&d, 0))};
         loss = emit(&d, &ebb_op_add, in, 2, NULL);
     }
-    ebb_build_loss(d.b, loss);
+    ebb_builder_loss(d.b, loss);
     if (chance(&d, 30)) {
         ebb_id extra = d.pool[d.n_pool / 2];
         bool is_input = d.n_pool / 2 < 2; /* the first two may be */
-        if (!is_input) ebb_build_output(d.b, extra);
+        if (!is_input) ebb_builder_output(d.b, extra);
     }
     return ebb_builder_seal(d.b, out);
 }

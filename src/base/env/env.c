@@ -42,7 +42,7 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
     ebb_env_options o = {0};
     *out = NULL;
     if (options) o = *options;
-    if ((!o.alloc) != (!o.free)) return EBB_USAGE;
+    if (!o.alloc != !o.free) return EBB_USAGE;
     const bool on_jemalloc = !o.alloc && ebb_jemalloc_present();
     if (!o.alloc) {
         o.alloc = on_jemalloc ? ebb_jemalloc_alloc : default_alloc;

@@ -17,8 +17,10 @@ ebb_status ebb_compile_parse(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_dim *bound = EBB_NEW(&arena, ebb_dim, n_dims);
     for (uint32_t i = 0; bound && i < n_dims; i++) bound[i] = (ebb_dim){dims[i].name, dims[i].size};
     const ebb_parse_options options = {.dims = bound, .n_dims = n_dims};
-    ebb_status status =
-        bound ? ebb_graph_parse(env, model->name, model->text, model->n, &options, out) : EBB_NO_MEMORY;
+    ebb_status status = EBB_NO_MEMORY;
+    if (bound)
+        status = model->built ? ebb_build_graph(env, model->built, &options, out)
+                              : ebb_graph_parse(env, model->name, model->text, model->n, &options, out);
     ebb_arena_deinit(&arena);
     return status;
 }

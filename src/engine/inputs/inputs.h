@@ -17,6 +17,7 @@ struct ebb_model {
     char *text;       /* of the *.ebb file, parsed again for each set of dims; NULL for a planning graph */
     size_t n;
     ebb_pgraph *planning; /* or NULL */
+    ebb_build *built;     /* or NULL: made by calls, and made again for each set of dims */
 };
 
 /* ---- options, checked once ---- */

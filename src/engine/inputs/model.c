@@ -1,4 +1,4 @@
-/* A model: the text of a graph in IR form, or a planning graph. */
+/* A model: the text of a graph in IR form, a planning graph, or the declarations that calls made. */
 #include "engine/inputs/inputs.h"
 
 #define MAX_MODEL_BYTES ((size_t)1 << 30)
@@ -53,10 +53,26 @@ ebb_status ebb_model_open(ebb_env *env, const char *path, ebb_model **out) {
     return status;
 }
 
+ebb_status ebb_build_model(ebb_build *build, ebb_model **out) {
+    *out = NULL;
+    ebb_env *env = ebb_build_env(build);
+    const ebb_status status = ebb_build_end(build);
+    ebb_model *model = status == EBB_OK ? ebb_calloc(env, 1, sizeof *model) : NULL;
+    if (!model) {
+        ebb_build_destroy(build);
+        return status ? status : EBB_NO_MEMORY;
+    }
+    *model = (ebb_model){.env = env, .name = ebb_build_name(build), .built = build};
+    ebb_arena_init(&model->arena, env);
+    *out = model;
+    return EBB_OK;
+}
+
 void ebb_model_destroy(ebb_model *model) {
     if (!model) return;
     ebb_env *env = model->env;
     ebb_pgraph_destroy(model->planning);
+    ebb_build_destroy(model->built);
     ebb_arena_deinit(&model->arena);
     ebb_cfree(env, model, 1, sizeof(*model));
 }

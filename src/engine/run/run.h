@@ -2,7 +2,7 @@
 #ifndef EBB_ENGINE_RUN_RUN_H
 #define EBB_ENGINE_RUN_RUN_H
 
-#include "engine/plan/plan.h"
+#include "engine/study/study.h"
 
 struct ebb_program {
     ebb_engine *engine;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 const ebb_op_cases *const ebb_op_cases_all[] = {
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) &ebb_cases_##name,
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) &ebb_cases_##name,
 #include "graph/ops.def"
 };
 const uint32_t ebb_n_op_cases = EBB_COUNT(ebb_op_cases_all);
@@ -106,7 +106,7 @@ ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, 
     ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
     if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, out->attr);
     if (status != EBB_OK) return status;
-    if (op->code == EBB_OP_fill) out->attr[FILL_F64].i[0] = f64;
+    if (op->code == EBB_OP_fill) out->attr[EBB_FILL_F64].i[0] = f64;
     return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK
                                                           : wrong_row(env, cases, cases->rows[row].inputs);
 }
@@ -164,7 +164,7 @@ static void fill_statistics(const ebb_type *x, const void *from, const ebb_type 
 /* Rows of the table that an op's ids name. */
 static uint32_t table_rows(const ebb_call *call) {
     const bool grad = call->op->code == EBB_OP_embedding_grad;
-    return (uint32_t)(grad ? call->attr[EMBEDDING_ROWS].i[0] : call->in[0].dim[0]);
+    return (uint32_t)(grad ? call->attr[EBB_EMBEDDING_ROWS].i[0] : call->in[0].dim[0]);
 }
 
 /* One in eight is NaN: most windows of a pool have one, few as their first. */

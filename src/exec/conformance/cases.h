@@ -41,10 +41,10 @@ typedef struct ebb_op_cases {
                                            .rows = (table),         \
                                            .n_rows = EBB_COUNT(table)}
 
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) extern const ebb_op_cases ebb_cases_##name;
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) extern const ebb_op_cases ebb_cases_##name;
 #include "graph/ops.def"
 
 /* All of them. */

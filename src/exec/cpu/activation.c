@@ -14,8 +14,8 @@ static ebb_status launch_clip(ebb_backend *backend, const ebb_call *call, cpu_sp
     const clip c = {.x = launch->in[0],
                     .dy = call->n_in > 1 ? launch->in[1] : NULL,
                     .to = launch->out[0],
-                    .min = (float)call->attr[CLIP_MIN].f,
-                    .max = (float)call->attr[CLIP_MAX].f};
+                    .min = (float)call->attr[EBB_CLIP_MIN].f,
+                    .max = (float)call->attr[EBB_CLIP_MAX].f};
     cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 12 * n, span, &c);
     return EBB_OK;
 }

@@ -27,7 +27,7 @@ static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void 
                                const ebb_launch *launch) {
     (void)state, (void)seed_key;
     const ebb_attr *a = call->attr;
-    const double beta1 = a[ADAMW_BETA1].f, beta2 = a[ADAMW_BETA2].f;
+    const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f;
     const double n = *(const float *)launch->in[4], lr = *(const float *)launch->in[5];
     const update u = {.w = launch->in[0],
                       .dw = launch->in[1],
@@ -42,8 +42,8 @@ static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void 
                       .new_v = (float)(1 - beta2),
                       .rate = (float)(lr / (1 - pow(beta1, n))),
                       .unbias = (float)(1 / sqrt(1 - pow(beta2, n))),
-                      .eps = (float)a[ADAMW_EPS].f,
-                      .decay = (float)(lr * a[ADAMW_DECAY].f)};
+                      .eps = (float)a[EBB_ADAMW_EPS].f,
+                      .decay = (float)(lr * a[EBB_ADAMW_DECAY].f)};
     const int64_t count = ebb_type_count(&call->out[0]);
     cpu_spans(cpu_of(backend), count, CPU_ALIGNMENT / (int64_t)sizeof(float), 28 * count, adamw_span, &u);
     return EBB_OK;
@@ -110,7 +110,7 @@ static ebb_status clip_factor_launch(ebb_backend *backend, const ebb_call *call,
                                      uint64_t seed_key, const ebb_launch *launch) {
     (void)backend, (void)state, (void)seed_key;
     const double norm = sqrt(*(const float *)launch->in[0]);
-    const double x = call->attr[CLIP_FACTOR_NORM].f / (norm + 1e-6);
+    const double x = call->attr[EBB_CLIP_FACTOR_NORM].f / (norm + 1e-6);
     *(float *)launch->out[0] = (float)(x > 1 ? 1 : x);
     return EBB_OK;
 }

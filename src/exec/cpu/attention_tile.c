@@ -6,21 +6,21 @@
 cpu_attention cpu_attention_of(const ebb_backend *backend, const ebb_call *call) {
     const int64_t *dim = call->in[0].dim;
     cpu_attention a = {
-        .n = dim[0], .t = dim[1], .c = dim[2] / 3, .heads = call->attr[ATTENTION_HEADS].i[0]};
+        .n = dim[0], .t = dim[1], .c = dim[2] / 3, .heads = call->attr[EBB_ATTENTION_HEADS].i[0]};
     a.d = a.c / a.heads;
     a.t_row = cpu_padded(a.t);
     a.d_row = cpu_padded(a.d);
     a.n_units = a.n * a.heads;
     a.n_slots = ebb_min_i64(backend->n_threads, a.n_units);
     a.scale = (float)(1 / sqrt((double)a.d));
-    a.causal = call->attr[ATTENTION_CAUSAL].i[0] != 0;
+    a.causal = call->attr[EBB_ATTENTION_CAUSAL].i[0] != 0;
     return a;
 }
 
 /* 2^20 rows times 2^20 numbers times a dozen tables times 4096 threads is below 2^63. */
 ebb_status cpu_attention_supports(ebb_backend *backend, const ebb_call *call) {
     enum { MOST = 1 << 20 };
-    const int64_t t = call->in[0].dim[1], d = call->in[0].dim[2] / 3 / call->attr[ATTENTION_HEADS].i[0];
+    const int64_t t = call->in[0].dim[1], d = call->in[0].dim[2] / 3 / call->attr[EBB_ATTENTION_HEADS].i[0];
     if (t <= MOST && d <= MOST) return EBB_OK;
     char text[EBB_TYPE_TEXT];
     return ebb_fail(backend->env, EBB_BAD_INPUT,

@@ -31,13 +31,13 @@ static void conv_sizes(const ebb_call *call, conv_kind kind, int64_t size[N_CONV
                                  [KW] = w[3],
                                  [OH] = y[2],
                                  [OW] = y[3],
-                                 [SH] = a[CONV_STRIDE].i[0],
-                                 [SW] = a[CONV_STRIDE].i[1],
-                                 [PH] = a[CONV_PAD].i[0],
-                                 [PW] = a[CONV_PAD].i[1],
-                                 [DH] = a[CONV_DILATION].i[0],
-                                 [DW] = a[CONV_DILATION].i[1],
-                                 [G] = a[CONV_GROUPS].i[0]};
+                                 [SH] = a[EBB_CONV_STRIDE].i[0],
+                                 [SW] = a[EBB_CONV_STRIDE].i[1],
+                                 [PH] = a[EBB_CONV_PAD].i[0],
+                                 [PW] = a[EBB_CONV_PAD].i[1],
+                                 [DH] = a[EBB_CONV_DILATION].i[0],
+                                 [DW] = a[EBB_CONV_DILATION].i[1],
+                                 [G] = a[EBB_CONV_GROUPS].i[0]};
     memcpy(size, all, sizeof all);
 }
 

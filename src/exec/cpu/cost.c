@@ -76,7 +76,7 @@ static const conv_class classes[4] = {
 
 static void conv_line(const ebb_call *call, int which, ebb_op_facts *out) {
     const ebb_type *x = which == 1 ? &call->out[0] : &call->in[0];
-    const int64_t groups = call->attr[CONV_GROUPS].i[0], channels = x->dim[1] / groups;
+    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0], channels = x->dim[1] / groups;
     const conv_class *c = &classes[groups == 1 ? channels < THIN : channels < NARROW ? 3 : 2];
     out->kind = c->kind[which];
     out->line = c->line[which];

@@ -35,10 +35,10 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 }
 
 /* The kernels, one per op that has one. */
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) extern const ebb_kernel_info ebb_cpu_##name;
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
 /* Nanoseconds of one run by the cost model, its line and the line's name (cost.c). */

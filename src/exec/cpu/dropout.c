@@ -63,7 +63,7 @@ static ebb_status dropout_launch(ebb_backend *backend, const ebb_call *call, voi
                                  const ebb_launch *launch) {
     (void)state;
     const ebb_type *type = &call->in[0];
-    const double p = call->attr[DROPOUT_P].f;
+    const double p = call->attr[EBB_DROPOUT_P].f;
     mask m = {.x = launch->in[0],
               .y = launch->out[0],
               .key = ebb_dropout_key(launch->seed, seed_key),

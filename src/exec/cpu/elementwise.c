@@ -63,8 +63,8 @@ CPU_VECTOR static void rescale_span(const void *ctx, int64_t begin, int64_t end)
 static ebb_status rescale_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                  const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const rescaled r = {launch->in[0], launch->out[0], (float)call->attr[RESCALE_TIMES].f,
-                        (float)call->attr[RESCALE_PLUS].f};
+    const rescaled r = {launch->in[0], launch->out[0], (float)call->attr[EBB_RESCALE_TIMES].f,
+                        (float)call->attr[EBB_RESCALE_PLUS].f};
     const int64_t n = ebb_type_count(&call->out[0]);
     cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 8 * n, rescale_span, &r);
     return EBB_OK;
@@ -121,7 +121,7 @@ static void fill_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status fill_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                               const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const fill f = {launch->out[0], (float)call->attr[FILL_VALUE].f};
+    const fill f = {launch->out[0], (float)call->attr[EBB_FILL_VALUE].f};
     const int64_t n = ebb_type_count(&call->out[0]);
     cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 4 * n, fill_span, &f);
     return EBB_OK;

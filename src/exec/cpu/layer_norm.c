@@ -69,7 +69,7 @@ static ebb_status ln_apply_launch(ebb_backend *backend, const ebb_call *call, vo
                   .beta = launch->in[4],
                   .y = launch->out[0],
                   .c = call->in[0].dim[1],
-                  .eps = call->attr[LN_EPS].f};
+                  .eps = call->attr[EBB_LN_EPS].f};
     return run_rows(backend, call, apply_span, &s);
 }
 
@@ -112,7 +112,7 @@ static ebb_status ln_grad_launch(ebb_backend *backend, const ebb_call *call, voi
                   .dy = launch->in[4],
                   .y = launch->out[0],
                   .c = call->in[0].dim[1],
-                  .eps = call->attr[LN_EPS].f};
+                  .eps = call->attr[EBB_LN_EPS].f};
     return run_rows(backend, call, grad_span, &s);
 }
 
@@ -169,7 +169,7 @@ static ebb_status ln_grad_sums_launch(ebb_backend *backend, const ebb_call *call
                   .dy = launch->in[3],
                   .c = call->in[0].dim[1],
                   .lanes = sums.lanes.lanes,
-                  .eps = call->attr[LN_EPS].f};
+                  .eps = call->attr[EBB_LN_EPS].f};
     cpu_sums_run(cpu_of(backend), &sums, 8, sums_rows, &s);
     const sums_to to = {&sums, launch->out[0], launch->out[1]};
     cpu_sums_finish(cpu_of(backend), &sums, sums_finish, &to);

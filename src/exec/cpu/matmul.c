@@ -22,8 +22,10 @@ static ebb_status matmul_of(ebb_backend *backend, const ebb_call *call, matmul *
     a->arg = DNNL_ARG_SRC;
     b->arg = DNNL_ARG_WEIGHTS;
     c->arg = DNNL_ARG_DST;
-    dnnl_status_t failed = matrices_desc(&a->plain, &call->in[0], call->attr[MATMUL_TRANSPOSE_A].i[0] != 0);
-    if (!failed) failed = matrices_desc(&b->plain, &call->in[1], call->attr[MATMUL_TRANSPOSE_B].i[0] != 0);
+    dnnl_status_t failed =
+        matrices_desc(&a->plain, &call->in[0], call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0);
+    if (!failed)
+        failed = matrices_desc(&b->plain, &call->in[1], call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0);
     if (!failed) failed = matrices_desc(&c->plain, &call->out[0], false);
     if (!failed) failed = dnnl_matmul_desc_init(&v->op, &a->plain, &b->plain, NULL, &c->plain);
     return cpu_onednn(backend->env, call, "matmul_desc_init", failed);
@@ -46,8 +48,8 @@ static ebb_status matmul_scratch(ebb_backend *backend, const ebb_call *call, int
                                        a[2],
                                        b[1],
                                        b[2],
-                                       call->attr[MATMUL_TRANSPOSE_A].i[0],
-                                       call->attr[MATMUL_TRANSPOSE_B].i[0]};
+                                       call->attr[EBB_MATMUL_TRANSPOSE_A].i[0],
+                                       call->attr[EBB_MATMUL_TRANSPOSE_B].i[0]};
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     matmul v;
     ebb_status status = matmul_of(backend, call, &v);

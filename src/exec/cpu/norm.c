@@ -49,7 +49,7 @@ static ebb_status bn_apply_launch(ebb_backend *backend, const ebb_call *call, vo
     (void)state, (void)seed_key;
     const affine a = affine_of(call, launch);
     const float *variance = launch->in[2], *gamma = launch->in[3];
-    const double eps = call->attr[BN_EPS].f;
+    const double eps = call->attr[EBB_BN_EPS].f;
     cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
     cpu_lanes_fill(&a.lanes, launch->in[4], a.shift);
     for (int64_t c = 0; c < a.lanes.channels; c++) a.scale[c] = (float)(gamma[c] / sqrt(variance[c] + eps));
@@ -89,7 +89,7 @@ static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, voi
     a.dy = launch->in[6];
     const float *variance = launch->in[2], *gamma = launch->in[3];
     const float *dgamma = launch->in[4], *dbeta = launch->in[5];
-    const double eps = call->attr[BN_EPS].f, m = (double)cpu_lanes_each(&a.lanes);
+    const double eps = call->attr[EBB_BN_EPS].f, m = (double)cpu_lanes_each(&a.lanes);
     cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
     for (int64_t c = 0; c < a.lanes.channels; c++) {
         const double inv_std = 1 / sqrt(variance[c] + eps);

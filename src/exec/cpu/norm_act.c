@@ -141,7 +141,7 @@ static ebb_status bn_act_grad_launch(ebb_backend *backend, const ebb_call *call,
     r.slope = r.shift + l->lanes;
     const float *variance = launch->in[2], *gamma = launch->in[3];
     const float *dgamma = launch->in[5], *dbeta = launch->in[6];
-    const double eps = call->attr[BN_ACT_EPS].f, m = (double)cpu_lanes_each(l);
+    const double eps = call->attr[EBB_BN_ACT_EPS].f, m = (double)cpu_lanes_each(l);
     for (int64_t c = 0; c < l->channels; c++) {
         const double inv_std = 1 / sqrt(variance[c] + eps);
         r.grad[c] = (float)(gamma[c] * inv_std);

@@ -19,7 +19,7 @@ static inline cpu_act cpu_act_of(const ebb_call *call, const ebb_launch *launch,
     cpu_act a = {.lanes = cpu_lanes_of(&call->in[0]), .min = (float)bounds.min, .max = (float)bounds.max};
     float *center = scratch, *scale = center + a.lanes.lanes, *shift = scale + a.lanes.lanes;
     const float *variance = launch->in[2], *gamma = launch->in[3];
-    const double eps = call->attr[BN_ACT_EPS].f;
+    const double eps = call->attr[EBB_BN_ACT_EPS].f;
     cpu_lanes_fill(&a.lanes, launch->in[1], center);
     cpu_lanes_fill(&a.lanes, launch->in[4], shift);
     for (int64_t c = 0; c < a.lanes.channels; c++) scale[c] = (float)(gamma[c] / sqrt(variance[c] + eps));

@@ -40,7 +40,7 @@ static void run_sums(ebb_backend *backend, const ebb_call *call, const ebb_launc
                      int64_t element_bytes, cpu_sum_rows *rows, const act_sums *s, uint32_t variance) {
     cpu_sums_run(cpu_of(backend), sums, element_bytes, rows, s);
     const uint32_t first = call->n_out - 2; /* dgamma */
-    const act_finish all = {sums, launch->in[variance], call->attr[BN_ACT_EPS].f, launch->out[first],
+    const act_finish all = {sums, launch->in[variance], call->attr[EBB_BN_ACT_EPS].f, launch->out[first],
                             launch->out[first + 1]};
     cpu_sums_finish(cpu_of(backend), sums, sums_finish, &all);
 }

@@ -150,7 +150,7 @@ static ebb_status bn_grad_sums_launch(ebb_backend *backend, const ebb_call *call
     cpu_lanes_fill(&sums.lanes, launch->in[1], mean);
     const summed s = {launch->in[0], launch->in[3], mean, sums.lanes.lanes};
     cpu_sums_run(cpu_of(backend), &sums, 8, grad_rows, &s);
-    const grad_sums all = {&sums, launch->in[2], call->attr[BN_EPS].f, launch->out[0], launch->out[1]};
+    const grad_sums all = {&sums, launch->in[2], call->attr[EBB_BN_EPS].f, launch->out[0], launch->out[1]};
     cpu_sums_finish(cpu_of(backend), &sums, grad_finish, &all);
     return EBB_OK;
 }

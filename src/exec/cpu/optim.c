@@ -26,7 +26,7 @@ static ebb_status sgd_launch(ebb_backend *backend, const ebb_call *call, void *s
                       .dw = launch->in[1],
                       .to = launch->out[0],
                       .rate = *(const float *)launch->in[2],
-                      .decay = (float)call->attr[SGD_DECAY].f};
+                      .decay = (float)call->attr[EBB_SGD_DECAY].f};
     run_update(backend, call, sgd_span, &u);
     return EBB_OK;
 }
@@ -65,9 +65,9 @@ static ebb_status sgd_momentum_launch(ebb_backend *backend, const ebb_call *call
                       .to = launch->out[0],
                       .to_m = launch->out[1],
                       .rate = *(const float *)launch->in[3],
-                      .decay = (float)a[SGDM_DECAY].f,
-                      .momentum = (float)a[SGDM_MOMENTUM].f};
-    run_update(backend, call, a[SGDM_NESTEROV].i[0] ? nesterov_span : momentum_span, &u);
+                      .decay = (float)a[EBB_SGDM_DECAY].f,
+                      .momentum = (float)a[EBB_SGDM_MOMENTUM].f};
+    run_update(backend, call, a[EBB_SGDM_NESTEROV].i[0] ? nesterov_span : momentum_span, &u);
     return EBB_OK;
 }
 
@@ -78,8 +78,8 @@ const ebb_kernel_info ebb_cpu_sgd_momentum = {.launch = sgd_momentum_launch};
 static ebb_status bn_track_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                   uint64_t seed_key, const ebb_launch *launch) {
     (void)backend, (void)state, (void)seed_key;
-    const double momentum = call->attr[BN_TRACK_MOMENTUM].f;
-    const int64_t count = call->attr[BN_TRACK_COUNT].i[0], channels = call->in[0].dim[0];
+    const double momentum = call->attr[EBB_BN_TRACK_MOMENTUM].f;
+    const int64_t count = call->attr[EBB_BN_TRACK_COUNT].i[0], channels = call->in[0].dim[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
     for (uint32_t k = 0; k < 2; k++) {
         const float *batch = launch->in[k], *old = launch->in[2 + k];

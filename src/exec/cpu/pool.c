@@ -11,7 +11,7 @@ typedef struct pool_run {
 static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
                            bool average, cpu_span *span) {
     pool_run run = {cpu_pool_of(&call->in[0], &call->out[0], call->attr), launch->in[0], launch->out[0]};
-    run.s.count_pad = average && call->attr[POOL_COUNT_PAD].i[0];
+    run.s.count_pad = average && call->attr[EBB_POOL_COUNT_PAD].i[0];
     cpu_spans(cpu_of(backend), run.s.n * run.s.oh, 1, ebb_type_bytes(&call->in[0]), span, &run);
     return EBB_OK;
 }

@@ -23,9 +23,9 @@ CPU_INLINE cpu_pool cpu_pool_of(const ebb_type *x, const ebb_type *y, const ebb_
     s.oh = y->dim[2];
     s.ow = y->dim[3];
     for (uint32_t axis = 0; axis < 2; axis++) {
-        s.kernel[axis] = attr[POOL_KERNEL].i[axis];
+        s.kernel[axis] = attr[EBB_POOL_KERNEL].i[axis];
         s.stride[axis] = ebb_pool_stride(attr, axis);
-        s.pad[axis] = attr[POOL_PAD].i[axis];
+        s.pad[axis] = attr[EBB_POOL_PAD].i[axis];
     }
     return s;
 }

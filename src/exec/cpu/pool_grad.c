@@ -151,7 +151,7 @@ static ebb_status avg_pool_grad_launch(ebb_backend *backend, const ebb_call *cal
     pool_grad g = {.s = cpu_pool_of(&call->out[0], &call->in[0], call->attr),
                    .dy = launch->in[0],
                    .dx = launch->out[0]};
-    g.s.count_pad = call->attr[POOL_COUNT_PAD].i[0];
+    g.s.count_pad = call->attr[EBB_POOL_COUNT_PAD].i[0];
     cpu_spans(cpu_of(backend), g.s.n * g.s.h, 1, ebb_type_bytes(&call->out[0]), average_span, &g);
     return EBB_OK;
 }

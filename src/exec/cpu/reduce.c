@@ -42,7 +42,7 @@ CPU_VECTOR static void tiles_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status reduce_sum_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                     uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const along s = {ebb_axis_of(&call->in[0], call->attr[REDUCE_AXIS].i[0]), launch->in[0],
+    const along s = {ebb_axis_of(&call->in[0], call->attr[EBB_REDUCE_AXIS].i[0]), launch->in[0],
                      launch->out[0]};
     const bool rows = s.axis.inner == 1;
     const int64_t n = s.axis.outer * (rows ? 1 : cpu_ceil_div(s.axis.inner, TILE));
@@ -75,7 +75,7 @@ static void expand_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status expand_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                 const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const along s = {ebb_axis_of(&call->out[0], call->attr[EXPAND_AXIS].i[0]), launch->in[0],
+    const along s = {ebb_axis_of(&call->out[0], call->attr[EBB_EXPAND_AXIS].i[0]), launch->in[0],
                      launch->out[0]};
     cpu_spans(cpu_of(backend), s.axis.outer * s.axis.size, 1, ebb_type_bytes(&call->out[0]), expand_span,
               &s);
@@ -114,7 +114,7 @@ static void upsample_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status upsample_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                   uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const picture p = picture_of(&call->in[0], &call->attr[UPSAMPLE_FACTOR], launch);
+    const picture p = picture_of(&call->in[0], &call->attr[EBB_UPSAMPLE_FACTOR], launch);
     cpu_spans(cpu_of(backend), p.rows * p.fh, 1, ebb_type_bytes(&call->out[0]), upsample_span, &p);
     return EBB_OK;
 }
@@ -143,7 +143,7 @@ CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_
 static ebb_status upsample_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                        uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const picture p = picture_of(&call->out[0], &call->attr[UPSAMPLE_FACTOR], launch);
+    const picture p = picture_of(&call->out[0], &call->attr[EBB_UPSAMPLE_FACTOR], launch);
     cpu_spans(cpu_of(backend), p.rows, 1, ebb_type_bytes(&call->in[0]), upsample_grad_span, &p);
     return EBB_OK;
 }

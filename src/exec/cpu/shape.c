@@ -66,7 +66,7 @@ static void slice_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status slice_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    return run_moves(backend, call, launch, &call->in[0], call->attr[SLICE_BEGIN].i[0], slice_span);
+    return run_moves(backend, call, launch, &call->in[0], call->attr[EBB_SLICE_BEGIN].i[0], slice_span);
 }
 
 const ebb_kernel_info ebb_cpu_slice = {.launch = slice_launch};
@@ -87,7 +87,7 @@ static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
 static ebb_status slice_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                     uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    return run_moves(backend, call, launch, &call->out[0], call->attr[SLICE_GRAD_BEGIN].i[0],
+    return run_moves(backend, call, launch, &call->out[0], call->attr[EBB_SLICE_GRAD_BEGIN].i[0],
                      slice_grad_span);
 }
 

@@ -20,7 +20,7 @@ static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, const ebb
                     .to = launch->out[0],
                     .n = x->dim[x->rank - 2],
                     .k = x->dim[x->rank - 1],
-                    .causal = call->n_in == 1 && call->attr[SOFTMAX_CAUSAL].i[0]};
+                    .causal = call->n_in == 1 && call->attr[EBB_SOFTMAX_CAUSAL].i[0]};
     cpu_spans(cpu_of(backend), ebb_type_count(x) / r.k, 1, 5 * ebb_type_bytes(x), span, &r);
     return EBB_OK;
 }

@@ -3,13 +3,13 @@
 #include "exec/cuda/kernels/attention_grad.h"
 
 static cuda_heads heads_of(const ebb_call *call) {
-    const int64_t *dim = call->in[0].dim, heads = call->attr[ATTENTION_HEADS].i[0];
+    const int64_t *dim = call->in[0].dim, heads = call->attr[EBB_ATTENTION_HEADS].i[0];
     cuda_heads h = {.t = dim[1], .c = dim[2] / 3, .heads = heads};
     h.d = h.c / heads;
     h.tiles = cuda_blocks_of(h.t, CUDA_TILE);
     h.chunks = cuda_blocks_of(h.d, CUDA_TILE);
     h.scale = (float)(1 / sqrt((double)h.d));
-    h.causal = call->attr[ATTENTION_CAUSAL].i[0] != 0;
+    h.causal = call->attr[EBB_ATTENTION_CAUSAL].i[0] != 0;
     return h;
 }
 

@@ -30,7 +30,7 @@ static void plan_spread(const ebb_call *call, const lt_shape *all, lt_product *o
         .width = dx->dim[3],
         .from_width = dy->dim[3],
         .channels = dx->dim[1],
-        .stride = {(int32_t)call->attr[CONV_STRIDE].i[0], (int32_t)call->attr[CONV_STRIDE].i[1]}};
+        .stride = {(int32_t)call->attr[EBB_CONV_STRIDE].i[0], (int32_t)call->attr[EBB_CONV_STRIDE].i[1]}};
     out->parts[PART_MOST].alignment.a = out->parts[PART_REST].alignment.a = alignment_of(out->from_bytes);
     out->parts[PART_MOST].shape.m = pixels * lt_piece_images(out, 0);
     out->parts[PART_REST].shape.m =

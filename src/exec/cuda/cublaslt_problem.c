@@ -15,7 +15,7 @@
 /* ---- shapes --------------------------------------------------------------------------------------- */
 
 static bool is_strided(const ebb_attr *attr) {
-    return attr[CONV_STRIDE].i[0] != 1 || attr[CONV_STRIDE].i[1] != 1;
+    return attr[EBB_CONV_STRIDE].i[0] != 1 || attr[EBB_CONV_STRIDE].i[1] != 1;
 }
 
 bool lt_is_spread(const ebb_call *call) {
@@ -27,8 +27,8 @@ bool lt_is_product(const ebb_call *call) {
     const ebb_attr *attr = call->attr;
     const ebb_type *w = call->op->code == EBB_OP_conv2d_wgrad ? &call->out[0] : &call->in[1];
     const ebb_type *x = call->op->code == EBB_OP_conv2d_dgrad ? &call->out[0] : &call->in[0];
-    if (w->dim[2] != 1 || w->dim[3] != 1 || attr[CONV_PAD].i[0] != 0 || attr[CONV_PAD].i[1] != 0 ||
-        attr[CONV_GROUPS].i[0] != 1)
+    if (w->dim[2] != 1 || w->dim[3] != 1 || attr[EBB_CONV_PAD].i[0] != 0 || attr[EBB_CONV_PAD].i[1] != 0 ||
+        attr[EBB_CONV_GROUPS].i[0] != 1)
         return false;
     return !is_strided(attr) ||
            (lt_is_spread(call) && x->dim[1] % 4 == 0 && x->dim[3] <= INT32_MAX / 2 / x->dim[1]);
@@ -52,8 +52,8 @@ lt_shape lt_shape_of(const ebb_call *call) {
     case EBB_OP_conv2d_wgrad:
         return (lt_shape){1, c->dim[0], c->dim[1], rows_of(b), 1, 0, true, false};
     default: { /* matmul */
-        const bool ta = call->attr[MATMUL_TRANSPOSE_A].i[0] != 0,
-                   tb = call->attr[MATMUL_TRANSPOSE_B].i[0] != 0;
+        const bool ta = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
+                   tb = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
         return (lt_shape){c->dim[0], c->dim[1], c->dim[2], ta ? a->dim[1] : a->dim[2], 0, 1, ta, tb};
     }
     }

@@ -5,10 +5,10 @@
 
 /* NULL for composites and views: they have no kernel. */
 static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) [EBB_OP_##name] = &ebb_cuda_##name,
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = &ebb_cuda_##name,
 #include "graph/ops.def"
 };
 

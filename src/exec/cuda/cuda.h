@@ -41,10 +41,10 @@ EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description descri
                                            cuda_products *products, ebb_backend **out);
 
 /* The kernels, one per op that has one (exec/kernels.h). Those of products are in products_ops.c. */
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) extern const ebb_kernel_info ebb_cuda_##name;
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) extern const ebb_kernel_info ebb_cuda_##name;
 #include "graph/ops.def"
 
 /* Nanoseconds of one run by the description's cost model, its line and the line's name (cost.c). */

@@ -65,10 +65,10 @@ static cudnnBackendDescriptor_t geometry(dnn_set *set, const ebb_attr *attr) {
     dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &f32);
     dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
     dnn_put_i64(set, conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 2);
-    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, attr[CONV_STRIDE].i);
-    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, attr[CONV_DILATION].i);
-    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, attr[CONV_PAD].i);
-    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, attr[CONV_PAD].i);
+    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, attr[EBB_CONV_STRIDE].i);
+    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, attr[EBB_CONV_DILATION].i);
+    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, attr[EBB_CONV_PAD].i);
+    dnn_put(set, conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, attr[EBB_CONV_PAD].i);
     dnn_finish(set, conv);
     return conv;
 }

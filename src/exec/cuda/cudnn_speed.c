@@ -51,7 +51,7 @@ static int64_t knob_of(const dnn_config *config, cudnnBackendKnobType_t knob) {
 }
 
 static bool is_case(const ebb_call *call, speed_case when) {
-    const bool strided = call->attr[CONV_STRIDE].i[0] > 1 || call->attr[CONV_STRIDE].i[1] > 1;
+    const bool strided = call->attr[EBB_CONV_STRIDE].i[0] > 1 || call->attr[EBB_CONV_STRIDE].i[1] > 1;
     const ebb_type *y = call->op->code == EBB_OP_conv2d         ? &call->out[0]
                         : call->op->code == EBB_OP_conv2d_dgrad ? &call->in[0]
                                                                 : &call->in[1];
@@ -60,7 +60,7 @@ static bool is_case(const ebb_call *call, speed_case when) {
 
 bool dnn_speed_measured(const cuda_description *description, const ebb_call *call, bool tf32) {
     const ebb_type *x = call->op->code == EBB_OP_conv2d_dgrad ? &call->out[0] : &call->in[0];
-    return !tf32 && description->compute == MEASURED_COMPUTE && call->attr[CONV_GROUPS].i[0] == 1 &&
+    return !tf32 && description->compute == MEASURED_COMPUTE && call->attr[EBB_CONV_GROUPS].i[0] == 1 &&
            x->dim[1] >= LEAST_CHANNELS;
 }
 

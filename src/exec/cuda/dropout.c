@@ -6,7 +6,7 @@ static ebb_status dropout_launch(ebb_backend *backend, const ebb_call *call, voi
                                  const ebb_launch *launch) {
     (void)state;
     const ebb_type *x = &call->in[0];
-    const double p = call->attr[DROPOUT_P].f;
+    const double p = call->attr[EBB_DROPOUT_P].f;
     cuda_dropout_args args = {.x = launch->in[0],
                               .y = launch->out[0],
                               .scalars = cuda_of(backend)->device->scalars,

@@ -24,13 +24,13 @@ static cuda_pointwise_args args_of(const ebb_call *call, const ebb_launch *launc
 
 POINTWISE(relu, 0, 0)
 POINTWISE(relu_grad, 0, 0)
-POINTWISE(clip, call->attr[CLIP_MIN].f, call->attr[CLIP_MAX].f)
-POINTWISE(clip_grad, call->attr[CLIP_MIN].f, call->attr[CLIP_MAX].f)
+POINTWISE(clip, call->attr[EBB_CLIP_MIN].f, call->attr[EBB_CLIP_MAX].f)
+POINTWISE(clip_grad, call->attr[EBB_CLIP_MIN].f, call->attr[EBB_CLIP_MAX].f)
 POINTWISE(add, 0, 0)
 POINTWISE(sub, 0, 0)
 POINTWISE(mul, 0, 0)
 POINTWISE(div, 0, 0)
-POINTWISE(rescale, call->attr[RESCALE_TIMES].f, call->attr[RESCALE_PLUS].f)
+POINTWISE(rescale, call->attr[EBB_RESCALE_TIMES].f, call->attr[EBB_RESCALE_PLUS].f)
 POINTWISE(exp, 0, 0)
 POINTWISE(gelu, 0, 0)
 POINTWISE(gelu_grad, 0, 0)
@@ -39,7 +39,7 @@ static ebb_status fill_launch(ebb_backend *backend, const ebb_call *call, void *
                               const ebb_launch *launch) {
     (void)state, (void)seed_key;
     const cuda_fill_args args = {
-        .y = launch->out[0], .n = ebb_type_count(&call->out[0]), .p = (float)call->attr[FILL_VALUE].f};
+        .y = launch->out[0], .n = ebb_type_count(&call->out[0]), .p = (float)call->attr[EBB_FILL_VALUE].f};
     return cuda_launch(backend, CUDA_KERNEL_fill, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
 }
 const ebb_kernel_info ebb_cuda_fill = {.launch = fill_launch};

@@ -26,7 +26,7 @@ static ebb_status ln_apply_launch(ebb_backend *backend, const ebb_call *call, vo
                                      .gamma = launch->in[3],
                                      .beta = launch->in[4],
                                      .y = launch->out[0],
-                                     .eps = (float)call->attr[LN_EPS].f};
+                                     .eps = (float)call->attr[EBB_LN_EPS].f};
     return cuda_launch(backend, CUDA_KERNEL_ln_apply, cuda_lanes_blocks(&args.lanes), &args);
 }
 
@@ -45,7 +45,7 @@ static ebb_status ln_grad_sums_launch(ebb_backend *backend, const ebb_call *call
                                     .mean = launch->in[1],
                                     .variance = launch->in[2],
                                     .dy = launch->in[3],
-                                    .eps = (float)call->attr[LN_EPS].f,
+                                    .eps = (float)call->attr[EBB_LN_EPS].f,
                                     .to = {.partial = launch->scratch}};
     const ebb_status status =
         cuda_launch(backend, CUDA_KERNEL_ln_sums, cuda_lanes_blocks(&args.lanes), &args);
@@ -68,7 +68,7 @@ static ebb_status ln_grad_launch(ebb_backend *backend, const ebb_call *call, voi
                                     .gamma = launch->in[3],
                                     .dy = launch->in[4],
                                     .dx = launch->out[0],
-                                    .eps = (float)call->attr[LN_EPS].f};
+                                    .eps = (float)call->attr[EBB_LN_EPS].f};
     return cuda_launch(backend, CUDA_KERNEL_ln_grad, cuda_rows_blocks(&args.rows), &args);
 }
 

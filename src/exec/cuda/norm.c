@@ -11,7 +11,7 @@ static cuda_norm_args args_of(const ebb_call *call, const ebb_launch *launch) {
                            .variance = launch->in[2],
                            .gamma = launch->in[3],
                            .to = launch->out[0],
-                           .eps = (float)call->attr[BN_EPS].f,
+                           .eps = (float)call->attr[EBB_BN_EPS].f,
                            .bounds = {.min = NAN, .max = NAN}};
     const int64_t each = args.lanes.count / args.lanes.channels;
     args.each = (float)each;
@@ -98,8 +98,8 @@ const ebb_kernel_info ebb_cuda_bn_act_grad = {.supports = cuda_channels_supports
 static ebb_status bn_track_launch(ebb_backend *backend, const ebb_call *call, void *state,
                                   uint64_t seed_key, const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const double momentum = call->attr[BN_TRACK_MOMENTUM].f;
-    const int64_t count = call->attr[BN_TRACK_COUNT].i[0];
+    const double momentum = call->attr[EBB_BN_TRACK_MOMENTUM].f;
+    const int64_t count = call->attr[EBB_BN_TRACK_COUNT].i[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
     const cuda_norm_track_args args = {.scalars = cuda_of(backend)->device->scalars,
                                        .batch = {launch->in[0], launch->in[1]},

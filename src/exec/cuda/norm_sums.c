@@ -39,13 +39,13 @@ static ebb_status run_sums(ebb_backend *backend, const ebb_call *call, const ebb
     args.x = launch->in[x];
     args.mean = launch->in[x + 1];
     args.variance = launch->in[x + 2];
-    args.eps = (float)call->attr[BN_EPS].f;
+    args.eps = (float)call->attr[EBB_BN_EPS].f;
     args.to.partial = launch->scratch;
     const ebb_status status = cuda_launch(backend, kernel, cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_GRAD,
-                                      .eps = call->attr[BN_EPS].f,
+                                      .eps = call->attr[EBB_BN_EPS].f,
                                       .per_channel = launch->in[x + 2],
                                       .a = launch->out[call->n_out - 2],
                                       .b = launch->out[call->n_out - 1]};

@@ -16,9 +16,9 @@ static cuda_pool pool_of(const ebb_type *x, const ebb_type *y) {
 static cuda_pool windows_of(const ebb_type *x, const ebb_type *y, const ebb_attr *attr) {
     cuda_pool s = pool_of(x, y);
     for (uint32_t axis = 0; axis < 2; axis++) {
-        s.kernel[axis] = attr[POOL_KERNEL].i[axis];
+        s.kernel[axis] = attr[EBB_POOL_KERNEL].i[axis];
         s.stride[axis] = ebb_pool_stride(attr, axis);
-        s.pad[axis] = attr[POOL_PAD].i[axis];
+        s.pad[axis] = attr[EBB_POOL_PAD].i[axis];
     }
     return s;
 }
@@ -37,7 +37,7 @@ static ebb_status forward(ebb_backend *backend, const ebb_call *call, const ebb_
                            .x = launch->in[0],
                            .to = launch->out[0],
                            .place = call->n_out > 1 ? launch->out[1] : NULL};
-    args.s.count_pad = kernel == CUDA_KERNEL_avg_pool && call->attr[POOL_COUNT_PAD].i[0] != 0;
+    args.s.count_pad = kernel == CUDA_KERNEL_avg_pool && call->attr[EBB_POOL_COUNT_PAD].i[0] != 0;
     return run(backend, kernel, &args, args.s.oh, args.s.ow);
 }
 
@@ -85,7 +85,7 @@ static ebb_status avg_pool_grad_launch(ebb_backend *backend, const ebb_call *cal
     cuda_pool_args args = {.s = windows_of(&call->out[0], &call->in[0], call->attr),
                            .dy = launch->in[0],
                            .to = launch->out[0]};
-    args.s.count_pad = call->attr[POOL_COUNT_PAD].i[0] != 0;
+    args.s.count_pad = call->attr[EBB_POOL_COUNT_PAD].i[0] != 0;
     return run(backend, CUDA_KERNEL_avg_pool_grad, &args, args.s.h, args.s.w);
 }
 
@@ -106,7 +106,7 @@ const ebb_kernel_info ebb_cuda_global_avg_pool_grad = {.launch = global_avg_pool
 
 static cuda_pool factors_of(const ebb_type *small, const ebb_type *large, const ebb_attr *attr) {
     cuda_pool s = pool_of(small, large);
-    for (uint32_t axis = 0; axis < 2; axis++) s.stride[axis] = attr[UPSAMPLE_FACTOR].i[axis];
+    for (uint32_t axis = 0; axis < 2; axis++) s.stride[axis] = attr[EBB_UPSAMPLE_FACTOR].i[axis];
     return s;
 }
 

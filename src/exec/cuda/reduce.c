@@ -112,7 +112,7 @@ static ebb_status along_launch(ebb_backend *backend, const ebb_launch *launch, e
 }
 
 static ebb_axis reduce_axis(const ebb_call *call) {
-    return ebb_axis_of(&call->in[0], call->attr[REDUCE_AXIS].i[0]);
+    return ebb_axis_of(&call->in[0], call->attr[EBB_REDUCE_AXIS].i[0]);
 }
 
 static ebb_status reduce_sum_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {

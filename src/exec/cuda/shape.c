@@ -33,7 +33,7 @@ static ebb_status slice_launch(ebb_backend *backend, const ebb_call *call, void 
                                 .to = launch->out[0],
                                 .width = call->out[0].dim[1],
                                 .from_row = call->in[0].dim[1],
-                                .from_first = call->attr[SLICE_BEGIN].i[0],
+                                .from_first = call->attr[EBB_SLICE_BEGIN].i[0],
                                 .to_row = call->out[0].dim[1],
                                 .n = ebb_type_count(&call->out[0])};
     args.quads = whole_quads(&args);
@@ -49,7 +49,7 @@ static ebb_status slice_grad_launch(ebb_backend *backend, const ebb_call *call, 
                                  .width = call->in[0].dim[1],
                                  .from_row = call->in[0].dim[1],
                                  .to_row = call->out[0].dim[1],
-                                 .to_first = call->attr[SLICE_GRAD_BEGIN].i[0],
+                                 .to_first = call->attr[EBB_SLICE_GRAD_BEGIN].i[0],
                                  .n = ebb_type_count(&call->out[0])};
     args.quads = whole_quads(&args);
     return cuda_launch(backend, CUDA_KERNEL_embed_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
@@ -61,7 +61,7 @@ const ebb_kernel_info ebb_cuda_slice_grad = {.launch = slice_grad_launch};
 static ebb_status expand_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
                                 const ebb_launch *launch) {
     (void)state, (void)seed_key;
-    const ebb_axis y = ebb_axis_of(&call->out[0], call->attr[EXPAND_AXIS].i[0]);
+    const ebb_axis y = ebb_axis_of(&call->out[0], call->attr[EBB_EXPAND_AXIS].i[0]);
     const cuda_expand_args args = {.x = launch->in[0],
                                    .y = launch->out[0],
                                    .size = y.size,

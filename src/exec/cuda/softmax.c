@@ -10,7 +10,7 @@ static int64_t blocks_of(int64_t n_rows, int32_t lanes) {
 static cuda_softmax_args args_of(const ebb_call *call, const ebb_launch *launch) {
     const ebb_type *x = &call->in[0];
     const int64_t k = x->dim[x->rank - 1];
-    const bool causal = call->n_in == 1 && call->attr[SOFTMAX_CAUSAL].i[0];
+    const bool causal = call->n_in == 1 && call->attr[EBB_SOFTMAX_CAUSAL].i[0];
     return (cuda_softmax_args){.x = launch->in[0],
                                .dy = call->n_in > 1 ? launch->in[1] : NULL,
                                .to = launch->out[0],

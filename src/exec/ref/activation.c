@@ -11,7 +11,7 @@ static double bound(const ref_run *run, int which) {
 
 ebb_status ebb_ref_clip(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const double min = bound(run, CLIP_MIN), max = bound(run, CLIP_MAX);
+    const double min = bound(run, EBB_CLIP_MIN), max = bound(run, EBB_CLIP_MAX);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) {
         const double v = ref_get(&x, i);
@@ -22,7 +22,7 @@ ebb_status ebb_ref_clip(const ref_run *run) {
 
 ebb_status ebb_ref_clip_grad(const ref_run *run) {
     const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
-    const double min = bound(run, CLIP_MIN), max = bound(run, CLIP_MAX);
+    const double min = bound(run, EBB_CLIP_MIN), max = bound(run, EBB_CLIP_MAX);
     const int64_t n = ebb_type_count(dx.type);
     for (int64_t i = 0; i < n; i++) {
         const double v = ref_get(&y, i);

@@ -13,10 +13,16 @@ typedef struct heads {
 
 static heads heads_of(const ref_run *run) {
     const ref_tensor qkv = ref_in(run, 0);
-    const int64_t *dim = qkv.type->dim, count = run->call->attr[ATTENTION_HEADS].i[0];
+    const int64_t *dim = qkv.type->dim, count = run->call->attr[EBB_ATTENTION_HEADS].i[0];
     const int64_t c = dim[2] / 3, d = c / count;
-    return (heads){
-        qkv, dim[0], dim[1], c, count, d, 1 / sqrt((double)d), run->call->attr[ATTENTION_CAUSAL].i[0] != 0};
+    return (heads){qkv,
+                   dim[0],
+                   dim[1],
+                   c,
+                   count,
+                   d,
+                   1 / sqrt((double)d),
+                   run->call->attr[EBB_ATTENTION_CAUSAL].i[0] != 0};
 }
 
 enum { Q, K, V };

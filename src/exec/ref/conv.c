@@ -18,7 +18,7 @@ typedef struct conv {
 static conv conv_of(const ref_run *run, ref_tensor x, ref_tensor w, ref_tensor y) {
     const ebb_attr *a = run->call->attr;
     const int64_t *xd = x.type->dim, *wd = w.type->dim, *yd = y.type->dim;
-    const int64_t groups = a[CONV_GROUPS].i[0];
+    const int64_t groups = a[EBB_CONV_GROUPS].i[0];
     return (conv){.x = x,
                   .w = w,
                   .y = y,
@@ -31,9 +31,9 @@ static conv conv_of(const ref_run *run, ref_tensor x, ref_tensor w, ref_tensor y
                   .ow = yd[3],
                   .kh = wd[2],
                   .kw = wd[3],
-                  .stride = {a[CONV_STRIDE].i[0], a[CONV_STRIDE].i[1]},
-                  .pad = {a[CONV_PAD].i[0], a[CONV_PAD].i[1]},
-                  .dilation = {a[CONV_DILATION].i[0], a[CONV_DILATION].i[1]},
+                  .stride = {a[EBB_CONV_STRIDE].i[0], a[EBB_CONV_STRIDE].i[1]},
+                  .pad = {a[EBB_CONV_PAD].i[0], a[EBB_CONV_PAD].i[1]},
+                  .dilation = {a[EBB_CONV_DILATION].i[0], a[EBB_CONV_DILATION].i[1]},
                   .group_in = xd[1] / groups,
                   .group_out = yd[1] / groups};
 }

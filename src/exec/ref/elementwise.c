@@ -43,7 +43,7 @@ ebb_status ebb_ref_div(const ref_run *run) {
 
 ebb_status ebb_ref_rescale(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const double times = run->call->attr[RESCALE_TIMES].f, plus = run->call->attr[RESCALE_PLUS].f;
+    const double times = run->call->attr[EBB_RESCALE_TIMES].f, plus = run->call->attr[EBB_RESCALE_PLUS].f;
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, times * ref_get(&x, i) + plus);
     return EBB_OK;
@@ -92,14 +92,14 @@ ebb_status ebb_ref_bias_grad(const ref_run *run) {
 ebb_status ebb_ref_fill(const ref_run *run) {
     const ref_tensor y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&y, i, run->call->attr[FILL_VALUE].f);
+    for (int64_t i = 0; i < n; i++) ref_set(&y, i, run->call->attr[EBB_FILL_VALUE].f);
     return EBB_OK;
 }
 
 /* w' = w - lr * (dw + decay * w) */
 ebb_status ebb_ref_sgd(const ref_run *run) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), lr = ref_in(run, 2), to = ref_out(run, 0);
-    const double decay = run->call->attr[SGD_DECAY].f, rate = ref_get(&lr, 0);
+    const double decay = run->call->attr[EBB_SGD_DECAY].f, rate = ref_get(&lr, 0);
     const int64_t n = ebb_type_count(to.type);
     for (int64_t i = 0; i < n; i++) {
         const double old = ref_get(&w, i);
@@ -114,13 +114,13 @@ ebb_status ebb_ref_sgd_momentum(const ref_run *run) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), m = ref_in(run, 2), lr = ref_in(run, 3);
     const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1);
     const ebb_attr *a = run->call->attr;
-    const double momentum = a[SGDM_MOMENTUM].f, decay = a[SGDM_DECAY].f, rate = ref_get(&lr, 0);
+    const double momentum = a[EBB_SGDM_MOMENTUM].f, decay = a[EBB_SGDM_DECAY].f, rate = ref_get(&lr, 0);
     const int64_t n = ebb_type_count(to.type);
     for (int64_t i = 0; i < n; i++) {
         const double old = ref_get(&w, i), g = ref_get(&dw, i) + decay * old;
         const double velocity = momentum * ref_get(&m, i) + g;
         ref_set(&to_m, i, velocity);
-        ref_set(&to, i, old - rate * (a[SGDM_NESTEROV].i[0] ? g + momentum * velocity : velocity));
+        ref_set(&to, i, old - rate * (a[EBB_SGDM_NESTEROV].i[0] ? g + momentum * velocity : velocity));
     }
     return EBB_OK;
 }
@@ -138,16 +138,16 @@ ebb_status ebb_ref_adamw(const ref_run *run) {
     const ref_tensor step = ref_in(run, 4), lr = ref_in(run, 5);
     const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1), to_v = ref_out(run, 2);
     const ebb_attr *a = run->call->attr;
-    const double beta1 = a[ADAMW_BETA1].f, beta2 = a[ADAMW_BETA2].f, n = ref_get(&step, 0);
+    const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f, n = ref_get(&step, 0);
     const double rate = ref_get(&lr, 0), unbias1 = 1 - pow(beta1, n), unbias2 = 1 - pow(beta2, n);
     for (int64_t i = 0; i < ebb_type_count(to.type); i++) {
         const double old = ref_get(&w, i), g = ref_get(&dw, i);
         const double mean = beta1 * ref_get(&m, i) + (1 - beta1) * g;
         const double square = beta2 * ref_get(&v, i) + (1 - beta2) * g * g;
-        const double way = mean / unbias1 / (sqrt(square / unbias2) + a[ADAMW_EPS].f);
+        const double way = mean / unbias1 / (sqrt(square / unbias2) + a[EBB_ADAMW_EPS].f);
         ref_set(&to_m, i, mean);
         ref_set(&to_v, i, square);
-        ref_set(&to, i, old - rate * (way + a[ADAMW_DECAY].f * old));
+        ref_set(&to, i, old - rate * (way + a[EBB_ADAMW_DECAY].f * old));
     }
     return EBB_OK;
 }
@@ -163,7 +163,7 @@ ebb_status ebb_ref_sum_squares(const ref_run *run) {
 /* A norm that is no number shows in all gradients. */
 ebb_status ebb_ref_clip_factor(const ref_run *run) {
     const ref_tensor squares = ref_in(run, 0), factor = ref_out(run, 0);
-    const double x = run->call->attr[CLIP_FACTOR_NORM].f / (sqrt(ref_get(&squares, 0)) + 1e-6);
+    const double x = run->call->attr[EBB_CLIP_FACTOR_NORM].f / (sqrt(ref_get(&squares, 0)) + 1e-6);
     ref_set(&factor, 0, x > 1 ? 1 : x);
     return EBB_OK;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 static double inv_std(const ref_run *run, const ref_tensor *variance, int64_t row) {
-    return 1 / sqrt(ref_get(variance, row) + run->call->attr[LN_EPS].f);
+    return 1 / sqrt(ref_get(variance, row) + run->call->attr[EBB_LN_EPS].f);
 }
 
 /* mean, then the biased variance around the unrounded mean: two passes. */

@@ -3,8 +3,8 @@
 
 ebb_status ebb_ref_matmul(const ref_run *run) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), c = ref_out(run, 0);
-    const bool ta = run->call->attr[MATMUL_TRANSPOSE_A].i[0] != 0;
-    const bool tb = run->call->attr[MATMUL_TRANSPOSE_B].i[0] != 0;
+    const bool ta = run->call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0;
+    const bool tb = run->call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
     const int64_t groups = c.type->dim[0], m = c.type->dim[1], n = c.type->dim[2],
                   k = a.type->dim[ta ? 1 : 2];
     for (int64_t g = 0; g < groups; g++) {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 static double inv_std(const ref_run *run, const ref_tensor *variance, int64_t c) {
-    return 1 / sqrt(ref_get(variance, c) + run->call->attr[BN_EPS].f);
+    return 1 / sqrt(ref_get(variance, c) + run->call->attr[EBB_BN_EPS].f);
 }
 
 /* mean, then the biased variance around the unrounded mean: two passes. */
@@ -50,8 +50,8 @@ ebb_status ebb_ref_bn_apply(const ref_run *run) {
 
 /* running = (1 - momentum) * running + momentum * batch; the variance that is kept is the unbiased one. */
 ebb_status ebb_ref_bn_track(const ref_run *run) {
-    const double momentum = run->call->attr[BN_TRACK_MOMENTUM].f;
-    const int64_t count = run->call->attr[BN_TRACK_COUNT].i[0];
+    const double momentum = run->call->attr[EBB_BN_TRACK_MOMENTUM].f;
+    const int64_t count = run->call->attr[EBB_BN_TRACK_COUNT].i[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
     for (uint32_t k = 0; k < 2; k++) {
         const ref_tensor batch = ref_in(run, k), old = ref_in(run, 2 + k), new = ref_out(run, k);

@@ -21,7 +21,7 @@ static act act_of(const ref_run *run, uint32_t x) {
     const ebb_bounds bounds = ebb_bn_act_bounds(run->call->attr);
     act a = {.x = ref_in(run, x), .mean = ref_in(run, x + 1), .variance = ref_in(run, x + 2)};
     a.s = ref_split_of(a.x.type);
-    a.eps = run->call->attr[BN_ACT_EPS].f;
+    a.eps = run->call->attr[EBB_BN_ACT_EPS].f;
     a.min = rounded(&a.x, bounds.min);
     a.max = rounded(&a.x, bounds.max);
     return a;

@@ -24,9 +24,9 @@ static pool pool_of(const ref_run *run, ref_tensor x, ref_tensor y) {
     s.oh = y.type->dim[2];
     s.ow = y.type->dim[3];
     for (int axis = 0; axis < 2; axis++) {
-        s.kernel[axis] = a[POOL_KERNEL].i[axis];
+        s.kernel[axis] = a[EBB_POOL_KERNEL].i[axis];
         s.stride[axis] = ebb_pool_stride(a, (uint32_t)axis);
-        s.pad[axis] = a[POOL_PAD].i[axis];
+        s.pad[axis] = a[EBB_POOL_PAD].i[axis];
     }
     return s;
 }
@@ -170,7 +170,7 @@ ebb_status ebb_ref_max_pool_at_grad(const ref_run *run) {
 
 /* What a window's sum is divided by: its elements, or with count_pad the kernel's. */
 static double avg_divisor(const ref_run *run, const pool *s, const window *v) {
-    if (run->call->attr[POOL_COUNT_PAD].i[0]) return (double)(s->kernel[0] * s->kernel[1]);
+    if (run->call->attr[EBB_POOL_COUNT_PAD].i[0]) return (double)(s->kernel[0] * s->kernel[1]);
     return (double)((v->h1 - v->h0) * (v->w1 - v->w0));
 }
 

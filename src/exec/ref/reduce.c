@@ -3,7 +3,7 @@
 
 ebb_status ebb_ref_reduce_sum(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const ebb_axis a = ebb_axis_of(x.type, run->call->attr[REDUCE_AXIS].i[0]);
+    const ebb_axis a = ebb_axis_of(x.type, run->call->attr[EBB_REDUCE_AXIS].i[0]);
     for (int64_t o = 0; o < a.outer; o++) {
         for (int64_t k = 0; k < a.inner; k++) {
             double sum = 0;
@@ -16,7 +16,7 @@ ebb_status ebb_ref_reduce_sum(const ref_run *run) {
 
 ebb_status ebb_ref_expand(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const ebb_axis a = ebb_axis_of(y.type, run->call->attr[EXPAND_AXIS].i[0]);
+    const ebb_axis a = ebb_axis_of(y.type, run->call->attr[EBB_EXPAND_AXIS].i[0]);
     for (int64_t o = 0; o < a.outer; o++)
         for (int64_t i = 0; i < a.size; i++)
             for (int64_t k = 0; k < a.inner; k++)
@@ -26,7 +26,7 @@ ebb_status ebb_ref_expand(const ref_run *run) {
 
 ebb_status ebb_ref_upsample(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const int64_t *d = y.type->dim, *factor = run->call->attr[UPSAMPLE_FACTOR].i;
+    const int64_t *d = y.type->dim, *factor = run->call->attr[EBB_UPSAMPLE_FACTOR].i;
     for (int64_t n = 0; n < d[0]; n++)
         for (int64_t c = 0; c < d[1]; c++)
             for (int64_t h = 0; h < d[2]; h++)
@@ -47,7 +47,7 @@ static double places_sum(const ref_tensor *dy, const int64_t *factor, int64_t n,
 
 ebb_status ebb_ref_upsample_grad(const ref_run *run) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
-    const int64_t *d = dx.type->dim, *factor = run->call->attr[UPSAMPLE_FACTOR].i;
+    const int64_t *d = dx.type->dim, *factor = run->call->attr[EBB_UPSAMPLE_FACTOR].i;
     for (int64_t n = 0; n < d[0]; n++)
         for (int64_t c = 0; c < d[1]; c++)
             for (int64_t h = 0; h < d[2]; h++)

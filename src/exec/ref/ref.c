@@ -12,10 +12,10 @@ typedef ebb_status (*ref_kernel)(const ref_run *run);
 
 /* NULL for composites and views: they have no kernel. */
 static const ref_kernel kernels[EBB_N_OPS] = {
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) [EBB_OP_##name] = ebb_ref_##name,
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = ebb_ref_##name,
 #include "graph/ops.def"
 };
 

@@ -20,10 +20,10 @@ typedef struct ref_run {
 } ref_run;
 
 /* The kernels, one per op that has one. Errors: EBB_BAD_INPUT for values that no kernel can use. */
-#define EBB_COMPOSITE(name)
-#define EBB_VIEW(name)
-#define EBB_CHOICE(name)
-#define EBB_OP(name) ebb_status ebb_ref_##name(const ref_run *run);
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) ebb_status ebb_ref_##name(const ref_run *run);
 #include "graph/ops.def"
 
 typedef struct ref_tensor {

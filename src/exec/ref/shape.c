@@ -57,7 +57,7 @@ ebb_status ebb_ref_concat(const ref_run *run) {
 
 ebb_status ebb_ref_slice(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    copy_channels(&x, run->call->attr[SLICE_BEGIN].i[0], &y, 0, y.type->dim[1]);
+    copy_channels(&x, run->call->attr[EBB_SLICE_BEGIN].i[0], &y, 0, y.type->dim[1]);
     return EBB_OK;
 }
 
@@ -65,6 +65,6 @@ ebb_status ebb_ref_slice_grad(const ref_run *run) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
     const int64_t n = ebb_type_count(dx.type);
     for (int64_t i = 0; i < n; i++) ref_set(&dx, i, 0);
-    copy_channels(&dy, 0, &dx, run->call->attr[SLICE_GRAD_BEGIN].i[0], dy.type->dim[1]);
+    copy_channels(&dy, 0, &dx, run->call->attr[EBB_SLICE_GRAD_BEGIN].i[0], dy.type->dim[1]);
     return EBB_OK;
 }

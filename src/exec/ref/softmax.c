@@ -6,7 +6,7 @@
 ebb_status ebb_ref_softmax(const ref_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t k = x.type->dim[x.type->rank - 1], n = x.type->dim[x.type->rank - 2];
-    const bool causal = run->call->attr[SOFTMAX_CAUSAL].i[0] != 0;
+    const bool causal = run->call->attr[EBB_SOFTMAX_CAUSAL].i[0] != 0;
     for (int64_t row = 0; row < ebb_type_count(x.type) / k; row++) {
         const int64_t seen = causal ? row % n + 1 + k - n : k;
         double max = ref_get(&x, row * k), sum = 0;

@@ -9,70 +9,43 @@
  */
 #include "graph/ops/rule.h"
 
-#define STRIDE                                                                       \
-    {                                                                                \
-        .name = "stride", .kind = EBB_ATTR_INT, .count = 2, .fallback = 1, .min = 1, \
-        .max = EBB_ATTR_STEP_MAX                                                     \
-    }
-#define PAD \
-    { .name = "pad", .kind = EBB_ATTR_INT, .count = 2, .fallback = 0, .min = 0, .max = EBB_ATTR_STEP_MAX }
-#define DILATION                                                                       \
-    {                                                                                  \
-        .name = "dilation", .kind = EBB_ATTR_INT, .count = 2, .fallback = 1, .min = 1, \
-        .max = EBB_ATTR_STEP_MAX                                                       \
-    }
-#define GROUPS                                                                       \
-    {                                                                                \
-        .name = "groups", .kind = EBB_ATTR_INT, .count = 1, .fallback = 1, .min = 1, \
-        .max = EBB_ATTR_SIZE_MAX                                                     \
-    }
-#define SIZE                                                                          \
-    {                                                                                 \
-        .name = "size", .kind = EBB_ATTR_INT, .count = 2, .required = true, .min = 1, \
-        .max = EBB_ATTR_SIZE_MAX                                                      \
-    }
+#define STRIDE   EBB_INTS("stride", 2, 1, 1, EBB_ATTR_STEP_MAX)
+#define PAD      EBB_INTS("pad", 2, 0, 0, EBB_ATTR_STEP_MAX)
+#define DILATION EBB_INTS("dilation", 2, 1, 1, EBB_ATTR_STEP_MAX)
+#define GROUPS   EBB_INTS("groups", 1, 1, 1, EBB_ATTR_SIZE_MAX)
+#define COMMON                                                                        \
+    [EBB_CONV_STRIDE] = STRIDE, [EBB_CONV_PAD] = PAD, [EBB_CONV_DILATION] = DILATION, \
+    [EBB_CONV_GROUPS] = GROUPS
 
-static const ebb_attr_info conv_attrs[] = {
-    [CONV_STRIDE] = STRIDE, [CONV_PAD] = PAD, [CONV_DILATION] = DILATION, [CONV_GROUPS] = GROUPS};
-static const ebb_attr_info conv_grad_attrs[] = {[CONV_STRIDE] = STRIDE,
-                                                [CONV_PAD] = PAD,
-                                                [CONV_DILATION] = DILATION,
-                                                [CONV_GROUPS] = GROUPS,
-                                                [CONV_SIZE] = SIZE};
-
-#define OUT_PAD                                                                       \
-    {                                                                                 \
-        .name = "out_pad", .kind = EBB_ATTR_INT, .count = 2, .fallback = 0, .min = 0, \
-        .max = EBB_ATTR_STEP_MAX                                                      \
-    }
-static const ebb_attr_info conv_transpose_attrs[] = {[CONV_STRIDE] = STRIDE,
-                                                     [CONV_PAD] = PAD,
-                                                     [CONV_DILATION] = DILATION,
-                                                     [CONV_GROUPS] = GROUPS,
-                                                     [CONV_OUT_PAD] = OUT_PAD};
+static const ebb_attr_info conv_attrs[] = {COMMON};
+static const ebb_attr_info conv_grad_attrs[] = {
+    COMMON, [EBB_CONV_SIZE] = EBB_INTS_NEEDED("size", 2, 1, EBB_ATTR_SIZE_MAX)};
+static const ebb_attr_info conv_transpose_attrs[] = {
+    COMMON, [EBB_CONV_OUT_PAD] = EBB_INTS("out_pad", 2, 0, 0, EBB_ATTR_STEP_MAX)};
 
 /* What y must be along one axis (0 rows, 1 columns). */
 static ebb_status extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
                          int64_t *y) {
     const ebb_attr *a = call->attr;
-    int64_t span, padded, pad = a[CONV_PAD].i[axis];
-    if (!ebb_mul_i64(a[CONV_DILATION].i[axis], k - 1, &span) || !ebb_add_i64(span, 1, &span))
+    int64_t span, padded, pad = a[EBB_CONV_PAD].i[axis];
+    if (!ebb_mul_i64(a[EBB_CONV_DILATION].i[axis], k - 1, &span) || !ebb_add_i64(span, 1, &span))
         span = INT64_MAX;
     if (!ebb_add_i64(x, 2 * pad, &padded)) padded = INT64_MAX;
     if (span > padded) {
         return ebb_fail(env, EBB_BAD_INPUT,
                         "%s: the kernel's %lld %s at dilation %lld span %lld but x has %lld + 2 * pad %lld",
                         call->op->name, (long long)k, axis ? "columns" : "rows",
-                        (long long)a[CONV_DILATION].i[axis], (long long)span, (long long)x, (long long)pad);
+                        (long long)a[EBB_CONV_DILATION].i[axis], (long long)span, (long long)x,
+                        (long long)pad);
     }
-    *y = (padded - span) / a[CONV_STRIDE].i[axis] + 1;
+    *y = (padded - span) / a[EBB_CONV_STRIDE].i[axis] + 1;
     return EBB_OK;
 }
 
 /* x has c channels, each filter reads i of them, and there are o filters. */
 static ebb_status groups_check(ebb_env *env, const ebb_call *call, int64_t c, int64_t i, int64_t o) {
     char x[EBB_TYPE_TEXT], w[EBB_TYPE_TEXT];
-    int64_t wanted, groups = call->attr[CONV_GROUPS].i[0];
+    int64_t wanted, groups = call->attr[EBB_CONV_GROUPS].i[0];
     if (!ebb_mul_i64(i, groups, &wanted)) wanted = INT64_MAX;
     if (c != wanted) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld channels but w %s wants %lld (groups %lld)",
@@ -88,68 +61,60 @@ static ebb_status groups_check(ebb_env *env, const ebb_call *call, int64_t c, in
     return EBB_OK;
 }
 
-static ebb_status conv2d_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] w[o,i,p,q] -> [n,o,y,z]", &r);
-    if (status) return status;
-    status =
-        groups_check(env, call, ebb_rule_size(&r, 'c'), ebb_rule_size(&r, 'i'), ebb_rule_size(&r, 'o'));
-    int64_t y = 0, z = 0;
-    if (!status) status = extent(env, call, 0, ebb_rule_size(&r, 'h'), ebb_rule_size(&r, 'p'), &y);
-    if (!status) status = extent(env, call, 1, ebb_rule_size(&r, 'w'), ebb_rule_size(&r, 'q'), &z);
-    if (status) return status;
-    ebb_rule_set(&r, 'y', y);
-    ebb_rule_set(&r, 'z', z);
-    return ebb_rule_give(env, call, &r, out);
-}
-
-/* dy must be what conv2d gives for an x of h rows and w columns and a kernel of p by q. */
-static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r) {
+/* y and z, which are what conv2d gives for an x of h rows and w columns and a kernel of p by q. */
+static ebb_status extents_set(ebb_env *env, const ebb_call *call, ebb_rule *r) {
     int64_t y = 0, z = 0;
     ebb_status status = extent(env, call, 0, ebb_rule_size(r, 'h'), ebb_rule_size(r, 'p'), &y);
     if (!status) status = extent(env, call, 1, ebb_rule_size(r, 'w'), ebb_rule_size(r, 'q'), &z);
+    ebb_rule_set(r, 'y', y);
+    ebb_rule_set(r, 'z', z);
+    return status;
+}
+
+static ebb_status conv2d_bind(ebb_env *env, const ebb_call *call, ebb_rule *r) {
+    const ebb_status status =
+        groups_check(env, call, ebb_rule_size(r, 'c'), ebb_rule_size(r, 'i'), ebb_rule_size(r, 'o'));
+    return status ? status : extents_set(env, call, r);
+}
+
+/* dy, whose y and z are bound, must be what conv2d gives. */
+static ebb_status dy_check(ebb_env *env, const ebb_call *call, const ebb_rule *r) {
+    ebb_rule due = *r;
+    const ebb_status status = extents_set(env, call, &due);
+    const int64_t y = ebb_rule_size(&due, 'y'), z = ebb_rule_size(&due, 'z');
     if (status || (y == ebb_rule_size(r, 'y') && z == ebb_rule_size(r, 'z'))) return status;
     char a[EBB_TYPE_TEXT], b[EBB_TYPE_TEXT];
     return ebb_fail(env, EBB_BAD_INPUT,
                     "%s: for %s and %s and size %lld,%lld dy must be %lld,%lld, not %lld,%lld",
                     call->op->name, ebb_type_text(&call->in[0], a), ebb_type_text(&call->in[1], b),
-                    EBB_TWO(call->attr[CONV_SIZE]), (long long)y, (long long)z,
+                    EBB_TWO(call->attr[EBB_CONV_SIZE]), (long long)y, (long long)z,
                     (long long)ebb_rule_size(r, 'y'), (long long)ebb_rule_size(r, 'z'));
 }
 
-static ebb_status conv2d_dgrad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "dy[n,o,y,z] w[o,i,p,q] -> [n,c,h,w]", &r);
-    if (status) return status;
-    ebb_rule_set(&r, 'h', call->attr[CONV_SIZE].i[0]);
-    ebb_rule_set(&r, 'w', call->attr[CONV_SIZE].i[1]);
+static ebb_status conv2d_dgrad_bind(ebb_env *env, const ebb_call *call, ebb_rule *r) {
     int64_t c;
-    if (!ebb_mul_i64(ebb_rule_size(&r, 'i'), call->attr[CONV_GROUPS].i[0], &c)) {
+    if (!ebb_mul_i64(ebb_rule_size(r, 'i'), call->attr[EBB_CONV_GROUPS].i[0], &c)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: groups %lld is too large", call->op->name,
-                        (long long)call->attr[CONV_GROUPS].i[0]);
+                        (long long)call->attr[EBB_CONV_GROUPS].i[0]);
     }
-    ebb_rule_set(&r, 'c', c);
-    status = groups_check(env, call, c, ebb_rule_size(&r, 'i'), ebb_rule_size(&r, 'o'));
-    if (!status) status = dy_check(env, call, &r);
-    return status ? status : ebb_rule_give(env, call, &r, out);
+    ebb_rule_set(r, 'c', c);
+    const ebb_status status = groups_check(env, call, c, ebb_rule_size(r, 'i'), ebb_rule_size(r, 'o'));
+    return status ? status : dy_check(env, call, r);
 }
 
-static ebb_status conv2d_wgrad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] dy[n,o,y,z] -> [o,i,p,q]", &r);
-    if (status) return status;
-    ebb_rule_set(&r, 'p', call->attr[CONV_SIZE].i[0]);
-    ebb_rule_set(&r, 'q', call->attr[CONV_SIZE].i[1]);
-    int64_t c = ebb_rule_size(&r, 'c'), groups = call->attr[CONV_GROUPS].i[0];
-    if (c % groups != 0) {
-        char x[EBB_TYPE_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %lld channels of x %s are not a multiple of groups %lld",
-                        call->op->name, (long long)c, ebb_type_text(&call->in[0], x), (long long)groups);
-    }
-    ebb_rule_set(&r, 'i', c / groups);
-    status = groups_check(env, call, c, c / groups, ebb_rule_size(&r, 'o'));
-    if (!status) status = dy_check(env, call, &r);
-    return status ? status : ebb_rule_give(env, call, &r, out);
+static ebb_status channels_fail(ebb_env *env, const ebb_call *call) {
+    char x[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %lld channels of x %s are not a multiple of groups %lld",
+                    call->op->name, (long long)call->in[0].dim[1], ebb_type_text(&call->in[0], x),
+                    (long long)call->attr[EBB_CONV_GROUPS].i[0]);
+}
+
+static ebb_status conv2d_wgrad_bind(ebb_env *env, const ebb_call *call, ebb_rule *r) {
+    const int64_t c = ebb_rule_size(r, 'c'), groups = call->attr[EBB_CONV_GROUPS].i[0];
+    if (c % groups != 0) return channels_fail(env, call);
+    ebb_rule_set(r, 'i', c / groups);
+    const ebb_status status = groups_check(env, call, c, c / groups, ebb_rule_size(r, 'o'));
+    return status ? status : dy_check(env, call, r);
 }
 
 /* A multiply and an add for each element of y and each tap of its filter. Padding counts: it is multiplied
@@ -172,16 +137,17 @@ static void conv2d_wgrad_cost(const ebb_call *call, ebb_cost *cost) {
 }
 
 /* The attributes of a gradient: the forward op's and the rows and columns of what is differentiated by. */
-static void grad_attrs(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_attr attr[CONV_SIZE + 1]) {
-    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
-    memcpy(attr, node->attr, CONV_SIZE * sizeof *attr);
-    attr[CONV_SIZE] = (ebb_attr){.i = {type->dim[2], type->dim[3]}};
+static void grad_attrs(ebb_rewriter *rw, const ebb_node *node, uint32_t i,
+                       ebb_attr attr[EBB_CONV_SIZE + 1]) {
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
+    memcpy(attr, node->attr, EBB_CONV_SIZE * sizeof *attr);
+    attr[EBB_CONV_SIZE] = (ebb_attr){.i = {type->dim[2], type->dim[3]}};
 }
 
 /* The weight's gradient first: x may die before dx is made. */
 static void conv2d_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_id x = ebb_rw_value(rw, node->in[0]), w = ebb_rw_value(rw, node->in[1]);
-    ebb_attr attr[CONV_SIZE + 1];
+    ebb_attr attr[EBB_CONV_SIZE + 1];
     if (ebb_grad_wants(rw, node, 1)) {
         grad_attrs(rw, node, 1, attr);
         ebb_id in[] = {x, dout[0]};
@@ -198,7 +164,7 @@ static void conv2d_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
  * convolution whose image is what arrives. */
 static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_id dy = ebb_rw_value(rw, node->in[0]), w = ebb_rw_value(rw, node->in[1]);
-    ebb_attr attr[CONV_SIZE + 1];
+    ebb_attr attr[EBB_CONV_SIZE + 1];
     if (ebb_grad_wants(rw, node, 1)) {
         grad_attrs(rw, node, 1, attr);
         ebb_id in[] = {dout[0], dy};
@@ -217,15 +183,16 @@ static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_
 static ebb_status transpose_extent(ebb_env *env, const ebb_call *call, uint32_t axis, int64_t x, int64_t k,
                                    int64_t *y) {
     const ebb_attr *a = call->attr;
-    const int64_t stride = a[CONV_STRIDE].i[axis], pad = a[CONV_PAD].i[axis];
-    const int64_t out_pad = a[CONV_OUT_PAD].i[axis];
+    const int64_t stride = a[EBB_CONV_STRIDE].i[axis], pad = a[EBB_CONV_PAD].i[axis];
+    const int64_t out_pad = a[EBB_CONV_OUT_PAD].i[axis];
     if (out_pad >= stride) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: out_pad %lld must be less than the stride %lld",
                         call->op->name, (long long)out_pad, (long long)stride);
     }
     int64_t span, reach;
-    bool fits = ebb_mul_i64(a[CONV_DILATION].i[axis], k - 1, &span) && ebb_mul_i64(x - 1, stride, &reach) &&
-                ebb_add_i64(reach, span, &reach) && ebb_add_i64(reach, out_pad + 1, &reach);
+    bool fits = ebb_mul_i64(a[EBB_CONV_DILATION].i[axis], k - 1, &span) &&
+                ebb_mul_i64(x - 1, stride, &reach) && ebb_add_i64(reach, span, &reach) &&
+                ebb_add_i64(reach, out_pad + 1, &reach);
     if (fits && reach > 2 * pad) {
         *y = reach - 2 * pad;
         return EBB_OK;
@@ -237,94 +204,45 @@ static ebb_status transpose_extent(ebb_env *env, const ebb_call *call, uint32_t 
         (long long)pad);
 }
 
-static ebb_status conv2d_transpose_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_rule r;
-    ebb_status status = ebb_rule_match(env, call, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]", &r);
-    if (status) return status;
-    const int64_t groups = call->attr[CONV_GROUPS].i[0], c = ebb_rule_size(&r, 'c');
+static ebb_status conv2d_transpose_bind(ebb_env *env, const ebb_call *call, ebb_rule *r) {
+    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0];
     int64_t o, y = 0, z = 0;
-    if (c % groups != 0 || !ebb_mul_i64(ebb_rule_size(&r, 'i'), groups, &o)) {
-        char x[EBB_TYPE_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %lld channels of x %s are not a multiple of groups %lld",
-                        call->op->name, (long long)c, ebb_type_text(&call->in[0], x), (long long)groups);
-    }
-    status = transpose_extent(env, call, 0, ebb_rule_size(&r, 'h'), ebb_rule_size(&r, 'p'), &y);
-    if (!status)
-        status = transpose_extent(env, call, 1, ebb_rule_size(&r, 'w'), ebb_rule_size(&r, 'q'), &z);
-    if (status) return status;
-    ebb_rule_set(&r, 'o', o);
-    ebb_rule_set(&r, 'y', y);
-    ebb_rule_set(&r, 'z', z);
-    return ebb_rule_give(env, call, &r, out);
+    if (ebb_rule_size(r, 'c') % groups != 0 || !ebb_mul_i64(ebb_rule_size(r, 'i'), groups, &o))
+        return channels_fail(env, call);
+    ebb_status status = transpose_extent(env, call, 0, ebb_rule_size(r, 'h'), ebb_rule_size(r, 'p'), &y);
+    if (!status) status = transpose_extent(env, call, 1, ebb_rule_size(r, 'w'), ebb_rule_size(r, 'q'), &z);
+    ebb_rule_set(r, 'o', o);
+    ebb_rule_set(r, 'y', y);
+    ebb_rule_set(r, 'z', z);
+    return status;
 }
 
 static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
     (void)mode;
     ebb_id in[] = {ebb_rw_value(rw, node->in[0]), ebb_rw_value(rw, node->in[1])};
-    const ebb_type *x = ebb_build_type(ebb_rw_builder(rw), in[0]);
-    const ebb_type *w = ebb_build_type(ebb_rw_builder(rw), in[1]);
+    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), in[0]);
+    const ebb_type *w = ebb_builder_type(ebb_rw_builder(rw), in[1]);
     const ebb_attr *a = node->attr;
-    ebb_attr attr[CONV_SIZE + 1];
-    memcpy(attr, a, CONV_SIZE * sizeof *attr);
-    attr[CONV_SIZE] = (ebb_attr){.i = {0}};
+    ebb_attr attr[EBB_CONV_SIZE + 1];
+    memcpy(attr, a, EBB_CONV_SIZE * sizeof *attr);
+    attr[EBB_CONV_SIZE] = (ebb_attr){.i = {0}};
     for (uint32_t axis = 0; axis < 2; axis++) { /* as infer found it: nothing overflows */
-        attr[CONV_SIZE].i[axis] = (x->dim[2 + axis] - 1) * a[CONV_STRIDE].i[axis] +
-                                  a[CONV_DILATION].i[axis] * (w->dim[2 + axis] - 1) + 1 -
-                                  2 * a[CONV_PAD].i[axis] + a[CONV_OUT_PAD].i[axis];
+        attr[EBB_CONV_SIZE].i[axis] = (x->dim[2 + axis] - 1) * a[EBB_CONV_STRIDE].i[axis] +
+                                      a[EBB_CONV_DILATION].i[axis] * (w->dim[2 + axis] - 1) + 1 -
+                                      2 * a[EBB_CONV_PAD].i[axis] + a[EBB_CONV_OUT_PAD].i[axis];
     }
     ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_conv2d_dgrad, in, 2, attr)[0]);
 }
 
 /* ---- the ops -------------------------------------------------------------------------------------- */
 
-const ebb_op_info ebb_op_conv2d = {
-    .name = "conv2d",
-    .code = EBB_OP_conv2d,
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    EBB_LIST(attrs, conv_attrs),
-    .effect = EBB_PURE,
-    .infer = conv2d_infer,
-    .cost = conv2d_cost,
-    .grad = conv2d_grad,
-};
-
-const ebb_op_info ebb_op_conv2d_dgrad = {
-    .name = "conv2d_dgrad",
-    .code = EBB_OP_conv2d_dgrad,
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    EBB_LIST(attrs, conv_grad_attrs),
-    .effect = EBB_PURE,
-    .infer = conv2d_dgrad_infer,
-    .cost = conv2d_dgrad_cost,
-    .grad = conv2d_dgrad_grad,
-};
-
-const ebb_op_info ebb_op_conv2d_transpose = {
-    .name = "conv2d_transpose",
-    .code = EBB_OP_conv2d_transpose,
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    EBB_LIST(attrs, conv_transpose_attrs),
-    .effect = EBB_PURE,
-    .composite = true,
-    .infer = conv2d_transpose_infer,
-    .cost = conv2d_dgrad_cost,
-    .lower = conv2d_transpose_lower,
-};
-
-const ebb_op_info ebb_op_conv2d_wgrad = {
-    .name = "conv2d_wgrad",
-    .code = EBB_OP_conv2d_wgrad,
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    EBB_LIST(attrs, conv_grad_attrs),
-    .effect = EBB_PURE,
-    .infer = conv2d_wgrad_infer,
-    .cost = conv2d_wgrad_cost,
-};
+EBB_DEFINE(conv2d, EBB_RULE(2, 1, "x[n,c,h,w] w[o,i,p,q] -> [n,o,y,z]"), EBB_LIST(attrs, conv_attrs),
+           .bind = conv2d_bind, .cost = conv2d_cost, .grad = conv2d_grad);
+EBB_DEFINE(conv2d_dgrad, EBB_RULE(2, 1, "dy[n,o,y,z] w[o,i,p,q] -> [n,c,h,w] where h=size.0 w=size.1"),
+           EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_dgrad_bind, .cost = conv2d_dgrad_cost,
+           .grad = conv2d_dgrad_grad);
+EBB_DEFINE(conv2d_wgrad, EBB_RULE(2, 1, "x[n,c,h,w] dy[n,o,y,z] -> [o,i,p,q] where p=size.0 q=size.1"),
+           EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_wgrad_bind, .cost = conv2d_wgrad_cost);
+EBB_DEFINE(conv2d_transpose, EBB_RULE(2, 1, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]"),
+           EBB_LIST(attrs, conv_transpose_attrs), .bind = conv2d_transpose_bind, .cost = conv2d_dgrad_cost,
+           .lower = conv2d_transpose_lower);

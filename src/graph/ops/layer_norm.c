@@ -11,44 +11,9 @@
  * elsewhere. */
 #include "graph/ops/rule.h"
 
-static const ebb_attr_info ln_attrs[] = {
-    [LN_EPS] =
-        {.name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-5, .min = 1e-30, .max = 1e30},
-};
-
-static const ebb_pair ln_apply_over[] = {{0, 0}};
-static const ebb_pair ln_grad_over[] = {{0, 4}, {0, 0}}; /* over dy; over x where a skip branch needs dy */
+static const ebb_attr_info ln_attrs[] = {[EBB_LN_EPS] = EBB_REAL("eps", 1e-5, 1e-30, 1e30)};
 
 enum { X, MEAN, VARIANCE, GAMMA, BETA }; /* ln_apply's inputs */
-
-static ebb_status layer_norm_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c] gamma[c] beta[c] -> [n,c]", out);
-}
-
-static ebb_status ln_stats_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c] -> [n] [n]", out);
-}
-
-static ebb_status ln_apply_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c] mean[n] variance[n] gamma[c] beta[c] -> [n,c]", out);
-}
-
-static ebb_status ln_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c] mean[n] variance[n] dy[n,c] -> [c] [c]", out);
-}
-
-static ebb_status ln_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c] mean[n] variance[n] gamma[c] dy[n,c] -> [n,c]", out);
-}
-
-/* Flops for each element of x; the few for each row are not counted. */
-static void four_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
-
-static void ten_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 10);
-}
 
 static void layer_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode) {
     (void)mode;
@@ -67,7 +32,7 @@ static void layer_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     (void)node;
     if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_build_fail(
+    ebb_builder_fail(
         ebb_rw_builder(rw), EBB_BAD_INPUT,
         "ln_stats: its mean and variance have no gradient of their own: only ln_apply, on the same "
         "x, may read them on the way to the loss");
@@ -76,8 +41,8 @@ static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const bool wants_x = ebb_grad_wants(rw, node, X);
     if (!ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_ln_stats)) {
-        ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
-                       "ln_apply: mean and variance are not ln_stats of this x: use layer_norm");
+        ebb_builder_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
+                         "ln_apply: mean and variance are not ln_stats of this x: use layer_norm");
         return;
     }
     ebb_id x = ebb_rw_value(rw, node->in[X]);
@@ -94,69 +59,19 @@ static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
     ebb_grad_give(rw, node, X, ebb_rw_emit(rw, &ebb_op_ln_grad, in, 5, node->attr)[0]);
 }
 
-/* ---- the ops ------------------------------------------------------------------------------------ */
+/* ---- the ops: flops for each element of x; the few for each row are not counted ------------------- */
 
-const ebb_op_info ebb_op_layer_norm = {
-    .name = "layer_norm",
-    .code = EBB_OP_layer_norm,
-    .min_in = 3,
-    .max_in = 3,
-    .n_out = 1,
-    EBB_LIST(attrs, ln_attrs),
-    .effect = EBB_PURE,
-    .composite = true,
-    .infer = layer_norm_infer,
-    .cost = ten_flops_cost,
-    .lower = layer_norm_lower,
-};
+EBB_DEFINE(layer_norm, EBB_RULE(3, 1, "x[n,c] gamma[c] beta[c] -> [n,c]"), EBB_LIST(attrs, ln_attrs),
+           EBB_FLOPS(10), .lower = layer_norm_lower);
 
-const ebb_op_info ebb_op_ln_stats = {
-    .name = "ln_stats",
-    .code = EBB_OP_ln_stats,
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 2,
-    .effect = EBB_PURE,
-    .infer = ln_stats_infer,
-    .cost = four_flops_cost,
-    .grad = ln_stats_grad,
-};
+EBB_DEFINE(ln_stats, EBB_RULE(1, 2, "x[n,c] -> [n] [n]"), EBB_FLOPS(4), .grad = ln_stats_grad);
 
-const ebb_op_info ebb_op_ln_apply = {
-    .name = "ln_apply",
-    .code = EBB_OP_ln_apply,
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, ln_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, ln_apply_over),
-    .infer = ln_apply_infer,
-    .cost = four_flops_cost,
-    .grad = ln_apply_grad,
-};
+EBB_DEFINE(ln_apply, EBB_RULE(5, 1, "x[n,c] mean[n] variance[n] gamma[c] beta[c] -> [n,c]"),
+           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 0}), EBB_FLOPS(4), .grad = ln_apply_grad);
 
-const ebb_op_info ebb_op_ln_grad_sums = {
-    .name = "ln_grad_sums",
-    .code = EBB_OP_ln_grad_sums,
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, ln_attrs),
-    .effect = EBB_PURE,
-    .infer = ln_grad_sums_infer,
-    .cost = four_flops_cost,
-};
+EBB_DEFINE(ln_grad_sums, EBB_RULE(4, 2, "x[n,c] mean[n] variance[n] dy[n,c] -> [c] [c]"),
+           EBB_LIST(attrs, ln_attrs), EBB_FLOPS(4));
 
-const ebb_op_info ebb_op_ln_grad = {
-    .name = "ln_grad",
-    .code = EBB_OP_ln_grad,
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, ln_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, ln_grad_over),
-    .infer = ln_grad_infer,
-    .cost = ten_flops_cost,
-};
+/* Over dy; over x where a skip branch needs dy. */
+EBB_DEFINE(ln_grad, EBB_RULE(5, 1, "x[n,c] mean[n] variance[n] gamma[c] dy[n,c] -> [n,c]"),
+           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}), EBB_FLOPS(10));

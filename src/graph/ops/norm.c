@@ -15,71 +15,16 @@
  * dy * gamma * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
 #include "graph/ops/norm.h"
 
-#define MOMENTUM \
-    { .name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0.1, .min = 0, .max = 1 }
+#define MOMENTUM EBB_REAL("momentum", 0.1, 0, 1)
 
 static const ebb_attr_info batch_norm_attrs[] = {
-    [BATCH_NORM_EPS] = NORM_EPS, [BATCH_NORM_MOMENTUM] = MOMENTUM};
+    [EBB_BATCH_NORM_EPS] = NORM_EPS, [EBB_BATCH_NORM_MOMENTUM] = MOMENTUM};
 static const ebb_attr_info bn_apply_attrs[] = {
-    [BN_EPS] = NORM_EPS,
-    [BN_BATCH] = NORM_FLAG("batch"),
-};
-static const ebb_attr_info bn_grad_attrs[] = {[BN_EPS] = NORM_EPS};
-static const ebb_attr_info bn_track_attrs[] = {
-    [BN_TRACK_MOMENTUM] = MOMENTUM,
-    [BN_TRACK_COUNT] = {.name = "count",
-                        .kind = EBB_ATTR_INT,
-                        .count = 1,
-                        .required = true,
-                        .min = 1,
-                        .max = EBB_ATTR_SIZE_MAX},
-};
-
-static const ebb_pair bn_apply_over[] = {{0, 0}};
-static const ebb_pair bn_grad_over[] = {{0, 6},
-                                        {0, 0}}; /* over dy; over x where a skip branch still needs dy */
-static const ebb_pair bn_track_update[] = {{0, 2}, {1, 3}};
-
-static ebb_status batch_norm_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]", out);
-}
-
-static ebb_status bn_stats_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_apply_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
-}
-
-static ebb_status bn_track_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]",
-                          out);
-}
-
-static ebb_status bn_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]",
-        out);
-}
-
-/* Flops for each element of the first operand; the few for each channel are not counted. */
-static void two_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
-}
-
-static void four_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
-
-static void six_flops_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 6);
-}
+    [EBB_BN_EPS] = NORM_EPS, [EBB_BN_BATCH] = EBB_FLAG("batch", 0)};
+static const ebb_attr_info bn_grad_attrs[] = {[EBB_BN_EPS] = NORM_EPS};
+static const ebb_attr_info bn_track_attrs[] = {[EBB_BN_TRACK_MOMENTUM] = MOMENTUM,
+                                               [EBB_BN_TRACK_COUNT] =
+                                                   EBB_INTS_NEEDED("count", 1, 1, EBB_ATTR_SIZE_MAX)};
 
 /* ---- in training and in evaluation -------------------------------------------------------------- */
 
@@ -87,10 +32,10 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
     ebb_id x = ebb_rw_value(rw, node->in[0]);
     ebb_id mean = ebb_rw_value(rw, node->in[3]), variance = ebb_rw_value(rw, node->in[4]);
     if (mode == EBB_TRAIN) {
-        const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), x);
+        const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), x);
         ebb_attr track[] = {
-            [BN_TRACK_MOMENTUM] = node->attr[BATCH_NORM_MOMENTUM],
-            [BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
+            [EBB_BN_TRACK_MOMENTUM] = node->attr[EBB_BATCH_NORM_MOMENTUM],
+            [EBB_BN_TRACK_COUNT] = {.i = {ebb_type_count(type) / ebb_max_i64(type->dim[1], 1)}},
         };
         const ebb_id *stats = ebb_rw_emit(rw, &ebb_op_bn_stats, &x, 1, NULL);
         ebb_id tracked[] = {stats[0], stats[1], mean, variance};
@@ -98,7 +43,8 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
         mean = tracked[0];
         variance = tracked[1];
     }
-    ebb_attr apply[] = {[BN_EPS] = node->attr[BATCH_NORM_EPS], [BN_BATCH] = {.i = {mode == EBB_TRAIN}}};
+    ebb_attr apply[] = {
+        [EBB_BN_EPS] = node->attr[EBB_BATCH_NORM_EPS], [EBB_BN_BATCH] = {.i = {mode == EBB_TRAIN}}};
     ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[1]), ebb_rw_value(rw, node->in[2])};
     ebb_lower_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_bn_apply, in, 5, apply)[0]);
 }
@@ -108,7 +54,7 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     (void)node;
     if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_build_fail(
+    ebb_builder_fail(
         ebb_rw_builder(rw), EBB_BAD_INPUT,
         "bn_stats: its mean and variance have no gradient of their own: only bn_apply with batch=true, on "
         "the same x, may read them on the way to the loss");
@@ -118,11 +64,11 @@ static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     ebb_id variance = ebb_rw_value(rw, node->in[NORM_VARIANCE]),
            gamma = ebb_rw_value(rw, node->in[NORM_GAMMA]);
-    const ebb_type *type = ebb_build_type(ebb_rw_builder(rw), gamma);
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), gamma);
     ebb_attr fill[] = {
-        [FILL_SHAPE] = {.i = {type->dim[0]}},
-        [FILL_VALUE] = {.f = 0},
-        [FILL_F64] = {.i = {type->dtype == EBB_F64}},
+        [EBB_FILL_SHAPE] = {.i = {type->dim[0]}},
+        [EBB_FILL_VALUE] = {.f = 0},
+        [EBB_FILL_F64] = {.i = {type->dtype == EBB_F64}},
     };
     ebb_id zero = ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, fill)[0];
     ebb_id in[] = {dy, zero, variance, gamma, zero};
@@ -131,20 +77,20 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
 
 /* Is it true what `batch` claims, and do other statistics not depend on a param? */
 bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node) {
-    const bool batch = node->attr[BN_BATCH].i[0] != 0;
+    const bool batch = node->attr[EBB_BN_BATCH].i[0] != 0;
     if (batch ? ebb_grad_made_from(rw, node, NORM_MEAN, NORM_X, &ebb_op_bn_stats)
               : !ebb_grad_wants(rw, node, NORM_MEAN) && !ebb_grad_wants(rw, node, NORM_VARIANCE))
         return true;
-    ebb_build_fail(ebb_rw_builder(rw), EBB_BAD_INPUT, "%s: %s", node->op->name,
-                   batch
-                       ? "batch=true, but mean and variance are not bn_stats of this x: say batch=false"
-                       : "mean and variance depend on a param but are taken for constants: say batch=true "
-                         "if they are bn_stats of this x");
+    ebb_builder_fail(
+        ebb_rw_builder(rw), EBB_BAD_INPUT, "%s: %s", node->op->name,
+        batch ? "batch=true, but mean and variance are not bn_stats of this x: say batch=false"
+              : "mean and variance depend on a param but are taken for constants: say batch=true "
+                "if they are bn_stats of this x");
     return false;
 }
 
 void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
-    bool batch = node->attr[BN_BATCH].i[0] != 0;
+    bool batch = node->attr[EBB_BN_BATCH].i[0] != 0;
     bool wants_x = ebb_grad_wants(rw, node, NORM_X);
     bool wants_sums =
         ebb_grad_wants(rw, node, NORM_GAMMA) || ebb_grad_wants(rw, node, NORM_BETA) || (batch && wants_x);
@@ -154,7 +100,7 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     ebb_id dgamma = EBB_NONE, dbeta = EBB_NONE;
     if (wants_sums) {
         ebb_id in[] = {x, mean, variance, dy};
-        const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[BN_EPS]);
+        const ebb_id *sums = ebb_rw_emit(rw, &ebb_op_bn_grad_sums, in, 4, &node->attr[EBB_BN_EPS]);
         dgamma = sums[0];
         dbeta = sums[1];
         ebb_norm_give_sums(rw, node, dgamma, dbeta);
@@ -165,7 +111,7 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
         return;
     }
     ebb_id in[] = {x, mean, variance, ebb_rw_value(rw, node->in[NORM_GAMMA]), dgamma, dbeta, dy};
-    ebb_grad_give(rw, node, NORM_X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[BN_EPS])[0]);
+    ebb_grad_give(rw, node, NORM_X, ebb_rw_emit(rw, &ebb_op_bn_grad, in, 7, &node->attr[EBB_BN_EPS])[0]);
 }
 
 void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta) {
@@ -177,82 +123,22 @@ static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
     if (ebb_norm_check(rw, node)) ebb_norm_backward(rw, node, dout[0]);
 }
 
-/* ---- the ops ------------------------------------------------------------------------------------ */
+/* ---- the ops: flops for each element of input 0; the few for each channel are not counted ------------ */
 
-const ebb_op_info ebb_op_batch_norm = {
-    .name = "batch_norm",
-    .code = EBB_OP_batch_norm,
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, batch_norm_attrs),
-    .effect = EBB_STATEFUL,
-    .composite = true,
-    .infer = batch_norm_infer,
-    .cost = six_flops_cost,
-    .lower = batch_norm_lower,
-};
-
-const ebb_op_info ebb_op_bn_stats = {
-    .name = "bn_stats",
-    .code = EBB_OP_bn_stats,
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 2,
-    .effect = EBB_PURE,
-    .infer = bn_stats_infer,
-    .cost = four_flops_cost,
-    .grad = bn_stats_grad,
-};
-
-const ebb_op_info ebb_op_bn_apply = {
-    .name = "bn_apply",
-    .code = EBB_OP_bn_apply,
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, bn_apply_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, bn_apply_over),
-    .infer = bn_apply_infer,
-    .cost = two_flops_cost,
-    .grad = bn_apply_grad,
-};
-
-const ebb_op_info ebb_op_bn_track = {
-    .name = "bn_track",
-    .code = EBB_OP_bn_track,
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, bn_track_attrs),
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, bn_track_update),
-    .infer = bn_track_infer,
-    .cost = six_flops_cost,
-};
-
-const ebb_op_info ebb_op_bn_grad_sums = {
-    .name = "bn_grad_sums",
-    .code = EBB_OP_bn_grad_sums,
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, bn_grad_attrs),
-    .effect = EBB_PURE,
-    .infer = bn_grad_sums_infer,
-    .cost = four_flops_cost,
-};
-
-const ebb_op_info ebb_op_bn_grad = {
-    .name = "bn_grad",
-    .code = EBB_OP_bn_grad,
-    .min_in = 7,
-    .max_in = 7,
-    .n_out = 1,
-    EBB_LIST(attrs, bn_grad_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, bn_grad_over),
-    .infer = bn_grad_infer,
-    .cost = four_flops_cost,
-};
+EBB_DEFINE(batch_norm,
+           EBB_RULE(5, 1, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]"),
+           EBB_LIST(attrs, batch_norm_attrs), .effect = EBB_STATEFUL, EBB_FLOPS(6),
+           .lower = batch_norm_lower);
+EBB_DEFINE(bn_stats, EBB_RULE(1, 2, "x[n,c,...] -> [c] [c]"), EBB_FLOPS(4), .grad = bn_stats_grad);
+EBB_DEFINE(bn_apply, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
+           EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad);
+EBB_DEFINE(bn_track, EBB_RULE(4, 2, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]"),
+           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 2}, {1, 3}),
+           EBB_FLOPS(6));
+EBB_DEFINE(bn_grad_sums, EBB_RULE(4, 2, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]"),
+           EBB_LIST(attrs, bn_grad_attrs), EBB_FLOPS(4));
+/* Over dy; over x where a skip branch still needs dy. */
+EBB_DEFINE(bn_grad,
+           EBB_RULE(7, 1,
+                    "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]"),
+           EBB_LIST(attrs, bn_grad_attrs), EBB_OVER({0, 6}, {0, 0}), EBB_FLOPS(4));

@@ -13,90 +13,48 @@
  * ebb_keep_bits makes a choice of it (norm_bits.c). */
 #include "graph/ops/norm.h"
 
-#define BOUND(field) \
-    { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = -1e30, .max = 1e30 }
 const ebb_attr_info ebb_norm_act_attrs[NORM_ACT_ATTRS] = {
-    [BN_ACT_EPS] = NORM_EPS,           [BN_ACT_BATCH] = NORM_FLAG("batch"),
-    [BN_ACT_RELU] = NORM_FLAG("relu"), [BN_ACT_CLIP] = NORM_FLAG("clip"),
-    [BN_ACT_MIN] = BOUND("min"),       [BN_ACT_MAX] = BOUND("max"),
+    [EBB_BN_ACT_EPS] = NORM_EPS,
+    [EBB_BN_ACT_BATCH] = EBB_FLAG("batch", 0),
+    [EBB_BN_ACT_RELU] = EBB_FLAG("relu", 0),
+    [EBB_BN_ACT_CLIP] = EBB_FLAG("clip", 0),
+    [EBB_BN_ACT_MIN] = EBB_REAL("min", 0, -1e30, 1e30),
+    [EBB_BN_ACT_MAX] = EBB_REAL("max", 0, -1e30, 1e30),
 };
 
-static const ebb_pair act_over[] = {{0, 0}};
-static const ebb_pair add_over[] = {{0, 0}, {0, 5}};
-/* Over dy; over x where a skip branch still needs dy. */
-static const ebb_pair act_grad_over[] = {{0, 7}, {0, 0}};
-/* Over a part of dy, over y. */
-static const ebb_pair add_grad_over[] = {{0, 4}, {0, 5}, {0, 3}};
-
-/* ---- shapes and costs --------------------------------------------------------------------------- */
-
 /* least: how many of relu and clip there must be. */
-ebb_status ebb_norm_act_check(ebb_env *env, const ebb_call *call, int least) {
+static ebb_status act_check(ebb_env *env, const ebb_call *call, int least) {
     const ebb_attr *a = call->attr;
-    const bool relu = a[BN_ACT_RELU].i[0] != 0, clip = a[BN_ACT_CLIP].i[0] != 0;
+    const bool relu = a[EBB_BN_ACT_RELU].i[0] != 0, clip = a[EBB_BN_ACT_CLIP].i[0] != 0;
     if (relu && clip)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: relu and clip: say one of them", call->op->name);
     if (relu + clip < least)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: neither relu=true nor clip=true: say one of them",
                         call->op->name);
-    if (!clip || a[BN_ACT_MIN].f < a[BN_ACT_MAX].f) return EBB_OK;
+    if (!clip || a[EBB_BN_ACT_MIN].f < a[EBB_BN_ACT_MAX].f) return EBB_OK;
     return ebb_fail(env, EBB_BAD_INPUT, "%s: min %g must be less than max %g", call->op->name,
-                    a[BN_ACT_MIN].f, a[BN_ACT_MAX].f);
+                    a[EBB_BN_ACT_MIN].f, a[EBB_BN_ACT_MAX].f);
 }
 
-static ebb_status bn_act_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]", out);
+ebb_status ebb_norm_act_bind(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
+    (void)rule;
+    return act_check(env, call, 1);
 }
 
-static ebb_status bn_add_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 0);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]", out);
-}
-
-static ebb_status bn_act_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(env, call,
-                          "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]", out);
-}
-
-static ebb_status bn_act_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call,
-        "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]", out);
-}
-
-static ebb_status bn_add_grad_sums_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = ebb_norm_act_check(env, call, 1);
-    if (status) return status;
-    return ebb_rule_infer(
-        env, call,
-        "x[n,c,...] mean[c] variance[c] y[n,c,...] dy[n,c,...] more[n,c,...] -> [n,c,...] [c] [c]", out);
-}
-
-/* Flops for each element of x; the few for each channel are not counted. */
-void ebb_norm_act_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
-
-void ebb_norm_act_grad_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 8);
+static ebb_status bn_add_bind(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
+    (void)rule;
+    return act_check(env, call, 0);
 }
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
 /* The gradient of what was cut, by an op of its own. */
 static ebb_id cut(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
-    const ebb_attr bounds[] = {[CLIP_MIN] = node->attr[BN_ACT_MIN], [CLIP_MAX] = node->attr[BN_ACT_MAX]};
+    const ebb_attr bounds[] = {
+        [EBB_CLIP_MIN] = node->attr[EBB_BN_ACT_MIN], [EBB_CLIP_MAX] = node->attr[EBB_BN_ACT_MAX]};
     const ebb_id in[] = {ebb_rw_value(rw, node->out[0]), dy};
-    if (node->attr[BN_ACT_CLIP].i[0]) return ebb_rw_emit(rw, &ebb_op_clip_grad, in, 2, bounds)[0];
-    return node->attr[BN_ACT_RELU].i[0] ? ebb_rw_emit(rw, &ebb_op_relu_grad, in, 2, NULL)[0] : dy;
+    if (node->attr[EBB_BN_ACT_CLIP].i[0]) return ebb_rw_emit(rw, &ebb_op_clip_grad, in, 2, bounds)[0];
+    return node->attr[EBB_BN_ACT_RELU].i[0] ? ebb_rw_emit(rw, &ebb_op_relu_grad, in, 2, NULL)[0] : dy;
 }
 
 static bool wants_any(const ebb_rewriter *rw, const ebb_node *node) {
@@ -107,7 +65,7 @@ static bool wants_any(const ebb_rewriter *rw, const ebb_node *node) {
 /* Running statistics are rare in training: there the parts stay apart. */
 static void bn_act_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_norm_check(rw, node) || !wants_any(rw, node)) return;
-    if (!node->attr[BN_ACT_BATCH].i[0]) {
+    if (!node->attr[EBB_BN_ACT_BATCH].i[0]) {
         ebb_norm_backward(rw, node, cut(rw, node, dout[0]));
         return;
     }
@@ -126,8 +84,8 @@ static void bn_act_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 /* The skip's gradient is given before x's, as by an add behind the apply. */
 static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_norm_check(rw, node)) return;
-    const bool act = node->attr[BN_ACT_RELU].i[0] || node->attr[BN_ACT_CLIP].i[0];
-    if (!act || !node->attr[BN_ACT_BATCH].i[0] || !wants_any(rw, node)) {
+    const bool act = node->attr[EBB_BN_ACT_RELU].i[0] || node->attr[EBB_BN_ACT_CLIP].i[0];
+    if (!act || !node->attr[EBB_BN_ACT_BATCH].i[0] || !wants_any(rw, node)) {
         const ebb_id du = cut(rw, node, dout[0]);
         if (ebb_grad_wants(rw, node, NORM_SKIP)) ebb_grad_give(rw, node, NORM_SKIP, du);
         if (wants_any(rw, node)) ebb_norm_backward(rw, node, du);
@@ -148,68 +106,24 @@ static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 
 /* ---- the ops ------------------------------------------------------------------------------------ */
 
-const ebb_op_info ebb_op_bn_act = {
-    .name = "bn_act",
-    .code = EBB_OP_bn_act,
-    .min_in = 5,
-    .max_in = 5,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, act_over),
-    .infer = bn_act_infer,
-    .cost = ebb_norm_act_cost,
-    .grad = bn_act_grad_rule,
-};
-
-const ebb_op_info ebb_op_bn_add = {
-    .name = "bn_add",
-    .code = EBB_OP_bn_add,
-    .min_in = 6,
-    .max_in = 6,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, add_over),
-    .infer = bn_add_infer,
-    .cost = ebb_norm_act_cost,
-    .grad = bn_add_grad_rule,
-};
-
-const ebb_op_info ebb_op_bn_act_grad_sums = {
-    .name = "bn_act_grad_sums",
-    .code = EBB_OP_bn_act_grad_sums,
-    .min_in = 6,
-    .max_in = 6,
-    .n_out = 2,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    .infer = bn_act_grad_sums_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
-
-const ebb_op_info ebb_op_bn_act_grad = {
-    .name = "bn_act_grad",
-    .code = EBB_OP_bn_act_grad,
-    .min_in = 8,
-    .max_in = 8,
-    .n_out = 1,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, act_grad_over),
-    .infer = bn_act_grad_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
-
-const ebb_op_info ebb_op_bn_add_grad_sums = {
-    .name = "bn_add_grad_sums",
-    .code = EBB_OP_bn_add_grad_sums,
-    .min_in = 5,
-    .max_in = 6,
-    .n_out = 3,
-    EBB_LIST(attrs, ebb_norm_act_attrs),
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, add_grad_over),
-    .infer = bn_add_grad_sums_infer,
-    .cost = ebb_norm_act_grad_cost,
-};
+NORM_ACT_DEFINE(bn_act, 4, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 0}), .grad = bn_act_grad_rule);
+NORM_ACT_DEFINE(bn_add, 4,
+                EBB_RULE(6, 1,
+                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]"),
+                .bind = bn_add_bind, EBB_OVER({0, 0}, {0, 5}), .grad = bn_add_grad_rule);
+NORM_ACT_DEFINE(bn_act_grad_sums, 8,
+                EBB_RULE(6, 2, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]"),
+                .bind = ebb_norm_act_bind);
+/* Over dy; over x where a skip branch still needs dy. */
+NORM_ACT_DEFINE(bn_act_grad, 8,
+                EBB_RULE(8, 1,
+                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dgamma[c] dbeta[c] dy[n,c,...] "
+                         "-> [n,c,...]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 7}, {0, 0}));
+/* Over a part of dy, over y. */
+NORM_ACT_DEFINE(bn_add_grad_sums, 8,
+                EBB_RULE_OF(5, 6, 3,
+                            "x[n,c,...] mean[c] variance[c] y[n,c,...] dy[n,c,...] more[n,c,...] "
+                            "-> [n,c,...] [c] [c]"),
+                .bind = ebb_norm_act_bind, EBB_OVER({0, 4}, {0, 5}, {0, 3}));

@@ -15,180 +15,48 @@
  * momentum and there is no dampening. */
 #include "graph/ops/rule.h"
 
-#define DECAY_ATTR \
-    { .name = "decay", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 0, .min = 0, .max = 1e30 }
+#define DECAY             EBB_REAL("decay", 0, 0, 1e30)
+#define BETA(name, usual) EBB_REAL(name, usual, 0, 1)
 
-static const ebb_attr_info sgd_attrs[] = {
-    [SGD_DECAY] = DECAY_ATTR,
-};
-static const ebb_attr_info sgd_momentum_attrs[] = {
-    [SGDM_MOMENTUM] =
-        {.name = "momentum", .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = 0, .max = 1},
-    [SGDM_DECAY] = DECAY_ATTR,
-    [SGDM_NESTEROV] =
-        {.name = "nesterov", .kind = EBB_ATTR_BOOL, .count = 1, .fallback = 0, .min = 0, .max = 1},
-};
-#define BETA(field, usual) \
-    { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
-static const ebb_attr_info adamw_attrs[] = {
-    [ADAMW_BETA1] = BETA("beta1", 0.9),
-    [ADAMW_BETA2] = BETA("beta2", 0.999),
-    [ADAMW_EPS] =
-        {.name = "eps", .kind = EBB_ATTR_REAL, .count = 1, .fallback = 1e-8, .min = 1e-30, .max = 1e30},
-    [ADAMW_DECAY] = DECAY_ATTR,
-};
-static const ebb_attr_info clip_factor_attrs[] = {
-    [CLIP_FACTOR_NORM] =
-        {.name = "norm", .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = 1e-30, .max = 1e30},
-};
-static const ebb_pair adamw_update[] = {{0, 0}, {1, 2}, {2, 3}};
-static const ebb_pair scale_over[] = {{0, 0}};
-static const ebb_pair sgd_update[] = {{0, 0}};
-static const ebb_pair sgd_momentum_update[] = {{0, 0}, {1, 2}};
+/* ---- sgd ------------------------------------------------------------------------------------------ */
 
-static ebb_status sgd_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "w[*] dw[*] lr[] -> [*]", out);
-}
-
-static ebb_status sgd_momentum_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "w[*] dw[*] m[*] lr[] -> [*] [*]", out);
-}
-
-static void sgd_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 4);
-}
+static const ebb_attr_info sgd_attrs[] = {[EBB_SGD_DECAY] = DECAY};
+EBB_DEFINE(sgd, EBB_RULE(3, 1, "w[*] dw[*] lr[] -> [*]"), EBB_LIST(attrs, sgd_attrs),
+           .effect = EBB_STATEFUL, EBB_UPDATES({0, 0}), EBB_FLOPS(4));
 
 static void sgd_momentum_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), call->attr[SGDM_NESTEROV].i[0] ? 8 : 6);
+    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), call->attr[EBB_SGDM_NESTEROV].i[0] ? 8 : 6);
 }
-
-const ebb_op_info ebb_op_sgd = {
-    .name = "sgd",
-    .code = EBB_OP_sgd,
-    .min_in = 3,
-    .max_in = 3,
-    .n_out = 1,
-    EBB_LIST(attrs, sgd_attrs),
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, sgd_update),
-    .infer = sgd_infer,
-    .cost = sgd_cost,
+static const ebb_attr_info sgd_momentum_attrs[] = {
+    [EBB_SGDM_MOMENTUM] = EBB_REAL_NEEDED("momentum", 0, 1),
+    [EBB_SGDM_DECAY] = DECAY,
+    [EBB_SGDM_NESTEROV] = EBB_FLAG("nesterov", 0),
 };
-
-const ebb_op_info ebb_op_sgd_momentum = {
-    .name = "sgd_momentum",
-    .code = EBB_OP_sgd_momentum,
-    .min_in = 4,
-    .max_in = 4,
-    .n_out = 2,
-    EBB_LIST(attrs, sgd_momentum_attrs),
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, sgd_momentum_update),
-    .infer = sgd_momentum_infer,
-    .cost = sgd_momentum_cost,
-};
+EBB_DEFINE(sgd_momentum, EBB_RULE(4, 2, "w[*] dw[*] m[*] lr[] -> [*] [*]"),
+           EBB_LIST(attrs, sgd_momentum_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 0}, {1, 2}),
+           .cost = sgd_momentum_cost);
 
 /* ---- adamw ---------------------------------------------------------------------------------------- */
 
-static ebb_status count_step_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "n[] -> []", out);
-}
-
-static ebb_status adamw_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "w[*] dw[*] m[*] v[*] n[] lr[] -> [*] [*] [*]", out);
-}
-
-static void count_step_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, 1, 1);
-}
+EBB_DEFINE(count_step, EBB_RULE(1, 1, "n[] -> []"), .effect = EBB_STATEFUL, EBB_UPDATES({0, 0}),
+           EBB_FLOPS(1));
 
 /* Products and sums, a root and a division. */
-static void adamw_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 14);
-}
-
-const ebb_op_info ebb_op_count_step = {
-    .name = "count_step",
-    .code = EBB_OP_count_step,
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 1,
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, sgd_update),
-    .infer = count_step_infer,
-    .cost = count_step_cost,
+static const ebb_attr_info adamw_attrs[] = {
+    [EBB_ADAMW_BETA1] = BETA("beta1", 0.9),
+    [EBB_ADAMW_BETA2] = BETA("beta2", 0.999),
+    [EBB_ADAMW_EPS] = EBB_REAL("eps", 1e-8, 1e-30, 1e30),
+    [EBB_ADAMW_DECAY] = DECAY,
 };
-
-const ebb_op_info ebb_op_adamw = {
-    .name = "adamw",
-    .code = EBB_OP_adamw,
-    .min_in = 6,
-    .max_in = 6,
-    .n_out = 3,
-    EBB_LIST(attrs, adamw_attrs),
-    .effect = EBB_STATEFUL,
-    EBB_LIST(update, adamw_update),
-    .infer = adamw_infer,
-    .cost = adamw_cost,
-};
+EBB_DEFINE(adamw, EBB_RULE(6, 3, "w[*] dw[*] m[*] v[*] n[] lr[] -> [*] [*] [*]"),
+           EBB_LIST(attrs, adamw_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 0}, {1, 2}, {2, 3}),
+           EBB_FLOPS(14));
 
 /* ---- clipping by the norm of all gradients ---------------------------------------------------------- */
 
-static ebb_status sum_squares_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[*] -> []", out);
-}
-
-static ebb_status clip_factor_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "squares[] -> []", out);
-}
-
-static ebb_status scale_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return ebb_rule_infer(env, call, "x[*] factor[] -> [*]", out);
-}
-
-static void sum_squares_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 2);
-}
-
-static void clip_factor_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, 1, 4);
-}
-
-static void scale_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_set(call, cost, ebb_type_count(&call->in[0]), 1);
-}
-
-const ebb_op_info ebb_op_sum_squares = {
-    .name = "sum_squares",
-    .code = EBB_OP_sum_squares,
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 1,
-    .effect = EBB_PURE,
-    .infer = sum_squares_infer,
-    .cost = sum_squares_cost,
-};
-
-const ebb_op_info ebb_op_clip_factor = {
-    .name = "clip_factor",
-    .code = EBB_OP_clip_factor,
-    .min_in = 1,
-    .max_in = 1,
-    .n_out = 1,
-    EBB_LIST(attrs, clip_factor_attrs),
-    .effect = EBB_PURE,
-    .infer = clip_factor_infer,
-    .cost = clip_factor_cost,
-};
-
-const ebb_op_info ebb_op_scale = {
-    .name = "scale",
-    .code = EBB_OP_scale,
-    .min_in = 2,
-    .max_in = 2,
-    .n_out = 1,
-    .effect = EBB_PURE,
-    EBB_LIST(may_overwrite, scale_over),
-    .infer = scale_infer,
-    .cost = scale_cost,
-};
+static const ebb_attr_info clip_factor_attrs[] = {[EBB_CLIP_FACTOR_NORM] =
+                                                      EBB_REAL_NEEDED("norm", 1e-30, 1e30)};
+EBB_DEFINE(sum_squares, EBB_RULE(1, 1, "x[*] -> []"), EBB_FLOPS(2));
+EBB_DEFINE(clip_factor, EBB_RULE(1, 1, "squares[] -> []"), EBB_LIST(attrs, clip_factor_attrs),
+           EBB_FLOPS(4));
+EBB_DEFINE(scale, EBB_RULE(2, 1, "x[*] factor[] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1));

@@ -7,7 +7,7 @@
 typedef struct operand {
     const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
     int n_name, n_shape;
-    ebb_dtype dtype; /* F32: f32 or f64 */
+    ebb_dtype dtype; /* EBB_F32: a float, all of one dtype */
 } operand;
 
 /* Reads the operand or result at *at and steps behind it and one space. */
@@ -17,9 +17,11 @@ static operand operand_read(const char **at) {
     while (*p != '[' && *p != ':') p++;
     o.n_name = (int)(p - o.name);
     if (*p == ':') {
-        assert(strncmp(p, ":i32[", 5) == 0 || strncmp(p, ":u8[", 4) == 0);
-        o.dtype = p[1] == 'i' ? EBB_I32 : EBB_U8;
-        p += o.dtype == EBB_I32 ? 4 : 3;
+        const char *dtype = p + 1;
+        while (*p != '[') p++;
+        const bool known = ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
+        assert(known && !ebb_dtype_real(o.dtype));
+        (void)known;
     }
     o.shape = p + 1;
     const char *end = strchr(o.shape, ']');
@@ -33,6 +35,23 @@ static operand operand_find(const char *text, uint32_t i) {
     operand o = operand_read(&text);
     while (i-- > 0) o = operand_read(&text);
     return o;
+}
+
+/* Letters of an operand's shape; tail: is there a `...`? */
+static uint32_t letters_count(const operand *o, bool *tail) {
+    uint32_t n = 0;
+    *tail = false;
+    for (int k = 0; k < o->n_shape; k++) {
+        n += o->shape[k] >= 'a' && o->shape[k] <= 'z';
+        *tail = *tail || o->shape[k] == '.';
+    }
+    return n;
+}
+
+static bool rank_fits(const operand *o, uint32_t rank) {
+    bool tail;
+    const uint32_t n = letters_count(o, &tail);
+    return o->shape[0] == '*' || rank == n || (tail && rank == n + 2);
 }
 
 static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
@@ -80,10 +99,10 @@ static ebb_status letter_match(ebb_env *env, const ebb_call *call, ebb_rule *rul
     if (rule->size[l] == size) return EBB_OK;
     char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
     operand x = operand_find(rule->text, rule->owner[l]);
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s has %lld for %c but %.*s %s has %lld (%s)",
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s has %lld for %c but %.*s %s has %lld (%.*s)",
                     call->op->name, x.n_name, x.name, ebb_type_text(&call->in[rule->owner[l]], other),
                     (long long)rule->size[l], letter, o->n_name, o->name, ebb_type_text(&call->in[i], text),
-                    (long long)size, rule->text);
+                    (long long)size, rule->n_text, rule->text);
 }
 
 /* The `...` of operand i: the dimensions behind the first two are those of the operand that came first. */
@@ -96,9 +115,9 @@ static ebb_status tail_match(ebb_env *env, const ebb_call *call, ebb_rule *rule,
     if (same) return EBB_OK;
     char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
     operand x = operand_find(rule->text, rule->tail);
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must agree behind the channels (%s)",
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must agree behind the channels (%.*s)",
                     call->op->name, x.n_name, x.name, ebb_type_text(first, other), o->n_name, o->name,
-                    ebb_type_text(type, text), rule->text);
+                    ebb_type_text(type, text), rule->n_text, rule->text);
 }
 
 static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
@@ -108,14 +127,9 @@ static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *ru
     if (status) return status;
     if (o->shape[0] == '*') return whole_match(env, call, rule, i, o);
 
-    uint32_t n_letters = 0;
-    bool tail = false;
-    for (int k = 0; k < o->n_shape; k++) {
-        if (o->shape[k] >= 'a' && o->shape[k] <= 'z') n_letters++;
-        if (o->shape[k] == '.') tail = true;
-    }
-    bool rank_ok = type->rank == n_letters || (tail && type->rank == n_letters + 2);
-    if (!rank_ok) {
+    bool tail;
+    const uint32_t n_letters = letters_count(o, &tail);
+    if (!rank_fits(o, type->rank)) {
         char text[EBB_TYPE_TEXT];
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must have rank %u%s: %.*s[%.*s]", call->op->name,
                         o->n_name, o->name, ebb_type_text(type, text), n_letters, tail ? " or 4" : "",
@@ -128,16 +142,83 @@ static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *ru
     return tail ? tail_match(env, call, rule, i, o) : EBB_OK;
 }
 
+/* ---- where -------------------------------------------------------------------------------------- */
+
+/* The next factor of a product: a letter, an attribute's integer ("heads", "size.1"). Steps behind it. */
+static int64_t factor_read(const ebb_call *call, const ebb_rule *rule, const char **at) {
+    const char *from = *at;
+    const size_t n = strcspn(from, ".* "), whole = strcspn(from, "* ");
+    *at = from + whole;
+    if (n == 1) return ebb_rule_size(rule, *from);
+    for (uint32_t a = 0; a < call->op->n_attrs; a++) {
+        const char *name = call->op->attrs[a].name;
+        if (strlen(name) == n && memcmp(name, from, n) == 0)
+            return call->attr[a].i[n < whole ? from[n + 1] - '0' : 0];
+    }
+    assert(!"a rule names an attribute that its op does not have");
+    return 0;
+}
+
+/* Operand of the letter, whose bytes are to be one bit for each element of operand 0. */
+static ebb_status bits_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, char letter) {
+    const int64_t due = ebb_mask_bytes(ebb_type_count(&call->in[0])), size = ebb_rule_size(rule, letter);
+    if (size == 0) ebb_rule_set(rule, letter, due);
+    if (size == 0 || size == due) return EBB_OK;
+    char of[EBB_TYPE_TEXT], bits[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s needs %lld bytes of bits but they are %s", call->op->name,
+                    ebb_type_text(&call->in[0], of), (long long)due,
+                    ebb_type_text(&call->in[rule->owner[letter - 'a']], bits));
+}
+
+/* Items "h=size.0 f=c*h*w b=bits"; at stands behind the "where ". */
+static ebb_status where_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, const char *at) {
+    while (*at && strncmp(at, "or ", 3) != 0) {
+        const char letter = *at;
+        assert(at[1] == '=');
+        at += 2;
+        if (strncmp(at, "bits", 4) == 0) {
+            const ebb_status status = bits_match(env, call, rule, letter);
+            if (status) return status;
+            at += 4;
+        } else {
+            assert(ebb_rule_size(rule, letter) == 0);
+            int64_t size = factor_read(call, rule, &at);
+            while (*at == '*') {
+                at++;
+                size = ebb_mul_saturated(size, factor_read(call, rule, &at));
+            }
+            ebb_rule_set(rule, letter, size);
+        }
+        at += *at == ' ';
+    }
+    return EBB_OK;
+}
+
+/* ---- a whole rule ------------------------------------------------------------------------------- */
+
+/* Where the form begins that holds for the call. */
+static const char *form_find(const ebb_call *call, const char *text) {
+    for (const char *form = text;;) {
+        const operand first = operand_find(form, 0);
+        const char *next = strstr(form, " or ");
+        if (rank_fits(&first, call->in[0].rank)) return form;
+        if (!next) return text;
+        form = next + 4;
+    }
+}
+
 ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule) {
-    *rule = (ebb_rule){.text = text, .star = EBB_NONE, .tail = EBB_NONE};
-    const char *at = text;
+    *rule = (ebb_rule){.text = form_find(call, text), .star = EBB_NONE, .tail = EBB_NONE};
+    const char *at = rule->text, *where = strstr(at, " where "), *next = strstr(at, " or ");
+    if (next && where > next) where = NULL;
+    rule->n_text = (int)(where ? where - at : next ? next - at : (ptrdiff_t)strlen(at));
     for (uint32_t i = 0; i < call->n_in; i++) {
         assert(*at != '-');
         operand o = operand_read(&at);
         ebb_status status = operand_match(env, call, rule, i, &o);
         if (status) return status;
     }
-    return EBB_OK;
+    return where ? where_match(env, call, rule, where + strlen(" where ")) : EBB_OK;
 }
 
 ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out) {
@@ -177,36 +258,14 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
     return EBB_OK;
 }
 
-ebb_status ebb_rule_give_bits(ebb_env *env, const ebb_call *call, const ebb_rule *rule, uint32_t bits_at,
-                              ebb_type *out) {
-    const int64_t due = ebb_mask_bytes(ebb_type_count(&call->in[0]));
-    if (ebb_rule_size(rule, 'b') == due) return ebb_rule_give(env, call, rule, out);
-    char of[EBB_TYPE_TEXT], bits[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s needs %lld bytes of bits but they are %s", call->op->name,
-                    ebb_type_text(&call->in[0], of), (long long)due,
-                    ebb_type_text(&call->in[bits_at], bits));
-}
-
-ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out) {
+ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text,
+                          ebb_status (*bind)(ebb_env *, const ebb_call *, ebb_rule *), ebb_type *out) {
     ebb_rule rule;
     ebb_status status = ebb_rule_match(env, call, text, &rule);
+    if (!status && bind) status = bind(env, call, &rule);
     return status ? status : ebb_rule_give(env, call, &rule, out);
 }
 
-/* ---- costs -------------------------------------------------------------------------------------- */
-
-int64_t ebb_mul_saturated(int64_t a, int64_t b) {
-    int64_t product;
-    return ebb_mul_i64(a, b, &product) ? product : INT64_MAX;
-}
-
-void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each) {
-    int64_t bytes = 0;
-    for (uint32_t i = 0; i < call->n_in; i++) {
-        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->in[i]), &bytes)) bytes = INT64_MAX;
-    }
-    for (uint32_t i = 0; i < call->n_out; i++) {
-        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->out[i]), &bytes)) bytes = INT64_MAX;
-    }
-    *cost = (ebb_cost){.flops = ebb_mul_saturated(items, each), .bytes = bytes};
+ebb_status ebb_infer_by_rule(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    return ebb_rule_infer(env, call, call->op->rule, call->op->bind, out);
 }

@@ -1,29 +1,117 @@
-/* graph/ops/rule.h: shape rules as text, and costs. For the op families only.
+/* graph/ops/rule.h: how an op's facts are written. For the op families only.
  *
- * A rule reads like the comment that it replaces:
+ *     EBB_DEFINE(gelu, EBB_RULE(1, 1, "x[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(22), EBB_GRAD(gelu_grad,
+ * "x dy"));
+ *
+ * is all that the graph must know of an op. What is not said: pure, no attributes, no update, never in
+ * place, not differentiable. A shape rule, a cost and a gradient that need code are functions instead
+ * (.infer or .bind, .cost, .grad).
+ *
+ * A shape rule reads like the comment that it replaces:
  *
  *     "x[n,i] w[o,i] -> [n,o]"
  *
  * A letter is one dimension and has one size throughout a rule. [*] is any shape, the same wherever it
- * stands. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4), the same
- * wherever it stands. [] is a scalar. Operands are f32 or f64, all of one dtype, unless written
- * `name:i32[...]` or `name:u8[...]`. Results have the operands' dtype unless written so, too; a letter that
- * no operand binds is set by the op between match and give.
+ * appears. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4), the same
+ * wherever it appears. [] is a scalar. Operands are f32 or f64, all of one dtype, unless written
+ * `name:i32[...]` or `name:u8[...]`. Results have the operands' dtype unless written so, too.
+ *
+ * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
+ *
+ *     "dy[n,c] -> [n,c,h,w] where h=size.0 w=size.1"      the integers of an attribute
+ *     "x[n,c,h,w] -> [n,f] where f=c*h*w"                  a product, of letters and attributes
+ *     "y[*] -> bits:u8[b] where b=bits"                    bytes of one bit for each element of operand 0;
+ *                                                          of an operand's letter: that it has so many
+ *
+ * An op with several forms has a rule for each: "x[n,k] -> [n,k] or x[g,n,k] -> [g,n,k]". The one that
+ * holds is told by the first operand's rank; where none fits, errors speak of the first.
  */
 #ifndef EBB_GRAPH_OPS_RULE_H
 #define EBB_GRAPH_OPS_RULE_H
 
 #include "graph/op.h"
 
+/* ---- an op's facts ------------------------------------------------------------------------------ */
+
+#define EBB_DEFINE(op, ...)                                                              \
+    const ebb_op_info ebb_op_##op = {.name = #op,                                        \
+                                     .code = EBB_OP_##op,                                \
+                                     .family = EBB_FAMILY_OF(op),                        \
+                                     .composite = EBB_KIND_OF(op) == EBB_KIND_COMPOSITE, \
+                                     .view = EBB_KIND_OF(op) == EBB_KIND_VIEW,           \
+                                     __VA_ARGS__}
+
+/* So many operands and results, by a rule. */
+#define EBB_RULE(n_operands, n_results, text) EBB_RULE_OF(n_operands, n_operands, n_results, text)
+/* The rule's last operands may be left out. */
+#define EBB_RULE_OF(least, most, n_results, text) \
+    EBB_INFER(least, most, n_results, ebb_infer_by_rule), .rule = (text)
+/* By a function. */
+#define EBB_INFER(least, most, n_results, function) \
+    .min_in = (least), .max_in = (most), .n_out = (n_results), .infer = (function)
+/* Pairs {output, input} of `may_overwrite` and of `update`. */
+#define EBB_OVER(...)                                 \
+    .may_overwrite = (const ebb_pair[]){__VA_ARGS__}, \
+    .n_may_overwrite = EBB_COUNT(((ebb_pair[]){__VA_ARGS__}))
+#define EBB_UPDATES(...) \
+    .update = (const ebb_pair[]){__VA_ARGS__}, .n_update = EBB_COUNT(((ebb_pair[]){__VA_ARGS__}))
+/* So many flops for each element of input 0; bytes: every operand and result once. */
+#define EBB_FLOPS(each)        .cost = ebb_cost_by_elements, .flops = (each)
+/* The gradient of input 0 is one op, with the attributes of this one where its table is the same, and none
+ * where not. It reads, in order: x, x1, x2 (operands), y, y1 (results), dy, dy1 (their gradients). */
+#define EBB_GRAD(op, reads)    .grad = ebb_grad_by_op, .grad_op = &ebb_op_##op, .grad_reads = (reads)
+/* A table and its length: EBB_LIST(attrs, conv_attrs), EBB_LIST(ways, grad_ways). */
+#define EBB_LIST(field, table) .field = (table), .n_##field = EBB_COUNT(table)
+
+/* Rows of an attribute table. `n` integers; usual: the default; a NEEDED one has none. */
+#define EBB_INTS(field, n, usual, least, most)                                                    \
+    {                                                                                             \
+        .name = (field), .kind = EBB_ATTR_INT, .count = (n), .fallback = (usual), .min = (least), \
+        .max = (most)                                                                             \
+    }
+#define EBB_INTS_NEEDED(field, n, least, most) \
+    { .name = (field), .kind = EBB_ATTR_INT, .count = (n), .required = true, .min = (least), .max = (most) }
+#define EBB_REAL(field, usual, least, most)                                                      \
+    {                                                                                            \
+        .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .fallback = (usual), .min = (least), \
+        .max = (most)                                                                            \
+    }
+#define EBB_REAL_NEEDED(field, least, most) \
+    { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = (least), .max = (most) }
+#define EBB_FLAG(field, usual) \
+    { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
+
+/* The most that an integer attribute may be where only the shapes bound it: exact in a double. */
+#define EBB_ATTR_SIZE_MAX 9007199254740992.0
+/* And for strides, pads and dilations. */
+#define EBB_ATTR_STEP_MAX 1073741824.0
+
+/* ---- pointwise ops: one result, each element by those at its place ------------------------------------
+ */
+
+#define EBB_UNARY(op, each, ...) \
+    EBB_DEFINE(op, EBB_RULE(1, 1, "x[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(each), __VA_ARGS__)
+#define EBB_BINARY(op, each, ...)                                                                 \
+    EBB_DEFINE(op, EBB_RULE(2, 1, "a[*] b[*] -> [*]"), EBB_OVER({0, 0}, {0, 1}), EBB_FLOPS(each), \
+               __VA_ARGS__)
+/* The gradient of a unary op by one of its values, "x" or "y". */
+#define EBB_UNARY_GRAD(op, kept, each, ...) \
+    EBB_DEFINE(op, EBB_RULE(2, 1, kept "[*] dy[*] -> [*]"), EBB_FLOPS(each), __VA_ARGS__)
+
+/* ---- shape rules in code ------------------------------------------------------------------------------
+ */
+
 typedef struct ebb_rule {
-    const char *text;
+    const char *text;    /* of the form that holds, to the end of the op's rule */
+    int n_text;          /* without its `where` */
     int64_t size[26];    /* of each letter; 0: not bound */
     uint32_t owner[26];  /* the operand that bound it */
     uint32_t star, tail; /* operands that bound [*] and `...`, or EBB_NONE */
     ebb_dtype dtype;     /* of the results */
 } ebb_rule;
 
-/* Binds the letters to call->in. EBB_BAD_INPUT with the op, the operands and what they must be. */
+/* Binds the letters to call->in and by the rule's `where`. EBB_BAD_INPUT with the op, the operands and what
+ * they must be. */
 EBB_CHECKED ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule);
 static inline int64_t ebb_rule_size(const ebb_rule *rule, char letter) {
     return rule->size[letter - 'a'];
@@ -34,28 +122,28 @@ static inline void ebb_rule_set(ebb_rule *rule, char letter, int64_t size) {
 /* Writes the results' types. EBB_BAD_INPUT when one is too large. */
 EBB_CHECKED ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
                                      ebb_type *out);
-/* The same once operand bits_at, whose bytes are `b` in the rule, has one bit for each element of operand
- * 0; else EBB_BAD_INPUT. */
-EBB_CHECKED ebb_status ebb_rule_give_bits(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
-                                          uint32_t bits_at, ebb_type *out);
-/* Both, for an op whose rule says it all. */
-EBB_CHECKED ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text, ebb_type *out);
+/* Match, bind (NULL: nothing) and give. */
+EBB_CHECKED ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const char *text,
+                                      ebb_status (*bind)(ebb_env *, const ebb_call *, ebb_rule *),
+                                      ebb_type *out);
+/* The same with the op's own rule and bind. */
+EBB_CHECKED ebb_status ebb_infer_by_rule(ebb_env *env, const ebb_call *call, ebb_type *out);
 /* EBB_BAD_INPUT unless the type is possible (its bytes fit in 63 bits). */
 EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out);
 
+/* ---- costs and gradients in code ----------------------------------------------------------------------
+ */
+
 /* flops = items * each; bytes: every operand and result once. Saturates at INT64_MAX. */
 void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each);
+void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost);
+/* Of a view: nothing. */
+void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost);
 int64_t ebb_mul_saturated(int64_t a, int64_t b);
 
+void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+
 /* "3,5": the two integers of an attribute, for error texts. */
-#define EBB_TWO(a)             (long long)(a).i[0], (long long)(a).i[1]
-
-/* A table and its length in an ebb_op_info: EBB_LIST(attrs, conv_attrs). */
-#define EBB_LIST(field, table) .field = (table), .n_##field = EBB_COUNT(table)
-
-/* The most that an integer attribute may be where only the shapes bound it: exact in a double. */
-#define EBB_ATTR_SIZE_MAX      9007199254740992.0
-/* And for strides, pads and dilations. */
-#define EBB_ATTR_STEP_MAX      1073741824.0
+#define EBB_TWO(a) (long long)(a).i[0], (long long)(a).i[1]
 
 #endif

@@ -34,7 +34,7 @@
 
 #include "base/base.h"
 #include "ebb/report.h"
-#include "planner/planner.h"
+#include "plan/plan.h"
 
 typedef enum ebb_category {
     EBB_CATEGORY_FIXED,

@@ -1,5 +1,4 @@
-/* commands: one function for each, tool_<name>. Each returns the status that main turns into the exit code.
- */
+/* commands: one function for each, tool_<name>, whose status main turns into the exit code. */
 #ifndef EBB_TOOL_COMMANDS_H
 #define EBB_TOOL_COMMANDS_H
 

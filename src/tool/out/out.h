@@ -68,19 +68,18 @@ void out_table_print(const out_table *table, FILE *to);
 
 /* Makes the folder of --plans, if one was given. EBB_IO. */
 EBB_CHECKED ebb_status tool_plans_folder(tool *t);
-/* Writes DIR/MODEL.WHICH.plan.json, DIR being that folder or this one. *path is what was written. EBB_IO.
- */
+/* Writes DIR/MODEL.WHICH.plan.json, DIR being that folder or this one, and its name into path. EBB_IO. */
 EBB_CHECKED ebb_status tool_plans_write(tool *t, const ebb_plan *plan, const char *which,
                                         char path[PATH_MAX]);
 
-/* By the flags; else by the suffix of -o, which with another one takes JSON as in every command; text
- * without it. EBB_USAGE: flags that ask for two. */
+/* The view that the flags ask for; otherwise, with -o, the one of its suffix or JSON, as in every command;
+ * otherwise text. EBB_USAGE: flags that ask for two. */
 EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
 
 /* ---- progress, on standard error ---- */
 
-/* A bar when standard error is a terminal, else nothing; with --progress else a line per 10 s; with =json
- * an ebb.progress/1 a line, at least 500 ms apart. */
+/* A bar when standard error is a terminal, otherwise nothing; with --progress and no terminal, a line every
+ * 10 s; with =json, an ebb.progress/1 on each line, at least 500 ms apart. */
 typedef enum tool_progress_kind {
     TOOL_PROGRESS_NONE,
     TOOL_PROGRESS_BAR,
@@ -89,13 +88,13 @@ typedef enum tool_progress_kind {
 } tool_progress_kind;
 typedef struct tool_progress {
     tool_progress_kind kind;
-    bool drawn, untold;          /* untold: something came after the last word */
+    bool drawn, untold;          /* untold: something happened after the last line */
     int64_t begin_ns, search_ns; /* when all of it, and the search that runs, began */
-    int64_t last_ns, n_searches; /* the last word; searches so far */
+    int64_t last_ns, n_searches; /* of the last line; searches so far */
     int64_t done, total;         /* candidates of the search that runs */
     double added;                /* of the best so far; negative: none */
 } tool_progress;
 void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
-void tool_progress_end(tool_progress *progress); /* wipes the bar; tells JSON's last state */
+void tool_progress_end(tool_progress *progress); /* wipes the bar; prints JSON's last state */
 
 #endif

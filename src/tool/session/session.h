@@ -52,7 +52,7 @@ typedef struct tool_command tool_command;
 
 typedef struct tool {
     ebb_env *env;
-    const tool_command *command; /* that runs */
+    const tool_command *command; /* the one that runs */
     tool_args args;
     const volatile int *stop; /* nonzero: an interrupt came */
     ebb_costs *costs;         /* of --costs, once its options were asked for; owned */
@@ -62,8 +62,8 @@ typedef struct tool {
 /* Sets the error line and returns status. */
 EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...);
 
-/* Ctrl-C and a polite kill raise the flag; a second one ends the process as usual. Writing to a pipe that
- * nobody reads becomes an error of that write. */
+/* Ctrl-C and SIGTERM raise the flag that is returned; a second one ends the process as usual. A write to a
+ * closed pipe becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
 int64_t tool_now_ns(void); /* of a monotonic clock */

@@ -29,20 +29,20 @@ bool test_is_pixelwise(const ebb_call *call) {
     const ebb_opcode code = call->op->code;
     const ebb_attr *a = call->attr;
     const ebb_type *w = code == EBB_OP_conv2d_wgrad ? call->out : &call->in[1];
-    const bool strided = a[CONV_STRIDE].i[0] * a[CONV_STRIDE].i[1] > 1;
+    const bool strided = a[EBB_CONV_STRIDE].i[0] * a[EBB_CONV_STRIDE].i[1] > 1;
     const bool spreads = code == EBB_OP_conv2d_dgrad && call->out[0].dim[1] % 4 == 0;
-    return w->dim[2] * w->dim[3] == 1 && a[CONV_PAD].i[0] + a[CONV_PAD].i[1] == 0 &&
-           a[CONV_GROUPS].i[0] == 1 && (!strided || spreads);
+    return w->dim[2] * w->dim[3] == 1 && a[EBB_CONV_PAD].i[0] + a[EBB_CONV_PAD].i[1] == 0 &&
+           a[EBB_CONV_GROUPS].i[0] == 1 && (!strided || spreads);
 }
 
 void test_conv_make(ebb_env *env, const ebb_op_info *op, const test_geometry *g, test_conv *out) {
     ebb_type x = {.dtype = EBB_F32, .rank = 4}, w = x, y = {0};
     memcpy(x.dim, g->x, sizeof g->x);
     memcpy(w.dim, g->w, sizeof g->w);
-    *out = (test_conv){.attr = {[CONV_STRIDE] = {.i = {g->stride[0], g->stride[1]}},
-                                [CONV_PAD] = {.i = {g->pad, g->pad}},
-                                [CONV_DILATION] = {.i = {1, 1}},
-                                [CONV_GROUPS] = {.i = {x.dim[1] / w.dim[1]}}}};
+    *out = (test_conv){.attr = {[EBB_CONV_STRIDE] = {.i = {g->stride[0], g->stride[1]}},
+                                [EBB_CONV_PAD] = {.i = {g->pad, g->pad}},
+                                [EBB_CONV_DILATION] = {.i = {1, 1}},
+                                [EBB_CONV_GROUPS] = {.i = {x.dim[1] / w.dim[1]}}}};
     out->call = (ebb_call){
         .op = &ebb_op_conv2d, .in = out->in, .out = &out->out, .n_in = 2, .n_out = 1, .attr = out->attr};
     out->in[0] = x;
@@ -52,7 +52,7 @@ void test_conv_make(ebb_env *env, const ebb_op_info *op, const test_geometry *g,
     const ebb_type *sized = by_data ? &x : &w;
     if (by_data) out->in[0] = y;
     if (by_filter) out->in[1] = y;
-    out->attr[CONV_SIZE] = (ebb_attr){.i = {sized->dim[2], sized->dim[3]}};
+    out->attr[EBB_CONV_SIZE] = (ebb_attr){.i = {sized->dim[2], sized->dim[3]}};
     out->call.op = op;
     TEST_OK(env, op->infer(env, &out->call, &out->out));
     cr_assert(ebb_type_equal(&out->out, by_data ? &x : by_filter ? &w : &y));

@@ -28,7 +28,7 @@ bool test_is_pixelwise(const ebb_call *call);
  * to be copied. */
 typedef struct test_conv {
     ebb_type in[2], out;
-    ebb_attr attr[CONV_SIZE + 1];
+    ebb_attr attr[EBB_CONV_SIZE + 1];
     ebb_call call;
 } test_conv;
 typedef struct test_geometry {

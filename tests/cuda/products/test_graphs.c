@@ -32,11 +32,11 @@ static void expect(const char *text, const char *part) {
 static void check_row(ebb_env *env, const row *r, const cuda_description *description) {
     static char text[MOST_TEXT];
     ebb_type in[2] = {*r->in[0], *r->in[1]}, out = {0};
-    ebb_attr attr[CONV_SIZE + 1] = {[CONV_STRIDE] = {.i = {2, 1}},
-                                    [CONV_PAD] = {.i = {1, 3}},
-                                    [CONV_DILATION] = {.i = {1, 2}},
-                                    [CONV_GROUPS] = {.i = {3}},
-                                    [CONV_SIZE] = {.i = {r->out->dim[2], r->out->dim[3]}}};
+    ebb_attr attr[EBB_CONV_SIZE + 1] = {[EBB_CONV_STRIDE] = {.i = {2, 1}},
+                                        [EBB_CONV_PAD] = {.i = {1, 3}},
+                                        [EBB_CONV_DILATION] = {.i = {1, 2}},
+                                        [EBB_CONV_GROUPS] = {.i = {3}},
+                                        [EBB_CONV_SIZE] = {.i = {r->out->dim[2], r->out->dim[3]}}};
     const ebb_call call = {.op = r->op, .in = in, .out = &out, .n_in = 2, .n_out = 1, .attr = attr};
     TEST_OK(env, r->op->infer(env, &call, &out));
     cr_assert_arr_eq(out.dim, r->out->dim, 4 * sizeof *out.dim);
@@ -99,7 +99,7 @@ Test(products, what_cudnn_does_not_take_is_refused_in_one_line) {
     ebb_type in[2] = {x, w};
     ebb_type wrong = y; /* not what the convolution gives */
     wrong.dim[3] = 7;
-    const ebb_attr attr[CONV_SIZE] = {{.i = {2, 1}}, {.i = {1, 3}}, {.i = {1, 2}}, {.i = {3}}};
+    const ebb_attr attr[EBB_CONV_SIZE] = {{.i = {2, 1}}, {.i = {1, 3}}, {.i = {1, 2}}, {.i = {3}}};
     const ebb_call call = {
         .op = &ebb_op_conv2d, .in = in, .out = &wrong, .n_in = 2, .n_out = 1, .attr = attr};
     for (int again = 0; again < 2; again++) { /* by the library, then from memory */

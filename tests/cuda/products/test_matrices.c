@@ -35,14 +35,14 @@ Test(products, matrices_are_told_so_that_the_product_is_ours) {
     for (size_t r = 0; r < EBB_COUNT(rows); r++) {
         float in[2][64], wanted[128] = {0}, got[128] = {0};
         ebb_type types[2] = {type_of(rows[r].in[0]), type_of(rows[r].in[1])}, out = {0};
-        const ebb_attr of_matmul[] = {[MATMUL_TRANSPOSE_A] = {.i = {rows[r].transpose_a}},
-                                      [MATMUL_TRANSPOSE_B] = {.i = {rows[r].transpose_b}}};
+        const ebb_attr of_matmul[] = {[EBB_MATMUL_TRANSPOSE_A] = {.i = {rows[r].transpose_a}},
+                                      [EBB_MATMUL_TRANSPOSE_B] = {.i = {rows[r].transpose_b}}};
         const bool of_filters = rows[r].op == &ebb_op_conv2d_wgrad;
-        const ebb_attr of_conv[] = {[CONV_STRIDE] = {.i = {1, 1}},
-                                    [CONV_PAD] = {.i = {0, 0}},
-                                    [CONV_DILATION] = {.i = {1, 1}},
-                                    [CONV_GROUPS] = {.i = {1}},
-                                    [CONV_SIZE] = {.i = {of_filters ? 1 : 3, of_filters ? 1 : 2}}};
+        const ebb_attr of_conv[] = {[EBB_CONV_STRIDE] = {.i = {1, 1}},
+                                    [EBB_CONV_PAD] = {.i = {0, 0}},
+                                    [EBB_CONV_DILATION] = {.i = {1, 1}},
+                                    [EBB_CONV_GROUPS] = {.i = {1}},
+                                    [EBB_CONV_SIZE] = {.i = {of_filters ? 1 : 3, of_filters ? 1 : 2}}};
         const ebb_attr *attr = rows[r].in[0][3] ? of_conv : of_matmul;
         const ebb_call call = {
             .op = rows[r].op, .in = types, .out = &out, .n_in = 2, .n_out = 1, .attr = attr};

@@ -29,7 +29,32 @@ EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
 /* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
 void inputs_drop(inputs *in);
 
-/* ---- profile: what each step of a program took ---- */
+/* ---- the steps ---- */
+
+typedef struct run_session {
+    tool *t;
+    ebb_engine *engine;
+    ebb_program *program;
+    inputs in;
+    out_json json;
+    bool as_json, phased;
+    bool computes;              /* the backend does: its steps take the time that was predicted */
+    bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
+    int64_t n_steps, n_done;
+    int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
+} run_session;
+
+/* Fills has_loss and loss_is_f64. */
+EBB_CHECKED ebb_status run_find_loss(run_session *s, const ebb_plan_summary *plan);
+/* Feeds, runs, times and prints the next step. EBB_INTERRUPTED: there was a request to stop before it. */
+EBB_CHECKED ebb_status run_next_step(run_session *s);
+
+/* The plan's figures, before the first step. */
+void run_print_head(const run_session *s, const ebb_plan_summary *plan);
+/* Prints what was measured and ends the document; drops it on failure. */
+EBB_CHECKED ebb_status run_finish(run_session *s, const ebb_plan_summary *plan);
+
+/* ---- --profile: what each step of a program took ---- */
 
 /* Both say nothing when no step has run. EBB_NO_MEMORY, EBB_USAGE (no profile was switched on). */
 EBB_CHECKED ebb_status profile_print(tool *t, const ebb_program *program, const ebb_plan_summary *plan);
@@ -44,7 +69,7 @@ void device_memory_print(const ebb_engine *engine);
 /* "device_memory": an object of bytes, null where they are not known. */
 void device_memory_json(out_json *json, const ebb_engine *engine);
 
-/* ---- auto: a plan that a device has too little room for is made again within what there is ---- */
+/* ---- --auto: a plan that a device has too little room for is made again within what there is ---- */
 
 /* After a compilation that ended with `compiled`: does the plan fit, and leave free on the device what
  * --reserve says? Else *again, and options ask for a plan within what is free without it, less the reserve;
@@ -53,7 +78,7 @@ void device_memory_json(out_json *json, const ebb_engine *engine);
 EBB_CHECKED ebb_status replan(tool *t, const ebb_engine *engine, ebb_status compiled, ebb_options *options,
                               bool *again);
 
-/* ---- compare: a step on two devices, op by op ---- */
+/* ---- --compare: a step on two devices, op by op ---- */
 
 /* EBB_VIOLATION: an op differs, and was reported; otherwise as ebb_compare. */
 EBB_CHECKED ebb_status compare_run(tool *t, const ebb_model *model, const ebb_options *options);

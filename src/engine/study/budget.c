@@ -1,0 +1,130 @@
+/* Budget mode: searches under a limit on live bytes until the packed plan is within the budget, too.
+ *
+ * takes: the baseline. gives: the fastest plan that fits of all that were packed, so that it is never
+ * slower than the baseline where that fits. cost: at most 2 x MAX_TIGHTENINGS + 1 searches; one, as a rule.
+ */
+#include "engine/study/study.h"
+
+/* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened.
+ */
+#define MAX_TIGHTENINGS 6
+
+static bool fits(const ebb_study *p, const ebb_plan *plan) {
+    return plan && plan->total_bytes <= p->options->budget_bytes;
+}
+
+/* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
+static void offer(const ebb_study *p, ebb_answer *best, ebb_answer *next) {
+    if (fits(p, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
+        ebb_answer other = *best;
+        *best = *next;
+        *next = other;
+    }
+    ebb_answer_drop(next);
+}
+
+/* A quick packing may be above the budget where one that is asked for fits. So what an interrupted search
+ * has found is packed as any answer, but for this long at most. */
+#define LAST_PACKING_NS UINT64_C(5000000000)
+
+static ebb_status pack_last(ebb_study *p, const ebb_selection *selection, ebb_plan **out) {
+    const uint64_t deadline_ns = p->deadline_ns, soon_ns = ebb_clock_ns(p->env) + LAST_PACKING_NS;
+    if (deadline_ns == 0 || soon_ns < deadline_ns) p->deadline_ns = soon_ns;
+    ebb_env_hold_stop(p->env, true);
+    ebb_status status = ebb_study_pack(p, selection, EBB_REUSE_IN_PLACE, out);
+    ebb_env_hold_stop(p->env, false);
+    p->deadline_ns = deadline_ns;
+    return status;
+}
+
+ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
+                            uint32_t n_genes, ebb_answer *out) {
+    *out = (ebb_answer){0};
+    ebb_status status = ebb_study_select(p, method, limit_bytes, genes, n_genes, &out->selection);
+    if (!out->selection) return status;
+    ebb_status packed = status == EBB_INTERRUPTED
+                            ? pack_last(p, out->selection, &out->plan)
+                            : ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    if (packed == EBB_OK) return status;
+    ebb_answer_drop(out);
+    return packed;
+}
+
+ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
+    int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
+    ebb_answer last = {0};
+    ebb_status status = ebb_study_prove(p); /* a search that knows the bound ends near it */
+    if (status != EBB_OK) return status;
+    status = EBB_OVER_BUDGET;
+    for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
+        ebb_answer next;
+        status = ebb_study_answer(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
+        if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
+        if (!next.plan) break;
+        ebb_answer_drop(&last);
+        last = next;
+        if (status != EBB_OK || fits(p, last.plan)) break;
+        genes = last.selection->genes; /* the next limit is a little below: its answer is near */
+        n_genes = last.selection->n_genes;
+        limit -= last.plan->total_bytes - budget;
+        status = EBB_OVER_BUDGET;
+    }
+    offer(p, out, &last);
+    if (status != EBB_OVER_BUDGET) return status;
+    return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
+}
+
+ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
+    p->halvings = 2;
+    return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
+}
+
+/* Nothing was found within the budget: if the smallest plan that can be had fits after all (that of the
+ * least peak, or the baseline when it packs better), the search goes on from there, and its own packing
+ * counts. */
+static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out) {
+    ebb_answer least;
+    ebb_status status = ebb_study_least(p, &least);
+    if (!least.plan) return status;
+    bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const ebb_answer *smallest = least_is ? &least : base;
+    bool fit = fits(p, smallest->plan);
+    /* Live bytes that fit, but pack badly, may have a neighbour that packs better. */
+    bool near = smallest->selection->peak_bytes <= p->options->budget_bytes - p->standing_bytes;
+    if (status == EBB_OK && (fit || near)) {
+        p->halvings = 1; /* of the effort some is spent */
+        status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
+        if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
+    } else if (status == EBB_OK) {
+        status = EBB_OVER_BUDGET;
+    }
+    if (status == EBB_OVER_BUDGET && p->hint.smallest_bytes)
+        *p->hint.smallest_bytes = smallest->plan->total_bytes;
+    if (status == EBB_OVER_BUDGET)
+        status = ebb_fail(
+            p->env, EBB_OVER_BUDGET,
+            "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
+            "them persistent or fixed); %s",
+            p->facts->name, (long long)p->options->budget_bytes, (long long)smallest->plan->total_bytes,
+            (long long)p->standing_bytes,
+            p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
+                       : "raise the budget or lower the batch");
+    offer(p, out, &least);
+    return status;
+}
+
+ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out) {
+    *out = (ebb_answer){0};
+    const ebb_compiled *warm = p->hint.warm;
+    ebb_status status = EBB_OK;
+    if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop) {
+        status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+        if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
+    }
+    if (status == EBB_OK || status == EBB_INTERRUPTED) {
+        if (!p->any_drop) offer(p, out, base);
+        return status;
+    }
+    ebb_answer_drop(out);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* Costs and gradients that ops share: what EBB_FLOPS and EBB_GRAD of an op's facts stand for. */
+#include "graph/ops/rule.h"
+
+#include <assert.h>
+
+/* ---- costs -------------------------------------------------------------------------------------- */
+
+int64_t ebb_mul_saturated(int64_t a, int64_t b) {
+    int64_t product;
+    return ebb_mul_i64(a, b, &product) ? product : INT64_MAX;
+}
+
+void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->in[i]), &bytes)) bytes = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < call->n_out; i++) {
+        if (!ebb_add_i64(bytes, ebb_type_bytes(&call->out[i]), &bytes)) bytes = INT64_MAX;
+    }
+    *cost = (ebb_cost){.flops = ebb_mul_saturated(items, each), .bytes = bytes};
+}
+
+void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, call->n_in ? ebb_type_count(&call->in[0]) : 0, call->op->flops);
+}
+
+void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost) {
+    (void)call;
+    *cost = (ebb_cost){0};
+}
+
+/* ---- gradients ---------------------------------------------------------------------------------- */
+
+/* The value that a word of `reads` names: "x1", "y", "dy". Steps behind it and one space. */
+static ebb_id read_find(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout, const char **at) {
+    const char *word = *at;
+    const size_t n = strcspn(word, " ");
+    const uint32_t i = word[n - 1] >= '0' && word[n - 1] <= '9' ? (uint32_t)(word[n - 1] - '0') : 0;
+    *at = word + n + (word[n] == ' ');
+    if (*word == 'd') return dout[i];
+    assert(*word == 'x' || *word == 'y');
+    return ebb_rw_value(rw, *word == 'x' ? node->in[i] : node->out[i]);
+}
+
+void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_op_info *op = node->op->grad_op;
+    ebb_id in[EBB_MAX_OPERANDS];
+    uint32_t n = 0;
+    for (const char *at = node->op->grad_reads; *at; n++) in[n] = read_find(rw, node, dout, &at);
+    const ebb_attr *attr = op->attrs == node->op->attrs ? node->attr : NULL;
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, op, in, n, attr)[0]);
+}

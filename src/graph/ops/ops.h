@@ -1,0 +1,95 @@
+/* graph/ops/ops.h: the attributes of each op by position in a call's `attr`, for the ops and their
+ * kernels, and what kernels and shape rules must read from them in one way. Comes with graph/op.h. */
+#ifndef EBB_GRAPH_OPS_OPS_H
+#define EBB_GRAPH_OPS_OPS_H
+
+#include <math.h>
+
+#include "graph/graph.h"
+
+/* Of gradients only: EBB_CONV_SIZE, the h,w of dx or the kh,kw of dw; of conv2d_transpose only, in its
+ * place: EBB_CONV_OUT_PAD. */
+enum { EBB_CONV_STRIDE, EBB_CONV_PAD, EBB_CONV_DILATION, EBB_CONV_GROUPS, EBB_CONV_SIZE };
+enum { EBB_CONV_OUT_PAD = EBB_CONV_SIZE };
+/* Of avg_pool_grad only: EBB_POOL_SIZE; of max_pool_at_grad only: EBB_POOL_AT_SIZE. Both: h,w of dx. */
+enum { EBB_POOL_KERNEL, EBB_POOL_STRIDE, EBB_POOL_PAD, EBB_POOL_COUNT_PAD, EBB_POOL_SIZE };
+enum { EBB_POOL_AT_SIZE = EBB_POOL_COUNT_PAD };
+/* EBB_POOL_STRIDE 0, the default, is the kernel's own size: always ask this. axis: 0 rows, 1 columns. */
+static inline int64_t ebb_pool_stride(const ebb_attr *attr, uint32_t axis) {
+    return attr[EBB_POOL_STRIDE].i[axis] ? attr[EBB_POOL_STRIDE].i[axis] : attr[EBB_POOL_KERNEL].i[axis];
+}
+enum { EBB_POOL_MOST_PLACES = 256 }; /* of a window, for an 8-bit place */
+/* The bytes of one bit for each of `count` elements. */
+static inline int64_t ebb_mask_bytes(int64_t count) {
+    return count / 8 + (count % 8 != 0);
+}
+enum { EBB_GAP_SIZE }; /* global_avg_pool_grad: h,w of dx */
+/* bn_apply, bn_grad_sums, bn_grad. EBB_BN_BATCH, bn_apply only: mean and variance are bn_stats of this x;
+ * no kernel cares, its gradient does. */
+enum { EBB_BN_EPS, EBB_BN_BATCH };
+/* bn_act, bn_add, bn_add_bits, their gradients and choices; the first two as bn_apply's. */
+enum {
+    EBB_BN_ACT_EPS = EBB_BN_EPS,
+    EBB_BN_ACT_BATCH = EBB_BN_BATCH,
+    EBB_BN_ACT_RELU,
+    EBB_BN_ACT_CLIP,
+    EBB_BN_ACT_MIN,
+    EBB_BN_ACT_MAX
+};
+/* What an activation cuts: y = u < min ? min : u > max ? max : u, and no gradient passes where u <= min or
+ * u >= max. NaN where there is no such bound: comparing with it is false. */
+typedef struct ebb_bounds {
+    double min, max;
+} ebb_bounds;
+static inline ebb_bounds ebb_bn_act_bounds(const ebb_attr *attr) {
+    const bool relu = attr[EBB_BN_ACT_RELU].i[0] != 0, clip = attr[EBB_BN_ACT_CLIP].i[0] != 0;
+    return (ebb_bounds){.min = clip   ? attr[EBB_BN_ACT_MIN].f
+                               : relu ? 0
+                                      : (double)NAN,
+                        .max = clip ? attr[EBB_BN_ACT_MAX].f : (double)NAN};
+}
+enum { EBB_BN_TRACK_MOMENTUM, EBB_BN_TRACK_COUNT }; /* elements a channel: unbiased variance */
+enum { EBB_BATCH_NORM_EPS, EBB_BATCH_NORM_MOMENTUM };
+enum { EBB_RESCALE_TIMES, EBB_RESCALE_PLUS };
+enum { EBB_SOFTMAX_CAUSAL };
+enum { EBB_MATMUL_TRANSPOSE_A, EBB_MATMUL_TRANSPOSE_B };
+enum { EBB_REDUCE_AXIS, EBB_REDUCE_KEEP };
+enum { EBB_EXPAND_AXIS, EBB_EXPAND_SIZE };
+enum { EBB_UPSAMPLE_FACTOR }; /* rows, columns */
+/* A tensor along one logical axis, as its bytes lie: rank 4 is stored n,h,w,c. */
+typedef struct ebb_axis {
+    int64_t outer, size, inner; /* elements: index (o * size + i) * inner + k */
+} ebb_axis;
+static inline ebb_axis ebb_axis_of(const ebb_type *type, int64_t axis) {
+    static const uint32_t last[] = {0, 2, 3, 1}; /* rank 4: the logical axis of each stored one */
+    ebb_axis a = {1, 1, 1};
+    bool behind = false;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        const uint32_t logical = type->rank == 4 ? last[d] : d;
+        if (logical == (uint32_t)axis) {
+            a.size = type->dim[logical];
+            behind = true;
+        } else if (behind) {
+            a.inner *= type->dim[logical];
+        } else {
+            a.outer *= type->dim[logical];
+        }
+    }
+    return a;
+}
+enum { EBB_CLIP_MIN, EBB_CLIP_MAX }; /* clip, clip_grad */
+enum { EBB_LN_EPS };                 /* layer_norm, ln_apply, ln_grad_sums, ln_grad */
+enum { EBB_EMBEDDING_ROWS };         /* embedding_grad: of the table */
+enum { EBB_ATTENTION_HEADS, EBB_ATTENTION_CAUSAL };
+enum { EBB_DROPOUT_P };
+enum { EBB_RESHAPE_SHAPE };
+enum { EBB_PLANES_SIZE };                 /* from_planes: c,h,w */
+enum { EBB_SLICE_BEGIN, EBB_SLICE_SIZE }; /* channels */
+enum { EBB_SLICE_GRAD_BEGIN, EBB_SLICE_GRAD_TOTAL };
+enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_F64 }; /* F64: of f64, else of f32 */
+enum { EBB_SGD_DECAY };
+enum { EBB_ADAMW_BETA1, EBB_ADAMW_BETA2, EBB_ADAMW_EPS, EBB_ADAMW_DECAY };
+enum { EBB_CLIP_FACTOR_NORM };
+enum { EBB_SGDM_MOMENTUM, EBB_SGDM_DECAY, EBB_SGDM_NESTEROV };
+
+#endif

@@ -1,0 +1,199 @@
+/* Grad: takes a lowered forward graph with a loss; gives the same with its backward behind it. Reverse
+ * accumulation (Griewank and Walther, Evaluating Derivatives, 2008): nodes in reverse, each by its op's
+ * rule, only towards params. Requires: all nodes are forward, none is composite. Cost: O(graph).
+ *
+ * A gradient that arrives in parts is summed as the parts arrive, in the order of the readers, last reader
+ * first: each add stands right behind its second operand, so that no more than one partial sum is held. */
+#include "graph/passes/passes.h"
+
+/* ---- for rules ------------------------------------------------------------------------------------- */
+
+bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
+    return rw->wants[node->in[i]];
+}
+
+bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
+                        const ebb_op_info *op) {
+    const ebb_graph *g = rw->old;
+    ebb_id maker = g->values[node->in[i]].producer;
+    if (maker == EBB_NONE || g->values[node->in[i + 1]].producer != maker) return false;
+    return g->nodes[maker].op == op && g->nodes[maker].n_in == 1 && g->nodes[maker].in[0] == node->in[x] &&
+           g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
+}
+
+void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
+    ebb_id to = node->in[i];
+    if (ebb_rw_failed(rw) || !rw->wants[to]) return;
+    const ebb_type *type = ebb_builder_type(rw->builder, id), *due = &rw->old->values[to].type;
+    if (!ebb_type_equal(type, due)) {
+        char is[EBB_TYPE_TEXT], text[EBB_TYPE_TEXT];
+        ebb_builder_fail(rw->builder, EBB_INTERNAL,
+                         "gradient rule of %s gives %s to operand %u, which is %s", node->op->name,
+                         ebb_type_text(type, is), i, ebb_type_text(due, text));
+        return;
+    }
+    ebb_id *sum = &rw->gradient[to];
+    if (*sum == EBB_NONE) {
+        *sum = id;
+        return;
+    }
+    ebb_id terms[] = {*sum, id};
+    *sum = ebb_builder_node(rw->builder, &ebb_op_add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
+    /* Parts are named after the whole, but for those that are another value's gradient and have its name.
+     */
+    const char *stem = ebb_rw_join(rw, rw->old->values[to].name, ".grad");
+    ebb_builder_stem(rw->builder, terms[0], stem);
+    ebb_builder_stem(rw->builder, terms[1], stem);
+    ebb_builder_stem(rw->builder, *sum, stem);
+}
+
+/* ---- what is wanted ---------------------------------------------------------------------------------- */
+
+static bool forward_check(ebb_rewriter *rw) {
+    const ebb_graph *old = rw->old;
+    if (old->loss == EBB_NONE) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "graph %s has no loss to differentiate: add `loss %%x`", old->name);
+    }
+    for (ebb_id n = 0; n < old->n_nodes; n++) {
+        const ebb_node *node = &old->nodes[n];
+        const char *name = old->values[node->out[0]].name;
+        if (node->phase != EBB_FORWARD) {
+            ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                             "%%%.200s is of the %s phase: the graph was differentiated before", name,
+                             ebb_phase_name(node->phase));
+        } else if (node->op->composite) {
+            ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                             "%%%.200s = %s is composite: lower the graph first", name, node->op->name);
+        }
+    }
+    return !ebb_rw_failed(rw);
+}
+
+/* Fills wants; and first[p], the first node that reads param p: the last that backward comes to. */
+static void wants_find(ebb_rewriter *rw, ebb_id *first) {
+    const ebb_graph *old = rw->old;
+    for (ebb_id id = 0; id < old->n_values; id++) {
+        const ebb_value *v = &old->values[id];
+        rw->wants[id] =
+            v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && ebb_dtype_real(v->type.dtype);
+        rw->gradient[id] = first[id] = EBB_NONE;
+    }
+    for (ebb_id n = 0; n < old->n_nodes; n++) {
+        const ebb_node *node = &old->nodes[n];
+        bool any = false;
+        for (uint32_t i = 0; i < node->n_in; i++) {
+            any = any || rw->wants[node->in[i]];
+            if (first[node->in[i]] == EBB_NONE) first[node->in[i]] = n;
+        }
+        for (uint32_t i = 0; i < node->n_out; i++) {
+            rw->wants[node->out[i]] = any && ebb_dtype_real(old->values[node->out[i]].type.dtype);
+        }
+    }
+}
+
+/* ---- backward -----------------------------------------------------------------------------------------
+ */
+
+/* 1, of the loss's type. */
+static void seed_emit(ebb_rewriter *rw) {
+    const ebb_value *loss = &rw->old->values[rw->old->loss];
+    ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
+    attr[EBB_FILL_VALUE].f = 1;
+    attr[EBB_FILL_F64].i[0] = loss->type.dtype == EBB_F64;
+    rw->gradient[rw->old->loss] =
+        ebb_builder_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, EBB_BACKWARD, 0)[0];
+    ebb_builder_stem(rw->builder, rw->gradient[rw->old->loss], loss->name);
+}
+
+/* A gradient that is complete takes the name of its value, unless it is another's too or the model uses the
+ * name. */
+static void activation_name(ebb_rewriter *rw, ebb_id v) {
+    const char *name = ebb_rw_join(rw, rw->old->values[v].name, ".grad");
+    if (name) ebb_builder_rename(rw->builder, rw->gradient[v], name);
+}
+
+/* Optimizer and tests find a param's gradient by its name, so it always has it. */
+static void param_name(ebb_rewriter *rw, ebb_id p) {
+    const char *name = ebb_rw_join(rw, rw->old->values[p].name, ".grad");
+    if (!name || ebb_builder_rename(rw->builder, rw->gradient[p], name)) return;
+    if (ebb_builder_find(rw->builder, name, strlen(name)) != EBB_NONE) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "%%%.200s is needed for a param's gradient: rename that value", name);
+        return;
+    }
+    rw->gradient[p] = ebb_rw_alias(rw, rw->gradient[p], name);
+}
+
+static void node_backward(ebb_rewriter *rw, const ebb_node *node) {
+    ebb_id dout[EBB_MAX_RESULTS];
+    bool arrives = false, wanted = false;
+    for (uint32_t i = 0; i < node->n_out; i++) {
+        dout[i] = rw->gradient[node->out[i]];
+        if (dout[i] == EBB_NONE) continue;
+        arrives = true;
+        activation_name(rw, node->out[i]);
+    }
+    for (uint32_t i = 0; i < node->n_in; i++) wanted = wanted || rw->wants[node->in[i]];
+    if (!arrives || !wanted) return;
+    if (!node->op->grad) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "%%%.200s = %s has no gradient, and the loss depends on it",
+                         rw->old->values[node->out[0]].name, node->op->name);
+        return;
+    }
+    rw->node = node;
+    node->op->grad(rw, node, dout);
+}
+
+static void params_complete(ebb_rewriter *rw, const ebb_id *first, ebb_id n) {
+    const ebb_node *node = &rw->old->nodes[n];
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        ebb_id p = node->in[i];
+        bool again = false; /* read twice by this node */
+        for (uint32_t j = 0; j < i; j++) again = again || node->in[j] == p;
+        if (again || rw->old->values[p].producer != EBB_NONE || first[p] != n ||
+            rw->gradient[p] == EBB_NONE)
+            continue;
+        param_name(rw, p);
+    }
+}
+
+static void backward(ebb_rewriter *rw) {
+    const ebb_graph *old = rw->old;
+    rw->wants = ebb_rw_scratch(rw, old->n_values, sizeof *rw->wants);
+    rw->gradient = ebb_rw_scratch(rw, old->n_values, sizeof *rw->gradient);
+    ebb_id *first = ebb_rw_scratch(rw, old->n_values, sizeof *first);
+    if (ebb_rw_failed(rw)) return;
+    wants_find(rw, first);
+    if (!rw->wants[old->loss]) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
+                         "loss %%%.200s depends on no param: there is nothing to train",
+                         old->values[old->loss].name);
+        return;
+    }
+    rw->phase = EBB_BACKWARD;
+    seed_emit(rw);
+    for (ebb_id n = old->n_nodes; n-- > 0 && !ebb_rw_failed(rw);) {
+        node_backward(rw, &old->nodes[n]);
+        if (!ebb_rw_failed(rw)) params_complete(rw, first, n);
+    }
+}
+
+static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
+    (void)ctx;
+    ebb_rw_copy_node(rw, node);
+}
+
+ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
+    *out = NULL;
+    ebb_rewriter rw;
+    ebb_status status = ebb_rw_init(&rw, env, graph);
+    if (!status) {
+        if (forward_check(&rw)) ebb_rw_each(&rw, visit, NULL);
+        if (!ebb_rw_failed(&rw)) backward(&rw);
+        status = ebb_rw_seal(&rw, out);
+    }
+    ebb_rw_deinit(&rw);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* What passes and the rules of ops emit into. */
+#include "graph/passes/passes.h"
+
+ebb_status ebb_rw_init(ebb_rewriter *rw, ebb_env *env, const ebb_graph *old) {
+    *rw = (ebb_rewriter){.env = env, .old = old};
+    ebb_arena_init(&rw->scratch, env);
+    ebb_status status = ebb_builder_create(env, old->name, &rw->builder);
+    if (status) return status;
+    rw->map = EBB_NEW(&rw->scratch, ebb_id, old->n_values);
+    if (!rw->map) return EBB_NO_MEMORY;
+    for (ebb_id id = 0; id < old->n_values; id++) rw->map[id] = EBB_NONE;
+    return EBB_OK;
+}
+
+void ebb_rw_deinit(ebb_rewriter *rw) {
+    ebb_builder_destroy(rw->builder);
+    ebb_arena_deinit(&rw->scratch);
+}
+
+void *ebb_rw_scratch(ebb_rewriter *rw, size_t n, size_t size) {
+    void *at = ebb_arena_alloc(&rw->scratch, n, size);
+    if (!at)
+        ebb_builder_fail(rw->builder, EBB_NO_MEMORY, "no memory for %zu elements of %zu bytes", n, size);
+    return at;
+}
+
+const char *ebb_rw_join(ebb_rewriter *rw, const char *name, const char *suffix) {
+    size_t n = strlen(name), m = strlen(suffix);
+    char *joined = ebb_rw_scratch(rw, n + m + 1, 1);
+    if (!joined) return NULL;
+    memcpy(joined, name, n);
+    memcpy(joined + n, suffix, m + 1);
+    return joined;
+}
+
+ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param) {
+    const ebb_graph *old = rw->old;
+    const ebb_value *v = &old->values[param];
+    if (v->role != EBB_ROLE_PARAM || v->producer != EBB_NONE) return EBB_NONE;
+    const char *name = ebb_rw_join(rw, v->name, ".grad");
+    const ebb_id g = name ? ebb_names_find(names, name, strlen(name)) : EBB_NONE;
+    if (g == EBB_NONE || old->values[g].producer == EBB_NONE) return EBB_NONE;
+    return old->nodes[old->values[g].producer].phase == EBB_BACKWARD ? g : EBB_NONE;
+}
+
+/* ---- copying ------------------------------------------------------------------------------------ */
+
+void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id id) {
+    const ebb_value *v = &rw->old->values[id];
+    rw->map[id] = ebb_builder_given(rw->builder, v->name, v->role, &v->type, v->init, v->fill);
+}
+
+void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    const char *names[EBB_MAX_RESULTS];
+    for (uint32_t i = 0; i < node->n_in; i++) in[i] = rw->map[node->in[i]];
+    for (uint32_t i = 0; i < node->n_out; i++) names[i] = rw->old->values[node->out[i]].name;
+    const ebb_id *out = ebb_builder_node(rw->builder, node->op, in, node->n_in, node->attr, names,
+                                         node->phase, node->seed_key);
+    for (uint32_t i = 0; i < node->n_out; i++) rw->map[node->out[i]] = out[i];
+}
+
+void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
+    for (ebb_id id = 0; id < rw->old->n_values && !ebb_rw_failed(rw); id++) {
+        const ebb_value *v = &rw->old->values[id];
+        if (v->producer == EBB_NONE) {
+            ebb_rw_copy_given(rw, id);
+        } else if (v->result == 0) {
+            visit(rw, &rw->old->nodes[v->producer], ctx);
+        }
+    }
+}
+
+ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out) {
+    for (ebb_id id = 0; id < rw->old->n_values; id++) {
+        if (rw->old->values[id].role == EBB_ROLE_OUTPUT) ebb_builder_output(rw->builder, rw->map[id]);
+    }
+    if (rw->old->loss != EBB_NONE) ebb_builder_loss(rw->builder, rw->map[rw->old->loss]);
+    ebb_builder *builder = rw->builder;
+    rw->builder = NULL;
+    return ebb_builder_seal(builder, out);
+}
+
+ebb_id ebb_rw_alias(ebb_rewriter *rw, ebb_id value, const char *name) {
+    const ebb_type *type = ebb_builder_type(rw->builder, value);
+    ebb_attr shape = {.i = {0}};
+    for (uint32_t i = 0; i < type->rank; i++) shape.i[i] = type->dim[i];
+    return ebb_builder_node(rw->builder, &ebb_op_reshape, &value, 1, &shape, &name, rw->phase, 0)[0];
+}
+
+/* ---- for rules ------------------------------------------------------------------------------------ */
+
+ebb_builder *ebb_rw_builder(ebb_rewriter *rw) {
+    return rw->builder;
+}
+
+ebb_id ebb_rw_value(ebb_rewriter *rw, ebb_id old) {
+    return rw->map[old];
+}
+
+const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
+                          const ebb_attr *attr) {
+    if (op->composite) {
+        ebb_builder_fail(rw->builder, EBB_INTERNAL, "a rule of %s emits %s, which is composite",
+                         rw->node->op->name, op->name);
+    }
+    const ebb_id *out =
+        ebb_builder_node(rw->builder, op, in, n_in, attr, NULL, rw->phase, rw->node->seed_key);
+    const char *stem = rw->old->values[rw->node->out[0]].name;
+    for (uint32_t i = 0; i < op->n_out; i++) ebb_builder_stem(rw->builder, out[i], stem);
+    return out;
+}

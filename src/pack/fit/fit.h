@@ -1,0 +1,222 @@
+/* pack/fit/fit.h: private to the packers: the complete search. Do these rows fit a capacity?
+ *
+ * Time is cut into *sections*: the spans in which no further row could be live without one having ended,
+ * so that two rows overlap exactly when they share a section. All bytes are counted in *units*, what all
+ * sizes, alignments and fixed offsets are multiples of.
+ *
+ *     ebb_fit_problem   the rows by section, shared read-only by all attempts      sections.c
+ *     ebb_fit_state     what is placed, and the least offset of each row that is not; undone in O(what
+ *                       was done)                                                  state.c
+ *     ebb_fit_search    one attempt: depth first from the lowest valleys, within a limit of nodes
+ *                                                                                  search.c
+ *     ebb_fit_run       attempts side by side, again and again with more nodes     pack_fit.c
+ *
+ * How the search goes on is told in search.c.
+ */
+#ifndef EBB_PACK_FIT_FIT_H
+#define EBB_PACK_FIT_FIT_H
+
+#include <stdatomic.h>
+
+#include "pack/heuristics/heuristics.h"
+
+/* ---- problem --------------------------------------------------------------------------------- */
+
+typedef struct ebb_fit_part {
+    uint32_t first, end; /* sections [first, end) */
+    int64_t size;        /* units, from the row's offset on */
+} ebb_fit_part;
+
+typedef struct ebb_fit_problem {
+    ebb_arena arena;
+    uint32_t n;                      /* rows with bytes; the others lie at offset 0 */
+    uint32_t n_sections;             /* > 0 when n > 0 */
+    int64_t unit;                    /* bytes */
+    const uint32_t *row;             /* [n] index in the caller's table */
+    const int64_t *size, *alignment; /* [n] units; the alignment is at least 1 */
+    const int64_t *least_size;       /* [n] units, of its parts */
+    bool varied;                     /* some row has parts of different sizes */
+    bool exact;           /* false: bytes below a part are lost to the search, so that it proves nothing */
+    const int64_t *fixed; /* [n] units; -1: any offset */
+    const double *area;   /* [n] units x steps, of the largest; no exactness is needed */
+    const uint32_t *part_at;   /* [n + 1] */
+    const ebb_fit_part *parts; /* parts[part_at[r]] on: where row r is live; apart, ascending */
+    const uint32_t *member_at; /* [n_sections + 1] room of a section's rows in a table of members */
+    const uint32_t *start_at;  /* [n_sections + 1] */
+    const uint32_t *starts;    /* starts[start_at[s]] on: rows that have a part from section s */
+    const int64_t *load;       /* [n_sections] units live */
+} ebb_fit_problem;
+
+/* A table of members above this is not made: the search is for sets that it could finish. */
+#define EBB_FIT_MAX_MEMBERS (UINT32_C(1) << 22)
+
+/* *fits is false when the members would be too many; problem is then empty. EBB_NO_MEMORY. deinit is
+ * safe after a failure. O(n log n + members). */
+EBB_CHECKED ebb_status ebb_fit_problem_init(ebb_fit_problem *problem, ebb_env *env,
+                                            const ebb_pack_problem *from, bool *fits);
+void ebb_fit_problem_deinit(ebb_fit_problem *problem);
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+typedef struct ebb_fit_section {
+    int64_t floor;  /* least offset of its rows that are not placed; INT64_MAX: all are */
+    int64_t slack;  /* capacity less the least height at which they can end; < 0: none fits */
+    uint32_t n;     /* rows not placed */
+    uint32_t n_low; /* those whose least offset is the floor */
+    double weight;  /* 1, and 1 more for each time that it had no slack left */
+} ebb_fit_section;
+
+typedef struct ebb_fit_moved {
+    int64_t least; /* before */
+    uint32_t row;
+} ebb_fit_moved;
+
+typedef struct ebb_fit_saved {
+    int64_t floor, slack; /* before */
+    uint32_t section, n_low;
+} ebb_fit_saved;
+
+typedef struct ebb_fit_mark {
+    size_t n_moved, n_saved;
+    uint32_t n_placed;
+} ebb_fit_mark;
+
+typedef struct ebb_fit_state {
+    const ebb_fit_problem *problem;
+    ebb_env *env;
+    ebb_arena arena;
+    int64_t capacity;          /* units */
+    int64_t *least;            /* [n] offsets: a placed row's own, else none lower is left */
+    bool *placed;              /* [n] */
+    ebb_fit_section *sections; /* [n_sections] */
+    uint32_t *members;         /* rows not placed, by section */
+    uint32_t *n_across;        /* [n_sections] rows not placed that are live on both sides of its start */
+    uint32_t *placing;         /* [n] rows in the order in which they were placed */
+    uint32_t n_placed;
+    EBB_ARRAY(ebb_fit_moved) moved;
+    EBB_ARRAY(ebb_fit_saved) saved;
+    uint32_t *dirty, n_dirty; /* sections to look at again */
+    bool *is_dirty;
+    uint64_t hash[2]; /* changes of the hash of what is left, since the caller last took them */
+    bool parted;      /* the last placing left a section's start that no row is across */
+    uint64_t work;    /* rows looked at since the reset */
+    bool no_memory;
+} ebb_fit_state;
+
+EBB_CHECKED ebb_status ebb_fit_state_init(ebb_fit_state *state, ebb_env *env,
+                                          const ebb_fit_problem *problem);
+void ebb_fit_state_deinit(ebb_fit_state *state);
+/* Nothing placed, weights 1. false: the rows cannot fit. */
+bool ebb_fit_state_reset(ebb_fit_state *state, int64_t capacity);
+/* Row r at its least offset. false: then the rest cannot fit, and the state is good for an undo only. */
+bool ebb_fit_place(ebb_fit_state *state, uint32_t r);
+/* Leaves the floor of a section free: each of its n rows low[] (all that could lie there) is lifted to
+ * where another one could carry it. false as above. */
+bool ebb_fit_skip(ebb_fit_state *state, const uint32_t *low, uint32_t n);
+ebb_fit_mark ebb_fit_state_mark(const ebb_fit_state *state);
+void ebb_fit_undo(ebb_fit_state *state, ebb_fit_mark mark);
+/* The hash of a row that may lie from offset least on. */
+void ebb_fit_hash(uint32_t row, int64_t least, uint64_t hash[2]);
+
+/* ---- search ---------------------------------------------------------------------------------- */
+
+typedef enum ebb_fit_value { /* which row of a valley is tried first */
+                             EBB_FIT_SIZE,
+                             EBB_FIT_AREA,    /* bytes x steps */
+                             EBB_FIT_LENGTH,  /* sections, then area */
+                             EBB_FIT_SURFACE, /* bytes x sections */
+} ebb_fit_value;
+
+typedef enum ebb_fit_where {                  /* which valley is filled first */
+                             EBB_FIT_FEWEST,  /* that with the fewest ways */
+                             EBB_FIT_LOWEST,  /* the lowest, then as above */
+                             EBB_FIT_TIGHTEST /* that with the least slack and the fewest ways */
+} ebb_fit_where;
+
+typedef struct ebb_fit_way {
+    ebb_fit_value value;
+    ebb_fit_where where;
+    double noise;          /* keys of the rows are stretched by up to this share, at random */
+    uint64_t seed, stream; /* of the random numbers */
+} ebb_fit_way;
+
+typedef enum ebb_fit_verdict { EBB_FIT_FOUND, EBB_FIT_NONE, EBB_FIT_LIMIT } ebb_fit_verdict;
+
+/* States that are known to lead nowhere: good from one attempt to the next while the capacity does not
+ * grow. */
+typedef struct ebb_fit_dead {
+    ebb_hash *at;
+    uint32_t n; /* a power of two */
+} ebb_fit_dead;
+#define EBB_FIT_MOST_DEAD (UINT32_C(1) << 16)
+
+typedef struct ebb_fit_frame {
+    uint32_t lo, hi;   /* sections */
+    uint32_t next;     /* where the next part to solve begins */
+    uint32_t low_at;   /* its choices in the search's table */
+    uint32_t n_low, i; /* choices; those tried. i == n_low + 1: the floor was left free, all were */
+    uint64_t hash[2];
+    ebb_fit_mark mark;
+} ebb_fit_frame;
+
+typedef struct ebb_fit_keyed {
+    double key;
+    uint32_t row;
+} ebb_fit_keyed;
+
+typedef struct ebb_fit_search {
+    ebb_fit_state state;
+    uint32_t *rank;       /* [n] the order in which rows are tried */
+    ebb_fit_keyed *keyed; /* [n] to sort them by */
+    ebb_fit_where where;
+    EBB_ARRAY(ebb_fit_frame) frames;
+    EBB_ARRAY(uint32_t) low;
+    uint64_t n_nodes, most_nodes;
+    uint64_t next_look; /* at the clock, in work */
+    /* set by the caller of run */
+    ebb_fit_dead *dead;
+    uint64_t most_work;
+    uint64_t deadline_ns;      /* 0: none */
+    const ebb_env *watch;      /* whose clock and stop flag count */
+    const atomic_uint *beaten; /* below `index`: the attempt is not needed any more */
+    uint32_t index;
+} ebb_fit_search;
+
+/* EBB_NO_MEMORY: then it is empty. */
+EBB_CHECKED ebb_status ebb_fit_search_init(ebb_fit_search *search, ebb_env *env,
+                                           const ebb_fit_problem *problem);
+void ebb_fit_search_deinit(ebb_fit_search *search);
+/* One attempt from an empty space. FOUND: state.least are the offsets in units. */
+ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_way *way, int64_t capacity,
+                                   uint64_t most_nodes);
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+#define EBB_FIT_WAYS 8 /* attempts of a round */
+
+typedef struct ebb_fit_effort {
+    uint64_t most_work;   /* rows that sections look at: about a nanosecond each */
+    uint64_t deadline_ns; /* 0: none */
+    uint64_t seed;
+} ebb_fit_effort;
+
+typedef struct ebb_fit_runner {
+    ebb_arena arena;
+    ebb_pack_workers *workers;
+    const ebb_fit_problem *problem;
+    ebb_fit_search *searches; /* one a worker, made when it first has work */
+    ebb_fit_dead dead[EBB_FIT_WAYS];
+    int64_t *least[EBB_FIT_WAYS];
+    int64_t capacity; /* of the last run: the dead states are good for no larger one */
+} ebb_fit_runner;
+
+EBB_CHECKED ebb_status ebb_fit_runner_init(ebb_fit_runner *runner, ebb_pack_workers *workers,
+                                           const ebb_fit_problem *problem);
+void ebb_fit_runner_deinit(ebb_fit_runner *runner);
+void ebb_fit_runner_forget(ebb_fit_runner *runner);
+/* Do the rows fit? offsets of rows with bytes are set when *verdict is FOUND. The work done is added. The
+ * same for any number of workers, unless the deadline or the stop flag ended it. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_fit_run(ebb_fit_runner *runner, const ebb_fit_effort *effort, int64_t capacity,
+                                   uint64_t *work, ebb_fit_verdict *verdict, int64_t *offsets);
+
+#endif

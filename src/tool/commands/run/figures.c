@@ -1,0 +1,104 @@
+/* figures: the planned bytes and times beside the measured ones. */
+#include "tool/commands/run/run.h"
+#include "tool/options/options.h"
+#include "tool/out/out.h"
+
+#include <sys/resource.h>
+
+/* High-water mark of resident memory; the kernel's own, which a fork's parent does not colour. */
+static int64_t process_peak_bytes(void) {
+    char line[256];
+    long long kib = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+    }
+    if (file) fclose(file);
+    if (kib > 0) return kib * 1024;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : -1;
+}
+
+void run_print_head(const run_session *s, const ebb_plan_summary *p) {
+    int64_t planned = p->arena_bytes + p->persistent_bytes, taken = ebb_engine_block_bytes(s->engine);
+    out_safe(stdout, p->graph_name);
+    printf(" on %s, %u %s: %u steps, %u run again\n", p->backend, p->n_threads,
+           p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
+    printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
+    printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    if (p->costs_machine) {
+        printf("costs            ");
+        out_safe(stdout, tool_costs_line(p).text);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+/* What was measured when the last step was done. */
+typedef struct figures {
+    char hash[EBB_PROGRAM_HASH_TEXT]; /* of --hash, else "" */
+    int64_t peak, resident, mean_ns;
+    bool has_block;
+    ebb_block_memory block;
+} figures;
+
+static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p, const figures *f) {
+    if (f->resident >= 0)
+        printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
+    device_memory_print(s->engine);
+    printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
+    printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
+           s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
+    if (s->computes && s->n_done > 0)
+        printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
+               out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+    if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
+    return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;
+}
+
+static void block_json(out_json *json, const figures *f) {
+    if (!f->has_block) {
+        out_text(json, "block_memory", NULL);
+        return;
+    }
+    out_open(json, "block_memory", '{');
+    out_integer(json, "allocated_bytes", f->block.allocated_bytes);
+    out_integer(json, "active_bytes", f->block.active_bytes);
+    out_integer(json, "resident_bytes", f->block.resident_bytes);
+    out_close(json, '}');
+}
+
+/* The members after the steps. */
+static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const figures *f) {
+    out_close(&s->json, ']');
+    out_text(&s->json, "graph", p->graph_name);
+    out_text(&s->json, "backend", p->backend);
+    out_integer(&s->json, "n_threads", p->n_threads);
+    out_integer(&s->json, "n_recomputed", p->n_recomputed);
+    out_integer(&s->json, "n_replayed", (int64_t)ebb_program_n_replayed(s->program));
+    out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
+    out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
+    out_integer(&s->json, "resident_block_bytes", f->resident);
+    block_json(&s->json, f);
+    device_memory_json(&s->json, s->engine);
+    out_integer(&s->json, "process_peak_bytes", f->peak);
+    out_integer(&s->json, "mean_step_ns", f->mean_ns);
+    out_integer(&s->json, "best_step_ns", s->best_ns);
+    out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    if (f->hash[0] != '\0') out_text(&s->json, "params_hash", f->hash);
+    out_costs(&s->json, p);
+    return s->t->args.profile ? profile_json(s->t, &s->json, s->program, p) : EBB_OK;
+}
+
+ebb_status run_finish(run_session *s, const ebb_plan_summary *p) {
+    figures f = {.peak = process_peak_bytes(),
+                 .resident = ebb_engine_resident_bytes(s->engine),
+                 .mean_ns = s->n_done > 1 ? s->total_ns / (s->n_done - 1) : s->first_ns};
+    f.has_block = ebb_env_block_memory(s->t->env, &f.block);
+    ebb_status status = s->t->args.hash ? ebb_program_hash(s->program, f.hash) : EBB_OK;
+    if (status == EBB_OK && !s->t->args.json) status = print_figures(s, p, &f);
+    if (status == EBB_OK && s->as_json) status = figures_json(s, p, &f);
+    if (status == EBB_OK && s->as_json) return out_json_end(s->t, &s->json);
+    if (s->as_json) out_json_drop(&s->json);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* steps: one training step after the other, with its time and its loss. */
+#include "tool/commands/run/run.h"
+#include "tool/out/out.h"
+
+#include <math.h>
+#include <string.h>
+
+static ebb_status one_step(run_session *s) {
+    if (!s->phased) return ebb_step(s->program);
+    ebb_status status = ebb_run_phase(s->program, EBB_FORWARD);
+    if (status == EBB_OK) status = ebb_run_phase(s->program, EBB_BACKWARD);
+    if (status == EBB_OK) status = ebb_run_phase(s->program, EBB_UPDATE);
+    return status;
+}
+
+ebb_status run_find_loss(run_session *s, const ebb_plan_summary *p) {
+    ebb_tensor_info info;
+    /* The shadow backend tracks bytes and computes nothing: what it would give is no loss. */
+    if (s->in.loss[0] == '\0' || strcmp(p->backend, "shadow") == 0) return EBB_OK;
+    ebb_status status = ebb_program_tensor(s->program, s->in.loss, &info);
+    if (status != EBB_OK) return status;
+    s->has_loss = info.rank == 0 && (info.element == EBB_FLOAT32 || info.element == EBB_FLOAT64);
+    s->loss_is_f64 = info.element == EBB_FLOAT64;
+    return EBB_OK;
+}
+
+static ebb_status fetch_loss(run_session *s, double *out) {
+    float f32 = 0;
+    if (!s->has_loss) return EBB_OK;
+    if (s->loss_is_f64) return ebb_fetch(s->program, s->in.loss, out, sizeof *out);
+    ebb_status status = ebb_fetch(s->program, s->in.loss, &f32, sizeof f32);
+    if (status == EBB_OK) *out = (double)f32;
+    return status;
+}
+
+static void print_step(const run_session *s, int64_t ns, double loss) {
+    printf("step %-6lld %12s", (long long)s->n_done, out_time(ns).text);
+    /* A NaN's sign means nothing, and printf would print it. */
+    if (s->has_loss && isnan(loss))
+        printf("   loss nan");
+    else if (s->has_loss)
+        printf("   loss %.6f", loss);
+    printf("\n");
+}
+
+static ebb_status timed_step(run_session *s) {
+    double loss = 0;
+    ebb_status status = inputs_feed(s->t, &s->in, s->program);
+    int64_t begin_ns = tool_now_ns();
+    if (status == EBB_OK) status = one_step(s);
+    int64_t ns = tool_now_ns() - begin_ns;
+    if (status == EBB_OK) status = fetch_loss(s, &loss);
+    if (status != EBB_OK) return status;
+    if (s->n_done == 0)
+        s->first_ns = ns;
+    else
+        s->total_ns += ns;
+    if (s->n_done == 0 || ns < s->best_ns) s->best_ns = ns;
+    s->n_done++;
+    if (s->as_json) {
+        out_open(&s->json, NULL, '{');
+        out_integer(&s->json, "ns", ns);
+        if (s->has_loss) out_real(&s->json, "loss", loss);
+        out_close(&s->json, '}');
+    }
+    if (s->t->args.json) return EBB_OK;
+    print_step(s, ns, loss);
+    return out_finish(s->t); /* steps that nobody reads are not worth running */
+}
+
+/* Between two steps the program's state is whole, so that is where an interrupt is heard. */
+ebb_status run_next_step(run_session *s) {
+    if (*s->t->stop == 0) return timed_step(s);
+    return tool_fail(s->t, EBB_INTERRUPTED, "interrupted after step %lld of %lld", (long long)s->n_done,
+                     (long long)s->n_steps);
+}
