@@ -97,7 +97,7 @@ static ebb_pgraph *late_graph(ebb_env *env, uint32_t n, ebb_id *gradient, ebb_id
     for (uint32_t k = 0; k < n; k++) acts[k] = x = sketch_op(&s, IDS(x), 64 * 20, 10);
     ebb_id grad = sketch_op(&s, IDS(x), 64, 10), large = sketch_op(&s, IDS(grad), 64 * 100, 10);
     *gradient = (ebb_id)s.draft.ops.n - 1;
-    (void)sketch_update(&s, IDS(weight, large), weight);
+    (void)sketch_update(&s, IDS(large), weight);
     *update = (ebb_id)s.draft.ops.n - 1;
     for (uint32_t k = n; k-- > 0;) grad = sketch_op(&s, IDS(grad, acts[k]), 64, 10);
     s.draft.values.at[grad].role = EBB_ROLE_OUTPUT;

@@ -28,8 +28,9 @@ typedef struct ebb_byte_range_cursor {
     const ebb_byte_range *at, *end;
 } ebb_byte_range_cursor;
 
-#define EBB_PACK_SPACE_NODES 128 /* two a level of a tree of at most 2^29 leaves, twice, and two columns \
-                                  */
+#define EBB_PACK_SPACE_NODES                                                    \
+    128 /* two a level of a tree of at most 2^29 leaves, twice, and two columns \
+         */
 
 /* A binary tree over the spans, cut at one height into equal blocks of time. See space.c. */
 typedef struct ebb_pack_space {

@@ -75,7 +75,7 @@ static bool sweep_pairs(ebb_order_lane *l) {
     double now = energy(l);
     const int64_t most_walked = l->n_walked + STAGE_WALK;
     for (ebb_id op = l->o.facts->n_ops; op-- > 0 && l->n_walked < most_walked;) {
-        if (op % LOOK == 0 && !goes_on(l)) return false;
+        if (op % LOOK == LOOK - 1 && !goes_on(l)) return false;
         try_late(l, op, &now);
         if (ebb_order_lane_peak(l) >= l->best_peak) continue;
         if (!note_best(l)) return false;
@@ -138,11 +138,11 @@ static void come_home(ebb_order_lane *l) {
     uint32_t n = l->o.facts->n_ops;
     int64_t n_swaps = HOME_WORK / (SWAP_WORK + n / 64);
     ebb_order_lane_restore(l);
-    for (bool swapped = true; swapped && goes_on(l);) {
+    for (bool swapped = true; swapped;) {
         swapped = false;
         for (uint32_t p = 0; p + 1 < n; p++) {
             if (l->o.order[p] < l->o.order[p + 1] || ebb_ordering_range(&l->o, p).last == p) continue;
-            if (n_swaps-- == 0) return;
+            if (n_swaps-- == 0 || (n_swaps % LOOK == 0 && !goes_on(l))) return;
             int64_t most = ebb_max_i64(l->use[p], l->use[p + 1]);
             ebb_order_lane_move(l, p, p + 1);
             if (ebb_max_i64(l->use[p], l->use[p + 1]) > most)
@@ -171,6 +171,8 @@ ebb_status ebb_order_find(ebb_arena *arena, const ebb_order_facts *facts, const 
     for (uint32_t k = 1; k < LANES; k++)
         if (lanes[k].best_peak < best->best_peak) best = &lanes[k];
     if (!gained(best)) return EBB_OK;
+    *order = best->best_order;
+    if (best->best_peak <= request->target_bytes) return EBB_OK; /* nothing is recomputed then */
     come_home(best);
     *order = best->o.order;
     return EBB_OK;
