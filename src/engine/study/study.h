@@ -107,6 +107,8 @@ static inline bool ebb_study_may_be_faster(const ebb_study *p, const ebb_plan *p
 /* The bound on the time within the options' budget, as far as the hint wants one; what was proved before is
  * not proved again. */
 EBB_CHECKED ebb_status ebb_study_prove(ebb_study *p);
+/* Proved: no plan fits the budget, in whatever time, for one op and what waits meanwhile need more. */
+bool ebb_study_none_fits(const ebb_study *p);
 int64_t ebb_study_bound_ns(const ebb_study *p); /* 0: it was not proved for this budget */
 /* The baseline's figures and that bound go into the plan. */
 EBB_CHECKED ebb_status ebb_study_certify(ebb_study *p, ebb_plan *plan);
