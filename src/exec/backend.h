@@ -145,9 +145,22 @@ struct ebb_backend { /* first member of every backend's own struct */
     uint32_t n_threads;
 };
 
+/* The backends of this build (backends.def). */
+typedef struct ebb_backend_row {
+    const char *name;
+    const ebb_backend_api *api; /* NULL: in a module of its own (exec/module.h) */
+} ebb_backend_row;
+extern const ebb_backend_row ebb_backends[];
+extern const uint32_t ebb_n_backends;
+
 extern const ebb_backend_api ebb_backend_ref, ebb_backend_shadow;
-extern const ebb_backend_api ebb_backend_cpu; /* where EBB_HAVE_CPU */
-/* NULL when there is none of that name in this build. Those in modules are not asked (exec/module.h). */
+/* NULL when there is none of that name that is built in. */
 const ebb_backend_api *ebb_backend_find(const char *name);
+/* The row of a device, "cpu" or "cuda:1": and in *which what follows the colon, NULL where there is none.
+ * NULL: none has that name, or the one that has it knows no devices by number. */
+const ebb_backend_row *ebb_backend_of_device(const char *device, const char **which);
+/* A row's functions: a module is opened, with the statuses of ebb_module_find. */
+EBB_CHECKED ebb_status ebb_backend_load(ebb_env *env, const ebb_backend_row *row,
+                                        const ebb_backend_api **out);
 
 #endif

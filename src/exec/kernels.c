@@ -1,14 +1,29 @@
 /* exec/kernels.c: kernel objects of backends that have a table of kernels. */
 #include "exec/kernels.h"
 
-static ebb_status f32_check(ebb_backend *backend, const ebb_call *call) {
+#include <stdio.h>
+
+/* "f32" or "f32 and f64": those of the wanted kind, real or not, that a kernel takes. */
+static const char *taken_text(uint32_t takes, bool real, char text[64]) {
+    size_t n = 0;
+    text[0] = '\0';
+    for (uint32_t d = 0; takes >> d && n < 48; d++) {
+        if (!(takes >> d & 1) || ebb_dtype_real((ebb_dtype)d) != real) continue;
+        n += (size_t)snprintf(text + n, 64 - n, "%s%s", n ? " and " : "", ebb_dtype_name((ebb_dtype)d));
+    }
+    return n ? text : "no dtype of this kind";
+}
+
+static ebb_status dtypes_check(ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call) {
     for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
         const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
-        if (type->dtype != EBB_F64) continue;
-        char text[EBB_TYPE_TEXT];
+        if (info->takes >> type->dtype & 1) continue;
+        char text[EBB_TYPE_TEXT], taken[64];
         return ebb_fail(backend->env, EBB_BAD_INPUT,
-                        "backend %s: %s of %s: only f32 is supported: use the backend ref for f64",
-                        backend->api->name, call->op->name, ebb_type_text(type, text));
+                        "backend %s: %s of %s: only %s is supported: use the backend ref for %s",
+                        backend->api->name, call->op->name, ebb_type_text(type, text),
+                        taken_text(info->takes, ebb_dtype_real(type->dtype), taken),
+                        ebb_dtype_name(type->dtype));
     }
     return EBB_OK;
 }
@@ -23,7 +38,7 @@ ebb_status ebb_kernel_find(ebb_backend *backend, const ebb_kernel_info *const ta
                         : call->op->n_ways ? "a choice of others"
                                            : "composite, lower the graph first");
     }
-    const ebb_status status = f32_check(backend, call);
+    const ebb_status status = dtypes_check(backend, info, call);
     return status == EBB_OK && info->supports ? info->supports(backend, call) : status;
 }
 
@@ -69,5 +84,17 @@ void ebb_kernel_release(ebb_backend *backend, ebb_kernel *kernel) {
 }
 
 ebb_status ebb_kernel_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
-    return kernel->info->launch(backend, &kernel->call, kernel->state, kernel->seed_key, launch);
+    const ebb_kernel_run run = {.backend = backend,
+                                .call = &kernel->call,
+                                .state = kernel->state,
+                                .seed_key = kernel->seed_key,
+                                .launch = launch};
+    return kernel->info->launch(&run);
+}
+
+ebb_kernel_rate ebb_kernel_rate_of(const ebb_kernel_info *info, const ebb_call *call, const char **kind) {
+    ebb_kernel_rate rate = info->rate;
+    *kind = call->op->name;
+    if (info->rate_of) info->rate_of(call, &rate, kind);
+    return rate;
 }

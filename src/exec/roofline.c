@@ -16,3 +16,9 @@ int64_t ebb_roofline_ns(const ebb_roofline *roofline, const ebb_cost *cost) {
     int64_t ns;
     return ebb_add_i64(ebb_max_i64(flops_ns, bytes_ns), roofline->start_ns, &ns) ? ns : INT64_MAX;
 }
+
+int64_t ebb_roofline_call_ns(const ebb_roofline *roofline, const ebb_call *call) {
+    ebb_cost cost = {0};
+    call->op->cost(call, &cost);
+    return ebb_roofline_ns(roofline, &cost);
+}

@@ -16,5 +16,7 @@ typedef struct ebb_roofline {
 
 /* start + max(flops / rate, bytes / rate), rounded up; INT64_MAX where it does not fit. */
 int64_t ebb_roofline_ns(const ebb_roofline *roofline, const ebb_cost *cost);
+/* The same of a call. */
+int64_t ebb_roofline_call_ns(const ebb_roofline *roofline, const ebb_call *call);
 
 #endif

@@ -2,13 +2,10 @@
  * recording and for marks, once. */
 #include "exec/program.h"
 
-#include <stdio.h>
-
 /* The backend's error, with the step before it. */
 static ebb_status fail_at(const ebb_exec *exec, uint32_t step, ebb_status status) {
-    char reason[512]; /* a copy: the new text overwrites the old one */
-    (void)snprintf(reason, sizeof(reason), "%s", ebb_env_error(exec->backend->env));
-    return ebb_fail(exec->env, status, "step %u (%s): %s", step, exec->step_names[step], reason);
+    return ebb_fail(exec->env, status, "step %u (%s): %s", step, exec->step_names[step],
+                    ebb_env_error(exec->backend->env));
 }
 
 /* Before the first step: poison, and for a checker whose bytes are whose. */
@@ -73,8 +70,7 @@ static ebb_status run_steps(ebb_exec *exec, uint32_t first, uint32_t end, const 
     return status;
 }
 
-/* ---- recordings ---------------------------------------------------------------------------------------
- */
+/* ---- recordings ---------------------------------------------------------------------------------- */
 
 void ebb_tapes_clear(ebb_exec *exec) {
     const ebb_backend_api *api = exec->backend->api;
@@ -96,20 +92,16 @@ static ebb_tape *tape_of(ebb_exec *exec, uint32_t tape, const ebb_run_options *o
 static ebb_status record(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_t end,
                          const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
-    char reason[512];
     ebb_recording *recording = NULL;
     ebb_status status = api->record_begin(exec->backend);
     if (status == EBB_OK) {
         status = run_steps(exec, first, end, options);
-        (void)snprintf(reason, sizeof reason, "%s", ebb_env_error(exec->env));
+        ebb_env_hold_error(exec->backend->env, status != EBB_OK);
         const ebb_status ended = api->record_end(exec->backend, &recording);
-        if (status != EBB_OK) {
-            if (recording) api->record_free(exec->backend, recording);
-            recording = NULL;
-            status = ebb_fail(exec->env, status, "%s", reason);
-        } else {
-            status = ended;
-        }
+        ebb_env_hold_error(exec->backend->env, false);
+        if (status == EBB_OK) status = ended;
+        if (status != EBB_OK && recording) api->record_free(exec->backend, recording);
+        if (status != EBB_OK) recording = NULL;
     }
     *tape = (ebb_tape){status == EBB_OK ? EBB_TAPE_RECORDED : EBB_TAPE_REFUSED, recording};
     return status;
@@ -135,8 +127,7 @@ uint64_t ebb_exec_n_replayed(const ebb_exec *exec) {
     return exec->n_replayed;
 }
 
-/* ---- a run ---------------------------------------------------------------------------------------------
- */
+/* ---- a run --------------------------------------------------------------------------------------- */
 
 /* The times between the run's marks, added to those of its steps. */
 static ebb_status add_marked(ebb_exec *exec, uint32_t first, uint32_t end, const ebb_run_options *options) {
@@ -162,12 +153,11 @@ static ebb_status run_range(ebb_exec *exec, uint32_t which, uint32_t first, uint
     }
     if (status != EBB_OK) return status;
     status = run_tape(exec, tape_of(exec, which, options), first, end, options);
-    /* Kept: what end says overwrites the text of what failed. */
-    char reason[512];
-    if (status != EBB_OK) (void)snprintf(reason, sizeof reason, "%s", ebb_env_error(exec->env));
+    ebb_env_hold_error(exec->backend->env, status != EBB_OK);
     const ebb_status ended = api->end ? api->end(exec->backend) : EBB_OK;
-    if (status != EBB_OK) return ended == EBB_OK ? status : ebb_fail(exec->env, status, "%s", reason);
-    if (ended != EBB_OK) return ended;
+    ebb_env_hold_error(exec->backend->env, false);
+    if (status == EBB_OK) status = ended;
+    if (status != EBB_OK) return status;
     return marks(exec, options) ? add_marked(exec, first, end, options) : EBB_OK;
 }
 

@@ -9,7 +9,7 @@
 
 typedef ebb_case_call test_call;
 
-static inline void test_call_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64,
+static inline void test_call_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
                                   test_call *out) {
     cr_assert_eq(ebb_case_read(env, cases, row, f64, out), EBB_OK, "%s", ebb_env_error(env));
 }

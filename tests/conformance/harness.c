@@ -26,7 +26,7 @@ void test_bench_deinit(test_bench *bench) {
     ebb_env_destroy(bench->env);
 }
 
-void test_each_row(test_bench *bench, const ebb_op_cases *cases, uint32_t checks) {
+void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks) {
     for (uint32_t row = 0; row < cases->n_rows; row++) {
         for (int f64 = 0; f64 < 2; f64++) {
             ebb_case_outcome outcome;

@@ -1,20 +1,18 @@
 /* Every kernel of every backend, on every row of every table. */
 #include <criterion/criterion.h>
 
-#include "exec/conformance/lists.h"
 #include "harness.h"
 #include "support/skip.h"
 
 static void with_width(uint32_t n_threads, uint32_t checks) {
-    ebb_case_list lists[EBB_MOST_CASE_LISTS];
-    const uint32_t n_lists = ebb_case_lists(lists);
     for (uint32_t b = 0; b < test_n_backends; b++) {
         test_bench bench;
         test_bench_init(&bench, test_backends[b], n_threads);
-        for (uint32_t k = 0; bench.backend && k < ebb_n_op_cases; k++)
-            test_each_row(&bench, ebb_op_cases_all[k], checks);
-        for (uint32_t l = 0; bench.backend && l < n_lists; l++) {
-            for (uint32_t k = 0; k < lists[l].n; k++) test_each_row(&bench, &lists[l].at[k], checks);
+        for (ebb_case_set set = 0; bench.backend && ebb_case_set_f64(set); set++) {
+            for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+                const ebb_case_table table = ebb_case_table_of(ebb_op_cases_all[k], set);
+                test_each_row(&bench, &table, checks);
+            }
         }
         test_bench_deinit(&bench);
     }

@@ -9,12 +9,15 @@ enum { NO_SUM = 0 };
 
 /* Operands: y, its bits; the sum and the first of its two parts, one behind the other. */
 typedef struct ways_table {
-    ebb_op_cases cases;
+    ebb_case_table cases;
     uint32_t y, bits, sum, parts;
 } ways_table;
 
-#define WAYS(name, fill_letters, table, ...) \
-    { {&ebb_op_##name, fill_letters, 0, table, EBB_COUNT(table)}, __VA_ARGS__ }
+#define WAYS(name, fill_letters, table, ...)                                                          \
+    {                                                                                                 \
+        {.op = &ebb_op_##name, .fills = (fill_letters), .rows = (table), .n_rows = EBB_COUNT(table)}, \
+            __VA_ARGS__                                                                               \
+    }
 
 static const ebb_op_case plain[] = {
     {"[1] [1] [1]", ""}, {"[3,7] [3] [3,7]", ""}, {"[2,33,9,7] [520] [2,33,9,7]", ""}};

@@ -14,8 +14,7 @@ typedef struct device_host {
     bool backwards;
 } device_host;
 
-/* ---- kernels ------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------- */
 
 typedef void host_kernel(const void *args, int64_t n_blocks, bool backwards);
 
@@ -75,8 +74,7 @@ static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     return EBB_OK;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------- */
 
 static ebb_status host_use(cuda_device *device) {
     (void)device;

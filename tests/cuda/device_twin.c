@@ -60,8 +60,7 @@ static ebb_status refuse_in_recording(const cuda_device *device, const char *wha
     return ebb_fail(device->env, EBB_INTERNAL, "the host: %s while a recording is open", what);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------- */
 
 static const size_t sizes[CUDA_N_KERNELS] = {
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) sizeof(cuda_##name##_args),
@@ -91,8 +90,7 @@ static ebb_status twin_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     return test_twin_call(device, run_launched, &l, sizeof l);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------- */
 
 static ebb_status twin_use(cuda_device *device) {
     (void)device;
@@ -162,8 +160,7 @@ static ebb_status twin_finish(cuda_device *device) {
     return refuse_in_recording(device, "a wait");
 }
 
-/* ---- recordings, marks, memory
- * ---------------------------------------------------------------------------- */
+/* ---- recordings, marks, memory ------------------------------------------------------------------- */
 
 static ebb_status twin_record_begin(cuda_device *device) {
     const ebb_status status = refuse_in_recording(device, "a recording");

@@ -9,7 +9,7 @@
 #include "exec/dropout.h"
 
 /* Within a phase no thread reads what another writes, and no block what another does. */
-static void check_order(test_bench *bench, const ebb_op_cases *cases, uint32_t row) {
+static void check_order(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
     cuda_device *device = test_twin_host(cuda_of(bench->backend)->device);
     const test_place plain = {0};
     test_call call;
@@ -32,28 +32,31 @@ static void check_order(test_bench *bench, const ebb_op_cases *cases, uint32_t r
     ebb_case_inputs_deinit(bench->env, &call.call, &inputs);
 }
 
-static void run_cases(const ebb_team_case *cases, uint32_t n) {
+static void run_sets(const ebb_case_set *sets, uint32_t n_sets, uint32_t checks) {
     test_bench bench;
     test_bench_init(&bench, "cuda", 1);
     cr_assert_not_null(bench.backend);
-    for (uint32_t k = 0; k < n; k++) {
-        const ebb_op_cases one = ebb_team_table(&cases[k]);
-        test_each_row(&bench, &one, EBB_CHECK_ALL);
-        check_order(&bench, &one, 0);
-    }
-    for (uint32_t k = 0; k < ebb_n_large_cases; k++) {
-        for (uint32_t row = 0; row < ebb_large_cases[k].n_rows; row++)
-            check_order(&bench, &ebb_large_cases[k], row);
+    for (uint32_t s = 0; s < n_sets; s++) {
+        for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+            const ebb_case_table table = ebb_case_table_of(ebb_op_cases_all[k], sets[s]);
+            test_each_row(&bench, &table, checks);
+            for (uint32_t row = 0; row < table.n_rows; row++) check_order(&bench, &table, row);
+        }
     }
     test_bench_deinit(&bench);
 }
 
 Test(cuda_kernels, agree_on_sizes_that_reach_all_their_paths) {
-    run_cases(ebb_block_cases, ebb_n_block_cases);
+    run_sets((ebb_case_set[]){EBB_SET_BLOCKS}, 1, EBB_CHECK_ALL);
 }
 
 Test(cuda_kernels, agree_on_what_the_cpu_shares_out) {
-    run_cases(ebb_team_cases, ebb_n_team_cases);
+    run_sets((ebb_case_set[]){EBB_SET_SHARED}, 1, EBB_CHECK_ALL);
+}
+
+/* The suite tries these rows; here, in the other order. */
+Test(cuda_kernels, depend_on_no_order_of_threads_and_blocks) {
+    run_sets((ebb_case_set[]){EBB_SET_LARGE, EBB_SET_NAN_LARGE}, 2, 0);
 }
 
 /* ---- single runs ----------------------------------------------------------------------------------- */
@@ -68,7 +71,8 @@ typedef struct single {
 static void launch_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
                           const char *attrs, const single *s) {
     const ebb_op_case row = {inputs, attrs};
-    const ebb_op_cases cases = {.op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
+    const ebb_case_table cases = {
+        .op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
     const ebb_backend_api *api = bench->backend->api;
     test_call call;
     ebb_op_facts facts;

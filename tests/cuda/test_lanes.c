@@ -7,8 +7,7 @@
 #include "conformance/harness.h"
 #include "exec/cuda/kernels/sums.h"
 
-/* ---- every element is one thread's, once, at a lane of its channel
- * ------------------------------------------- */
+/* ---- every element is one thread's, once, at a lane of its channel ------------------------------- */
 
 static void count_thread(const cuda_lanes *l, int64_t block, int32_t thread, uint8_t *seen) {
     const cuda_spot s = cuda_spot_of(l, block, thread);
@@ -74,8 +73,7 @@ Test(cuda, large_tensors_are_cut_for_a_whole_device) {
     }
 }
 
-/* ---- the join of many chunks
- * --------------------------------------------------------------------------------- */
+/* ---- the join of many chunks --------------------------------------------------------------------- */
 
 static void join_blocks(const cuda_sums_join_args *join, int64_t n_blocks) {
     _Alignas(16) unsigned char shared[CUDA_JOIN_SHARED];
@@ -132,13 +130,12 @@ Test(cuda, partial_sums_of_any_number_of_chunks_are_joined) {
     }
 }
 
-/* ---- one sweep is enough for a variance
- * ---------------------------------------------------------------------- */
+/* ---- one sweep is enough for a variance ---------------------------------------------------------- */
 
 static void run_op(test_bench *bench, const ebb_op_info *op, const char *shapes, const char *attrs,
                    const test_inputs *inputs, test_results *out) {
     const ebb_op_case row = {shapes, attrs};
-    const ebb_op_cases cases = {.op = op, .fills = "u", .rows = &row, .n_rows = 1};
+    const ebb_case_table cases = {.op = op, .fills = "u", .rows = &row, .n_rows = 1};
     const test_place place = {0};
     test_call call;
     test_call_read(bench->env, &cases, 0, false, &call);
@@ -190,8 +187,7 @@ Test(cuda, a_mean_far_from_zero_and_an_odd_first_element_cost_a_variance_nothing
     test_bench_deinit(&bench);
 }
 
-/* ---- fusing changes no bit
- * ----------------------------------------------------------------------------------- */
+/* ---- fusing changes no bit ----------------------------------------------------------------------- */
 
 enum { ROWS = 333, CHANNELS = 20, COUNT = ROWS * CHANNELS };
 

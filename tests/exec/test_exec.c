@@ -249,8 +249,7 @@ Test(refusals, a_label_out_of_range_is_an_error_with_the_step) {
     end(&s);
 }
 
-/* ---- measuring
- * ------------------------------------------------------------------------------------------- */
+/* ---- measuring ----------------------------------------------------------------------------------- */
 
 static uint64_t ticking(void *ctx) {
     return ++*(uint64_t *)ctx;
@@ -280,8 +279,7 @@ Test(programs, each_step_that_runs_adds_its_own_time) {
     end(&s);
 }
 
-/* ---- memory that runs out
- * -------------------------------------------------------------------------------- */
+/* ---- memory that runs out ------------------------------------------------------------------------ */
 
 typedef struct memory {
     uint64_t n, fail_at, n_live;

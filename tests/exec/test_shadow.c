@@ -148,8 +148,7 @@ Test(shadow, accepts_a_right_plan_of_any_size) {
     }
 }
 
-/* ---- one fault at a time -------------------------------------------------------------------------------
- */
+/* ---- one fault at a time ------------------------------------------------------------------------- */
 
 static void c_over_x(fixture *f) {
     f->buffers[C].offset = 0;

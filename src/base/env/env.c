@@ -11,7 +11,7 @@ enum { LINE_BYTES = 1024, CALLOC_ALIGNMENT = 16 };
 
 struct ebb_env {
     ebb_env_options options;
-    bool stop_held;
+    bool stop_held, error_held;
     bool on_jemalloc; /* the default allocator is it */
     ebb_jemalloc jemalloc;
     pthread_mutex_t lock; /* a call's workers may allocate: held in alloc, free, and for error */
@@ -57,7 +57,7 @@ ebb_status ebb_env_create(const ebb_env_options *options, ebb_env **out) {
         return EBB_NO_MEMORY;
     }
     env->options = o;
-    env->stop_held = false;
+    env->stop_held = env->error_held = false;
     env->on_jemalloc = on_jemalloc;
     env->jemalloc = (ebb_jemalloc){0};
     if (on_jemalloc) env->options.alloc_ctx = &env->jemalloc;
@@ -149,10 +149,14 @@ ebb_status ebb_fail(ebb_env *env, ebb_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     pthread_mutex_lock(&env->lock);
-    format_line(env->error, format, args);
+    if (!env->error_held) format_line(env->error, format, args);
     pthread_mutex_unlock(&env->lock);
     va_end(args);
     return status;
+}
+
+void ebb_env_hold_error(ebb_env *env, bool held) {
+    env->error_held = held;
 }
 
 void ebb_log(ebb_env *env, ebb_log_level level, const char *format, ...) {

@@ -15,6 +15,9 @@
  * a hostile name cannot reach a terminal) and returns status, so that `return ebb_fail(...)`
  * reads as one sentence. */
 EBB_PRINTF(3, 4) ebb_status ebb_fail(ebb_env *env, ebb_status status, const char *format, ...);
+/* While held, ebb_fail leaves the text alone: for putting away what an error has broken, which may fail,
+ * too. Not while workers run. */
+void ebb_env_hold_error(ebb_env *env, bool held);
 EBB_PRINTF(3, 4) void ebb_log(ebb_env *env, ebb_log_level level, const char *format, ...);
 uint64_t ebb_clock_ns(const ebb_env *env);
 bool ebb_stop_asked(const ebb_env *env);

@@ -1,7 +1,7 @@
 /* Defaults and ranges of ebb_options; backends by name. */
 #include "engine/inputs/inputs.h"
 #include "ebb_build.h"
-#include "exec/module.h"
+#include "exec/backend.h"
 
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
@@ -94,40 +94,32 @@ uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options)
            (limit_ns < 1 ? 1 : (uint64_t)limit_ns); /* the shortest limit is no "none" */
 }
 
-static const ebb_backend_api *const backends[] = {
-#if EBB_HAVE_CPU
-    &ebb_backend_cpu,
-#endif
-    &ebb_backend_ref,
-    &ebb_backend_shadow,
-};
-
-/* "cuda" or "cuda:<number>", and the number's text, or NULL. */
-static bool is_cuda(const char *device, const char **which) {
-    *which = NULL;
-    if (strncmp(device, "cuda", 4) != 0 || (device[4] != '\0' && device[4] != ':')) return false;
-    if (device[4] == ':') *which = device + 5;
-    return true;
-}
-
 bool ebb_device_is_file(const char *device) {
     const size_t n = device ? strlen(device) : 0;
     return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
 }
 
-bool ebb_device_is_apart(const char *device) {
-    const char *which;
-    return device && (is_cuda(device, &which) || ebb_device_is_file(device));
+/* The row of a device that is no file; NULL: there is none. */
+static const ebb_backend_row *row_of(const char *device, const char **which) {
+    return ebb_device_is_file(device) ? NULL : ebb_backend_of_device(device, which);
 }
 
-static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char *which,
-                            ebb_backend **out) {
+bool ebb_device_is_apart(const char *device) {
+    const char *which;
+    if (!device) return false;
+    const ebb_backend_row *row = row_of(device, &which);
+    return row ? !row->api : ebb_device_is_file(device);
+}
+
+/* A device of a module: of its row, or described by a file, which is cuda's. */
+static ebb_status open_apart(ebb_env *env, const ebb_options *options, const ebb_backend_row *row,
+                             const char *which, ebb_backend **out) {
     const ebb_backend_api *api;
     int64_t ordinal;
     if (which && which != options->device && !ebb_parse_i64(which, 0, INT32_MAX, &ordinal))
-        return ebb_fail(env, EBB_USAGE, "device \"%.60s\": write cuda, or cuda:1 for the second one",
-                        options->device);
-    const ebb_status status = ebb_module_find(env, "cuda", &api);
+        return ebb_fail(env, EBB_USAGE, "device \"%.60s\": write %s, or %s:1 for the second one",
+                        options->device, row->name, row->name);
+    const ebb_status status = ebb_backend_load(env, row, &api);
     if (status != EBB_OK) return status;
     return api->create(env,
                        &(ebb_backend_options){.n_threads = 1,
@@ -142,9 +134,11 @@ static ebb_status open_cuda(ebb_env *env, const ebb_options *options, const char
 static ebb_status refuse_device(ebb_env *env, const ebb_options *options) {
     ebb_text known;
     ebb_text_init(&known, env);
-    for (size_t i = 0; i < EBB_COUNT(backends); i++) ebb_text_add(&known, "%s, ", backends[i]->name);
-    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE,
-                                 "device \"%.60s\" is not in this build; it has %sand cuda in a module",
+    for (uint32_t i = 0; i < ebb_n_backends; i++) {
+        const bool built_in = ebb_backends[i].api != NULL;
+        ebb_text_add(&known, built_in ? "%s, " : "and %s in a module", ebb_backends[i].name);
+    }
+    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE, "device \"%.60s\" is not in this build; it has %s",
                                  options->device, known.at ? known.at : "");
     ebb_text_deinit(&known);
     return status;
@@ -153,10 +147,12 @@ static ebb_status refuse_device(ebb_env *env, const ebb_options *options) {
 ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
     const char *which;
     *out = NULL;
-    if (is_cuda(options->device, &which)) return open_cuda(env, options, which, out);
-    if (ebb_device_is_file(options->device)) return open_cuda(env, options, options->device, out);
-    const ebb_backend_api *api = ebb_backend_find(options->device);
-    if (!api) return refuse_device(env, options);
+    if (ebb_device_is_file(options->device))
+        return open_apart(env, options, ebb_backend_of_device("cuda", &which), options->device, out);
+    const ebb_backend_row *row = row_of(options->device, &which);
+    if (!row) return refuse_device(env, options);
+    if (!row->api) return open_apart(env, options, row, which, out);
+    const ebb_backend_api *api = row->api;
     if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
         return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
                         options->tf32            ? "TF32"
@@ -176,13 +172,9 @@ static bool opens(ebb_env *env, const ebb_backend_api *api) {
 const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why) {
     *available = false;
     *why = "";
-    if (i > EBB_COUNT(backends)) return NULL;
-    const ebb_backend_api *api = NULL;
-    if (i < EBB_COUNT(backends))
-        api = backends[i];
-    else if (ebb_module_find(env, "cuda", &api) != EBB_OK)
-        api = NULL;
-    *available = api && opens(env, api);
+    if (i >= ebb_n_backends) return NULL;
+    const ebb_backend_api *api;
+    *available = ebb_backend_load(env, &ebb_backends[i], &api) == EBB_OK && opens(env, api);
     if (!*available) *why = ebb_env_error(env);
-    return i < EBB_COUNT(backends) ? backends[i]->name : "cuda";
+    return ebb_backends[i].name;
 }

@@ -10,15 +10,14 @@ enum { ROOM_BYTES = 1 << 20 }; /* copied from a device at a time */
  * speed. */
 static int64_t first_bad(ebb_dtype dtype, const void *at, int64_t n) {
     enum { BLOCK = 1024 };
-    const bool wide = dtype == EBB_F64;
     int64_t i = 0;
-    for (; !wide && n - i >= BLOCK; i += BLOCK) {
+    for (; dtype == EBB_F32 && n - i >= BLOCK; i += BLOCK) {
         uint32_t bits[BLOCK], bad = 0;
         memcpy(bits, (const float *)at + i, sizeof bits);
         for (int k = 0; k < BLOCK; k++) bad |= (bits[k] & 0x7F800000) == 0x7F800000;
         if (bad) break;
     }
-    while (i < n && (wide ? isfinite(((const double *)at)[i]) : isfinite(((const float *)at)[i]))) i++;
+    while (i < n && isfinite(ebb_dtypes[dtype].load(at, i))) i++;
     return i;
 }
 
@@ -68,8 +67,7 @@ static ebb_status look_at(const ebb_program *program, uint32_t step, ebb_id buff
         if (status != EBB_OK) return status;
         const int64_t bad = first_bad(v->type.dtype, here, n / element);
         if (bad == n / element) continue;
-        const double x =
-            v->type.dtype == EBB_F32 ? (double)((const float *)here)[bad] : ((const double *)here)[bad];
+        const double x = ebb_dtypes[v->type.dtype].load(here, bad);
         return refuse(program, step, v, from / element + bad, x);
     }
     return EBB_OK;

@@ -101,12 +101,10 @@ static void fill_block(ebb_bench *bench, const ebb_call *call, const layout *l,
 /* The backend's refusal of what it said it can do, with the op before it; its other errors as they are. */
 static ebb_status failed(const ebb_bench *bench, const ebb_call *call, ebb_status status) {
     ebb_env *env = bench->backend->env;
-    char reason[512]; /* a copy: the new text overwrites the old one */
     if (status == EBB_OK || status == EBB_VIOLATION) return status;
-    (void)snprintf(reason, sizeof reason, "%s", ebb_env_error(env));
     const bool passes = status == EBB_DEVICE || status == EBB_NO_MEMORY || status == EBB_UNAVAILABLE;
     return ebb_fail(env, passes ? status : EBB_VIOLATION, "%s on %s: %s", call->op->name,
-                    bench->backend->api->name, reason);
+                    bench->backend->api->name, ebb_env_error(env));
 }
 
 static ebb_status launch_once(ebb_bench *bench, const ebb_call *call, ebb_kernel *kernel,
@@ -159,7 +157,9 @@ static ebb_status launch(ebb_bench *bench, const ebb_call *call, ebb_kernel *ker
     if (status != EBB_OK) return status;
     ebb_recording *recording = NULL;
     status = launch_or_replay(bench, call, kernel, &run, place->recorded, &recording);
+    ebb_env_hold_error(bench->backend->env, status != EBB_OK);
     const ebb_status ended = api->end ? api->end(bench->backend) : EBB_OK;
+    ebb_env_hold_error(bench->backend->env, false);
     if (recording) api->record_free(bench->backend, recording);
     return status == EBB_OK ? ended : status;
 }

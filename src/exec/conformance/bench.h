@@ -40,7 +40,7 @@ typedef struct ebb_case_inputs {
     void *at[EBB_MAX_OPERANDS];
 } ebb_case_inputs;
 /* Filled as the case's letters say. */
-EBB_CHECKED ebb_status ebb_case_inputs_init(ebb_env *env, const ebb_op_cases *cases, const ebb_call *call,
+EBB_CHECKED ebb_status ebb_case_inputs_init(ebb_env *env, const ebb_case_table *cases, const ebb_call *call,
                                             ebb_case_inputs *out);
 /* The same numbers for another call of the same shapes, in its dtypes. */
 EBB_CHECKED ebb_status ebb_case_inputs_cast(ebb_env *env, const ebb_call *from_call,

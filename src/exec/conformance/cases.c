@@ -1,7 +1,6 @@
-/* conformance/cases.c: reads rows of cases and fills their inputs. */
+/* conformance/cases.c: the ops' cases, and how a row is read. */
 #include "exec/conformance/cases.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 const ebb_op_cases *const ebb_op_cases_all[] = {
@@ -13,13 +12,30 @@ const ebb_op_cases *const ebb_op_cases_all[] = {
 };
 const uint32_t ebb_n_op_cases = EBB_COUNT(ebb_op_cases_all);
 
-char ebb_case_letter(const ebb_op_cases *cases, uint32_t i) {
+const ebb_op_cases *ebb_op_cases_of(const ebb_op_info *op) {
+    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
+        if (ebb_op_cases_all[k]->op == op) return ebb_op_cases_all[k];
+    }
+    return NULL;
+}
+
+ebb_case_table ebb_case_table_of(const ebb_op_cases *cases, ebb_case_set set) {
+    const bool nan = set == EBB_SET_NAN || set == EBB_SET_NAN_LARGE;
+    return (ebb_case_table){.op = cases->op,
+                            .fills = nan ? cases->nan_fills : cases->fills,
+                            .tolerance = cases->tolerance,
+                            .rounds_factors = cases->rounds_factors,
+                            .rows = cases->set[set].at,
+                            .n_rows = cases->set[set].n};
+}
+
+char ebb_case_letter(const ebb_case_table *cases, uint32_t i) {
     const size_t n = strlen(cases->fills);
     if (n == 0) return 'u';
     return cases->fills[i < n ? i : n - 1];
 }
 
-static ebb_status wrong_row(ebb_env *env, const ebb_op_cases *cases, const char *text) {
+static ebb_status wrong_row(ebb_env *env, const ebb_case_table *cases, const char *text) {
     return ebb_fail(env, EBB_INTERNAL, "%s: a row of its cases is wrong at \"%s\"", cases->op->name, text);
 }
 
@@ -36,7 +52,7 @@ static const char *read_dims(const char *text, ebb_type *type) {
     return text + 1;
 }
 
-static ebb_status read_types(ebb_env *env, const ebb_op_cases *cases, const char *text, bool f64,
+static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const char *text, bool f64,
                              ebb_case_call *out) {
     uint32_t n = 0;
     for (; *text; n++) {
@@ -80,7 +96,7 @@ static ebb_attr read_value(const ebb_attr_info *info, const char *text) {
     return a;
 }
 
-static ebb_status read_attrs(ebb_env *env, const ebb_op_cases *cases, const char *text, ebb_attr *attr) {
+static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, ebb_attr *attr) {
     const ebb_op_info *op = cases->op;
     for (uint32_t k = 0; k < op->n_attrs; k++) attr[k] = fallback_of(&op->attrs[k]);
     while (*text) {
@@ -97,7 +113,14 @@ static ebb_status read_attrs(ebb_env *env, const ebb_op_cases *cases, const char
     return EBB_OK;
 }
 
-ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64,
+static ebb_attr *attr_of(const ebb_op_info *op, ebb_attr *attr, const char *name) {
+    for (uint32_t k = 0; k < op->n_attrs; k++) {
+        if (strcmp(op->attrs[k].name, name) == 0) return &attr[k];
+    }
+    return NULL;
+}
+
+ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
                          ebb_case_call *out) {
     const ebb_op_info *op = cases->op;
     *out = (ebb_case_call){.call = {.op = op, .in = out->in, .out = out->out, .attr = out->attr}};
@@ -106,96 +129,8 @@ ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, 
     ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
     if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, out->attr);
     if (status != EBB_OK) return status;
-    if (op->code == EBB_OP_fill) out->attr[EBB_FILL_F64].i[0] = f64;
+    ebb_attr *of_f64 = attr_of(op, out->attr, "f64"); /* of an op without inputs */
+    if (of_f64) of_f64->i[0] = f64;
     return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK
                                                           : wrong_row(env, cases, cases->rows[row].inputs);
-}
-
-double ebb_element_get(const ebb_type *type, const void *at, int64_t i) {
-    if (type->dtype == EBB_F32) return (double)((const float *)at)[i];
-    if (type->dtype == EBB_F64) return ((const double *)at)[i];
-    return type->dtype == EBB_I32 ? ((const int32_t *)at)[i] : ((const uint8_t *)at)[i];
-}
-
-void ebb_element_set(const ebb_type *type, void *at, int64_t i, double x) {
-    if (type->dtype == EBB_F32) {
-        ((float *)at)[i] = (float)x;
-    } else if (type->dtype == EBB_F64) {
-        ((double *)at)[i] = x;
-    } else if (type->dtype == EBB_I32) {
-        ((int32_t *)at)[i] = (int32_t)x;
-    } else {
-        ((uint8_t *)at)[i] = (uint8_t)x;
-    }
-}
-
-/* i-th of n values, no two nearer than 2 / n (n >= 2), none nearer to 0 than that or 0.01. */
-static double ladder(int64_t i, int64_t n) {
-    const double x = ((double)i + 0.5) / (double)n * 4 - 2;
-    return x < 0 ? x - 0.01 : x + 0.01;
-}
-
-static void fill_distinct(const ebb_type *type, void *at, ebb_rng *rng) {
-    const int64_t n = ebb_type_count(type);
-    for (int64_t i = 0; i < n; i++) { /* Fisher and Yates' shuffle, from the inside out */
-        const int64_t j = ebb_rng_below(rng, (uint32_t)i + 1);
-        ebb_element_set(type, at, i, ebb_element_get(type, at, j));
-        ebb_element_set(type, at, j, ladder(i, n));
-    }
-}
-
-/* Mean or variance of each of x's channels, which are stored innermost (rank 2 and 4), or of its rows. */
-static void fill_statistics(const ebb_type *x, const void *from, const ebb_type *type, void *at,
-                            bool of_rows, bool variance) {
-    const int64_t channels = x->dim[1], n_rows = ebb_type_count(x) / channels;
-    const int64_t n = of_rows ? n_rows : channels, m = of_rows ? channels : n_rows;
-    const int64_t each = of_rows ? channels : 1, next = of_rows ? 1 : channels;
-    for (int64_t c = 0; c < n; c++) {
-        double mean = 0, squares = 0;
-        for (int64_t i = 0; i < m; i++) mean += ebb_element_get(x, from, c * each + i * next) / (double)m;
-        for (int64_t i = 0; i < m; i++) {
-            const double d = ebb_element_get(x, from, c * each + i * next) - mean;
-            squares += d * d / (double)m;
-        }
-        ebb_element_set(type, at, c, variance ? squares : mean);
-    }
-}
-
-/* Rows of the table that an op's ids name. */
-static uint32_t table_rows(const ebb_call *call) {
-    const bool grad = call->op->code == EBB_OP_embedding_grad;
-    return (uint32_t)(grad ? call->attr[EBB_EMBEDDING_ROWS].i[0] : call->in[0].dim[0]);
-}
-
-/* One in eight is NaN: most windows of a pool have one, few as their first. */
-static double awkward(ebb_rng *rng) {
-    static const double values[] = {-0.0, 0, -1, 1, 2, -3, 3};
-    const uint32_t i = ebb_rng_below(rng, 8);
-    return i < EBB_COUNT(values) ? values[i] : (double)NAN;
-}
-
-void ebb_case_fill(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
-                   void *const *filled) {
-    const ebb_type *type = &call->in[i];
-    void *at = filled[i];
-    const char letter = ebb_case_letter(cases, i);
-    ebb_rng rng;
-    ebb_rng_init(&rng, seed, i);
-    if (letter == 'd') fill_distinct(type, at, &rng);
-    const bool of_rows = letter == 'r' || letter == 's';
-    if (strchr("mvrs", letter))
-        fill_statistics(&call->in[0], filled[0], type, at, of_rows, letter == 'v' || letter == 's');
-    if (strchr("dmvrs", letter)) return;
-    for (int64_t k = 0; k < ebb_type_count(type); k++) {
-        const double unit = ebb_rng_unit(&rng);
-        double x = 2 * unit - 1;
-        if (letter == 'p') x = 0.5 + unit;
-        if (letter == 'n') x = awkward(&rng);
-        if (letter == 't') x = unit < 0.5 ? 0 : 1;
-        if (letter == 'w') x = (double)ebb_rng_below(&rng, 9);
-        if (letter == 'b') x = (double)ebb_rng_below(&rng, 256);
-        if (letter == 'i') x = (double)ebb_rng_below(&rng, table_rows(call));
-        if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
-        ebb_element_set(type, at, k, x);
-    }
 }

@@ -1,5 +1,5 @@
-/* conformance/cases.h: what every kernel of every backend is tried on: one table of cases per op of
- * ops.def, in a file per family. A listed op without a table is a link error.
+/* conformance/cases.h: what every kernel of every backend is tried on: one definition per op of ops.def, in
+ * cases_<family>.c. A listed op without one is a link error.
  */
 #ifndef EBB_EXEC_CONFORMANCE_CASES_H
 #define EBB_EXEC_CONFORMANCE_CASES_H
@@ -23,23 +23,74 @@ typedef struct ebb_op_case {
  *   r  mean of input 0's rows, s their variance: those of ln_stats
  *   i  ids: i32 that name rows of a table
  *   w  places in a window: u8 below 9
- *   b  bits: u8 */
+ *   b  bits: u8
+ * What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
+typedef struct ebb_case_rows {
+    const ebb_op_case *at;
+    uint32_t n;
+} ebb_case_rows;
+
+/* Sets of rows: what each is for. */
+typedef enum ebb_case_set {
+    EBB_SET_SMALL, /* odd sizes, of every shape that the op takes: in f32 and f64, and for its gradient */
+    EBB_SET_NAN,   /* with NaNs among the inputs: a loss that is no number has to show */
+    EBB_SET_LARGE, /* of several blocks of a device's kernels, and of each of their shapes */
+    EBB_SET_NAN_LARGE, /* such, with NaNs */
+    /* In f32 alone. Just above what the cpu backend leaves to one thread, with counts that no number of
+     * threads divides; sizes that reach every path of the cuda backend's kernels: a block of theirs has
+     * 1024 elements (masks 2048, adamw 4096), rows are cut at 64, 256 and 2048 numbers, attention at 64
+     * rows and 32 and 64 numbers of a head, tiles of planes at 32, digits of sorted ids at 4 bits, its
+     * strips at 512. */
+    EBB_SET_SHARED,
+    EBB_SET_BLOCKS,
+    EBB_N_SETS
+} ebb_case_set;
+
+/* A call worked out by hand: the numbers of each input and result in logical order, "1 2 | 3". */
+typedef struct ebb_case_value {
+    const char *inputs, *attrs, *in, *out;
+} ebb_case_value;
+
 typedef struct ebb_op_cases {
     const ebb_op_info *op;
-    const char *fills;
+    const char *fills, *nan_fills;
     /* Largest difference between two backends, as a part of the largest magnitude in the reference's result
      * (and of 1 where that is smaller). 0: the same bits. */
     double tolerance;
-    const ebb_op_case *rows;
-    uint32_t n_rows;
+    ebb_case_rows set[EBB_N_SETS];
+    bool rounds_factors; /* a product, whose factors a device may round */
+    bool alone;          /* the cpu backend does not share it out: it has no EBB_SHARED rows */
+    /* Whose results, of input 0, inputs 1 and 2 are where an attribute `batch`, if there is one, is set:
+     * the gradient is that through both. NULL: they are inputs like others. */
+    const ebb_op_info *statistics;
+    const ebb_case_value *values; /* of the reference */
+    uint32_t n_values;
 } ebb_op_cases;
 
-#define EBB_CASES(name, fill_letters, allowed, table)               \
-    const ebb_op_cases ebb_cases_##name = {.op = &ebb_op_##name,    \
-                                           .fills = (fill_letters), \
-                                           .tolerance = (allowed),  \
-                                           .rows = (table),         \
-                                           .n_rows = EBB_COUNT(table)}
+/* Defines an op's cases: EBB_CASES(relu, "d", 0, EBB_SMALL({"[33]", ""}), EBB_NAN("n", {"[3]", ""}), ...).
+ * EBB_SMALL and EBB_VALUES are needed; each set has a form that takes a named array of rows. */
+#define EBB_CASES(name, fill_letters, allowed, ...) \
+    const ebb_op_cases ebb_cases_##name = {         \
+        .op = &ebb_op_##name, .fills = (fill_letters), .tolerance = (allowed), __VA_ARGS__}
+#define EBB_ROWS_OF(which, array) .set[which] = {(array), EBB_COUNT(array)}
+#define EBB_ROWS(which, ...) \
+    .set[which] = {(const ebb_op_case[]){__VA_ARGS__}, EBB_COUNT(((const ebb_op_case[]){__VA_ARGS__}))}
+#define EBB_SMALL(...)                   EBB_ROWS(EBB_SET_SMALL, __VA_ARGS__)
+#define EBB_SMALL_OF(array)              EBB_ROWS_OF(EBB_SET_SMALL, array)
+#define EBB_LARGE(...)                   EBB_ROWS(EBB_SET_LARGE, __VA_ARGS__)
+#define EBB_LARGE_OF(array)              EBB_ROWS_OF(EBB_SET_LARGE, array)
+#define EBB_SHARED(...)                  EBB_ROWS(EBB_SET_SHARED, __VA_ARGS__)
+#define EBB_SHARED_OF(array)             EBB_ROWS_OF(EBB_SET_SHARED, array)
+#define EBB_BLOCKS(...)                  EBB_ROWS(EBB_SET_BLOCKS, __VA_ARGS__)
+#define EBB_BLOCKS_OF(array)             EBB_ROWS_OF(EBB_SET_BLOCKS, array)
+#define EBB_NAN(letters, ...)            .nan_fills = (letters), EBB_ROWS(EBB_SET_NAN, __VA_ARGS__)
+#define EBB_NAN_OF(letters, array)       .nan_fills = (letters), EBB_ROWS_OF(EBB_SET_NAN, array)
+#define EBB_NAN_LARGE(letters, ...)      EBB_ROWS(EBB_SET_NAN_LARGE, __VA_ARGS__)
+#define EBB_NAN_LARGE_OF(letters, array) EBB_ROWS_OF(EBB_SET_NAN_LARGE, array)
+
+#define EBB_VALUES(...)                              \
+    .values = (const ebb_case_value[]){__VA_ARGS__}, \
+    .n_values = EBB_COUNT(((const ebb_case_value[]){__VA_ARGS__}))
 
 #define EBB_COMPOSITE(name, family)
 #define EBB_VIEW(name, family)
@@ -50,34 +101,24 @@ typedef struct ebb_op_cases {
 /* All of them. */
 extern const ebb_op_cases *const ebb_op_cases_all[];
 extern const uint32_t ebb_n_op_cases;
+/* NULL: the op has no kernel. */
+const ebb_op_cases *ebb_op_cases_of(const ebb_op_info *op);
 
-/* Beside the tables: one of their ops with NaNs among its inputs. */
-extern const ebb_op_cases ebb_nan_cases[];
-extern const uint32_t ebb_n_nan_cases;
-
-/* Beside the tables: calls of more than one block of a device's kernels, and of each of their shapes. */
-extern const ebb_op_cases ebb_large_cases[];
-extern const uint32_t ebb_n_large_cases;
-
-/* A call that the cpu backend shares out among threads; fills and tolerance are those of the op's table. */
-typedef struct ebb_team_case {
-    const ebb_op_cases *cases;
-    ebb_op_case row;
-} ebb_team_case;
-/* A row of such a table. */
-#define EBB_ROW(name, inputs, attrs) \
-    {                                \
-        &ebb_cases_##name, {         \
-            inputs, attrs            \
-        }                            \
-    }
-extern const ebb_team_case ebb_team_cases[];
-extern const uint32_t ebb_n_team_cases;
-/* Calls whose sizes reach every path of the cuda backend's kernels, as those of ebb_large_cases do. */
-extern const ebb_team_case ebb_block_cases[];
-extern const uint32_t ebb_n_block_cases;
-/* A table of that one row. */
-ebb_op_cases ebb_team_table(const ebb_team_case *row);
+/* Rows of one op that are filled alike. */
+typedef struct ebb_case_table {
+    const ebb_op_info *op;
+    const char *fills;
+    double tolerance;
+    bool rounds_factors;
+    const ebb_op_case *rows;
+    uint32_t n_rows;
+} ebb_case_table;
+/* A set of an op's rows, perhaps none. */
+ebb_case_table ebb_case_table_of(const ebb_op_cases *cases, ebb_case_set set);
+/* Are the rows of this set tried in f64, too? */
+static inline bool ebb_case_set_f64(ebb_case_set set) {
+    return set < EBB_SET_SHARED;
+}
 
 /* A case read: its types and attributes. */
 typedef struct ebb_case_call {
@@ -87,13 +128,14 @@ typedef struct ebb_case_call {
 } ebb_case_call;
 
 /* EBB_INTERNAL: the row is wrong. f64: every float of it is f64. */
-EBB_CHECKED ebb_status ebb_case_read(ebb_env *env, const ebb_op_cases *cases, uint32_t row, bool f64,
+EBB_CHECKED ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
                                      ebb_case_call *out);
-/* The letter of input i. */
-char ebb_case_letter(const ebb_op_cases *cases, uint32_t i);
+/* The letter of input i. ebb_case_made: it is made from other values. */
+char ebb_case_letter(const ebb_case_table *cases, uint32_t i);
+bool ebb_case_made(char letter);
 /* Fills input i (storage order) as its letter says; filled[] are the inputs before it. The same for the
  * same seed; values of f32 are those of f64, rounded. */
-void ebb_case_fill(const ebb_op_cases *cases, const ebb_call *call, uint32_t i, uint64_t seed,
+void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i, uint64_t seed,
                    void *const *filled);
 
 /* Element i of a tensor; ebb_element_get is in exec/conformance.h. */

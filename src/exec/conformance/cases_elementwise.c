@@ -1,38 +1,45 @@
 /* Elementwise ops: one rounding, the same everywhere. */
 #include "exec/conformance/cases.h"
 
-static const ebb_op_case one[] = {{"[]", ""},    {"[1]", ""},        {"[33]", ""},
-                                  {"[3,7]", ""}, {"[2,3,7,33]", ""}, {"[3,1,7]", ""}};
-static const ebb_op_case two[] = {{"[] []", ""},
-                                  {"[1] [1]", ""},
-                                  {"[33] [33]", ""},
-                                  {"[3,7] [3,7]", ""},
-                                  {"[2,3,7,33] [2,3,7,33]", ""},
-                                  {"[33,33,3,3] [33,33,3,3]", ""}};
-static const ebb_op_case rescale[] = {{"[]", "times=-1"},
-                                      {"[33]", "plus=0.5"},
-                                      {"[3,7]", "times=0.25 plus=-3"},
-                                      {"[2,3,7,33]", "times=3 plus=0.1"}};
-static const ebb_op_case with_bias[] = {
-    {"[1,1] [1]", ""}, {"[33,7] [7]", ""}, {"[1,3,7,7] [3]", ""}, {"[3,33,1,5] [33]", ""}};
-static const ebb_op_case of_bias[] = {
-    {"[1,1]", ""}, {"[33,7]", ""}, {"[1,3,7,7]", ""}, {"[3,33,1,5]", ""}, {"[7,16,9,9]", ""}};
+static const ebb_op_case add_rows[] = {{"[] []", ""},
+                                       {"[1] [1]", ""},
+                                       {"[33] [33]", ""},
+                                       {"[3,7] [3,7]", ""},
+                                       {"[2,3,7,33] [2,3,7,33]", ""},
+                                       {"[33,33,3,3] [33,33,3,3]", ""}};
 
-EBB_CASES(relu, "d", 0, one);
-EBB_CASES(relu_grad, "du", 0, two);
-EBB_CASES(add, "u", 0, two);
-EBB_CASES(mul, "u", 0, two);
-EBB_CASES(sub, "u", 0, two);
-EBB_CASES(div, "up", 0, two);
-EBB_CASES(rescale, "u", 2e-7, rescale);
-EBB_CASES(exp, "u", 2e-7, one);
-EBB_CASES(bias, "u", 0, with_bias);
-EBB_CASES(bias_grad, "u", 2e-6, of_bias);
+EBB_CASES(add, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[1026] [1026]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "11 22 33"}));
 
-/* Bits of elements that are no multiple of 8. */
-static const ebb_op_case mask[] = {
-    {"[3]", ""}, {"[33,7]", ""}, {"[2,3,7,33]", ""}, {"[64]", ""}, {"[5,29]", ""}};
-static const ebb_op_case mask_grad[] = {
-    {"[3] [1]", ""}, {"[33,7] [29]", ""}, {"[2,3,7,33] [174]", ""}, {"[64] [8]", ""}, {"[5,29] [19]", ""}};
-EBB_CASES(relu_mask, "n", 0, mask);
-EBB_CASES(relu_mask_grad, "ub", 0, mask_grad);
+EBB_CASES(sub, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[1027] [1027]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "-9 -18 -27"}));
+
+EBB_CASES(mul, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[2,1025] [2,1025]", ""}),
+          EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "10 40 90"}));
+
+EBB_CASES(div, "up", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[3] [3]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 2 -4 8", "0.5 -0.5 0.375"}));
+
+EBB_CASES(rescale, "u", 2e-7,
+          EBB_SMALL({"[]", "times=-1"}, {"[33]", "plus=0.5"}, {"[3,7]", "times=0.25 plus=-3"},
+                    {"[2,3,7,33]", "times=3 plus=0.1"}),
+          EBB_SHARED({"[7,33,9,9]", "times=3"}), EBB_BLOCKS({"[1026]", "times=3 plus=-2"}),
+          EBB_VALUES({"[3]", "times=-2 plus=1", "1 2 -3", "-1 -3 7"}));
+
+EBB_CASES(exp, "u", 2e-7,
+          EBB_SMALL({"[]", ""}, {"[1]", ""}, {"[33]", ""}, {"[3,7]", ""}, {"[2,3,7,33]", ""},
+                    {"[3,1,7]", ""}),
+          EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2]", ""}),
+          EBB_VALUES({"[3]", "", "0 1.0986122886681098 -1000", "1 3 0"}));
+
+EBB_CASES(fill, "", 0,
+          EBB_SMALL({"", "value=1"}, {"", "shape=7 value=0"}, {"", "shape=2,3,7,33 value=-0.5"}),
+          EBB_SHARED({"", "shape=7,33,13,11 value=-0.5"}),
+          EBB_BLOCKS({"", "shape=4099 value=-0.1"}, {"", "shape=2,1024 value=3"}),
+          EBB_VALUES({"", "shape=3 value=2.5", "", "2.5 2.5 2.5"}));
+
+EBB_CASES(scale, "up", 0,
+          EBB_SMALL({"[] []", ""}, {"[33] []", ""}, {"[3,7] []", ""}, {"[2,3,7,33] []", ""}),
+          EBB_SHARED({"[7,33,9,9] []", ""}), EBB_BLOCKS({"[1027] []", ""}),
+          EBB_VALUES({"[3] []", "", "1 2 -3 | 0.5", "0.5 1 -1.5"}));

@@ -1,8 +1,6 @@
 /* conformance/checks.c: see checks.h. */
 #include "exec/conformance/checks.h"
 
-#include "exec/conformance/lists.h"
-
 ebb_status ebb_checker_init(ebb_checker *checker, ebb_backend *backend) {
     *checker = (ebb_checker){0};
     ebb_bench_init(&checker->device, backend);
@@ -23,7 +21,7 @@ void ebb_checker_deinit(ebb_checker *checker) {
 /* One row under one choice, and what its kernel gave where nothing was asked for. */
 typedef struct trial {
     ebb_checker *checker;
-    const ebb_op_cases *cases;
+    const ebb_case_table *cases;
     uint32_t row;
     bool f64;
     ebb_case_call call;
@@ -76,7 +74,7 @@ static ebb_status reference_of(trial *t, ebb_case_call *precise, ebb_case_result
 }
 
 static double tolerance_of(const trial *t) {
-    const double rounded = ebb_op_is_product(t->cases->op) ? t->checker->product_tolerance : 0;
+    const double rounded = t->cases->rounds_factors ? t->checker->product_tolerance : 0;
     return fmax(t->cases->tolerance, rounded);
 }
 
@@ -201,7 +199,7 @@ static ebb_status check_choice(trial *t, uint32_t checks) {
     return status;
 }
 
-ebb_status ebb_case_check(ebb_checker *checker, const ebb_op_cases *cases, uint32_t row, bool f64,
+ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row, bool f64,
                           uint32_t checks, ebb_case_outcome *out) {
     ebb_env *env = checker->device.backend->env;
     trial t = {.checker = checker, .cases = cases, .row = row, .f64 = f64, .outcome = out};

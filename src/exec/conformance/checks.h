@@ -35,7 +35,7 @@ typedef struct ebb_case_outcome {
 /* Tries a row with the checks asked for, in every choice that the backend has of the call. EBB_VIOLATION:
  * the first that does not hold (op, backend, row, the numbers). A call of f64 may be unsupported. Others:
  * the backend's EBB_DEVICE and EBB_NO_MEMORY; EBB_INTERNAL: a wrong row. */
-EBB_CHECKED ebb_status ebb_case_check(ebb_checker *checker, const ebb_op_cases *cases, uint32_t row,
+EBB_CHECKED ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row,
                                       bool f64, uint32_t checks, ebb_case_outcome *out);
 
 #endif

@@ -6,7 +6,7 @@ static ebb_status new_input(ebb_env *env, const ebb_type *type, void **out) {
     return *out ? EBB_OK : EBB_NO_MEMORY;
 }
 
-ebb_status ebb_case_inputs_init(ebb_env *env, const ebb_op_cases *cases, const ebb_call *call,
+ebb_status ebb_case_inputs_init(ebb_env *env, const ebb_case_table *cases, const ebb_call *call,
                                 ebb_case_inputs *out) {
     *out = (ebb_case_inputs){0};
     for (uint32_t i = 0; i < call->n_in; i++) {

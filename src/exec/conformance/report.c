@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "exec/conformance/checks.h"
-#include "exec/conformance/lists.h"
 
 typedef struct reporter {
     ebb_checker checker;
@@ -25,7 +24,7 @@ static bool still_works(const reporter *r) {
 }
 
 /* A call that does not hold is the op's; what keeps the device from going on is everybody's. */
-static ebb_status try_call(reporter *r, const ebb_op_cases *cases, uint32_t row, bool f64) {
+static ebb_status try_call(reporter *r, const ebb_case_table *cases, uint32_t row, bool f64) {
     ebb_case_outcome outcome;
     if (ebb_stop_asked(env_of(r)))
         return ebb_fail(env_of(r), EBB_INTERRUPTED, "interrupted before %s", cases->op->name);
@@ -40,38 +39,20 @@ static ebb_status try_call(reporter *r, const ebb_op_cases *cases, uint32_t row,
     return status == EBB_VIOLATION ? EBB_OK : status;
 }
 
-static ebb_status try_table(reporter *r, const ebb_op_cases *cases) {
+static ebb_status try_set(reporter *r, const ebb_op_cases *cases, ebb_case_set set) {
+    const ebb_case_table table = ebb_case_table_of(cases, set);
     ebb_status status = EBB_OK;
-    for (uint32_t row = 0; row < cases->n_rows && status == EBB_OK; row++) {
-        status = try_call(r, cases, row, false);
-        if (status == EBB_OK) status = try_call(r, cases, row, true);
-    }
-    return status;
-}
-
-/* Calls that are large enough for several threads or blocks. */
-static ebb_status try_rows(reporter *r, const ebb_row_list *list, const ebb_op_info *op) {
-    ebb_status status = EBB_OK;
-    for (uint32_t k = 0; k < list->n && status == EBB_OK; k++) {
-        const ebb_op_cases one = ebb_team_table(&list->at[k]);
-        if (one.op == op) status = try_call(r, &one, 0, false);
+    for (uint32_t row = 0; row < table.n_rows && status == EBB_OK; row++) {
+        status = try_call(r, &table, row, false);
+        if (status == EBB_OK && ebb_case_set_f64(set)) status = try_call(r, &table, row, true);
     }
     return status;
 }
 
 static ebb_status try_op(reporter *r, const ebb_op_cases *cases) {
-    ebb_case_list lists[EBB_MOST_CASE_LISTS];
-    const uint32_t n_lists = ebb_case_lists(lists);
-    r->row = (ebb_conformance_row){.op = cases->op->name, .family = ebb_op_family(cases->op->name)};
-    ebb_status status = try_table(r, cases);
-    for (uint32_t l = 0; l < n_lists; l++) {
-        for (uint32_t k = 0; k < lists[l].n && status == EBB_OK; k++) {
-            if (lists[l].at[k].op == cases->op) status = try_table(r, &lists[l].at[k]);
-        }
-    }
-    ebb_row_list rows[EBB_MOST_CASE_LISTS];
-    const uint32_t n_rows = ebb_row_lists(rows);
-    for (uint32_t l = 0; l < n_rows && status == EBB_OK; l++) status = try_rows(r, &rows[l], cases->op);
+    ebb_status status = EBB_OK;
+    r->row = (ebb_conformance_row){.op = cases->op->name, .family = ebb_family_title(cases->op->family)};
+    for (ebb_case_set set = 0; set < EBB_N_SETS && status == EBB_OK; set++) status = try_set(r, cases, set);
     return status;
 }
 
@@ -92,9 +73,6 @@ ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, e
 }
 
 double ebb_conformance_tolerance(const ebb_op_info *op, double product_tolerance) {
-    for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
-        if (ebb_op_cases_all[k]->op != op) continue;
-        return fmax(ebb_op_cases_all[k]->tolerance, ebb_op_is_product(op) ? product_tolerance : 0);
-    }
-    return 0;
+    const ebb_op_cases *cases = ebb_op_cases_of(op);
+    return cases ? fmax(cases->tolerance, cases->rounds_factors ? product_tolerance : 0) : 0;
 }

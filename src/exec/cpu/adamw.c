@@ -23,19 +23,17 @@ CPU_VECTOR static void adamw_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                               const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_attr *a = call->attr;
+static ebb_status adamw_launch(const ebb_kernel_run *run) {
+    const ebb_attr *a = run->call->attr;
     const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f;
-    const double n = *(const float *)launch->in[4], lr = *(const float *)launch->in[5];
-    const update u = {.w = launch->in[0],
-                      .dw = launch->in[1],
-                      .m = launch->in[2],
-                      .v = launch->in[3],
-                      .to = launch->out[0],
-                      .to_m = launch->out[1],
-                      .to_v = launch->out[2],
+    const double n = *(const float *)run->launch->in[4], lr = *(const float *)run->launch->in[5];
+    const update u = {.w = run->launch->in[0],
+                      .dw = run->launch->in[1],
+                      .m = run->launch->in[2],
+                      .v = run->launch->in[3],
+                      .to = run->launch->out[0],
+                      .to_m = run->launch->out[1],
+                      .to_v = run->launch->out[2],
                       .keep_m = (float)beta1,
                       .new_m = (float)(1 - beta1),
                       .keep_v = (float)beta2,
@@ -44,24 +42,22 @@ static ebb_status adamw_launch(ebb_backend *backend, const ebb_call *call, void 
                       .unbias = (float)(1 / sqrt(1 - pow(beta2, n))),
                       .eps = (float)a[EBB_ADAMW_EPS].f,
                       .decay = (float)(lr * a[EBB_ADAMW_DECAY].f)};
-    const int64_t count = ebb_type_count(&call->out[0]);
-    cpu_spans(cpu_of(backend), count, CPU_ALIGNMENT / (int64_t)sizeof(float), 28 * count, adamw_span, &u);
+    const int64_t count = ebb_type_count(&run->call->out[0]);
+    cpu_spans(cpu_of(run->backend), count, CPU_ALIGNMENT / (int64_t)sizeof(float), 28 * count, adamw_span,
+              &u);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_adamw = {.launch = adamw_launch};
+CPU_KERNEL(adamw, EBB_TAKES(F32), CPU_STREAM, .launch = adamw_launch);
 
-static ebb_status count_step_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                    uint64_t seed_key, const ebb_launch *launch) {
-    (void)backend, (void)call, (void)state, (void)seed_key;
-    *(float *)launch->out[0] = *(const float *)launch->in[0] + 1;
+static ebb_status count_step_launch(const ebb_kernel_run *run) {
+    *(float *)run->launch->out[0] = *(const float *)run->launch->in[0] + 1;
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_count_step = {.launch = count_step_launch};
+CPU_KERNEL(count_step, EBB_TAKES(F32), CPU_STREAM, .launch = count_step_launch);
 
-/* ---- sum_squares --------------------------------------------------------------------------------------
- */
+/* ---- sum_squares --------------------------------------------------------------------------------- */
 
 /* Chunks by shape, each with a partial sum in scratch. */
 enum { LEAST_CHUNK = 4096, MOST_CHUNKS = 64 };
@@ -92,53 +88,25 @@ static ebb_status sum_squares_scratch(ebb_backend *backend, const ebb_call *call
     return EBB_OK;
 }
 
-static ebb_status sum_squares_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const squares s = {launch->in[0], launch->scratch, ebb_type_count(&call->in[0]), chunks_of(call)};
-    cpu_spans(cpu_of(backend), s.n_chunks, 1, ebb_type_bytes(&call->in[0]), squares_span, &s);
+static ebb_status sum_squares_launch(const ebb_kernel_run *run) {
+    const squares s = {run->launch->in[0], run->launch->scratch, ebb_type_count(&run->call->in[0]),
+                       chunks_of(run->call)};
+    cpu_spans(cpu_of(run->backend), s.n_chunks, 1, ebb_type_bytes(&run->call->in[0]), squares_span, &s);
     double sum = 0;
     for (int64_t i = 0; i < s.n_chunks; i++) sum += s.partial[i];
-    *(float *)launch->out[0] = (float)sum;
+    *(float *)run->launch->out[0] = (float)sum;
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_sum_squares = {.scratch = sum_squares_scratch, .launch = sum_squares_launch};
+CPU_KERNEL(sum_squares, EBB_TAKES(F32), CPU_STREAM, .scratch = sum_squares_scratch,
+           .launch = sum_squares_launch);
 
 /* A norm that is no number shows in all gradients. */
-static ebb_status clip_factor_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)backend, (void)state, (void)seed_key;
-    const double norm = sqrt(*(const float *)launch->in[0]);
-    const double x = call->attr[EBB_CLIP_FACTOR_NORM].f / (norm + 1e-6);
-    *(float *)launch->out[0] = (float)(x > 1 ? 1 : x);
+static ebb_status clip_factor_launch(const ebb_kernel_run *run) {
+    const double norm = sqrt(*(const float *)run->launch->in[0]);
+    const double x = run->call->attr[EBB_CLIP_FACTOR_NORM].f / (norm + 1e-6);
+    *(float *)run->launch->out[0] = (float)(x > 1 ? 1 : x);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_clip_factor = {.launch = clip_factor_launch};
-
-/* ---- scale --------------------------------------------------------------------------------------------
- */
-
-typedef struct scaled {
-    const float *x;
-    float *y;
-    float by;
-} scaled;
-
-CPU_VECTOR static void scale_span(const void *ctx, int64_t begin, int64_t end) {
-    const scaled s = *(const scaled *)ctx;
-#pragma omp simd
-    for (int64_t i = begin; i < end; i++) s.y[i] = s.by * s.x[i];
-}
-
-static ebb_status scale_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                               const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const scaled s = {launch->in[0], launch->out[0], *(const float *)launch->in[1]};
-    const int64_t n = ebb_type_count(&call->out[0]);
-    cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 8 * n, scale_span, &s);
-    return EBB_OK;
-}
-
-const ebb_kernel_info ebb_cpu_scale = {.launch = scale_launch};
+CPU_KERNEL(clip_factor, EBB_TAKES(F32), CPU_STREAM, .launch = clip_factor_launch);

@@ -103,17 +103,15 @@ static ebb_status attention_scratch(ebb_backend *backend, const ebb_call *call, 
     return EBB_OK;
 }
 
-static ebb_status attention_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const forward f = {cpu_attention_of(backend, call), launch->in[0], launch->out[0], launch->out[1],
-                       launch->scratch};
+static ebb_status attention_launch(const ebb_kernel_run *run) {
+    const forward f = {cpu_attention_of(run->backend, run->call), run->launch->in[0], run->launch->out[0],
+                       run->launch->out[1], run->launch->scratch};
     /* A row of a head moves as much as it has numbers, for each row that it meets. */
-    const int64_t bytes = ebb_type_bytes(&call->in[0]);
-    cpu_spans(cpu_of(backend), f.a.n_slots, 1, bytes < INT64_MAX / f.a.t ? bytes * f.a.t : bytes,
+    const int64_t bytes = ebb_type_bytes(&run->call->in[0]);
+    cpu_spans(cpu_of(run->backend), f.a.n_slots, 1, bytes < INT64_MAX / f.a.t ? bytes * f.a.t : bytes,
               slots_span, &f);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_attention = {
-    .supports = cpu_attention_supports, .scratch = attention_scratch, .launch = attention_launch};
+CPU_KERNEL(attention, EBB_TAKES(F32), EBB_RATE(64000, 12500, 3000), .supports = cpu_attention_supports,
+           .scratch = attention_scratch, .launch = attention_launch);

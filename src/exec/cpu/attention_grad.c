@@ -125,21 +125,19 @@ static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status attention_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const backward b = {.a = cpu_attention_of(backend, call),
-                        .qkv = launch->in[0],
-                        .y = launch->in[1],
-                        .lse = launch->in[2],
-                        .dy = launch->in[3],
-                        .dqkv = launch->out[0],
-                        .scratch = launch->scratch};
-    const int64_t bytes = ebb_type_bytes(&call->in[0]);
-    cpu_spans(cpu_of(backend), b.a.n_slots, 1, bytes < INT64_MAX / b.a.t ? bytes * b.a.t : bytes,
+static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
+    const backward b = {.a = cpu_attention_of(run->backend, run->call),
+                        .qkv = run->launch->in[0],
+                        .y = run->launch->in[1],
+                        .lse = run->launch->in[2],
+                        .dy = run->launch->in[3],
+                        .dqkv = run->launch->out[0],
+                        .scratch = run->launch->scratch};
+    const int64_t bytes = ebb_type_bytes(&run->call->in[0]);
+    cpu_spans(cpu_of(run->backend), b.a.n_slots, 1, bytes < INT64_MAX / b.a.t ? bytes * b.a.t : bytes,
               slots_span, &b);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_attention_grad = {
-    .supports = cpu_attention_supports, .scratch = attention_grad_scratch, .launch = attention_grad_launch};
+CPU_KERNEL(attention_grad, EBB_TAKES(F32), EBB_RATE(68000, 12500, 3000), .supports = cpu_attention_supports,
+           .scratch = attention_grad_scratch, .launch = attention_grad_launch);

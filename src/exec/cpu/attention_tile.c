@@ -28,8 +28,7 @@ ebb_status cpu_attention_supports(ebb_backend *backend, const ebb_call *call) {
                     call->op->name, ebb_type_text(&call->in[0], text), (long long)t, (long long)d, MOST);
 }
 
-/* ---- packing ------------------------------------------------------------------------------------------
- */
+/* ---- packing ------------------------------------------------------------------------------------- */
 
 void cpu_pack_rows(const cpu_attention *a, const float *from, int64_t from_row, float scale, float *to) {
     for (int64_t i = 0; i < a->t; i++) {
@@ -49,8 +48,7 @@ void cpu_pack_columns(const cpu_attention *a, const float *from, int64_t from_ro
     }
 }
 
-/* ---- products -----------------------------------------------------------------------------------------
- */
+/* ---- products ------------------------------------------------------------------------------------ */
 
 /* 16 numbers that are worked on together: one vector, or several, as the processor has them. */
 typedef float pack __attribute__((vector_size(CPU_PACK * sizeof(float))));

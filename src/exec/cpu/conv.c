@@ -152,11 +152,39 @@ static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void 
 
 _Static_assert(N_CONV < CPU_MEMO_KEY, "a convolution's numbers and its op fit in a key");
 
-#define CONV_KERNEL                                                                  \
-    {                                                                                \
-        .supports = conv_supports, .scratch = conv_scratch, .prepare = conv_prepare, \
-        .release = cpu_product_release, .launch = cpu_product_launch                 \
-    }
-const ebb_kernel_info ebb_cpu_conv2d = CONV_KERNEL;
-const ebb_kernel_info ebb_cpu_conv2d_dgrad = CONV_KERNEL;
-const ebb_kernel_info ebb_cpu_conv2d_wgrad = CONV_KERNEL;
+/* ---- the kernels ----------------------------------------------------------------------------------- */
+
+/* By how many channels stand side by side in a vector. */
+typedef struct conv_class {
+    const char *kind[3]; /* by conv_kind */
+    ebb_kernel_rate rate[3];
+} conv_class;
+static const conv_class dense = {{"conv2d", "conv2d_dgrad", "conv2d_wgrad"},
+                                 {{215000, 17000, 3000}, {195000, 17000, 3000}, {170000, 17000, 3000}}};
+static const conv_class thin = {{"conv2d thin", "conv2d_dgrad thin", "conv2d_wgrad thin"},
+                                {{200000, 17000, 3000}, {150000, 15000, 3000}, {110000, 12000, 3000}}};
+static const conv_class grouped = {{"conv2d grouped", "conv2d_dgrad grouped", "conv2d_wgrad grouped"},
+                                   {{180000, 15000, 3000}, {90000, 15000, 3000}, {120000, 12000, 3000}}};
+static const conv_class narrow = {{"conv2d narrow", "conv2d_dgrad narrow", "conv2d_wgrad narrow"},
+                                  {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}}};
+
+enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
+
+static void conv_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **kind) {
+    const conv_kind which = kind_of(call);
+    const ebb_type *x = which == DGRAD ? &call->out[0] : &call->in[0];
+    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0], channels = x->dim[1] / groups;
+    const conv_class *c = groups == 1         ? channels < THIN ? &thin : &dense
+                          : channels < NARROW ? &narrow
+                                              : &grouped;
+    *rate = c->rate[which];
+    *kind = c->kind[which];
+}
+
+#define CONV(name, rate)                                                                         \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = conv_rate, .supports = conv_supports,      \
+               .scratch = conv_scratch, .prepare = conv_prepare, .release = cpu_product_release, \
+               .launch = cpu_product_launch)
+CONV(conv2d, EBB_RATE(215000, 17000, 3000));
+CONV(conv2d_dgrad, EBB_RATE(195000, 17000, 3000));
+CONV(conv2d_wgrad, EBB_RATE(170000, 17000, 3000));

@@ -74,12 +74,24 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
                     ebb_type_text(&call->in[0], text));
 }
 
+/* Arithmetic grows with the threads, traffic with the first eight: then memory is busy. */
+enum { BUSY_THREADS = 8 };
+
+static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
+                     ebb_op_facts *out) {
+    const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
+    const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    out->line = (ebb_roofline){
+        .flops_per_us = rate.flops * n, .bytes_per_us = rate.bytes * busy, .start_ns = rate.start_ns};
+    out->time_ns = ebb_roofline_call_ns(&out->line, call);
+}
+
 static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){.n_choices = 1};
     const ebb_kernel_info *info;
     const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
     if (status != EBB_OK) return status;
-    cpu_cost(backend, call, out);
+    set_cost(backend, info, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
 

@@ -30,6 +30,8 @@ typedef struct cpu_backend {
     uint64_t n_teams;             /* how often an own kernel's work was shared out: tests ask */
 } cpu_backend;
 
+extern const ebb_backend_api ebb_backend_cpu;
+
 static inline cpu_backend *cpu_of(ebb_backend *backend) {
     return (cpu_backend *)backend;
 }
@@ -41,8 +43,12 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
-/* Nanoseconds of one run by the cost model, its line and the line's name (cost.c). */
-void cpu_cost(const ebb_backend *backend, const ebb_call *call, ebb_op_facts *out);
+/* A kernel and its rate: of one thread of a present server core with 512-bit vectors, on tensors beyond the
+ * caches, rounded. Rates are constants so that a plan is the same wherever it is made; what a search needs
+ * of them is their ratios. */
+#define CPU_KERNEL(name, takes, rate, ...) EBB_KERNEL(cpu, name, takes, rate, __VA_ARGS__)
+#define CPU_RATE(flops, bytes)             EBB_RATE(flops, bytes, 1000)
+#define CPU_STREAM                         CPU_RATE(20000, 25000) /* what only moves elements */
 
 /* EBB_OK when count * each bytes of scratch can be counted, with room to align its parts; else
  * EBB_BAD_INPUT. */

@@ -59,27 +59,25 @@ static void planes_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status dropout_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state;
-    const ebb_type *type = &call->in[0];
-    const double p = call->attr[EBB_DROPOUT_P].f;
-    mask m = {.x = launch->in[0],
-              .y = launch->out[0],
-              .key = ebb_dropout_key(launch->seed, seed_key),
-              .step = launch->step,
+static ebb_status dropout_launch(const ebb_kernel_run *run) {
+    const ebb_type *type = &run->call->in[0];
+    const double p = run->call->attr[EBB_DROPOUT_P].f;
+    mask m = {.x = run->launch->in[0],
+              .y = run->launch->out[0],
+              .key = ebb_dropout_key(run->launch->seed, run->seed_key),
+              .step = run->launch->step,
               .threshold = ebb_dropout_threshold(p),
               .scale = ebb_dropout_scale(p)};
     const int64_t count = ebb_type_count(type), work = 16 * count;
     if (type->rank != 4) {
-        cpu_spans(cpu_of(backend), count, RUN, work, flat_span, &m);
+        cpu_spans(cpu_of(run->backend), count, RUN, work, flat_span, &m);
         return EBB_OK;
     }
     m.channels = type->dim[1];
     m.places = type->dim[2] * type->dim[3];
-    cpu_spans(cpu_of(backend), type->dim[0] * cpu_ceil_div(m.places, RUN), 1, work, planes_span, &m);
+    cpu_spans(cpu_of(run->backend), type->dim[0] * cpu_ceil_div(m.places, RUN), 1, work, planes_span, &m);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_dropout = {.launch = dropout_launch};
-const ebb_kernel_info ebb_cpu_dropout_grad = {.launch = dropout_launch};
+CPU_KERNEL(dropout, EBB_TAKES(F32), CPU_RATE(300, 25000), .launch = dropout_launch);
+CPU_KERNEL(dropout_grad, EBB_TAKES(F32), CPU_RATE(300, 25000), .launch = dropout_launch);

@@ -29,20 +29,19 @@ static void gather_span(const void *ctx, int64_t begin, int64_t end) {
         memcpy(g->y + i * g->c, g->table + g->ids[i] * g->c, (size_t)g->c * sizeof *g->y);
 }
 
-static ebb_status embedding_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_status status = ids_check(backend, call, launch->in[1], call->in[0].dim[0]);
+static ebb_status embedding_launch(const ebb_kernel_run *run) {
+    const ebb_status status =
+        ids_check(run->backend, run->call, run->launch->in[1], run->call->in[0].dim[0]);
     if (status != EBB_OK) return status;
-    const gather g = {launch->in[0], launch->in[1], launch->out[0], call->in[0].dim[1]};
-    cpu_spans(cpu_of(backend), call->out[0].dim[0], 1, 2 * ebb_type_bytes(&call->out[0]), gather_span, &g);
+    const gather g = {run->launch->in[0], run->launch->in[1], run->launch->out[0], run->call->in[0].dim[1]};
+    cpu_spans(cpu_of(run->backend), run->call->out[0].dim[0], 1, 2 * ebb_type_bytes(&run->call->out[0]),
+              gather_span, &g);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_embedding = {.launch = embedding_launch};
+CPU_KERNEL(embedding, EBB_TAKES(F32, I32), CPU_STREAM, .launch = embedding_launch);
 
-/* ---- the gradient -------------------------------------------------------------------------------------
- */
+/* ---- the gradient -------------------------------------------------------------------------------- */
 
 typedef struct scatter {
     const float *dy;
@@ -89,19 +88,17 @@ static ebb_status embedding_grad_scratch(ebb_backend *backend, const ebb_call *c
     return status;
 }
 
-static ebb_status embedding_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t rows = call->out[0].dim[0], n = call->in[1].dim[0];
-    const ebb_status status = ids_check(backend, call, launch->in[1], rows);
+static ebb_status embedding_grad_launch(const ebb_kernel_run *run) {
+    const int64_t rows = run->call->out[0].dim[0], n = run->call->in[1].dim[0];
+    const ebb_status status = ids_check(run->backend, run->call, run->launch->in[1], rows);
     if (status != EBB_OK) return status;
-    int64_t *ends = launch->scratch, *sorted = ends + rows + 1;
-    sort_rows(launch->in[1], n, rows, ends, sorted);
-    const scatter s = {launch->in[0], ends, sorted, launch->out[0], call->out[0].dim[1]};
-    const int64_t bytes = ebb_type_bytes(&call->in[0]) + ebb_type_bytes(&call->out[0]);
-    cpu_spans(cpu_of(backend), rows, 1, bytes, scatter_span, &s);
+    int64_t *ends = run->launch->scratch, *sorted = ends + rows + 1;
+    sort_rows(run->launch->in[1], n, rows, ends, sorted);
+    const scatter s = {run->launch->in[0], ends, sorted, run->launch->out[0], run->call->out[0].dim[1]};
+    const int64_t bytes = ebb_type_bytes(&run->call->in[0]) + ebb_type_bytes(&run->call->out[0]);
+    cpu_spans(cpu_of(run->backend), rows, 1, bytes, scatter_span, &s);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_embedding_grad = {.scratch = embedding_grad_scratch,
-                                                .launch = embedding_grad_launch};
+CPU_KERNEL(embedding_grad, EBB_TAKES(F32, I32), CPU_RATE(20000, 12500), .scratch = embedding_grad_scratch,
+           .launch = embedding_grad_launch);

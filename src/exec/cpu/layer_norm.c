@@ -34,17 +34,15 @@ CPU_VECTOR static void stats_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status ln_stats_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ln s = {.x = launch->in[0],
-                  .to_mean = launch->out[0],
-                  .to_variance = launch->out[1],
-                  .c = call->in[0].dim[1]};
-    return run_rows(backend, call, stats_span, &s);
+static ebb_status ln_stats_launch(const ebb_kernel_run *run) {
+    const ln s = {.x = run->launch->in[0],
+                  .to_mean = run->launch->out[0],
+                  .to_variance = run->launch->out[1],
+                  .c = run->call->in[0].dim[1]};
+    return run_rows(run->backend, run->call, stats_span, &s);
 }
 
-const ebb_kernel_info ebb_cpu_ln_stats = {.launch = ln_stats_launch};
+CPU_KERNEL(ln_stats, EBB_TAKES(F32), CPU_RATE(10000, 23000), .launch = ln_stats_launch);
 
 /* ---- ln_apply --------------------------------------------------------------------------------------- */
 
@@ -59,21 +57,19 @@ CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status ln_apply_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ln s = {.x = launch->in[0],
-                  .mean = launch->in[1],
-                  .variance = launch->in[2],
-                  .gamma = launch->in[3],
-                  .beta = launch->in[4],
-                  .y = launch->out[0],
-                  .c = call->in[0].dim[1],
-                  .eps = call->attr[EBB_LN_EPS].f};
-    return run_rows(backend, call, apply_span, &s);
+static ebb_status ln_apply_launch(const ebb_kernel_run *run) {
+    const ln s = {.x = run->launch->in[0],
+                  .mean = run->launch->in[1],
+                  .variance = run->launch->in[2],
+                  .gamma = run->launch->in[3],
+                  .beta = run->launch->in[4],
+                  .y = run->launch->out[0],
+                  .c = run->call->in[0].dim[1],
+                  .eps = run->call->attr[EBB_LN_EPS].f};
+    return run_rows(run->backend, run->call, apply_span, &s);
 }
 
-const ebb_kernel_info ebb_cpu_ln_apply = {.launch = ln_apply_launch};
+CPU_KERNEL(ln_apply, EBB_TAKES(F32), CPU_STREAM, .launch = ln_apply_launch);
 
 /* ---- ln_grad ---------------------------------------------------------------------------------------- */
 
@@ -102,21 +98,19 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status ln_grad_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ln s = {.x = launch->in[0],
-                  .mean = launch->in[1],
-                  .variance = launch->in[2],
-                  .gamma = launch->in[3],
-                  .dy = launch->in[4],
-                  .y = launch->out[0],
-                  .c = call->in[0].dim[1],
-                  .eps = call->attr[EBB_LN_EPS].f};
-    return run_rows(backend, call, grad_span, &s);
+static ebb_status ln_grad_launch(const ebb_kernel_run *run) {
+    const ln s = {.x = run->launch->in[0],
+                  .mean = run->launch->in[1],
+                  .variance = run->launch->in[2],
+                  .gamma = run->launch->in[3],
+                  .dy = run->launch->in[4],
+                  .y = run->launch->out[0],
+                  .c = run->call->in[0].dim[1],
+                  .eps = run->call->attr[EBB_LN_EPS].f};
+    return run_rows(run->backend, run->call, grad_span, &s);
 }
 
-const ebb_kernel_info ebb_cpu_ln_grad = {.launch = ln_grad_launch};
+CPU_KERNEL(ln_grad, EBB_TAKES(F32), CPU_STREAM, .launch = ln_grad_launch);
 
 /* ---- ln_grad_sums ----------------------------------------------------------------------------------- */
 
@@ -158,23 +152,21 @@ static ebb_status ln_grad_sums_scratch(ebb_backend *backend, const ebb_call *cal
     return status;
 }
 
-static ebb_status ln_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    sums.partial = launch->scratch;
-    const ln s = {.x = launch->in[0],
-                  .mean = launch->in[1],
-                  .variance = launch->in[2],
-                  .dy = launch->in[3],
-                  .c = call->in[0].dim[1],
+static ebb_status ln_grad_sums_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 2);
+    sums.partial = run->launch->scratch;
+    const ln s = {.x = run->launch->in[0],
+                  .mean = run->launch->in[1],
+                  .variance = run->launch->in[2],
+                  .dy = run->launch->in[3],
+                  .c = run->call->in[0].dim[1],
                   .lanes = sums.lanes.lanes,
-                  .eps = call->attr[EBB_LN_EPS].f};
-    cpu_sums_run(cpu_of(backend), &sums, 8, sums_rows, &s);
-    const sums_to to = {&sums, launch->out[0], launch->out[1]};
-    cpu_sums_finish(cpu_of(backend), &sums, sums_finish, &to);
+                  .eps = run->call->attr[EBB_LN_EPS].f};
+    cpu_sums_run(cpu_of(run->backend), &sums, 8, sums_rows, &s);
+    const sums_to to = {&sums, run->launch->out[0], run->launch->out[1]};
+    cpu_sums_finish(cpu_of(run->backend), &sums, sums_finish, &to);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_ln_grad_sums = {.scratch = ln_grad_sums_scratch,
-                                              .launch = ln_grad_sums_launch};
+CPU_KERNEL(ln_grad_sums, EBB_TAKES(F32), CPU_RATE(12000, 23000), .scratch = ln_grad_sums_scratch,
+           .launch = ln_grad_sums_launch);

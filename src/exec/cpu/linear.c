@@ -56,11 +56,9 @@ static ebb_status linear_prepare(ebb_backend *backend, const ebb_call *call, voi
     return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
 }
 
-#define LINEAR_KERNEL                                                                      \
-    {                                                                                      \
-        .supports = linear_supports, .scratch = linear_scratch, .prepare = linear_prepare, \
-        .release = cpu_product_release, .launch = cpu_product_launch                       \
-    }
-const ebb_kernel_info ebb_cpu_linear = LINEAR_KERNEL;
-const ebb_kernel_info ebb_cpu_linear_dgrad = LINEAR_KERNEL;
-const ebb_kernel_info ebb_cpu_linear_wgrad = LINEAR_KERNEL;
+#define LINEAR(name, rate)                                                                         \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .supports = linear_supports, .scratch = linear_scratch, \
+               .prepare = linear_prepare, .release = cpu_product_release, .launch = cpu_product_launch)
+LINEAR(linear, EBB_RATE(200000, 12500, 3000));
+LINEAR(linear_dgrad, EBB_RATE(190000, 12500, 3000));
+LINEAR(linear_wgrad, EBB_RATE(200000, 12500, 3000));

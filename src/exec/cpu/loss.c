@@ -75,37 +75,36 @@ static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *cal
     return status;
 }
 
-static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_status status = labels_check(backend, call, launch->in[1]);
+static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
+    const ebb_status status = labels_check(run->backend, run->call, run->launch->in[1]);
     if (status != EBB_OK) return status;
-    const int64_t n = rows_of(call);
-    const rows r = {
-        .logits = launch->in[0], .labels = launch->in[1], .loss = launch->scratch, .k = call->in[0].dim[1]};
-    run_rows(backend, call, loss_span, &r);
+    const int64_t n = rows_of(run->call);
+    const rows r = {.logits = run->launch->in[0],
+                    .labels = run->launch->in[1],
+                    .loss = run->launch->scratch,
+                    .k = run->call->in[0].dim[1]};
+    run_rows(run->backend, run->call, loss_span, &r);
     double sum = 0;
     for (int64_t row = 0; row < n; row++) sum += r.loss[row];
-    *(float *)launch->out[0] = (float)(sum / (double)n);
+    *(float *)run->launch->out[0] = (float)(sum / (double)n);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_softmax_xent = {.scratch = softmax_xent_scratch,
-                                              .launch = softmax_xent_launch};
+CPU_KERNEL(softmax_xent, EBB_TAKES(F32, I32), CPU_RATE(700, 25000), .scratch = softmax_xent_scratch,
+           .launch = softmax_xent_launch);
 
-static ebb_status softmax_xent_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                           uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_status status = labels_check(backend, call, launch->in[1]);
+static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
+    const ebb_status status = labels_check(run->backend, run->call, run->launch->in[1]);
     if (status != EBB_OK) return status;
-    const double dloss = *(const float *)launch->in[2];
-    const rows r = {.logits = launch->in[0],
-                    .labels = launch->in[1],
-                    .dlogits = launch->out[0],
-                    .scale = dloss / (double)rows_of(call),
-                    .k = call->in[0].dim[1]};
-    run_rows(backend, call, grad_span, &r);
+    const double dloss = *(const float *)run->launch->in[2];
+    const rows r = {.logits = run->launch->in[0],
+                    .labels = run->launch->in[1],
+                    .dlogits = run->launch->out[0],
+                    .scale = dloss / (double)rows_of(run->call),
+                    .k = run->call->in[0].dim[1]};
+    run_rows(run->backend, run->call, grad_span, &r);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_softmax_xent_grad = {.launch = softmax_xent_grad_launch};
+CPU_KERNEL(softmax_xent_grad, EBB_TAKES(F32, I32), CPU_RATE(700, 25000),
+           .launch = softmax_xent_grad_launch);

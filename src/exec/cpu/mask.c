@@ -14,16 +14,14 @@ CPU_VECTOR static void mask_span(const void *ctx, int64_t begin, int64_t end) {
     cpu_bits_make(m->from, begin, end, 0, (float)NAN, m->bits);
 }
 
-static ebb_status relu_mask_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t n = ebb_type_count(&call->in[0]);
-    const masked m = {.from = launch->in[0], .bits = launch->out[0]};
-    cpu_spans(cpu_of(backend), n, CPU_BITS_GROUP, 4 * n, mask_span, &m);
+static ebb_status relu_mask_launch(const ebb_kernel_run *run) {
+    const int64_t n = ebb_type_count(&run->call->in[0]);
+    const masked m = {.from = run->launch->in[0], .bits = run->launch->out[0]};
+    cpu_spans(cpu_of(run->backend), n, CPU_BITS_GROUP, 4 * n, mask_span, &m);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_relu_mask = {.launch = relu_mask_launch};
+CPU_KERNEL(relu_mask, EBB_TAKES(F32, U8), CPU_RATE(20000, 24000), .launch = relu_mask_launch);
 
 CPU_VECTOR static void mask_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const masked m = *(const masked *)ctx;
@@ -40,13 +38,11 @@ CPU_VECTOR static void mask_grad_span(const void *ctx, int64_t begin, int64_t en
     for (; i < end; i++) m.to[i] = m.read[i / 8] >> i % 8 & 1 ? m.from[i] : 0;
 }
 
-static ebb_status relu_mask_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t n = ebb_type_count(&call->out[0]);
-    const masked m = {.from = launch->in[0], .to = launch->out[0], .read = launch->in[1]};
-    cpu_spans(cpu_of(backend), n, CPU_BITS_GROUP, 8 * n, mask_grad_span, &m);
+static ebb_status relu_mask_grad_launch(const ebb_kernel_run *run) {
+    const int64_t n = ebb_type_count(&run->call->out[0]);
+    const masked m = {.from = run->launch->in[0], .to = run->launch->out[0], .read = run->launch->in[1]};
+    cpu_spans(cpu_of(run->backend), n, CPU_BITS_GROUP, 8 * n, mask_grad_span, &m);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_relu_mask_grad = {.launch = relu_mask_grad_launch};
+CPU_KERNEL(relu_mask_grad, EBB_TAKES(F32, U8), CPU_STREAM, .launch = relu_mask_grad_launch);

@@ -63,8 +63,6 @@ static ebb_status matmul_prepare(ebb_backend *backend, const ebb_call *call, voi
     return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
 }
 
-const ebb_kernel_info ebb_cpu_matmul = {.supports = matmul_supports,
-                                        .scratch = matmul_scratch,
-                                        .prepare = matmul_prepare,
-                                        .release = cpu_product_release,
-                                        .launch = cpu_product_launch};
+CPU_KERNEL(matmul, EBB_TAKES(F32), EBB_RATE(190000, 12500, 3000), .supports = matmul_supports,
+           .scratch = matmul_scratch, .prepare = matmul_prepare, .release = cpu_product_release,
+           .launch = cpu_product_launch);

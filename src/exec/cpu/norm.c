@@ -14,17 +14,17 @@ typedef struct affine {
 
 enum { APPLY_TABLES = 3, GRAD_TABLES = 4 };
 
-static affine affine_of(const ebb_call *call, const ebb_launch *launch) {
-    affine a = {.lanes = cpu_lanes_of(&call->in[0]), .x = launch->in[0], .y = launch->out[0]};
-    a.center = launch->scratch;
+static affine affine_of(const ebb_kernel_run *run) {
+    affine a = {
+        .lanes = cpu_lanes_of(&run->call->in[0]), .x = run->launch->in[0], .y = run->launch->out[0]};
+    a.center = run->launch->scratch;
     a.scale = a.center + a.lanes.lanes;
     a.shift = a.scale + a.lanes.lanes;
     a.slope = a.shift + a.lanes.lanes; /* where there is one */
     return a;
 }
 
-/* ---- bn_apply -----------------------------------------------------------------------------------------
- */
+/* ---- bn_apply ------------------------------------------------------------------------------------ */
 
 /* begin and end in rows of lanes. */
 CPU_VECTOR static void apply_span(const void *ctx, int64_t begin, int64_t end) {
@@ -44,24 +44,22 @@ static ebb_status bn_apply_scratch(ebb_backend *backend, const ebb_call *call, i
     return cpu_lanes_scratch(backend, call, APPLY_TABLES, bytes);
 }
 
-static ebb_status bn_apply_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const affine a = affine_of(call, launch);
-    const float *variance = launch->in[2], *gamma = launch->in[3];
-    const double eps = call->attr[EBB_BN_EPS].f;
-    cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
-    cpu_lanes_fill(&a.lanes, launch->in[4], a.shift);
+static ebb_status bn_apply_launch(const ebb_kernel_run *run) {
+    const affine a = affine_of(run);
+    const float *variance = run->launch->in[2], *gamma = run->launch->in[3];
+    const double eps = run->call->attr[EBB_BN_EPS].f;
+    cpu_lanes_fill(&a.lanes, run->launch->in[1], a.center);
+    cpu_lanes_fill(&a.lanes, run->launch->in[4], a.shift);
     for (int64_t c = 0; c < a.lanes.channels; c++) a.scale[c] = (float)(gamma[c] / sqrt(variance[c] + eps));
     cpu_lanes_repeat(&a.lanes, a.scale);
-    cpu_spans(cpu_of(backend), a.lanes.rows + (a.lanes.tail > 0), 1, 8 * a.lanes.count, apply_span, &a);
+    cpu_spans(cpu_of(run->backend), a.lanes.rows + (a.lanes.tail > 0), 1, 8 * a.lanes.count, apply_span,
+              &a);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_apply = {.scratch = bn_apply_scratch, .launch = bn_apply_launch};
+CPU_KERNEL(bn_apply, EBB_TAKES(F32), CPU_STREAM, .scratch = bn_apply_scratch, .launch = bn_apply_launch);
 
-/* ---- bn_grad ------------------------------------------------------------------------------------------
- */
+/* ---- bn_grad ------------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     const affine *a = ctx;
@@ -82,15 +80,13 @@ static ebb_status bn_grad_scratch(ebb_backend *backend, const ebb_call *call, in
     return cpu_lanes_scratch(backend, call, GRAD_TABLES, bytes);
 }
 
-static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    affine a = affine_of(call, launch);
-    a.dy = launch->in[6];
-    const float *variance = launch->in[2], *gamma = launch->in[3];
-    const float *dgamma = launch->in[4], *dbeta = launch->in[5];
-    const double eps = call->attr[EBB_BN_EPS].f, m = (double)cpu_lanes_each(&a.lanes);
-    cpu_lanes_fill(&a.lanes, launch->in[1], a.center);
+static ebb_status bn_grad_launch(const ebb_kernel_run *run) {
+    affine a = affine_of(run);
+    a.dy = run->launch->in[6];
+    const float *variance = run->launch->in[2], *gamma = run->launch->in[3];
+    const float *dgamma = run->launch->in[4], *dbeta = run->launch->in[5];
+    const double eps = run->call->attr[EBB_BN_EPS].f, m = (double)cpu_lanes_each(&a.lanes);
+    cpu_lanes_fill(&a.lanes, run->launch->in[1], a.center);
     for (int64_t c = 0; c < a.lanes.channels; c++) {
         const double inv_std = 1 / sqrt(variance[c] + eps);
         a.scale[c] = (float)(gamma[c] * inv_std);
@@ -100,8 +96,9 @@ static ebb_status bn_grad_launch(ebb_backend *backend, const ebb_call *call, voi
     cpu_lanes_repeat(&a.lanes, a.scale);
     cpu_lanes_repeat(&a.lanes, a.shift);
     cpu_lanes_repeat(&a.lanes, a.slope);
-    cpu_spans(cpu_of(backend), a.lanes.rows + (a.lanes.tail > 0), 1, 12 * a.lanes.count, grad_span, &a);
+    cpu_spans(cpu_of(run->backend), a.lanes.rows + (a.lanes.tail > 0), 1, 12 * a.lanes.count, grad_span,
+              &a);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_grad = {.scratch = bn_grad_scratch, .launch = bn_grad_launch};
+CPU_KERNEL(bn_grad, EBB_TAKES(F32), CPU_STREAM, .scratch = bn_grad_scratch, .launch = bn_grad_launch);

@@ -53,20 +53,20 @@ static ebb_status forward_scratch(ebb_backend *backend, const ebb_call *call, in
     return cpu_lanes_scratch(backend, call, FORWARD_TABLES, bytes);
 }
 
-static ebb_status forward_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const bool add = call->n_in > 5;
-    const act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
-                       .x = launch->in[0],
-                       .skip = add ? launch->in[5] : NULL,
-                       .to = launch->out[0]};
-    run_rows(backend, &r, 1, add ? 12 : 8, add ? add_span : act_span);
+static ebb_status forward_launch(const ebb_kernel_run *run) {
+    const bool add = run->call->n_in > 5;
+    const act_run r = {.act = cpu_act_of(run, run->launch->scratch),
+                       .x = run->launch->in[0],
+                       .skip = add ? run->launch->in[5] : NULL,
+                       .to = run->launch->out[0]};
+    run_rows(run->backend, &r, 1, add ? 12 : 8, add ? add_span : act_span);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_act = {.scratch = forward_scratch, .launch = forward_launch};
-const ebb_kernel_info ebb_cpu_bn_add = {.scratch = forward_scratch, .launch = forward_launch};
+CPU_KERNEL(bn_act, EBB_TAKES(F32), CPU_RATE(40000, 25000), .scratch = forward_scratch,
+           .launch = forward_launch);
+CPU_KERNEL(bn_add, EBB_TAKES(F32), CPU_RATE(40000, 25000), .scratch = forward_scratch,
+           .launch = forward_launch);
 
 /* ---- bn_add_bits ----------------------------------------------------------------------------------- */
 
@@ -91,19 +91,18 @@ CPU_VECTOR static void add_bits_span(const void *ctx, int64_t begin, int64_t end
     }
 }
 
-static ebb_status add_bits_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
-                       .x = launch->in[0],
-                       .skip = launch->in[5],
-                       .to = launch->out[0],
-                       .bits = launch->out[1]};
-    run_rows(backend, &r, BYTE_ROWS, 12, add_bits_span);
+static ebb_status add_bits_launch(const ebb_kernel_run *run) {
+    const act_run r = {.act = cpu_act_of(run, run->launch->scratch),
+                       .x = run->launch->in[0],
+                       .skip = run->launch->in[5],
+                       .to = run->launch->out[0],
+                       .bits = run->launch->out[1]};
+    run_rows(run->backend, &r, BYTE_ROWS, 12, add_bits_span);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_add_bits = {.scratch = forward_scratch, .launch = add_bits_launch};
+CPU_KERNEL(bn_add_bits, EBB_TAKES(F32, U8), CPU_RATE(40000, 23000), .scratch = forward_scratch,
+           .launch = add_bits_launch);
 
 /* ---- bn_act_grad ----------------------------------------------------------------------------------- */
 
@@ -128,20 +127,18 @@ static ebb_status grad_scratch(ebb_backend *backend, const ebb_call *call, int64
 }
 
 /* The same numbers per channel as bn_grad's. */
-static ebb_status bn_act_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    act_run r = {.act = cpu_act_of(call, launch, launch->scratch),
-                 .x = launch->in[0],
-                 .dy = launch->in[7],
-                 .to = launch->out[0]};
+static ebb_status bn_act_grad_launch(const ebb_kernel_run *run) {
+    act_run r = {.act = cpu_act_of(run, run->launch->scratch),
+                 .x = run->launch->in[0],
+                 .dy = run->launch->in[7],
+                 .to = run->launch->out[0]};
     const cpu_lanes *l = &r.act.lanes;
-    r.grad = (float *)launch->scratch + CPU_ACT_TABLES * l->lanes;
+    r.grad = (float *)run->launch->scratch + CPU_ACT_TABLES * l->lanes;
     r.shift = r.grad + l->lanes;
     r.slope = r.shift + l->lanes;
-    const float *variance = launch->in[2], *gamma = launch->in[3];
-    const float *dgamma = launch->in[5], *dbeta = launch->in[6];
-    const double eps = call->attr[EBB_BN_ACT_EPS].f, m = (double)cpu_lanes_each(l);
+    const float *variance = run->launch->in[2], *gamma = run->launch->in[3];
+    const float *dgamma = run->launch->in[5], *dbeta = run->launch->in[6];
+    const double eps = run->call->attr[EBB_BN_ACT_EPS].f, m = (double)cpu_lanes_each(l);
     for (int64_t c = 0; c < l->channels; c++) {
         const double inv_std = 1 / sqrt(variance[c] + eps);
         r.grad[c] = (float)(gamma[c] * inv_std);
@@ -151,8 +148,9 @@ static ebb_status bn_act_grad_launch(ebb_backend *backend, const ebb_call *call,
     cpu_lanes_repeat(l, r.grad);
     cpu_lanes_repeat(l, r.shift);
     cpu_lanes_repeat(l, r.slope);
-    run_rows(backend, &r, 1, 12, grad_span);
+    run_rows(run->backend, &r, 1, 12, grad_span);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_act_grad = {.scratch = grad_scratch, .launch = bn_act_grad_launch};
+CPU_KERNEL(bn_act_grad, EBB_TAKES(F32), CPU_RATE(60000, 25000), .scratch = grad_scratch,
+           .launch = bn_act_grad_launch);

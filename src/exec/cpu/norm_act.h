@@ -14,14 +14,15 @@ typedef struct cpu_act {
 enum { CPU_ACT_TABLES = 3 };
 
 /* Fills CPU_ACT_TABLES tables at scratch from operands mean, variance, gamma and beta, as bn_apply does. */
-static inline cpu_act cpu_act_of(const ebb_call *call, const ebb_launch *launch, float *scratch) {
-    const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
-    cpu_act a = {.lanes = cpu_lanes_of(&call->in[0]), .min = (float)bounds.min, .max = (float)bounds.max};
+static inline cpu_act cpu_act_of(const ebb_kernel_run *run, float *scratch) {
+    const ebb_bounds bounds = ebb_bn_act_bounds(run->call->attr);
+    cpu_act a = {
+        .lanes = cpu_lanes_of(&run->call->in[0]), .min = (float)bounds.min, .max = (float)bounds.max};
     float *center = scratch, *scale = center + a.lanes.lanes, *shift = scale + a.lanes.lanes;
-    const float *variance = launch->in[2], *gamma = launch->in[3];
-    const double eps = call->attr[EBB_BN_ACT_EPS].f;
-    cpu_lanes_fill(&a.lanes, launch->in[1], center);
-    cpu_lanes_fill(&a.lanes, launch->in[4], shift);
+    const float *variance = run->launch->in[2], *gamma = run->launch->in[3];
+    const double eps = run->call->attr[EBB_BN_ACT_EPS].f;
+    cpu_lanes_fill(&a.lanes, run->launch->in[1], center);
+    cpu_lanes_fill(&a.lanes, run->launch->in[4], shift);
     for (int64_t c = 0; c < a.lanes.channels; c++) scale[c] = (float)(gamma[c] / sqrt(variance[c] + eps));
     cpu_lanes_repeat(&a.lanes, scale);
     a.center = center;

@@ -36,13 +36,13 @@ static ebb_status sums_scratch(ebb_backend *backend, const ebb_call *call, int64
 }
 
 /* element_bytes: read for each element. variance: which operand it is. */
-static void run_sums(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch, cpu_sums *sums,
-                     int64_t element_bytes, cpu_sum_rows *rows, const act_sums *s, uint32_t variance) {
-    cpu_sums_run(cpu_of(backend), sums, element_bytes, rows, s);
-    const uint32_t first = call->n_out - 2; /* dgamma */
-    const act_finish all = {sums, launch->in[variance], call->attr[EBB_BN_ACT_EPS].f, launch->out[first],
-                            launch->out[first + 1]};
-    cpu_sums_finish(cpu_of(backend), sums, sums_finish, &all);
+static void run_sums(const ebb_kernel_run *run, cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *rows,
+                     const act_sums *s, uint32_t variance) {
+    cpu_sums_run(cpu_of(run->backend), sums, element_bytes, rows, s);
+    const uint32_t first = run->call->n_out - 2; /* dgamma */
+    const act_finish all = {sums, run->launch->in[variance], run->call->attr[EBB_BN_ACT_EPS].f,
+                            run->launch->out[first], run->launch->out[first + 1]};
+    cpu_sums_finish(cpu_of(run->backend), sums, sums_finish, &all);
 }
 
 /* ---- bn_act_grad_sums ------------------------------------------------------------------------------ */
@@ -91,19 +91,17 @@ static ebb_status bn_act_grad_sums_scratch(ebb_backend *backend, const ebb_call 
     return sums_scratch(backend, call, CPU_ACT_TABLES, bytes);
 }
 
-static ebb_status bn_act_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    sums.partial = launch->scratch;
-    float *tables = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
-    const act_sums s = {.act = cpu_act_of(call, launch, tables), .x = launch->in[0], .dy = launch->in[5]};
-    run_sums(backend, call, launch, &sums, 8, act_rows, &s, 2);
+static ebb_status bn_act_grad_sums_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 2);
+    sums.partial = run->launch->scratch;
+    float *tables = (float *)((char *)run->launch->scratch + cpu_sums_bytes(&sums));
+    const act_sums s = {.act = cpu_act_of(run, tables), .x = run->launch->in[0], .dy = run->launch->in[5]};
+    run_sums(run, &sums, 8, act_rows, &s, 2);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_act_grad_sums = {.scratch = bn_act_grad_sums_scratch,
-                                                  .launch = bn_act_grad_sums_launch};
+CPU_KERNEL(bn_act_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = bn_act_grad_sums_scratch,
+           .launch = bn_act_grad_sums_launch);
 
 /* ---- bn_add_grad_sums, bn_add_bits_grad_sums --------------------------------------------------------- */
 
@@ -199,38 +197,35 @@ static ebb_status bn_add_grad_sums_scratch(ebb_backend *backend, const ebb_call 
 }
 
 /* x: which operand it is; the statistics stand behind it. */
-static ebb_status add_launch(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
-                             uint32_t x, act_sums *s, int64_t element_bytes, cpu_sum_rows *rows) {
-    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    sums.partial = launch->scratch;
-    float *center = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
-    cpu_lanes_fill(&sums.lanes, launch->in[x + 1], center);
-    const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
+static ebb_status add_launch(const ebb_kernel_run *run, uint32_t x, act_sums *s, int64_t element_bytes,
+                             cpu_sum_rows *rows) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 2);
+    sums.partial = run->launch->scratch;
+    float *center = (float *)((char *)run->launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, run->launch->in[x + 1], center);
+    const ebb_bounds bounds = ebb_bn_act_bounds(run->call->attr);
     s->act = (cpu_act){
         .lanes = sums.lanes, .center = center, .min = (float)bounds.min, .max = (float)bounds.max};
-    s->x = launch->in[x];
-    s->du = launch->out[0];
-    run_sums(backend, call, launch, &sums, element_bytes, rows, s, x + 2);
+    s->x = run->launch->in[x];
+    s->du = run->launch->out[0];
+    run_sums(run, &sums, element_bytes, rows, s, x + 2);
     return EBB_OK;
 }
 
-static ebb_status bn_add_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const bool two = call->n_in > 5;
-    act_sums s = {.y = launch->in[3], .dy = launch->in[4], .more = launch->in[two ? 5 : 4]};
-    return add_launch(backend, call, launch, 0, &s, two ? 20 : 16, two ? add_rows_y_two : add_rows_y);
+static ebb_status bn_add_grad_sums_launch(const ebb_kernel_run *run) {
+    const bool two = run->call->n_in > 5;
+    act_sums s = {.y = run->launch->in[3], .dy = run->launch->in[4], .more = run->launch->in[two ? 5 : 4]};
+    return add_launch(run, 0, &s, two ? 20 : 16, two ? add_rows_y_two : add_rows_y);
 }
 
-static ebb_status bn_add_bits_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                               uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const bool two = call->n_in > 5;
-    act_sums s = {.bits = launch->in[4], .dy = launch->in[0], .more = launch->in[two ? 5 : 0]};
-    return add_launch(backend, call, launch, 1, &s, two ? 16 : 12, two ? add_rows_bits_two : add_rows_bits);
+static ebb_status bn_add_bits_grad_sums_launch(const ebb_kernel_run *run) {
+    const bool two = run->call->n_in > 5;
+    act_sums s = {
+        .bits = run->launch->in[4], .dy = run->launch->in[0], .more = run->launch->in[two ? 5 : 0]};
+    return add_launch(run, 1, &s, two ? 16 : 12, two ? add_rows_bits_two : add_rows_bits);
 }
 
-const ebb_kernel_info ebb_cpu_bn_add_grad_sums = {.scratch = bn_add_grad_sums_scratch,
-                                                  .launch = bn_add_grad_sums_launch};
-const ebb_kernel_info ebb_cpu_bn_add_bits_grad_sums = {.scratch = bn_add_grad_sums_scratch,
-                                                       .launch = bn_add_bits_grad_sums_launch};
+CPU_KERNEL(bn_add_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 21000), .scratch = bn_add_grad_sums_scratch,
+           .launch = bn_add_grad_sums_launch);
+CPU_KERNEL(bn_add_bits_grad_sums, EBB_TAKES(F32, U8), CPU_RATE(60000, 24000),
+           .scratch = bn_add_grad_sums_scratch, .launch = bn_add_bits_grad_sums_launch);

@@ -11,8 +11,7 @@ typedef struct summed {
     int64_t lanes;
 } summed;
 
-/* ---- bn_stats -----------------------------------------------------------------------------------------
- */
+/* ---- bn_stats ------------------------------------------------------------------------------------ */
 
 /* Sums of x - center and of its square; four rows to each visit of the sums. */
 CPU_VECTOR static void stats_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
@@ -76,24 +75,22 @@ static ebb_status two_sums_scratch(ebb_backend *backend, const ebb_call *call, i
 }
 
 /* Relative to a channel's first element, so that a mean far from zero costs the variance nothing. */
-static ebb_status bn_stats_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    sums.partial = launch->scratch;
-    float *center = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
-    cpu_lanes_fill(&sums.lanes, launch->in[0], center);
-    const summed s = {.x = launch->in[0], .center = center, .lanes = sums.lanes.lanes};
-    cpu_sums_run(cpu_of(backend), &sums, 4, stats_rows, &s);
-    const stats all = {&sums, center, launch->out[0], launch->out[1]};
-    cpu_sums_finish(cpu_of(backend), &sums, stats_finish, &all);
+static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 2);
+    sums.partial = run->launch->scratch;
+    float *center = (float *)((char *)run->launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, run->launch->in[0], center);
+    const summed s = {.x = run->launch->in[0], .center = center, .lanes = sums.lanes.lanes};
+    cpu_sums_run(cpu_of(run->backend), &sums, 4, stats_rows, &s);
+    const stats all = {&sums, center, run->launch->out[0], run->launch->out[1]};
+    cpu_sums_finish(cpu_of(run->backend), &sums, stats_finish, &all);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_stats = {.scratch = two_sums_scratch, .launch = bn_stats_launch};
+CPU_KERNEL(bn_stats, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_sums_scratch,
+           .launch = bn_stats_launch);
 
-/* ---- bn_grad_sums -------------------------------------------------------------------------------------
- */
+/* ---- bn_grad_sums -------------------------------------------------------------------------------- */
 
 /* Sums of dy * (x - mean) and of dy. */
 CPU_VECTOR static void grad_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
@@ -141,24 +138,23 @@ static void grad_finish(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status bn_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cpu_sums sums = cpu_sums_of(&call->in[0], 2);
-    sums.partial = launch->scratch;
-    float *mean = (float *)((char *)launch->scratch + cpu_sums_bytes(&sums));
-    cpu_lanes_fill(&sums.lanes, launch->in[1], mean);
-    const summed s = {launch->in[0], launch->in[3], mean, sums.lanes.lanes};
-    cpu_sums_run(cpu_of(backend), &sums, 8, grad_rows, &s);
-    const grad_sums all = {&sums, launch->in[2], call->attr[EBB_BN_EPS].f, launch->out[0], launch->out[1]};
-    cpu_sums_finish(cpu_of(backend), &sums, grad_finish, &all);
+static ebb_status bn_grad_sums_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 2);
+    sums.partial = run->launch->scratch;
+    float *mean = (float *)((char *)run->launch->scratch + cpu_sums_bytes(&sums));
+    cpu_lanes_fill(&sums.lanes, run->launch->in[1], mean);
+    const summed s = {run->launch->in[0], run->launch->in[3], mean, sums.lanes.lanes};
+    cpu_sums_run(cpu_of(run->backend), &sums, 8, grad_rows, &s);
+    const grad_sums all = {&sums, run->launch->in[2], run->call->attr[EBB_BN_EPS].f, run->launch->out[0],
+                           run->launch->out[1]};
+    cpu_sums_finish(cpu_of(run->backend), &sums, grad_finish, &all);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_grad_sums = {.scratch = two_sums_scratch, .launch = bn_grad_sums_launch};
+CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_sums_scratch,
+           .launch = bn_grad_sums_launch);
 
-/* ---- bias_grad ----------------------------------------------------------------------------------------
- */
+/* ---- bias_grad ----------------------------------------------------------------------------------- */
 
 CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const float *x = ((const summed *)ctx)->x + at;
@@ -198,16 +194,15 @@ static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, 
     return status;
 }
 
-static ebb_status bias_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cpu_sums sums = cpu_sums_of(&call->in[0], 1);
-    sums.partial = launch->scratch;
-    const summed s = {.x = launch->in[0], .lanes = sums.lanes.lanes};
-    cpu_sums_run(cpu_of(backend), &sums, 4, plain_rows, &s);
-    const bias_sum all = {&sums, launch->out[0]};
-    cpu_sums_finish(cpu_of(backend), &sums, bias_finish, &all);
+static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
+    cpu_sums sums = cpu_sums_of(&run->call->in[0], 1);
+    sums.partial = run->launch->scratch;
+    const summed s = {.x = run->launch->in[0], .lanes = sums.lanes.lanes};
+    cpu_sums_run(cpu_of(run->backend), &sums, 4, plain_rows, &s);
+    const bias_sum all = {&sums, run->launch->out[0]};
+    cpu_sums_finish(cpu_of(run->backend), &sums, bias_finish, &all);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bias_grad = {.scratch = bias_grad_scratch, .launch = bias_grad_launch};
+CPU_KERNEL(bias_grad, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = bias_grad_scratch,
+           .launch = bias_grad_launch);

@@ -19,19 +19,17 @@ CPU_VECTOR static void sgd_span(const void *ctx, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) u.to[i] = u.w[i] - u.rate * (u.dw[i] + u.decay * u.w[i]);
 }
 
-static ebb_status sgd_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                             const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const update u = {.w = launch->in[0],
-                      .dw = launch->in[1],
-                      .to = launch->out[0],
-                      .rate = *(const float *)launch->in[2],
-                      .decay = (float)call->attr[EBB_SGD_DECAY].f};
-    run_update(backend, call, sgd_span, &u);
+static ebb_status sgd_launch(const ebb_kernel_run *run) {
+    const update u = {.w = run->launch->in[0],
+                      .dw = run->launch->in[1],
+                      .to = run->launch->out[0],
+                      .rate = *(const float *)run->launch->in[2],
+                      .decay = (float)run->call->attr[EBB_SGD_DECAY].f};
+    run_update(run->backend, run->call, sgd_span, &u);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_sgd = {.launch = sgd_launch};
+CPU_KERNEL(sgd, EBB_TAKES(F32), CPU_STREAM, .launch = sgd_launch);
 
 /* g = dw + decay * w;  m' = momentum * m + g;  w' = w - lr * m' */
 CPU_VECTOR static void momentum_span(const void *ctx, int64_t begin, int64_t end) {
@@ -55,39 +53,35 @@ CPU_VECTOR static void nesterov_span(const void *ctx, int64_t begin, int64_t end
     }
 }
 
-static ebb_status sgd_momentum_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_attr *a = call->attr;
-    const update u = {.w = launch->in[0],
-                      .dw = launch->in[1],
-                      .m = launch->in[2],
-                      .to = launch->out[0],
-                      .to_m = launch->out[1],
-                      .rate = *(const float *)launch->in[3],
+static ebb_status sgd_momentum_launch(const ebb_kernel_run *run) {
+    const ebb_attr *a = run->call->attr;
+    const update u = {.w = run->launch->in[0],
+                      .dw = run->launch->in[1],
+                      .m = run->launch->in[2],
+                      .to = run->launch->out[0],
+                      .to_m = run->launch->out[1],
+                      .rate = *(const float *)run->launch->in[3],
                       .decay = (float)a[EBB_SGDM_DECAY].f,
                       .momentum = (float)a[EBB_SGDM_MOMENTUM].f};
-    run_update(backend, call, a[EBB_SGDM_NESTEROV].i[0] ? nesterov_span : momentum_span, &u);
+    run_update(run->backend, run->call, a[EBB_SGDM_NESTEROV].i[0] ? nesterov_span : momentum_span, &u);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_sgd_momentum = {.launch = sgd_momentum_launch};
+CPU_KERNEL(sgd_momentum, EBB_TAKES(F32), CPU_STREAM, .launch = sgd_momentum_launch);
 
 /* running = (1 - momentum) * running + momentum * batch; the variance that is kept is the unbiased one. A
  * number per channel: not worth a team. */
-static ebb_status bn_track_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)backend, (void)state, (void)seed_key;
-    const double momentum = call->attr[EBB_BN_TRACK_MOMENTUM].f;
-    const int64_t count = call->attr[EBB_BN_TRACK_COUNT].i[0], channels = call->in[0].dim[0];
+static ebb_status bn_track_launch(const ebb_kernel_run *run) {
+    const double momentum = run->call->attr[EBB_BN_TRACK_MOMENTUM].f;
+    const int64_t count = run->call->attr[EBB_BN_TRACK_COUNT].i[0], channels = run->call->in[0].dim[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
     for (uint32_t k = 0; k < 2; k++) {
-        const float *batch = launch->in[k], *old = launch->in[2 + k];
-        float *to = launch->out[k];
+        const float *batch = run->launch->in[k], *old = run->launch->in[2 + k];
+        float *to = run->launch->out[k];
         const double factor = momentum * (k == 1 ? unbiased : 1);
         for (int64_t c = 0; c < channels; c++) to[c] = (float)((1 - momentum) * old[c] + factor * batch[c]);
     }
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_bn_track = {.launch = bn_track_launch};
+CPU_KERNEL(bn_track, EBB_TAKES(F32), CPU_STREAM, .launch = bn_track_launch);

@@ -8,16 +8,16 @@ typedef struct pool_run {
 } pool_run;
 
 /* begin and end in rows of y. */
-static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
-                           bool average, cpu_span *span) {
-    pool_run run = {cpu_pool_of(&call->in[0], &call->out[0], call->attr), launch->in[0], launch->out[0]};
-    run.s.count_pad = average && call->attr[EBB_POOL_COUNT_PAD].i[0];
-    cpu_spans(cpu_of(backend), run.s.n * run.s.oh, 1, ebb_type_bytes(&call->in[0]), span, &run);
+static ebb_status run_rows(const ebb_kernel_run *run, bool average, cpu_span *span) {
+    pool_run pool = {cpu_pool_of(&run->call->in[0], &run->call->out[0], run->call->attr),
+                     run->launch->in[0], run->launch->out[0]};
+    pool.s.count_pad = average && run->call->attr[EBB_POOL_COUNT_PAD].i[0];
+    cpu_spans(cpu_of(run->backend), pool.s.n * pool.s.oh, 1, ebb_type_bytes(&run->call->in[0]), span,
+              &pool);
     return EBB_OK;
 }
 
-/* ---- max_pool -----------------------------------------------------------------------------------------
- */
+/* ---- max_pool ------------------------------------------------------------------------------------ */
 
 /* A NaN is above every number: a loss that is no number has to show. The first choice is the processor's
  * own maximum, which keeps a NaN in best but not one in x. */
@@ -46,16 +46,13 @@ CPU_VECTOR static void max_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status max_pool_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_rows(backend, call, launch, false, max_span);
+static ebb_status max_pool_launch(const ebb_kernel_run *run) {
+    return run_rows(run, false, max_span);
 }
 
-const ebb_kernel_info ebb_cpu_max_pool = {.launch = max_pool_launch};
+CPU_KERNEL(max_pool, EBB_TAKES(F32), CPU_RATE(8000, 20000), .launch = max_pool_launch);
 
-/* ---- avg_pool -----------------------------------------------------------------------------------------
- */
+/* ---- avg_pool ------------------------------------------------------------------------------------ */
 
 /* One window, `width` channels at x and y. */
 CPU_INLINE void average_block(const cpu_pool *s, const cpu_window *v, const float *plane, int64_t width,
@@ -88,16 +85,13 @@ CPU_VECTOR static void average_span(const void *ctx, int64_t begin, int64_t end)
     }
 }
 
-static ebb_status avg_pool_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_rows(backend, call, launch, true, average_span);
+static ebb_status avg_pool_launch(const ebb_kernel_run *run) {
+    return run_rows(run, true, average_span);
 }
 
-const ebb_kernel_info ebb_cpu_avg_pool = {.launch = avg_pool_launch};
+CPU_KERNEL(avg_pool, EBB_TAKES(F32), CPU_RATE(6000, 25000), .launch = avg_pool_launch);
 
-/* ---- global_avg_pool ------------------------------------------------------------------------------------
- */
+/* ---- global_avg_pool ----------------------------------------------------------------------------- */
 
 /* As avg_pool with one window; begin and end in blocks of channels, so that few images keep a team busy. */
 CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) {
@@ -112,14 +106,13 @@ CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) 
     }
 }
 
-static ebb_status global_avg_pool_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                         uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t *d = call->in[0].dim;
-    const pool_run run = {{.n = d[0], .c = d[1], .h = d[2], .w = d[3]}, launch->in[0], launch->out[0]};
-    cpu_spans(cpu_of(backend), d[0] * cpu_ceil_div(d[1], CPU_POOL_BLOCK), 1, ebb_type_bytes(&call->in[0]),
-              global_span, &run);
+static ebb_status global_avg_pool_launch(const ebb_kernel_run *run) {
+    const int64_t *d = run->call->in[0].dim;
+    const pool_run pool = {
+        {.n = d[0], .c = d[1], .h = d[2], .w = d[3]}, run->launch->in[0], run->launch->out[0]};
+    cpu_spans(cpu_of(run->backend), d[0] * cpu_ceil_div(d[1], CPU_POOL_BLOCK), 1,
+              ebb_type_bytes(&run->call->in[0]), global_span, &pool);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_global_avg_pool = {.launch = global_avg_pool_launch};
+CPU_KERNEL(global_avg_pool, EBB_TAKES(F32), CPU_RATE(8000, 23000), .launch = global_avg_pool_launch);

@@ -64,18 +64,17 @@ CPU_VECTOR static void max_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status max_pool_at_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const pool_at run = {.s = cpu_pool_of(&call->in[0], &call->out[0], call->attr),
-                         .from = launch->in[0],
-                         .to = launch->out[0],
-                         .place = launch->out[1]};
-    cpu_spans(cpu_of(backend), run.s.n * run.s.oh, 1, ebb_type_bytes(&call->in[0]), max_span, &run);
+static ebb_status max_pool_at_launch(const ebb_kernel_run *run) {
+    const pool_at pool = {.s = cpu_pool_of(&run->call->in[0], &run->call->out[0], run->call->attr),
+                          .from = run->launch->in[0],
+                          .to = run->launch->out[0],
+                          .place = run->launch->out[1]};
+    cpu_spans(cpu_of(run->backend), pool.s.n * pool.s.oh, 1, ebb_type_bytes(&run->call->in[0]), max_span,
+              &pool);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_max_pool_at = {.launch = max_pool_at_launch};
+CPU_KERNEL(max_pool_at, EBB_TAKES(F32, U8), CPU_RATE(4000, 20000), .launch = max_pool_at_launch);
 
 /* ---- max_pool_at_grad ------------------------------------------------------------------------------ */
 
@@ -131,15 +130,14 @@ CPU_VECTOR static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status max_pool_at_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const pool_at run = {.s = cpu_pool_of(&call->out[0], &call->in[0], call->attr),
-                         .from = launch->in[0],
-                         .to = launch->out[0],
-                         .read = launch->in[1]};
-    cpu_spans(cpu_of(backend), run.s.n * run.s.h, 1, ebb_type_bytes(&call->out[0]), grad_span, &run);
+static ebb_status max_pool_at_grad_launch(const ebb_kernel_run *run) {
+    const pool_at pool = {.s = cpu_pool_of(&run->call->out[0], &run->call->in[0], run->call->attr),
+                          .from = run->launch->in[0],
+                          .to = run->launch->out[0],
+                          .read = run->launch->in[1]};
+    cpu_spans(cpu_of(run->backend), pool.s.n * pool.s.h, 1, ebb_type_bytes(&run->call->out[0]), grad_span,
+              &pool);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_max_pool_at_grad = {.launch = max_pool_at_grad_launch};
+CPU_KERNEL(max_pool_at_grad, EBB_TAKES(F32, U8), CPU_RATE(3500, 20000), .launch = max_pool_at_grad_launch);

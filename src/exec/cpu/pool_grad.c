@@ -9,8 +9,7 @@ typedef struct pool_grad {
     int64_t band, bands; /* rows of dx that are done together, and how many bands a plane has */
 } pool_grad;
 
-/* ---- max_pool_grad ------------------------------------------------------------------------------------
- */
+/* ---- max_pool_grad ------------------------------------------------------------------------------- */
 
 /* Whether x takes the place of the maximum so far: a NaN is above every number, nothing is above a NaN. */
 CPU_INLINE bool above(float x, float best) {
@@ -91,25 +90,23 @@ static ebb_status max_pool_grad_supports(ebb_backend *backend, const ebb_call *c
 }
 
 /* Windows that meet two bands are looked at twice: bands are at least as high as a window. */
-static ebb_status max_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                       uint64_t seed_key, const ebb_launch *launch) {
+static ebb_status max_pool_grad_launch(const ebb_kernel_run *run) {
     enum { LEAST_BAND = 8 };
-    (void)state, (void)seed_key;
-    pool_grad g = {.s = cpu_pool_of(&call->in[0], &call->in[1], call->attr),
-                   .x = launch->in[0],
-                   .dy = launch->in[1],
-                   .dx = launch->out[0]};
+    pool_grad g = {.s = cpu_pool_of(&run->call->in[0], &run->call->in[1], run->call->attr),
+                   .x = run->launch->in[0],
+                   .dy = run->launch->in[1],
+                   .dx = run->launch->out[0]};
     g.band = ebb_max_i64(g.s.kernel[0], LEAST_BAND);
     g.bands = cpu_ceil_div(g.s.h, g.band);
-    cpu_spans(cpu_of(backend), g.s.n * g.bands, 1, 2 * ebb_type_bytes(&call->in[0]), max_span, &g);
+    cpu_spans(cpu_of(run->backend), g.s.n * g.bands, 1, 2 * ebb_type_bytes(&run->call->in[0]), max_span,
+              &g);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_max_pool_grad = {.supports = max_pool_grad_supports,
-                                               .launch = max_pool_grad_launch};
+CPU_KERNEL(max_pool_grad, EBB_TAKES(F32), CPU_RATE(2300, 20000), .supports = max_pool_grad_supports,
+           .launch = max_pool_grad_launch);
 
-/* ---- avg_pool_grad ------------------------------------------------------------------------------------
- */
+/* ---- avg_pool_grad ------------------------------------------------------------------------------- */
 
 CPU_INLINE void average_element(const pool_grad *g, int64_t n, int64_t h, int64_t w, int64_t c0,
                                 int64_t width) {
@@ -145,21 +142,18 @@ CPU_VECTOR static void average_span(const void *ctx, int64_t begin, int64_t end)
     }
 }
 
-static ebb_status avg_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                       uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    pool_grad g = {.s = cpu_pool_of(&call->out[0], &call->in[0], call->attr),
-                   .dy = launch->in[0],
-                   .dx = launch->out[0]};
-    g.s.count_pad = call->attr[EBB_POOL_COUNT_PAD].i[0];
-    cpu_spans(cpu_of(backend), g.s.n * g.s.h, 1, ebb_type_bytes(&call->out[0]), average_span, &g);
+static ebb_status avg_pool_grad_launch(const ebb_kernel_run *run) {
+    pool_grad g = {.s = cpu_pool_of(&run->call->out[0], &run->call->in[0], run->call->attr),
+                   .dy = run->launch->in[0],
+                   .dx = run->launch->out[0]};
+    g.s.count_pad = run->call->attr[EBB_POOL_COUNT_PAD].i[0];
+    cpu_spans(cpu_of(run->backend), g.s.n * g.s.h, 1, ebb_type_bytes(&run->call->out[0]), average_span, &g);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_avg_pool_grad = {.launch = avg_pool_grad_launch};
+CPU_KERNEL(avg_pool_grad, EBB_TAKES(F32), CPU_RATE(2400, 20000), .launch = avg_pool_grad_launch);
 
-/* ---- global_avg_pool_grad -----------------------------------------------------------------------------
- */
+/* ---- global_avg_pool_grad ------------------------------------------------------------------------ */
 
 /* begin and end in elements of a plane, over all images. */
 CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) {
@@ -174,14 +168,14 @@ CPU_VECTOR static void global_span(const void *ctx, int64_t begin, int64_t end) 
     }
 }
 
-static ebb_status global_avg_pool_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                              uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t *d = call->out[0].dim;
-    const pool_grad g = {
-        .s = {.n = d[0], .c = d[1], .h = d[2], .w = d[3]}, .dy = launch->in[0], .dx = launch->out[0]};
-    cpu_spans(cpu_of(backend), d[0] * d[2] * d[3], 1, ebb_type_bytes(&call->out[0]), global_span, &g);
+static ebb_status global_avg_pool_grad_launch(const ebb_kernel_run *run) {
+    const int64_t *d = run->call->out[0].dim;
+    const pool_grad g = {.s = {.n = d[0], .c = d[1], .h = d[2], .w = d[3]},
+                         .dy = run->launch->in[0],
+                         .dx = run->launch->out[0]};
+    cpu_spans(cpu_of(run->backend), d[0] * d[2] * d[3], 1, ebb_type_bytes(&run->call->out[0]), global_span,
+              &g);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_global_avg_pool_grad = {.launch = global_avg_pool_grad_launch};
+CPU_KERNEL(global_avg_pool_grad, EBB_TAKES(F32), CPU_STREAM, .launch = global_avg_pool_grad_launch);

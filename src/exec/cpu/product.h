@@ -42,8 +42,7 @@ EBB_CHECKED ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *cal
 EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *call,
                                            const cpu_product *product, void **state);
 void cpu_product_release(ebb_backend *backend, void *state);
-ebb_status cpu_product_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                              const ebb_launch *launch);
+ebb_status cpu_product_launch(const ebb_kernel_run *run);
 
 /* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
 ebb_status cpu_onednn(ebb_env *env, const ebb_call *call, const char *what, dnnl_status_t status);

@@ -6,15 +6,15 @@
 
 #include <stdio.h>
 
-static dnnl_status_t bind(const cpu_product_state *s, const ebb_launch *launch) {
-    void *const at[3] = {launch->in[0], launch->in[1], launch->out[0]};
+static dnnl_status_t bind(const ebb_kernel_run *run, const cpu_product_state *s) {
+    void *const at[3] = {run->launch->in[0], run->launch->in[1], run->launch->out[0]};
     dnnl_status_t failed = dnnl_success;
     for (int i = 0; !failed && i < 3; i++) failed = dnnl_memory_set_data_handle(s->plain[i], at[i]);
-    if (!failed) failed = dnnl_memory_set_data_handle(s->scratchpad, launch->scratch);
+    if (!failed) failed = dnnl_memory_set_data_handle(s->scratchpad, run->launch->scratch);
     if (failed || !s->reorder) return failed;
-    failed = dnnl_memory_set_data_handle(s->own, (char *)launch->scratch + s->own_offset);
+    failed = dnnl_memory_set_data_handle(s->own, (char *)run->launch->scratch + s->own_offset);
     if (failed) return failed;
-    return dnnl_memory_set_data_handle(s->reorder_scratchpad, launch->scratch);
+    return dnnl_memory_set_data_handle(s->reorder_scratchpad, run->launch->scratch);
 }
 
 static dnnl_status_t run_main(const cpu_backend *cpu, const cpu_product_state *s) {
@@ -35,20 +35,18 @@ static dnnl_status_t run_reorder(const cpu_backend *cpu, const cpu_product_state
     return dnnl_primitive_execute(s->reorder, cpu->stream, EBB_COUNT(args), args);
 }
 
-ebb_status cpu_product_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                              const ebb_launch *launch) {
-    (void)seed_key;
-    const cpu_backend *cpu = cpu_of(backend);
-    const cpu_product_state *s = state;
+ebb_status cpu_product_launch(const ebb_kernel_run *run) {
+    const cpu_backend *cpu = cpu_of(run->backend);
+    const cpu_product_state *s = run->state;
     const int before = cpu_width_enter(cpu);
     const bool reorder_first = s->reorder && s->free_layout != 2;
-    dnnl_status_t failed = bind(s, launch);
+    dnnl_status_t failed = bind(run, s);
     if (!failed && reorder_first) failed = run_reorder(cpu, s);
     if (!failed) failed = run_main(cpu, s);
     if (!failed && s->reorder && !reorder_first) failed = run_reorder(cpu, s);
     if (!failed) failed = dnnl_stream_wait(cpu->stream);
     cpu_width_leave(cpu, before);
-    return cpu_onednn(backend->env, call, "primitive_execute", failed);
+    return cpu_onednn(run->backend->env, run->call, "primitive_execute", failed);
 }
 
 /* ---- errors --------------------------------------------------------------------------------------- */

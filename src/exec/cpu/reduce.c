@@ -11,8 +11,7 @@ typedef struct along {
     float *y;
 } along;
 
-/* ---- reduce_sum ---------------------------------------------------------------------------------------
- */
+/* ---- reduce_sum ---------------------------------------------------------------------------------- */
 
 /* begin and end in sums: the axis is innermost. */
 CPU_VECTOR static void rows_span(const void *ctx, int64_t begin, int64_t end) {
@@ -39,21 +38,19 @@ CPU_VECTOR static void tiles_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status reduce_sum_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                    uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const along s = {ebb_axis_of(&call->in[0], call->attr[EBB_REDUCE_AXIS].i[0]), launch->in[0],
-                     launch->out[0]};
+static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
+    const along s = {ebb_axis_of(&run->call->in[0], run->call->attr[EBB_REDUCE_AXIS].i[0]),
+                     run->launch->in[0], run->launch->out[0]};
     const bool rows = s.axis.inner == 1;
     const int64_t n = s.axis.outer * (rows ? 1 : cpu_ceil_div(s.axis.inner, TILE));
-    cpu_spans(cpu_of(backend), n, 1, ebb_type_bytes(&call->in[0]), rows ? rows_span : tiles_span, &s);
+    cpu_spans(cpu_of(run->backend), n, 1, ebb_type_bytes(&run->call->in[0]), rows ? rows_span : tiles_span,
+              &s);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_reduce_sum = {.launch = reduce_sum_launch};
+CPU_KERNEL(reduce_sum, EBB_TAKES(F32), CPU_RATE(60000, 23000), .launch = reduce_sum_launch);
 
-/* ---- expand -------------------------------------------------------------------------------------------
- */
+/* ---- expand -------------------------------------------------------------------------------------- */
 
 /* begin and end in places along the axis, over all that stands before it. */
 static void expand_span(const void *ctx, int64_t begin, int64_t end) {
@@ -72,20 +69,17 @@ static void expand_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status expand_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const along s = {ebb_axis_of(&call->out[0], call->attr[EBB_EXPAND_AXIS].i[0]), launch->in[0],
-                     launch->out[0]};
-    cpu_spans(cpu_of(backend), s.axis.outer * s.axis.size, 1, ebb_type_bytes(&call->out[0]), expand_span,
-              &s);
+static ebb_status expand_launch(const ebb_kernel_run *run) {
+    const along s = {ebb_axis_of(&run->call->out[0], run->call->attr[EBB_EXPAND_AXIS].i[0]),
+                     run->launch->in[0], run->launch->out[0]};
+    cpu_spans(cpu_of(run->backend), s.axis.outer * s.axis.size, 1, ebb_type_bytes(&run->call->out[0]),
+              expand_span, &s);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_expand = {.launch = expand_launch};
+CPU_KERNEL(expand, EBB_TAKES(F32), CPU_STREAM, .launch = expand_launch);
 
-/* ---- upsample -----------------------------------------------------------------------------------------
- */
+/* ---- upsample ------------------------------------------------------------------------------------ */
 
 typedef struct picture {
     const float *from;
@@ -94,9 +88,10 @@ typedef struct picture {
     int64_t fh, fw;
 } picture;
 
-static picture picture_of(const ebb_type *small, const ebb_attr *factor, const ebb_launch *launch) {
+static picture picture_of(const ebb_kernel_run *run, const ebb_type *small, const ebb_attr *factor) {
     const int64_t *d = small->dim;
-    return (picture){launch->in[0], launch->out[0], d[0] * d[2], d[3], d[1], factor->i[0], factor->i[1]};
+    return (picture){run->launch->in[0], run->launch->out[0], d[0] * d[2], d[3], d[1],
+                     factor->i[0],       factor->i[1]};
 }
 
 /* begin and end in rows of y. */
@@ -111,15 +106,14 @@ static void upsample_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status upsample_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const picture p = picture_of(&call->in[0], &call->attr[EBB_UPSAMPLE_FACTOR], launch);
-    cpu_spans(cpu_of(backend), p.rows * p.fh, 1, ebb_type_bytes(&call->out[0]), upsample_span, &p);
+static ebb_status upsample_launch(const ebb_kernel_run *run) {
+    const picture p = picture_of(run, &run->call->in[0], &run->call->attr[EBB_UPSAMPLE_FACTOR]);
+    cpu_spans(cpu_of(run->backend), p.rows * p.fh, 1, ebb_type_bytes(&run->call->out[0]), upsample_span,
+              &p);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_upsample = {.launch = upsample_launch};
+CPU_KERNEL(upsample, EBB_TAKES(F32), CPU_STREAM, .launch = upsample_launch);
 
 /* begin and end in rows of dx. */
 CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_t end) {
@@ -140,12 +134,10 @@ CPU_VECTOR static void upsample_grad_span(const void *ctx, int64_t begin, int64_
     }
 }
 
-static ebb_status upsample_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                       uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const picture p = picture_of(&call->out[0], &call->attr[EBB_UPSAMPLE_FACTOR], launch);
-    cpu_spans(cpu_of(backend), p.rows, 1, ebb_type_bytes(&call->in[0]), upsample_grad_span, &p);
+static ebb_status upsample_grad_launch(const ebb_kernel_run *run) {
+    const picture p = picture_of(run, &run->call->out[0], &run->call->attr[EBB_UPSAMPLE_FACTOR]);
+    cpu_spans(cpu_of(run->backend), p.rows, 1, ebb_type_bytes(&run->call->in[0]), upsample_grad_span, &p);
     return EBB_OK;
 }
 
-const ebb_kernel_info ebb_cpu_upsample_grad = {.launch = upsample_grad_launch};
+CPU_KERNEL(upsample_grad, EBB_TAKES(F32), CPU_RATE(2500, 20000), .launch = upsample_grad_launch);

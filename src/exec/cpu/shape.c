@@ -17,11 +17,11 @@ typedef struct move {
     int64_t channel, first; /* elements of a channel in a row; the first channel of a slice */
 } move;
 
-static ebb_status run_moves(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
-                            const ebb_type *whole, int64_t first, cpu_span *span) {
+static ebb_status run_moves(const ebb_kernel_run *run, const ebb_type *whole, int64_t first,
+                            cpu_span *span) {
     const rows r = rows_of(whole);
-    const move m = {call, launch, r.channel, first};
-    cpu_spans(cpu_of(backend), r.n, 1, 2 * ebb_type_bytes(whole), span, &m);
+    const move m = {run->call, run->launch, r.channel, first};
+    cpu_spans(cpu_of(run->backend), r.n, 1, 2 * ebb_type_bytes(whole), span, &m);
     return EBB_OK;
 }
 
@@ -29,8 +29,7 @@ static size_t row_bytes(const move *m, const ebb_type *type) {
     return (size_t)(type->dim[1] * m->channel) * sizeof(float);
 }
 
-/* ---- concat, slice, slice_grad: begin and end in rows ---------------------------------------------------
- */
+/* ---- concat, slice, slice_grad: begin and end in rows -------------------------------------------- */
 
 static void concat_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
@@ -45,13 +44,11 @@ static void concat_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status concat_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_moves(backend, call, launch, &call->out[0], 0, concat_span);
+static ebb_status concat_launch(const ebb_kernel_run *run) {
+    return run_moves(run, &run->call->out[0], 0, concat_span);
 }
 
-const ebb_kernel_info ebb_cpu_concat = {.launch = concat_launch};
+CPU_KERNEL(concat, EBB_TAKES(F32), CPU_STREAM, .launch = concat_launch);
 
 static void slice_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
@@ -63,13 +60,11 @@ static void slice_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status slice_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                               const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_moves(backend, call, launch, &call->in[0], call->attr[EBB_SLICE_BEGIN].i[0], slice_span);
+static ebb_status slice_launch(const ebb_kernel_run *run) {
+    return run_moves(run, &run->call->in[0], run->call->attr[EBB_SLICE_BEGIN].i[0], slice_span);
 }
 
-const ebb_kernel_info ebb_cpu_slice = {.launch = slice_launch};
+CPU_KERNEL(slice, EBB_TAKES(F32), CPU_STREAM, .launch = slice_launch);
 
 static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
@@ -84,17 +79,13 @@ static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status slice_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                    uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_moves(backend, call, launch, &call->out[0], call->attr[EBB_SLICE_GRAD_BEGIN].i[0],
-                     slice_grad_span);
+static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
+    return run_moves(run, &run->call->out[0], run->call->attr[EBB_SLICE_GRAD_BEGIN].i[0], slice_grad_span);
 }
 
-const ebb_kernel_info ebb_cpu_slice_grad = {.launch = slice_grad_launch};
+CPU_KERNEL(slice_grad, EBB_TAKES(F32), CPU_STREAM, .launch = slice_grad_launch);
 
-/* ---- to_planes, from_planes: transposes
- * ------------------------------------------------------------------ */
+/* ---- to_planes, from_planes: transposes ---------------------------------------------------------- */
 
 enum { TILE = 32 }; /* floats: a tile of both sides fits in the first-level cache */
 
@@ -120,27 +111,22 @@ static void transpose_span(const void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-static ebb_status run_transpose(ebb_backend *backend, const ebb_type *image, const ebb_launch *launch,
-                                bool to_planes) {
+static ebb_status run_transpose(const ebb_kernel_run *run, const ebb_type *image, bool to_planes) {
     const int64_t *d = image->dim, places = d[2] * d[3];
-    const transpose t = {launch->in[0], launch->out[0], to_planes ? places : d[1],
+    const transpose t = {run->launch->in[0], run->launch->out[0], to_planes ? places : d[1],
                          to_planes ? d[1] : places};
-    cpu_spans(cpu_of(backend), d[0] * cpu_ceil_div(t.columns, TILE), 1, 2 * ebb_type_bytes(image),
+    cpu_spans(cpu_of(run->backend), d[0] * cpu_ceil_div(t.columns, TILE), 1, 2 * ebb_type_bytes(image),
               transpose_span, &t);
     return EBB_OK;
 }
 
-static ebb_status to_planes_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_transpose(backend, &call->in[0], launch, true);
+static ebb_status to_planes_launch(const ebb_kernel_run *run) {
+    return run_transpose(run, &run->call->in[0], true);
 }
 
-static ebb_status from_planes_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_transpose(backend, &call->out[0], launch, false);
+static ebb_status from_planes_launch(const ebb_kernel_run *run) {
+    return run_transpose(run, &run->call->out[0], false);
 }
 
-const ebb_kernel_info ebb_cpu_to_planes = {.launch = to_planes_launch};
-const ebb_kernel_info ebb_cpu_from_planes = {.launch = from_planes_launch};
+CPU_KERNEL(to_planes, EBB_TAKES(F32), CPU_RATE(20000, 17000), .launch = to_planes_launch);
+CPU_KERNEL(from_planes, EBB_TAKES(F32), CPU_RATE(20000, 17000), .launch = from_planes_launch);

@@ -12,16 +12,15 @@ typedef struct rows {
     bool causal;
 } rows;
 
-static ebb_status run_rows(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch,
-                           cpu_span *span) {
-    const ebb_type *x = &call->in[0];
-    const rows r = {.x = launch->in[0],
-                    .dy = call->n_in > 1 ? launch->in[1] : NULL,
-                    .to = launch->out[0],
+static ebb_status run_rows(const ebb_kernel_run *run, cpu_span *span) {
+    const ebb_type *x = &run->call->in[0];
+    const rows r = {.x = run->launch->in[0],
+                    .dy = run->call->n_in > 1 ? run->launch->in[1] : NULL,
+                    .to = run->launch->out[0],
                     .n = x->dim[x->rank - 2],
                     .k = x->dim[x->rank - 1],
-                    .causal = call->n_in == 1 && call->attr[EBB_SOFTMAX_CAUSAL].i[0]};
-    cpu_spans(cpu_of(backend), ebb_type_count(x) / r.k, 1, 5 * ebb_type_bytes(x), span, &r);
+                    .causal = run->call->n_in == 1 && run->call->attr[EBB_SOFTMAX_CAUSAL].i[0]};
+    cpu_spans(cpu_of(run->backend), ebb_type_count(x) / r.k, 1, 5 * ebb_type_bytes(x), span, &r);
     return EBB_OK;
 }
 
@@ -42,13 +41,11 @@ CPU_VECTOR static void softmax_span(const void *ctx, int64_t begin, int64_t end)
     }
 }
 
-static ebb_status softmax_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_rows(backend, call, launch, softmax_span);
+static ebb_status softmax_launch(const ebb_kernel_run *run) {
+    return run_rows(run, softmax_span);
 }
 
-const ebb_kernel_info ebb_cpu_softmax = {.launch = softmax_launch};
+CPU_KERNEL(softmax, EBB_TAKES(F32), CPU_RATE(45000, 25000), .launch = softmax_launch);
 
 CPU_VECTOR static void softmax_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const rows *r = ctx;
@@ -67,10 +64,8 @@ CPU_VECTOR static void softmax_grad_span(const void *ctx, int64_t begin, int64_t
     }
 }
 
-static ebb_status softmax_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return run_rows(backend, call, launch, softmax_grad_span);
+static ebb_status softmax_grad_launch(const ebb_kernel_run *run) {
+    return run_rows(run, softmax_grad_span);
 }
 
-const ebb_kernel_info ebb_cpu_softmax_grad = {.launch = softmax_grad_launch};
+CPU_KERNEL(softmax_grad, EBB_TAKES(F32), CPU_STREAM, .launch = softmax_grad_launch);

@@ -30,14 +30,14 @@ static ebb_status attention_supports(ebb_backend *backend, const ebb_call *call)
         MOST_NUMBERS);
 }
 
-static ebb_status attention_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_attention_args args = {
-        .qkv = launch->in[0], .y = launch->out[0], .lse = launch->out[1], .h = heads_of(call)};
-    return cuda_launch(backend, CUDA_KERNEL_attention, n_blocks(call, &args.h), &args);
+static ebb_status attention_launch(const ebb_kernel_run *run) {
+    const cuda_attention_args args = {.qkv = run->launch->in[0],
+                                      .y = run->launch->out[0],
+                                      .lse = run->launch->out[1],
+                                      .h = heads_of(run->call)};
+    return cuda_launch(run->backend, CUDA_KERNEL_attention, n_blocks(run->call, &args.h), &args);
 }
-const ebb_kernel_info ebb_cuda_attention = {.supports = attention_supports, .launch = attention_launch};
+CUDA_OP(attention, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports, .launch = attention_launch);
 
 /* ---- the gradient ----------------------------------------------------------------------------------- */
 
@@ -48,22 +48,20 @@ static ebb_status attention_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status attention_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_attention_dq_args args = {.qkv = launch->in[0],
-                                         .y = launch->in[1],
-                                         .lse = launch->in[2],
-                                         .dy = launch->in[3],
-                                         .dqkv = launch->out[0],
-                                         .inner = launch->scratch,
-                                         .n = ebb_type_count(&call->in[2]),
-                                         .h = heads_of(call)};
-    const int64_t blocks = n_blocks(call, &args.h);
-    ebb_status status =
-        cuda_launch(backend, CUDA_KERNEL_attention_inner, cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
-    if (status == EBB_OK) status = cuda_launch(backend, CUDA_KERNEL_attention_dq, blocks, &args);
-    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_attention_dkv, blocks, &args) : status;
+static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
+    const cuda_attention_dq_args args = {.qkv = run->launch->in[0],
+                                         .y = run->launch->in[1],
+                                         .lse = run->launch->in[2],
+                                         .dy = run->launch->in[3],
+                                         .dqkv = run->launch->out[0],
+                                         .inner = run->launch->scratch,
+                                         .n = ebb_type_count(&run->call->in[2]),
+                                         .h = heads_of(run->call)};
+    const int64_t blocks = n_blocks(run->call, &args.h);
+    ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_attention_inner,
+                                    cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
+    if (status == EBB_OK) status = cuda_launch(run->backend, CUDA_KERNEL_attention_dq, blocks, &args);
+    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_attention_dkv, blocks, &args) : status;
 }
-const ebb_kernel_info ebb_cuda_attention_grad = {
-    .supports = attention_supports, .scratch = attention_grad_scratch, .launch = attention_grad_launch};
+CUDA_OP(attention_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
+        .scratch = attention_grad_scratch, .launch = attention_grad_launch);

@@ -12,70 +12,45 @@
  */
 #include "exec/cuda/cost.h"
 
-#include "exec/cuda/cuda.h"
-
-/* Of the peak of memory, and of arithmetic in kernels of our own; of that of f32 and TF32 in products. */
-enum { TRAFFIC_PERCENT = 85, ARITHMETIC_PERCENT = 50, F32_PERCENT = 65, TF32_PERCENT = 25 };
-enum { HOPPER = 900, HOPPER_TF32_PERCENT = 35 };
-/* Between two kernels of a stream: what a recorded run needs (2 to 3 us are published for CUDA graphs). */
-enum { START_NS = 2500 };
+enum { HOPPER = 900 };
 
 static int64_t part_of(int64_t peak, int64_t percent) {
     return ebb_max_i64(peak / 100 * percent, 1);
 }
 
-static void set_line(const cuda_description *d, const ebb_call *call, int64_t flops_per_us,
-                     ebb_op_facts *out) {
-    ebb_cost cost = {0};
-    out->line = (ebb_roofline){.flops_per_us = flops_per_us,
-                               .bytes_per_us = part_of(d->bytes_per_us, TRAFFIC_PERCENT),
-                               .start_ns = START_NS};
-    call->op->cost(call, &cost);
-    out->time_ns = ebb_roofline_ns(&out->line, &cost);
+/* peak: of arithmetic. */
+static void set_line(const cuda_description *d, int64_t peak, const ebb_kernel_rate *rate,
+                     const ebb_call *call, ebb_op_facts *out) {
+    out->line = (ebb_roofline){.flops_per_us = part_of(peak, rate->flops),
+                               .bytes_per_us = part_of(d->bytes_per_us, rate->bytes),
+                               .start_ns = rate->start_ns};
+    out->time_ns = ebb_roofline_call_ns(&out->line, call);
 }
 
-void cuda_cost_kernel(const cuda_description *d, const ebb_call *call, ebb_op_facts *out) {
-    out->kind = call->op->name;
-    set_line(d, call, part_of(d->f32_flops_per_us, ARITHMETIC_PERCENT), out);
+void cuda_cost_kernel(const cuda_description *d, const ebb_kernel_info *info, const ebb_call *call,
+                      ebb_op_facts *out) {
+    const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    set_line(d, d->f32_flops_per_us, &rate, call, out);
 }
 
 /* TF32's lines are kinds of their own. */
-static const char *tf32_kind(const ebb_op_info *op) {
-    switch (op->code) {
-    case EBB_OP_conv2d:
-        return "conv2d.tf32";
-    case EBB_OP_conv2d_dgrad:
-        return "conv2d_dgrad.tf32";
-    case EBB_OP_conv2d_wgrad:
-        return "conv2d_wgrad.tf32";
-    case EBB_OP_linear:
-        return "linear.tf32";
-    case EBB_OP_linear_dgrad:
-        return "linear_dgrad.tf32";
-    case EBB_OP_linear_wgrad:
-        return "linear_wgrad.tf32";
-    case EBB_OP_matmul:
-        return "matmul.tf32";
-    default:
-        return op->name;
-    }
-}
+static const char *const tf32_kinds[EBB_N_OPS] = {
+#define EBB_OP(name, family) #name ".tf32",
+#include "graph/ops.def"
+};
 
 void cuda_cost_product(const cuda_description *d, const ebb_call *call, bool tf32, ebb_op_facts *out) {
-    const int64_t tf32_percent = d->compute == HOPPER ? HOPPER_TF32_PERCENT : TF32_PERCENT;
-    out->kind = tf32 ? tf32_kind(call->op) : call->op->name;
-    set_line(d, call,
-             tf32 ? part_of(d->tf32_flops_per_us, tf32_percent) : part_of(d->f32_flops_per_us, F32_PERCENT),
-             out);
+    static const ebb_kernel_rate f32 = EBB_RATE_INIT(CUDA_PRODUCT),
+                                 ampere = EBB_RATE_INIT(CUDA_PRODUCT_TF32),
+                                 hopper = EBB_RATE_INIT(CUDA_PRODUCT_TF32_HOPPER);
+    out->kind = tf32 ? tf32_kinds[call->op->code] : call->op->name;
+    if (!tf32) set_line(d, d->f32_flops_per_us, &f32, call, out);
+    if (tf32) set_line(d, d->tf32_flops_per_us, d->compute == HOPPER ? &hopper : &ampere, call, out);
 }
 
 int64_t cuda_cost_scratch_ns(const cuda_description *d, int64_t bytes) {
-    const ebb_roofline line = {.flops_per_us = 1,
-                               .bytes_per_us = part_of(d->bytes_per_us, TRAFFIC_PERCENT)};
+    static const ebb_kernel_rate sweep = EBB_RATE_INIT(CUDA_SWEEP);
+    const ebb_roofline line = {.flops_per_us = 1, .bytes_per_us = part_of(d->bytes_per_us, sweep.bytes)};
     const ebb_cost cost = {.bytes = bytes > INT64_MAX / 2 ? INT64_MAX : 2 * bytes};
     return ebb_roofline_ns(&line, &cost);
-}
-
-void cuda_cost(const cuda_backend *cuda, const ebb_call *call, ebb_op_facts *out) {
-    cuda_cost_kernel(&cuda->description, call, out);
 }

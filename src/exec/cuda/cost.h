@@ -9,8 +9,17 @@
 #include "exec/cuda/description.h"
 #include "exec/kernels.h"
 
+/* Rates, in percent of the peaks of arithmetic and of memory, and what lies between two kernels of a
+ * stream: what a recorded run needs (2 to 3 us are published for CUDA graphs). Of kernels of our own, which
+ * sweep over memory; of products in f32, in TF32, and in TF32 on devices of compute capability 9. */
+#define CUDA_SWEEP               EBB_RATE(50, 85, 2500)
+#define CUDA_PRODUCT             EBB_RATE(65, 85, 2500)
+#define CUDA_PRODUCT_TF32        EBB_RATE(25, 85, 2500)
+#define CUDA_PRODUCT_TF32_HOPPER EBB_RATE(35, 85, 2500)
+
 /* Writes time, kind and line of *out: of a kernel of our own; of a product that no library is slow with. */
-void cuda_cost_kernel(const cuda_description *d, const ebb_call *call, ebb_op_facts *out);
+void cuda_cost_kernel(const cuda_description *d, const ebb_kernel_info *info, const ebb_call *call,
+                      ebb_op_facts *out);
 void cuda_cost_product(const cuda_description *d, const ebb_call *call, bool tf32, ebb_op_facts *out);
 /* Nanoseconds that so many bytes take to be written and read again. */
 int64_t cuda_cost_scratch_ns(const cuda_description *d, int64_t bytes);

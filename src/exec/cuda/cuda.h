@@ -17,6 +17,7 @@
 #ifndef EBB_EXEC_CUDA_CUDA_H
 #define EBB_EXEC_CUDA_CUDA_H
 
+#include "exec/cuda/cost.h"
 #include "exec/cuda/products.h"
 
 #define CUDA_ALIGNMENT 256 /* bytes: what cuDNN wants at most, and a whole number of memory sectors */
@@ -47,8 +48,8 @@ EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description descri
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_cuda_##name;
 #include "graph/ops.def"
 
-/* Nanoseconds of one run by the description's cost model, its line and the line's name (cost.c). */
-void cuda_cost(const cuda_backend *cuda, const ebb_call *call, ebb_op_facts *out);
+/* Defines a kernel; rate: of cost.h. */
+#define CUDA_OP(name, takes, rate, ...) EBB_KERNEL(cuda, name, takes, rate, __VA_ARGS__)
 
 /* Puts one kernel into the stream. n_blocks 0: nothing. EBB_BAD_INPUT where n_blocks is 2^31 or more. */
 EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,

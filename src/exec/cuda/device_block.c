@@ -1,8 +1,7 @@
 /* cuda/device_block.c: a device's memory: blocks, the ballast of a cap, and what it all looks like. */
 #include "exec/cuda/device_cuda.h"
 
-/* ---- blocks ---------------------------------------------------------------------------------------------
- */
+/* ---- blocks -------------------------------------------------------------------------------------- */
 
 ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out) {
     device_cuda *d = device_of(device);
@@ -36,8 +35,7 @@ void cuda_device_free(cuda_device *device, void *block, int64_t bytes) {
     d->block_bytes -= bytes;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------- */
 
 ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out) {
     device_cuda *d = device_of(device);

@@ -22,8 +22,7 @@ ebb_status cuda_check_not_recording(const device_cuda *d, const char *what) {
     return ebb_fail(d->base.env, EBB_INTERNAL, "cuda:%d: %s while a recording is open", d->ordinal, what);
 }
 
-/* ---- open and close
- * --------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------ */
 
 /* After an error that sticks all of these fail, which changes nothing: the context is lost as a whole. */
 static void drop_parts(device_cuda *d) {

@@ -2,8 +2,7 @@
 #include "exec/cuda/device_cuda.h"
 #include "exec/cuda/kernels.h"
 
-/* ---- kernels: the runtime knows them by what nvcc made of them for the host ---------------------------
- */
+/* ---- kernels: the runtime knows them by what nvcc made of them for the host ---------------------- */
 
 typedef void entry(void);
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) extern entry cuda_kernel_##name;
@@ -73,8 +72,7 @@ ebb_status cuda_device_finish(cuda_device *device) {
                             : status;
 }
 
-/* ---- recordings: the stream is captured as a graph
- * --------------------------------------------------------- */
+/* ---- recordings: the stream is captured as a graph ----------------------------------------------- */
 
 struct cuda_recording {
     cudaGraphExec_t graph;
@@ -133,8 +131,7 @@ void cuda_device_record_free(cuda_device *device, cuda_recording *recording) {
     ebb_cfree(device->env, recording, 1, sizeof *recording);
 }
 
-/* ---- marks
- * -------------------------------------------------------------------------------------------------- */
+/* ---- marks --------------------------------------------------------------------------------------- */
 
 void cuda_marks_free(device_cuda *d) {
     for (uint32_t i = 0; i < d->n_marks; i++) {

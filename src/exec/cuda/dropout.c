@@ -2,27 +2,26 @@
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/dropout.h"
 
-static ebb_status dropout_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state;
-    const ebb_type *x = &call->in[0];
-    const double p = call->attr[EBB_DROPOUT_P].f;
-    cuda_dropout_args args = {.x = launch->in[0],
-                              .y = launch->out[0],
-                              .scalars = cuda_of(backend)->device->scalars,
-                              .seed_key = seed_key,
+static ebb_status dropout_launch(const ebb_kernel_run *run) {
+    const ebb_type *x = &run->call->in[0];
+    const double p = run->call->attr[EBB_DROPOUT_P].f;
+    cuda_dropout_args args = {.x = run->launch->in[0],
+                              .y = run->launch->out[0],
+                              .scalars = cuda_of(run->backend)->device->scalars,
+                              .seed_key = run->seed_key,
                               .threshold = ebb_dropout_threshold(p),
                               .scale = (float)ebb_dropout_scale(p),
                               .n = ebb_type_count(x)};
     if (x->rank != 4)
-        return cuda_launch(backend, CUDA_KERNEL_dropout, cuda_blocks_of(args.n, CUDA_DROPOUT_EACH), &args);
+        return cuda_launch(run->backend, CUDA_KERNEL_dropout, cuda_blocks_of(args.n, CUDA_DROPOUT_EACH),
+                           &args);
     args.channels = x->dim[1];
     args.places = x->dim[2] * x->dim[3];
     args.groups = cuda_blocks_of(args.places, 4);
     args.n_groups = x->dim[0] * args.groups * args.channels;
-    return cuda_launch(backend, CUDA_KERNEL_dropout_planes,
+    return cuda_launch(run->backend, CUDA_KERNEL_dropout_planes,
                        cuda_blocks_of(args.n_groups, CUDA_DROPOUT_THREADS), &args);
 }
 
-const ebb_kernel_info ebb_cuda_dropout = {.launch = dropout_launch};
-const ebb_kernel_info ebb_cuda_dropout_grad = {.launch = dropout_launch};
+CUDA_OP(dropout, EBB_TAKES(F32), CUDA_SWEEP, .launch = dropout_launch);
+CUDA_OP(dropout_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = dropout_launch);

@@ -2,53 +2,37 @@
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/elementwise.h"
 
-static cuda_pointwise_args args_of(const ebb_call *call, const ebb_launch *launch) {
-    return (cuda_pointwise_args){.a = launch->in[0],
-                                 .b = call->n_in > 1 ? launch->in[1] : NULL,
-                                 .y = launch->out[0],
-                                 .n = ebb_type_count(&call->out[0])};
+/* Launches a kernel of one or two operands; p, q: what its attributes give. */
+static ebb_status launch_pointwise(const ebb_kernel_run *run, cuda_kernel_id kernel, double p, double q) {
+    const cuda_pointwise_args args = {.a = run->launch->in[0],
+                                      .b = run->call->n_in > 1 ? run->launch->in[1] : NULL,
+                                      .y = run->launch->out[0],
+                                      .n = ebb_type_count(&run->call->out[0]),
+                                      .p = (float)p,
+                                      .q = (float)q};
+    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
 }
 
-/* first, second: what p and q are. */
-#define POINTWISE(name, first, second)                                                               \
-    static ebb_status name##_launch(ebb_backend *backend, const ebb_call *call, void *state,         \
-                                    uint64_t seed_key, const ebb_launch *launch) {                   \
-        (void)state, (void)seed_key;                                                                 \
-        cuda_##name##_args args = args_of(call, launch);                                             \
-        args.p = (float)(first);                                                                     \
-        args.q = (float)(second);                                                                    \
-        return cuda_launch(backend, CUDA_KERNEL_##name, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), \
-                           &args);                                                                   \
-    }                                                                                                \
-    const ebb_kernel_info ebb_cuda_##name = {.launch = name##_launch};
+#define CUDA_POINTWISE(name, p, q, ...)                             \
+    static ebb_status name##_launch(const ebb_kernel_run *run) {    \
+        return launch_pointwise(run, CUDA_KERNEL_##name, (p), (q)); \
+    }                                                               \
+    CUDA_OP(name, EBB_TAKES(F32), CUDA_SWEEP, .launch = name##_launch);
+#include "exec/cuda/kernels/elementwise.def"
 
-POINTWISE(relu, 0, 0)
-POINTWISE(relu_grad, 0, 0)
-POINTWISE(clip, call->attr[EBB_CLIP_MIN].f, call->attr[EBB_CLIP_MAX].f)
-POINTWISE(clip_grad, call->attr[EBB_CLIP_MIN].f, call->attr[EBB_CLIP_MAX].f)
-POINTWISE(add, 0, 0)
-POINTWISE(sub, 0, 0)
-POINTWISE(mul, 0, 0)
-POINTWISE(div, 0, 0)
-POINTWISE(rescale, call->attr[EBB_RESCALE_TIMES].f, call->attr[EBB_RESCALE_PLUS].f)
-POINTWISE(exp, 0, 0)
-POINTWISE(gelu, 0, 0)
-POINTWISE(gelu_grad, 0, 0)
-
-static ebb_status fill_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                              const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_fill_args args = {
-        .y = launch->out[0], .n = ebb_type_count(&call->out[0]), .p = (float)call->attr[EBB_FILL_VALUE].f};
-    return cuda_launch(backend, CUDA_KERNEL_fill, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
+static ebb_status fill_launch(const ebb_kernel_run *run) {
+    const cuda_fill_args args = {.y = run->launch->out[0],
+                                 .n = ebb_type_count(&run->call->out[0]),
+                                 .p = (float)run->call->attr[EBB_FILL_VALUE].f};
+    return cuda_launch(run->backend, CUDA_KERNEL_fill, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
 }
-const ebb_kernel_info ebb_cuda_fill = {.launch = fill_launch};
+CUDA_OP(fill, EBB_TAKES(F32), CUDA_SWEEP, .launch = fill_launch);
 
-static ebb_status scale_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                               const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_scale_args args = {
-        .a = launch->in[0], .y = launch->out[0], .n = ebb_type_count(&call->out[0]), .s = launch->in[1]};
-    return cuda_launch(backend, CUDA_KERNEL_scale, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
+static ebb_status scale_launch(const ebb_kernel_run *run) {
+    const cuda_scale_args args = {.a = run->launch->in[0],
+                                  .y = run->launch->out[0],
+                                  .n = ebb_type_count(&run->call->out[0]),
+                                  .s = run->launch->in[1]};
+    return cuda_launch(run->backend, CUDA_KERNEL_scale, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
 }
-const ebb_kernel_info ebb_cuda_scale = {.launch = scale_launch};
+CUDA_OP(scale, EBB_TAKES(F32), CUDA_SWEEP, .launch = scale_launch);

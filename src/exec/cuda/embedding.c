@@ -3,20 +3,19 @@
 #include "exec/cuda/kernels/elementwise.h"
 #include "exec/cuda/kernels/embedding.h"
 
-static ebb_status embedding_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_embedding_args args = {.table = launch->in[0],
-                                      .ids = launch->in[1],
-                                      .y = launch->out[0],
-                                      .scalars = cuda_of(backend)->device->scalars,
-                                      .rows = call->in[0].dim[0],
-                                      .c = call->in[0].dim[1],
-                                      .n = ebb_type_count(&call->out[0]),
-                                      .quads = call->in[0].dim[1] % 4 == 0};
-    return cuda_launch(backend, CUDA_KERNEL_embedding, cuda_blocks_of(args.n, CUDA_EMBEDDING_EACH), &args);
+static ebb_status embedding_launch(const ebb_kernel_run *run) {
+    const cuda_embedding_args args = {.table = run->launch->in[0],
+                                      .ids = run->launch->in[1],
+                                      .y = run->launch->out[0],
+                                      .scalars = cuda_of(run->backend)->device->scalars,
+                                      .rows = run->call->in[0].dim[0],
+                                      .c = run->call->in[0].dim[1],
+                                      .n = ebb_type_count(&run->call->out[0]),
+                                      .quads = run->call->in[0].dim[1] % 4 == 0};
+    return cuda_launch(run->backend, CUDA_KERNEL_embedding, cuda_blocks_of(args.n, CUDA_EMBEDDING_EACH),
+                       &args);
 }
-const ebb_kernel_info ebb_cuda_embedding = {.launch = embedding_launch};
+CUDA_OP(embedding, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = embedding_launch);
 
 /* ---- the gradient ----------------------------------------------------------------------------------- */
 
@@ -36,36 +35,34 @@ static ebb_status embedding_grad_scratch(ebb_backend *backend, const ebb_call *c
     return EBB_OK;
 }
 
-static ebb_status embedding_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const int64_t n = call->in[1].dim[0], rows = call->out[0].dim[0], c = call->out[0].dim[1];
-    int32_t *tables = launch->scratch, n_rounds = 0;
+static ebb_status embedding_grad_launch(const ebb_kernel_run *run) {
+    const int64_t n = run->call->in[1].dim[0], rows = run->call->out[0].dim[0],
+                  c = run->call->out[0].dim[1];
+    int32_t *tables = run->launch->scratch, n_rounds = 0;
     while (rows >> (n_rounds * CUDA_SORT_BITS)) n_rounds++;
-    const cuda_sort_args sort = {.ids = launch->in[1],
+    const cuda_sort_args sort = {.ids = run->launch->in[1],
                                  .key = {tables, tables + n},
                                  .row = {tables + 2 * n, tables + 3 * n},
-                                 .scalars = cuda_of(backend)->device->scalars,
+                                 .scalars = cuda_of(run->backend)->device->scalars,
                                  .n = n,
                                  .rows = rows,
                                  .n_rounds = n_rounds};
-    const cuda_fill_args zeros = {.y = launch->out[0], .n = rows * c};
-    const cuda_embedding_runs_args runs = {.dy = launch->in[0],
+    const cuda_fill_args zeros = {.y = run->launch->out[0], .n = rows * c};
+    const cuda_embedding_runs_args runs = {.dy = run->launch->in[0],
                                            .key = sort.key[n_rounds % 2],
                                            .row = sort.row[n_rounds % 2],
-                                           .to = launch->out[0],
+                                           .to = run->launch->out[0],
                                            .n = n,
                                            .rows = rows,
                                            .c = c,
                                            .slices = cuda_blocks_of(c, CUDA_RUNS_EACH),
                                            .quads = c % 4 == 0};
-    ebb_status status = cuda_launch(backend, CUDA_KERNEL_sort, 1, &sort);
+    ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_sort, 1, &sort);
     if (status == EBB_OK)
-        status =
-            cuda_launch(backend, CUDA_KERNEL_fill, cuda_blocks_of(zeros.n, CUDA_POINTWISE_EACH), &zeros);
-    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_embedding_runs, n * runs.slices, &runs)
+        status = cuda_launch(run->backend, CUDA_KERNEL_fill, cuda_blocks_of(zeros.n, CUDA_POINTWISE_EACH),
+                             &zeros);
+    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_embedding_runs, n * runs.slices, &runs)
                             : status;
 }
-const ebb_kernel_info ebb_cuda_embedding_grad = {.supports = embedding_grad_supports,
-                                                 .scratch = embedding_grad_scratch,
-                                                 .launch = embedding_grad_launch};
+CUDA_OP(embedding_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .supports = embedding_grad_supports,
+        .scratch = embedding_grad_scratch, .launch = embedding_grad_launch);

@@ -21,8 +21,8 @@
  *     that wants a fused one says fmaf. exp, log, tanh and the like may differ in the last bits between the
  *     sides.
  *
- * A family is three files: kernels/<family>.h (argument structs and bodies), kernels/<family>.def (its
- * list) and kernels/<family>.cu (three lines that compile it for the device).
+ * A family is two files: kernels/<family>.h (argument structs and bodies) and kernels/<family>.def (its
+ * list), which are named in kernels.h and kernels.def.
  */
 #ifndef EBB_EXEC_CUDA_KERNEL_H
 #define EBB_EXEC_CUDA_KERNEL_H

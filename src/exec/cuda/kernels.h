@@ -7,6 +7,7 @@
 #include "exec/cuda/kernels/dropout.h"
 #include "exec/cuda/kernels/elementwise.h"
 #include "exec/cuda/kernels/embedding.h"
+#include "exec/cuda/kernels/group_norm.h"
 #include "exec/cuda/kernels/layer_norm.h"
 #include "exec/cuda/kernels/mask.h"
 #include "exec/cuda/kernels/norm.h"

@@ -12,19 +12,16 @@ ebb_status cuda_launch_bits(ebb_backend *backend, const float *y, uint8_t *bits,
     return cuda_launch(backend, CUDA_KERNEL_mask_bits, blocks_of(n), &args);
 }
 
-static ebb_status relu_mask_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
+static ebb_status relu_mask_launch(const ebb_kernel_run *run) {
     const ebb_bounds relu = {.min = 0, .max = (double)NAN};
-    return cuda_launch_bits(backend, launch->in[0], launch->out[0], ebb_type_count(&call->in[0]), relu);
+    return cuda_launch_bits(run->backend, run->launch->in[0], run->launch->out[0],
+                            ebb_type_count(&run->call->in[0]), relu);
 }
-const ebb_kernel_info ebb_cuda_relu_mask = {.launch = relu_mask_launch};
+CUDA_OP(relu_mask, EBB_TAKES(F32, U8), CUDA_SWEEP, .launch = relu_mask_launch);
 
-static ebb_status relu_mask_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                        uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_relu_mask_grad_args args = {launch->in[0], launch->in[1], launch->out[0],
-                                           ebb_type_count(&call->in[0])};
-    return cuda_launch(backend, CUDA_KERNEL_relu_mask_grad, blocks_of(args.n), &args);
+static ebb_status relu_mask_grad_launch(const ebb_kernel_run *run) {
+    const cuda_relu_mask_grad_args args = {run->launch->in[0], run->launch->in[1], run->launch->out[0],
+                                           ebb_type_count(&run->call->in[0])};
+    return cuda_launch(run->backend, CUDA_KERNEL_relu_mask_grad, blocks_of(args.n), &args);
 }
-const ebb_kernel_info ebb_cuda_relu_mask_grad = {.launch = relu_mask_grad_launch};
+CUDA_OP(relu_mask_grad, EBB_TAKES(F32, U8), CUDA_SWEEP, .launch = relu_mask_grad_launch);

@@ -9,98 +9,88 @@ static ebb_status two_sums_scratch(ebb_backend *backend, const ebb_call *call, i
 
 /* ---- bn_stats ------------------------------------------------------------------------------------- */
 
-static ebb_status bn_stats_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                  uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_norm_stats_args args = {
-        .lanes = cuda_lanes_for_sums(&call->in[0]), .x = launch->in[0], .to = {.partial = launch->scratch}};
+static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
+    const cuda_norm_stats_args args = {.lanes = cuda_lanes_for_sums(&run->call->in[0]),
+                                       .x = run->launch->in[0],
+                                       .to = {.partial = run->launch->scratch}};
     const ebb_status status =
-        cuda_launch(backend, CUDA_KERNEL_norm_stats, cuda_lanes_blocks(&args.lanes), &args);
+        cuda_launch(run->backend, CUDA_KERNEL_norm_stats, cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const int64_t each = args.lanes.count / args.lanes.channels;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_STATS,
                                       .divisor = (double)each,
-                                      .per_channel = launch->in[0], /* the first row */
-                                      .a = launch->out[0],
-                                      .b = launch->out[1]};
-    return cuda_sums_join(backend, &args.lanes, launch->scratch, join);
+                                      .per_channel = run->launch->in[0], /* the first row */
+                                      .a = run->launch->out[0],
+                                      .b = run->launch->out[1]};
+    return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-const ebb_kernel_info ebb_cuda_bn_stats = {
-    .supports = cuda_channels_supports, .scratch = two_sums_scratch, .launch = bn_stats_launch};
+CUDA_OP(bn_stats, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = two_sums_scratch, .launch = bn_stats_launch);
 
 /* ---- sums of gradients: operands x, mean, variance, ... ------------------------------------------- */
 
 /* x: which operand it is; the statistics stand behind it. */
-static ebb_status run_sums(ebb_backend *backend, const ebb_call *call, const ebb_launch *launch, uint32_t x,
-                           cuda_kernel_id kernel, cuda_norm_sums_args args) {
-    args.lanes = cuda_lanes_for_sums(&call->in[0]);
-    args.x = launch->in[x];
-    args.mean = launch->in[x + 1];
-    args.variance = launch->in[x + 2];
-    args.eps = (float)call->attr[EBB_BN_EPS].f;
-    args.to.partial = launch->scratch;
-    const ebb_status status = cuda_launch(backend, kernel, cuda_lanes_blocks(&args.lanes), &args);
+static ebb_status run_sums(const ebb_kernel_run *run, uint32_t x, cuda_kernel_id kernel,
+                           cuda_norm_sums_args args) {
+    args.lanes = cuda_lanes_for_sums(&run->call->in[0]);
+    args.x = run->launch->in[x];
+    args.mean = run->launch->in[x + 1];
+    args.variance = run->launch->in[x + 2];
+    args.eps = (float)run->call->attr[EBB_BN_EPS].f;
+    args.to.partial = run->launch->scratch;
+    const ebb_status status = cuda_launch(run->backend, kernel, cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_GRAD,
-                                      .eps = call->attr[EBB_BN_EPS].f,
-                                      .per_channel = launch->in[x + 2],
-                                      .a = launch->out[call->n_out - 2],
-                                      .b = launch->out[call->n_out - 1]};
-    return cuda_sums_join(backend, &args.lanes, launch->scratch, join);
+                                      .eps = run->call->attr[EBB_BN_EPS].f,
+                                      .per_channel = run->launch->in[x + 2],
+                                      .a = run->launch->out[run->call->n_out - 2],
+                                      .b = run->launch->out[run->call->n_out - 1]};
+    return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-static ebb_status bn_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_norm_sums_args args = {.dy = launch->in[3]};
-    return run_sums(backend, call, launch, 0, CUDA_KERNEL_norm_sums_plain, args);
+static ebb_status bn_grad_sums_launch(const ebb_kernel_run *run) {
+    const cuda_norm_sums_args args = {.dy = run->launch->in[3]};
+    return run_sums(run, 0, CUDA_KERNEL_norm_sums_plain, args);
 }
 
-const ebb_kernel_info ebb_cuda_bn_grad_sums = {
-    .supports = cuda_channels_supports, .scratch = two_sums_scratch, .launch = bn_grad_sums_launch};
+CUDA_OP(bn_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = two_sums_scratch, .launch = bn_grad_sums_launch);
 
-static ebb_status bn_act_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_norm_sums_args args = {
-        .gamma = launch->in[3], .beta = launch->in[4], .dy = launch->in[5], .bounds = cuda_bounds_of(call)};
-    return run_sums(backend, call, launch, 0, CUDA_KERNEL_norm_sums_act, args);
+static ebb_status bn_act_grad_sums_launch(const ebb_kernel_run *run) {
+    const cuda_norm_sums_args args = {.gamma = run->launch->in[3],
+                                      .beta = run->launch->in[4],
+                                      .dy = run->launch->in[5],
+                                      .bounds = cuda_bounds_of(run->call)};
+    return run_sums(run, 0, CUDA_KERNEL_norm_sums_act, args);
 }
 
-const ebb_kernel_info ebb_cuda_bn_act_grad_sums = {
-    .supports = cuda_channels_supports, .scratch = two_sums_scratch, .launch = bn_act_grad_sums_launch};
+CUDA_OP(bn_act_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = two_sums_scratch, .launch = bn_act_grad_sums_launch);
 
-static ebb_status bn_add_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                          uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const bool two = call->n_in > 5;
-    const cuda_norm_sums_args args = {.y = launch->in[3],
-                                      .dy = launch->in[4],
-                                      .more = two ? launch->in[5] : NULL,
-                                      .du = launch->out[0],
-                                      .bounds = cuda_bounds_of(call)};
-    return run_sums(backend, call, launch, 0,
-                    two ? CUDA_KERNEL_norm_sums_add_two : CUDA_KERNEL_norm_sums_add, args);
+static ebb_status bn_add_grad_sums_launch(const ebb_kernel_run *run) {
+    const bool two = run->call->n_in > 5;
+    const cuda_norm_sums_args args = {.y = run->launch->in[3],
+                                      .dy = run->launch->in[4],
+                                      .more = two ? run->launch->in[5] : NULL,
+                                      .du = run->launch->out[0],
+                                      .bounds = cuda_bounds_of(run->call)};
+    return run_sums(run, 0, two ? CUDA_KERNEL_norm_sums_add_two : CUDA_KERNEL_norm_sums_add, args);
 }
 
-const ebb_kernel_info ebb_cuda_bn_add_grad_sums = {
-    .supports = cuda_channels_supports, .scratch = two_sums_scratch, .launch = bn_add_grad_sums_launch};
+CUDA_OP(bn_add_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = two_sums_scratch, .launch = bn_add_grad_sums_launch);
 
-static ebb_status bn_add_bits_grad_sums_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                               uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const bool two = call->n_in > 5;
-    const cuda_norm_sums_args args = {.bits = launch->in[4],
-                                      .dy = launch->in[0],
-                                      .more = two ? launch->in[5] : NULL,
-                                      .du = launch->out[0]};
-    return run_sums(backend, call, launch, 1,
-                    two ? CUDA_KERNEL_norm_sums_bits_two : CUDA_KERNEL_norm_sums_bits, args);
+static ebb_status bn_add_bits_grad_sums_launch(const ebb_kernel_run *run) {
+    const bool two = run->call->n_in > 5;
+    const cuda_norm_sums_args args = {.bits = run->launch->in[4],
+                                      .dy = run->launch->in[0],
+                                      .more = two ? run->launch->in[5] : NULL,
+                                      .du = run->launch->out[0]};
+    return run_sums(run, 1, two ? CUDA_KERNEL_norm_sums_bits_two : CUDA_KERNEL_norm_sums_bits, args);
 }
 
-const ebb_kernel_info ebb_cuda_bn_add_bits_grad_sums = {.supports = cuda_channels_supports,
-                                                        .scratch = two_sums_scratch,
-                                                        .launch = bn_add_bits_grad_sums_launch};
+CUDA_OP(bn_add_bits_grad_sums, EBB_TAKES(F32, U8), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = two_sums_scratch, .launch = bn_add_bits_grad_sums_launch);

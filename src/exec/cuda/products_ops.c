@@ -16,23 +16,19 @@ static void product_release(ebb_backend *backend, void *state) {
     products->api->release(products, state);
 }
 
-static ebb_status product_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)call, (void)seed_key;
-    cuda_products *products = cuda_of(backend)->products;
-    return products->api->launch(products, state, launch);
+static ebb_status product_launch(const ebb_kernel_run *run) {
+    cuda_products *products = cuda_of(run->backend)->products;
+    return products->api->launch(products, run->state, run->launch);
 }
 
-#define PRODUCT(name)                                                    \
-    const ebb_kernel_info ebb_cuda_##name = {.facts = product_facts,     \
-                                             .prepare = product_prepare, \
-                                             .release = product_release, \
-                                             .launch = product_launch};
+#define PRODUCT(name)                                                                               \
+    CUDA_OP(name, EBB_TAKES(F32), CUDA_PRODUCT, .facts = product_facts, .prepare = product_prepare, \
+            .release = product_release, .launch = product_launch)
 
-PRODUCT(conv2d)
-PRODUCT(conv2d_dgrad)
-PRODUCT(conv2d_wgrad)
-PRODUCT(linear)
-PRODUCT(linear_dgrad)
-PRODUCT(linear_wgrad)
-PRODUCT(matmul)
+PRODUCT(conv2d);
+PRODUCT(conv2d_dgrad);
+PRODUCT(conv2d_wgrad);
+PRODUCT(linear);
+PRODUCT(linear_dgrad);
+PRODUCT(linear_wgrad);
+PRODUCT(matmul);

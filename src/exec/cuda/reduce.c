@@ -10,18 +10,19 @@ static ebb_status columns_scratch(ebb_backend *backend, const ebb_call *call, co
     return cuda_sums_are_last(lanes) ? EBB_OK : cuda_sums_scratch(backend, call, lanes, 1, bytes);
 }
 
-static ebb_status run_columns(ebb_backend *backend, const ebb_launch *launch, cuda_kernel_id kernel,
-                              const cuda_lanes *lanes, double divisor) {
+static ebb_status run_columns(const ebb_kernel_run *run, cuda_kernel_id kernel, const cuda_lanes *lanes,
+                              double divisor) {
     const bool last = cuda_sums_are_last(lanes);
-    const cuda_column_args args = {
-        .lanes = *lanes,
-        .x = launch->in[0],
-        .to = {.partial = launch->scratch, .direct = last ? launch->out[0] : NULL, .divisor = divisor}};
-    const ebb_status status = cuda_launch(backend, kernel, cuda_lanes_blocks(lanes), &args);
+    const cuda_column_args args = {.lanes = *lanes,
+                                   .x = run->launch->in[0],
+                                   .to = {.partial = run->launch->scratch,
+                                          .direct = last ? run->launch->out[0] : NULL,
+                                          .divisor = divisor}};
+    const ebb_status status = cuda_launch(run->backend, kernel, cuda_lanes_blocks(lanes), &args);
     if (status != EBB_OK || last) return status;
     const cuda_sums_join_args join = {
-        .n_sums = 1, .what = CUDA_JOIN_PLAIN, .divisor = divisor, .a = launch->out[0]};
-    return cuda_sums_join(backend, lanes, launch->scratch, join);
+        .n_sums = 1, .what = CUDA_JOIN_PLAIN, .divisor = divisor, .a = run->launch->out[0]};
+    return cuda_sums_join(run->backend, lanes, run->launch->scratch, join);
 }
 
 static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
@@ -29,15 +30,13 @@ static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, 
     return columns_scratch(backend, call, &lanes, bytes);
 }
 
-static ebb_status bias_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                   uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_lanes lanes = cuda_lanes_for_sums(&call->in[0]);
-    return run_columns(backend, launch, CUDA_KERNEL_bias_sums, &lanes, 1);
+static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
+    const cuda_lanes lanes = cuda_lanes_for_sums(&run->call->in[0]);
+    return run_columns(run, CUDA_KERNEL_bias_sums, &lanes, 1);
 }
 
-const ebb_kernel_info ebb_cuda_bias_grad = {
-    .supports = cuda_channels_supports, .scratch = bias_grad_scratch, .launch = bias_grad_launch};
+CUDA_OP(bias_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+        .scratch = bias_grad_scratch, .launch = bias_grad_launch);
 
 /* All elements are one channel's. */
 static cuda_lanes squares_lanes(const ebb_call *call) {
@@ -49,14 +48,13 @@ static ebb_status sum_squares_scratch(ebb_backend *backend, const ebb_call *call
     return columns_scratch(backend, call, &lanes, bytes);
 }
 
-static ebb_status sum_squares_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                     uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_lanes lanes = squares_lanes(call);
-    return run_columns(backend, launch, CUDA_KERNEL_square_sums, &lanes, 1);
+static ebb_status sum_squares_launch(const ebb_kernel_run *run) {
+    const cuda_lanes lanes = squares_lanes(run->call);
+    return run_columns(run, CUDA_KERNEL_square_sums, &lanes, 1);
 }
 
-const ebb_kernel_info ebb_cuda_sum_squares = {.scratch = sum_squares_scratch, .launch = sum_squares_launch};
+CUDA_OP(sum_squares, EBB_TAKES(F32), CUDA_SWEEP, .scratch = sum_squares_scratch,
+        .launch = sum_squares_launch);
 
 /* ---- along an axis -------------------------------------------------------------------------------- */
 
@@ -90,24 +88,24 @@ static ebb_status along_scratch(ebb_backend *backend, const ebb_call *call, ebb_
     return r.way == BY_COLUMNS ? columns_scratch(backend, call, &r.lanes, bytes) : EBB_OK;
 }
 
-static ebb_status along_launch(ebb_backend *backend, const ebb_launch *launch, ebb_axis axis,
-                               double divisor) {
+static ebb_status along_launch(const ebb_kernel_run *run, ebb_axis axis, double divisor) {
     const reduction r = reduction_of(axis);
-    if (r.way == BY_COLUMNS)
-        return run_columns(backend, launch, CUDA_KERNEL_column_sums, &r.lanes, divisor);
+    if (r.way == BY_COLUMNS) return run_columns(run, CUDA_KERNEL_column_sums, &r.lanes, divisor);
     if (r.way == BY_ROWS) {
-        const cuda_row_sums_args args = {
-            .rows = {axis.outer, axis.size}, .x = launch->in[0], .y = launch->out[0], .divisor = divisor};
-        return cuda_launch(backend, CUDA_KERNEL_row_sums, cuda_rows_blocks(&args.rows), &args);
+        const cuda_row_sums_args args = {.rows = {axis.outer, axis.size},
+                                         .x = run->launch->in[0],
+                                         .y = run->launch->out[0],
+                                         .divisor = divisor};
+        return cuda_launch(run->backend, CUDA_KERNEL_row_sums, cuda_rows_blocks(&args.rows), &args);
     }
-    const cuda_strip_sums_args args = {.x = launch->in[0],
-                                       .y = launch->out[0],
+    const cuda_strip_sums_args args = {.x = run->launch->in[0],
+                                       .y = run->launch->out[0],
                                        .outer = axis.outer,
                                        .size = axis.size,
                                        .inner = axis.inner,
                                        .wide = axis.inner % 4 == 0,
                                        .factor = 1 / divisor};
-    return cuda_launch(backend, CUDA_KERNEL_strip_sums,
+    return cuda_launch(run->backend, CUDA_KERNEL_strip_sums,
                        cuda_blocks_of(cuda_strip_total(&args), CUDA_STRIP_THREADS), &args);
 }
 
@@ -119,13 +117,11 @@ static ebb_status reduce_sum_scratch(ebb_backend *backend, const ebb_call *call,
     return along_scratch(backend, call, reduce_axis(call), bytes);
 }
 
-static ebb_status reduce_sum_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                    uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    return along_launch(backend, launch, reduce_axis(call), 1);
+static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
+    return along_launch(run, reduce_axis(run->call), 1);
 }
 
-const ebb_kernel_info ebb_cuda_reduce_sum = {.scratch = reduce_sum_scratch, .launch = reduce_sum_launch};
+CUDA_OP(reduce_sum, EBB_TAKES(F32), CUDA_SWEEP, .scratch = reduce_sum_scratch, .launch = reduce_sum_launch);
 
 /* ---- whole planes: the mean over places, which stand before channels ------------------------------ */
 
@@ -138,12 +134,10 @@ static ebb_status global_avg_pool_scratch(ebb_backend *backend, const ebb_call *
     return along_scratch(backend, call, plane_axis(call), bytes);
 }
 
-static ebb_status global_avg_pool_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                         uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const ebb_axis axis = plane_axis(call);
-    return along_launch(backend, launch, axis, (double)axis.size);
+static ebb_status global_avg_pool_launch(const ebb_kernel_run *run) {
+    const ebb_axis axis = plane_axis(run->call);
+    return along_launch(run, axis, (double)axis.size);
 }
 
-const ebb_kernel_info ebb_cuda_global_avg_pool = {.scratch = global_avg_pool_scratch,
-                                                  .launch = global_avg_pool_launch};
+CUDA_OP(global_avg_pool, EBB_TAKES(F32), CUDA_SWEEP, .scratch = global_avg_pool_scratch,
+        .launch = global_avg_pool_launch);

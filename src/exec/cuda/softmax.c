@@ -7,34 +7,30 @@ static int64_t blocks_of(int64_t n_rows, int32_t lanes) {
     return cuda_blocks_of(n_rows, CUDA_SOFT_THREADS / lanes);
 }
 
-static cuda_softmax_args args_of(const ebb_call *call, const ebb_launch *launch) {
-    const ebb_type *x = &call->in[0];
+static cuda_softmax_args args_of(const ebb_kernel_run *run) {
+    const ebb_type *x = &run->call->in[0];
     const int64_t k = x->dim[x->rank - 1];
-    const bool causal = call->n_in == 1 && call->attr[EBB_SOFTMAX_CAUSAL].i[0];
-    return (cuda_softmax_args){.x = launch->in[0],
-                               .dy = call->n_in > 1 ? launch->in[1] : NULL,
-                               .to = launch->out[0],
+    const bool causal = run->call->n_in == 1 && run->call->attr[EBB_SOFTMAX_CAUSAL].i[0];
+    return (cuda_softmax_args){.x = run->launch->in[0],
+                               .dy = run->call->n_in > 1 ? run->launch->in[1] : NULL,
+                               .to = run->launch->out[0],
                                .n_rows = ebb_type_count(x) / k,
                                .k = k,
                                .group = causal ? x->dim[x->rank - 2] : 0,
                                .lanes = cuda_soft_lanes(k)};
 }
 
-static ebb_status softmax_launch(ebb_backend *backend, const ebb_call *call, void *state, uint64_t seed_key,
-                                 const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_softmax_args args = args_of(call, launch);
-    return cuda_launch(backend, CUDA_KERNEL_softmax, blocks_of(args.n_rows, args.lanes), &args);
+static ebb_status softmax_launch(const ebb_kernel_run *run) {
+    const cuda_softmax_args args = args_of(run);
+    return cuda_launch(run->backend, CUDA_KERNEL_softmax, blocks_of(args.n_rows, args.lanes), &args);
 }
-const ebb_kernel_info ebb_cuda_softmax = {.launch = softmax_launch};
+CUDA_OP(softmax, EBB_TAKES(F32), CUDA_SWEEP, .launch = softmax_launch);
 
-static ebb_status softmax_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    const cuda_softmax_grad_args args = args_of(call, launch);
-    return cuda_launch(backend, CUDA_KERNEL_softmax_grad, blocks_of(args.n_rows, args.lanes), &args);
+static ebb_status softmax_grad_launch(const ebb_kernel_run *run) {
+    const cuda_softmax_grad_args args = args_of(run);
+    return cuda_launch(run->backend, CUDA_KERNEL_softmax_grad, blocks_of(args.n_rows, args.lanes), &args);
 }
-const ebb_kernel_info ebb_cuda_softmax_grad = {.launch = softmax_grad_launch};
+CUDA_OP(softmax_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = softmax_grad_launch);
 
 /* ---- cross-entropy ---------------------------------------------------------------------------------- */
 
@@ -58,28 +54,24 @@ static ebb_status softmax_xent_scratch(ebb_backend *backend, const ebb_call *cal
                     ebb_type_text(&call->in[0], text));
 }
 
-static ebb_status softmax_xent_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                      uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cuda_softmax_xent_args args = xent_args_of(backend, call);
-    args.logits = launch->in[0];
-    args.labels = launch->in[1];
-    args.to = launch->out[0];
-    args.losses = launch->scratch;
-    const ebb_status status = cuda_launch(backend, CUDA_KERNEL_softmax_xent, args.n_blocks, &args);
-    return status == EBB_OK ? cuda_launch(backend, CUDA_KERNEL_softmax_xent_mean, 1, &args) : status;
+static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
+    cuda_softmax_xent_args args = xent_args_of(run->backend, run->call);
+    args.logits = run->launch->in[0];
+    args.labels = run->launch->in[1];
+    args.to = run->launch->out[0];
+    args.losses = run->launch->scratch;
+    const ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_softmax_xent, args.n_blocks, &args);
+    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_softmax_xent_mean, 1, &args) : status;
 }
-const ebb_kernel_info ebb_cuda_softmax_xent = {.scratch = softmax_xent_scratch,
-                                               .launch = softmax_xent_launch};
+CUDA_OP(softmax_xent, EBB_TAKES(F32, I32), CUDA_SWEEP, .scratch = softmax_xent_scratch,
+        .launch = softmax_xent_launch);
 
-static ebb_status softmax_xent_grad_launch(ebb_backend *backend, const ebb_call *call, void *state,
-                                           uint64_t seed_key, const ebb_launch *launch) {
-    (void)state, (void)seed_key;
-    cuda_softmax_xent_grad_args args = xent_args_of(backend, call);
-    args.logits = launch->in[0];
-    args.labels = launch->in[1];
-    args.dloss = launch->in[2];
-    args.to = launch->out[0];
-    return cuda_launch(backend, CUDA_KERNEL_softmax_xent_grad, args.n_blocks, &args);
+static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
+    cuda_softmax_xent_grad_args args = xent_args_of(run->backend, run->call);
+    args.logits = run->launch->in[0];
+    args.labels = run->launch->in[1];
+    args.dloss = run->launch->in[2];
+    args.to = run->launch->out[0];
+    return cuda_launch(run->backend, CUDA_KERNEL_softmax_xent_grad, args.n_blocks, &args);
 }
-const ebb_kernel_info ebb_cuda_softmax_xent_grad = {.launch = softmax_xent_grad_launch};
+CUDA_OP(softmax_xent_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = softmax_xent_grad_launch);

@@ -1,15 +1,15 @@
-/* ref/activation.c: clip and gelu. */
+/* ref/activation.c: clip, gelu and silu. */
 #include "exec/ref/ref.h"
 
 #include <math.h>
 
 /* A bound as the tensor's dtype holds it, so that a y that was cut is found to be one. */
-static double bound(const ref_run *run, int which) {
+static double bound(const ebb_kernel_run *run, int which) {
     const double x = run->call->attr[which].f;
     return run->call->out[0].dtype == EBB_F32 ? (double)(float)x : x;
 }
 
-ebb_status ebb_ref_clip(const ref_run *run) {
+REF_KERNEL(clip) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const double min = bound(run, EBB_CLIP_MIN), max = bound(run, EBB_CLIP_MAX);
     const int64_t n = ebb_type_count(y.type);
@@ -20,7 +20,7 @@ ebb_status ebb_ref_clip(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_clip_grad(const ref_run *run) {
+REF_KERNEL(clip_grad) {
     const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
     const double min = bound(run, EBB_CLIP_MIN), max = bound(run, EBB_CLIP_MAX);
     const int64_t n = ebb_type_count(dx.type);
@@ -36,7 +36,7 @@ static double gelu_u(double x) {
     return 0.79788456080286535588 * (x + 0.044715 * x * x * x);
 }
 
-ebb_status ebb_ref_gelu(const ref_run *run) {
+REF_KERNEL(gelu) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) {
@@ -46,13 +46,33 @@ ebb_status ebb_ref_gelu(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_gelu_grad(const ref_run *run) {
+REF_KERNEL(gelu_grad) {
     const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
     const int64_t n = ebb_type_count(dx.type);
     for (int64_t i = 0; i < n; i++) {
         const double v = ref_get(&x, i), t = tanh(gelu_u(v));
         const double du = 0.79788456080286535588 * (1 + 3 * 0.044715 * v * v);
         ref_set(&dx, i, ref_get(&dy, i) * ((1 + t) / 2 + v / 2 * (1 - t * t) * du));
+    }
+    return EBB_OK;
+}
+
+REF_KERNEL(silu) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v / (1 + exp(-v)));
+    }
+    return EBB_OK;
+}
+
+REF_KERNEL(silu_grad) {
+    const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i), s = 1 / (1 + exp(-v));
+        ref_set(&dx, i, ref_get(&dy, i) * (s * (1 + v * (1 - s))));
     }
     return EBB_OK;
 }

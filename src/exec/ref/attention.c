@@ -11,7 +11,7 @@ typedef struct heads {
     bool causal;
 } heads;
 
-static heads heads_of(const ref_run *run) {
+static heads heads_of(const ebb_kernel_run *run) {
     const ref_tensor qkv = ref_in(run, 0);
     const int64_t *dim = qkv.type->dim, count = run->call->attr[EBB_ATTENTION_HEADS].i[0];
     const int64_t c = dim[2] / 3, d = c / count;
@@ -49,7 +49,7 @@ static int64_t seen(const heads *s, int64_t i) {
     return s->causal ? i + 1 : s->t;
 }
 
-ebb_status ebb_ref_attention(const ref_run *run) {
+REF_KERNEL(attention) {
     const heads s = heads_of(run);
     const ref_tensor y = ref_out(run, 0), lse = ref_out(run, 1);
     for (int64_t row = 0; row < s.n * s.heads * s.t; row++) {
@@ -106,7 +106,7 @@ static void row_grads(const grads *g, const ref_tensor *to, int64_t n, int64_t h
     }
 }
 
-ebb_status ebb_ref_attention_grad(const ref_run *run) {
+REF_KERNEL(attention_grad) {
     const grads g = {heads_of(run), ref_in(run, 1), ref_in(run, 2), ref_in(run, 3)};
     const ref_tensor to = ref_out(run, 0);
     for (int64_t row = 0; row < g.s.n * g.s.heads * g.s.t; row++)

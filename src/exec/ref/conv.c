@@ -15,7 +15,7 @@ typedef struct conv {
     int64_t group_in, group_out; /* channels of a group */
 } conv;
 
-static conv conv_of(const ref_run *run, ref_tensor x, ref_tensor w, ref_tensor y) {
+static conv conv_of(const ebb_kernel_run *run, ref_tensor x, ref_tensor w, ref_tensor y) {
     const ebb_attr *a = run->call->attr;
     const int64_t *xd = x.type->dim, *wd = w.type->dim, *yd = y.type->dim;
     const int64_t groups = a[EBB_CONV_GROUPS].i[0];
@@ -67,7 +67,7 @@ static double y_element(const conv *s, int64_t n, int64_t o, int64_t p, int64_t 
     return sum;
 }
 
-ebb_status ebb_ref_conv2d(const ref_run *run) {
+REF_KERNEL(conv2d) {
     const conv s = conv_of(run, ref_in(run, 0), ref_in(run, 1), ref_out(run, 0));
     for (int64_t n = 0; n < s.n; n++)
         for (int64_t p = 0; p < s.oh; p++)
@@ -95,7 +95,7 @@ static double dx_element(const conv *s, int64_t n, int64_t c, int64_t h, int64_t
     return sum;
 }
 
-ebb_status ebb_ref_conv2d_dgrad(const ref_run *run) {
+REF_KERNEL(conv2d_dgrad) {
     const conv s = conv_of(run, ref_out(run, 0), ref_in(run, 1), ref_in(run, 0));
     for (int64_t n = 0; n < s.n; n++)
         for (int64_t h = 0; h < s.h; h++)
@@ -123,7 +123,7 @@ static double dw_element(const conv *s, int64_t o, int64_t within, int64_t i, in
     return sum;
 }
 
-ebb_status ebb_ref_conv2d_wgrad(const ref_run *run) {
+REF_KERNEL(conv2d_wgrad) {
     const conv s = conv_of(run, ref_in(run, 0), ref_out(run, 0), ref_in(run, 1));
     for (int64_t o = 0; o < s.o; o++)
         for (int64_t i = 0; i < s.kh; i++)

@@ -12,7 +12,7 @@ static void apply(const mask *m, const ref_tensor *x, const ref_tensor *y, int64
     ref_set(y, at, keep ? ref_get(x, at) * m->scale : 0);
 }
 
-static ebb_status run_mask(const ref_run *run) {
+static ebb_status run_mask(const ebb_kernel_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const double p = run->call->attr[EBB_DROPOUT_P].f;
     const mask m = {ebb_dropout_key(run->launch->seed, run->seed_key), run->launch->step,
@@ -31,9 +31,9 @@ static ebb_status run_mask(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_dropout(const ref_run *run) {
+REF_KERNEL(dropout) {
     return run_mask(run);
 }
-ebb_status ebb_ref_dropout_grad(const ref_run *run) {
+REF_KERNEL(dropout_grad) {
     return run_mask(run);
 }

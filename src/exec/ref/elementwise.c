@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-ebb_status ebb_ref_relu(const ref_run *run) {
+REF_KERNEL(relu) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) {
@@ -13,35 +13,35 @@ ebb_status ebb_ref_relu(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_relu_grad(const ref_run *run) {
+REF_KERNEL(relu_grad) {
     const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
     const int64_t n = ebb_type_count(dx.type);
     for (int64_t i = 0; i < n; i++) ref_set(&dx, i, ref_get(&y, i) <= 0 ? 0 : ref_get(&dy, i));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_add(const ref_run *run) {
+REF_KERNEL(add) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) + ref_get(&b, i));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_sub(const ref_run *run) {
+REF_KERNEL(sub) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) - ref_get(&b, i));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_div(const ref_run *run) {
+REF_KERNEL(div) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) / ref_get(&b, i));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_rescale(const ref_run *run) {
+REF_KERNEL(rescale) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const double times = run->call->attr[EBB_RESCALE_TIMES].f, plus = run->call->attr[EBB_RESCALE_PLUS].f;
     const int64_t n = ebb_type_count(y.type);
@@ -49,21 +49,21 @@ ebb_status ebb_ref_rescale(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_exp(const ref_run *run) {
+REF_KERNEL(exp) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, exp(ref_get(&x, i)));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_mul(const ref_run *run) {
+REF_KERNEL(mul) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) * ref_get(&b, i));
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bias(const ref_run *run) {
+REF_KERNEL(bias) {
     const ref_tensor x = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
     const ref_split s = ref_split_of(x.type);
     for (int64_t o = 0; o < s.outer; o++) {
@@ -77,7 +77,7 @@ ebb_status ebb_ref_bias(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bias_grad(const ref_run *run) {
+REF_KERNEL(bias_grad) {
     const ref_tensor dy = ref_in(run, 0), db = ref_out(run, 0);
     const ref_split s = ref_split_of(dy.type);
     for (int64_t c = 0; c < s.channels; c++) {
@@ -89,7 +89,7 @@ ebb_status ebb_ref_bias_grad(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_fill(const ref_run *run) {
+REF_KERNEL(fill) {
     const ref_tensor y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, run->call->attr[EBB_FILL_VALUE].f);
@@ -97,7 +97,7 @@ ebb_status ebb_ref_fill(const ref_run *run) {
 }
 
 /* w' = w - lr * (dw + decay * w) */
-ebb_status ebb_ref_sgd(const ref_run *run) {
+REF_KERNEL(sgd) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), lr = ref_in(run, 2), to = ref_out(run, 0);
     const double decay = run->call->attr[EBB_SGD_DECAY].f, rate = ref_get(&lr, 0);
     const int64_t n = ebb_type_count(to.type);
@@ -110,7 +110,7 @@ ebb_status ebb_ref_sgd(const ref_run *run) {
 
 /* g = dw + decay * w;  m' = momentum * m + g;  w' = w - lr * m', or with Nesterov w - lr * (g + momentum *
  * m') */
-ebb_status ebb_ref_sgd_momentum(const ref_run *run) {
+REF_KERNEL(sgd_momentum) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), m = ref_in(run, 2), lr = ref_in(run, 3);
     const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1);
     const ebb_attr *a = run->call->attr;
@@ -125,7 +125,7 @@ ebb_status ebb_ref_sgd_momentum(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_count_step(const ref_run *run) {
+REF_KERNEL(count_step) {
     const ref_tensor n = ref_in(run, 0), next = ref_out(run, 0);
     ref_set(&next, 0, ref_get(&n, 0) + 1);
     return EBB_OK;
@@ -133,7 +133,7 @@ ebb_status ebb_ref_count_step(const ref_run *run) {
 
 /* m' = beta1 * m + (1 - beta1) * g;  v' = beta2 * v + (1 - beta2) * g^2
  * w' = w - lr * (m' / (1 - beta1^n) / (sqrt(v' / (1 - beta2^n)) + eps) + decay * w) */
-ebb_status ebb_ref_adamw(const ref_run *run) {
+REF_KERNEL(adamw) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), m = ref_in(run, 2), v = ref_in(run, 3);
     const ref_tensor step = ref_in(run, 4), lr = ref_in(run, 5);
     const ref_tensor to = ref_out(run, 0), to_m = ref_out(run, 1), to_v = ref_out(run, 2);
@@ -152,7 +152,7 @@ ebb_status ebb_ref_adamw(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_sum_squares(const ref_run *run) {
+REF_KERNEL(sum_squares) {
     const ref_tensor x = ref_in(run, 0), squares = ref_out(run, 0);
     double sum = 0;
     for (int64_t i = 0; i < ebb_type_count(x.type); i++) sum += ref_get(&x, i) * ref_get(&x, i);
@@ -161,14 +161,14 @@ ebb_status ebb_ref_sum_squares(const ref_run *run) {
 }
 
 /* A norm that is no number shows in all gradients. */
-ebb_status ebb_ref_clip_factor(const ref_run *run) {
+REF_KERNEL(clip_factor) {
     const ref_tensor squares = ref_in(run, 0), factor = ref_out(run, 0);
     const double x = run->call->attr[EBB_CLIP_FACTOR_NORM].f / (sqrt(ref_get(&squares, 0)) + 1e-6);
     ref_set(&factor, 0, x > 1 ? 1 : x);
     return EBB_OK;
 }
 
-ebb_status ebb_ref_scale(const ref_run *run) {
+REF_KERNEL(scale) {
     const ref_tensor x = ref_in(run, 0), factor = ref_in(run, 1), y = ref_out(run, 0);
     const double by = ref_get(&factor, 0);
     for (int64_t i = 0; i < ebb_type_count(y.type); i++) ref_set(&y, i, by * ref_get(&x, i));

@@ -2,15 +2,16 @@
 #include "exec/ref/ref.h"
 
 /* Row i's id, or EBB_BAD_INPUT. */
-static ebb_status read_id(const ref_run *run, const ref_tensor *ids, int64_t i, int64_t rows, int64_t *id) {
+static ebb_status read_id(const ebb_kernel_run *run, const ref_tensor *ids, int64_t i, int64_t rows,
+                          int64_t *id) {
     *id = (int64_t)ref_get(ids, i);
     if (*id >= 0 && *id < rows) return EBB_OK;
-    return ebb_fail(run->env, EBB_BAD_INPUT,
+    return ebb_fail(run->backend->env, EBB_BAD_INPUT,
                     "%s: id %lld of row %lld is outside [0, %lld): correct the ids", run->call->op->name,
                     (long long)*id, (long long)i, (long long)rows);
 }
 
-ebb_status ebb_ref_embedding(const ref_run *run) {
+REF_KERNEL(embedding) {
     const ref_tensor table = ref_in(run, 0), ids = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t n = y.type->dim[0], c = y.type->dim[1];
     for (int64_t i = 0; i < n; i++) {
@@ -23,7 +24,7 @@ ebb_status ebb_ref_embedding(const ref_run *run) {
 }
 
 /* An element at a time, so that its sum is in double: looks at all ids for each row. */
-ebb_status ebb_ref_embedding_grad(const ref_run *run) {
+REF_KERNEL(embedding_grad) {
     const ref_tensor dy = ref_in(run, 0), ids = ref_in(run, 1), to = ref_out(run, 0);
     const int64_t n = dy.type->dim[0], c = dy.type->dim[1], rows = to.type->dim[0];
     for (int64_t i = 0; i < n; i++) {

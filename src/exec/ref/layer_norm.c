@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-static double inv_std(const ref_run *run, const ref_tensor *variance, int64_t row) {
+static double inv_std(const ebb_kernel_run *run, const ref_tensor *variance, int64_t row) {
     return 1 / sqrt(ref_get(variance, row) + run->call->attr[EBB_LN_EPS].f);
 }
 
 /* mean, then the biased variance around the unrounded mean: two passes. */
-ebb_status ebb_ref_ln_stats(const ref_run *run) {
+REF_KERNEL(ln_stats) {
     const ref_tensor x = ref_in(run, 0), mean = ref_out(run, 0), variance = ref_out(run, 1);
     const int64_t n = x.type->dim[0], c = x.type->dim[1];
     for (int64_t r = 0; r < n; r++) {
@@ -26,7 +26,7 @@ ebb_status ebb_ref_ln_stats(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_ln_apply(const ref_run *run) {
+REF_KERNEL(ln_apply) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2);
     const ref_tensor gamma = ref_in(run, 3), beta = ref_in(run, 4), y = ref_out(run, 0);
     const int64_t n = x.type->dim[0], c = x.type->dim[1];
@@ -41,7 +41,7 @@ ebb_status ebb_ref_ln_apply(const ref_run *run) {
 }
 
 /* dgamma = sum(dy * xhat), dbeta = sum(dy), over rows. */
-ebb_status ebb_ref_ln_grad_sums(const ref_run *run) {
+REF_KERNEL(ln_grad_sums) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2),
                      dy = ref_in(run, 3);
     const ref_tensor dgamma = ref_out(run, 0), dbeta = ref_out(run, 1);
@@ -61,7 +61,7 @@ ebb_status ebb_ref_ln_grad_sums(const ref_run *run) {
 
 /* dx = inv_std * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma. In place: a row is summed before it
  * is written. */
-ebb_status ebb_ref_ln_grad(const ref_run *run) {
+REF_KERNEL(ln_grad) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2);
     const ref_tensor gamma = ref_in(run, 3), dy = ref_in(run, 4), dx = ref_out(run, 0);
     const int64_t n = x.type->dim[0], c = x.type->dim[1];

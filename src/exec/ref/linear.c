@@ -1,7 +1,7 @@
 /* ref/linear.c: y = x * transposed w, and its gradients. x[n,i], w[o,i], y[n,o], row-major. */
 #include "exec/ref/ref.h"
 
-ebb_status ebb_ref_linear(const ref_run *run) {
+REF_KERNEL(linear) {
     const ref_tensor x = ref_in(run, 0), w = ref_in(run, 1), y = ref_out(run, 0);
     const int64_t rows = x.type->dim[0], n_in = x.type->dim[1], n_out = w.type->dim[0];
     for (int64_t n = 0; n < rows; n++) {
@@ -14,7 +14,7 @@ ebb_status ebb_ref_linear(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_linear_dgrad(const ref_run *run) {
+REF_KERNEL(linear_dgrad) {
     const ref_tensor dy = ref_in(run, 0), w = ref_in(run, 1), dx = ref_out(run, 0);
     const int64_t rows = dy.type->dim[0], n_in = w.type->dim[1], n_out = w.type->dim[0];
     for (int64_t n = 0; n < rows; n++) {
@@ -28,7 +28,7 @@ ebb_status ebb_ref_linear_dgrad(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_linear_wgrad(const ref_run *run) {
+REF_KERNEL(linear_wgrad) {
     const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dw = ref_out(run, 0);
     const int64_t rows = x.type->dim[0], n_in = x.type->dim[1], n_out = dy.type->dim[1];
     for (int64_t o = 0; o < n_out; o++) {

@@ -9,12 +9,12 @@ typedef struct row {
     int64_t label;
 } row;
 
-static ebb_status read_row(const ref_run *run, const ref_tensor *logits, const ref_tensor *labels,
+static ebb_status read_row(const ebb_kernel_run *run, const ref_tensor *logits, const ref_tensor *labels,
                            int64_t n, row *out) {
     const int64_t k = logits->type->dim[1];
     *out = (row){ref_get(logits, n * k), 0, (int64_t)ref_get(labels, n)};
     if (out->label < 0 || out->label >= k) {
-        return ebb_fail(run->env, EBB_BAD_INPUT,
+        return ebb_fail(run->backend->env, EBB_BAD_INPUT,
                         "%s: label %lld of row %lld is outside [0, %lld): correct the labels",
                         run->call->op->name, (long long)out->label, (long long)n, (long long)k);
     }
@@ -23,7 +23,7 @@ static ebb_status read_row(const ref_run *run, const ref_tensor *logits, const r
     return EBB_OK;
 }
 
-ebb_status ebb_ref_softmax_xent(const ref_run *run) {
+REF_KERNEL(softmax_xent) {
     const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), loss = ref_out(run, 0);
     const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;
     double sum = 0;
@@ -39,7 +39,7 @@ ebb_status ebb_ref_softmax_xent(const ref_run *run) {
 
 /* (softmax - one at the label) * dloss / n, over the logits where in place: a row is read before it is
  * written. */
-ebb_status ebb_ref_softmax_xent_grad(const ref_run *run) {
+REF_KERNEL(softmax_xent_grad) {
     const ref_tensor logits = ref_in(run, 0), labels = ref_in(run, 1), dloss = ref_in(run, 2);
     const ref_tensor dlogits = ref_out(run, 0);
     const int64_t k = logits.type->dim[1], rows = ebb_type_count(logits.type) / k;

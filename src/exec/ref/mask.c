@@ -1,7 +1,7 @@
 /* ref/mask.c: relu's gradient by a bit for each element of y. */
 #include "exec/ref/ref.h"
 
-ebb_status ebb_ref_relu_mask(const ref_run *run) {
+REF_KERNEL(relu_mask) {
     const ref_tensor y = ref_in(run, 0);
     uint8_t *bits = run->launch->out[0];
     const int64_t n = ebb_type_count(y.type);
@@ -13,7 +13,7 @@ ebb_status ebb_ref_relu_mask(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_relu_mask_grad(const ref_run *run) {
+REF_KERNEL(relu_mask_grad) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
     const uint8_t *bits = run->launch->in[1];
     const int64_t n = ebb_type_count(dx.type);

@@ -1,7 +1,7 @@
 /* ref/matmul.c: products of matrices, either of which may be stored transposed. */
 #include "exec/ref/ref.h"
 
-ebb_status ebb_ref_matmul(const ref_run *run) {
+REF_KERNEL(matmul) {
     const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), c = ref_out(run, 0);
     const bool ta = run->call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0;
     const bool tb = run->call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;

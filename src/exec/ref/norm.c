@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-static double inv_std(const ref_run *run, const ref_tensor *variance, int64_t c) {
+static double inv_std(const ebb_kernel_run *run, const ref_tensor *variance, int64_t c) {
     return 1 / sqrt(ref_get(variance, c) + run->call->attr[EBB_BN_EPS].f);
 }
 
 /* mean, then the biased variance around the unrounded mean: two passes. */
-ebb_status ebb_ref_bn_stats(const ref_run *run) {
+REF_KERNEL(bn_stats) {
     const ref_tensor x = ref_in(run, 0), mean = ref_out(run, 0), variance = ref_out(run, 1);
     const ref_split s = ref_split_of(x.type);
     const double m = (double)(s.outer * s.inner);
@@ -31,7 +31,7 @@ ebb_status ebb_ref_bn_stats(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bn_apply(const ref_run *run) {
+REF_KERNEL(bn_apply) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2);
     const ref_tensor gamma = ref_in(run, 3), beta = ref_in(run, 4), y = ref_out(run, 0);
     const ref_split s = ref_split_of(x.type);
@@ -49,7 +49,7 @@ ebb_status ebb_ref_bn_apply(const ref_run *run) {
 }
 
 /* running = (1 - momentum) * running + momentum * batch; the variance that is kept is the unbiased one. */
-ebb_status ebb_ref_bn_track(const ref_run *run) {
+REF_KERNEL(bn_track) {
     const double momentum = run->call->attr[EBB_BN_TRACK_MOMENTUM].f;
     const int64_t count = run->call->attr[EBB_BN_TRACK_COUNT].i[0];
     const double unbiased = count > 1 ? (double)count / (double)(count - 1) : 1;
@@ -64,7 +64,7 @@ ebb_status ebb_ref_bn_track(const ref_run *run) {
 }
 
 /* dgamma = sum(dy * xhat), dbeta = sum(dy). */
-ebb_status ebb_ref_bn_grad_sums(const ref_run *run) {
+REF_KERNEL(bn_grad_sums) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2),
                      dy = ref_in(run, 3);
     const ref_tensor dgamma = ref_out(run, 0), dbeta = ref_out(run, 1);
@@ -87,7 +87,7 @@ ebb_status ebb_ref_bn_grad_sums(const ref_run *run) {
 
 /* dx = gamma / sqrt(variance + eps) * (dy - dbeta / m - xhat * dgamma / m): mean and variance depend on x.
  */
-ebb_status ebb_ref_bn_grad(const ref_run *run) {
+REF_KERNEL(bn_grad) {
     const ref_tensor x = ref_in(run, 0), mean = ref_in(run, 1), variance = ref_in(run, 2);
     const ref_tensor gamma = ref_in(run, 3), dgamma = ref_in(run, 4), dbeta = ref_in(run, 5);
     const ref_tensor dy = ref_in(run, 6), dx = ref_out(run, 0);

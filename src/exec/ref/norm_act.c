@@ -17,7 +17,7 @@ static double rounded(const ref_tensor *like, double x) {
 }
 
 /* x: which operand it is; the statistics stand behind it. */
-static act act_of(const ref_run *run, uint32_t x) {
+static act act_of(const ebb_kernel_run *run, uint32_t x) {
     const ebb_bounds bounds = ebb_bn_act_bounds(run->call->attr);
     act a = {.x = ref_in(run, x), .mean = ref_in(run, x + 1), .variance = ref_in(run, x + 2)};
     a.s = ref_split_of(a.x.type);
@@ -43,7 +43,7 @@ static bool is_cut(const act *a, double u) {
 }
 
 /* bits: NULL, or zeros with one bit for each element. */
-static ebb_status forward(const ref_run *run, const ref_tensor *skip, uint8_t *bits) {
+static ebb_status forward(const ebb_kernel_run *run, const ref_tensor *skip, uint8_t *bits) {
     act a = act_of(run, 0);
     const ref_tensor y = ref_out(run, 0);
     a.gamma = ref_in(run, 3);
@@ -63,23 +63,23 @@ static ebb_status forward(const ref_run *run, const ref_tensor *skip, uint8_t *b
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bn_act(const ref_run *run) {
+REF_KERNEL(bn_act) {
     return forward(run, NULL, NULL);
 }
 
-ebb_status ebb_ref_bn_add(const ref_run *run) {
+REF_KERNEL(bn_add) {
     const ref_tensor skip = ref_in(run, 5);
     return forward(run, &skip, NULL);
 }
 
-ebb_status ebb_ref_bn_add_bits(const ref_run *run) {
+REF_KERNEL(bn_add_bits) {
     const ref_tensor skip = ref_in(run, 5);
     uint8_t *bits = run->launch->out[1];
     memset(bits, 0, (size_t)ebb_type_bytes(&run->call->out[1]));
     return forward(run, &skip, bits);
 }
 
-ebb_status ebb_ref_bn_act_grad_sums(const ref_run *run) {
+REF_KERNEL(bn_act_grad_sums) {
     act a = act_of(run, 0);
     const ref_tensor dy = ref_in(run, 5), dgamma = ref_out(run, 0), dbeta = ref_out(run, 1);
     a.gamma = ref_in(run, 3);
@@ -101,7 +101,7 @@ ebb_status ebb_ref_bn_act_grad_sums(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bn_act_grad(const ref_run *run) {
+REF_KERNEL(bn_act_grad) {
     act a = act_of(run, 0);
     const ref_tensor dgamma = ref_in(run, 5), dbeta = ref_in(run, 6), dy = ref_in(run, 7);
     const ref_tensor dx = ref_out(run, 0);
@@ -124,8 +124,8 @@ ebb_status ebb_ref_bn_act_grad(const ref_run *run) {
 }
 
 /* What is cut is told by y or by bits, the other is NULL; more is NULL where dy is whole. */
-static ebb_status add_grad_sums(const ref_run *run, const act *a, const ref_tensor *y, const uint8_t *bits,
-                                const ref_tensor *dy, const ref_tensor *more) {
+static ebb_status add_grad_sums(const ebb_kernel_run *run, const act *a, const ref_tensor *y,
+                                const uint8_t *bits, const ref_tensor *dy, const ref_tensor *more) {
     const ref_tensor dskip = ref_out(run, 0), dgamma = ref_out(run, 1), dbeta = ref_out(run, 2);
     for (int64_t c = 0; c < a->s.channels; c++) {
         const double center = ref_get(&a->mean, c), scale = inv_std(a, c);
@@ -148,14 +148,14 @@ static ebb_status add_grad_sums(const ref_run *run, const act *a, const ref_tens
     return EBB_OK;
 }
 
-ebb_status ebb_ref_bn_add_grad_sums(const ref_run *run) {
+REF_KERNEL(bn_add_grad_sums) {
     const act a = act_of(run, 0);
     const bool two = run->call->n_in > 5;
     const ref_tensor y = ref_in(run, 3), dy = ref_in(run, 4), more = ref_in(run, two ? 5 : 4);
     return add_grad_sums(run, &a, &y, NULL, &dy, two ? &more : NULL);
 }
 
-ebb_status ebb_ref_bn_add_bits_grad_sums(const ref_run *run) {
+REF_KERNEL(bn_add_bits_grad_sums) {
     const act a = act_of(run, 1);
     const bool two = run->call->n_in > 5;
     const ref_tensor dy = ref_in(run, 0), more = ref_in(run, two ? 5 : 0);

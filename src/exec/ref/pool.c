@@ -17,7 +17,7 @@ typedef struct window {
     int64_t h0, h1, w0, w1; /* half-open, inside the input */
 } window;
 
-static pool pool_of(const ref_run *run, ref_tensor x, ref_tensor y) {
+static pool pool_of(const ebb_kernel_run *run, ref_tensor x, ref_tensor y) {
     const ebb_attr *a = run->call->attr;
     pool s = {.x = x, .y = y, .n = x.type->dim[0], .c = x.type->dim[1], .h = x.type->dim[2]};
     s.w = x.type->dim[3];
@@ -62,10 +62,10 @@ static int64_t first_max(const pool *s, const window *v, int64_t n, int64_t c) {
 }
 
 /* y of one window and channel; dx of one element. */
-typedef double y_of(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c);
-typedef double dx_of(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w);
+typedef double y_of(const ebb_kernel_run *run, const pool *s, const window *v, int64_t n, int64_t c);
+typedef double dx_of(const ebb_kernel_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w);
 
-static ebb_status forward(const ref_run *run, y_of *y) {
+static ebb_status forward(const ebb_kernel_run *run, y_of *y) {
     const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
     for (int64_t n = 0; n < s.n; n++) {
         for (int64_t p = 0; p < s.oh; p++) {
@@ -79,7 +79,7 @@ static ebb_status forward(const ref_run *run, y_of *y) {
     return EBB_OK;
 }
 
-static ebb_status backward(const ref_run *run, const pool *s, const ref_tensor *dx, dx_of *element) {
+static ebb_status backward(const ebb_kernel_run *run, const pool *s, const ref_tensor *dx, dx_of *element) {
     for (int64_t n = 0; n < s->n; n++)
         for (int64_t h = 0; h < s->h; h++)
             for (int64_t w = 0; w < s->w; w++)
@@ -90,16 +90,16 @@ static ebb_status backward(const ref_run *run, const pool *s, const ref_tensor *
 
 /* ---- maximum ---------------------------------------------------------------------------------------- */
 
-static double max_y(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
+static double max_y(const ebb_kernel_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
     (void)run;
     return ref_get(&s->x, first_max(s, v, n, c));
 }
 
-ebb_status ebb_ref_max_pool(const ref_run *run) {
+REF_KERNEL(max_pool) {
     return forward(run, max_y);
 }
 
-static double max_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+static double max_dx(const ebb_kernel_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
     (void)run;
     const int64_t self = ref_at4(s->x.type, n, c, h, w);
     int64_t p0, p1, q0, q1;
@@ -115,7 +115,7 @@ static double max_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, in
     return sum;
 }
 
-ebb_status ebb_ref_max_pool_grad(const ref_run *run) {
+REF_KERNEL(max_pool_grad) {
     const pool s = pool_of(run, ref_in(run, 0), ref_in(run, 1));
     const ref_tensor dx = ref_out(run, 0);
     return backward(run, &s, &dx, max_dx);
@@ -126,7 +126,7 @@ static int64_t place_of(const pool *s, int64_t p, int64_t q, int64_t h, int64_t 
     return (h - p * s->stride[0] + s->pad[0]) * s->kernel[1] + (w - q * s->stride[1] + s->pad[1]);
 }
 
-ebb_status ebb_ref_max_pool_at(const ref_run *run) {
+REF_KERNEL(max_pool_at) {
     const pool s = pool_of(run, ref_in(run, 0), ref_out(run, 0));
     const ref_tensor place = ref_out(run, 1);
     for (int64_t n = 0; n < s.n; n++) {
@@ -145,7 +145,8 @@ ebb_status ebb_ref_max_pool_at(const ref_run *run) {
     return EBB_OK;
 }
 
-static double max_at_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+static double max_at_dx(const ebb_kernel_run *run, const pool *s, int64_t n, int64_t c, int64_t h,
+                        int64_t w) {
     const ref_tensor place = ref_in(run, 1);
     int64_t p0, p1, q0, q1;
     readers(s, 0, h, s->oh, &p0, &p1);
@@ -160,7 +161,7 @@ static double max_at_dx(const ref_run *run, const pool *s, int64_t n, int64_t c,
     return sum;
 }
 
-ebb_status ebb_ref_max_pool_at_grad(const ref_run *run) {
+REF_KERNEL(max_pool_at_grad) {
     const ref_tensor dx = ref_out(run, 0);
     const pool s = pool_of(run, dx, ref_in(run, 0));
     return backward(run, &s, &dx, max_at_dx);
@@ -169,23 +170,23 @@ ebb_status ebb_ref_max_pool_at_grad(const ref_run *run) {
 /* ---- average ---------------------------------------------------------------------------------------- */
 
 /* What a window's sum is divided by: its elements, or with count_pad the kernel's. */
-static double avg_divisor(const ref_run *run, const pool *s, const window *v) {
+static double avg_divisor(const ebb_kernel_run *run, const pool *s, const window *v) {
     if (run->call->attr[EBB_POOL_COUNT_PAD].i[0]) return (double)(s->kernel[0] * s->kernel[1]);
     return (double)((v->h1 - v->h0) * (v->w1 - v->w0));
 }
 
-static double avg_y(const ref_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
+static double avg_y(const ebb_kernel_run *run, const pool *s, const window *v, int64_t n, int64_t c) {
     double sum = 0;
     for (int64_t h = v->h0; h < v->h1; h++)
         for (int64_t w = v->w0; w < v->w1; w++) sum += ref_get(&s->x, ref_at4(s->x.type, n, c, h, w));
     return sum / avg_divisor(run, s, v);
 }
 
-ebb_status ebb_ref_avg_pool(const ref_run *run) {
+REF_KERNEL(avg_pool) {
     return forward(run, avg_y);
 }
 
-static double avg_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
+static double avg_dx(const ebb_kernel_run *run, const pool *s, int64_t n, int64_t c, int64_t h, int64_t w) {
     int64_t p0, p1, q0, q1;
     readers(s, 0, h, s->oh, &p0, &p1);
     readers(s, 1, w, s->ow, &q0, &q1);
@@ -199,14 +200,14 @@ static double avg_dx(const ref_run *run, const pool *s, int64_t n, int64_t c, in
     return sum;
 }
 
-ebb_status ebb_ref_avg_pool_grad(const ref_run *run) {
+REF_KERNEL(avg_pool_grad) {
     const pool s = pool_of(run, ref_out(run, 0), ref_in(run, 0));
     return backward(run, &s, &s.x, avg_dx);
 }
 
 /* ---- whole planes ----------------------------------------------------------------------------------- */
 
-ebb_status ebb_ref_global_avg_pool(const ref_run *run) {
+REF_KERNEL(global_avg_pool) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t *d = x.type->dim;
     for (int64_t n = 0; n < d[0]; n++) {
@@ -220,7 +221,7 @@ ebb_status ebb_ref_global_avg_pool(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_global_avg_pool_grad(const ref_run *run) {
+REF_KERNEL(global_avg_pool_grad) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
     const int64_t *d = dx.type->dim;
     for (int64_t n = 0; n < d[0]; n++)

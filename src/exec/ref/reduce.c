@@ -1,7 +1,7 @@
 /* ref/reduce.c: sums along an axis, places repeated along one, and pictures upsampled. */
 #include "exec/ref/ref.h"
 
-ebb_status ebb_ref_reduce_sum(const ref_run *run) {
+REF_KERNEL(reduce_sum) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const ebb_axis a = ebb_axis_of(x.type, run->call->attr[EBB_REDUCE_AXIS].i[0]);
     for (int64_t o = 0; o < a.outer; o++) {
@@ -14,7 +14,7 @@ ebb_status ebb_ref_reduce_sum(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_expand(const ref_run *run) {
+REF_KERNEL(expand) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const ebb_axis a = ebb_axis_of(y.type, run->call->attr[EBB_EXPAND_AXIS].i[0]);
     for (int64_t o = 0; o < a.outer; o++)
@@ -24,7 +24,7 @@ ebb_status ebb_ref_expand(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_upsample(const ref_run *run) {
+REF_KERNEL(upsample) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t *d = y.type->dim, *factor = run->call->attr[EBB_UPSAMPLE_FACTOR].i;
     for (int64_t n = 0; n < d[0]; n++)
@@ -45,7 +45,7 @@ static double places_sum(const ref_tensor *dy, const int64_t *factor, int64_t n,
     return sum;
 }
 
-ebb_status ebb_ref_upsample_grad(const ref_run *run) {
+REF_KERNEL(upsample_grad) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
     const int64_t *d = dx.type->dim, *factor = run->call->attr[EBB_UPSAMPLE_FACTOR].i;
     for (int64_t n = 0; n < d[0]; n++)

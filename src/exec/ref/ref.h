@@ -10,21 +10,23 @@
 #ifndef EBB_EXEC_REF_REF_H
 #define EBB_EXEC_REF_REF_H
 
-#include "exec/backend.h"
+#include "exec/kernels.h"
 
-typedef struct ref_run {
-    ebb_env *env;
-    const ebb_call *call;
-    const ebb_launch *launch;
-    uint64_t seed_key;
-} ref_run;
-
-/* The kernels, one per op that has one. Errors: EBB_BAD_INPUT for values that no kernel can use. */
+/* The kernels, one per op that has one. */
 #define EBB_COMPOSITE(name, family)
 #define EBB_VIEW(name, family)
 #define EBB_CHOICE(name, family)
-#define EBB_OP(name, family) ebb_status ebb_ref_##name(const ref_run *run);
+#define EBB_OP(name, family) extern const ebb_kernel_info ebb_ref_##name;
 #include "graph/ops.def"
+
+/* Begins a kernel: REF_KERNEL(relu) { ... run->call ... }. It takes every dtype, for elements are read as
+ * double, and that is slow; the ratio of the two rates is what matters to a search: about that of a host
+ * core. Not measured on any machine, so that plans agree on all of them. Errors: EBB_BAD_INPUT for values
+ * that no kernel can use. */
+#define REF_KERNEL(name)                                                                                  \
+    static ebb_status ref_##name(const ebb_kernel_run *run);                                              \
+    EBB_KERNEL(ref, name, EBB_TAKES(F32, F64, I32, U8), EBB_RATE(2000, 4000, 200), .launch = ref_##name); \
+    static ebb_status ref_##name(const ebb_kernel_run *run)
 
 typedef struct ref_tensor {
     const ebb_type *type;
@@ -32,30 +34,34 @@ typedef struct ref_tensor {
     void *at;
 } ref_tensor;
 
-static inline ref_tensor ref_in(const ref_run *run, uint32_t i) {
+static inline ref_tensor ref_in(const ebb_kernel_run *run, uint32_t i) {
     const ebb_type *type = &run->call->in[i];
     return (ref_tensor){type, type->dtype, run->launch->in[i]};
 }
-static inline ref_tensor ref_out(const ref_run *run, uint32_t i) {
+static inline ref_tensor ref_out(const ebb_kernel_run *run, uint32_t i) {
     const ebb_type *type = &run->call->out[i];
     return (ref_tensor){type, type->dtype, run->launch->out[i]};
 }
 
-/* Element i in storage order. */
+/* Element i in storage order, by the table of dtypes: in line, for a call an element would be slow. */
 static inline double ref_get(const ref_tensor *t, int64_t i) {
-    if (t->dtype == EBB_F32) return (double)((const float *)t->at)[i];
-    if (t->dtype == EBB_F64) return ((const double *)t->at)[i];
-    return t->dtype == EBB_I32 ? ((const int32_t *)t->at)[i] : ((const uint8_t *)t->at)[i];
+    switch (t->dtype) {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) \
+    case EBB_##NAME: {                                    \
+        const storage x = ((const storage *)t->at)[i];    \
+        return load;                                      \
+    }
+#include "graph/dtypes.def"
+    }
+    return 0;
 }
 static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
-    if (t->dtype == EBB_F32) {
-        ((float *)t->at)[i] = (float)x;
-    } else if (t->dtype == EBB_F64) {
-        ((double *)t->at)[i] = x;
-    } else if (t->dtype == EBB_I32) {
-        ((int32_t *)t->at)[i] = (int32_t)x;
-    } else {
-        ((uint8_t *)t->at)[i] = (uint8_t)x;
+    switch (t->dtype) {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) \
+    case EBB_##NAME:                                      \
+        ((storage *)t->at)[i] = store;                    \
+        return;
+#include "graph/dtypes.def"
     }
 }
 

@@ -21,13 +21,13 @@ static void move_planes(const ref_tensor *x, const ref_tensor *planes, bool to_p
     }
 }
 
-ebb_status ebb_ref_to_planes(const ref_run *run) {
+REF_KERNEL(to_planes) {
     const ref_tensor x = ref_in(run, 0), planes = ref_out(run, 0);
     move_planes(&x, &planes, true);
     return EBB_OK;
 }
 
-ebb_status ebb_ref_from_planes(const ref_run *run) {
+REF_KERNEL(from_planes) {
     const ref_tensor planes = ref_in(run, 0), x = ref_out(run, 0);
     move_planes(&x, &planes, false);
     return EBB_OK;
@@ -44,7 +44,7 @@ static void copy_channels(const ref_tensor *from, int64_t first, const ref_tenso
                         ref_get(from, ref_split_at(&s, o, first + c, i)));
 }
 
-ebb_status ebb_ref_concat(const ref_run *run) {
+REF_KERNEL(concat) {
     const ref_tensor y = ref_out(run, 0);
     int64_t at = 0;
     for (uint32_t k = 0; k < run->call->n_in; k++) {
@@ -55,13 +55,13 @@ ebb_status ebb_ref_concat(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_slice(const ref_run *run) {
+REF_KERNEL(slice) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     copy_channels(&x, run->call->attr[EBB_SLICE_BEGIN].i[0], &y, 0, y.type->dim[1]);
     return EBB_OK;
 }
 
-ebb_status ebb_ref_slice_grad(const ref_run *run) {
+REF_KERNEL(slice_grad) {
     const ref_tensor dy = ref_in(run, 0), dx = ref_out(run, 0);
     const int64_t n = ebb_type_count(dx.type);
     for (int64_t i = 0; i < n; i++) ref_set(&dx, i, 0);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-ebb_status ebb_ref_softmax(const ref_run *run) {
+REF_KERNEL(softmax) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t k = x.type->dim[x.type->rank - 1], n = x.type->dim[x.type->rank - 2];
     const bool causal = run->call->attr[EBB_SOFTMAX_CAUSAL].i[0] != 0;
@@ -18,7 +18,7 @@ ebb_status ebb_ref_softmax(const ref_run *run) {
     return EBB_OK;
 }
 
-ebb_status ebb_ref_softmax_grad(const ref_run *run) {
+REF_KERNEL(softmax_grad) {
     const ref_tensor y = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
     const int64_t k = y.type->dim[y.type->rank - 1];
     for (int64_t row = 0; row < ebb_type_count(y.type) / k; row++) {

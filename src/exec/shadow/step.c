@@ -183,8 +183,7 @@ static ebb_status check_scratch(const ebb_shadow *shadow, const ebb_launch *l) {
     return EBB_OK;
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------
- */
+/* ---- the step ------------------------------------------------------------------------------------ */
 
 static ebb_status take_output(ebb_shadow *shadow, const ebb_launch *l, uint32_t o) {
     const ebb_view *view = view_of(l, o);

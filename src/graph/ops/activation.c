@@ -1,11 +1,13 @@
-/* Activations beside relu (which is in elementwise.c): clip, gelu and their gradients.
+/* Activations beside relu (which is in elementwise.c): clip, gelu, silu and their gradients.
  *
  *     clip   y = min where x < min, max where x > max, else x;  dx = dy where min < y < max, else 0
  *     gelu   y = x / 2 * (1 + tanh(u)),  u = sqrt(2 / pi) * (x + 0.044715 x^3)
+ *     silu   y = x / (1 + e^-x);  dx = dy * s * (1 + x * (1 - s)), s = 1 / (1 + e^-x)
  *
  * With min=0 and max=6 clip is relu6 (Howard et al., "MobileNets", 2017). gelu is the form by tanh of
- * Hendrycks and Gimpel, "Gaussian error linear units", 2016, which GPT-2 uses; y does not determine x, so
- * its gradient reads x. */
+ * Hendrycks and Gimpel, "Gaussian error linear units", 2016, which GPT-2 uses. silu is of the same
+ * paper; Ramachandran, Zoph and Le, "Searching for activation functions", 2017, call it swish. Both fall
+ * before they rise: y does not determine x, so their gradients read x. */
 #include "graph/ops/rule.h"
 
 /* ---- clip --------------------------------------------------------------------------------------- */
@@ -29,3 +31,8 @@ EBB_UNARY_GRAD(clip_grad, "y", 2, EBB_LIST(attrs, clip_attrs), .bind = bounds_ch
 /* Products, sums, a division, and an exponential of about 15. */
 EBB_UNARY(gelu, 22, EBB_GRAD(gelu_grad, "x dy"));
 EBB_UNARY_GRAD(gelu_grad, "x", 31, EBB_OVER({0, 1}, {0, 0}));
+
+/* ---- silu --------------------------------------------------------------------------------------- */
+
+EBB_UNARY(silu, 18, EBB_GRAD(silu_grad, "x dy"));
+EBB_UNARY_GRAD(silu_grad, "x", 25, EBB_OVER({0, 1}, {0, 0}));

@@ -83,8 +83,7 @@ static void note_pack(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t na
     }
 }
 
-/* ---- plans with a handle -------------------------------------------------------------------------------
- */
+/* ---- plans with a handle ------------------------------------------------------------------------- */
 
 /* Descriptors in the making, or plans that are made, until they are destroyed. */
 typedef enum mark {

@@ -14,24 +14,18 @@ typedef struct planning_backend {
 } planning_backend;
 
 static ebb_status planning_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
+    static const ebb_kernel_info sweep = {.rate = EBB_RATE_INIT(CUDA_SWEEP)};
     planning_backend *b = (planning_backend *)backend;
     *out = (ebb_op_facts){.n_choices = 1};
-    switch (call->op->code) {
-    case EBB_OP_conv2d:
-    case EBB_OP_conv2d_dgrad:
-    case EBB_OP_conv2d_wgrad:
-    case EBB_OP_linear:
-    case EBB_OP_linear_dgrad:
-    case EBB_OP_linear_wgrad:
-    case EBB_OP_matmul: {
-        const ebb_status status = b->device.products->api->facts(b->device.products, call, out);
-        if (b->first_only) out->n_choices = 1;
-        return status;
-    }
-    default:
-        cuda_cost_kernel(&b->device.description, call, out);
+    const bool product = call->op->family == EBB_FAMILY_CONVOLUTION ||
+                         (call->op->family == EBB_FAMILY_MATRIX_PRODUCT && !strstr(call->op->name, "bias"));
+    if (!product) {
+        cuda_cost_kernel(&b->device.description, &sweep, call, out);
         return EBB_OK;
     }
+    const ebb_status status = b->device.products->api->facts(b->device.products, call, out);
+    if (b->first_only) out->n_choices = 1;
+    return status;
 }
 
 static const ebb_backend_api planning_api = {

@@ -51,8 +51,7 @@ CUDA_BODY void cuda_softmax_body(const cuda_softmax_args *args, int64_t block, i
         cuda_softmax_write(args, &r, cuda_soft_join_all(&r, thread, found));
 }
 
-/* ---- its gradient: dx = y * (dy - sum of y * dy)
- * ---------------------------------------------------------- */
+/* ---- its gradient: dx = y * (dy - sum of y * dy) ------------------------------------------------- */
 
 typedef cuda_softmax_args cuda_softmax_grad_args;
 

@@ -1,0 +1,54 @@
+/* Sums along an axis, pictures upsampled. Axes of the large rows: short and innermost, long and
+ * innermost, short and long before others; tensors one after another whose sizes are no multiple of 4. */
+#include "exec/conformance/cases.h"
+
+EBB_CASES(reduce_sum, "u", 2e-7,
+          EBB_SMALL({"[1]", "axis=0"}, {"[33]", "axis=0 keep=0"}, {"[3,7]", "axis=0"},
+                    {"[3,33]", "axis=1 keep=0"}, {"[3,7,65]", "axis=1 keep=0"},
+                    {"[2,3,7,5]", "axis=1"}, /* channels are stored last */
+                    {"[2,3,7,5]", "axis=2"}, {"[2,65,1,3]", "axis=3"}, {"[3,7,1,2]", "axis=0"},
+                    {"[2,1,3,1,5,2]", "axis=4 keep=0"}),
+          EBB_LARGE({"[9,2048]", "axis=1 keep=0"}, {"[3,2049]", "axis=1 keep=0"},
+                    {"[1,20011]", "axis=1 keep=0"}, {"[3,70,3]", "axis=1 keep=0"},
+                    {"[2,2701,3]", "axis=1 keep=0"}, {"[2,70,65]", "axis=1 keep=0"},
+                    {"[2,70,132]", "axis=1 keep=0"}, {"[2,68,5]", "axis=1 keep=0"},
+                    {"[150,132]", "axis=0 keep=0"}, {"[2,9,260]", "axis=1 keep=0"},
+                    {"[2,9,261]", "axis=1 keep=0"}, {"[2,8,65,9]", "axis=2"}),
+          EBB_SHARED({"[7,33,13,11]", "axis=1"}, /* one behind another, and side by side */
+                     {"[7,33,13,11]", "axis=2"}),
+          EBB_VALUES({"[2,3]", "axis=1 keep=0", "1 2 3 4 5 6", "6 15"},
+                     {"[1,2,1,3]", "axis=1", "1 2 3 4 5 6", "5 7 9"}));
+
+EBB_CASES(expand, "u", 0,
+          EBB_SMALL({"[1]", "axis=0 size=33"}, {"[1,7]", "axis=0 size=3"}, {"[7,1]", "axis=1 size=33"},
+                    {"[3,1,65]", "axis=1 size=1"}, {"[2,1,7,5]", "axis=1 size=3"},
+                    {"[2,3,1,5]", "axis=2 size=7"}, {"[2,3,7,1]", "axis=3 size=2"},
+                    {"[1,3,1,1]", "axis=0 size=3"}),
+          EBB_SHARED({"[7,33,1,11]", "axis=2 size=13"}, {"[233,1]", "axis=1 size=167"}),
+          EBB_BLOCKS({"[3,1,132]", "axis=1 size=5"}, {"[3,1,131]", "axis=1 size=5"},
+                     {"[2,8,1,6]", "axis=2 size=31"}, {"[2,5,6,1]", "axis=3 size=31"},
+                     {"[67,1]", "axis=1 size=33"}, {"[3,1,9,7]", "axis=1 size=6"}),
+          EBB_VALUES({"[1,1,1,3]", "axis=1 size=2", "1 2 3", "1 2 3 1 2 3"},
+                     {"[2,1]", "axis=1 size=2", "1 2", "1 1 2 2"}));
+
+EBB_CASES(upsample, "u", 0,
+          EBB_SMALL({"[1,1,1,1]", "factor=1"}, {"[1,3,7,5]", "factor=2"}, {"[2,33,3,1]", "factor=1,3"},
+                    {"[3,7,1,2]", "factor=3,2"}),
+          EBB_LARGE({"[2,12,7,5]", "factor=2"}, {"[2,33,7,5]", "factor=3,2"}),
+          EBB_SHARED({"[7,33,6,5]", "factor=2,3"}),
+          EBB_VALUES({"[1,1,2,2]", "factor=1,2", "1 2 3 4", "1 1 2 2 3 3 4 4"},
+                     {"[1,2,1,1]", "factor=2,1", "1 2", "1 1 2 2"}));
+
+EBB_CASES(upsample_grad, "u", 2e-7,
+          EBB_SMALL({"[1,1,1,1]", "factor=1"}, {"[1,3,14,10]", "factor=2"}, {"[2,65,3,3]", "factor=1,3"},
+                    {"[3,7,3,4]", "factor=3,2"}),
+          EBB_LARGE({"[2,12,14,10]", "factor=2"}, {"[2,33,21,10]", "factor=3,2"}),
+          EBB_SHARED({"[7,33,14,12]", "factor=2,3"}),
+          EBB_VALUES({"[1,1,2,3]", "factor=2,3", "1 2 3 4 5 6", "21"},
+                     {"[1,1,2,4]", "factor=1,2", "1 2 3 4 5 6 7 8", "3 7 11 15"}));
+
+EBB_CASES(sum_squares, "u", 2e-7,
+          EBB_SMALL({"[]", ""}, {"[33]", ""}, {"[3,7]", ""}, {"[2,3,7,33]", ""}, {"[3,4099]", ""}),
+          EBB_NAN("n", {"[3]", ""}, {"[33]", ""}, {"[2,3,7,33]", ""}),
+          EBB_LARGE({"[7,33,13,11]", ""}, {"[20011]", ""}, {"[8192]", ""}, {"[127]", ""}),
+          EBB_SHARED({"[7,33,13,11]", ""}), EBB_VALUES({"[1,2,1,2]", "", "1 2 3 4", "30"}));

@@ -1,4 +1,0 @@
-#include "exec/cuda/kernels/mask.h"
-
-#define CUDA_FAMILY "exec/cuda/kernels/mask.def"
-#include "exec/cuda/launch.inc"

@@ -1,4 +1,0 @@
-#include "exec/cuda/kernels/norm.h"
-
-#define CUDA_FAMILY "exec/cuda/kernels/norm.def"
-#include "exec/cuda/launch.inc"

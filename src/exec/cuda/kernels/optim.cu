@@ -1,4 +1,0 @@
-#include "exec/cuda/kernels/optim.h"
-
-#define CUDA_FAMILY "exec/cuda/kernels/optim.def"
-#include "exec/cuda/launch.inc"
