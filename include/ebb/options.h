@@ -29,6 +29,14 @@ typedef enum ebb_optimizer {
     EBB_ADAMW /* two states for each parameter, and a count of the steps */
 } ebb_optimizer;
 
+/* How far a search is. Ratios are of the baseline's time. */
+typedef struct ebb_progress {
+    const char *aim;          /* "least time", "fewest bytes" or "thresholds": what the search is for */
+    int64_t done, total;      /* candidates of this search */
+    double best_added_ratio;  /* of the best plan so far; -1: none fits yet */
+    double least_added_ratio; /* no plan within the budget adds less; -1: not known */
+} ebb_progress;
+
 typedef struct ebb_options {
     /* "cpu" (default), "ref" or "shadow"; "cuda" or "cuda:1", an NVIDIA device; or the file of a device's
      * description (its name has a / or ends in .json), for which plans are made but cannot be run. */
@@ -90,9 +98,8 @@ typedef struct ebb_options {
                        * "grad", "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
-    /* Progress of a search: `done` of `total` candidates, and the added time of the best plan so far as a
-     * share of the baseline's (-1: none yet). May be NULL. */
-    void (*on_progress)(void *ctx, int64_t done, int64_t total, double best_added_ratio);
+    /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */
+    void (*on_progress)(void *ctx, const ebb_progress *progress);
     void *progress_ctx;
     /* Filled anew by ebb_plan_model, which then asks no cache; other calls leave it alone. NULL: no log. */
     struct ebb_search_log *log;

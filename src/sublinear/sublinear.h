@@ -158,6 +158,10 @@ typedef struct ebb_bound {
     int64_t time_ns;  /* no schedule of the graph whose live bytes stay within the budget takes less */
     const char *kind; /* constant text: how it was proved */
     char *json;       /* members to re-check it, in the caller's arena, or NULL */
+    /* No schedule, however long, has fewer transient bytes live at once: what one op reads, writes and
+     * needs as scratch, and what then waits and cannot be made again. 0: looked for within a budget only.
+     */
+    int64_t least_bytes;
 } ebb_bound;
 /* budget_bytes: transient; < 0: none (then the bound is every needed op once by its cheapest alternative).
  * alignment: of offsets, a power of two. kind "cut" or "cut_by_cases": json proves it

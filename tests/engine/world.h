@@ -16,9 +16,9 @@ static inline uint64_t world_clock_ns(void *ctx) {
     return w->now_ns += w->tick_ns;
 }
 
-static inline void world_progress(void *ctx, int64_t done, int64_t total, double added) {
+static inline void world_progress(void *ctx, const ebb_progress *progress) {
     world *w = ctx;
-    (void)done, (void)total, (void)added;
+    cr_assert(progress->aim && progress->done >= 0 && progress->best_added_ratio >= -1);
     if (++w->n_progress == w->stop_at) w->stop = 1;
 }
 

@@ -87,6 +87,46 @@ Test(order, a_budget_that_another_order_meets_costs_no_time) {
     end_env(env);
 }
 
+/* A step of n layers, each of whose activations is read back, and the gradient of a large weight in the
+ * middle of it, with its update right after. */
+static ebb_pgraph *late_graph(ebb_env *env, uint32_t n, ebb_id *gradient, ebb_id *update) {
+    sketch s;
+    sketch_begin(&s, env);
+    ebb_id weight = sketch_value(&s, EBB_ROLE_PARAM, 64 * 100), acts[20],
+           x = sketch_value(&s, EBB_ROLE_INPUT, 64);
+    for (uint32_t k = 0; k < n; k++) acts[k] = x = sketch_op(&s, IDS(x), 64 * 20, 10);
+    ebb_id grad = sketch_op(&s, IDS(x), 64, 10), large = sketch_op(&s, IDS(grad), 64 * 100, 10);
+    *gradient = (ebb_id)s.draft.ops.n - 1;
+    (void)sketch_update(&s, IDS(large), weight);
+    *update = (ebb_id)s.draft.ops.n - 1;
+    for (uint32_t k = n; k-- > 0;) grad = sketch_op(&s, IDS(grad, acts[k]), 64, 10);
+    s.draft.values.at[grad].role = EBB_ROLE_OUTPUT;
+    return sketch_end(&s);
+}
+
+/* Either alone would only make the gradient live longer. All others stay in their own order. */
+Test(order, a_gradient_and_its_update_go_late_together) {
+    ebb_env *env = start_env();
+    ebb_id gradient, update;
+    ebb_pgraph *graph = late_graph(env, 20, &gradient, &update);
+    ebb_arena arena;
+    ebb_arena_init(&arena, env);
+    const ebb_id *order = order_of(&arena, graph, 100, -1, 1);
+    cr_assert_not_null(order);
+    int64_t own = base_peak(env, graph), found = reordered_peak(env, graph, order);
+    cr_assert_eq(own, 64 * (20 * 20 + 1 + 100), "%lld", (long long)own);
+    cr_assert_leq(found, 64 * (20 * 20 + 2), "%lld", (long long)found);
+    ebb_id next = 0;
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        if (order[i] == gradient || order[i] == update) continue;
+        cr_assert_geq(order[i], next);
+        next = order[i];
+    }
+    ebb_arena_deinit(&arena);
+    ebb_pgraph_destroy(graph);
+    end_env(env);
+}
+
 /* Ordered ops in sequence, and phases apart where they were: what the seal does not see. */
 static void check_sequence(const ebb_pgraph *graph, const ebb_id *order) {
     bool apart = true, still = true;

@@ -32,6 +32,10 @@ int64_t ebb_study_bound_ns(const ebb_study *p) {
     return is_proved(p) ? p->bound.time_ns : 0;
 }
 
+bool ebb_study_none_fits(const ebb_study *p) {
+    return is_proved(p) && p->proved_bytes >= 0 && p->bound.least_bytes > p->proved_bytes;
+}
+
 ebb_status ebb_study_prove(ebb_study *p) {
     if (is_proved(p)) return EBB_OK;
     ebb_arena_deinit(&p->proof);

@@ -72,6 +72,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
     ebb_status status = ebb_study_prove(p); /* a search that knows the bound ends near it */
     if (status != EBB_OK) return status;
     status = EBB_OVER_BUDGET;
+    if (ebb_study_none_fits(p)) limit = -1;
     for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
         ebb_answer next;
         p->quick = k + 1 < MAX_TIGHTENINGS; /* a neighbour is found sooner than a hard packing is solved */

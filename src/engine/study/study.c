@@ -36,8 +36,19 @@ ebb_status ebb_study_pack(ebb_study *p, const ebb_selection *selection, ebb_reus
 static void report(void *ctx, int64_t done, int64_t total, int64_t best_ns) {
     const ebb_study *p = ctx;
     double base = (double)ebb_max_i64(1, p->base_time_ns);
-    p->options->on_progress(p->options->progress_ctx, done, total,
-                            best_ns < 0 ? -1 : (double)best_ns / base - 1);
+    int64_t least_ns = ebb_study_bound_ns(p);
+    ebb_progress progress = {.aim = p->aim,
+                             .done = done,
+                             .total = total,
+                             .best_added_ratio = best_ns < 0 ? -1 : (double)best_ns / base - 1,
+                             .least_added_ratio = least_ns <= 0 ? -1 : (double)least_ns / base - 1};
+    p->options->on_progress(p->options->progress_ctx, &progress);
+}
+
+static const char *aim_of(ebb_method method) {
+    return method == EBB_METHOD_BUDGET  ? "least time"
+           : method == EBB_METHOD_LEAST ? "fewest bytes"
+                                        : "thresholds";
 }
 
 /* For one more search: three quarters of what is left until the deadline, since its answer may not pack
@@ -66,6 +77,7 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
     if (o->on_progress && method != EBB_METHOD_NONE) {
+        p->aim = aim_of(method);
         request.on_progress = report;
         request.progress_ctx = p;
     }

@@ -66,6 +66,7 @@ typedef struct ebb_study {
     bool any_drop;        /* among the pins: then the baseline is no answer */
     int64_t n_scored;     /* candidates of all searches that found something */
     bool hurried;         /* a time limit struck a search: another machine's answer may differ */
+    const char *aim;      /* of the search that runs, for progress */
     ebb_hint hint;
 } ebb_study;
 
@@ -108,6 +109,8 @@ static inline bool ebb_study_may_be_faster(const ebb_study *p, const ebb_plan *p
 /* The bound on the time within the options' budget, as far as the hint wants one; what was proved before is
  * not proved again. */
 EBB_CHECKED ebb_status ebb_study_prove(ebb_study *p);
+/* Proved: no plan fits the budget, in whatever time, for one op and what waits meanwhile need more. */
+bool ebb_study_none_fits(const ebb_study *p);
 int64_t ebb_study_bound_ns(const ebb_study *p); /* 0: it was not proved for this budget */
 /* The baseline's figures and that bound go into the plan. */
 EBB_CHECKED ebb_status ebb_study_certify(ebb_study *p, ebb_plan *plan);

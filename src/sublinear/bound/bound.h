@@ -97,6 +97,7 @@ typedef struct ebb_cut {
     bool *held;         /* per piece: op reads it, so that it is in memory at the moment */
     int64_t held_units; /* their sum, and what op writes and its scratch beyond that */
     int64_t need_units; /* of other pieces that steps from then on read: had nothing to be made again */
+    int64_t kept_units; /* of these, what is there in every schedule: it cannot be made again */
     /* The network, when it was laid. */
     ebb_flow_net net;
     uint32_t *piece_node, *op_node; /* EBB_NONE: not reached */
@@ -154,7 +155,8 @@ typedef struct ebb_cut_proofs {
     int64_t scale; /* scaled time = ns x scale; a power of two */
     uint32_t n;
     ebb_cut_proof at[EBB_MAX_PROOFS];
-    int64_t scaled_ns; /* what all of them prove */
+    int64_t scaled_ns;   /* what all of them prove */
+    int64_t least_units; /* that no schedule is without at some moment; of the moments looked at */
     /* Why the first proof's piece is kept: its op does not run meanwhile, for each of these proves as much.
      */
     struct ebb_cut_proofs *cases;
@@ -179,7 +181,7 @@ typedef struct ebb_cut_hunt {
     ebb_arena *arena;
     const ebb_cut_facts *facts;
     ebb_cut cut;
-    int64_t budget_units, price_max;
+    int64_t budget_units, price_max, least_units;
     int64_t *scaled_ns;         /* per op: what may still be charged for running it again */
     bool *used;                 /* per op: near a moment that was taken */
     ebb_cut_candidate *samples; /* most excess first */

@@ -116,12 +116,13 @@ ebb_status ebb_certify(ebb_arena *arena, const ebb_pgraph *graph, int64_t budget
     ebb_cut_proofs proofs = {.n = 0};
     bool countable = ebb_cut_countable(graph, alignment);
     ebb_arena_init(&work, arena->env);
-    *out = (ebb_bound){0, "none", NULL};
+    *out = (ebb_bound){0, "none", NULL, 0};
     ebb_status status = countable ? ebb_cut_facts_make(&work, graph, alignment, &facts) : EBB_OK;
-    if (status == EBB_OK && countable) *out = (ebb_bound){facts.time_ns, "each_op_once", NULL};
+    if (status == EBB_OK && countable) *out = (ebb_bound){facts.time_ns, "each_op_once", NULL, 0};
     if (status == EBB_OK && countable && budget_bytes >= 0 &&
         budget_bytes <= MOST_BYTES) /* more never binds */
         status = ebb_cut_search(&work, &facts, budget_bytes, &proofs);
+    if (proofs.least_units > 0) out->least_bytes = (proofs.least_units - 1) * alignment + 1;
     if (status == EBB_OK && proofs.n > 0) status = keep_proofs(arena, &work, &facts, &proofs, out);
     ebb_arena_deinit(&work);
     return status;

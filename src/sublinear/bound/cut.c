@@ -117,11 +117,19 @@ static bool is_free(const ebb_cut *cut, uint32_t piece) {
            (from_now_on(cut, producer) && cut->facts->must[producer]);
 }
 
+/* Made before the moment, or given, for good. */
+static bool can_only_be_kept(const ebb_cut *cut, ebb_id producer) {
+    return producer == EBB_NONE ||
+           (cut->when[producer] == EBB_BEFORE && !ebb_pop_repeatable(&cut->facts->graph->ops[producer]));
+}
+
 static void need(ebb_cut *cut, const uint32_t *pieces, uint32_t n, uint32_t reader) {
     for (uint32_t k = 0; k < n; k++) {
         if (cut->read_by[pieces[k]] != EBB_NONE || is_free(cut, pieces[k])) continue;
         cut->read_by[pieces[k]] = reader;
-        cut->need_units += cut->facts->pieces[pieces[k]].n_units;
+        int64_t n_units = cut->facts->pieces[pieces[k]].n_units;
+        cut->need_units += n_units;
+        if (can_only_be_kept(cut, producer_of(cut, pieces[k]))) cut->kept_units += n_units;
     }
 }
 
@@ -132,7 +140,7 @@ void ebb_cut_look_at(ebb_cut *cut, const ebb_cut_moment *moment) {
     cut->next = cut->again ? moment->until : cut->op;
     tell_times(cut, moment);
     hold(cut, moment->kept);
-    cut->need_units = 0;
+    cut->need_units = cut->kept_units = 0;
     memset(cut->read_by, 0xFF, f->n_pieces * sizeof(*cut->read_by));
     for (ebb_id p = cut->next; p < f->graph->n_ops; p++)
         if (from_now_on(cut, p) && f->must[p])
@@ -176,7 +184,7 @@ static void leave_piece(ebb_cut *cut, uint32_t node) {
     uint32_t piece = cut->node_piece[node];
     ebb_id op = producer_of(cut, piece);
     int64_t n_units = cut->facts->pieces[piece].n_units;
-    if (op == EBB_NONE || (cut->when[op] == EBB_BEFORE && !ebb_pop_repeatable(&cut->facts->graph->ops[op])))
+    if (can_only_be_kept(cut, op))
         add_arc(cut, node, EBB_FLOW_SINK, EBB_ARC_KEEP, n_units);
     else if (cut->when[op] == EBB_AFTER) /* an optional op's: not there yet, so it cannot be kept */
         add_arc(cut, node, node_of_op(cut, op), EBB_ARC_READ, 0);

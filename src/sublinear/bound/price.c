@@ -122,6 +122,8 @@ static void take_samples(search *s) {
     uint32_t step = n_ops / (uint32_t)most + 1;
     for (ebb_id op = 0; op < n_ops && !ebb_cut_out_of_work(s); op += step) {
         int64_t excess = look(s, op);
+        if (s->facts->must[op])
+            s->least_units = ebb_max_i64(s->least_units, s->cut.held_units + s->cut.kept_units);
         if (excess > 0) s->samples[s->n_samples++] = (candidate){op, EBB_NONE, excess, 0};
     }
     sort_candidates(s->samples, s->n_samples);
@@ -240,5 +242,7 @@ ebb_status ebb_cut_search(ebb_arena *arena, const ebb_cut_facts *f, int64_t budg
     ebb_cut_start(&s, out->scale);
     take_samples(&s);
     status = ebb_cut_add_proofs(&s, out);
-    return status == EBB_OK && out->n > 0 ? ebb_cut_try_cases(&s, out) : status;
+    if (status == EBB_OK && out->n > 0) status = ebb_cut_try_cases(&s, out);
+    out->least_units = s.least_units;
+    return status;
 }

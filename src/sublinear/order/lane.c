@@ -115,6 +115,13 @@ static void load(ebb_order_lane *l) {
     enter(l, 0, n - 1);
 }
 
+void ebb_order_lane_restore(ebb_order_lane *l) {
+    uint32_t n = l->o.facts->n_ops;
+    memset(l->diff, 0, ((size_t)n + 1) * sizeof *l->diff);
+    memcpy(l->o.order, l->best_order, n * sizeof *l->o.order);
+    load(l);
+}
+
 void ebb_order_lane_aim(ebb_order_lane *l, int64_t aim) {
     l->aim = aim;
     l->overflow = 0;

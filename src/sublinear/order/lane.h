@@ -30,6 +30,8 @@ typedef struct ebb_order_lane {
 bool ebb_order_lane_open(ebb_order_lane *lane, ebb_arena *arena, const ebb_order_facts *facts);
 /* The op at `from` goes to `to`, within its range; those between make room. O(what those ops touch). */
 void ebb_order_lane_move(ebb_order_lane *lane, uint32_t from, uint32_t to);
+/* Back to the best order. O(graph). */
+void ebb_order_lane_restore(ebb_order_lane *lane);
 int64_t ebb_order_lane_peak(const ebb_order_lane *lane);
 void ebb_order_lane_aim(ebb_order_lane *lane, int64_t aim);
 

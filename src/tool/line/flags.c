@@ -166,7 +166,8 @@ const tool_flag tool_flags[] = {
      "stop at the first op that gives a value that is not finite, and name it (slow)"},
     {"verify", 0, TOOL_SWITCH, AT(verify), MODELS, NULL, 0, 0, NULL, "check every pass's result again"},
     {"progress", 0, TOOL_MAYBE, AT(progress), SEARCH, "HOW", 0, 0, "none lines json",
-     "report progress without a terminal, too: a line every 10 s; =none: no bar; =lines; =json: for "
-     "programs (default: a bar on a terminal)"},
+     "how a search reports: =none; =lines: one every 10 s; =json: for programs (default: a bar on a "
+     "terminal, "
+     "else lines)"},
 };
 const size_t tool_n_flags = TOOL_COUNT(tool_flags);

@@ -78,8 +78,8 @@ EBB_CHECKED ebb_status tool_format(tool *t, ebb_report_format *out);
 
 /* ---- progress, on standard error ---- */
 
-/* A bar when standard error is a terminal, otherwise nothing; with --progress and no terminal, a line every
- * 10 s; with =json, an ebb.progress/1 on each line, at least 500 ms apart. */
+/* A bar when standard error is a terminal, otherwise a line every 10 s; with =json, an ebb.progress/1 on
+ * each line, at least 500 ms apart. */
 typedef enum tool_progress_kind {
     TOOL_PROGRESS_NONE,
     TOOL_PROGRESS_BAR,
@@ -92,7 +92,8 @@ typedef struct tool_progress {
     int64_t begin_ns, search_ns; /* when all of it, and the search that runs, began */
     int64_t last_ns, n_searches; /* of the last line; searches so far */
     int64_t done, total;         /* candidates of the search that runs */
-    double added;                /* of the best so far; negative: none */
+    double added, least;         /* of the best so far, and what no plan is below; -1: none, not known */
+    const char *aim;             /* of the search that runs */
 } tool_progress;
 void tool_progress_begin(tool_progress *progress, const tool *t, ebb_options *options);
 void tool_progress_end(tool_progress *progress); /* wipes the bar; prints JSON's last state */

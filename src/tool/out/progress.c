@@ -1,6 +1,6 @@
-/* progress: how far a search is, on standard error: a bar on a terminal; a line now and then or JSON for
- * programs where it is asked for. A command may search more than once; rate and time left are of the search
- * that runs. */
+/* progress: how far a search is, on standard error: a bar on a terminal, otherwise a line now and then;
+ * JSON for programs where it is asked for. A command may search more than once; rate and time left are of
+ * the search that runs. */
 #include "tool/out/out.h"
 
 #include <math.h>
@@ -39,7 +39,14 @@ static out_word per_second(double per_s) {
 
 static out_word best(double added) {
     out_word word = {"nothing fits yet"};
-    if (added >= 0) snprintf(word.text, sizeof word.text, "best +%.2f %% time", 100 * added);
+    if (added > -1) snprintf(word.text, sizeof word.text, "best %+.2f %% time", 100 * added);
+    return word;
+}
+
+/* ", bound +2.83 %": how much better any plan could be. */
+static out_word bound(double least) {
+    out_word word = {""};
+    if (least > -1) snprintf(word.text, sizeof word.text, ", bound %+.2f %%", 100 * least);
     return word;
 }
 
@@ -59,17 +66,17 @@ static void print_bar(const tool_progress *p, int64_t now_ns) {
     if (p->n_searches > 1) snprintf(search, sizeof search, " of search %lld", (long long)p->n_searches);
     if (per_s >= 0) snprintf(pace, sizeof pace, "  %.40s", per_second(per_s).text);
     if (left >= 0) snprintf(wait, sizeof wait, "  %.0f s left", ceil(left));
-    n = snprintf(line, sizeof line, "[%.*s%.*s] %3.0f %%%s%s  %s%s", filled, full, WIDTH - filled, empty,
-                 100 * share, search, wait, best(p->added).text, pace);
+    n = snprintf(line, sizeof line, "[%.*s%.*s] %3.0f %%%s%s  %s: %s%s%s", filled, full, WIDTH - filled,
+                 empty, 100 * share, search, wait, p->aim, best(p->added).text, bound(p->least).text, pace);
     fprintf(stderr, "\r%.*s\033[K", n < columns() ? n : columns(), line);
 }
 
 static void print_line(const tool_progress *p, int64_t now_ns) {
     double per_s = rate(p, now_ns), left = left_s(p, per_s);
-    fprintf(stderr, "ebb: search %lld: %.0f %% of %lld candidates", (long long)p->n_searches,
-            100 * (double)p->done / (double)p->total, (long long)p->total);
+    fprintf(stderr, "ebb: search %lld for the %s: %.0f %% of %lld candidates", (long long)p->n_searches,
+            p->aim, 100 * (double)p->done / (double)p->total, (long long)p->total);
     if (per_s >= 0) fprintf(stderr, ", %s, %.0f s left", per_second(per_s).text, ceil(left));
-    fprintf(stderr, ", %s\n", best(p->added).text);
+    fprintf(stderr, ", %s%s\n", best(p->added).text, bound(p->least).text);
 }
 
 static void print_member(const char *key, double value) {
@@ -103,9 +110,9 @@ static void tell(tool_progress *p, int64_t now_ns) {
     p->last_ns = now_ns;
 }
 
-static void hear(void *ctx, int64_t done, int64_t total, double best_added_ratio) {
+static void hear(void *ctx, const ebb_progress *progress) {
     tool_progress *p = ctx;
-    int64_t now_ns = tool_now_ns();
+    int64_t now_ns = tool_now_ns(), done = progress->done, total = progress->total;
     if (total < 1) total = 1;
     if (done > total) done = total;
     if (p->n_searches == 0 || done < p->done || total != p->total) {
@@ -114,7 +121,9 @@ static void hear(void *ctx, int64_t done, int64_t total, double best_added_ratio
     }
     p->done = done;
     p->total = total;
-    p->added = best_added_ratio;
+    p->added = progress->best_added_ratio;
+    p->least = progress->least_added_ratio;
+    p->aim = progress->aim;
     p->untold = true;
     static const int64_t periods_ns[] = {
         [TOOL_PROGRESS_BAR] = BAR_PERIOD_NS,
@@ -134,7 +143,7 @@ static bool can_draw(const tool *t) {
 
 static tool_progress_kind kind_of(const tool *t) {
     const char *asked = t->args.progress;
-    if (!asked) return can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_NONE;
+    if (!asked) return can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_LINES;
     if (strcmp(asked, "none") == 0) return TOOL_PROGRESS_NONE;
     if (strcmp(asked, "json") == 0) return TOOL_PROGRESS_JSON;
     return *asked == '\0' && can_draw(t) ? TOOL_PROGRESS_BAR : TOOL_PROGRESS_LINES;
