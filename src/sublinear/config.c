@@ -25,8 +25,8 @@ static int64_t *at(ebb_sublinear_config *config, const field *f) {
 
 void ebb_sublinear_config_init(ebb_sublinear_config *config) {
     /* MegEngine takes half of them; a plan is the same for any number, and somebody waits for it. */
-    *config = (ebb_sublinear_config){
-        .thresh_nr_try = 10, .genetic_pool_size = 20, .num_worker = ebb_cpu_count()};
+    *config =
+        (ebb_sublinear_config){.thresh_nr_try = 10, .genetic_pool_size = 20, .num_worker = ebb_cpu_count()};
 }
 
 ebb_status ebb_sublinear_config_from_env(ebb_env *env, const char *(*get)(const char *name),

@@ -104,7 +104,7 @@ typedef struct ebb_select_request {
     int64_t peak_budget_bytes; /* of transient bytes live in a step; BUDGET only */
     int64_t bound_time_ns;     /* no schedule within it takes less (ebb_certify); 0: not known */
     ebb_sublinear_config config;
-    int64_t effort;         /* candidates; 0: default for the size of the graph, and fewer where more do not pay */
+    int64_t effort; /* candidates; 0: default for the size of the graph, and fewer where more do not pay */
     uint32_t effort_part;   /* one part in so many of the effort; 0: all of it */
     uint64_t time_limit_ns; /* 0: none */
     uint64_t seed;

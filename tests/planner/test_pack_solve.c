@@ -196,10 +196,10 @@ Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout =
             uint64_t deadline_ns;
         } idle[] = {{-1, 0}, {plain, 0}, {capacity, 1}};
         for (size_t k = 0; k < EBB_COUNT(idle); k++) {
-            graphs_want(
-                env,
-                ebb_pack_within(env, rows, N, 1, idle[k].capacity, false, idle[k].deadline_ns, others, &height),
-                EBB_OK);
+            graphs_want(env,
+                        ebb_pack_within(env, rows, N, 1, idle[k].capacity, false, idle[k].deadline_ns,
+                                        others, &height),
+                        EBB_OK);
             cr_assert(height == plain && memcmp(others, offsets, sizeof offsets) == 0, "seed %llu: %zu",
                       (unsigned long long)seed, k);
         }

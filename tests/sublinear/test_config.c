@@ -28,17 +28,16 @@ static void want_config(const ebb_sublinear_config *c, int64_t tries, int64_t it
     cr_assert_eq(c->num_worker, workers);
 }
 
-Test(config, the_defaults_are_those_of_megengine) {
+Test(config, the_defaults_are_those_of_megengine_but_for_all_processors) {
     ebb_sublinear_config config;
-    int64_t half = ebb_cpu_count() / 2;
     ebb_env *env = start_env();
     memset(&config, 0xA5, sizeof config);
     ebb_sublinear_config_init(&config);
-    want_config(&config, 10, 0, 20, 0, half > 1 ? half : 1);
+    want_config(&config, 10, 0, 20, 0, ebb_cpu_count());
     want_status(env, ebb_sublinear_config_check(env, &config), EBB_OK);
     pairs = NULL;
     want_status(env, ebb_sublinear_config_from_env(env, get, &config), EBB_OK);
-    want_config(&config, 10, 0, 20, 0, half > 1 ? half : 1);
+    want_config(&config, 10, 0, 20, 0, ebb_cpu_count());
     end_env(env);
 }
 

@@ -50,8 +50,8 @@ ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes
     return packed;
 }
 
-/* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower would
- * cost more time than packing at length. */
+/* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower
+ * would cost more time than packing at length. */
 #define UNLUCKY_PART 256
 
 /* Packs an answer that a quick packing left above the budget once more, at length, if that pays. */

@@ -23,7 +23,7 @@ ebb_status ebb_study_pack(ebb_study *p, const ebb_selection *selection, ebb_reus
                                 .n_workers = (uint32_t)o->sublinear.num_worker,
                                 .budget_bytes = o->memory == EBB_MEMORY_BUDGET ? o->budget_bytes : -1,
                                 .quick = p->quick,
-                              .deadline_ns = p->deadline_ns};
+                                .deadline_ns = p->deadline_ns};
     status = ebb_plan_make(p->env, &request, out);
     /* Then the packer may have been stopped before it found one within the budget. */
     if (status == EBB_OK && p->deadline_ns > 0 && request.budget_bytes >= 0 &&

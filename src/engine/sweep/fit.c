@@ -14,8 +14,8 @@
 /* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
  * answer. */
 #define COARSE_PART       16
-/* Where a search takes its time, the answer is the largest size to one part in so many: a longer search finds
- * a few more, whatever is done here. */
+/* Where a search takes its time, the answer is the largest size to one part in so many: a longer search
+ * finds a few more, whatever is done here. */
 #define FINE_PART         100
 /* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
 #define CHEAP_WORK        INT64_C(20000000)

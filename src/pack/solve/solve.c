@@ -161,7 +161,8 @@ ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_wo
     return status;
 }
 
-/* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many. */
+/* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many.
+ */
 #define WITHIN_EFFORT_A_ROW 300
 #define MAX_WITHIN_EFFORT   300000
 #define QUICK_PART          8
@@ -176,8 +177,8 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
     const ebb_pack_job job = {.rows = rows, .n = n};
     const ebb_pack_options options = {
         .capacity = capacity,
-        .effort = ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT) /
-                  (quick ? QUICK_PART : 1),
+        .effort =
+            ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT) / (quick ? QUICK_PART : 1),
         .seed = 1,
         .time_limit_ns = deadline_ns > 0 ? deadline_ns - now_ns : 0,
         .n_workers = n_workers};

@@ -18,10 +18,11 @@
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
 #define PATIENCE          4   /* generations without any member that fits before it is given up */
 
-/* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many of
- * the time without recomputation. */
-#define IDLE_SHARE        0.35
+/* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many
+ * of the time without recomputation. */
+#define IDLE_SHARE        0.5
 #define IDLE_PART         2000
+#define WIDE_GAP_PART     100 /* a smaller gap to the bound promises less: the share falls with it */
 
 typedef struct genetic {
     ebb_generation now;
@@ -84,8 +85,10 @@ static bool is_idle(genetic *g) {
         g->gained = *best;
         g->gained_at = s->n_scored;
     }
+    const double wide = (double)(s->space->base_time_ns / WIDE_GAP_PART) + 1;
+    const double gap = ((double)best->time_ns - (double)s->least_time_ns) / wide;
     return s->ends_when_idle && best->excess_bytes == 0 &&
-           (double)(s->n_scored - g->gained_at) > IDLE_SHARE * (double)s->effort;
+           (double)(s->n_scored - g->gained_at) > IDLE_SHARE * (gap < 1 ? gap : 1) * (double)s->effort;
 }
 
 /* ---- the selector ---------------------------------------------------------------------------------------
