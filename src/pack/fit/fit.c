@@ -11,7 +11,7 @@
 #include "pack/fit/fit.h"
 
 /* In the order in which they tell most often. */
-static const ebb_fit_way ways[EBB_FIT_WAYS] = {
+static const ebb_fit_tactic ways[EBB_FIT_WAYS] = {
     {.value = EBB_FIT_SURFACE, .where = EBB_FIT_LOWEST},
     {.value = EBB_FIT_SIZE, .where = EBB_FIT_LOWEST},
     {.value = EBB_FIT_LENGTH, .where = EBB_FIT_TIGHTEST},
@@ -57,7 +57,7 @@ static void run_attempt(void *ctx, uint32_t i, uint32_t worker) {
     if (atomic_load(&round->told) < i) return;
     ebb_fit_search *search = search_of(round->runner, worker, &attempt->status);
     if (attempt->status != EBB_OK) return;
-    ebb_fit_way way = ways[i];
+    ebb_fit_tactic way = ways[i];
     way.noise = round->index < 2 ? 0 : NOISE;
     way.seed = round->effort->seed;
     way.stream = round->index * (uint64_t)EBB_FIT_WAYS + i;

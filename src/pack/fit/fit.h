@@ -133,12 +133,12 @@ typedef enum ebb_fit_where {                  /* which valley is filled first */
                              EBB_FIT_TIGHTEST /* that with the least slack and the fewest ways */
 } ebb_fit_where;
 
-typedef struct ebb_fit_way {
+typedef struct ebb_fit_tactic {
     ebb_fit_value value;
     ebb_fit_where where;
     double noise;          /* keys of the rows are stretched by up to this share, at random */
     uint64_t seed, stream; /* of the random numbers */
-} ebb_fit_way;
+} ebb_fit_tactic;
 
 typedef enum ebb_fit_verdict { EBB_FIT_FOUND, EBB_FIT_NONE, EBB_FIT_LIMIT } ebb_fit_verdict;
 
@@ -187,7 +187,7 @@ EBB_CHECKED ebb_status ebb_fit_search_init(ebb_fit_search *search, ebb_env *env,
                                            const ebb_fit_problem *problem);
 void ebb_fit_search_deinit(ebb_fit_search *search);
 /* One attempt from an empty space. FOUND: state.least are the offsets in units. */
-ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_way *way, int64_t capacity,
+ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic *way, int64_t capacity,
                                    uint64_t most_nodes);
 
 /* ---- runs ------------------------------------------------------------------------------------ */

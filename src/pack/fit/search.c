@@ -61,7 +61,7 @@ static int by_key(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void rank_rows(ebb_fit_search *search, const ebb_fit_way *way) {
+static void rank_rows(ebb_fit_search *search, const ebb_fit_tactic *way) {
     const ebb_fit_problem *p = search->state.problem;
     ebb_rng rng;
     ebb_rng_init(&rng, way->seed, way->stream);
@@ -264,7 +264,7 @@ static ebb_fit_verdict walk(ebb_fit_search *search) {
     }
 }
 
-ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_way *way, int64_t capacity,
+ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic *way, int64_t capacity,
                                    uint64_t most_nodes) {
     const ebb_fit_problem *p = search->state.problem;
     ebb_fit_frame root = {.hi = p->n_sections, .i = 1}; /* no way of its own: only what is left after it */

@@ -56,8 +56,8 @@ static void print_chart(ebb_text *out, const ebb_report *r) {
         bytes = ebb_max_i64(bytes, r->batches[i].total_bytes);
     }
     ebb_chart c = {.width = WIDTH, .height = HEIGHT};
-    c.x = (ebb_axis){"batch", EBB_AXIS_COUNT, 0, (double)size * 1.04};
-    c.y = (ebb_axis){"total bytes", EBB_AXIS_BYTES, 0, (double)bytes * 1.06};
+    c.x = (ebb_chart_axis){"batch", EBB_AXIS_COUNT, 0, (double)size * 1.04};
+    c.y = (ebb_chart_axis){"total bytes", EBB_AXIS_BYTES, 0, (double)bytes * 1.06};
     ebb_text_add(out, "<div class=\"side\">\n<figure>\n");
     ebb_chart_begin(out, &c, "Batch against total bytes for each memory mode, with the devices as lines");
     for (uint32_t i = 0; i < r->n_devices; i++)

@@ -54,7 +54,7 @@ ebb_word ebb_axis_word(ebb_axis_unit unit, double at) {
 }
 
 static void print_ticks(ebb_text *out, const ebb_chart *c, bool across) {
-    const ebb_axis *axis = across ? &c->x : &c->y;
+    const ebb_chart_axis *axis = across ? &c->x : &c->y;
     double step = ebb_axis_step(axis->to - axis->from, axis->unit == EBB_AXIS_BYTES);
     double first = first_tick(axis->from, step);
     for (int i = 0; i <= MOST_TICKS && (first + i) * step <= axis->to; i++) {
@@ -74,7 +74,7 @@ static void print_ticks(ebb_text *out, const ebb_chart *c, bool across) {
     }
 }
 
-static void widen(ebb_axis *axis) {
+static void widen(ebb_chart_axis *axis) {
     if (axis->to > axis->from) return;
     axis->to = axis->from + (axis->from > 1 ? axis->from / 10 : 1);
 }

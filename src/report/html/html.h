@@ -37,13 +37,13 @@ void ebb_html_count(ebb_text *out, int64_t n); /* a cell: the figure itself */
 /* ---- charts ---- */
 
 typedef enum ebb_axis_unit { EBB_AXIS_BYTES, EBB_AXIS_PERCENT, EBB_AXIS_COUNT } ebb_axis_unit;
-typedef struct ebb_axis {
+typedef struct ebb_chart_axis {
     const char *name;
     ebb_axis_unit unit;
     double from, to;
-} ebb_axis;
+} ebb_chart_axis;
 typedef struct ebb_chart {
-    ebb_axis x, y;
+    ebb_chart_axis x, y;
     int width, height; /* of the drawing, axes and their words included */
 } ebb_chart;
 typedef enum ebb_mark {

@@ -74,8 +74,9 @@ static void print_candidates(ebb_text *out, const ebb_report *r) {
         n++;
     }
     ebb_chart c = {.width = WIDTH, .height = HEIGHT};
-    c.x = (ebb_axis){"live bytes at the peak", EBB_AXIS_BYTES, (double)least * 0.95, (double)most * 1.025};
-    c.y = (ebb_axis){"added time", EBB_AXIS_PERCENT, 0, most_percent(r)};
+    c.x = (ebb_chart_axis){"live bytes at the peak", EBB_AXIS_BYTES, (double)least * 0.95,
+                           (double)most * 1.025};
+    c.y = (ebb_chart_axis){"added time", EBB_AXIS_PERCENT, 0, most_percent(r)};
     if (added_percent(r, r->bound_time_ns) < 0) c.y.from = added_percent(r, r->bound_time_ns);
     ebb_text_add(out, "<div><h3>Candidates and their Pareto front</h3>\n<figure>\n");
     ebb_chart_begin(out, &c, "Candidates: live bytes against added time");
@@ -140,9 +141,10 @@ static void print_convergence(ebb_text *out, const ebb_report *r) {
     }
     if (!bytes && most > most_percent(r)) most = most_percent(r);
     double room = (most - least) / 12;
-    c.x = (ebb_axis){"candidates scored", EBB_AXIS_COUNT, 0, (double)(s->n_scored > 0 ? s->n_scored : 1)};
-    c.y = (ebb_axis){bytes ? "least live bytes" : "best added time",
-                     bytes ? EBB_AXIS_BYTES : EBB_AXIS_PERCENT, least - room, most + 2 * room};
+    c.x = (ebb_chart_axis){"candidates scored", EBB_AXIS_COUNT, 0,
+                           (double)(s->n_scored > 0 ? s->n_scored : 1)};
+    c.y = (ebb_chart_axis){bytes ? "least live bytes" : "best added time",
+                           bytes ? EBB_AXIS_BYTES : EBB_AXIS_PERCENT, least - room, most + 2 * room};
     ebb_text_add(out, "<div><h3>Convergence, generation by generation</h3>\n<figure>\n");
     ebb_chart_begin(out, &c, "The best candidate so far over the candidates scored");
     if (!bytes)
