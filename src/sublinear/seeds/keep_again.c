@@ -1,8 +1,6 @@
 /* Memory that is left over is given back for time: dropped values are kept again. */
 #include "sublinear/seeds/seeds.h"
 
-#define LOOK 64 /* candidates between looks at the clock: of large graphs each is a millisecond */
-
 typedef struct keeper {
     ebb_search *search;
     ebb_evaluator evaluator;
@@ -42,7 +40,6 @@ ebb_status ebb_keep_again(ebb_search *s, const ebb_select_request *request, int6
     if (!first.valid || first.peak_bytes > limit_bytes) return EBB_OK;
     const uint32_t round = ebb_search_round(s, false);
     for (uint32_t i = 0; i < n + n_genes && status == EBB_OK && *go_on; i++) {
-        if (i % LOOK == LOOK - 1 && ebb_search_is_late(s)) break;
         if (i % round == round - 1) status = ebb_search_goes_on(s, request, go_on);
         keep(&k, i < n ? order[n - 1 - i] : i - n);
     }
