@@ -13,7 +13,7 @@ typedef struct answer {
 } answer;
 
 static ebb_status write_plans(tool *t, answer *a) {
-    ebb_status status = tool_plans_folder(t);
+    ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < a->result->n_ways && status == EBB_OK; i++) {
         const ebb_fit_way *way = &a->result->ways[i];
         if (way->fits) status = tool_plans_write(t, way->plan, tool_mode_name(way->mode), a->path[i]);

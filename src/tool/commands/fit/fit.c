@@ -2,6 +2,7 @@
 #include "tool/commands/commands.h"
 #include "tool/commands/fit/fit.h"
 #include "tool/options/options.h"
+#include "tool/out/out.h"
 
 ebb_status tool_fit(tool *t) {
     ebb_options options;
@@ -10,7 +11,11 @@ ebb_status tool_fit(tool *t) {
     ebb_status status = tool_fit_budget_find(t, &budget);
     if (status == EBB_OK) status = tool_options(t, &options);
     if (status == EBB_OK) status = ebb_model_open(t->env, t->args.operand, &model);
-    if (status != EBB_OK) return status;
+    if (status == EBB_OK) status = tool_plans_folder(t); /* before the work, not after it */
+    if (status != EBB_OK) {
+        ebb_model_destroy(model);
+        return status;
+    }
     options.memory = EBB_MEMORY_BUDGET; /* its own modes; the note on the effort is of this one */
     status = t->args.batch > 0 ? tool_fit_one_batch(t, &budget, &options, model)
                                : tool_fit_largest(t, &budget, &options, model);

@@ -14,7 +14,7 @@ typedef struct answers {
 } answers;
 
 static ebb_status write_plans(tool *t, answers *a) {
-    ebb_status status = tool_plans_folder(t);
+    ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < a->result->n_rows && status == EBB_OK; i++) {
         const ebb_fit_row *row = &a->result->rows[i];
         if (row->plan) status = tool_plans_write(t, row->plan, tool_mode_name(row->mode), a->path[i]);
