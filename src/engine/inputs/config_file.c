@@ -52,7 +52,8 @@ static ebb_status refuse_unknown(ebb_env *env, const ebb_json *json, const char 
         return ebb_fail(env, EBB_BAD_INPUT, "%s: unknown key \"%.60s\": did you mean \"%s\"?", path, key,
                         nearest);
     return ebb_fail(env, EBB_BAD_INPUT,
-                    "%s: unknown key \"%.60s\": docs/formats.md lists those of ebb.config/1", path, key);
+                    "%s: unknown key \"%.60s\": docs/formats/config.md lists those of ebb.config/1", path,
+                    key);
 }
 
 static ebb_status read_method(ebb_env *env, const ebb_json *json, const char *path, ebb_config *out) {
