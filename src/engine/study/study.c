@@ -73,6 +73,7 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .effort_part = part,
                                   .time_limit_ns = time_left_ns(p),
                                   .seed = ebb_options_search_seed(o),
+                                  .n_answers = EBB_MOST_ANSWERS,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
@@ -123,7 +124,9 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
     ebb_status status = open_pins(p);
     if (status == EBB_OK) status = ebb_pgraph_least_time_ns(env, facts, &p->least_time_ns);
     if (status == EBB_OK) status = ebb_study_select(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
+    p->quick = true; /* as in place; where a hard packing of it would fit the budget, the search asks */
     if (status == EBB_OK) status = ebb_study_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
+    p->quick = false;
     if (status != EBB_OK) return status;
     p->base_arena_bytes = base->plan->arena_bytes;
     p->base_total_bytes = base->plan->total_bytes;
