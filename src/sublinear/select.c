@@ -62,7 +62,7 @@ static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangemen
     ebb_status status = EBB_OK;
     if (c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, &work, out);
     for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++)
-        if (s->members[i].best.peak_bytes <= limit)
+        if (s->members[i].best.peak_bytes <= limit && (out->n == 0 || !ebb_search_may_end(s)))
             status = try_answer(arena, a, s->members[i].best_genes, limit, &work, out);
     return status;
 }

@@ -92,7 +92,7 @@ static ebb_status offer_others(ebb_study *p, ebb_answer *fastest, ebb_answer *be
  * there is one that is good enough. */
 static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, bool *done) {
     *done = false;
-    if (p->hint.fits_or_not) return EBB_OK;
+    if (p->hint.fits_or_not || p->hurried) return EBB_OK;
     ebb_status status = offer_others(p, last, best);
     *done = best->plan && best->plan->time_ns - last->plan->time_ns <= p->base_time_ns / NEAR_PART;
     if (status != EBB_OK || *done) return status;
@@ -127,6 +127,10 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         done = fits(p, last.plan);
         if (status == EBB_OK && !done) status = pack_better(p, &last, out, &done);
         if (status != EBB_OK || done) break;
+        if (p->hurried) { /* nothing is begun after a time limit has struck */
+            status = EBB_OVER_BUDGET;
+            break;
+        }
         genes = last.selection->genes; /* the next limit is a little below: its answer is near */
         n_genes = last.selection->n_genes;
         loose = limit;

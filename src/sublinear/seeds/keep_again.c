@@ -51,7 +51,7 @@ ebb_status ebb_keep_again(ebb_search *s, const ebb_select_request *request, int6
     if (!first.valid || first.peak_bytes > limit_bytes) return EBB_OK;
     const uint32_t round = ebb_search_round(s, false);
     uint32_t at_once = 1, at = 0, n_tries = 0;
-    while (at < n + n_genes && status == EBB_OK && *go_on) {
+    while (at < n + n_genes && status == EBB_OK && *go_on && !ebb_search_may_end(s)) {
         uint32_t n_tried = 0, end = at;
         for (; end < n + n_genes && n_tried < at_once; end++) {
             uint32_t gene = end < n ? order[n - 1 - end] : end - n;

@@ -138,7 +138,7 @@ ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
     if (!x.room || !x.low_genes) return EBB_NO_MEMORY;
     x.base_peak = ebb_search_base_peak(s);
     ebb_status status = EBB_OK;
-    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK; k++) {
+    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK && !ebb_search_may_end(s); k++) {
         if (request->only_seeds != EBB_SEEDS_ALL && request->only_seeds != siblings[k].kind) continue;
         x.low_peak = INT64_MAX;
         status = siblings[k].offer(&x);
