@@ -196,7 +196,7 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
 /* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
- * else reads what lies between (docs/ir.md). Before ebb_grad, whose gradients are then fused too. Values
+ * else reads what lies between (docs/passes.md). Before ebb_grad, whose gradients are then fused too. Values
  * that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any result or
  * gradient. */
 EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
@@ -239,7 +239,7 @@ EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, 
 EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* relu's gradient reads a bit for each element of y where nothing else in backward reads y, so that y need
- * not be kept (docs/ir.md). After ebb_simplify. Never changes a result's bits. */
+ * not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
