@@ -1,7 +1,9 @@
 /* Plan files: printed, read back, and refused when their form is wrong. */
-#include "test_audit_plans.h"
-
+#include <stdio.h>
 #include <unistd.h>
+
+#include "plans.h"
+#include "support/scarce.h"
 
 static ebb_text print_plan(ebb_env *env, const ebb_plan *plan) {
     ebb_text text;
@@ -17,7 +19,7 @@ static const plan_text *const plans[] = {&small_plan, &twice_plan, &chain_plan,
                                          &pair_plan,  &view_plan,  &empty_plan};
 
 Test(plan_json, prints_and_reads_back_the_same_bytes) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(plans); i++) {
         ebb_plan *plan = parse_edited(env, plans[i], NULL, 0), *again = NULL;
         ebb_text once = print_plan(env, plan);
@@ -31,11 +33,11 @@ Test(plan_json, prints_and_reads_back_the_same_bytes) {
         ebb_plan_destroy(plan);
         ebb_plan_destroy(again);
     }
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(plan_json, prints_one_step_or_buffer_a_line) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_plan *plan = parse_edited(env, &pair_plan, NULL, 0);
     plan->bound_json = " { \"cut\" :[1,\n2] , \"note\":\"a, b: c\", \"nested\":{ \"x\" : null } } ";
     ebb_text text = print_plan(env, plan);
@@ -72,7 +74,7 @@ Test(plan_json, prints_one_step_or_buffer_a_line) {
                          "}");
     ebb_text_deinit(&text);
     ebb_plan_destroy(plan);
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(plan_json, keeps_the_certificates_further_members) {
@@ -86,7 +88,7 @@ Test(plan_json, keeps_the_certificates_further_members) {
         {"{'x\\\\': 'a\\\\\\\\', 'y': '}],{', 'time_ns_lower_bound': 3, 'kind': 'none', 'z': -0.5e1}",
          "{\"x\\\\\": \"a\\\\\\\\\", \"y\": \"}],{\", \"z\": -0.5e1}"},
     };
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         edit edits[] = {{"{'time_ns_lower_bound': 3, 'kind': 'none'}", rows[i].certificate}};
         ebb_plan *plan = parse_edited(env, &pair_plan, edits, 1);
@@ -97,11 +99,11 @@ Test(plan_json, keeps_the_certificates_further_members) {
         cr_expect_eq(plan->bound_time_ns, 3);
         ebb_plan_destroy(plan);
     }
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(plan_json, a_summary_has_the_files_figures) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_plan *plan = parse_edited(env, &small_plan, NULL, 0);
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
@@ -120,7 +122,7 @@ Test(plan_json, a_summary_has_the_files_figures) {
     cr_expect_eq(s.budget_bytes, -1);
     ebb_plan_destroy(plan);
     ebb_plan_destroy(NULL);
-    end_env(env);
+    test_env_close(env);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -129,7 +131,7 @@ Test(plan_json, a_file_is_written_and_read_back) {
     char folder[] = "/tmp/ebb-test-XXXXXX", path[64];
     cr_assert_not_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/plan.json", folder);
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_plan *plan = parse_edited(env, &small_plan, NULL, 0), *again = NULL;
     cr_expect_eq(ebb_plan_read(env, path, &again), EBB_IO);
     cr_expect_null(again);
@@ -154,7 +156,7 @@ Test(plan_json, a_file_is_written_and_read_back) {
     ebb_plan_destroy(plan);
     cr_expect_eq(unlink(path), 0);
     cr_expect_eq(rmdir(folder), 0);
-    end_env(env);
+    test_env_close(env);
 }
 
 /* ---- wrong forms --------------------------------------------------------------------------------------
@@ -228,7 +230,7 @@ static const struct {
 };
 
 Test(plan_json, a_wrong_form_names_the_place_and_the_fault) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         ebb_text text = edit_plan(env, &small_plan, &rows[i].edit, 1);
         ebb_plan *plan = NULL;
@@ -240,12 +242,12 @@ Test(plan_json, a_wrong_form_names_the_place_and_the_fault) {
         ebb_text_deinit(&text);
         cr_assert_eq(ebb_env_allocated_bytes(env), 0);
     }
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(plan_json, every_cut_and_many_changed_bytes_are_answered) {
     static const char changes[] = "09-\"[]{},x\xFF";
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_text text = edit_plan(env, &twice_plan, NULL, 0);
     size_t n_read = 0, n_right = 0;
     for (size_t i = 0; i < text.n; i++) {
@@ -270,24 +272,24 @@ Test(plan_json, every_cut_and_many_changed_bytes_are_answered) {
     cr_expect_gt(n_read, 33);
     cr_expect_lt(n_right, n_read);
     ebb_text_deinit(&text);
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(plan_json, every_refused_allocation_is_reported_and_leaks_nothing) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_text text = edit_plan(env, &small_plan, NULL, 0);
     ebb_status status = EBB_NO_MEMORY;
     for (uint64_t n = 1; status != EBB_OK; n++) {
-        short_memory memory;
-        ebb_env *other = start_short_env(&memory, n);
+        scarce_memory memory = {.fail_at = n, .once = true};
+        ebb_env *other = scarce_env(&memory);
         ebb_plan *plan = NULL;
         status = ebb_plan_parse(other, "p.json", text.at, text.n, &plan);
         if (status == EBB_OK) status = ebb_plan_write(other, plan, "/dev/null");
         cr_assert_eq(status, memory.n_calls > memory.fail_at ? EBB_NO_MEMORY : EBB_OK, "%s",
                      ebb_env_error(other));
         ebb_plan_destroy(plan);
-        end_env(other);
+        test_env_close(other);
     }
     ebb_text_deinit(&text);
-    end_env(env);
+    test_env_close(env);
 }

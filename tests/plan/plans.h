@@ -1,8 +1,8 @@
 /* Plans written by hand. By hand, too: their sums. */
-#ifndef EBB_TESTS_PLANNER_AUDIT_PLANS_H
-#define EBB_TESTS_PLANNER_AUDIT_PLANS_H
+#ifndef EBB_TESTS_PLAN_PLANS_H
+#define EBB_TESTS_PLAN_PLANS_H
 
-#include "test_audit_support.h"
+#include "plan_text.h"
 
 /* A training step in small: views, in-place, an update, recomputation, scratch, an alternative, a control
  * edge, ordered ops, an optional op that is left out. Alignment 8:

@@ -1,9 +1,10 @@
 /* Tables of rows: what is written is read back; what is wrong is named with its line. */
-#include "graphs.h"
+#include "pack/pack.h"
+#include "support/env.h"
 
 static ebb_rows *parse(ebb_env *env, const char *text, ebb_status wanted) {
     ebb_rows *rows = NULL;
-    graphs_want(env, ebb_rows_parse(env, "t.csv", text, strlen(text), &rows), wanted);
+    TEST_STATUS(env, ebb_rows_parse(env, "t.csv", text, strlen(text), &rows), wanted);
     return rows;
 }
 
@@ -17,7 +18,7 @@ Test(rows_csv, columns_come_by_name_in_any_order) {
         "\xEF\xBB\xBFid,lower,upper,size,alignment\na,0,3,7,1\nb,1,33,1,64\n",
         " id , lower,\tupper,size,alignment\n a , 0 , 3 ,7,1\n  \nb,1,33,1,64",
     };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(tables); i++) {
         ebb_rows *rows = parse(env, tables[i], EBB_OK);
         cr_assert_eq(rows->n, 2, "table %zu: %u rows", i, rows->n);
@@ -30,15 +31,15 @@ Test(rows_csv, columns_come_by_name_in_any_order) {
         cr_assert(rows->offsets == NULL);
         ebb_rows_destroy(rows);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(rows_csv, a_header_alone_is_no_rows) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rows *rows = parse(env, "id,lower,upper,size,offset\n", EBB_OK);
     cr_assert_eq(rows->n, 0);
     ebb_rows_destroy(rows);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 typedef struct fault {
@@ -82,7 +83,7 @@ static const fault faults[] = {
 };
 
 Test(rows_csv, gaps_and_fixed_offsets_are_read_and_written) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     const char *table = "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8@0:1,\nb,0,9,2,,4\n";
     ebb_rows *rows = parse(env, table, EBB_OK);
     cr_assert(rows->offsets[0] == -1 && rows->offsets[1] == 4);
@@ -95,24 +96,24 @@ Test(rows_csv, gaps_and_fixed_offsets_are_read_and_written) {
     cr_assert_str_eq(text.at, "id,lower,upper,size,gaps,offset\na,0,9,2,3-5 7-8@0:1,0\nb,0,9,2,,4\n");
     ebb_text_deinit(&text);
     ebb_rows_destroy(rows);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(rows_csv, an_id_that_comes_twice_is_named_with_both_lines) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rows *rows = parse(env, "id,lower,upper,size\na,0,1,2\n\nb,0,1,2\na,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_link(env, rows), EBB_BAD_INPUT);
+    TEST_STATUS(env, ebb_rows_link(env, rows), EBB_BAD_INPUT);
     cr_assert(strstr(ebb_env_error(env), "t.csv: line 5: id \"a\" is also that of line 2") != NULL, "%s",
               ebb_env_error(env));
     ebb_rows_destroy(rows);
     rows = parse(env, "id,lower,upper,size\na,0,1,2\nb,0,1,2\nA,3,4,1\n", EBB_OK);
-    graphs_want(env, ebb_rows_link(env, rows), EBB_OK);
+    TEST_OK(env, ebb_rows_link(env, rows));
     ebb_rows_destroy(rows);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(rows_csv, a_fault_is_named_with_its_line) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(faults); i++) {
         cr_assert(parse(env, faults[i].table, EBB_BAD_INPUT) == NULL);
         cr_assert(strstr(ebb_env_error(env), faults[i].text) != NULL &&
@@ -120,10 +121,10 @@ Test(rows_csv, a_fault_is_named_with_its_line) {
                   "table %zu: %s", i, ebb_env_error(env));
     }
     ebb_rows *rows = NULL;
-    graphs_want(env, ebb_rows_parse(env, "t.csv", "id,lower,upper,size\na\0,0,1,2\n", 30, &rows),
+    TEST_STATUS(env, ebb_rows_parse(env, "t.csv", "id,lower,upper,size\na\0,0,1,2\n", 30, &rows),
                 EBB_BAD_INPUT);
     cr_assert(strstr(ebb_env_error(env), "NUL byte at byte 21") != NULL, "%s", ebb_env_error(env));
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(rows_csv, what_is_printed_reads_back_equal) {
@@ -132,24 +133,24 @@ Test(rows_csv, what_is_printed_reads_back_equal) {
         "id,lower,upper,size,alignment,offset\na,0,3,7,1,33\nb,1,33,1,64,0\n",
         "id,lower,upper,size,offset\n",
     };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(tables); i++) {
         ebb_rows *rows = parse(env, tables[i], EBB_OK);
         ebb_text text;
         ebb_text_init(&text, env);
         ebb_rows_print(&text, rows, rows->offsets);
-        graphs_want(env, ebb_text_status(&text), EBB_OK);
+        TEST_OK(env, ebb_text_status(&text));
         cr_assert_str_eq(text.at, tables[i]);
         ebb_text_deinit(&text);
         ebb_rows_destroy(rows);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Whatever the bytes are: a status, and nothing left behind. */
 Test(rows_csv, any_bytes_are_read_or_refused) {
     static const char alphabet[] = "id,lower\nupper,size\r\"0127-9 \t\xff";
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rng rng;
     ebb_rng_init(&rng, 33, 3);
     for (uint32_t c = 0; c < 20000; c++) {
@@ -163,5 +164,5 @@ Test(rows_csv, any_bytes_are_read_or_refused) {
         cr_assert_eq(status == EBB_OK, rows != NULL);
         ebb_rows_destroy(rows);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }

@@ -1,5 +1,6 @@
 /* The row check finds every fault and refuses nothing that is right; the bound is never too high. */
-#include "graphs.h"
+#include "pack/pack.h"
+#include "support/env.h"
 
 #define MAX_ROWS 4
 
@@ -52,7 +53,7 @@ static const check_case check_cases[] = {
 };
 
 Test(rows_check, each_fault_is_found_and_nothing_else) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(check_cases); i++) {
         const check_case *c = &check_cases[i];
         ebb_status status = ebb_rows_check(env, c->rows, c->n, c->offsets, c->height);
@@ -60,7 +61,7 @@ Test(rows_check, each_fault_is_found_and_nothing_else) {
         if (c->text != NULL)
             cr_assert(strstr(ebb_env_error(env), c->text) != NULL, "%s: %s", c->what, ebb_env_error(env));
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Every pair, the slow way. */
@@ -74,7 +75,7 @@ static bool valid_by_pairs(const ebb_row *rows, uint32_t n, const int64_t *offse
 }
 
 Test(rows_check, agrees_with_a_look_at_every_pair) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rng rng;
     ebb_rng_init(&rng, 7, 1);
     uint32_t n_valid = 0, n_cases = 20000;
@@ -96,7 +97,7 @@ Test(rows_check, agrees_with_a_look_at_every_pair) {
                      "case %u of %u rows: by pairs %d", c, n, valid);
     }
     cr_assert(n_valid > n_cases / 10 && n_valid < n_cases * 9 / 10, "%u of %u are valid", n_valid, n_cases);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 typedef struct bound_case {
@@ -119,13 +120,13 @@ static const bound_case bound_cases[] = {
 };
 
 Test(rows_bound, is_the_most_that_lives_in_a_step) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(bound_cases); i++) {
         int64_t bound = -1;
-        graphs_want(env, ebb_rows_max_live(env, bound_cases[i].rows, bound_cases[i].n, &bound), EBB_OK);
+        TEST_OK(env, ebb_rows_max_live(env, bound_cases[i].rows, bound_cases[i].n, &bound));
         cr_assert_eq(bound, bound_cases[i].bound, "%s: %lld", bound_cases[i].what, (long long)bound);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(rows_bound, sums_that_do_not_fit_are_refused) {
@@ -133,12 +134,12 @@ Test(rows_bound, sums_that_do_not_fit_are_refused) {
         {{0, 1, INT64_MAX, 1}, {0, 1, 1, 1}},
         {{0, 1, INT64_MAX - 3, 64}, {0, 1, 1, 64}},
     };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         int64_t bound = -1, offsets[2], height = -1;
-        graphs_want(env, ebb_rows_max_live(env, rows[i], 2, &bound), EBB_BAD_INPUT);
-        graphs_want(env, ebb_pack(env, rows[i], 2, 1, offsets, &height), EBB_BAD_INPUT);
+        TEST_STATUS(env, ebb_rows_max_live(env, rows[i], 2, &bound), EBB_BAD_INPUT);
+        TEST_STATUS(env, ebb_pack(env, rows[i], 2, 1, offsets, &height), EBB_BAD_INPUT);
         cr_assert(strstr(ebb_env_error(env), "sum to more than") != NULL, "%s", ebb_env_error(env));
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }

@@ -1,5 +1,6 @@
 /* The audit passes plans that are right, in all the ways that they may be. */
-#include "test_audit_plans.h"
+#include "../plan/plans.h"
+#include "support/scarce.h"
 
 typedef struct right_plan {
     const char *name;
@@ -59,27 +60,27 @@ static const right_plan rows[] = {
 };
 
 Test(audit, passes_plans_that_are_right) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         ebb_plan *plan = parse_edited(env, rows[i].plan, rows[i].edits, MAX_EDITS);
         cr_expect_eq(ebb_plan_audit(env, plan), EBB_OK, "%s: %s", rows[i].name, ebb_env_error(env));
         ebb_plan_destroy(plan);
     }
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(audit, every_refused_allocation_is_reported_and_leaks_nothing) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_plan *plan = parse_edited(env, &small_plan, NULL, 0);
     ebb_status status = EBB_NO_MEMORY;
     for (uint64_t n = 1; status != EBB_OK; n++) {
-        short_memory memory;
-        ebb_env *other = start_short_env(&memory, n);
+        scarce_memory memory = {.fail_at = n, .once = true};
+        ebb_env *other = scarce_env(&memory);
         status = ebb_plan_audit(other, plan);
         cr_assert_eq(status, memory.n_calls > memory.fail_at ? EBB_NO_MEMORY : EBB_OK, "%s",
                      ebb_env_error(other));
-        end_env(other);
+        test_env_close(other);
     }
     ebb_plan_destroy(plan);
-    end_env(env);
+    test_env_close(env);
 }

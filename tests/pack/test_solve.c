@@ -1,31 +1,14 @@
 /* The portfolio: optimal on small sets of every kind, right about capacities, the same for any workers. */
 #include <stdlib.h>
 
-#include "graphs.h"
-#include "pack_oracle.h"
-#include "pack/fit/fit.h"
-
-#include <time.h>
-
-/* No two rows that meet share a byte; the height is right. By plain loops over steps. */
-static void check(const ebb_pack_job *job, const int64_t *offsets, int64_t height, uint32_t c) {
-    int64_t top = 0;
-    for (uint32_t i = 0; i < job->n; i++) {
-        cr_assert(offsets[i] >= 0 && offsets[i] % job->rows[i].alignment == 0, "case %u", c);
-        cr_assert(job->fixed[i] < 0 || offsets[i] == job->fixed[i], "case %u: row %u was fixed", c, i);
-        top = ebb_max_i64(top, offsets[i] + job->rows[i].size);
-        for (uint32_t k = 0; k < i; k++)
-            cr_assert(!pack_collide(job, i, offsets[i], k, offsets[k]), "case %u: rows %u and %u", c, k, i);
-    }
-    cr_assert_eq(top, height, "case %u", c);
-}
+#include "oracle.h"
 
 /* EBB_PACK_SETS draws more: 100000 take a minute or so. */
 Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
     const char *asked = getenv("EBB_PACK_SETS");
     uint32_t n_cases = asked == NULL ? 3000 : (uint32_t)strtoul(asked, NULL, 10), n_impossible = 0,
              n_fixed = 0, n_loose = 0;
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rng rng;
     ebb_rng_init(&rng, 7, 33);
     for (uint32_t c = 0; c < n_cases; c++) {
@@ -40,9 +23,9 @@ Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
             n_fixed++;
             continue;
         }
-        graphs_want(env, status, EBB_OK);
+        TEST_OK(env, status);
         int64_t best = pack_optimum(&d.job);
-        check(&d.job, offsets, answer.height, c);
+        cr_assert_eq(pack_check(&d.job, offsets, c), answer.height, "case %u", c);
         if (!d.exact) { /* rows may be entwined: the best of those that are not is no bound */
             cr_assert(answer.height <= best && answer.lower_bound <= answer.height, "case %u", c);
             n_loose++;
@@ -54,15 +37,15 @@ Test(pack_solve, small_sets_are_packed_optimally, .timeout = 1200) {
                   (long long)answer.lower_bound, (long long)best);
         options.capacity = best - 1;
         if (best == 0) continue;
-        graphs_want(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer), EBB_OK);
+        TEST_OK(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer));
         cr_assert_eq(answer.verdict, EBB_PACK_IMPOSSIBLE, "case %u: %d", c, (int)answer.verdict);
         n_impossible++;
         options.capacity = best;
-        graphs_want(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer), EBB_OK);
+        TEST_OK(env, ebb_pack_solve(env, &d.job, &options, offsets, &answer));
         cr_assert(answer.verdict == EBB_PACK_FITS && answer.height == best, "case %u", c);
     }
     cr_assert(n_impossible > n_cases / 2 && n_fixed < n_cases / 4 && n_loose > n_cases / 50);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* A rectangle of 1000 x 1000 in rows: 0 is left over. Cut at the same places as bench/pack does. */
@@ -99,23 +82,23 @@ static uint32_t cut_rectangle(ebb_row *rows, uint32_t n, uint64_t seed) {
 Test(pack_solve, rectangles_in_pieces_are_put_together_again_by_any_workers, .timeout = 300) {
     static ebb_row rows[512];
     static int64_t offsets[512], others[512];
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint64_t seed = 1; seed <= 5; seed++) {
         uint32_t n = cut_rectangle(rows, 100 * (uint32_t)seed, seed);
         ebb_pack_job job = {.rows = rows, .n = n};
         ebb_pack_options options = {.capacity = -1, .effort = 100000, .seed = 1, .n_workers = 1};
         ebb_pack_answer answer, again;
-        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_OK);
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &answer));
         cr_assert(answer.height == 100000 && answer.proven, "%u rows: %lld", n, (long long)answer.height);
         for (options.n_workers = 2; options.n_workers <= 5; options.n_workers += 3) {
-            graphs_want(env, ebb_pack_solve(env, &job, &options, others, &again), EBB_OK);
+            TEST_OK(env, ebb_pack_solve(env, &job, &options, others, &again));
             cr_assert_arr_eq(others, offsets, n * sizeof *offsets);
         }
         options.capacity = 99999;
-        graphs_want(env, ebb_pack_solve(env, &job, &options, others, &again), EBB_OK);
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, others, &again));
         cr_assert_eq(again.verdict, EBB_PACK_IMPOSSIBLE);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Cut where some piece is large enough, in few enough steps that cuts meet. */
@@ -145,7 +128,7 @@ static void cut_at_random(ebb_row *rows, int64_t *bottom, uint32_t n, uint32_t n
 
 Test(pack_solve, rectangles_in_many_pieces_are_joined_again, .timeout = 120) {
     enum { N = 20000 };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rng rng;
     ebb_rng_init(&rng, 17, 3);
     ebb_row *rows = ebb_calloc(env, N, sizeof *rows);
@@ -156,13 +139,13 @@ Test(pack_solve, rectangles_in_many_pieces_are_joined_again, .timeout = 120) {
         cut_at_random(rows, offsets, N, 20000000, alignment, &rng);
         ebb_pack_job job = {.rows = rows, .n = N};
         ebb_pack_options options = {.capacity = -1, .effort = 0, .n_workers = 1};
-        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_OK);
+        TEST_OK(env, ebb_pack_solve(env, &job, &options, offsets, &answer));
         cr_assert(answer.proven && strcmp(answer.found_by, "join") == 0, "case %u: %lld over %lld by %s", c,
                   (long long)answer.height, (long long)answer.lower_bound, answer.found_by);
     }
     ebb_cfree(env, rows, N, sizeof *rows);
     ebb_cfree(env, offsets, N, sizeof *offsets);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Half of them long and large, as activations are. */
@@ -183,154 +166,34 @@ Test(pack_solve, a_capacity_that_a_plan_needs_is_asked_for_at_length, .timeout =
     enum { N = 300 };
     static ebb_row rows[N];
     static int64_t offsets[N], others[N];
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     uint32_t n_above = 0, n_met = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         int64_t plain, height, bound;
         draw_rows(rows, N, seed);
-        graphs_want(env, ebb_pack(env, rows, N, 1, offsets, &plain), EBB_OK);
-        graphs_want(env, ebb_rows_max_live(env, rows, N, &bound), EBB_OK);
+        TEST_OK(env, ebb_pack(env, rows, N, 1, offsets, &plain));
+        TEST_OK(env, ebb_rows_max_live(env, rows, N, &bound));
         const int64_t capacity = plain - ebb_max_i64((plain - bound) / 3, 1);
         const struct {
             int64_t capacity;
             uint64_t deadline_ns;
         } idle[] = {{-1, 0}, {plain, 0}, {capacity, 1}};
         for (size_t k = 0; k < EBB_COUNT(idle); k++) {
-            graphs_want(env,
+            TEST_STATUS(env,
                         ebb_pack_within(env, rows, N, 1, idle[k].capacity, false, idle[k].deadline_ns,
                                         others, &height),
                         EBB_OK);
             cr_assert(height == plain && memcmp(others, offsets, sizeof offsets) == 0, "seed %llu: %zu",
                       (unsigned long long)seed, k);
         }
-        graphs_want(env, ebb_pack_within(env, rows, N, 1, capacity, false, 0, others, &height), EBB_OK);
+        TEST_OK(env, ebb_pack_within(env, rows, N, 1, capacity, false, 0, others, &height));
         cr_assert_leq(height, plain);
-        graphs_want(env, ebb_rows_check(env, rows, N, others, height), EBB_OK);
+        TEST_OK(env, ebb_rows_check(env, rows, N, others, height));
         n_above += plain > bound;
         n_met += height <= capacity;
     }
     cr_assert_gt(n_met, 0, "%u above, %u met", n_above, n_met);
-    graphs_env_end(env);
-}
-
-/* ---- questions one after the other ------------------------------------------------------------------- */
-
-typedef struct question_log {
-    uint64_t ruled_out[8]; /* sum over all that the ways remember for the next question */
-    uint64_t work[8];
-    ebb_fit_verdict verdict[8];
-} question_log;
-
-static uint64_t remembered(const ebb_fit_runner *runner) {
-    uint64_t sum = 0;
-    for (uint32_t way = 0; way < EBB_FIT_WAYS; way++)
-        for (uint32_t i = 0; i < runner->dead[way].n; i++)
-            sum += (runner->dead[way].at[i].high ^ runner->dead[way].at[i].low) * (2 * way + 1);
-    return sum;
-}
-
-/* Asks for eight falling capacities. What an earlier question ruled out helps the later ones. */
-static question_log ask_down(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
-                             int64_t most) {
-    ebb_pack_job job = {.rows = rows, .n = n};
-    ebb_pack_problem p;
-    ebb_fit_problem f;
-    ebb_pack_workers workers;
-    ebb_fit_runner runner;
-    question_log log = {.work = {0}};
-    bool fits;
-    int64_t *offsets = ebb_calloc(env, n, sizeof *offsets);
-    graphs_want(env, ebb_pack_problem_init(&p, env, &job), EBB_OK);
-    graphs_want(env, ebb_fit_problem_init(&f, env, &p, &fits), EBB_OK);
-    graphs_want(env, ebb_pack_workers_init(&workers, env, n_workers), EBB_OK);
-    graphs_want(env, ebb_fit_runner_init(&runner, &workers, &f), EBB_OK);
-    for (uint32_t k = 0; k < 8; k++) {
-        ebb_fit_effort effort = {.most_work = 6000000, .seed = 1 + k};
-        graphs_want(env,
-                    ebb_fit_run(&runner, &effort, most + most * (9 - k) / 100, &log.work[k],
-                                &log.verdict[k], offsets),
-                    EBB_OK);
-        log.ruled_out[k] = remembered(&runner);
-    }
-    ebb_fit_runner_deinit(&runner);
-    ebb_pack_workers_deinit(&workers);
-    ebb_fit_problem_deinit(&f);
-    ebb_pack_problem_deinit(&p);
-    ebb_cfree(env, offsets, n, sizeof *offsets);
-    return log;
-}
-
-Test(pack_solve, later_questions_cost_the_same_with_any_workers, .timeout = 300) {
-    enum { N = 200 };
-    static ebb_row rows[N];
-    ebb_env *env = graphs_env();
-    uint32_t n_told = 0;
-    for (uint64_t seed = 0; seed < 20; seed++) {
-        ebb_rng rng;
-        ebb_rng_init(&rng, seed, 7);
-        for (uint32_t i = 0; i < N; i++) {
-            uint32_t lower = ebb_rng_below(&rng, 60);
-            uint32_t length = 1 + ebb_rng_below(&rng, ebb_rng_below(&rng, 4) ? 10 : 30);
-            rows[i] = (ebb_row){.lower = lower,
-                                .upper = lower + length,
-                                .size = 1 + ebb_rng_below(&rng, ebb_rng_below(&rng, 3) ? 30 : 300),
-                                .alignment = INT64_C(1) << ebb_rng_below(&rng, 4)};
-        }
-        int64_t most;
-        graphs_want(env, ebb_rows_max_live(env, rows, N, &most), EBB_OK);
-        question_log one = ask_down(env, rows, N, 1, most), many = ask_down(env, rows, N, 8, most);
-        cr_assert_arr_eq(one.ruled_out, many.ruled_out, sizeof one.ruled_out, "seed %u", (unsigned)seed);
-        cr_assert_arr_eq(one.work, many.work, sizeof one.work, "seed %u", (unsigned)seed);
-        cr_assert_arr_eq(one.verdict, many.verdict, sizeof one.verdict, "seed %u", (unsigned)seed);
-        for (uint32_t k = 0; k < 8; k++) n_told += one.verdict[k] != EBB_FIT_LIMIT;
-    }
-    cr_assert_gt(n_told, 8, "%u", n_told);
-    graphs_env_end(env);
-}
-
-/* Thousands of rows in one section are looked at no more often than the effort says. */
-Test(pack_solve, effort_bounds_work_on_wide_sections, .timeout = 60) {
-    enum { N = 4000 };
-    static ebb_row rows[N + 130];
-    ebb_env *env = graphs_env();
-    ebb_rng rng;
-    ebb_rng_init(&rng, 5, 5);
-    for (uint32_t i = 0; i < N; i++)
-        rows[i] = (ebb_row){.lower = 0, .upper = 10, .size = 1 + i % 7, .alignment = 1};
-    for (uint32_t i = N; i < N + 130; i++) {
-        uint32_t lower = 20 + ebb_rng_below(&rng, 40);
-        rows[i] = (ebb_row){.lower = lower,
-                            .upper = lower + 1 + ebb_rng_below(&rng, 8),
-                            .size = 1000 * (1 + ebb_rng_below(&rng, 299)),
-                            .alignment = INT64_C(1) << ebb_rng_below(&rng, 12)};
-    }
-    ebb_pack_job job = {.rows = rows, .n = N + 130};
-    ebb_pack_problem p;
-    ebb_fit_problem f;
-    ebb_pack_workers workers;
-    ebb_fit_runner runner;
-    bool fits;
-    static int64_t offsets[N + 130];
-    int64_t most;
-    uint64_t work = 0;
-    ebb_fit_verdict verdict;
-    graphs_want(env, ebb_rows_max_live(env, rows, job.n, &most), EBB_OK);
-    graphs_want(env, ebb_pack_problem_init(&p, env, &job), EBB_OK);
-    graphs_want(env, ebb_fit_problem_init(&f, env, &p, &fits), EBB_OK);
-    graphs_want(env, ebb_pack_workers_init(&workers, env, 1), EBB_OK);
-    graphs_want(env, ebb_fit_runner_init(&runner, &workers, &f), EBB_OK);
-    ebb_fit_effort effort = {.most_work = 20000000, .seed = 1};
-    struct timespec from, to;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    graphs_want(env, ebb_fit_run(&runner, &effort, most, &work, &verdict, offsets), EBB_OK);
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-    double s = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
-    cr_assert_lt(s, 5.0, "%g s of processor time for %llu units of work", s, (unsigned long long)work);
-    ebb_fit_runner_deinit(&runner);
-    ebb_pack_workers_deinit(&workers);
-    ebb_fit_problem_deinit(&f);
-    ebb_pack_problem_deinit(&p);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(pack_solve, malformed_jobs_are_refused) {
@@ -338,19 +201,19 @@ Test(pack_solve, malformed_jobs_are_refused) {
     static const uint32_t from[] = {0, 1, 1};
     static const ebb_steps gaps[] = {{3, 3}, {8, 10}, {0, 9}};
     static const int64_t fixed[][2] = {{1, -1}, {-2, -1}, {4, 6}};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     int64_t offsets[2];
     ebb_pack_answer answer;
     ebb_pack_options options = {.capacity = -1, .effort = 1, .n_workers = 1};
     for (size_t i = 0; i < EBB_COUNT(gaps); i++) {
         ebb_pack_job job = {.rows = rows, .n = 2, .gaps_from = from, .gaps = &gaps[i]};
-        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
+        TEST_STATUS(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
         cr_assert(strstr(ebb_env_error(env), "row 0 has a gap") != NULL, "%s", ebb_env_error(env));
     }
     for (size_t i = 0; i < EBB_COUNT(fixed); i++) {
         ebb_pack_job job = {.rows = rows, .n = 2, .fixed = fixed[i]};
-        graphs_want(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
+        TEST_STATUS(env, ebb_pack_solve(env, &job, &options, offsets, &answer), EBB_BAD_INPUT);
         cr_assert(strstr(ebb_env_error(env), "fixed") != NULL, "%s", ebb_env_error(env));
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }

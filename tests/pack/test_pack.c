@@ -1,5 +1,7 @@
 /* The packers: valid, never below the bound, the same every time; exact where the answer is known. */
-#include "graphs.h"
+#include "pack/pack.h"
+#include "support/env.h"
+#include "support/scarce.h"
 
 static const ebb_pack_order orders[EBB_N_PACK_ORDERS] = {EBB_ORDER_SIZE, EBB_ORDER_AREA, EBB_ORDER_DURATION,
                                                          EBB_ORDER_LOWER, EBB_ORDER_CONFLICT};
@@ -8,20 +10,20 @@ static const ebb_pack_order orders[EBB_N_PACK_ORDERS] = {EBB_ORDER_SIZE, EBB_ORD
  * gives the portfolio's height. */
 static int64_t pack_every_way(ebb_env *env, const ebb_row *rows, uint32_t n, int64_t *offsets) {
     int64_t bound = 0, height = 0, best = INT64_MAX;
-    graphs_want(env, ebb_rows_max_live(env, rows, n, &bound), EBB_OK);
+    TEST_OK(env, ebb_rows_max_live(env, rows, n, &bound));
     for (uint32_t o = 0; o < 2 * EBB_N_PACK_ORDERS; o++) {
         ebb_status status =
             o < EBB_N_PACK_ORDERS
                 ? ebb_pack_first_fit(env, rows, n, orders[o], offsets, &height)
                 : ebb_pack_best_fit(env, rows, n, orders[o - EBB_N_PACK_ORDERS], offsets, &height);
-        graphs_want(env, status, EBB_OK);
-        graphs_want(env, ebb_rows_check(env, rows, n, offsets, height), EBB_OK);
+        TEST_OK(env, status);
+        TEST_OK(env, ebb_rows_check(env, rows, n, offsets, height));
         cr_assert(height >= bound, "order %u: %lld below the bound %lld", o, (long long)height,
                   (long long)bound);
         best = ebb_min_i64(best, height);
     }
-    graphs_want(env, ebb_pack(env, rows, n, 1, offsets, &height), EBB_OK);
-    graphs_want(env, ebb_rows_check(env, rows, n, offsets, height), EBB_OK);
+    TEST_OK(env, ebb_pack(env, rows, n, 1, offsets, &height));
+    TEST_OK(env, ebb_rows_check(env, rows, n, offsets, height));
     cr_assert(height >= bound && height <= best, "the portfolio gives %lld, the best of its attempts %lld",
               (long long)height, (long long)best);
     return height;
@@ -33,16 +35,16 @@ Test(pack, two_in_the_first_step_and_one_in_the_second) {
     static const struct {
         int64_t alignment, pad, height;
     } table[] = {{1, 1, 4}, {1, 2, 6}, {2, 1, 4}, {2, 2, 8}}; /* max(up(2 + pad), 2 up(1 + pad)) */
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(table); i++) {
         int64_t a = table[i].alignment, offsets[3], bound = 0;
         int64_t one = ebb_align_up(1 + table[i].pad, a), two = ebb_align_up(2 + table[i].pad, a);
         const ebb_row rows[] = {{0, 1, one, a}, {0, 1, one, a}, {1, 2, two, a}};
         cr_assert_eq(pack_every_way(env, rows, 3, offsets), table[i].height);
-        graphs_want(env, ebb_rows_max_live(env, rows, 3, &bound), EBB_OK);
+        TEST_OK(env, ebb_rows_max_live(env, rows, 3, &bound));
         cr_assert_eq(bound, table[i].height);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Row i lives in [i, i + 2) and takes i + 1 bytes: the last two must fit, and that is enough. */
@@ -51,19 +53,19 @@ Test(pack, a_growing_chain_takes_its_two_largest) {
         uint32_t n, n_times;
         int64_t height;
     } table[] = {{1, 1, 1}, {2, 1, 3}, {5, 1, 9}, {100, 500, 199}};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(table); i++) {
         ebb_row rows[100];
         int64_t offsets[100], again[100], height = 0;
         for (uint32_t r = 0; r < table[i].n; r++) rows[r] = (ebb_row){r, r + 2, r + 1, 1};
         cr_assert_eq(pack_every_way(env, rows, table[i].n, offsets), table[i].height);
         for (uint32_t t = 0; t < table[i].n_times; t++) {
-            graphs_want(env, ebb_pack(env, rows, table[i].n, 1 + t % 3, again, &height), EBB_OK);
+            TEST_OK(env, ebb_pack(env, rows, table[i].n, 1 + t % 3, again, &height));
             cr_assert_eq(height, table[i].height);
             cr_assert_arr_eq(again, offsets, table[i].n * sizeof *offsets);
         }
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- against an exhaustive search ------------------------------------------------------------ */
@@ -96,7 +98,7 @@ static void search(exhaustive *x, uint32_t n_placed, int64_t height) {
 }
 
 Test(pack, small_sets_are_between_the_bound_and_near_the_optimum) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_rng rng;
     ebb_rng_init(&rng, 1, 2);
     uint32_t n_optimal = 0, n_cases = 2000;
@@ -113,7 +115,7 @@ Test(pack, small_sets_are_between_the_bound_and_near_the_optimum) {
         exhaustive x = {.rows = rows, .n = n, .best = INT64_MAX};
         search(&x, 0, 0);
         int64_t height = pack_every_way(env, rows, n, offsets);
-        graphs_want(env, ebb_rows_max_live(env, rows, n, &bound), EBB_OK);
+        TEST_OK(env, ebb_rows_max_live(env, rows, n, &bound));
         cr_assert(bound <= x.best, "case %u: bound %lld above the optimum %lld", c, (long long)bound,
                   (long long)x.best);
         cr_assert(height >= x.best, "case %u: %lld below the optimum %lld", c, (long long)height,
@@ -121,70 +123,7 @@ Test(pack, small_sets_are_between_the_bound_and_near_the_optimum) {
         n_optimal += height == x.best;
     }
     cr_assert(n_optimal > n_cases * 8 / 10, "%u of %u are optimal", n_optimal, n_cases);
-    graphs_env_end(env);
-}
-
-/* ---- the interval structure against plain scans ---------------------------------------------- */
-
-static int compare_places(const void *a, const void *b) {
-    const int64_t *x = a, *y = b;
-    return x[0] < y[0] ? -1 : x[0] > y[0];
-}
-
-/* The lowest place for row i among rows [0, i), or the smallest hole, by looking at all of them. */
-static int64_t place_plainly(const ebb_row *rows, uint32_t i, const int64_t *offsets, bool best_fit) {
-    int64_t(*taken)[2] = calloc(i + 1, sizeof *taken), reach = 0, place = -1, hole = INT64_MAX;
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < i; j++)
-        if (rows[i].lower < rows[j].upper && rows[j].lower < rows[i].upper) {
-            taken[n][0] = offsets[j];
-            taken[n++][1] = offsets[j] + rows[j].size;
-        }
-    qsort(taken, n, sizeof *taken, compare_places);
-    for (uint32_t j = 0; j < n; j++) {
-        if (taken[j][0] - reach >= rows[i].size && taken[j][0] - reach < hole) {
-            if (place < 0 || best_fit) {
-                place = reach;
-                hole = taken[j][0] - reach;
-            }
-        }
-        reach = ebb_max_i64(reach, taken[j][1]);
-    }
-    free(taken);
-    return place < 0 ? reach : place;
-}
-
-/* Sizes fall from row to row, so that the order is that of the table. */
-Test(pack, list_packers_place_as_a_plain_scan_does) {
-    static const uint32_t sizes[] = {1, 3, 7, 33, 129, 700};
-    ebb_env *env = graphs_env();
-    ebb_rng rng;
-    ebb_rng_init(&rng, 3, 33);
-    for (uint32_t c = 0; c < 60; c++) {
-        static ebb_row rows[700];
-        static int64_t offsets[700], plain[700];
-        int64_t height = 0;
-        uint32_t n = sizes[c % EBB_COUNT(sizes)], n_steps = 1 + ebb_rng_below(&rng, 3 * n),
-                 longest = 1 + ebb_rng_below(&rng, n_steps);
-        for (uint32_t i = 0; i < n; i++) {
-            rows[i].lower = ebb_rng_below(&rng, n_steps);
-            rows[i].upper = rows[i].lower + 1 + ebb_rng_below(&rng, longest);
-            rows[i].size = 7 * (n - i) + ebb_rng_below(&rng, 7);
-            rows[i].alignment = 1;
-        }
-        for (uint32_t best_fit = 0; best_fit < 2; best_fit++) {
-            for (uint32_t i = 0; i < n; i++) plain[i] = place_plainly(rows, i, plain, best_fit);
-            graphs_want(env,
-                        (best_fit ? ebb_pack_best_fit : ebb_pack_first_fit)(env, rows, n, EBB_ORDER_SIZE,
-                                                                            offsets, &height),
-                        EBB_OK);
-            for (uint32_t i = 0; i < n; i++)
-                cr_assert_eq(offsets[i], plain[i],
-                             "case %u, %s fit, row %u of %u: %lld, by a plain scan %lld", c,
-                             best_fit ? "best" : "first", i, n, (long long)offsets[i], (long long)plain[i]);
-        }
-    }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
@@ -210,24 +149,24 @@ static const shape shapes[] = {
 };
 
 Test(pack, known_shapes_take_their_optimum) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(shapes); i++) {
         int64_t offsets[4], height = pack_every_way(env, shapes[i].rows, shapes[i].n, offsets);
         cr_assert_eq(height, shapes[i].height, "%s: %lld", shapes[i].what, (long long)height);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(pack, malformed_rows_are_refused) {
     static const ebb_row rows[] = {{1, 1, 7, 1}, {2, 1, 7, 1}, {0, 1, -1, 1},
                                    {0, 1, 7, 0}, {0, 1, 7, 3}, {0, 1, 7, -8}};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         int64_t offset = 0, height = -1;
-        graphs_want(env, ebb_pack(env, &rows[i], 1, 1, &offset, &height), EBB_BAD_INPUT);
+        TEST_STATUS(env, ebb_pack(env, &rows[i], 1, 1, &offset, &height), EBB_BAD_INPUT);
         cr_assert(strstr(ebb_env_error(env), "row 0") != NULL && height == 0, "%s", ebb_env_error(env));
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- many rows ------------------------------------------------------------------------------- */
@@ -245,7 +184,7 @@ static void draw_rows(ebb_row *rows, uint32_t n, int64_t alignment, uint64_t see
 
 Test(pack, random_rows_of_any_number_are_packed_the_same_by_any_workers, .timeout = 120) {
     static const uint32_t sizes[] = {10, 600, 1000, 3000};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t s = 0; s < 2 * EBB_COUNT(sizes); s++) {
         uint32_t n = sizes[s / 2];
         int64_t height = 0, again = 0;
@@ -256,7 +195,7 @@ Test(pack, random_rows_of_any_number_are_packed_the_same_by_any_workers, .timeou
         draw_rows(rows, n, s % 2 == 0 ? 1 : 256, 7);
         height = pack_every_way(env, rows, n, offsets);
         for (uint32_t workers = 2; workers <= 33; workers += 31) {
-            graphs_want(env, ebb_pack(env, rows, n, workers, others, &again), EBB_OK);
+            TEST_OK(env, ebb_pack(env, rows, n, workers, others, &again));
             cr_assert_eq(again, height);
             cr_assert_arr_eq(others, offsets, n * sizeof *offsets);
         }
@@ -264,24 +203,24 @@ Test(pack, random_rows_of_any_number_are_packed_the_same_by_any_workers, .timeou
         ebb_cfree(env, offsets, n, sizeof *offsets);
         ebb_cfree(env, others, n, sizeof *others);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* As a training step has them: what forward makes early, backward needs late. */
 Test(pack, a_hundred_thousand_nested_rows_reach_the_bound, .timeout = 120) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     uint32_t n = 100000;
     int64_t height = 0, bound = 0;
     ebb_row *rows = ebb_calloc(env, n, sizeof *rows);
     int64_t *offsets = ebb_calloc(env, n, sizeof *offsets);
     cr_assert(rows != NULL && offsets != NULL);
     for (uint32_t i = 0; i < n; i++) rows[i] = (ebb_row){i, 2 * (int64_t)n - i, 64 * (1 + i % 33), 64};
-    graphs_want(env, ebb_rows_max_live(env, rows, n, &bound), EBB_OK);
-    graphs_want(env, ebb_pack(env, rows, n, 2, offsets, &height), EBB_OK);
+    TEST_OK(env, ebb_rows_max_live(env, rows, n, &bound));
+    TEST_OK(env, ebb_pack(env, rows, n, 2, offsets, &height));
     cr_assert_eq(height, bound);
     ebb_cfree(env, rows, n, sizeof *rows);
     ebb_cfree(env, offsets, n, sizeof *offsets);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(pack, at_whichever_allocation_memory_ends_nothing_is_left, .timeout = 120) {

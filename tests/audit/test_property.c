@@ -1,8 +1,8 @@
 /* The audit's verdict on bytes against a plain one that walks every byte of every step, on plans that the
  * planner made and that were then disturbed. */
-#include "graphs.h"
+#include "../planner/graphs.h"
 
-#include "test_audit_support.h"
+#include "support/env.h"
 
 enum { SCRATCH = UINT32_MAX };
 
@@ -184,7 +184,7 @@ static void disturb(ebb_rng *rng, const ebb_plan *plan, ebb_plan_step *steps, eb
 
 Test(audit_property, agrees_with_a_walk_over_every_byte) {
     enum { N_GRAPHS = 60, N_DISTURBED = 30 };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     uint32_t n_right = 0, n_wrong = 0;
     for (uint64_t seed = 1; seed <= N_GRAPHS; seed++) {
         drawn_graph drawn = draw_graph(env, seed, 1 + (uint32_t)(seed % 33));
@@ -198,7 +198,7 @@ Test(audit_property, agrees_with_a_walk_over_every_byte) {
                                     .n_workers = 1,
                                     .budget_bytes = -1};
         ebb_plan *plan = NULL;
-        graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+        TEST_OK(env, ebb_plan_make(env, &request, &plan));
         cr_assert(plain_verdict(env, plan) && ebb_plan_audit(env, plan) == EBB_OK, "%s",
                   ebb_env_error(env));
         const ebb_plan was = *plan;
@@ -226,5 +226,5 @@ Test(audit_property, agrees_with_a_walk_over_every_byte) {
     /* Both verdicts were asked for often. */
     cr_expect_gt(n_right, 100);
     cr_expect_gt(n_wrong, 100);
-    graphs_env_end(env);
+    test_env_close(env);
 }

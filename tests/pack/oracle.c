@@ -1,4 +1,4 @@
-#include "pack_oracle.h"
+#include "oracle.h"
 
 /* Rows put one on top of another in every order, each at the lowest offset above the fixed ones and what
  * was put before: some order gives the optimum, as the rows of an optimal packing in order of offset only
@@ -123,4 +123,62 @@ void pack_draw(pack_drawn *d, ebb_rng *rng) {
         }
     }
     d->gaps_from[n] = n_gaps;
+}
+
+void pack_join(const ebb_pack_job *job, const uint32_t *chain, uint32_t n, pack_joined *out) {
+    uint32_t n_gaps = 0;
+    for (uint32_t c = 0; c < n; c++) {
+        ebb_row *row = &out->rows[c];
+        *row = (ebb_row){INT64_MAX, 0, 0, 1};
+        out->fixed[c] = -1;
+        out->gaps_from[c] = n_gaps;
+        for (uint32_t i = 0; i < job->n; i++) {
+            if (chain[i] != c) continue;
+            row->lower = ebb_min_i64(row->lower, job->rows[i].lower);
+            row->upper = ebb_max_i64(row->upper, job->rows[i].upper);
+            row->size = ebb_max_i64(row->size, job->rows[i].size);
+            row->alignment = ebb_max_i64(row->alignment, job->rows[i].alignment);
+            out->fixed[c] = ebb_max_i64(out->fixed[c], job->fixed[i]);
+        }
+        for (int64_t step = row->lower; step < row->upper; step++) {
+            ebb_window bytes = {0, 0};
+            for (uint32_t i = 0; i < job->n; i++) {
+                ebb_window own = pack_bytes_in(job, i, step);
+                if (chain[i] == c && own.lower < own.upper)
+                    bytes.upper = ebb_max_i64(bytes.upper, own.upper);
+            }
+            if (bytes.upper == row->size) continue;
+            out->windows[n_gaps] = bytes;
+            out->gaps[n_gaps++] = (ebb_steps){step, step + 1};
+        }
+    }
+    out->gaps_from[n] = n_gaps;
+    out->job = (ebb_pack_job){.rows = out->rows,
+                              .n = n,
+                              .fixed = out->fixed,
+                              .gaps_from = out->gaps_from,
+                              .gaps = out->gaps,
+                              .windows = out->windows};
+}
+
+static bool is_listed(const ebb_pack_job *job, uint32_t later, uint32_t earlier) {
+    for (uint32_t k = job->over_from[later]; k < job->over_from[later + 1]; k++)
+        if (job->over[k] == earlier) return true;
+    return false;
+}
+
+int64_t pack_check(const ebb_pack_job *job, const int64_t *offsets, uint32_t c) {
+    int64_t top = 0;
+    for (uint32_t i = 0; i < job->n; i++) {
+        cr_assert(offsets[i] >= 0 && offsets[i] % job->rows[i].alignment == 0, "case %u", c);
+        cr_assert(job->fixed[i] < 0 || offsets[i] == job->fixed[i], "case %u: row %u was fixed", c, i);
+        top = ebb_max_i64(top, offsets[i] + job->rows[i].size);
+        for (uint32_t k = 0; k < i; k++)
+            if ((job->pools == NULL || job->pools->given[i] == job->pools->given[k]) &&
+                pack_collide(job, i, offsets[i], k, offsets[k]))
+                cr_assert(offsets[i] == offsets[k] && job->over_from != NULL &&
+                              (is_listed(job, i, k) || is_listed(job, k, i)),
+                          "case %u: rows %u and %u", c, k, i);
+    }
+    return top;
 }

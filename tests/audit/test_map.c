@@ -1,5 +1,5 @@
 /* The byte map against an array with one cell a byte. */
-#include "test_audit_support.h"
+#include "support/env.h"
 
 #include "audit/map.h"
 
@@ -15,7 +15,7 @@ static span draw_span(ebb_rng *rng) {
 }
 
 Test(audit_map, agrees_with_an_array_of_bytes) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     static const uint32_t counts[] = {1, 3, 7, 33};
     for (size_t c = 0; c < 4 * EBB_COUNT(counts); c++) {
         ebb_rng rng;
@@ -48,5 +48,5 @@ Test(audit_map, agrees_with_an_array_of_bytes) {
         }
         ebb_arena_deinit(&arena);
     }
-    end_env(env);
+    test_env_close(env);
 }
