@@ -1,6 +1,5 @@
 /* The rows of the ops' tests, all that a new op needs here: calls with good and with bad shapes for the
- * shape rules, and a body for each gradient. */
-#include "ops.h"
+ * shape rules, and a body for each gradient. For ops.c alone. */
 
 const row rows[] = {
     /* ---- conv2d ---- */
