@@ -166,6 +166,17 @@ void draw_genes(const ebb_space *space, ebb_rng *rng, uint32_t percent, uint8_t 
     }
 }
 
+bool next_genes(const ebb_space *space, uint8_t *genes) {
+    for (uint32_t k = 0; k < space->n_genes; k++) {
+        if (genes[k] + 1u < space->genes[k].n_states) {
+            genes[k]++;
+            return true;
+        }
+        genes[k] = 0;
+    }
+    return false;
+}
+
 ebb_plan *plan_steps(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps, uint32_t n_steps,
                      const uint32_t *alternative, int64_t alignment) {
     ebb_pgraph *scheduled = NULL;
@@ -205,6 +216,12 @@ ebb_select_request small_request(const ebb_pgraph *graph, ebb_method method, int
                                   .seed = 7};
     ebb_sublinear_config_init(&request.config);
     request.config.num_worker = 1;
+    return request;
+}
+
+ebb_select_request mge_request(const ebb_pgraph *graph, int64_t alignment) {
+    ebb_select_request request = small_request(graph, EBB_METHOD_MEGENGINE, 0);
+    request.alignment = alignment;
     return request;
 }
 
