@@ -143,7 +143,7 @@ Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
     cr_assert_eq(test_run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
     cr_assert(to[0] == 16 && to[1] == 5 && to[2] == 0, "%g %g %g", (double)to[0], (double)to[1],
               (double)to[2]);
-    cr_assert_eq(to[3], 7, "written behind the table");
+    cr_assert_eq(to[3], 7, "written past the table");
     test_bench_deinit(&bench);
 }
 
@@ -186,7 +186,7 @@ Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
     test_bench_deinit(&bench);
 }
 
-/* Tiles are cut: what lies behind the last row of the last image is not read, for NaN times 0 is NaN. */
+/* Tiles are cut: what lies past the last row of the last image is not read, for NaN times 0 is NaN. */
 Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
     enum { T = 67, D = 5, TILE = 64 };
     test_bench bench;
@@ -203,7 +203,7 @@ Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
                  EBB_OK);
     for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
     for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
-    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
+    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written past the end");
     test_bench_deinit(&bench);
 }
 

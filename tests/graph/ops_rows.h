@@ -533,7 +533,7 @@ const gradient_row gradients[] = {
      "div"},
     {"rescale and exp", "%a = param f32[2,3]\n%b = rescale %a times=3 plus=1\n%y = exp %b", EBB_TRAIN,
      "mul rescale"},
-    {"stop_gradient: what is behind it gets none",
+    {"stop_gradient: what is before it gets none",
      "%a = param f32[2,3]\n%b = relu %a\n%s = stop_gradient %b\n%y = mul %s, %a", EBB_TRAIN, "mul mul"},
     {"softmax", "%x = param f32[2,3]\n%y = softmax %x", EBB_TRAIN, "softmax_grad"},
     {"matmul", "%a = param f32[2,3,5]\n%b = param f32[2,5,7]\n%y = matmul %a, %b", EBB_TRAIN,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define H "ebb 1\ngraph g\n" /* rows begin on line 3 behind it */
+#define H "ebb 1\ngraph g\n" /* rows begin on line 3, after it */
 #define X H "%x = input f32[3,7]\n"
 
 typedef struct row {

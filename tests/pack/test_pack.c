@@ -144,7 +144,7 @@ static const shape shapes[] = {
     {"all at once", 3, {{0, 1, 7, 1}, {0, 1, 3, 1}, {0, 1, 1, 1}}, 11},
     {"an odd one on top of an aligned one", 2, {{0, 1, 33, 1}, {0, 1, 64, 8}}, 97},
     {"two aligned odd ones", 2, {{0, 1, 33, 64}, {0, 1, 33, 64}}, 97},
-    {"a small one behind an aligned one", 2, {{0, 1, 3, 4}, {0, 1, 1, 1}}, 4},
+    {"a small one after an aligned one", 2, {{0, 1, 3, 4}, {0, 1, 1, 1}}, 4},
     {"ends of time", 2, {{INT64_MIN, INT64_MAX, 7, 1}, {0, 1, 3, 1}}, 10},
 };
 

@@ -115,7 +115,7 @@ static const bound_case bound_cases[] = {
     {"the middle of three", 3, {{0, 2, 1, 1}, {1, 3, 3, 1}, {2, 4, 7, 1}}, 10},
     {"whole multiples of the alignment", 2, {{0, 1, 8, 4}, {0, 1, 4, 4}}, 12},
     {"the topmost row needs no rounding: 3 + 1 lost + 3", 2, {{0, 1, 3, 4}, {0, 1, 3, 4}}, 7},
-    {"a small row fits behind an aligned one", 2, {{0, 1, 3, 4}, {0, 1, 1, 1}}, 4},
+    {"a small row fits after an aligned one", 2, {{0, 1, 3, 4}, {0, 1, 1, 1}}, 4},
     {"no bytes", 2, {{0, 1, 0, 64}, {0, 1, 33, 1}}, 33},
 };
 
