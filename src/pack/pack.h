@@ -67,8 +67,9 @@ EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                 int64_t *offsets, int64_t *height);
 /* The same; and where that is higher than the capacity, the capacity is asked for with an effort that grows
- * with the rows, until the deadline on the env's clock (0: none). quick: tenths of a second at most, else a
- * second or two. height is the lowest found, within the capacity or not. */
+ * with the rows, until the deadline on the env's clock (0: none): a second or two. quick: the capacity is
+ * asked for at once and is enough, and nothing is done where the bound is above it: tenths of a second.
+ * height is the lowest found, within the capacity or not. */
 EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                                        int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,
                                        int64_t *height);

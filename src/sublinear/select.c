@@ -11,16 +11,33 @@ typedef struct candidate {
     ebb_trimmed trimmed;
 } candidate;
 
-/* Trims one more candidate and takes it if it is faster. EBB_NO_MEMORY. */
+/* The best so far, fastest first; no two take the same time and peak. */
+typedef struct candidates {
+    candidate at[EBB_MOST_ANSWERS];
+    uint32_t n, most;
+} candidates;
+
+static void insert(candidates *best, const candidate *next) {
+    const ebb_score *score = &next->trimmed.score;
+    uint32_t at = 0;
+    while (at < best->n && best->at[at].trimmed.score.time_ns < score->time_ns) at++;
+    for (uint32_t k = at; k < best->n && best->at[k].trimmed.score.time_ns == score->time_ns; k++)
+        if (best->at[k].trimmed.score.peak_bytes == score->peak_bytes) return;
+    while (at < best->n && best->at[at].trimmed.score.time_ns == score->time_ns) at++; /* the first stays */
+    if (at == best->most) return;
+    if (best->n < best->most) best->n++;
+    for (uint32_t k = best->n - 1; k > at; k--) best->at[k] = best->at[k - 1];
+    best->at[at] = *next;
+}
+
+/* Trims one more candidate. EBB_NO_MEMORY. */
 static ebb_status try_answer(ebb_arena *arena, ebb_arrangement *from, const uint8_t *genes,
-                             int64_t limit_bytes, int64_t *work, candidate *best) {
+                             int64_t limit_bytes, int64_t *work, candidates *best) {
     candidate next = {.from = from, .genes = genes};
     ebb_status status =
         ebb_trim(arena, from->search.scorers[0], from->space, genes, limit_bytes, work, &next.trimmed);
     const ebb_score *score = &next.trimmed.score;
-    if (status == EBB_OK && score->valid && score->peak_bytes <= limit_bytes &&
-        (!best->from || score->time_ns < best->trimmed.score.time_ns))
-        *best = next;
+    if (status == EBB_OK && score->valid && score->peak_bytes <= limit_bytes) insert(best, &next);
     return status;
 }
 
@@ -29,20 +46,23 @@ static ebb_status try_answer(ebb_arena *arena, ebb_arrangement *from, const uint
 /* The fastest of the pool's best, trimmed; and of the warm genes, for a search that goes on from them is
  * not to be worse. What pins drop is not to stay, and the baselines are what they are: those are not
  * trimmed. */
-static ebb_status find_answer(ebb_selector *c, ebb_arena *arena, ebb_arrangement *a, candidate *out) {
+static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangement *a, candidates *out) {
     ebb_search *s = &a->search;
     const ebb_select_request *r = &c->request;
     bool least = r->method == EBB_METHOD_LEAST, searched = least || r->method == EBB_METHOD_BUDGET;
-    *out = (candidate){0};
+    *out = (candidates){.most = r->method == EBB_METHOD_BUDGET && r->n_answers > 1 ? r->n_answers : 1};
+    if (out->most > EBB_MOST_ANSWERS) out->most = EBB_MOST_ANSWERS;
     if (!searched || a->space->pinned || (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {
-        *out = (candidate){.from = a, .genes = s->members[0].best_genes};
-        return ebb_trim_nothing(arena, s->scorers[0], out->genes, s->budget_bytes, &out->trimmed);
+        out->at[0] = (candidate){.from = a, .genes = s->members[0].best_genes};
+        out->n = 1;
+        return ebb_trim_nothing(arena, s->scorers[0], out->at[0].genes, s->budget_bytes,
+                                &out->at[0].trimmed);
     }
     int64_t work = EBB_TRIM_WORK, limit = least ? s->members[0].best.peak_bytes : s->budget_bytes;
     ebb_status status = EBB_OK;
     if (c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, &work, out);
     for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++)
-        if (s->members[i].best.peak_bytes <= limit)
+        if (s->members[i].best.peak_bytes <= limit && (out->n == 0 || !ebb_search_may_end(s)))
             status = try_answer(arena, a, s->members[i].best_genes, limit, &work, out);
     return status;
 }
@@ -51,8 +71,7 @@ static ebb_status make_selection(const ebb_selector *c, const candidate *answer,
     const ebb_arrangement *a = answer->from;
     const ebb_trimmed *trimmed = &answer->trimmed;
     ebb_env *env = c->env;
-    if (!a || !trimmed->score.valid)
-        return ebb_fail(env, EBB_INTERNAL, "the selected candidate is not valid");
+    if (!trimmed->score.valid) return ebb_fail(env, EBB_INTERNAL, "the selected candidate is not valid");
     ebb_selection *to = ebb_calloc(env, 1, sizeof(*to));
     if (!to) return EBB_NO_MEMORY;
     ebb_arena_init(&to->arena, env);
@@ -78,21 +97,33 @@ static ebb_status make_selection(const ebb_selector *c, const candidate *answer,
     return EBB_OK;
 }
 
-static ebb_status select_answer(ebb_selector *c, ebb_arrangement *a, ebb_selection **out) {
+static ebb_status select_answers(ebb_selector *c, ebb_arrangement *a, ebb_selection **out) {
     ebb_arena arena;
-    candidate best;
+    candidates best;
+    ebb_selection **to = out;
     ebb_arena_init(&arena, c->env);
-    ebb_status status = find_answer(c, &arena, a, &best);
-    if (status == EBB_OK) status = make_selection(c, &best, out);
+    ebb_status status = find_answers(c, &arena, a, &best);
+    if (status == EBB_OK && best.n == 0)
+        status = ebb_fail(c->env, EBB_INTERNAL, "the selected candidate is not valid");
+    for (uint32_t i = 0; i < best.n && status == EBB_OK; i++) {
+        status = make_selection(c, &best.at[i], to);
+        if (status == EBB_OK) to = &(*to)->next;
+    }
     ebb_arena_deinit(&arena);
+    if (status == EBB_OK) return EBB_OK;
+    ebb_selection_destroy(*out);
+    *out = NULL;
     return status;
 }
 
 void ebb_selection_destroy(ebb_selection *selection) {
-    if (!selection) return;
-    ebb_env *env = selection->arena.env;
-    ebb_arena_deinit(&selection->arena);
-    ebb_cfree(env, selection, 1, sizeof(*selection));
+    while (selection) {
+        ebb_selection *next = selection->next;
+        ebb_env *env = selection->arena.env;
+        ebb_arena_deinit(&selection->arena);
+        ebb_cfree(env, selection, 1, sizeof(*selection));
+        selection = next;
+    }
 }
 
 /* ---- one search
@@ -197,7 +228,7 @@ static ebb_status select_best(ebb_selector *c, ebb_selection **out) {
                    : ebb_fail(c->env, EBB_OVER_BUDGET,
                               "no schedule found within %lld live bytes; the closest needs %lld",
                               (long long)a->search.budget_bytes, (long long)best->peak_bytes);
-    ebb_status status = select_answer(c, a, out);
+    ebb_status status = select_answers(c, a, out);
     return status != EBB_OK ? status : ended;
 }
 

@@ -116,6 +116,7 @@ typedef struct ebb_select_request {
      * be made again, and ops stay in the graph's own order then. Warm genes may have been found without
      * them. */
     const uint8_t *pins;
+    uint32_t n_answers;   /* BUDGET only: the best, and so many less one that are nearly as good; 0: one */
     uint32_t without;     /* ebb_without bits: 0, but in benches and tests */
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
@@ -133,13 +134,16 @@ typedef struct ebb_selection {
     int64_t peak_bytes, time_ns;
     int64_t n_candidates; /* scored */
     int64_t effort;       /* the request's, or the default for the size of the graph; its part is less */
+    struct ebb_selection *next; /* owned: the next best answer, another schedule; NULL: none */
 } ebb_selection;
+
+#define EBB_MOST_ANSWERS 8
 
 /* EBB_OVER_BUDGET: nothing found within the budget (EBB_METHOD_LEAST may still find one). EBB_INTERRUPTED:
  * *out is the best so far when it fits, else NULL; a time limit that strikes is no interruption: the best
  * so far is the answer. Threads: starts config.num_worker workers, all ended on return. */
 EBB_CHECKED ebb_status ebb_select(ebb_env *env, const ebb_select_request *request, ebb_selection **out);
-void ebb_selection_destroy(ebb_selection *selection); /* NULL is allowed */
+void ebb_selection_destroy(ebb_selection *selection); /* and all after it; NULL is allowed */
 
 /* ---- rewrite: new graph out ---------------------------------------------------------------------------
  */

@@ -147,7 +147,8 @@ static ebb_select_request long_request(const ebb_pgraph *graph, ebb_method metho
     request.config.genetic_nr_iter = method == EBB_METHOD_MEGENGINE ? 100000000 : 0;
     request.on_progress = note_progress;
     request.progress_ctx = w;
-    request.time_limit_ns = 50; /* looks at a clock that ticks once a look, in case nothing else ends it */
+    request.time_limit_ns =
+        5000; /* looks at a clock that ticks once a look, in case nothing else ends it */
     return request;
 }
 

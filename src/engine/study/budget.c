@@ -7,7 +7,8 @@
 
 /* The search sees live bytes; a packing may need a little more. So often is the search's limit tightened.
  */
-#define MAX_TIGHTENINGS 6
+#define MAX_TIGHTENINGS   6
+#define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
 
 static bool fits(const ebb_study *p, const ebb_plan *plan) {
     return plan && plan->total_bytes <= p->options->budget_bytes;
@@ -53,6 +54,9 @@ ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes
 /* A quick packing that misses the budget by this part of it was unlucky: a limit that is so much lower
  * would cost more time than packing at length. */
 #define UNLUCKY_PART 256
+/* So much of the time without recomputation is less than a search under a lower limit can be hoped to gain.
+ */
+#define NEAR_PART    1000
 
 /* Packs an answer that a quick packing left above the budget once more, at length, if that pays. */
 static ebb_status pack_at_length(ebb_study *p, ebb_answer *answer) {
@@ -66,30 +70,75 @@ static ebb_status pack_at_length(ebb_study *p, ebb_answer *answer) {
     return EBB_OK;
 }
 
+/* The same search's other answers are nearly as fast, and one of them may pack better: the first that fits
+ * goes to *best. */
+static ebb_status offer_others(ebb_study *p, ebb_answer *fastest, ebb_answer *best) {
+    ebb_status status = EBB_OK;
+    bool fit = false;
+    while (status == EBB_OK && !fit && fastest->selection->next) {
+        ebb_answer other = {.selection = fastest->selection->next};
+        fastest->selection->next = other.selection->next;
+        other.selection->next = NULL;
+        p->quick = true;
+        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
+        p->quick = false;
+        fit = status == EBB_OK && fits(p, other.plan);
+        offer(p, best, &other);
+    }
+    return status;
+}
+
+/* An answer that a quick packing left above the budget: looks for one nearby that packs better. *done:
+ * there is one that is good enough. */
+static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, bool *done) {
+    *done = false;
+    if (p->hint.fits_or_not || p->hurried) return EBB_OK;
+    ebb_status status = offer_others(p, last, best);
+    *done = best->plan && best->plan->time_ns - last->plan->time_ns <= p->base_time_ns / NEAR_PART;
+    if (status != EBB_OK || *done) return status;
+    status = pack_at_length(p, last);
+    *done = status == EBB_OK && fits(p, last->plan);
+    return status;
+}
+
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
-    int64_t budget = p->options->budget_bytes, limit = budget - p->standing_bytes;
+    const int64_t budget = p->options->budget_bytes;
+    int64_t limit = budget - p->standing_bytes, loose = -1; /* a limit whose answers packed badly */
     ebb_answer last = {0};
     ebb_status status = ebb_study_prove(p); /* a search that knows the bound ends near it */
     if (status != EBB_OK) return status;
+    const uint32_t most = p->hint.fits_or_not ? TRIAL_TIGHTENINGS : MAX_TIGHTENINGS;
+    bool done = ebb_study_none_fits(p);
     status = EBB_OVER_BUDGET;
-    if (ebb_study_none_fits(p)) limit = -1;
-    for (uint32_t k = 0; k < MAX_TIGHTENINGS && limit >= 0; k++) {
+    for (uint32_t k = 0; k < most && limit >= 0 && !done; k++) {
         ebb_answer next;
-        p->quick = k + 1 < MAX_TIGHTENINGS; /* a neighbour is found sooner than a hard packing is solved */
+        p->quick = p->hint.fits_or_not ||
+                   k + 1 < most; /* a neighbour is found sooner than a hard packing is solved */
         status = ebb_study_answer(p, EBB_METHOD_BUDGET, limit, genes, n_genes, &next);
         p->quick = false;
         if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
-        if (!next.plan) break;
+        if (!next.plan && (status != EBB_OVER_BUDGET || loose < 0)) break;
+        if (!next.plan) { /* too tight */
+            limit += (loose - limit) / 2;
+            continue;
+        }
         ebb_answer_drop(&last);
         last = next;
-        if (status == EBB_OK) status = pack_at_length(p, &last);
-        if (status != EBB_OK || fits(p, last.plan)) break;
+        done = fits(p, last.plan);
+        if (status == EBB_OK && !done) status = pack_better(p, &last, out, &done);
+        if (status != EBB_OK || done) break;
+        if (p->hurried) { /* nothing is begun after a time limit has struck */
+            status = EBB_OVER_BUDGET;
+            break;
+        }
         genes = last.selection->genes; /* the next limit is a little below: its answer is near */
         n_genes = last.selection->n_genes;
-        limit -= last.plan->total_bytes - budget;
+        loose = limit;
+        limit = ebb_min_i64(limit, last.selection->peak_bytes) - (last.plan->total_bytes - budget);
         status = EBB_OVER_BUDGET;
     }
     offer(p, out, &last);
+    if (status == EBB_OVER_BUDGET && out->plan) status = EBB_OK;
     if (status != EBB_OVER_BUDGET) return status;
     return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
 }
@@ -139,7 +188,7 @@ ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out
     ebb_status status = EBB_OK;
     if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop) {
         status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
-        if (status == EBB_OVER_BUDGET) status = plan_from_smallest(p, base, out);
+        if (status == EBB_OVER_BUDGET && !p->hint.fits_or_not) status = plan_from_smallest(p, base, out);
     }
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         if (!p->any_drop) offer(p, out, base);

@@ -53,15 +53,16 @@ static const char *aim_of(ebb_method method) {
 
 /* For one more search: three quarters of what is left until the deadline, since its answer may not pack
  * well enough and call for another one; at least a nanosecond, for to the search 0 means no limit. */
-static uint64_t time_left_ns(const ebb_study *p) {
+static uint64_t time_left_ns(const ebb_study *p, uint64_t now_ns) {
     if (p->deadline_ns == 0) return 0;
-    uint64_t now_ns = ebb_clock_ns(p->env), left_ns = now_ns < p->deadline_ns ? p->deadline_ns - now_ns : 0;
+    uint64_t left_ns = now_ns < p->deadline_ns ? p->deadline_ns - now_ns : 0;
     return left_ns - left_ns / 4 + (left_ns == 0);
 }
 
 ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
                             uint32_t n_genes, ebb_selection **out) {
     const ebb_options *o = p->options;
+    const uint64_t started_ns = ebb_clock_ns(p->env);
     uint32_t part = (p->hint.effort_part > 0 ? p->hint.effort_part : 1) << p->halvings;
     ebb_select_request request = {.graph = p->facts,
                                   .method = method,
@@ -71,8 +72,9 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .config = o->sublinear,
                                   .effort = o->effort,
                                   .effort_part = part,
-                                  .time_limit_ns = time_left_ns(p),
+                                  .time_limit_ns = time_left_ns(p, started_ns),
                                   .seed = ebb_options_search_seed(o),
+                                  .n_answers = EBB_MOST_ANSWERS,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
@@ -82,7 +84,6 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
         request.progress_ctx = p;
     }
     if (method != EBB_METHOD_NONE) request.log = p->hint.log;
-    uint64_t started_ns = ebb_clock_ns(p->env);
     ebb_status status = ebb_select(p->env, &request, out);
     if (*out) p->n_scored += (*out)->n_candidates;
     /* Then the search may have looked at the clock too late. */
@@ -123,7 +124,9 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
     ebb_status status = open_pins(p);
     if (status == EBB_OK) status = ebb_pgraph_least_time_ns(env, facts, &p->least_time_ns);
     if (status == EBB_OK) status = ebb_study_select(p, EBB_METHOD_NONE, 0, NULL, 0, &base->selection);
+    p->quick = true; /* as in place; where a hard packing of it would fit the budget, the search asks */
     if (status == EBB_OK) status = ebb_study_pack(p, base->selection, EBB_REUSE_IN_PLACE, &base->plan);
+    p->quick = false;
     if (status != EBB_OK) return status;
     p->base_arena_bytes = base->plan->arena_bytes;
     p->base_total_bytes = base->plan->total_bytes;

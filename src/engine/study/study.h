@@ -31,6 +31,8 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
+    bool
+        fits_or_not; /* a trial: nothing is packed at length, nor the smallest plan found where none fits */
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns;  /* of the env's clock, for several plans together; 0: the options' limit */
@@ -130,7 +132,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb
 
 /* Raised when the same request may be answered by another plan than before: the search, the packing, the
  * certificate. It counts beside the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 6
+#define EBB_CACHE_SEARCH_VERSION 7
 
 typedef struct ebb_cache {
     const ebb_study *p; /* borrowed, with its baseline */

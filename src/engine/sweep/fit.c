@@ -3,23 +3,6 @@
  * for a larger size may exist that was not found. */
 #include "engine/sweep/fit.h"
 
-/* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
-#define MAX_SIZE          (INT64_C(1) << 24)
-/* Parts of the effort of a plan's search: while sizes are tried, from the last size's answer on; for the
- * search at the largest that a trial fits; and for trials above it. An effort that was asked for is given
- * whole where it counts. */
-#define TRIAL_EFFORT_PART 40
-#define WHOLE_EFFORT_PART 4
-#define CLIMB_EFFORT_PART 12
-/* Trials stop when they know the size to one part in so many: the rest is searched from a whole search's
- * answer. */
-#define COARSE_PART       16
-/* Where a search takes its time, the answer is the largest size to one part in so many: a longer search
- * finds a few more, whatever is done here. */
-#define FINE_PART         100
-/* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
-#define CHEAP_WORK        INT64_C(20000000)
-
 bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *total_bytes) {
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
@@ -70,8 +53,9 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
     f->dims[f->n_dims - 1].size = size;
     int64_t smallest_bytes = -1;
     ebb_compiled compiled;
-    ebb_hint hint = {.warm = f->best.n_genes > 0 ? &f->best : NULL,
+    ebb_hint hint = {.warm = f->warm && f->best.n_genes > 0 ? &f->best : NULL,
                      .effort_part = f->effort_part,
+                     .fits_or_not = f->fits_or_not,
                      .smallest_bytes = &smallest_bytes,
                      .deadline_ns = f->deadline_ns};
     ebb_status status =
@@ -101,11 +85,9 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
     return status;
 }
 
-/* Moves one end of the bracket: *low fits (or is 0), *high does not. */
-static ebb_status probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
+ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high, int64_t *total_bytes) {
     bool fits;
-    int64_t bytes;
-    ebb_status status = ebb_fit_try(f, size, &fits, &bytes);
+    ebb_status status = ebb_fit_try(f, size, &fits, total_bytes);
     if (status == EBB_OK && fits)
         *low = size;
     else if (status == EBB_OK)
@@ -113,64 +95,37 @@ static ebb_status probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high
     return status;
 }
 
-static ebb_status bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution) {
+ebb_status ebb_fit_bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution) {
     ebb_status status = EBB_OK;
+    int64_t bytes;
     while (status == EBB_OK && high - low > resolution)
-        status = probe(f, low + (high - low) / 2, &low, &high);
+        status = ebb_fit_probe(f, low + (high - low) / 2, &low, &high, &bytes);
     return status;
 }
 
 /* Bytes are nearly linear in the size: guess from two sizes, bracket the guess by growing steps, bisect. */
 static ebb_status fit_plain(ebb_fitter *f) {
     bool fits;
-    int64_t at_1, at_9, low = 0, high = MAX_SIZE;
+    int64_t at_1, at_9, bytes, low = 0, high = EBB_FIT_MAX_SIZE;
     ebb_status status = ebb_fit_try(f, 1, &fits, &at_1);
     if (status != EBB_OK || !fits) return status;
     status = ebb_fit_try(f, 9, &fits, &at_9);
     if (status != EBB_OK) return status;
-    if (!fits) return bisect(f, 1, 9, 1);
+    if (!fits) return ebb_fit_bisect(f, 1, 9, 1);
     low = 9;
     double each = (double)ebb_max_i64(1, at_9 - at_1) / 8,
            guess = 9 + (double)(f->budget_bytes - at_9) / each;
-    int64_t size = guess < (double)(MAX_SIZE - 1) ? (int64_t)guess : MAX_SIZE - 1, step = 1 + size / 256;
+    int64_t size = guess < (double)(EBB_FIT_MAX_SIZE - 1) ? (int64_t)guess : EBB_FIT_MAX_SIZE - 1,
+            step = 1 + size / 256;
     while (status == EBB_OK && size > low && size < high) {
-        bool up = high == MAX_SIZE; /* until one size does not fit, then down until one does */
+        bool up = high == EBB_FIT_MAX_SIZE; /* until one size does not fit, then down until one does */
         int64_t before = low;
-        status = probe(f, size, &low, &high);
+        status = ebb_fit_probe(f, size, &low, &high, &bytes);
         if (!up && low > before) break;
-        size = high == MAX_SIZE ? size + step : high - step;
+        size = high == EBB_FIT_MAX_SIZE ? size + step : high - step;
         step *= 4;
     }
-    return status == EBB_OK ? bisect(f, low, high, 1) : status;
-}
-
-/* On from the best size by growing steps until a size fails, then down to the last one that does not: a
- * size that failed before may fit now, from a better answer. */
-static ebb_status climb(ebb_fitter *f, int64_t step, int64_t resolution) {
-    int64_t low = f->best_size, high = MAX_SIZE;
-    ebb_status status = EBB_OK;
-    for (; status == EBB_OK && high == MAX_SIZE && low + step < MAX_SIZE; step *= 2)
-        status = probe(f, low + step, &low, &high);
-    return status == EBB_OK ? bisect(f, low, high, resolution) : status;
-}
-
-/* Quick trials upwards from the largest size that fits without recomputation; a long search at the largest
- * that fits; then on from its answer, with whole searches where they are cheap. */
-static ebb_status fit_budget(ebb_fitter *f, int64_t start) {
-    int64_t low = 0, high = MAX_SIZE, bytes;
-    f->effort_part = TRIAL_EFFORT_PART;
-    ebb_status status = probe(f, ebb_max_i64(start, 1), &low, &high);
-    if (status == EBB_OK && low == 0) return EBB_OK;
-    for (int64_t size = low * 2; status == EBB_OK && size < high; size = size * 3 / 2)
-        status = probe(f, size, &low, &high);
-    if (status == EBB_OK) status = bisect(f, low, high, 1 + low / COARSE_PART);
-    if (status != EBB_OK) return status;
-    bool fits, cheap = f->search_work > 0 && f->search_work <= CHEAP_WORK;
-    f->effort_part = cheap || f->options.effort > 0 ? 0 : WHOLE_EFFORT_PART;
-    status = ebb_fit_try(f, f->best_size, &fits, &bytes);
-    f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
-    const int64_t resolution = cheap ? 1 : 1 + f->best_size / FINE_PART;
-    return status == EBB_OK ? climb(f, 1 + f->best_size / COARSE_PART, resolution) : status;
+    return status == EBB_OK ? ebb_fit_bisect(f, low, high, 1) : status;
 }
 
 ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row) {
@@ -178,8 +133,9 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
     f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
     f->best_size = f->failed_size = 0;
     f->effort_part = 0;
+    f->warm = f->fits_or_not = false;
     *row = (ebb_fit_row){.mode = mode, .next_total_bytes = -1};
-    ebb_status status = mode == EBB_MEMORY_BUDGET ? fit_budget(f, start) : fit_plain(f);
+    ebb_status status = mode == EBB_MEMORY_BUDGET ? ebb_fit_budget(f, start) : fit_plain(f);
     if ((status == EBB_OK || status == EBB_INTERRUPTED) && f->best_size > 0) {
         ebb_plan_summary s;
         ebb_plan_summarize(f->best.plan, &s);
@@ -205,6 +161,7 @@ static ebb_status fit_all(ebb_fitter *f, ebb_fit_result *result) {
         int64_t start = i > 0 ? result->rows[1].batch : 0;
         ebb_status status = ebb_fit_mode(f, modes[i], start, &result->rows[i]);
         if (status == EBB_OK || result->rows[i].batch > 0) result->n_rows++;
+        if (modes[i] == EBB_MEMORY_MEGENGINE) f->other_size = result->rows[i].batch;
         if (status != EBB_OK) return status; /* interrupted: the rows so far are the answer */
     }
     return EBB_OK;

@@ -1,8 +1,16 @@
-/* engine/sweep/fit.h: sizes tried one after the other. Private to the two files of fit. */
+/* engine/sweep/fit.h: sizes tried one after the other. Private to the files of fit.
+ *
+ *     fit.c         one size, and the largest where bytes grow with it: none, in place, MegEngine's
+ *     fit_budget.c  the largest within a budget
+ *     fit_batch.c   one batch, and what could be done when it does not fit
+ */
 #ifndef EBB_ENGINE_SWEEP_FIT_H
 #define EBB_ENGINE_SWEEP_FIT_H
 
 #include "engine/compile/compile.h"
+
+/* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
+#define EBB_FIT_MAX_SIZE (INT64_C(1) << 24)
 
 typedef struct ebb_fitter {
     ebb_env *env;
@@ -14,9 +22,12 @@ typedef struct ebb_fitter {
     ebb_backend *backend;
     int64_t budget_bytes;
     uint32_t effort_part;
+    bool warm;            /* searches go on from the best so far */
+    bool fits_or_not;     /* nobody asks for the smallest plan of a size that does not fit */
     uint64_t deadline_ns; /* of all searches together; 0: none */
     double max_added;
-    ebb_compiled best; /* of the largest size that fits so far */
+    int64_t other_size; /* that MegEngine's search fits: budget mode fits more; 0: not known */
+    ebb_compiled best;  /* of the largest size that fits so far */
     int64_t best_size;
     int64_t failed_size,
         failed_bytes;    /* the smallest size that did not fit and is above the best, and what it takes
@@ -36,6 +47,13 @@ bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *tota
 /* Compiles at this size; *fits tells, and then f->best is it. *total_bytes: of the plan, or of the smallest
  * one found; INT64_MAX: none was. EBB_INTERRUPTED: likewise, if there was a plan. */
 EBB_CHECKED ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes);
+/* Tries this size and moves one end of the bracket: *low fits (or is 0), *high does not. */
+EBB_CHECKED ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high,
+                                     int64_t *total_bytes);
+/* Halves the bracket until its ends are no further apart. */
+EBB_CHECKED ebb_status ebb_fit_bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution);
+/* Budget mode, from a size that fits in place (or 0) on: f->best is the answer. */
+EBB_CHECKED ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start);
 /* The largest size of this mode. start: a size that fits in place, for budget mode. */
 EBB_CHECKED ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row);
 

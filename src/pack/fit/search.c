@@ -220,7 +220,7 @@ static fit_step push_next(ebb_fit_search *search, bool same) {
     uint32_t lo = frame->next, hi;
     while (lo < frame->hi && state->sections[lo].n == 0) lo++;
     if (lo == frame->hi) return STEP_SOLVED;
-    for (hi = lo + 1; hi < frame->hi && (same || state->n_across[hi] > 0); hi++) continue;
+    for (hi = same ? frame->hi : lo + 1; hi < frame->hi && state->n_across[hi] > 0; hi++) continue;
     frame->next = hi;
     uint64_t hash[2] = {frame->hash[0] ^ state->hash[0], frame->hash[1] ^ state->hash[1]};
     return push(search, lo, hi, same ? hash : NULL);

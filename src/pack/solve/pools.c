@@ -63,10 +63,11 @@ int64_t ebb_pack_excess(const ebb_pack_job *job, const ebb_pack_options *options
 ebb_pack_options ebb_pack_options_left(ebb_env *env, const ebb_pack_options *options, uint64_t started_ns,
                                        int64_t effort) {
     ebb_pack_options left = *options;
-    uint64_t used_ns = ebb_clock_ns(env) - started_ns;
     left.effort = ebb_min_i64(options->effort, effort);
-    if (options->time_limit_ns > 0)
+    if (options->time_limit_ns > 0) {
+        const uint64_t used_ns = ebb_clock_ns(env) - started_ns;
         left.time_limit_ns = options->time_limit_ns > used_ns ? options->time_limit_ns - used_ns : 1;
+    }
     return left;
 }
 

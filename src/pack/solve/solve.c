@@ -111,6 +111,7 @@ static ebb_status run_stages(ebb_packing *p) {
     if (status == EBB_OK) status = fill_skyline(p);
     if (status == EBB_OK) status = join_rows(p);
     if (status == EBB_OK) status = place_lists(p);
+    if (status == EBB_OK) status = ebb_packing_large_first(p);
     if (status == EBB_OK) status = ebb_packing_search(p);
     if (status == EBB_OK) status = improve_order(p);
     if (status == EBB_OK) status = ebb_packing_check(p);
@@ -152,8 +153,9 @@ ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_
 
 ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
                     int64_t *height) {
-    ebb_pack_job job = {.rows = rows, .n = n};
-    ebb_pack_options options = {.capacity = -1, .effort = PLAN_EFFORT, .seed = 1, .n_workers = n_workers};
+    const ebb_pack_job job = {.rows = rows, .n = n};
+    const ebb_pack_options options = {
+        .capacity = -1, .effort = PLAN_EFFORT, .seed = 1, .n_workers = n_workers};
     ebb_pack_answer answer;
     *height = 0;
     ebb_status status = ebb_pack_solve(env, &job, &options, offsets, &answer);
@@ -170,17 +172,21 @@ ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_wo
 ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
                            int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,
                            int64_t *height) {
-    ebb_status status = ebb_pack(env, rows, n, n_workers, offsets, height);
+    ebb_status status = EBB_OK;
+    *height = INT64_MAX;
+    if (!quick || capacity < 0) status = ebb_pack(env, rows, n, n_workers, offsets, height);
     if (status != EBB_OK || capacity < 0 || *height <= capacity) return status;
     const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
-    if (deadline_ns > 0 && now_ns >= deadline_ns) return EBB_OK;
+    const bool late = deadline_ns > 0 && now_ns >= deadline_ns;
+    if (late && !quick) return EBB_OK;
     const ebb_pack_job job = {.rows = rows, .n = n};
     const ebb_pack_options options = {
         .capacity = capacity,
-        .effort =
-            ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT) / (quick ? QUICK_PART : 1),
+        .effort = late ? 0
+                       : ebb_min_i64(INT64_C(1) * n * WITHIN_EFFORT_A_ROW, MAX_WITHIN_EFFORT) /
+                             (quick ? QUICK_PART : 1),
         .seed = 1,
-        .time_limit_ns = deadline_ns > 0 ? deadline_ns - now_ns : 0,
+        .time_limit_ns = deadline_ns > 0 && !late ? deadline_ns - now_ns : 0,
         .n_workers = n_workers};
     ebb_pack_answer answer;
     ebb_arena arena;
@@ -188,7 +194,7 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
     int64_t *trial = EBB_NEW(&arena, int64_t, n);
     status = trial ? ebb_pack_solve(env, &job, &options, trial, &answer) : EBB_NO_MEMORY;
     if (status == EBB_OK && answer.height < *height) {
-        memcpy(offsets, trial, n * sizeof *offsets);
+        if (n > 0) memcpy(offsets, trial, n * sizeof *offsets);
         *height = answer.height;
     }
     ebb_arena_deinit(&arena);

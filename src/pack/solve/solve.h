@@ -2,6 +2,7 @@
  *
  *     solve.c        the stages, one after the other
  *     ask.c    what the complete search is asked for, and in which order
+ *     large.c  the large rows first
  *     judge.c  the bound before, the check after: by plain rows, with nothing that the packers use
  *
  * Before them, jobs made of jobs:
@@ -75,6 +76,8 @@ int64_t ebb_packing_enough(const ebb_packing *p);
 bool ebb_packing_is_done(const ebb_packing *p);
 /* trial becomes the best. */
 void ebb_packing_keep(ebb_packing *p, int64_t height, const char *found_by);
+/* The large rows by themselves, the small ones around them. */
+EBB_CHECKED ebb_status ebb_packing_large_first(ebb_packing *p);
 /* The complete search, within the effort; with a capacity that it does not meet, within twice the effort.
  */
 EBB_CHECKED ebb_status ebb_packing_search(ebb_packing *p);

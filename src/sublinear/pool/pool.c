@@ -81,6 +81,16 @@ bool ebb_search_is_close(const ebb_search *s) {
            best->time_ns - s->least_time_ns <= s->space->base_time_ns / EBB_CLOSE_PART;
 }
 
+static bool is_late(ebb_search *s) {
+    if (!s->out_of_time && s->time_limit_ns > 0)
+        s->out_of_time = ebb_clock_ns(s->env) - s->started_ns >= s->time_limit_ns;
+    return s->out_of_time;
+}
+
+bool ebb_search_may_end(ebb_search *s) {
+    return s->members[0].best.excess_bytes == 0 && is_late(s);
+}
+
 ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {
     *go_on = false;
     const ebb_worth *best = &search->members[0].best;
@@ -89,9 +99,7 @@ ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *requ
                              search->whole_effort,
                              best->peak_bytes <= search->budget_bytes ? best->time_ns : -1);
     if (ebb_stop_asked(search->env)) return EBB_INTERRUPTED;
-    search->out_of_time = request->time_limit_ns > 0 &&
-                          ebb_clock_ns(search->env) - search->started_ns >= request->time_limit_ns;
-    *go_on = !ebb_search_is_over(search) && !search->out_of_time;
+    *go_on = !ebb_search_is_over(search) && !is_late(search);
     return EBB_OK;
 }
 
@@ -107,7 +115,7 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     *s = (ebb_search){.env = env,
                       .space = space,
                       .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
-                      .started_ns = ebb_clock_ns(env),
+                      .time_limit_ns = request->time_limit_ns,
                       .log = request->log};
     ebb_arena_init(&s->arena, env);
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);

@@ -57,9 +57,10 @@ typedef struct ebb_search {
     bool ends_when_idle;            /* before the effort is spent, when candidates have stopped to pay */
     bool proved;                    /* the best member is the best of the space */
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
-    uint64_t started_ns;
-    bool out_of_time;    /* the request's limit has struck */
-    ebb_select_log *log; /* or NULL */
+    uint64_t started_ns;            /* of the selection: its caller sets it */
+    uint64_t time_limit_ns;         /* since started_ns; 0: none */
+    bool out_of_time;               /* it has struck; nobody looks at the clock any more */
+    ebb_select_log *log;            /* or NULL */
 } ebb_search;
 
 /* Tools for all workers; before ebb_anneal. EBB_NO_MEMORY. */
@@ -102,6 +103,8 @@ int64_t ebb_search_base_peak(ebb_search *search);
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
+/* The time limit has struck and something fits: other seeds are left out. */
+bool ebb_search_may_end(ebb_search *search);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
 bool ebb_search_is_over(const ebb_search *search);
 /* Or hardly anything is (EBB_CLOSE_PART): it fits, and no more can be gained. */

@@ -37,7 +37,7 @@ static void offer_answers(offering *x, const ebb_chain_solver *solver) {
     uint32_t step = (uint32_t)(EBB_CHAIN_SLOTS / ebb_max_i64(1, ebb_min_i64(n, EBB_CHAIN_SLOTS)));
     for (uint32_t slots = EBB_CHAIN_SLOTS; slots > 0; slots = slots > step ? slots - step : 0) {
         double now_ns = offer_answer(x, solver, slots, last_ns);
-        if (now_ns < 0) return;
+        if (now_ns < 0 || ebb_search_may_end(x->search)) return;
         last_ns = now_ns;
     }
 }
@@ -51,11 +51,15 @@ static ebb_status offer_share(offering *x) {
     return solver ? EBB_OK : EBB_NO_MEMORY;
 }
 
+static bool is_stopped(const offering *x) {
+    return ebb_stop_asked(x->search->env) || ebb_search_may_end(x->search);
+}
+
 static ebb_status offer_shares(offering *x) {
     const int64_t sixteenths = x->search->space->n_ops <= MOST_OPS ? 8 : 2;
     int64_t staying = 0;
     ebb_status status = EBB_OK;
-    for (int64_t k = 0; k <= sixteenths && status == EBB_OK && !ebb_stop_asked(x->search->env); k++) {
+    for (int64_t k = 0; k <= sixteenths && status == EBB_OK && !is_stopped(x); k++) {
         int64_t more = x->most_bytes / 16 * k - staying;
         if (k > 0) staying += ebb_chain_stay(x->meter, more);
         ebb_chain_list(x->meter);
@@ -69,7 +73,7 @@ static ebb_status offer_least(offering *x) {
     int64_t before = INT64_MAX;
     ebb_status status = EBB_OK;
     ebb_chain_list(x->meter);
-    while (status == EBB_OK && x->most_bytes < before - before / 32 && !ebb_stop_asked(x->search->env)) {
+    while (status == EBB_OK && x->most_bytes < before - before / 32 && !is_stopped(x)) {
         before = x->most_bytes;
         status = offer_share(x);
         x->most_bytes = ebb_min_i64(before, x->best.peak_bytes);

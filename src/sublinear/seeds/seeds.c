@@ -107,6 +107,14 @@ static bool fits_space(const ebb_space *space, const uint8_t *genes, uint32_t n)
     return true;
 }
 
+/* What an earlier search found may be above a limit by this part of it, and is a better start than seeds.
+ */
+#define NEAR_PART 32
+
+static bool starts_near(const ebb_search *s, const ebb_select_request *request) {
+    return request->warm_genes && s->members[0].best.excess_bytes <= s->budget_bytes / NEAR_PART;
+}
+
 ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
     static const struct {
         ebb_seeds kind;
@@ -122,14 +130,15 @@ ebb_status ebb_seed_pool(ebb_search *s, const ebb_select_request *request) {
     ebb_search_offer_genes(s, space->base_genes);
     if (request->warm_genes && fits_space(space, request->warm_genes, request->n_warm_genes))
         ebb_search_offer_genes(s, request->warm_genes);
-    if ((request->without & EBB_WITHOUT_SEEDS) || ebb_search_is_over(s)) return EBB_OK;
+    if ((request->without & EBB_WITHOUT_SEEDS) || ebb_search_is_over(s) || starts_near(s, request))
+        return EBB_OK;
     seeding x = {.search = s, .request = request};
     x.room = EBB_NEW(&s->arena, uint32_t, ebb_max_i64(space->n_ops, space->n_genes) + 1);
     x.low_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     if (!x.room || !x.low_genes) return EBB_NO_MEMORY;
     x.base_peak = ebb_search_base_peak(s);
     ebb_status status = EBB_OK;
-    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK; k++) {
+    for (size_t k = 0; k < EBB_COUNT(siblings) && status == EBB_OK && !ebb_search_may_end(s); k++) {
         if (request->only_seeds != EBB_SEEDS_ALL && request->only_seeds != siblings[k].kind) continue;
         x.low_peak = INT64_MAX;
         status = siblings[k].offer(&x);
