@@ -2,7 +2,6 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "conformance/harness.h"
 #include "cuda/twin.h"

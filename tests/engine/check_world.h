@@ -1,5 +1,4 @@
-/* A model that is run on two sides: on host memory, and on a device's, which only its own functions reach.
- */
+/* A model on two sides: on host memory, and on a device's, which only its own functions reach. */
 #ifndef EBB_TESTS_ENGINE_CHECK_WORLD_H
 #define EBB_TESTS_ENGINE_CHECK_WORLD_H
 

@@ -153,8 +153,7 @@ Test(programs, a_plan_does_not_depend_on_what_was_compiled_before_it) {
     }
 }
 
-/* ---- growing ------------------------------------------------------------------------------------------
- */
+/* ---- growing ---- */
 
 /* An allocator that looks at large memory when it is handed back. */
 typedef struct watched {

@@ -1,8 +1,6 @@
-/* tune: what is recommended is never worse than a default, and rows are what a plan with their config is.
- */
+/* tune: what is recommended is never worse than a default; a row is what a plan with its config is. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ebb/ebb.h"

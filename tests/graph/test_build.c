@@ -213,8 +213,7 @@ Test(build, only_seeded_nodes_have_a_key) {
     graph_env_end(env);
 }
 
-/* ---- types
- * ------------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 Test(type, has_a_size_and_a_text_or_is_not_valid) {
     static const struct {

@@ -2,8 +2,6 @@
  * error must say. An op of ops.def without a row of each kind fails. The rows also stand in for all
  * calls in the checks of the facts that the planner relies on. */
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "graph/ir/ir.h"
 #include "graph/ops/rule.h"

@@ -3,8 +3,7 @@
 #include "support/scarce.h"
 #include "test_pgraph_support.h"
 
-/* ---- hostile bytes
- * --------------------------------------------------------------------------------------- */
+/* ---- hostile bytes ---- */
 
 Test(pgraph_refuse, every_cut_and_every_changed_byte_is_answered) {
     ebb_env *env = test_env_open();

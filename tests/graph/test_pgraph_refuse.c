@@ -1,8 +1,6 @@
 /* The planning graph refuses what breaks a rule, and says where. */
 #include "test_pgraph_support.h"
 
-#include <stdlib.h>
-
 #define X              "{'id': 0, 'name': 'x', 'bytes': 16, 'role': 'input'}"
 #define W              "{'id': 1, 'name': 'w', 'bytes': 8, 'role': 'param'}"
 #define A              "{'id': 2, 'name': 'a', 'bytes': 16, 'role': 'activation'}"

@@ -1,6 +1,5 @@
 /* Planning graphs with one op of very many operands: the seal's work grows with them, not with their
  * square. */
-#include <stdlib.h>
 
 #include "test_pgraph_support.h"
 

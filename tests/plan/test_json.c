@@ -159,8 +159,7 @@ Test(plan_json, a_file_is_written_and_read_back) {
     test_env_close(env);
 }
 
-/* ---- wrong forms --------------------------------------------------------------------------------------
- */
+/* ---- wrong forms ---- */
 
 static const struct {
     edit edit;

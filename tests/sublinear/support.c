@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- envs ---------------------------------------------------------------------------------------------
- */
+/* ---- envs ---- */
 
 /* Before each block: what it was asked for, to be compared when it is freed. */
 typedef struct block_note {
@@ -61,8 +60,7 @@ void want_status(const ebb_env *env, ebb_status status, ebb_status wanted) {
                  ebb_env_error(env));
 }
 
-/* ---- graphs by hand -----------------------------------------------------------------------------------
- */
+/* ---- graphs by hand ---- */
 
 void sketch_begin(sketch *s, ebb_env *env) {
     s->env = env;
@@ -138,8 +136,7 @@ ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options
     return graph;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 bench bench_begin(ebb_env *env, const ebb_pgraph *graph, int64_t alignment) {
     bench b;

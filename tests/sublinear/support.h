@@ -9,8 +9,7 @@
 #include "support/count.h"
 #include "support/random_pgraph.h"
 
-/* ---- envs ---------------------------------------------------------------------------------------------
- */
+/* ---- envs ---- */
 
 /* An allocator that refuses one call, checks what is freed, and counts. */
 typedef struct fault_memory {
@@ -25,8 +24,7 @@ void end_env(ebb_env *env);
 /* Fails the test with the env's text when the status is not the wanted one. */
 void want_status(const ebb_env *env, ebb_status status, ebb_status wanted);
 
-/* ---- graphs by hand -----------------------------------------------------------------------------------
- */
+/* ---- graphs by hand ---- */
 
 /*     sketch s;
  *     sketch_begin(&s, env);
@@ -61,8 +59,7 @@ ebb_pgraph *sketch_end(sketch *s);
 /* A random graph; the test fails when there is none. */
 ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options *options);
 
-/* ---- candidates ---------------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 /* A space and its scorer. */
 typedef struct bench {

@@ -1,5 +1,4 @@
-/* Where the gene space is small enough to look at every candidate, the search's answer is the best of them.
- */
+/* Where genes are few enough to look at every candidate, the search's answer is the best of them. */
 #include "support.h"
 
 #define MAX_FREE 8 /* genes with a choice: 3^8 candidates at most, or a few more with many alternatives */

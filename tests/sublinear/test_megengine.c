@@ -1,8 +1,7 @@
 /* MegEngine's mode: its parameters. */
 #include "support.h"
 
-/* ---- thresholds and generations -------------------------------------------------------------------------
- */
+/* ---- thresholds and generations ---- */
 
 Test(megengine, any_number_of_threshold_tries_and_generations_works) {
     static const struct {
@@ -64,8 +63,7 @@ Test(megengine, a_chain_is_cut_near_the_square_root) {
     end_env(env);
 }
 
-/* ---- lb_memory
- * -------------------------------------------------------------------------------------------- */
+/* ---- lb_memory ---- */
 
 Test(megengine, lb_memory_gives_memory_back_for_time) {
     ebb_env *env = start_env();

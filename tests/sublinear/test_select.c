@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- seeds: what a planner without a search would answer ------------------------------------------------
- */
+/* ---- seeds: what a planner without a search would answer ---- */
 
 typedef struct seed_list {
     int64_t budget_bytes, time_ns; /* the least time within the budget; INT64_MAX: none fits */
@@ -47,8 +46,7 @@ static int64_t best_seed_time(ebb_env *env, const bench *b, int64_t budget_bytes
     return seeds.time_ns;
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------
- */
+/* ---- answers ---- */
 
 /* The number after "needs " in the text of an over-budget answer. */
 static int64_t named_bytes(const ebb_env *env) {
@@ -170,8 +168,7 @@ Test(select, the_least_peak_is_the_same_every_time) {
     end_env(env);
 }
 
-/* ---- warm starts
- * ----------------------------------------------------------------------------------------- */
+/* ---- warm starts ---- */
 
 Test(select, a_warm_start_is_never_worse_than_what_it_starts_from) {
     ebb_env *env = start_env();
@@ -216,8 +213,7 @@ Test(select, warm_genes_that_do_not_fit_the_graph_are_left_aside) {
     end_env(env);
 }
 
-/* ---- what cannot be searched
- * ------------------------------------------------------------------------------ */
+/* ---- what cannot be searched ---- */
 
 static ebb_pgraph *huge_graph(ebb_env *env, int64_t bytes, int64_t time_ns, int64_t scratch_bytes) {
     sketch s;
