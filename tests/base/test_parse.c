@@ -3,70 +3,71 @@
 
 #define REFUSED INT64_C(-1)
 
+static const struct {
+    const char *text;
+    int64_t bytes;
+} sizes[] = {
+    {"0", 0},
+    {"0B", 0},
+    {"1073741824", INT64_C(1) << 30},
+    {"7B", 7},
+    {"3kB", 3000},
+    {"3KB", 3000},
+    {"3KiB", 3072},
+    {"500 MB", 500000000},
+    {"500  MB", 500000000},
+    {"33MiB", INT64_C(33) << 20},
+    {"7GB", INT64_C(7000000000)},
+    {"11GiB", INT64_C(11) << 30},
+    {"1TB", INT64_C(1000000000000)},
+    {"1TiB", INT64_C(1) << 40},
+    {"0007KiB", 7168},
+    {"1.5KiB", 1536},
+    {"0.5 GiB", INT64_C(1) << 29},
+    {"1.1GiB", INT64_C(1181116006)}, /* 1181116006.4 */
+    {"0.0009KB", 0},
+    {"0.9999999999999999999999999999999999999999TB", INT64_C(999999999999)},
+    {"0.1234567890123TB", INT64_C(123456789012)},
+    {"9223372036854775807", INT64_MAX},
+    {"9223372036854775.807KB", INT64_MAX},
+    {"8388607.9999999TiB", INT64_C(9223372036854665856)},
+    {"9223372036854775808", REFUSED},
+    {"9223372036854775.808KB", REFUSED},
+    {"8388608TiB", REFUSED},
+    {"99999999999999999999999999", REFUSED},
+    {"", REFUSED},
+    {" ", REFUSED},
+    {" 1", REFUSED},
+    {"1 ", REFUSED},
+    {"1MB ", REFUSED},
+    {"-1", REFUSED},
+    {"-0", REFUSED},
+    {"+1", REFUSED},
+    {".5GiB", REFUSED},
+    {"1.GiB", REFUSED},
+    {"1.5", REFUSED},
+    {"1.5B", REFUSED},
+    {"1.2.3GB", REFUSED},
+    {"1,5GB", REFUSED},
+    {"1e9", REFUSED},
+    {"0x10", REFUSED},
+    {"1G", REFUSED},
+    {"1gib", REFUSED},
+    {"1Gib", REFUSED},
+    {"1kiB", REFUSED},
+    {"1PB", REFUSED},
+    {"GiB", REFUSED},
+    {"1\tGB", REFUSED},
+    {"1 . 5GB", REFUSED},
+    {"1GBs", REFUSED},
+};
+
 Test(parse_bytes, reads_exactly_the_sizes_it_names) {
-    static const struct {
-        const char *text;
-        int64_t bytes;
-    } rows[] = {
-        {"0", 0},
-        {"0B", 0},
-        {"1073741824", INT64_C(1) << 30},
-        {"7B", 7},
-        {"3kB", 3000},
-        {"3KB", 3000},
-        {"3KiB", 3072},
-        {"500 MB", 500000000},
-        {"500  MB", 500000000},
-        {"33MiB", INT64_C(33) << 20},
-        {"7GB", INT64_C(7000000000)},
-        {"11GiB", INT64_C(11) << 30},
-        {"1TB", INT64_C(1000000000000)},
-        {"1TiB", INT64_C(1) << 40},
-        {"0007KiB", 7168},
-        {"1.5KiB", 1536},
-        {"0.5 GiB", INT64_C(1) << 29},
-        {"1.1GiB", INT64_C(1181116006)}, /* 1181116006.4 */
-        {"0.0009KB", 0},
-        {"0.9999999999999999999999999999999999999999TB", INT64_C(999999999999)},
-        {"0.1234567890123TB", INT64_C(123456789012)},
-        {"9223372036854775807", INT64_MAX},
-        {"9223372036854775.807KB", INT64_MAX},
-        {"8388607.9999999TiB", INT64_C(9223372036854665856)},
-        {"9223372036854775808", REFUSED},
-        {"9223372036854775.808KB", REFUSED},
-        {"8388608TiB", REFUSED},
-        {"99999999999999999999999999", REFUSED},
-        {"", REFUSED},
-        {" ", REFUSED},
-        {" 1", REFUSED},
-        {"1 ", REFUSED},
-        {"1MB ", REFUSED},
-        {"-1", REFUSED},
-        {"-0", REFUSED},
-        {"+1", REFUSED},
-        {".5GiB", REFUSED},
-        {"1.GiB", REFUSED},
-        {"1.5", REFUSED},
-        {"1.5B", REFUSED},
-        {"1.2.3GB", REFUSED},
-        {"1,5GB", REFUSED},
-        {"1e9", REFUSED},
-        {"0x10", REFUSED},
-        {"1G", REFUSED},
-        {"1gib", REFUSED},
-        {"1Gib", REFUSED},
-        {"1kiB", REFUSED},
-        {"1PB", REFUSED},
-        {"GiB", REFUSED},
-        {"1\tGB", REFUSED},
-        {"1 . 5GB", REFUSED},
-        {"1GBs", REFUSED},
-    };
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+    for (size_t i = 0; i < EBB_COUNT(sizes); i++) {
         int64_t bytes = REFUSED;
-        cr_expect_eq(ebb_parse_bytes(rows[i].text, &bytes), rows[i].bytes != REFUSED, "\"%s\"",
-                     rows[i].text);
-        cr_expect_eq(bytes, rows[i].bytes, "\"%s\": %lld", rows[i].text, (long long)bytes);
+        cr_expect_eq(ebb_parse_bytes(sizes[i].text, &bytes), sizes[i].bytes != REFUSED, "\"%s\"",
+                     sizes[i].text);
+        cr_expect_eq(bytes, sizes[i].bytes, "\"%s\": %lld", sizes[i].text, (long long)bytes);
     }
 }
 

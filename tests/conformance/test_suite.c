@@ -231,7 +231,7 @@ Test(suite, tells_of_the_ops_that_are_wrong_and_tries_the_rest) {
     cr_assert(s.n_ops == ebb_n_op_cases && strcmp(s.faulty, expected) == 0, "%u ops, %s", s.n_ops,
               s.faulty);
     s = (seen){0};
-    state.fault = BREAKS_DOWN; /* then nothing behind it is tried */
+    state.fault = BREAKS_DOWN; /* then nothing after it is tried */
     state.op = third;
     state.breaks = NULL;
     (void)snprintf(expected, sizeof expected, "%s ", third->name);

@@ -7,7 +7,7 @@
 
 enum { NO_SUM = 0 };
 
-/* Operands: y, its bits; the sum and the first of its two parts, one behind the other. */
+/* Operands: y, its bits; the sum and the first of its two parts, one after the other. */
 typedef struct ways_table {
     ebb_case_table cases;
     uint32_t y, bits, sum, parts;

@@ -1,12 +1,11 @@
-/* The cuda backend's kernels on the host, on sizes that reach every path of theirs; what a run cannot use;
- * dropout's bits. */
+/* The cuda backend's kernels on the host, on sizes that reach every path of theirs; what a run cannot use.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "conformance/harness.h"
 #include "cuda/twin.h"
-#include "exec/dropout.h"
+#include "single.h"
 
 /* Within a phase no thread reads what another writes, and no block what another does. */
 static void check_order(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
@@ -59,46 +58,6 @@ Test(cuda_kernels, depend_on_no_order_of_threads_and_blocks) {
     run_sets((ebb_case_set[]){EBB_SET_LARGE, EBB_SET_NAN_LARGE}, 2, 0);
 }
 
-/* ---- single runs ----------------------------------------------------------------------------------- */
-
-typedef struct single {
-    void *in[6], *out[3];
-    uint64_t seed, step, seed_key;
-    const char *fills; /* for the types of inputs; NULL: the second is of integers */
-} single;
-
-/* Within a run. */
-static void launch_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
-                          const char *attrs, const single *s) {
-    const ebb_op_case row = {inputs, attrs};
-    const ebb_case_table cases = {
-        .op = op, .fills = s->fills ? s->fills : "ulu", .rows = &row, .n_rows = 1};
-    const ebb_backend_api *api = bench->backend->api;
-    test_call call;
-    ebb_op_facts facts;
-    ebb_kernel *kernel;
-    test_call_read(bench->env, &cases, 0, false, &call);
-    cr_assert_eq(api->facts(bench->backend, &call.call, &facts), EBB_OK);
-    void *scratch =
-        facts.scratch_bytes ? aligned_alloc(256, (size_t)ebb_align_up(facts.scratch_bytes, 256)) : NULL;
-    cr_assert_eq(api->prepare(bench->backend, &call.call, s->seed_key, &kernel), EBB_OK);
-    const ebb_launch launch = {
-        .in = s->in, .out = s->out, .scratch = scratch, .seed = s->seed, .step = s->step};
-    cr_assert_eq(api->launch(bench->backend, kernel, &launch), EBB_OK);
-    api->release(bench->backend, kernel);
-    free(scratch);
-}
-
-/* The status of the run's end. */
-static ebb_status run_single(const test_bench *bench, const ebb_op_info *op, const char *inputs,
-                             const char *attrs, const single *s) {
-    const ebb_backend_api *api = bench->backend->api;
-    const ebb_run run = {.seed = s->seed, .step = s->step};
-    if (api->begin) cr_assert_eq(api->begin(bench->backend, &run), EBB_OK);
-    launch_single(bench, op, inputs, attrs, s);
-    return api->end ? api->end(bench->backend) : EBB_OK;
-}
-
 typedef struct fault_row {
     const ebb_op_info *op;
     const char *inputs, *attrs;
@@ -123,13 +82,13 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
     for (size_t k = 0; k < EBB_COUNT(rows); k++) {
         _Alignas(64) float x[32] = {0}, y[32] = {0}, loss[16] = {1};
         _Alignas(64) int32_t ids[16] = {0, 2, rows[k].value, 1};
-        const single s = {.in = {x, ids, loss}, .out = {y}};
-        cr_assert_eq(run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_BAD_INPUT,
+        const test_single s = {.in = {x, ids, loss}, .out = {y}};
+        cr_assert_eq(test_run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_BAD_INPUT,
                      "row %zu", k);
         cr_assert(strstr(ebb_env_error(bench.env), rows[k].text), "row %zu: %s", k,
                   ebb_env_error(bench.env));
         ids[2] = 2;
-        cr_assert_eq(run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_OK,
+        cr_assert_eq(test_run_single(&bench, rows[k].op, rows[k].inputs, rows[k].attrs, &s), EBB_OK,
                      "row %zu again", k);
     }
     test_bench_deinit(&bench);
@@ -155,14 +114,14 @@ Test(cuda_kernels, update_nothing_in_a_run_that_has_a_fault) {
         const bool faulty = k % 2 == 0;
         _Alignas(64) float logits[16] = {0}, losses[16], at[6][16];
         _Alignas(64) int32_t labels[4] = {0, faulty ? 3 : 2};
-        const single loss = {.in = {logits, labels}, .out = {losses}};
-        single update = {.fills = "u"};
+        const test_single loss = {.in = {logits, labels}, .out = {losses}};
+        test_single update = {.fills = "u"};
         memcpy(at, before, sizeof at);
         for (int i = 0; i < 6; i++) update.in[i] = at[rows[k / 2].in[i]];
         for (int i = 0; i < rows[k / 2].n_out; i++) update.out[i] = at[rows[k / 2].out[i]];
         cr_assert_eq(bench.backend->api->begin(bench.backend, &(ebb_run){.step = 1}), EBB_OK);
-        launch_single(&bench, &ebb_op_softmax_xent, "[2,3] [2]", "", &loss);
-        launch_single(&bench, rows[k / 2].op, rows[k / 2].inputs, "", &update);
+        test_launch_single(&bench, &ebb_op_softmax_xent, "[2,3] [2]", "", &loss);
+        test_launch_single(&bench, rows[k / 2].op, rows[k / 2].inputs, "", &update);
         cr_assert_eq(bench.backend->api->end(bench.backend), faulty ? EBB_BAD_INPUT : EBB_OK);
         for (int i = 0; i < rows[k / 2].n_out; i++) {
             const int o = rows[k / 2].out[i];
@@ -179,11 +138,11 @@ Test(cuda_kernels, embedding_grad_adds_up_what_it_can_use) {
     test_bench_init(&bench, "cuda", 1);
     _Alignas(64) float dy[16] = {1, 2, 4, 8, 16}, to[16] = {7, 7, 7, 7};
     _Alignas(64) int32_t ids[16] = {1, 9, 1, -1, 0};
-    const single s = {.in = {dy, ids}, .out = {to}};
-    cr_assert_eq(run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
+    const test_single s = {.in = {dy, ids}, .out = {to}};
+    cr_assert_eq(test_run_single(&bench, &ebb_op_embedding_grad, "[5,1] [5]", "rows=3", &s), EBB_BAD_INPUT);
     cr_assert(to[0] == 16 && to[1] == 5 && to[2] == 0, "%g %g %g", (double)to[0], (double)to[1],
               (double)to[2]);
-    cr_assert_eq(to[3], 7, "written behind the table");
+    cr_assert_eq(to[3], 7, "written past the table");
     test_bench_deinit(&bench);
 }
 
@@ -197,8 +156,8 @@ Test(cuda_kernels, softmax_passes_over_minus_infinity_and_shows_plus_infinity) {
     x[K - 1] = 2, x[5] = 2;  /* row 0: two of one height */
     x[K + 9] = -3e38F;       /* row 1: one, near the least number */
     x[2 * K + 3] = INFINITY; /* row 2: no numbers */
-    const single s = {.in = {x}, .out = {y}};
-    cr_assert_eq(run_single(&bench, &ebb_op_softmax, "[3,67]", "", &s), EBB_OK);
+    const test_single s = {.in = {x}, .out = {y}};
+    cr_assert_eq(test_run_single(&bench, &ebb_op_softmax, "[3,67]", "", &s), EBB_OK);
     for (int i = 0; i < K; i++) {
         cr_assert_eq(y[i], i == 5 || i == K - 1 ? 0.5F : 0.0F, "%d: %g", i, (double)y[i]);
         cr_assert_eq(y[K + i], i == 9 ? 1.0F : 0.0F, "%d: %g", i, (double)y[K + i]);
@@ -215,9 +174,10 @@ Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
     test_bench_init(&bench, "cuda", 1);
     _Alignas(64) float x[N], dy[N], y[N], dx[N];
     for (int i = 0; i < N; i++) x[i] = far[i], dy[i] = 3;
-    const single forward = {.in = {x}, .out = {y}}, backward = {.in = {x, dy}, .out = {dx}, .fills = "u"};
-    cr_assert_eq(run_single(&bench, &ebb_op_gelu, "[8]", "", &forward), EBB_OK);
-    cr_assert_eq(run_single(&bench, &ebb_op_gelu_grad, "[8] [8]", "", &backward), EBB_OK);
+    const test_single forward = {.in = {x}, .out = {y}},
+                      backward = {.in = {x, dy}, .out = {dx}, .fills = "u"};
+    cr_assert_eq(test_run_single(&bench, &ebb_op_gelu, "[8]", "", &forward), EBB_OK);
+    cr_assert_eq(test_run_single(&bench, &ebb_op_gelu_grad, "[8] [8]", "", &backward), EBB_OK);
     for (int i = 0; i < N; i++) {
         cr_assert(fabsf(y[i] - (x[i] > 0 ? x[i] : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)y[i]);
         cr_assert(fabsf(dx[i] - (x[i] > 0 ? 3 : 0)) <= 1e-20F, "%g: %g", (double)x[i], (double)dx[i]);
@@ -225,7 +185,7 @@ Test(cuda_kernels, gelu_and_its_gradient_are_flat_far_out) {
     test_bench_deinit(&bench);
 }
 
-/* Tiles are cut: what lies behind the last row of the last image is not read, for NaN times 0 is NaN. */
+/* Tiles are cut: what lies past the last row of the last image is not read, for NaN times 0 is NaN. */
 Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
     enum { T = 67, D = 5, TILE = 64 };
     test_bench bench;
@@ -234,15 +194,15 @@ Test(cuda_kernels, attention_reads_nothing_behind_its_rows) {
     for (int i = 0; i < (T + TILE) * 3 * D; i++) qkv[i] = i < T * 3 * D ? (float)(i % 7) / 7 : NAN;
     for (int i = 0; i < (T + TILE) * D; i++) y[i] = NAN;
     for (int i = 0; i < T + TILE; i++) lse[i] = NAN;
-    const single forward = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
-    const single backward = {.in = {qkv, y, lse, y}, .out = {dqkv}, .fills = "u"};
-    cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,67,15]", "heads=1", &forward), EBB_OK);
-    cr_assert_eq(run_single(&bench, &ebb_op_attention_grad, "[1,67,15] [1,67,5] [1,1,67] [1,67,5]",
-                            "heads=1", &backward),
+    const test_single forward = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+    const test_single backward = {.in = {qkv, y, lse, y}, .out = {dqkv}, .fills = "u"};
+    cr_assert_eq(test_run_single(&bench, &ebb_op_attention, "[1,67,15]", "heads=1", &forward), EBB_OK);
+    cr_assert_eq(test_run_single(&bench, &ebb_op_attention_grad, "[1,67,15] [1,67,5] [1,1,67] [1,67,5]",
+                                 "heads=1", &backward),
                  EBB_OK);
     for (int i = 0; i < T * D; i++) cr_assert(isfinite(y[i]), "y %d", i);
     for (int i = 0; i < T * 3 * D; i++) cr_assert(isfinite(dqkv[i]), "dqkv %d", i);
-    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written behind the end");
+    cr_assert(isnan(y[T * D]) && isnan(lse[T]), "written past the end");
     test_bench_deinit(&bench);
 }
 
@@ -255,71 +215,13 @@ Test(cuda_kernels, attention_weighs_scores_of_any_height) {
     for (int sign = -1; sign <= 1; sign += 2) {
         for (int i = 0; i < T; i++)
             qkv[3 * i] = 1000, qkv[3 * i + 1] = (float)sign, qkv[3 * i + 2] = (float)i;
-        const single s = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
-        cr_assert_eq(run_single(&bench, &ebb_op_attention, "[1,130,3]", "heads=1 causal=1", &s), EBB_OK);
+        const test_single s = {.in = {qkv}, .out = {y, lse}, .fills = "u"};
+        cr_assert_eq(test_run_single(&bench, &ebb_op_attention, "[1,130,3]", "heads=1 causal=1", &s),
+                     EBB_OK);
         for (int i = 0; i < T; i++) {
             cr_assert(fabsf(y[i] - (float)i / 2) <= 1e-5F * (float)(i + 1), "row %d: %g", i, (double)y[i]);
             cr_assert(fabsf(lse[i] - ((float)sign * 1000 + logf((float)(i + 1)))) <= 2e-4F, "row %d", i);
         }
     }
     test_bench_deinit(&bench);
-}
-
-/* ---- dropout's bits -------------------------------------------------------------------------------- */
-
-/* What is kept of ones, by a backend. */
-static void draw(const test_bench *bench, const ebb_op_info *op, const char *shape, const char *attrs,
-                 single *s, float *y, int64_t n) {
-    float *x = aligned_alloc(256, (size_t)ebb_align_up(n * 4, 256));
-    cr_assert_not_null(x);
-    for (int64_t i = 0; i < n; i++) x[i] = 1;
-    s->in[0] = x;
-    s->out[0] = y;
-    cr_assert_eq(run_single(bench, op, shape, attrs, s), EBB_OK);
-    free(x);
-}
-
-typedef struct dropout_row {
-    const char *shape, *attrs;
-    int64_t n;
-} dropout_row;
-
-static const dropout_row dropout_rows[] = {
-    {"[1]", "p=0.5", 1},         {"[4099]", "p=0.25", 4099},     {"[3,7,5]", "p=0.1", 105},
-    {"[2,3,5,7]", "p=0.5", 210}, {"[2,33,4,8]", "p=0.9", 2112},  {"[3,5,1,1]", "p=0.5", 15},
-    {"[2,3,1,2]", "p=0.5", 12},  {"[5,7,3,5]", "p=0.3", 525},    {"[1,130,9,9]", "p=0.0001", 10530},
-    {"[64]", "p=0", 64},         {"[2,64,2,3]", "p=0.999", 768},
-};
-
-static void check_draws(test_bench *cuda, test_bench *ref, const dropout_row *row, single s) {
-    float *y = aligned_alloc(256, (size_t)ebb_align_up(row->n * 4, 256)),
-          *want = malloc((size_t)row->n * 4);
-    cr_assert(y && want);
-    draw(ref, &ebb_op_dropout, row->shape, row->attrs, &s, want, row->n);
-    for (int grad = 0; grad < 2; grad++) {
-        draw(cuda, grad ? &ebb_op_dropout_grad : &ebb_op_dropout, row->shape, row->attrs, &s, y, row->n);
-        for (int64_t i = 0; i < row->n; i++) {
-            cr_assert_eq(y[i] == 0, want[i] == 0, "%s %s seed %llx step %llu: element %lld", row->shape,
-                         row->attrs, (unsigned long long)s.seed, (unsigned long long)s.step, (long long)i);
-        }
-    }
-    free(y);
-    free(want);
-}
-
-Test(cuda_kernels, draw_the_reference_bits_for_every_seed_step_and_shape) {
-    static const uint64_t seeds[] = {0, 1, UINT64_C(0x123456789ABCDEF0), UINT64_MAX};
-    static const uint64_t steps[] = {0, 1, 7, UINT64_C(0x100000001), UINT64_MAX};
-    test_bench cuda, ref;
-    test_bench_init(&cuda, "cuda", 1);
-    test_bench_init(&ref, "ref", 1);
-    for (size_t r = 0; r < EBB_COUNT(dropout_rows); r++) {
-        for (size_t a = 0; a < EBB_COUNT(seeds); a++) {
-            for (size_t b = 0; b < EBB_COUNT(steps); b++)
-                check_draws(&cuda, &ref, &dropout_rows[r],
-                            (single){.seed = seeds[a], .step = steps[b], .seed_key = a * 5 + b});
-        }
-    }
-    test_bench_deinit(&cuda);
-    test_bench_deinit(&ref);
 }

@@ -1,7 +1,6 @@
 /* Who allocates in a steady step. This program's malloc and its kin count calls by the library that makes
  * them: ours must make none. What oneDNN takes for itself is bounded and told in docs/cpu.md. */
 #define _GNU_SOURCE /* dladdr */
-#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -10,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "ebb/ebb.h"
+#include "support/env.h"
 
 /* ---- the C library's allocator, with a count before it --------------------------------------------- */
 
@@ -74,12 +74,6 @@ int posix_memalign(void **out, size_t alignment, size_t bytes) {
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
-
 /* Kernels of oneDNN's and of our own, large enough for a team. */
 static const char PRODUCTS[] =
     "ebb 1\ngraph products\ndim N = 16\n%x = input f32[N,16,28,28]\n%labels = input i32[N]\n"
@@ -106,9 +100,9 @@ static void feed(ebb_env *env, ebb_program *program) {
     static const int32_t labels[16] = {0};
     const float lr = 1e-3F;
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = (float)(i * 7919 % 101) / 50.0F - 1.0F;
-    MUST(env, ebb_feed(program, "x", x, sizeof x));
-    MUST(env, ebb_feed(program, "labels", labels, sizeof labels));
-    MUST(env, ebb_feed(program, "lr", &lr, sizeof lr));
+    TEST_OK(env, ebb_feed(program, "x", x, sizeof x));
+    TEST_OK(env, ebb_feed(program, "labels", labels, sizeof labels));
+    TEST_OK(env, ebb_feed(program, "lr", &lr, sizeof lr));
 }
 
 /* Of steps after the third one, all together. */
@@ -122,13 +116,13 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
     ebb_plan_summary s;
     counts c = {0};
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    MUST(env, ebb_model_parse(env, "t", text, strlen(text), &model));
+    TEST_OK(env, ebb_model_parse(env, "t", text, strlen(text), &model));
     ebb_options_init(&o);
     o.device = device;
     o.n_threads = 2;
     for (int pass = 0; pass <= recompute; pass++) {
-        MUST(env, ebb_engine_create(env, model, &o, &engine));
-        MUST(env, ebb_compile(engine, NULL, 0, &program));
+        TEST_OK(env, ebb_engine_create(env, model, &o, &engine));
+        TEST_OK(env, ebb_compile(engine, NULL, 0, &program));
         ebb_plan_summarize(ebb_program_plan(program), &s);
         if (pass == recompute) break;
         ebb_engine_destroy(engine);
@@ -137,7 +131,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
         o.effort = 2000;
     }
     cr_assert(!recompute || s.n_recomputed > 0, "nothing is run again");
-    if (profile) MUST(env, ebb_program_profile(program, 4));
+    if (profile) TEST_OK(env, ebb_program_profile(program, 4));
     for (int i = 0; i < WARM + N; i++) {
         struct rusage before, after;
         feed(env, program);
@@ -149,7 +143,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
         const ebb_status status = ebb_step(program);
         atomic_store(&counting, false);
         (void)getrusage(RUSAGE_SELF, &after);
-        MUST(env, status);
+        TEST_OK(env, status);
         if (i < WARM) continue;
         c.ours += atomic_load(&n_ours);
         c.theirs += atomic_load(&n_theirs);

@@ -4,7 +4,6 @@
  * output, gradient, parameter, running statistic and dropout mask must agree.
  *
  * EBB_TEST_GRAPHS sets how many graphs are drawn (default 200). */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "ebb_build.h"
@@ -13,15 +12,10 @@
 #include "support/random_graph.h"
 #include "support/count.h"
 #include "support/run_graph.h"
+#include "support/env.h"
 
 #define N_STEPS 3
 #define WIDTH   2
-
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
 
 typedef struct subject {
     ebb_env *env;
@@ -45,7 +39,7 @@ static void pass(subject *s, ebb_status status, ebb_graph *made) {
 static void make_training_graph(subject *s, bool phased, bool fused) {
     static const char *const keep[] = {"*.grad"};
     ebb_graph *made;
-    MUST(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
+    TEST_OK(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
     ebb_status status = ebb_lower(s->env, s->graph, EBB_TRAIN, &made);
     pass(s, status, made);
     if (fused) {
@@ -76,7 +70,7 @@ static ebb_backend *open_backend(ebb_env *env, const char *name) {
     ebb_backend *backend;
     const ebb_backend_api *api = test_backend_api(name);
     cr_assert_not_null(api, "no backend %s", name);
-    MUST(env, api->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
+    TEST_OK(env, api->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
     return backend;
 }
 
@@ -88,8 +82,8 @@ static ebb_compiled plan(subject *s, const ebb_pgraph *facts, const ebb_backend 
     ebb_status status = ebb_compile_plan(s->env, facts, backend, &s->options, NULL, &out);
     cr_assert(status == EBB_OK, "graph %llu: %s: %s", (unsigned long long)s->seed, ebb_status_name(status),
               ebb_env_error(s->env));
-    MUST(s->env, ebb_plan_audit(s->env, out.plan));
-    MUST(s->env, ebb_plan_shadow(s->env, out.plan));
+    TEST_OK(s->env, ebb_plan_audit(s->env, out.plan));
+    TEST_OK(s->env, ebb_plan_shadow(s->env, out.plan));
     if (budget > 0) cr_assert_leq(out.plan->total_bytes, budget);
     return out;
 }
@@ -126,7 +120,7 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
 static void check_backend(subject *s, const char *name, bool phased, uint64_t *digest, counts *n) {
     ebb_backend *backend = open_backend(s->env, name);
     ebb_pgraph *facts;
-    MUST(s->env, ebb_compile_query(s->env, s->graph, backend, NULL, &facts));
+    TEST_OK(s->env, ebb_compile_query(s->env, s->graph, backend, NULL, &facts));
     ebb_compiled none = plan(s, facts, backend, EBB_MEMORY_NONE, -1);
     ebb_compiled in_place = plan(s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
     int64_t most = in_place.plan->total_bytes, least = least_budget(s, facts, backend, most);
@@ -181,7 +175,7 @@ static void check_unfused(const subject *fused, const char *name, bool phased, u
     make_training_graph(&s, phased, false);
     ebb_backend *backend = open_backend(s.env, name);
     ebb_pgraph *facts;
-    MUST(s.env, ebb_compile_query(s.env, s.graph, backend, NULL, &facts));
+    TEST_OK(s.env, ebb_compile_query(s.env, s.graph, backend, NULL, &facts));
     ebb_compiled none = plan(&s, facts, backend, EBB_MEMORY_NONE, -1);
     cr_assert(run(&s, backend, none.plan, 0, false) == digest, "graph %llu on %s: fusing changes a result",
               (unsigned long long)s.seed, name);

@@ -1,6 +1,5 @@
 /* A model made by calls plans and trains as its text does: the same bytes of the plan, the same bits of the
  * losses and params, at the default sizes and at others. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,7 @@
 #include "ebb_build.h"
 
 #include "support/twins.h"
-
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
+#include "support/env.h"
 
 /* What a model comes to: allocated. */
 typedef struct outcome {
@@ -36,7 +30,7 @@ static char *file_bytes(const char *path, size_t *n) {
 
 static void feed(ebb_env *env, ebb_program *p, const char *name, bool whole) {
     ebb_tensor_info info;
-    MUST(env, ebb_program_tensor(p, name, &info));
+    TEST_OK(env, ebb_program_tensor(p, name, &info));
     const size_t n = (size_t)info.bytes / 4;
     union {
         float real;
@@ -49,13 +43,13 @@ static void feed(ebb_env *env, ebb_program *p, const char *name, bool whole) {
         else
             data[i].real = (float)(i * 31 % 64) / 32 - 1;
     }
-    MUST(env, ebb_feed(p, name, data, (size_t)info.bytes));
+    TEST_OK(env, ebb_feed(p, name, data, (size_t)info.bytes));
     free(data);
 }
 
 static void keep(ebb_env *env, ebb_program *p, const char *name, size_t bytes, outcome *out) {
     cr_assert_leq(out->n_bits + bytes, sizeof out->bits);
-    MUST(env, ebb_fetch(p, name, out->bits + out->n_bits, bytes));
+    TEST_OK(env, ebb_fetch(p, name, out->bits + out->n_bits, bytes));
     out->n_bits += bytes;
 }
 
@@ -69,8 +63,8 @@ static void run(ebb_env *env, const ebb_model *model, uint32_t n_dims, outcome *
     const int file = mkstemp(path);
     cr_assert_geq(file, 0);
     cr_assert_eq(close(file), 0);
-    MUST(env, ebb_plan_model(env, model, &dim, n_dims, &options, &plan));
-    MUST(env, ebb_plan_write(env, plan, path));
+    TEST_OK(env, ebb_plan_model(env, model, &dim, n_dims, &options, &plan));
+    TEST_OK(env, ebb_plan_write(env, plan, path));
     ebb_plan_destroy(plan);
     out->plan = file_bytes(path, &out->n_plan);
     out->n_bits = 0;
@@ -79,18 +73,18 @@ static void run(ebb_env *env, const ebb_model *model, uint32_t n_dims, outcome *
     ebb_engine *engine;
     ebb_program *p;
     const float lr = 0.125F;
-    MUST(env, ebb_engine_create(env, model, &options, &engine));
-    MUST(env, ebb_compile(engine, &dim, n_dims, &p));
+    TEST_OK(env, ebb_engine_create(env, model, &options, &engine));
+    TEST_OK(env, ebb_compile(engine, &dim, n_dims, &p));
     for (int step = 0; step < 4; step++) {
         feed(env, p, "x", false);
         feed(env, p, "labels", true);
-        MUST(env, ebb_feed(p, "lr", &lr, sizeof lr));
-        MUST(env, ebb_step(p));
+        TEST_OK(env, ebb_feed(p, "lr", &lr, sizeof lr));
+        TEST_OK(env, ebb_step(p));
         keep(env, p, "loss", sizeof(float), out);
     }
     for (uint32_t i = 0; i < ebb_program_n_params(p); i++) {
         ebb_tensor_info info;
-        MUST(env, ebb_program_param(p, i, &info));
+        TEST_OK(env, ebb_program_param(p, i, &info));
         keep(env, p, info.name, (size_t)info.bytes, out);
     }
     ebb_engine_destroy(engine);
@@ -105,10 +99,10 @@ Test(built, calls_plan_and_train_as_their_text) {
         const twin_model *twin = &twin_models[m];
         ebb_build *build;
         ebb_model *of_calls, *of_text;
-        MUST(env, ebb_build_create(env, twin->name, &build));
+        TEST_OK(env, ebb_build_create(env, twin->name, &build));
         twin->say(build);
-        MUST(env, ebb_build_model(build, &of_calls));
-        MUST(env, ebb_model_parse(env, twin->name, twin->text, strlen(twin->text), &of_text));
+        TEST_OK(env, ebb_build_model(build, &of_calls));
+        TEST_OK(env, ebb_model_parse(env, twin->name, twin->text, strlen(twin->text), &of_text));
         cr_expect_not(ebb_model_is_planning_graph(of_calls));
         for (uint32_t n_dims = 0; n_dims < 2; n_dims++) {
             run(env, of_calls, n_dims, &called);
@@ -131,7 +125,7 @@ Test(built, a_model_of_a_latched_error_is_none) {
     ebb_build *build;
     ebb_model *model;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    MUST(env, ebb_build_create(env, "bad", &build));
+    TEST_OK(env, ebb_build_create(env, "bad", &build));
     ebb_build_op(build, "y", "relu", NULL, 0, NULL);
     cr_expect_eq(ebb_build_model(build, &model), EBB_BAD_INPUT);
     cr_expect_null(model);

@@ -1,97 +1,15 @@
 /* The plan cache: the same answers with it as without, and no trust in what lies there. */
-#include <criterion/criterion.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "ebb/ebb.h"
-#include "support/choices_graph.h"
-#include "world.h"
+#include "cache_bench.h"
 
 static const char MODEL[] = "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,8]\n%labels = input i32[N]\n"
                             "%w1 = param f32[96,8] init=kaiming\n%w2 = param f32[10,96] init=uniform\n"
                             "%a = linear %x, %w1\n%b = relu %a\n%logits = linear %b, %w2\n"
                             "%loss = softmax_xent %logits, %labels\nloss %loss\n";
-enum { MAX_FILES = 64 };
-
-typedef struct bench {
-    world w;
-    ebb_env *env;
-    ebb_model *model;
-    ebb_options options;
-    char folder[64], path[80]; /* the test's own folder; the cache in it */
-    char last_line[1024];      /* of the log */
-    int n_lines;
-} bench;
-
-static void note_line(void *ctx, ebb_log_level level, const char *line) {
-    bench *b = ctx;
-    cr_assert_eq(level, EBB_LOG_WARN);
-    snprintf(b->last_line, sizeof b->last_line, "%s", line);
-    b->n_lines++;
-}
-
-static void open_bench(bench *b, const char *text) {
-    *b = (bench){.w = {.tick_ns = 1}, .folder = "/tmp/ebb-cache-XXXXXX"};
-    ebb_env_options options = {
-        .clock_ns = world_clock_ns, .clock_ctx = &b->w, .stop = &b->w.stop, .log = note_line, .log_ctx = b};
-    cr_assert_not_null(mkdtemp(b->folder));
-    snprintf(b->path, sizeof b->path, "%s/plans", b->folder);
-    cr_assert_eq(ebb_env_create(&options, &b->env), EBB_OK);
-    cr_assert_eq(ebb_model_parse(b->env, "t", text, strlen(text), &b->model), EBB_OK);
-    ebb_options_init(&b->options);
-    b->options.device = "ref";
-    b->options.n_threads = 2;
-    b->options.memory = EBB_MEMORY_BUDGET;
-    b->options.budget_bytes = CHOICES_BASELINE_BYTES;
-    b->options.effort = 2000;
-    b->options.cache = b->path;
-    b->options.on_progress = world_progress;
-    b->options.progress_ctx = &b->w;
-}
-
-/* The files of the cache, in the order of their names. */
-static int list_files(const bench *b, char names[MAX_FILES][192]) {
-    struct dirent **entries;
-    int n = scandir(b->path, &entries, NULL, alphasort), n_files = 0;
-    for (int i = 0; i < n; i++) {
-        if (entries[i]->d_name[0] != '.') {
-            cr_assert_lt(n_files, MAX_FILES);
-            snprintf(names[n_files++], sizeof names[0], "%s/%.100s", b->path, entries[i]->d_name);
-            cr_assert_not_null(strstr(entries[i]->d_name, ".plan.json"), "%s", entries[i]->d_name);
-        }
-        free(entries[i]);
-    }
-    if (n >= 0) free(entries);
-    return n_files;
-}
-
-static int count_files(const bench *b) {
-    char names[MAX_FILES][192];
-    return list_files(b, names);
-}
-
-static void close_bench(bench *b) {
-    char names[MAX_FILES][192];
-    for (int i = list_files(b, names); i-- > 0;) cr_assert_eq(unlink(names[i]), 0);
-    (void)rmdir(b->path);
-    cr_assert_eq(rmdir(b->folder), 0, "something else was left");
-    ebb_model_destroy(b->model);
-    cr_assert_eq(ebb_env_allocated_bytes(b->env), 0);
-    ebb_env_destroy(b->env);
-}
-
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
-    cr_assert_not_null(file, "%s", path);
-    char *text = calloc(1, 1 << 20);
-    cr_assert_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
-    fclose(file);
-    return text;
-}
 
 static void write_text(const char *path, const char *text) {
     FILE *file = fopen(path, "wb");
@@ -100,28 +18,18 @@ static void write_text(const char *path, const char *text) {
     cr_assert_eq(fclose(file), 0);
 }
 
-/* As ebb.plan/1. */
-static char *plan_text(bench *b, const ebb_plan *plan) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/printed", b->folder);
-    cr_assert_eq(ebb_plan_write(b->env, plan, path), EBB_OK, "%s", ebb_env_error(b->env));
-    char *text = read_text(path);
-    cr_assert_eq(unlink(path), 0);
-    return text;
-}
-
-static char *plan(bench *b) {
+static char *plan(cache_bench *b) {
     ebb_plan *made;
     b->w.n_progress = 0;
     cr_assert_eq(ebb_plan_model(b->env, b->model, NULL, 0, &b->options, &made), EBB_OK, "%s",
                  ebb_env_error(b->env));
-    char *text = plan_text(b, made);
+    char *text = cache_plan_text(b, made);
     ebb_plan_destroy(made);
     return text;
 }
 
 /* Plans; what comes is `expected`, from the cache or not. */
-static void expect_plan(bench *b, const char *expected, bool cached, const char *what) {
+static void expect_plan(cache_bench *b, const char *expected, bool cached, const char *what) {
     char *text = plan(b);
     cr_assert_str_eq(text, expected, "%s", what);
     cr_assert_eq(b->w.n_progress == 0, cached, "%s: %lld words of progress", what,
@@ -134,8 +42,8 @@ Test(cache, a_hit_is_the_same_plan_to_the_byte_without_a_search) {
                                             EBB_MEMORY_NONE};
     const char *texts[] = {choices_graph, MODEL};
     for (size_t i = 0; i < 8; i++) {
-        bench b;
-        open_bench(&b, texts[i / 4]);
+        cache_bench b;
+        cache_bench_open(&b, texts[i / 4]);
         b.options.memory = modes[i % 4];
         if (i / 4 == 1) b.options.budget_bytes = 22000;
         b.options.cache = NULL;
@@ -146,16 +54,16 @@ Test(cache, a_hit_is_the_same_plan_to_the_byte_without_a_search) {
             char *text = plan(&b);
             cr_assert_str_eq(text, without, "row %zu", i);
             cr_assert(k == 0 || b.w.n_progress == 0, "row %zu searched again", i);
-            cr_assert_eq(count_files(&b), 1);
+            cr_assert_eq(cache_count_files(&b), 1);
             free(text);
         }
         cr_assert_eq(b.n_lines, 0, "%s", b.last_line);
         free(without);
-        close_bench(&b);
+        cache_bench_close(&b);
     }
 }
 
-static void set_row(bench *b, int row) {
+static void set_row(cache_bench *b, int row) {
     ebb_options *o = &b->options;
     int64_t *integers[] = {&o->budget_bytes,
                            &o->effort,
@@ -176,8 +84,8 @@ static void set_row(bench *b, int row) {
 }
 
 Test(cache, whatever_an_answer_depends_on_is_another_plan_there) {
-    bench b;
-    open_bench(&b, MODEL);
+    cache_bench b;
+    cache_bench_open(&b, MODEL);
     b.options.budget_bytes = 24000;
     ebb_options first = b.options;
     free(plan(&b));
@@ -186,7 +94,7 @@ Test(cache, whatever_an_answer_depends_on_is_another_plan_there) {
         set_row(&b, row);
         free(plan(&b));
         /* momentum's value is a figure of the kernels', and of no plan's */
-        cr_assert_eq(count_files(&b), 2 + row - (row >= 9), "row %d", row);
+        cr_assert_eq(cache_count_files(&b), 2 + row - (row >= 9), "row %d", row);
     }
     b.options = first;
     b.options.sublinear.num_worker += 1;
@@ -195,7 +103,7 @@ Test(cache, whatever_an_answer_depends_on_is_another_plan_there) {
     b.w.n_progress = 0;
     free(plan(&b));
     cr_assert_eq(b.w.n_progress, 0, "neither workers nor a limit that does not strike nor checks count");
-    close_bench(&b);
+    cache_bench_close(&b);
 }
 
 /* Replaces `from`, which must be there, in a copy. */
@@ -226,11 +134,11 @@ Test(cache, a_file_that_does_not_pass_is_planned_anew_with_a_warning_and_replace
         {"\"max_live_bytes\": ", "\"max_live_bytes\": 1", "max_live"},
         {"\"time_ns_lower_bound\": ", "\"time_ns_lower_bound\": 1", "bound"},
     };
-    bench b;
-    char names[MAX_FILES][192];
-    open_bench(&b, choices_graph);
+    cache_bench b;
+    char names[CACHE_MAX_FILES][192];
+    cache_bench_open(&b, choices_graph);
     char *good = plan(&b);
-    cr_assert_eq(list_files(&b, names), 1);
+    cr_assert_eq(cache_list_files(&b, names), 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char *bad = replaced(good, rows[i].from, rows[i].to);
         write_text(names[0], bad);
@@ -244,15 +152,15 @@ Test(cache, a_file_that_does_not_pass_is_planned_anew_with_a_warning_and_replace
         cr_assert_eq(b.n_lines, 1);
     }
     free(good);
-    close_bench(&b);
+    cache_bench_close(&b);
 }
 
 Test(cache, what_was_cut_short_is_not_stored) {
-    bench b;
-    open_bench(&b, choices_graph);
+    cache_bench b;
+    cache_bench_open(&b, choices_graph);
     b.options.time_limit_s = 1e-12;
     free(plan(&b));
-    cr_assert_eq(count_files(&b), 0, "a time limit struck");
+    cr_assert_eq(cache_count_files(&b), 0, "a time limit struck");
     b.options.time_limit_s = 0;
     b.w.n_progress = 0;
     b.w.stop_at = 1;
@@ -260,18 +168,18 @@ Test(cache, what_was_cut_short_is_not_stored) {
     ebb_plan *made;
     cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &made), EBB_INTERRUPTED);
     ebb_plan_destroy(made);
-    cr_assert_eq(count_files(&b), 0, "an interrupt");
+    cr_assert_eq(cache_count_files(&b), 0, "an interrupt");
     b.w.stop = 0, b.w.stop_at = 0;
     free(plan(&b));
-    cr_assert_eq(count_files(&b), 1);
-    close_bench(&b);
+    cr_assert_eq(cache_count_files(&b), 1);
+    cache_bench_close(&b);
 }
 
 Test(cache, a_folder_that_cannot_be_used_is_told_before_the_search) {
-    bench b;
+    cache_bench b;
     ebb_plan *made;
-    char names[MAX_FILES][192], path[128];
-    open_bench(&b, choices_graph);
+    char names[CACHE_MAX_FILES][192], path[128];
+    cache_bench_open(&b, choices_graph);
     snprintf(path, sizeof path, "%s/no/where", b.folder);
     b.options.cache = path;
     cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &made), EBB_IO);
@@ -279,18 +187,18 @@ Test(cache, a_folder_that_cannot_be_used_is_told_before_the_search) {
     cr_assert_not_null(strstr(ebb_env_error(b.env), "no/where"), "%s", ebb_env_error(b.env));
     b.options.cache = b.path;
     free(plan(&b));
-    cr_assert_eq(list_files(&b, names), 1);
+    cr_assert_eq(cache_list_files(&b, names), 1);
     cr_assert(unlink(names[0]) == 0 && mkfifo(names[0], 0600) == 0);
     b.w.n_progress = 0;
     cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &made), EBB_IO);
     cr_assert_not_null(strstr(ebb_env_error(b.env), "is no file"), "%s", ebb_env_error(b.env));
     cr_assert_eq(b.w.n_progress, 0);
-    close_bench(&b);
+    cache_bench_close(&b);
 }
 
 Test(cache, programs_are_compiled_from_it) {
-    bench b;
-    open_bench(&b, MODEL);
+    cache_bench b;
+    cache_bench_open(&b, MODEL);
     b.options.budget_bytes = 22000;
     char *expected = plan(&b);
     ebb_engine *engine;
@@ -299,97 +207,24 @@ Test(cache, programs_are_compiled_from_it) {
     b.w.n_progress = 0;
     cr_assert_eq(ebb_compile(engine, NULL, 0, &program), EBB_OK, "%s", ebb_env_error(b.env));
     cr_assert_eq(b.w.n_progress, 0);
-    char *text = plan_text(&b, ebb_program_plan(program));
+    char *text = cache_plan_text(&b, ebb_program_plan(program));
     cr_assert_str_eq(text, expected);
     cr_assert_eq(ebb_feed(program, "labels", (int32_t[8]){0}, 32), EBB_OK);
     cr_assert_eq(ebb_step(program), EBB_OK, "%s", ebb_env_error(b.env));
     cr_assert_eq(ebb_compile(engine, &(ebb_dim_binding){"N", 7}, 1, &program), EBB_OK);
-    cr_assert_eq(count_files(&b), 2, "other dims are another plan");
+    cr_assert_eq(cache_count_files(&b), 2, "other dims are another plan");
     free(text);
     free(expected);
     ebb_engine_destroy(engine);
-    close_bench(&b);
-}
-
-/* ---- frontier -------------------------------------------------------------------------------------- */
-
-/* All that the answer says. */
-static char *curve(bench *b, const ebb_frontier_request *request) {
-    ebb_frontier_result *f;
-    b->w.n_progress = 0;
-    cr_assert_eq(ebb_frontier(b->env, b->model, NULL, 0, &b->options, request, &f), EBB_OK, "%s",
-                 ebb_env_error(b->env));
-    size_t n = 0, size = (size_t)1 << 22;
-    char *text = calloc(1, size);
-    n += (size_t)snprintf(text, size, "%lld %lld %lld\n", (long long)f->baseline_total_bytes,
-                          (long long)f->baseline_time_ns, (long long)f->smallest_bytes);
-    for (uint32_t i = 0; i < f->n_rows; i++) {
-        const ebb_frontier_row *row = &f->rows[i];
-        char *printed = row->plan ? plan_text(b, row->plan) : NULL;
-        n += (size_t)snprintf(text + n, size - n, "%lld %lld %lld %lld %s\n", (long long)row->budget_bytes,
-                              (long long)row->total_bytes, (long long)row->time_ns,
-                              (long long)row->bound_time_ns, printed ? printed : "none");
-        free(printed);
-    }
-    ebb_frontier_result_destroy(b->env, f);
-    return text;
-}
-
-Test(cache, a_curve_is_the_same_with_it_as_without) {
-    static const ebb_frontier_budget budgets[] = {{-1, 1.0}, {1600, 0}, {1000, 0}, {500, 0}};
-    const struct {
-        ebb_frontier_request request;
-        int n_files; /* the smallest plan, one a row, and a mark where the curve ends early */
-    } rows[] = {{{.n_points = 5, .max_added = -1}, 6},
-                {{.budgets = budgets, .n_budgets = 4, .max_added = -1}, 4},
-                {{.budgets = budgets, .n_budgets = 3, .max_added = -1}, 4},
-                {{.n_points = 5, .max_added = 0.0}, 0}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bench b;
-        char names[MAX_FILES][192];
-        open_bench(&b, choices_graph);
-        b.options.cache = NULL;
-        char *without = curve(&b, &rows[i].request);
-        b.options.cache = b.path;
-        for (int k = 0; k < 4; k++) {
-            char *text = curve(&b, &rows[i].request);
-            bool searched = b.w.n_progress > 0;
-            cr_assert_str_eq(text, without, "row %zu", i);
-            free(text);
-            int n = list_files(&b, names);
-            if (rows[i].n_files > 0) cr_assert_eq(n, rows[i].n_files, "row %zu: %d files", i, n);
-            cr_assert_geq(n, 2);
-            cr_assert_eq(searched, k % 2 == 0, "row %zu, run %d", i, k);
-            if (k == 1) cr_assert_eq(unlink(names[i % (size_t)n]), 0); /* a part of it is nothing */
-        }
-        cr_assert_eq(b.n_lines, 0, "%s", b.last_line);
-        free(without);
-        close_bench(&b);
-    }
-}
-
-Test(cache, a_curve_that_was_cut_short_is_not_stored) {
-    bench b;
-    open_bench(&b, choices_graph);
-    ebb_frontier_request request = {.n_points = 5, .max_added = -1};
-    ebb_frontier_result *f;
-    b.options.time_limit_s = 1e-12;
-    free(curve(&b, &request));
-    cr_assert_eq(count_files(&b), 0);
-    b.options.time_limit_s = 0;
-    b.w.stop_at = b.w.n_progress + 1;
-    cr_assert_eq(ebb_frontier(b.env, b.model, NULL, 0, &b.options, &request, &f), EBB_INTERRUPTED);
-    ebb_frontier_result_destroy(b.env, f);
-    cr_assert_eq(count_files(&b), 0);
-    close_bench(&b);
+    cache_bench_close(&b);
 }
 
 Test(cache, fit_leaves_it_alone) {
-    bench b;
+    cache_bench b;
     ebb_fit_result *fit;
-    open_bench(&b, MODEL);
+    cache_bench_open(&b, MODEL);
     cr_assert_eq(ebb_fit(b.env, b.model, "N", NULL, 0, &b.options, 60000, 0.3, &fit), EBB_OK);
     ebb_fit_result_destroy(b.env, fit);
-    cr_assert_eq(count_files(&b), 0);
-    close_bench(&b);
+    cr_assert_eq(cache_count_files(&b), 0);
+    cache_bench_close(&b);
 }

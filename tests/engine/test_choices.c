@@ -47,7 +47,7 @@ static ebb_backend_api choosy_api(void) {
     return api;
 }
 
-/* In training relu's gradient has two ways: the layer behind it reads relu's result in backward too. */
+/* In training relu's gradient has two ways: the layer after it reads relu's result in backward too. */
 static const char MODEL[] = "ebb 1\n"
                             "graph m\n"
                             "%x = input f32[8,16]\n"

@@ -1,15 +1,9 @@
 /* The engine through its public header: programs kept per dims, feeds and fetches, phases, fit, the classic
  * example. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
-
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
+#include "support/env.h"
 
 static const char MODEL[] = "ebb 1\n"
                             "graph small\n"
@@ -41,8 +35,8 @@ typedef struct bench {
 static bench open_bench(const ebb_options *options) {
     bench b;
     cr_assert_eq(ebb_env_create(NULL, &b.env), EBB_OK);
-    MUST(b.env, ebb_model_parse(b.env, "small.ebb", MODEL, sizeof(MODEL) - 1, &b.model));
-    MUST(b.env, ebb_engine_create(b.env, b.model, options, &b.engine));
+    TEST_OK(b.env, ebb_model_parse(b.env, "small.ebb", MODEL, sizeof(MODEL) - 1, &b.model));
+    TEST_OK(b.env, ebb_engine_create(b.env, b.model, options, &b.engine));
     return b;
 }
 
@@ -55,7 +49,7 @@ static void close_bench(bench *b) {
 
 static ebb_program *compile(bench *b, int64_t n) {
     ebb_program *p;
-    MUST(b->env, ebb_compile(b->engine, &(ebb_dim_binding){"N", n}, 1, &p));
+    TEST_OK(b->env, ebb_compile(b->engine, &(ebb_dim_binding){"N", n}, 1, &p));
     return p;
 }
 
@@ -64,16 +58,16 @@ static void feed(bench *b, ebb_program *p, int64_t n, float lr) {
     int32_t *labels = malloc((size_t)n * sizeof(*labels));
     for (int64_t i = 0; i < n * 3 * 81; i++) x[i] = (float)((i * 7919) % 101) / 50.0f - 1.0f;
     for (int64_t i = 0; i < n; i++) labels[i] = (int32_t)(i % 5);
-    MUST(b->env, ebb_feed(p, "x", x, (size_t)n * 3 * 81 * sizeof(*x)));
-    MUST(b->env, ebb_feed(p, "labels", labels, (size_t)n * sizeof(*labels)));
-    MUST(b->env, ebb_feed(p, "lr", &lr, sizeof(lr)));
+    TEST_OK(b->env, ebb_feed(p, "x", x, (size_t)n * 3 * 81 * sizeof(*x)));
+    TEST_OK(b->env, ebb_feed(p, "labels", labels, (size_t)n * sizeof(*labels)));
+    TEST_OK(b->env, ebb_feed(p, "lr", &lr, sizeof(lr)));
     free(x);
     free(labels);
 }
 
 static float loss_of(bench *b, ebb_program *p) {
     float loss;
-    MUST(b->env, ebb_fetch(p, "loss", &loss, sizeof(loss)));
+    TEST_OK(b->env, ebb_fetch(p, "loss", &loss, sizeof(loss)));
     return loss;
 }
 
@@ -88,12 +82,12 @@ Test(engine, a_last_partial_batch_shares_the_parameters_and_one_block) {
     ebb_plan_summarize(ebb_program_plan(more), &s);
     cr_assert_eq(ebb_engine_block_bytes(b.engine), s.arena_bytes + s.persistent_bytes);
     feed(&b, full, 8, 0.1f);
-    MUST(b.env, ebb_step(full));
+    TEST_OK(b.env, ebb_step(full));
     float before[35], after[35];
-    MUST(b.env, ebb_fetch(rest, "w2", before, sizeof(before)));
+    TEST_OK(b.env, ebb_fetch(rest, "w2", before, sizeof(before)));
     feed(&b, rest, 3, 0.1f);
-    MUST(b.env, ebb_step(rest));
-    MUST(b.env, ebb_fetch(full, "w2", after, sizeof(after)));
+    TEST_OK(b.env, ebb_step(rest));
+    TEST_OK(b.env, ebb_fetch(full, "w2", after, sizeof(after)));
     cr_assert_neq(memcmp(before, after, sizeof(after)), 0,
                   "the step on the partial batch must move the shared weights");
     close_bench(&b);
@@ -105,9 +99,9 @@ Test(engine, growing_the_block_keeps_the_parameters) {
     bench b = open_bench(&o);
     ebb_program *small = compile(&b, 1);
     float w[189], again[189];
-    MUST(b.env, ebb_fetch(small, "w1", w, sizeof(w)));
+    TEST_OK(b.env, ebb_fetch(small, "w1", w, sizeof(w)));
     compile(&b, 129);
-    MUST(b.env, ebb_fetch(small, "w1", again, sizeof(again)));
+    TEST_OK(b.env, ebb_fetch(small, "w1", again, sizeof(again)));
     cr_assert_eq(memcmp(w, again, sizeof(w)), 0);
     close_bench(&b);
 }
@@ -118,13 +112,13 @@ Test(engine, training_lowers_the_loss_and_a_steady_step_allocates_nothing) {
     bench b = open_bench(&o);
     ebb_program *p = compile(&b, 8);
     feed(&b, p, 8, 0.2f);
-    MUST(b.env, ebb_step(p));
+    TEST_OK(b.env, ebb_step(p));
     float first = loss_of(&b, p);
     uint64_t count = 0;
     for (int i = 0; i < 60; i++) {
         feed(&b, p, 8, 0.2f);
         count = ebb_env_allocation_count(b.env);
-        MUST(b.env, ebb_step(p));
+        TEST_OK(b.env, ebb_step(p));
         cr_assert_eq(ebb_env_allocation_count(b.env), count);
     }
     cr_assert_lt(loss_of(&b, p), first);
@@ -140,16 +134,16 @@ Test(engine, phases_run_in_order_and_give_the_bits_of_a_whole_step) {
     for (int i = 0; i < 3; i++) {
         feed(&whole, a, 7, 0.1f);
         feed(&parts, p, 7, 0.1f);
-        MUST(whole.env, ebb_step(a));
+        TEST_OK(whole.env, ebb_step(a));
         cr_assert_eq(ebb_run_phase(p, EBB_BACKWARD), EBB_USAGE);
-        MUST(parts.env, ebb_run_phase(p, EBB_FORWARD));
+        TEST_OK(parts.env, ebb_run_phase(p, EBB_FORWARD));
         cr_assert_eq(ebb_step(p), EBB_USAGE);
-        MUST(parts.env, ebb_run_phase(p, EBB_BACKWARD));
-        MUST(parts.env, ebb_run_phase(p, EBB_UPDATE));
+        TEST_OK(parts.env, ebb_run_phase(p, EBB_BACKWARD));
+        TEST_OK(parts.env, ebb_run_phase(p, EBB_UPDATE));
     }
     float wa[189], wp[189];
-    MUST(whole.env, ebb_fetch(a, "w1", wa, sizeof(wa)));
-    MUST(parts.env, ebb_fetch(p, "w1", wp, sizeof(wp)));
+    TEST_OK(whole.env, ebb_fetch(a, "w1", wa, sizeof(wa)));
+    TEST_OK(parts.env, ebb_fetch(p, "w1", wp, sizeof(wp)));
     cr_assert_eq(memcmp(wa, wp, sizeof(wa)), 0);
     close_bench(&whole);
     close_bench(&parts);
@@ -165,15 +159,15 @@ Test(engine, evaluation_uses_the_running_statistics_and_no_dropout) {
     float x[7 * 243];
     int32_t labels[7] = {0};
     for (int i = 0; i < 7 * 243; i++) x[i] = (float)(i % 13) - 6;
-    MUST(b.env, ebb_feed(p, "x", x, sizeof(x)));
-    MUST(b.env, ebb_feed(p, "labels", labels, sizeof(labels)));
-    MUST(b.env, ebb_step(p));
-    MUST(b.env, ebb_fetch(p, "logits", all, sizeof(all)));
+    TEST_OK(b.env, ebb_feed(p, "x", x, sizeof(x)));
+    TEST_OK(b.env, ebb_feed(p, "labels", labels, sizeof(labels)));
+    TEST_OK(b.env, ebb_step(p));
+    TEST_OK(b.env, ebb_fetch(p, "logits", all, sizeof(all)));
     for (int i = 0; i < 7; i++) { /* an image's answer does not depend on its batch */
-        MUST(b.env, ebb_feed(one, "x", x + i * 243, 243 * sizeof(float)));
-        MUST(b.env, ebb_feed(one, "labels", labels, sizeof(int32_t)));
-        MUST(b.env, ebb_step(one));
-        MUST(b.env, ebb_fetch(one, "logits", single, sizeof(single)));
+        TEST_OK(b.env, ebb_feed(one, "x", x + i * 243, 243 * sizeof(float)));
+        TEST_OK(b.env, ebb_feed(one, "labels", labels, sizeof(int32_t)));
+        TEST_OK(b.env, ebb_step(one));
+        TEST_OK(b.env, ebb_fetch(one, "logits", single, sizeof(single)));
         for (int k = 0; k < 5; k++) cr_assert_float_eq(single[k], all[i * 5 + k], 1e-5);
     }
     close_bench(&b);
@@ -193,18 +187,18 @@ Test(engine, the_classic_example_takes_40_bytes_without_reuse_and_32_in_place) {
     ebb_env *env;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
     ebb_model *model;
-    MUST(env, ebb_model_parse(env, "classic.json", graph, sizeof(graph) - 1, &model));
+    TEST_OK(env, ebb_model_parse(env, "classic.json", graph, sizeof(graph) - 1, &model));
     ebb_options o;
     ebb_options_init(&o);
     for (int k = 0; k < 2; k++) {
         o.memory = k ? EBB_MEMORY_IN_PLACE : EBB_MEMORY_NONE;
         ebb_plan *plan;
-        MUST(env, ebb_plan_model(env, model, NULL, 0, &o, &plan));
+        TEST_OK(env, ebb_plan_model(env, model, NULL, 0, &o, &plan));
         ebb_plan_summary s;
         ebb_plan_summarize(plan, &s);
         /* in the default alignment each variable is one unit of 64 bytes */
         cr_assert_eq(s.arena_bytes, k ? 4 * 64 : 5 * 64);
-        MUST(env, ebb_plan_audit(env, plan));
+        TEST_OK(env, ebb_plan_audit(env, plan));
         ebb_plan_destroy(plan);
     }
     ebb_model_destroy(model);
@@ -215,21 +209,21 @@ Test(engine, fit_answers_with_sizes_that_fit_and_whose_next_does_not) {
     ebb_env *env;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
     ebb_model *model;
-    MUST(env, ebb_model_parse(env, "small.ebb", MODEL, sizeof(MODEL) - 1, &model));
+    TEST_OK(env, ebb_model_parse(env, "small.ebb", MODEL, sizeof(MODEL) - 1, &model));
     ebb_options o;
     ebb_options_init(&o);
     o.effort = 4000;
     o.unfused = true; /* fused, backward reads nothing of this model that could be dropped */
     const int64_t budget = 1000000;
     ebb_fit_result *fit;
-    MUST(env, ebb_fit(env, model, "N", NULL, 0, &o, budget, 0.3, &fit));
+    TEST_OK(env, ebb_fit(env, model, "N", NULL, 0, &o, budget, 0.3, &fit));
     cr_assert_eq(fit->n_rows, 4);
     for (uint32_t i = 0; i < fit->n_rows; i++) {
         const ebb_fit_row *row = &fit->rows[i];
         cr_assert_gt(row->batch, 0);
         cr_assert_leq(row->total_bytes, budget);
-        MUST(env, ebb_plan_audit(env, row->plan));
-        MUST(env, ebb_plan_shadow(env, row->plan));
+        TEST_OK(env, ebb_plan_audit(env, row->plan));
+        TEST_OK(env, ebb_plan_shadow(env, row->plan));
         if (i > 0)
             cr_assert_geq(row->batch, fit->rows[i - 1].batch - (i == 3 ? 0 : row->batch), "mode %u", i);
         if (row->mode == EBB_MEMORY_BUDGET)
@@ -238,7 +232,7 @@ Test(engine, fit_answers_with_sizes_that_fit_and_whose_next_does_not) {
         ebb_plan *next;
         ebb_options plain = o;
         plain.memory = row->mode;
-        MUST(env, ebb_plan_model(env, model, &(ebb_dim_binding){"N", row->batch + 1}, 1, &plain, &next));
+        TEST_OK(env, ebb_plan_model(env, model, &(ebb_dim_binding){"N", row->batch + 1}, 1, &plain, &next));
         ebb_plan_summary s;
         ebb_plan_summarize(next, &s);
         cr_assert_gt(s.total_bytes, budget, "batch %lld also fits", (long long)row->batch + 1);

@@ -61,7 +61,7 @@ static void check_row(bench *b, const ebb_frontier_result *f, const ebb_frontier
     cr_assert_eq(ebb_plan_audit(b->env, row->plan), EBB_OK, "%s: %s", what, ebb_env_error(b->env));
 }
 
-/* Budgets fall, times never fall with them, and behind a row without a plan there is none with one. */
+/* Budgets fall, times never fall with them, and after a row without a plan there is none with one. */
 static void check_curve(bench *b, const ebb_frontier_result *f, const char *what) {
     for (uint32_t i = 0; i < f->n_rows; i++) {
         const ebb_frontier_row *row = &f->rows[i], *larger = i > 0 ? &f->rows[i - 1] : NULL;

@@ -140,8 +140,7 @@ static ebb_id find(const ebb_plan *p, const char *name) {
     return EBB_NONE;
 }
 
-/* ---- a chain -------------------------------------------------------------------------------------------
- */
+/* ---- a chain ---- */
 
 /* x -> f0 -> f1 -> ... -> f7 -> g7 -> ... -> g0, where g_i reads g_(i+1) and f_i. Every op takes 10 ns. */
 static char *chain_text(void) {
@@ -219,8 +218,7 @@ Test(pins_search, what_is_kept_is_never_made_again) {
     free(text);
 }
 
-/* ---- random graphs
- * ----------------------------------------------------------------------------------------- */
+/* ---- random graphs ---- */
 
 /* Each value alone, kept and dropped, at half way between the smallest plan and the baseline. */
 Test(pins_search, pins_hold_on_random_graphs) {

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "ebb/ebb.h"
+#include "support/scarce.h"
 
 typedef struct bench {
     ebb_env *env;
@@ -73,19 +74,6 @@ Test(programs, dims_that_change_a_param_state_or_constant_are_refused) {
     }
 }
 
-typedef struct failing {
-    int64_t left; /* < 0: never */
-} failing;
-static void *fail_alloc(void *ctx, size_t bytes, size_t alignment) {
-    failing *f = ctx;
-    if (f->left >= 0 && f->left-- == 0) return NULL;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)ctx, (void)bytes, (void)alignment;
-    free(ptr);
-}
-
 /* The first one has few params and a large arena, the second many params: no bytes of the first's layout
  * may stay. */
 Test(programs, after_a_failed_first_compile_the_next_one_lays_out_anew) {
@@ -93,22 +81,22 @@ Test(programs, after_a_failed_first_compile_the_next_one_lays_out_anew) {
                                "%w = param f32[K,4] init=one\n%y = linear %x, %w\noutput %y\n";
     ebb_options o = on_ref();
     ebb_status status = EBB_NO_MEMORY;
-    for (int64_t n = 0; status != EBB_OK; n++) {
-        failing f = {.left = -1};
-        ebb_env_options memory = {.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f};
-        bench b = open_bench(&memory, text, &o);
+    for (uint64_t n = 0; status != EBB_OK; n++) {
+        scarce_memory memory = {.fail_at = UINT64_MAX, .once = true};
+        const ebb_env_options scarce = {.alloc = scarce_alloc, .free = scarce_free, .alloc_ctx = &memory};
+        bench b = open_bench(&scarce, text, &o);
         ebb_dim_binding large[] = {{"N", 1000}, {"K", 2}}, wide[] = {{"N", 1}, {"K", 40}};
         ebb_program *p;
-        f.left = n;
+        memory.fail_at = memory.n_calls + n;
         status = ebb_compile(b.engine, large, 2, &p);
-        f.left = -1;
+        memory.fail_at = UINT64_MAX;
         if (status == EBB_NO_MEMORY) {
             float x[4] = {5, 5, 5, 5}, w[160];
             cr_assert_eq(ebb_compile(b.engine, wide, 2, &p), EBB_OK, "%s", ebb_env_error(b.env));
             cr_assert_eq(ebb_feed(p, "x", x, sizeof(x)), EBB_OK);
             cr_assert_eq(ebb_fetch(p, "w", w, sizeof(w)), EBB_OK);
             for (int i = 0; i < 160; i++)
-                cr_assert_eq(w[i], 1.0f, "allocation %lld: weight %d", (long long)n, i);
+                cr_assert_eq(w[i], 1.0f, "allocation %llu: weight %d", (unsigned long long)n, i);
             ebb_plan_summary s;
             ebb_plan_summarize(ebb_program_plan(p), &s);
             cr_assert_eq(ebb_engine_block_bytes(b.engine), s.arena_bytes + s.persistent_bytes);
@@ -165,8 +153,7 @@ Test(programs, a_plan_does_not_depend_on_what_was_compiled_before_it) {
     }
 }
 
-/* ---- growing ------------------------------------------------------------------------------------------
- */
+/* ---- growing ---- */
 
 /* An allocator that looks at large memory when it is handed back. */
 typedef struct watched {

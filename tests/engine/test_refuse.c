@@ -5,6 +5,7 @@
 
 #include "ebb/ebb.h"
 #include "planner/planner.h"
+#include "support/scarce.h"
 
 static const char TINY[] = "ebb 1\ngraph tiny\ndim N = 4\n%x = input f32[N,3]\n%labels = input i32[N]\n"
                            "%w = param f32[2,3] init=uniform\n%y = linear %x, %w\n"
@@ -189,21 +190,6 @@ Test(refuse, the_shadow_run_of_a_plan_whose_regions_cannot_be) {
     ebb_env_destroy(env);
 }
 
-/* The allocator says no at the nth allocation, for every n until all goes well. */
-typedef struct failing {
-    int64_t left;
-} failing;
-static void *fail_alloc(void *ctx, size_t bytes, size_t alignment) {
-    failing *f = ctx;
-    if (f->left-- == 0) return NULL;
-    size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    return aligned_alloc(alignment, rounded);
-}
-static void fail_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)ctx, (void)bytes, (void)alignment;
-    free(ptr);
-}
-
 static void ignore_dump(void *ctx, const char *pass, const char *text) {
     (void)ctx, (void)pass, (void)text;
 }
@@ -232,18 +218,15 @@ static ebb_status story(ebb_env *env) {
 }
 
 Test(refuse, every_refused_allocation_is_no_memory_and_leaks_nothing, .timeout = 300) {
-    for (int64_t n = 0;; n++) {
-        failing f = {.left = n + 1}; /* the env itself is one */
-        ebb_env *env;
-        cr_assert_eq(ebb_env_create(
-                         &(ebb_env_options){.alloc = fail_alloc, .free = fail_free, .alloc_ctx = &f}, &env),
-                     EBB_OK);
+    for (uint64_t n = 1;; n++) { /* 0 is the env's own */
+        scarce_memory memory = {.fail_at = n, .once = true};
+        ebb_env *env = scarce_env(&memory);
         ebb_status status = story(env);
-        cr_assert_eq(ebb_env_allocated_bytes(env), 0, "allocation %lld: %zu bytes leaked", (long long)n,
-                     ebb_env_allocated_bytes(env));
-        bool all = f.left >= 0;
-        cr_assert(status == (all ? EBB_OK : EBB_NO_MEMORY), "allocation %lld: %s: %s", (long long)n,
-                  ebb_status_name(status), ebb_env_error(env));
+        cr_assert_eq(ebb_env_allocated_bytes(env), 0, "allocation %llu: %zu bytes leaked",
+                     (unsigned long long)n, ebb_env_allocated_bytes(env));
+        bool all = memory.n_calls <= n;
+        cr_assert(status == (all ? EBB_OK : EBB_NO_MEMORY), "allocation %llu: %s: %s",
+                  (unsigned long long)n, ebb_status_name(status), ebb_env_error(env));
         ebb_env_destroy(env);
         if (all) break;
     }

@@ -1,21 +1,15 @@
 /* The example models in training, at small sizes: the loss on a batch that is shown again and again falls,
  * and neither reuse nor recomputation within a budget changes a bit of a loss, a parameter or a state. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
 #include "ebb_build.h"
+#include "support/env.h"
 
 #define MOST_STEPS 8
 #define MOST_DIMS  8
-
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
 
 /* An input and how many whole numbers it takes; 0: reals in [-1, 1). */
 typedef struct fed {
@@ -62,7 +56,7 @@ static uint64_t digest(uint64_t sum, const void *at, size_t n) {
 /* Whole numbers by a linear congruence, so that they repeat at no short distance. */
 static void feed(ebb_env *env, ebb_program *p, const fed *input) {
     ebb_tensor_info info;
-    MUST(env, ebb_program_tensor(p, input->name, &info));
+    TEST_OK(env, ebb_program_tensor(p, input->name, &info));
     const size_t n = (size_t)info.bytes / 4;
     void *data = malloc((size_t)info.bytes);
     cr_assert_not_null(data);
@@ -75,24 +69,24 @@ static void feed(ebb_env *env, ebb_program *p, const fed *input) {
             ((float *)data)[i] = (float)(state >> 8) / (float)(1 << 23) - 1;
         }
     }
-    MUST(env, ebb_feed(p, input->name, data, (size_t)info.bytes));
+    TEST_OK(env, ebb_feed(p, input->name, data, (size_t)info.bytes));
     free(data);
 }
 
 static void train(ebb_env *env, ebb_program *p, const row *r, result *out) {
     for (uint32_t step = 0; step < r->n_steps; step++) {
         for (size_t i = 0; i < 3 && r->inputs[i].name; i++) feed(env, p, &r->inputs[i]);
-        MUST(env, ebb_feed(p, "lr", &r->lr, sizeof r->lr));
-        MUST(env, ebb_step(p));
-        MUST(env, ebb_fetch(p, "loss", &out->loss[step], sizeof out->loss[step]));
+        TEST_OK(env, ebb_feed(p, "lr", &r->lr, sizeof r->lr));
+        TEST_OK(env, ebb_step(p));
+        TEST_OK(env, ebb_fetch(p, "loss", &out->loss[step], sizeof out->loss[step]));
     }
     out->digest = digest(UINT64_C(14695981039346656037), out->loss, r->n_steps * sizeof out->loss[0]);
     for (uint32_t i = 0; i < ebb_program_n_params(p); i++) {
         ebb_tensor_info info;
-        MUST(env, ebb_program_param(p, i, &info));
+        TEST_OK(env, ebb_program_param(p, i, &info));
         void *data = malloc((size_t)info.bytes);
         cr_assert_not_null(data);
-        MUST(env, ebb_fetch(p, info.name, data, (size_t)info.bytes));
+        TEST_OK(env, ebb_fetch(p, info.name, data, (size_t)info.bytes));
         out->digest = digest(out->digest, data, (size_t)info.bytes);
         free(data);
     }
@@ -124,9 +118,9 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     o.effort = 200;
     o.poison = true;
     o.verify = true;
-    MUST(env, ebb_model_open(env, path, &model));
-    MUST(env, ebb_engine_create(env, model, &o, &engine));
-    MUST(env, ebb_compile(engine, r->dims, n_dims(r), &p));
+    TEST_OK(env, ebb_model_open(env, path, &model));
+    TEST_OK(env, ebb_engine_create(env, model, &o, &engine));
+    TEST_OK(env, ebb_compile(engine, r->dims, n_dims(r), &p));
     ebb_plan_summary s;
     ebb_plan_summarize(ebb_program_plan(p), &s);
     out.total_bytes = s.total_bytes;

@@ -1,19 +1,13 @@
 /* Whichever way the gradient of a fused op takes, a training step gives the bits of the model whose ops are
  * all apart: each way is forced on every choice of a small residual network at once. */
-#include <criterion/criterion.h>
 
 #include "ebb_build.h"
 #include "engine/engine.h"
 #include "support/run_graph.h"
+#include "support/env.h"
 
 #define N_STEPS 3
 #define WIDTH   2
-
-#define MUST(env, call)                                                                               \
-    do {                                                                                              \
-        ebb_status must_status = (call);                                                              \
-        cr_assert(must_status == EBB_OK, "%s: %s", ebb_status_name(must_status), ebb_env_error(env)); \
-    } while (0)
 
 /* Two residual blocks, of which the second is clipped, and a head that reads the last y alone. */
 static const char model[] =
@@ -38,7 +32,7 @@ static const char model[] =
     "output %loss\nloss %loss\n";
 
 static ebb_graph *passed(ebb_env *env, ebb_graph *graph, ebb_status status, ebb_graph *made) {
-    MUST(env, status);
+    TEST_OK(env, status);
     ebb_graph_destroy(graph);
     return made;
 }
@@ -47,7 +41,7 @@ static ebb_graph *make_graph(ebb_env *env, bool fused) {
     ebb_graph *graph, *made = NULL;
     ebb_status status;
     const ebb_sgd sgd = {.momentum = 0.9, .weight_decay = 1e-4};
-    MUST(env, ebb_graph_parse(env, "blocks", model, strlen(model), NULL, &graph));
+    TEST_OK(env, ebb_graph_parse(env, "blocks", model, strlen(model), NULL, &graph));
     status = ebb_lower(env, graph, EBB_TRAIN, &made);
     graph = passed(env, graph, status, made);
     if (fused) {
@@ -80,7 +74,7 @@ static ebb_plan *plan_way(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
         steps[i] = (ebb_step_choice){i, alternative[i]};
         *n_taken += takes;
     }
-    MUST(env, ebb_rewrite(env, facts, steps, facts->n_ops, &scheduled));
+    TEST_OK(env, ebb_rewrite(env, facts, steps, facts->n_ops, &scheduled));
     const ebb_plan_request request = {.graph = facts,
                                       .scheduled = scheduled,
                                       .alternative = alternative,
@@ -90,9 +84,9 @@ static ebb_plan *plan_way(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
                                       .reuse = EBB_REUSE_IN_PLACE,
                                       .n_workers = 1,
                                       .budget_bytes = -1};
-    MUST(env, ebb_plan_make(env, &request, &plan));
-    MUST(env, ebb_plan_audit(env, plan));
-    MUST(env, ebb_plan_shadow(env, plan));
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
+    TEST_OK(env, ebb_plan_audit(env, plan));
+    TEST_OK(env, ebb_plan_shadow(env, plan));
     ebb_pgraph_destroy(scheduled);
     ebb_cfree(env, steps, facts->n_ops, sizeof *steps);
     ebb_cfree(env, alternative, facts->n_ops, sizeof *alternative);
@@ -102,7 +96,7 @@ static ebb_plan *plan_way(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
 static uint64_t run_way(ebb_env *env, const ebb_graph *graph, ebb_backend *backend, uint32_t way,
                         uint32_t *n_taken) {
     ebb_pgraph *facts;
-    MUST(env, ebb_compile_query(env, graph, backend, NULL, &facts));
+    TEST_OK(env, ebb_compile_query(env, graph, backend, NULL, &facts));
     ebb_plan *plan = plan_way(env, facts, backend, way, n_taken);
     const test_run_request request = {
         .graph = graph, .plan = plan, .backend = backend, .seed = 5, .n_steps = N_STEPS, .poison = true};
@@ -119,7 +113,7 @@ static void check_backend(const char *name) {
     ebb_env *env;
     ebb_backend *backend;
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    MUST(env, ebb_backend_find(name)->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
+    TEST_OK(env, ebb_backend_find(name)->create(env, &(ebb_backend_options){.n_threads = WIDTH}, &backend));
     ebb_graph *apart = make_graph(env, false), *fused = make_graph(env, true);
     uint32_t none = 0;
     const uint64_t want = run_way(env, apart, backend, 0, &none);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "ops_rows.h"
+
 ebb_graph *rule_parse(ebb_env *env, const char *body) {
     char text[2000];
     int n = snprintf(text, sizeof text,

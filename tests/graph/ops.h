@@ -1,4 +1,4 @@
-/* What the tests of the ops' rules share: graphs from bodies, and the rows of test_ops_rows.c. */
+/* What the tests of the ops' rules share: graphs from bodies, and the rows of ops_rows.h. */
 #ifndef EBB_TESTS_GRAPH_OPS_H
 #define EBB_TESTS_GRAPH_OPS_H
 
@@ -20,6 +20,18 @@ typedef struct gradient_row {
 } gradient_row;
 extern const gradient_row gradients[];
 extern const size_t n_gradients;
+
+/* A row as a call, whose results are not known yet. */
+typedef struct read_row {
+    ebb_call call;
+    ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
+    ebb_attr attrs[8];
+} read_row;
+/* "f32[3,7] i32[3]": how many types it has. */
+uint32_t types_read(const char *text, ebb_type types[EBB_MAX_OPERANDS]);
+void row_read(const row *r, read_row *out);
+/* What a builder does with the row, up to the shape rule. */
+ebb_status row_infer(ebb_env *env, read_row *r);
 
 /* The body with a loss after its %y; aborts the test when it is no graph. */
 ebb_graph *rule_parse(ebb_env *env, const char *body);

@@ -70,8 +70,7 @@ const char *graph_difference(const ebb_graph *a, const ebb_graph *b) {
     return NULL;
 }
 
-/* ---- passes -------------------------------------------------------------------------------------------
- */
+/* ---- passes ---- */
 
 static ebb_status mark(ebb_env *env, const char *list, const ebb_graph *graph, ebb_graph **out) {
     char text[256];

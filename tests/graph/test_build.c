@@ -213,8 +213,7 @@ Test(build, only_seeded_nodes_have_a_key) {
     graph_env_end(env);
 }
 
-/* ---- types
- * ------------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 Test(type, has_a_size_and_a_text_or_is_not_valid) {
     static const struct {
@@ -248,7 +247,7 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
     cr_expect_lt(strlen(ebb_type_text(&longest, text)), (size_t)EBB_TYPE_TEXT);
     ebb_type a = {.dtype = EBB_F32, .rank = 1, .dim = {3, 7}},
              c = {.dtype = EBB_F32, .rank = 1, .dim = {3, 8}};
-    cr_expect(ebb_type_equal(&a, &c), "what is behind the rank does not count");
+    cr_expect(ebb_type_equal(&a, &c), "what is past the rank does not count");
 }
 
 /* What the printer and the parser take for granted of every op. */

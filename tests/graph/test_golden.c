@@ -35,8 +35,7 @@ static const char *after(const char *line, const char *prefix) {
     return strncmp(line, prefix, n) == 0 ? line + n : NULL;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static void dims_read(golden *g, const char *list) {
     while (*list) {
@@ -79,8 +78,7 @@ static ebb_status run(golden *g, const char *passes, ebb_graph **graph) {
     return status;
 }
 
-/* ---- checking
- * -------------------------------------------------------------------------------------------- */
+/* ---- checking ---- */
 
 /* `is` must be the lines at `due` up to the next section. Returns the next section. */
 static const char *same_lines(const golden *g, const char *section, const char *due, const char *is) {

@@ -85,7 +85,7 @@ Test(parse, a_seed_key_depends_on_the_nodes_name_only) {
     graph_env_end(env);
 }
 
-/* Only n bytes are read, whatever stands behind them. */
+/* Only n bytes are read, whatever stands after them. */
 Test(parse, stops_at_its_length) {
     ebb_env *env = graph_env();
     static const char text[] = "ebb 1\ngraph g\n%x = input f32[33]garbage";

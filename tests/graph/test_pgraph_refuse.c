@@ -1,8 +1,6 @@
 /* The planning graph refuses what breaks a rule, and says where. */
 #include "test_pgraph_support.h"
 
-#include <stdlib.h>
-
 #define X              "{'id': 0, 'name': 'x', 'bytes': 16, 'role': 'input'}"
 #define W              "{'id': 1, 'name': 'w', 'bytes': 8, 'role': 'param'}"
 #define A              "{'id': 2, 'name': 'a', 'bytes': 16, 'role': 'activation'}"
@@ -175,7 +173,7 @@ static const refusal rows[] = {
 };
 
 Test(pgraph_refuse, names_the_place_and_the_fault) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {
         quoted q = graph_text(rows[i].values, rows[i].ops);
         ebb_pgraph *graph = NULL;
@@ -188,7 +186,7 @@ Test(pgraph_refuse, names_the_place_and_the_fault) {
         cr_expect_not_null(strstr(error, rows[i].fault), "row %zu: %s", i, error);
         cr_assert_eq(ebb_env_allocated_bytes(env), 0);
     }
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(pgraph_refuse, accepts_the_graphs_that_the_rows_vary) {
@@ -201,10 +199,10 @@ Test(pgraph_refuse, accepts_the_graphs_that_the_rows_vary) {
         {XWAYU, FC "," ACT ", {'id': 2, 'inputs': [1, 1], 'outputs': [4], 'time_ns': 1, 'update': [[0, 0]],"
                    " 'alternatives': [{'inputs': [1, 1, 1]}]}"},
     };
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(good); i++)
         ebb_pgraph_destroy(parse_graph(env, graph_text(good[i][0], good[i][1]).text));
-    end_env(env);
+    test_env_close(env);
 }
 
 Test(pgraph_refuse, tops_that_are_no_graph) {
@@ -227,7 +225,7 @@ Test(pgraph_refuse, tops_that_are_no_graph) {
         {"{\"schema\": \"ebb.graph/1\", \"values\": [], \"ops\": [], \"name\": []}", "must be a text"},
         {"", "end of file"},
     };
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(tops); i++) {
         ebb_pgraph *graph = NULL;
         cr_expect_eq(ebb_pgraph_parse(env, "g.json", tops[i].text, strlen(tops[i].text), &graph),
@@ -235,84 +233,5 @@ Test(pgraph_refuse, tops_that_are_no_graph) {
         cr_expect_null(graph);
         cr_expect_not_null(strstr(ebb_env_error(env), tops[i].fault), "row %zu: %s", i, ebb_env_error(env));
     }
-    end_env(env);
-}
-
-/* ---- hostile bytes
- * --------------------------------------------------------------------------------------- */
-
-Test(pgraph_refuse, every_cut_and_every_changed_byte_is_answered) {
-    ebb_env *env = start_env();
-    quoted q = graph_text(FULL_VALUES, FULL_OPS);
-    static const char changes[] = "0-9\"[]{},:e\x01\xFF";
-    size_t n = strlen(q.text), n_ok = 0;
-    for (size_t i = 0; i < n; i++) {
-        ebb_pgraph *graph = NULL;
-        cr_expect_eq(ebb_pgraph_parse(env, "cut", q.text, i, &graph), EBB_BAD_INPUT);
-        char was = q.text[i];
-        for (const char *c = changes; *c != '\0'; c++) {
-            q.text[i] = *c;
-            ebb_status status = ebb_pgraph_parse(env, "changed", q.text, n, &graph);
-            cr_expect(status == EBB_OK || status == EBB_BAD_INPUT, "byte %zu: %s", i,
-                      ebb_status_name(status));
-            cr_expect_eq(graph != NULL, status == EBB_OK);
-            n_ok += status == EBB_OK;
-            ebb_pgraph_destroy(graph);
-        }
-        q.text[i] = was;
-    }
-    cr_expect_gt(n_ok, 33); /* digits within sizes, letters within names */
-    end_env(env);
-}
-
-Test(pgraph_refuse, a_long_or_hostile_name_does_not_hide_the_fault) {
-    ebb_env *env = start_env();
-    static char name[3000], values[5000];
-    memset(name, 'n', sizeof name - 1);
-    snprintf(values, sizeof values, "{'id': 0, 'name': '%s\\u001b[2J', 'bytes': 1, 'role': 'gradient'}",
-             name);
-    quoted q = graph_text(values, "");
-    ebb_pgraph *graph = NULL;
-    cr_expect_eq(ebb_pgraph_parse(env, "g.json", q.text, strlen(q.text), &graph), EBB_BAD_INPUT);
-    cr_expect_not_null(strstr(ebb_env_error(env), "role gradient, but no op makes it"), "%s",
-                       ebb_env_error(env));
-    q = graph_text("{'id': 0, 'name': 'a\\u001b[2J', 'bytes': 1, 'role': 'gradient'}", "");
-    cr_expect_eq(ebb_pgraph_parse(env, "g.json", q.text, strlen(q.text), &graph), EBB_BAD_INPUT);
-    cr_expect_null(strchr(ebb_env_error(env), '\x1b'));
-    end_env(env);
-}
-
-typedef struct short_memory {
-    uint64_t n_calls, fail_at;
-} short_memory;
-
-static void *short_alloc(void *ctx, size_t bytes, size_t alignment) {
-    short_memory *memory = ctx;
-    if (memory->n_calls++ == memory->fail_at) return NULL;
-    return aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-}
-
-static void short_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)ctx, (void)bytes, (void)alignment;
-    free(ptr);
-}
-
-Test(pgraph_refuse, every_refused_allocation_is_reported_and_leaks_nothing) {
-    quoted q = graph_text(FULL_VALUES, FULL_OPS);
-    ebb_status status = EBB_NO_MEMORY;
-    uint64_t n = 0;
-    for (; status != EBB_OK; n++) {
-        short_memory memory = {.fail_at = n + 1};
-        ebb_env_options options = {.alloc = short_alloc, .free = short_free, .alloc_ctx = &memory};
-        ebb_env *env = NULL;
-        cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
-        ebb_pgraph *graph = NULL;
-        status = ebb_pgraph_parse(env, "g.json", q.text, strlen(q.text), &graph);
-        cr_assert(status == (memory.n_calls > memory.fail_at ? EBB_NO_MEMORY : EBB_OK), "%s",
-                  ebb_env_error(env));
-        cr_expect_eq(graph != NULL, status == EBB_OK);
-        ebb_pgraph_destroy(graph);
-        end_env(env);
-    }
-    cr_expect_geq(n, 4);
+    test_env_close(env);
 }

@@ -2,10 +2,10 @@
 #ifndef EBB_TESTS_GRAPH_PGRAPH_SUPPORT_H
 #define EBB_TESTS_GRAPH_PGRAPH_SUPPORT_H
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 
 #include "graph/pgraph.h"
+#include "support/env.h"
 
 typedef struct quoted {
     char text[6000];
@@ -20,17 +20,6 @@ static inline quoted graph_text(const char *values, const char *ops) {
     for (char *c = q.text; *c != '\0'; c++)
         if (*c == '\'') *c = '"';
     return q;
-}
-
-static inline ebb_env *start_env(void) {
-    ebb_env *env = NULL;
-    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    return env;
-}
-
-static inline void end_env(ebb_env *env) {
-    cr_assert_eq(ebb_env_allocated_bytes(env), 0, "%zu bytes were left", ebb_env_allocated_bytes(env));
-    ebb_env_destroy(env);
 }
 
 static inline ebb_pgraph *parse_graph(ebb_env *env, const char *text) {
@@ -49,6 +38,17 @@ static inline ebb_text print_graph(ebb_env *env, const ebb_pgraph *graph) {
     ebb_pgraph_print(&json, NULL, graph);
     cr_assert_eq(ebb_text_status(&text), EBB_OK);
     return text;
+}
+
+/* Read again and printed, the graph is the same text. */
+static inline void expect_stable_print(ebb_env *env, const ebb_pgraph *graph) {
+    ebb_text once = print_graph(env, graph);
+    ebb_pgraph *again = parse_graph(env, once.at);
+    ebb_text twice = print_graph(env, again);
+    cr_expect_str_eq(once.at, twice.at);
+    ebb_pgraph_destroy(again);
+    ebb_text_deinit(&once);
+    ebb_text_deinit(&twice);
 }
 
 /* Every member that ebb.graph/1 knows, at least once. */

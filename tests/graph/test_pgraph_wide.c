@@ -1,6 +1,5 @@
 /* Planning graphs with one op of very many operands: the seal's work grows with them, not with their
  * square. */
-#include <stdlib.h>
 
 #include "test_pgraph_support.h"
 
@@ -43,7 +42,7 @@ static void wide_draft(ebb_pdraft *draft) {
 
 /* A tenth of a second; by the square of the operands it was ten. */
 Test(pdraft, an_op_with_very_many_views_and_updates_seals_at_once, .timeout = 5) {
-    ebb_env *env = start_env();
+    ebb_env *env = test_env_open();
     ebb_pdraft draft;
     ebb_pgraph *graph = NULL;
     ebb_pdraft_init(&draft, env);
@@ -51,5 +50,5 @@ Test(pdraft, an_op_with_very_many_views_and_updates_seals_at_once, .timeout = 5)
     cr_assert_eq(ebb_pdraft_seal(&draft, "draft", &graph), EBB_OK, "%s", ebb_env_error(env));
     cr_expect_eq(graph->n_values, 1 + 3 * WIDE);
     ebb_pgraph_destroy(graph);
-    end_env(env);
+    test_env_close(env);
 }

@@ -153,7 +153,7 @@ static ebb_pgraph *draw_base(drawing *d, uint32_t n_ops) {
         for (uint32_t n = i == 0 ? 1 + below(d, 3) : below(d, 3); n > 0; n--)
             (void)add_value(d, given[i], chance(d, 5) ? 0 : draw_bytes(d), EBB_NONE);
     while (d->draft.ops.n < n_ops) draw_op(d);
-    graphs_want(d->env, ebb_pdraft_seal(&d->draft, "drawn", &graph), EBB_OK);
+    TEST_OK(d->env, ebb_pdraft_seal(&d->draft, "drawn", &graph));
     return graph;
 }
 
@@ -233,7 +233,7 @@ static ebb_pgraph *draw_schedule(drawing *d, const ebb_pgraph *graph, const uint
         }
     }
     ebb_pgraph *scheduled = NULL;
-    graphs_want(d->env, ebb_pdraft_seal(&d->draft, "drawn schedule", &scheduled), EBB_OK);
+    TEST_OK(d->env, ebb_pdraft_seal(&d->draft, "drawn schedule", &scheduled));
     ebb_arena_deinit(&arena);
     return scheduled;
 }

@@ -1,42 +1,5 @@
-/* Envs, and small graphs by hand. */
+/* Small graphs by hand. */
 #include "graphs.h"
-
-ebb_env *graphs_env(void) {
-    ebb_env *env = NULL;
-    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    return env;
-}
-
-void graphs_env_end(ebb_env *env) {
-    cr_assert_eq(ebb_env_allocated_bytes(env), 0, "%zu bytes are left", ebb_env_allocated_bytes(env));
-    ebb_env_destroy(env);
-}
-
-static void *scarce_alloc(void *ctx, size_t bytes, size_t alignment) {
-    scarce_memory *memory = ctx;
-    if (memory->n_calls++ >= memory->fail_at) return NULL;
-    void *ptr = aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-    memory->n_live += ptr != NULL;
-    return ptr;
-}
-
-static void scarce_free(void *ctx, void *ptr, size_t bytes, size_t alignment) {
-    (void)bytes, (void)alignment;
-    ((scarce_memory *)ctx)->n_live--;
-    free(ptr);
-}
-
-ebb_env *scarce_env(scarce_memory *memory) {
-    ebb_env_options options = {.alloc = scarce_alloc, .free = scarce_free, .alloc_ctx = memory};
-    ebb_env *env = NULL;
-    cr_assert_eq(ebb_env_create(&options, &env), EBB_OK);
-    return env;
-}
-
-void graphs_want(const ebb_env *env, ebb_status status, ebb_status wanted) {
-    cr_assert_eq(status, wanted, "got %s, want %s: %s", ebb_status_name(status), ebb_status_name(wanted),
-                 ebb_env_error(env));
-}
 
 void hand_begin(hand_graph *h, ebb_env *env) {
     h->env = env;
@@ -88,7 +51,7 @@ void hand_view(hand_graph *h, uint32_t out, uint32_t in, int64_t offset_bytes) {
 
 ebb_pgraph *hand_seal(hand_graph *h) {
     ebb_pgraph *graph = NULL;
-    graphs_want(h->env, ebb_pdraft_seal(&h->draft, "hand", &graph), EBB_OK);
+    TEST_OK(h->env, ebb_pdraft_seal(&h->draft, "hand", &graph));
     return graph;
 }
 
@@ -102,13 +65,13 @@ ebb_plan *plan_of(ebb_env *env, const ebb_pgraph *graph, ebb_reuse reuse, int64_
                                 .n_workers = 1,
                                 .budget_bytes = -1};
     ebb_plan *plan = NULL;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
     return plan;
 }
 
 ebb_lives lives_of(ebb_arena *arena, const ebb_pgraph *graph, bool in_place, int64_t alignment) {
     ebb_lives lives;
-    graphs_want(arena->env, ebb_live(arena, graph, &lives), EBB_OK);
-    if (in_place) graphs_want(arena->env, ebb_inplace(arena, graph, alignment, &lives), EBB_OK);
+    TEST_OK(arena->env, ebb_live(arena, graph, &lives));
+    if (in_place) TEST_OK(arena->env, ebb_inplace(arena, graph, alignment, &lives));
     return lives;
 }

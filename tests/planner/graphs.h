@@ -2,21 +2,8 @@
 #ifndef EBB_TESTS_PLANNER_GRAPHS_H
 #define EBB_TESTS_PLANNER_GRAPHS_H
 
-#include <criterion/criterion.h>
-
-#include "pack/pack.h"
 #include "planner/planner.h"
-
-/* An env with the default allocator; never NULL. ends: checks that nothing made with it is left. */
-ebb_env *graphs_env(void);
-void graphs_env_end(ebb_env *env);
-/* An env whose allocator refuses its fail_at-th call (0 based) and all after it. */
-typedef struct scarce_memory {
-    uint64_t n_calls, fail_at, n_live;
-} scarce_memory;
-ebb_env *scarce_env(scarce_memory *memory);
-/* Fails the test with the env's text when the status is not the wanted one. */
-void graphs_want(const ebb_env *env, ebb_status status, ebb_status wanted);
+#include "support/env.h"
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 

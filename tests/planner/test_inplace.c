@@ -109,7 +109,7 @@ static ebb_pgraph *bent_graph(ebb_env *env, const bend *c, ebb_id *a, ebb_id *b)
 }
 
 Test(inplace, an_output_lies_over_an_input_exactly_when_nobody_can_tell) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(bends); i++) {
         ebb_id a, b;
         ebb_pgraph *graph = bent_graph(env, &bends[i], &a, &b);
@@ -133,12 +133,12 @@ Test(inplace, an_output_lies_over_an_input_exactly_when_nobody_can_tell) {
         }
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(inplace, a_given_input_may_be_overwritten_but_nothing_persistent) {
     static const ebb_role roles[] = {EBB_ROLE_INPUT, EBB_ROLE_CONSTANT, EBB_ROLE_PARAM, EBB_ROLE_STATE};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(roles); i++) {
         hand_graph h;
         hand_begin(&h, env);
@@ -153,11 +153,11 @@ Test(inplace, a_given_input_may_be_overwritten_but_nothing_persistent) {
         ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(inplace, of_two_candidates_the_first_listed_is_overwritten) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint32_t first = 0; first < 2; first++) {
         hand_graph h;
         hand_begin(&h, env);
@@ -178,11 +178,11 @@ Test(inplace, of_two_candidates_the_first_listed_is_overwritten) {
         ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(inplace, two_outputs_never_take_the_same_input) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 33), a = hand_value(&h, EBB_ROLE_ACTIVATION, 33);
@@ -202,12 +202,12 @@ Test(inplace, two_outputs_never_take_the_same_input) {
     cr_assert_eq(lives.n_storages, 2);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* relu(reshape(x)) reshaped again: all of it is x's bytes. */
 Test(inplace, a_chain_of_views_and_overwrites_is_one_storage) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 7), v[4], end = hand_value(&h, EBB_ROLE_OUTPUT, 7);
@@ -229,12 +229,12 @@ Test(inplace, a_chain_of_views_and_overwrites_is_one_storage) {
     run_on_tokens(plan);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* A view of what was written in place protects it, and dies with it. */
 Test(inplace, a_view_of_an_overwritten_input_keeps_the_bytes) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 33), a = hand_value(&h, EBB_ROLE_ACTIVATION, 33);
@@ -259,12 +259,12 @@ Test(inplace, a_view_of_an_overwritten_input_keeps_the_bytes) {
     run_on_tokens(plan);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* MegEngine's A2 and A3: 3 <- 1 <- 1, each over the one before, with sizes rounded up to 4 and to 8. */
 Test(inplace, a_chain_of_overwrites_takes_one_row) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (int64_t alignment = 4; alignment <= 8; alignment *= 2) {
         hand_graph h;
         hand_begin(&h, env);
@@ -285,5 +285,5 @@ Test(inplace, a_chain_of_overwrites_takes_one_row) {
         ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }

@@ -8,7 +8,7 @@ static void want_life(const ebb_lives *lives, ebb_id v, uint32_t lower, uint32_t
 }
 
 Test(live, a_value_lives_from_its_writer_past_its_last_reader) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id read = hand_value(&h, EBB_ROLE_INPUT, 8), unread = hand_value(&h, EBB_ROLE_INPUT, 8);
@@ -37,11 +37,11 @@ Test(live, a_value_lives_from_its_writer_past_its_last_reader) {
         cr_assert_eq(lives.storages[s].persistent, s == 2 || s == 3, "storage %u", s);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(live, a_base_lives_as_long_as_a_view_of_a_view_of_it) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 4), base = hand_value(&h, EBB_ROLE_ACTIVATION, 33);
@@ -71,11 +71,11 @@ Test(live, a_base_lives_as_long_as_a_view_of_a_view_of_it) {
     cr_assert(lives.storages[lives.lives[end].storage].pinned);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(live, updates_and_their_views_stay_in_the_params_bytes) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id w = hand_value(&h, EBB_ROLE_PARAM, 33), view = hand_value(&h, EBB_ROLE_ACTIVATION, 7);
@@ -105,11 +105,11 @@ Test(live, updates_and_their_views_stay_in_the_params_bytes) {
     cr_assert_eq(lives.n_storages, 2);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(live, values_without_bytes_own_nothing) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 7), edge = hand_value(&h, EBB_ROLE_ACTIVATION, 0);
@@ -128,7 +128,7 @@ Test(live, values_without_bytes_own_nothing) {
     cr_assert(lives.n_storages == 1 && lives.storages[0].upper == 2);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- max live -------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ typedef struct live_case {
 Test(max_live, counts_scratch_and_rounds_each_storage_up) {
     /* step 0: x 7, a 33, scratch 1; step 1: a 33, y 3, scratch 65. Params do not count. */
     static const live_case table[] = {{1, 101}, {2, 104}, {64, 64 + 64 + 128}, {256, 768}};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 7), w = hand_value(&h, EBB_ROLE_PARAM, 1000);
@@ -153,13 +153,13 @@ Test(max_live, counts_scratch_and_rounds_each_storage_up) {
     ebb_lives lives = lives_of(&arena, graph, false, 1);
     for (size_t i = 0; i < EBB_COUNT(table); i++) {
         int64_t bytes = -1;
-        graphs_want(env, ebb_max_live(env, graph, &lives, table[i].alignment, &bytes), EBB_OK);
+        TEST_OK(env, ebb_max_live(env, graph, &lives, table[i].alignment, &bytes));
         cr_assert_eq(bytes, table[i].bytes, "alignment %lld: %lld", (long long)table[i].alignment,
                      (long long)bytes);
     }
     int64_t bytes = -1;
-    graphs_want(env, ebb_max_live(env, graph, &lives, INT64_C(1) << 62, &bytes), EBB_BAD_INPUT);
+    TEST_STATUS(env, ebb_max_live(env, graph, &lives, INT64_C(1) << 62, &bytes), EBB_BAD_INPUT);
     ebb_arena_deinit(&arena);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }

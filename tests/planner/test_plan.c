@@ -1,11 +1,12 @@
 /* Plans of graphs whose best arithmetic is known, and what a plan says of itself. */
 #include "graphs.h"
+#include "support/scarce.h"
 
 /* p = w * x; y = p + b, five variables of 8 bytes. */
 Test(plan, five_variables_take_40_bytes_or_32) {
     static const int64_t bytes[] = {
         [EBB_REUSE_NONE] = 40, [EBB_REUSE_LIVE] = 32, [EBB_REUSE_IN_PLACE] = 32};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id w = hand_value(&h, EBB_ROLE_INPUT, 8), x = hand_value(&h, EBB_ROLE_INPUT, 8);
@@ -25,12 +26,12 @@ Test(plan, five_variables_take_40_bytes_or_32) {
         ebb_plan_destroy(plan);
     }
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(plan, a_chain_of_equal_layers_takes_two_activations) {
     static const uint32_t n_layers[] = {1, 3, 7, 33};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t i = 0; i < EBB_COUNT(n_layers); i++) {
         hand_graph h;
         hand_begin(&h, env);
@@ -53,13 +54,13 @@ Test(plan, a_chain_of_equal_layers_takes_two_activations) {
         ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(plan, without_reuse_every_step_has_scratch_of_its_own) {
     static const int64_t bytes[] = {
         [EBB_REUSE_NONE] = 7 + 33 + 3 + 1, [EBB_REUSE_LIVE] = 7 + 33, [EBB_REUSE_IN_PLACE] = 7 + 33};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 7);
@@ -77,11 +78,11 @@ Test(plan, without_reuse_every_step_has_scratch_of_its_own) {
         ebb_plan_destroy(plan);
     }
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(plan, a_graph_without_steps_has_room_for_what_is_given) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint32_t n_given = 0; n_given < 4; n_given++) {
         static const ebb_role roles[] = {EBB_ROLE_PARAM, EBB_ROLE_INPUT, EBB_ROLE_INPUT};
         hand_graph h;
@@ -94,12 +95,12 @@ Test(plan, a_graph_without_steps_has_room_for_what_is_given) {
             cr_assert_eq(plan->arena_bytes, n_given >= 2 ? 7 * (n_given - 1) : 0);
             cr_assert_eq(plan->max_live_bytes, plan->arena_bytes);
             cr_assert(plan->n_steps == 0 && plan->n_buffers == n_given);
-            graphs_want(env, ebb_plan_audit(env, plan), EBB_OK);
+            TEST_OK(env, ebb_plan_audit(env, plan));
             ebb_plan_destroy(plan);
         }
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- what a plan says ------------------------------------------------------------------------ */
@@ -160,11 +161,11 @@ static ebb_plan_request repeat_request(const repeat_graph *r) {
 }
 
 Test(plan, steps_and_buffers_speak_of_the_graph_that_was_asked_for) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     repeat_graph r = make_repeat(env);
     ebb_plan_request request = repeat_request(&r);
     ebb_plan *plan = NULL;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
     static const struct {
         ebb_id op;
         bool recompute;
@@ -203,19 +204,19 @@ Test(plan, steps_and_buffers_speak_of_the_graph_that_was_asked_for) {
     run_on_tokens(plan);
     ebb_pgraph_destroy(r.graph); /* the plan has its own copy */
     ebb_pgraph_destroy(r.scheduled);
-    graphs_want(env, ebb_plan_audit(env, plan), EBB_OK);
+    TEST_OK(env, ebb_plan_audit(env, plan));
     ebb_plan_destroy(plan);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(plan, a_certificate_is_copied_into_the_plan) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     repeat_graph r = make_repeat(env);
     ebb_plan_request request = repeat_request(&r);
     ebb_plan *plan = NULL;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
     char kind[] = "cut_lp", json[] = "{\"cut\": 3}";
-    graphs_want(env, ebb_plan_certify(plan, 1, 2, 3, 4, kind, json), EBB_OK);
+    TEST_OK(env, ebb_plan_certify(plan, 1, 2, 3, 4, kind, json));
     kind[0] = json[0] = 'x';
     cr_assert_str_eq(plan->bound_kind, "cut_lp");
     cr_assert_str_eq(plan->bound_json, "{\"cut\": 3}");
@@ -224,31 +225,31 @@ Test(plan, a_certificate_is_copied_into_the_plan) {
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(r.graph);
     ebb_pgraph_destroy(r.scheduled);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(plan, a_schedule_of_another_graph_is_refused) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     repeat_graph r = make_repeat(env);
     ebb_plan_request request = repeat_request(&r);
     ebb_plan *plan = NULL;
     request.graph = r.scheduled; /* more values than its own origin has, other ops */
     request.scheduled = r.graph;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_INTERNAL);
+    TEST_STATUS(env, ebb_plan_make(env, &request, &plan), EBB_INTERNAL);
     request = repeat_request(&r);
     uint32_t alternatives[4] = {EBB_NONE, EBB_NONE, 0, EBB_NONE}; /* there is none */
     request.alternative = alternatives;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_INTERNAL);
+    TEST_STATUS(env, ebb_plan_make(env, &request, &plan), EBB_INTERNAL);
     cr_assert(plan == NULL);
     static const int64_t alignments[] = {0, -8, 3, 65};
     for (size_t i = 0; i < EBB_COUNT(alignments); i++) {
         request = repeat_request(&r);
         request.alignment = alignments[i];
-        graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_USAGE);
+        TEST_STATUS(env, ebb_plan_make(env, &request, &plan), EBB_USAGE);
     }
     ebb_pgraph_destroy(r.graph);
     ebb_pgraph_destroy(r.scheduled);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* ---- memory runs out ------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static ebb_plan *make(ebb_env *env, const drawn_graph *drawn, ebb_reuse reuse, i
                                 .n_workers = n_workers,
                                 .budget_bytes = -1};
     ebb_plan *plan = NULL;
-    graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+    TEST_OK(env, ebb_plan_make(env, &request, &plan));
     return plan;
 }
 
@@ -23,7 +23,7 @@ static ebb_text print(ebb_env *env, const ebb_plan *plan) {
     ebb_text_init(&text, env);
     ebb_json_out_init(&json, &text);
     ebb_plan_print(&json, plan);
-    graphs_want(env, ebb_text_status(&text), EBB_OK);
+    TEST_OK(env, ebb_text_status(&text));
     return text;
 }
 
@@ -70,7 +70,7 @@ static void check_graph(ebb_env *env, const drawn_graph *drawn, int64_t alignmen
         ebb_plan *plan = make(env, drawn, reuse, alignment, 1);
         cr_assert(plan->arena_bytes >= plan->max_live_bytes);
         run_on_tokens(plan);
-        graphs_want(env, ebb_plan_audit(env, plan), EBB_OK);
+        TEST_OK(env, ebb_plan_audit(env, plan));
         if (repeat) want_same_bytes(env, drawn, plan, reuse);
         max_live[reuse] = plan->max_live_bytes;
         arena[reuse] = plan->arena_bytes;
@@ -89,7 +89,7 @@ Test(property, plans_of_random_graphs_are_right, .timeout = 300) {
     static const uint32_t sizes[] = {0, 1, 3, 7, 33, 70};
     static const int64_t alignments[] = {1, 8, 64};
     tally seen = {0};
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint64_t seed = 0; seed < 600; seed++) {
         drawn_graph drawn = draw_graph(env, seed, sizes[seed % EBB_COUNT(sizes)]);
         check_graph(env, &drawn, alignments[seed / 7 % EBB_COUNT(alignments)], seed % 5 == 0, &seen);
@@ -101,12 +101,12 @@ Test(property, plans_of_random_graphs_are_right, .timeout = 300) {
               "views %u, updates %u, overwrites %u, recomputed %u, scratch %u, alternatives %u, gains %u",
               seen.n_views, seen.n_updates, seen.n_overwrites, seen.n_recomputed, seen.n_scratch,
               seen.n_alternatives, seen.n_gains);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Where the params lie must not depend on the schedule: a new plan may follow an old one. */
 Test(property, two_schedules_find_the_params_at_the_same_place) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint64_t seed = 0; seed < 60; seed++) {
         drawn_graph drawn = draw_graph(env, seed, 33);
         ebb_plan *plain = plan_of(env, drawn.graph, EBB_REUSE_LIVE, 64);
@@ -119,5 +119,5 @@ Test(property, two_schedules_find_the_params_at_the_same_place) {
         ebb_plan_destroy(plan);
         drawn_graph_end(&drawn);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }

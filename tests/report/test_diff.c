@@ -3,6 +3,7 @@
 
 #include "../planner/graphs.h"
 #include "report/diff/diff.h"
+#include "support/scarce.h"
 
 /* x -> a -> y; a has the given bytes and takes the given time. */
 static ebb_plan *make_plan(ebb_env *env, int64_t bytes, int64_t time_ns) {
@@ -20,71 +21,72 @@ static ebb_plan *make_plan(ebb_env *env, int64_t bytes, int64_t time_ns) {
 
 /* Peaks are 1008 and 1018 rounded to 1024: 1016 against 1024 bytes with their 8 neighbours; times 1000 and
  * 1100 ns. */
+static const struct {
+    const char *rule;
+    ebb_status status;
+    bool fault;
+} rules[] = {
+    {"peak>+0%", EBB_OK, true},
+    {"peak>+0.8%", EBB_OK, false}, /* 8 of 1000 are 0.8 % */
+    {"peak>+0.79%", EBB_OK, true},
+    {"peak>+0.799999999%", EBB_OK, true},
+    {"peak>+7", EBB_OK, true},
+    {"peak>+8", EBB_OK, false},
+    {"peak>1007", EBB_OK, true},
+    {"peak>1008", EBB_OK, false},
+    {"peak>1KiB", EBB_OK, false},
+    {"time>+10%", EBB_OK, false},
+    {"time>+9.99%", EBB_OK, true},
+    {"time>+99ns", EBB_OK, true},
+    {"time>+0.1us", EBB_OK, false},
+    {"time>1us", EBB_OK, true},
+    {"steps>2", EBB_OK, false},
+    {"steps>+0%", EBB_OK, false},
+    {"transient>+7", EBB_OK, true},
+    {"state>+1%", EBB_OK, false}, /* none in either */
+    {"steps>2,peak>+1%,time>+1%", EBB_OK, true},
+    {"steps>2,peak>+1%,time>+20%", EBB_OK, false},
+    {"", EBB_USAGE, false},
+    {"peak", EBB_USAGE, false},
+    {"peak>", EBB_USAGE, false},
+    {"peak>+", EBB_USAGE, false},
+    {"peak>%", EBB_USAGE, false},
+    {"peak>1%", EBB_USAGE, false}, /* of what? */
+    {"peak>+1%%", EBB_USAGE, false},
+    {"peak>+1.2.3%", EBB_USAGE, false},
+    {"peak>+0.0000000001%", EBB_USAGE, false},
+    {"peak>-1", EBB_USAGE, false},
+    {"peak>+1ms", EBB_USAGE, false},
+    {"time>+1MiB", EBB_USAGE, false},
+    {"time>5", EBB_USAGE, false},
+    {"steps>1.5", EBB_USAGE, false},
+    {"peek>+1%", EBB_USAGE, false},
+    {"peak>+1%,", EBB_USAGE, false},
+    {"peak>+99999999999999999999%", EBB_USAGE, false},
+    {"peak>+1%,time>+0000000000000000000000000000000000000000000000000000000000000000001%", EBB_USAGE,
+     false},
+};
+
 Test(report_diff, rules_are_judged_exactly) {
-    static const struct {
-        const char *rule;
-        ebb_status status;
-        bool fault;
-    } rows[] = {
-        {"peak>+0%", EBB_OK, true},
-        {"peak>+0.8%", EBB_OK, false}, /* 8 of 1000 are 0.8 % */
-        {"peak>+0.79%", EBB_OK, true},
-        {"peak>+0.799999999%", EBB_OK, true},
-        {"peak>+7", EBB_OK, true},
-        {"peak>+8", EBB_OK, false},
-        {"peak>1007", EBB_OK, true},
-        {"peak>1008", EBB_OK, false},
-        {"peak>1KiB", EBB_OK, false},
-        {"time>+10%", EBB_OK, false},
-        {"time>+9.99%", EBB_OK, true},
-        {"time>+99ns", EBB_OK, true},
-        {"time>+0.1us", EBB_OK, false},
-        {"time>1us", EBB_OK, true},
-        {"steps>2", EBB_OK, false},
-        {"steps>+0%", EBB_OK, false},
-        {"transient>+7", EBB_OK, true},
-        {"state>+1%", EBB_OK, false}, /* none in either */
-        {"steps>2,peak>+1%,time>+1%", EBB_OK, true},
-        {"steps>2,peak>+1%,time>+20%", EBB_OK, false},
-        {"", EBB_USAGE, false},
-        {"peak", EBB_USAGE, false},
-        {"peak>", EBB_USAGE, false},
-        {"peak>+", EBB_USAGE, false},
-        {"peak>%", EBB_USAGE, false},
-        {"peak>1%", EBB_USAGE, false}, /* of what? */
-        {"peak>+1%%", EBB_USAGE, false},
-        {"peak>+1.2.3%", EBB_USAGE, false},
-        {"peak>+0.0000000001%", EBB_USAGE, false},
-        {"peak>-1", EBB_USAGE, false},
-        {"peak>+1ms", EBB_USAGE, false},
-        {"time>+1MiB", EBB_USAGE, false},
-        {"time>5", EBB_USAGE, false},
-        {"steps>1.5", EBB_USAGE, false},
-        {"peek>+1%", EBB_USAGE, false},
-        {"peak>+1%,", EBB_USAGE, false},
-        {"peak>+99999999999999999999%", EBB_USAGE, false},
-        {"peak>+1%,time>+0000000000000000000000000000000000000000000000000000000000000000001%", EBB_USAGE,
-         false},
-    };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_plan *a = make_plan(env, 992, 1000), *b = make_plan(env, 1000, 1100);
     cr_assert_eq(a->max_live_bytes, 1000);
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+    for (size_t i = 0; i < EBB_COUNT(rules); i++) {
         ebb_diff *diff = NULL;
-        graphs_want(env, ebb_diff_make(env, a, "a", b, "b", rows[i].rule, &diff), rows[i].status);
-        cr_assert_eq(diff != NULL, rows[i].status == EBB_OK, "%s", rows[i].rule);
+        TEST_STATUS(env, ebb_diff_make(env, a, "a", b, "b", rules[i].rule, &diff), rules[i].status);
+        cr_assert_eq(diff != NULL, rules[i].status == EBB_OK, "%s", rules[i].rule);
         if (diff != NULL)
-            cr_assert_eq(ebb_diff_fault(diff) != NULL, rows[i].fault, "%s: %s", rows[i].rule,
-                         rows[i].fault ? "no fault" : ebb_diff_fault(diff));
+            cr_assert_eq(ebb_diff_fault(diff) != NULL, rules[i].fault, "%s: %s", rules[i].rule,
+                         rules[i].fault ? "no fault" : ebb_diff_fault(diff));
         ebb_diff_destroy(diff);
     }
     ebb_diff *diff = NULL;
-    graphs_want(env, ebb_diff_make(env, a, "a", b, "b", "steps>2,peak>+7,time>+1ns", &diff), EBB_OK);
+    TEST_OK(env, ebb_diff_make(env, a, "a", b, "b", "steps>2,peak>+7,time>+1ns", &diff));
     cr_assert_eq(strncmp(ebb_diff_fault(diff), "peak is ", 8), 0, "the first that is exceeded");
     ebb_diff_destroy(diff);
     ebb_plan_destroy(a);
     ebb_plan_destroy(b);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(report_diff, memory_that_runs_out_leaves_nothing_behind) {

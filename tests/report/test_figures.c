@@ -4,6 +4,7 @@
 
 #include "../planner/graphs.h"
 #include "report/report.h"
+#include "support/scarce.h"
 
 /* a = f(x); b = g(a); loss = h(b); gb = h'(loss, b); ga = g'(gb, a): the peak is in step 3, where a waits.
  */
@@ -45,12 +46,12 @@ Test(report_figures, dropping_counts_the_rest_of_the_curve) {
         {{false, 0, 64}, EBB_DROP_CAN, 200}, /* or step 4 */
         {{true, 0, 0}, EBB_DROP_ONCE, 0},
     };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (size_t k = 0; k < EBB_COUNT(rows); k++) {
         ebb_pgraph *graph = make_graph(env, rows[k].shape);
         ebb_plan *plan = plan_of(env, graph, EBB_REUSE_IN_PLACE, 8);
         ebb_report *r = NULL;
-        graphs_want(env, ebb_report_make(env, plan, "hand", NULL, &r), EBB_OK);
+        TEST_OK(env, ebb_report_make(env, plan, "hand", NULL, &r));
         static const int64_t live[] = {88, 144, 192, 232, 136};
         for (uint32_t s = 0; s < 5; s++)
             cr_assert_eq(r->steps[s].live_bytes - r->steps[s].bytes[EBB_CATEGORY_SCRATCH], live[s],
@@ -71,23 +72,23 @@ Test(report_figures, dropping_counts_the_rest_of_the_curve) {
         ebb_plan_destroy(plan);
         ebb_pgraph_destroy(graph);
     }
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(report_figures, a_plan_that_does_not_hold_is_bad_input) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_pgraph *graph = make_graph(env, (shape){false, 0, 0});
     ebb_plan *plan = plan_of(env, graph, EBB_REUSE_IN_PLACE, 8);
     ebb_report *r = (ebb_report *)plan;
     plan->arena_bytes += 8;
-    graphs_want(env, ebb_report_make(env, plan, "lies.json", NULL, &r), EBB_BAD_INPUT);
+    TEST_STATUS(env, ebb_report_make(env, plan, "lies.json", NULL, &r), EBB_BAD_INPUT);
     cr_assert_null(r);
     cr_assert_not_null(strstr(ebb_env_error(env), "lies.json: the plan does not hold: "));
     cr_assert_not_null(strstr(ebb_env_error(env), "arena_bytes"));
     plan->arena_bytes -= 8;
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(report_figures, words_round_as_documented) {

@@ -4,7 +4,7 @@
 
 static ebb_report *report_of(ebb_env *env, const ebb_plan *plan) {
     ebb_report *report = NULL;
-    graphs_want(env, ebb_report_make(env, plan, "hand", NULL, &report), EBB_OK);
+    TEST_OK(env, ebb_report_make(env, plan, "hand", NULL, &report));
     return report;
 }
 
@@ -21,7 +21,7 @@ static void want_step(const ebb_report *r, uint32_t s, const int64_t bytes[EBB_N
 
 /* The header's drawing: conv1, relu written over it, a view of relu; alignment 64. The param is 4 bytes. */
 Test(report_lives, an_in_place_chain_is_counted_once_as_what_owns_it) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 10), w = hand_value(&h, EBB_ROLE_PARAM, 4);
@@ -61,12 +61,12 @@ Test(report_lives, an_in_place_chain_is_counted_once_as_what_owns_it) {
     ebb_report_destroy(r);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* The base is read in forward only; its view, which has its bytes, in backward. */
 Test(report_lives, a_view_keeps_its_base_and_the_reason_says_until_when) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 8), base = hand_value(&h, EBB_ROLE_ACTIVATION, 32);
@@ -88,12 +88,12 @@ Test(report_lives, a_view_keeps_its_base_and_the_reason_says_until_when) {
     ebb_report_destroy(r);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* An input that is overwritten in the very first step owns its bytes in none. */
 Test(report_lives, an_input_overwritten_at_once_is_not_counted_twice) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id x = hand_value(&h, EBB_ROLE_INPUT, 8), y = hand_value(&h, EBB_ROLE_OUTPUT, 8);
@@ -110,11 +110,11 @@ Test(report_lives, an_input_overwritten_at_once_is_not_counted_twice) {
     ebb_report_destroy(r);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(report_lives, a_plan_without_steps_has_one_point) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     hand_value(&h, EBB_ROLE_INPUT, 8);
@@ -130,12 +130,12 @@ Test(report_lives, a_plan_without_steps_has_one_point) {
     ebb_report_destroy(r);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 /* Without a step that is not forward nothing is kept; state and constants have their own places. */
 Test(report_lives, roles_decide_where_phases_do_not) {
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     hand_graph h;
     hand_begin(&h, env);
     ebb_id c = hand_value(&h, EBB_ROLE_CONSTANT, 8), m = hand_value(&h, EBB_ROLE_STATE, 16);
@@ -151,7 +151,7 @@ Test(report_lives, roles_decide_where_phases_do_not) {
     ebb_report_destroy(r);
     ebb_plan_destroy(plan);
     ebb_pgraph_destroy(graph);
-    graphs_env_end(env);
+    test_env_close(env);
 }
 
 Test(report_lives, names_lose_what_moves_hides_or_turns) {
@@ -173,7 +173,7 @@ Test(report_lives, names_lose_what_moves_hides_or_turns) {
         {"<b>&\"'", "<b>&\"'"},                           /* each view's own to escape */
         {"\xE6\x97\xA5\xD7\x90", "\xE6\x97\xA5\xD7\x90"}, /* letters stay, in whatever direction they run */
     };
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     for (size_t i = 0; i < EBB_COUNT(rows); i++)
@@ -188,5 +188,5 @@ Test(report_lives, names_lose_what_moves_hides_or_turns) {
     cr_assert_eq(strlen(cut), EBB_NAME_CODES + 3);
     cr_assert_str_eq(cut + EBB_NAME_CODES, "\xE2\x80\xA6");
     ebb_arena_deinit(&arena);
-    graphs_env_end(env);
+    test_env_close(env);
 }

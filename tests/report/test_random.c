@@ -70,7 +70,7 @@ Test(report_random, every_step_is_the_sum_of_what_lives_in_it) {
     const char *count = getenv("EBB_TEST_GRAPHS");
     uint64_t n = count != NULL ? (uint64_t)atoi(count) : 200;
     uint64_t n_again = 0;
-    ebb_env *env = graphs_env();
+    ebb_env *env = test_env_open();
     for (uint64_t seed = 1; seed <= n; seed++) {
         drawn_graph drawn = draw_graph(env, seed, 3 + (uint32_t)(seed % 40));
         ebb_plan *plan = NULL;
@@ -83,9 +83,9 @@ Test(report_random, every_step_is_the_sum_of_what_lives_in_it) {
                                     .reuse = EBB_REUSE_IN_PLACE,
                                     .n_workers = 1,
                                     .budget_bytes = -1};
-        graphs_want(env, ebb_plan_make(env, &request, &plan), EBB_OK);
+        TEST_OK(env, ebb_plan_make(env, &request, &plan));
         ebb_report *r = NULL;
-        graphs_want(env, ebb_report_make(env, plan, "drawn", NULL, &r), EBB_OK);
+        TEST_OK(env, ebb_report_make(env, plan, "drawn", NULL, &r));
         ebb_arena arena;
         ebb_arena_init(&arena, env);
         ebb_lives lives = lives_of(&arena, drawn.scheduled, true, request.alignment);
@@ -97,5 +97,5 @@ Test(report_random, every_step_is_the_sum_of_what_lives_in_it) {
         drawn_graph_end(&drawn);
     }
     cr_assert_gt(n_again, n / 4, "the draw runs ops again");
-    graphs_env_end(env);
+    test_env_close(env);
 }

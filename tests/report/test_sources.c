@@ -5,6 +5,7 @@
 
 #include "../planner/graphs.h"
 #include "report/report.h"
+#include "support/scarce.h"
 
 static ebb_pgraph *make_graph(ebb_env *env) {
     hand_graph h;

@@ -81,8 +81,7 @@ static uint32_t sharing(const world *w, ebb_id v) {
     return all;
 }
 
-/* ---- steps
- * ------------------------------------------------------------------------------------------------ */
+/* ---- steps ---- */
 
 static void reach(world *w, uint32_t state, int64_t time, uint32_t *tail) {
     if (time >= w->time[state]) return;

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- envs ---------------------------------------------------------------------------------------------
- */
+/* ---- envs ---- */
 
 /* Before each block: what it was asked for, to be compared when it is freed. */
 typedef struct block_note {
@@ -61,8 +60,7 @@ void want_status(const ebb_env *env, ebb_status status, ebb_status wanted) {
                  ebb_env_error(env));
 }
 
-/* ---- graphs by hand -----------------------------------------------------------------------------------
- */
+/* ---- graphs by hand ---- */
 
 void sketch_begin(sketch *s, ebb_env *env) {
     s->env = env;
@@ -138,8 +136,7 @@ ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options
     return graph;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 bench bench_begin(ebb_env *env, const ebb_pgraph *graph, int64_t alignment) {
     bench b;
@@ -164,6 +161,17 @@ void draw_genes(const ebb_space *space, ebb_rng *rng, uint32_t percent, uint8_t 
         bool change = ebb_rng_below(rng, 100) < percent;
         genes[k] = change ? (uint8_t)ebb_rng_below(rng, space->genes[k].n_states) : space->base_genes[k];
     }
+}
+
+bool next_genes(const ebb_space *space, uint8_t *genes) {
+    for (uint32_t k = 0; k < space->n_genes; k++) {
+        if (genes[k] + 1u < space->genes[k].n_states) {
+            genes[k]++;
+            return true;
+        }
+        genes[k] = 0;
+    }
+    return false;
 }
 
 ebb_plan *plan_steps(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps, uint32_t n_steps,
@@ -205,6 +213,12 @@ ebb_select_request small_request(const ebb_pgraph *graph, ebb_method method, int
                                   .seed = 7};
     ebb_sublinear_config_init(&request.config);
     request.config.num_worker = 1;
+    return request;
+}
+
+ebb_select_request mge_request(const ebb_pgraph *graph, int64_t alignment) {
+    ebb_select_request request = small_request(graph, EBB_METHOD_MEGENGINE, 0);
+    request.alignment = alignment;
     return request;
 }
 

@@ -9,8 +9,7 @@
 #include "support/count.h"
 #include "support/random_pgraph.h"
 
-/* ---- envs ---------------------------------------------------------------------------------------------
- */
+/* ---- envs ---- */
 
 /* An allocator that refuses one call, checks what is freed, and counts. */
 typedef struct fault_memory {
@@ -25,8 +24,7 @@ void end_env(ebb_env *env);
 /* Fails the test with the env's text when the status is not the wanted one. */
 void want_status(const ebb_env *env, ebb_status status, ebb_status wanted);
 
-/* ---- graphs by hand -----------------------------------------------------------------------------------
- */
+/* ---- graphs by hand ---- */
 
 /*     sketch s;
  *     sketch_begin(&s, env);
@@ -61,8 +59,7 @@ ebb_pgraph *sketch_end(sketch *s);
 /* A random graph; the test fails when there is none. */
 ebb_pgraph *draw_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_options *options);
 
-/* ---- candidates ---------------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 /* A space and its scorer. */
 typedef struct bench {
@@ -75,6 +72,9 @@ uint32_t free_gene_count(const ebb_space *space);
 /* Each gene that has a choice is changed with a chance of percent. */
 void draw_genes(const ebb_space *space, ebb_rng *rng, uint32_t percent, uint8_t *genes);
 
+/* The next candidate in the order of an odometer; false after the last. */
+bool next_genes(const ebb_space *space, uint8_t *genes);
+
 /* Rewrites and plans steps, in place; audits the plan. */
 ebb_plan *plan_steps(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps, uint32_t n_steps,
                      const uint32_t *alternative, int64_t alignment);
@@ -84,6 +84,8 @@ void want_true_selection(ebb_env *env, const ebb_pgraph *graph, const ebb_select
 
 /* A request with few candidates, one worker and the defaults otherwise. */
 ebb_select_request small_request(const ebb_pgraph *graph, ebb_method method, int64_t budget_bytes);
+/* MegEngine's mode, otherwise the same. */
+ebb_select_request mge_request(const ebb_pgraph *graph, int64_t alignment);
 /* The selection; the test fails when there is none. */
 ebb_selection *select_ok(ebb_env *env, const ebb_select_request *request);
 /* Peak and time without recomputation. */

@@ -1,8 +1,7 @@
 /* Same graph, config, seed and effort: the same steps. Early ends: the stop flag and the time limit. */
 #include "support.h"
 
-/* ---- workers
- * --------------------------------------------------------------------------------------------- */
+/* ---- workers ---- */
 
 static void want_equal(const ebb_selection *a, const ebb_selection *b, int64_t n_workers) {
     cr_assert(a->n_steps == b->n_steps && a->n_genes == b->n_genes && a->n_candidates == b->n_candidates &&
@@ -103,8 +102,7 @@ Test(repeat, a_search_scores_as_many_candidates_as_its_effort) {
     end_env(env);
 }
 
-/* ---- early ends
- * ------------------------------------------------------------------------------------------ */
+/* ---- early ends ---- */
 
 /* A clock that runs one tick a look, and a stop flag that is raised at a given progress call. */
 typedef struct watcher {

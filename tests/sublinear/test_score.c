@@ -95,8 +95,7 @@ Test(score, in_any_order_that_the_graph_allows) {
     check_graphs(true);
 }
 
-/* ---- trimming -------------------------------------------------------------------------------------------
- */
+/* ---- trimming ---- */
 
 /* What is left is a schedule of its own, within the limit, and never slower; given room, it is faster. */
 static bool check_trimmed(ebb_env *env, const bench *b, const uint8_t *genes, int64_t room_bytes,

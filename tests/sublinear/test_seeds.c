@@ -48,8 +48,7 @@ static ebb_pgraph *blocks(ebb_env *env, uint32_t n) {
     return sketch_end(&s);
 }
 
-/* ---- each sibling alone --------------------------------------------------------------------------------
- */
+/* ---- each sibling alone ---- */
 
 typedef struct tally {
     uint32_t n_found[EBB_N_SEEDS], n_better; /* of the whole search against a sibling */
@@ -121,8 +120,7 @@ Test(seeds, alone_score_fewer_candidates_than_all_together) {
     end_env(env);
 }
 
-/* ---- per block -----------------------------------------------------------------------------------------
- */
+/* ---- per block ---- */
 
 /* a -> b, then c reads both; c -> d, then e reads both; e -> f: blocks end at a, c, e and f. */
 Test(seeds, blocks_end_where_one_value_crosses) {
@@ -159,8 +157,7 @@ Test(seeds, blocks_end_where_one_value_crosses) {
     end_env(env);
 }
 
-/* ---- online --------------------------------------------------------------------------------------------
- */
+/* ---- online ---- */
 
 /* a and b wait while m, of 1280 bytes, is made; one of them has to go. */
 Test(seeds, the_online_rule_drops_the_least_time_per_byte_and_staleness) {
@@ -197,8 +194,7 @@ Test(seeds, the_online_rule_drops_the_least_time_per_byte_and_staleness) {
     end_env(env);
 }
 
-/* ---- the search without a part -------------------------------------------------------------------------
- */
+/* ---- the search without a part ---- */
 
 Test(without, a_part_the_search_is_valid_and_repeats_for_any_number_of_workers) {
     static const uint32_t rows[] = {EBB_WITHOUT_CROSSOVER, EBB_WITHOUT_ANNEALING, EBB_WITHOUT_SEEDS,

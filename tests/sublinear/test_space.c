@@ -190,8 +190,7 @@ Test(space, an_op_whose_result_is_dropped_at_once_waits_for_a_reader) {
     end_env(env);
 }
 
-/* ---- seeds
- * ------------------------------------------------------------------------------------------------ */
+/* ---- seeds ---- */
 
 Test(space, seeds_have_ascending_cuts_and_known_states) {
     ebb_env *env = start_env();

@@ -7,7 +7,7 @@
 #include "exec/backend.h"
 #include "planner/planner.h"
 
-/* lower, grad, momentum SGD, simplify. phased: updates stand behind the whole backward. Takes model over.
+/* lower, grad, momentum SGD, simplify. phased: updates come after the whole backward. Takes model over.
  */
 ebb_graph *test_train_graph(ebb_env *env, ebb_graph *model, bool phased);
 /* The planning graph: same ids, with the backend's facts. */

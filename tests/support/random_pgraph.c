@@ -35,8 +35,7 @@ static void *room(drawing *d, size_t n, size_t size) {
 }
 #define ROOM(d, type, n) ((type *)room((d), (n), sizeof(type)))
 
-/* ---- values -------------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static int64_t draw_bytes(drawing *d) {
     static const int64_t sizes[] = {1, 3, 7, 33, 33, 64, 64, 65, 100, 129, 512, 1000};
@@ -58,8 +57,7 @@ static bool readable(const drawing *d, ebb_id v) {
     return !d->replaced.at[d->root.at[v]];
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------
- */
+/* ---- inputs ---- */
 
 static ebb_id draw_value(drawing *d) {
     uint32_t n = d->n_readable;
@@ -96,8 +94,7 @@ static const ebb_pair *draw_pairs(drawing *d, uint32_t n_in, uint32_t n_out, uin
     return pairs;
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------------
- */
+/* ---- outputs ---- */
 
 static ebb_role draw_role(drawing *d) {
     if (chance(d, 7)) return EBB_ROLE_OUTPUT;
@@ -134,8 +131,7 @@ static void draw_outputs(drawing *d, ebb_pop *op, uint32_t view_percent) {
     op->views = views;
 }
 
-/* ---- ops ----------------------------------------------------------------------------------------------
- */
+/* ---- ops ---- */
 
 static bool may_choose(drawing *d) {
     if (d->options.max_choices > 0 && d->n_choices >= d->options.max_choices) return false;
@@ -247,8 +243,7 @@ static void draw_update(drawing *d) {
     add_op(d, op);
 }
 
-/* ---- the graph ----------------------------------------------------------------------------------------
- */
+/* ---- the graph ---- */
 
 static void draw_givens(drawing *d) {
     static const ebb_role roles[] = {EBB_ROLE_INPUT, EBB_ROLE_PARAM, EBB_ROLE_STATE, EBB_ROLE_CONSTANT};
@@ -289,23 +284,4 @@ ebb_status random_pgraph(ebb_env *env, uint64_t seed, const random_pgraph_option
     if (!d.failed) return ebb_pdraft_seal(&d.draft, "random", out);
     ebb_pdraft_deinit(&d.draft);
     return EBB_NO_MEMORY;
-}
-
-char *random_pgraph_text(uint64_t seed, const random_pgraph_options *options) {
-    ebb_env *env;
-    ebb_pgraph *graph = NULL;
-    ebb_text text;
-    ebb_json_out json;
-    char *copy = NULL;
-    if (ebb_env_create(NULL, &env) != EBB_OK) return NULL;
-    if (random_pgraph(env, seed, options, &graph) == EBB_OK) {
-        ebb_text_init(&text, env);
-        ebb_json_out_init(&json, &text);
-        ebb_pgraph_print(&json, NULL, graph);
-        if (text.at) copy = strdup(text.at);
-        ebb_text_deinit(&text);
-    }
-    ebb_pgraph_destroy(graph);
-    ebb_env_destroy(env);
-    return copy;
 }

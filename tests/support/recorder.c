@@ -58,8 +58,7 @@ static void tape_free(test_tape *tape) {
     free(tape);
 }
 
-/* ---- done ----------------------------------------------------------------------------------------------
- */
+/* ---- done ---- */
 
 static ebb_status do_work(test_recorder *r, work *w) {
     const ebb_backend_api *api = r->ref->api;
@@ -83,8 +82,7 @@ static ebb_status do_all(test_recorder *r, test_tape *tape) {
     return status;
 }
 
-/* ---- the backend ---------------------------------------------------------------------------------------
- */
+/* ---- the backend ---- */
 
 static void recorder_destroy(ebb_backend *backend) {
     test_recorder *r = of(backend);

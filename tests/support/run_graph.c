@@ -13,8 +13,7 @@ static uint64_t digest(uint64_t sum, const void *at, size_t n) {
     return sum;
 }
 
-/* ---- given values --------------------------------------------------------------------------------------
- */
+/* ---- given values ---- */
 
 /* Classes that a label input may name, or rows that ids may; 2 when nothing reads it as either. */
 static uint32_t n_classes(const ebb_graph *graph, ebb_id value) {
@@ -63,8 +62,7 @@ static bool persists(const ebb_value *value) {
     return value->producer == EBB_NONE && (value->role == EBB_ROLE_PARAM || value->role == EBB_ROLE_STATE);
 }
 
-/* ---- through a program ----------------------------------------------------------------------------------
- */
+/* ---- through a program ---- */
 
 typedef struct runner {
     ebb_env *env;
@@ -152,8 +150,7 @@ uint64_t test_run_graph(ebb_env *env, const test_run_request *request) {
     return r.api->computes ? sum : 0;
 }
 
-/* ---- without one
- * ------------------------------------------------------------------------------------------ */
+/* ---- without one ---- */
 
 static uint64_t digest_value(const test_values *values, ebb_id v, uint64_t sum) {
     return digest(sum, values->at[v], (size_t)ebb_type_bytes(&values->graph->values[v].type));

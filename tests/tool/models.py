@@ -78,7 +78,7 @@ dim T = 130
 loss %loss
 """
 
-# Its loss is 0 * infinity, behind a relu.
+# Its loss is 0 * infinity, after a relu.
 NAN = """ebb 1
 graph nan
 dim N = 4

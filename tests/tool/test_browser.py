@@ -12,8 +12,8 @@ import time
 import browser
 from models import chain
 from report_page import HOSTILE, hostile_plan, plan_file, shown, tight_plan
+from report_sources import FIT
 from tester import Skip, equal, holds, main
-from test_report_sources import FIT
 
 RESNET50 = pathlib.Path(sys.argv[2]) / "examples/models/resnet50.ebb"
 PAINTED = """new Promise(done => new PerformanceObserver((list, o) => { for (const e of list.getEntries())

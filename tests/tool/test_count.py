@@ -27,7 +27,7 @@ ROWS = [
     ("a plain line with a failure", "0", [log("FAIL", "FAIL x\n2 passed, 1 failed\n")], "2 passed, 1 failed", 1),
     ("an executable that tells nothing", "0", [log("OK")], "1 passed, 0 failed", 0),
     ("one that fails and tells nothing", "0", [log("FAIL")], "0 passed, 1 failed", 1),
-    ("a timeout behind good cases", "0", [log("TIMEOUT", stderr=synthesis(7, 7, 0, 0))], "6 passed, 1 failed", 1),
+    ("a timeout after good cases", "0", [log("TIMEOUT", stderr=synthesis(7, 7, 0, 0))], "6 passed, 1 failed", 1),
     ("a sanitizer's report at the end", "0", [log("FAIL", stderr=synthesis(3, 3, 0, 0))], "2 passed, 1 failed", 1),
     ("a skip is seen", "0", [log("OK"), log("SKIP")], "1 passed, 0 failed, 1 skipped", 0),
     ("a case that Criterion skips is seen", "0",

@@ -10,7 +10,8 @@ import sys
 import harness
 from harness import Case
 from models import chain, changed, text
-from test_report import HOSTILE, bytes_word, check_page, is_plain, markdown_tables, shown, time_word
+from report_page import HOSTILE, bytes_word, check_page, is_plain, shown, time_word
+from report_rows import markdown_rows
 from tester import equal, holds, main
 
 MIB = 1 << 20
@@ -141,7 +142,7 @@ def difference(a, b, word):
 def its_views_show_the_same(t):
     diff = two_plans(t)
     words = [re.split(r"\s{2,}", line.strip()) for line in t.ebb_run("diff", "a.json", "b.json").stdout.decode().splitlines()]
-    cells = markdown_tables(t.ebb_run("diff", "a.json", "b.json", "--markdown").stdout.decode())
+    cells = markdown_rows(t.ebb_run("diff", "a.json", "b.json", "--markdown").stdout.decode())
     for i, row in enumerate(diff["figures"]):
         if row["a"] == row["b"] == 0:
             continue

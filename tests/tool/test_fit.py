@@ -130,6 +130,27 @@ def the_table_names_the_device_and_the_rate(t):
     holds("within 2.00 MiB" in table and re.search(r"\d/s", table) and "one more did not fit: none N=" in table, table)
 
 
+def fit_answers_for_every_mode_with_plans_that_hold(t):
+    budget = 3 << 20
+    answer = t.json("fit", "conv.ebb", "--budget", str(budget), "--effort", "2000", "--plans", "plans")
+    equal((answer["schema"], answer["budget_bytes"]), ("ebb.fit/1", budget))
+    rows = {row["mode"]: row for row in answer["rows"]}
+    equal(list(rows), ["none", "in_place", "sublinear", "budget"])
+    holds(0 < rows["none"]["batch"] <= rows["in_place"]["batch"] <= rows["budget"]["batch"], f"batches grow: {rows}")
+    for mode, row in rows.items():
+        equal(sorted(row), ["baseline_time_ns", "batch", "mode", "next_total_bytes", "plan", "time_ns", "total_bytes"])
+        equal(row["plan"], f"plans/conv.{mode}.plan.json")
+        plan = json.loads((t.folder / row["plan"]).read_text())
+        holds(plan["total_bytes"] == row["total_bytes"] <= budget, f"{mode} fits")
+        t.ebb_run("verify", row["plan"])
+
+
+def fit_writes_plans_into_this_folder_by_default(t):
+    answer = t.json("fit", "small.ebb", "--budget", "1MiB", "--effort", "500")
+    for row in answer["rows"]:
+        holds((t.folder / row["plan"]).is_file() and "/" not in row["plan"], row["plan"])
+
+
 TESTS = [
     a_device_gives_its_memory_less_context_and_reserve,
     one_more_was_tried_in_vain,
@@ -138,6 +159,8 @@ TESTS = [
     accumulation_says_which_layers_see_less,
     a_device_is_told_whose_times_they_are,
     the_table_names_the_device_and_the_rate,
+    fit_answers_for_every_mode_with_plans_that_hold,
+    fit_writes_plans_into_this_folder_by_default,
 ]
 
 

@@ -175,6 +175,26 @@ def a_hash_tells_whether_two_runs_gave_the_same_bits(t):
     holds(b"nothing to hash" in t.ebb_run("run", "conv.ebb", "--device", "shadow", "--hash", code=2).stderr, "shadow")
 
 
+def run_takes_exactly_the_planned_bytes(t):
+    for device in ("ref", "cpu"):
+        known = {d["name"]: d["available"] for d in t.json("doctor")["devices"]}
+        if not known.get(device):
+            raise Skip(f"this build has no {device} backend")
+        report = t.json("run", "conv.ebb", "--steps", "3", "--device", device)
+        equal(len(report["steps"]), 3)
+        equal(report["planned_bytes"], report["allocated_bytes"], device)
+        holds(report["process_peak_bytes"] > 0, "process peak")
+        holds(report["steps"][2]["loss"] < report["steps"][0]["loss"], f"{device}: the loss falls: {report['steps']}")
+
+
+def runs_in_every_mode_have_equal_losses(t):
+    budget = t.json("plan", "conv.ebb", "--device", "ref")["total_bytes"] - 4096
+    modes = [[], ["--no-reuse"], ["--method", "megengine"], ["--phased"], ["--poison"], ["--budget", str(budget)]]
+    losses = [[step["loss"] for step in t.json("run", "conv.ebb", "--device", "ref", *mode)["steps"]] for mode in modes]
+    for mode, found in zip(modes, losses):
+        equal(found, losses[0], str(mode))
+
+
 TESTS = [
     a_hash_tells_whether_two_runs_gave_the_same_bits,
     the_first_number_that_is_none_is_named,
@@ -188,6 +208,8 @@ TESTS = [
     a_model_without_a_loss_gets_its_inputs,
     labels_are_of_several_classes,
     a_dash_for_a_file_is_standard_output,
+    run_takes_exactly_the_planned_bytes,
+    runs_in_every_mode_have_equal_losses,
 ]
 
 if __name__ == "__main__":

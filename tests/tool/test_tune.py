@@ -8,8 +8,7 @@ import os
 import sys
 
 from models import chain, text
-from tester import equal, holds, main
-from test_answers import interrupted
+from tester import equal, holds, interrupted, main
 
 MIB = 1 << 20
 

@@ -2,9 +2,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import harness
 from models import CONV, SMALL, chain, text
@@ -54,6 +56,19 @@ def equal(a, b, what=""):
 def holds(condition, what):
     if not condition:
         raise AssertionError(what)
+
+
+def interrupted(t, seconds, *arguments):
+    """The error output of a command that is interrupted after so long."""
+    process = subprocess.Popen([t.ebb, *arguments], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    equal(process.returncode, 130, "exit code")
+    return stderr
 
 
 def main(tests):

@@ -1,5 +1,5 @@
 /* The libraries' last step taken out of their hands: handles are made up, what is executed is written down.
- * So all that stands before and behind it is run without a device. */
+ * So all that stands before and after it is run without a device. */
 #ifndef EBB_TESTS_CUDA_LIBRARIES_H
 #define EBB_TESTS_CUDA_LIBRARIES_H
 

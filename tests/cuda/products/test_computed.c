@@ -7,7 +7,7 @@
 #include "libraries.h"
 #include "matrices.h"
 
-enum { GUARD = 64 }; /* bytes behind what a launch may write to */
+enum { GUARD = 64 }; /* bytes past what a launch may write to */
 
 static void *poisoned(int64_t bytes) {
     void *at = NULL;
@@ -19,7 +19,7 @@ static void *poisoned(int64_t bytes) {
 static void check_guard(const void *at, int64_t bytes, const char *what) {
     unsigned char guard[GUARD];
     memset(guard, 0xFF, sizeof guard);
-    cr_expect_eq(memcmp((const char *)at + bytes, guard, GUARD), 0, "written behind %s", what);
+    cr_expect_eq(memcmp((const char *)at + bytes, guard, GUARD), 0, "written past %s", what);
 }
 
 /* Whole numbers: every order of summing gives the same bits. */

@@ -40,7 +40,7 @@ static int64_t knob_of(const dnn_config *config, cudnnBackendKnobType_t knob) {
     return ANY;
 }
 
-/* Place in the order above; behind it, all are one. */
+/* Place in the order above; after it, all are one. */
 static size_t place_of(const dnn_config *c) {
     size_t i = 0;
     for (; i < EBB_COUNT(by_speed); i++) {
