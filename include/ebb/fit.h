@@ -39,9 +39,9 @@ typedef struct ebb_fit_result {
 } ebb_fit_result;
 /* For each mode, the largest batch (dimension `dim`, usually "N") for which a plan within budget_bytes is
  * found; in budget mode with at most max_added (0.30 = 30 %) more predicted time than without
- * recomputation. The next larger batch was tried without success. In the modes that search this is no
- * proof: a plan for a larger batch may exist, the more so because budget mode gives each size of a graph
- * that is expensive to search only a part of the effort, starting from the previous size's answer.
+ * recomputation. Where nothing is searched, the next larger batch was tried without success. Where it is,
+ * this is no proof: a plan for a larger batch may exist, the more so because budget mode gives each size of
+ * a graph that is expensive to search only a part of the effort, and knows its answer to one part in 64.
  * options.keep and drop apply to budget mode alone. On EBB_INTERRUPTED *out has the rows so far, and the
  * last row's batch may not be the largest. */
 EBB_API EBB_CHECKED ebb_status ebb_fit(ebb_env *env, const ebb_model *model, const char *dim,

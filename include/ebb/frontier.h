@@ -39,7 +39,8 @@ typedef struct ebb_frontier_result {
     uint32_t n_rows; /* fewer than asked for when max_added ended the curve or an interrupt the search */
 } ebb_frontier_result;
 /* The curve from budget to time of the model at these dimensions. Budgets are searched from the largest to
- * the smallest and back, each with the options' effort and starting from its neighbours' answers; each plan
+ * the smallest and back, the first with the options' effort, the others with half of it and starting from
+ * their neighbours' answers; each plan
  * is the best found for its budget. A smaller budget never takes less time, and every budget without a plan
  * is below all that have one. options.memory and budget_bytes are not read. On EBB_INTERRUPTED *out has the
  * rows so far, in the same order. */

@@ -66,8 +66,8 @@ typedef struct ebb_pack_job {
 
 typedef struct ebb_pack_options {
     int64_t capacity; /* bytes that are to do: stops at the first packing within; -1: as low as can be */
-    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each; 0: list
-                         placements only. Counted, so that the answer is the same on any machine */
+    int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each, and half as
+                         many again for the large rows alone; 0: list placements only. Counted, so that the answer is the same on any machine */
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
@@ -87,8 +87,8 @@ typedef struct ebb_pack_answer {
     int64_t lower_bound; /* bytes: no packing is lower */
     bool proven;         /* nothing further can be found: height == lower_bound, or IMPOSSIBLE */
     uint64_t time_ns;
-    const char *found_by; /* the stage that found the offsets: "list", "order", "skyline", "join" or
-                            "search" */
+    const char *found_by; /* the stage that found the offsets: "skyline", "join", "list", "large",
+                            "search" or "order" */
 } ebb_pack_answer;
 
 /* Rows that may be written over others and free rows among pools are settled first: all ways are tried

@@ -1,6 +1,6 @@
 /* pack: the portfolio: each stage goes on from what those before it have reached.
  *
- *     skyline -> join -> lists -> fit ... fit -> order -> check
+ *     skyline -> join -> lists -> large -> fit ... fit -> order -> check
  *
  * takes: a job. gives: offsets, and what is known of the least height.
  * With a capacity each stage stops when it is met. cost: ten list packings, two skylines, the local search,
