@@ -196,9 +196,9 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
 /* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
- * else reads what lies between (docs/passes.md). Before ebb_grad, whose gradients are then fused too. Values
- * that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any result or
- * gradient. */
+ * else reads what lies between (docs/passes.md). Before ebb_grad, whose gradients are then fused too.
+ * Values that `names` fit (globs), or whose gradients they fit (%v.grad), stay. Changes no bit of any
+ * result or gradient. */
 EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char *const *names,
                                 uint32_t n_names, ebb_graph **out);
 
