@@ -67,7 +67,8 @@ typedef struct ebb_pack_job {
 typedef struct ebb_pack_options {
     int64_t capacity; /* bytes that are to do: stops at the first packing within; -1: as low as can be */
     int64_t effort;   /* thousands of rows that the search looks at, about a microsecond each, and half as
-                         many again for the large rows alone; 0: list placements only. Counted, so that the answer is the same on any machine */
+                         many again for the large rows alone; 0: list placements only. Counted, so that the
+                         answer is the same on any machine */
     uint64_t seed;    /* of the search's random numbers */
     uint64_t time_limit_ns; /* 0: none. When it ends the search, the answer depends on the machine */
     uint32_t n_workers;     /* never changes the answer; 0 is 1 */
