@@ -108,7 +108,7 @@ static ebb_status check_values(ebb_auditor *a) {
 ebb_status ebb_audit_lives(ebb_auditor *a) {
     uint32_t n = a->plan->n_buffers;
     uint32_t *last_reader = EBB_NEW(&a->arena, uint32_t, n);
-    if (last_reader == NULL) return EBB_NO_MEMORY;
+    if (!last_reader) return EBB_NO_MEMORY;
     for (ebb_id b = 0; b < n; b++) a->writer[b] = last_reader[b] = EBB_NONE;
     ebb_status status = EBB_OK;
     for (uint32_t s = 0; status == EBB_OK && s < a->plan->n_steps; s++) {

@@ -104,7 +104,7 @@ bool ebb_audit_is_needed(const ebb_pgraph *graph, const ebb_pop *op) {
 
 ebb_status ebb_audit_schedule(ebb_auditor *a) {
     runs r = {.first = EBB_NEW(&a->arena, uint32_t, a->graph->n_ops), .last_ordered = EBB_NONE};
-    if (r.first == NULL) return EBB_NO_MEMORY;
+    if (!r.first) return EBB_NO_MEMORY;
     for (ebb_id i = 0; i < a->graph->n_ops; i++) r.first[i] = EBB_NONE;
     for (uint32_t s = 0; s < a->plan->n_steps; s++) {
         ebb_status status = check_run(a, &r, s);

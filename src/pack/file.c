@@ -1,4 +1,4 @@
-/* rows_file: a table of rows from a file, packed, and to a file again.
+/* file: a table of rows from a file, packed, and to a file again.
  *
  * takes: a path. gives: a table that can be packed. What is wrong with a row is named with its line, before
  * anything is packed or written. */
@@ -59,7 +59,7 @@ ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *o
              *given = EBB_NEW(&rows->arena, uint32_t, rows->n);
     int64_t *packed = EBB_NEW(&rows->arena, int64_t, rows->n);
     *answer = (ebb_pack_answer){.found_by = "list"};
-    if (packed == NULL || wanted == NULL || given == NULL) return EBB_NO_MEMORY;
+    if (!packed || !wanted || !given) return EBB_NO_MEMORY;
     ebb_status status = check_sizes(env, rows, options->capacity);
     if (status == EBB_OK) status = ebb_rows_find_pools(env, rows, wanted);
     if (status != EBB_OK) return status;
@@ -80,7 +80,7 @@ ebb_status ebb_rows_pack(ebb_env *env, ebb_rows *rows, const ebb_pack_options *o
 
 static ebb_status write_text(ebb_env *env, ebb_text *text, const char *path) {
     ebb_status status = ebb_text_status(text);
-    if (status == EBB_OK) status = ebb_file_write(env, path, text->at == NULL ? "" : text->at, text->n);
+    if (status == EBB_OK) status = ebb_file_write(env, path, text->at ? text->at : "", text->n);
     ebb_text_deinit(text);
     return status;
 }

@@ -39,7 +39,7 @@ struct ebb_rows {
     uint32_t n;
 };
 
-/* ---- packers: one algorithm a file ------------------------------------------- */
+/* ---- packers: one algorithm a file ------------------------------------------------------------------- */
 
 /* All of them give every row an offset (multiple of its alignment) and the height; offsets has room for n.
  * Deterministic. Errors: EBB_NO_MEMORY; EBB_BAD_INPUT (a row is malformed, or sizes and alignments sum to
@@ -61,7 +61,8 @@ EBB_CHECKED ebb_status ebb_pack_first_fit(ebb_env *env, const ebb_row *rows, uin
 /* Each row, in the order, into the smallest hole between placed rows that holds it; on top if none. */
 EBB_CHECKED ebb_status ebb_pack_best_fit(ebb_env *env, const ebb_row *rows, uint32_t n,
                                          ebb_pack_order order, int64_t *offsets, int64_t *height);
-/* ---- the portfolio: ebb_pack_solve, and ----------------------------------------------------------- */
+
+/* ---- the portfolio: ebb_pack_solve, and -------------------------------------------------------------- */
 
 /* The planner's stage: a small effort, no limit of time. */
 EBB_CHECKED ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
@@ -74,7 +75,7 @@ EBB_CHECKED ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32
                                        int64_t capacity, bool quick, uint64_t deadline_ns, int64_t *offsets,
                                        int64_t *height);
 
-/* ---- facts and checks -------------------------------------------------------------------------- */
+/* ---- facts and checks -------------------------------------------------------------------------------- */
 
 /* The most bytes that are live in one step: no packing is lower. Where sizes are multiples of their
  * alignments, their sum; else sizes count rounded up to the smallest alignment of any row, but for the
@@ -86,7 +87,8 @@ EBB_CHECKED ebb_status ebb_rows_max_live(ebb_env *env, const ebb_row *rows, uint
 EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n, const int64_t *offsets,
                                       int64_t height);
 
-/* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------------ */
+/* ---- seam: CSV in MiniMalloc's columns -----------------------------------------------------------------
+ */
 
 /* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9@0:4"),
  * may_overwrite, pool.

@@ -5,8 +5,8 @@ ebb_status ebb_plan_certify(ebb_plan *plan, int64_t baseline_arena_bytes, int64_
                             int64_t baseline_time_ns, int64_t bound_time_ns, const char *kind,
                             const char *json) {
     const char *kind_copy = ebb_arena_text(&plan->arena, kind);
-    const char *json_copy = json == NULL ? NULL : ebb_arena_text(&plan->arena, json);
-    if (kind_copy == NULL || (json != NULL && json_copy == NULL)) return EBB_NO_MEMORY;
+    const char *json_copy = json ? ebb_arena_text(&plan->arena, json) : NULL;
+    if (!kind_copy || (json && !json_copy)) return EBB_NO_MEMORY;
     plan->baseline_arena_bytes = baseline_arena_bytes;
     plan->baseline_total_bytes = baseline_total_bytes;
     plan->baseline_time_ns = baseline_time_ns;

@@ -1,4 +1,4 @@
-/* a deep copy of a planning graph, so that a plan outlives what it was made from.
+/* graph: a deep copy of a planning graph, so that a plan outlives what it was made from.
  *
  * takes: a sealed graph. gives: an equal one. cost: O(values + edges). */
 #include "plan/plan.h"
@@ -7,22 +7,22 @@
 #define COPY(arena, list, n) copy_list((arena), (const void **)&(list), (n), sizeof *(list))
 
 static bool copy_list(ebb_arena *arena, const void **list, uint32_t n, size_t size) {
-    if (*list == NULL) return true;
+    if (!*list) return true;
     *list = ebb_arena_copy(arena, *list, n, size);
-    return *list != NULL;
+    return *list;
 }
 
 static bool copy_text(ebb_arena *arena, const char **text) {
-    if (*text == NULL) return true;
+    if (!*text) return true;
     *text = ebb_arena_text(arena, *text);
-    return *text != NULL;
+    return *text;
 }
 
 static bool copy_alternatives(ebb_arena *arena, ebb_pop *op) {
     if (op->n_alternatives == 0) return true;
     ebb_alternative *copies =
         ebb_arena_copy(arena, op->alternatives, op->n_alternatives, sizeof *op->alternatives);
-    if (copies == NULL) return false;
+    if (!copies) return false;
     op->alternatives = copies;
     for (uint32_t i = 0; i < op->n_alternatives; i++) {
         ebb_alternative *copy = &copies[i];

@@ -45,7 +45,7 @@ static ebb_status read_buffer_ids(reader *r, const ebb_json *json, const char *k
         return ebb_fail(r->env, EBB_BAD_INPUT, "%s: %s has %zu buffers, but the op has %u", r->place, key,
                         count, n);
     ebb_id *ids = EBB_NEW(&r->plan->arena, ebb_id, n);
-    if (ids == NULL) return EBB_NO_MEMORY;
+    if (!ids) return EBB_NO_MEMORY;
     char place[PLACE_BYTES + 16];
     (void)snprintf(place, sizeof place, "%s: %s", r->place, key);
     for (uint32_t i = 0; i < n; i++) {
@@ -201,7 +201,7 @@ static ebb_status keep_members(reader *r, const char *text, size_t n) {
         ebb_text_put(&more, "}", 1);
         status = ebb_text_status(&more);
         if (status == EBB_OK) r->plan->bound_json = ebb_arena_text(&r->plan->arena, more.at);
-        if (status == EBB_OK && r->plan->bound_json == NULL) status = EBB_NO_MEMORY;
+        if (status == EBB_OK && !r->plan->bound_json) status = EBB_NO_MEMORY;
     }
     ebb_text_deinit(&more);
     return status;
@@ -255,7 +255,7 @@ ebb_status ebb_plan_parse(ebb_env *env, const char *where, const char *text, siz
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     ebb_plan *plan = EBB_NEW(&arena, ebb_plan, 1);
-    if (plan == NULL) {
+    if (!plan) {
         ebb_arena_deinit(&arena);
         return EBB_NO_MEMORY;
     }

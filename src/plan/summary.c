@@ -26,7 +26,7 @@ void ebb_plan_summarize(const ebb_plan *plan, ebb_plan_summary *out) {
 }
 
 void ebb_plan_destroy(ebb_plan *plan) {
-    if (plan == NULL) return;
+    if (!plan) return;
     ebb_pgraph_destroy(plan->graph);
     ebb_arena arena = plan->arena; /* the plan itself lies in it */
     ebb_arena_deinit(&arena);

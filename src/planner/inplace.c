@@ -119,8 +119,7 @@ ebb_status ebb_inplace(ebb_arena *arena, const ebb_pgraph *scheduled, int64_t al
     index.in = EBB_NEW(arena, uint32_t, most_pairs);
     pass.into = EBB_NEW(arena, uint32_t, lives->n_storages);
     pass.operands = EBB_NEW(arena, uint32_t, lives->n_storages);
-    if (index.first == NULL || index.in == NULL || pass.into == NULL || pass.operands == NULL)
-        return EBB_NO_MEMORY;
+    if (!index.first || !index.in || !pass.into || !pass.operands) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < lives->n_storages; s++) pass.into[s] = s;
     for (uint32_t step = 0; step < scheduled->n_ops; step++) run_step(&pass, &index, step);
     compact(&pass, pass.operands); /* all zero again: free for another use */

@@ -114,8 +114,7 @@ ebb_status ebb_live(ebb_arena *arena, const ebb_pgraph *scheduled, ebb_lives *ou
     ebb_live_pass pass = {.graph = scheduled, .out = out};
     pass.updated = EBB_NEW(arena, bool, scheduled->n_values);
     ebb_output_tie *ties = EBB_NEW(arena, ebb_output_tie, most_outputs);
-    if (out->lives == NULL || out->storages == NULL || pass.updated == NULL || ties == NULL)
-        return EBB_NO_MEMORY;
+    if (!out->lives || !out->storages || !pass.updated || !ties) return EBB_NO_MEMORY;
     find_reads(&pass);
     find_storages(&pass, ties);
     measure_storages(&pass);

@@ -1,4 +1,4 @@
-/* plan: from a scheduled graph to a plan: the chapters of this room, in order.
+/* make: from a scheduled graph to a plan: the chapters of this room, in order.
  *
  * takes: a request. gives: a plan that owns a copy of the graph. requires: both graphs sealed.
  * cost: ebb_pack and O(values + edges). */
@@ -37,7 +37,7 @@ static ebb_status plan_memory(ebb_arena *scratch, const ebb_plan_request *reques
 
 static ebb_status build(ebb_env *env, const ebb_plan_request *request, ebb_plan *plan) {
     plan->backend = ebb_arena_text(&plan->arena, request->backend);
-    if (plan->backend == NULL) return EBB_NO_MEMORY;
+    if (!plan->backend) return EBB_NO_MEMORY;
     plan->n_threads = request->n_threads;
     plan->alignment = request->alignment;
     plan->budget_bytes = request->budget_bytes;
@@ -58,7 +58,7 @@ ebb_status ebb_plan_make(ebb_env *env, const ebb_plan_request *request, ebb_plan
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     ebb_plan *plan = EBB_NEW(&arena, ebb_plan, 1);
-    if (plan == NULL) {
+    if (!plan) {
         ebb_arena_deinit(&arena);
         return EBB_NO_MEMORY;
     }

@@ -1,4 +1,4 @@
-/* plan_match: holds a schedule against the graph that it claims to be a rewrite of.
+/* match: holds a schedule against the graph that it claims to be a rewrite of.
  *
  * takes: a request. gives: EBB_OK or EBB_INTERNAL with the first fault. cost: O(values + edges). */
 #include "planner/build.h"
@@ -9,7 +9,7 @@ static ebb_status match_values(ebb_env *env, const ebb_plan_request *request) {
         ebb_id origin = scheduled->value_origin[v];
         const ebb_pvalue *life = &scheduled->values[v];
         const ebb_pvalue *value = origin < graph->n_values ? &graph->values[origin] : NULL;
-        if (value == NULL || life->bytes != value->bytes ||
+        if (!value || life->bytes != value->bytes ||
             (life->producer == EBB_NONE) != (value->producer == EBB_NONE) ||
             ebb_role_persistent(life->role) != ebb_role_persistent(value->role))
             return ebb_fail(
@@ -30,7 +30,7 @@ static bool same_origins(const ebb_pgraph *scheduled, const ebb_id *lives, const
 static bool is_run_of(const ebb_plan_request *request, const ebb_pop *run) {
     if (run->origin >= request->graph->n_ops) return false;
     const ebb_pop *op = &request->graph->ops[run->origin];
-    uint32_t alternative = request->alternative == NULL ? EBB_NONE : request->alternative[run->origin];
+    uint32_t alternative = request->alternative ? request->alternative[run->origin] : EBB_NONE;
     if (alternative != EBB_NONE && alternative >= op->n_alternatives) return false;
     ebb_pop_way way = ebb_pop_under(op, alternative);
     return run->n_in == way.n_in && run->n_out == op->n_out && run->time_ns == way.time_ns &&

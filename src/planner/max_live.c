@@ -28,7 +28,7 @@ ebb_status ebb_max_live(ebb_env *env, const ebb_pgraph *scheduled, const ebb_liv
                         scheduled->name, (long long)alignment, lives->n_steps);
     size_t n = (size_t)lives->n_steps + 2;
     int64_t *change = ebb_calloc(env, n, sizeof *change);
-    if (change == NULL) return EBB_NO_MEMORY;
+    if (!change) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < lives->n_storages; s++) {
         const ebb_storage *storage = &lives->storages[s];
         if (storage->persistent) continue;

@@ -1,4 +1,4 @@
-/* an offset for every storage and every scratch.
+/* places: an offset for every storage and every scratch.
  *
  * takes: lives. gives: places. The persistent region is the given params, states and constants in the order
  * of the graph that was asked for, so that two schedules of one graph find them at the same place. The
@@ -17,7 +17,7 @@ static ebb_status place_persistent(ebb_arena *arena, const ebb_plan_request *req
                                    const ebb_lives *lives, ebb_places *out) {
     const ebb_pgraph *graph = request->graph, *scheduled = request->scheduled;
     uint32_t *storages = EBB_NEW(arena, uint32_t, graph->n_values); /* of the given values, by origin */
-    if (storages == NULL) return EBB_NO_MEMORY;
+    if (!storages) return EBB_NO_MEMORY;
     memset(storages, 0xff, graph->n_values * sizeof *storages); /* EBB_NONE */
     for (uint32_t v = 0; v < scheduled->n_values; v++)
         if (scheduled->values[v].producer == EBB_NONE)
@@ -63,7 +63,7 @@ static ebb_status list_rows(ebb_arena *arena, const ebb_plan_request *request, c
     list->rows = EBB_NEW(arena, ebb_row, most);
     list->places = EBB_NEW(arena, int64_t *, most);
     list->offsets = EBB_NEW(arena, int64_t, most);
-    if (list->rows == NULL || list->places == NULL || list->offsets == NULL) return EBB_NO_MEMORY;
+    if (!list->rows || !list->places || !list->offsets) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < lives->n_storages; s++) {
         const ebb_storage *storage = &lives->storages[s];
         if (!storage->persistent)
@@ -97,7 +97,7 @@ ebb_status ebb_places_find(ebb_arena *arena, const ebb_plan_request *request, co
     memset(out, 0, sizeof *out);
     out->storage = EBB_NEW(arena, int64_t, lives->n_storages);
     out->scratch = EBB_NEW(arena, int64_t, lives->n_steps);
-    if (out->storage == NULL || out->scratch == NULL) return EBB_NO_MEMORY;
+    if (!out->storage || !out->scratch) return EBB_NO_MEMORY;
     ebb_status status = place_persistent(arena, request, lives, out);
     if (status == EBB_OK) status = list_rows(arena, request, lives, out, &list);
     if (status == EBB_OK)

@@ -1,6 +1,6 @@
 /* Builder: values and nodes are checked as they come, so that an error can be told where it was made. The
- * first error latches. Nodes are in build_node.c. Made names wait for the seal (seal.c): a pass may find a
- * better one until then. */
+ * first error latches. Nodes are in builder_node.c. Made names wait for the seal (seal.c): a pass may find
+ * a better one until then. */
 #include "graph/ir/ir.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ ebb_id ebb_builder_count(const ebb_builder *b) {
 }
 
 bool ebb_builder_named(const ebb_builder *b, ebb_id value) {
-    return b->values.at[value]->value.name != NULL;
+    return b->values.at[value]->value.name;
 }
 
 bool ebb_builder_known(const ebb_builder *b, ebb_id value) {

@@ -92,7 +92,7 @@ bool ebb_builder_rename(ebb_builder *builder, ebb_id value, const char *name);
 /* A made name begins with this. The stem is borrowed until the seal. */
 void ebb_builder_stem(ebb_builder *builder, ebb_id value, const char *stem);
 
-/* For build_node.c. */
+/* For builder_node.c. */
 /* Latches what a callee has just put into the env, naming the value that was to be made (NULL: none). */
 void ebb_builder_latch(ebb_builder *builder, ebb_status status, const char *name);
 bool ebb_builder_known(const ebb_builder *builder, ebb_id value);

@@ -10,7 +10,7 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
 /* A pattern passes over what cannot be an output; a whole name says why not. */
 static void mark(ebb_rewriter *rw, const char *name) {
     if (name[0] == '%') name++;
-    bool pattern = strpbrk(name, "*?") != NULL, any = false;
+    bool pattern = strpbrk(name, "*?"), any = false;
     for (ebb_id id = 0; id < rw->old->n_values && !ebb_rw_failed(rw); id++) {
         const ebb_value *v = &rw->old->values[id];
         bool computed =

@@ -27,7 +27,7 @@ void ebb_pdraft_deinit(ebb_pdraft *draft) {
 }
 
 void ebb_pgraph_destroy(ebb_pgraph *graph) {
-    if (graph == NULL) return;
+    if (!graph) return;
     ebb_arena arena = graph->arena; /* the graph itself lies in it */
     ebb_arena_deinit(&arena);
 }

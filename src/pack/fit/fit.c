@@ -1,4 +1,4 @@
-/* pack_fit: attempts of the complete search, side by side and again and again.
+/* fit: attempts of the complete search, side by side and again and again.
  *
  * takes: ebb_fit_problem, a capacity, an effort. gives: offsets within the capacity, or that there are
  * none, or that the effort did not tell. A depth-first search that took a wrong turn early does not come
@@ -43,7 +43,7 @@ typedef struct ebb_fit_round {
 static ebb_fit_search *search_of(ebb_fit_runner *runner, uint32_t worker, ebb_status *status) {
     ebb_fit_search *search = &runner->searches[worker];
     *status = EBB_OK;
-    if (search->rank == NULL)
+    if (!search->rank)
         *status = ebb_fit_search_init(search, runner->workers->envs[worker], runner->problem);
     return search;
 }
@@ -149,12 +149,12 @@ ebb_status ebb_fit_runner_init(ebb_fit_runner *runner, ebb_pack_workers *workers
     runner->workers = workers;
     runner->problem = problem;
     runner->searches = EBB_NEW(&runner->arena, ebb_fit_search, workers->n);
-    if (runner->searches == NULL) return EBB_NO_MEMORY;
+    if (!runner->searches) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < EBB_FIT_WAYS; i++) {
         runner->least[i] = EBB_NEW(&runner->arena, int64_t, problem->n);
         runner->dead[i].n = dead_states(problem);
         runner->dead[i].at = EBB_NEW(&runner->arena, ebb_hash, runner->dead[i].n);
-        if (runner->least[i] == NULL || runner->dead[i].at == NULL) return EBB_NO_MEMORY;
+        if (!runner->least[i] || !runner->dead[i].at) return EBB_NO_MEMORY;
     }
     return EBB_OK;
 }
@@ -164,7 +164,7 @@ void ebb_fit_runner_forget(ebb_fit_runner *runner) {
 }
 
 void ebb_fit_runner_deinit(ebb_fit_runner *runner) {
-    for (uint32_t w = 0; runner->searches != NULL && w < runner->workers->n; w++)
+    for (uint32_t w = 0; runner->searches && w < runner->workers->n; w++)
         ebb_fit_search_deinit(&runner->searches[w]);
     ebb_arena_deinit(&runner->arena);
 }

@@ -8,8 +8,8 @@
  *     ebb_fit_state     what is placed, and the least offset of each row that is not; undone in O(what
  *                       was done)                                                  state.c
  *     ebb_fit_search    one attempt: depth first from the lowest valleys, within a limit of nodes
- *                                                                                  search.c
- *     ebb_fit_run       attempts side by side, again and again with more nodes     pack_fit.c
+ *                                                                                  search.c, choose.c
+ *     ebb_fit_run       attempts side by side, again and again with more nodes     fit.c
  *
  * How the search goes on is told in search.c.
  */
@@ -189,6 +189,11 @@ void ebb_fit_search_deinit(ebb_fit_search *search);
 /* One attempt from an empty space. FOUND: state.least are the offsets in units. */
 ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic *way, int64_t capacity,
                                    uint64_t most_nodes);
+
+/* Fills keyed and rank by the tactic. O(n log n). */
+void ebb_fit_rank_rows(ebb_fit_search *search, const ebb_fit_tactic *way);
+/* A valley among the sections [lo, hi), some of which have rows. */
+uint32_t ebb_fit_choose_valley(const ebb_fit_search *search, uint32_t lo, uint32_t hi);
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* pack_search: one attempt to place all rows below the capacity, depth first.
+/* search: one attempt to place all rows below the capacity, depth first.
  *
  * A *valley* is a section whose lowest rows find no lower floor anywhere in their time. What lies on that
  * floor? One of those rows, or nothing: in a packing where no row could sink, each row lies at its least
@@ -35,95 +35,6 @@
 /* Between looks at the clock, whichever comes first. */
 #define NODES_BETWEEN_LOOKS 256
 #define WORK_BETWEEN_LOOKS  (UINT64_C(1) << 20)
-
-/* ---- the order of rows ----------------------------------------------------------------------- */
-
-static double key_of(const ebb_fit_problem *p, uint32_t r, ebb_fit_value value) {
-    uint32_t length = 0;
-    for (uint32_t k = p->part_at[r]; k < p->part_at[r + 1]; k++)
-        length += p->parts[k].end - p->parts[k].first;
-    switch (value) {
-    case EBB_FIT_SIZE:
-        return (double)p->size[r];
-    case EBB_FIT_AREA:
-        return p->area[r];
-    case EBB_FIT_LENGTH:
-        return length + p->area[r];
-    case EBB_FIT_SURFACE:
-        return (double)p->size[r] * length;
-    }
-    return 0;
-}
-
-static int by_key(const void *a, const void *b) {
-    const ebb_fit_keyed *x = a, *y = b;
-    if (x->key != y->key) return x->key > y->key ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static void rank_rows(ebb_fit_search *search, const ebb_fit_tactic *way) {
-    const ebb_fit_problem *p = search->state.problem;
-    ebb_rng rng;
-    ebb_rng_init(&rng, way->seed, way->stream);
-    for (uint32_t r = 0; r < p->n; r++) {
-        double stretch = way->noise > 0 ? 1 + way->noise * ebb_rng_unit(&rng) : 1;
-        search->keyed[r] = (ebb_fit_keyed){key_of(p, r, way->value) * stretch, r};
-    }
-    qsort(search->keyed, p->n, sizeof *search->keyed, by_key);
-    for (uint32_t i = 0; i < p->n; i++) search->rank[search->keyed[i].row] = i;
-}
-
-/* ---- which valley ---------------------------------------------------------------------------- */
-
-/* Over the time of its lowest rows from the first to the last; that gaps are taken for time that they live
- * through is safe. */
-static bool is_valley(const ebb_fit_state *state, uint32_t s) {
-    const ebb_fit_problem *p = state->problem;
-    const ebb_fit_section *section = &state->sections[s];
-    const uint32_t *members = &state->members[p->member_at[s]];
-    uint32_t lo = s, hi = s + 1;
-    for (uint32_t i = 0, n_seen = 0; n_seen < section->n_low; i++) {
-        uint32_t r = members[i];
-        if (state->least[r] != section->floor) continue;
-        n_seen++;
-        if (p->parts[p->part_at[r]].first < lo) lo = p->parts[p->part_at[r]].first;
-        if (p->parts[p->part_at[r + 1] - 1].end > hi) hi = p->parts[p->part_at[r + 1] - 1].end;
-    }
-    for (uint32_t t = s; t-- > lo;)
-        if (state->sections[t].floor < section->floor) return false;
-    for (uint32_t t = s + 1; t < hi; t++)
-        if (state->sections[t].floor < section->floor) return false;
-    return true;
-}
-
-static double score_of(const ebb_fit_search *search, const ebb_fit_section *section) {
-    double n_ways = section->n_low;
-    if (search->where == EBB_FIT_TIGHTEST)
-        n_ways += (double)section->slack * 64 / ((double)search->state.capacity + 1);
-    else if (section->slack > 0)
-        n_ways += 1;
-    return n_ways / section->weight;
-}
-
-/* The section of lowest floor that has rows is always a valley. */
-static uint32_t choose_valley(const ebb_fit_search *search, uint32_t lo, uint32_t hi) {
-    uint32_t best = EBB_NONE;
-    int64_t lowest = INT64_MAX;
-    double least = 0;
-    for (uint32_t s = lo; s < hi; s++) {
-        const ebb_fit_section *section = &search->state.sections[s];
-        if (section->n == 0 || (search->where == EBB_FIT_LOWEST && section->floor > lowest)) continue;
-        double score = score_of(search, section);
-        if (best != EBB_NONE && score >= least &&
-            !(search->where == EBB_FIT_LOWEST && section->floor < lowest))
-            continue;
-        if (!is_valley(&search->state, s)) continue;
-        best = s;
-        least = score;
-        lowest = section->floor;
-    }
-    return best;
-}
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
@@ -190,7 +101,7 @@ static bool is_over(ebb_fit_search *search) {
         return true;
     if (search->n_nodes % NODES_BETWEEN_LOOKS != 0 && search->state.work < search->next_look) return false;
     search->next_look = search->state.work + WORK_BETWEEN_LOOKS;
-    if (search->beaten != NULL && atomic_load(search->beaten) < search->index) return true;
+    if (search->beaten && atomic_load(search->beaten) < search->index) return true;
     return (search->deadline_ns != 0 && ebb_clock_ns(search->watch) >= search->deadline_ns) ||
            ebb_stop_asked(search->watch);
 }
@@ -200,12 +111,12 @@ static fit_step push(ebb_fit_search *search, uint32_t lo, uint32_t hi, const uin
     ebb_fit_frame frame = {.lo = lo, .hi = hi, .mark = ebb_fit_state_mark(&search->state)};
     if (is_over(search)) return STEP_LIMIT;
     search->n_nodes++;
-    if (hash != NULL)
+    if (hash)
         memcpy(frame.hash, hash, sizeof frame.hash);
     else
         hash_rows(&search->state, &frame);
     if (is_dead(search, &frame)) return STEP_DEAD;
-    if (!list_low(search, choose_valley(search, lo, hi), &frame) ||
+    if (!list_low(search, ebb_fit_choose_valley(search, lo, hi), &frame) ||
         !EBB_PUSH(search->state.env, &search->frames, frame)) {
         search->state.no_memory = true;
         return STEP_LIMIT;
@@ -273,7 +184,7 @@ ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic 
     search->where = way->where;
     search->frames.n = search->low.n = 0;
     if (!ebb_fit_state_reset(&search->state, capacity / p->unit)) return EBB_FIT_NONE;
-    rank_rows(search, way);
+    ebb_fit_rank_rows(search, way);
     hash_rows(&search->state, &root);
     if (!EBB_PUSH(search->state.env, &search->frames, root)) {
         search->state.no_memory = true;
@@ -285,7 +196,7 @@ ebb_fit_verdict ebb_fit_search_run(ebb_fit_search *search, const ebb_fit_tactic 
 /* ---- making ---------------------------------------------------------------------------------- */
 
 void ebb_fit_search_deinit(ebb_fit_search *search) {
-    if (search->state.env != NULL) {
+    if (search->state.env) {
         EBB_ARRAY_FREE(search->state.env, &search->frames);
         EBB_ARRAY_FREE(search->state.env, &search->low);
         ebb_fit_state_deinit(&search->state);
@@ -299,7 +210,7 @@ ebb_status ebb_fit_search_init(ebb_fit_search *search, ebb_env *env, const ebb_f
     if (status == EBB_OK) {
         search->rank = EBB_NEW(&search->state.arena, uint32_t, problem->n);
         search->keyed = EBB_NEW(&search->state.arena, ebb_fit_keyed, problem->n);
-        if (search->rank == NULL || search->keyed == NULL) status = EBB_NO_MEMORY;
+        if (!search->rank || !search->keyed) status = EBB_NO_MEMORY;
     }
     if (status != EBB_OK) ebb_fit_search_deinit(search);
     return status;

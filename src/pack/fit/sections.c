@@ -1,4 +1,4 @@
-/* pack_sections: the rows of a problem by section of time, in units of bytes: what the search works on.
+/* sections: the rows of a problem by section of time, in units of bytes: what the search works on.
  *
  * takes: the rows cut into spans. gives: ebb_fit_problem.
  * A span whose live rows are all live in a neighbouring span too says nothing new; what is left after
@@ -27,7 +27,7 @@ static ebb_status list_sizes(ebb_fit_problem *p, const ebb_pack_problem *from) {
     uint32_t *row = EBB_NEW(&p->arena, uint32_t, from->n);
     int64_t *size = EBB_NEW(&p->arena, int64_t, from->n), *alignment = EBB_NEW(&p->arena, int64_t, from->n),
             *fixed = EBB_NEW(&p->arena, int64_t, from->n);
-    if (row == NULL || size == NULL || alignment == NULL || fixed == NULL) return EBB_NO_MEMORY;
+    if (!row || !size || !alignment || !fixed) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < from->n; i++) {
         const ebb_row *r = &from->rows[i];
         if (r->size == 0) continue;
@@ -36,7 +36,7 @@ static ebb_status list_sizes(ebb_fit_problem *p, const ebb_pack_problem *from) {
         row[p->n++] = i;
     }
     for (uint32_t i = 0; i < p->n; i++) {
-        if (from->fixed != NULL && from->fixed[row[i]] > 0)
+        if (from->fixed && from->fixed[row[i]] > 0)
             p->unit = greatest_common_divisor(from->fixed[row[i]], p->unit);
         for (uint32_t k = from->part_at[row[i]]; k < from->part_at[row[i] + 1]; k++)
             p->unit = greatest_common_divisor(from->parts[k].bytes.upper, p->unit);
@@ -46,7 +46,7 @@ static ebb_status list_sizes(ebb_fit_problem *p, const ebb_pack_problem *from) {
         const ebb_row *r = &from->rows[row[i]];
         size[i] = r->size / p->unit;
         alignment[i] = r->alignment == 1 ? 1 : r->alignment / p->unit;
-        fixed[i] = from->fixed == NULL || from->fixed[row[i]] < 0 ? -1 : from->fixed[row[i]] / p->unit;
+        fixed[i] = !from->fixed || from->fixed[row[i]] < 0 ? -1 : from->fixed[row[i]] / p->unit;
     }
     p->row = row;
     p->size = size;
@@ -57,7 +57,7 @@ static ebb_status list_sizes(ebb_fit_problem *p, const ebb_pack_problem *from) {
 
 static ebb_status list_areas(ebb_fit_problem *p, const ebb_pack_problem *from) {
     double *area = EBB_NEW(&p->arena, double, p->n), most = 1;
-    if (area == NULL) return EBB_NO_MEMORY;
+    if (!area) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < p->n; i++) {
         const ebb_row *r = &from->rows[p->row[i]];
         area[i] = (double)p->size[i] * ((double)r->upper - (double)r->lower);
@@ -74,7 +74,7 @@ static ebb_status find_sections(ebb_fit_problem *p, const ebb_pack_problem *from
     size_t n = (size_t)from->n_spans + 1;
     bool *begins = EBB_NEW(&p->arena, bool, n), *ends = EBB_NEW(&p->arena, bool, n), grown = false;
     *sections = EBB_NEW(&p->arena, uint32_t, n);
-    if (begins == NULL || ends == NULL || *sections == NULL) return EBB_NO_MEMORY;
+    if (!begins || !ends || !*sections) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < p->n; i++)
         for (uint32_t k = from->part_at[p->row[i]]; k < from->part_at[p->row[i] + 1]; k++)
             begins[from->parts[k].first] = ends[from->parts[k].end] = true;
@@ -95,7 +95,7 @@ static ebb_status list_parts(ebb_fit_problem *p, const ebb_pack_problem *from, c
     uint32_t n = 0, *part_at = EBB_NEW(&p->arena, uint32_t, (size_t)p->n + 1);
     ebb_fit_part *parts = EBB_NEW(&p->arena, ebb_fit_part, from->part_at[from->n]);
     int64_t *least_size = EBB_NEW(&p->arena, int64_t, p->n);
-    if (part_at == NULL || parts == NULL || least_size == NULL) return EBB_NO_MEMORY;
+    if (!part_at || !parts || !least_size) return EBB_NO_MEMORY;
     p->exact = true;
     for (uint32_t i = 0; i < p->n; i++) {
         part_at[i] = n;
@@ -127,7 +127,7 @@ static ebb_status list_members(ebb_fit_problem *p, bool *fits) {
              *start_at = EBB_NEW(&p->arena, uint32_t, n + 1),
              *starts = EBB_NEW(&p->arena, uint32_t, p->part_at[p->n]);
     int64_t *load = EBB_NEW(&p->arena, int64_t, n + 1);
-    if (member_at == NULL || start_at == NULL || starts == NULL || load == NULL) return EBB_NO_MEMORY;
+    if (!member_at || !start_at || !starts || !load) return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < p->part_at[p->n]; k++) n_members += p->parts[k].end - p->parts[k].first;
     *fits = n_members <= EBB_FIT_MAX_MEMBERS;
     if (!*fits) return EBB_OK;

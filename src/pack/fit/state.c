@@ -1,4 +1,4 @@
-/* pack_state: what is placed, and what is left for the rows that are not.
+/* state: what is placed, and what is left for the rows that are not.
  *
  * A row that is not placed has a least offset: the highest end of what is placed in its time, or higher
  * where the search has decided so. A section's floor is the least of its rows. The rows of one section
@@ -244,15 +244,14 @@ ebb_status ebb_fit_state_init(ebb_fit_state *state, ebb_env *env, const ebb_fit_
     state->n_across = EBB_NEW(&state->arena, uint32_t, (size_t)problem->n_sections + 1);
     state->dirty = EBB_NEW(&state->arena, uint32_t, problem->n_sections);
     state->is_dirty = EBB_NEW(&state->arena, bool, problem->n_sections);
-    return state->least == NULL || state->placed == NULL || state->placing == NULL ||
-                   state->sections == NULL || state->members == NULL || state->n_across == NULL ||
-                   state->dirty == NULL || state->is_dirty == NULL
+    return !state->least || !state->placed || !state->placing || !state->sections || !state->members ||
+                   !state->n_across || !state->dirty || !state->is_dirty
                ? EBB_NO_MEMORY
                : EBB_OK;
 }
 
 void ebb_fit_state_deinit(ebb_fit_state *state) {
-    if (state->env == NULL) return;
+    if (!state->env) return;
     EBB_ARRAY_FREE(state->env, &state->moved);
     EBB_ARRAY_FREE(state->env, &state->saved);
     ebb_arena_deinit(&state->arena);

@@ -1,4 +1,4 @@
-/* pack_best_fit: each row into the smallest hole that holds it, the lowest of equals; on top if none. */
+/* best_fit: each row into the smallest hole that holds it, the lowest of equals; on top if none. */
 #include "pack/heuristics/heuristics.h"
 
 int64_t ebb_choose_best(ebb_pack_space *space, const ebb_row *row) {

@@ -1,4 +1,4 @@
-/* pack_first_fit: each row at the lowest offset where it fits among the placed ones. */
+/* first_fit: each row at the lowest offset where it fits among the placed ones. */
 #include "pack/heuristics/heuristics.h"
 
 int64_t ebb_choose_first(ebb_pack_space *space, const ebb_row *row) {

@@ -1,4 +1,4 @@
-/* pack_improve: local search on the order of a list packing.
+/* improve: local search on the order of a list packing.
  *
  * takes: rows with their best offsets so far, above the lower bound. gives: offsets and a height that are
  * no worse. Rows are placed by first fit in the order of their offsets; a move takes a row that ends at the
@@ -37,7 +37,7 @@ static ebb_status order_by_offset(improver *m, ebb_arena *arena) {
     placed *list = EBB_NEW(arena, placed, n);
     if (!list) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) list[i] = (placed){m->offsets[i], i};
-    qsort(list, n, sizeof(*list), by_offset);
+    qsort(list, n, sizeof *list, by_offset);
     for (uint32_t i = 0; i < n; i++) m->order[i] = list[i].row;
     return EBB_OK;
 }
@@ -55,9 +55,9 @@ static uint32_t pick(improver *m) {
 
 static void move_earlier(improver *m) {
     uint32_t from = pick(m), to = ebb_rng_below(&m->rng, from + 1);
-    memcpy(m->trial, m->order, m->problem->n * sizeof(*m->order));
+    memcpy(m->trial, m->order, m->problem->n * sizeof *m->order);
     uint32_t row = m->trial[from];
-    memmove(&m->trial[to + 1], &m->trial[to], (from - to) * sizeof(*m->trial));
+    memmove(&m->trial[to + 1], &m->trial[to], (from - to) * sizeof *m->trial);
     m->trial[to] = row;
 }
 
@@ -90,7 +90,7 @@ ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64
                   .trial_offsets = EBB_NEW(&arena, int64_t, n)};
     ebb_status status = m.order && m.trial && m.offsets && m.trial_offsets ? EBB_OK : EBB_NO_MEMORY;
     if (status == EBB_OK) {
-        memcpy(m.offsets, offsets, n * sizeof(*offsets));
+        memcpy(m.offsets, offsets, n * sizeof *offsets);
         ebb_rng_init(&m.rng, n, 0);
         status = order_by_offset(&m, &arena);
     }
@@ -99,7 +99,7 @@ ebb_status ebb_pack_improve(ebb_env *env, const ebb_pack_problem *problem, int64
         status = try_order(&m, env);
     }
     if (status == EBB_OK && m.height < *height) {
-        memcpy(offsets, m.offsets, n * sizeof(*offsets));
+        memcpy(offsets, m.offsets, n * sizeof *offsets);
         *height = m.height;
     }
     ebb_arena_deinit(&arena);

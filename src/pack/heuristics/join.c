@@ -1,4 +1,4 @@
-/* pack_join: rows that fit one another without a byte lost become one.
+/* join: rows that fit one another without a byte lost become one.
  *
  * takes: a problem without gaps and fixed offsets, whose sizes are multiples of all alignments. gives:
  * pieces, fewer rows that stand for all, and from offsets of pieces those of the rows.
@@ -20,33 +20,19 @@
  * rows shrinks from round to round. */
 #include <stdlib.h>
 
-#include "pack/heuristics/heuristics.h"
-
-typedef struct join_entry {
-    uint32_t x, other; /* the step that counts; another one, or 0 */
-    int64_t size;
-    uint32_t node;
-} join_entry;
-
-typedef struct joiner {
-    ebb_pack_join *join;
-    uint32_t *alive, n_alive;
-    join_entry *ends, *begins; /* [rows] */
-    bool *gone;                /* [most_nodes] nodes that are part of another */
-    uint32_t most_nodes;
-} joiner;
+#include "pack/heuristics/join.h"
 
 typedef enum join_care { JOIN_ALONE, JOIN_SPLIT, JOIN_SIZE_ALONE, JOIN_ANY } join_care;
 
 static int by_entry(const void *a, const void *b) {
-    const join_entry *x = a, *y = b;
+    const ebb_join_entry *x = a, *y = b;
     if (x->x != y->x) return x->x < y->x ? -1 : 1;
     if (x->other != y->other) return x->other < y->other ? -1 : 1;
     if (x->size != y->size) return x->size < y->size ? -1 : 1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static uint32_t make_node(joiner *j, uint32_t a, uint32_t b, bool stack) {
+uint32_t ebb_join_make(ebb_joiner *j, uint32_t a, uint32_t b, bool stack) {
     ebb_pack_join *join = j->join;
     const ebb_join_node *x = &join->nodes[a], *y = &join->nodes[b];
     j->gone[a] = j->gone[b] = true;
@@ -56,7 +42,7 @@ static uint32_t make_node(joiner *j, uint32_t a, uint32_t b, bool stack) {
 }
 
 /* Only those that are part of no other stay. */
-static void sweep(joiner *j, uint32_t from) {
+static void sweep(ebb_joiner *j, uint32_t from) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < j->n_alive; i++)
         if (!j->gone[j->alive[i]]) j->alive[n++] = j->alive[i];
@@ -65,149 +51,46 @@ static void sweep(joiner *j, uint32_t from) {
     j->n_alive = n;
 }
 
-static bool stack_rows(joiner *j) {
+static bool stack_rows(ebb_joiner *j) {
     uint32_t from = j->join->n_nodes;
     for (uint32_t i = 0; i < j->n_alive; i++) {
         const ebb_join_node *node = &j->join->nodes[j->alive[i]];
-        j->ends[i] = (join_entry){node->first, node->end, 0, j->alive[i]};
+        j->ends[i] = (ebb_join_entry){node->first, node->end, 0, j->alive[i]};
     }
     qsort(j->ends, j->n_alive, sizeof *j->ends, by_entry);
     for (uint32_t i = 0, k; i < j->n_alive; i = k) {
         uint32_t node = j->ends[i].node;
         for (k = i + 1;
              k < j->n_alive && j->ends[k].x == j->ends[i].x && j->ends[k].other == j->ends[i].other; k++)
-            node = make_node(j, node, j->ends[k].node, true);
+            node = ebb_join_make(j, node, j->ends[k].node, true);
     }
     sweep(j, from);
     return j->join->n_nodes > from;
 }
 
 /* Entries of one step, and within, of one size where sizes count. */
-static uint32_t group_end(const join_entry *at, uint32_t i, uint32_t n, bool sizes) {
+static uint32_t group_end(const ebb_join_entry *at, uint32_t i, uint32_t n, bool sizes) {
     uint32_t k = i;
     while (k < n && at[k].x == at[i].x && (!sizes || at[k].size == at[i].size)) k++;
     return k;
 }
 
-/* The node that a node has become part of within this round. */
-static uint32_t newest(const uint32_t *heir, uint32_t node) {
-    while (heir[node] != EBB_NONE) node = heir[node];
-    return node;
-}
-
-/* ---- a stack that is the end or the beginning of several ------------------------------------------ */
-
-#define MOST_PARTS 12
-
-typedef struct split {
-    uint32_t parts[MOST_PARTS], n_parts; /* what the stack is made of */
-    uint32_t group[MOST_PARTS];          /* parts of each node beside it, as a set */
-} split;
-
-static bool list_parts(const ebb_pack_join *join, uint32_t stack, split *s) {
-    uint32_t left[MOST_PARTS + 1] = {stack}, n_left = 1;
-    s->n_parts = 0;
-    while (n_left > 0) {
-        const ebb_join_node *node = &join->nodes[left[--n_left]];
-        if (node->stack) {
-            if (n_left + 2 > MOST_PARTS || s->n_parts + n_left + 2 > MOST_PARTS) return false;
-            left[n_left++] = node->a;
-            left[n_left++] = node->b;
-        } else {
-            s->parts[s->n_parts++] = left[n_left];
-        }
-    }
-    return s->n_parts > 1;
-}
-
-/* Sets of parts with the sizes of the nodes beside the stack, one by one: what is wrong once stays so. */
-static bool find_groups(const ebb_pack_join *join, const join_entry *beside, uint32_t n, split *s) {
-    uint32_t used = 0, all = (UINT32_C(1) << s->n_parts) - 1;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t found = 0;
-        for (uint32_t set = 1; set <= all && found == 0; set++) {
-            int64_t sum = 0;
-            for (uint32_t k = 0; k < s->n_parts; k++)
-                if ((set >> k & 1) != 0) sum += join->nodes[s->parts[k]].size;
-            if ((set & used) == 0 && sum == beside[i].size) found = set;
-        }
-        if (found == 0) return false;
-        s->group[i] = found;
-        used |= found;
-    }
-    return used == all;
-}
-
-static void undo(joiner *j, uint32_t stack) {
-    uint32_t left[MOST_PARTS + 1] = {stack}, n_left = 1;
-    j->gone[stack] = true;
-    while (n_left > 0) {
-        ebb_join_node *node = &j->join->nodes[left[--n_left]];
-        if (!node->stack) continue;
-        node->undone = true;
-        left[n_left++] = node->a;
-        left[n_left++] = node->b;
-    }
-}
-
-/* Two cuts at one step, where both leave pieces of one time on one side: those were stacked though they do
- * not belong together. Each of the nodes beside them gets its own part of the stack. */
-static void split_stack(joiner *j, uint32_t *heir, uint32_t stack, const join_entry *beside, uint32_t n,
-                        bool stack_ends) {
-    split s;
-    if (n > MOST_PARTS || j->join->n_nodes + 2 * MOST_PARTS > j->most_nodes || j->gone[stack] ||
-        !list_parts(j->join, stack, &s) || !find_groups(j->join, beside, n, &s))
-        return;
-    for (uint32_t i = 0; i < n; i++)
-        if (j->gone[newest(heir, beside[i].node)]) return;
-    undo(j, stack);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t group = EBB_NONE;
-        for (uint32_t k = 0; k < s.n_parts; k++) {
-            if ((s.group[i] >> k & 1) == 0) continue;
-            heir[j->join->n_nodes] = EBB_NONE;
-            group = group == EBB_NONE ? s.parts[k] : make_node(j, group, s.parts[k], true);
-        }
-        uint32_t other = newest(heir, beside[i].node);
-        heir[j->join->n_nodes] = EBB_NONE;
-        heir[other] = j->join->n_nodes;
-        (void)(stack_ends ? make_node(j, group, other, false) : make_node(j, other, group, false));
-    }
-}
-
-static int64_t sum_of(const join_entry *at, uint32_t n) {
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++) sum += at[i].size;
-    return sum;
-}
-
-static void try_split(joiner *j, uint32_t *heir, const join_entry *ends, uint32_t n_ends,
-                      const join_entry *begins, uint32_t n_begins) {
-    if (n_ends == n_begins || (n_ends > 1 && n_begins > 1) ||
-        sum_of(ends, n_ends) != sum_of(begins, n_begins))
-        return;
-    if (n_begins == 1)
-        split_stack(j, heir, begins->node, ends, n_ends, false);
-    else
-        split_stack(j, heir, ends->node, begins, n_begins, true);
-}
-
 /* ---- chains ------------------------------------------------------------------------------------ */
 
-static bool chain_rows(joiner *j, join_care care, uint32_t *heir) {
+static bool chain_rows(ebb_joiner *j, join_care care, uint32_t *heir) {
     ebb_pack_join *join = j->join;
     uint32_t n = j->n_alive, from = join->n_nodes;
     for (uint32_t i = 0; i < n; i++) {
         const ebb_join_node *node = &join->nodes[j->alive[i]];
         heir[j->alive[i]] = EBB_NONE;
-        j->ends[i] = (join_entry){node->end, 0, node->size, j->alive[i]};
-        j->begins[i] = (join_entry){node->first, 0, node->size, j->alive[i]};
+        j->ends[i] = (ebb_join_entry){node->end, 0, node->size, j->alive[i]};
+        j->begins[i] = (ebb_join_entry){node->first, 0, node->size, j->alive[i]};
     }
     qsort(j->ends, n, sizeof *j->ends, by_entry);
     qsort(j->begins, n, sizeof *j->begins, by_entry);
     bool sizes = care >= JOIN_SIZE_ALONE;
     for (uint32_t e = 0, b = 0; e < n && b < n;) {
-        const join_entry *end = &j->ends[e], *begin = &j->begins[b];
+        const ebb_join_entry *end = &j->ends[e], *begin = &j->begins[b];
         if (end->x < begin->x || (end->x == begin->x && sizes && end->size < begin->size)) {
             e = group_end(j->ends, e, n, sizes);
             continue;
@@ -218,14 +101,14 @@ static bool chain_rows(joiner *j, join_care care, uint32_t *heir) {
         }
         uint32_t e_end = group_end(j->ends, e, n, sizes), b_end = group_end(j->begins, b, n, sizes);
         bool alone = e_end - e == 1 && b_end - b == 1;
-        if (care == JOIN_SPLIT) try_split(j, heir, end, e_end - e, begin, b_end - b);
+        if (care == JOIN_SPLIT) ebb_join_try_split(j, heir, end, e_end - e, begin, b_end - b);
         for (; e < e_end && b < b_end && (alone || care == JOIN_ANY); e++, b++) {
             if (j->ends[e].size != j->begins[b].size) continue;
-            uint32_t before = newest(heir, j->ends[e].node), after = j->begins[b].node;
+            uint32_t before = ebb_join_newest(heir, j->ends[e].node), after = j->begins[b].node;
             if (j->gone[before] || j->gone[after]) continue; /* taken apart */
             heir[join->n_nodes] = EBB_NONE;
             heir[before] = heir[after] = join->n_nodes;
-            (void)make_node(j, before, after, false);
+            (void)ebb_join_make(j, before, after, false);
         }
         e = e_end;
         b = b_end;
@@ -235,7 +118,7 @@ static bool chain_rows(joiner *j, join_care care, uint32_t *heir) {
 }
 
 /* The careful joins as long as there are any, then one round of the next careless kind. */
-static void join_all(joiner *j, uint32_t *heir) {
+static void join_all(ebb_joiner *j, uint32_t *heir) {
     for (;;) {
         bool any = stack_rows(j);
         any = chain_rows(j, JOIN_ALONE, heir) || any;
@@ -247,7 +130,7 @@ static void join_all(joiner *j, uint32_t *heir) {
 
 static bool is_suited(const ebb_pack_problem *p) {
     int64_t alignment = 1;
-    if (p->fixed != NULL || p->n < 3 || p->part_at[p->n] != p->n) return false;
+    if (p->fixed || p->n < 3 || p->part_at[p->n] != p->n) return false;
     for (uint32_t i = 0; i < p->n; i++) alignment = ebb_max_i64(alignment, p->rows[i].alignment);
     for (uint32_t i = 0; i < p->n; i++)
         if (p->rows[i].size % alignment != 0) return false;
@@ -260,16 +143,15 @@ ebb_status ebb_pack_join_init(ebb_pack_join *join, ebb_env *env, const ebb_pack_
     ebb_arena_init(&join->arena, env);
     if (!is_suited(p)) return EBB_OK;
     ebb_arena_init(&arena, env);
-    joiner j = {.join = join, .most_nodes = 2 * p->n + p->n / 4 + 4 * MOST_PARTS};
+    ebb_joiner j = {.join = join, .most_nodes = 2 * p->n + p->n / 4 + 4 * EBB_JOIN_MOST_PARTS};
     uint32_t *heir = EBB_NEW(&arena, uint32_t, j.most_nodes);
     join->nodes = EBB_NEW(&join->arena, ebb_join_node, j.most_nodes);
     join->pieces = j.alive = EBB_NEW(&join->arena, uint32_t, p->n);
-    j.ends = EBB_NEW(&arena, join_entry, p->n);
-    j.begins = EBB_NEW(&arena, join_entry, p->n);
+    j.ends = EBB_NEW(&arena, ebb_join_entry, p->n);
+    j.begins = EBB_NEW(&arena, ebb_join_entry, p->n);
     j.gone = EBB_NEW(&arena, bool, j.most_nodes);
     ebb_status status = EBB_NO_MEMORY;
-    if (heir != NULL && join->nodes != NULL && j.alive != NULL && j.ends != NULL && j.begins != NULL &&
-        j.gone != NULL) {
+    if (heir && join->nodes && j.alive && j.ends && j.begins && j.gone) {
         for (uint32_t i = 0; i < p->n; i++) {
             ebb_pack_part part = p->parts[p->part_at[i]];
             join->nodes[i] =
@@ -292,7 +174,7 @@ void ebb_pack_join_deinit(ebb_pack_join *join) {
 /* Parts come before what is made of them. */
 ebb_status ebb_pack_join_spread(ebb_pack_join *join, const int64_t *of_pieces, int64_t *offsets) {
     int64_t *at = EBB_NEW(&join->arena, int64_t, join->n_nodes);
-    if (at == NULL) return EBB_NO_MEMORY;
+    if (!at) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < join->n_pieces; i++) at[join->pieces[i]] = of_pieces[i];
     for (uint32_t k = join->n_nodes; k-- > join->n_rows;) {
         const ebb_join_node *node = &join->nodes[k];

@@ -1,4 +1,4 @@
-/* pack_list: what first fit and best fit share: rows one by one, in an order, never moved again.
+/* list: what first fit and best fit share: rows one by one, in an order, never moved again.
  *
  * Placing offline, largest first and alike, is greedy-by-size of Pisarchyk and Lee, "Efficient memory
  * management for deep neural net inference", 2020, in its general form. cost: O(n log n) plus the ranges
@@ -6,7 +6,7 @@
 #include "pack/heuristics/heuristics.h"
 
 static bool is_fixed(const ebb_pack_problem *problem, uint32_t i) {
-    return problem->fixed != NULL && problem->fixed[i] >= 0;
+    return problem->fixed && problem->fixed[i] >= 0;
 }
 
 /* The lowest offset of the row, from `from` on, at which these of its bytes find room in the part that
@@ -55,7 +55,7 @@ ebb_status ebb_pack_in_order(ebb_env *env, const ebb_pack_problem *problem, cons
     int64_t top = 0;
     *height = 0;
     ebb_status status = ebb_pack_space_init(&space, env, problem);
-    for (uint32_t i = 0; i < problem->n && problem->fixed != NULL && status == EBB_OK; i++) {
+    for (uint32_t i = 0; i < problem->n && problem->fixed && status == EBB_OK; i++) {
         if (!is_fixed(problem, i)) continue;
         offsets[i] = problem->fixed[i];
         top = ebb_max_i64(top, offsets[i] + problem->rows[i].size);

@@ -1,4 +1,4 @@
-/* pack_order: the orders in which a list packer takes the rows.
+/* order: the orders in which a list packer takes the rows.
  *
  * Each order is three keys, compared largest first; what is left equal keeps the order of the table.
  * cost: O(n log n). */
@@ -24,7 +24,7 @@ static int compare_ranks(const void *a, const void *b) {
 static uint64_t *peaks_make(ebb_arena *arena, const ebb_pack_problem *p) {
     size_t n = p->n_spans;
     uint64_t *tree = EBB_NEW(arena, uint64_t, 2 * n + 2);
-    if (tree == NULL) return NULL;
+    if (!tree) return NULL;
     for (size_t i = 0; i < n; i++) tree[n + i] = (uint64_t)p->load[i];
     for (size_t i = n; i-- > 1;) tree[i] = tree[2 * i] > tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
     return tree;
@@ -87,11 +87,11 @@ ebb_status ebb_pack_sort(ebb_arena *arena, const ebb_pack_problem *problem, ebb_
     uint32_t n = problem->n;
     ebb_pack_rank *ranks = EBB_NEW(arena, ebb_pack_rank, n);
     uint32_t *sorted = EBB_NEW(arena, uint32_t, n);
-    if (ranks == NULL || sorted == NULL) return EBB_NO_MEMORY;
+    if (!ranks || !sorted) return EBB_NO_MEMORY;
     const uint64_t *peaks = NULL;
     if (order == EBB_ORDER_CONFLICT) {
         peaks = peaks_make(arena, problem);
-        if (peaks == NULL) return EBB_NO_MEMORY;
+        if (!peaks) return EBB_NO_MEMORY;
     }
     for (uint32_t i = 0; i < n; i++) rank_row(&ranks[i], problem, i, order, peaks);
     qsort(ranks, n, sizeof *ranks, compare_ranks);

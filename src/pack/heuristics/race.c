@@ -1,4 +1,4 @@
-/* pack_race: both list packers over all orders.
+/* race: both list packers over all orders.
  *
  * takes: a problem, the lower bound. gives: the offsets of the lowest height, among equals of the attempt
  * listed first; an attempt is left out only when one listed before it has reached the bound, so that the
@@ -21,7 +21,7 @@ static const ebb_attempt_kind attempt_kinds[] = {
     {ebb_choose_best, EBB_ORDER_LOWER},     {ebb_choose_first, EBB_ORDER_LOWER},
     {ebb_choose_best, EBB_ORDER_DURATION},  {ebb_choose_first, EBB_ORDER_DURATION},
 };
-#define N_ATTEMPTS 10
+#define N_ATTEMPTS EBB_COUNT(attempt_kinds)
 
 typedef struct ebb_attempt {
     int64_t *offsets;
@@ -56,7 +56,7 @@ static ebb_status choose_winner(const ebb_race *race, int64_t *offsets, int64_t 
     for (uint32_t i = 0; i < race->n; i++) {
         const ebb_attempt *attempt = &race->attempts[i];
         if (attempt->status != EBB_OK) return attempt->status;
-        if (best == NULL || attempt->height < best->height) best = attempt;
+        if (!best || attempt->height < best->height) best = attempt;
     }
     if (race->problem->n > 0) memcpy(offsets, best->offsets, race->problem->n * sizeof *offsets);
     *height = best->height;
@@ -74,7 +74,7 @@ ebb_status ebb_pack_race(ebb_pack_workers *workers, const ebb_pack_problem *prob
     atomic_init(&race.reached, race.n);
     for (uint32_t i = 0; i < race.n && status == EBB_OK; i++) {
         race.attempts[i].offsets = EBB_NEW(&arena, int64_t, problem->n);
-        if (race.attempts[i].offsets == NULL) status = EBB_NO_MEMORY;
+        if (!race.attempts[i].offsets) status = EBB_NO_MEMORY;
     }
     if (status == EBB_OK) status = ebb_parallel_for(workers->env, workers->n, race.n, run_attempt, &race);
     if (status == EBB_OK) status = choose_winner(&race, offsets, height);

@@ -1,4 +1,4 @@
-/* pack_skyline: fills the lowest flat stretch of the skyline, for sets that are too large for the search.
+/* skyline: fills the lowest flat stretch of the skyline, for sets that are too large for the search.
  *
  * takes: a problem without fixed offsets; gaps stay unused. gives: offsets.
  * The skyline is the highest end of what is placed, over time: a list of flat stretches, the lowest on top
@@ -247,8 +247,7 @@ ebb_status ebb_pack_skyline(ebb_env *env, const ebb_pack_problem *problem, bool 
     s.least_end = EBB_NEW(&arena, uint32_t, 2 * (size_t)s.n_leaves);
     s.stretches = EBB_NEW(&arena, stretch, (size_t)problem->n_spans + 1);
     ebb_status status = EBB_NO_MEMORY;
-    if (s.rows != NULL && s.lower != NULL && s.start_at != NULL && s.head != NULL && s.least_end != NULL &&
-        s.stretches != NULL) {
+    if (s.rows && s.lower && s.start_at && s.head && s.least_end && s.stretches) {
         memset(offsets, 0, problem->n * sizeof *offsets);
         list_rows(&s);
         status = fill(&s, offsets, height);

@@ -1,4 +1,4 @@
-/* pack_space: the placed rows, kept so that the holes in any time are found without looking at them all.
+/* space: the placed rows, kept so that the holes in any time are found without looking at them all.
  *
  * A binary tree over the spans of time (a segment tree; Bentley, "Solutions to Klee's rectangle problems",
  * 1977). At one height its nodes are the *blocks*, some dozens. What is placed is kept as sets of byte
@@ -35,7 +35,7 @@ ebb_status ebb_pack_space_init(ebb_pack_space *space, ebb_env *env, const ebb_pa
     space->any = EBB_NEW(&space->arena, ebb_byte_range_set, 2 * (size_t)space->n_leaves);
     space->over = EBB_NEW(&space->arena, ebb_byte_range_set, space->n_leaves);
     space->column = EBB_NEW(&space->arena, ebb_byte_range_set, space->n_leaves / space->block_leaves);
-    return space->over == NULL || space->any == NULL || space->column == NULL ? EBB_NO_MEMORY : EBB_OK;
+    return !space->over || !space->any || !space->column ? EBB_NO_MEMORY : EBB_OK;
 }
 
 void ebb_pack_space_deinit(ebb_pack_space *space) {
@@ -129,7 +129,7 @@ bool ebb_pack_space_hole(ebb_pack_space *space, int64_t size, ebb_byte_range *ho
 static bool set_grow(ebb_arena *arena, ebb_byte_range_set *set) {
     uint32_t cap = set->cap == 0 ? 4 : set->cap * 2;
     ebb_byte_range *at = EBB_NEW(arena, ebb_byte_range, cap);
-    if (at == NULL) return false;
+    if (!at) return false;
     if (set->n > 0) memcpy(at, set->at, set->n * sizeof *at);
     set->at = at;
     set->cap = cap;

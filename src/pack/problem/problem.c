@@ -1,4 +1,4 @@
-/* pack_problem: cuts time into spans and finds how many bytes are live in each.
+/* problem: cuts time into spans and finds how many bytes are live in each.
  *
  * takes: rows. gives: each row as a range of spans, the load of each span, the granule.
  * cost: O(n log n), one sort of the 2n ends. */
@@ -48,9 +48,9 @@ static ebb_status measure(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job 
     for (uint32_t i = 0; i < p->n; i++) {
         const ebb_row *row = &p->rows[i];
         ebb_status status = check_row(env, row, i);
-        if (status == EBB_OK && job->fixed != NULL) status = check_fixed(env, job, i);
+        if (status == EBB_OK && job->fixed) status = check_fixed(env, job, i);
         if (status != EBB_OK) return status;
-        if (job->fixed != NULL) highest = ebb_max_i64(highest, job->fixed[i]);
+        if (job->fixed) highest = ebb_max_i64(highest, job->fixed[i]);
         if (row->size > EBB_PACK_MAX_BYTES || row->alignment > EBB_PACK_MAX_BYTES ||
             !ebb_add_i64(sum, row->size + 2 * row->alignment, &sum) || sum > EBB_PACK_MAX_BYTES - highest)
             return ebb_fail(env, EBB_BAD_INPUT,
@@ -85,12 +85,12 @@ ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i,
     int64_t lower = row->lower;
     uint32_t n_whole = 0;
     *n = 0;
-    if (job->gaps_from != NULL) {
+    if (job->gaps_from) {
         for (uint32_t g = job->gaps_from[i]; g < job->gaps_from[i + 1]; g++) {
             const ebb_steps *gap = &job->gaps[g];
             if (gap->lower < lower || gap->lower >= gap->upper || gap->upper > row->upper)
                 return bad_gap(env, row, i, gap);
-            const ebb_window *bytes = job->windows == NULL ? &none : &job->windows[g];
+            const ebb_window *bytes = job->windows ? &job->windows[g] : &none;
             if (bytes->lower < 0 || bytes->lower > bytes->upper || bytes->upper > row->size)
                 return bad_window(env, row, i, bytes);
             n_whole += lower < gap->lower;
@@ -105,8 +105,8 @@ ebb_status ebb_pack_row_parts(ebb_env *env, const ebb_pack_job *job, uint32_t i,
 }
 
 uint32_t ebb_pack_job_most_parts(const ebb_pack_job *job) {
-    uint32_t n_gaps = job->gaps_from == NULL || job->n == 0 ? 0 : job->gaps_from[job->n];
-    return job->n + (job->windows == NULL ? n_gaps : 2 * n_gaps);
+    uint32_t n_gaps = !job->gaps_from || job->n == 0 ? 0 : job->gaps_from[job->n];
+    return job->n + (job->windows ? 2 * n_gaps : n_gaps);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -150,19 +150,19 @@ static ebb_status cut(ebb_pack_problem *p, ebb_env *env, const ebb_pack_job *job
     uint32_t *part_at = EBB_NEW(&p->arena, uint32_t, (size_t)p->n + 1);
     ebb_pack_part *parts = EBB_NEW(&p->arena, ebb_pack_part, most);
     ebb_status status = EBB_NO_MEMORY;
-    if (lives != NULL && ends != NULL && part_at != NULL && parts != NULL) {
+    if (lives && ends && part_at && parts) {
         status = list_parts(p, env, job, part_at, lives);
         if (status == EBB_OK) cut_at_ends(p, lives, ends, parts);
     }
-    if (lives != NULL) ebb_cfree(env, lives, most, sizeof *lives);
-    if (ends != NULL) ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
+    if (lives) ebb_cfree(env, lives, most, sizeof *lives);
+    if (ends) ebb_cfree(env, ends, 2 * (size_t)most, sizeof *ends);
     return status;
 }
 
 /* Loads, and the least hole that is of use. Bytes that are not whole granules count as if they were. */
 static ebb_status weigh(ebb_pack_problem *p) {
     int64_t *load = EBB_NEW(&p->arena, int64_t, (size_t)p->n_spans + 1);
-    if (load == NULL) return EBB_NO_MEMORY;
+    if (!load) return EBB_NO_MEMORY;
     p->smallest = INT64_MAX;
     for (uint32_t k = 0; k < p->part_at[p->n]; k++) {
         const ebb_pack_part *part = &p->parts[k];
@@ -183,7 +183,7 @@ ebb_status ebb_pack_problem_init(ebb_pack_problem *problem, ebb_env *env, const 
     problem->rows = job->rows;
     problem->fixed = job->fixed;
     problem->n = job->n;
-    uint64_t n = (uint64_t)job->n + (job->gaps_from == NULL ? 0 : 2 * (uint64_t)job->gaps_from[job->n]);
+    uint64_t n = (uint64_t)job->n + (job->gaps_from ? 2 * (uint64_t)job->gaps_from[job->n] : 0);
     if (n > EBB_PACK_MAX_ROWS)
         return ebb_fail(env, EBB_BAD_INPUT, "rows: %llu rows and gaps; the packers take at most %u",
                         (unsigned long long)n, EBB_PACK_MAX_ROWS);

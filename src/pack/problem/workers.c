@@ -1,4 +1,4 @@
-/* pack_workers: an env is for one thread, so each worker gets one that locks the caller's. */
+/* workers: an env is for one thread, so each worker gets one that locks the caller's. */
 #include "pack/problem/problem.h"
 
 static void *shared_alloc(void *ctx, size_t bytes, size_t alignment) {

@@ -1,4 +1,4 @@
-/* rows_bound: the most bytes that are live in one step: no packing of these rows is lower.
+/* bound: the most bytes that are live in one step: no packing of these rows is lower.
  *
  * Every offset is a multiple of g, the smallest alignment, so stacked rows take their sizes rounded up
  * to g, all but the topmost; and the plain sum holds whatever the alignments. Rows whose sizes are
@@ -51,7 +51,7 @@ ebb_status ebb_rows_max_live(ebb_env *env, const ebb_row *rows, uint32_t n, int6
     int64_t lost = 0, bytes = 0, rounded = 0, most = 0, most_rounded = 0;
     *out = 0;
     ebb_load_event *events = ebb_calloc(env, n_events, sizeof *events);
-    if (events == NULL) return EBB_NO_MEMORY;
+    if (!events) return EBB_NO_MEMORY;
     ebb_status status = list_events(env, rows, n, events, &lost);
     if (status == EBB_OK) {
         qsort(events, n_events, sizeof *events, compare_events);

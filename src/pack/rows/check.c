@@ -1,4 +1,4 @@
-/* rows_check: proves a packing right, by nothing that the packers use.
+/* check: proves a packing right, by nothing that the packers use.
  *
  * Walks through time with the rows that are live in a tree ordered by offset; a row that starts must
  * find no live row that begins below its end and ends above its offset.
@@ -153,7 +153,7 @@ ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n, const i
     c.placed = EBB_NEW(&arena, ebb_placed, n);
     c.events = EBB_NEW(&arena, ebb_row_event, 2 * (size_t)n);
     c.ends = EBB_NEW(&arena, int64_t, 2 * c.leaves);
-    if (c.placed == NULL || c.events == NULL || c.ends == NULL) {
+    if (!c.placed || !c.events || !c.ends) {
         status = EBB_NO_MEMORY;
     } else {
         list_rows(&c, n, offsets);

@@ -1,4 +1,4 @@
-/* rows_names: cells of a table of rows that name other rows, or pools.
+/* names: cells of a table of rows that name other rows, or pools.
  *
  * takes: a table that was read. gives: numbers in place of names; each id comes once. What is wrong is
  * named with its line. cost: O(n). */
@@ -89,7 +89,7 @@ static ebb_status link_over(ebb_env *env, const id_table *table, ebb_rows *rows)
     if (n == 0) return EBB_OK;
     rows->over_from = EBB_NEW(&rows->arena, uint32_t, (size_t)rows->n + 1);
     rows->over = EBB_NEW(&rows->arena, uint32_t, n);
-    ebb_status status = rows->over_from == NULL || rows->over == NULL ? EBB_NO_MEMORY : EBB_OK;
+    ebb_status status = !rows->over_from || !rows->over ? EBB_NO_MEMORY : EBB_OK;
     for (uint32_t i = 0; i < rows->n && status == EBB_OK; i++) status = link_row(env, table, rows, i);
     return status;
 }
@@ -98,9 +98,9 @@ ebb_status ebb_rows_link(ebb_env *env, ebb_rows *rows) {
     id_table table = {.rows = rows, .n = 2};
     while (table.n < 2 * (size_t)rows->n) table.n *= 2;
     table.slots = ebb_calloc(env, table.n, sizeof *table.slots);
-    ebb_status status = table.slots == NULL ? EBB_NO_MEMORY : enter_ids(env, &table);
-    if (status == EBB_OK && rows->over_text != NULL) status = link_over(env, &table, rows);
-    if (table.slots != NULL) ebb_cfree(env, table.slots, table.n, sizeof *table.slots);
+    ebb_status status = table.slots ? enter_ids(env, &table) : EBB_NO_MEMORY;
+    if (status == EBB_OK && rows->over_text) status = link_over(env, &table, rows);
+    if (table.slots) ebb_cfree(env, table.slots, table.n, sizeof *table.slots);
     return status;
 }
 
@@ -119,7 +119,7 @@ ebb_status ebb_rows_add_pool(ebb_env *env, ebb_rows *rows, const char *name, int
         return ebb_fail(env, EBB_BAD_INPUT, "%s: pool \"%.60s\": there may be at most %d", rows->where,
                         name, EBB_PACK_MAX_POOLS);
     const char *copy = ebb_arena_text(&rows->arena, name);
-    if (copy == NULL) return EBB_NO_MEMORY;
+    if (!copy) return EBB_NO_MEMORY;
     rows->pools[rows->n_pools++] = (ebb_rows_pool){copy, capacity, 0};
     return EBB_OK;
 }
@@ -145,7 +145,7 @@ static ebb_status check_room(ebb_env *env, const ebb_rows *rows, uint32_t row, u
 ebb_status ebb_rows_find_pools(ebb_env *env, ebb_rows *rows, uint32_t *wanted) {
     bool make = rows->n_pools == 0;
     for (uint32_t i = 0; i < rows->n; i++) {
-        const char *name = rows->pool_text == NULL ? "" : rows->pool_text[i];
+        const char *name = rows->pool_text ? rows->pool_text[i] : "";
         wanted[i] = EBB_PACK_ANY_POOL;
         if (name[0] == '\0') continue;
         wanted[i] = find_pool(rows, name);

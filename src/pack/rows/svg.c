@@ -1,4 +1,4 @@
-/* rows_svg: a packing as a drawing: steps to the right, addresses up, each row a rectangle in each of its
+/* svg: a packing as a drawing: steps to the right, addresses up, each row a rectangle in each of its
  * parts, with its name and figures where the pointer rests.
  *
  * takes: packed rows, pools on top of one another. gives: SVG. What is thinner than THINNEST both ways is
@@ -49,7 +49,7 @@ static bool draw_part(ebb_text *text, const ebb_rows *rows, uint32_t i, const sc
     const ebb_row *row = &rows->rows[i];
     double width = ((double)steps.upper - (double)steps.lower) * s->per_step,
            height = (double)(bytes.upper - bytes.lower) * s->per_byte;
-    int64_t bottom = rows->given == NULL ? 0 : rows->pool_bottom[rows->given[i]];
+    int64_t bottom = rows->given ? rows->pool_bottom[rows->given[i]] : 0;
     if (width < THINNEST && height < THINNEST) return false;
     ebb_text_add(
         text,
@@ -69,11 +69,11 @@ static uint32_t draw_row(ebb_text *text, const ebb_rows *rows, uint32_t i, const
     const ebb_steps *gaps = rows->gaps;
     uint32_t n_left_out = 0;
     int64_t lower = rows->rows[i].lower, upper = rows->rows[i].upper;
-    for (uint32_t g = rows->gaps_from == NULL ? 0 : rows->gaps_from[i];
-         rows->gaps_from != NULL && g < rows->gaps_from[i + 1]; g++) {
+    for (uint32_t g = rows->gaps_from ? rows->gaps_from[i] : 0;
+         rows->gaps_from && g < rows->gaps_from[i + 1]; g++) {
         if (lower < gaps[g].lower && !draw_part(text, rows, i, s, (ebb_steps){lower, gaps[g].lower}, whole))
             n_left_out++;
-        if (rows->windows != NULL && rows->windows[g].upper > 0 &&
+        if (rows->windows && rows->windows[g].upper > 0 &&
             !draw_part(text, rows, i, s, gaps[g], rows->windows[g]))
             n_left_out++;
         lower = gaps[g].upper;

@@ -1,4 +1,4 @@
-/* pack_ask: what the complete search is asked for.
+/* ask: what the complete search is asked for.
  *
  * takes: the best packing of the stages before, and the lower bound. gives: a lower packing, a higher
  * bound. Without a capacity it is asked for the lower bound first, which it often meets; then for heights
@@ -22,8 +22,7 @@ static ebb_status ask(ebb_packing *p, ebb_fit_runner *runner, int64_t capacity, 
     if (*verdict != EBB_FIT_FOUND) return EBB_OK;
     int64_t height = 0;
     for (uint32_t i = 0; i < p->job->n; i++) {
-        if (p->job->rows[i].size == 0)
-            p->trial[i] = p->job->fixed == NULL ? 0 : ebb_max_i64(0, p->job->fixed[i]);
+        if (p->job->rows[i].size == 0) p->trial[i] = p->job->fixed ? ebb_max_i64(0, p->job->fixed[i]) : 0;
         height = ebb_max_i64(height, p->trial[i] + p->job->rows[i].size);
     }
     if (height < p->answer->height) ebb_packing_keep(p, height, "search");
@@ -99,7 +98,7 @@ static ebb_status fit_or_lower(ebb_packing *p, ebb_fit_runner *runner, uint64_t 
     size_t bytes = p->job->n * sizeof *p->offsets;
     int64_t *offsets = EBB_NEW(&runner->arena, int64_t, p->job->n),
             *found = EBB_NEW(&runner->arena, int64_t, p->job->n);
-    if (offsets == NULL || found == NULL) return EBB_NO_MEMORY;
+    if (!offsets || !found) return EBB_NO_MEMORY;
     memcpy(offsets, p->offsets, bytes);
     if (deadline_ns > now_ns) p->deadline_ns = deadline_ns - (deadline_ns - now_ns) / 4;
     ebb_status status = fit_capacity(p, runner, most_work);

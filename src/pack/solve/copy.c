@@ -1,4 +1,4 @@
-/* pack_copy: jobs made of parts of other jobs.
+/* copy: jobs made of parts of other jobs.
  *
  * takes: lives, steps with the bytes that a row has in them. gives: rows with gaps that live so. cost:
  * O(lives). */
@@ -12,13 +12,11 @@ ebb_status ebb_pack_copy_init(ebb_pack_copy *copy, ebb_env *env, uint32_t most) 
     copy->fixed = EBB_NEW(&copy->arena, int64_t, most);
     copy->wanted = EBB_NEW(&copy->arena, uint32_t, most);
     copy->gaps_from = EBB_NEW(&copy->arena, uint32_t, (size_t)most + 1);
-    return copy->rows == NULL || copy->fixed == NULL || copy->wanted == NULL || copy->gaps_from == NULL
-               ? EBB_NO_MEMORY
-               : EBB_OK;
+    return !copy->rows || !copy->fixed || !copy->wanted || !copy->gaps_from ? EBB_NO_MEMORY : EBB_OK;
 }
 
 void ebb_pack_copy_deinit(ebb_pack_copy *copy) {
-    if (copy->env == NULL) return;
+    if (!copy->env) return;
     EBB_ARRAY_FREE(copy->env, &copy->gaps);
     EBB_ARRAY_FREE(copy->env, &copy->windows);
     ebb_arena_deinit(&copy->arena);

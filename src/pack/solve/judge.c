@@ -1,4 +1,4 @@
-/* pack_judge: gaps and fixed offsets in terms of plain rows, for the bound and for the row check.
+/* judge: gaps and fixed offsets in terms of plain rows, for the bound and for the row check.
  *
  * takes: a job, offsets. gives: plain rows, one for each part of a row. cost: O(n log n). */
 #include "pack/solve/solve.h"
@@ -17,7 +17,7 @@ static ebb_status list_plain(ebb_env *env, const ebb_pack_job *job, const int64_
     out->rows = EBB_NEW(&out->arena, ebb_row, most);
     out->offsets = EBB_NEW(&out->arena, int64_t, most);
     ebb_pack_life *parts = EBB_NEW(&out->arena, ebb_pack_life, most);
-    if (out->rows == NULL || out->offsets == NULL || parts == NULL) return EBB_NO_MEMORY;
+    if (!out->rows || !out->offsets || !parts) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < job->n; i++) {
         if (only_fixed && job->fixed[i] < 0) continue;
         ebb_status status = ebb_pack_row_parts(env, job, i, parts, &n);
@@ -29,7 +29,7 @@ static ebb_status list_plain(ebb_env *env, const ebb_pack_job *job, const int64_
                                           .upper = parts[k].steps.upper,
                                           .size = bytes->upper - bytes->lower,
                                           .alignment = bottom ? job->rows[i].alignment : 1};
-            if (offsets != NULL) out->offsets[out->n] = offsets[i] + bytes->lower;
+            if (offsets) out->offsets[out->n] = offsets[i] + bytes->lower;
         }
     }
     return EBB_OK;
@@ -49,7 +49,7 @@ ebb_status ebb_packing_check(ebb_packing *p) {
     ebb_status status = list_plain(p->env, p->job, offsets, false, &plain);
     if (status == EBB_OK)
         status = ebb_rows_check(p->env, plain.rows, plain.n, plain.offsets, p->answer->height);
-    for (uint32_t i = 0; status == EBB_OK && p->job->fixed != NULL && i < p->job->n; i++)
+    for (uint32_t i = 0; status == EBB_OK && p->job->fixed && i < p->job->n; i++)
         if (p->job->fixed[i] >= 0 && offsets[i] != p->job->fixed[i])
             status = ebb_fail(p->env, EBB_VIOLATION, "rows: row %u is at %lld and fixed at %lld", i,
                               (long long)offsets[i], (long long)p->job->fixed[i]);
@@ -64,7 +64,7 @@ ebb_status ebb_packing_bound(ebb_packing *p) {
     ebb_arena_init(&plain.arena, p->env);
     ebb_status status = list_plain(p->env, p->job, NULL, false, &plain);
     if (status == EBB_OK) status = ebb_rows_max_live(p->env, plain.rows, plain.n, &p->answer->lower_bound);
-    if (status == EBB_OK && p->job->fixed != NULL) {
+    if (status == EBB_OK && p->job->fixed) {
         plain.n = 0;
         status = list_plain(p->env, p->job, p->job->fixed, true, &plain);
         int64_t height = status == EBB_OK ? height_of(&plain) : 0;

@@ -1,4 +1,4 @@
-/* pack_large: the large rows first, then the small ones around them.
+/* large: the large rows first, then the small ones around them.
  *
  *     capacity |-------------------|  room that the small rows need by themselves
  *              |  large rows, by   |

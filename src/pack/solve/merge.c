@@ -1,4 +1,4 @@
-/* pack_merge: rows that may be written over others: which of them are?
+/* merge: rows that may be written over others: which of them are?
  *
  * takes: a job with pairs of rows, of which the later begins in the last step of the earlier. gives: the
  * packing of the best set of merges that was tried. Two rows that are merged lie at one offset, so that
@@ -38,7 +38,7 @@ static uint32_t count_sets(ebb_merging *m, uint32_t k, uint32_t most) {
 }
 
 static bool is_enough(const ebb_merging *m, int64_t bound) {
-    bool capacities = m->job->pools != NULL, open = !capacities && m->options->capacity < 0;
+    bool capacities = m->job->pools, open = !capacities && m->options->capacity < 0;
     for (uint32_t k = 0; capacities && k < m->job->pools->n; k++)
         open = open || m->job->pools->capacity[k] < 0;
     return m->height >= 0 && m->excess == 0 && (!open || m->height <= bound);
@@ -67,7 +67,7 @@ static ebb_status try_sets(ebb_merging *m, uint32_t k, int64_t effort, int64_t l
 
 static ebb_status check_pools(const ebb_merging *m) {
     const ebb_pack_pools *pools = m->job->pools;
-    for (uint32_t i = 0; pools != NULL && i < m->job->n; i++)
+    for (uint32_t i = 0; pools && i < m->job->n; i++)
         if (pools->wanted[i] != EBB_PACK_ANY_POOL && pools->wanted[i] >= pools->n)
             return ebb_fail(m->env, EBB_BAD_INPUT, "rows: row %u is to lie in pool %u of %u", i,
                             pools->wanted[i], pools->n);
@@ -93,7 +93,7 @@ static ebb_status find_bound(ebb_merging *m, int64_t *bound) {
     ebb_pack_answer answer = {0};
     int64_t *saved = EBB_NEW(&m->arena, int64_t, m->job->n);
     ebb_status status = ebb_pack_copy_init(&copy, m->env, 2 * m->job->n);
-    if (saved == NULL) status = EBB_NO_MEMORY;
+    if (!saved) status = EBB_NO_MEMORY;
     for (uint32_t k = 0; status == EBB_OK && k < m->n_pairs; k++)
         saved[m->pairs[k].later] = ebb_max_i64(saved[m->pairs[k].later], m->pairs[k].saved);
     for (uint32_t i = 0; status == EBB_OK && i < m->job->n; i++)
@@ -148,19 +148,19 @@ static ebb_status solve(ebb_merging *m) {
     ebb_status status = ebb_merging_list(m);
     if (status == EBB_OK) status = find_bound(m, &least);
     if (status != EBB_OK) return status;
-    if (m->job->pools != NULL) least = 0; /* another measure */
+    if (m->job->pools) least = 0; /* another measure */
     ebb_merging_clear(m);
     uint32_t most = m->job->n <= SMALL_ROWS ? MOST_SETS : FEW_SETS;
     uint32_t n_sets = m->n_pairs > most ? most + 1 : count_sets(m, 0, most);
     status = n_sets > most ? try_some(m, least) : try_few(m, n_sets, least);
     ebb_pack_answer *a = m->answer;
     bool impossible = m->is_impossible;
-    if (m->job->pools == NULL && m->options->capacity >= 0) impossible = m->bound > m->options->capacity;
+    if (!m->job->pools && m->options->capacity >= 0) impossible = m->bound > m->options->capacity;
     a->lower_bound = m->bound;
     a->verdict = m->excess == 0 ? EBB_PACK_FITS : impossible ? EBB_PACK_IMPOSSIBLE : EBB_PACK_UNKNOWN;
     a->proven = a->verdict == EBB_PACK_IMPOSSIBLE ||
                 (a->verdict == EBB_PACK_FITS &&
-                 (a->height <= a->lower_bound || (m->job->pools != NULL && is_enough(m, m->bound))));
+                 (a->height <= a->lower_bound || (m->job->pools && is_enough(m, m->bound))));
     return status;
 }
 
@@ -181,9 +181,8 @@ ebb_status ebb_pack_merged(ebb_env *env, const ebb_pack_job *job, const ebb_pack
     m.pool_height = EBB_NEW(&m.arena, int64_t, EBB_PACK_MAX_POOLS);
     m.lives = EBB_NEW(&m.arena, ebb_pack_life, n_lives);
     m.parts = EBB_NEW(&m.arena, ebb_pack_life, n_lives);
-    ebb_status status = m.before == NULL || m.after == NULL || m.best_before == NULL ||
-                                m.best_after == NULL || m.trial == NULL || m.trial_given == NULL ||
-                                m.pool_height == NULL || m.lives == NULL || m.parts == NULL
+    ebb_status status = !m.before || !m.after || !m.best_before || !m.best_after || !m.trial ||
+                                !m.trial_given || !m.pool_height || !m.lives || !m.parts
                             ? EBB_NO_MEMORY
                             : check_pools(&m);
     if (status == EBB_OK) status = solve(&m);

@@ -1,8 +1,8 @@
-/* pack_merge.h: merges of rows that may be written over others: which pairs there are, which of them are
- * made (a "set"), and what a set packs to. Private to pack_merge*.c; see merge.c for the whole.
+/* pack/solve/merge.h: merges of rows that may be written over others: which pairs there are, which of them
+ * are made (a "set"), and what a set packs to. Private to merge*.c; see merge.c for the whole.
  *
- *     pack_merge_pairs.c   the pairs, and sets of them
- *     pack_merge_set.c     one set as rows, packed; the best is kept
+ *     merge_pairs.c   the pairs, and sets of them
+ *     merge_set.c     one set as rows, packed; the best is kept
  *     merge.c         which sets are tried, and the bound
  */
 #ifndef EBB_PACK_SOLVE_MERGE_H
@@ -37,7 +37,7 @@ typedef struct ebb_merging {
     ebb_pack_life *lives, *parts; /* room for a chain; for one row */
 } ebb_merging;
 
-/* ---- pack_merge_pairs.c ------------------------------------------------------------------------ */
+/* ---- merge_pairs.c --------------------------------------------------------------------------------- */
 
 /* Fills pairs. EBB_BAD_INPUT: a pair that cannot be. */
 EBB_CHECKED ebb_status ebb_merging_list(ebb_merging *m);
@@ -57,7 +57,7 @@ int ebb_by_load(const void *a, const void *b);
 void ebb_merge_greedily(ebb_merging *m, int (*order)(const void *, const void *));
 void ebb_merge_peaks(ebb_merging *m, int64_t bound);
 
-/* ---- pack_merge_set.c -------------------------------------------------------------------------- */
+/* ---- merge_set.c ----------------------------------------------------------------------------------- */
 
 /* Packs the set and keeps it when it is the best. *bound: no packing of this set is below it; INT64_MAX: it
  * has none. */

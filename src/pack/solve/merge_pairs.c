@@ -1,4 +1,4 @@
-/* pack_merge_pairs: see pack_merge.h.
+/* merge_pairs: see merge.h.
  *
  * cost: O(n log n) for the loads; a question about a chain walks it. */
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 static bool suit(const ebb_pack_job *job, uint32_t a, uint32_t b) {
     if (job->rows[a].size == 0 || job->rows[b].size == 0) return false;
-    if (job->fixed != NULL && job->fixed[a] >= 0 && job->fixed[b] >= 0 && job->fixed[a] != job->fixed[b])
+    if (job->fixed && job->fixed[a] >= 0 && job->fixed[b] >= 0 && job->fixed[a] != job->fixed[b])
         return false;
-    if (job->pools == NULL) return true;
+    if (!job->pools) return true;
     uint32_t x = job->pools->wanted[a], y = job->pools->wanted[b];
     return x == y || x == EBB_PACK_ANY_POOL || y == EBB_PACK_ANY_POOL;
 }
@@ -43,7 +43,7 @@ static int by_step(const void *a, const void *b) {
 static ebb_status find_loads(ebb_merging *m) {
     size_t n = 2 * (size_t)m->job->n;
     merge_event *events = EBB_NEW(&m->arena, merge_event, n);
-    if (events == NULL) return EBB_NO_MEMORY;
+    if (!events) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < m->job->n; i++) {
         const ebb_row *row = &m->job->rows[i];
         events[2 * (size_t)i] = (merge_event){row->lower, row->size};
@@ -68,7 +68,7 @@ static ebb_status find_loads(ebb_merging *m) {
 ebb_status ebb_merging_list(ebb_merging *m) {
     const ebb_pack_job *job = m->job;
     m->pairs = EBB_NEW(&m->arena, ebb_merge_pair, job->over_from[job->n]);
-    if (m->pairs == NULL) return EBB_NO_MEMORY;
+    if (!m->pairs) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < job->n; i++)
         for (uint32_t k = job->over_from[i]; k < job->over_from[i + 1]; k++) {
             uint32_t earlier = job->over[k];
@@ -90,14 +90,14 @@ void ebb_merging_clear(ebb_merging *m) {
 /* The pool or offset of a chain: that of its row that has one, or `any`. */
 int64_t ebb_merging_fixed(const ebb_merging *m, uint32_t first) {
     int64_t fixed = -1;
-    for (uint32_t i = first; i != EBB_NONE && m->job->fixed != NULL; i = m->after[i])
+    for (uint32_t i = first; i != EBB_NONE && m->job->fixed; i = m->after[i])
         fixed = ebb_max_i64(fixed, m->job->fixed[i]);
     return fixed;
 }
 
 uint32_t ebb_merging_pool(const ebb_merging *m, uint32_t first) {
     uint32_t pool = EBB_PACK_ANY_POOL;
-    for (uint32_t i = first; i != EBB_NONE && m->job->pools != NULL; i = m->after[i])
+    for (uint32_t i = first; i != EBB_NONE && m->job->pools; i = m->after[i])
         if (pool == EBB_PACK_ANY_POOL) pool = m->job->pools->wanted[i];
     return pool;
 }

@@ -1,4 +1,4 @@
-/* pack_merge_set: see pack_merge.h. cost: a packing. */
+/* merge_set: see merge.h. cost: a packing. */
 #include "pack/solve/merge.h"
 
 /* ---- one set --------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static void spread(const ebb_merging *m, const int64_t *offsets, const uint32_t 
         if (m->before[i] != EBB_NONE) continue;
         for (uint32_t at = i; at != EBB_NONE; at = m->after[at]) {
             m->offsets[at] = offsets[n];
-            if (given != NULL) m->given[at] = given[n];
+            if (given) m->given[at] = given[n];
         }
         n++;
     }
@@ -60,8 +60,8 @@ static void keep(ebb_merging *m, const ebb_pack_answer *answer, int64_t excess) 
     m->excess = excess;
     m->height = answer->height;
     *m->answer = *answer;
-    spread(m, m->trial, m->job->pools == NULL ? NULL : m->trial_given);
-    if (m->job->pools != NULL)
+    spread(m, m->trial, m->job->pools ? m->trial_given : NULL);
+    if (m->job->pools)
         memcpy(m->job->pools->height, m->pool_height, m->job->pools->n * sizeof *m->pool_height);
     memcpy(m->best_before, m->before, n * sizeof *m->before);
     memcpy(m->best_after, m->after, n * sizeof *m->after);
@@ -72,7 +72,7 @@ static ebb_status pack_set(ebb_merging *m, ebb_pack_copy *copy, const ebb_pack_o
     ebb_pack_job job = *ebb_pack_copy_job(copy);
     ebb_pack_pools pools;
     ebb_pack_answer answer;
-    if (m->job->pools != NULL) {
+    if (m->job->pools) {
         pools = *m->job->pools;
         pools.wanted = copy->wanted;
         pools.given = m->trial_given;
@@ -85,7 +85,7 @@ static ebb_status pack_set(ebb_merging *m, ebb_pack_copy *copy, const ebb_pack_o
     bool impossible = answer.verdict == EBB_PACK_IMPOSSIBLE;
     m->n_impossible += impossible;
     /* of a set that cannot fit the pools the height says nothing */
-    *bound = impossible && m->job->pools != NULL ? INT64_MAX : answer.lower_bound;
+    *bound = impossible && m->job->pools ? INT64_MAX : answer.lower_bound;
     if (m->height < 0 || excess < m->excess || (excess == m->excess && answer.height < m->height))
         keep(m, &answer, excess);
     return EBB_OK;

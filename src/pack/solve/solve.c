@@ -1,4 +1,4 @@
-/* pack: the portfolio: each stage goes on from what those before it have reached.
+/* solve: the portfolio: each stage goes on from what those before it have reached.
  *
  *     skyline -> join -> lists -> large -> fit ... fit -> order -> check
  *
@@ -43,7 +43,7 @@ static ebb_status place_lists(ebb_packing *p) {
 static ebb_status fill_skyline(ebb_packing *p) {
     int64_t height = 0;
     ebb_status status = EBB_OK;
-    if (p->job->fixed != NULL || p->job->n == 0) return EBB_OK;
+    if (p->job->fixed || p->job->n == 0) return EBB_OK;
     for (int backward = 0; backward < 2 && status == EBB_OK; backward++) {
         if (p->answer->height > 0 && ebb_packing_is_done(p)) break;
         status = ebb_pack_skyline(p->env, &p->problem, backward != 0, p->trial, &height);
@@ -67,7 +67,7 @@ static ebb_status join_rows(ebb_packing *p) {
             alignment = ebb_max_i64(alignment, p->job->rows[i].alignment);
         ebb_row *rows = EBB_NEW(&join.arena, ebb_row, join.n_pieces);
         int64_t *offsets = EBB_NEW(&join.arena, int64_t, join.n_pieces);
-        if (rows == NULL || offsets == NULL) status = EBB_NO_MEMORY;
+        if (!rows || !offsets) status = EBB_NO_MEMORY;
         for (uint32_t i = 0; status == EBB_OK && i < join.n_pieces; i++) {
             const ebb_join_node *node = &join.nodes[join.pieces[i]];
             rows[i] = (ebb_row){node->first, node->end, node->size, alignment};
@@ -130,7 +130,7 @@ ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_op
     ebb_status status = ebb_pack_problem_init(&p.problem, env, job);
     if (status == EBB_OK) {
         p.trial = EBB_NEW(&p.problem.arena, int64_t, job->n);
-        status = p.trial == NULL ? EBB_NO_MEMORY : EBB_OK;
+        status = p.trial ? EBB_OK : EBB_NO_MEMORY;
     }
     if (status == EBB_OK)
         status =
@@ -141,11 +141,22 @@ ebb_status ebb_pack_one(ebb_env *env, const ebb_pack_job *job, const ebb_pack_op
     return status;
 }
 
+ebb_pack_options ebb_pack_options_left(ebb_env *env, const ebb_pack_options *options, uint64_t started_ns,
+                                       int64_t effort) {
+    ebb_pack_options left = *options;
+    left.effort = ebb_min_i64(options->effort, effort);
+    if (options->time_limit_ns > 0) {
+        const uint64_t used_ns = ebb_clock_ns(env) - started_ns;
+        left.time_limit_ns = options->time_limit_ns > used_ns ? options->time_limit_ns - used_ns : 1;
+    }
+    return left;
+}
+
 ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
                           int64_t *offsets, ebb_pack_answer *answer) {
     *answer = (ebb_pack_answer){.found_by = "list"};
-    if (job->over_from != NULL) return ebb_pack_merged(env, job, options, offsets, answer);
-    if (job->pools != NULL) return ebb_pack_pooled(env, job, options, offsets, answer);
+    if (job->over_from) return ebb_pack_merged(env, job, options, offsets, answer);
+    if (job->pools) return ebb_pack_pooled(env, job, options, offsets, answer);
     return ebb_pack_one(env, job, options, offsets, answer);
 }
 

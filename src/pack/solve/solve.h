@@ -1,6 +1,6 @@
 /* pack/solve/solve.h: private to the portfolio: one job as its stages see it.
  *
- *     solve.c        the stages, one after the other
+ *     solve.c  the stages, one after the other
  *     ask.c    what the complete search is asked for, and in which order
  *     large.c  the large rows first
  *     judge.c  the bound before, the check after: by plain rows, with nothing that the packers use

@@ -1,0 +1,45 @@
+/* graph/planning/read.h: what the reader of ebb.graph/1 shares. Private to the
+ * reader.
+ *
+ *     read.c       the graph and its values
+ *     ebb_read_op.c    an op and its alternatives
+ *     read_list.c  lists of ids, of pairs and of views
+ */
+#ifndef EBB_GRAPH_PLANNING_READ_H
+#define EBB_GRAPH_PLANNING_READ_H
+
+#include "graph/planning/planning.h"
+
+typedef struct ebb_pgraph_reader {
+    ebb_env *env;
+    const char *where;
+    ebb_pdraft draft;
+    size_t n_values, n_ops; /* what ids may name */
+    char place[EBB_PLACE_BYTES];
+} ebb_pgraph_reader;
+
+/* EBB_BAD_INPUT: that value of the member is none of those wanted. */
+ebb_status ebb_read_fault(const ebb_pgraph_reader *r, const char *key, const char *value,
+                          const char *wanted);
+/* An optional text into the draft's arena; *out stays when there is none. */
+EBB_CHECKED ebb_status ebb_read_text(ebb_pgraph_reader *r, const ebb_json *object, const char *key,
+                                     const char **out);
+/* Sets the place for errors about element i of a top list; the name may be missing or no text. */
+void ebb_read_enter(ebb_pgraph_reader *r, const char *list, size_t i, const ebb_json *object);
+/* Ids are list indices: the member must be i. */
+EBB_CHECKED ebb_status ebb_read_check_id(ebb_pgraph_reader *r, const ebb_json *object, size_t i);
+
+/* The array in member key; absent is empty unless required. */
+EBB_CHECKED ebb_status ebb_read_list(ebb_pgraph_reader *r, const ebb_json *object, const char *key,
+                                     bool required, bool *present, const ebb_json **out, uint32_t *n);
+/* A list of ids below n_ids. prefix: "" or "alternatives[2].", for error texts. present may be NULL. */
+EBB_CHECKED ebb_status ebb_read_ids(ebb_pgraph_reader *r, const ebb_json *object, const char *prefix,
+                                    const char *key, bool required, const char *what, size_t n_ids,
+                                    bool *present, const ebb_id **out, uint32_t *n);
+EBB_CHECKED ebb_status ebb_read_pairs(ebb_pgraph_reader *r, const ebb_json *object, const char *prefix,
+                                      const char *key, bool *present, const ebb_pair **out, uint32_t *n);
+EBB_CHECKED ebb_status ebb_read_views(ebb_pgraph_reader *r, const ebb_json *object, ebb_pop *op);
+
+EBB_CHECKED ebb_status ebb_read_op(ebb_pgraph_reader *r, const ebb_json *json, size_t i);
+
+#endif
