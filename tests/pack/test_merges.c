@@ -125,3 +125,40 @@ Test(pack_choices, the_best_merges_of_small_sets_are_made, .timeout = 1200) {
     cr_assert(n_done > n_cases / 4 && n_lower > n_done / 10, "%u lower of %u", n_lower, n_done);
     test_env_close(env);
 }
+
+/* A merged row goes to a pool as one row. */
+Test(pack_choices, rows_written_over_others_go_to_pools) {
+    uint32_t n_done = 0, n_over = 0;
+    ebb_env *env = test_env_open();
+    ebb_rng rng;
+    ebb_rng_init(&rng, 17, 33);
+    for (uint32_t c = 0; c < 600; c++) {
+        static drawn_merges d;
+        int64_t offsets[PACK_SMALL], height[2] = {0}, top[2] = {0};
+        uint32_t wanted[PACK_SMALL], given[PACK_SMALL];
+        ebb_pack_answer answer;
+        const ebb_pack_options options = {.capacity = -1, .effort = 10000, .seed = c};
+        if (!draw_merges(&d, &rng)) continue;
+        ebb_pack_job *job = &d.drawn.job;
+        const int64_t capacity[2] = {-1, ebb_rng_below(&rng, 2) == 0 ? -1 : 40};
+        const ebb_pack_pools pools = {2, capacity, wanted, given, height};
+        for (uint32_t i = 0; i < job->n; i++)
+            wanted[i] = ebb_rng_below(&rng, 4) == 0 ? ebb_rng_below(&rng, 2) : EBB_PACK_ANY_POOL;
+        job->pools = &pools;
+        const ebb_status status = ebb_pack_solve(env, job, &options, offsets, &answer);
+        if (status == EBB_OK) {
+            (void)pack_check(job, offsets, c);
+            for (uint32_t i = 0; i < job->n; i++) {
+                cr_assert(given[i] < 2 && (wanted[i] == EBB_PACK_ANY_POOL || wanted[i] == given[i]),
+                          "case %u", c);
+                top[given[i]] = ebb_max_i64(top[given[i]], offsets[i] + job->rows[i].size);
+            }
+            for (uint32_t k = 0; k < 2; k++) cr_assert_eq(height[k], top[k], "case %u: pool %u", c, k);
+            n_over += job->over_from[job->n] > 0;
+            n_done++;
+        }
+        job->pools = NULL;
+    }
+    cr_assert(n_done > 100 && n_over > 50, "%u done, %u with rows to write over", n_done, n_over);
+    test_env_close(env);
+}

@@ -109,7 +109,7 @@ FOLDERS = {
     'engine': {'inputs': set(), 'study': {'inputs'}, 'run': {'inputs', 'study'}, 'compile': {'inputs', 'study', 'run'},
                'sweep': {'inputs', 'study', 'run', 'compile'}, 'check': {'inputs', 'study', 'run', 'compile'}},
     'report': {'value': set(), 'words': {'value'}, 'make': {'value', 'words'}, 'views': {'value', 'words'}, 'html': {'value', 'words'},
-               'diff': {'value', 'words', 'views', 'html'}},
+               'diff': {'value', 'words', 'make', 'views', 'html'}},
 }
 
 # Second faces, each with the folders that may see it: the exact search plays candidates step by step, as a scorer does.
@@ -253,8 +253,8 @@ ROWS = [
     ('src/pack/heuristics/list.c', '"pack/pack.h"', True),
     ('src/pack/heuristics/list.c', '"pack/problem/problem.h"', True),
     ('src/pack/heuristics/list.c', '"pack/solve/solve.h"', False),
-    ('src/pack/rows/check.c', '"graph/pgraph.h"', False),
-    ('src/pack/rows/check.c', '"pack/fit/fit.h"', False),
+    ('src/pack/rows/names.c', '"graph/pgraph.h"', False),
+    ('src/pack/rows/names.c', '"pack/fit/fit.h"', False),
     ('src/pack/pack.h', '"ebb/plan.h"', False),
     ('src/plan/json.c', '"planner/planner.h"', False),
     ('src/audit/bytes.c', '"plan/plan.h"', True),

@@ -5,7 +5,7 @@ ebb_status ebb_checker_init(ebb_checker *checker, ebb_backend *backend) {
     *checker = (ebb_checker){0};
     ebb_bench_init(&checker->device, backend);
     const ebb_backend_options options = {.n_threads = 1};
-    const ebb_status status = ebb_backend_ref.create(backend->env, &options, &checker->ref);
+    const ebb_status status = ebb_backend_find("ref")->create(backend->env, &options, &checker->ref);
     if (status == EBB_OK) ebb_bench_init(&checker->reference, checker->ref);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The rules of ebb.graph/1, for drafts of ours and of strangers alike. Takes a ebb_sealer whose tables are
+/* The rules of ebb.graph/1, for drafts of ours and of strangers alike. Takes a sealer whose tables are
  * settled; gives the first rule that is broken. Cost: O(values + edges). */
 #include "graph/planning/seal.h"
 

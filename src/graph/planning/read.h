@@ -2,7 +2,7 @@
  * reader.
  *
  *     read.c       the graph and its values
- *     ebb_read_op.c    an op and its alternatives
+ *     read_op.c    an op and its alternatives
  *     read_list.c  lists of ids, of pairs and of views
  */
 #ifndef EBB_GRAPH_PLANNING_READ_H

@@ -166,8 +166,13 @@ static ebb_status solve(ebb_merging *m) {
 
 ebb_status ebb_pack_merged(ebb_env *env, const ebb_pack_job *job, const ebb_pack_options *options,
                            int64_t *offsets, ebb_pack_answer *answer) {
-    ebb_merging m = {
-        .env = env, .job = job, .options = options, .offsets = offsets, .answer = answer, .height = -1};
+    ebb_merging m = {.env = env,
+                     .job = job,
+                     .options = options,
+                     .offsets = offsets,
+                     .given = job->pools ? job->pools->given : NULL,
+                     .answer = answer,
+                     .height = -1};
     uint32_t n = job->n;
     size_t n_lives = (size_t)ebb_pack_job_most_parts(job) + n;
     m.started_ns = ebb_clock_ns(env);

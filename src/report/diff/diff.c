@@ -2,6 +2,7 @@
  *
  * takes: two plans. gives: an immutable diff that borrows nothing from them. cost: O(n log n), the audits'
  * included. */
+#include "report/make/make.h"
 #include "report/diff/diff.h"
 #include "report/words/words.h"
 

@@ -18,18 +18,12 @@ typedef struct reader {
     EBB_ARRAY(int64_t) devices;
 } reader;
 
-static const char *const modes[EBB_N_BATCH_MODES] = {"none", "in_place", "sublinear", "budget"};
-
-const char *ebb_batch_mode_name(uint32_t mode) {
-    return modes[mode];
-}
-
 static ebb_status read_mode(reader *x, const ebb_json *json, uint32_t *out) {
     const char *mode = NULL;
     ebb_status status = ebb_json_text(x->m->env, json, x->place, "mode", NULL, &mode);
     if (status != EBB_OK) return status;
     for (*out = 0; *out < EBB_N_BATCH_MODES; ++*out)
-        if (strcmp(mode, modes[*out]) == 0) return EBB_OK;
+        if (strcmp(mode, ebb_batch_mode_name(*out)) == 0) return EBB_OK;
     return ebb_fail(x->m->env, EBB_BAD_INPUT,
                     "%s: mode is \"%.80s\" and must be none, in_place, sublinear or budget", x->place,
                     mode);

@@ -40,3 +40,8 @@ const char *ebb_drop_name(ebb_drop drop) {
                                         "needed after the last step"};
     return names[drop];
 }
+
+const char *ebb_batch_mode_name(uint32_t mode) {
+    static const char *const names[EBB_N_BATCH_MODES] = {"none", "in_place", "sublinear", "budget"};
+    return names[mode];
+}
