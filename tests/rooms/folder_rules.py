@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-import include_rules
+import house
 import sources
 
 # Folders whose face is not named after them, or that have several: what files outside may include.
@@ -41,7 +41,7 @@ def faces(folder):
 def second_face(source, header):
     """Is `header` declared as one that the folder `source` may see, too?"""
     room, _, rest = header.partition('/')
-    return source.partition('/')[2] in include_rules.SECOND_FACES.get(room, {}).get(rest, set())
+    return source.partition('/')[2] in house.SECOND_FACES.get(room, {}).get(rest, set())
 
 
 def include_arrows(texts):
