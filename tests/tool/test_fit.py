@@ -88,7 +88,7 @@ def a_batch_that_fits_has_plans_that_hold(t):
 
 
 def no_names_changes_that_make_it_a_yes(t):
-    asked = ("fit", "conv.ebb", "--batch", "300", "--plans", "p")
+    asked = ("fit", "conv.ebb", "--batch", "300", "--plans", "p", "--progress=none")
     done = t.ebb_run(*asked, "--budget", "3MiB", "--json", code=1)
     answer = json.loads(done.stdout)
     equal(answer["fits"], False)

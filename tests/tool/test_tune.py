@@ -95,7 +95,7 @@ def values_to_keep_leave_no_row_that_ignores_them(t):
 
 def a_budget_without_a_plan_names_the_smallest(t):
     half(t)
-    done = t.ebb_run("tune", "uneven.json", "--budget", "1MB", "-o", "c.json", code=1)
+    done = t.ebb_run("tune", "uneven.json", "--budget", "1MB", "-o", "c.json", "--progress=none", code=1)
     holds(b"the smallest found needs" in done.stderr and done.stderr.count(b"\n") == 1, done.stderr)
     equal(done.stdout, b"")
     holds(not (t.folder / "c.json").exists(), "nothing written")

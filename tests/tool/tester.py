@@ -59,8 +59,8 @@ def holds(condition, what):
 
 
 def interrupted(t, seconds, *arguments):
-    """The error output of a command that is interrupted after so long."""
-    process = subprocess.Popen([t.ebb, *arguments], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    """The error output, progress apart, of a command that is interrupted after so long."""
+    process = subprocess.Popen([t.ebb, *arguments, "--progress=none"], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     try:
