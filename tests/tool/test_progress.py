@@ -46,7 +46,8 @@ def progress_for_programs_is_one_object_a_line(t):
 def without_a_terminal_there_is_a_line_per_ten_seconds(t):
     (t.folder / "long.json").write_text(text(chain(60)))
     begin = time.monotonic()
-    stderr = interrupted(t, 12, "plan", "long.json", "--budget", "20MiB", "--effort", "100000000000")
+    stderr = interrupted(t, 12, "plan", "long.json", "--budget", "20MiB", "--effort", "100000000000",
+                         progress="lines")
     lines = stderr.decode().splitlines()
     holds(1 <= len(lines) - 1 <= (time.monotonic() - begin) / 10, lines)
     for line in lines[:-1]:

@@ -58,9 +58,10 @@ def holds(condition, what):
         raise AssertionError(what)
 
 
-def interrupted(t, seconds, *arguments):
-    """The error output, progress apart, of a command that is interrupted after so long."""
-    process = subprocess.Popen([t.ebb, *arguments, "--progress=none"], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def interrupted(t, seconds, *arguments, progress="none"):
+    """The error output of a command that is interrupted after so long."""
+    process = subprocess.Popen([t.ebb, *arguments, f"--progress={progress}"],
+                               cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     try:
