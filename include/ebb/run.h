@@ -36,7 +36,8 @@ EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_bin
                                            ebb_program **out);
 EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
 
-typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32, EBB_UINT8 } ebb_element;
+/* EBB_BOOL8: a byte, 0 or 1. */
+typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32, EBB_UINT8, EBB_BOOL8 } ebb_element;
 typedef struct ebb_tensor_info {
     const char *name; /* borrowed */
     ebb_element element;

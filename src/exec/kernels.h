@@ -44,17 +44,18 @@ typedef struct ebb_kernel_info {
     ebb_status (*launch)(const ebb_kernel_run *run);
 } ebb_kernel_info;
 
-/* EBB_TAKES(F32, I32): the dtypes that a kernel takes, four at most. */
-#define EBB_TAKES(...)                              EBB_TAKES_OF(__VA_ARGS__, 4, 3, 2, 1, )(__VA_ARGS__)
-#define EBB_TAKES_OF(one, two, three, four, n, ...) EBB_TAKES_##n
-#define EBB_TAKES_1(a)                              (UINT32_C(1) << EBB_##a)
-#define EBB_TAKES_2(a, b)                           (EBB_TAKES_1(a) | EBB_TAKES_1(b))
-#define EBB_TAKES_3(a, b, c)                        (EBB_TAKES_2(a, b) | EBB_TAKES_1(c))
-#define EBB_TAKES_4(a, b, c, d)                     (EBB_TAKES_2(a, b) | EBB_TAKES_2(c, d))
+/* EBB_TAKES(F32, I32): the dtypes that a kernel takes, five at most. */
+#define EBB_TAKES(...)                                    EBB_TAKES_OF(__VA_ARGS__, 5, 4, 3, 2, 1, )(__VA_ARGS__)
+#define EBB_TAKES_OF(one, two, three, four, five, n, ...) EBB_TAKES_##n
+#define EBB_TAKES_1(a)                                    (UINT32_C(1) << EBB_##a)
+#define EBB_TAKES_2(a, b)                                 (EBB_TAKES_1(a) | EBB_TAKES_1(b))
+#define EBB_TAKES_3(a, b, c)                              (EBB_TAKES_2(a, b) | EBB_TAKES_1(c))
+#define EBB_TAKES_4(a, b, c, d)                           (EBB_TAKES_2(a, b) | EBB_TAKES_2(c, d))
+#define EBB_TAKES_5(a, b, c, d, e)                        (EBB_TAKES_4(a, b, c, d) | EBB_TAKES_1(e))
 
 /* A rate to be given to macros, and the initializer that it becomes. */
-#define EBB_RATE(flops, bytes, start_ns)            (flops, bytes, start_ns)
-#define EBB_RATE_INIT(rate)                         EBB_RATE_BRACED rate
+#define EBB_RATE(flops, bytes, start_ns)                  (flops, bytes, start_ns)
+#define EBB_RATE_INIT(rate)                               EBB_RATE_BRACED rate
 #define EBB_RATE_BRACED(flops, bytes, start_ns) \
     { flops, bytes, start_ns }
 

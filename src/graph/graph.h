@@ -28,7 +28,8 @@ enum {
 typedef enum ebb_dtype_kind {
     EBB_DTYPE_FLOAT, /* params, activations, gradients */
     EBB_DTYPE_INT,   /* labels and ids */
-    EBB_DTYPE_BITS   /* what ops keep for their gradients */
+    EBB_DTYPE_BITS,  /* what ops keep for their gradients */
+    EBB_DTYPE_TRUTH  /* what comparisons give */
 } ebb_dtype_kind;
 
 /* What is to be known of a dtype, from dtypes.def. */
@@ -61,6 +62,7 @@ int64_t ebb_dtype_bytes(ebb_dtype dtype);
 int64_t ebb_type_count(const ebb_type *type); /* elements */
 int64_t ebb_type_bytes(const ebb_type *type);
 bool ebb_type_equal(const ebb_type *a, const ebb_type *b);
+bool ebb_type_same_shape(const ebb_type *a, const ebb_type *b);
 /* "f32[32,64,56,56]" into text. */
 #define EBB_TYPE_TEXT 128
 const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]);

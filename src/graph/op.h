@@ -53,13 +53,14 @@ typedef struct ebb_call {
  * do not. Attributes that have their default are left out. */
 void ebb_call_print(ebb_text *text, const ebb_call *call);
 
-typedef enum ebb_attr_kind { EBB_ATTR_INT, EBB_ATTR_REAL, EBB_ATTR_BOOL } ebb_attr_kind;
+typedef enum ebb_attr_kind { EBB_ATTR_INT, EBB_ATTR_REAL, EBB_ATTR_BOOL, EBB_ATTR_DTYPE } ebb_attr_kind;
 typedef struct ebb_attr_info {
     const char *name;
     ebb_attr_kind kind;
     uint32_t count; /* integers in it (1 to EBB_MAX_RANK); text "stride=2" fills all of them;
-                     * 0: a list as long as given, padded with 0 (shapes) */
+                     * 0: a list as long as given, then filled up with `pad` (shapes: 0; axes: -1) */
     bool required;
+    int64_t pad;
     double fallback; /* default of each */
     double min, max; /* inclusive */
 } ebb_attr_info;
@@ -129,6 +130,15 @@ typedef struct ebb_op_info {
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
 
+/* Does a pair of may_overwrite hold for this call? The call has the input, of the result's shape and with
+ * as many bytes an element: a smaller operand that is broadcast is read after it would have been written
+ * over. */
+static inline bool ebb_may_lie_over(const ebb_call *call, ebb_pair pair) {
+    if (pair.in >= call->n_in) return false;
+    const ebb_type *in = &call->in[pair.in], *out = &call->out[pair.out];
+    return ebb_type_same_shape(in, out) && ebb_dtype_bytes(in->dtype) == ebb_dtype_bytes(out->dtype);
+}
+
 /* What a node runs by a way: itself when it is no choice. in: the values that it reads then, n_in of them.
  */
 static inline const ebb_op_info *ebb_node_way(const ebb_node *node, uint32_t way,
@@ -172,7 +182,7 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
 /* grad: does this op make inputs i and i + 1 of the node from its input x alone? */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
-/* grad: adds id to the gradient of input i. */
+/* grad: adds id to the gradient of input i, or its sum over the places that the input was broadcast to. */
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
 /* lower: result i of the node is now id (which may be one of its inputs). */
 void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);

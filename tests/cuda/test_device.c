@@ -121,9 +121,10 @@ Test(device, beyond_a_cap_nothing_is_left) {
 enum { N = 5000 };
 
 static void add(const setting *s, const float *a, const float *b, float *y) {
-    const cuda_add_args args = {.a = a, .b = b, .y = y, .n = N};
+    const cuda_add_f32_args args = {
+        .walk = {.n_dims = 1, .size = {N}, .stride = {{1}, {1}}, .along = 3}, .in = {a, b}, .y = y, .n = N};
     TEST_OK(s->env,
-            s->api->launch(s->device, CUDA_KERNEL_add, cuda_blocks_of(N, CUDA_POINTWISE_EACH), &args));
+            s->api->launch(s->device, CUDA_KERNEL_add_f32, cuda_blocks_of(N, CUDA_PLACES_EACH), &args));
 }
 
 /* y = y + a, as often as it is replayed, and once for the plain launch. */

@@ -18,7 +18,8 @@ static void check_order(test_bench *bench, const ebb_case_table *cases, uint32_t
     cr_assert_eq(ebb_case_inputs_init(bench->env, cases, &call.call, &inputs), EBB_OK);
     test_run_kernel(bench, &call, &inputs, &plain, &want);
     for (uint32_t k = 0; k <= cases->op->n_may_overwrite; k++) {
-        if (k < cases->op->n_may_overwrite && cases->op->may_overwrite[k].in >= call.call.n_in) continue;
+        if (k < cases->op->n_may_overwrite && !ebb_may_lie_over(&call.call, cases->op->may_overwrite[k]))
+            continue;
         const test_place over = {.over = cases->op->may_overwrite + k, .n_over = 1};
         test_device_host_turn(device, true);
         test_run_kernel(bench, &call, &inputs, k < cases->op->n_may_overwrite ? &over : &plain, &got);

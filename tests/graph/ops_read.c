@@ -8,10 +8,7 @@
 
 static ebb_type type_read(const char **at) {
     ebb_type type = {0};
-    type.dtype = strncmp(*at, "f64", 3) == 0 ? EBB_F64
-                 : **at == 'i'               ? EBB_I32
-                 : **at == 'u'               ? EBB_U8
-                                             : EBB_F32;
+    cr_assert(ebb_dtype_find(*at, strcspn(*at, "["), &type.dtype), "no dtype: %s", *at);
     *at = strchr(*at, '[') + 1;
     while (**at != ']') {
         char *end;
@@ -39,6 +36,12 @@ static ebb_attr attr_read(const ebb_attr_info *info, const char *text) {
         attr.i[0] = *text == 't';
         return attr;
     }
+    if (info->kind == EBB_ATTR_DTYPE) {
+        ebb_dtype dtype;
+        cr_assert(ebb_dtype_find(text, strcspn(text, " "), &dtype), "no dtype: %s", text);
+        attr.i[0] = dtype;
+        return attr;
+    }
     uint32_t n = 0;
     for (bool more = true; more; n++) {
         char *end;
@@ -46,7 +49,7 @@ static ebb_attr attr_read(const ebb_attr_info *info, const char *text) {
         more = *end == ',';
         text = end + 1;
     }
-    for (; n < info->count; n++) attr.i[n] = attr.i[0];
+    for (; n < EBB_MAX_RANK; n++) attr.i[n] = n < info->count ? attr.i[0] : info->pad;
     return attr;
 }
 

@@ -81,7 +81,7 @@ static void rule(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     ebb_id in[] = {x, lr};
     const char *name = "sum";
     (void)w;
-    ebb_builder_node(b, &ebb_op_add, in, 2, NULL, &name, EBB_FORWARD, 0);
+    ebb_builder_node(b, &ebb_op_relu_grad, in, 2, NULL, &name, EBB_FORWARD, 0);
 }
 static void type(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)w, (void)lr;
@@ -136,7 +136,7 @@ static const struct {
     {required, EBB_BAD_INPUT, "reshape needs shape="},
     {range, EBB_BAD_INPUT, "dropout: p=nan must be in [0, 1]"},
     {gap, EBB_BAD_INPUT, "reshape: shape has a 0 at position 1"},
-    {rule, EBB_BAD_INPUT, "%sum: add: a f32[3] and b f32[] must have one shape"},
+    {rule, EBB_BAD_INPUT, "%sum: relu_grad: y f32[3] and dy f32[] must have one shape"},
     {type, EBB_BAD_INPUT, "%y: rank is at most 6"},
     {role, EBB_INTERNAL, "%y: role 6 is not given"},
     {infinite, EBB_BAD_INPUT, "%y: fill must be finite"},
@@ -233,7 +233,7 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
         {{.dtype = EBB_F32, .rank = 3, .dim = {1 << 30, 1 << 30, 1 << 30}},
          0,
          "f32[1073741824,1073741824,1073741824]"},
-        {{.dtype = (ebb_dtype)4}, 0, NULL},
+        {{.dtype = (ebb_dtype)EBB_N_DTYPES}, 0, NULL},
         {{.dtype = EBB_F32, .rank = 7}, 0, NULL},
     };
     char text[EBB_TYPE_TEXT];

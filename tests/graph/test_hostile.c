@@ -53,7 +53,7 @@ static const row rows[] = {
     R(H "%a, %b, %c, %d, %e = relu %x\n", "3:17", "more than 4 results"),
     /* types */
     R(H "%x = input\n", "3:11", "expected a type like f32[3,7]"),
-    R(H "%x = input f16[3]\n", "3:12", "expected f32, f64, i32 or u8, found f16"),
+    R(H "%x = input f16[3]\n", "3:12", "expected f32, f64, i32, u8 or bool, found f16"),
     R(H "%x = input f32\n", "3:15", "expected [, found the end of the line"),
     R(H "%x = input f32[\n", "3:16", "expected an integer or a dim"),
     R(H "%x = input f32[3\n", "3:17", "expected ,, found the end of the line"),

@@ -122,8 +122,9 @@ Test(ops, dtypes_load_what_they_store) {
         cr_expect(ebb_dtype_find(info->name, strlen(info->name), &found) && found == d, "%s", info->name);
         for (size_t k = 0; k < EBB_COUNT(values); k++) {
             memset(at, 0xA5, sizeof at);
+            const double kept = info->kind == EBB_DTYPE_TRUTH ? values[k] != 0 : values[k];
             info->store(at, 1, values[k]);
-            cr_expect_eq(info->load(at, 1), values[k], "%s %g", info->name, values[k]);
+            cr_expect_eq(info->load(at, 1), kept, "%s %g", info->name, values[k]);
             for (int64_t b = 0; b < info->bytes; b++)
                 cr_expect(at[b] == 0xA5 && at[2 * info->bytes + b] == 0xA5, "%s", info->name);
         }
@@ -132,8 +133,10 @@ Test(ops, dtypes_load_what_they_store) {
     cr_expect_not(ebb_dtype_find("f3", 2, &none) || ebb_dtype_find("f322", 4, &none));
 }
 
-/* In place, updates and views put a result where an operand is: on every good row the types must agree. */
+/* In place, updates and views put a result where an operand is. Some row holds each op's pairs of
+ * may_overwrite: what is broadcast or of another size lies over nothing. */
 Test(ops, results_fit_the_bytes_that_they_take) {
+    uint32_t held[EBB_N_OPS] = {0}; /* bit p: pair p of the op, on some row */
     for (size_t i = 0; i < n_rows; i++) {
         if (rows[i].want[0] == '!') continue;
         read_row r;
@@ -141,13 +144,17 @@ Test(ops, results_fit_the_bytes_that_they_take) {
         const ebb_op_info *op = r.call.op;
         cr_assert_eq(row_infer(env, &r), EBB_OK);
         for (uint32_t p = 0; p < op->n_may_overwrite; p++) {
-            if (op->may_overwrite[p].in >= r.call.n_in) continue;
-            cr_expect(ebb_type_equal(&r.out[op->may_overwrite[p].out], &r.in[op->may_overwrite[p].in]),
-                      "%s", op->name);
+            if (!ebb_may_lie_over(&r.call, op->may_overwrite[p])) continue;
+            held[op->code] |= UINT32_C(1) << p;
+            cr_expect_eq(ebb_type_bytes(&r.out[op->may_overwrite[p].out]),
+                         ebb_type_bytes(&r.in[op->may_overwrite[p].in]), "%s", op->name);
         }
         for (uint32_t p = 0; p < op->n_update; p++) {
             cr_expect(ebb_type_equal(&r.out[op->update[p].out], &r.in[op->update[p].in]), "%s", op->name);
         }
         if (op->view) cr_expect_eq(ebb_type_bytes(&r.out[0]), ebb_type_bytes(&r.in[0]), "%s", op->name);
     }
+    for (uint32_t k = 0; k < EBB_N_OPS; k++)
+        cr_expect_eq(held[k], (UINT32_C(1) << ebb_ops[k]->n_may_overwrite) - 1, "%s: no row for a pair",
+                     ebb_ops[k]->name);
 }

@@ -10,7 +10,7 @@ ROOMS = {
         'libraries': {'jansson.h', 'jemalloc/jemalloc.h'},
     },
     'graph': {
-        'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/pgraph.h'},
+        'faces': {'graph/graph.h', 'graph/op.h', 'graph/ops.def', 'graph/pgraph.h', 'graph/walk.h'},
         'sees': {'base'},
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/plan.h'},
         'libraries': set(),
@@ -82,11 +82,11 @@ BACKEND_LIBRARIES = {
 
 # Op families share their own helpers and nothing of the room but its faces.
 FAMILY_FILE = re.compile(r'^graph/ops/\w+\.[ch]$')
-FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph)\.h|base/base\.h|ebb/pack\.h)$')
+FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph|walk)\.h|base/base\.h|ebb/pack\.h)$')
 
 # Folders inside a room, from the ground up, and the folders beside them that each may see, by their face alone:
 # <folder>/<folder>.h. What lies in the room itself sees them all, and none of them sees it.
-FACES = {'graph.h', 'op.h', 'pgraph.h', 'ops.def', 'families.def', 'dtypes.def'}  # of graph, which its folders share
+FACES = {'graph.h', 'op.h', 'pgraph.h', 'walk.h', 'ops.def', 'families.def', 'dtypes.def'}  # of graph, which its folders share
 FOLDERS = {
     'graph': {'ir': FACES, 'ops': FACES, 'planning': {'pgraph.h'}, 'passes': FACES | {'ir'}, 'text': FACES | {'ir'}},
     'base': {'plain': {'philox.h'}, 'env': {'plain'}, 'os': {'plain', 'env'}, 'json': {'plain', 'env', 'os'}},

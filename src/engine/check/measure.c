@@ -36,7 +36,7 @@ void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
         if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;
         if (type->dtype == EBB_F64) ((double *)at)[i] = x;
         if (type->dtype == EBB_I32) ((int32_t *)at)[i] = (int32_t)ebb_rng_below(rng, (uint32_t)below);
-        if (type->dtype == EBB_U8) ((uint8_t *)at)[i] = 0;
+        if (type->dtype == EBB_U8 || type->dtype == EBB_BOOL) ((uint8_t *)at)[i] = 0;
     }
 }
 

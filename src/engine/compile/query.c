@@ -45,7 +45,8 @@ static ebb_status query_alternative(query *q, ebb_id node, ebb_alternative_call 
     out->in_place = in_place;
     if (!out->name || !out->in || !in_place) return EBB_NO_MEMORY;
     for (uint32_t k = 0; k < op->n_may_overwrite; k++) {
-        if (op->may_overwrite[k].in < by->call.n_in) in_place[out->n_in_place++] = op->may_overwrite[k];
+        if (ebb_may_lie_over(&by->call, op->may_overwrite[k]))
+            in_place[out->n_in_place++] = op->may_overwrite[k];
     }
     return EBB_OK;
 }

@@ -74,8 +74,11 @@ int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value) {
 
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
-    static const ebb_element elements[] = {
-        [EBB_F32] = EBB_FLOAT32, [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32, [EBB_U8] = EBB_UINT8};
+    static const ebb_element elements[] = {[EBB_F32] = EBB_FLOAT32,
+                                           [EBB_F64] = EBB_FLOAT64,
+                                           [EBB_I32] = EBB_INT32,
+                                           [EBB_U8] = EBB_UINT8,
+                                           [EBB_BOOL] = EBB_BOOL8};
     *out = (ebb_tensor_info){.name = v->name,
                              .element = elements[v->type.dtype],
                              .rank = v->type.rank,
@@ -195,23 +198,6 @@ static double initial(const ebb_value *v, ebb_rng *rng) {
     return 0;
 }
 
-static void store(const ebb_type *type, void *at, int64_t i, double x) {
-    switch (type->dtype) {
-    case EBB_F32:
-        ((float *)at)[i] = (float)x;
-        break;
-    case EBB_F64:
-        ((double *)at)[i] = x;
-        break;
-    case EBB_I32:
-        ((int32_t *)at)[i] = (int32_t)x;
-        break;
-    case EBB_U8:
-        ((uint8_t *)at)[i] = (uint8_t)x;
-        break;
-    }
-}
-
 static ebb_status init_value(ebb_engine *engine, ebb_program *program, ebb_id value) {
     const ebb_value *v = &program->compiled.graph->values[value];
     int64_t bytes, n = ebb_type_count(&v->type);
@@ -222,7 +208,7 @@ static ebb_status init_value(ebb_engine *engine, ebb_program *program, ebb_id va
     ebb_rng rng;
     ebb_rng_init(&rng, engine->options.seed, stream_of(v->name));
     for (int64_t i = 0; i < n; i++)
-        store(&v->type, room, i, v->role == EBB_ROLE_CONSTANT ? v->fill : initial(v, &rng));
+        ebb_dtypes[v->type.dtype].store(room, i, v->role == EBB_ROLE_CONSTANT ? v->fill : initial(v, &rng));
     ebb_status status = ebb_copy_in(engine, &v->type, room, at);
     ebb_cfree(engine->env, room, (size_t)bytes, 1);
     return status;

@@ -56,12 +56,15 @@ static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const ch
                              ebb_case_call *out) {
     uint32_t n = 0;
     for (; *text; n++) {
-        if (*text != '[' || n == EBB_MAX_OPERANDS) return wrong_row(env, cases, text);
+        const size_t n_dtype = strcspn(text, "[");
+        if (!text[n_dtype] || n == EBB_MAX_OPERANDS) return wrong_row(env, cases, text);
         const char letter = ebb_case_letter(cases, n), *from = text;
         ebb_type *t = &out->in[n];
         *t = (ebb_type){.dtype = f64 ? EBB_F64 : EBB_F32};
         if (strchr("li", letter)) t->dtype = EBB_I32;
         if (strchr("wb", letter)) t->dtype = EBB_U8;
+        if (n_dtype && !ebb_dtype_find(text, n_dtype, &t->dtype)) return wrong_row(env, cases, text);
+        text += n_dtype;
         if (!(text = read_dims(text + 1, t))) return wrong_row(env, cases, from);
         text += *text == ' ';
     }
@@ -74,15 +77,22 @@ static ebb_attr fallback_of(const ebb_attr_info *info) {
     if (info->kind == EBB_ATTR_REAL) {
         a.f = info->fallback;
     } else {
-        for (uint32_t k = 0; k < info->count; k++) a.i[k] = (int64_t)info->fallback;
+        for (uint32_t k = 0; k < EBB_MAX_RANK; k++)
+            a.i[k] = k < info->count ? (int64_t)info->fallback : info->pad;
     }
     return a;
 }
 
-/* The value behind "name="; one integer fills them all. */
-static ebb_attr read_value(const ebb_attr_info *info, const char *text) {
+/* The value behind "name="; one integer fills them all. A dtype f32 is f64 with the rest of the row. */
+static ebb_attr read_value(const ebb_attr_info *info, const char *text, bool f64) {
     ebb_attr a = {.i = {0}};
     char *end;
+    if (info->kind == EBB_ATTR_DTYPE) {
+        ebb_dtype dtype = EBB_F32;
+        (void)ebb_dtype_find(text, strcspn(text, " "), &dtype);
+        a.i[0] = dtype == EBB_F32 && f64 ? EBB_F64 : dtype;
+        return a;
+    }
     if (info->kind == EBB_ATTR_REAL) {
         a.f = strtod(text, NULL);
         return a;
@@ -92,11 +102,12 @@ static ebb_attr read_value(const ebb_attr_info *info, const char *text) {
         a.i[n++] = strtoll(text, &end, 10);
         more = *end == ',';
     }
-    for (; n < info->count; n++) a.i[n] = a.i[0];
+    for (; n < EBB_MAX_RANK; n++) a.i[n] = n < info->count ? a.i[0] : info->pad;
     return a;
 }
 
-static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, ebb_attr *attr) {
+static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, bool f64,
+                             ebb_attr *attr) {
     const ebb_op_info *op = cases->op;
     for (uint32_t k = 0; k < op->n_attrs; k++) attr[k] = fallback_of(&op->attrs[k]);
     while (*text) {
@@ -107,7 +118,7 @@ static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const ch
             k++;
         }
         if (k == op->n_attrs) return wrong_row(env, cases, text);
-        attr[k] = read_value(&op->attrs[k], text + n_name + 1);
+        attr[k] = read_value(&op->attrs[k], text + n_name + 1, f64);
         text += n + (text[n] == ' ');
     }
     return EBB_OK;
@@ -127,7 +138,7 @@ ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row
     out->call.n_out = op->n_out;
     if (op->n_attrs > EBB_COUNT(out->attr)) return wrong_row(env, cases, "its attributes");
     ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
-    if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, out->attr);
+    if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, f64, out->attr);
     if (status != EBB_OK) return status;
     ebb_attr *of_f64 = attr_of(op, out->attr, "f64"); /* of an op without inputs */
     if (of_f64) of_f64->i[0] = f64;

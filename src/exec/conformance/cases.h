@@ -6,8 +6,8 @@
 
 #include "exec/conformance.h"
 
-/* One call: shapes of the inputs "[2,3,7,7] [4,3,3,3] []" and attributes "stride=2,1 pad=1"; what is not
- * named has its default. */
+/* One call: shapes of the inputs "[2,3,7,7] [4,3,3,3] []", with a dtype where it is not a real or what its
+ * letter says, "bool[3] i32[3]", and attributes "stride=2,1 pad=1"; what is not named has its default. */
 typedef struct ebb_op_case {
     const char *inputs, *attrs;
 } ebb_op_case;
@@ -24,7 +24,8 @@ typedef struct ebb_op_case {
  *   i  ids: i32 that name rows of a table
  *   w  places in a window: u8 below 9
  *   b  bits: u8
- * What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
+ * Where a row gives it a dtype, i32 is filled with small integers, the smallest and the largest, bool with
+ * 0 and 1. What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
 typedef struct ebb_case_rows {
     const ebb_op_case *at;
     uint32_t n;

@@ -1,25 +1,5 @@
-/* Elementwise ops: one rounding, the same everywhere. */
+/* Elementwise ops of one shape. */
 #include "exec/conformance/cases.h"
-
-static const ebb_op_case add_rows[] = {{"[] []", ""},
-                                       {"[1] [1]", ""},
-                                       {"[33] [33]", ""},
-                                       {"[3,7] [3,7]", ""},
-                                       {"[2,3,7,33] [2,3,7,33]", ""},
-                                       {"[33,33,3,3] [33,33,3,3]", ""}};
-
-EBB_CASES(add, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[1026] [1026]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "11 22 33"}));
-
-EBB_CASES(sub, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[1027] [1027]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "-9 -18 -27"}));
-
-EBB_CASES(mul, "u", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[2,1025] [2,1025]", ""}),
-          EBB_VALUES({"[3] [3]", "", "1 2 3 | 10 20 30", "10 40 90"}));
-
-EBB_CASES(div, "up", 0, EBB_SMALL_OF(add_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
-          EBB_BLOCKS({"[3] [3]", ""}), EBB_VALUES({"[3] [3]", "", "1 2 3 | 2 -4 8", "0.5 -0.5 0.375"}));
 
 EBB_CASES(rescale, "u", 2e-7,
           EBB_SMALL({"[]", "times=-1"}, {"[33]", "plus=0.5"}, {"[3,7]", "times=0.25 plus=-3"},

@@ -1,5 +1,6 @@
-/* Sums along an axis, pictures upsampled. Axes of the large rows: short and innermost, long and
- * innermost, short and long before others; tensors one after another whose sizes are no multiple of 4. */
+/* Reductions along axes, places repeated, pictures upsampled. Axes of the large rows: short and innermost,
+ * long and innermost, short and long before others; tensors one after another whose sizes are no multiple
+ * of 4. */
 #include "exec/conformance/cases.h"
 
 EBB_CASES(reduce_sum, "u", 2e-7,
@@ -7,7 +8,12 @@ EBB_CASES(reduce_sum, "u", 2e-7,
                     {"[3,33]", "axis=1 keep=0"}, {"[3,7,65]", "axis=1 keep=0"},
                     {"[2,3,7,5]", "axis=1"}, /* channels are stored last */
                     {"[2,3,7,5]", "axis=2"}, {"[2,65,1,3]", "axis=3"}, {"[3,7,1,2]", "axis=0"},
-                    {"[2,1,3,1,5,2]", "axis=4 keep=0"}),
+                    {"[2,1,3,1,5,2]", "axis=4 keep=0"}, {"[]", ""}, {"[3,7]", ""}, {"[3,7]", "keep=0"},
+                    {"[2,3,7,5]", "axis=0,2,3"}, {"[2,3,7,5]", "axis=0,2,3 keep=0"},
+                    {"[2,3,7,5]", "axis=1 keep=0"}, {"[2,3,7,5]", "axis=0,1 keep=0"},
+                    {"[2,3,7,2,3]", "axis=1 keep=0"}, {"[2,3,7,2,3]", "axis=0,2,4"},
+                    {"[2,3,7,2,3,2]", "axis=1,3 keep=0"}, {"i32[33]", ""},
+                    {"i32[2,3,7,5]", "axis=1,3 keep=0"}),
           EBB_LARGE({"[9,2048]", "axis=1 keep=0"}, {"[3,2049]", "axis=1 keep=0"},
                     {"[1,20011]", "axis=1 keep=0"}, {"[3,70,3]", "axis=1 keep=0"},
                     {"[2,2701,3]", "axis=1 keep=0"}, {"[2,70,65]", "axis=1 keep=0"},
@@ -15,9 +21,53 @@ EBB_CASES(reduce_sum, "u", 2e-7,
                     {"[150,132]", "axis=0 keep=0"}, {"[2,9,260]", "axis=1 keep=0"},
                     {"[2,9,261]", "axis=1 keep=0"}, {"[2,8,65,9]", "axis=2"}),
           EBB_SHARED({"[7,33,13,11]", "axis=1"}, /* one behind another, and side by side */
-                     {"[7,33,13,11]", "axis=2"}),
+                     {"[7,33,13,11]", "axis=2"}, {"[7,33,13,11]", "axis=0,2,3"},
+                     {"[7,33,13,11]", "axis=1,2 keep=0"}),
+          EBB_BLOCKS({"[70,5,13]", "axis=0,2"}, {"[3,261,2,2]", "axis=0,2,3 keep=0"},
+                     {"[3,70,9,9]", "axis=1 keep=0"}, {"i32[3,1027]", "axis=1"}, {"i32[300,3]", "axis=1"}),
           EBB_VALUES({"[2,3]", "axis=1 keep=0", "1 2 3 4 5 6", "6 15"},
-                     {"[1,2,1,3]", "axis=1", "1 2 3 4 5 6", "5 7 9"}));
+                     {"[1,2,1,3]", "axis=1", "1 2 3 4 5 6", "5 7 9"},
+                     {"[1,2,2,2]", "axis=1,3 keep=0", "1 2 3 4 5 6 7 8", "14 22"},
+                     {"i32[2]", "keep=0", "2147483647 1", "-2147483648"}));
+
+static const ebb_op_case reduced[] = {{"[]", ""},
+                                      {"[1]", "axis=0"},
+                                      {"[33]", "keep=0"},
+                                      {"[3,33]", "axis=1 keep=0"},
+                                      {"[3,7,65]", "axis=1"},
+                                      {"[2,3,7,5]", "axis=1"},
+                                      {"[2,3,7,5]", "axis=1 keep=0"},
+                                      {"[2,3,7,5]", "axis=0,2,3"},
+                                      {"[2,3,7,2,3]", "axis=0,2,4 keep=0"}};
+#define REDUCED_SHARED \
+    EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[7,33,13,11]", "axis=0,2,3 keep=0"}, {"[233,167]", "axis=1"})
+#define REDUCED_BLOCKS                                                                              \
+    EBB_BLOCKS({"[3,1027]", "axis=1"}, {"[300,3]", "axis=1 keep=0"}, {"[3,261,2,2]", "axis=0,2,3"}, \
+               {"[3,70,9,9]", "axis=1 keep=0"})
+
+EBB_CASES(reduce_mean, "u", 2e-7, EBB_SMALL_OF(reduced), REDUCED_SHARED, REDUCED_BLOCKS,
+          EBB_VALUES({"[2,3]", "axis=1 keep=0", "1 2 3 4 5 9", "2 6"},
+                     {"[1,2,1,2]", "", "1 2 3 4", "2.5"}));
+
+static const ebb_op_case reduced_nans[] = {{"[33]", ""}, {"[3,7]", "axis=0"}, {"[3,300]", "axis=1"}};
+#define EXTREME(name, ...)                                                                        \
+    EBB_CASES(name, "d", 0, EBB_SMALL_OF(reduced), EBB_NAN_OF("n", reduced_nans), REDUCED_SHARED, \
+              REDUCED_BLOCKS, EBB_VALUES(__VA_ARGS__))
+EXTREME(reduce_max, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "5 -4"}, {"[3]", "", "1 nan 3", "nan"},
+        {"i32[2,2]", "axis=0 keep=0", "1 -2 -3 4", "1 4"});
+EXTREME(reduce_min, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "1 -6"}, {"[3]", "", "1 nan 3", "nan"},
+        {"i32[2,2]", "axis=0 keep=0", "1 -2 -3 4", "-3 -2"});
+
+EBB_CASES(broadcast_to, "u", 0,
+          EBB_SMALL({"[]", "shape=1"}, {"[]", "shape=3,7"}, {"[7]", "shape=3,7"}, {"[3,1]", "shape=3,7"},
+                    {"[3,1,1]", "shape=2,3,5,4"}, {"[3,5,4]", "shape=2,3,5,4"},
+                    {"[2,5,4]", "shape=2,3,5,4 axis=1"}, {"[2,4]", "shape=2,3,5,4 axis=1,2"},
+                    {"[2,3,5,4]", "shape=2,3,2,5,4 axis=2"}, {"[3]", "shape=2,3,4 axis=2"},
+                    {"i32[7]", "shape=3,7"}, {"bool[3,1]", "shape=3,7"}),
+          EBB_SHARED({"[33,1,1]", "shape=7,33,13,11"}, {"[7,13,11]", "shape=7,33,13,11 axis=1"}),
+          EBB_BLOCKS({"[1025]", "shape=3,1025"}, {"[3,1]", "shape=3,1025"}, {"bool[5]", "shape=300,5"}),
+          EBB_VALUES({"[2]", "shape=2,2", "1 2", "1 2 1 2"}, {"[2]", "shape=2,2 axis=1", "1 2", "1 1 2 2"},
+                     {"[1,2]", "shape=1,2,1,2 axis=1,2", "1 2", "1 2 1 2"}));
 
 EBB_CASES(expand, "u", 0,
           EBB_SMALL({"[1]", "axis=0 size=33"}, {"[1,7]", "axis=0 size=3"}, {"[7,1]", "axis=1 size=33"},

@@ -81,7 +81,7 @@ static double tolerance_of(const trial *t) {
 /* x's difference from y as a part of what is allowed; above 1: too much. A tolerance of 0 means one
  * rounding of the exact result, so that the dtype's own rounding remains, and the sign of a zero. */
 static double part_of(double tolerance, const ebb_type *type, double scale, double x, double y) {
-    const double unit = type->dtype == EBB_F32 ? 6e-8 : 1.2e-16;
+    const double unit = type->dtype == EBB_F32 ? 6e-8 : 1.2e-16; /* whole numbers must be equal */
     if (isnan(y)) return isnan(x) ? 0 : (double)INFINITY;
     if (isnan(x) || (tolerance == 0 && signbit(x) != signbit(y))) return (double)INFINITY;
     if (x == y) return 0;
@@ -145,7 +145,8 @@ static ebb_status check_in_place(trial *t) {
     ebb_status status = EBB_OK;
     for (uint32_t k = 0; k < op->n_may_overwrite && status == EBB_OK; k++) {
         const ebb_bench_place place = {.over = &op->may_overwrite[k], .n_over = 1};
-        if (op->may_overwrite[k].in < t->call.call.n_in) status = check_same(t, &place, "in place");
+        if (ebb_may_lie_over(&t->call.call, op->may_overwrite[k]))
+            status = check_same(t, &place, "in place");
     }
     const ebb_bench_place all = {.over = op->update, .n_over = op->n_update};
     if (op->n_update && status == EBB_OK) status = check_same(t, &all, "as an update in place");

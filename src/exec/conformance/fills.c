@@ -26,6 +26,15 @@ static void fill_distinct(const ebb_type *type, void *at, ebb_rng *rng) {
     }
 }
 
+/* Small ones, so that there are ties and zeros, and the ends of what 32 bits hold. */
+static void fill_whole(const ebb_type *type, void *at, ebb_rng *rng) {
+    for (int64_t i = 0; i < ebb_type_count(type); i++) {
+        const uint32_t draw = ebb_rng_below(rng, 24);
+        const double x = draw == 0 ? INT32_MIN : draw == 1 ? INT32_MAX : (double)draw - 12;
+        ebb_element_set(type, at, i, type->dtype == EBB_BOOL ? draw % 2 : x);
+    }
+}
+
 /* Mean or variance of each of x's channels, which are stored innermost (rank 2 and 4), or of its rows. */
 static void fill_statistics(const ebb_type *x, const void *from, const ebb_type *type, void *at,
                             bool of_rows, bool variance) {
@@ -69,6 +78,10 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
     const char letter = ebb_case_letter(cases, i);
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
+    if (type->dtype == EBB_BOOL || (type->dtype == EBB_I32 && !strchr("li", letter))) {
+        fill_whole(type, at, &rng);
+        return;
+    }
     if (letter == 'd') fill_distinct(type, at, &rng);
     const bool of_rows = letter == 'r' || letter == 's';
     if (strchr("mvrs", letter))

@@ -1,4 +1,4 @@
-/* cpu/elementwise.c: arithmetic of one element at a time, and bias. */
+/* cpu/elementwise.c: relu, exp, multiples and bias: reals, one element at a time. */
 #include "exec/cpu/lanes.h"
 #include "exec/cpu/pointwise.h"
 
@@ -7,10 +7,6 @@
 /* A NaN must show in the loss, so it is asked what is cut, not what is kept. */
 CPU_UNARY(relu, CPU_STREAM, 12, a < 0 ? 0 : a);
 CPU_BINARY(relu_grad, CPU_STREAM, 12, a <= 0 ? 0 : b); /* a is y, b is dy */
-CPU_BINARY(add, CPU_STREAM, 12, a + b);
-CPU_BINARY(mul, CPU_STREAM, 12, a *b);
-CPU_BINARY(sub, CPU_STREAM, 12, a - b);
-CPU_BINARY(div, CPU_STREAM, 12, a / b);
 /* The C library's: beyond a float it is infinite, and below it 0. */
 CPU_UNARY(exp, CPU_RATE(3000, 25000), 12, expf(a));
 CPU_UNARY_OF(rescale, CPU_STREAM, 8, run->call->attr[EBB_RESCALE_TIMES].f,

@@ -1,7 +1,6 @@
-/* cpu/reduce.c: sums along an axis, places repeated along one, and pictures upsampled. Sums are in double,
- * each one thread's; vectors run over what stands behind the axis, or where nothing does, over the lanes of
- * row.h. */
-#include "exec/cpu/row.h"
+/* cpu/reduce.c: places repeated along an axis, and pictures upsampled with the sums that are its gradient.
+ */
+#include "exec/cpu/cpu.h"
 
 enum { TILE = 64 };
 
@@ -10,45 +9,6 @@ typedef struct along {
     const float *x;
     float *y;
 } along;
-
-/* ---- reduce_sum ---------------------------------------------------------------------------------- */
-
-/* begin and end in sums: the axis is innermost. */
-CPU_VECTOR static void rows_span(const void *ctx, int64_t begin, int64_t end) {
-    const along *s = ctx;
-    for (int64_t o = begin; o < end; o++) {
-        const float *x = s->x + o * s->axis.size;
-        s->y[o] = (float)cpu_row_moment(x, s->axis.size, 0, false);
-    }
-}
-
-/* begin and end in tiles of what stands behind the axis. */
-CPU_VECTOR static void tiles_span(const void *ctx, int64_t begin, int64_t end) {
-    const along *s = ctx;
-    const int64_t inner = s->axis.inner, tiles = cpu_ceil_div(inner, TILE);
-    for (int64_t at = begin; at < end; at++) {
-        const int64_t o = at / tiles, first = at % tiles * TILE, width = ebb_min_i64(inner - first, TILE);
-        double sum[TILE] = {0};
-        for (int64_t i = 0; i < s->axis.size; i++) {
-            const float *x = s->x + (o * s->axis.size + i) * inner + first;
-#pragma omp simd
-            for (int64_t k = 0; k < width; k++) sum[k] += x[k];
-        }
-        for (int64_t k = 0; k < width; k++) s->y[o * inner + first + k] = (float)sum[k];
-    }
-}
-
-static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
-    const along s = {ebb_axis_of(&run->call->in[0], run->call->attr[EBB_REDUCE_AXIS].i[0]),
-                     run->launch->in[0], run->launch->out[0]};
-    const bool rows = s.axis.inner == 1;
-    const int64_t n = s.axis.outer * (rows ? 1 : cpu_ceil_div(s.axis.inner, TILE));
-    cpu_spans(cpu_of(run->backend), n, 1, ebb_type_bytes(&run->call->in[0]), rows ? rows_span : tiles_span,
-              &s);
-    return EBB_OK;
-}
-
-CPU_KERNEL(reduce_sum, EBB_TAKES(F32), CPU_RATE(60000, 23000), .launch = reduce_sum_launch);
 
 /* ---- expand -------------------------------------------------------------------------------------- */
 

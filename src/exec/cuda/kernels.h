@@ -4,6 +4,7 @@
 
 #include "exec/cuda/kernels/attention.h"
 #include "exec/cuda/kernels/attention_grad.h"
+#include "exec/cuda/kernels/broadcast.h"
 #include "exec/cuda/kernels/dropout.h"
 #include "exec/cuda/kernels/elementwise.h"
 #include "exec/cuda/kernels/embedding.h"

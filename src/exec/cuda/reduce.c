@@ -1,4 +1,5 @@
 /* cuda/reduce.c: launches of kernels/reduce.h, and which of them sums a shape. */
+#include "exec/cuda/broadcast.h"
 #include "exec/cuda/kernels/reduce.h"
 #include "exec/cuda/reduction.h"
 
@@ -109,19 +110,90 @@ static ebb_status along_launch(const ebb_kernel_run *run, ebb_axis axis, double 
                        cuda_blocks_of(cuda_strip_total(&args), CUDA_STRIP_THREADS), &args);
 }
 
-static ebb_axis reduce_axis(const ebb_call *call) {
-    return ebb_axis_of(&call->in[0], call->attr[EBB_REDUCE_AXIS].i[0]);
+/* x as outer x size x inner, the axes in the middle: where they are one run of x's bytes and the result's
+ * bytes are what is left in its order. */
+static bool one_run(const ebb_call *call, ebb_axis *out) {
+    const ebb_type *x = &call->in[0], *y = &call->out[0];
+    const uint32_t axes = ebb_reduce_axes(x, call->attr);
+    bool good = x->dtype == EBB_F32 && axes != 0 && (y->rank == x->rank || (x->rank != 4 && y->rank != 4));
+    *out = (ebb_axis){1, 1, 1};
+    for (uint32_t a = 0, n = 0; a < x->rank && good; a++) {
+        if (!(axes >> a & 1)) continue;
+        const ebb_axis axis = ebb_axis_of(x, a);
+        if (n++ == 0) {
+            *out = axis;
+        } else if (out->inner == axis.size * axis.inner) { /* the next one inwards */
+            *out = (ebb_axis){out->outer, out->size * axis.size, axis.inner};
+        } else {
+            good = false;
+        }
+    }
+    return good;
 }
 
-static ebb_status reduce_sum_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    return along_scratch(backend, call, reduce_axis(call), bytes);
+/* Numbers to a result that are a block's, not a thread's. */
+enum { BLOCK_LEAST = 64 };
+
+static ebb_status walk_launch(const ebb_kernel_run *run, cuda_reduce_what what, bool mean) {
+    const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
+    ebb_walk kept, gone;
+    uint32_t along[EBB_MAX_RANK], itself[EBB_MAX_RANK];
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) itself[d] = d;
+    ebb_reduce_along(x, y, run->call->attr, along);
+    ebb_walk_begin(&kept, y);
+    ebb_walk_operand(&kept, x, along, NULL, NULL);
+    ebb_walk_end(&kept);
+    ebb_walk_begin_axes(&gone, x, ebb_reduce_axes(x, run->call->attr));
+    ebb_walk_operand(&gone, x, itself, NULL, NULL);
+    ebb_walk_end(&gone);
+    cuda_reduce_args args = {.x = run->launch->in[0],
+                             .y = run->launch->out[0],
+                             .n_results = ebb_walk_count(&kept),
+                             .n_each = ebb_walk_count(&gone),
+                             .what = (int32_t)what};
+    args.divisor = mean ? (double)args.n_each : 1;
+    cuda_strides_of(&kept, &args.kept);
+    cuda_strides_of(&gone, &args.gone);
+    const bool whole = x->dtype == EBB_I32, blocks = args.n_each >= BLOCK_LEAST;
+    const cuda_kernel_id kernel =
+        blocks ? (whole ? CUDA_KERNEL_reduce_block_i32 : CUDA_KERNEL_reduce_block_f32)
+               : (whole ? CUDA_KERNEL_reduce_i32 : CUDA_KERNEL_reduce_f32);
+    return cuda_launch(run->backend, kernel,
+                       blocks ? args.n_results : cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS),
+                       &args);
+}
+
+static ebb_status sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    ebb_axis axis;
+    *bytes = 0;
+    return one_run(call, &axis) ? along_scratch(backend, call, axis, bytes) : EBB_OK;
+}
+
+static ebb_status sums_launch(const ebb_kernel_run *run, bool mean) {
+    ebb_axis axis;
+    if (!one_run(run->call, &axis)) return walk_launch(run, CUDA_REDUCE_SUM, mean);
+    return along_launch(run, axis, mean ? (double)axis.size : 1);
 }
 
 static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
-    return along_launch(run, reduce_axis(run->call), 1);
+    return sums_launch(run, false);
 }
+CUDA_OP(reduce_sum, EBB_TAKES(F32, I32), CUDA_SWEEP, .scratch = sums_scratch, .launch = reduce_sum_launch);
 
-CUDA_OP(reduce_sum, EBB_TAKES(F32), CUDA_SWEEP, .scratch = reduce_sum_scratch, .launch = reduce_sum_launch);
+static ebb_status reduce_mean_launch(const ebb_kernel_run *run) {
+    return sums_launch(run, true);
+}
+CUDA_OP(reduce_mean, EBB_TAKES(F32), CUDA_SWEEP, .scratch = sums_scratch, .launch = reduce_mean_launch);
+
+static ebb_status reduce_max_launch(const ebb_kernel_run *run) {
+    return walk_launch(run, CUDA_REDUCE_MAX, false);
+}
+CUDA_OP(reduce_max, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_max_launch);
+
+static ebb_status reduce_min_launch(const ebb_kernel_run *run) {
+    return walk_launch(run, CUDA_REDUCE_MIN, false);
+}
+CUDA_OP(reduce_min, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_min_launch);
 
 /* ---- whole planes: the mean over places, which stand before channels ------------------------------ */
 

@@ -20,27 +20,6 @@ REF_KERNEL(relu_grad) {
     return EBB_OK;
 }
 
-REF_KERNEL(add) {
-    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
-    const int64_t n = ebb_type_count(y.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) + ref_get(&b, i));
-    return EBB_OK;
-}
-
-REF_KERNEL(sub) {
-    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
-    const int64_t n = ebb_type_count(y.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) - ref_get(&b, i));
-    return EBB_OK;
-}
-
-REF_KERNEL(div) {
-    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
-    const int64_t n = ebb_type_count(y.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) / ref_get(&b, i));
-    return EBB_OK;
-}
-
 REF_KERNEL(rescale) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const double times = run->call->attr[EBB_RESCALE_TIMES].f, plus = run->call->attr[EBB_RESCALE_PLUS].f;
@@ -53,13 +32,6 @@ REF_KERNEL(exp) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
     for (int64_t i = 0; i < n; i++) ref_set(&y, i, exp(ref_get(&x, i)));
-    return EBB_OK;
-}
-
-REF_KERNEL(mul) {
-    const ref_tensor a = ref_in(run, 0), b = ref_in(run, 1), y = ref_out(run, 0);
-    const int64_t n = ebb_type_count(y.type);
-    for (int64_t i = 0; i < n; i++) ref_set(&y, i, ref_get(&a, i) * ref_get(&b, i));
     return EBB_OK;
 }
 

@@ -1,16 +1,91 @@
-/* ref/reduce.c: sums along an axis, places repeated along one, and pictures upsampled. */
+/* ref/reduce.c: reductions along axes, places repeated, and pictures upsampled. */
 #include "exec/ref/ref.h"
 
-REF_KERNEL(reduce_sum) {
-    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
-    const ebb_axis a = ebb_axis_of(x.type, run->call->attr[EBB_REDUCE_AXIS].i[0]);
-    for (int64_t o = 0; o < a.outer; o++) {
-        for (int64_t k = 0; k < a.inner; k++) {
-            double sum = 0;
-            for (int64_t i = 0; i < a.size; i++) sum += ref_get(&x, (o * a.size + i) * a.inner + k);
-            ref_set(&y, o * a.inner + k, sum);
-        }
+#include <math.h>
+
+typedef enum reduction { SUM, MEAN, MAX, MIN } reduction;
+
+/* With one number more. A NaN stays. */
+static double reduced(reduction what, double so_far, double x) {
+    if (what == SUM || what == MEAN) return so_far + x;
+    if (isnan(so_far)) return so_far;
+    if (what == MAX) return so_far >= x ? so_far : x;
+    return so_far <= x ? so_far : x;
+}
+
+/* Where the element of x at place p goes, without the axes that are reduced. */
+static int64_t reduced_at(const ebb_type *x, const ebb_type *y, uint32_t axes,
+                          const int64_t p[EBB_MAX_RANK]) {
+    int64_t to[EBB_MAX_RANK] = {0};
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        const bool gone = axes >> d & 1;
+        if (!gone || y->rank == x->rank) to[n++] = gone ? 0 : p[d];
     }
+    return ref_at(y, to);
+}
+
+/* One result at a time, in double from its first number to its last; f32 holds none of the sums on the way.
+ */
+static ebb_status reduce(const ebb_kernel_run *run, reduction what) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const uint32_t axes = ebb_reduce_axes(x.type, run->call->attr);
+    int64_t at[EBB_MAX_RANK] = {0};
+    do { /* at: the first place of each result */
+        int64_t p[EBB_MAX_RANK], n = 0;
+        bool first = true;
+        double so_far = 0;
+        for (uint32_t d = 0; d < x.type->rank; d++) {
+            if (axes >> d & 1 && at[d] != 0) first = false;
+        }
+        if (!first) continue;
+        memcpy(p, at, sizeof p);
+        for (bool more = true; more; n++) {
+            const double v = ref_get(&x, ref_at(x.type, p));
+            so_far = n == 0 ? v : reduced(what, so_far, v);
+            more = false;
+            for (uint32_t d = x.type->rank; d-- > 0 && !more;) {
+                if (!(axes >> d & 1)) continue;
+                more = ++p[d] < x.type->dim[d];
+                if (!more) p[d] = 0;
+            }
+        }
+        if (x.dtype == EBB_I32 && what == SUM) so_far = ref_wrapped((int64_t)so_far);
+        ref_set(&y, reduced_at(x.type, y.type, axes, at), what == MEAN ? so_far / (double)n : so_far);
+    } while (ref_next(x.type, at));
+    return EBB_OK;
+}
+
+REF_KERNEL(reduce_sum) {
+    return reduce(run, SUM);
+}
+
+REF_KERNEL(reduce_mean) {
+    return reduce(run, MEAN);
+}
+
+REF_KERNEL(reduce_max) {
+    return reduce(run, MAX);
+}
+
+REF_KERNEL(reduce_min) {
+    return reduce(run, MIN);
+}
+
+REF_KERNEL(broadcast_to) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    int64_t p[EBB_MAX_RANK] = {0};
+    const uint32_t lacking = ebb_axes_of(&run->call->attr[EBB_BROADCAST_AXIS]);
+    do {
+        int64_t from[EBB_MAX_RANK] = {0};
+        uint32_t left = x.type->rank;
+        for (uint32_t d = y.type->rank; d-- > 0 && left > 0;) {
+            if (lacking >> d & 1) continue;
+            left--;
+            from[left] = x.type->dim[left] == 1 ? 0 : p[d];
+        }
+        ref_set(&y, ref_at(y.type, p), ref_get(&x, ref_at(x.type, from)));
+    } while (ref_next(y.type, p));
     return EBB_OK;
 }
 

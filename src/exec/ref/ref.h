@@ -23,9 +23,10 @@
  * double, and that is slow; the ratio of the two rates is what matters to a search: about that of a host
  * core. Not measured on any machine, so that plans agree on all of them. Errors: EBB_BAD_INPUT for values
  * that no kernel can use. */
-#define REF_KERNEL(name)                                                                                  \
-    static ebb_status ref_##name(const ebb_kernel_run *run);                                              \
-    EBB_KERNEL(ref, name, EBB_TAKES(F32, F64, I32, U8), EBB_RATE(2000, 4000, 200), .launch = ref_##name); \
+#define REF_KERNEL(name)                                                                 \
+    static ebb_status ref_##name(const ebb_kernel_run *run);                             \
+    EBB_KERNEL(ref, name, EBB_TAKES(F32, F64, I32, U8, BOOL), EBB_RATE(2000, 4000, 200), \
+               .launch = ref_##name);                                                    \
     static ebb_status ref_##name(const ebb_kernel_run *run)
 
 typedef struct ref_tensor {
@@ -69,6 +70,52 @@ static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
 static inline int64_t ref_at4(const ebb_type *t, int64_t n, int64_t c, int64_t h, int64_t w) {
     return ((n * t->dim[2] + h) * t->dim[3] + w) * t->dim[1] + c;
 }
+
+/* Storage index of the element at logical place p: rank 4 is stored channels-last. */
+static inline int64_t ref_at(const ebb_type *t, const int64_t p[EBB_MAX_RANK]) {
+    if (t->rank == 4) return ref_at4(t, p[0], p[1], p[2], p[3]);
+    int64_t at = 0;
+    for (uint32_t d = 0; d < t->rank; d++) at = at * t->dim[d] + p[d];
+    return at;
+}
+/* The same of a tensor that is broadcast to `to`, of which p is a place. */
+static inline int64_t ref_broadcast_at(const ebb_type *t, const ebb_type *to,
+                                       const int64_t p[EBB_MAX_RANK]) {
+    int64_t own[EBB_MAX_RANK] = {0};
+    for (uint32_t d = 0; d < t->rank; d++) own[d] = t->dim[d] == 1 ? 0 : p[d + to->rank - t->rank];
+    return ref_at(t, own);
+}
+/* The next logical place, the last axis first; false after the last place. */
+static inline bool ref_next(const ebb_type *t, int64_t p[EBB_MAX_RANK]) {
+    for (uint32_t d = t->rank; d-- > 0;) {
+        if (++p[d] < t->dim[d]) return true;
+        p[d] = 0;
+    }
+    return false;
+}
+
+/* The low 32 bits, as two's complement. */
+static inline double ref_wrapped(int64_t x) {
+    const int64_t low = x & INT64_C(0xFFFFFFFF);
+    return (double)(low > INT32_MAX ? low - INT64_C(0x100000000) : low);
+}
+
+/* Begins a kernel whose result y at each place is of its operands' numbers a, b there, which are broadcast:
+ * `real` of two doubles, `whole` of two int64_t, of which 32 bits are kept. Unary ones have b = 0. */
+#define REF_PLACES(name, real, whole)                      \
+    static double name##_real(double a, double b) {        \
+        (void)a, (void)b;                                  \
+        return (real);                                     \
+    }                                                      \
+    static int64_t name##_whole(int64_t a, int64_t b) {    \
+        (void)a, (void)b;                                  \
+        return (whole);                                    \
+    }                                                      \
+    REF_KERNEL(name) {                                     \
+        return ref_places(run, name##_real, name##_whole); \
+    }
+ebb_status ref_places(const ebb_kernel_run *run, double (*real)(double, double),
+                      int64_t (*whole)(int64_t, int64_t));
 
 /* A tensor [n,c,...] of rank >= 2 seen as outer x channels x inner, whatever its storage order:
  * rank 4 is n*h*w x c x 1, others n x c x (the rest). */

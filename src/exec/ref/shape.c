@@ -68,3 +68,15 @@ REF_KERNEL(slice_grad) {
     copy_channels(&dy, 0, &dx, run->call->attr[EBB_SLICE_GRAD_BEGIN].i[0], dy.type->dim[1]);
     return EBB_OK;
 }
+
+REF_KERNEL(permute) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t *order = run->call->attr[EBB_PERMUTE_ORDER].i;
+    int64_t p[EBB_MAX_RANK] = {0};
+    do {
+        int64_t from[EBB_MAX_RANK] = {0};
+        for (uint32_t d = 0; d < y.type->rank; d++) from[order[d]] = p[d];
+        ref_set(&y, ref_at(y.type, p), ref_get(&x, ref_at(x.type, from)));
+    } while (ref_next(y.type, p));
+    return EBB_OK;
+}

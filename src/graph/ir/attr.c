@@ -11,7 +11,7 @@ uint32_t ebb_attr_width(const ebb_attr_info *info) {
 uint32_t ebb_attr_length(const ebb_attr_info *info, const ebb_attr *a) {
     if (info->count) return info->count;
     uint32_t n = 0;
-    while (n < EBB_MAX_RANK && a->i[n] != 0) n++;
+    while (n < EBB_MAX_RANK && a->i[n] != info->pad) n++;
     return n;
 }
 
@@ -21,7 +21,8 @@ ebb_attr ebb_attr_default(const ebb_attr_info *info) {
         a.f = info->fallback;
         return a;
     }
-    for (uint32_t i = 0; i < info->count; i++) a.i[i] = (int64_t)info->fallback;
+    for (uint32_t i = 0; i < ebb_attr_width(info); i++)
+        a.i[i] = info->count ? (int64_t)info->fallback : info->pad;
     return a;
 }
 
@@ -58,9 +59,10 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
                         a->i[i], ebb_real_text(info->min, min), ebb_real_text(info->max, max));
     }
     for (uint32_t i = n; i < ebb_attr_width(info); i++) {
-        if (a->i[i] == 0) continue;
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has a 0 at position %u: sizes are at least 1", op->name,
-                        info->name, n);
+        if (a->i[i] == info->pad) continue;
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has a %" PRId64 " at position %u: %s", op->name,
+                        info->name, info->pad, n,
+                        info->pad ? "axes are counted from 0" : "sizes are at least 1");
     }
     return EBB_OK;
 }

@@ -50,7 +50,11 @@ int64_t ebb_type_bytes(const ebb_type *type) {
 }
 
 bool ebb_type_equal(const ebb_type *a, const ebb_type *b) {
-    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    return a->dtype == b->dtype && ebb_type_same_shape(a, b);
+}
+
+bool ebb_type_same_shape(const ebb_type *a, const ebb_type *b) {
+    if (a->rank != b->rank) return false;
     for (uint32_t i = 0; i < a->rank; i++) {
         if (a->dim[i] != b->dim[i]) return false;
     }

@@ -25,6 +25,10 @@ void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, call->n_in ? ebb_type_count(&call->in[0]) : 0, call->op->flops);
 }
 
+void ebb_cost_by_results(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_set(call, cost, ebb_type_count(&call->out[0]), call->op->flops);
+}
+
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost) {
     (void)call;
     *cost = (ebb_cost){0};
@@ -51,4 +55,40 @@ void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) 
     for (const char *at = node->op->grad_reads; *at; n++) in[n] = read_find(rw, node, dout, &at);
     const ebb_attr *attr = op->attrs == node->op->attrs ? node->attr : NULL;
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, op, in, n, attr)[0]);
+}
+
+void ebb_grad_zero(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    (void)dout;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        if (!ebb_grad_wants(rw, node, i)) continue;
+        const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
+        ebb_attr attr[] = {[EBB_FILL_SHAPE] = {.i = {0}},
+                           [EBB_FILL_VALUE] = {.f = 0},
+                           [EBB_FILL_F64] = {.i = {x->dtype == EBB_F64}}};
+        for (uint32_t d = 0; d < x->rank; d++) attr[EBB_FILL_SHAPE].i[d] = x->dim[d];
+        ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0]);
+    }
+}
+
+ebb_id ebb_emit_1(ebb_rewriter *rw, const ebb_op_info *op, ebb_id x) {
+    return ebb_rw_emit(rw, op, &x, 1, NULL)[0];
+}
+
+ebb_id ebb_emit_2(ebb_rewriter *rw, const ebb_op_info *op, ebb_id a, ebb_id b) {
+    const ebb_id in[] = {a, b};
+    return ebb_rw_emit(rw, op, in, 2, NULL)[0];
+}
+
+ebb_id ebb_emit_rescale(ebb_rewriter *rw, ebb_id x, double times, double plus) {
+    const ebb_attr attr[] = {[EBB_RESCALE_TIMES] = {.f = times}, [EBB_RESCALE_PLUS] = {.f = plus}};
+    return ebb_rw_emit(rw, &ebb_op_rescale, &x, 1, attr)[0];
+}
+
+ebb_id ebb_emit_number(ebb_rewriter *rw, ebb_id x, double number) {
+    const ebb_attr attr[] = {
+        [EBB_FILL_SHAPE] = {.i = {0}},
+        [EBB_FILL_VALUE] = {.f = number},
+        [EBB_FILL_F64] = {.i = {ebb_builder_type(ebb_rw_builder(rw), x)->dtype == EBB_F64}},
+    };
+    return ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0];
 }

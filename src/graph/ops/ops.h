@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "graph/graph.h"
+#include "graph/walk.h"
 
 /* Of gradients only: EBB_CONV_SIZE, the h,w of dx or the kh,kw of dw; of conv2d_transpose only, in its
  * place: EBB_CONV_OUT_PAD. */
@@ -53,7 +54,42 @@ enum { EBB_BATCH_NORM_EPS, EBB_BATCH_NORM_MOMENTUM };
 enum { EBB_RESCALE_TIMES, EBB_RESCALE_PLUS };
 enum { EBB_SOFTMAX_CAUSAL };
 enum { EBB_MATMUL_TRANSPOSE_A, EBB_MATMUL_TRANSPOSE_B };
-enum { EBB_REDUCE_AXIS, EBB_REDUCE_KEEP };
+enum { EBB_REDUCE_AXIS, EBB_REDUCE_KEEP }; /* reduce_sum, reduce_mean, reduce_max, reduce_min */
+enum { EBB_BROADCAST_SHAPE, EBB_BROADCAST_AXIS };
+enum { EBB_PERMUTE_ORDER };
+/* A list of axes as bits. */
+static inline uint32_t ebb_axes_of(const ebb_attr *list) {
+    uint32_t axes = 0;
+    for (uint32_t k = 0; k < EBB_MAX_RANK && list->i[k] >= 0; k++) axes |= UINT32_C(1) << list->i[k];
+    return axes;
+}
+/* The axes that a reduction of x reduces: those listed, or all. */
+static inline uint32_t ebb_reduce_axes(const ebb_type *x, const ebb_attr *attr) {
+    const uint32_t axes = ebb_axes_of(&attr[EBB_REDUCE_AXIS]);
+    return axes ? axes : (UINT32_C(1) << x->rank) - 1;
+}
+/* Which axis of x runs with each axis of the result: of broadcast_to, permute and reductions. */
+static inline bool ebb_broadcast_to_along(const ebb_type *x, const ebb_type *y, const ebb_attr *attr,
+                                          uint32_t along[EBB_MAX_RANK]) {
+    return ebb_broadcast_along(x, y, ebb_axes_of(&attr[EBB_BROADCAST_AXIS]), along);
+}
+static inline void ebb_permute_along(const ebb_type *y, const ebb_attr *attr,
+                                     uint32_t along[EBB_MAX_RANK]) {
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++)
+        along[d] = d < y->rank ? (uint32_t)attr[EBB_PERMUTE_ORDER].i[d] : EBB_NONE;
+}
+static inline void ebb_reduce_along(const ebb_type *x, const ebb_type *y, const ebb_attr *attr,
+                                    uint32_t along[EBB_MAX_RANK]) {
+    const uint32_t axes = ebb_reduce_axes(x, attr);
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) along[d] = EBB_NONE;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        const bool gone = axes >> d & 1;
+        if (!gone) along[n] = d;
+        n += !gone || y->rank == x->rank;
+    }
+}
+enum { EBB_CAST_TO };
 enum { EBB_EXPAND_AXIS, EBB_EXPAND_SIZE };
 enum { EBB_UPSAMPLE_FACTOR }; /* rows, columns */
 /* A tensor along one logical axis, as its bytes lie: rank 4 is stored n,h,w,c. */

@@ -1,86 +1,171 @@
-/* reduce_sum and expand along one axis, each the other's gradient, and upsample, which repeats places, with
- * its own.
- *
- * The axis keeps one place, or goes with keep=false. Rank 4 is stored channels-last: a shape that becomes
- * or was of rank 4 only by the axis that goes would have its bytes in another order, and is refused. */
+/* Reductions along axes, repetition (broadcast_to; expand of one axis), and upsample, which repeats places,
+ * with its own gradient. An axis that is reduced keeps one place, or goes with keep=false; kernels read
+ * operands by walks (walk.h), so that it does not matter that rank 4 is stored channels-last. */
 #include "graph/ops/rule.h"
 
-#define AXIS EBB_INTS_NEEDED("axis", 1, 0, EBB_MAX_RANK - 1)
-static const ebb_attr_info reduce_sum_attrs[] = {
-    [EBB_REDUCE_AXIS] = AXIS, [EBB_REDUCE_KEEP] = EBB_FLAG("keep", 1)};
-static const ebb_attr_info expand_attrs[] = {
-    [EBB_EXPAND_AXIS] = AXIS, [EBB_EXPAND_SIZE] = EBB_INTS_NEEDED("size", 1, 1, EBB_ATTR_SIZE_MAX)};
+static const ebb_attr_info reduce_attrs[] = {
+    [EBB_REDUCE_AXIS] = EBB_AXES("axis"), [EBB_REDUCE_KEEP] = EBB_FLAG("keep", 1)};
 
-/* x must be real and have the axis. */
-static ebb_status axis_check(ebb_env *env, const ebb_call *call, int64_t axis) {
+/* ---- reductions ---------------------------------------------------------------------------------- */
+
+static ebb_status reduce_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_type *x = &call->in[0];
-    if (ebb_dtype_real(x->dtype) && axis < x->rank) return EBB_OK;
     char text[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 and have an axis %lld", call->op->name,
-                    ebb_type_text(x, text), (long long)axis);
-}
-
-/* ---- reduce_sum, expand ------------------------------------------------------------------------- */
-
-static ebb_status reduce_sum_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const int64_t axis = call->attr[EBB_REDUCE_AXIS].i[0];
-    const ebb_status status = axis_check(env, call, axis);
+    uint32_t axes;
+    if (!ebb_dtype_real(x->dtype) && x->dtype != EBB_I32)
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64 or i32", call->op->name,
+                        ebb_type_text(x, text));
+    if (x->dtype == EBB_I32 && call->op == &ebb_op_reduce_mean)
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64: cast it", call->op->name,
+                        ebb_type_text(x, text));
+    const ebb_status status = ebb_rule_axes(env, call, &call->attr[EBB_REDUCE_AXIS], x, &axes);
     if (status) return status;
-    const ebb_type *x = &call->in[0];
-    *out = *x;
-    out->dim[axis] = 1;
-    if (call->attr[EBB_REDUCE_KEEP].i[0]) return EBB_OK;
-    if (x->rank == 4 || x->rank == 5) {
-        char text[EBB_TYPE_TEXT];
-        return ebb_fail(
-            env, EBB_BAD_INPUT,
-            "%s: x %s: without its axis the bytes would stand in another order, for rank 4 is stored "
-            "channels-last: keep it",
-            call->op->name, ebb_type_text(x, text));
+    *out = (ebb_type){.dtype = x->dtype};
+    if (axes == 0) axes = (UINT32_C(1) << x->rank) - 1;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        const bool gone = axes >> d & 1;
+        if (!gone || call->attr[EBB_REDUCE_KEEP].i[0]) out->dim[out->rank++] = gone ? 1 : x->dim[d];
     }
-    out->rank--;
-    for (uint32_t d = (uint32_t)axis; d < out->rank; d++) out->dim[d] = x->dim[d + 1];
     return EBB_OK;
 }
 
+/* The places that were reduced to one. */
+static int64_t reduced_places(const ebb_type *x, const ebb_node *node) {
+    const uint32_t axes = ebb_reduce_axes(x, node->attr);
+    int64_t n = 1;
+    for (uint32_t d = 0; d < x->rank; d++) n *= axes >> d & 1 ? x->dim[d] : 1;
+    return n;
+}
+
+/* y or its gradient with the axes that went, repeated along them or with one place each. */
+static ebb_id with_axes(ebb_rewriter *rw, const ebb_node *node, ebb_id y, const ebb_type *x,
+                        bool repeated) {
+    const uint32_t axes = ebb_reduce_axes(x, node->attr);
+    const bool kept = node->attr[EBB_REDUCE_KEEP].i[0] != 0;
+    ebb_attr attr[] = {
+        [EBB_BROADCAST_SHAPE] = {.i = {0}}, [EBB_BROADCAST_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}};
+    uint32_t n = 0;
+    if (x->rank == 0 || (kept && !repeated)) return y;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        attr[EBB_BROADCAST_SHAPE].i[d] = axes >> d & 1 && !repeated ? 1 : x->dim[d];
+        if (axes >> d & 1 && !kept) attr[EBB_BROADCAST_AXIS].i[n++] = d;
+    }
+    return ebb_rw_emit(rw, &ebb_op_broadcast_to, &y, 1, attr)[0];
+}
+
+static const ebb_type *x_type(ebb_rewriter *rw, const ebb_node *node) {
+    return ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
+}
+
+static void reduce_sum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_type x = *x_type(rw, node);
+    ebb_grad_give(rw, node, 0, with_axes(rw, node, dout[0], &x, true));
+}
+
+static void reduce_mean_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_type x = *x_type(rw, node);
+    const ebb_id part = ebb_emit_rescale(rw, dout[0], 1 / (double)reduced_places(&x, node), 0);
+    ebb_grad_give(rw, node, 0, with_axes(rw, node, part, &x, true));
+}
+
+/* Places that are equal to the extreme share dy. */
+static void extreme_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_id x = ebb_rw_value(rw, node->in[0]);
+    const ebb_type type = *x_type(rw, node);
+    const ebb_id y = with_axes(rw, node, ebb_rw_value(rw, node->out[0]), &type, false);
+    const ebb_id dy = with_axes(rw, node, dout[0], &type, false);
+    const ebb_id is = ebb_emit_2(rw, &ebb_op_equal, x, y);
+    const ebb_attr to[] = {[EBB_CAST_TO] = {.i = {type.dtype}}};
+    const ebb_id ones = ebb_rw_emit(rw, &ebb_op_cast, &is, 1, to)[0];
+    const ebb_attr kept[] = {[EBB_REDUCE_AXIS] = node->attr[EBB_REDUCE_AXIS],
+                             [EBB_REDUCE_KEEP] = {.i = {y != ebb_rw_value(rw, node->out[0]) ||
+                                                        node->attr[EBB_REDUCE_KEEP].i[0]}}};
+    const ebb_id share =
+        ebb_emit_2(rw, &ebb_op_div, dy, ebb_rw_emit(rw, &ebb_op_reduce_sum, &ones, 1, kept)[0]);
+    const ebb_id in[] = {is, share, ebb_emit_number(rw, share, 0)};
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_where, in, 3, NULL)[0]);
+}
+
+#define REDUCTION(op, rule)                                                                       \
+    EBB_DEFINE(op, EBB_INFER(1, 1, 1, reduce_infer), EBB_LIST(attrs, reduce_attrs), EBB_FLOPS(1), \
+               .grad = rule)
+REDUCTION(reduce_sum, reduce_sum_grad);
+REDUCTION(reduce_mean, reduce_mean_grad);
+REDUCTION(reduce_max, extreme_grad);
+REDUCTION(reduce_min, extreme_grad);
+
+/* ---- broadcast_to -------------------------------------------------------------------------------- */
+
+static ebb_status broadcast_to_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    const ebb_type *x = &call->in[0];
+    uint32_t axes, along[EBB_MAX_RANK];
+    *out = (ebb_type){.dtype = x->dtype};
+    while (out->rank < EBB_MAX_RANK && call->attr[EBB_BROADCAST_SHAPE].i[out->rank] != 0) {
+        out->dim[out->rank] = call->attr[EBB_BROADCAST_SHAPE].i[out->rank];
+        if (out->dim[out->rank++] > 0) continue;
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: shape's sizes are 1 or more", call->op->name);
+    }
+    ebb_status status = ebb_rule_result(env, call, out);
+    if (!status) status = ebb_rule_axes(env, call, &call->attr[EBB_BROADCAST_AXIS], out, &axes);
+    if (status) return status;
+    bool fits = ebb_broadcast_to_along(x, out, call->attr, along);
+    for (uint32_t d = 0; fits && d < out->rank; d++)
+        fits = along[d] == EBB_NONE || x->dim[along[d]] == out->dim[d] || x->dim[along[d]] == 1;
+    if (fits) return EBB_OK;
+    char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
+    return ebb_fail(
+        env, EBB_BAD_INPUT,
+        "%s: x %s cannot be repeated to %s: from the last axis on, those in axis apart, its sizes must be "
+        "the same or 1",
+        call->op->name, ebb_type_text(x, is), ebb_type_text(out, due));
+}
+
+/* The axes that it got go again; ebb_grad_give sums what is repeated beside that. */
+static void broadcast_to_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_attr attr[] = {
+        [EBB_REDUCE_AXIS] = node->attr[EBB_BROADCAST_AXIS], [EBB_REDUCE_KEEP] = {.i = {0}}};
+    const bool none = attr[EBB_REDUCE_AXIS].i[0] < 0;
+    ebb_grad_give(rw, node, 0, none ? dout[0] : ebb_rw_emit(rw, &ebb_op_reduce_sum, dout, 1, attr)[0]);
+}
+
+static const ebb_attr_info broadcast_to_attrs[] = {
+    [EBB_BROADCAST_SHAPE] = EBB_SIZES_NEEDED("shape"), [EBB_BROADCAST_AXIS] = EBB_AXES("axis")};
+EBB_DEFINE(broadcast_to, EBB_INFER(1, 1, 1, broadcast_to_infer), EBB_LIST(attrs, broadcast_to_attrs),
+           EBB_FLOPS(0), .grad = broadcast_to_grad);
+
+/* ---- expand -------------------------------------------------------------------------------------- */
+
+static const ebb_attr_info expand_attrs[] = {
+    [EBB_EXPAND_AXIS] = EBB_INTS_NEEDED("axis", 1, 0, EBB_MAX_RANK - 1),
+    [EBB_EXPAND_SIZE] = EBB_INTS_NEEDED("size", 1, 1, EBB_ATTR_SIZE_MAX)};
+
 static ebb_status expand_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const int64_t axis = call->attr[EBB_EXPAND_AXIS].i[0];
-    const ebb_status status = axis_check(env, call, axis);
-    if (status) return status;
     const ebb_type *x = &call->in[0];
-    if (x->dim[axis] != 1) {
-        char text[EBB_TYPE_TEXT];
+    char text[EBB_TYPE_TEXT];
+    if (!ebb_dtype_real(x->dtype) || axis >= x->rank)
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 and have an axis %lld",
+                        call->op->name, ebb_type_text(x, text), (long long)axis);
+    if (x->dim[axis] != 1)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld places along axis %lld: it must have 1",
                         call->op->name, ebb_type_text(x, text), (long long)x->dim[axis], (long long)axis);
-    }
     *out = *x;
     out->dim[axis] = call->attr[EBB_EXPAND_SIZE].i[0];
     return ebb_rule_result(env, call, out);
 }
 
-/* dy gets its axis back by a view, and is repeated along it. */
-static void reduce_sum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
-    if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
-    const int64_t axis = node->attr[EBB_REDUCE_AXIS].i[0];
-    ebb_attr expand[] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {x->dim[axis]}}};
-    ebb_attr shape[] = {[EBB_RESHAPE_SHAPE] = {.i = {0}}};
-    ebb_id dy = dout[0];
-    for (uint32_t d = 0; d < x->rank; d++)
-        shape[EBB_RESHAPE_SHAPE].i[d] = d == (uint32_t)axis ? 1 : x->dim[d];
-    if (!node->attr[EBB_REDUCE_KEEP].i[0]) dy = ebb_rw_emit(rw, &ebb_op_reshape, &dy, 1, shape)[0];
-    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_expand, &dy, 1, expand)[0]);
-}
-
 static void expand_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_attr attr[] = {
-        [EBB_REDUCE_AXIS] = node->attr[EBB_EXPAND_AXIS], [EBB_REDUCE_KEEP] = {.i = {1}}};
+        [EBB_REDUCE_AXIS] = {.i = {node->attr[EBB_EXPAND_AXIS].i[0], -1, -1, -1, -1, -1}},
+        [EBB_REDUCE_KEEP] = {.i = {1}}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_reduce_sum, dout, 1, attr)[0]);
 }
 
-EBB_DEFINE(reduce_sum, EBB_INFER(1, 1, 1, reduce_sum_infer), EBB_LIST(attrs, reduce_sum_attrs),
-           EBB_FLOPS(1), .grad = reduce_sum_grad);
 EBB_DEFINE(expand, EBB_INFER(1, 1, 1, expand_infer), EBB_LIST(attrs, expand_attrs), EBB_FLOPS(0),
            .grad = expand_grad);
 

@@ -4,23 +4,45 @@
 
 #include <assert.h>
 
+/* Dtypes of which an operand may have any, the same as all operands like it. */
+typedef struct dtype_class {
+    const char *name, *text;
+    uint32_t dtypes; /* bit d: dtype d */
+} dtype_class;
+
+#define BIT(NAME) (UINT32_C(1) << EBB_##NAME)
+static const dtype_class classes[] = {
+    {"", "f32 or f64", BIT(F32) | BIT(F64)},
+    {"num", "f32, f64 or i32", BIT(F32) | BIT(F64) | BIT(I32)},
+    {"any", "f32, f64, i32 or bool", BIT(F32) | BIT(F64) | BIT(I32) | BIT(BOOL)},
+};
+
+static const dtype_class *class_find(const char *name, size_t n) {
+    for (size_t i = 0; i < EBB_COUNT(classes); i++) {
+        if (strlen(classes[i].name) == n && memcmp(classes[i].name, name, n) == 0) return &classes[i];
+    }
+    return NULL;
+}
+
 typedef struct operand {
     const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
     int n_name, n_shape;
-    ebb_dtype dtype; /* EBB_F32: a float, all of one dtype */
+    const dtype_class *of; /* NULL: the one dtype that is written */
+    ebb_dtype dtype;
 } operand;
 
 /* Reads the operand or result at *at and steps behind it and one space. */
 static operand operand_read(const char **at) {
-    operand o = {.name = *at};
+    operand o = {.name = *at, .of = &classes[0]};
     const char *p = *at;
     while (*p != '[' && *p != ':') p++;
     o.n_name = (int)(p - o.name);
     if (*p == ':') {
         const char *dtype = p + 1;
         while (*p != '[') p++;
-        const bool known = ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
-        assert(known && !ebb_dtype_real(o.dtype));
+        o.of = class_find(dtype, (size_t)(p - dtype));
+        const bool known = o.of || ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
+        assert(known && (o.of || !ebb_dtype_real(o.dtype)));
         (void)known;
     }
     o.shape = p + 1;
@@ -51,27 +73,30 @@ static uint32_t letters_count(const operand *o, bool *tail) {
 static bool rank_fits(const operand *o, uint32_t rank) {
     bool tail;
     const uint32_t n = letters_count(o, &tail);
-    return o->shape[0] == '*' || rank == n || (tail && rank == n + 2);
+    return o->shape[0] == '*' || o->shape[0] == '~' || rank == n || (tail && rank == n + 2);
 }
 
 static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, uint32_t i,
                               const operand *o) {
     char text[EBB_TYPE_TEXT], first[EBB_TYPE_TEXT];
     const ebb_type *type = &call->in[i];
-    if (o->dtype != EBB_F32) {
+    if (!o->of) {
         if (type->dtype == o->dtype) return EBB_OK;
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s", call->op->name, o->n_name, o->name,
                         ebb_type_text(type, text), ebb_dtype_name(o->dtype));
     }
-    if (!ebb_dtype_real(type->dtype)) {
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be f32 or f64", call->op->name, o->n_name,
-                        o->name, ebb_type_text(type, text));
+    if (!(o->of->dtypes >> type->dtype & 1)) {
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s", call->op->name, o->n_name, o->name,
+                        ebb_type_text(type, text), o->of->text);
     }
-    if (i == 0) rule->dtype = type->dtype; /* the first operand of every rule is a float */
+    if (rule->open == EBB_NONE) {
+        rule->open = i;
+        rule->dtype = type->dtype;
+    }
     if (type->dtype == rule->dtype) return EBB_OK;
-    operand x = operand_find(rule->text, 0);
+    operand x = operand_find(rule->text, rule->open);
     return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s and %.*s %s must have one dtype", call->op->name,
-                    x.n_name, x.name, ebb_type_text(&call->in[0], first), o->n_name, o->name,
+                    x.n_name, x.name, ebb_type_text(&call->in[rule->open], first), o->n_name, o->name,
                     ebb_type_text(type, text));
 }
 
@@ -80,7 +105,7 @@ static ebb_status whole_match(ebb_env *env, const ebb_call *call, ebb_rule *rule
     char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
     if (rule->star == EBB_NONE) rule->star = i;
     const ebb_type *type = &call->in[i], *star = &call->in[rule->star];
-    if (ebb_type_equal(type, star)) return EBB_OK;
+    if (ebb_type_same_shape(type, star)) return EBB_OK;
     operand s = operand_find(rule->text, rule->star);
     return ebb_fail(env, EBB_BAD_INPUT,
                     "%s: %.*s %s and %.*s %s must have one shape (nothing is broadcast)", call->op->name,
@@ -126,6 +151,7 @@ static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *ru
     ebb_status status = dtype_match(env, call, rule, i, o);
     if (status) return status;
     if (o->shape[0] == '*') return whole_match(env, call, rule, i, o);
+    if (o->shape[0] == '~') return EBB_OK; /* all at once: see broadcast_match */
 
     bool tail;
     const uint32_t n_letters = letters_count(o, &tail);
@@ -142,56 +168,26 @@ static ebb_status operand_match(ebb_env *env, const ebb_call *call, ebb_rule *ru
     return tail ? tail_match(env, call, rule, i, o) : EBB_OK;
 }
 
-/* ---- where -------------------------------------------------------------------------------------- */
+/* ---- broadcasting ------------------------------------------------------------------------------- */
 
-/* The next factor of a product: a letter, an attribute's integer ("heads", "size.1"). Steps behind it. */
-static int64_t factor_read(const ebb_call *call, const ebb_rule *rule, const char **at) {
-    const char *from = *at;
-    const size_t n = strcspn(from, ".* "), whole = strcspn(from, "* ");
-    *at = from + whole;
-    if (n == 1) return ebb_rule_size(rule, *from);
-    for (uint32_t a = 0; a < call->op->n_attrs; a++) {
-        const char *name = call->op->attrs[a].name;
-        if (strlen(name) == n && memcmp(name, from, n) == 0)
-            return call->attr[a].i[n < whole ? from[n + 1] - '0' : 0];
+/* Operands [~] of the form to the one shape that they are broadcast to. */
+static ebb_status broadcast_match(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
+    const ebb_type *types[EBB_MAX_OPERANDS];
+    uint32_t of[EBB_MAX_OPERANDS], pair[2], n = 0;
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        if (operand_find(rule->text, i).shape[0] != '~') continue;
+        of[n] = i;
+        types[n++] = &call->in[i];
     }
-    assert(!"a rule names an attribute that its op does not have");
-    return 0;
-}
-
-/* Operand of the letter, whose bytes are to be one bit for each element of operand 0. */
-static ebb_status bits_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, char letter) {
-    const int64_t due = ebb_mask_bytes(ebb_type_count(&call->in[0])), size = ebb_rule_size(rule, letter);
-    if (size == 0) ebb_rule_set(rule, letter, due);
-    if (size == 0 || size == due) return EBB_OK;
-    char of[EBB_TYPE_TEXT], bits[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s needs %lld bytes of bits but they are %s", call->op->name,
-                    ebb_type_text(&call->in[0], of), (long long)due,
-                    ebb_type_text(&call->in[rule->owner[letter - 'a']], bits));
-}
-
-/* Items "h=size.0 f=c*h*w b=bits"; at stands behind the "where ". */
-static ebb_status where_match(ebb_env *env, const ebb_call *call, ebb_rule *rule, const char *at) {
-    while (*at && strncmp(at, "or ", 3) != 0) {
-        const char letter = *at;
-        assert(at[1] == '=');
-        at += 2;
-        if (strncmp(at, "bits", 4) == 0) {
-            const ebb_status status = bits_match(env, call, rule, letter);
-            if (status) return status;
-            at += 4;
-        } else {
-            assert(ebb_rule_size(rule, letter) == 0);
-            int64_t size = factor_read(call, rule, &at);
-            while (*at == '*') {
-                at++;
-                size = ebb_mul_saturated(size, factor_read(call, rule, &at));
-            }
-            ebb_rule_set(rule, letter, size);
-        }
-        at += *at == ' ';
-    }
-    return EBB_OK;
+    if (n == 0 || ebb_broadcast_shape(types, n, &rule->wide, pair)) return EBB_OK;
+    const uint32_t i = of[pair[0]], k = of[pair[1]];
+    const operand a = operand_find(rule->text, i), b = operand_find(rule->text, k);
+    char text[EBB_TYPE_TEXT], other[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT,
+                    "%s: %.*s %s and %.*s %s have no shape in common: from the last axis on, sizes must be "
+                    "equal or 1",
+                    call->op->name, a.n_name, a.name, ebb_type_text(&call->in[i], text), b.n_name, b.name,
+                    ebb_type_text(&call->in[k], other));
 }
 
 /* ---- a whole rule ------------------------------------------------------------------------------- */
@@ -208,7 +204,7 @@ static const char *form_find(const ebb_call *call, const char *text) {
 }
 
 ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, ebb_rule *rule) {
-    *rule = (ebb_rule){.text = form_find(call, text), .star = EBB_NONE, .tail = EBB_NONE};
+    *rule = (ebb_rule){.text = form_find(call, text), .star = EBB_NONE, .tail = EBB_NONE, .open = EBB_NONE};
     const char *at = rule->text, *where = strstr(at, " where "), *next = strstr(at, " or ");
     if (next && where > next) where = NULL;
     rule->n_text = (int)(where ? where - at : next ? next - at : (ptrdiff_t)strlen(at));
@@ -218,7 +214,9 @@ ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, 
         ebb_status status = operand_match(env, call, rule, i, &o);
         if (status) return status;
     }
-    return where ? where_match(env, call, rule, where + strlen(" where ")) : EBB_OK;
+    const ebb_status status = broadcast_match(env, call, rule);
+    if (status) return status;
+    return where ? ebb_rule_where(env, call, rule, where + strlen(" where ")) : EBB_OK;
 }
 
 ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out) {
@@ -235,10 +233,17 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
     for (uint32_t r = 0; r < call->op->n_out; r++) {
         operand o = operand_read(&at);
         ebb_type *type = &out[r];
-        *type = (ebb_type){.dtype = o.dtype == EBB_F32 ? rule->dtype : o.dtype};
+        *type = (ebb_type){.rank = 0};
         if (o.shape[0] == '*') {
             assert(rule->star != EBB_NONE);
             *type = call->in[rule->star];
+        }
+        if (o.shape[0] == '~') *type = rule->wide;
+        type->dtype = o.of ? rule->dtype : o.dtype;
+        if (o.shape[0] == '*') continue;
+        if (o.shape[0] == '~') {
+            const ebb_status status = ebb_rule_result(env, call, type);
+            if (status) return status;
             continue;
         }
         for (int k = 0; k < o.n_shape; k += 2) {

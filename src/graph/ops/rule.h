@@ -12,9 +12,11 @@
  *     "x[n,i] w[o,i] -> [n,o]"
  *
  * A letter is one dimension and has one size throughout a rule. [*] is any shape, the same wherever it
- * appears. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4), the same
- * wherever it appears. [] is a scalar. Operands are f32 or f64, all of one dtype, unless written
- * `name:i32[...]` or `name:u8[...]`. Results have the operands' dtype unless written so, too.
+ * appears. [~] is any shape; those of a rule are broadcast together as in NumPy, and as a result it is what
+ * they are broadcast to. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4),
+ * the same wherever it appears. [] is a scalar. Operands are f32 or f64, all of one dtype. Written
+ * `name:num[...]` they may be i32, too, `name:any[...]` i32 or bool, and `name:i32[...]`, `name:bool[...]`,
+ * `name:u8[...]` just that. Results have the dtype of the operands that leave it open, unless written so.
  *
  * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
  *
@@ -30,6 +32,7 @@
 #define EBB_GRAPH_OPS_RULE_H
 
 #include "graph/op.h"
+#include "graph/walk.h"
 
 /* ---- an op's facts ------------------------------------------------------------------------------ */
 
@@ -57,6 +60,8 @@
     .update = (const ebb_pair[]){__VA_ARGS__}, .n_update = EBB_COUNT(((ebb_pair[]){__VA_ARGS__}))
 /* So many flops for each element of input 0; bytes: every operand and result once. */
 #define EBB_FLOPS(each)        .cost = ebb_cost_by_elements, .flops = (each)
+/* For each element of result 0. */
+#define EBB_FLOPS_RESULT(each) .cost = ebb_cost_by_results, .flops = (each)
 /* The gradient of input 0 is one op, with the attributes of this one where its table is the same, and none
  * where not. It reads, in order: x, x1, x2 (operands), y, y1 (results), dy, dy1 (their gradients). */
 #define EBB_GRAD(op, reads)    .grad = ebb_grad_by_op, .grad_op = &ebb_op_##op, .grad_reads = (reads)
@@ -78,6 +83,12 @@
     }
 #define EBB_REAL_NEEDED(field, least, most) \
     { .name = (field), .kind = EBB_ATTR_REAL, .count = 1, .required = true, .min = (least), .max = (most) }
+/* A list as long as given: of sizes, which a -1 may leave open; of axes, in ascending order. */
+#define EBB_SIZES_NEEDED(field) EBB_INTS_NEEDED(field, 0, -1, EBB_ATTR_SIZE_MAX)
+#define EBB_AXES(field) \
+    { .name = (field), .kind = EBB_ATTR_INT, .pad = -1, .min = 0, .max = EBB_MAX_RANK - 1 }
+#define EBB_DTYPE_NEEDED(field) \
+    { .name = (field), .kind = EBB_ATTR_DTYPE, .count = 1, .required = true, .max = EBB_N_DTYPES - 1 }
 #define EBB_FLAG(field, usual) \
     { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
 
@@ -87,13 +98,14 @@
 #define EBB_ATTR_STEP_MAX 1073741824.0
 
 /* ---- pointwise ops: one result, each element by those at its place ------------------------------------
- */
+ *
+ * What may lie over an operand does so where their shapes and the bytes of an element are the same. */
 
 #define EBB_UNARY(op, each, ...) \
     EBB_DEFINE(op, EBB_RULE(1, 1, "x[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(each), __VA_ARGS__)
-#define EBB_BINARY(op, each, ...)                                                                 \
-    EBB_DEFINE(op, EBB_RULE(2, 1, "a[*] b[*] -> [*]"), EBB_OVER({0, 0}, {0, 1}), EBB_FLOPS(each), \
-               __VA_ARGS__)
+/* Of two operands that are broadcast together, by a rule such as "a:num[~] b:num[~] -> [~]". */
+#define EBB_BINARY(op, each, rule_text, ...) \
+    EBB_DEFINE(op, EBB_RULE(2, 1, rule_text), EBB_OVER({0, 0}, {0, 1}), EBB_FLOPS_RESULT(each), __VA_ARGS__)
 /* The gradient of a unary op by one of its values, "x" or "y". */
 #define EBB_UNARY_GRAD(op, kept, each, ...) \
     EBB_DEFINE(op, EBB_RULE(2, 1, kept "[*] dy[*] -> [*]"), EBB_FLOPS(each), __VA_ARGS__)
@@ -102,12 +114,13 @@
  */
 
 typedef struct ebb_rule {
-    const char *text;    /* of the form that holds, to the end of the op's rule */
-    int n_text;          /* without its `where` */
-    int64_t size[26];    /* of each letter; 0: not bound */
-    uint32_t owner[26];  /* the operand that bound it */
-    uint32_t star, tail; /* operands that bound [*] and `...`, or EBB_NONE */
-    ebb_dtype dtype;     /* of the results */
+    const char *text;          /* of the form that holds, to the end of the op's rule */
+    int n_text;                /* without its `where` */
+    int64_t size[26];          /* of each letter; 0: not bound */
+    uint32_t owner[26];        /* the operand that bound it */
+    uint32_t star, tail, open; /* operands that bound [*], `...` and the dtype, or EBB_NONE */
+    ebb_type wide;             /* the shape of [~] */
+    ebb_dtype dtype;           /* of the results */
 } ebb_rule;
 
 /* Binds the letters to call->in and by the rule's `where`. EBB_BAD_INPUT with the op, the operands and what
@@ -119,6 +132,8 @@ static inline int64_t ebb_rule_size(const ebb_rule *rule, char letter) {
 static inline void ebb_rule_set(ebb_rule *rule, char letter, int64_t size) {
     rule->size[letter - 'a'] = size;
 }
+/* Binds and checks what stands after `where `, to the end of the form. */
+EBB_CHECKED ebb_status ebb_rule_where(ebb_env *env, const ebb_call *call, ebb_rule *rule, const char *at);
 /* Writes the results' types. EBB_BAD_INPUT when one is too large. */
 EBB_CHECKED ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rule,
                                      ebb_type *out);
@@ -128,6 +143,9 @@ EBB_CHECKED ebb_status ebb_rule_infer(ebb_env *env, const ebb_call *call, const 
                                       ebb_type *out);
 /* The same with the op's own rule and bind. */
 EBB_CHECKED ebb_status ebb_infer_by_rule(ebb_env *env, const ebb_call *call, ebb_type *out);
+/* A list of axes as bits. EBB_BAD_INPUT unless they ascend and the type has them. */
+EBB_CHECKED ebb_status ebb_rule_axes(ebb_env *env, const ebb_call *call, const ebb_attr *list,
+                                     const ebb_type *type, uint32_t *axes);
 /* EBB_BAD_INPUT unless the type is possible (its bytes fit in 63 bits). */
 EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out);
 
@@ -137,11 +155,21 @@ EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const
 /* flops = items * each; bytes: every operand and result once. Saturates at INT64_MAX. */
 void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each);
 void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost);
+void ebb_cost_by_results(const ebb_call *call, ebb_cost *cost);
 /* Of a view: nothing. */
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost);
 int64_t ebb_mul_saturated(int64_t a, int64_t b);
 
 void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+/* Of ops whose results change with their operands by jumps alone: zeros. */
+void ebb_grad_zero(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+
+/* For gradients in code: one node of one or two operands without attributes; times * x + plus; a real
+ * scalar of x's dtype, for ops that broadcast it. */
+ebb_id ebb_emit_1(ebb_rewriter *rw, const ebb_op_info *op, ebb_id x);
+ebb_id ebb_emit_2(ebb_rewriter *rw, const ebb_op_info *op, ebb_id a, ebb_id b);
+ebb_id ebb_emit_rescale(ebb_rewriter *rw, ebb_id x, double times, double plus);
+ebb_id ebb_emit_number(ebb_rewriter *rw, ebb_id x, double number);
 
 /* "3,5": the two integers of an attribute, for error texts. */
 #define EBB_TWO(a) (long long)(a).i[0], (long long)(a).i[1]

@@ -132,6 +132,36 @@ static void flatten_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode)
 
 EBB_DEFINE(flatten, EBB_INFER(1, 1, 1, flatten_infer), EBB_FLOPS(0), .lower = flatten_lower);
 
+/* ---- permute ------------------------------------------------------------------------------------- */
+
+static ebb_status permute_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
+    const ebb_type *x = &call->in[0];
+    const int64_t *order = call->attr[EBB_PERMUTE_ORDER].i;
+    uint32_t n = 0, seen = 0;
+    *out = *x;
+    for (; n < EBB_MAX_RANK && order[n] >= 0; n++) {
+        if (order[n] >= x->rank || seen >> order[n] & 1) break;
+        seen |= UINT32_C(1) << order[n];
+        out->dim[n] = x->dim[order[n]];
+    }
+    if (n == x->rank && (n == EBB_MAX_RANK || order[n] < 0)) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: order must name each of the %u axes of x %s once",
+                    call->op->name, x->rank, ebb_type_text(x, text));
+}
+
+static void permute_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    ebb_attr back[] = {[EBB_PERMUTE_ORDER] = {.i = {-1, -1, -1, -1, -1, -1}}};
+    const int64_t *order = node->attr[EBB_PERMUTE_ORDER].i;
+    for (uint32_t d = 0; d < EBB_MAX_RANK && order[d] >= 0; d++) back[EBB_PERMUTE_ORDER].i[order[d]] = d;
+    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_permute, dout, 1, back)[0]);
+}
+
+static const ebb_attr_info permute_attrs[] = {[EBB_PERMUTE_ORDER] = EBB_AXES("order")};
+EBB_DEFINE(permute, EBB_INFER(1, 1, 1, permute_infer), EBB_LIST(attrs, permute_attrs), EBB_FLOPS(0),
+           .grad = permute_grad);
+
 /* ---- to_planes, from_planes: the copy that reshape cannot avoid --------------------------------- */
 
 static ebb_status from_planes_bind(ebb_env *env, const ebb_call *call, ebb_rule *r) {

@@ -110,7 +110,9 @@ static const ebb_id *parts_of(const bits *b, ebb_id dy) {
     const ebb_id maker = old->values[dy].producer;
     if (maker == EBB_NONE || b->reads[dy] != 1 || b->kept[b->root[dy]]) return NULL;
     const ebb_node *node = &old->nodes[maker];
-    return node->op == &ebb_op_add && node->phase == EBB_BACKWARD ? node->in : NULL;
+    const bool broadcast =
+        node->n_in == 2 && !ebb_type_equal(&old->values[node->in[0]].type, &old->values[node->in[1]].type);
+    return node->op == &ebb_op_add && node->phase == EBB_BACKWARD && !broadcast ? node->in : NULL;
 }
 
 static void sums_emit(bits *b, const ebb_node *node) {

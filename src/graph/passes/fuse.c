@@ -60,7 +60,10 @@ static bool unread_since(const fuser *f, ebb_id n, uint32_t own) {
 /* An add with an apply of its own: which operand is it? */
 static bool match_add(const fuser *f, ebb_id n, pattern *p) {
     const ebb_node *node = node_of(f, n);
+    const ebb_value *values = f->rw.old->values;
     if (node->op != &ebb_op_add) return false;
+    if (!ebb_type_equal(&values[node->in[0]].type, &values[node->in[1]].type))
+        return false; /* one is broadcast */
     for (uint32_t i = 0; i < 2; i++) {
         const ebb_id apply = only_for(f, node->in[i], &ebb_op_bn_apply);
         if (apply == EBB_NONE) continue;

@@ -21,10 +21,34 @@ bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i
            g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
 }
 
+static ebb_id axes_sum(ebb_rewriter *rw, ebb_id id, uint32_t axes, bool keep) {
+    ebb_attr attr[] = {
+        [EBB_REDUCE_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {keep}}};
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
+        if (axes >> d & 1) attr[EBB_REDUCE_AXIS].i[n++] = d;
+    }
+    return n ? ebb_rw_emit(rw, &ebb_op_reduce_sum, &id, 1, attr)[0] : id;
+}
+
+/* The gradient of an operand that was broadcast: the sum over all its places. */
+static ebb_id broadcast_sum(ebb_rewriter *rw, ebb_id id, const ebb_type *due) {
+    const ebb_type type = *ebb_builder_type(rw->builder, id);
+    if (due->rank > type.rank || due->dtype != type.dtype) return id;
+    const uint32_t lacking = type.rank - due->rank;
+    uint32_t repeated = 0;
+    for (uint32_t d = 0; d < due->rank; d++) {
+        if (due->dim[d] == 1 && type.dim[d + lacking] > 1) repeated |= UINT32_C(1) << (d + lacking);
+    }
+    return axes_sum(rw, axes_sum(rw, id, repeated, true), (UINT32_C(1) << lacking) - 1, false);
+}
+
 void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
     ebb_id to = node->in[i];
     if (ebb_rw_failed(rw) || !rw->wants[to]) return;
-    const ebb_type *type = ebb_builder_type(rw->builder, id), *due = &rw->old->values[to].type;
+    const ebb_type *due = &rw->old->values[to].type;
+    id = broadcast_sum(rw, id, due);
+    const ebb_type *type = ebb_builder_type(rw->builder, id);
     if (!ebb_type_equal(type, due)) {
         char is[EBB_TYPE_TEXT], text[EBB_TYPE_TEXT];
         ebb_builder_fail(rw->builder, EBB_INTERNAL,

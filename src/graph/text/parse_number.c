@@ -104,12 +104,9 @@ static bool list(ebb_parser *p, int64_t min, uint32_t max, bool sizes, int64_t *
 
 /* ---- types ---------------------------------------------------------------------------------------- */
 
-/* f32[N,3,224,224] */
-bool ebb_parse_type(ebb_parser *p, ebb_type *out) {
-    const ebb_token at = p->token;
-    if (at.kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "a type like f32[3,7]");
-    ebb_dtype dtype;
-    if (!ebb_dtype_find(at.text, at.n, &dtype)) {
+static bool dtype_read(ebb_parser *p, ebb_dtype *out) {
+    const ebb_token *at = &p->token;
+    if (at->kind != EBB_TOKEN_WORD || !ebb_dtype_find(at->text, at->n, out)) {
         char names[EBB_N_DTYPES * 8];
         size_t n = 0;
         for (uint32_t i = 0; i < EBB_N_DTYPES; i++) {
@@ -118,12 +115,27 @@ bool ebb_parse_type(ebb_parser *p, ebb_type *out) {
         }
         return ebb_parse_expected(p, names);
     }
-    *out = (ebb_type){.dtype = dtype == EBB_F32 && p->options->f64 ? EBB_F64 : dtype};
-    if (!ebb_parse_next(p) || !list(p, 1, EBB_MAX_RANK, true, out->dim, &out->rank)) return false;
+    if (*out == EBB_F32 && p->options->f64) *out = EBB_F64;
+    return ebb_parse_next(p);
+}
+
+/* f32[N,3,224,224] */
+bool ebb_parse_type(ebb_parser *p, ebb_type *out) {
+    const ebb_token at = p->token;
+    if (at.kind != EBB_TOKEN_WORD) return ebb_parse_expected(p, "a type like f32[3,7]");
+    *out = (ebb_type){.rank = 0};
+    if (!dtype_read(p, &out->dtype) || !list(p, 1, EBB_MAX_RANK, true, out->dim, &out->rank)) return false;
     return ebb_type_valid(out) || ebb_parse_fail(p, &at, "the type has more than 2^63 - 1 bytes");
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------ */
+
+static bool attr_dtype(ebb_parser *p, ebb_attr *out) {
+    ebb_dtype dtype;
+    if (!dtype_read(p, &dtype)) return false;
+    out->i[0] = dtype;
+    return true;
+}
 
 static bool attr_bool(ebb_parser *p, ebb_attr *out) {
     bool yes = ebb_token_equal(&p->token, "true");
@@ -134,12 +146,22 @@ static bool attr_bool(ebb_parser *p, ebb_attr *out) {
     return ebb_parse_next(p);
 }
 
-/* stride=2 fills both; stride=[2,1] is each; shape=[3,-1] is as long as it is, its schema saying whether -1
- * has a meaning. */
+/* axis=[0,2], or axis=1 for [1]; shape=[3,-1], its schema saying whether -1 has a meaning. */
+static bool attr_list(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
+    const bool sizes = info->pad == 0;
+    uint32_t n = 1;
+    bool good = !sizes && !ebb_token_is(&p->token, '[')
+                    ? ebb_parse_size(p, &out->i[0])
+                    : list(p, info->min < 0 ? -1 : 1, EBB_MAX_RANK, sizes, out->i, &n);
+    while (n < EBB_MAX_RANK) out->i[n++] = info->pad;
+    return good;
+}
+
+/* stride=2 fills both; stride=[2,1] is each. */
 static bool attr_int(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
     ebb_token at = p->token;
     uint32_t n;
-    if (info->count == 0) return list(p, info->min < 0 ? -1 : 1, EBB_MAX_RANK, true, out->i, &n);
+    if (info->count == 0) return attr_list(p, info, out);
     if (!ebb_token_is(&at, '[')) {
         if (!ebb_parse_size(p, &out->i[0])) return false;
         for (uint32_t i = 1; i < info->count; i++) out->i[i] = out->i[0];
@@ -160,6 +182,9 @@ bool ebb_parse_attr(ebb_parser *p, const ebb_op_info *op, const ebb_attr_info *i
         break;
     case EBB_ATTR_INT:
         good = attr_int(p, info, out);
+        break;
+    case EBB_ATTR_DTYPE:
+        good = attr_dtype(p, out);
         break;
     case EBB_ATTR_REAL:
         good = ebb_parse_real(p, &out->f);

@@ -14,6 +14,10 @@ static void attr_print(ebb_text *text, const ebb_attr_info *info, const ebb_attr
         ebb_text_add(text, "%s", ebb_real_text(a->f, real));
         return;
     }
+    if (info->kind == EBB_ATTR_DTYPE) {
+        ebb_text_add(text, "%s", ebb_dtype_name((ebb_dtype)a->i[0]));
+        return;
+    }
     if (info->kind == EBB_ATTR_BOOL) {
         ebb_text_add(text, "%s", a->i[0] ? "true" : "false");
         return;

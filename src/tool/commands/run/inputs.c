@@ -107,6 +107,7 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
             i32[i] = (int32_t)(mixed(from + i) % (uint64_t)below);
         break;
     case EBB_UINT8:
+    case EBB_BOOL8:
         memset(data, 0, bytes);
         break;
     }

@@ -1,0 +1,60 @@
+/* Comparisons, truths, the choice between two values, and casts. */
+#include "exec/conformance/cases.h"
+
+#include <math.h>
+
+#define PAIRS                                                                         \
+    {"[] []", ""}, {"[33] [33]", ""}, {"[3,7] [7]", ""}, {"[2,3,5,4] [1,3,1,1]", ""}, \
+        {"[3,5,4] [2,3,5,4]", ""}, {"i32[33] i32[33]", ""}, {                         \
+        "i32[3,1] i32[1,7]", ""                                                       \
+    }
+static const ebb_op_case pairs[] = {PAIRS}, any_pairs[] = {PAIRS, {"bool[3,7] bool[7]", ""}};
+static const ebb_op_case truths[] = {{"bool[] bool[]", ""},
+                                     {"bool[33] bool[33]", ""},
+                                     {"bool[3,1] bool[1,7]", ""},
+                                     {"bool[2,3,5,4] bool[3,1,1]", ""}};
+
+#define COMPARES(name, rows, ...)                                                         \
+    EBB_CASES(name, "n", 0, EBB_SMALL_OF(rows),                                           \
+              EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}, {"[7,33,13,11] [1,33,1,1]", ""}), \
+              EBB_BLOCKS({"[1026] [1026]", ""}, {"[3,1025] [1025]", ""}), EBB_VALUES(__VA_ARGS__))
+COMPARES(equal, any_pairs, {"[4] [4]", "", "1 2 nan 0 | 1 3 nan -0", "1 0 0 1"},
+         {"bool[2] bool[]", "", "0 1 | 1", "0 1"});
+COMPARES(less, pairs, {"[4] [4]", "", "1 2 nan 0 | 1 3 1 -0", "0 1 0 0"},
+         {"i32[2] i32[]", "", "-7 1 | 1", "1 0"});
+COMPARES(less_equal, pairs, {"[4] [4]", "", "1 4 nan 0 | 1 3 1 -0", "1 0 0 1"},
+         {"i32[2] i32[]", "", "2 1 | 1", "0 1"});
+
+#define LOGIC(name, ...)                                                                               \
+    EBB_CASES(name, "u", 0, EBB_SMALL_OF(truths), EBB_SHARED({"bool[70,33,9,9] bool[70,33,9,9]", ""}), \
+              EBB_BLOCKS({"bool[1026] bool[1026]", ""}, {"bool[3,1025] bool[1025]", ""}),              \
+              EBB_VALUES(__VA_ARGS__))
+LOGIC(logical_and, {"bool[2,1] bool[2]", "", "0 1 | 0 1", "0 0 0 1"});
+LOGIC(logical_or, {"bool[2,1] bool[2]", "", "0 1 | 0 1", "0 1 1 1"});
+LOGIC(logical_xor, {"bool[2,1] bool[2]", "", "0 1 | 0 1", "0 1 1 0"});
+
+EBB_CASES(logical_not, "u", 0, EBB_SMALL({"bool[]", ""}, {"bool[33]", ""}, {"bool[2,3,5,4]", ""}),
+          EBB_SHARED({"bool[70,33,9,9]", ""}), EBB_BLOCKS({"bool[1027]", ""}),
+          EBB_VALUES({"bool[2]", "", "0 1", "1 0"}));
+
+EBB_CASES(where, "u", 0,
+          EBB_SMALL({"bool[] [] []", ""}, {"bool[33] [33] [33]", ""}, {"bool[33] [33] []", ""},
+                    {"bool[33] [] [33]", ""}, {"bool[3,1] [7] [3,7]", ""},
+                    {"bool[2,3,5,4] [2,3,5,4] [2,3,5,4]", ""}, {"bool[5,1] [2,3,1,1] [3,5,4]", ""},
+                    {"bool[33] i32[33] i32[33]", ""}, {"bool[7] bool[3,7] bool[3,1]", ""}),
+          EBB_NAN("n", {"bool[33] [33] [33]", ""}),
+          EBB_SHARED({"bool[7,33,9,9] [7,33,9,9] [7,33,9,9]", ""}, {"bool[1,33,1,1] [7,33,13,11] []", ""}),
+          EBB_BLOCKS({"bool[1026] [1026] [1026]", ""}, {"bool[3,1025] [1025] []", ""},
+                     {"bool[1025] bool[1025] bool[]", ""}),
+          EBB_VALUES({"bool[3] [3] []", "", "1 0 1 | 1 2 3 | 9", "1 9 3"}));
+
+EBB_CASES(cast, "u", 0,
+          EBB_SMALL({"[]", "to=f32"}, {"[33]", "to=i32"}, {"[2,3,5,4]", "to=bool"}, {"i32[33]", "to=f32"},
+                    {"i32[3,7]", "to=bool"}, {"i32[7]", "to=i32"}, {"bool[33]", "to=f32"},
+                    {"bool[2,3,5,4]", "to=i32"}, {"bool[7]", "to=bool"}),
+          EBB_NAN("n", {"[33]", "to=i32"}, {"[33]", "to=bool"}),
+          EBB_SHARED({"[7,33,9,9]", "to=i32"}, {"bool[70,33,9,9]", "to=f32"}),
+          EBB_BLOCKS({"[1027]", "to=i32"}, {"i32[1027]", "to=f32"}, {"bool[1027]", "to=f32"}),
+          EBB_VALUES({"[6]", "to=i32", "1.9 -1.9 1e30 -1e30 nan 0", "1 -1 2147483647 -2147483648 0 0"},
+                     {"[3]", "to=bool", "0.5 0 nan", "1 0 1"}, {"i32[2]", "to=f32", "-7 3", "-7 3"},
+                     {"bool[2]", "to=i32", "0 1", "0 1"}));

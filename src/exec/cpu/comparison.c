@@ -1,0 +1,88 @@
+/* cpu/comparison.c: comparisons, truths, the choice between two values, and casts. A truth is a byte, 0 or
+ * 1; from outside any other than 0 is 1. */
+#include "exec/cpu/places.h"
+
+#include <math.h>
+
+/* ---- comparisons, truths ---------------------------------------------------------------------------- */
+
+#define COMPARISON(name, expression)               \
+    CPU_PLACES_2(name, float, uint8_t, expression) \
+    CPU_PLACES_2(name, int32_t, uint8_t, expression)
+COMPARISON(equal, a == b)
+CPU_PLACES_2(equal, uint8_t, uint8_t, !a == !b)
+COMPARISON(less, a < b)
+COMPARISON(less_equal, a <= b)
+
+CPU_PLACES(equal, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
+           9, [EBB_F32] = equal_float, [EBB_I32] = equal_int32_t, [EBB_BOOL] = equal_uint8_t);
+CPU_PLACES(less, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
+           9, [EBB_F32] = less_float, [EBB_I32] = less_int32_t);
+CPU_PLACES(less_equal, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
+           9, [EBB_F32] = less_equal_float, [EBB_I32] = less_equal_int32_t);
+
+#define TRUTHS(operands, name, expression)                    \
+    CPU_PLACES_##operands(name, uint8_t, uint8_t, expression) \
+        CPU_PLACES(name, EBB_TAKES(BOOL), CPU_STREAM, 3, [EBB_BOOL] = name##_uint8_t)
+TRUTHS(2, logical_and, (a != 0) & (b != 0));
+TRUTHS(2, logical_or, (a != 0) | (b != 0));
+TRUTHS(2, logical_xor, (a != 0) ^ (b != 0));
+TRUTHS(1, logical_not, a == 0);
+
+/* ---- where ------------------------------------------------------------------------------------------ */
+
+#define WHERE(T)                                                                              \
+    CPU_VECTOR static void where_##T(const cpu_places_row *row) {                             \
+        const uint8_t *const c = row->in[0];                                                  \
+        const T *const p = row->in[1], *const q = row->in[2];                                 \
+        T *y = row->y;                                                                        \
+        const int64_t n = row->n, r = row->stride[0], s = row->stride[1], t = row->stride[2]; \
+        if (r == 1 && s == 1 && t == 1) {                                                     \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = c[i] ? p[i] : q[i];    \
+        } else if (r == 1 && s == 1 && t == 0) {                                              \
+            const T b = *q;                                                                   \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = c[i] ? p[i] : b;       \
+        } else if (r == 1 && s == 0 && t == 1) {                                              \
+            const T a = *p;                                                                   \
+            _Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = c[i] ? a : q[i];       \
+        } else {                                                                              \
+            for (int64_t i = 0; i < n; i++) y[i] = c[i * r] ? p[i * s] : q[i * t];            \
+        }                                                                                     \
+    }
+WHERE(uint32_t)
+WHERE(uint8_t)
+/* f32 and i32 are 32 bits to it, a NaN's among them. */
+CPU_PLACES(where, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
+           13, [EBB_F32] = where_uint32_t, [EBB_I32] = where_uint32_t, [EBB_BOOL] = where_uint8_t);
+
+/* ---- cast ------------------------------------------------------------------------------------------- */
+
+/* Towards zero, to the nearest there is: 2^31 is the first float that is too large. A NaN: 0. */
+CPU_INLINE int32_t whole(float x) {
+    const float low = x < -2147483648.0F ? -2147483648.0F : x;
+    if (!(low == low)) return 0;
+    return low >= 2147483648.0F ? INT32_MAX : (int32_t)low;
+}
+
+#define CAST(to, T, R, expression) CPU_PLACES_1(cast_##to, T, R, expression)
+CAST(f32, float, float, a)
+CAST(i32, float, int32_t, whole(a))
+CAST(bool, float, uint8_t, a != 0)
+CAST(f32, int32_t, float, a)
+CAST(i32, int32_t, int32_t, a)
+CAST(bool, int32_t, uint8_t, a != 0)
+CAST(f32, uint8_t, float, a != 0)
+CAST(i32, uint8_t, int32_t, a != 0)
+CAST(bool, uint8_t, uint8_t, a != 0)
+
+static ebb_status cast_launch(const ebb_kernel_run *run) {
+    static cpu_places_kernel *const kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
+        [EBB_F32] = {[EBB_F32] = cast_f32_float, [EBB_I32] = cast_i32_float, [EBB_BOOL] = cast_bool_float},
+        [EBB_I32] =
+            {[EBB_F32] = cast_f32_int32_t, [EBB_I32] = cast_i32_int32_t, [EBB_BOOL] = cast_bool_int32_t},
+        [EBB_BOOL] =
+            {[EBB_F32] = cast_f32_uint8_t, [EBB_I32] = cast_i32_uint8_t, [EBB_BOOL] = cast_bool_uint8_t},
+    };
+    return cpu_places_launch(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype], 8);
+}
+CPU_KERNEL(cast, EBB_TAKES(F32, I32, BOOL), CPU_STREAM, .launch = cast_launch);

@@ -1,0 +1,127 @@
+/* cuda/broadcast.c: launches of kernels/broadcast.h: arithmetic, comparisons, casts, repeated and permuted
+ * elements. */
+#include "exec/cuda/broadcast.h"
+
+#include "exec/cuda/cuda.h"
+
+void cuda_strides_of(const ebb_walk *walk, cuda_strides *out) {
+    *out = (cuda_strides){.n_dims = (int32_t)walk->n_dims};
+    for (uint32_t d = 0; d < walk->n_dims; d++) {
+        out->size[d] = walk->size[d];
+        for (uint32_t j = 0; j < walk->n_operands; j++) out->stride[j][d] = walk->stride[j][d];
+    }
+    for (uint32_t j = 0; j < walk->n_operands; j++) {
+        int64_t next = 1;
+        bool along = true;
+        for (uint32_t d = walk->n_dims; d-- > 0; next *= walk->size[d])
+            along = along && (walk->stride[j][d] == next || walk->size[d] == 1);
+        out->along |= along ? 1 << j : 0;
+    }
+}
+
+static ebb_status launch(const ebb_kernel_run *run, const ebb_walk *walk, cuda_kernel_id kernel) {
+    cuda_places_args args = {.y = run->launch->out[0], .n = ebb_walk_count(walk)};
+    cuda_strides_of(walk, &args.walk);
+    for (uint32_t j = 0; j < run->call->n_in; j++) args.in[j] = run->launch->in[j];
+    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
+}
+
+/* Operands broadcast to the result. */
+static ebb_status launch_places(const ebb_kernel_run *run, cuda_kernel_id kernel) {
+    ebb_walk walk;
+    ebb_walk_begin(&walk, &run->call->out[0]);
+    for (uint32_t j = 0; j < run->call->n_in; j++) ebb_walk_broadcast(&walk, &run->call->in[j]);
+    ebb_walk_end(&walk);
+    return launch(run, &walk, kernel);
+}
+
+/* ---- ops with a kernel for each dtype of their last operand ------------------------------------------ */
+
+#define PLACES(name, takes, ...)                                                      \
+    static ebb_status name##_launch(const ebb_kernel_run *run) {                      \
+        static const cuda_kernel_id kernels[EBB_N_DTYPES] = {__VA_ARGS__};            \
+        return launch_places(run, kernels[run->call->in[run->call->n_in - 1].dtype]); \
+    }                                                                                 \
+    CUDA_OP(name, takes, CUDA_SWEEP, .launch = name##_launch);
+#define REALS(name) PLACES(name, EBB_TAKES(F32), [EBB_F32] = CUDA_KERNEL_##name##_f32)
+#define NUMBERS(name) \
+    PLACES(           \
+        name,         \
+        EBB_TAKES(F32, I32), [EBB_F32] = CUDA_KERNEL_##name##_f32, [EBB_I32] = CUDA_KERNEL_##name##_i32)
+#define COMPARES(name)                                                            \
+    PLACES(name, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_##name##_f32, \
+           [EBB_I32] = CUDA_KERNEL_##name##_i32)
+#define TRUTHS(name) PLACES(name, EBB_TAKES(BOOL), [EBB_BOOL] = CUDA_KERNEL_##name##_bool)
+
+NUMBERS(add)
+NUMBERS(sub)
+NUMBERS(mul)
+REALS(div)
+NUMBERS(floor_div)
+NUMBERS(mod)
+REALS(pow)
+NUMBERS(maximum)
+NUMBERS(minimum)
+NUMBERS(neg)
+NUMBERS(abs)
+NUMBERS(sign)
+REALS(floor)
+REALS(ceil)
+REALS(sqrt)
+REALS(log)
+REALS(log1p)
+REALS(expm1)
+REALS(sin)
+REALS(cos)
+REALS(tanh)
+REALS(erf)
+REALS(sigmoid)
+PLACES(equal, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_equal_f32,
+       [EBB_I32] = CUDA_KERNEL_equal_i32, [EBB_BOOL] = CUDA_KERNEL_equal_bool)
+COMPARES(less)
+COMPARES(less_equal)
+TRUTHS(logical_and)
+TRUTHS(logical_or)
+TRUTHS(logical_xor)
+TRUTHS(logical_not)
+PLACES(where, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_where_32, [EBB_I32] = CUDA_KERNEL_where_32,
+       [EBB_BOOL] = CUDA_KERNEL_where_8)
+
+/* ---- casts ------------------------------------------------------------------------------------------ */
+
+static ebb_status cast_launch(const ebb_kernel_run *run) {
+#define FROM(dtype)                                                                             \
+    {                                                                                           \
+        [EBB_F32] = CUDA_KERNEL_cast_##dtype##_f32, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
+        [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                            \
+    }
+    static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
+        [EBB_F32] = FROM(f32), [EBB_I32] = FROM(i32), [EBB_BOOL] = FROM(bool)};
+    return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
+}
+CUDA_OP(cast, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = cast_launch);
+
+/* ---- moves ------------------------------------------------------------------------------------------ */
+
+static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EBB_MAX_RANK]) {
+    ebb_walk walk;
+    ebb_walk_begin(&walk, &run->call->out[0]);
+    ebb_walk_operand(&walk, &run->call->in[0], along, NULL, NULL);
+    ebb_walk_end(&walk);
+    const bool byte = ebb_dtype_bytes(run->call->in[0].dtype) == 1;
+    return launch(run, &walk, byte ? CUDA_KERNEL_move_8 : CUDA_KERNEL_move_32);
+}
+
+static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
+    uint32_t along[EBB_MAX_RANK];
+    (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
+    return launch_move(run, along);
+}
+CUDA_OP(broadcast_to, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
+
+static ebb_status permute_launch(const ebb_kernel_run *run) {
+    uint32_t along[EBB_MAX_RANK];
+    ebb_permute_along(&run->call->out[0], run->call->attr, along);
+    return launch_move(run, along);
+}
+CUDA_OP(permute, EBB_TAKES(F32, I32, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);

@@ -1,0 +1,221 @@
+/* kernels/broadcast.h: ops whose result at each place is of their operands' elements there, which may be
+ * broadcast, moved and of several dtypes; and reductions along any axes.
+ *
+ * A thread has four results side by side. Where an operand runs along with the result its four come at
+ * once, else each is found by its place (graph/walk.h). In place, an output is an input of its shape: a
+ * thread reads its elements before it writes them, and no others.
+ *
+ * Bytes moved: those of each operand and result once; an operand that is broadcast comes from a cache. */
+#ifndef EBB_EXEC_CUDA_KERNELS_BROADCAST_H
+#define EBB_EXEC_CUDA_KERNELS_BROADCAST_H
+
+#include "exec/cuda/kernel.h"
+
+#define CUDA_PLACES_THREADS 256
+#define CUDA_PLACES_EACH    (INT64_C(4) * CUDA_PLACES_THREADS) /* results of a block */
+#define CUDA_PLACES_DIMS    6
+#define CUDA_PLACES_IN      3
+
+/* As ebb_walk: size, and strides in elements, of each dimension; the last runs fastest. */
+typedef struct cuda_strides {
+    int64_t size[CUDA_PLACES_DIMS], stride[CUDA_PLACES_IN][CUDA_PLACES_DIMS];
+    int32_t n_dims;
+    int32_t along; /* bit j: operand j's elements stand as the result's */
+} cuda_strides;
+
+/* Where operand j's element of place i is. */
+CUDA_BODY int64_t cuda_strides_at(const cuda_strides *w, int32_t j, int64_t i) {
+    int64_t at = 0;
+    for (int32_t d = w->n_dims - 1; d > 0; d--) {
+        const int64_t next = cuda_divide(i, w->size[d]);
+        at += (i - next * w->size[d]) * w->stride[j][d];
+        i = next;
+    }
+    return at + i * w->stride[j][0];
+}
+
+/* ---- places ---------------------------------------------------------------------------------------- */
+
+typedef struct cuda_places_args {
+    cuda_strides walk;
+    const void *in[CUDA_PLACES_IN];
+    void *y;
+    int64_t n;
+} cuda_places_args;
+
+CUDA_BODY void cuda_places_load_float(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
+                                      float to[4]) {
+    const float *p = (const float *)a->in[j];
+    if (a->walk.along >> j & 1) {
+        const cuda_f32x4 x = cuda_load_some(p + begin, left);
+        CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = x.v[k];
+        return;
+    }
+    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
+        k < left ? p[cuda_strides_at(&a->walk, j, begin + k)] : 0;
+}
+
+CUDA_BODY void cuda_places_load_int32_t(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
+                                        int32_t to[4]) {
+    const int32_t *p = (const int32_t *)a->in[j];
+    const bool along = a->walk.along >> j & 1;
+    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
+        k < left ? p[along ? begin + k : cuda_strides_at(&a->walk, j, begin + k)] : 0;
+}
+
+CUDA_BODY void cuda_places_load_uint8_t(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
+                                        uint8_t to[4]) {
+    const uint8_t *p = (const uint8_t *)a->in[j];
+    const bool along = a->walk.along >> j & 1;
+    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
+        k < left ? p[along ? begin + k : cuda_strides_at(&a->walk, j, begin + k)] : 0;
+}
+
+CUDA_BODY void cuda_places_store_float(const cuda_places_args *a, int64_t begin, int64_t left,
+                                       const float y[4]) {
+    cuda_f32x4 x;
+    CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = y[k];
+    cuda_store_some((float *)a->y + begin, x, left);
+}
+
+CUDA_BODY void cuda_places_store_int32_t(const cuda_places_args *a, int64_t begin, int64_t left,
+                                         const int32_t y[4]) {
+    CUDA_UNROLL for (int k = 0; k < 4; k++) {
+        if (k < left) ((int32_t *)a->y)[begin + k] = y[k];
+    }
+}
+
+CUDA_BODY void cuda_places_store_uint8_t(const cuda_places_args *a, int64_t begin, int64_t left,
+                                         const uint8_t y[4]) {
+    CUDA_UNROLL for (int k = 0; k < 4; k++) {
+        if (k < left) ((uint8_t *)a->y)[begin + k] = y[k];
+    }
+}
+
+#define CUDA_PLACES_BEGIN(name, block, thread)                                                      \
+    const int64_t begin = (block)*CUDA_PLACES_EACH + 4 * (int64_t)(thread), left = args->n - begin; \
+    (void)phase, (void)shared;                                                                      \
+    if (left <= 0) return
+
+/* T, R: the C types of operands and result; the rest is the op's body, of T a and b. */
+#define CUDA_PLACES_1(name, T, R, ...)                                                              \
+    typedef cuda_places_args cuda_##name##_args;                                                    \
+    CUDA_BODY R cuda_##name##_of(T a){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(               \
+        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) { \
+        CUDA_PLACES_BEGIN(name, block, thread);                                                     \
+        T a[4];                                                                                     \
+        R y[4];                                                                                     \
+        cuda_places_load_##T(args, 0, begin, left, a);                                              \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k]);                      \
+        cuda_places_store_##R(args, begin, left, y);                                                \
+    }
+#define CUDA_PLACES_2(name, T, R, ...)                                                              \
+    typedef cuda_places_args cuda_##name##_args;                                                    \
+    CUDA_BODY R cuda_##name##_of(T a, T b){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(          \
+        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) { \
+        CUDA_PLACES_BEGIN(name, block, thread);                                                     \
+        T a[4], b[4];                                                                               \
+        R y[4];                                                                                     \
+        cuda_places_load_##T(args, 0, begin, left, a);                                              \
+        cuda_places_load_##T(args, 1, begin, left, b);                                              \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k], b[k]);                \
+        cuda_places_store_##R(args, begin, left, y);                                                \
+    }
+
+CUDA_BODY int32_t cuda_floor_div_whole(int32_t a, int32_t b) {
+    if (b == 0) return 0;
+    if (b == -1) return (int32_t)(0U - (uint32_t)a);
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+#include "exec/cuda/kernels/broadcast.def"
+
+/* The first operand says which of the others. f32 and i32 are 32 bits to it. */
+#define CUDA_WHERE(name, T)                                                                        \
+    typedef cuda_places_args cuda_##name##_args;                                                   \
+    CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block, int32_t thread, \
+                                      int32_t phase, void *shared) {                               \
+        CUDA_PLACES_BEGIN(name, block, thread);                                                    \
+        uint8_t c[4];                                                                              \
+        T a[4], b[4], y[4];                                                                        \
+        cuda_places_load_uint8_t(args, 0, begin, left, c);                                         \
+        cuda_places_load_##T(args, 1, begin, left, a);                                             \
+        cuda_places_load_##T(args, 2, begin, left, b);                                             \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = c[k] ? a[k] : b[k];                         \
+        cuda_places_store_##T(args, begin, left, y);                                               \
+    }
+CUDA_WHERE(where_32, int32_t)
+CUDA_WHERE(where_8, uint8_t)
+
+/* ---- reductions ------------------------------------------------------------------------------------- */
+
+/* A block to a result where there are many numbers to it, else a thread. Sums are in double, of i32 in 64
+ * bits, of which 32 are kept; by blocks, those of a thread first, then threads by halves. */
+#define CUDA_REDUCE_THREADS 256
+#define CUDA_REDUCE_PHASES  10 /* own numbers; 128, 64, ..., 1; the result */
+#define CUDA_REDUCE_SHARED  (CUDA_REDUCE_THREADS * 8)
+
+typedef enum cuda_reduce_what { CUDA_REDUCE_SUM, CUDA_REDUCE_MAX, CUDA_REDUCE_MIN } cuda_reduce_what;
+
+typedef struct cuda_reduce_args {
+    cuda_strides kept, gone; /* operand 0: x, from each result's first number, and from there on */
+    const void *x;
+    void *y;
+    int64_t n_results, n_each;
+    double divisor; /* of sums of reals */
+    int32_t what;
+} cuda_reduce_args;
+
+CUDA_BODY double cuda_reduced_float(int32_t what, double a, double b) {
+    if (what == CUDA_REDUCE_SUM) return a + b;
+    if (what == CUDA_REDUCE_MAX) return a < b || b != b ? b : a;
+    return b < a || b != b ? b : a;
+}
+CUDA_BODY int64_t cuda_reduced_int32_t(int32_t what, int64_t a, int64_t b) {
+    if (what == CUDA_REDUCE_SUM) return a + b;
+    return what == CUDA_REDUCE_MAX ? (a < b ? b : a) : b < a ? b : a;
+}
+CUDA_BODY float cuda_reduce_end_float(const cuda_reduce_args *a, double x) {
+    return (float)(a->what == CUDA_REDUCE_SUM ? x / a->divisor : x);
+}
+CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) {
+    (void)a;
+    return (int32_t)(uint32_t)x;
+}
+
+#define CUDA_REDUCE(each, block_each, T, SUM)                                                             \
+    typedef cuda_reduce_args cuda_##each##_args;                                                          \
+    typedef cuda_reduce_args cuda_##block_each##_args;                                                    \
+    /* Numbers first, first + step, ... of result o. */                                                   \
+    CUDA_BODY SUM cuda_##each##_some(const cuda_reduce_args *a, int64_t o, int64_t first, int64_t step) { \
+        const T *x = (const T *)a->x + cuda_strides_at(&a->kept, 0, o);                                   \
+        SUM sum = x[cuda_strides_at(&a->gone, 0, first)];                                                 \
+        for (int64_t i = first + step; i < a->n_each; i += step)                                          \
+            sum = cuda_reduced_##T(a->what, sum, x[cuda_strides_at(&a->gone, 0, i)]);                     \
+        return sum;                                                                                       \
+    }                                                                                                     \
+    CUDA_BODY void cuda_##each##_body(const cuda_reduce_args *args, int64_t block, int32_t thread,        \
+                                      int32_t phase, void *shared) {                                      \
+        const int64_t o = block * CUDA_REDUCE_THREADS + thread;                                           \
+        (void)phase, (void)shared;                                                                        \
+        if (o < args->n_results)                                                                          \
+            ((T *)args->y)[o] = cuda_reduce_end_##T(args, cuda_##each##_some(args, o, 0, 1));             \
+    }                                                                                                     \
+    CUDA_BODY void cuda_##block_each##_body(const cuda_reduce_args *args, int64_t block, int32_t thread,  \
+                                            int32_t phase, void *shared) {                                \
+        SUM *sum = (SUM *)shared;                                                                         \
+        const int32_t half = CUDA_REDUCE_THREADS >> phase;                                                \
+        if (phase == 0) {                                                                                 \
+            if (thread < args->n_each)                                                                    \
+                sum[thread] = cuda_##each##_some(args, block, thread, CUDA_REDUCE_THREADS);               \
+        } else if (phase < CUDA_REDUCE_PHASES - 1) {                                                      \
+            if (thread < half && thread + half < args->n_each)                                            \
+                sum[thread] = cuda_reduced_##T(args->what, sum[thread], sum[thread + half]);              \
+        } else if (thread == 0) {                                                                         \
+            ((T *)args->y)[block] = cuda_reduce_end_##T(args, sum[0]);                                    \
+        }                                                                                                 \
+    }
+CUDA_REDUCE(reduce_f32, reduce_block_f32, float, double)
+CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
+
+#endif

@@ -1,0 +1,162 @@
+/* Arithmetic of one place at a time, its operands broadcast together, and functions of one number.
+ * Gradients are made of the same ops, so that they can be differentiated again; what a rule gives may have
+ * more places than the operand had: ebb_grad_give sums it. */
+#include "graph/ops/rule.h"
+
+#define NUMBERS "a:num[~] b:num[~] -> [~]"
+#define REALS   "a[~] b[~] -> [~]"
+
+/* ---- add, sub, mul, div --------------------------------------------------------------------------- */
+
+static void add_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    for (uint32_t i = 0; i < 2; i++) {
+        if (ebb_grad_wants(rw, node, i)) ebb_grad_give(rw, node, i, dout[0]);
+    }
+}
+EBB_BINARY(add, 1, NUMBERS, .grad = add_grad);
+
+/* mul(a, a) works out too: both halves are given to a, and their sum is 2 a dy. */
+static void mul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!ebb_grad_wants(rw, node, i)) continue;
+        ebb_grad_give(rw, node, i, ebb_emit_2(rw, &ebb_op_mul, dout[0], ebb_rw_value(rw, node->in[1 - i])));
+    }
+}
+EBB_BINARY(mul, 1, NUMBERS, .grad = mul_grad);
+
+static void sub_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
+    if (ebb_grad_wants(rw, node, 1)) ebb_grad_give(rw, node, 1, ebb_emit_rescale(rw, dout[0], -1, 0));
+}
+EBB_BINARY(sub, 1, NUMBERS, .grad = sub_grad);
+
+/* da = dy / b and db = -y * dy / b = -y * da: y is read, so that a need not be. */
+static void div_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0) && !ebb_grad_wants(rw, node, 1)) return;
+    const ebb_id da = ebb_emit_2(rw, &ebb_op_div, dout[0], ebb_rw_value(rw, node->in[1]));
+    if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, da);
+    if (!ebb_grad_wants(rw, node, 1)) return;
+    const ebb_id product = ebb_emit_2(rw, &ebb_op_mul, da, ebb_rw_value(rw, node->out[0]));
+    ebb_grad_give(rw, node, 1, ebb_emit_rescale(rw, product, -1, 0));
+}
+EBB_BINARY(div, 1, REALS, .grad = div_grad);
+
+/* ---- floor_div, mod ------------------------------------------------------------------------------- */
+
+EBB_BINARY(floor_div, 4, NUMBERS, .grad = ebb_grad_zero);
+
+/* a - b * floor(a / b), and the quotient changes by jumps alone. */
+static void mod_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
+    if (!ebb_grad_wants(rw, node, 1)) return;
+    const ebb_id times =
+        ebb_emit_2(rw, &ebb_op_floor_div, ebb_rw_value(rw, node->in[0]), ebb_rw_value(rw, node->in[1]));
+    ebb_grad_give(rw, node, 1, ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, dout[0], times), -1, 0));
+}
+EBB_BINARY(mod, 8, NUMBERS, .grad = mod_grad);
+
+/* ---- pow ------------------------------------------------------------------------------------------ */
+
+/* da = dy * b * a^(b - 1); db = dy * y * log(a), and 0 where a is 0, which no b > 0 changes. */
+static void pow_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
+    if (ebb_grad_wants(rw, node, 0)) {
+        const ebb_id less = ebb_emit_2(rw, &ebb_op_pow, a, ebb_emit_rescale(rw, b, 1, -1));
+        const ebb_id slope = ebb_emit_2(rw, &ebb_op_mul, less, b);
+        ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], slope));
+    }
+    if (!ebb_grad_wants(rw, node, 1)) return;
+    const ebb_id slope =
+        ebb_emit_2(rw, &ebb_op_mul, ebb_rw_value(rw, node->out[0]), ebb_emit_1(rw, &ebb_op_log, a));
+    const ebb_id zero = ebb_emit_number(rw, a, 0);
+    const ebb_id chosen[] = {ebb_emit_2(rw, &ebb_op_equal, a, zero), zero, slope};
+    const ebb_id safe = ebb_rw_emit(rw, &ebb_op_where, chosen, 3, NULL)[0];
+    ebb_grad_give(rw, node, 1, ebb_emit_2(rw, &ebb_op_mul, dout[0], safe));
+}
+EBB_BINARY(pow, 40, REALS, .grad = pow_grad);
+
+/* ---- maximum, minimum ----------------------------------------------------------------------------- */
+
+/* Where one operand is chosen by `second`, a bool, dy goes to it; equal ones: to the first. */
+static void chosen_grad(ebb_rewriter *rw, const ebb_node *node, ebb_id dy, ebb_id second) {
+    const ebb_id zero = ebb_emit_number(rw, dy, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!ebb_grad_wants(rw, node, i)) continue;
+        const ebb_id in[] = {second, i == 0 ? zero : dy, i == 0 ? dy : zero};
+        ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_where, in, 3, NULL)[0]);
+    }
+}
+
+static void maximum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
+    chosen_grad(rw, node, dout[0], ebb_emit_2(rw, &ebb_op_less, a, b));
+}
+EBB_BINARY(maximum, 1, NUMBERS, .grad = maximum_grad);
+
+static void minimum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
+    chosen_grad(rw, node, dout[0], ebb_emit_2(rw, &ebb_op_less, b, a));
+}
+EBB_BINARY(minimum, 1, NUMBERS, .grad = minimum_grad);
+
+/* ---- functions of one number ------------------------------------------------------------------------
+ *
+ * Each gradient is dy times what stands here, of x or y, whichever says it with less. */
+
+typedef ebb_id slope_rule(ebb_rewriter *rw, ebb_id x, ebb_id y);
+
+static void times_slope(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout, slope_rule *slope) {
+    const ebb_id s = slope(rw, ebb_rw_value(rw, node->in[0]), ebb_rw_value(rw, node->out[0]));
+    ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], s));
+}
+
+#define SLOPE(name, each, takes, expression)                                                \
+    static ebb_id name##_slope(ebb_rewriter *rw, ebb_id x, ebb_id y) {                      \
+        (void)x, (void)y;                                                                   \
+        return (expression);                                                                \
+    }                                                                                       \
+    static void name##_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {   \
+        times_slope(rw, node, dout, name##_slope);                                          \
+    }                                                                                       \
+    EBB_DEFINE(name, EBB_RULE(1, 1, takes "[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(each), \
+               .grad = name##_grad)
+
+#define TWO_BY_ROOT_PI 1.1283791670955126 /* 2 / sqrt(pi) */
+
+SLOPE(abs, 1, "x:num", ebb_emit_1(rw, &ebb_op_sign, x));
+SLOPE(expm1, 30, "x", ebb_emit_rescale(rw, y, 1, 1));
+SLOPE(sin, 20, "x", ebb_emit_1(rw, &ebb_op_cos, x));
+SLOPE(cos, 20, "x", ebb_emit_rescale(rw, ebb_emit_1(rw, &ebb_op_sin, x), -1, 0));
+SLOPE(tanh, 30, "x", ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, y, y), -1, 1));
+SLOPE(erf, 30, "x",
+      ebb_emit_rescale(rw,
+                       ebb_emit_1(rw, &ebb_op_exp,
+                                  ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, x, x), -1, 0)),
+                       TWO_BY_ROOT_PI, 0));
+SLOPE(sigmoid, 22, "x", ebb_emit_2(rw, &ebb_op_mul, y, ebb_emit_rescale(rw, y, -1, 1)));
+
+static void neg_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    ebb_grad_give(rw, node, 0, ebb_emit_1(rw, &ebb_op_neg, dout[0]));
+}
+EBB_DEFINE(neg, EBB_RULE(1, 1, "x:num[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1), .grad = neg_grad);
+
+static void log_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_div, dout[0], ebb_rw_value(rw, node->in[0])));
+}
+EBB_UNARY(log, 30, .grad = log_grad);
+
+static void log1p_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id below = ebb_emit_rescale(rw, ebb_rw_value(rw, node->in[0]), 1, 1);
+    ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_div, dout[0], below));
+}
+EBB_UNARY(log1p, 30, .grad = log1p_grad);
+
+static void sqrt_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id half = ebb_emit_rescale(rw, dout[0], 0.5, 0);
+    ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_div, half, ebb_rw_value(rw, node->out[0])));
+}
+EBB_UNARY(sqrt, 4, .grad = sqrt_grad);
+
+EBB_DEFINE(sign, EBB_RULE(1, 1, "x:num[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1), .grad = ebb_grad_zero);
+EBB_UNARY(floor, 1, .grad = ebb_grad_zero);
+EBB_UNARY(ceil, 1, .grad = ebb_grad_zero);
