@@ -70,6 +70,7 @@ draw_op draw_linear, draw_softmax, draw_matmul, draw_embedding, draw_attention;
 /* Of values of either rank: random_ops.c. */
 draw_op draw_batch_norm, draw_norm_block, draw_layer_norm, draw_relu, draw_pair, draw_bias, draw_concat,
     draw_slice;
-draw_op draw_dropout, draw_reshape, draw_clip, draw_gelu, draw_centered, draw_swish;
+draw_op draw_dropout, draw_reshape, draw_clip, draw_gelu, draw_centered, draw_swish, draw_broadcast,
+    draw_tanh;
 
 #endif

@@ -12,6 +12,7 @@ static const struct {
     {draw_clip, 5},       {draw_transpose, 5},   {draw_gelu, 5},      {draw_softmax, 2},
     {draw_matmul, 3},     {draw_centered, 3},    {draw_swish, 3},     {draw_upsample, 3},
     {draw_layer_norm, 4}, {draw_embedding, 3},   {draw_attention, 4}, {draw_norm_block, 10},
+    {draw_broadcast, 8},  {draw_tanh, 3},
 };
 
 static void draw_any(drawing *d) {

@@ -167,3 +167,44 @@ bool draw_swish(drawing *d) {
     draw_node(d, &ebb_op_div, in, 2, NULL);
     return true;
 }
+
+/* A value and a part of its axes: a param that is broadcast, or the value's own mean or largest along some
+ * axes; their sum, their difference, the larger, or one of them where the other is smaller. */
+bool draw_broadcast(drawing *d) {
+    ebb_id x = draw_value(d, 0);
+    ebb_type part = *type_of(d, x);
+    ebb_attr attr[2] = {{.i = {-1, -1, -1, -1, -1, -1}}, {.i = {1}}};
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < part.rank; a++) {
+        if (chance(d, 50)) continue;
+        attr[EBB_REDUCE_AXIS].i[n++] = a;
+        part.dim[a] = 1;
+    }
+    ebb_id with = EBB_NONE;
+    if (n > 0 && chance(d, 60)) {
+        const ebb_op_info *op = chance(d, 50) ? &ebb_op_reduce_mean : &ebb_op_reduce_max;
+        with = ebb_builder_node(d->b, op, &x, 1, attr, NULL, EBB_FORWARD, 0)[0];
+    } else {
+        while (part.rank > 0 && part.dim[0] == 1 && chance(d, 70)) { /* from the last axis on */
+            part.rank--;
+            for (uint32_t a = 0; a < part.rank; a++) part.dim[a] = part.dim[a + 1];
+        }
+        with = draw_given(d, "part", EBB_ROLE_PARAM, &part, EBB_INIT_ONE);
+    }
+    const ebb_id pair[] = {x, with};
+    if (chance(d, 30)) {
+        const ebb_id less = ebb_builder_node(d->b, &ebb_op_less, pair, 2, NULL, NULL, EBB_FORWARD, 0)[0];
+        const ebb_id in[] = {less, with, x};
+        draw_node(d, &ebb_op_where, in, 3, NULL);
+        return true;
+    }
+    const ebb_op_info *const ops[] = {&ebb_op_add, &ebb_op_sub, &ebb_op_maximum};
+    draw_node(d, ops[below(d, 3)], pair, 2, NULL);
+    return true;
+}
+
+bool draw_tanh(drawing *d) {
+    ebb_id x = draw_value(d, 0);
+    draw_node(d, chance(d, 50) ? &ebb_op_tanh : &ebb_op_sigmoid, &x, 1, NULL);
+    return true;
+}

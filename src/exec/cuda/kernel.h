@@ -33,13 +33,15 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define CUDA_BODY   static __host__ __device__ __forceinline__
-#define CUDA_UNROLL _Pragma("unroll")
-#define CUDA_AHEAD  _Pragma("unroll 4") /* of loops that load: several loads are on their way at once */
+#define CUDA_BODY       static __host__ __device__ __forceinline__
+#define CUDA_UNROLL     _Pragma("unroll")
+#define CUDA_AHEAD      _Pragma("unroll 4") /* of loops that load: several loads are on their way at once */
+#define CUDA_ONE_BY_ONE _Pragma("unroll 1")
 #else
 #define CUDA_BODY static inline
 #define CUDA_UNROLL
 #define CUDA_AHEAD
+#define CUDA_ONE_BY_ONE
 #endif
 
 /* Every kernel's number: CUDA_KERNEL_<name>. kernels.def: CUDA_KERNEL(name, threads, phases, shared_bytes):

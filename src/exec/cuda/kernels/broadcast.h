@@ -130,19 +130,21 @@ CUDA_BODY int32_t cuda_floor_div_whole(int32_t a, int32_t b) {
 
 #include "exec/cuda/kernels/broadcast.def"
 
-/* The first operand says which of the others. f32 and i32 are 32 bits to it. */
+/* The first operand says which of the others, and just that one is read; a result at a time, for three
+ * places at once take more registers than there are. f32 and i32 are 32 bits to it. */
+CUDA_BODY int64_t cuda_places_at(const cuda_places_args *a, int32_t j, int64_t i) {
+    return a->walk.along >> j & 1 ? i : cuda_strides_at(&a->walk, j, i);
+}
 #define CUDA_WHERE(name, T)                                                                        \
     typedef cuda_places_args cuda_##name##_args;                                                   \
     CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                               \
         CUDA_PLACES_BEGIN(name, block, thread);                                                    \
-        uint8_t c[4];                                                                              \
-        T a[4], b[4], y[4];                                                                        \
-        cuda_places_load_uint8_t(args, 0, begin, left, c);                                         \
-        cuda_places_load_##T(args, 1, begin, left, a);                                             \
-        cuda_places_load_##T(args, 2, begin, left, b);                                             \
-        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = c[k] ? a[k] : b[k];                         \
-        cuda_places_store_##T(args, begin, left, y);                                               \
+        const uint8_t *c = (const uint8_t *)args->in[0];                                           \
+        CUDA_ONE_BY_ONE for (int64_t i = begin; i < args->n && i < begin + 4; i++) {               \
+            const int32_t j = c[cuda_places_at(args, 0, i)] ? 1 : 2;                               \
+            ((T *)args->y)[i] = ((const T *)args->in[j])[cuda_places_at(args, j, i)];              \
+        }                                                                                          \
     }
 CUDA_WHERE(where_32, int32_t)
 CUDA_WHERE(where_8, uint8_t)
