@@ -111,3 +111,15 @@ bool ebb_broadcast_shape(const ebb_type *const *operands, uint32_t n, ebb_type *
     }
     return true;
 }
+
+void ebb_walk_begin_logical(ebb_walk *walk, const ebb_type *tensor) {
+    ebb_type row_major = {.dtype = tensor->dtype, .rank = tensor->rank};
+    uint32_t along[EBB_MAX_RANK], before = tensor->rank == 4; /* one axis more is stored in its order */
+    row_major.dim[0] = 1;
+    row_major.rank += before;
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) along[d] = d + before;
+    for (uint32_t d = 0; d < tensor->rank; d++) row_major.dim[d + before] = tensor->dim[d];
+    ebb_walk_begin(walk, tensor);
+    ebb_walk_operand(walk, &row_major, along, NULL, NULL);
+    ebb_walk_end(walk);
+}

@@ -55,6 +55,10 @@ bool ebb_broadcast_along(const ebb_type *x, const ebb_type *to, uint32_t axes,
  * is 1, with the two operands in pair. */
 bool ebb_broadcast_shape(const ebb_type *const *operands, uint32_t n, ebb_type *out, uint32_t pair[2]);
 
+/* A whole walk over a tensor, whose operand 0 is the elements' logical order: row-major, whatever the rank.
+ */
+void ebb_walk_begin_logical(ebb_walk *walk, const ebb_type *tensor);
+
 /* Elements of the walk. */
 static inline int64_t ebb_walk_count(const ebb_walk *walk) {
     int64_t count = 1;

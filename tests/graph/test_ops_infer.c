@@ -58,7 +58,9 @@ Test(ops, every_op_has_good_and_bad_rows) {
 Test(ops, concat_takes_64_operands) {
     ebb_type in[EBB_MAX_OPERANDS], out;
     for (uint32_t i = 0; i < EBB_MAX_OPERANDS; i++) in[i] = (ebb_type){.rank = 2, .dim = {3, i + 1}};
-    ebb_call call = {.op = &ebb_op_concat, .in = in, .out = &out, .n_in = EBB_MAX_OPERANDS, .n_out = 1};
+    const ebb_attr axis = {.i = {1}};
+    ebb_call call = {
+        .op = &ebb_op_concat, .in = in, .out = &out, .n_in = EBB_MAX_OPERANDS, .n_out = 1, .attr = &axis};
     cr_assert_eq(ebb_op_concat.infer(env, &call, &out), EBB_OK);
     cr_expect_eq(out.dim[1], 64 * 65 / 2);
     cr_expect_eq(ebb_op_concat.max_in, 64);

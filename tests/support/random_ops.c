@@ -91,7 +91,7 @@ bool draw_slice(drawing *d) {
     ebb_id x = draw_value(d, 0);
     int64_t c = type_of(d, x)->dim[1];
     if (c < 2) return false;
-    ebb_attr attr[EBB_MAX_RANK] = {{{0}}};
+    ebb_attr attr[] = {[EBB_SLICE_AXIS] = {.i = {1}}};
     attr[EBB_SLICE_BEGIN].i[0] = below(d, (uint32_t)c - 1);
     attr[EBB_SLICE_SIZE].i[0] = 1 + below(d, (uint32_t)(c - attr[EBB_SLICE_BEGIN].i[0]));
     draw_node(d, &ebb_op_slice, &x, 1, attr);

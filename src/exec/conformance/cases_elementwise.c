@@ -23,3 +23,11 @@ EBB_CASES(scale, "up", 0,
           EBB_SMALL({"[] []", ""}, {"[33] []", ""}, {"[3,7] []", ""}, {"[2,3,7,33] []", ""}),
           EBB_SHARED({"[7,33,9,9] []", ""}), EBB_BLOCKS({"[1027] []", ""}),
           EBB_VALUES({"[3] []", "", "1 2 -3 | 0.5", "0.5 1 -1.5"}));
+
+EBB_CASES(iota, "", 0,
+          EBB_SMALL({"", "shape=33"}, {"", "shape=3,7 axis=1"}, {"", "shape=2,3,5,7 axis=1"},
+                    {"", "shape=2,3,5,7 axis=3"}),
+          EBB_SHARED({"", "shape=7,33,13,11 axis=2"}),
+          EBB_BLOCKS({"", "shape=1027"}, {"", "shape=300,5 axis=0"}),
+          EBB_VALUES({"", "shape=2,3 axis=1", "", "0 1 2 0 1 2"},
+                     {"", "shape=1,2,1,2 axis=1", "", "0 0 1 1"}));

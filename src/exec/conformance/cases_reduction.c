@@ -58,6 +58,16 @@ EXTREME(reduce_max, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "5 -4"}, {"[3]", "", "
 EXTREME(reduce_min, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "1 -6"}, {"[3]", "", "1 nan 3", "nan"},
         {"i32[2,2]", "axis=0 keep=0", "1 -2 -3 4", "-3 -2"});
 
+static const ebb_op_case argmax_nans[] = {{"[33]", "axis=0"}, {"[3,70]", "axis=1"}, {"[70,3]", "axis=0"}};
+EBB_CASES(argmax, "d", 0,
+          EBB_SMALL({"[1]", "axis=0"}, {"[33]", "axis=0"}, {"[3,33]", "axis=1"}, {"[3,33]", "axis=0"},
+                    {"[2,3,7,5]", "axis=1"}, {"[2,3,7,5]", "axis=3"}, {"[2,3,7,2,3]", "axis=2"},
+                    {"i32[3,33]", "axis=1"}),
+          EBB_NAN_OF("n", argmax_nans), EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[233,167]", "axis=1"}),
+          EBB_BLOCKS({"[3,1027]", "axis=1"}, {"[3,70,9,9]", "axis=1"}, {"i32[300,3]", "axis=0"}),
+          EBB_VALUES({"[2,3]", "axis=1", "1 5 3 -4 -6 -4", "1 0"},
+                     {"[2,2]", "axis=0", "1 nan nan nan", "1 0"}));
+
 EBB_CASES(broadcast_to, "u", 0,
           EBB_SMALL({"[]", "shape=1"}, {"[]", "shape=3,7"}, {"[7]", "shape=3,7"}, {"[3,1]", "shape=3,7"},
                     {"[3,1,1]", "shape=2,3,5,4"}, {"[3,5,4]", "shape=2,3,5,4"},

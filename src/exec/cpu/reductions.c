@@ -126,20 +126,24 @@ static void sum_i32_span(const void *ctx, int64_t begin, int64_t end) {
 
 /* ---- launches --------------------------------------------------------------------------------------- */
 
+static void reduction_walks(reduction *r, const ebb_type *x, const ebb_type *y, uint32_t axes) {
+    uint32_t along[EBB_MAX_RANK], itself[EBB_MAX_RANK];
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) itself[d] = d;
+    ebb_reduce_along(x, y, axes, along);
+    ebb_walk_begin(&r->kept, y);
+    ebb_walk_operand(&r->kept, x, along, NULL, NULL);
+    ebb_walk_end(&r->kept);
+    ebb_walk_begin_axes(&r->gone, x, axes);
+    ebb_walk_operand(&r->gone, x, itself, NULL, NULL);
+    ebb_walk_end(&r->gone);
+}
+
 static ebb_status reduce_launch(const ebb_kernel_run *run, reduced what) {
     static cpu_span *const extremes[][2] = {
         [MAX] = {max_f32_span, max_i32_span}, [MIN] = {min_f32_span, min_i32_span}};
     const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
     reduction r = {.x = run->launch->in[0], .y = run->launch->out[0], .divisor = 1};
-    uint32_t along[EBB_MAX_RANK], itself[EBB_MAX_RANK];
-    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) itself[d] = d;
-    ebb_reduce_along(x, y, run->call->attr, along);
-    ebb_walk_begin(&r.kept, y);
-    ebb_walk_operand(&r.kept, x, along, NULL, NULL);
-    ebb_walk_end(&r.kept);
-    ebb_walk_begin_axes(&r.gone, x, ebb_reduce_axes(x, run->call->attr));
-    ebb_walk_operand(&r.gone, x, itself, NULL, NULL);
-    ebb_walk_end(&r.gone);
+    reduction_walks(&r, x, y, ebb_reduce_axes(x, run->call->attr));
     if (what == MEAN) r.divisor = (double)ebb_walk_count(&r.gone);
     const bool whole = x->dtype == EBB_I32;
     cpu_span *span = whole ? sum_i32_span : is_by_rows(&r) ? sum_rows_span : sum_tiles_span;
@@ -159,3 +163,42 @@ REDUCTION(reduce_sum, SUM, CPU_RATE(60000, 23000));
 REDUCTION(reduce_mean, MEAN, CPU_RATE(60000, 23000));
 REDUCTION(reduce_max, MAX, CPU_RATE(60000, 23000));
 REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
+
+/* ---- argmax ------------------------------------------------------------------------------------- */
+
+/* The first of the largest, or the first NaN. */
+#define ARGMAX_TILE(name, T)                                                                               \
+    CPU_VECTOR static void name##_tile(const reduction *r, const float *at, int64_t stride, int64_t width, \
+                                       float *to) {                                                        \
+        T best[TILE];                                                                                      \
+        int32_t place[TILE] = {0};                                                                         \
+        const T *x = (const T *)(const void *)at;                                                          \
+        const int64_t n = ebb_walk_count(&r->gone), step = r->gone.stride[0][0];                           \
+        for (int64_t i = 0; i < width; i++) best[i] = x[i * stride];                                       \
+        for (int64_t k = 1; k < n; k++) {                                                                  \
+            const T *p = x + k * step;                                                                     \
+            for (int64_t i = 0; i < width; i++) {                                                          \
+                const T a = best[i], b = p[i * stride];                                                    \
+                const bool better = (a == a) & ((b > a) | (b != b));                                       \
+                best[i] = better ? b : a;                                                                  \
+                place[i] = better ? (int32_t)k : place[i];                                                 \
+            }                                                                                              \
+        }                                                                                                  \
+        memcpy(to, place, (size_t)width * sizeof *place);                                                  \
+    }                                                                                                      \
+    static void name##_span(const void *ctx, int64_t begin, int64_t end) {                                 \
+        tiles_span(ctx, begin, end, name##_tile);                                                          \
+    }
+ARGMAX_TILE(argmax_f32, float)
+ARGMAX_TILE(argmax_i32, int32_t)
+
+static ebb_status argmax_launch(const ebb_kernel_run *run) {
+    const ebb_type *x = &run->call->in[0];
+    reduction r = {.x = run->launch->in[0], .y = run->launch->out[0]};
+    reduction_walks(&r, x, &run->call->out[0], UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
+    cpu_spans(cpu_of(run->backend), ebb_type_count(&run->call->out[0]),
+              CPU_ALIGNMENT / (int64_t)sizeof(float), ebb_type_bytes(x),
+              x->dtype == EBB_I32 ? argmax_i32_span : argmax_f32_span, &r);
+    return EBB_OK;
+}
+CPU_KERNEL(argmax, EBB_TAKES(F32, I32), CPU_RATE(20000, 20000), .launch = argmax_launch);

@@ -1,32 +1,25 @@
-/* cpu/shape.c: ops that move elements: channels joined and cut, logical order. */
+/* cpu/shape.c: ops that move elements: tensors joined and cut along an axis, logical order. */
 #include "exec/cpu/cpu.h"
 
-/* A tensor as rows of its channels' elements: [n*h*w][c] in rank 4, [n][c * the rest] in other ranks. */
-typedef struct rows {
-    int64_t n, channel; /* rows; elements of one channel in a row */
-} rows;
-
-static rows rows_of(const ebb_type *type) {
-    if (type->rank == 4) return (rows){type->dim[0] * type->dim[2] * type->dim[3], 1};
-    return (rows){type->dim[0], ebb_type_count(type) / (type->dim[0] * type->dim[1])};
-}
-
+/* Tensors as rows: for each place before the axis, in storage order, all that is stored along it and after
+ * it. */
 typedef struct move {
     const ebb_call *call;
     const ebb_launch *launch;
-    int64_t channel, first; /* elements of a channel in a row; the first channel of a slice */
+    int64_t axis, inner, first; /* elements of one place along the axis; the first place of a slice */
 } move;
 
-static ebb_status run_moves(const ebb_kernel_run *run, const ebb_type *whole, int64_t first,
+static ebb_status run_moves(const ebb_kernel_run *run, const ebb_type *whole, int64_t axis, int64_t first,
                             cpu_span *span) {
-    const rows r = rows_of(whole);
-    const move m = {run->call, run->launch, r.channel, first};
-    cpu_spans(cpu_of(run->backend), r.n, 1, 2 * ebb_type_bytes(whole), span, &m);
+    const ebb_axis a = ebb_axis_of(whole, axis);
+    const move m = {run->call, run->launch, axis, a.inner, first};
+    cpu_spans(cpu_of(run->backend), a.outer, 1, 2 * ebb_type_bytes(whole), span, &m);
     return EBB_OK;
 }
 
+/* Elements are of 4 bytes, f32 or i32. */
 static size_t row_bytes(const move *m, const ebb_type *type) {
-    return (size_t)(type->dim[1] * m->channel) * sizeof(float);
+    return (size_t)(type->dim[m->axis] * m->inner) * sizeof(float);
 }
 
 /* ---- concat, slice, slice_grad: begin and end in rows -------------------------------------------- */
@@ -45,15 +38,15 @@ static void concat_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status concat_launch(const ebb_kernel_run *run) {
-    return run_moves(run, &run->call->out[0], 0, concat_span);
+    return run_moves(run, &run->call->out[0], run->call->attr[EBB_CONCAT_AXIS].i[0], 0, concat_span);
 }
 
-CPU_KERNEL(concat, EBB_TAKES(F32), CPU_STREAM, .launch = concat_launch);
+CPU_KERNEL(concat, EBB_TAKES(F32, I32), CPU_STREAM, .launch = concat_launch);
 
 static void slice_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
     const size_t from_bytes = row_bytes(m, &m->call->in[0]), bytes = row_bytes(m, &m->call->out[0]);
-    const char *from = (const char *)m->launch->in[0] + (size_t)(m->first * m->channel) * sizeof(float);
+    const char *from = (const char *)m->launch->in[0] + (size_t)(m->first * m->inner) * sizeof(float);
     char *to = m->launch->out[0];
     for (int64_t row = begin; row < end; row++) {
         memcpy(to + (size_t)row * bytes, from + (size_t)row * from_bytes, bytes);
@@ -61,15 +54,17 @@ static void slice_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status slice_launch(const ebb_kernel_run *run) {
-    return run_moves(run, &run->call->in[0], run->call->attr[EBB_SLICE_BEGIN].i[0], slice_span);
+    const ebb_attr *attr = run->call->attr;
+    return run_moves(run, &run->call->in[0], attr[EBB_SLICE_AXIS].i[0], attr[EBB_SLICE_BEGIN].i[0],
+                     slice_span);
 }
 
-CPU_KERNEL(slice, EBB_TAKES(F32), CPU_STREAM, .launch = slice_launch);
+CPU_KERNEL(slice, EBB_TAKES(F32, I32), CPU_STREAM, .launch = slice_launch);
 
 static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
     const size_t to_bytes = row_bytes(m, &m->call->out[0]), bytes = row_bytes(m, &m->call->in[0]);
-    const size_t before = (size_t)(m->first * m->channel) * sizeof(float);
+    const size_t before = (size_t)(m->first * m->inner) * sizeof(float);
     const char *from = m->launch->in[0];
     for (int64_t row = begin; row < end; row++) {
         char *to = (char *)m->launch->out[0] + (size_t)row * to_bytes;
@@ -80,10 +75,12 @@ static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
-    return run_moves(run, &run->call->out[0], run->call->attr[EBB_SLICE_GRAD_BEGIN].i[0], slice_grad_span);
+    const ebb_attr *attr = run->call->attr;
+    return run_moves(run, &run->call->out[0], attr[EBB_SLICE_GRAD_AXIS].i[0],
+                     attr[EBB_SLICE_GRAD_BEGIN].i[0], slice_grad_span);
 }
 
-CPU_KERNEL(slice_grad, EBB_TAKES(F32), CPU_STREAM, .launch = slice_grad_launch);
+CPU_KERNEL(slice_grad, EBB_TAKES(F32, I32), CPU_STREAM, .launch = slice_grad_launch);
 
 /* ---- to_planes, from_planes: transposes ---------------------------------------------------------- */
 

@@ -22,7 +22,9 @@ void cuda_strides_of(const ebb_walk *walk, cuda_strides *out) {
 static ebb_status launch(const ebb_kernel_run *run, const ebb_walk *walk, cuda_kernel_id kernel) {
     cuda_places_args args = {.y = run->launch->out[0], .n = ebb_walk_count(walk)};
     cuda_strides_of(walk, &args.walk);
-    for (uint32_t j = 0; j < run->call->n_in; j++) args.in[j] = run->launch->in[j];
+    for (uint32_t j = 0; j < run->call->n_in; j++)
+        args.in[j] =
+            (const char *)run->launch->in[j] + walk->first[j] * ebb_dtype_bytes(run->call->in[j].dtype);
     return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
 }
 
@@ -103,10 +105,11 @@ CUDA_OP(cast, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 
-static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EBB_MAX_RANK]) {
+static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EBB_MAX_RANK],
+                              const int64_t *begin, const int64_t *step) {
     ebb_walk walk;
     ebb_walk_begin(&walk, &run->call->out[0]);
-    ebb_walk_operand(&walk, &run->call->in[0], along, NULL, NULL);
+    ebb_walk_operand(&walk, &run->call->in[0], along, begin, step);
     ebb_walk_end(&walk);
     const bool byte = ebb_dtype_bytes(run->call->in[0].dtype) == 1;
     return launch(run, &walk, byte ? CUDA_KERNEL_move_8 : CUDA_KERNEL_move_32);
@@ -115,13 +118,41 @@ static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EB
 static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
-    return launch_move(run, along);
+    return launch_move(run, along, NULL, NULL);
 }
 CUDA_OP(broadcast_to, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
 
 static ebb_status permute_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     ebb_permute_along(&run->call->out[0], run->call->attr, along);
-    return launch_move(run, along);
+    return launch_move(run, along, NULL, NULL);
 }
 CUDA_OP(permute, EBB_TAKES(F32, I32, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
+
+/* ---- strided_slice ---------------------------------------------------------------------------------- */
+
+static const uint32_t same_axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5};
+
+static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
+    const ebb_attr *attr = run->call->attr;
+    return launch_move(run, same_axes, attr[EBB_STRIDED_BEGIN].i, attr[EBB_STRIDED_STEP].i);
+}
+CUDA_OP(strided_slice, EBB_TAKES(F32, I32, BOOL), EBB_RATE(50, 40, 2500), .launch = strided_slice_launch);
+
+static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
+    const ebb_type *dy = &run->call->in[0], *dx = &run->call->out[0];
+    cuda_lattice_args args = {.dy = run->launch->in[0], .dx = run->launch->out[0], .n = ebb_type_count(dx)};
+    ebb_walk walk; /* not ended: its dimensions are dx's axes, as they are stored */
+    ebb_walk_begin(&walk, dx);
+    ebb_walk_operand(&walk, dy, same_axes, NULL, NULL);
+    for (uint32_t d = 0; d < walk.n_dims; d++) {
+        args.begin[d] = run->call->attr[EBB_STRIDED_BEGIN].i[walk.axis[d]];
+        args.step[d] = run->call->attr[EBB_STRIDED_STEP].i[walk.axis[d]];
+        args.many[d] = dy->dim[walk.axis[d]];
+    }
+    cuda_strides_of(&walk, &args.whole);
+    return cuda_launch(run->backend, CUDA_KERNEL_lattice, cuda_blocks_of(args.n, CUDA_PLACES_THREADS),
+                       &args);
+}
+CUDA_OP(strided_slice_grad, EBB_TAKES(F32, I32), EBB_RATE(50, 40, 2500),
+        .launch = strided_slice_grad_launch);

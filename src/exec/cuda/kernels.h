@@ -10,6 +10,7 @@
 #include "exec/cuda/kernels/embedding.h"
 #include "exec/cuda/kernels/group_norm.h"
 #include "exec/cuda/kernels/layer_norm.h"
+#include "exec/cuda/kernels/made.h"
 #include "exec/cuda/kernels/mask.h"
 #include "exec/cuda/kernels/norm.h"
 #include "exec/cuda/kernels/norm_sums.h"

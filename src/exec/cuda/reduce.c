@@ -134,27 +134,33 @@ static bool one_run(const ebb_call *call, ebb_axis *out) {
 /* Numbers to a result that are a block's, not a thread's. */
 enum { BLOCK_LEAST = 64 };
 
-static ebb_status walk_launch(const ebb_kernel_run *run, cuda_reduce_what what, bool mean) {
+static cuda_reduce_args walks_of(const ebb_kernel_run *run, uint32_t axes) {
     const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
     ebb_walk kept, gone;
     uint32_t along[EBB_MAX_RANK], itself[EBB_MAX_RANK];
     for (uint32_t d = 0; d < EBB_MAX_RANK; d++) itself[d] = d;
-    ebb_reduce_along(x, y, run->call->attr, along);
+    ebb_reduce_along(x, y, axes, along);
     ebb_walk_begin(&kept, y);
     ebb_walk_operand(&kept, x, along, NULL, NULL);
     ebb_walk_end(&kept);
-    ebb_walk_begin_axes(&gone, x, ebb_reduce_axes(x, run->call->attr));
+    ebb_walk_begin_axes(&gone, x, axes);
     ebb_walk_operand(&gone, x, itself, NULL, NULL);
     ebb_walk_end(&gone);
     cuda_reduce_args args = {.x = run->launch->in[0],
                              .y = run->launch->out[0],
                              .n_results = ebb_walk_count(&kept),
                              .n_each = ebb_walk_count(&gone),
-                             .what = (int32_t)what};
-    args.divisor = mean ? (double)args.n_each : 1;
+                             .divisor = 1};
     cuda_strides_of(&kept, &args.kept);
     cuda_strides_of(&gone, &args.gone);
-    const bool whole = x->dtype == EBB_I32, blocks = args.n_each >= BLOCK_LEAST;
+    return args;
+}
+
+static ebb_status walk_launch(const ebb_kernel_run *run, cuda_reduce_what what, bool mean) {
+    cuda_reduce_args args = walks_of(run, ebb_reduce_axes(&run->call->in[0], run->call->attr));
+    args.what = (int32_t)what;
+    if (mean) args.divisor = (double)args.n_each;
+    const bool whole = run->call->in[0].dtype == EBB_I32, blocks = args.n_each >= BLOCK_LEAST;
     const cuda_kernel_id kernel =
         blocks ? (whole ? CUDA_KERNEL_reduce_block_i32 : CUDA_KERNEL_reduce_block_f32)
                : (whole ? CUDA_KERNEL_reduce_i32 : CUDA_KERNEL_reduce_f32);
@@ -194,6 +200,14 @@ static ebb_status reduce_min_launch(const ebb_kernel_run *run) {
     return walk_launch(run, CUDA_REDUCE_MIN, false);
 }
 CUDA_OP(reduce_min, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_min_launch);
+
+static ebb_status argmax_launch(const ebb_kernel_run *run) {
+    const cuda_reduce_args args = walks_of(run, UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
+    const cuda_kernel_id kernel =
+        run->call->in[0].dtype == EBB_I32 ? CUDA_KERNEL_argmax_i32 : CUDA_KERNEL_argmax_f32;
+    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS), &args);
+}
+CUDA_OP(argmax, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = argmax_launch);
 
 /* ---- whole planes: the mean over places, which stand before channels ------------------------------ */
 

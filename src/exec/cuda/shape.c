@@ -9,13 +9,14 @@ static bool whole_quads(const cuda_copy_rows_args *a) {
 }
 
 static ebb_status concat_launch(const ebb_kernel_run *run) {
-    const int64_t channels = run->call->out[0].dim[1], rows = ebb_type_count(&run->call->out[0]) / channels;
-    cuda_copy_rows_args args = {.to = run->launch->out[0], .to_row = channels};
+    const int64_t axis = run->call->attr[EBB_CONCAT_AXIS].i[0];
+    const ebb_axis whole = ebb_axis_of(&run->call->out[0], axis);
+    cuda_copy_rows_args args = {.to = run->launch->out[0], .to_row = whole.size * whole.inner};
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < run->call->n_in && status == EBB_OK; i++) {
         args.from = run->launch->in[i];
-        args.width = args.from_row = run->call->in[i].dim[1];
-        args.n = rows * args.width;
+        args.width = args.from_row = run->call->in[i].dim[axis] * whole.inner;
+        args.n = whole.outer * args.width;
         args.quads = whole_quads(&args);
         status =
             cuda_launch(run->backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
@@ -23,33 +24,37 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
     }
     return status;
 }
-CUDA_OP(concat, EBB_TAKES(F32), CUDA_SWEEP, .launch = concat_launch);
+CUDA_OP(concat, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = concat_launch);
 
 static ebb_status slice_launch(const ebb_kernel_run *run) {
+    const ebb_attr *attr = run->call->attr;
+    const ebb_axis x = ebb_axis_of(&run->call->in[0], attr[EBB_SLICE_AXIS].i[0]);
     cuda_copy_rows_args args = {.from = run->launch->in[0],
                                 .to = run->launch->out[0],
-                                .width = run->call->out[0].dim[1],
-                                .from_row = run->call->in[0].dim[1],
-                                .from_first = run->call->attr[EBB_SLICE_BEGIN].i[0],
-                                .to_row = run->call->out[0].dim[1],
+                                .width = attr[EBB_SLICE_SIZE].i[0] * x.inner,
+                                .from_row = x.size * x.inner,
+                                .from_first = attr[EBB_SLICE_BEGIN].i[0] * x.inner,
+                                .to_row = attr[EBB_SLICE_SIZE].i[0] * x.inner,
                                 .n = ebb_type_count(&run->call->out[0])};
     args.quads = whole_quads(&args);
     return cuda_launch(run->backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(slice, EBB_TAKES(F32), CUDA_SWEEP, .launch = slice_launch);
+CUDA_OP(slice, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = slice_launch);
 
 static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
+    const ebb_attr *attr = run->call->attr;
+    const ebb_axis dy = ebb_axis_of(&run->call->in[0], attr[EBB_SLICE_GRAD_AXIS].i[0]);
     cuda_embed_rows_args args = {.from = run->launch->in[0],
                                  .to = run->launch->out[0],
-                                 .width = run->call->in[0].dim[1],
-                                 .from_row = run->call->in[0].dim[1],
-                                 .to_row = run->call->out[0].dim[1],
-                                 .to_first = run->call->attr[EBB_SLICE_GRAD_BEGIN].i[0],
+                                 .width = dy.size * dy.inner,
+                                 .from_row = dy.size * dy.inner,
+                                 .to_row = attr[EBB_SLICE_GRAD_TOTAL].i[0] * dy.inner,
+                                 .to_first = attr[EBB_SLICE_GRAD_BEGIN].i[0] * dy.inner,
                                  .n = ebb_type_count(&run->call->out[0])};
     args.quads = whole_quads(&args);
     return cuda_launch(run->backend, CUDA_KERNEL_embed_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(slice_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = slice_grad_launch);
+CUDA_OP(slice_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = slice_grad_launch);
 
 /* ---- expand, bias ----------------------------------------------------------------------------------- */
 

@@ -72,6 +72,25 @@ REF_KERNEL(reduce_min) {
     return reduce(run, MIN);
 }
 
+REF_KERNEL(argmax) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const uint32_t axis = (uint32_t)run->call->attr[EBB_ARGMAX_AXIS].i[0];
+    int64_t p[EBB_MAX_RANK] = {0};
+    do {
+        int64_t from[EBB_MAX_RANK] = {0}, best = 0;
+        for (uint32_t d = 0; d < y.type->rank; d++) from[d < axis ? d : d + 1] = p[d];
+        double largest = ref_get(&x, ref_at(x.type, from));
+        while (++from[axis] < x.type->dim[axis] && !isnan(largest)) {
+            const double v = ref_get(&x, ref_at(x.type, from));
+            if (!(v > largest) && !isnan(v)) continue;
+            largest = v;
+            best = from[axis];
+        }
+        ref_set(&y, ref_at(y.type, p), (double)best);
+    } while (ref_next(y.type, p));
+    return EBB_OK;
+}
+
 REF_KERNEL(broadcast_to) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     int64_t p[EBB_MAX_RANK] = {0};

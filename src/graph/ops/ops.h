@@ -78,9 +78,8 @@ static inline void ebb_permute_along(const ebb_type *y, const ebb_attr *attr,
     for (uint32_t d = 0; d < EBB_MAX_RANK; d++)
         along[d] = d < y->rank ? (uint32_t)attr[EBB_PERMUTE_ORDER].i[d] : EBB_NONE;
 }
-static inline void ebb_reduce_along(const ebb_type *x, const ebb_type *y, const ebb_attr *attr,
+static inline void ebb_reduce_along(const ebb_type *x, const ebb_type *y, uint32_t axes,
                                     uint32_t along[EBB_MAX_RANK]) {
-    const uint32_t axes = ebb_reduce_axes(x, attr);
     uint32_t n = 0;
     for (uint32_t d = 0; d < EBB_MAX_RANK; d++) along[d] = EBB_NONE;
     for (uint32_t d = 0; d < x->rank; d++) {
@@ -120,9 +119,20 @@ enum { EBB_EMBEDDING_ROWS };         /* embedding_grad: of the table */
 enum { EBB_ATTENTION_HEADS, EBB_ATTENTION_CAUSAL };
 enum { EBB_DROPOUT_P };
 enum { EBB_RESHAPE_SHAPE };
-enum { EBB_PLANES_SIZE };                 /* from_planes: c,h,w */
-enum { EBB_SLICE_BEGIN, EBB_SLICE_SIZE }; /* channels */
-enum { EBB_SLICE_GRAD_BEGIN, EBB_SLICE_GRAD_TOTAL };
+enum { EBB_PLANES_SIZE }; /* from_planes: c,h,w */
+enum { EBB_CONCAT_AXIS };
+enum { EBB_SLICE_BEGIN, EBB_SLICE_SIZE, EBB_SLICE_AXIS };
+enum { EBB_SLICE_GRAD_BEGIN, EBB_SLICE_GRAD_TOTAL, EBB_SLICE_GRAD_AXIS };
+enum {
+    EBB_STRIDED_BEGIN,
+    EBB_STRIDED_SIZE,
+    EBB_STRIDED_STEP
+}; /* strided_slice; its gradient: size is dx's */
+enum { EBB_IOTA_SHAPE, EBB_IOTA_AXIS };
+enum { EBB_DRAWS_SHAPE, EBB_DRAWS_F64 }; /* uniform, normal */
+enum { EBB_UNIFORM_LOW = EBB_DRAWS_F64 + 1, EBB_UNIFORM_HIGH };
+enum { EBB_NORMAL_MEAN = EBB_DRAWS_F64 + 1, EBB_NORMAL_STD };
+enum { EBB_ARGMAX_AXIS };
 enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_F64 }; /* F64: of f64, else of f32 */
 enum { EBB_SGD_DECAY };
 enum { EBB_ADAMW_BETA1, EBB_ADAMW_BETA2, EBB_ADAMW_EPS, EBB_ADAMW_DECAY };

@@ -152,7 +152,7 @@ static bool attr_list(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
     uint32_t n = 1;
     bool good = !sizes && !ebb_token_is(&p->token, '[')
                     ? ebb_parse_size(p, &out->i[0])
-                    : list(p, info->min < 0 ? -1 : 1, EBB_MAX_RANK, sizes, out->i, &n);
+                    : list(p, info->min < 0 ? (int64_t)info->min : 1, EBB_MAX_RANK, sizes, out->i, &n);
     while (n < EBB_MAX_RANK) out->i[n++] = info->pad;
     return good;
 }

@@ -220,4 +220,55 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
 CUDA_REDUCE(reduce_f32, reduce_block_f32, float, double)
 CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
 
+/* The place of the first of the largest, or of the first NaN: a thread to a result. */
+#define CUDA_ARGMAX(name, T)                                                                       \
+    typedef cuda_reduce_args cuda_##name##_args;                                                   \
+    CUDA_BODY void cuda_##name##_body(const cuda_reduce_args *args, int64_t block, int32_t thread, \
+                                      int32_t phase, void *shared) {                               \
+        const int64_t o = block * CUDA_REDUCE_THREADS + thread;                                    \
+        (void)phase, (void)shared;                                                                 \
+        if (o >= args->n_results) return;                                                          \
+        const T *x = (const T *)args->x + cuda_strides_at(&args->kept, 0, o);                      \
+        T best = x[0];                                                                             \
+        int32_t place = 0;                                                                         \
+        for (int64_t i = 1; i < args->n_each; i++) {                                               \
+            const T v = x[cuda_strides_at(&args->gone, 0, i)];                                     \
+            if (best != best || !(v > best || v != v)) continue;                                   \
+            best = v;                                                                              \
+            place = (int32_t)i;                                                                    \
+        }                                                                                          \
+        ((int32_t *)args->y)[o] = place;                                                           \
+    }
+CUDA_ARGMAX(argmax_f32, float)
+CUDA_ARGMAX(argmax_i32, int32_t)
+
+/* ---- strided_slice ---------------------------------------------------------------------------------- */
+
+/* dx, of which a lattice gets dy's numbers; f32 and i32 are 32 bits to it. whole: dx in its storage order,
+ * operand 0: dy; begin, step and many: of the lattice, along the same dimensions. */
+typedef struct cuda_lattice_args {
+    cuda_strides whole;
+    int64_t begin[CUDA_PLACES_DIMS], step[CUDA_PLACES_DIMS], many[CUDA_PLACES_DIMS];
+    const int32_t *dy;
+    int32_t *dx;
+    int64_t n;
+} cuda_lattice_args;
+
+CUDA_BODY void cuda_lattice_body(const cuda_lattice_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared) {
+    const int64_t i = block * CUDA_PLACES_THREADS + thread;
+    int64_t left = i, from = 0;
+    (void)phase, (void)shared;
+    if (i >= args->n) return;
+    for (int32_t d = args->whole.n_dims - 1; d >= 0; d--) {
+        const int64_t next = cuda_divide(left, args->whole.size[d]),
+                      way = left - next * args->whole.size[d] - args->begin[d];
+        const int64_t k = way / args->step[d];
+        if (k * args->step[d] != way || k < 0 || k >= args->many[d]) from = -1;
+        if (from >= 0) from += k * args->whole.stride[0][d];
+        left = next;
+    }
+    args->dx[i] = from >= 0 ? args->dy[from] : 0;
+}
+
 #endif
