@@ -80,15 +80,16 @@ BACKEND_LIBRARIES = {
     'cuda': {'cuda.h', 'cuda_runtime.h', 'cuda_runtime_api.h', 'cudnn.h', 'cublas_v2.h', 'cublasLt.h'},
 }
 
-# Op families share their own helpers and nothing of the room but its faces.
+# Op families share their own helpers and see what they emit into; nothing else of the room.
 FAMILY_FILE = re.compile(r'^graph/ops/\w+\.[ch]$')
-FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/(graph|op|pgraph|walk)\.h|base/base\.h|ebb/pack\.h)$')
+FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/emit/emit\.h|graph/(graph|op_info|pgraph|walk)\.h|graph/\w+\.def|base/base\.h|ebb/pack\.h)$')
 
 # Folders inside a room, from the ground up, and the folders beside them that each may see, by their face alone:
 # <folder>/<folder>.h. What lies in the room itself sees them all, and none of them sees it.
-FACES = {'graph.h', 'op.h', 'pgraph.h', 'walk.h', 'ops.def', 'families.def', 'dtypes.def'}  # of graph, which its folders share
+GRAPH = {'graph.h', 'pgraph.h', 'op_info.h', 'walk.h', 'ops.def', 'families.def', 'dtypes.def'}  # shared by the folders of graph
 FOLDERS = {
-    'graph': {'ir': FACES, 'ops': FACES, 'planning': {'pgraph.h'}, 'passes': FACES | {'ir'}, 'text': FACES | {'ir'}},
+    'graph': {'planning': {'pgraph.h'}, 'ir': GRAPH, 'emit': GRAPH | {'ir'}, 'ops': GRAPH | {'emit'},
+              'passes': GRAPH | {'op.h', 'ir', 'emit'}, 'text': GRAPH | {'op.h', 'ir'}},
     'base': {'plain': {'philox.h'}, 'env': {'plain'}, 'os': {'plain', 'env'}, 'json': {'plain', 'env', 'os'}},
     'tool': {'session': set(), 'out': {'session'}, 'line': {'session', 'out'}, 'options': {'session', 'out', 'line'},
              'commands': {'session', 'out', 'line', 'options'}},

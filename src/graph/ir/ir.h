@@ -3,7 +3,7 @@
 #ifndef EBB_GRAPH_IR_IR_H
 #define EBB_GRAPH_IR_IR_H
 
-#include "graph/op.h"
+#include "graph/op_info.h"
 
 /* ---- names of values: which are legal, and a table from name to id -------------------------------- */
 

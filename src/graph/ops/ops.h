@@ -1,12 +1,24 @@
-/* graph/ops/ops.h: the attributes of each op by position in a call's `attr`, for the ops and their
- * kernels, and what kernels and shape rules must read from them in one way. Comes with graph/op.h. */
+/* graph/ops/ops.h: the ops: a symbol of each and the table of them all; their attributes by position in a
+ * call's `attr`, and what kernels and shape rules must read from them in one way. Comes with graph/op.h. */
 #ifndef EBB_GRAPH_OPS_OPS_H
 #define EBB_GRAPH_OPS_OPS_H
 
 #include <math.h>
 
-#include "graph/graph.h"
+#include "graph/op_info.h"
 #include "graph/walk.h"
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+/* One symbol per op, and the table of them all, indexed by code. */
+#define EBB_OP(name, family) extern const ebb_op_info ebb_op_##name;
+#include "graph/ops.def"
+extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
+/* By the n bytes of a name; NULL when unknown. */
+const ebb_op_info *ebb_op_find(const char *name, size_t n);
+const char *ebb_family_title(ebb_family family); /* "batch norm" */
+
+/* ---- attributes ----------------------------------------------------------------------------------- */
 
 /* Of gradients only: EBB_CONV_SIZE, the h,w of dx or the kh,kw of dw; of conv2d_transpose only, in its
  * place: EBB_CONV_OUT_PAD. */

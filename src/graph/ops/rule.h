@@ -31,7 +31,8 @@
 #ifndef EBB_GRAPH_OPS_RULE_H
 #define EBB_GRAPH_OPS_RULE_H
 
-#include "graph/op.h"
+#include "graph/emit/emit.h"
+#include "graph/ops/ops.h"
 #include "graph/walk.h"
 
 /* ---- an op's facts ------------------------------------------------------------------------------ */

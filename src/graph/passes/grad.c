@@ -6,20 +6,7 @@
  * first: each add stands right behind its second operand, so that no more than one partial sum is held. */
 #include "graph/passes/passes.h"
 
-/* ---- for rules ------------------------------------------------------------------------------------- */
-
-bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
-    return rw->wants[node->in[i]];
-}
-
-bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
-                        const ebb_op_info *op) {
-    const ebb_graph *g = rw->old;
-    ebb_id maker = g->values[node->in[i]].producer;
-    if (maker == EBB_NONE || g->values[node->in[i + 1]].producer != maker) return false;
-    return g->nodes[maker].op == op && g->nodes[maker].n_in == 1 && g->nodes[maker].in[0] == node->in[x] &&
-           g->values[node->in[i]].result == 0 && g->values[node->in[i + 1]].result == 1;
-}
+/* ---- operands that were broadcast ------------------------------------------------------------------- */
 
 static ebb_id axes_sum(ebb_rewriter *rw, ebb_id id, uint32_t axes, bool keep) {
     ebb_attr attr[] = {
@@ -41,34 +28,6 @@ static ebb_id broadcast_sum(ebb_rewriter *rw, ebb_id id, const ebb_type *due) {
         if (due->dim[d] == 1 && type.dim[d + lacking] > 1) repeated |= UINT32_C(1) << (d + lacking);
     }
     return axes_sum(rw, axes_sum(rw, id, repeated, true), (UINT32_C(1) << lacking) - 1, false);
-}
-
-void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
-    ebb_id to = node->in[i];
-    if (ebb_rw_failed(rw) || !rw->wants[to]) return;
-    const ebb_type *due = &rw->old->values[to].type;
-    id = broadcast_sum(rw, id, due);
-    const ebb_type *type = ebb_builder_type(rw->builder, id);
-    if (!ebb_type_equal(type, due)) {
-        char is[EBB_TYPE_TEXT], text[EBB_TYPE_TEXT];
-        ebb_builder_fail(rw->builder, EBB_INTERNAL,
-                         "gradient rule of %s gives %s to operand %u, which is %s", node->op->name,
-                         ebb_type_text(type, is), i, ebb_type_text(due, text));
-        return;
-    }
-    ebb_id *sum = &rw->gradient[to];
-    if (*sum == EBB_NONE) {
-        *sum = id;
-        return;
-    }
-    ebb_id terms[] = {*sum, id};
-    *sum = ebb_builder_node(rw->builder, &ebb_op_add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
-    /* Parts are named after the whole, but for those that are another value's gradient and have its name.
-     */
-    const char *stem = ebb_rw_join(rw, rw->old->values[to].name, ".grad");
-    ebb_builder_stem(rw->builder, terms[0], stem);
-    ebb_builder_stem(rw->builder, terms[1], stem);
-    ebb_builder_stem(rw->builder, *sum, stem);
 }
 
 /* ---- what is wanted ---------------------------------------------------------------------------------- */
@@ -214,6 +173,9 @@ ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
     ebb_rewriter rw;
     ebb_status status = ebb_rw_init(&rw, env, graph);
     if (!status) {
+        rw.add = &ebb_op_add;
+        rw.sum_to = broadcast_sum;
+        rw.reshape = &ebb_op_reshape;
         if (forward_check(&rw)) ebb_rw_each(&rw, visit, NULL);
         if (!ebb_rw_failed(&rw)) backward(&rw);
         status = ebb_rw_seal(&rw, out);

@@ -3,24 +3,6 @@
  */
 #include "graph/passes/passes.h"
 
-void ebb_lower_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
-    if (ebb_rw_failed(rw)) return;
-    const ebb_value *old = &rw->old->values[node->out[i]];
-    char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
-    const ebb_type *type = ebb_builder_type(rw->builder, id);
-    if (!ebb_type_equal(type, &old->type)) {
-        ebb_builder_fail(rw->builder, EBB_INTERNAL, "lower rule of %s gives %s for %%%.200s, which is %s",
-                         node->op->name, ebb_type_text(type, is), old->name,
-                         ebb_type_text(&old->type, due));
-        return;
-    }
-    /* Who asks for an output or the loss asks by name, so these keep theirs even where an operand took
-     * their place. */
-    bool keep = old->role == EBB_ROLE_OUTPUT || node->out[i] == rw->old->loss;
-    if (!ebb_builder_rename(rw->builder, id, old->name) && keep) id = ebb_rw_alias(rw, id, old->name);
-    rw->map[node->out[i]] = id;
-}
-
 static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     const ebb_mode *mode = ctx;
     if (!node->op->lower) {
@@ -42,6 +24,7 @@ ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_gr
     ebb_rewriter rw;
     ebb_status status = ebb_rw_init(&rw, env, graph);
     if (!status) {
+        rw.reshape = &ebb_op_reshape;
         ebb_rw_each(&rw, visit, &mode);
         status = ebb_rw_seal(&rw, out);
     }

@@ -3,6 +3,7 @@
 #define EBB_GRAPH_TEXT_TEXT_H
 
 #include "graph/ir/ir.h"
+#include "graph/op.h"
 #include "graph/text/lex.h"
 
 #define EBB_MAX_DIMS 64 /* declared in one file */

@@ -1,5 +1,5 @@
 /* The table of all ops, from ops.def. */
-#include "graph/op.h"
+#include "graph/ops/ops.h"
 
 const ebb_op_info *const ebb_ops[EBB_N_OPS] = {
 #define EBB_OP(name, family) [EBB_OP_##name] = &ebb_op_##name,
