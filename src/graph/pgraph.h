@@ -156,6 +156,38 @@ typedef struct ebb_pop_way {
 } ebb_pop_way;
 ebb_pop_way ebb_pop_under(const ebb_pop *op, uint32_t alternative);
 
+/* What the in-place rule asks of whoever plays the steps. `step` is the step at hand, as the caller keeps
+ * it, and a storage is a number of the caller's. */
+typedef struct ebb_in_place {
+    uint32_t (*storage)(const void *step, uint32_t in); /* EBB_NONE: no transient bytes */
+    /* Nothing needs it after the step, and no output of the step lies in it so far. */
+    bool (*dies)(const void *step, uint32_t storage);
+    /* The input begins at its first byte, and it has so many, rounded up. */
+    bool (*fits)(const void *step, uint32_t in, uint32_t storage, int64_t bytes);
+} ebb_in_place;
+
+/* The in-place rule: the storage that output `out` of the step is written over, or EBB_NONE. It is the
+ * storage of the first input, in the order of the pairs, that dies, fits, and has no other of the n_in
+ * inputs in it, not even the same value read twice. Asked for each output that is no view and no update, in
+ * order. n_in 0: `dies` tells of other inputs, too. O(pairs + n_in for each that dies and fits).
+ *
+ * Inline because the search asks this more often than anything else: with a constant `by`, nothing is
+ * called. */
+static inline uint32_t ebb_in_place_find(const ebb_in_place *by, const void *step, uint32_t n_in,
+                                         const ebb_pair *pairs, uint32_t n_pairs, uint32_t out,
+                                         int64_t bytes) {
+    for (uint32_t p = 0; p < n_pairs; p++) {
+        if (pairs[p].out != out) continue;
+        const uint32_t in = pairs[p].in, storage = by->storage(step, in);
+        if (storage == EBB_NONE || !by->dies(step, storage) || !by->fits(step, in, storage, bytes))
+            continue;
+        uint32_t k = 0;
+        while (k < n_in && (k == in || by->storage(step, k) != storage)) k++;
+        if (k == n_in) return storage;
+    }
+    return EBB_NONE;
+}
+
 /* Whatever its flag says, what acts on the world or replaces a param runs exactly once. */
 static inline bool ebb_pop_repeatable(const ebb_pop *op) {
     return op->recomputable && !op->ordered && op->n_update == 0;

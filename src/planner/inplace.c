@@ -30,15 +30,6 @@ static bool same_bytes(const ebb_inplace_pass *pass, int64_t a, int64_t b) {
     return ebb_align_up(a, pass->alignment) == ebb_align_up(b, pass->alignment);
 }
 
-static bool qualifies(const ebb_inplace_pass *pass, ebb_id in, uint32_t step, int64_t out_bytes) {
-    uint32_t root = storage_of(pass, in);
-    if (root == EBB_NONE) return false;
-    const ebb_storage *storage = &pass->lives->storages[root];
-    return !storage->persistent && !storage->pinned && storage->upper == step + 1 &&
-           pass->operands[root] == 1 && pass->lives->lives[in].offset_bytes == 0 &&
-           same_bytes(pass, storage->bytes, out_bytes);
-}
-
 static void join(ebb_inplace_pass *pass, uint32_t out, uint32_t in) {
     ebb_storage *to = &pass->lives->storages[in];
     const ebb_storage *from = &pass->lives->storages[out];
@@ -59,7 +50,7 @@ static void count_operands(ebb_inplace_pass *pass, const ebb_pop *op, bool clear
 /* The pairs by output, each output's in the listed order: pairs[first[o] .. first[o + 1]). */
 typedef struct ebb_pair_index {
     uint32_t *first; /* [most outputs + 1] */
-    uint32_t *in;    /* [most pairs] input positions */
+    ebb_pair *pairs; /* [most pairs] */
 } ebb_pair_index;
 
 static void index_pairs(const ebb_pair_index *index, const ebb_pop *op) {
@@ -67,15 +58,45 @@ static void index_pairs(const ebb_pair_index *index, const ebb_pop *op) {
     for (uint32_t i = 0; i < op->n_in_place; i++) index->first[op->in_place[i].out + 1]++;
     for (uint32_t o = 0; o < op->n_out; o++) index->first[o + 1] += index->first[o];
     for (uint32_t i = 0; i < op->n_in_place; i++)
-        index->in[index->first[op->in_place[i].out]++] = op->in_place[i].in;
+        index->pairs[index->first[op->in_place[i].out]++] = op->in_place[i];
     /* each start has moved to the next one's; move them back */
     for (uint32_t o = op->n_out; o > 0; o--) index->first[o] = index->first[o - 1];
     index->first[0] = 0;
 }
 
+/* ---- the rule's questions ---------------------------------------------------------------------------- */
+
+typedef struct ebb_inplace_step {
+    const ebb_inplace_pass *pass;
+    const ebb_pop *op;
+    uint32_t step;
+} ebb_inplace_step;
+
+static uint32_t storage_at(const void *at, uint32_t in) {
+    const ebb_inplace_step *s = at;
+    return storage_of(s->pass, s->op->in[in]);
+}
+
+/* And no other operand of the step lies in it, nor an output: those were counted. */
+static bool dies(const void *at, uint32_t root) {
+    const ebb_inplace_step *s = at;
+    const ebb_storage *storage = &s->pass->lives->storages[root];
+    return !storage->persistent && !storage->pinned && storage->upper == s->step + 1 &&
+           s->pass->operands[root] == 1;
+}
+
+static bool fits(const void *at, uint32_t in, uint32_t root, int64_t bytes) {
+    const ebb_inplace_step *s = at;
+    return s->pass->lives->lives[s->op->in[in]].offset_bytes == 0 &&
+           same_bytes(s->pass, s->pass->lives->storages[root].bytes, bytes);
+}
+
+static const ebb_in_place in_place = {storage_at, dies, fits};
+
 static void run_step(ebb_inplace_pass *pass, const ebb_pair_index *index, uint32_t step) {
     const ebb_pop *op = &pass->graph->ops[step];
     if (op->n_in_place == 0) return;
+    const ebb_inplace_step at = {pass, op, step};
     count_operands(pass, op, false);
     index_pairs(index, op);
     for (uint32_t o = 0; o < op->n_out; o++) {
@@ -83,13 +104,12 @@ static void run_step(ebb_inplace_pass *pass, const ebb_pair_index *index, uint32
         uint32_t own = storage_of(pass, out);
         /* a view or an update shares its storage with an input of the step, so that it counts twice */
         if (own == EBB_NONE || pass->operands[own] != 1) continue;
-        for (uint32_t i = index->first[o]; i < index->first[o + 1]; i++) {
-            ebb_id in = op->in[index->in[i]];
-            if (!qualifies(pass, in, step, pass->graph->values[out].bytes)) continue;
-            pass->operands[own] = 0; /* storage_of no longer leads there */
-            join(pass, own, storage_of(pass, in));
-            break;
-        }
+        uint32_t root =
+            ebb_in_place_find(&in_place, &at, 0, &index->pairs[index->first[o]],
+                              index->first[o + 1] - index->first[o], o, pass->graph->values[out].bytes);
+        if (root == EBB_NONE) continue;
+        pass->operands[own] = 0; /* storage_of no longer leads there */
+        join(pass, own, root);
     }
     count_operands(pass, op, true);
 }
@@ -116,10 +136,10 @@ ebb_status ebb_inplace(ebb_arena *arena, const ebb_pgraph *scheduled, int64_t al
     ebb_inplace_pass pass = {.graph = scheduled, .lives = lives, .alignment = alignment};
     ebb_pair_index index;
     index.first = EBB_NEW(arena, uint32_t, (size_t)most_outputs + 1);
-    index.in = EBB_NEW(arena, uint32_t, most_pairs);
+    index.pairs = EBB_NEW(arena, ebb_pair, most_pairs);
     pass.into = EBB_NEW(arena, uint32_t, lives->n_storages);
     pass.operands = EBB_NEW(arena, uint32_t, lives->n_storages);
-    if (!index.first || !index.in || !pass.into || !pass.operands) return EBB_NO_MEMORY;
+    if (!index.first || !index.pairs || !pass.into || !pass.operands) return EBB_NO_MEMORY;
     for (uint32_t s = 0; s < lives->n_storages; s++) pass.into[s] = s;
     for (uint32_t step = 0; step < scheduled->n_ops; step++) run_step(&pass, &index, step);
     compact(&pass, pass.operands); /* all zero again: free for another use */

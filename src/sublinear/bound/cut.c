@@ -73,7 +73,9 @@ static int64_t units(const ebb_cut *cut, int64_t bytes) {
     return (bytes + cut->facts->alignment - 1) / cut->facts->alignment;
 }
 
-/* Outputs with bytes of their own; those that may lie over an input only as far as they are larger. */
+/* Outputs with bytes of their own; those that may lie over an input only as far as they are larger. Looser
+ * than the in-place rule (pgraph.h) on purpose: whether an input dies, or another operand shares its
+ * storage, depends on the schedule, and a bound must hold for all of them. */
 static int64_t written_units(const ebb_cut *cut, const ebb_pop *op, ebb_pop_way way) {
     const ebb_cut_facts *f = cut->facts;
     const ebb_pvalue *values = f->graph->values;

@@ -65,7 +65,8 @@ static void stretch(ebb_rescorer *r, uint32_t id) {
 /* ---- a round's own bytes ---------------------------------------------------------------------------- */
 
 typedef struct at_step {
-    uint32_t t;
+    const ebb_rescorer *r;
+    uint32_t p, t; /* position; step of its round */
     const ebb_space_op *op;
     const ebb_space_way *way;
     const uint32_t *reads, *made;
@@ -91,29 +92,37 @@ static void note_last_steps(ebb_rescorer *r, const ebb_round *round) {
     }
 }
 
-static inline bool dies(const ebb_rescorer *r, uint32_t root, uint32_t p, uint32_t t) {
+/* Nothing touches the storage after the step. */
+static inline bool ends(const ebb_rescorer *r, uint32_t root, uint32_t p, uint32_t t) {
     return root != EBB_NONE && r->lives[root].end == (int32_t)p && r->life_step[root] == t;
 }
 
-/* The in-place rule of planner.h for output j; the storage, or EBB_NONE. */
-static uint32_t overwritten(const ebb_rescorer *r, const at_step *s, uint32_t j, uint32_t p,
-                            int64_t bytes) {
-    const ebb_pair *pairs = &r->space->pairs[s->way->first_pair];
-    for (uint32_t k = 0; k < s->way->n_pairs; k++) {
-        if (pairs[k].out != j) continue;
-        uint32_t in = pairs[k].in, root = r->lives[s->reads[in]].root;
-        if (!dies(r, root, p, s->t) || r->life_taken[root] == s->t || !r->lives[s->reads[in]].at_start ||
-            bytes_of(r, root) != bytes)
-            continue;
-        bool shared = false;
-        for (uint32_t i = 0; i < s->way->n_in; i++)
-            shared = shared || (i != in && r->lives[s->reads[i]].root == root);
-        if (!shared) return root;
-    }
-    return EBB_NONE;
+/* The in-place rule's questions. */
+static inline uint32_t storage(const void *at, uint32_t in) {
+    const at_step *s = at;
+    return s->r->lives[s->reads[in]].root;
 }
 
-static int64_t born(ebb_rescorer *r, const at_step *s, uint32_t p) {
+static inline bool dies(const void *at, uint32_t root) {
+    const at_step *s = at;
+    return ends(s->r, root, s->p, s->t) && s->r->life_taken[root] != s->t;
+}
+
+static inline bool fits(const void *at, uint32_t in, uint32_t root, int64_t bytes) {
+    const at_step *s = at;
+    return s->r->lives[s->reads[in]].at_start && bytes_of(s->r, root) == bytes;
+}
+
+static const ebb_in_place in_place = {storage, dies, fits};
+
+/* The storage that output j is written over, or EBB_NONE. */
+static uint32_t overwritten(const at_step *s, uint32_t j, int64_t bytes) {
+    if (s->way->n_pairs == 0) return EBB_NONE;
+    return ebb_in_place_find(&in_place, s, s->way->n_in, &s->r->space->pairs[s->way->first_pair],
+                             s->way->n_pairs, j, bytes);
+}
+
+static int64_t born(ebb_rescorer *r, const at_step *s) {
     int64_t sum = 0;
     for (uint32_t k = 0; k < s->op->n_views; k++) {
         uint32_t root = r->lives[s->made[r->space->views[s->op->first_view + k].out]].root;
@@ -122,7 +131,7 @@ static int64_t born(ebb_rescorer *r, const at_step *s, uint32_t p) {
     for (uint32_t j = 0; j < s->op->n_out; j++) {
         if (r->lives[s->made[j]].root != s->made[j]) continue;
         int64_t bytes = bytes_of(r, s->made[j]);
-        uint32_t root = s->way->n_pairs > 0 ? overwritten(r, s, j, p, bytes) : EBB_NONE;
+        uint32_t root = overwritten(s, j, bytes);
         if (root == EBB_NONE)
             sum += bytes;
         else
@@ -135,7 +144,7 @@ static int64_t died(ebb_rescorer *r, const uint32_t *lives, uint32_t n, uint32_t
     int64_t sum = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t root = r->lives[lives[k]].root;
-        if (!dies(r, root, p, t)) continue;
+        if (!ends(r, root, p, t)) continue;
         r->life_step[root] = EBB_NONE;
         sum += bytes_of(r, root);
     }
@@ -160,13 +169,13 @@ static int64_t leaving(const ebb_rescorer *r, const ebb_round *round, uint32_t p
 static void sweep(ebb_rescorer *r, uint32_t p) {
     const ebb_round *round = &r->rounds[p];
     int64_t live = leaving(r, round, p), most = INT64_MIN / 2;
-    at_step s = {.reads = round->reads.at, .made = round->made.at};
+    at_step s = {.r = r, .p = p, .reads = round->reads.at, .made = round->made.at};
     note_last_steps(r, round);
     for (s.t = 0; s.t < round->steps.n; s.t++) {
         ebb_id op = round->steps.at[s.t];
         s.op = &r->space->ops[op];
         s.way = ebb_rescore_way(r, op);
-        live += born(r, &s, p);
+        live += born(r, &s);
         most = ebb_max_i64(most, live + s.way->scratch_bytes);
         live -= died(r, s.reads, s.way->n_in, p, s.t);
         live -= died(r, s.made, s.op->n_out, p, s.t);

@@ -1,24 +1,40 @@
 /* The second pass of a score: sweeps the steps with the planner's in-place rule and sums live bytes. */
 #include "sublinear/score/play.h"
 
-/* The in-place rule of planner.h for output j of a step; the storage, or EBB_NONE. */
-static uint32_t overwritten(ebb_scorer *s, uint32_t step, const ebb_space_way *way, uint32_t j,
-                            int64_t bytes) {
-    const uint32_t *reads = &s->reads[s->first_read[step]];
-    const ebb_pair *pairs = &s->space->pairs[way->first_pair];
-    for (uint32_t p = 0; p < way->n_pairs; p++) {
-        if (pairs[p].out != j) continue;
-        uint32_t in = pairs[p].in, life = reads[in], root = s->storage[life];
-        if (root == EBB_NONE || s->storage_end[root] != step || s->taken[root] == step + 1 ||
-            !s->at_start[life] || s->storage_bytes[root] != bytes)
-            continue;
-        bool shared = false;
-        for (uint32_t k = 0; k < way->n_in; k++)
-            shared = shared || (k != in && s->storage[reads[k]] == root);
-        if (!shared) return root;
-    }
-    return EBB_NONE;
+/* ---- the in-place rule's questions ------------------------------------------------------------------- */
+
+typedef struct at_step {
+    const ebb_scorer *s;
+    const uint32_t *reads;
+    uint32_t step;
+} at_step;
+
+static inline uint32_t storage(const void *at, uint32_t in) {
+    const at_step *now = at;
+    return now->s->storage[now->reads[in]];
 }
+
+static inline bool dies(const void *at, uint32_t root) {
+    const at_step *now = at;
+    return now->s->storage_end[root] == now->step && now->s->taken[root] != now->step + 1;
+}
+
+static inline bool fits(const void *at, uint32_t in, uint32_t root, int64_t bytes) {
+    const at_step *now = at;
+    return now->s->at_start[now->reads[in]] && now->s->storage_bytes[root] == bytes;
+}
+
+static const ebb_in_place in_place = {storage, dies, fits};
+
+/* The storage that output j of a step is written over, or EBB_NONE. */
+static uint32_t overwritten(const ebb_scorer *s, uint32_t step, const ebb_space_way *way, uint32_t j,
+                            int64_t bytes) {
+    const at_step at = {s, &s->reads[s->first_read[step]], step};
+    return ebb_in_place_find(&in_place, &at, way->n_in, &s->space->pairs[way->first_pair], way->n_pairs, j,
+                             bytes);
+}
+
+/* ---- the steps --------------------------------------------------------------------------------------- */
 
 static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, uint8_t at_start, uint32_t end) {
     s->storage[life] = root;
