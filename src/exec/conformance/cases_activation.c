@@ -63,6 +63,16 @@ EBB_CASES(gelu_grad, "du", 1e-6,
           EBB_BLOCKS({"[2050] [2050]", ""}),
           EBB_VALUES({"[3] [3]", "", "0 1 -2 | 2 1 1", "1 1.0829640838457826 -0.08609925662361825"}));
 
+EBB_CASES(gelu_erf, "d", 5e-7, EBB_SMALL_OF(relu_rows), EBB_NAN_OF("n", relu_nan_rows),
+          EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2051]", ""}),
+          EBB_VALUES({"[5]", "", "0 1 -2 nan -60", "0 0.8413447460685429 -0.04550026389635842 nan 0"}));
+EBB_CASES(gelu_erf_grad, "du", 1e-6,
+          EBB_SMALL({"[] []", ""}, {"[1] [1]", ""}, {"[33] [33]", ""}, {"[3,7] [3,7]", ""},
+                    {"[2,3,7,33] [2,3,7,33]", ""}),
+          EBB_NAN_OF("nu", relu_grad_nan_rows), EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}),
+          EBB_BLOCKS({"[2050] [2050]", ""}),
+          EBB_VALUES({"[4] [4]", "", "0 1 -2 1e30 | 2 1 1 3",
+                      "1 1.0833154705876863 -0.08523180107819692 3"}));
 EBB_CASES(silu, "d", 5e-7, EBB_SMALL_OF(relu_rows), EBB_NAN_OF("n", relu_nan_rows),
           EBB_SHARED({"[7,33,9,9]", ""}), EBB_BLOCKS({"[2051]", ""}),
           EBB_VALUES({"[4]", "", "0 1 -2 nan", "0 0.7310585786300049 -0.2384058440442351 nan"}));

@@ -1,6 +1,8 @@
-/* cpu/activation.c: clip, gelu and silu. */
+/* cpu/activation.c: clip, gelu in both forms, and silu. */
 #include "exec/cpu/exp.h"
 #include "exec/cpu/pointwise.h"
+
+#include <math.h>
 
 /* ---- clip ------------------------------------------------------------------------------------------ */
 
@@ -37,6 +39,14 @@ CPU_INLINE float gelu_slope(float wide) {
 }
 
 CPU_BINARY(gelu_grad, CPU_RATE(32000, 25000), 20, b *gelu_slope(a));
+
+/* The C library's, an element at a time. */
+CPU_INLINE float normal_below(float x) {
+    return erfcf(x * -0.70710678F) * 0.5F;
+}
+CPU_UNARY(gelu_erf, CPU_RATE(4000, 25000), 64, a *normal_below(a));
+CPU_BINARY(gelu_erf_grad, CPU_RATE(4000, 25000), 64,
+           b *(normal_below(a) + a * (expf(a * a * -0.5F) * 0.39894228F)));
 
 /* ---- silu ------------------------------------------------------------------------------------------ */
 

@@ -57,6 +57,30 @@ REF_KERNEL(gelu_grad) {
     return EBB_OK;
 }
 
+static double normal_below(double x) {
+    return erfc(-x * 0.70710678118654752440) / 2;
+}
+
+REF_KERNEL(gelu_erf) {
+    const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const int64_t n = ebb_type_count(y.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i);
+        ref_set(&y, i, v * normal_below(v));
+    }
+    return EBB_OK;
+}
+
+REF_KERNEL(gelu_erf_grad) {
+    const ref_tensor x = ref_in(run, 0), dy = ref_in(run, 1), dx = ref_out(run, 0);
+    const int64_t n = ebb_type_count(dx.type);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ref_get(&x, i), density = exp(-v * v / 2) * 0.39894228040143267794;
+        ref_set(&dx, i, ref_get(&dy, i) * (normal_below(v) + v * density));
+    }
+    return EBB_OK;
+}
+
 REF_KERNEL(silu) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const int64_t n = ebb_type_count(y.type);
