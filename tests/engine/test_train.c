@@ -7,6 +7,7 @@
 #include "ebb/ebb.h"
 #include "ebb_build.h"
 #include "support/env.h"
+#include "support/options.h"
 
 #define MOST_STEPS 8
 #define MOST_DIMS  8
@@ -108,7 +109,7 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     result out = {.digest = 0};
     cr_assert_lt(snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, r->model), (int)sizeof path);
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.device = device;
     o.n_threads = 2;
     o.memory = mode;

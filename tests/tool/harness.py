@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 # Tests share the processors: threads that spin while they wait would take them from one another.
-ENVIRONMENT = {"OMP_WAIT_POLICY": "passive"}
+ENVIRONMENT = {"OMP_WAIT_POLICY": "passive", "MGB_SUBLINEAR_MEMORY_WORKERS": "1"}
 ENVIRONMENT.update((key, value) for key, value in os.environ.items() if not key.startswith(("MGB_", "EBB_CACHE")))
 
 
