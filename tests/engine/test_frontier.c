@@ -110,8 +110,8 @@ Test(frontier, less_memory_never_takes_less_time) {
         }
 }
 
-/* So little effort that a search for a smaller budget is often the luckier one. The fault list is caught with
- * 6 graphs. */
+/* So little effort that a search for a smaller budget is often the luckier one. The fault list is caught
+ * with 6 graphs. */
 Test(frontier, less_memory_never_takes_less_time_on_random_graphs) {
     static const int64_t efforts[] = {1, 100};
     const uint32_t n = count_from_env("EBB_TEST_CURVES", 24);

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""What a search tells while it goes on: a bar on a terminal, lines elsewhere, objects for programs.
+"""What a search tells while it goes on: a bar on a terminal, objects for programs. Lines elsewhere, one in ten seconds:
+test_pace.c, which has a clock of its own.
 
     test_progress.py EBB
 """
 import fcntl
 import json
 import os
-import re
 import struct
 import subprocess
 import sys
 import termios
-import time
 
 from models import chain, text
-from tester import equal, holds, interrupted, main
+from tester import equal, holds, main
 
 
 def no_bar_without_a_terminal(t):
@@ -41,18 +40,6 @@ def progress_for_programs_is_one_object_a_line(t):
     holds(rated and all(s["left_ms"] <= 1000 * (s["total"] - s["done"]) / s["rate_per_s"] + 2 +
                         s["left_ms"] / s["rate_per_s"] for s in rated), rated[:1])
     holds(any(state["best_added_ppm"] is not None for state in states), "a plan is found")
-
-
-def without_a_terminal_there_is_a_line_per_ten_seconds(t):
-    (t.folder / "long.json").write_text(text(chain(60)))
-    begin = time.monotonic()
-    stderr = interrupted(t, 12, "plan", "long.json", "--budget", "20MiB", "--effort", "100000000000",
-                         progress="lines")
-    lines = stderr.decode().splitlines()
-    holds(1 <= len(lines) - 1 <= (time.monotonic() - begin) / 10, lines)
-    for line in lines[:-1]:
-        holds(re.fullmatch(r"ebb: search \d+ for the least time: \d+ % of \d+ candidates, [\d.]+( million)?/s, \d+ s left, "
-                           r"(best \+[\d.]+ % time|nothing fits yet), bound \+[\d.]+ %", line), line)
 
 
 def on_a_terminal(t, *flags, terminal="xterm", columns=0):
@@ -97,7 +84,6 @@ def no_bar_where_it_is_not_wanted(t):
 TESTS = [
     no_bar_without_a_terminal,
     progress_for_programs_is_one_object_a_line,
-    without_a_terminal_there_is_a_line_per_ten_seconds,
     a_bar_on_a_terminal_and_none_of_it_left,
     no_bar_where_it_is_not_wanted,
 ]
