@@ -26,7 +26,7 @@ static bench open_bench(world *w) {
     cr_assert_eq(ebb_model_parse(b.env, "small.ebb", SMALL, sizeof(SMALL) - 1, &b.model), EBB_OK);
     test_options_init(&b.options);
     b.options.device = "ref";
-    b.options.effort = 20000;
+    b.options.effort = 4000;
     b.options.on_progress = world_progress;
     b.options.progress_ctx = w;
     return b;
