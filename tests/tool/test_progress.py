@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 
+import harness
 from models import chain, text
 from tester import equal, holds, main
 
@@ -49,7 +50,7 @@ def on_a_terminal(t, *flags, terminal="xterm", columns=0):
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with open(t.folder / "out.json", "wb") as out:
         process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "100000", "--json", *flags],
-                                   cwd=t.folder, stdout=out, stderr=theirs, env={**os.environ, "TERM": terminal})
+                                   cwd=t.folder, stdout=out, stderr=theirs, env={**harness.ENVIRONMENT, "TERM": terminal})
     os.close(theirs)
     seen = b""
     try:
