@@ -22,7 +22,7 @@ def every_kernel_of_every_device_holds(t):
         suite = ("doctor", "--full", "--device", device)
         text = t.ebb_run(*suite, "--threads", "3", "-o", "conformance.json").stdout.decode()
         told = json.loads((t.folder / "conformance.json").read_text())
-        if device == quick:
+        if device == quick and sys.argv[2] == "none":
             equal(t.json(*suite, "--threads", "3"), told, "on standard output")
             t.ebb_run(*suite, "--threads", "1")
         equal(told["schema"], "ebb.conformance/1")

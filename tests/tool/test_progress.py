@@ -24,7 +24,7 @@ def no_bar_without_a_terminal(t):
 
 def progress_for_programs_is_one_object_a_line(t):
     (t.folder / "long.json").write_text(text(chain(60)))
-    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "300000", "--json")
+    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "200000", "--json")
     done = t.ebb_run(*row, "--progress=json")
     equal(done.stdout, t.ebb_run(*row).stdout, "the answer")
     lines = [line for line in done.stderr.decode().splitlines() if not line.startswith("ebb: ")]
