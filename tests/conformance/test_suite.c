@@ -151,10 +151,11 @@ static const ebb_backend_api *faulty(void) {
     return &api;
 }
 
-static ebb_backend *open_faulty(ebb_env **env) {
+static ebb_backend *open_faulty(ebb_env **env, uint32_t n_threads) {
     ebb_backend *backend = NULL;
     cr_assert_eq(ebb_env_create(NULL, env), EBB_OK);
-    cr_assert_eq(ebb_backend_ref.create(*env, &(ebb_backend_options){.n_threads = 3}, &backend), EBB_OK);
+    cr_assert_eq(ebb_backend_ref.create(*env, &(ebb_backend_options){.n_threads = n_threads}, &backend),
+                 EBB_OK);
     backend->api = faulty();
     return backend;
 }
@@ -187,7 +188,7 @@ Test(suite, finds_what_is_wrong_with_a_kernel) {
         ebb_env *env;
         ebb_checker checker;
         ebb_case_outcome outcome;
-        ebb_backend *backend = open_faulty(&env);
+        ebb_backend *backend = open_faulty(&env, 3);
         memset(&state, 0, sizeof state);
         state.fault = rows[k].fault;
         cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
@@ -218,7 +219,7 @@ static void on_row(void *ctx, const ebb_conformance_row *row) {
 
 Test(suite, tells_of_the_ops_that_are_wrong_and_tries_the_rest) {
     ebb_env *env;
-    ebb_backend *backend = open_faulty(&env);
+    ebb_backend *backend = open_faulty(&env, 1); /* no fault here is of threads */
     const ebb_op_info *third = ebb_op_cases_all[2]->op;
     char expected[64];
     seen s = {0};
@@ -254,7 +255,7 @@ Test(suite, allows_products_what_their_rounded_factors_cost) {
     ebb_env *env;
     ebb_checker checker;
     ebb_case_outcome outcome;
-    ebb_backend *backend = open_faulty(&env);
+    ebb_backend *backend = open_faulty(&env, 3);
     memset(&state, 0, sizeof state);
     cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
     cr_assert_eq(ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome), EBB_VIOLATION);

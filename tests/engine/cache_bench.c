@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "support/options.h"
+
 static void note_line(void *ctx, ebb_log_level level, const char *line) {
     cache_bench *b = ctx;
     cr_assert_eq(level, EBB_LOG_WARN);
@@ -20,7 +22,7 @@ void cache_bench_open(cache_bench *b, const char *text) {
     snprintf(b->path, sizeof b->path, "%s/plans", b->folder);
     cr_assert_eq(ebb_env_create(&options, &b->env), EBB_OK);
     cr_assert_eq(ebb_model_parse(b->env, "t", text, strlen(text), &b->model), EBB_OK);
-    ebb_options_init(&b->options);
+    test_options_init(&b->options);
     b->options.device = "ref";
     b->options.n_threads = 2;
     b->options.memory = EBB_MEMORY_BUDGET;

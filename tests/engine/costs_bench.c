@@ -1,5 +1,7 @@
 #include "costs_bench.h"
 
+#include "support/options.h"
+
 const char costs_model[] = "ebb 1\ngraph small\ndim N = 8\n%x = input f32[N,30]\n%labels = input i32[N]\n"
                            "%w1 = param f32[96,30] init=kaiming\n%w2 = param f32[10,96] init=uniform\n"
                            "%a = linear %x, %w1\n%b = clip %a min=0 max=6\n%v = reshape %b "
@@ -11,7 +13,7 @@ void costs_bench_open(costs_bench *b, const char *text) {
     const ebb_env_options options = {.clock_ns = world_clock_ns, .clock_ctx = &b->w, .stop = &b->w.stop};
     cr_assert_eq(ebb_env_create(&options, &b->env), EBB_OK);
     TEST_OK(b->env, ebb_model_parse(b->env, "t", text, strlen(text), &b->model));
-    ebb_options_init(&b->options);
+    test_options_init(&b->options);
     b->options.device = "ref";
     b->options.n_threads = 1;
 }

@@ -10,6 +10,7 @@
 
 #include "ebb/ebb.h"
 #include "support/env.h"
+#include "support/options.h"
 
 /* ---- the C library's allocator, with a count before it --------------------------------------------- */
 
@@ -117,7 +118,7 @@ static counts count_steps(const char *text, const char *device, bool recompute, 
     counts c = {0};
     cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
     TEST_OK(env, ebb_model_parse(env, "t", text, strlen(text), &model));
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.device = device;
     o.n_threads = 2;
     for (int pass = 0; pass <= recompute; pass++) {

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "support/check.h"
+#include "support/options.h"
 
 /* ---- a backend with choices ----------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ static void begin(setting *s) {
     s->api = choosy_api();
     s->backend =
         (choosy){.base = {&s->api, s->env, 1}, .ref = test_backend_open(s->env, "ref", 1), .prefix = "c"};
-    ebb_options_init(&options);
+    test_options_init(&options);
     TEST_OK(s->env, ebb_model_parse(s->env, "m", MODEL, strlen(MODEL), &s->model));
     TEST_OK(s->env,
             ebb_compile_model(s->env, s->model, NULL, 0, &options, &s->backend.base, NULL, &s->compiled));
@@ -178,7 +179,7 @@ Test(choices, a_plan_without_choices_is_refused_where_there_are_some) {
     setting s;
     begin(&s);
     ebb_options options;
-    ebb_options_init(&options);
+    test_options_init(&options);
     ebb_compiled_deinit(s.env, &s.compiled);
     TEST_OK(s.env, ebb_compile_model(s.env, s.model, NULL, 0, &options, s.backend.ref, NULL, &s.compiled));
     TEST_OK(s.env, make(&s, s.backend.ref));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ebb_build.h"
+#include "support/options.h"
 #include "check_world.h"
 
 /* ---- a device of its own memory, which does one launch wrong ---------------------------------------- */
@@ -34,7 +35,7 @@ static void open_faulty(check_world *w) {
 static ebb_status compare_once(check_world *w, uint32_t wrong, ebb_compare_result *out,
                                uint32_t *n_launches, char op[128]) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.memory = EBB_MEMORY_NONE;
     state.n_launches = 0;
     state.wrong = wrong;
@@ -76,7 +77,7 @@ Test(check, what_comparing_takes_is_told_and_refused_before) {
     ebb_compare_result r;
     ebb_options o;
     check_world_open(&w, check_model);
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.device = "ref";
     ebb_compare_request request = {.other = "ref", .budget_bytes = -1};
     cr_assert_eq(ebb_compare(w.env, w.model, NULL, 0, &o, &request, &r), EBB_OK, "%s",
@@ -208,7 +209,7 @@ Test(check, shaking_an_op_tells_its_noise_and_leaves_no_trace) {
     check_world w;
     ebb_options o;
     check_world_open(&w, check_model);
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.memory = EBB_MEMORY_NONE;
     check_side a = check_side_open(w.env, w.model, &o, NULL),
                b = check_side_open(w.env, w.model, &o, &w.away);
@@ -231,7 +232,7 @@ Test(check, the_cpu_backend_agrees_with_the_reference_op_by_op) {
     ebb_compare_result r;
     ebb_options o;
     check_world_open(&w, check_model);
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.device = "cpu";
     o.n_threads = 2;
     const ebb_compare_request request = {.other = "ref", .budget_bytes = -1};

@@ -4,6 +4,7 @@
 
 #include "ebb/ebb.h"
 #include "support/env.h"
+#include "support/options.h"
 
 static const char MODEL[] = "ebb 1\n"
                             "graph small\n"
@@ -73,7 +74,7 @@ static float loss_of(bench *b, ebb_program *p) {
 
 Test(engine, a_last_partial_batch_shares_the_parameters_and_one_block) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     bench b = open_bench(&o);
     ebb_program *full = compile(&b, 8), *rest = compile(&b, 3), *more = compile(&b, 33);
     cr_assert_eq(compile(&b, 3), rest);
@@ -95,7 +96,7 @@ Test(engine, a_last_partial_batch_shares_the_parameters_and_one_block) {
 
 Test(engine, growing_the_block_keeps_the_parameters) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     bench b = open_bench(&o);
     ebb_program *small = compile(&b, 1);
     float w[189], again[189];
@@ -108,7 +109,7 @@ Test(engine, growing_the_block_keeps_the_parameters) {
 
 Test(engine, training_lowers_the_loss_and_a_steady_step_allocates_nothing) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     bench b = open_bench(&o);
     ebb_program *p = compile(&b, 8);
     feed(&b, p, 8, 0.2f);
@@ -127,7 +128,7 @@ Test(engine, training_lowers_the_loss_and_a_steady_step_allocates_nothing) {
 
 Test(engine, phases_run_in_order_and_give_the_bits_of_a_whole_step) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.phased = true;
     bench whole = open_bench(&o), parts = open_bench(&o);
     ebb_program *a = compile(&whole, 7), *p = compile(&parts, 7);
@@ -151,7 +152,7 @@ Test(engine, phases_run_in_order_and_give_the_bits_of_a_whole_step) {
 
 Test(engine, evaluation_uses_the_running_statistics_and_no_dropout) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.evaluate = true;
     bench b = open_bench(&o);
     ebb_program *p = compile(&b, 7), *one = compile(&b, 1);
@@ -189,7 +190,7 @@ Test(engine, the_classic_example_takes_40_bytes_without_reuse_and_32_in_place) {
     ebb_model *model;
     TEST_OK(env, ebb_model_parse(env, "classic.json", graph, sizeof(graph) - 1, &model));
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     for (int k = 0; k < 2; k++) {
         o.memory = k ? EBB_MEMORY_IN_PLACE : EBB_MEMORY_NONE;
         ebb_plan *plan;
@@ -211,7 +212,7 @@ Test(engine, fit_answers_with_sizes_that_fit_and_whose_next_does_not) {
     ebb_model *model;
     TEST_OK(env, ebb_model_parse(env, "small.ebb", MODEL, sizeof(MODEL) - 1, &model));
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.effort = 4000;
     o.unfused = true; /* fused, backward reads nothing of this model that could be dropped */
     const int64_t budget = 1000000;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "support/options.h"
 #include "world.h"
 
 /* So few values that every combination is scored: what is not found there is not there. */
@@ -23,9 +24,9 @@ static bench open_bench(world *w) {
     ebb_env_options options = {.clock_ns = world_clock_ns, .clock_ctx = w, .stop = &w->stop};
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     cr_assert_eq(ebb_model_parse(b.env, "small.ebb", SMALL, sizeof(SMALL) - 1, &b.model), EBB_OK);
-    ebb_options_init(&b.options);
+    test_options_init(&b.options);
     b.options.device = "ref";
-    b.options.effort = 20000;
+    b.options.effort = 4000;
     b.options.on_progress = world_progress;
     b.options.progress_ctx = w;
     return b;

@@ -6,6 +6,7 @@
 #include "ebb/ebb.h"
 #include "support/choices_graph.h"
 #include "support/count.h"
+#include "support/options.h"
 #include "support/random_pgraph.h"
 #include "support/slack_graph.h"
 #include "world.h"
@@ -30,7 +31,7 @@ static bench open_bench(world *w, const char *text) {
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     cr_assert_eq(ebb_model_parse(b.env, "t", text, strlen(text), &b.model), EBB_OK, "%s",
                  ebb_env_error(b.env));
-    ebb_options_init(&b.options);
+    test_options_init(&b.options);
     b.options.device = "ref";
     b.options.effort = 20000; /* a curve is many searches */
     b.options.on_progress = world_progress;
@@ -109,10 +110,11 @@ Test(frontier, less_memory_never_takes_less_time) {
         }
 }
 
-/* So little effort that a search for a smaller budget is often the luckier one. */
+/* So little effort that a search for a smaller budget is often the luckier one. The fault list is caught
+ * with 6 graphs. */
 Test(frontier, less_memory_never_takes_less_time_on_random_graphs) {
     static const int64_t efforts[] = {1, 100};
-    const uint32_t n = count_from_env("EBB_TEST_CURVES", 60);
+    const uint32_t n = count_from_env("EBB_TEST_CURVES", 24);
     for (uint64_t seed = 0; seed < n; seed++) {
         char what[32], *text = random_pgraph_text(seed, &(random_pgraph_options){.n_ops = 40});
         snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);

@@ -6,6 +6,7 @@
 
 #include "ebb/ebb.h"
 #include "planner/planner.h"
+#include "support/options.h"
 #include "support/random_pgraph.h"
 
 typedef struct bench {
@@ -19,7 +20,7 @@ static bench open_bench(const char *text) {
     cr_assert_eq(ebb_env_create(NULL, &b.env), EBB_OK);
     cr_assert_eq(ebb_model_parse(b.env, "t", text, strlen(text), &b.model), EBB_OK, "%s",
                  ebb_env_error(b.env));
-    ebb_options_init(&b.options);
+    test_options_init(&b.options);
     b.options.memory = EBB_MEMORY_BUDGET;
     b.options.budget_bytes = INT64_C(1) << 50;
     b.options.effort = 2000;
@@ -223,7 +224,7 @@ Test(pins_search, what_is_kept_is_never_made_again) {
 /* Each value alone, kept and dropped, at half way between the smallest plan and the baseline. */
 Test(pins_search, pins_hold_on_random_graphs) {
     uint32_t n_kept = 0, n_dropped = 0;
-    for (uint64_t seed = 0; seed < 40; seed++) {
+    for (uint64_t seed = 0; seed < 24; seed++) {
         char *text = random_pgraph_text(seed, NULL);
         bench b = open_bench(text);
         b.options.effort = 300;

@@ -5,6 +5,7 @@
 
 #include "costs_bench.h"
 #include "support/skip.h"
+#include "support/options.h"
 
 static uint64_t own_time_ns(void *ctx) {
     (void)ctx;
@@ -60,7 +61,7 @@ Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
         has_cpu = has_cpu || strcmp(ebb_device_at(b.env, i, &(bool){0}, &why), "cpu") == 0;
     if (!has_cpu) TEST_SKIP("this build has no cpu backend");
     TEST_OK(b.env, ebb_model_parse(b.env, "wide", WIDE, sizeof WIDE - 1, &b.model));
-    ebb_options_init(&b.options);
+    test_options_init(&b.options);
     b.options.n_threads = 1;
     ebb_costs *costs;
     TEST_OK(b.env, ebb_measure(b.env, b.model, NULL, 0, &b.options, &request, &costs));

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "ebb/ebb.h"
+#include "support/options.h"
 #include "support/scarce.h"
 
 typedef struct bench {
@@ -34,7 +35,7 @@ static void close_bench(bench *b) {
 
 static ebb_options on_ref(void) {
     ebb_options o;
-    ebb_options_init(&o);
+    test_options_init(&o);
     o.device = "ref";
     return o;
 }

@@ -31,7 +31,7 @@ static void check_workers(ebb_env *env, const ebb_pgraph *graph, ebb_method meth
 
 Test(repeat, any_number_of_workers_gives_the_same_steps) {
     ebb_env *env = start_env();
-    for (uint64_t seed = 0; seed < 8; seed++) {
+    for (uint64_t seed = 0; seed < 4; seed++) {
         random_pgraph_options options = {.n_ops = 30, .no_choices = seed % 2 == 0};
         ebb_pgraph *graph = draw_pgraph(env, seed, &options);
         int64_t peak = base_score(env, graph, 64).peak_bytes;
@@ -135,7 +135,7 @@ static ebb_env *start_watched_env(watcher *w) {
 
 /* A graph in which nothing fits 60 % of the base peak without a search, and a lot has to be scored. */
 static ebb_pgraph *long_graph(ebb_env *env) {
-    random_pgraph_options options = {.n_ops = 120, .no_choices = true};
+    random_pgraph_options options = {.n_ops = 60, .no_choices = true};
     return draw_pgraph(env, 11, &options);
 }
 

@@ -82,7 +82,7 @@ static ebb_pgraph *some_graph(ebb_env *env, uint64_t seed) {
 
 Test(seeds, are_valid_and_repeat_and_the_answer_is_never_worse_than_any) {
     static const int64_t percents[] = {45, 60, 75, 90, 99};
-    uint32_t n = count_from_env("EBB_TEST_SELECTS", 160) / 2;
+    uint32_t n = count_from_env("EBB_TEST_SELECTS", 160) / 4;
     tally sum = {0};
     ebb_env *env = start_env();
     for (uint64_t seed = 0; seed < n; seed++) {
@@ -201,7 +201,7 @@ Test(without, a_part_the_search_is_valid_and_repeats_for_any_number_of_workers) 
                                     EBB_WITHOUT_CROSSOVER | EBB_WITHOUT_ANNEALING | EBB_WITHOUT_SEEDS};
     uint32_t n_better = 0;
     ebb_env *env = start_env();
-    for (uint64_t seed = 0; seed < 24; seed++) {
+    for (uint64_t seed = 0; seed < 14; seed++) {
         ebb_pgraph *graph = some_graph(env, seed);
         int64_t budget = base_score(env, graph, 64).peak_bytes * 8 / 10;
         ebb_select_request request = sibling_request(graph, EBB_SEEDS_ALL, budget);
@@ -232,7 +232,7 @@ Test(without, each_part_makes_a_difference) {
     ebb_pgraph *graph = blocks(env, 40);
     int64_t budget = base_score(env, graph, 64).peak_bytes * 6 / 10;
     ebb_select_request request = small_request(graph, EBB_METHOD_BUDGET, budget);
-    request.effort = 20000;
+    request.effort = 8000;
     request.config.genetic_nr_iter = 10;
     request.without = EBB_WITHOUT_ORDER; /* which may lead all of them to the same end */
     ebb_selection *whole = select_ok(env, &request);

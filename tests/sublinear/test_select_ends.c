@@ -93,7 +93,7 @@ Test(select, ends_near_the_bound_that_it_is_told) {
     ebb_pgraph *graph = layers(env, 40);
     ebb_score base = base_score(env, graph, 64);
     uint32_t n_sooner = 0, n_as_before = 0;
-    for (int64_t percent = 95; percent >= 35; percent -= 12) {
+    for (int64_t percent = 95; percent >= 35; percent -= 20) {
         int64_t budget = base.peak_bytes * percent / 100, n, n_told, n_reached;
         int64_t time_ns = bounded_time(env, graph, budget, 0, &n);
         if (time_ns < 0) continue;

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+import harness
+
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 SCRIPT = ROOT / "scripts/gpu-check"
 HELD, PROVEN, MISSED, UNPROVEN, NOT_ASKED = "held dry", "proven", "missed", "unproven", "not asked"
@@ -25,7 +27,7 @@ def check(t, *args, ebb=None, python=None, dry=True, **env):
     command = [sys.executable, *([SCRIPT, "--dry"] if dry else ["-c", WITH_GPU]), *([] if ebb is False else ["--ebb", ebb or t.ebb]),
                "--build", t.folder / "build", "-o", record, "--python", python or no_torch(t), *args]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=280, check=False,
-                          env={**os.environ, "OMP_WAIT_POLICY": "passive", **env})
+                          env={**os.environ, **harness.ENVIRONMENT, **env})
     told = json.loads(record.read_text(), parse_constant=refuse) if record.exists() else None
     return done.returncode, done.stdout.decode(), done.stderr.decode(), told
 

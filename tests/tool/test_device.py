@@ -176,7 +176,7 @@ def doctor_says_why_not(t):
 
 
 def trains(t, *args, **env):
-    args = ("run", "conv.ebb", "--device", "cuda", "--steps", "6", *args)
+    args = ("run", "conv.ebb", "--device", "cuda", "--steps", "6", "--effort", "2000", *args)
     return harness.run(t.ebb, args, t.folder, env={**ON_TWIN, **env})
 
 

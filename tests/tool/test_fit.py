@@ -11,6 +11,7 @@ import sys
 from tester import equal, holds, main
 
 MIB = 1 << 20
+QUICK = ("--effort", "4000")
 DEVICE = {"deviceName": "Small <one>", "totalGlobalMem": 600 * MIB, "multiProcessorCount": 3}
 # Two batch norms, and a batch that is too small to be cut in two without their noticing.
 NORMS = """ebb 1
@@ -65,9 +66,9 @@ def a_device_gives_its_memory_less_context_and_reserve(t):
 
 
 def one_more_was_tried_in_vain(t):
-    answer = t.json("fit", "conv.ebb", "--budget", "3MiB", "--plans", "p")
+    answer = t.json("fit", "conv.ebb", "--budget", "3MiB", *QUICK, "--plans", "p")
     for row in answer["rows"][:3]:
-        more = t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(row["batch"] + 1), "--plans", "q")
+        more = t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(row["batch"] + 1), *QUICK, "--plans", "q")
         same = {r["mode"]: r for r in more["rows"]}[row["mode"]]
         equal((same["fits"], same["total_bytes"], same["plan"]), (False, row["next_total_bytes"], None), row["mode"])
         holds(row["next_total_bytes"] > 3 * MIB, row)
@@ -88,7 +89,7 @@ def a_batch_that_fits_has_plans_that_hold(t):
 
 
 def no_names_changes_that_make_it_a_yes(t):
-    asked = ("fit", "conv.ebb", "--batch", "300", "--plans", "p", "--progress=none")
+    asked = ("fit", "conv.ebb", "--batch", "300", *QUICK, "--plans", "p", "--progress=none")
     done = t.ebb_run(*asked, "--budget", "3MiB", "--json", code=1)
     answer = json.loads(done.stdout)
     equal(answer["fits"], False)
@@ -98,9 +99,9 @@ def no_names_changes_that_make_it_a_yes(t):
     for number in (budget, batch, micro["n_micro"], micro["micro_batch"]):
         holds(re.search(rf"\b{number}\b", done.stderr.decode()), f"{number} is named: {done.stderr}")
     holds(json.loads(t.ebb_run(*asked, "--budget", str(budget), "--json").stdout)["fits"], "the budget")
-    holds(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(batch), "--plans", "p")["fits"], "the batch")
+    holds(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(batch), *QUICK, "--plans", "p")["fits"], "the batch")
     holds(micro["total_bytes"] <= 3 * MIB and micro["n_micro"] * micro["micro_batch"] >= 300, micro)
-    holds(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(micro["micro_batch"]), "--plans", "p")["rows"][1]["fits"],
+    holds(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", str(micro["micro_batch"]), *QUICK, "--plans", "p")["rows"][1]["fits"],
           "a micro-batch fits in place")
 
 

@@ -39,13 +39,16 @@ def bytes_of(row):
 
 def recount(path):
     """The height; every two rows that share a step share no byte."""
+    held = {}
     with open(path, newline="", encoding="utf-8") as file:
-        rows = [bytes_of(row) for row in csv.DictReader(file)]
-    for i, row in enumerate(rows):
-        for other in rows[:i]:
-            for step in row.keys() & other.keys():
-                holds(row[step][1] <= other[step][0] or other[step][1] <= row[step][0], f"row {i} shares bytes")
-    return max(high for row in rows for _, high in row.values())
+        for row in csv.DictReader(file):
+            for step, at in bytes_of(row).items():
+                held.setdefault(step, []).append(at)
+    for step, all_bytes in held.items():
+        all_bytes.sort()
+        for (_, end), (begin, _) in zip(all_bytes, all_bytes[1:]):
+            holds(end <= begin, f"two rows share byte {begin} in step {step}")
+    return max(high for all_bytes in held.values() for _, high in all_bytes)
 
 
 def rows_with_gaps_and_fixed_offsets_are_packed(t):

@@ -154,15 +154,16 @@ def values_to_drop_that_a_loose_budget_bears_are_not_searched_for(t):
 
 
 def a_budget_is_shown_as_it_was_typed_and_to_the_byte(t):
+    quick = ("--effort", "200")
     for typed, word in [("16MB", "15.26 MiB (16MB, 16000000 bytes)"), ("16MiB", "16.00 MiB (16777216 bytes)"),
                         ("16000000", "15.26 MiB (16000000 bytes)"), ("0.016GB", "15.26 MiB (0.016GB, 16000000 bytes)")]:
         holds(f" within {word}\n" in t.ebb_run("plan", "chain.json", "--budget", typed).stdout.decode(), typed)
         holds(f"within {word};" in t.ebb_run("tune", "chain.json", "--budget", typed).stdout.decode(), typed)
-    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--plans", "p").stdout.decode()
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", *quick, "--plans", "p").stdout.decode()
     holds("within 976.56 KiB (1MB, 1000000 bytes)\n" in fit, fit)
-    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--reserve", "1kB", "--plans", "p").stdout.decode()
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--reserve", "1kB", *quick, "--plans", "p").stdout.decode()
     holds("within 975.59 KiB (999000 bytes)\n" in fit, fit)
-    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--batch", "3", "--plans", "p").stdout.decode()
+    fit = t.ebb_run("fit", "small.ebb", "--budget", "1MB", "--batch", "3", *quick, "--plans", "p").stdout.decode()
     holds("N=3 within 976.56 KiB (1MB, 1000000 bytes): fits\n" in fit, fit)
     curve = t.ebb_run("frontier", "chain.json", "--budgets", "16MB").stdout.decode()
     holds("15.26 MiB (16000000 bytes)" in curve, curve)

@@ -55,7 +55,7 @@ def sizes_that_fit_are_drawn_for_each_device(t):
 
 def a_fit_of_the_command_itself_is_taken(t):
     t.ebb_run("plan", "small.ebb", "-o", "plan.json")
-    t.ebb_run("fit", "small.ebb", "--budget", "1MiB", "--plans", "plans", "-o", "fit.json")
+    t.ebb_run("fit", "small.ebb", "--budget", "1MiB", "--effort", "200", "--plans", "plans", "-o", "fit.json")
     fit = json.loads((t.folder / "fit.json").read_text())
     report = t.json("report", "plan.json", "--fit", "fit.json")
     equal({(r["mode"], r["batch"], r["total_bytes"]) for r in report["batches"] if r["answer"]},

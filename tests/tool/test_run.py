@@ -116,7 +116,7 @@ def a_dash_for_a_file_is_standard_output(t):
 def what_the_block_takes_is_told(t):
     """As the system counts its pages, and as jemalloc does where the command runs on it."""
     for device in [name for name in devices(t) if name != "shadow"]:
-        run = t.json("run", "conv.ebb", "--dim", "N=64", "--dim", "H=17", "--device", device, "--steps", "1")
+        run = t.json("run", "small.ebb", "--dim", "N=30000", "--device", device, "--steps", "1")
         planned, resident = run["planned_bytes"], run["resident_block_bytes"]
         if device == "cuda":  # its memory is its own
             equal((resident, run["device_memory"]["block_bytes"]), (-1, planned))

@@ -31,7 +31,7 @@ ROWS = [
     ("steps on cpu, three threads on any machine", ["run", "conv.ebb", "--dim", "N=65", "--device", "cpu", "--threads", "3"],
      None, ()),
     ("a transformer on cpu", ["run", "words.ebb", "--device", "cpu", "--threads", "3", "--optimizer", "adamw", "--clip-norm", "1",
-                              "--budget", "1400KB", "--poison"], None, ()),
+                              "--budget", "1400KB", "--effort", "2000", "--poison"], None, ()),
     ("evaluation on cpu", ["run", "conv.ebb", "--dim", "N=33", "--device", "cpu", "--threads", "2", "--eval"], None, ()),
 ]
 

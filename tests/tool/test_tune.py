@@ -11,6 +11,7 @@ from models import chain, text
 from tester import equal, holds, interrupted, main
 
 MIB = 1 << 20
+QUICK = ("--effort", "20000")
 
 
 def uneven(n=24):
@@ -54,7 +55,7 @@ def the_recommended_config_is_a_row_and_a_plan(t):
 
 def the_same_answer_twice_but_for_seconds(t):
     budget = str(half(t))
-    answers = [t.json("tune", "uneven.json", "--budget", budget) for _ in range(2)]
+    answers = [t.json("tune", "uneven.json", "--budget", budget, *QUICK) for _ in range(2)]
     for answer in answers:
         answer.pop("num_worker")
         for row in answer["rows"]:
@@ -64,11 +65,11 @@ def the_same_answer_twice_but_for_seconds(t):
 
 def a_config_from_one_command_is_accepted_by_all(t):
     budget = t.json("plan", "conv.ebb", "--device", "ref")["total_bytes"] * 9 // 10
-    t.ebb_run("tune", "conv.ebb", "--device", "ref", "--budget", str(budget), "-o", "c.json")
+    t.ebb_run("tune", "conv.ebb", "--device", "ref", "--budget", str(budget), "--effort", "2000", "-o", "c.json")
     flag = ("--budget", str(budget)) if within(json.loads((t.folder / "c.json").read_text())) else ()
     for command in (["plan", *flag], ["run", *flag], ["fit", "--budget", "3MiB", "--plans", "p"],
                     ["frontier", "--points", "3"], ["tune", "--budget", str(budget)]):
-        t.ebb_run(command[0], "conv.ebb", "--device", "ref", *command[1:], "--config", "c.json")
+        t.ebb_run(command[0], "conv.ebb", "--device", "ref", *command[1:], "--config", "c.json", "--effort", "2000")
 
 
 def what_is_given_is_a_row(t):
@@ -81,7 +82,7 @@ def what_is_given_is_a_row(t):
 
 
 def the_table_marks_the_recommended_row(t):
-    table = t.ebb_run("tune", "uneven.json", "--budget", str(half(t))).stdout.decode()
+    table = t.ebb_run("tune", "uneven.json", "--budget", str(half(t)), *QUICK).stdout.decode()
     equal(len([line for line in table.splitlines() if line.endswith("recommended")]), 1, table)
     for word in ("candidates", "planning", "added", "default, genetic search off"):
         holds(word in table, word)
@@ -89,7 +90,7 @@ def the_table_marks_the_recommended_row(t):
 
 def values_to_keep_leave_no_row_that_ignores_them(t):
     budget = str(half(t))
-    rows = t.json("tune", "uneven.json", "--budget", budget, "--keep", "f3")["rows"]
+    rows = t.json("tune", "uneven.json", "--budget", budget, "--keep", "f3", *QUICK)["rows"]
     equal({row["config"]["method"] for row in rows}, {"budget"})
 
 

@@ -60,7 +60,7 @@ def holds(condition, what):
 
 def interrupted(t, seconds, *arguments, progress="none"):
     """The error output of a command that is interrupted after so long."""
-    process = subprocess.Popen([t.ebb, *arguments, f"--progress={progress}"],
+    process = subprocess.Popen([t.ebb, *arguments, f"--progress={progress}"], env=harness.ENVIRONMENT,
                                cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
