@@ -35,7 +35,7 @@ static ebb_pop query_op(ebb_env *env, ebb_arena *arena, const ebb_graph *graph, 
     uint32_t n_in_place = 0;
     cr_assert_not_null(in_place);
     for (uint32_t k = 0; k < op->n_may_overwrite; k++)
-        if (op->may_overwrite[k].in < node->n_in) in_place[n_in_place++] = op->may_overwrite[k];
+        if (ebb_may_lie_over(&call, op->may_overwrite[k])) in_place[n_in_place++] = op->may_overwrite[k];
     return (ebb_pop){.name = ebb_arena_text(arena, graph->values[node->out[0]].name),
                      .kind = op->name,
                      .phase = node->phase,
