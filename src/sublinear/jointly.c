@@ -8,14 +8,17 @@
  */
 #include "sublinear/select.h"
 
-#define LANES      4 /* from the pool's best members */
-#define MAX_CYCLES 3
-#define PART       16        /* one in so many of the effort for each cycle's candidates in both, .. */
-#define SMALL_PART 4         /* .. or where they are cheap, for they are scored whole: .. */
-#define SMALL_WORK 40000000  /* .. in so many ops of them .. */
-#define WORK       400000000 /* .. and never more than these */
-#define AGAIN      8         /* one in so many of it for the search that follows */
-#define STREAM     1000000   /* of random numbers: those before belong to islands */
+#define LANES              4 /* from the pool's best members */
+#define MAX_CYCLES         3
+#define PART               16 /* one in so many of the effort for each cycle's candidates in both, .. */
+#define SMALL_PART         4  /* .. or where they are cheap, for they are scored whole: .. */
+#define SMALL_WORK         40000000  /* .. in so many ops of them .. */
+#define WORK               400000000 /* .. and never more than these */
+/* By default somebody waits, and scoring whole costs as much as all else: less of it finds the same. */
+#define DEFAULT_PART       32
+#define DEFAULT_SMALL_WORK 25000000
+#define AGAIN              8       /* one in so many of it for the search that follows */
+#define STREAM             1000000 /* of random numbers: those before belong to islands */
 
 typedef struct joint {
     ebb_selector *selector;
@@ -60,8 +63,10 @@ static ebb_status anneal_both(joint *j, ebb_arrangement *a, const ebb_member **f
     ebb_status status = open_lanes(j, a);
     if (status != EBB_OK) return status;
     const int64_t effort = c->request.effort, n_ops = (int64_t)s->space->n_ops + 1;
-    int64_t n = ebb_max_i64(ebb_min_i64(effort / PART, WORK / n_ops),
-                            ebb_min_i64(effort / SMALL_PART, SMALL_WORK / n_ops));
+    const int64_t part = c->by_default ? DEFAULT_PART : PART;
+    const int64_t small_work = c->by_default ? DEFAULT_SMALL_WORK : SMALL_WORK;
+    int64_t n = ebb_max_i64(ebb_min_i64(effort / part, WORK / n_ops),
+                            ebb_min_i64(effort / SMALL_PART, small_work / n_ops));
     bool go_on;
     status = ebb_generation_run(&j->now, (uint32_t)(n / ((int64_t)EBB_STAGES * LANES) + 1), &go_on);
     for (uint32_t i = 0; i < LANES; i++) {
@@ -109,6 +114,11 @@ static ebb_status rearrange(joint *j, const ebb_arrangement *a, const ebb_member
 /* One cycle; *best is another arrangement when it gained. */
 static ebb_status run_cycle(joint *j, ebb_arrangement **best, bool *gained) {
     ebb_selector *c = j->selector;
+    /* Where nobody asked for an effort, a cycle that gained next to nothing is the last. */
+    const ebb_search *s = &(*best)->search;
+    const bool counts = c->by_default && c->request.method == EBB_METHOD_BUDGET;
+    const int64_t before_ns = s->members[0].best.time_ns;
+    const int64_t least_gain_ns = counts ? s->space->base_time_ns / EBB_CLOSE_PART : INT64_MIN / 2;
     const ebb_member *found;
     uint8_t *genes;
     *gained = false;
@@ -128,7 +138,7 @@ static ebb_status run_cycle(joint *j, ebb_arrangement **best, bool *gained) {
         c->other = next;
         *best = &c->other;
     }
-    *gained = better;
+    *gained = better && before_ns - (*best)->search.members[0].best.time_ns > least_gain_ns;
     return status != EBB_OK ? status : ended;
 }
 

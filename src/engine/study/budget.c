@@ -119,6 +119,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
         if (!next.plan && (status != EBB_OVER_BUDGET || loose < 0)) break;
         if (!next.plan) { /* too tight */
+            if (loose - limit < 2) break;
             limit += (loose - limit) / 2;
             continue;
         }
