@@ -33,7 +33,8 @@ void ebb_walk_operand(ebb_walk *walk, const ebb_type *operand, const uint32_t al
     }
     for (uint32_t d = 0; d < walk->n_dims; d++) {
         const uint32_t axis = along[walk->axis[d]];
-        to[d] = axis == EBB_NONE || operand->dim[axis] == 1 ? 0 : stride[axis] * (step ? step[axis] : 1);
+        const bool stays = axis == EBB_NONE || operand->dim[axis] == 1 || walk->size[d] == 1;
+        to[d] = stays ? 0 : stride[axis] * (step ? step[axis] : 1);
     }
     walk->n_operands++;
 }

@@ -70,6 +70,14 @@ static const row rows[] = {
     R(H "%x = input f32[7N]\n", "3:16", "7N is no decimal integer"),
     R(H "%x = input f32[N]\n", "3:16", "dim N is not declared above"),
     R(H "%x = input f32[3 7]\n", "3:18", "expected ,, found 7"),
+    /* lists and dtypes of attributes */
+    R(H "%x = input f32[3]\n%y = reduce_sum %x axis=-1\n", "4:25", "axis -1: it is counted from 0"),
+    R(H "%x = input f32[3,7]\n%y = reduce_sum %x axis=[0,-1]\n", "4:25", "axis -1: it is counted from 0"),
+    R(H "%x = input f32[3]\n%y = reduce_sum %x axis=1\n", "4:6", "reduce_sum: f32[3] has no axis 1"),
+    R(H "%x = input f32[3]\n%y = permute %x order=[-1]\n", "4:23", "order -1: it is counted from 0"),
+    R(H "%x = input f32[3]\n%y = cast %x to=f16\n", "4:17",
+      "expected f32, f64, i32, u8 or bool, found f16"),
+    R(H "%x = input f32[3]\n%y = cast %x\n", "4:6", "cast needs to="),
     /* dims */
     R(H "dim\n", "3:4", "expected a dim's name"),
     R(H "dim N\n", "3:6", "expected ="),

@@ -149,10 +149,16 @@ static bool attr_bool(ebb_parser *p, ebb_attr *out) {
 /* axis=[0,2], or axis=1 for [1]; shape=[3,-1], its schema saying whether -1 has a meaning. */
 static bool attr_list(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
     const bool sizes = info->pad == 0;
+    const ebb_token at = p->token;
     uint32_t n = 1;
     bool good = !sizes && !ebb_token_is(&p->token, '[')
                     ? ebb_parse_size(p, &out->i[0])
                     : list(p, info->min < 0 ? (int64_t)info->min : 1, EBB_MAX_RANK, sizes, out->i, &n);
+    for (uint32_t k = 0; good && !sizes && k < n; k++) {
+        if (out->i[k] < 0) /* -1 ends a list: it must not be taken for an axis */
+            return ebb_parse_fail(p, &at, "%s %lld: it is counted from 0", info->name,
+                                  (long long)out->i[k]);
+    }
     while (n < EBB_MAX_RANK) out->i[n++] = info->pad;
     return good;
 }
