@@ -1,0 +1,127 @@
+/* ebb/eager.h: ops that run when they are called, and gradients of what was run.
+ *
+ *     ebb_eager_create(env, &options, &eager);
+ *     ebb_tensor_create(eager, &type, data, &x);
+ *     const ebb_op *relu = ebb_op_named("relu");
+ *     ebb_tape_create(eager, &tape);
+ *     ebb_tape_watch(tape, x);
+ *     ebb_apply(eager, relu, &x, 1, NULL, 0, &y);
+ *     ebb_tape_gradients(tape, &y, NULL, 1, &x, 1, &dx);
+ *
+ * A tensor is a handle on a value that never changes: two handles may share one, an assignment gives a
+ * handle another one, and an update in place is done in place when nobody else holds the value. Ops run on
+ * the kernels that plans run on, so that the bits are the same (ebb/trace.h makes plans of what was run).
+ *
+ * Values take their bytes from the eager's pool, which keeps freed blocks for later values of about the
+ * size. Kernels are prepared once for each call of other types or attributes, and kept.
+ *
+ * Threads: an eager and all that is made with it are used by one thread at a time. Ownership: what `**out`
+ * gives is the caller's. Destroy tensors, tapes and traces before their eager.
+ */
+#ifndef EBB_EAGER_H
+#define EBB_EAGER_H
+
+#include "ebb/base.h"
+#include "ebb/build.h"
+#include "ebb/options.h"
+#include "ebb/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_eager ebb_eager;
+typedef struct ebb_tensor ebb_tensor;
+typedef struct ebb_tape ebb_tape;
+typedef struct ebb_op_info ebb_op;
+
+/* Of the options: device, n_threads, seed, and those of cuda. EBB_USAGE, EBB_UNAVAILABLE, EBB_NO_MEMORY. */
+EBB_API EBB_CHECKED ebb_status ebb_eager_create(ebb_env *env, const ebb_options *options, ebb_eager **out);
+EBB_API void ebb_eager_destroy(ebb_eager *eager); /* NULL is allowed */
+
+/* Random ops draw from the seed and how many have drawn since: the same seed draws the same again. */
+EBB_API void ebb_eager_seed(ebb_eager *eager, uint64_t seed);
+/* What batch_norm and dropout mean from now on: evaluation or (the default) training. */
+EBB_API void ebb_eager_evaluate(ebb_eager *eager, bool evaluate);
+
+typedef struct ebb_eager_memory {
+    int64_t pool_bytes;      /* that the pool holds of the device, in use or free */
+    int64_t live_bytes;      /* of values: each rounded up to the size of its block */
+    int64_t peak_live_bytes; /* since the eager was made, or since ebb_eager_reset_peak */
+    int64_t arena_bytes;     /* of the block that traced programs share */
+    int64_t n_values;        /* that exist now */
+    int64_t n_launches;      /* of kernels, by ops called one by one */
+} ebb_eager_memory;
+EBB_API void ebb_eager_memory_now(const ebb_eager *eager, ebb_eager_memory *out);
+EBB_API void ebb_eager_reset_peak(ebb_eager *eager);
+/* Gives the pool's free blocks back to the device. */
+EBB_API void ebb_eager_trim(ebb_eager *eager);
+
+/* ---- tensors ---- */
+
+typedef struct ebb_tensor_type {
+    ebb_element element;
+    uint32_t rank; /* at most 6 */
+    int64_t dim[6];
+} ebb_tensor_type;
+
+/* data: elements in logical order (row-major), which are copied; NULL: all zero. EBB_BAD_INPUT: a size
+ * below 1, or too many. */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_create(ebb_eager *eager, const ebb_tensor_type *type,
+                                                 const void *data, ebb_tensor **out);
+/* Like ebb_tensor_create, for a number that is a part of the program and not of its data: a trace keeps it
+ * and compares it (ebb/trace.h). A scalar; of integers and truth values, value is whole. */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_number(ebb_eager *eager, ebb_element element, double value,
+                                                 ebb_tensor **out);
+/* Another handle on the same value. O(1). */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_share(const ebb_tensor *tensor, ebb_tensor **out);
+EBB_API void ebb_tensor_destroy(ebb_tensor *tensor); /* NULL is allowed */
+/* `to` gets the value of `from`, which must have its type. EBB_BAD_INPUT. O(1). */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_assign(ebb_tensor *to, const ebb_tensor *from);
+
+/* Its type, shape and size, without waiting for its value. */
+EBB_API void ebb_tensor_type_of(const ebb_tensor *tensor, ebb_tensor_type *out);
+EBB_API int64_t ebb_tensor_size_bytes(const ebb_tensor *tensor);
+/* Copies all elements to host memory, in logical order; waits for them. EBB_USAGE: bytes are not the
+ * tensor's. */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_read(const ebb_tensor *tensor, void *data, size_t bytes);
+/* Where a host device keeps the value: in logical order but for rank 4, which lies as [n,h,w,c]. Valid while
+ * the handle keeps the value; not to be written to. EBB_USAGE: the memory is a device's own. */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_bytes(const ebb_tensor *tensor, const void **data);
+
+/* ---- ops ---- */
+
+/* An op of docs/ir.md, composite ones too, or NULL. */
+EBB_API const ebb_op *ebb_op_named(const char *name);
+EBB_API uint32_t ebb_op_n_results(const ebb_op *op);
+
+/* Runs an op: out[i] is the handle of its result i. An op that updates operands (sgd, bn_track, ...) also
+ * assigns the results to those handles. attributes: as in ebb/build.h. On a failure nothing is assigned and
+ * out is all NULL: EBB_BAD_INPUT with the op, the shapes and the rule; EBB_NO_MEMORY; EBB_DEVICE. */
+EBB_API EBB_CHECKED ebb_status ebb_apply(ebb_eager *eager, const ebb_op *op, ebb_tensor *const *in,
+                                         uint32_t n_in, const ebb_build_attribute *attributes,
+                                         uint32_t n_attributes, ebb_tensor **out);
+
+/* ---- gradients ---- */
+
+/* From now on ops on what the tape watches, and on what comes of it, are recorded. Tapes nest: all that
+ * exist record, and the ops of one's backward are recorded by those that were made before it, which is how
+ * second derivatives are had. */
+EBB_API EBB_CHECKED ebb_status ebb_tape_create(ebb_eager *eager, ebb_tape **out);
+EBB_API void ebb_tape_destroy(ebb_tape *tape); /* NULL is allowed */
+EBB_API EBB_CHECKED ebb_status ebb_tape_watch(ebb_tape *tape, const ebb_tensor *tensor);
+/* While paused, nothing is recorded. */
+EBB_API void ebb_tape_pause(ebb_tape *tape, bool paused);
+/* The gradients of ys (n_y of them), each weighed by its dy, by tensors that the tape watches or has seen.
+ * dys NULL, or one of them NULL: ones. out[i] is NULL where no y depends on of[i]. Each tensor is looked up
+ * by the value that it has now. What was recorded is freed, unless `keep`. EBB_BAD_INPUT: an op on the way
+ * has no gradient; a dy is not of its y's type. */
+EBB_API EBB_CHECKED ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *const *ys,
+                                                  ebb_tensor *const *dys, uint32_t n_y,
+                                                  ebb_tensor *const *of, uint32_t n_of, bool keep,
+                                                  ebb_tensor **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/* ebb/trace.h: a function that calls ops becomes a plan by being called.
+ *
+ *     ebb_trace_create(eager, &options, &trace);
+ *     for (each step) {
+ *         ebb_trace_begin(trace, NULL, 0, (ebb_tensor *const[]){x, labels}, 2);
+ *         loss = step(x, labels);                      // ops, tapes, updates, as they are
+ *         status = ebb_trace_end(trace, &loss, 1);     // on an error in between: ebb_trace_abort
+ *     }
+ *
+ * The first call is recorded: while its ops run, or, with `symbolic`, without running them. What was
+ * recorded is compiled, within the memory that the plan options say, and run as one program. In later calls
+ * the ops compute nothing: each is compared with its entry in the recording, and at the end the program
+ * runs. Tensors that such a call makes have types and no bytes until then. The bits are those of the ops run
+ * one by one.
+ *
+ * There is a recording for each key, types of the arguments, pattern of equal arguments, and mode (training
+ * or evaluation). Tensors that are used without being arguments (parameters, say) are captured: the program
+ * uses their bytes where they are, and what was assigned to them is theirs when the call has ended. A value
+ * that is read inside a call ends a segment: what it needs runs then, and the rest later.
+ *
+ * A call that does something else than its recording starts another recording: what was compared is run op
+ * by op, and the call goes on. With `strict` it fails instead, with both ops and both places.
+ *
+ * Threads: as ebb/eager.h. One call at a time; calls do not nest.
+ */
+#ifndef EBB_TRACE_H
+#define EBB_TRACE_H
+
+#include "ebb/eager.h"
+#include "ebb/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_trace ebb_trace;
+
+#define EBB_TRACE_PLACE 256
+typedef struct ebb_trace_options {
+    bool symbolic;      /* the first call runs nothing until it ends */
+    bool record_only;   /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
+    bool strict;        /* a call that differs from its recording is EBB_BAD_INPUT */
+    uint32_t n_most;    /* recordings that are kept, the latest used; 0: 64 */
+    ebb_options plan;   /* how memory is saved: memory, budget_bytes, sublinear, effort, seed, cache, ... */
+    /* Where the caller's program is: "train.py:12", for errors and reports. NULL: not known. */
+    void (*where)(void *ctx, char text[EBB_TRACE_PLACE]);
+    void *where_ctx;
+} ebb_trace_options;
+/* Every field at its default. */
+EBB_API void ebb_trace_options_init(ebb_trace_options *options);
+
+EBB_API EBB_CHECKED ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options,
+                                                ebb_trace **out);
+EBB_API void ebb_trace_destroy(ebb_trace *trace); /* NULL is allowed */
+
+/* key: n_key bytes of the caller's own that the recording depends on, copied. EBB_USAGE: a call is going
+ * on. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key,
+                                               ebb_tensor *const *arguments, uint32_t n_arguments);
+/* Runs what has not run. The tensors in `returned` will be read, and so will every other that the call made
+ * and that still has a handle. On a failure the call is aborted. EBB_OVER_BUDGET: no plan fits; the text
+ * says the smallest budget that does. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned,
+                                             uint32_t n_returned);
+/* Ends a call that failed: what was assigned is taken back, and the recording is as it was before. Tensors
+ * that it made and that have no bytes stay without: reading one is EBB_USAGE. */
+EBB_API void ebb_trace_abort(ebb_trace *trace);
+/* Between these two, ops of the call run at once and are not recorded; what they give is fed to what
+ * follows. Nests. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_begin(ebb_trace *trace);
+EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_end(ebb_trace *trace);
+
+/* ---- what was made of the last call that ran a program ---- */
+
+/* Programs of its recording, one a segment; 0: none was compiled yet. */
+EBB_API uint32_t ebb_trace_n_programs(const ebb_trace *trace);
+/* Borrowed; valid until the next call. NULL: there is no such program. */
+EBB_API const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t program);
+/* The training step's graph as text (docs/ir.md). Free with ebb_trace_text_free. EBB_USAGE: no such. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out);
+EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);
+
+typedef struct ebb_trace_facts {
+    uint32_t n_recordings;              /* that are kept */
+    uint64_t n_recorded, n_compared;    /* calls so far: that recorded, that only compared */
+    uint64_t n_runs;                    /* of programs */
+    uint32_t n_entries;                 /* of the last call's recording */
+} ebb_trace_facts;
+EBB_API void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
