@@ -210,6 +210,14 @@ EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char
  * a gradient, a composite op, a graph that has a backward already. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
+/* The same for any values and gradients: those of ys[i], weighed by the given value dys[i] of its type (or
+ * EBB_NONE: ones), by wrt[i], whichever phases the nodes are of. The new graph is the old one, ids and all,
+ * with the backward behind it, and grads[i] the gradient of wrt[i] in it; EBB_NONE: no y depends on it.
+ * EBB_BAD_INPUT: as above, but for the loss. */
+EBB_CHECKED ebb_status ebb_grad_of(ebb_env *env, const ebb_graph *graph, const ebb_id *ys,
+                                   const ebb_id *dys, uint32_t n_y, const ebb_id *wrt, uint32_t n_wrt,
+                                   ebb_id *grads, ebb_graph **out);
+
 typedef struct ebb_sgd {
     double momentum, weight_decay; /* 0 <= momentum < 1, weight_decay >= 0 */
     bool nesterov;                 /* needs momentum > 0 */
