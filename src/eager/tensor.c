@@ -60,7 +60,7 @@ ebb_tensor *ebb_tensor_of(ebb_eager *eager, ebb_datum *datum) {
     else
         tensor = ebb_calloc(eager->env, 1, sizeof *tensor);
     if (tensor)
-        *tensor = (ebb_tensor){.eager = eager, .datum = datum, .n_refs = 1, .number = EBB_NONE};
+        *tensor = (ebb_tensor){.eager = eager, .datum = datum, .n_refs = 1, .serial = ++eager->serial};
     else
         ebb_datum_drop(eager, datum);
     return tensor;

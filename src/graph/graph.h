@@ -150,6 +150,10 @@ ebb_status ebb_builder_status(const ebb_builder *builder);
 /* Verifies, seals and destroys the builder (also on failure). */
 EBB_CHECKED ebb_status ebb_builder_seal(ebb_builder *builder, ebb_graph **out);
 
+/* A builder that holds all of a sealed graph, under the same ids, to go on from; outputs and the loss are
+ * none yet. */
+EBB_CHECKED ebb_status ebb_builder_reopen(ebb_env *env, const ebb_graph *graph, ebb_builder **out);
+
 /* ---- check ------------------------------------------------------------------------------------- */
 
 /* Everything that must hold of a sealed graph, found again from nothing: ids, order, one producer,
