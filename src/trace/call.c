@@ -62,11 +62,20 @@ ebb_status ebb_value_bind(ebb_trace *trace, uint32_t v, ebb_datum *datum) {
     ebb_present *p = &trace->present.at[v];
     if (p->datum) return EBB_OK;
     *p = (ebb_present){.datum = datum, .serial = datum->serial, .number = p->number};
-    if (ebb_value_given(trace->now, v)) ebb_datum_hold(datum);
+    p->held = ebb_value_given(trace->now, v);
+    if (p->held) ebb_datum_hold(datum);
     if (datum->owner == trace) return EBB_OK; /* known by another number */
     datum->owner = trace;
     datum->number = v;
     return EBB_OK;
+}
+
+void ebb_value_read(ebb_trace *trace, uint32_t v) {
+    ebb_present *p = &trace->present.at[v];
+    if (p->held || trace->mode == EBB_CALL_EAGER || trace->now->values.at[v].segment == trace->segment)
+        return;
+    p->held = true;
+    ebb_datum_hold(p->datum);
 }
 
 uint32_t ebb_value_add(ebb_trace *trace, ebb_datum *datum, ebb_source source, uint32_t at) {
@@ -229,8 +238,7 @@ static void forget(ebb_trace *trace) {
         ebb_present *p = &trace->present.at[v];
         if (!ebb_present_alive(p)) continue;
         if (p->datum->owner == trace) p->datum->owner = NULL;
-        if (trace->now && v < trace->now->values.n && ebb_value_given(trace->now, v))
-            ebb_datum_drop(trace->eager, p->datum);
+        if (p->held) ebb_datum_drop(trace->eager, p->datum);
     }
     for (size_t i = 0; i < trace->restore.n; i++) {
         ebb_datum_drop(trace->eager, trace->restore.at[i].datum);

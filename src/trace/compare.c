@@ -24,6 +24,9 @@ bool ebb_operands_are(ebb_trace *trace, const ebb_entry *entry, ebb_datum *const
     for (uint32_t i = 0; i < n_in; i++) {
         if (!operand_is(trace, trace->now->operands.at[entry->in + i], in[i])) return false;
     }
+    for (uint32_t i = 0; i < n_in; i++) {
+        if (in[i]) ebb_value_read(trace, trace->now->operands.at[entry->in + i]);
+    }
     return true;
 }
 
@@ -48,13 +51,12 @@ ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *entry, ebb_dat
 
 /* From now on the values of the call are those of `to`, which says the same so far. */
 static ebb_status present_fit(ebb_trace *trace, ebb_recorded *to) {
-    const ebb_recorded *from = trace->now;
     const size_t n = to->values.n;
     for (size_t v = n; v < trace->present.n; v++) {
         ebb_present *p = &trace->present.at[v];
         if (!ebb_present_alive(p)) continue;
         if (p->datum->owner == trace) p->datum->owner = NULL;
-        if (ebb_value_given(from, (uint32_t)v)) ebb_datum_drop(trace->eager, p->datum);
+        if (p->held) ebb_datum_drop(trace->eager, p->datum);
     }
     if (!EBB_RESERVE(trace->env, &trace->present, n)) return EBB_NO_MEMORY;
     for (size_t v = trace->present.n; v < n; v++) trace->present.at[v] = (ebb_present){0};

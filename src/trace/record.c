@@ -14,6 +14,7 @@ ebb_status ebb_entry_add(ebb_trace *trace, ebb_entry_kind kind, const uint32_t *
     if (!entry.place) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n_in; i++) {
         if (!EBB_PUSH(trace->env, &r->operands, in[i])) return EBB_NO_MEMORY;
+        if (in[i] != EBB_NONE) ebb_value_read(trace, in[i]);
     }
     if (!EBB_PUSH(trace->env, &r->entries, entry)) return EBB_NO_MEMORY;
     *out = &r->entries.at[r->entries.n - 1];

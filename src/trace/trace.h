@@ -122,10 +122,11 @@ typedef enum ebb_call_mode {
     EBB_CALL_COMPARE /* ops are compared with the recording */
 } ebb_call_mode;
 
-/* The datum of a value in this call: held when it was given, else remembered by its serial. */
+/* The datum of a value in this call, remembered by its serial. */
 typedef struct ebb_present {
     ebb_datum *datum;
     uint64_t serial;
+    bool held;     /* to the call's end: it was given, or a later segment reads it */
     double number; /* of EBB_ENTRY_NUMBER, whose datum may have no bytes */
 } ebb_present;
 
@@ -195,6 +196,8 @@ static inline bool ebb_value_given(const ebb_recorded *recorded, uint32_t v) {
     const ebb_entry_kind kind = recorded->entries.at[value->at].kind;
     return kind == EBB_ENTRY_NUMBER || kind == EBB_ENTRY_FRESH;
 }
+/* An entry reads value v: what an earlier segment has made is held until its program runs. */
+void ebb_value_read(ebb_trace *trace, uint32_t v);
 /* Adds an entry, with its place and its operands; *out until the next one. */
 EBB_CHECKED ebb_status ebb_entry_add(ebb_trace *trace, ebb_entry_kind kind, const uint32_t *in,
                                      uint32_t n_in, ebb_entry **out);
