@@ -169,6 +169,8 @@ void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
 /* The first n entries, as a recording of their own; the same values and captured tensors. */
 EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_t n,
                                          ebb_recorded **out);
+/* How many values the first n entries make or read. */
+uint32_t ebb_recorded_values(const ebb_recorded *from, uint32_t n_entries);
 /* Do the first n entries say the same, about the same values? */
 bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n);
 bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y);
