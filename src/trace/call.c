@@ -170,6 +170,7 @@ static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *co
                                                                     : EBB_CALL_COMPARE;
     trace->recorded = trace->is_new || trace->mode == EBB_CALL_COMPARE;
     trace->at = trace->segment = 0;
+    trace->ending = false;
     trace->draws = trace->eager->draws;
     trace->serial = trace->eager->serial;
     ebb_status status = EBB_OK;
@@ -303,6 +304,7 @@ static ebb_status finish(ebb_trace *trace) {
         r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
         r->n_draws = (uint32_t)(trace->eager->draws - trace->draws);
     }
+    trace->ending = true;
     return trace->mode == EBB_CALL_EAGER ? EBB_OK : ebb_segment_run(trace, trace->segment);
 }
 

@@ -153,6 +153,7 @@ struct ebb_trace {
     ebb_call_mode mode;
     ebb_recorded *now;
     bool is_new;            /* `now` is not among the recordings yet */
+    bool ending;            /* the last segment: what runs now is the call's end */
     bool recorded;          /* else the call just runs: its recording is kept for no more than its text, or
                              * no program can be made of it */
     uint32_t at;            /* entries done */
