@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- names
- * ------------------------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static const char *kind_of(const ebb_recorded *r, const ebb_traced_value *value) {
     if (value->source == EBB_SOURCE_ARGUMENT) return "argument";
@@ -33,8 +32,7 @@ uint32_t ebb_traced_find(const ebb_recorded *r, const char *name) {
     return (uint32_t)v;
 }
 
-/* ---- a graph in the making
- * ---------------------------------------------------------------------------------- */
+/* ---- a graph in the making ------------------------------------------------------------------ */
 
 typedef struct draft {
     ebb_env *env;
@@ -90,8 +88,7 @@ static void op_add(draft *d, const ebb_entry *entry) {
     }
 }
 
-/* ---- passes on the way
- * -------------------------------------------------------------------------------------- */
+/* ---- passes on the way ---------------------------------------------------------------------- */
 
 /* Where the values are in a graph that a pass has renumbered. */
 static void find_again(draft *d, const ebb_graph *graph) {
@@ -133,8 +130,7 @@ static ebb_status lower_and_fuse(draft *d, ebb_graph **graph) {
     return EBB_OK;
 }
 
-/* ---- backward
- * ------------------------------------------------------------------------------------------------ */
+/* ---- backward ------------------------------------------------------------------------------- */
 
 /* An output must have its name; a gradient is a view of what the pass named. */
 static void gradient_name(draft *d, uint32_t v, ebb_id grad) {
@@ -190,8 +186,7 @@ static ebb_status backward_add(draft *d, const ebb_entry *entry) {
     return status;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static ebb_status tables_make(draft *d) {
     const size_t n = d->r->values.n;
