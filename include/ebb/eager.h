@@ -85,8 +85,8 @@ EBB_API int64_t ebb_tensor_size_bytes(const ebb_tensor *tensor);
 /* Copies all elements to host memory, in logical order; waits for them. EBB_USAGE: bytes are not the
  * tensor's. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_read(const ebb_tensor *tensor, void *data, size_t bytes);
-/* Where a host device keeps the value: in logical order but for rank 4, which lies as [n,h,w,c]. Valid while
- * the handle keeps the value; not to be written to. EBB_USAGE: the memory is a device's own. */
+/* Where a host device keeps the value: in logical order but for rank 4, which lies as [n,h,w,c]. Valid
+ * while the handle keeps the value; not to be written to. EBB_USAGE: the memory is a device's own. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_bytes(const ebb_tensor *tensor, const void **data);
 
 /* ---- ops ---- */

@@ -10,8 +10,8 @@
  * The first call is recorded: while its ops run, or, with `symbolic`, without running them. What was
  * recorded is compiled, within the memory that the plan options say, and run as one program. In later calls
  * the ops compute nothing: each is compared with its entry in the recording, and at the end the program
- * runs. Tensors that such a call makes have types and no bytes until then. The bits are those of the ops run
- * one by one.
+ * runs. Tensors that such a call makes have types and no bytes until then. The bits are those of the ops
+ * run one by one.
  *
  * There is a recording for each key, types of the arguments, pattern of equal arguments, and mode (training
  * or evaluation). Tensors that are used without being arguments (parameters, say) are captured: the program
@@ -37,11 +37,11 @@ typedef struct ebb_trace ebb_trace;
 
 #define EBB_TRACE_PLACE 256
 typedef struct ebb_trace_options {
-    bool symbolic;      /* the first call runs nothing until it ends */
-    bool record_only;   /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
-    bool strict;        /* a call that differs from its recording is EBB_BAD_INPUT */
-    uint32_t n_most;    /* recordings that are kept, the latest used; 0: 64 */
-    ebb_options plan;   /* how memory is saved: memory, budget_bytes, sublinear, effort, seed, cache, ... */
+    bool symbolic;    /* the first call runs nothing until it ends */
+    bool record_only; /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
+    bool strict;      /* a call that differs from its recording is EBB_BAD_INPUT */
+    uint32_t n_most;  /* recordings that are kept, the latest used; 0: 64 */
+    ebb_options plan; /* how memory is saved: memory, budget_bytes, sublinear, effort, seed, cache, ... */
     /* Where the caller's program is: "train.py:12", for errors and reports. NULL: not known. */
     void (*where)(void *ctx, char text[EBB_TRACE_PLACE]);
     void *where_ctx;
@@ -81,10 +81,10 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program
 EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);
 
 typedef struct ebb_trace_facts {
-    uint32_t n_recordings;              /* that are kept */
-    uint64_t n_recorded, n_compared;    /* calls so far: that recorded, that only compared */
-    uint64_t n_runs;                    /* of programs */
-    uint32_t n_entries;                 /* of the last call's recording */
+    uint32_t n_recordings;           /* that are kept */
+    uint64_t n_recorded, n_compared; /* calls so far: that recorded, that only compared */
+    uint64_t n_runs;                 /* of programs */
+    uint32_t n_entries;              /* of the last call's recording */
 } ebb_trace_facts;
 EBB_API void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out);
 

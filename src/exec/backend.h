@@ -159,6 +159,11 @@ const ebb_backend_api *ebb_backend_find(const char *name);
 /* The row of a device, "cpu" or "cuda:1": and in *which what follows the colon, NULL where there is none.
  * NULL: none has that name, or the one that has it knows no devices by number. */
 const ebb_backend_row *ebb_backend_of_device(const char *device, const char **which);
+/* The backend of a device: "cpu", "cuda:1", or the file of a device's description, which is cuda's. Of the
+ * options, `which` is found here, and a device that is not the host has one thread. EBB_UNAVAILABLE: not in
+ * this build (lists those that are) or not on this machine; EBB_USAGE: an option that it does not have. */
+EBB_CHECKED ebb_status ebb_backend_open(ebb_env *env, const char *device,
+                                        const ebb_backend_options *options, ebb_backend **out);
 /* A row's functions: a module is opened, with the statuses of ebb_module_find. */
 EBB_CHECKED ebb_status ebb_backend_load(ebb_env *env, const ebb_backend_row *row,
                                         const ebb_backend_api **out);

@@ -13,10 +13,20 @@
 
 #include "base/philox.h"
 
+/* Ops that are called one by one draw by the number of draws before them: the n-th op that draws after step
+ * s is node EBB_DRAW_KEY(n) of a program's step s, and EBB_DRAW_KEY(0) of step s + n. No name's hash is so
+ * large but by a chance of 2^-32, and then it is a key as good as any. */
+#define EBB_DRAW_KEY(n) (UINT64_C(0xFFFFFFFF00000000) + (n))
+
+EBB_ANYWHERE uint64_t ebb_dropout_step(uint64_t seed_key, uint64_t step) {
+    return seed_key > EBB_DRAW_KEY(0) ? step + (seed_key - EBB_DRAW_KEY(0)) : step;
+}
+
 /* Philox's key: seed and seed_key mixed, so that neighbouring pairs do not share streams. The constants are
  * those of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
  */
 EBB_ANYWHERE uint64_t ebb_dropout_key(uint64_t seed, uint64_t seed_key) {
+    if (seed_key > EBB_DRAW_KEY(0)) seed_key = EBB_DRAW_KEY(0);
     uint64_t z = seed + (seed_key + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);

@@ -67,6 +67,11 @@ void ebb_exec_destroy(ebb_exec *exec);
  * behind the persistent one: programs of several sizes share a block). */
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient);
 
+/* From the next bind on the bytes of a given persistent value, and of what updates it and views it, lie at
+ * `at`, aligned as the backend asks, and not in the persistent region; NULL: they lie there again. Whoever
+ * places all of them binds NULL for the region. Addresses of other values stay. O(1). */
+void ebb_exec_place(ebb_exec *exec, ebb_id value, void *at);
+
 /* The buffer that holds value (of the graph) before the first step (given values) or after the last one
  * (outputs, final params and states: an updated param's bytes are those of its first value). NULL address
  * when the value has no such buffer. */

@@ -191,6 +191,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
     ebb_status status = ebb_program_check(exec);
     if (status == EBB_OK) status = new_tables(exec);
     if (status == EBB_OK) status = fill_rows(exec);
+    if (status == EBB_OK) status = ebb_program_find_bases(exec);
     if (status == EBB_OK) status = group_dying(exec);
     if (status == EBB_OK) status = prepare_steps(exec);
     if (status != EBB_OK) {
@@ -213,10 +214,14 @@ void ebb_exec_destroy(ebb_exec *exec) {
 
 void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient) {
     const ebb_plan *plan = exec->plan;
-    const bool same = exec->persistent == (uintptr_t)persistent && exec->transient == (uintptr_t)transient;
+    const bool same = !exec->moved && exec->persistent == (uintptr_t)persistent &&
+                      exec->transient == (uintptr_t)transient;
     if (exec->bound && same) return; /* what was recorded stays right */
     ebb_tapes_clear(exec);
-    exec->bound = (persistent || plan->persistent_bytes == 0) && (transient || plan->arena_bytes == 0);
+    const bool placed = exec->n_placed == exec->n_bases;
+    exec->moved = false;
+    exec->bound =
+        (persistent || placed || plan->persistent_bytes == 0) && (transient || plan->arena_bytes == 0);
     exec->persistent = (uintptr_t)persistent;
     exec->transient = (uintptr_t)transient;
     if (!exec->bound) return;

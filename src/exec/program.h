@@ -50,6 +50,11 @@ struct ebb_exec {
     uint64_t n_replayed; /* runs */
     uint64_t *mark_ns;   /* [n_steps + 1] of a run with step_ns, on backends with marks */
 
+    ebb_id *base; /* [n_buffers] of a persistent one: the given one in whose bytes it lies; else EBB_NONE */
+    uintptr_t *place; /* [n_buffers] where a given one was placed; 0: in its region */
+    uint32_t n_bases, n_placed;
+    bool moved; /* a place has changed since the last bind */
+
     bool bound;
     uintptr_t persistent, transient; /* numbers: a checker's addresses are no memory */
 };
@@ -62,8 +67,14 @@ EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
 /* Forgets what was recorded: addresses change, or the program ends. */
 void ebb_tapes_clear(ebb_exec *exec);
 
+/* Finds base. EBB_NO_MEMORY. O(buffers log buffers). */
+EBB_CHECKED ebb_status ebb_program_find_bases(ebb_exec *exec);
+
 static inline void *ebb_program_address(const ebb_exec *exec, ebb_id buffer) {
     const ebb_buffer *b = &exec->plan->buffers[buffer];
+    const ebb_id base = exec->base[buffer];
+    if (base != EBB_NONE && exec->place[base])
+        return (void *)(exec->place[base] + (uintptr_t)(b->offset - exec->plan->buffers[base].offset));
     return (void *)((b->persistent ? exec->persistent : exec->transient) + (uintptr_t)b->offset);
 }
 

@@ -150,6 +150,10 @@ ebb_status ebb_builder_status(const ebb_builder *builder);
 /* Verifies, seals and destroys the builder (also on failure). */
 EBB_CHECKED ebb_status ebb_builder_seal(ebb_builder *builder, ebb_graph **out);
 
+/* A builder that holds all of a sealed graph, under the same ids, to go on from; outputs and the loss are
+ * none yet. */
+EBB_CHECKED ebb_status ebb_builder_reopen(ebb_env *env, const ebb_graph *graph, ebb_builder **out);
+
 /* ---- check ------------------------------------------------------------------------------------- */
 
 /* Everything that must hold of a sealed graph, found again from nothing: ids, order, one producer,
@@ -209,6 +213,14 @@ EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char
  * behind its second operand. EBB_BAD_INPUT: no loss, one that depends on no param, an op on the way without
  * a gradient, a composite op, a graph that has a backward already. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+/* The same for any values and gradients: those of ys[i], weighed by the given value dys[i] of its type (or
+ * EBB_NONE: ones), by wrt[i], whichever phases the nodes are of. The new graph is the old one, ids and all,
+ * with the backward behind it, and grads[i] the gradient of wrt[i] in it; EBB_NONE: no y depends on it.
+ * EBB_BAD_INPUT: as above, but for the loss. */
+EBB_CHECKED ebb_status ebb_grad_of(ebb_env *env, const ebb_graph *graph, const ebb_id *ys,
+                                   const ebb_id *dys, uint32_t n_y, const ebb_id *wrt, uint32_t n_wrt,
+                                   ebb_id *grads, ebb_graph **out);
 
 typedef struct ebb_sgd {
     double momentum, weight_decay; /* 0 <= momentum < 1, weight_decay >= 0 */

@@ -57,6 +57,8 @@ typedef struct ebb_attr_info {
     double min, max; /* inclusive */
 } ebb_attr_info;
 
+#define EBB_MAX_ATTRS 16 /* of one op */
+
 typedef enum ebb_effect {
     EBB_PURE,     /* same inputs, same bits */
     EBB_SEEDED,   /* pure given (seed, node's seed_key, step) */
@@ -121,6 +123,12 @@ typedef struct ebb_op_info {
     /* Composite only: emits what replaces the node and names its results by ebb_lower_give(). */
     void (*lower)(struct ebb_rewriter *rw, const ebb_node *node, ebb_mode mode);
 } ebb_op_info;
+
+/* An op's attributes in its schema's order, from a caller's by name; those that are not given are defaults.
+ * EBB_BAD_INPUT with the op and the attribute: unknown, too long, missing or out of range. */
+EBB_CHECKED ebb_status ebb_attrs_fill(ebb_env *env, const ebb_op_info *op,
+                                      const ebb_build_attribute *attributes, uint32_t n,
+                                      ebb_attr attr[EBB_MAX_ATTRS]);
 
 /* Does a pair of may_overwrite hold for this call? The call has the input, of the result's shape and with
  * as many bytes an element: a smaller operand that is broadcast is read after it would have been written

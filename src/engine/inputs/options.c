@@ -94,72 +94,13 @@ uint64_t ebb_options_deadline_ns(const ebb_env *env, const ebb_options *options)
            (limit_ns < 1 ? 1 : (uint64_t)limit_ns); /* the shortest limit is no "none" */
 }
 
-bool ebb_device_is_file(const char *device) {
-    const size_t n = device ? strlen(device) : 0;
-    return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
-}
-
-/* The row of a device that is no file; NULL: there is none. */
-static const ebb_backend_row *row_of(const char *device, const char **which) {
-    return ebb_device_is_file(device) ? NULL : ebb_backend_of_device(device, which);
-}
-
-bool ebb_device_is_apart(const char *device) {
-    const char *which;
-    if (!device) return false;
-    const ebb_backend_row *row = row_of(device, &which);
-    return row ? !row->api : ebb_device_is_file(device);
-}
-
-/* A device of a module: of its row, or described by a file, which is cuda's. */
-static ebb_status open_apart(ebb_env *env, const ebb_options *options, const ebb_backend_row *row,
-                             const char *which, ebb_backend **out) {
-    const ebb_backend_api *api;
-    int64_t ordinal;
-    if (which && which != options->device && !ebb_parse_i64(which, 0, INT32_MAX, &ordinal))
-        return ebb_fail(env, EBB_USAGE, "device \"%.60s\": write %s, or %s:1 for the second one",
-                        options->device, row->name, row->name);
-    const ebb_status status = ebb_backend_load(env, row, &api);
-    if (status != EBB_OK) return status;
-    return api->create(env,
-                       &(ebb_backend_options){.n_threads = 1,
-                                              .which = which,
-                                              .tf32 = options->tf32,
-                                              .free_engines = options->free_engines,
-                                              .cap_bytes = options->cap_bytes,
-                                              .watch_memory = options->watch_memory},
-                       out);
-}
-
-static ebb_status refuse_device(ebb_env *env, const ebb_options *options) {
-    ebb_text known;
-    ebb_text_init(&known, env);
-    for (uint32_t i = 0; i < ebb_n_backends; i++) {
-        const bool built_in = ebb_backends[i].api != NULL;
-        ebb_text_add(&known, built_in ? "%s, " : "and %s in a module", ebb_backends[i].name);
-    }
-    ebb_status status = ebb_fail(env, EBB_UNAVAILABLE, "device \"%.60s\" is not in this build; it has %s",
-                                 options->device, known.at ? known.at : "");
-    ebb_text_deinit(&known);
-    return status;
-}
-
 ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backend **out) {
-    const char *which;
-    *out = NULL;
-    if (ebb_device_is_file(options->device))
-        return open_apart(env, options, ebb_backend_of_device("cuda", &which), options->device, out);
-    const ebb_backend_row *row = row_of(options->device, &which);
-    if (!row) return refuse_device(env, options);
-    if (!row->api) return open_apart(env, options, row, which, out);
-    const ebb_backend_api *api = row->api;
-    if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
-        return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
-                        options->tf32            ? "TF32"
-                        : options->free_engines  ? "engines to choose among"
-                        : options->cap_bytes > 0 ? "memory of its own to cap"
-                                                 : "memory of its own to watch");
-    return api->create(env, &(ebb_backend_options){.n_threads = ebb_options_threads(options)}, out);
+    const ebb_backend_options open = {.n_threads = ebb_options_threads(options),
+                                      .tf32 = options->tf32,
+                                      .free_engines = options->free_engines,
+                                      .cap_bytes = options->cap_bytes,
+                                      .watch_memory = options->watch_memory};
+    return ebb_backend_open(env, options->device, &open, out);
 }
 
 static bool opens(ebb_env *env, const ebb_backend_api *api) {

@@ -65,7 +65,7 @@ static ebb_status dropout_launch(const ebb_kernel_run *run) {
     mask m = {.x = run->launch->in[0],
               .y = run->launch->out[0],
               .key = ebb_dropout_key(run->launch->seed, run->seed_key),
-              .step = run->launch->step,
+              .step = ebb_dropout_step(run->seed_key, run->launch->step),
               .threshold = ebb_dropout_threshold(p),
               .scale = ebb_dropout_scale(p)};
     const int64_t count = ebb_type_count(type), work = 16 * count;

@@ -77,7 +77,7 @@ static ebb_status draws_launch(const ebb_kernel_run *run, cpu_span *span) {
     ebb_walk walk;
     ebb_walk_begin_logical(&walk, y);
     const made m = {&walk, run->launch->out[0], ebb_dropout_key(run->launch->seed, run->seed_key),
-                    run->launch->step, run->call->attr};
+                    ebb_dropout_step(run->seed_key, run->launch->step), run->call->attr};
     cpu_spans(cpu_of(run->backend), ebb_type_count(y), CPU_ALIGNMENT, 16 * ebb_type_count(y), span, &m);
     return EBB_OK;
 }

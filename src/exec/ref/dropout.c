@@ -15,8 +15,9 @@ static void apply(const mask *m, const ref_tensor *x, const ref_tensor *y, int64
 static ebb_status run_mask(const ebb_kernel_run *run) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const double p = run->call->attr[EBB_DROPOUT_P].f;
-    const mask m = {ebb_dropout_key(run->launch->seed, run->seed_key), run->launch->step,
-                    ebb_dropout_threshold(p), ebb_dropout_scale(p)};
+    const mask m = {ebb_dropout_key(run->launch->seed, run->seed_key),
+                    ebb_dropout_step(run->seed_key, run->launch->step), ebb_dropout_threshold(p),
+                    ebb_dropout_scale(p)};
     const int64_t *d = x.type->dim, count = ebb_type_count(x.type);
     if (x.type->rank != 4) {
         for (int64_t i = 0; i < count; i++) apply(&m, &x, &y, i, i);

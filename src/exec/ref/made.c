@@ -17,11 +17,12 @@ typedef double draw(ebb_u32x4 words, uint32_t i, const ebb_attr *attr);
 
 static ebb_status draws(const ebb_kernel_run *run, draw *of) {
     const ref_tensor y = ref_out(run, 0);
-    const uint64_t key = ebb_dropout_key(run->launch->seed, run->seed_key);
+    const uint64_t key = ebb_dropout_key(run->launch->seed, run->seed_key),
+                   step = ebb_dropout_step(run->seed_key, run->launch->step);
     int64_t p[EBB_MAX_RANK] = {0};
     uint64_t logical = 0;
     do {
-        const ebb_u32x4 words = ebb_dropout_block(key, run->launch->step, logical / 4);
+        const ebb_u32x4 words = ebb_dropout_block(key, step, logical / 4);
         ref_set(&y, ref_at(y.type, p), of(words, (uint32_t)(logical % 4), run->call->attr));
         logical++;
     } while (ref_next(y.type, p));

@@ -33,7 +33,7 @@ void ebb_grad_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id
         return;
     }
     ebb_id terms[] = {*sum, id};
-    *sum = ebb_builder_node(rw->builder, rw->add, terms, 2, NULL, NULL, EBB_BACKWARD, 0)[0];
+    *sum = ebb_builder_node(rw->builder, rw->add, terms, 2, NULL, NULL, rw->phase, 0)[0];
     /* Parts are named after the whole, but for those that are another value's gradient and have its name.
      */
     const char *stem = ebb_rw_join(rw, rw->old->values[to].name, ".grad");

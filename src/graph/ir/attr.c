@@ -66,3 +66,46 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
     }
     return EBB_OK;
 }
+
+/* ---- by name --------------------------------------------------------------------------------------- */
+
+static ebb_status given_fill(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
+                             const ebb_build_attribute *a, ebb_attr *out) {
+    const uint32_t width = ebb_attr_width(info);
+    if (info->kind == EBB_ATTR_REAL) {
+        out->f = a->n == 1 ? (double)a->sizes[0] : a->real;
+        if (a->n <= 1) return ebb_attr_check(env, op, info, out);
+    } else if (a->n >= 1 && (a->n == 1 || info->count == 0 || a->n == info->count) && a->n <= width) {
+        for (uint32_t i = 0; i < a->n; i++) out->i[i] = a->sizes[i];
+        for (uint32_t i = 1; i < info->count && a->n == 1; i++) out->i[i] = a->sizes[0];
+        return ebb_attr_check(env, op, info, out);
+    } else if (a->n == 0 && info->count == 0) {
+        return EBB_OK; /* an empty list */
+    }
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s takes %s%u number%s, not %u", op->name, info->name,
+                    info->count ? "" : "at most ", width, width == 1 ? "" : "s", a->n);
+}
+
+ebb_status ebb_attrs_fill(ebb_env *env, const ebb_op_info *op, const ebb_build_attribute *attributes,
+                          uint32_t n, ebb_attr attr[EBB_MAX_ATTRS]) {
+    uint32_t taken = 0;
+    for (uint32_t k = 0; k < op->n_attrs; k++) {
+        const ebb_attr_info *info = &op->attrs[k];
+        const ebb_build_attribute *given = NULL;
+        for (uint32_t i = 0; i < n; i++) {
+            if (strcmp(attributes[i].name, info->name) == 0) given = &attributes[i], taken++;
+        }
+        attr[k] = ebb_attr_default(info);
+        if (!given && info->required)
+            return ebb_fail(env, EBB_BAD_INPUT, "%s needs %s=", op->name, info->name);
+        const ebb_status status = given ? given_fill(env, op, info, given, &attr[k]) : EBB_OK;
+        if (status) return status;
+    }
+    for (uint32_t i = 0; taken < n && i < n; i++) {
+        uint32_t k = 0;
+        while (k < op->n_attrs && strcmp(attributes[i].name, op->attrs[k].name) != 0) k++;
+        if (k == op->n_attrs)
+            return ebb_fail(env, EBB_BAD_INPUT, "%s has no attribute %.60s", op->name, attributes[i].name);
+    }
+    return taken == n ? EBB_OK : ebb_fail(env, EBB_BAD_INPUT, "%s: an attribute is given twice", op->name);
+}

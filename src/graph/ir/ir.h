@@ -43,8 +43,6 @@ bool ebb_real_parse(const char *text, size_t n, double *out);
 
 /* ---- attributes by their schema -------------------------------------------------------------------- */
 
-#define EBB_MAX_ATTRS 16 /* of one op */
-
 /* Integers that an attribute has room for: its count, or EBB_MAX_RANK for a list as long as given. */
 uint32_t ebb_attr_width(const ebb_attr_info *info);
 /* Length of the list in a: up to the first 0 for a list as long as given. */

@@ -32,16 +32,16 @@ static ebb_id broadcast_sum(ebb_rewriter *rw, ebb_id id, const ebb_type *due) {
 
 /* ---- what is wanted ---------------------------------------------------------------------------------- */
 
-static bool forward_check(ebb_rewriter *rw) {
+static bool forward_check(ebb_rewriter *rw, bool whole) {
     const ebb_graph *old = rw->old;
-    if (old->loss == EBB_NONE) {
+    if (whole && old->loss == EBB_NONE) {
         ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
                          "graph %s has no loss to differentiate: add `loss %%x`", old->name);
     }
     for (ebb_id n = 0; n < old->n_nodes; n++) {
         const ebb_node *node = &old->nodes[n];
         const char *name = old->values[node->out[0]].name;
-        if (node->phase != EBB_FORWARD) {
+        if (whole && node->phase != EBB_FORWARD) {
             ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
                              "%%%.200s is of the %s phase: the graph was differentiated before", name,
                              ebb_phase_name(node->phase));
@@ -53,15 +53,20 @@ static bool forward_check(ebb_rewriter *rw) {
     return !ebb_rw_failed(rw);
 }
 
-/* Fills wants; and first[p], the first node that reads param p: the last that backward comes to. */
-static void wants_find(ebb_rewriter *rw, ebb_id *first) {
-    const ebb_graph *old = rw->old;
-    for (ebb_id id = 0; id < old->n_values; id++) {
-        const ebb_value *v = &old->values[id];
+/* The params: what a training step differentiates by. */
+static void wants_params(ebb_rewriter *rw) {
+    for (ebb_id id = 0; id < rw->old->n_values; id++) {
+        const ebb_value *v = &rw->old->values[id];
         rw->wants[id] =
             v->role == EBB_ROLE_PARAM && v->producer == EBB_NONE && ebb_dtype_real(v->type.dtype);
-        rw->gradient[id] = first[id] = EBB_NONE;
     }
+}
+
+/* Spreads wants to what comes of it; and first[p], the first node that reads p: the last that backward
+ * comes to. */
+static void wants_spread(ebb_rewriter *rw, ebb_id *first) {
+    const ebb_graph *old = rw->old;
+    for (ebb_id id = 0; id < old->n_values; id++) rw->gradient[id] = first[id] = EBB_NONE;
     for (ebb_id n = 0; n < old->n_nodes; n++) {
         const ebb_node *node = &old->nodes[n];
         bool any = false;
@@ -70,7 +75,7 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
             if (first[node->in[i]] == EBB_NONE) first[node->in[i]] = n;
         }
         for (uint32_t i = 0; i < node->n_out; i++) {
-            rw->wants[node->out[i]] = any && ebb_dtype_real(old->values[node->out[i]].type.dtype);
+            if (any && ebb_dtype_real(old->values[node->out[i]].type.dtype)) rw->wants[node->out[i]] = true;
         }
     }
 }
@@ -78,15 +83,16 @@ static void wants_find(ebb_rewriter *rw, ebb_id *first) {
 /* ---- backward -----------------------------------------------------------------------------------------
  */
 
-/* 1, of the loss's type. */
-static void seed_emit(ebb_rewriter *rw) {
-    const ebb_value *loss = &rw->old->values[rw->old->loss];
+/* Ones, of the value's type. */
+static ebb_id seed_emit(ebb_rewriter *rw, ebb_id id) {
+    const ebb_value *y = &rw->old->values[id];
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
     attr[EBB_FILL_VALUE].f = 1;
-    attr[EBB_FILL_F64].i[0] = loss->type.dtype == EBB_F64;
-    rw->gradient[rw->old->loss] =
-        ebb_builder_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, EBB_BACKWARD, 0)[0];
-    ebb_builder_stem(rw->builder, rw->gradient[rw->old->loss], loss->name);
+    attr[EBB_FILL_F64].i[0] = y->type.dtype == EBB_F64;
+    for (uint32_t d = 0; d < y->type.rank; d++) attr[EBB_FILL_SHAPE].i[d] = y->type.dim[d];
+    const ebb_id seed = ebb_builder_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, rw->phase, 0)[0];
+    ebb_builder_stem(rw->builder, seed, y->name);
+    return seed;
 }
 
 /* A gradient that is complete takes the name of its value, unless it is another's too or the model uses the
@@ -148,7 +154,8 @@ static void backward(ebb_rewriter *rw) {
     rw->gradient = ebb_rw_scratch(rw, old->n_values, sizeof *rw->gradient);
     ebb_id *first = ebb_rw_scratch(rw, old->n_values, sizeof *first);
     if (ebb_rw_failed(rw)) return;
-    wants_find(rw, first);
+    wants_params(rw);
+    wants_spread(rw, first);
     if (!rw->wants[old->loss]) {
         ebb_builder_fail(rw->builder, EBB_BAD_INPUT,
                          "loss %%%.200s depends on no param: there is nothing to train",
@@ -156,7 +163,7 @@ static void backward(ebb_rewriter *rw) {
         return;
     }
     rw->phase = EBB_BACKWARD;
-    seed_emit(rw);
+    rw->gradient[old->loss] = seed_emit(rw, old->loss);
     for (ebb_id n = old->n_nodes; n-- > 0 && !ebb_rw_failed(rw);) {
         node_backward(rw, &old->nodes[n]);
         if (!ebb_rw_failed(rw)) params_complete(rw, first, n);
@@ -168,16 +175,81 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     ebb_rw_copy_node(rw, node);
 }
 
+/* A rewriter with the graph copied into it. */
+static ebb_status begin(ebb_rewriter *rw, ebb_env *env, const ebb_graph *graph, bool whole) {
+    const ebb_status status = ebb_rw_init(rw, env, graph);
+    if (status) return status;
+    rw->add = &ebb_op_add;
+    rw->sum_to = broadcast_sum;
+    rw->reshape = &ebb_op_reshape;
+    if (forward_check(rw, whole)) ebb_rw_each(rw, visit, NULL);
+    return EBB_OK;
+}
+
 ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
     *out = NULL;
     ebb_rewriter rw;
-    ebb_status status = ebb_rw_init(&rw, env, graph);
+    ebb_status status = begin(&rw, env, graph, true);
     if (!status) {
-        rw.add = &ebb_op_add;
-        rw.sum_to = broadcast_sum;
-        rw.reshape = &ebb_op_reshape;
-        if (forward_check(&rw)) ebb_rw_each(&rw, visit, NULL);
         if (!ebb_rw_failed(&rw)) backward(&rw);
+        status = ebb_rw_seal(&rw, out);
+    }
+    ebb_rw_deinit(&rw);
+    return status;
+}
+
+/* ---- any values by any others -------------------------------------------------------------------------
+ */
+
+/* A y that is read on has what comes from there, too: the parts are summed like any others. */
+static void roots_seed(ebb_rewriter *rw, const ebb_id *ys, const ebb_id *dys, uint32_t n_y) {
+    for (uint32_t i = 0; i < n_y && !ebb_rw_failed(rw); i++) {
+        const ebb_value *y = &rw->old->values[ys[i]];
+        if (!rw->wants[ys[i]]) continue;
+        ebb_id dy = dys[i] == EBB_NONE ? seed_emit(rw, ys[i]) : rw->map[dys[i]];
+        if (dys[i] != EBB_NONE && !ebb_type_equal(&rw->old->values[dys[i]].type, &y->type)) {
+            char is[EBB_TYPE_TEXT], due[EBB_TYPE_TEXT];
+            ebb_builder_fail(rw->builder, EBB_BAD_INPUT, "the gradient given for %%%.200s is %s, not %s",
+                             y->name, ebb_type_text(&rw->old->values[dys[i]].type, is),
+                             ebb_type_text(&y->type, due));
+        }
+        ebb_id *sum = &rw->gradient[ys[i]];
+        if (*sum != EBB_NONE)
+            dy = ebb_builder_node(rw->builder, rw->add, (ebb_id[]){*sum, dy}, 2, NULL, NULL, rw->phase,
+                                  0)[0];
+        *sum = dy;
+    }
+}
+
+/* Nodes that only gradients of later phases lead to are not read: the backward is of the latest phase. */
+static ebb_phase backward_phase(const ebb_graph *graph) {
+    ebb_phase phase = EBB_BACKWARD;
+    for (ebb_id n = 0; n < graph->n_nodes; n++) {
+        if (graph->nodes[n].phase > phase) phase = graph->nodes[n].phase;
+    }
+    return phase;
+}
+
+ebb_status ebb_grad_of(ebb_env *env, const ebb_graph *graph, const ebb_id *ys, const ebb_id *dys,
+                       uint32_t n_y, const ebb_id *wrt, uint32_t n_wrt, ebb_id *grads, ebb_graph **out) {
+    *out = NULL;
+    ebb_rewriter rw;
+    ebb_status status = begin(&rw, env, graph, false);
+    for (uint32_t i = 0; i < n_wrt; i++) grads[i] = EBB_NONE;
+    if (!status) {
+        rw.phase = backward_phase(graph);
+        rw.wants = ebb_rw_scratch(&rw, graph->n_values, sizeof *rw.wants);
+        rw.gradient = ebb_rw_scratch(&rw, graph->n_values, sizeof *rw.gradient);
+        ebb_id *first = ebb_rw_scratch(&rw, graph->n_values, sizeof *first);
+        if (!ebb_rw_failed(&rw)) {
+            for (uint32_t i = 0; i < n_wrt; i++)
+                rw.wants[wrt[i]] = ebb_dtype_real(graph->values[wrt[i]].type.dtype);
+            wants_spread(&rw, first);
+            roots_seed(&rw, ys, dys, n_y);
+        }
+        for (ebb_id n = graph->n_nodes; n-- > 0 && !ebb_rw_failed(&rw);)
+            node_backward(&rw, &graph->nodes[n]);
+        for (uint32_t i = 0; i < n_wrt && !ebb_rw_failed(&rw); i++) grads[i] = rw.gradient[wrt[i]];
         status = ebb_rw_seal(&rw, out);
     }
     ebb_rw_deinit(&rw);

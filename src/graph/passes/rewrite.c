@@ -55,6 +55,24 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
     }
 }
 
+static void copy(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
+    (void)ctx;
+    ebb_rw_copy_node(rw, node);
+}
+
+ebb_status ebb_builder_reopen(ebb_env *env, const ebb_graph *graph, ebb_builder **out) {
+    ebb_rewriter rw;
+    *out = NULL;
+    const ebb_status status = ebb_rw_init(&rw, env, graph);
+    if (!status) {
+        ebb_rw_each(&rw, copy, NULL);
+        *out = rw.builder;
+        rw.builder = NULL;
+    }
+    ebb_rw_deinit(&rw);
+    return status;
+}
+
 ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out) {
     for (ebb_id id = 0; id < rw->old->n_values; id++) {
         if (rw->old->values[id].role == EBB_ROLE_OUTPUT) ebb_builder_output(rw->builder, rw->map[id]);

@@ -15,6 +15,9 @@ static void attribute_write(ebb_text *text, const ebb_op_info *op, const ebb_bui
     ebb_text_add(text, "%s=%s", a->name, list ? "[" : "");
     if (info && info->kind == EBB_ATTR_BOOL && a->n == 1 && (a->sizes[0] == 0 || a->sizes[0] == 1)) {
         ebb_text_add(text, "%s", a->sizes[0] ? "true" : "false");
+    } else if (info && info->kind == EBB_ATTR_DTYPE && a->n == 1 && a->sizes[0] >= 0 &&
+               a->sizes[0] < EBB_N_DTYPES) {
+        ebb_text_add(text, "%s", ebb_dtype_name((ebb_dtype)a->sizes[0]));
     } else {
         for (uint32_t i = 0; i < a->n; i++) ebb_text_add(text, "%s%" PRId64, i ? "," : "", a->sizes[i]);
         if (a->n == 0) ebb_text_add(text, "%s", ebb_real_text(a->real, real));

@@ -34,8 +34,9 @@ CUDA_BODY void cuda_dropout_body(const cuda_dropout_args *args, int64_t block, i
     const int64_t at = block * CUDA_DROPOUT_THREADS + thread, left = args->n - 4 * at;
     (void)phase, (void)shared;
     if (left <= 0) return;
-    const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key);
-    const ebb_u32x4 random = ebb_dropout_block(key, args->scalars->step, (uint64_t)at);
+    const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),
+                   step = ebb_dropout_step(args->seed_key, args->scalars->step);
+    const ebb_u32x4 random = ebb_dropout_block(key, step, (uint64_t)at);
     cuda_f32x4 x = cuda_load_some(args->x + 4 * at, left);
     CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = cuda_dropout_of(args, random.v[k], x.v[k]);
     cuda_store_some(args->y + 4 * at, x, left);
@@ -52,7 +53,8 @@ CUDA_BODY void cuda_dropout_planes_body(const cuda_dropout_planes_args *args, in
     const int64_t row = cuda_divide(at, args->channels), c = at - row * args->channels;
     const int64_t image = cuda_divide(row, args->groups), place = 4 * (row - image * args->groups);
     const uint64_t first = (uint64_t)((image * args->channels + c) * args->places + place);
-    const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key), step = args->scalars->step;
+    const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),
+                   step = ebb_dropout_step(args->seed_key, args->scalars->step);
     const uint32_t skip = (uint32_t)(first % 4);
     const ebb_u32x4 low = ebb_dropout_block(key, step, first / 4);
     ebb_u32x4 high = low;

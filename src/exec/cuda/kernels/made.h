@@ -55,11 +55,12 @@ CUDA_BODY float cuda_normal_of(const cuda_made_args *a, ebb_u32x4 words, uint32_
     CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                                 \
         const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread;                        \
-        const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key);                   \
+        const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),                   \
+                       draws = ebb_dropout_step(args->seed_key, args->scalars->step);                \
         (void)phase, (void)shared;                                                                   \
         CUDA_ONE_BY_ONE for (int64_t i = begin; i < args->n && i < begin + 4; i++) {                 \
             const uint64_t logical = (uint64_t)cuda_strides_at(&args->of, 0, i);                     \
-            const ebb_u32x4 words = ebb_dropout_block(key, args->scalars->step, logical / 4);        \
+            const ebb_u32x4 words = ebb_dropout_block(key, draws, logical / 4);                      \
             ((float *)args->y)[i] = cuda_##name##_of(args, words, (uint32_t)(logical % 4));          \
         }                                                                                            \
     }

@@ -1,0 +1,44 @@
+/* eager/tape.h: what a tape keeps. For those who look into one: saves.c, and the room trace. */
+#ifndef EBB_EAGER_TAPE_H
+#define EBB_EAGER_TAPE_H
+
+#include "eager/eager.h"
+
+typedef struct ebb_taped { /* an op that ran */
+    const ebb_op_info *op;
+    const ebb_attr *attr;
+    uint32_t in, n_in; /* operands[in, in + n_in): values */
+    ebb_id out;        /* its first result; the others follow */
+    uint64_t draw;     /* of SEEDED ops, counted from the tape's beginning */
+} ebb_taped;
+
+typedef struct ebb_taped_value {
+    ebb_type type;
+    ebb_id maker;     /* node, or EBB_NONE */
+    uint64_t serial;  /* the datum's */
+    ebb_datum *datum; /* held where a gradient may read it, else NULL */
+} ebb_taped_value;
+
+struct ebb_tape {
+    ebb_eager *eager;
+    ebb_tape *older;
+    uint64_t draws; /* before it began */
+    bool paused;
+    ebb_arena arena; /* the attributes' */
+    EBB_ARRAY(ebb_taped) nodes;
+    EBB_ARRAY(ebb_id) operands;
+    EBB_ARRAY(ebb_taped_value) values;
+    /* From serial to value; open addressing, cap a power of two or 0. */
+    struct ebb_tape_slot {
+        uint64_t serial; /* 0: empty */
+        ebb_id value;
+    } * slots;
+    size_t n_slots, cap;
+};
+
+/* EBB_NONE: the tape has not seen it. O(1). */
+ebb_id ebb_tape_find(const ebb_tape *tape, uint64_t serial);
+/* Fills the call's saves: bits of what its gradient reads; all where that cannot be told. */
+void ebb_saves_find(const ebb_tape *tape, const ebb_taped *node, ebb_known_call *call);
+
+#endif

@@ -1,0 +1,349 @@
+/* A call: from begin to end, or until it fails. */
+#include "trace/trace.h"
+
+/* ---- traces
+ * ----------------------------------------------------------------------------------------------- */
+
+void ebb_trace_options_init(ebb_trace_options *options) {
+    *options = (ebb_trace_options){.n_most = 0};
+    ebb_options_init(&options->plan);
+}
+
+ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, ebb_trace **out) {
+    *out = NULL;
+    ebb_status status = ebb_options_check(eager->env, &options->plan);
+    if (status) return status;
+    ebb_trace *trace = ebb_calloc(eager->env, 1, sizeof *trace);
+    if (!trace) return EBB_NO_MEMORY;
+    trace->eager = eager;
+    trace->env = eager->env;
+    trace->options = *options;
+    trace->options.plan.n_threads = eager->backend->n_threads;
+    trace->options.plan.device = eager->backend->api->name;
+    if (!trace->options.n_most) trace->options.n_most = 64;
+    ebb_arena_init(&trace->arena, eager->env);
+    if (options->plan.cache) {
+        trace->options.plan.cache = ebb_arena_text(&trace->arena, options->plan.cache);
+        if (!trace->options.plan.cache) status = EBB_NO_MEMORY;
+    }
+    if (status)
+        ebb_trace_destroy(trace);
+    else
+        *out = trace;
+    return status;
+}
+
+void ebb_trace_destroy(ebb_trace *trace) {
+    if (!trace) return;
+    if (trace->calling) ebb_trace_abort(trace);
+    while (trace->recordings) {
+        ebb_recorded *recorded = trace->recordings;
+        trace->recordings = recorded->next;
+        ebb_recorded_destroy(recorded);
+    }
+    EBB_ARRAY_FREE(trace->env, &trace->present);
+    EBB_ARRAY_FREE(trace->env, &trace->arguments);
+    EBB_ARRAY_FREE(trace->env, &trace->restore);
+    ebb_arena_deinit(&trace->arena);
+    ebb_cfree(trace->env, trace, 1, sizeof *trace);
+}
+
+void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out) {
+    *out = trace->facts;
+    out->n_recordings = trace->n_recordings;
+    out->n_entries = trace->last ? (uint32_t)trace->last->entries.n : 0;
+}
+
+/* ---- values of the call
+ * ----------------------------------------------------------------------------------- */
+
+/* Value v is this datum; one that others gave is held until the call's end. */
+ebb_status ebb_value_bind(ebb_trace *trace, uint32_t v, ebb_datum *datum) {
+    ebb_present *p = &trace->present.at[v];
+    if (p->datum) return EBB_OK;
+    *p = (ebb_present){.datum = datum, .serial = datum->serial, .number = p->number};
+    p->held = ebb_value_given(trace->now, v);
+    if (p->held) ebb_datum_hold(datum);
+    if (datum->owner == trace) return EBB_OK; /* known by another number */
+    datum->owner = trace;
+    datum->number = v;
+    return EBB_OK;
+}
+
+void ebb_value_read(ebb_trace *trace, uint32_t v) {
+    ebb_present *p = &trace->present.at[v];
+    if (p->held || trace->mode == EBB_CALL_EAGER || trace->now->values.at[v].segment == trace->segment)
+        return;
+    p->held = true;
+    ebb_datum_hold(p->datum);
+}
+
+uint32_t ebb_value_add(ebb_trace *trace, ebb_datum *datum, ebb_source source, uint32_t at) {
+    ebb_recorded *r = trace->now;
+    const ebb_traced_value value = {
+        .type = datum->type, .source = source, .at = at, .segment = trace->segment};
+    if (!EBB_PUSH(trace->env, &r->values, value)) return EBB_NONE;
+    if (!EBB_PUSH(trace->env, &trace->present, (ebb_present){0})) return EBB_NONE;
+    const uint32_t v = (uint32_t)r->values.n - 1;
+    return ebb_value_bind(trace, v, datum) ? EBB_NONE : v;
+}
+
+/* The handle by which the datum came to the op that runs: one that was there before the call. */
+static ebb_tensor *handle_of(const ebb_trace *trace, const ebb_datum *datum) {
+    const ebb_eager *eager = trace->eager;
+    for (uint32_t i = 0; i < eager->n_handles; i++) {
+        ebb_tensor *handle = eager->handles[i];
+        if (handle && handle->datum == datum && handle->serial <= trace->serial) return handle;
+    }
+    return NULL;
+}
+
+uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum) {
+    ebb_recorded *r = trace->now;
+    if (datum->owner == trace) return datum->number;
+    if (datum->serial > trace->serial) return ebb_value_add(trace, datum, EBB_SOURCE_IMPORTED, 0);
+    ebb_tensor *handle = handle_of(trace, datum);
+    uint32_t c = 0;
+    while (c < r->captured.n && (!handle || r->captured.at[c].handle != handle)) c++;
+    if (c == r->captured.n) {
+        const ebb_captured captured = {.handle = handle, .argument = EBB_NONE, .value = EBB_NONE};
+        if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
+        if (handle) ebb_tensor_hold(handle);
+        if (!handle) r->refused = "it reads a value from before the call that no tensor of then has";
+    }
+    const uint32_t v = ebb_value_add(trace, datum, EBB_SOURCE_CAPTURED, c);
+    r->captured.at[c].value = v;
+    return v;
+}
+
+/* ---- begin
+ * ------------------------------------------------------------------------------------------------ */
+
+static ebb_recorded *find(ebb_trace *trace, const ebb_recording_key *key) {
+    for (ebb_recorded **link = &trace->recordings; *link; link = &(*link)->next) {
+        ebb_recorded *r = *link;
+        if (!ebb_key_same(&r->key, key)) continue;
+        *link = r->next;
+        r->next = trace->recordings;
+        return trace->recordings = r;
+    }
+    return NULL;
+}
+
+static ebb_status arguments_bind(ebb_trace *trace, ebb_tensor *const *arguments, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        ebb_datum *datum = arguments[i]->datum;
+        if (!EBB_PUSH(trace->env, &trace->arguments, arguments[i])) return EBB_NO_MEMORY;
+        ebb_tensor_hold(arguments[i]);
+        if (!trace->is_new) {
+            if (ebb_value_bind(trace, i, datum)) return EBB_NO_MEMORY;
+        } else if (ebb_value_add(trace, datum, EBB_SOURCE_ARGUMENT, i) == EBB_NONE) {
+            return EBB_NO_MEMORY;
+        }
+    }
+    trace->now->n_arguments = n;
+    return EBB_OK;
+}
+
+/* Captured tensors are what they are now, whatever the call assigns to them. */
+ebb_status ebb_captured_bind(ebb_trace *trace) {
+    const ebb_recorded *r = trace->now;
+    ebb_status status = EBB_OK;
+    for (uint32_t c = 0; !status && c < r->captured.n; c++) {
+        const ebb_captured *captured = &r->captured.at[c];
+        if (captured->value == EBB_NONE || !captured->handle) continue;
+        ebb_datum *datum = captured->handle->datum;
+        if (datum->serial <= trace->serial &&
+            ebb_type_equal(&datum->type, &r->values.at[captured->value].type))
+            status = ebb_value_bind(trace, captured->value, datum);
+    }
+    return status;
+}
+
+static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *const *arguments,
+                        uint32_t n) {
+    trace->now = find(trace, key);
+    trace->is_new = !trace->now;
+    const bool only = trace->options.record_only;
+    trace->mode = trace->is_new && trace->options.symbolic && !only ? EBB_CALL_LAZY
+                  : trace->is_new || trace->now->refused || only    ? EBB_CALL_EAGER
+                                                                    : EBB_CALL_COMPARE;
+    trace->recorded = trace->is_new || trace->mode == EBB_CALL_COMPARE;
+    trace->at = trace->segment = 0;
+    trace->draws = trace->eager->draws;
+    trace->serial = trace->eager->serial;
+    ebb_status status = EBB_OK;
+    if (trace->is_new) status = ebb_recorded_create(trace, key, &trace->now);
+    trace->present.n = 0;
+    if (!status && !trace->is_new) {
+        if (!EBB_RESERVE(trace->env, &trace->present, trace->now->values.n)) return EBB_NO_MEMORY;
+        trace->present.n = trace->now->values.n;
+        if (trace->present.n) memset(trace->present.at, 0, trace->present.n * sizeof *trace->present.at);
+    }
+    if (!status) status = arguments_bind(trace, arguments, n);
+    return status || trace->is_new ? status : ebb_captured_bind(trace);
+}
+
+ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key, ebb_tensor *const *arguments,
+                           uint32_t n) {
+    ebb_eager *eager = trace->eager;
+    ebb_recording_key made;
+    if (eager->recorder)
+        return ebb_fail(
+            trace->env, EBB_USAGE,
+            "a traced call is going on: traced functions do not call one another, and each call "
+            "is ended or aborted");
+    for (uint32_t i = 0; i < n; i++) {
+        const ebb_status status = ebb_datum_need(eager, arguments[i]->datum);
+        if (status) return status;
+    }
+    ebb_status status = ebb_key_make(trace, key, n_key, arguments, n, &made);
+    if (status) return status;
+    trace->calling = true;
+    status = start(trace, &made, arguments, n);
+    ebb_key_free(trace->env, &made);
+    if (status) {
+        ebb_trace_abort(trace);
+        return status;
+    }
+    if (trace->recorded) {
+        eager->recorder = &ebb_trace_recorder;
+        eager->recorder_ctx = trace;
+    }
+    return EBB_OK;
+}
+
+/* ---- segments
+ * --------------------------------------------------------------------------------------------- */
+
+ebb_status ebb_segment_end(ebb_trace *trace) {
+    ebb_recorded *r = trace->now;
+    ebb_status status = EBB_OK;
+    if (trace->mode != EBB_CALL_COMPARE) r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
+    if (trace->mode != EBB_CALL_EAGER) status = ebb_segment_run(trace, trace->segment);
+    if (status) return status;
+    trace->segment++;
+    if (trace->mode == EBB_CALL_COMPARE) return EBB_OK;
+    return EBB_PUSH(trace->env, &r->segments, (ebb_segment){.begin = (uint32_t)r->entries.n})
+               ? EBB_OK
+               : EBB_NO_MEMORY;
+}
+
+/* ---- the end
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Nothing of the call is held any more. */
+static void forget(ebb_trace *trace) {
+    for (uint32_t v = 0; v < trace->present.n; v++) {
+        ebb_present *p = &trace->present.at[v];
+        if (!ebb_present_alive(p)) continue;
+        if (p->datum->owner == trace) p->datum->owner = NULL;
+        if (p->held) ebb_datum_drop(trace->eager, p->datum);
+    }
+    for (size_t i = 0; i < trace->restore.n; i++) {
+        ebb_datum_drop(trace->eager, trace->restore.at[i].datum);
+        ebb_tensor_destroy(trace->restore.at[i].handle);
+    }
+    for (size_t i = 0; i < trace->arguments.n; i++) ebb_tensor_destroy(trace->arguments.at[i]);
+    trace->present.n = trace->restore.n = trace->arguments.n = 0;
+    trace->eager->recorder = NULL;
+    trace->calling = false;
+    trace->excluded = 0;
+    trace->now = NULL;
+}
+
+void ebb_trace_abort(ebb_trace *trace) {
+    if (!trace->calling) return;
+    for (size_t i = trace->restore.n; i-- > 0;)
+        ebb_tensor_set(trace->restore.at[i].handle, ebb_datum_hold(trace->restore.at[i].datum));
+    ebb_recorded *made = trace->is_new ? trace->now : NULL;
+    forget(trace);
+    ebb_recorded_destroy(made);
+}
+
+ebb_status ebb_call_note(ebb_trace *trace, ebb_tensor *to) {
+    for (size_t i = 0; i < trace->restore.n; i++) {
+        if (trace->restore.at[i].handle == to) return EBB_OK;
+    }
+    const ebb_restore restore = {to, to->datum};
+    if (!EBB_PUSH(trace->env, &trace->restore, restore)) return EBB_NO_MEMORY;
+    ebb_tensor_hold(to);
+    ebb_datum_hold(to->datum);
+    return EBB_OK;
+}
+
+/* Keeps a recording that is new, and as many as there may be. */
+static void keep(ebb_trace *trace) {
+    ebb_recorded *r = trace->now;
+    if (trace->is_new) {
+        r->next = trace->recordings;
+        trace->recordings = r;
+        trace->n_recordings++;
+        trace->facts.n_recorded++;
+    } else {
+        trace->facts.n_compared++;
+    }
+    trace->last = r;
+    while (trace->n_recordings > trace->options.n_most) {
+        ebb_recorded **link = &trace->recordings;
+        while ((*link)->next) link = &(*link)->next;
+        ebb_recorded_destroy(*link);
+        *link = NULL;
+        trace->n_recordings--;
+    }
+}
+
+static ebb_status finish(ebb_trace *trace) {
+    ebb_recorded *r = trace->now;
+    ebb_status status = EBB_OK;
+    if (trace->mode == EBB_CALL_COMPARE && trace->at < r->entries.n)
+        status = ebb_call_turn(trace, "the function's end", false);
+    if (status) return status;
+    r = trace->now;
+    if (trace->mode != EBB_CALL_COMPARE) {
+        r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
+        r->n_draws = (uint32_t)(trace->eager->draws - trace->draws);
+    }
+    return trace->mode == EBB_CALL_EAGER ? EBB_OK : ebb_segment_run(trace, trace->segment);
+}
+
+ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t n_returned) {
+    (void)returned, (void)n_returned; /* their data are alive: the caller has the handles */
+    if (!trace->calling) return ebb_fail(trace->env, EBB_USAGE, "no traced call is going on");
+    ebb_status status = EBB_OK;
+    if (trace->excluded)
+        status = ebb_fail(trace->env, EBB_USAGE, "an excluded region is not ended in the traced call");
+    if (!status && trace->recorded) status = finish(trace);
+    if (status) {
+        ebb_trace_abort(trace);
+        return status;
+    }
+    if (trace->recorded) keep(trace);
+    forget(trace);
+    return EBB_OK;
+}
+
+/* ---- regions that are left out
+ * ---------------------------------------------------------------------------- */
+
+ebb_status ebb_trace_exclude_begin(ebb_trace *trace) {
+    if (!trace->calling) return EBB_OK;
+    ebb_status status = EBB_OK;
+    if (trace->excluded == 0 && trace->eager->recorder) {
+        ebb_entry *entry;
+        if (trace->mode == EBB_CALL_COMPARE && !ebb_next_entry(trace, EBB_ENTRY_EXCLUDE))
+            status = ebb_call_turn(trace, "an excluded region", false);
+        if (!status && trace->mode == EBB_CALL_COMPARE)
+            trace->at++;
+        else if (!status)
+            status = ebb_entry_add(trace, EBB_ENTRY_EXCLUDE, NULL, 0, &entry);
+        if (!status) status = ebb_segment_end(trace);
+    }
+    if (!status) trace->excluded++;
+    return status;
+}
+
+ebb_status ebb_trace_exclude_end(ebb_trace *trace) {
+    if (trace->calling && trace->excluded) trace->excluded--;
+    return EBB_OK;
+}

@@ -1,0 +1,256 @@
+/* A segment of a recording as a graph. Its values are named after the recording's, by which they are found
+ * again behind passes that renumber. */
+#include "trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- names
+ * ------------------------------------------------------------------------------------------------ */
+
+static const char *kind_of(const ebb_recorded *r, const ebb_traced_value *value) {
+    if (value->source == EBB_SOURCE_ARGUMENT) return "argument";
+    if (value->source == EBB_SOURCE_CAPTURED) return "tensor";
+    if (value->source == EBB_SOURCE_IMPORTED) return "import";
+    const ebb_entry *entry = &r->entries.at[value->at];
+    return entry->kind == EBB_ENTRY_OP         ? entry->op->name
+           : entry->kind == EBB_ENTRY_NUMBER   ? "number"
+           : entry->kind == EBB_ENTRY_BACKWARD ? "gradient"
+                                               : "new";
+}
+
+const char *ebb_traced_name(const ebb_recorded *r, uint32_t v, char name[EBB_TRACED_NAME]) {
+    (void)snprintf(name, EBB_TRACED_NAME, "v%u.%.40s", v, kind_of(r, &r->values.at[v]));
+    return name;
+}
+
+uint32_t ebb_traced_find(const ebb_recorded *r, const char *name) {
+    char own[EBB_TRACED_NAME];
+    char *end;
+    if (name[0] != 'v' || name[1] < '0' || name[1] > '9') return EBB_NONE;
+    const unsigned long v = strtoul(name + 1, &end, 10);
+    if (v >= r->values.n || strcmp(ebb_traced_name(r, (uint32_t)v, own), name) != 0) return EBB_NONE;
+    return (uint32_t)v;
+}
+
+/* ---- a graph in the making
+ * ---------------------------------------------------------------------------------- */
+
+typedef struct draft {
+    ebb_env *env;
+    const ebb_recorded *r;
+    uint32_t begin, end;
+    bool fuse; /* still to be done, before the first backward or at the end */
+    ebb_arena arena;
+    ebb_builder *b;
+    ebb_id *at;       /* [values] in the graph, or EBB_NONE */
+    uint8_t *phase;   /* [values] ebb_phase */
+    bool *read_after; /* [values] by entries behind the first backward */
+} draft;
+
+/* Is the value made by an op of these entries? */
+static bool is_made(const draft *d, uint32_t v) {
+    const ebb_traced_value *value = &d->r->values.at[v];
+    return !ebb_value_given(d->r, v) && value->at >= d->begin && value->at < d->end;
+}
+
+static ebb_id operand(draft *d, uint32_t v) {
+    const ebb_traced_value *value = &d->r->values.at[v];
+    char name[EBB_TRACED_NAME];
+    if (d->at[v] != EBB_NONE) return d->at[v];
+    const ebb_role role = value->source == EBB_SOURCE_CAPTURED ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
+    return d->at[v] = ebb_builder_given(d->b, ebb_traced_name(d->r, v, name), role, &value->type,
+                                        EBB_INIT_ZERO, 0);
+}
+
+/* Of the latest operand; an update behind a backward is the update phase's. */
+static ebb_phase phase_of(const draft *d, const ebb_entry *entry) {
+    uint8_t phase = EBB_FORWARD;
+    for (uint32_t i = 0; i < entry->n_in; i++) {
+        const uint32_t v = d->r->operands.at[entry->in + i];
+        if (v != EBB_NONE && d->phase[v] > phase) phase = d->phase[v];
+    }
+    return (ebb_phase)(phase == EBB_BACKWARD && entry->op && entry->op->n_update ? EBB_UPDATE : phase);
+}
+
+static void op_add(draft *d, const ebb_entry *entry) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    char text[EBB_MAX_RESULTS][EBB_TRACED_NAME];
+    const char *names[EBB_MAX_RESULTS];
+    const ebb_phase phase = phase_of(d, entry);
+    for (uint32_t i = 0; i < entry->n_in; i++) in[i] = operand(d, d->r->operands.at[entry->in + i]);
+    for (uint32_t i = 0; i < entry->n_out; i++) names[i] = ebb_traced_name(d->r, entry->out + i, text[i]);
+    const ebb_id *out = ebb_builder_node(d->b, entry->op, in, entry->n_in, entry->attr, names, phase,
+                                         EBB_DRAW_KEY(entry->draw));
+    for (uint32_t i = 0; i < entry->n_out; i++) {
+        d->at[entry->out + i] = out[i];
+        d->phase[entry->out + i] = (uint8_t)phase;
+    }
+}
+
+/* ---- passes on the way
+ * -------------------------------------------------------------------------------------- */
+
+/* Where the values are in a graph that a pass has renumbered. */
+static void find_again(draft *d, const ebb_graph *graph) {
+    for (uint32_t v = 0; v < d->r->values.n; v++) d->at[v] = EBB_NONE;
+    for (ebb_id id = 0; id < graph->n_values; id++) {
+        const uint32_t v = ebb_traced_find(d->r, graph->values[id].name);
+        if (v != EBB_NONE) d->at[v] = id;
+    }
+}
+
+/* Names that fusing must leave: what is read from outside of the forward part. */
+static ebb_status names_kept(draft *d, const char ***names, uint32_t *n) {
+    *names = EBB_NEW(&d->arena, const char *, d->r->values.n);
+    *n = 0;
+    if (!*names) return EBB_NO_MEMORY;
+    for (uint32_t v = 0; v < d->r->values.n; v++) {
+        char name[EBB_TRACED_NAME];
+        const ebb_traced_value *value = &d->r->values.at[v];
+        if (d->at[v] == EBB_NONE || !is_made(d, v) || !(value->output || d->read_after[v])) continue;
+        (*names)[*n] = ebb_arena_text(&d->arena, ebb_traced_name(d->r, v, name));
+        if (!(*names)[(*n)++]) return EBB_NO_MEMORY;
+    }
+    return EBB_OK;
+}
+
+static ebb_status lower_and_fuse(draft *d, ebb_graph **graph) {
+    ebb_graph *lowered = NULL, *fused = NULL;
+    const char **names;
+    uint32_t n;
+    ebb_status status = names_kept(d, &names, &n);
+    if (!status) status = ebb_lower(d->env, *graph, EBB_TRAIN, &lowered);
+    if (!status) status = ebb_fuse(d->env, lowered, names, n, &fused);
+    ebb_graph_destroy(lowered);
+    if (status) return status;
+    ebb_graph_destroy(*graph);
+    *graph = fused;
+    d->fuse = false;
+    find_again(d, fused);
+    return EBB_OK;
+}
+
+/* ---- backward
+ * ------------------------------------------------------------------------------------------------ */
+
+/* An output must have its name; a gradient is a view of what the pass named. */
+static void gradient_name(draft *d, uint32_t v, ebb_id grad) {
+    const ebb_traced_value *value = &d->r->values.at[v];
+    char name[EBB_TRACED_NAME];
+    const char *names[] = {ebb_traced_name(d->r, v, name)};
+    ebb_attr shape[EBB_MAX_ATTRS] = {{.i = {0}}};
+    d->at[v] = grad;
+    if (!value->output) return;
+    for (uint32_t k = 0; k < value->type.rank; k++) shape[0].i[k] = value->type.dim[k];
+    d->at[v] =
+        ebb_builder_node(d->b, &ebb_op_reshape, &grad, 1, shape, names, (ebb_phase)d->phase[v], 0)[0];
+}
+
+/* The backward of a sealed graph, and a builder that goes on behind it. */
+static ebb_status differentiate(draft *d, const ebb_entry *entry, const ebb_graph *graph) {
+    const uint32_t n_of = entry->n_out, n_y = entry->n_y, *in = d->r->operands.at + entry->in;
+    ebb_id *ids = EBB_NEW(&d->arena, ebb_id, 2 * (size_t)n_y + 2 * (size_t)n_of);
+    ebb_graph *whole = NULL;
+    if (!ids) return EBB_NO_MEMORY;
+    ebb_id *grads = ids + 2 * (size_t)n_y + n_of;
+    for (uint32_t i = 0; i < 2 * n_y + n_of; i++) ids[i] = in[i] == EBB_NONE ? EBB_NONE : d->at[in[i]];
+    ebb_status status =
+        ebb_grad_of(d->env, graph, ids, ids + n_y, n_y, ids + 2 * (size_t)n_y, n_of, grads, &whole);
+    if (!status) status = ebb_builder_reopen(d->env, whole, &d->b);
+    for (uint32_t i = 0; !status && i < n_of; i++) {
+        const uint32_t v = entry->out + i;
+        if (d->r->values.at[v].missing) continue;
+        if (grads[i] == EBB_NONE)
+            status =
+                ebb_fail(d->env, EBB_BAD_INPUT, "a gradient that came when it was recorded comes no more");
+        const ebb_phase made = status || whole->values[grads[i]].producer == EBB_NONE
+                                   ? EBB_BACKWARD
+                                   : whole->nodes[whole->values[grads[i]].producer].phase;
+        d->phase[v] = (uint8_t)made;
+        if (!status) gradient_name(d, v, grads[i]);
+    }
+    ebb_graph_destroy(whole);
+    return status;
+}
+
+static ebb_status backward_add(draft *d, const ebb_entry *entry) {
+    ebb_graph *graph = NULL;
+    for (uint32_t i = 0; i < entry->n_in; i++) {
+        const uint32_t v = d->r->operands.at[entry->in + i];
+        if (v != EBB_NONE) operand(d, v);
+    }
+    ebb_status status = ebb_builder_seal(d->b, &graph);
+    d->b = NULL;
+    if (!status && d->fuse) status = lower_and_fuse(d, &graph);
+    if (!status) status = differentiate(d, entry, graph);
+    ebb_graph_destroy(graph);
+    return status;
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------ */
+
+static ebb_status tables_make(draft *d) {
+    const size_t n = d->r->values.n;
+    bool behind = false;
+    d->at = EBB_NEW(&d->arena, ebb_id, n);
+    d->phase = EBB_NEW(&d->arena, uint8_t, n);
+    d->read_after = EBB_NEW(&d->arena, bool, n);
+    if (!d->at || !d->phase || !d->read_after) return EBB_NO_MEMORY;
+    for (size_t v = 0; v < n; v++) d->at[v] = EBB_NONE;
+    for (uint32_t e = d->begin; e < d->end; e++) {
+        const ebb_entry *entry = &d->r->entries.at[e];
+        behind = behind || entry->kind == EBB_ENTRY_BACKWARD;
+        for (uint32_t i = 0; behind && i < entry->n_in; i++) {
+            const uint32_t v = d->r->operands.at[entry->in + i];
+            if (v != EBB_NONE) d->read_after[v] = true;
+        }
+    }
+    return EBB_OK;
+}
+
+/* Given values and what updates them are read as they are. */
+static void outputs_mark(draft *d) {
+    for (uint32_t v = 0; v < d->r->values.n; v++) {
+        const ebb_traced_value *value = &d->r->values.at[v];
+        if (!value->output || d->at[v] == EBB_NONE || !is_made(d, v)) continue;
+        const ebb_entry *entry = &d->r->entries.at[value->at];
+        bool updates = false;
+        for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
+            updates = updates || entry->out + entry->op->update[u].out == v;
+        if (!updates) ebb_builder_output(d->b, d->at[v]);
+    }
+}
+
+static ebb_status entries_add(draft *d) {
+    ebb_status status = ebb_builder_create(d->env, "trace", &d->b);
+    for (uint32_t e = d->begin; !status && e < d->end; e++) {
+        const ebb_entry *entry = &d->r->entries.at[e];
+        if (entry->kind == EBB_ENTRY_OP) op_add(d, entry);
+        if (entry->kind == EBB_ENTRY_BACKWARD) status = backward_add(d, entry);
+    }
+    return status;
+}
+
+ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_t begin, uint32_t end,
+                             bool fused, ebb_graph **out) {
+    draft d = {.env = env, .r = recorded, .begin = begin, .end = end, .fuse = fused};
+    *out = NULL;
+    ebb_arena_init(&d.arena, env);
+    ebb_status status = tables_make(&d);
+    if (!status) status = entries_add(&d);
+    if (!status) {
+        outputs_mark(&d);
+        status = ebb_builder_seal(d.b, out);
+        d.b = NULL;
+    }
+    if (!status && d.fuse) status = lower_and_fuse(&d, out);
+    if (status) {
+        ebb_graph_destroy(*out);
+        *out = NULL;
+    }
+    ebb_builder_destroy(d.b);
+    ebb_arena_deinit(&d.arena);
+    return status;
+}

@@ -1,0 +1,156 @@
+/* The chapters from a segment to a program: simplify, bits, query, plan, bind. */
+#include "trace/trace.h"
+
+void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
+    if (!program) return;
+    ebb_exec_destroy(program->exec);
+    ebb_compiled_deinit(env, &program->compiled);
+    ebb_arena_deinit(&program->arena);
+    ebb_cfree(env, program, 1, sizeof *program);
+}
+
+static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_segment *segment,
+                             ebb_graph **out) {
+    ebb_graph *first = NULL, *simple = NULL;
+    *out = NULL;
+    ebb_status status = ebb_segment_graph(trace->env, r, segment->begin, segment->end,
+                                          !trace->options.plan.unfused, &first);
+    if (!status) status = ebb_simplify(trace->env, first, &simple);
+    if (!status && !trace->options.plan.unfused)
+        status = ebb_keep_bits(trace->env, simple, out);
+    else if (!status)
+        *out = simple, simple = NULL;
+    ebb_graph_destroy(first);
+    ebb_graph_destroy(simple);
+    return status;
+}
+
+/* ---- where the recording's values are
+ * -------------------------------------------------------------------- */
+
+/* The given value that this result of an update takes the bytes of, or EBB_NONE. */
+static ebb_id target_of(const ebb_graph *graph, const ebb_value *value) {
+    const ebb_node *node = value->producer == EBB_NONE ? NULL : &graph->nodes[value->producer];
+    for (uint32_t u = 0; node && u < node->op->n_update; u++) {
+        if (node->op->update[u].out == value->result) return node->in[node->op->update[u].in];
+    }
+    return EBB_NONE;
+}
+
+static void value_place(ebb_traced_program *p, const ebb_graph *graph, uint32_t v, ebb_id id) {
+    const ebb_value *value = &graph->values[id];
+    const ebb_traced_at at = {.value = v, .id = id, .target = target_of(graph, value)};
+    if (at.target != EBB_NONE) {
+        for (uint32_t i = 0; i < p->n_params; i++) {
+            if (p->params[i].id == at.target) p->params[i].target = at.target;
+        }
+    }
+    if (value->producer == EBB_NONE && ebb_role_persistent(value->role))
+        p->params[p->n_params++] = at;
+    else if (value->producer == EBB_NONE)
+        p->inputs[p->n_inputs++] = at;
+    else if (value->role == EBB_ROLE_OUTPUT || at.target != EBB_NONE)
+        p->outputs[p->n_outputs++] = at;
+}
+
+static ebb_status values_place(ebb_traced_program *p, const ebb_recorded *r) {
+    const ebb_graph *graph = p->compiled.graph;
+    p->inputs = EBB_NEW(&p->arena, ebb_traced_at, graph->n_values);
+    p->params = EBB_NEW(&p->arena, ebb_traced_at, graph->n_values);
+    p->outputs = EBB_NEW(&p->arena, ebb_traced_at, graph->n_values);
+    if (!p->inputs || !p->params || !p->outputs) return EBB_NO_MEMORY;
+    for (ebb_id id = 0; id < graph->n_values; id++) {
+        const uint32_t v = ebb_traced_find(r, graph->values[id].name);
+        if (v != EBB_NONE) value_place(p, graph, v, id);
+    }
+    return EBB_OK;
+}
+
+/* ---- the program
+ * ------------------------------------------------------------------------------------------ */
+
+static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_program *p) {
+    const ebb_options *options = &trace->options.plan;
+    ebb_eager *eager = trace->eager;
+    ebb_status status = ebb_compile_query(trace->env, p->compiled.graph, eager->backend, options->costs,
+                                          &p->compiled.facts);
+    if (!status)
+        status =
+            ebb_compile_plan(trace->env, p->compiled.facts, eager->backend, options, NULL, &p->compiled);
+    if (!status && options->verify) status = ebb_plan_audit(trace->env, p->compiled.plan);
+    if (status) return status;
+    const ebb_exec_options exec = {.graph = p->compiled.graph,
+                                   .plan = p->compiled.plan,
+                                   .backend = eager->backend,
+                                   .poison = options->poison,
+                                   .no_record = options->no_record};
+    status = ebb_exec_create(trace->env, &exec, &p->exec);
+    return status ? status : values_place(p, r);
+}
+
+ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t segment,
+                            ebb_traced_program **out) {
+    *out = NULL;
+    ebb_traced_program *p = ebb_calloc(trace->env, 1, sizeof *p);
+    if (!p) return EBB_NO_MEMORY;
+    ebb_arena_init(&p->arena, trace->env);
+    ebb_status status = graph_make(trace, recorded, &recorded->segments.at[segment], &p->compiled.graph);
+    const bool empty = !status && p->compiled.graph->n_nodes == 0;
+    if (!status && !empty) status = plan(trace, recorded, p);
+    if (status || empty)
+        ebb_traced_program_destroy(trace->env, p);
+    else
+        *out = p;
+    return status;
+}
+
+/* ---- what is to be seen of it
+ * ----------------------------------------------------------------------------- */
+
+static const ebb_traced_program *program_at(const ebb_trace *trace, uint32_t i) {
+    for (uint32_t s = 0; trace->last && s < trace->last->segments.n; s++) {
+        const ebb_traced_program *program = trace->last->segments.at[s].program;
+        if (program && i-- == 0) return program;
+    }
+    return NULL;
+}
+
+uint32_t ebb_trace_n_programs(const ebb_trace *trace) {
+    uint32_t n = 0;
+    while (program_at(trace, n)) n++;
+    return n;
+}
+
+const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t i) {
+    const ebb_traced_program *program = program_at(trace, i);
+    return program ? program->compiled.plan : NULL;
+}
+
+ebb_status ebb_trace_text(ebb_trace *trace, uint32_t segment, char **out) {
+    const ebb_recorded *r = trace->last;
+    ebb_graph *graph = NULL;
+    ebb_text text;
+    *out = NULL;
+    if (!r || segment >= r->segments.n)
+        return ebb_fail(trace->env, EBB_USAGE, "there is no segment %u: %zu are recorded", segment,
+                        r ? r->segments.n : 0);
+    ebb_status status = graph_make(trace, r, &r->segments.at[segment], &graph);
+    if (status) return status;
+    ebb_text_init(&text, trace->env);
+    ebb_graph_print(&text, graph);
+    status = ebb_text_status(&text);
+    if (!status) {
+        *out = ebb_calloc(trace->env, text.n + 1, 1);
+        if (*out)
+            memcpy(*out, text.at, text.n);
+        else
+            status = EBB_NO_MEMORY;
+    }
+    ebb_text_deinit(&text);
+    ebb_graph_destroy(graph);
+    return status;
+}
+
+void ebb_trace_text_free(ebb_trace *trace, char *text) {
+    if (text) ebb_cfree(trace->env, text, strlen(text) + 1, 1);
+}

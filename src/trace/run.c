@@ -1,0 +1,211 @@
+/* Programs on the data of a call; and segments without a program. */
+#include "trace/trace.h"
+
+/* A given value's datum, with bytes. */
+static ebb_status given(ebb_trace *trace, uint32_t v, ebb_datum **out) {
+    const ebb_present *p = &trace->present.at[v];
+    *out = p->datum;
+    if (!ebb_present_alive(p))
+        return ebb_fail(trace->env, EBB_INTERNAL, "value %u of a traced call is not there", v);
+    return p->datum->block ? EBB_OK : ebb_datum_fill(trace->eager, p->datum, p->number);
+}
+
+static ebb_status copy(ebb_trace *trace, void *to, const void *from, int64_t bytes) {
+    ebb_backend *backend = trace->eager->backend;
+    return (backend->api->move ? backend->api->move : backend->api->copy_in)(backend, to, from, bytes);
+}
+
+/* ---- tensors that the program updates
+ * --------------------------------------------------------------------- */
+
+/* Holds of the call itself: as a value, and to take an assignment back. */
+static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
+    uint32_t n = 1;
+    for (size_t i = 0; i < trace->restore.n; i++) n += trace->restore.at[i].datum == datum;
+    return n;
+}
+
+/* The block that is updated: the tensor's own when nobody else has its value, else a copy. The caller holds
+ * it. */
+static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_block **out) {
+    *out = datum->block;
+    if (datum->n_refs <= own_holds(trace, datum) && datum->block->n_refs == 1) {
+        datum->block->n_refs++;
+        return EBB_OK;
+    }
+    const ebb_status status = ebb_pool_take(&trace->eager->pool, datum->block->bytes, out);
+    return status ? status : copy(trace, (*out)->at, datum->block->at, ebb_type_bytes(&datum->type));
+}
+
+/* ---- a run
+ * ------------------------------------------------------------------------------------------------ */
+
+/* updated[i]: the block of params[i] if it is updated, held; else NULL. */
+static ebb_status params_place(ebb_trace *trace, const ebb_traced_program *p, ebb_block **updated) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; !status && i < p->n_params; i++) {
+        ebb_datum *datum;
+        status = given(trace, p->params[i].value, &datum);
+        if (!status && p->params[i].target != EBB_NONE) status = block_to_update(trace, datum, &updated[i]);
+        if (!status)
+            ebb_exec_place(p->exec, p->params[i].id, updated[i] ? updated[i]->at : datum->block->at);
+    }
+    return status;
+}
+
+static ebb_status inputs_feed(ebb_trace *trace, const ebb_traced_program *p) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; !status && i < p->n_inputs; i++) {
+        ebb_datum *datum;
+        int64_t bytes;
+        void *to = ebb_exec_given(p->exec, p->inputs[i].id, &bytes);
+        status = given(trace, p->inputs[i].value, &datum);
+        if (!status && to) status = copy(trace, to, datum->block->at, bytes);
+    }
+    return status;
+}
+
+static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, const ebb_traced_at *at,
+                              ebb_block *const *updated) {
+    const ebb_present *present = &trace->present.at[at->value];
+    int64_t bytes;
+    if (!ebb_present_alive(present) || present->datum->block) return EBB_OK;
+    if (at->target != EBB_NONE) {
+        uint32_t i = 0;
+        while (p->params[i].id != at->target) i++;
+        present->datum->block = updated[i];
+        updated[i]->n_refs++;
+        return EBB_OK;
+    }
+    const void *from = ebb_exec_final(p->exec, at->id, &bytes);
+    ebb_status status = ebb_pool_take(&trace->eager->pool, bytes, &present->datum->block);
+    if (!status) status = copy(trace, present->datum->block->at, from, bytes);
+    return status;
+}
+
+static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_block **updated) {
+    ebb_eager *eager = trace->eager;
+    void *arena;
+    ebb_status status = ebb_eager_settle(eager);
+    if (!status) status = params_place(trace, p, updated);
+    if (!status) status = ebb_eager_arena(eager, p->compiled.plan->arena_bytes, &arena);
+    if (status) return status;
+    ebb_exec_bind(p->exec, NULL, arena);
+    status = inputs_feed(trace, p);
+    const ebb_run_options run = {.seed = eager->seed, .step = trace->draws};
+    if (!status) status = ebb_exec_run(p->exec, &run);
+    for (uint32_t i = 0; !status && i < p->n_outputs; i++)
+        status = output_take(trace, p, &p->outputs[i], updated);
+    trace->facts.n_runs += !status;
+    return status;
+}
+
+static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
+    ebb_block **updated = ebb_calloc(trace->env, p->n_params, sizeof(*updated));
+    if (!updated) return EBB_NO_MEMORY;
+    const ebb_status status = program_run(trace, p, updated);
+    for (uint32_t i = 0; i < p->n_params; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
+    ebb_cfree(trace->env, updated, p->n_params, sizeof(*updated));
+    return status;
+}
+
+/* ---- segments
+ * --------------------------------------------------------------------------------------------- */
+
+/* Marks what is alive of entries [begin, end)'s results as outputs. true: some were not before. */
+static bool outputs_find(const ebb_trace *trace, ebb_recorded *r, uint32_t begin, uint32_t end) {
+    bool more = false;
+    for (uint32_t e = begin; e < end; e++) {
+        const ebb_entry *entry = &r->entries.at[e];
+        if (entry->kind != EBB_ENTRY_OP && entry->kind != EBB_ENTRY_BACKWARD) continue;
+        for (uint32_t v = entry->out; v < entry->out + entry->n_out; v++) {
+            ebb_traced_value *value = &r->values.at[v];
+            if (value->output || !ebb_present_alive(&trace->present.at[v])) continue;
+            more = value->output = true;
+        }
+    }
+    return more;
+}
+
+ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
+    ebb_recorded *r = trace->now;
+    ebb_segment *segment = &r->segments.at[s];
+    const bool more = outputs_find(trace, r, segment->begin, segment->end);
+    ebb_status status = EBB_OK;
+    if (r->refused) return ebb_segment_play(trace, segment->begin, segment->end);
+    if (more || !segment->made) {
+        ebb_traced_program_destroy(trace->env, segment->program);
+        segment->program = NULL;
+        segment->made = false;
+        status = ebb_program_make(trace, r, s, &segment->program);
+        segment->made = !status;
+    }
+    if (status == EBB_BAD_INPUT) {
+        ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
+                ebb_env_error(trace->env));
+        r->refused = "no program can be made of it";
+        return ebb_segment_play(trace, segment->begin, segment->end);
+    }
+    return status || !segment->program ? status : run(trace, segment->program);
+}
+
+/* ---- op by op
+ * --------------------------------------------------------------------------------------------- */
+
+/* Data of the graph's values, by name: those that are given, held. */
+static ebb_status values_fill(ebb_trace *trace, const ebb_graph *graph, ebb_datum **values, bool *kept) {
+    ebb_status status = EBB_OK;
+    for (ebb_id id = 0; !status && id < graph->n_values; id++) {
+        const ebb_value *value = &graph->values[id];
+        const uint32_t v = ebb_traced_find(trace->now, value->name);
+        kept[id] = v != EBB_NONE && trace->now->values.at[v].output;
+        if (value->producer != EBB_NONE || v == EBB_NONE) continue;
+        status = given(trace, v, &values[id]);
+        if (!status)
+            ebb_datum_hold(values[id]);
+        else
+            values[id] = NULL;
+    }
+    return status;
+}
+
+static void values_take(ebb_trace *trace, const ebb_graph *graph, ebb_datum *const *values) {
+    for (ebb_id id = 0; id < graph->n_values; id++) {
+        const uint32_t v = ebb_traced_find(trace->now, graph->values[id].name);
+        if (v == EBB_NONE || graph->values[id].producer == EBB_NONE || !values[id]) continue;
+        ebb_datum *datum = trace->present.at[v].datum;
+        if (!ebb_present_alive(&trace->present.at[v]) || datum->block) continue;
+        datum->block = values[id]->block;
+        datum->block->n_refs++;
+    }
+}
+
+static ebb_status play(ebb_trace *trace, const ebb_graph *graph, ebb_datum **values, bool *kept) {
+    ebb_eager *eager = trace->eager;
+    const ebb_recorder *recorder = eager->recorder;
+    ebb_tape *tapes = eager->tapes;
+    ebb_status status = values_fill(trace, graph, values, kept);
+    eager->recorder = NULL;
+    eager->tapes = NULL;
+    if (!status) status = ebb_play(eager, graph, 0, values, kept, trace->draws);
+    eager->recorder = recorder;
+    eager->tapes = tapes;
+    if (!status) values_take(trace, graph, values);
+    for (uint32_t i = 0; i < graph->n_values; i++) ebb_datum_drop(eager, values[i]);
+    return status;
+}
+
+ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
+    ebb_graph *graph;
+    outputs_find(trace, trace->now, begin, end);
+    ebb_status status = ebb_segment_graph(trace->env, trace->now, begin, end, false, &graph);
+    if (status) return status;
+    const size_t n = graph->n_values;
+    ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));
+    bool *kept = ebb_calloc(trace->env, n, sizeof *kept);
+    status = values && kept ? play(trace, graph, values, kept) : EBB_NO_MEMORY;
+    if (values) ebb_cfree(trace->env, values, n, sizeof(*values));
+    if (kept) ebb_cfree(trace->env, kept, n, sizeof *kept);
+    ebb_graph_destroy(graph);
+    return status;
+}

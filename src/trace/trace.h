@@ -1,0 +1,259 @@
+/* trace: a function becomes a plan by being called.
+ *
+ *     recording.c   what a call did: its entries and values; prefixes, keys
+ *     call.c        a call from begin to end; what stays of it when it fails
+ *     record.c      the recorder of the room eager: entries are added, or compared
+ *     compare.c     an op beside its entry; a call that goes another way
+ *     backward.c    a whole backward as one entry
+ *     graph.c       a segment of a recording as a graph
+ *     make.c        the chapters from that graph to a program
+ *     run.c         a program on the data of a call
+ *
+ * A recording is a list of entries on numbered values; a call has the data of its values. Reads by the host
+ * cut a recording into segments, each with a program of its own.
+ *
+ *     given values:  arguments | captured tensors | made inside of host data | from excluded regions
+ *     made values:   the results of entries
+ */
+#ifndef EBB_TRACE_TRACE_H
+#define EBB_TRACE_TRACE_H
+
+#include "eager/tape.h"
+#include "ebb/trace.h"
+#include "engine/engine.h"
+
+/* ---- recordings
+ * ------------------------------------------------------------------------------------------- */
+
+typedef enum ebb_entry_kind {
+    EBB_ENTRY_OP,
+    EBB_ENTRY_NUMBER,   /* a number is made: value out */
+    EBB_ENTRY_FRESH,    /* a tensor of host data: value out */
+    EBB_ENTRY_BACKWARD, /* operands: ys, their dys (or EBB_NONE), by whom; results: gradients, as many */
+    EBB_ENTRY_ASSIGN,   /* handle captured[captured] gets operand 0 */
+    EBB_ENTRY_READ,     /* operand 0 is read by the host: a segment ends */
+    EBB_ENTRY_EXCLUDE,  /* a region is excluded: a segment ends */
+} ebb_entry_kind;
+
+typedef struct ebb_entry {
+    ebb_entry_kind kind;
+    const ebb_op_info *op; /* of ops */
+    const ebb_attr *attr;  /* [op->n_attrs], in the recording's arena */
+    uint32_t in, n_in;     /* operands.at[in, in + n_in): values */
+    uint32_t out, n_out;   /* values [out, out + n_out) */
+    uint32_t n_y;          /* of a backward */
+    uint32_t n_taped;      /* of a backward: nodes of its tape */
+    uint32_t captured;     /* of an assignment */
+    uint64_t draw;         /* of SEEDED ops: counted from the call's beginning */
+    const char *place;     /* of the caller's program, or "" */
+} ebb_entry;
+
+typedef enum ebb_source {
+    EBB_SOURCE_ARGUMENT,
+    EBB_SOURCE_CAPTURED, /* a tensor that is no argument */
+    EBB_SOURCE_IMPORTED, /* made in an excluded region of the call */
+    EBB_SOURCE_ENTRY     /* made by entry `at` */
+} ebb_source;
+
+typedef struct ebb_traced_value {
+    ebb_type type;
+    ebb_source source;
+    uint32_t at;      /* argument, captured tensor, entry */
+    uint32_t segment; /* of its entry */
+    bool missing;     /* a gradient that does not arrive */
+    bool output;      /* something outside of its segment wants it */
+} ebb_traced_value;
+
+typedef struct ebb_captured {
+    ebb_tensor *handle; /* held; NULL: an argument's, or none that is known */
+    uint32_t argument;  /* or EBB_NONE */
+    uint32_t value;     /* what it was at the call's beginning, or EBB_NONE: only assigned to */
+} ebb_captured;
+
+/* A value of the recording and its id in a program's graph. */
+typedef struct ebb_traced_at {
+    uint32_t value;
+    ebb_id id,
+        target; /* target: of a result that updates, the given value whose bytes it takes; else EBB_NONE */
+} ebb_traced_at;
+
+typedef struct ebb_traced_program {
+    ebb_compiled compiled;
+    ebb_exec *exec;
+    ebb_arena arena;
+    ebb_traced_at *inputs, *params,
+        *outputs; /* in arena. params' target: themselves where they are updated */
+    uint32_t n_inputs, n_params, n_outputs;
+} ebb_traced_program;
+
+typedef struct ebb_segment {
+    uint32_t begin, end;         /* entries */
+    ebb_traced_program *program; /* NULL: not made yet, or nothing to run */
+    bool made;
+} ebb_segment;
+
+typedef struct ebb_recording_key {
+    uint64_t hash;
+    size_t n;
+    uint8_t *bytes; /* owned */
+} ebb_recording_key;
+
+typedef struct ebb_recorded {
+    struct ebb_recorded *next; /* the latest used first */
+    ebb_env *env;
+    ebb_recording_key key;
+    ebb_arena arena;
+    EBB_ARRAY(ebb_entry) entries;
+    EBB_ARRAY(uint32_t) operands;
+    EBB_ARRAY(ebb_traced_value) values;
+    EBB_ARRAY(ebb_captured) captured;
+    EBB_ARRAY(ebb_segment) segments;
+    uint32_t n_arguments;
+    uint32_t n_draws;
+    const char *refused; /* why no program can be made of it; NULL: none is known */
+} ebb_recorded;
+
+/* ---- calls
+ * ------------------------------------------------------------------------------------------------ */
+
+typedef enum ebb_call_mode {
+    EBB_CALL_EAGER,  /* ops run, and are recorded */
+    EBB_CALL_LAZY,   /* ops are recorded */
+    EBB_CALL_COMPARE /* ops are compared with the recording */
+} ebb_call_mode;
+
+/* The datum of a value in this call, remembered by its serial. */
+typedef struct ebb_present {
+    ebb_datum *datum;
+    uint64_t serial;
+    bool held;     /* to the call's end: it was given, or a later segment reads it */
+    double number; /* of EBB_ENTRY_NUMBER, whose datum may have no bytes */
+} ebb_present;
+
+typedef struct ebb_restore {
+    ebb_tensor *handle; /* held */
+    ebb_datum *datum;   /* held: what it was */
+} ebb_restore;
+
+struct ebb_trace {
+    ebb_eager *eager;
+    ebb_env *env;
+    ebb_trace_options options;
+    ebb_arena arena;          /* the options' texts */
+    ebb_recorded *recordings; /* the latest used first */
+    uint32_t n_recordings;
+    ebb_recorded *last; /* of the last call that ended well */
+    ebb_trace_facts facts;
+
+    /* While a call goes on. */
+    bool calling;
+    EBB_ARRAY(ebb_tensor *) arguments; /* held */
+    uint32_t n_taped;                  /* nodes of the tape whose backward runs */
+    uint32_t excluded;                 /* how deep */
+    ebb_call_mode mode;
+    ebb_recorded *now;
+    bool is_new;            /* `now` is not among the recordings yet */
+    bool recorded;          /* else the call just runs: its recording is kept for no more than its text, or
+                             * no program can be made of it */
+    uint32_t at;            /* entries done */
+    uint32_t segment;       /* the one at hand */
+    uint64_t draws, serial; /* the eager's when the call began */
+    EBB_ARRAY(ebb_present) present; /* [now->values] */
+    EBB_ARRAY(ebb_restore) restore;
+};
+
+/* ---- recording.c ---- */
+
+EBB_CHECKED ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out);
+void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
+/* The first n entries, as a recording of their own; the same values and captured tensors. */
+EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_t n,
+                                         ebb_recorded **out);
+/* Do the first n entries say the same, about the same values? */
+bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n);
+bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y);
+EBB_CHECKED ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key,
+                                    ebb_tensor *const *arguments, uint32_t n, ebb_recording_key *out);
+void ebb_key_free(ebb_env *env, ebb_recording_key *key);
+bool ebb_key_same(const ebb_recording_key *a, const ebb_recording_key *b);
+/* "mul f32[3] f32[3]" for errors. */
+const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry, char text[256]);
+
+/* ---- call.c ---- */
+
+static inline bool ebb_present_alive(const ebb_present *p) {
+    return p->datum && p->datum->serial == p->serial;
+}
+/* A new value of the recording, and its datum in this call; given ones are held. EBB_NONE: no memory. */
+uint32_t ebb_value_add(ebb_trace *trace, ebb_datum *datum, ebb_source source, uint32_t at);
+/* Binds value v of a recording that is compared with to the datum of this call. */
+EBB_CHECKED ebb_status ebb_value_bind(ebb_trace *trace, uint32_t v, ebb_datum *datum);
+/* The number of the datum in this call; a captured or imported one gets one. EBB_NONE: no memory. */
+uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum);
+static inline bool ebb_value_given(const ebb_recorded *recorded, uint32_t v) {
+    const ebb_traced_value *value = &recorded->values.at[v];
+    if (value->source != EBB_SOURCE_ENTRY) return true;
+    const ebb_entry_kind kind = recorded->entries.at[value->at].kind;
+    return kind == EBB_ENTRY_NUMBER || kind == EBB_ENTRY_FRESH;
+}
+/* An entry reads value v: what an earlier segment has made is held until its program runs. */
+void ebb_value_read(ebb_trace *trace, uint32_t v);
+/* Adds an entry, with its place and its operands; *out until the next one. */
+EBB_CHECKED ebb_status ebb_entry_add(ebb_trace *trace, ebb_entry_kind kind, const uint32_t *in,
+                                     uint32_t n_in, ebb_entry **out);
+/* Ends the segment: its program runs, unless the ops have run. */
+EBB_CHECKED ebb_status ebb_segment_end(ebb_trace *trace);
+/* The tensor `to` is about to be assigned to: what it was comes back when the call fails. */
+EBB_CHECKED ebb_status ebb_call_note(ebb_trace *trace, ebb_tensor *to);
+
+extern const ebb_recorder ebb_trace_recorder; /* record.c */
+
+static inline ebb_tensor *ebb_captured_handle(const ebb_trace *trace, uint32_t c) {
+    const ebb_captured *captured = &trace->now->captured.at[c];
+    return captured->argument == EBB_NONE ? captured->handle : trace->arguments.at[captured->argument];
+}
+/* Binds what was captured of `now`, as far as it is not. */
+EBB_CHECKED ebb_status ebb_captured_bind(ebb_trace *trace);
+
+/* ---- compare.c ---- */
+
+/* The entry that comes next, if it is of the kind; else NULL. */
+const ebb_entry *ebb_next_entry(const ebb_trace *trace, ebb_entry_kind kind);
+/* Are these the operands, as data? Captured and imported ones are bound when they are first met. */
+bool ebb_operands_are(ebb_trace *trace, const ebb_entry *entry, ebb_datum *const *in, uint32_t n_in);
+/* Makes data without bytes for the entry's results. */
+EBB_CHECKED ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *entry, ebb_datum **out);
+/* The call does something else than its recording says: another recording takes over, or an error is told.
+ * what: "mul f32[3] ...". Afterwards the mode may be any. */
+EBB_CHECKED ebb_status ebb_call_turn(ebb_trace *trace, const char *what, bool always);
+
+/* ---- backward.c ---- */
+
+EBB_CHECKED ebb_status ebb_backward_compare(void *ctx, const ebb_backward *backward, ebb_datum **out,
+                                            bool *took);
+EBB_CHECKED ebb_status ebb_backward_way_of(void *ctx, const ebb_backward *backward, ebb_datum **out,
+                                           ebb_backward_way *way);
+EBB_CHECKED ebb_status ebb_backward_record(void *ctx, const ebb_backward *backward, ebb_datum *const *out);
+
+/* ---- graph.c, make.c, run.c ---- */
+
+/* The name of value v in graphs: "v12.relu". */
+#define EBB_TRACED_NAME 64
+const char *ebb_traced_name(const ebb_recorded *recorded, uint32_t v, char name[EBB_TRACED_NAME]);
+/* The value of that name, or EBB_NONE. */
+uint32_t ebb_traced_find(const ebb_recorded *recorded, const char *name);
+/* Entries [begin, end) as a graph, backwards played; fused: after ebb_lower and ebb_fuse. Values that say
+ * `output` are outputs, and others that are not read may be gone. EBB_BAD_INPUT: no graph can be made. */
+EBB_CHECKED ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_t begin,
+                                         uint32_t end, bool fused, ebb_graph **out);
+/* *out is NULL when there is nothing to run. */
+EBB_CHECKED ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t segment,
+                                        ebb_traced_program **out);
+void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program);
+/* Runs the segment's program, made first where there is none that gives all that is wanted: the data of its
+ * values that are alive have bytes then. */
+EBB_CHECKED ebb_status ebb_segment_run(ebb_trace *trace, uint32_t segment);
+/* Runs entries [begin, end) op by op, into the data that are alive. */
+EBB_CHECKED ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end);
+
+#endif
