@@ -17,18 +17,22 @@ _stop_gradient = _core.op("stop_gradient")
 _to_planes = _core.op("to_planes")
 
 
-def share(x):
-    """Another tensor with x's value."""
-    from ._tensor import Tensor
+# What is asked of reshape, transpose, broadcast_to and astype may be x already: then they give x itself, which is
+# an operand, and users get share(x), which may be assigned to.
 
-    made = Tensor.__new__(Tensor)
-    made._share(x)
-    return made
+
+def share(x):
+    """Another tensor with x's value: an op, so that a trace knows where it comes from."""
+    return _reshape(x, shape=x.shape) if x.ndim else _scalar(x)
+
+
+def another(x, y):
+    return share(x) if y is x else y
 
 
 def astype(x, dtype):
     element = _dtype.element_of(dtype)
-    return share(x) if x._element == element else _cast(x, to=element)
+    return x if x._element == element else _cast(x, to=element)
 
 
 def detach(x):
@@ -69,7 +73,7 @@ def _whole(old, shape):
 
 
 def _scalar(x):
-    """One element without axes."""
+    """One element without axes, or what has none, again."""
     if x.dtype == np.bool_:
         return _cast(_reduce_max(_cast(x, to=_dtype.INT32), keep=False), to=_dtype.BOOL)
     return _reduce_max(x, keep=False)
@@ -96,7 +100,7 @@ def reshape(x, shape):
     old = x.shape
     shape = _whole(old, tuple(shape))
     if shape == old:
-        return share(x)
+        return x
     if not shape:
         return _scalar(x)
     if not old:
@@ -115,9 +119,9 @@ def transpose(x, order):
     order = tuple(range(n))[::-1] if order is None else tuple(axis_of(a, n) for a in order)
     if sorted(order) != list(range(n)):
         raise ValueError(f"transpose: {order} does not name each of the {n} axes once")
-    return share(x) if order == tuple(range(n)) else _permute(x, order=order)
+    return x if order == tuple(range(n)) else _permute(x, order=order)
 
 
 def broadcast_to(x, shape):
     shape = tuple(shape)
-    return share(x) if x.shape == shape else _broadcast_to(x, shape=shape)
+    return x if x.shape == shape else _broadcast_to(x, shape=shape)

@@ -24,8 +24,7 @@ class Tensor(_core.Tensor):
         if name:
             self.name = name
         if isinstance(data, _core.Tensor):
-            same = dtype is None or data.dtype == np.dtype(dtype)
-            self._share(data if same else _shape.astype(data, dtype))
+            self._share(_shape.another(data, as_tensor(data, dtype)))
             return
         array = _dtype.array_of(data, dtype)
         self._create(array, _dtype.element_of(array.dtype), array.shape)
@@ -82,7 +81,7 @@ class Tensor(_core.Tensor):
     # ---- other values
 
     def __getitem__(self, key):
-        return _index.get(self, key)
+        return _shape.another(self, _index.get(self, key))
 
     def __setitem__(self, key, value):
         _index.set(self, key, value)
@@ -94,7 +93,7 @@ class Tensor(_core.Tensor):
         return _math.matmul(tensor(other), self)
 
     def astype(self, dtype):
-        return _shape.astype(self, dtype)
+        return _shape.another(self, _shape.astype(self, dtype))
 
     def to(self, device, *, _borrow=False):
         check_device(device)
@@ -104,17 +103,17 @@ class Tensor(_core.Tensor):
         return _shape.detach(self)
 
     def reshape(self, *shape):
-        return _shape.reshape(self, _shape.sizes(shape))
+        return _shape.another(self, _shape.reshape(self, _shape.sizes(shape)))
 
     def flatten(self):
-        return _shape.reshape(self, (-1,))
+        return _shape.another(self, _shape.reshape(self, (-1,)))
 
     def transpose(self, *order):
-        return _shape.transpose(self, _shape.sizes(order) if order else None)
+        return _shape.another(self, _shape.transpose(self, _shape.sizes(order) if order else None))
 
     @property
     def T(self):
-        return _shape.transpose(self, None)
+        return _shape.another(self, _shape.transpose(self, None))
 
     def sum(self, axis=None, keepdims=False):
         return _math.sum(self, axis, keepdims)

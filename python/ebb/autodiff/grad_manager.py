@@ -53,7 +53,8 @@ class GradManager:
         if self._tape is None or key in self._watched or tensor is None:
             return
         # The value of now: an update within the record gives the tensor another one.
-        value = Tensor(tensor)
+        value = Tensor.__new__(Tensor)
+        value._share(tensor)
         self._tape.watch(value)
         self._watched[key] = value
 

@@ -3,6 +3,7 @@
 import functools
 
 from .. import _core
+from .._tensor import as_tensor
 from .elemwise import abs, log, maximum
 from .nn import logsigmoid, logsumexp
 from .tensor import indexing_one_hot
@@ -58,7 +59,7 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0, reducti
     """
     plain = with_logits and not label_smooth and reduction == "mean" and axis == 1
     if plain and pred.ndim in (2, 4) and label.ndim == pred.ndim - 1:
-        return _softmax_xent(pred, label.astype("int32"))
+        return _softmax_xent(pred, as_tensor(label, "int32"))
     return _cross_entropy(pred, label, axis, with_logits, label_smooth, reduction=reduction)
 
 

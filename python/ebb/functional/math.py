@@ -56,13 +56,13 @@ def mean(inp, axis=None, keepdims=False):
 def max(inp, axis=None, keepdims=False):
     """The largest; gradients are shared among equal ones."""
     inp = as_tensor(inp)
-    return _reduce(_reduce_max, _of_numbers(inp), axis, keepdims).astype(inp.dtype)
+    return _shape.astype(_reduce(_reduce_max, _of_numbers(inp), axis, keepdims), inp.dtype)
 
 
 def min(inp, axis=None, keepdims=False):
     """The smallest; gradients are shared among equal ones."""
     inp = as_tensor(inp)
-    return _reduce(_reduce_min, _of_numbers(inp), axis, keepdims).astype(inp.dtype)
+    return _shape.astype(_reduce(_reduce_min, _of_numbers(inp), axis, keepdims), inp.dtype)
 
 
 def var(inp, axis=None, keepdims=False):

@@ -32,7 +32,7 @@ def full(shape, value, *, dtype=None, device=None):
     shape = _shape.sizes((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
     if isinstance(value, _core.Tensor):
         value = value if dtype is None else value.astype(dtype)
-        return _shape.broadcast_to(value, shape)
+        return _shape.another(value, _shape.broadcast_to(value, shape))
     if dtype is None:
         dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
     element = _dtype.element_of(dtype)
@@ -117,7 +117,8 @@ def copy(inp, device=None):
 
 
 def reshape(inp, target_shape):
-    return _shape.reshape(as_tensor(inp), _shape.sizes((target_shape,)))
+    inp = as_tensor(inp)
+    return _shape.another(inp, _shape.reshape(inp, _shape.sizes((target_shape,))))
 
 
 def flatten(inp, start_axis=0, end_axis=-1):
@@ -125,7 +126,8 @@ def flatten(inp, start_axis=0, end_axis=-1):
     start, end = _shape.axis_of(start_axis, inp.ndim), _shape.axis_of(end_axis, inp.ndim)
     if start > end:
         raise ValueError(f"flatten: axis {start_axis} comes after axis {end_axis}")
-    return _shape.reshape(inp, (*inp.shape[:start], _numbers.prod(inp.shape[start : end + 1]), *inp.shape[end + 1 :]))
+    shape = (*inp.shape[:start], _numbers.prod(inp.shape[start : end + 1]), *inp.shape[end + 1 :])
+    return _shape.another(inp, _shape.reshape(inp, shape))
 
 
 def transpose(inp, pattern):
@@ -133,7 +135,7 @@ def transpose(inp, pattern):
     inp = as_tensor(inp)
     moved = _shape.transpose(inp, [p for p in pattern if p != "x"])
     if "x" not in builtins.list(pattern):
-        return moved
+        return _shape.another(inp, moved)
     sizes = iter(moved.shape)
     return _shape.reshape(moved, tuple(1 if p == "x" else next(sizes) for p in pattern))
 
@@ -142,7 +144,7 @@ def swapaxes(inp, axis1, axis2):
     order = builtins.list(range(inp.ndim))
     a, b = _shape.axis_of(axis1, inp.ndim), _shape.axis_of(axis2, inp.ndim)
     order[a], order[b] = order[b], order[a]
-    return _shape.transpose(inp, order)
+    return _shape.another(inp, _shape.transpose(inp, order))
 
 
 def expand_dims(inp, axis):
@@ -165,11 +167,13 @@ def squeeze(inp, axis=None):
     for a in axes:
         if inp.shape[a] != 1:
             raise ValueError(f"squeeze: axis {a} of shape {inp.shape} has {inp.shape[a]} places, not 1")
-    return _shape.reshape(inp, tuple(s for a, s in enumerate(inp.shape) if a not in axes))
+    shape = tuple(s for a, s in enumerate(inp.shape) if a not in axes)
+    return _shape.another(inp, _shape.reshape(inp, shape))
 
 
 def broadcast_to(inp, shape):
-    return _shape.broadcast_to(as_tensor(inp), _shape.sizes((shape,)))
+    inp = as_tensor(inp)
+    return _shape.another(inp, _shape.broadcast_to(inp, _shape.sizes((shape,))))
 
 
 def _of_one_dtype(tensors):
@@ -230,11 +234,11 @@ def tile(inp, reps):
     reps = (reps,) if isinstance(reps, int) else tuple(int(r) for r in reps)
     ndim = max(inp.ndim, len(reps))
     reps = (1,) * (ndim - len(reps)) + reps
-    inp = _shape.reshape(inp, (1,) * (ndim - inp.ndim) + inp.shape)
+    tiled = _shape.reshape(inp, (1,) * (ndim - inp.ndim) + inp.shape)
     for axis, n in enumerate(reps):
         if n != 1:
-            inp = concat([inp] * n, axis)
-    return inp
+            tiled = concat([tiled] * n, axis)
+    return _shape.another(inp, tiled)
 
 
 def roll(inp, shift, axis=None):
@@ -244,12 +248,13 @@ def roll(inp, shift, axis=None):
     shifts, axes = (x if isinstance(x, (tuple, list)) else (x,) for x in (shift, axis))
     if len(shifts) != len(axes):
         raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    rolled = inp
     for by, a in zip(shifts, axes):
         a = _shape.axis_of(a, inp.ndim)
         by %= inp.shape[a]
         if by:
-            inp = concat(split(inp, [inp.shape[a] - by], a)[::-1], a)
-    return inp
+            rolled = concat(split(rolled, [inp.shape[a] - by], a)[::-1], a)
+    return _shape.another(inp, rolled)
 
 
 def where(mask, x, y):

@@ -21,10 +21,10 @@ class xla_trace(trace):
 def partial_trace(func=None, *, backend="default", without_host=True, **options):
     """For functions whose gradients are asked for outside: they run op by op, or as parts of the trace that
     calls them. What is outside decides what must be kept, so that there is nothing to plan alone."""
-    if func is None:
-        return functools.partial(partial_trace, backend=backend, without_host=without_host, **options)
     if backend not in ("default", "xla"):
         raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
+    if func is None:
+        return functools.partial(partial_trace, backend=backend, without_host=without_host, **options)
 
     @functools.wraps(func)
     def called(*args, **kwargs):

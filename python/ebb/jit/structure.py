@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import _core
-from .._shape import share
+from .._tensor import Tensor
 
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
 
@@ -12,9 +12,11 @@ def take_apart(value, tensors, key):
     """The value with another handle for each tensor, which are appended to `tensors`; what it is apart from
     them is appended to `key`."""
     if isinstance(value, _core.Tensor):
-        tensors.append(share(value))
+        handle = Tensor.__new__(Tensor)  # the body may assign to it
+        handle._share(value)
+        tensors.append(handle)
         key.append("T")
-        return tensors[-1]
+        return handle
     if isinstance(value, (list, tuple)):
         key.append(f"{type(value).__name__}{len(value)}")
         parts = [take_apart(v, tensors, key) for v in value]

@@ -1,0 +1,393 @@
+"""jit.trace: the same as the function without it, call after call, whatever the body does."""
+
+import unittest
+
+import numpy as np
+
+import ebb.functional as F
+import ebb.module as M
+import ebb.optimizer as optim
+from ebb import Parameter, random, tensor
+from ebb.autodiff import GradManager
+from ebb.jit import TraceError, exclude_from_trace, partial_trace, trace, xla_trace
+
+RNG = np.random.default_rng(17)
+
+
+def draw(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def both(function):
+    """trace, with and without symbolic."""
+    return [trace(symbolic=s)(function) for s in (False, True)]
+
+
+class Results(unittest.TestCase):
+    def test_values_tuples_lists_dicts(self):
+        for result in (
+            lambda x: x + 1, lambda x: (x + 1,), lambda x: [x + 1, (x * 2, x)], lambda x: {"a": x + 1, "b": [x * x]},
+            lambda x: None, lambda x: 3, lambda x: (x + 1, "text"),
+        ):  # fmt: skip
+            for f in both(result):
+                for _ in range(3):
+                    a = draw(2, 3)
+                    got, want = f(tensor(a)), result(a)
+                    self.assertIs(type(got) in (tuple, list, dict), type(want) in (tuple, list, dict))
+                    flat = lambda v: [v] if not isinstance(v, (tuple, list, dict)) else [  # noqa: E731
+                        y for z in (v.values() if isinstance(v, dict) else v) for y in flat(z)]  # fmt: skip
+                    for g, w in zip(flat(got), flat(want)):
+                        if isinstance(w, np.ndarray):
+                            np.testing.assert_allclose(g.numpy(), w, rtol=1e-6)
+                        else:
+                            self.assertEqual(g, w)
+
+    def test_arguments_in_structures(self):
+        for f in both(lambda xs, d, k=2, *, t: xs[0] * d["a"] + xs[1][0] * k + t):
+            for k in (2, 3, 2):
+                a, b, c, t = (draw(3) for _ in range(4))
+                y = f([tensor(a), (tensor(b),)], {"a": tensor(c)}, k, t=tensor(t))
+                np.testing.assert_allclose(y.numpy(), a * c + b * k + t, rtol=1e-5, atol=1e-6)
+
+    def test_the_same_tensor_twice_and_then_two(self):
+        p = Parameter([5.0])
+        for f in both(lambda x, y: x * 10 + y + p):
+            a, b = tensor([1.0]), tensor([2.0])
+            self.assertEqual([f(a, a).item(), f(a, b).item(), f(b, a).item(), f(a, a).item()], [16, 17, 26, 16])
+            self.assertEqual([f(p, a).item(), f(p, p).item(), f(a, p).item()], [56, 60, 20])
+
+    def test_shapes_and_dtypes_have_recordings_of_their_own(self):
+        for f in both(lambda x: (x * 2).sum() + x.shape[0]):
+            for data in ([1.0, 2], [[1.0], [3]], [1, 2], [1.0, 2], [1, 2, 3]):
+                self.assertEqual(f(tensor(data)).item(), 2 * np.sum(data) + len(data))
+            self.assertEqual(f.facts()["n_recordings"], 4)
+
+    def test_closure_numbers_may_change(self):
+        n = 1.0
+        for f in both(lambda x: x * n):
+            for n in (1.0, 2.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([2.0])).item(), 2 * n)
+
+    def test_arguments_stay_as_they_were(self):
+        def g(x):
+            x += 1
+            return x
+
+        for f in both(g):
+            x = tensor([1])
+            self.assertEqual([f(x).item() for _ in range(3)], [2, 2, 2])
+            self.assertEqual(x.item(), 1)
+
+    def test_random_ops_draw_anew_and_as_without_trace(self):
+        def g(x):
+            return F.dropout(x, 0.5) + random.uniform(0, 1, (50,))
+
+        x = tensor(np.ones(50, np.float32))
+        random.seed(4)
+        want = [g(x).numpy() for _ in range(4)]
+        for f in both(g):
+            random.seed(4)
+            for w in want:
+                np.testing.assert_array_equal(f(x).numpy(), w)
+
+    def test_arrays_made_inside_are_fed_anew(self):
+        data = iter(range(10))
+        for f in both(lambda x: x + tensor(np.float32(next(data)))):
+            first = f(tensor([0.0])).item()
+            self.assertEqual([f(tensor([0.0])).item() for _ in range(3)], [first + 1, first + 2, first + 3])
+
+    def test_methods_and_names(self):
+        class Model:
+            scale = 3
+
+            @trace
+            def times(self, x):
+                """Doc."""
+                return x * self.scale
+
+        self.assertEqual((Model.times.__name__, Model.times.__doc__), ("times", "Doc."))
+        self.assertEqual([Model().times(tensor([2.0])).item() for _ in range(2)], [6, 6])
+
+    def test_a_trace_within_a_trace_is_a_part_of_it(self):
+        inner = trace(lambda x: x * 2)
+        for f in both(lambda x: inner(x) + 1):
+            self.assertEqual([f(tensor([3.0])).item() for _ in range(3)], [7, 7, 7])
+
+    def test_record_only(self):
+        f = trace(record_only=True)(lambda x: x * 2)
+        self.assertEqual([f(tensor([1.0])).item() for _ in range(2)], [2, 2])
+
+
+class Reading(unittest.TestCase):
+    def test_values_may_be_read_inside(self):
+        for f in both(lambda x: x * float((x * 2).sum().item())):
+            for a in (1.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a * a)
+
+    def test_print(self):
+        seen = []
+
+        def g(x):
+            y = x + 1
+            seen.append(str(y))
+            return y * 2
+
+        for f in both(g):
+            for a in (1.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a + 2)
+        self.assertEqual(seen[2], "Tensor([4.], device=xpux:0)")
+
+    def test_a_branch_by_data_goes_both_ways(self):
+        for f in both(lambda x: x * 2 if x.sum().item() > 0 else -x):
+            for a in (1.0, -3.0, 2.0, -1.0, 4.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a if a > 0 else -a)
+
+    def test_values_read_after_the_call(self):
+        kept = []
+        for f in both(lambda x: kept.append(x * 3) or x + 1):
+            for a in (1.0, 2.0, 3.0):
+                y = f(tensor([a]))
+                self.assertEqual((kept.pop().item(), y.item()), (3 * a, a + 1))
+
+
+class Excluding(unittest.TestCase):
+    def test_the_sample_of_the_documents(self):
+        i = 0
+
+        @trace
+        def f(x):
+            x += 1
+            with exclude_from_trace():
+                if i % 2 == 0:
+                    x += 1
+            return x
+
+        x, got = tensor([1]), []
+        for i in range(3):
+            got.append(f(x))
+        self.assertEqual([y.item() for y in got], [3, 2, 3])
+        self.assertEqual(str(got[0]), "Tensor([3], dtype=int32, device=xpux:0)")
+
+    def test_what_is_excluded_may_do_anything(self):
+        calls = []
+
+        def g(x):
+            y = x * 2
+            with exclude_from_trace():
+                calls.append(y.item())
+                z = y + len(calls)
+            return z * 10
+
+        for f in both(g):
+            calls.clear()
+            self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [30, 60, 90])
+            self.assertEqual(calls, [2, 4, 6])
+
+    def test_outside_of_a_trace_it_does_nothing(self):
+        with exclude_from_trace():
+            self.assertEqual((tensor(1) + 1).item(), 2)
+
+
+class Failing(unittest.TestCase):
+    def test_an_exception_passes_and_the_trace_goes_on(self):
+        p = Parameter([1.0])
+
+        def g(x, fail=False):
+            p_new = p + x
+            p._replace(p_new)
+            if fail:
+                raise KeyError("mine")
+            return p * 2
+
+        for f in both(g):
+            p._reset([1.0])
+            with self.assertRaisesRegex(KeyError, "mine"):
+                f(tensor([1.0]), fail=True)
+            self.assertEqual(p.item(), 1)
+            self.assertEqual(f(tensor([1.0])).item(), 4)
+            with self.assertRaisesRegex(KeyError, "mine"):
+                f(tensor([1.0]), fail=True)
+            self.assertEqual((p.item(), f(tensor([1.0])).item()), (2, 6))
+
+    def test_errors_of_ops_are_one_line(self):
+        for f in both(lambda x, y: x + y):
+            f(tensor([1.0]), tensor([2.0]))
+            with self.assertRaisesRegex(ValueError, "add") as raised:
+                f(tensor([1.0, 2.0]), tensor([1.0, 2.0, 3.0]))
+            self.assertNotIn("\n", str(raised.exception))
+            self.assertEqual(f(tensor([1.0]), tensor([2.0])).item(), 3)
+
+    def test_strict_refuses_another_course_and_says_where(self):
+        n = 1.0
+        f = trace(strict=True)(lambda x: x * n)
+        f(tensor([1.0]))
+        n = 2.0
+        with self.assertRaisesRegex(TraceError, "test_trace.py"):
+            f(tensor([1.0]))
+        n = 1.0
+        self.assertEqual(f(tensor([3.0])).item(), 3)
+
+    def test_options_are_checked(self):
+        for options, error, text in (
+            ({"budget": "11 apples"}, ValueError, "apples"), ({"memory": "little"}, ValueError, "little"),
+            ({"memory": "budget"}, ValueError, "budget"), ({"sublinear_memory_config": 3}, TypeError, "int"),
+        ):  # fmt: skip
+            with self.assertRaisesRegex(error, text):
+                trace(**options)(lambda x: x)(tensor([1.0]))
+        with self.assertRaisesRegex(TraceError, "nothing was called"):
+            trace(lambda x: x).plan()
+
+
+class Net(M.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn, self.drop = M.Conv2d(1, 4, 3, padding=1), M.BatchNorm2d(4), M.Dropout(0.3)
+        self.fc = M.Linear(4 * 4, 3)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.bn(self.conv(x))), 2)
+        return self.fc(self.drop(F.flatten(x, 1)))
+
+
+def training(make_step, optimizer, clear_first=True, epochs=6):
+    """Parameters and losses of a few steps; make_step(body) is the body, traced or not."""
+    random.seed(9)
+    net = Net()
+    gm, opt = GradManager().attach(net.parameters()), optimizer(net.parameters())
+    rng = np.random.default_rng(2)
+
+    def body(x, y, *, net, gm, opt):
+        if clear_first:
+            opt.clear_grad()
+        with gm:
+            loss = F.loss.cross_entropy(net(x), y)
+            gm.backward(loss)
+        opt.step()
+        if not clear_first:
+            opt.clear_grad()
+        return loss
+
+    step, losses = make_step(body), []
+    for n in range(epochs):
+        if n == 3:
+            opt.param_groups[0]["lr"] *= 0.5
+        x, y = rng.standard_normal((6, 1, 4, 4)).astype(np.float32), rng.integers(0, 3, 6).astype(np.int32)
+        losses.append(step(tensor(x), tensor(y), net=net, gm=gm, opt=opt).item())
+    return {**net.state_dict(), "losses": np.array(losses)}, step
+
+
+class Training(unittest.TestCase):
+    def test_the_same_bits_as_without_trace(self):
+        for optimizer in (
+            lambda p: optim.SGD(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-3),
+            lambda p: optim.Adam(p, lr=0.01), lambda p: optim.AdamW(p, lr=0.01), lambda p: optim.Adagrad(p, lr=0.1),
+        ):  # fmt: skip
+            for clear_first in (True, False):
+                want, _ = training(lambda body: body, optimizer, clear_first)
+                for symbolic in (False, True):
+                    got, step = training(trace(symbolic=symbolic), optimizer, clear_first)
+                    self.assertLessEqual(step.facts()["n_recorded"], 2)
+                    for name in want:
+                        np.testing.assert_array_equal(got[name], want[name], name)
+
+    def test_train_and_eval_have_recordings_of_their_own(self):
+        net = Net()
+        f = trace(lambda x: net(x))
+        x = tensor(draw(5, 1, 4, 4))
+        for _ in range(2):
+            net.train()
+            f(x)
+            net.eval()
+            np.testing.assert_array_equal(f(x).numpy(), net(x).numpy())
+        facts = f.facts()
+        self.assertEqual((facts["n_recordings"], facts["n_recorded"], facts["n_compared"]), (2, 2, 2))
+
+    def test_grad_manager_made_inside(self):
+        net, opt = Net(), None
+        opt = optim.SGD(net.parameters(), lr=0.1)
+
+        def body(x, y, *, net, opt):
+            gm = GradManager().attach(net.parameters())
+            with gm:
+                loss = F.loss.cross_entropy(net(x), y)
+                gm.backward(loss)
+            opt.step().clear_grad()
+            return loss
+
+        f = trace(capture_as_const=True)(body)
+        x, y = tensor(draw(5, 1, 4, 4)), tensor([0, 1, 2, 0, 1])
+        losses = [f(x, y, net=net, opt=opt).item() for _ in range(12)]
+        self.assertLess(losses[-1], losses[0])
+        self.assertEqual(f.facts()["n_recorded"], 1)
+
+    def test_gradients_that_pile_up(self):
+        def run(make):
+            w = Parameter([1.0, 2.0])
+            gm = GradManager().attach(w)
+
+            def body(x):
+                with gm:
+                    gm.backward((w * x).sum())
+                return w.grad
+
+            f = make(body)
+            return [f(tensor([1.0, 3.0])).tolist() for _ in range(4)]
+
+        want = run(lambda body: body)
+        for symbolic in (False, True):
+            self.assertEqual(run(trace(symbolic=symbolic)), want)
+
+    def test_callbacks(self):
+        for make in (lambda f: f, trace, trace(symbolic=True)):
+            w = Parameter([2.0])
+            gm = GradManager().attach(w, callbacks=[lambda t, g: g * 10])
+
+            def body(x):
+                w.grad = None
+                with gm:
+                    gm.backward(w * w * x)
+                return w.grad
+
+            f = make(body)
+            self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [40, 80, 120])
+
+    def test_forward_alone(self):
+        net = Net()
+        net.eval()
+        for f in both(lambda x: F.softmax(net(x))):
+            for _ in range(3):
+                x = tensor(draw(5, 1, 4, 4))
+                np.testing.assert_array_equal(f(x).numpy(), F.softmax(net(x)).numpy())
+
+
+class Kinds(unittest.TestCase):
+    def test_xla_trace_says_what_it_is(self):
+        xla_trace._warned = False
+        with self.assertWarnsRegex(UserWarning, "not on XLA"):
+
+            @xla_trace
+            def softmax(x):
+                e = F.exp(x - x.max(axis=-1, keepdims=True).detach())
+                return e / e.sum(axis=-1, keepdims=True)
+
+        for _ in range(2):
+            a = draw(3, 4)
+            e = np.exp(a)
+            np.testing.assert_allclose(softmax(tensor(a)).numpy(), e / e.sum(1, keepdims=True), rtol=1e-5)
+
+    def test_partial_trace(self):
+        @partial_trace(backend="xla", capture_as_const=True)
+        def backbone(net, x):
+            return net(x)
+
+        net, gm = Net(), GradManager()
+        gm.attach(net.parameters())
+        with gm:
+            gm.backward(backbone(net, tensor(draw(5, 1, 4, 4))).sum())
+        self.assertTrue(all(p.grad is not None for p in net.parameters()))
+        with self.assertRaisesRegex(ValueError, "backend"):
+            partial_trace(backend="tvm")
+
+
+if __name__ == "__main__":
+    unittest.main()
