@@ -170,6 +170,7 @@ static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *co
                                                                     : EBB_CALL_COMPARE;
     trace->recorded = trace->is_new || trace->mode == EBB_CALL_COMPARE;
     trace->at = trace->segment = 0;
+    trace->ending = false;
     trace->draws = trace->eager->draws;
     trace->serial = trace->eager->serial;
     ebb_status status = EBB_OK;
@@ -294,16 +295,16 @@ static void keep(ebb_trace *trace) {
 }
 
 static ebb_status finish(ebb_trace *trace) {
-    ebb_recorded *r = trace->now;
     ebb_status status = EBB_OK;
-    if (trace->mode == EBB_CALL_COMPARE && trace->at < r->entries.n)
+    while (!status && trace->mode == EBB_CALL_COMPARE && trace->at < trace->now->entries.n)
         status = ebb_call_turn(trace, "the function's end", false);
     if (status) return status;
-    r = trace->now;
+    ebb_recorded *r = trace->now;
     if (trace->mode != EBB_CALL_COMPARE) {
         r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
         r->n_draws = (uint32_t)(trace->eager->draws - trace->draws);
     }
+    trace->ending = true;
     return trace->mode == EBB_CALL_EAGER ? EBB_OK : ebb_segment_run(trace, trace->segment);
 }
 
@@ -326,19 +327,21 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
 /* ---- regions that are left out
  * ---------------------------------------------------------------------------- */
 
+static ebb_status exclude(ebb_trace *trace) {
+    ebb_status status = EBB_OK;
+    ebb_entry *entry;
+    while (!status && trace->mode == EBB_CALL_COMPARE && !ebb_next_entry(trace, EBB_ENTRY_EXCLUDE))
+        status = ebb_call_turn(trace, "an excluded region", false);
+    if (!status && trace->mode != EBB_CALL_COMPARE)
+        status = ebb_entry_add(trace, EBB_ENTRY_EXCLUDE, NULL, 0, &entry);
+    else if (!status)
+        trace->at++;
+    return status ? status : ebb_segment_end(trace);
+}
+
 ebb_status ebb_trace_exclude_begin(ebb_trace *trace) {
     if (!trace->calling) return EBB_OK;
-    ebb_status status = EBB_OK;
-    if (trace->excluded == 0 && trace->eager->recorder) {
-        ebb_entry *entry;
-        if (trace->mode == EBB_CALL_COMPARE && !ebb_next_entry(trace, EBB_ENTRY_EXCLUDE))
-            status = ebb_call_turn(trace, "an excluded region", false);
-        if (!status && trace->mode == EBB_CALL_COMPARE)
-            trace->at++;
-        else if (!status)
-            status = ebb_entry_add(trace, EBB_ENTRY_EXCLUDE, NULL, 0, &entry);
-        if (!status) status = ebb_segment_end(trace);
-    }
+    const ebb_status status = trace->excluded == 0 && trace->eager->recorder ? exclude(trace) : EBB_OK;
     if (!status) trace->excluded++;
     return status;
 }

@@ -51,15 +51,15 @@ ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *entry, ebb_dat
 
 /* From now on the values of the call are those of `to`, which says the same so far. */
 static ebb_status present_fit(ebb_trace *trace, ebb_recorded *to) {
-    const size_t n = to->values.n;
-    for (size_t v = n; v < trace->present.n; v++) {
+    const size_t n = to->values.n, known = ebb_recorded_values(trace->now, trace->at);
+    for (size_t v = known; v < trace->present.n; v++) {
         ebb_present *p = &trace->present.at[v];
         if (!ebb_present_alive(p)) continue;
         if (p->datum->owner == trace) p->datum->owner = NULL;
         if (p->held) ebb_datum_drop(trace->eager, p->datum);
     }
     if (!EBB_RESERVE(trace->env, &trace->present, n)) return EBB_NO_MEMORY;
-    for (size_t v = trace->present.n; v < n; v++) trace->present.at[v] = (ebb_present){0};
+    for (size_t v = known; v < n; v++) trace->present.at[v] = (ebb_present){0};
     trace->present.n = n;
     trace->now = to;
     return ebb_captured_bind(trace);
@@ -68,7 +68,7 @@ static ebb_status present_fit(ebb_trace *trace, ebb_recorded *to) {
 /* Values that the recordings number alike so far may be another's beyond: those are not bound yet. */
 static ebb_recorded *other(const ebb_trace *trace) {
     for (ebb_recorded *r = trace->now->next; r; r = r->next) {
-        if (ebb_key_same(&r->key, &trace->now->key) && !r->refused && r->entries.n > trace->at &&
+        if (ebb_key_same(&r->key, &trace->now->key) && !r->refused && r->entries.n >= trace->at &&
             ebb_recorded_same(trace->now, r, trace->at))
             return r;
     }

@@ -46,6 +46,7 @@ typedef struct draft {
     ebb_id *at;       /* [values] in the graph, or EBB_NONE */
     uint8_t *phase;   /* [values] ebb_phase */
     bool *read_after; /* [values] by entries behind the first backward */
+    bool *updated;    /* [values] an entry updates it */
 } draft;
 
 /* Is the value made by an op of these entries? */
@@ -58,7 +59,8 @@ static ebb_id operand(draft *d, uint32_t v) {
     const ebb_traced_value *value = &d->r->values.at[v];
     char name[EBB_TRACED_NAME];
     if (d->at[v] != EBB_NONE) return d->at[v];
-    const ebb_role role = value->source == EBB_SOURCE_CAPTURED ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
+    const bool stays = value->source == EBB_SOURCE_CAPTURED || d->updated[v];
+    const ebb_role role = stays ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
     return d->at[v] = ebb_builder_given(d->b, ebb_traced_name(d->r, v, name), role, &value->type,
                                         EBB_INIT_ZERO, 0);
 }
@@ -197,10 +199,13 @@ static ebb_status tables_make(draft *d) {
     d->at = EBB_NEW(&d->arena, ebb_id, n);
     d->phase = EBB_NEW(&d->arena, uint8_t, n);
     d->read_after = EBB_NEW(&d->arena, bool, n);
-    if (!d->at || !d->phase || !d->read_after) return EBB_NO_MEMORY;
+    d->updated = EBB_NEW(&d->arena, bool, n);
+    if (!d->at || !d->phase || !d->read_after || !d->updated) return EBB_NO_MEMORY;
     for (size_t v = 0; v < n; v++) d->at[v] = EBB_NONE;
     for (uint32_t e = d->begin; e < d->end; e++) {
         const ebb_entry *entry = &d->r->entries.at[e];
+        for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
+            d->updated[d->r->operands.at[entry->in + entry->op->update[u].in]] = true;
         behind = behind || entry->kind == EBB_ENTRY_BACKWARD;
         for (uint32_t i = 0; behind && i < entry->n_in; i++) {
             const uint32_t v = d->r->operands.at[entry->in + i];
@@ -218,7 +223,8 @@ static void outputs_mark(draft *d) {
         const ebb_entry *entry = &d->r->entries.at[value->at];
         bool updates = false;
         for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
-            updates = updates || entry->out + entry->op->update[u].out == v;
+            updates = updates || (entry->out + entry->op->update[u].out == v &&
+                                  !is_made(d, d->r->operands.at[entry->in + entry->op->update[u].in]));
         if (!updates) ebb_builder_output(d->b, d->at[v]);
     }
 }

@@ -32,7 +32,9 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
 static ebb_id target_of(const ebb_graph *graph, const ebb_value *value) {
     const ebb_node *node = value->producer == EBB_NONE ? NULL : &graph->nodes[value->producer];
     for (uint32_t u = 0; node && u < node->op->n_update; u++) {
-        if (node->op->update[u].out == value->result) return node->in[node->op->update[u].in];
+        const ebb_id target = node->in[node->op->update[u].in];
+        if (node->op->update[u].out == value->result && graph->values[target].producer == EBB_NONE)
+            return target;
     }
     return EBB_NONE;
 }

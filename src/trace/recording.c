@@ -61,8 +61,7 @@ static bool entry_copy(ebb_recorded *to, const ebb_recorded *from, const ebb_ent
     return true;
 }
 
-/* Values are copied up to the last that the entries make or read. */
-static uint32_t values_of(const ebb_recorded *from, uint32_t n_entries) {
+uint32_t ebb_recorded_values(const ebb_recorded *from, uint32_t n_entries) {
     uint32_t most = from->n_arguments;
     for (uint32_t i = 0; i < n_entries; i++) {
         const ebb_entry *entry = &from->entries.at[i];
@@ -108,7 +107,7 @@ ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_
     if (status) return status;
     ebb_recorded *to = *out;
     to->n_arguments = from->n_arguments;
-    bool copied = values_copy(to, from, values_of(from, n)) && segments_copy(to, from, n);
+    bool copied = values_copy(to, from, ebb_recorded_values(from, n)) && segments_copy(to, from, n);
     for (uint32_t i = 0; copied && i < n; i++) copied = entry_copy(to, from, &from->entries.at[i]);
     if (copied) return EBB_OK;
     ebb_recorded_destroy(to);

@@ -25,11 +25,11 @@ static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
     return n;
 }
 
-/* The block that is updated: the tensor's own when nobody else has its value, else a copy. The caller holds
- * it. */
+/* The block that is updated: the tensor's own when nobody else has its value and the call can fail no more,
+ * else a copy. The caller holds it. */
 static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_block **out) {
     *out = datum->block;
-    if (datum->n_refs <= own_holds(trace, datum) && datum->block->n_refs == 1) {
+    if (trace->ending && datum->n_refs <= own_holds(trace, datum) && datum->block->n_refs == 1) {
         datum->block->n_refs++;
         return EBB_OK;
     }

@@ -153,6 +153,7 @@ struct ebb_trace {
     ebb_call_mode mode;
     ebb_recorded *now;
     bool is_new;            /* `now` is not among the recordings yet */
+    bool ending;            /* the last segment: what runs now is the call's end */
     bool recorded;          /* else the call just runs: its recording is kept for no more than its text, or
                              * no program can be made of it */
     uint32_t at;            /* entries done */
@@ -169,6 +170,8 @@ void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
 /* The first n entries, as a recording of their own; the same values and captured tensors. */
 EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_t n,
                                          ebb_recorded **out);
+/* How many values the first n entries make or read. */
+uint32_t ebb_recorded_values(const ebb_recorded *from, uint32_t n_entries);
 /* Do the first n entries say the same, about the same values? */
 bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n);
 bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y);

@@ -89,16 +89,20 @@ static ebb_status query_op(query *q, ebb_id id) {
                   .ordered = op->effect == EBB_ORDERED,
                   .in_place = first.in_place,
                   .n_in_place = first.n_in_place,
-                  .n_update = op->n_update,
                   .n_views = op->view ? 1 : 0,
                   .listed = n_more >= n_ways ? first.name : NULL,
                   .alternatives = more,
                   .n_alternatives = n_more};
     to.name = ebb_arena_text(a, node->n_out ? graph->values[node->out[0]].name : op->name);
     to.out = ebb_arena_copy(a, node->out, node->n_out, sizeof(ebb_id));
-    to.update = ebb_arena_copy(a, op->update, op->n_update, sizeof(ebb_pair));
+    ebb_pair *update = EBB_NEW(a, ebb_pair, op->n_update);
+    to.update = update;
     to.views = EBB_NEW(a, ebb_view, 1); /* output 0 is input 0 from its first byte, if it is a view */
-    if (!to.name || !to.out || !to.update || !to.views) return EBB_NO_MEMORY;
+    if (!to.name || !to.out || !update || !to.views) return EBB_NO_MEMORY;
+    for (uint32_t u = 0; u < op->n_update; u++) { /* what is computed is not updated (docs/ir.md) */
+        if (graph->values[node->in[op->update[u].in]].producer == EBB_NONE)
+            update[to.n_update++] = op->update[u];
+    }
     return EBB_PUSH(q->env, &draft->ops, to) ? EBB_OK : EBB_NO_MEMORY;
 }
 

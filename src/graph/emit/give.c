@@ -8,6 +8,7 @@ bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op) {
     const ebb_graph *g = rw->old;
+    if (!rw->wants[node->in[x]] && !rw->wants[node->in[i]] && !rw->wants[node->in[i + 1]]) return true;
     ebb_id maker = g->values[node->in[i]].producer;
     if (maker == EBB_NONE || g->values[node->in[i + 1]].producer != maker) return false;
     return g->nodes[maker].op == op && g->nodes[maker].n_in == 1 && g->nodes[maker].in[0] == node->in[x] &&

@@ -10,10 +10,11 @@ uint32_t ebb_result_target(const ebb_op_info *op, uint32_t result) {
     return EBB_NONE;
 }
 
-/* Its target's for an update, else by the phase. */
-static ebb_role result_role(const ebb_op_info *op, ebb_phase phase, uint32_t result, ebb_role target) {
-    if (ebb_result_target(op, result) != EBB_NONE) return target;
-    return phase == EBB_FORWARD ? EBB_ROLE_ACTIVATION : EBB_ROLE_GRADIENT;
+/* The operand that the result takes the bytes of: none where it is computed, for then the result has its
+ * own. */
+static uint32_t target_of(const ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t result) {
+    const uint32_t target = ebb_result_target(op, result);
+    return target != EBB_NONE && b->values.at[in[target]]->value.producer == EBB_NONE ? target : EBB_NONE;
 }
 
 static bool operands_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
@@ -45,14 +46,14 @@ static bool operands_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *
     return true;
 }
 
-/* Targets of updates must be given params or states, each updated once, by a node that reads each of them
- * through that operand alone: another view of the bytes would see them change. */
+/* Targets of updates that are given must be params or states, each updated once, by a node that reads each
+ * of them through that operand alone: another view of the bytes would see them change. */
 static bool updates_check(ebb_builder *b, const ebb_op_info *op, const ebb_id *in, uint32_t n_in) {
     for (uint32_t i = 0; i < op->n_update; i++) {
         const ebb_draft_value *v = b->values.at[in[op->update[i].in]];
         const char *name = v->value.name ? v->value.name : "?";
-        if (v->value.producer != EBB_NONE ||
-            (v->value.role != EBB_ROLE_PARAM && v->value.role != EBB_ROLE_STATE)) {
+        if (v->value.producer != EBB_NONE) continue;
+        if (v->value.role != EBB_ROLE_PARAM && v->value.role != EBB_ROLE_STATE) {
             ebb_builder_fail(b, EBB_BAD_INPUT, "%s updates %%%.200s, which is not a given param or state",
                              op->name, name);
             return false;
@@ -114,10 +115,10 @@ static bool results_push(ebb_builder *b, const ebb_node *node, ebb_id *out, cons
                          const char *const *names) {
     ebb_id id = (ebb_id)b->nodes.n;
     for (uint32_t i = 0; i < node->n_out; i++) {
-        uint32_t target = ebb_result_target(node->op, i);
-        ebb_role role = target == EBB_NONE ? EBB_ROLE_INPUT : b->values.at[node->in[target]]->value.role;
+        const uint32_t target = target_of(b, node->op, node->in, i);
+        const ebb_role made = node->phase == EBB_FORWARD ? EBB_ROLE_ACTIVATION : EBB_ROLE_GRADIENT;
         ebb_value value = {.type = {.dtype = types[i].dtype, .rank = types[i].rank},
-                           .role = result_role(node->op, node->phase, i, role),
+                           .role = target == EBB_NONE ? made : b->values.at[node->in[target]]->value.role,
                            .producer = id,
                            .result = i};
         for (uint32_t d = 0; d < types[i].rank; d++) value.type.dim[d] = types[i].dim[d];

@@ -11,6 +11,7 @@ static char *name_begin(ebb_builder *b, ebb_id id, size_t room, size_t *n) {
     const ebb_node *node = v->producer == EBB_NONE ? NULL : &b->nodes.at[v->producer];
     const char *kind = node ? node->op->name : ebb_role_name(v->role), *stem = draft->stem;
     uint32_t target = node ? ebb_result_target(node->op, v->result) : EBB_NONE;
+    if (target != EBB_NONE && b->values.at[node->in[target]]->value.producer != EBB_NONE) target = EBB_NONE;
     if (target != EBB_NONE) {
         stem = b->values.at[node->in[target]]->value.name; /* named: it has a smaller id */
         kind = "next";

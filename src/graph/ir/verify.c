@@ -132,13 +132,14 @@ static ebb_status results_verify(verifier *c, ebb_id n, ebb_id *expected) {
             return FAULT(c, n, "results are not in the order of nodes");
         *expected = id + 1;
         for (uint32_t u = 0; u < node->op->n_update; u++) {
-            if (node->op->update[u].out == i) target = node->in[node->op->update[u].in];
+            const ebb_id in = node->in[node->op->update[u].in];
+            if (node->op->update[u].out == i && c->graph->values[in].producer == EBB_NONE) target = in;
         }
         ebb_status status = role_verify(c, n, i, target);
         if (status) return status;
         if (target == EBB_NONE) continue;
         const ebb_value *t = &c->graph->values[target];
-        if (t->producer != EBB_NONE || (t->role != EBB_ROLE_PARAM && t->role != EBB_ROLE_STATE)) {
+        if (t->role != EBB_ROLE_PARAM && t->role != EBB_ROLE_STATE) {
             return FAULT(c, n, "it updates %%%.200s, which is not a given param or state", t->name);
         }
         c->updater[target] = n;
