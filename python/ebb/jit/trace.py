@@ -49,7 +49,7 @@ class trace:
         self._core = None
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else _Bound(self, instance)
 
     def __call__(self, *args, **kwargs):
         if _running:  # a part of the call that is going on
@@ -107,6 +107,19 @@ class trace:
             self._made().report_write(program, format or "text", place)
             with open(place, encoding="utf-8") as file:
                 return file.read()
+
+
+class _Bound:
+    """A traced method of an object; what can be asked of the trace can be asked of it."""
+
+    def __init__(self, function, instance):
+        self.__func__, self.__self__ = function, instance
+
+    def __call__(self, *args, **kwargs):
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.__func__, name)
 
 
 def _core_error(text):
