@@ -141,7 +141,7 @@ class Answers(unittest.TestCase):
 
     def test_texts(self):
         self.assertIn("conv2d", self.step.text())
-        self.assertIn("MiB", self.step.report())
+        self.assertIn("total without recomputation", self.step.report())
         with self.assertRaisesRegex(mge.TraceError, "no program 9"):
             self.step.plan(9)
 
