@@ -1,8 +1,7 @@
 /* One op on data. */
 #include "eager/eager.h"
 
-/* ---- runs of a device -----------------------------------------------------------------------------------
- */
+/* ---- runs of a device ----------------------------------------------------------------------- */
 
 /* A device's run stays open from op to op, so that launches follow one another; the host's ends with each,
  * for it changes settings of the calling thread. */
@@ -21,12 +20,11 @@ ebb_status ebb_eager_settle(ebb_eager *eager) {
     return eager->backend->api->end(eager->backend);
 }
 
-/* ---- a launch -------------------------------------------------------------------------------------------
- */
+/* ---- a launch ------------------------------------------------------------------------------- */
 
 static ebb_status launch(ebb_eager *eager, const ebb_known_call *call, ebb_launch *at) {
     const ebb_backend_api *api = eager->backend->api;
-    ebb_block *scratch = NULL;
+    ebb_pool_block *scratch = NULL;
     ebb_status status = EBB_OK;
     if (call->scratch_bytes) status = ebb_pool_take(&eager->pool, call->scratch_bytes, &scratch);
     if (status) return status;
@@ -48,8 +46,7 @@ static ebb_status launch(ebb_eager *eager, const ebb_known_call *call, ebb_launc
     return status;
 }
 
-/* ---- results --------------------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 /* The operand that result i updates, or EBB_NONE. */
 static uint32_t target_of(const ebb_op_info *op, uint32_t i) {

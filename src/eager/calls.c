@@ -33,8 +33,7 @@ static bool same_call(const ebb_known_call *call, const ebb_op_info *op, const e
     return op->n_attrs == 0 || memcmp(call->attr, attr, op->n_attrs * sizeof *attr) == 0;
 }
 
-/* ---- composite ops, and ops that are none in evaluation ------------------------------------------------
- */
+/* ---- composite ops, and ops that are none in evaluation ------------------------------------- */
 
 static bool is_lowered(const ebb_op_info *op, bool evaluate) {
     return op->lower && (op->composite || evaluate);
@@ -63,8 +62,7 @@ static ebb_status lower(ebb_eager *eager, ebb_known_call *known) {
     return status;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static void call_free(ebb_eager *eager, ebb_known_call *call) {
     if (call->kernel) eager->backend->api->release(eager->backend, call->kernel);

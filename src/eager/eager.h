@@ -20,20 +20,20 @@
 #include "exec/exec.h"
 #include "graph/op.h"
 
-/* ---- the pool --------------------------------------------------------------------------------------- */
+/* ---- the pool ------------------------------------------------------------------------------- */
 
-typedef struct ebb_block {
-    struct ebb_block *next; /* among the free ones of its class */
+typedef struct ebb_pool_block {
+    struct ebb_pool_block *next; /* among the free ones of its class */
     void *at;
     int64_t bytes;
     uint32_t n_refs; /* data that lie in it: views share one. 0: free */
-} ebb_block;
+} ebb_pool_block;
 
 enum { EBB_POOL_CLASSES = 8 * 58 }; /* eight for each power of two */
 typedef struct ebb_pool {
     ebb_env *env;
     ebb_backend *backend;
-    ebb_block *free[EBB_POOL_CLASSES]; /* by size, each the latest freed first */
+    ebb_pool_block *free[EBB_POOL_CLASSES]; /* by size, each the latest freed first */
     int64_t bytes, free_bytes, live_bytes, peak_live_bytes;
 } ebb_pool;
 
@@ -41,11 +41,11 @@ void ebb_pool_init(ebb_pool *pool, ebb_env *env, ebb_backend *backend);
 void ebb_pool_trim(ebb_pool *pool);
 /* A block of at least so many bytes and at most an eighth more, or a quarter where an old one is at hand;
  * n_refs is 1. EBB_NO_MEMORY. O(1) but for the device's own allocation. */
-EBB_CHECKED ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_block **out);
+EBB_CHECKED ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out);
 /* One holder fewer; the last one frees it. NULL is allowed. */
-void ebb_pool_drop(ebb_pool *pool, ebb_block *block);
+void ebb_pool_drop(ebb_pool *pool, ebb_pool_block *block);
 
-/* ---- calls ------------------------------------------------------------------------------------------ */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 typedef struct ebb_known_call {
     struct ebb_known_call *next; /* of the same slot */
@@ -68,7 +68,7 @@ typedef struct ebb_calls {
     uint32_t n;
 } ebb_calls;
 
-/* ---- data and handles -------------------------------------------------------------------------------- */
+/* ---- data and handles ----------------------------------------------------------------------- */
 
 /* Its memory is kept for later data, so that who remembers a datum without holding it can ask whether it is
  * still the same: by the serial. */
@@ -77,7 +77,7 @@ typedef struct ebb_datum {
     uint32_t number; /* the owner's own */
     uint64_t serial; /* of no other datum of the eager, ever; 0: it is no more */
     ebb_type type;
-    ebb_block *block;       /* NULL: it has no bytes (yet) */
+    ebb_pool_block *block;  /* NULL: it has no bytes (yet) */
     const void *owner;      /* the recorder's call that knows it, or NULL */
     struct ebb_datum *next; /* among those that are no more */
 } ebb_datum;
@@ -150,7 +150,7 @@ struct ebb_eager {
     int64_t arena_bytes;
 };
 
-/* ---- tensor.c ---- */
+/* ---- tensor.c ------------------------------------------------------------------------------- */
 
 /* Of a type, without bytes. The caller holds it. NULL: EBB_NO_MEMORY. */
 ebb_datum *ebb_datum_create(ebb_eager *eager, const ebb_type *type);
@@ -178,7 +178,7 @@ EBB_CHECKED ebb_status ebb_datum_fill(ebb_eager *eager, ebb_datum *datum, double
  * lost, and the pool's free blocks go first. EBB_NO_MEMORY: there is none then. */
 EBB_CHECKED ebb_status ebb_eager_arena(ebb_eager *eager, int64_t bytes, void **out);
 
-/* ---- calls.c ---- */
+/* ---- calls.c -------------------------------------------------------------------------------- */
 
 /* What is known of a call; made at its first time, by the backend's word. Borrowed, until the next call.
  * EBB_BAD_INPUT: the op's rule, or the backend, refuses it. */
@@ -188,7 +188,7 @@ EBB_CHECKED ebb_status ebb_call_know(ebb_eager *eager, const ebb_op_info *op, co
 EBB_CHECKED ebb_status ebb_call_prepare(ebb_eager *eager, ebb_known_call *call);
 void ebb_calls_forget(ebb_eager *eager);
 
-/* ---- apply.c, play.c ---- */
+/* ---- apply.c, play.c ------------------------------------------------------------------------ */
 
 /* Waits for what was launched. Before the host reads, and before a program runs. */
 EBB_CHECKED ebb_status ebb_eager_settle(ebb_eager *eager);
@@ -208,7 +208,7 @@ EBB_CHECKED ebb_status ebb_apply_data(ebb_eager *eager, const ebb_op_info *op, e
 EBB_CHECKED ebb_status ebb_play(ebb_eager *eager, const ebb_graph *graph, ebb_id first, ebb_datum **values,
                                 const bool *kept, uint64_t draw);
 
-/* ---- tape.c ---- */
+/* ---- tape.c --------------------------------------------------------------------------------- */
 
 /* Each tape that is not paused records the op, if it has seen one of its operands. */
 EBB_CHECKED ebb_status ebb_tapes_record(ebb_eager *eager, ebb_known_call *call, ebb_datum *const *in,

@@ -2,8 +2,7 @@
  * that they give run one by one. */
 #include "eager/tape.h"
 
-/* ---- the tape as a graph: its values' ids are theirs ---------------------------------------------------
- */
+/* ---- the tape as a graph: its values' ids are theirs ---------------------------------------- */
 
 static void node_build(const ebb_tape *tape, ebb_builder *b, const ebb_taped *node) {
     ebb_builder_node(b, node->op, tape->operands.at + node->in, node->n_in, node->attr, NULL, EBB_FORWARD,
@@ -31,8 +30,7 @@ static ebb_status graph_build(const ebb_tape *tape, const ebb_backward *backward
     return ebb_builder_seal(b, out);
 }
 
-/* ---- one call's tables
- * ----------------------------------------------------------------------------------- */
+/* ---- one call's tables ---------------------------------------------------------------------- */
 
 typedef struct work {
     ebb_arena arena;
@@ -122,8 +120,7 @@ static ebb_status run(ebb_tape *tape, const ebb_backward *b, bool keep, work *w,
     return status;
 }
 
-/* ---- the call
- * --------------------------------------------------------------------------------------------- */
+/* ---- the call ------------------------------------------------------------------------------- */
 
 /* Builds and runs; the recorder is asked how. */
 static ebb_status differentiate(ebb_tape *tape, ebb_backward *b, bool keep, ebb_datum **out) {

@@ -1,8 +1,7 @@
 /* Graphs, node by node; and the public call of an op, which may be a graph. */
 #include "eager/eager.h"
 
-/* ---- graphs
- * ----------------------------------------------------------------------------------------------- */
+/* ---- graphs --------------------------------------------------------------------------------- */
 
 static void values_drop(ebb_eager *eager, const ebb_node *node, ebb_id n, const uint32_t *last,
                         const bool *kept, ebb_datum **values) {
@@ -47,8 +46,7 @@ ebb_status ebb_play(ebb_eager *eager, const ebb_graph *graph, ebb_id first, ebb_
     return status;
 }
 
-/* ---- an op of the caller's
- * ------------------------------------------------------------------------------- */
+/* ---- an op of the caller's ------------------------------------------------------------------ */
 
 typedef struct applied {
     ebb_datum *out[EBB_MAX_RESULTS];     /* held */

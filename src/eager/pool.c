@@ -24,7 +24,7 @@ void ebb_pool_init(ebb_pool *pool, ebb_env *env, ebb_backend *backend) {
     *pool = (ebb_pool){.env = env, .backend = backend};
 }
 
-static void block_free(ebb_pool *pool, ebb_block *block) {
+static void block_free(ebb_pool *pool, ebb_pool_block *block) {
     pool->bytes -= block->bytes;
     pool->backend->api->block_free(pool->backend, block->at, block->bytes);
     ebb_cfree(pool->env, block, 1, sizeof *block);
@@ -34,7 +34,7 @@ static void block_free(ebb_pool *pool, ebb_block *block) {
 static void trim_to(ebb_pool *pool, int64_t most) {
     for (uint32_t c = EBB_POOL_CLASSES; c-- > 0 && pool->free_bytes > most;) {
         while (pool->free[c] && pool->free_bytes > most) {
-            ebb_block *block = pool->free[c];
+            ebb_pool_block *block = pool->free[c];
             pool->free[c] = block->next;
             pool->free_bytes -= block->bytes;
             block_free(pool, block);
@@ -47,9 +47,9 @@ void ebb_pool_trim(ebb_pool *pool) {
 }
 
 /* An old block of the class, or of one up to a quarter larger. */
-static ebb_block *take_free(ebb_pool *pool, uint32_t class, int64_t rounded) {
+static ebb_pool_block *take_free(ebb_pool *pool, uint32_t class, int64_t rounded) {
     for (uint32_t c = class; c < EBB_POOL_CLASSES && c <= class + 2; c++) {
-        ebb_block *block = pool->free[c];
+        ebb_pool_block *block = pool->free[c];
         if (!block || block->bytes > rounded + rounded / 4) continue;
         pool->free[c] = block->next;
         pool->free_bytes -= block->bytes;
@@ -58,9 +58,9 @@ static ebb_block *take_free(ebb_pool *pool, uint32_t class, int64_t rounded) {
     return NULL;
 }
 
-static ebb_status take_new(ebb_pool *pool, int64_t bytes, ebb_block **out) {
+static ebb_status take_new(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) {
     const ebb_backend_api *api = pool->backend->api;
-    ebb_block *block = ebb_calloc(pool->env, 1, sizeof *block);
+    ebb_pool_block *block = ebb_calloc(pool->env, 1, sizeof *block);
     if (!block) return EBB_NO_MEMORY;
     /* What lies free and fits nothing goes back before it becomes more than a quarter of what is in use. */
     if (pool->free_bytes > KEPT)
@@ -82,13 +82,13 @@ static ebb_status take_new(ebb_pool *pool, int64_t bytes, ebb_block **out) {
     return EBB_OK;
 }
 
-ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_block **out) {
+ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) {
     int64_t rounded;
     *out = NULL;
     if (bytes > INT64_MAX / 2)
         return ebb_fail(pool->env, EBB_NO_MEMORY, "a tensor of %lld bytes", (long long)bytes);
     const uint32_t class = class_of(bytes, &rounded);
-    ebb_block *block = take_free(pool, class, rounded);
+    ebb_pool_block *block = take_free(pool, class, rounded);
     if (!block) {
         const ebb_status status = take_new(pool, rounded, &block);
         if (status) return status;
@@ -101,7 +101,7 @@ ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_block **out) {
     return EBB_OK;
 }
 
-void ebb_pool_drop(ebb_pool *pool, ebb_block *block) {
+void ebb_pool_drop(ebb_pool *pool, ebb_pool_block *block) {
     int64_t rounded;
     if (!block || --block->n_refs > 0) return;
     const uint32_t class = class_of(block->bytes, &rounded);

@@ -1,8 +1,7 @@
 /* Tapes: which ops ran, on which data. Gradients are in gradients.c. */
 #include "eager/tape.h"
 
-/* ---- the data that it has seen
- * ---------------------------------------------------------------------------- */
+/* ---- the data that it has seen -------------------------------------------------------------- */
 
 static size_t slot_of(const ebb_tape *tape, uint64_t serial) {
     size_t at = (size_t)(serial * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (tape->cap - 1);
@@ -46,8 +45,7 @@ static ebb_id value_of(ebb_tape *tape, const ebb_datum *datum) {
     return id == EBB_NONE ? value_add(tape, datum, EBB_NONE) : id;
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 ebb_status ebb_tape_create(ebb_eager *eager, ebb_tape **out) {
     ebb_tape *tape = *out = ebb_calloc(eager->env, 1, sizeof *tape);
@@ -96,8 +94,7 @@ void ebb_tape_pause(ebb_tape *tape, bool paused) {
     tape->paused = paused;
 }
 
-/* ---- recording
- * -------------------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------ */
 
 static ebb_status node_add(ebb_tape *tape, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
                            ebb_datum *const *out, ebb_taped *node) {

@@ -5,8 +5,7 @@ _Static_assert((int)EBB_FLOAT32 == EBB_F32 && (int)EBB_FLOAT64 == EBB_F64 && (in
                    (int)EBB_UINT8 == EBB_U8 && (int)EBB_BOOL8 == EBB_BOOL,
                "elements are dtypes");
 
-/* ---- data
- * ------------------------------------------------------------------------------------------------- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 ebb_datum *ebb_datum_create(ebb_eager *eager, const ebb_type *type) {
     ebb_datum *datum = eager->spare_data;
@@ -50,8 +49,7 @@ ebb_status ebb_datum_need(ebb_eager *eager, ebb_datum *datum) {
         "be read: it has no value");
 }
 
-/* ---- handles
- * ---------------------------------------------------------------------------------------------- */
+/* ---- handles -------------------------------------------------------------------------------- */
 
 ebb_tensor *ebb_tensor_of(ebb_eager *eager, ebb_datum *datum) {
     ebb_tensor *tensor = eager->spare;
@@ -110,8 +108,7 @@ int64_t ebb_tensor_size_bytes(const ebb_tensor *tensor) {
     return ebb_type_bytes(&tensor->datum->type);
 }
 
-/* ---- in and out
- * ------------------------------------------------------------------------------------------- */
+/* ---- in and out ----------------------------------------------------------------------------- */
 
 /* Host memory for a tensor on its way between logical and storage order. */
 static void *room_take(ebb_eager *eager, int64_t bytes) {

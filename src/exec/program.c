@@ -204,7 +204,7 @@ ebb_status ebb_exec_create(ebb_env *env, const ebb_exec_options *options, ebb_ex
 
 void ebb_exec_destroy(ebb_exec *exec) {
     if (!exec) return;
-    ebb_tapes_clear(exec);
+    ebb_replays_clear(exec);
     for (ebb_id i = 0; exec->kernels && i < exec->plan->graph->n_ops; i++) {
         if (exec->kernels[i]) exec->backend->api->release(exec->backend, exec->kernels[i]);
     }
@@ -217,7 +217,7 @@ void ebb_exec_bind(ebb_exec *exec, void *persistent, void *transient) {
     const bool same = !exec->moved && exec->persistent == (uintptr_t)persistent &&
                       exec->transient == (uintptr_t)transient;
     if (exec->bound && same) return; /* what was recorded stays right */
-    ebb_tapes_clear(exec);
+    ebb_replays_clear(exec);
     const bool placed = exec->n_placed == exec->n_bases;
     exec->moved = false;
     exec->bound =

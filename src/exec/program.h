@@ -16,17 +16,17 @@ typedef struct ebb_exec_step {
 } ebb_exec_step;
 
 /* What is recorded apart: the whole program, and each phase of it. */
-enum { EBB_TAPE_WHOLE, EBB_TAPE_PHASES, EBB_N_TAPES = EBB_TAPE_PHASES + 3 };
-typedef enum ebb_tape_state {
-    EBB_TAPE_COLD,
-    EBB_TAPE_WARM,
-    EBB_TAPE_RECORDED,
-    EBB_TAPE_REFUSED
-} ebb_tape_state;
-typedef struct ebb_tape {
-    ebb_tape_state state;
+enum { EBB_REPLAY_WHOLE, EBB_REPLAY_PHASES, EBB_N_REPLAYS = EBB_REPLAY_PHASES + 3 };
+typedef enum ebb_replay_state {
+    EBB_REPLAY_COLD,
+    EBB_REPLAY_WARM,
+    EBB_REPLAY_RECORDED,
+    EBB_REPLAY_REFUSED
+} ebb_replay_state;
+typedef struct ebb_replay {
+    ebb_replay_state state;
     ebb_recording *recording; /* NULL unless recorded */
-} ebb_tape;
+} ebb_replay;
 
 struct ebb_exec {
     ebb_arena arena; /* owns every table below */
@@ -46,7 +46,7 @@ struct ebb_exec {
     ebb_id *dying;
     uint32_t *dying_first;
 
-    ebb_tape tapes[EBB_N_TAPES];
+    ebb_replay replays[EBB_N_REPLAYS];
     uint64_t n_replayed; /* runs */
     uint64_t *mark_ns;   /* [n_steps + 1] of a run with step_ns, on backends with marks */
 
@@ -65,7 +65,7 @@ struct ebb_exec {
 EBB_CHECKED ebb_status ebb_program_check(const ebb_exec *exec);
 
 /* Forgets what was recorded: addresses change, or the program ends. */
-void ebb_tapes_clear(ebb_exec *exec);
+void ebb_replays_clear(ebb_exec *exec);
 
 /* Finds base. EBB_NO_MEMORY. O(buffers log buffers). */
 EBB_CHECKED ebb_status ebb_program_find_bases(ebb_exec *exec);

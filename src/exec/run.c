@@ -72,24 +72,24 @@ static ebb_status run_steps(ebb_exec *exec, uint32_t first, uint32_t end, const 
 
 /* ---- recordings ---------------------------------------------------------------------------------- */
 
-void ebb_tapes_clear(ebb_exec *exec) {
+void ebb_replays_clear(ebb_exec *exec) {
     const ebb_backend_api *api = exec->backend->api;
-    for (uint32_t i = 0; i < EBB_N_TAPES; i++) {
-        if (exec->tapes[i].recording) api->record_free(exec->backend, exec->tapes[i].recording);
-        exec->tapes[i] = (ebb_tape){EBB_TAPE_COLD, NULL};
+    for (uint32_t i = 0; i < EBB_N_REPLAYS; i++) {
+        if (exec->replays[i].recording) api->record_free(exec->backend, exec->replays[i].recording);
+        exec->replays[i] = (ebb_replay){EBB_REPLAY_COLD, NULL};
     }
 }
 
-/* The tape that this run goes by, or NULL: step by step. */
-static ebb_tape *tape_of(ebb_exec *exec, uint32_t tape, const ebb_run_options *options) {
-    const bool by_tape =
+/* The replay that this run goes by, or NULL: step by step. */
+static ebb_replay *replay_of(ebb_exec *exec, uint32_t replay, const ebb_run_options *options) {
+    const bool by_replay =
         exec->backend->api->record_begin && !exec->no_record && !options->step_ns && !options->on_step;
-    return by_tape ? &exec->tapes[tape] : NULL;
+    return by_replay ? &exec->replays[replay] : NULL;
 }
 
 /* Records the steps; nothing of them is done. A recording that a failed launch has broken is ended all the
  * same, and the launch's error is the one that is told. */
-static ebb_status record(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_t end,
+static ebb_status record(ebb_exec *exec, ebb_replay *replay, uint32_t first, uint32_t end,
                          const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
     ebb_recording *recording = NULL;
@@ -103,24 +103,24 @@ static ebb_status record(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_
         if (status != EBB_OK && recording) api->record_free(exec->backend, recording);
         if (status != EBB_OK) recording = NULL;
     }
-    *tape = (ebb_tape){status == EBB_OK ? EBB_TAPE_RECORDED : EBB_TAPE_REFUSED, recording};
+    *replay = (ebb_replay){status == EBB_OK ? EBB_REPLAY_RECORDED : EBB_REPLAY_REFUSED, recording};
     return status;
 }
 
-static ebb_status run_tape(ebb_exec *exec, ebb_tape *tape, uint32_t first, uint32_t end,
-                           const ebb_run_options *options) {
-    if (!tape || tape->state == EBB_TAPE_COLD || tape->state == EBB_TAPE_REFUSED) {
+static ebb_status run_replay(ebb_exec *exec, ebb_replay *replay, uint32_t first, uint32_t end,
+                             const ebb_run_options *options) {
+    if (!replay || replay->state == EBB_REPLAY_COLD || replay->state == EBB_REPLAY_REFUSED) {
         const ebb_status status = run_steps(exec, first, end, options);
-        if (tape && tape->state == EBB_TAPE_COLD && status == EBB_OK) tape->state = EBB_TAPE_WARM;
+        if (replay && replay->state == EBB_REPLAY_COLD && status == EBB_OK) replay->state = EBB_REPLAY_WARM;
         return status;
     }
-    if (tape->state == EBB_TAPE_WARM && record(exec, tape, first, end, options) != EBB_OK) {
+    if (replay->state == EBB_REPLAY_WARM && record(exec, replay, first, end, options) != EBB_OK) {
         ebb_log(exec->env, EBB_LOG_WARN, "%s: not recorded, its steps are launched one by one: %s",
                 exec->plan->graph->name, ebb_env_error(exec->env));
         return run_steps(exec, first, end, options);
     }
     exec->n_replayed++;
-    return exec->backend->api->replay(exec->backend, tape->recording);
+    return exec->backend->api->replay(exec->backend, replay->recording);
 }
 
 uint64_t ebb_exec_n_replayed(const ebb_exec *exec) {
@@ -152,7 +152,7 @@ static ebb_status run_range(ebb_exec *exec, uint32_t which, uint32_t first, uint
         status = api->begin(exec->backend, &run);
     }
     if (status != EBB_OK) return status;
-    status = run_tape(exec, tape_of(exec, which, options), first, end, options);
+    status = run_replay(exec, replay_of(exec, which, options), first, end, options);
     ebb_env_hold_error(exec->backend->env, status != EBB_OK);
     const ebb_status ended = api->end ? api->end(exec->backend) : EBB_OK;
     ebb_env_hold_error(exec->backend->env, false);
@@ -162,7 +162,7 @@ static ebb_status run_range(ebb_exec *exec, uint32_t which, uint32_t first, uint
 }
 
 ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *options) {
-    return run_range(exec, EBB_TAPE_WHOLE, 0, exec->plan->n_steps, options);
+    return run_range(exec, EBB_REPLAY_WHOLE, 0, exec->plan->n_steps, options);
 }
 
 static ebb_phase phase_of(const ebb_exec *exec, uint32_t step) {
@@ -196,5 +196,5 @@ ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_opt
                         exec->plan->graph->name, s, exec->step_names[s], ebb_phase_name(phase_of(exec, s)),
                         ebb_phase_name(phase), end);
     }
-    return run_range(exec, EBB_TAPE_PHASES + (uint32_t)phase, first, end, options);
+    return run_range(exec, EBB_REPLAY_PHASES + (uint32_t)phase, first, end, options);
 }

@@ -2,8 +2,7 @@
  * entries that the tape has seen; where the tape has seen others, its ops are entries one by one. */
 #include "trace/trace.h"
 
-/* ---- is it one entry?
- * ------------------------------------------------------------------------------------- */
+/* ---- is it one entry? ----------------------------------------------------------------------- */
 
 typedef struct reach {
     bool *wanted,
@@ -72,8 +71,7 @@ static ebb_status is_whole(ebb_trace *trace, const ebb_backward *b, bool *out) {
     return EBB_OK;
 }
 
-/* ---- the entry
- * --------------------------------------------------------------------------------------------- */
+/* ---- the entry ------------------------------------------------------------------------------ */
 
 /* The operands of the entry, as data. */
 static ebb_datum *operand(const ebb_backward *b, uint32_t i) {
@@ -118,8 +116,7 @@ static ebb_status entry_add(ebb_trace *trace, const ebb_backward *b, ebb_datum *
     return EBB_OK;
 }
 
-/* ---- what the room eager calls
- * ------------------------------------------------------------------------------ */
+/* ---- what the room eager calls -------------------------------------------------------------- */
 
 ebb_status ebb_backward_compare(void *ctx, const ebb_backward *b, ebb_datum **out, bool *took) {
     ebb_trace *trace = ctx;

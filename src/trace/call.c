@@ -1,8 +1,7 @@
 /* A call: from begin to end, or until it fails. */
 #include "trace/trace.h"
 
-/* ---- traces
- * ----------------------------------------------------------------------------------------------- */
+/* ---- traces --------------------------------------------------------------------------------- */
 
 void ebb_trace_options_init(ebb_trace_options *options) {
     *options = (ebb_trace_options){.n_most = 0};
@@ -54,70 +53,7 @@ void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out) {
     out->n_entries = trace->last ? (uint32_t)trace->last->entries.n : 0;
 }
 
-/* ---- values of the call
- * ----------------------------------------------------------------------------------- */
-
-/* Value v is this datum; one that others gave is held until the call's end. */
-ebb_status ebb_value_bind(ebb_trace *trace, uint32_t v, ebb_datum *datum) {
-    ebb_present *p = &trace->present.at[v];
-    if (p->datum) return EBB_OK;
-    *p = (ebb_present){.datum = datum, .serial = datum->serial, .number = p->number};
-    p->held = ebb_value_given(trace->now, v);
-    if (p->held) ebb_datum_hold(datum);
-    if (datum->owner == trace) return EBB_OK; /* known by another number */
-    datum->owner = trace;
-    datum->number = v;
-    return EBB_OK;
-}
-
-void ebb_value_read(ebb_trace *trace, uint32_t v) {
-    ebb_present *p = &trace->present.at[v];
-    if (p->held || trace->mode == EBB_CALL_EAGER || trace->now->values.at[v].segment == trace->segment)
-        return;
-    p->held = true;
-    ebb_datum_hold(p->datum);
-}
-
-uint32_t ebb_value_add(ebb_trace *trace, ebb_datum *datum, ebb_source source, uint32_t at) {
-    ebb_recorded *r = trace->now;
-    const ebb_traced_value value = {
-        .type = datum->type, .source = source, .at = at, .segment = trace->segment};
-    if (!EBB_PUSH(trace->env, &r->values, value)) return EBB_NONE;
-    if (!EBB_PUSH(trace->env, &trace->present, (ebb_present){0})) return EBB_NONE;
-    const uint32_t v = (uint32_t)r->values.n - 1;
-    return ebb_value_bind(trace, v, datum) ? EBB_NONE : v;
-}
-
-/* The handle by which the datum came to the op that runs: one that was there before the call. */
-static ebb_tensor *handle_of(const ebb_trace *trace, const ebb_datum *datum) {
-    const ebb_eager *eager = trace->eager;
-    for (uint32_t i = 0; i < eager->n_handles; i++) {
-        ebb_tensor *handle = eager->handles[i];
-        if (handle && handle->datum == datum && handle->serial <= trace->serial) return handle;
-    }
-    return NULL;
-}
-
-uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum) {
-    ebb_recorded *r = trace->now;
-    if (datum->owner == trace) return datum->number;
-    if (datum->serial > trace->serial) return ebb_value_add(trace, datum, EBB_SOURCE_IMPORTED, 0);
-    ebb_tensor *handle = handle_of(trace, datum);
-    uint32_t c = 0;
-    while (c < r->captured.n && (!handle || r->captured.at[c].handle != handle)) c++;
-    if (c == r->captured.n) {
-        const ebb_captured captured = {.handle = handle, .argument = EBB_NONE, .value = EBB_NONE};
-        if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
-        if (handle) ebb_tensor_hold(handle);
-        if (!handle) r->refused = "it reads a value from before the call that no tensor of then has";
-    }
-    const uint32_t v = ebb_value_add(trace, datum, EBB_SOURCE_CAPTURED, c);
-    r->captured.at[c].value = v;
-    return v;
-}
-
-/* ---- begin
- * ------------------------------------------------------------------------------------------------ */
+/* ---- begin ---------------------------------------------------------------------------------- */
 
 static ebb_recorded *find(ebb_trace *trace, const ebb_recording_key *key) {
     for (ebb_recorded **link = &trace->recordings; *link; link = &(*link)->next) {
@@ -143,21 +79,6 @@ static ebb_status arguments_bind(ebb_trace *trace, ebb_tensor *const *arguments,
     }
     trace->now->n_arguments = n;
     return EBB_OK;
-}
-
-/* Captured tensors are what they are now, whatever the call assigns to them. */
-ebb_status ebb_captured_bind(ebb_trace *trace) {
-    const ebb_recorded *r = trace->now;
-    ebb_status status = EBB_OK;
-    for (uint32_t c = 0; !status && c < r->captured.n; c++) {
-        const ebb_captured *captured = &r->captured.at[c];
-        if (captured->value == EBB_NONE || !captured->handle) continue;
-        ebb_datum *datum = captured->handle->datum;
-        if (datum->serial <= trace->serial &&
-            ebb_type_equal(&datum->type, &r->values.at[captured->value].type))
-            status = ebb_value_bind(trace, captured->value, datum);
-    }
-    return status;
 }
 
 static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *const *arguments,
@@ -214,8 +135,7 @@ ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key, ebb_
     return EBB_OK;
 }
 
-/* ---- segments
- * --------------------------------------------------------------------------------------------- */
+/* ---- segments ------------------------------------------------------------------------------- */
 
 ebb_status ebb_segment_end(ebb_trace *trace) {
     ebb_recorded *r = trace->now;
@@ -230,8 +150,7 @@ ebb_status ebb_segment_end(ebb_trace *trace) {
                : EBB_NO_MEMORY;
 }
 
-/* ---- the end
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 /* Nothing of the call is held any more. */
 static void forget(ebb_trace *trace) {
@@ -321,32 +240,5 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
     }
     if (trace->recorded) keep(trace);
     forget(trace);
-    return EBB_OK;
-}
-
-/* ---- regions that are left out
- * ---------------------------------------------------------------------------- */
-
-static ebb_status exclude(ebb_trace *trace) {
-    ebb_status status = EBB_OK;
-    ebb_entry *entry;
-    while (!status && trace->mode == EBB_CALL_COMPARE && !ebb_next_entry(trace, EBB_ENTRY_EXCLUDE))
-        status = ebb_call_turn(trace, "an excluded region", false);
-    if (!status && trace->mode != EBB_CALL_COMPARE)
-        status = ebb_entry_add(trace, EBB_ENTRY_EXCLUDE, NULL, 0, &entry);
-    else if (!status)
-        trace->at++;
-    return status ? status : ebb_segment_end(trace);
-}
-
-ebb_status ebb_trace_exclude_begin(ebb_trace *trace) {
-    if (!trace->calling) return EBB_OK;
-    const ebb_status status = trace->excluded == 0 && trace->eager->recorder ? exclude(trace) : EBB_OK;
-    if (!status) trace->excluded++;
-    return status;
-}
-
-ebb_status ebb_trace_exclude_end(ebb_trace *trace) {
-    if (trace->calling && trace->excluded) trace->excluded--;
     return EBB_OK;
 }

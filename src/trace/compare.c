@@ -46,8 +46,7 @@ ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *entry, ebb_dat
     return status;
 }
 
-/* ---- another way
- * ------------------------------------------------------------------------------------------ */
+/* ---- another way ---------------------------------------------------------------------------- */
 
 /* From now on the values of the call are those of `to`, which says the same so far. */
 static ebb_status present_fit(ebb_trace *trace, ebb_recorded *to) {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- names
- * ------------------------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static const char *kind_of(const ebb_recorded *r, const ebb_traced_value *value) {
     if (value->source == EBB_SOURCE_ARGUMENT) return "argument";
@@ -29,12 +28,12 @@ uint32_t ebb_traced_find(const ebb_recorded *r, const char *name) {
     char *end;
     if (name[0] != 'v' || name[1] < '0' || name[1] > '9') return EBB_NONE;
     const unsigned long v = strtoul(name + 1, &end, 10);
+    if (v < r->values.n && strcmp(end, ".assigned") == 0) return (uint32_t)v;
     if (v >= r->values.n || strcmp(ebb_traced_name(r, (uint32_t)v, own), name) != 0) return EBB_NONE;
     return (uint32_t)v;
 }
 
-/* ---- a graph in the making
- * ---------------------------------------------------------------------------------- */
+/* ---- a graph in the making ------------------------------------------------------------------ */
 
 typedef struct draft {
     ebb_env *env;
@@ -47,6 +46,7 @@ typedef struct draft {
     uint8_t *phase;   /* [values] ebb_phase */
     bool *read_after; /* [values] by entries behind the first backward */
     bool *updated;    /* [values] an entry updates it */
+    bool *assigned;   /* [values] it is written over what a captured tensor was */
 } draft;
 
 /* Is the value made by an op of these entries? */
@@ -90,8 +90,7 @@ static void op_add(draft *d, const ebb_entry *entry) {
     }
 }
 
-/* ---- passes on the way
- * -------------------------------------------------------------------------------------- */
+/* ---- passes on the way ---------------------------------------------------------------------- */
 
 /* Where the values are in a graph that a pass has renumbered. */
 static void find_again(draft *d, const ebb_graph *graph) {
@@ -133,8 +132,7 @@ static ebb_status lower_and_fuse(draft *d, ebb_graph **graph) {
     return EBB_OK;
 }
 
-/* ---- backward
- * ------------------------------------------------------------------------------------------------ */
+/* ---- backward ------------------------------------------------------------------------------- */
 
 /* An output must have its name; a gradient is a view of what the pass named. */
 static void gradient_name(draft *d, uint32_t v, ebb_id grad) {
@@ -190,8 +188,7 @@ static ebb_status backward_add(draft *d, const ebb_entry *entry) {
     return status;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static ebb_status tables_make(draft *d) {
     const size_t n = d->r->values.n;
@@ -200,7 +197,8 @@ static ebb_status tables_make(draft *d) {
     d->phase = EBB_NEW(&d->arena, uint8_t, n);
     d->read_after = EBB_NEW(&d->arena, bool, n);
     d->updated = EBB_NEW(&d->arena, bool, n);
-    if (!d->at || !d->phase || !d->read_after || !d->updated) return EBB_NO_MEMORY;
+    d->assigned = EBB_NEW(&d->arena, bool, n);
+    if (!d->at || !d->phase || !d->read_after || !d->updated || !d->assigned) return EBB_NO_MEMORY;
     for (size_t v = 0; v < n; v++) d->at[v] = EBB_NONE;
     for (uint32_t e = d->begin; e < d->end; e++) {
         const ebb_entry *entry = &d->r->entries.at[e];
@@ -215,11 +213,37 @@ static ebb_status tables_make(draft *d) {
     return EBB_OK;
 }
 
+/* What a captured tensor is in the end is written over what it was, where an op of the graph has not done
+ * so: its place stays. The result is named after the value, which then need not be an output. */
+static ebb_status assignments_add(draft *d) {
+    const ebb_recorded *r = d->r;
+    uint32_t *last = EBB_NEW(&d->arena, uint32_t, r->captured.n);
+    if (!last) return EBB_NO_MEMORY;
+    for (uint32_t c = 0; c < r->captured.n; c++) last[c] = EBB_NONE;
+    for (uint32_t e = d->begin; e < d->end; e++) {
+        const ebb_entry *entry = &r->entries.at[e];
+        if (entry->kind == EBB_ENTRY_ASSIGN) last[entry->captured] = r->operands.at[entry->in];
+    }
+    for (uint32_t c = 0; c < r->captured.n; c++) {
+        const uint32_t was = r->captured.at[c].value, is = last[c];
+        if (is == EBB_NONE || was == EBB_NONE || d->at[was] == EBB_NONE || d->updated[was] ||
+            !is_made(d, is) || d->assigned[is])
+            continue;
+        char name[EBB_TRACED_NAME];
+        const char *names[] = {name};
+        (void)snprintf(name, sizeof name, "v%u.assigned", is);
+        ebb_builder_node(d->b, &ebb_op_assign, (ebb_id[]){d->at[was], d->at[is]}, 2, NULL, names,
+                         (ebb_phase)d->phase[is], 0);
+        d->assigned[is] = d->updated[was] = true;
+    }
+    return EBB_OK;
+}
+
 /* Given values and what updates them are read as they are. */
 static void outputs_mark(draft *d) {
     for (uint32_t v = 0; v < d->r->values.n; v++) {
         const ebb_traced_value *value = &d->r->values.at[v];
-        if (!value->output || d->at[v] == EBB_NONE || !is_made(d, v)) continue;
+        if (!value->output || d->at[v] == EBB_NONE || !is_made(d, v) || d->assigned[v]) continue;
         const ebb_entry *entry = &d->r->entries.at[value->at];
         bool updates = false;
         for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
@@ -246,6 +270,7 @@ ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_
     ebb_arena_init(&d.arena, env);
     ebb_status status = tables_make(&d);
     if (!status) status = entries_add(&d);
+    if (!status && fused) status = assignments_add(&d);
     if (!status) {
         outputs_mark(&d);
         status = ebb_builder_seal(d.b, out);

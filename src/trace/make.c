@@ -25,8 +25,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     return status;
 }
 
-/* ---- where the recording's values are
- * -------------------------------------------------------------------- */
+/* ---- where the recording's values are ------------------------------------------------------- */
 
 /* The given value that this result of an update takes the bytes of, or EBB_NONE. */
 static ebb_id target_of(const ebb_graph *graph, const ebb_value *value) {
@@ -68,8 +67,7 @@ static ebb_status values_place(ebb_traced_program *p, const ebb_recorded *r) {
     return EBB_OK;
 }
 
-/* ---- the program
- * ------------------------------------------------------------------------------------------ */
+/* ---- the program ---------------------------------------------------------------------------- */
 
 static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_program *p) {
     const ebb_options *options = &trace->options.plan;
@@ -106,8 +104,7 @@ ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t s
     return status;
 }
 
-/* ---- what is to be seen of it
- * ----------------------------------------------------------------------------- */
+/* ---- what is to be seen of it --------------------------------------------------------------- */
 
 static const ebb_traced_program *program_at(const ebb_trace *trace, uint32_t i) {
     for (uint32_t s = 0; trace->last && s < trace->last->segments.n; s++) {

@@ -21,8 +21,7 @@ ebb_status ebb_entry_add(ebb_trace *trace, ebb_entry_kind kind, const uint32_t *
     return EBB_OK;
 }
 
-/* ---- ops
- * -------------------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------ */
 
 static ebb_status op_add(ebb_trace *trace, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
                          ebb_datum *const *out) {
@@ -110,8 +109,7 @@ static ebb_status on_applied(void *ctx, const ebb_known_call *call, ebb_datum *c
     return op_add(trace, call, in, draw, out);
 }
 
-/* ---- data from the host
- * ------------------------------------------------------------------------------------ */
+/* ---- data from the host --------------------------------------------------------------------- */
 
 /* Entries that make one value of host data, so that what is fed is known; numbers need no bytes before. */
 static ebb_status host_entry(ebb_trace *trace, ebb_entry_kind kind, ebb_datum *datum) {
@@ -160,8 +158,7 @@ static ebb_status on_number(void *ctx, const ebb_type *type, double value, ebb_d
     return status;
 }
 
-/* ---- assignments
- * ------------------------------------------------------------------------------------------- */
+/* ---- assignments ---------------------------------------------------------------------------- */
 
 /* The captured tensor of a handle; one that is only assigned to is captured, too. */
 static uint32_t captured_of(ebb_trace *trace, ebb_tensor *handle) {
@@ -208,8 +205,7 @@ static ebb_status on_assign(void *ctx, ebb_tensor *to, ebb_datum *from) {
     return status;
 }
 
-/* ---- reads
- * ------------------------------------------------------------------------------------------------- */
+/* ---- reads ---------------------------------------------------------------------------------- */
 
 static ebb_status read_add(ebb_trace *trace, uint32_t value) {
     ebb_entry *entry;

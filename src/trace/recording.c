@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* ---- life
- * ------------------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out) {
     ebb_recorded *r = *out = ebb_calloc(trace->env, 1, sizeof *r);
@@ -37,8 +36,7 @@ void ebb_recorded_destroy(ebb_recorded *r) {
     ebb_cfree(env, r, 1, sizeof *r);
 }
 
-/* ---- forks
- * ------------------------------------------------------------------------------------------------ */
+/* ---- forks ---------------------------------------------------------------------------------- */
 
 static ebb_status key_copy(ebb_env *env, const ebb_recording_key *from, ebb_recording_key *out) {
     *out = *from;
@@ -115,8 +113,7 @@ ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_
     return EBB_NO_MEMORY;
 }
 
-/* ---- sameness
- * --------------------------------------------------------------------------------------------- */
+/* ---- sameness ------------------------------------------------------------------------------- */
 
 bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y) {
     if (x->kind != y->kind || x->op != y->op || x->n_in != y->n_in || x->n_out != y->n_out ||
@@ -164,8 +161,7 @@ const char *ebb_entry_text(const ebb_recorded *r, const ebb_entry *entry, char t
     return text;
 }
 
-/* ---- keys
- * ------------------------------------------------------------------------------------------------- */
+/* ---- keys ----------------------------------------------------------------------------------- */
 
 static void put(uint8_t **at, const void *bytes, size_t n) {
     memcpy(*at, bytes, n);

@@ -15,8 +15,7 @@ static ebb_status copy(ebb_trace *trace, void *to, const void *from, int64_t byt
     return (backend->api->move ? backend->api->move : backend->api->copy_in)(backend, to, from, bytes);
 }
 
-/* ---- tensors that the program updates
- * --------------------------------------------------------------------- */
+/* ---- tensors that the program updates ------------------------------------------------------- */
 
 /* Holds of the call itself: as a value, and to take an assignment back. */
 static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
@@ -27,7 +26,7 @@ static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
 
 /* The block that is updated: the tensor's own when nobody else has its value and the call can fail no more,
  * else a copy. The caller holds it. */
-static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_block **out) {
+static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_pool_block **out) {
     *out = datum->block;
     if (trace->ending && datum->n_refs <= own_holds(trace, datum) && datum->block->n_refs == 1) {
         datum->block->n_refs++;
@@ -37,11 +36,10 @@ static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_block 
     return status ? status : copy(trace, (*out)->at, datum->block->at, ebb_type_bytes(&datum->type));
 }
 
-/* ---- a run
- * ------------------------------------------------------------------------------------------------ */
+/* ---- a run ---------------------------------------------------------------------------------- */
 
 /* updated[i]: the block of params[i] if it is updated, held; else NULL. */
-static ebb_status params_place(ebb_trace *trace, const ebb_traced_program *p, ebb_block **updated) {
+static ebb_status params_place(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; !status && i < p->n_params; i++) {
         ebb_datum *datum;
@@ -66,7 +64,7 @@ static ebb_status inputs_feed(ebb_trace *trace, const ebb_traced_program *p) {
 }
 
 static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, const ebb_traced_at *at,
-                              ebb_block *const *updated) {
+                              ebb_pool_block *const *updated) {
     const ebb_present *present = &trace->present.at[at->value];
     int64_t bytes;
     if (!ebb_present_alive(present) || present->datum->block) return EBB_OK;
@@ -83,7 +81,7 @@ static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, con
     return status;
 }
 
-static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_block **updated) {
+static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
     ebb_eager *eager = trace->eager;
     void *arena;
     ebb_status status = ebb_eager_settle(eager);
@@ -101,7 +99,7 @@ static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb
 }
 
 static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
-    ebb_block **updated = ebb_calloc(trace->env, p->n_params, sizeof(*updated));
+    ebb_pool_block **updated = ebb_calloc(trace->env, p->n_params, sizeof(*updated));
     if (!updated) return EBB_NO_MEMORY;
     const ebb_status status = program_run(trace, p, updated);
     for (uint32_t i = 0; i < p->n_params; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
@@ -109,8 +107,7 @@ static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
     return status;
 }
 
-/* ---- segments
- * --------------------------------------------------------------------------------------------- */
+/* ---- segments ------------------------------------------------------------------------------- */
 
 /* Marks what is alive of entries [begin, end)'s results as outputs. true: some were not before. */
 static bool outputs_find(const ebb_trace *trace, ebb_recorded *r, uint32_t begin, uint32_t end) {
@@ -149,8 +146,7 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     return status || !segment->program ? status : run(trace, segment->program);
 }
 
-/* ---- op by op
- * --------------------------------------------------------------------------------------------- */
+/* ---- op by op ------------------------------------------------------------------------------- */
 
 /* Data of the graph's values, by name: those that are given, held. */
 static ebb_status values_fill(ebb_trace *trace, const ebb_graph *graph, ebb_datum **values, bool *kept) {

@@ -2,6 +2,8 @@
  *
  *     recording.c   what a call did: its entries and values; prefixes, keys
  *     call.c        a call from begin to end; what stays of it when it fails
+ *     values.c      the data of its values
+ *     exclude.c     regions that are left out
  *     record.c      the recorder of the room eager: entries are added, or compared
  *     compare.c     an op beside its entry; a call that goes another way
  *     backward.c    a whole backward as one entry
@@ -22,8 +24,7 @@
 #include "ebb/trace.h"
 #include "engine/engine.h"
 
-/* ---- recordings
- * ------------------------------------------------------------------------------------------- */
+/* ---- recordings ----------------------------------------------------------------------------- */
 
 typedef enum ebb_entry_kind {
     EBB_ENTRY_OP,
@@ -113,8 +114,7 @@ typedef struct ebb_recorded {
     const char *refused; /* why no program can be made of it; NULL: none is known */
 } ebb_recorded;
 
-/* ---- calls
- * ------------------------------------------------------------------------------------------------ */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 typedef enum ebb_call_mode {
     EBB_CALL_EAGER,  /* ops run, and are recorded */
@@ -163,7 +163,7 @@ struct ebb_trace {
     EBB_ARRAY(ebb_restore) restore;
 };
 
-/* ---- recording.c ---- */
+/* ---- recording.c ---------------------------------------------------------------------------- */
 
 EBB_CHECKED ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out);
 void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
@@ -182,7 +182,7 @@ bool ebb_key_same(const ebb_recording_key *a, const ebb_recording_key *b);
 /* "mul f32[3] f32[3]" for errors. */
 const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry, char text[256]);
 
-/* ---- call.c ---- */
+/* ---- call.c, values.c ----------------------------------------------------------------------- */
 
 static inline bool ebb_present_alive(const ebb_present *p) {
     return p->datum && p->datum->serial == p->serial;
@@ -218,7 +218,7 @@ static inline ebb_tensor *ebb_captured_handle(const ebb_trace *trace, uint32_t c
 /* Binds what was captured of `now`, as far as it is not. */
 EBB_CHECKED ebb_status ebb_captured_bind(ebb_trace *trace);
 
-/* ---- compare.c ---- */
+/* ---- compare.c ------------------------------------------------------------------------------ */
 
 /* The entry that comes next, if it is of the kind; else NULL. */
 const ebb_entry *ebb_next_entry(const ebb_trace *trace, ebb_entry_kind kind);
@@ -230,7 +230,7 @@ EBB_CHECKED ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *en
  * what: "mul f32[3] ...". Afterwards the mode may be any. */
 EBB_CHECKED ebb_status ebb_call_turn(ebb_trace *trace, const char *what, bool always);
 
-/* ---- backward.c ---- */
+/* ---- backward.c ----------------------------------------------------------------------------- */
 
 EBB_CHECKED ebb_status ebb_backward_compare(void *ctx, const ebb_backward *backward, ebb_datum **out,
                                             bool *took);
@@ -238,7 +238,7 @@ EBB_CHECKED ebb_status ebb_backward_way_of(void *ctx, const ebb_backward *backwa
                                            ebb_backward_way *way);
 EBB_CHECKED ebb_status ebb_backward_record(void *ctx, const ebb_backward *backward, ebb_datum *const *out);
 
-/* ---- graph.c, make.c, run.c ---- */
+/* ---- graph.c, make.c, run.c ----------------------------------------------------------------- */
 
 /* The name of value v in graphs: "v12.relu". */
 #define EBB_TRACED_NAME 64

@@ -105,6 +105,7 @@ Test(cuda_kernels, update_nothing_in_a_run_that_has_a_fault) {
         {&ebb_op_sgd, "[9] [9] []", {0, 1, 4}, 1, {0}},
         {&ebb_op_sgd_momentum, "[9] [9] [9] []", {0, 1, 2, 4}, 2, {0, 2}},
         {&ebb_op_adamw, "[9] [9] [9] [9] [] []", {0, 1, 2, 3, 5, 4}, 3, {0, 2, 3}},
+        {&ebb_op_assign, "[9] [9]", {0, 1}, 1, {0}},
         {&ebb_op_count_step, "[]", {5}, 1, {5}},
         {&ebb_op_bn_track, "[9] [9] [9] [9]", {0, 1, 2, 3}, 2, {2, 3}},
     };

@@ -568,6 +568,10 @@ const row rows[] = {
     {"fill", "f32[3]", "value=1", "!fill"},
 
     /* ---- updates ---- */
+    {"assign", "u8[2,3,5,7] u8[2,3,5,7]", "", "u8[2,3,5,7]"},
+    {"assign", "f64[] f64[]", "", "f64[]"},
+    {"assign", "f32[3,7] f32[7]", "", "!assign: target f32[3,7] and x f32[7] must have one shape"},
+    {"assign", "i32[3] f32[3]", "", "!assign: target i32[3] and x f32[3] must have one dtype"},
     {"sgd", "f32[3,7] f32[3,7] f32[]", "", "f32[3,7]"},
     {"sgd", "f64[] f64[] f64[]", "decay=0.0001", "f64[]"},
     {"sgd", "f32[3,7] f32[7,3] f32[]", "", "!sgd: w f32[3,7] and dw f32[7,3] must have one shape"},
@@ -664,8 +668,9 @@ const gradient_row gradients[] = {
      "%x = param f32[5,7]\n%z = strided_slice %x begin=[0,6] size=[2,3] step=[3,-2]\n"
      "%y = strided_slice_grad %z begin=[0,1] size=[2,5] step=[1,1]",
      EBB_TRAIN, "strided_slice strided_slice_grad"},
-    {"what is drawn, counted or found by its place gets none",
-     "%x = param f32[2,3]\n%u = uniform shape=[2,3]\n%n = normal shape=[3]\n%i = iota shape=[3]\n%a = "
+    {"what is drawn, counted, found by its place or assigned gets none",
+     "%x = param f32[2,3]\n%t = state f32[2,3]\n%t.next = assign %t, %x\n%u = uniform shape=[2,3]\n%n = "
+     "normal shape=[3]\n%i = iota shape=[3]\n%a = "
      "argmax %x axis=0\n"
      "%e = equal %a, %i\n%w = where %e, %u, %n\n%y = mul %x, %w",
      EBB_TRAIN, "mul"},

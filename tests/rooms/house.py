@@ -48,10 +48,10 @@ ROOMS = {
     },
     'exec': {
         'faces': {'exec/exec.h', 'exec/backend.h', 'exec/conformance.h', 'exec/costs.h', 'exec/device_file.h', 'exec/kernels.h',
-                  'exec/module.h'},
+                  'exec/module.h', 'exec/dropout.h'},
         'sees': {'base', 'graph'},
         'extra': {'plan/plan.h'},
-        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h'},
+        'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/device.h', 'ebb/plan.h'},
         'libraries': set(),
     },
     'report': {
@@ -66,6 +66,19 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h',
                    'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/search.h',
                    'ebb/tune.h'},
+        'libraries': set(),
+    },
+    # Ops that run when they are called: beside the engine, which it does not see.
+    'eager': {
+        'faces': {'eager/eager.h', 'eager/tape.h'},
+        'sees': {'base', 'graph', 'exec'},
+        'public': {'ebb/base.h', 'ebb/build.h', 'ebb/eager.h', 'ebb/options.h', 'ebb/run.h'},
+        'libraries': set(),
+    },
+    'trace': {
+        'faces': {'trace/trace.h'},
+        'sees': {'base', 'graph', 'exec', 'engine', 'eager'},
+        'public': {'ebb/base.h', 'ebb/build.h', 'ebb/eager.h', 'ebb/options.h', 'ebb/plan.h', 'ebb/run.h', 'ebb/trace.h'},
         'libraries': set(),
     },
 }

@@ -2,6 +2,7 @@
 #ifndef EBB_TESTS_TRACE_RANDOM_PROGRAM_H
 #define EBB_TESTS_TRACE_RANDOM_PROGRAM_H
 
+#include "base/base.h"
 #include "ebb/trace.h"
 #include "support/env.h"
 

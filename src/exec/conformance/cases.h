@@ -25,7 +25,7 @@ typedef struct ebb_op_case {
  *   w  places in a window: u8 below 9
  *   b  bits: u8
  * Where a row gives it a dtype, i32 is filled with small integers, the smallest and the largest, bool with
- * 0 and 1. What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
+ * 0 and 1, u8 as b. What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
 typedef struct ebb_case_rows {
     const ebb_op_case *at;
     uint32_t n;

@@ -75,7 +75,8 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
                    void *const *filled) {
     const ebb_type *type = &call->in[i];
     void *at = filled[i];
-    const char letter = ebb_case_letter(cases, i);
+    const char given = ebb_case_letter(cases, i);
+    const char letter = type->dtype == EBB_U8 && !strchr("wb", given) ? 'b' : given;
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
     if (type->dtype == EBB_BOOL || (type->dtype == EBB_I32 && !strchr("li", letter))) {

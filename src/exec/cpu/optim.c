@@ -12,6 +12,29 @@ static void run_update(ebb_backend *backend, const ebb_call *call, cpu_span *spa
     cpu_spans(cpu_of(backend), n, CPU_ALIGNMENT / (int64_t)sizeof(float), 20 * n, span, u);
 }
 
+/* ---- assign: begin and end in bytes ----------------------------------------------------------------- */
+
+typedef struct assignment {
+    const char *x;
+    char *to;
+} assignment;
+
+static void assign_span(const void *ctx, int64_t begin, int64_t end) {
+    const assignment *a = ctx;
+    memcpy(a->to + begin, a->x + begin, (size_t)(end - begin));
+}
+
+static ebb_status assign_launch(const ebb_kernel_run *run) {
+    const assignment a = {run->launch->in[1], run->launch->out[0]};
+    const int64_t bytes = ebb_type_bytes(&run->call->out[0]);
+    cpu_spans(cpu_of(run->backend), bytes, CPU_ALIGNMENT, 2 * bytes, assign_span, &a);
+    return EBB_OK;
+}
+
+CPU_KERNEL(assign, EBB_TAKES(F32, F64, I32, U8, BOOL), CPU_STREAM, .launch = assign_launch);
+
+/* ---- sgd -------------------------------------------------------------------------------------------- */
+
 /* w' = w - lr * (dw + decay * w) */
 CPU_VECTOR static void sgd_span(const void *ctx, int64_t begin, int64_t end) {
     const update u = *(const update *)ctx;

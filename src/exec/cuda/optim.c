@@ -2,6 +2,16 @@
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/optim.h"
 
+static ebb_status assign_launch(const ebb_kernel_run *run) {
+    const cuda_assign_args args = {.scalars = cuda_of(run->backend)->device->scalars,
+                                   .x = run->launch->in[1],
+                                   .to = run->launch->out[0],
+                                   .bytes = ebb_type_bytes(&run->call->out[0])};
+    return cuda_launch(run->backend, CUDA_KERNEL_assign, cuda_blocks_of(args.bytes, CUDA_ASSIGN_EACH),
+                       &args);
+}
+CUDA_OP(assign, EBB_TAKES(F32, F64, I32, U8, BOOL), CUDA_SWEEP, .launch = assign_launch);
+
 static ebb_status sgd_launch(const ebb_kernel_run *run) {
     const cuda_sgd_args args = {.scalars = cuda_of(run->backend)->device->scalars,
                                 .w = run->launch->in[0],

@@ -68,6 +68,12 @@ REF_KERNEL(fill) {
     return EBB_OK;
 }
 
+REF_KERNEL(assign) {
+    const ref_tensor x = ref_in(run, 1), to = ref_out(run, 0);
+    for (int64_t i = 0; i < ebb_type_count(to.type); i++) ref_set(&to, i, ref_get(&x, i));
+    return EBB_OK;
+}
+
 /* w' = w - lr * (dw + decay * w) */
 REF_KERNEL(sgd) {
     const ref_tensor w = ref_in(run, 0), dw = ref_in(run, 1), lr = ref_in(run, 2), to = ref_out(run, 0);

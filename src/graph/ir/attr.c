@@ -67,7 +67,7 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
     return EBB_OK;
 }
 
-/* ---- by name --------------------------------------------------------------------------------------- */
+/* ---- by name -------------------------------------------------------------------------------- */
 
 static ebb_status given_fill(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
                              const ebb_build_attribute *a, ebb_attr *out) {

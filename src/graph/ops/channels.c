@@ -91,11 +91,6 @@ static ebb_status slice_grad_infer(ebb_env *env, const ebb_call *call, ebb_type 
     return ebb_rule_result(env, call, out);
 }
 
-static void slice_cost(const ebb_call *call, ebb_cost *cost) {
-    /* What is not sliced is not read. */
-    *cost = (ebb_cost){.bytes = ebb_mul_saturated(ebb_type_bytes(&call->out[0]), 2)};
-}
-
 static void slice_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
@@ -124,7 +119,7 @@ static const ebb_attr_info slice_grad_attrs[] = {
     [EBB_SLICE_GRAD_TOTAL] = EBB_INTS_NEEDED("total", 1, 1, EBB_ATTR_SIZE_MAX),
     [EBB_SLICE_GRAD_AXIS] = AXIS};
 
-EBB_DEFINE(slice, EBB_INFER(1, 1, 1, slice_infer), EBB_LIST(attrs, slice_attrs), .cost = slice_cost,
+EBB_DEFINE(slice, EBB_INFER(1, 1, 1, slice_infer), EBB_LIST(attrs, slice_attrs), .cost = ebb_cost_moved,
            .grad = slice_grad_rule);
 EBB_DEFINE(slice_grad, EBB_INFER(1, 1, 1, slice_grad_infer), EBB_LIST(attrs, slice_grad_attrs),
            EBB_FLOPS(0), .grad = slice_grad_grad);
@@ -212,6 +207,6 @@ static const ebb_attr_info strided_attrs[] = {
                           .min = -EBB_ATTR_STEP_MAX,
                           .max = EBB_ATTR_STEP_MAX}};
 EBB_DEFINE(strided_slice, EBB_INFER(1, 1, 1, strided_slice_infer), EBB_LIST(attrs, strided_attrs),
-           .cost = slice_cost, .grad = strided_slice_rule);
+           .cost = ebb_cost_moved, .grad = strided_slice_rule);
 EBB_DEFINE(strided_slice_grad, EBB_INFER(1, 1, 1, strided_slice_grad_infer), EBB_LIST(attrs, strided_attrs),
            EBB_FLOPS(0), .grad = strided_slice_grad_rule);

@@ -6,11 +6,10 @@
 static const ebb_attr_info embedding_grad_attrs[] = {[EBB_EMBEDDING_ROWS] =
                                                          EBB_INTS_NEEDED("rows", 1, 1, EBB_ATTR_SIZE_MAX)};
 
-/* What is read of the table is as much as is written. */
+/* And the ids. */
 static void embedding_cost(const ebb_call *call, ebb_cost *cost) {
-    int64_t bytes = ebb_mul_saturated(ebb_type_bytes(&call->out[0]), 2);
-    if (!ebb_add_i64(bytes, ebb_type_bytes(&call->in[1]), &bytes)) bytes = INT64_MAX;
-    *cost = (ebb_cost){.bytes = bytes};
+    ebb_cost_moved(call, cost);
+    if (!ebb_add_i64(cost->bytes, ebb_type_bytes(&call->in[1]), &cost->bytes)) cost->bytes = INT64_MAX;
 }
 
 static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {

@@ -29,6 +29,10 @@ void ebb_cost_by_results(const ebb_call *call, ebb_cost *cost) {
     ebb_cost_set(call, cost, ebb_type_count(&call->out[0]), call->op->flops);
 }
 
+void ebb_cost_moved(const ebb_call *call, ebb_cost *cost) {
+    *cost = (ebb_cost){.bytes = ebb_mul_saturated(ebb_type_bytes(&call->out[0]), 2)};
+}
+
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost) {
     (void)call;
     *cost = (ebb_cost){0};

@@ -1,5 +1,6 @@
 /* Optimizer updates: the results take the bytes of the param and of its momentum.
  *
+ *     assign         target' = x
  *     sgd            w' = w - lr * (dw + decay * w)
  *     sgd_momentum   d = dw + decay * w;  m' = momentum * m + d
  *                    step = nesterov ? d + momentum * m' : m';  w' = w - lr * step
@@ -17,6 +18,11 @@
 
 #define DECAY             EBB_REAL("decay", 0, 0, 1e30)
 #define BETA(name, usual) EBB_REAL(name, usual, 0, 1)
+
+/* ---- assign -------------------------------------------------------------------------------------- */
+
+EBB_DEFINE(assign, EBB_RULE(2, 1, "target:all[*] x:all[*] -> [*]"), .effect = EBB_STATEFUL,
+           EBB_UPDATES({0, 0}), .cost = ebb_cost_moved);
 
 /* ---- sgd ------------------------------------------------------------------------------------------ */
 

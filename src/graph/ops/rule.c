@@ -15,6 +15,7 @@ static const dtype_class classes[] = {
     {"", "f32 or f64", BIT(F32) | BIT(F64)},
     {"num", "f32, f64 or i32", BIT(F32) | BIT(F64) | BIT(I32)},
     {"any", "f32, f64, i32 or bool", BIT(F32) | BIT(F64) | BIT(I32) | BIT(BOOL)},
+    {"all", "of a dtype", (UINT32_C(1) << EBB_N_DTYPES) - 1},
 };
 
 static const dtype_class *class_find(const char *name, size_t n) {

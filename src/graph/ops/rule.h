@@ -15,8 +15,9 @@
  * appears. [~] is any shape; those of a rule are broadcast together as in NumPy, and as a result it is what
  * they are broadcast to. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4),
  * the same wherever it appears. [] is a scalar. Operands are f32 or f64, all of one dtype. Written
- * `name:num[...]` they may be i32, too, `name:any[...]` i32 or bool, and `name:i32[...]`, `name:bool[...]`,
- * `name:u8[...]` just that. Results have the dtype of the operands that leave it open, unless written so.
+ * `name:num[...]` they may be i32, too, `name:any[...]` i32 or bool, `name:all[...]` of any dtype that
+ * there is, and `name:i32[...]`, `name:bool[...]`, `name:u8[...]` just that. Results have the dtype of the
+ * operands that leave it open, unless written so.
  *
  * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
  *
@@ -157,6 +158,8 @@ EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const
 void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each);
 void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost);
 void ebb_cost_by_results(const ebb_call *call, ebb_cost *cost);
+/* What is read is as much as is written. */
+void ebb_cost_moved(const ebb_call *call, ebb_cost *cost);
 /* Of a view: nothing. */
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost);
 int64_t ebb_mul_saturated(int64_t a, int64_t b);

@@ -6,7 +6,7 @@
  * first: each add stands right behind its second operand, so that no more than one partial sum is held. */
 #include "graph/passes/passes.h"
 
-/* ---- operands that were broadcast ------------------------------------------------------------------- */
+/* ---- operands that were broadcast ----------------------------------------------------------- */
 
 static ebb_id axes_sum(ebb_rewriter *rw, ebb_id id, uint32_t axes, bool keep) {
     ebb_attr attr[] = {
@@ -30,7 +30,7 @@ static ebb_id broadcast_sum(ebb_rewriter *rw, ebb_id id, const ebb_type *due) {
     return axes_sum(rw, axes_sum(rw, id, repeated, true), (UINT32_C(1) << lacking) - 1, false);
 }
 
-/* ---- what is wanted ---------------------------------------------------------------------------------- */
+/* ---- what is wanted ------------------------------------------------------------------------- */
 
 static bool forward_check(ebb_rewriter *rw, bool whole) {
     const ebb_graph *old = rw->old;
@@ -80,8 +80,7 @@ static void wants_spread(ebb_rewriter *rw, ebb_id *first) {
     }
 }
 
-/* ---- backward -----------------------------------------------------------------------------------------
- */
+/* ---- backward ------------------------------------------------------------------------------- */
 
 /* Ones, of the value's type. */
 static ebb_id seed_emit(ebb_rewriter *rw, ebb_id id) {
@@ -198,8 +197,7 @@ ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
     return status;
 }
 
-/* ---- any values by any others -------------------------------------------------------------------------
- */
+/* ---- any values by any others --------------------------------------------------------------- */
 
 /* A y that is read on has what comes from there, too: the parts are summed like any others. */
 static void roots_seed(ebb_rewriter *rw, const ebb_id *ys, const ebb_id *dys, uint32_t n_y) {
