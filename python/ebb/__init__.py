@@ -6,7 +6,9 @@ Tensors and ops run when they are called; `jit.trace` makes plans of what was ca
 from . import _core
 from ._errors import OverBudget, TraceError
 from ._tensor import Parameter, Tensor, tensor
+
 from .device import get_default_device, get_device_count, is_cuda_available, set_default_device
+from .logger import get_logger, set_log_level
 from .serialization import load, save
 
 from . import autodiff, data, device, functional, hub, jit, module, optimizer, random

@@ -6,19 +6,16 @@ FLOAT32, FLOAT64, INT32, UINT8, BOOL = range(5)
 DTYPES = tuple(np.dtype(d) for d in ("float32", "float64", "int32", "uint8", "bool"))
 
 _ELEMENTS = {dtype: element for element, dtype in enumerate(DTYPES)}
-# What has no element of its own becomes, on entry, one that holds its values.
+# What has no element of its own, or one that ops do not take, becomes on entry one that holds its values.
 _ENTRY = {
-    "float64": "float32",
-    "float16": "float32",
-    "int64": "int32",
-    "uint64": "int32",
-    "uint32": "int32",
-    "int16": "int32",
-    "uint16": "int32",
-    "int8": "int32",
-    "uint8": "int32",
+    np.dtype(given): np.dtype(taken)
+    for taken, several in (
+        ("float32", ("float64", "float16")),
+        ("int32", ("int64", "uint64", "uint32", "int16", "uint16", "int8", "uint8")),
+    )
+    for given in several
 }
-_WIDER_THAN_INT32 = ("int64", "uint64", "uint32")
+_WIDER_THAN_INT32 = tuple(np.dtype(d) for d in ("int64", "uint64", "uint32"))
 
 
 def element_of(dtype):
@@ -38,18 +35,17 @@ def array_of(data, dtype=None):
     array = np.asarray(data)
     if dtype is not None:
         element_of(dtype)
-        return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
-    name = array.dtype.name
-    if array.dtype not in _ELEMENTS or name in _ENTRY:
-        if name not in _ENTRY:
-            raise TypeError(f"tensor: data of dtype {name}: numbers and truth values can be taken")
-        if name in _WIDER_THAN_INT32 and array.size:
-            low, high = int(array.min()), int(array.max())
-            if low < -(2**31) or high >= 2**31:
-                raise OverflowError(f"tensor: values from {low} to {high} do not fit int32: give a dtype")
-        array = array.astype(_ENTRY[name])
-    # ascontiguousarray makes rank 0 rank 1
-    return np.ascontiguousarray(array).reshape(array.shape)
+        return np.asarray(array, dtype=dtype, order="C")
+    taken = _ENTRY.get(array.dtype)
+    if taken is None and array.dtype not in _ELEMENTS:
+        raise TypeError(f"tensor: data of dtype {array.dtype}: numbers and truth values can be taken")
+    if array.dtype in _WIDER_THAN_INT32 and array.size:
+        low, high = int(array.min()), int(array.max())
+        if low < -(2**31) or high >= 2**31:
+            raise OverflowError(f"tensor: values from {low} to {high} do not fit int32: give a dtype")
+    if taken is not None:
+        array = array.astype(taken)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def promote(*dtypes):

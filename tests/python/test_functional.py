@@ -34,13 +34,13 @@ class Elementwise(unittest.TestCase):
             ("hsigmoid", np.clip(a + 3, 0, 6) / 6), ("hswish", a * np.clip(a + 3, 0, 6) / 6),
             ("softplus", np.log1p(np.exp(a))), ("logsigmoid", -np.log1p(np.exp(-a))),
             ("leaky_relu", np.where(a > 0, a, 0.01 * a)), ("isnan", np.isnan(a)), ("isinf", np.isinf(a)),
-        ):  # fmt: skip
+        ):
             same(getattr(F, name)(tensor(a)), want, 1e-4, 1e-5, name)
         b = abs(a) + 0.5
         for name, want in (
             ("log", np.log(b)), ("log1p", np.log1p(b)), ("sqrt", np.sqrt(b)), ("acosh", np.arccosh(b + 1)),
             ("atanh", np.arctanh(b / 9)),
-        ):  # fmt: skip
+        ):
             x = {"acosh": b + 1, "atanh": b / 9}.get(name, b)
             same(getattr(F, name)(tensor(x)), want, 1e-4, 1e-5, name)
 
@@ -64,7 +64,7 @@ class Elementwise(unittest.TestCase):
             ("minimum", np.minimum(a, b)), ("floor_div", a // b), ("mod", a % b), ("equal", a == b), ("less", a < b),
             ("greater", a > b), ("less_equal", a <= b), ("greater_equal", a >= b), ("not_equal", a != b),
             ("logaddexp", np.logaddexp(a, b)),
-        ):  # fmt: skip
+        ):
             same(getattr(F, name)(tensor(a), tensor(b)), want, 1e-4, 1e-4, name)
         same(F.pow(tensor(abs(a)), tensor(b)), abs(a) ** b, 1e-4)
         same(F.maximum(0, tensor([-1, 2])), [0, 2])
@@ -131,7 +131,7 @@ class Reductions(unittest.TestCase):
         for s, t in (
             ((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),
             ((2, 5, 2, 3), (5, 3, 4)), ((2, 1, 2, 3), (1, 3, 3, 2)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)),
-        ):  # fmt: skip
+        ):
             a, b = draw(*s), draw(*t)
             same(F.matmul(tensor(a), tensor(b)), a @ b, text=f"{s} {t}")
             same(tensor(a) @ tensor(b), a @ b)
@@ -270,7 +270,7 @@ class Layers(unittest.TestCase):
         same(y, (x - rm.numpy().reshape(1, 6, 1, 1)) / np.sqrt(rv.numpy() + 1e-5), 1e-4, 1e-4)
         same(F.batch_norm(tensor(x), training=True), (x - m) / np.sqrt(v + 1e-5), 1e-4, 1e-4)
         flat = x.reshape(4, 36)
-        norm = lambda a, axis: (a - a.mean(axis, keepdims=True)) / np.sqrt(a.var(axis, keepdims=True) + 1e-5)  # noqa: E731
+        norm = lambda a, axis: (a - a.mean(axis, keepdims=True)) / np.sqrt(a.var(axis, keepdims=True) + 1e-5)
         same(F.layer_norm(tensor(x), (6, 3, 2), False), norm(flat, 1).reshape(x.shape), 1e-4, 1e-4)
         w = draw(2)
         same(F.layer_norm(tensor(x), 2, True, tensor(w), tensor(w)), norm(x, 3) * w + w, 1e-3, 1e-3)

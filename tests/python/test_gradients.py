@@ -46,7 +46,7 @@ def differences(function, arrays, i, step=1e-2):
 class Differences(unittest.TestCase):
     def check(self, function, *arrays, atol=2e-2):
         weights = tensor(draw(*function(*map(tensor, arrays)).shape))
-        scalar = lambda *xs: (function(*xs) * weights).sum()  # noqa: E731
+        scalar = lambda *xs: (function(*xs) * weights).sum()
         for i, g in enumerate(gradient(scalar, *arrays)):
             np.testing.assert_allclose(g, differences(scalar, arrays, i), rtol=2e-2, atol=atol)
 

@@ -11,7 +11,7 @@ KEYS = (
     0, -1, (1, 2), (slice(None), 1), (..., 2), (0, ..., 3), slice(1, None), (slice(None, None, -1), slice(0, 3, 2)),
     (None, 1), (slice(None), None, 2), (..., None), (1, slice(3, 0, -2), slice(None), 4), (), Ellipsis,
     (slice(-1, None), slice(None), slice(1, 2)), (1, 2, 3, 4),
-)  # fmt: skip
+)
 
 
 class Get(unittest.TestCase):
@@ -43,7 +43,7 @@ class Get(unittest.TestCase):
             (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"), (slice(1, 1), IndexError, "nothing"),
             (tensor([True, False]), TypeError, "where"), (tensor([0.5]), TypeError, "float32"),
             ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"),
-        ):  # fmt: skip
+        ):
             with self.assertRaisesRegex(error, text):
                 x[key]
 

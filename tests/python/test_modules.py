@@ -41,7 +41,7 @@ class Inside(unittest.TestCase):
             [n for n, _ in net.named_parameters()],
             ["bn.bias", "bn.weight", "conv.bias", "conv.weight", "heads.0.bias", "heads.0.weight",
              "heads.1.other.bias", "heads.1.other.weight", "scale"],
-        )  # fmt: skip
+        )
         self.assertEqual([n for n, _ in net.named_buffers()], ["bn.running_mean", "bn.running_var"])
         self.assertEqual([n for n, _ in net.named_children()], ["bn", "conv", "heads.0", "heads.1.other"])
         self.assertEqual([n for n, _ in net.named_modules()][0], "")
@@ -159,7 +159,7 @@ class Layers(unittest.TestCase):
             (M.LeakyReLU(0.1), x.shape), (M.PReLU(4), x.shape), (M.PReLU(), x.shape), (M.GELU(), x.shape),
             (M.SiLU(), x.shape), (M.Sigmoid(), x.shape), (M.Softmax(1), x.shape), (M.Linear(6, 5), (2, 4, 6, 5)),
             (M.Dropout(0.5), x.shape), (M.Identity(), x.shape),
-        ):  # fmt: skip
+        ):
             given = tensor(x)
             gm = GradManager().attach([given, *layer.parameters()])
             with gm:
@@ -226,7 +226,7 @@ class First(unittest.TestCase):
             (lambda: init.msra_normal_(w, mode="fan_out", nonlinearity="relu"), (2 / 576) ** 0.5),
             (lambda: init.msra_uniform_(w), (2 / 288) ** 0.5), (lambda: init.xavier_normal_(w), (2 / 864) ** 0.5),
             (lambda: init.xavier_uniform_(w), (2 / 864) ** 0.5),
-        ):  # fmt: skip
+        ):
             fill()
             self.assertAlmostEqual(w.numpy().std() / std, 1, delta=0.03)
         init.ones_(w)

@@ -96,7 +96,7 @@ class Groups(unittest.TestCase):
             (lambda: optim.SGD([a, ], lr=0.1, nesterov=True), ValueError, "nesterov"),
             (lambda: optim.Adam([a], lr=0.1, betas=(1, 0.9)), ValueError, "beta"),
             (lambda: optim.SGD([{"params": a}, {"params": a}], lr=0.1), ValueError, "two groups"),
-        ):  # fmt: skip
+        ):
             with self.assertRaisesRegex(error, text):
                 make()
 
@@ -104,7 +104,7 @@ class Groups(unittest.TestCase):
         for make in (
             lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1), lambda p: optim.Adagrad(p),
             lambda p: optim.Adadelta(p),
-        ):  # fmt: skip
+        ):
             a = Parameter([1.0, 2.0])
             one = make([a])
             for _ in range(3):

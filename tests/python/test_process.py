@@ -28,7 +28,7 @@ def run(code, **environment):
         "spec.loader.exec_module(module)\n"
     )
     return subprocess.run([sys.executable, "-c", before + code], capture_output=True, text=True, timeout=100,
-                          env={**os.environ, **environment})  # fmt: skip
+                          env={**os.environ, **environment})
 
 
 class Threads(unittest.TestCase):

@@ -24,7 +24,7 @@ class Made(unittest.TestCase):
             (1, "int32"), (1.5, "float32"), (True, "bool"), ([1, 2], "int32"), (np.float64(3), "float32"),
             (np.arange(3, dtype=np.int64), "int32"), (np.arange(3, dtype=np.uint8), "int32"),
             (np.ones(2, np.float16), "float32"), (np.array([True]), "bool"),
-        ):  # fmt: skip
+        ):
             x = tensor(data)
             self.assertEqual(x.dtype, np.dtype(dtype), data)
             np.testing.assert_array_equal(x.numpy(), np.asarray(data))
@@ -94,7 +94,7 @@ class Operators(unittest.TestCase):
             (b * f, [0.5, 0], "float32"), (i / i, [1, 1], "float32"), (i // tensor([2, -2]), [0, -1], "int32"),
             (i % tensor([2, -3]), [1, -1], "int32"), (i == f, [False, False], "bool"), (i < f, [False, True], "bool"),
             (i > b, [False, True], "bool"), (i != tensor([1, 3]), [False, True], "bool"), (f >= i, [0, 1], "bool"),
-        ):  # fmt: skip
+        ):
             same(self, x, want, dtype)
 
     def test_promotion_of_numbers(self):
@@ -105,7 +105,7 @@ class Operators(unittest.TestCase):
             (i * True, [1, 2], "int32"), (b & True, [True, False], "bool"), (2.0 ** f, [2**0.5, 16], "float32"),
             (f**2, [0.25, 16], "float32"), (f**0.5, [0.5**0.5, 2], "float32"), (f**-1.0, [2, 0.25], "float32"),
             (7 // i, [7, 3], "int32"), (-f, [-0.5, -4], "float32"), (abs(-i), [1, 2], "int32"),
-        ):  # fmt: skip
+        ):
             same(self, x, want, dtype)
 
     def test_arrays_and_lists_are_operands(self):

@@ -28,14 +28,14 @@ class Results(unittest.TestCase):
         for result in (
             lambda x: x + 1, lambda x: (x + 1,), lambda x: [x + 1, (x * 2, x)], lambda x: {"a": x + 1, "b": [x * x]},
             lambda x: None, lambda x: 3, lambda x: (x + 1, "text"),
-        ):  # fmt: skip
+        ):
             for f in both(result):
                 for _ in range(3):
                     a = draw(2, 3)
                     got, want = f(tensor(a)), result(a)
                     self.assertIs(type(got) in (tuple, list, dict), type(want) in (tuple, list, dict))
-                    flat = lambda v: [v] if not isinstance(v, (tuple, list, dict)) else [  # noqa: E731
-                        y for z in (v.values() if isinstance(v, dict) else v) for y in flat(z)]  # fmt: skip
+                    flat = lambda v: [v] if not isinstance(v, (tuple, list, dict)) else [
+                        y for z in (v.values() if isinstance(v, dict) else v) for y in flat(z)]
                     for g, w in zip(flat(got), flat(want)):
                         if isinstance(w, np.ndarray):
                             np.testing.assert_allclose(g.numpy(), w, rtol=1e-6)
@@ -231,7 +231,7 @@ class Failing(unittest.TestCase):
         for options, error, text in (
             ({"budget": "11 apples"}, ValueError, "apples"), ({"memory": "little"}, ValueError, "little"),
             ({"memory": "budget"}, ValueError, "budget"), ({"sublinear_memory_config": 3}, TypeError, "int"),
-        ):  # fmt: skip
+        ):
             with self.assertRaisesRegex(error, text):
                 trace(**options)(lambda x: x)(tensor([1.0]))
         with self.assertRaisesRegex(TraceError, "nothing was called"):
@@ -281,7 +281,7 @@ class Training(unittest.TestCase):
         for optimizer in (
             lambda p: optim.SGD(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-3),
             lambda p: optim.Adam(p, lr=0.01), lambda p: optim.AdamW(p, lr=0.01), lambda p: optim.Adagrad(p, lr=0.1),
-        ):  # fmt: skip
+        ):
             for clear_first in (True, False):
                 want, _ = training(lambda body: body, optimizer, clear_first)
                 for symbolic in (False, True):

@@ -103,12 +103,12 @@ class Budgets(unittest.TestCase):
             (lambda: SublinearMemoryConfig(thresh_nr_try=-1), "thresh_nr_try -1"),
             (lambda: SublinearMemoryConfig(num_worker=0), "num_worker 0"), (lambda: DTRConfig(), "eviction_threshold"),
             (lambda: trace(sublinear_memory_config=SublinearMemoryConfig(), dtr_config=DTRConfig(1))(abs), "not both"),
-        ):  # fmt: skip
+        ):
             with self.assertRaisesRegex(ValueError, text):
                 make()
         config = SublinearMemoryConfig()
         self.assertEqual((config.thresh_nr_try, config.genetic_nr_iter, config.genetic_pool_size, config.lb_memory_mb),
-                         (10, 0, 20, 0))  # fmt: skip
+                         (10, 0, 20, 0))
 
     def test_megengines_variables_come_first(self):
         os.environ["MGB_SUBLINEAR_MEMORY_THRESH_NR_TRY"] = "many"

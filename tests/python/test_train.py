@@ -66,7 +66,7 @@ class Batches(unittest.TestCase):
         for sampler, sizes in (
             (data.SequentialSampler(dataset, 4), [4, 4, 2]), (data.SequentialSampler(dataset, 4, drop_last=True), [4, 4]),
             (data.RandomSampler(dataset, 5, seed=1), [5, 5]), (None, [1] * 10),
-        ):  # fmt: skip
+        ):
             loader = data.DataLoader(dataset, sampler=sampler)
             batches = list(loader)
             self.assertEqual([len(b[0]) for b in batches], sizes)

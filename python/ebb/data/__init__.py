@@ -6,4 +6,4 @@ from .sampler import RandomSampler, Sampler, SequentialSampler
 
 __all__ = [
     "ArrayDataset", "Collator", "DataLoader", "Dataset", "RandomSampler", "Sampler", "SequentialSampler",
-]  # fmt: skip
+]

@@ -13,4 +13,7 @@ from .metric import __all__ as _metric
 from .nn import __all__ as _nn
 from .tensor import __all__ as _tensor
 
+for _name in loss.__all__:  # they are found there, too
+    setattr(nn, _name, getattr(loss, _name))
+
 __all__ = ["elemwise", "loss", "math", "metric", "nn", "tensor"] + _elemwise + _math + _metric + _nn + _tensor

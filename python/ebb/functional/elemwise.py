@@ -12,7 +12,7 @@ __all__ = [
     "floor", "floor_div", "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "log", "log1p",
     "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "mul",
     "neg", "not_equal", "pow", "round", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh",
-]  # fmt: skip
+]
 
 _ceil = _core.op("ceil")
 _clip = _core.op("clip")

@@ -11,7 +11,7 @@ from .elemwise import abs, as_real, maximum, minimum, sqrt
 
 __all__ = [
     "argmax", "argmin", "dot", "matmul", "max", "mean", "min", "norm", "normalize", "std", "sum", "var",
-]  # fmt: skip
+]
 
 _argmax = _core.op("argmax")
 _linear = _core.op("linear")

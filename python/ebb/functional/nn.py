@@ -15,7 +15,7 @@ __all__ = [
     "group_norm", "hsigmoid", "hswish", "instance_norm", "layer_norm", "leaky_relu", "linear", "log_softmax",
     "logsigmoid", "logsumexp", "max_pool2d", "pad", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax",
     "softplus",
-]  # fmt: skip
+]
 
 _avg_pool = _core.op("avg_pool")
 _batch_norm = _core.op("batch_norm")
@@ -72,7 +72,7 @@ def _conv_weight(weight):
 
 
 def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
-           compute_mode="default"):  # fmt: skip
+           compute_mode="default"):
     """A convolution of inp[n, c, h, w] with weight[out, c / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv2d: conv_mode {conv_mode!r}: cross_correlation only")
@@ -82,13 +82,13 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
 
 
 def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
-                     conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+                     conv_mode="cross_correlation", compute_mode="default"):
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv_transpose2d: conv_mode {conv_mode!r}: cross_correlation only")
     weight = _conv_weight(weight)
     y = _conv2d_transpose(inp, weight, stride=pair(stride), pad=pair(padding), out_pad=pair(output_padding),
-                          dilation=pair(dilation), groups=int(groups))  # fmt: skip
+                          dilation=pair(dilation), groups=int(groups))
     return y if bias is None else _bias(y, _flat(bias, y.shape[1], "conv_transpose2d"))
 
 
@@ -112,7 +112,7 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
     if mode not in ("average", "average_count_exclude_padding"):
         raise ValueError(f"avg_pool2d: mode {mode!r}: average or average_count_exclude_padding")
     return _avg_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
-                     count_pad=mode == "average")  # fmt: skip
+                     count_pad=mode == "average")
 
 
 def adaptive_avg_pool2d(inp, oshp):
@@ -149,7 +149,7 @@ def _trained(x, gamma, beta, mean, variance, eps, momentum, inplace):
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False, momentum=0.9,
-               eps=1e-5, inplace=True, compute_mode="default", param_dim="dim_1c11"):  # fmt: skip
+               eps=1e-5, inplace=True, compute_mode="default", param_dim="dim_1c11"):
     """Each channel with mean 0 and variance 1, then times weight plus bias.
 
     In training by the batch's statistics, of which the running ones take a share of 1 - momentum; otherwise by

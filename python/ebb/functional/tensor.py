@@ -13,7 +13,7 @@ __all__ = [
     "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like",
     "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
     "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
-]  # fmt: skip
+]
 
 _broadcast_to = _core.op("broadcast_to")
 _concat = _core.op("concat")
@@ -262,11 +262,14 @@ def where(mask, x, y):
     mask = as_tensor(mask)
     if mask.dtype != np.bool_:
         raise TypeError(f"where: mask is of bool, not {mask.dtype}")
-    if not isinstance(x, _core.Tensor) and isinstance(y, _core.Tensor):
-        x = as_tensor(x) if not isinstance(x, (int, float)) else as_tensor(x, _dtype.promote(y.dtype, _least(x)))
-    if not isinstance(y, _core.Tensor):
-        y = as_tensor(y) if not isinstance(y, (int, float)) else as_tensor(y, _dtype.promote(as_tensor(x).dtype, _least(y)))
-    return _where(mask, *_of_one_dtype((x, y)))
+    return _where(mask, *_of_one_dtype((_beside(x, y), _beside(y, x))))
+
+
+def _beside(x, other):
+    """x as a tensor; a number beside a tensor takes its dtype, unless it says more."""
+    if isinstance(x, (int, float)) and isinstance(other, _core.Tensor):
+        return as_tensor(x, _dtype.promote(other.dtype, _least(x)))
+    return as_tensor(x)
 
 
 def _least(number):

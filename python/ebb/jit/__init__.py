@@ -8,4 +8,4 @@ from .trace import exclude_from_trace, trace
 __all__ = [
     "DTRConfig", "GraphOptimizationConfig", "SublinearMemoryConfig", "TraceError", "exclude_from_trace",
     "partial_trace", "trace", "xla_trace",
-]  # fmt: skip
+]

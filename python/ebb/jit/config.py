@@ -13,7 +13,7 @@ class SublinearMemoryConfig:
     """
 
     def __init__(self, thresh_nr_try=10, genetic_nr_iter=0, genetic_pool_size=20, lb_memory_mb=0,
-                 num_worker=max(1, (os.cpu_count() or 2) // 2)):  # fmt: skip
+                 num_worker=max(1, (os.cpu_count() or 2) // 2)):
         for name, value, least in (
             ("thresh_nr_try", thresh_nr_try, 0),
             ("genetic_nr_iter", genetic_nr_iter, 0),
@@ -44,7 +44,7 @@ class DTRConfig:
     are MegEngine's and are not used: plans count time and bytes themselves."""
 
     def __init__(self, eviction_threshold=0, evictee_minimum_size=1024**2, recomp_memory_factor=1,
-                 recomp_time_factor=1):  # fmt: skip
+                 recomp_time_factor=1):
         if not eviction_threshold:
             raise ValueError("DTRConfig: eviction_threshold must be above 0")
         self.eviction_threshold = eviction_threshold

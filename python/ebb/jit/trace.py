@@ -4,13 +4,15 @@ import contextlib
 import functools
 import os
 import tempfile
+import threading
 
 from .. import _core
+from .._errors import TraceError
 from ..module import mode
 from .config import DTRConfig, SublinearMemoryConfig
 from .structure import take_apart, tensors_of
 
-_running = []  # the trace whose call is going on: one at most
+_running = []  # the trace whose call is going on, and its thread: one at most
 
 
 class trace:
@@ -35,7 +37,7 @@ class trace:
     def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=2,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, strict=False, effort=None,
-                 time_limit=None, cache=None, verify=False):  # fmt: skip
+                 time_limit=None, cache=None, verify=False):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
@@ -52,15 +54,15 @@ class trace:
         return self if instance is None else _Bound(self, instance)
 
     def __call__(self, *args, **kwargs):
-        if _running:  # a part of the call that is going on
+        if _inside():  # a part of the call that is going on
             return self.__wrapped__(*args, **kwargs)
         if self._core is None:
             self._core = _core.Trace(self._options)
         tensors, key = [], [f"{mode.now():x}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
-        self._core.begin("\n".join(key).encode(), tensors)
-        _running.append(self)
+        _running.append((self._core, threading.get_ident()))
         try:
+            self._core.begin("\n".join(key).encode(), tensors)
             result = self.__wrapped__(*args, **kwargs)
             returned = []
             tensors_of(result, returned)
@@ -76,7 +78,7 @@ class trace:
 
     def _made(self):
         if self._core is None:
-            raise _core_error("nothing was called yet: there is no plan")
+            raise TraceError("nothing was called yet: there is no plan")
         return self._core
 
     def facts(self):
@@ -109,6 +111,15 @@ class trace:
                 return file.read()
 
 
+def _inside():
+    """Whether a traced call is going on in this thread."""
+    if not _running:
+        return False
+    if _running[-1][1] != threading.get_ident():
+        raise TraceError("a traced call is going on in another thread: one at a time")
+    return True
+
+
 class _Bound:
     """A traced method of an object; what can be asked of the trace can be asked of it."""
 
@@ -120,12 +131,6 @@ class _Bound:
 
     def __getattr__(self, name):
         return getattr(self.__func__, name)
-
-
-def _core_error(text):
-    from .._errors import TraceError
-
-    return TraceError(text)
 
 
 def _memory(sublinear, dtr, budget, memory):
@@ -151,10 +156,10 @@ def _memory(sublinear, dtr, budget, memory):
 @contextlib.contextmanager
 def exclude_from_trace():
     """Ops in here run at once and are not recorded; what they give is fed to what follows."""
-    if not _running:
+    if not _inside():
         yield
         return
-    core = _running[-1]._core
+    core = _running[-1][0]
     core.exclude_begin()
     yield  # an exception aborts the whole call
     core.exclude_end()

@@ -12,7 +12,7 @@ class _BatchNorm(Module):
     _ranks = ()
 
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, track_running_stats=True, freeze=False,
-                 compute_mode="default", param_dim="dim_c", **kwargs):  # fmt: skip
+                 compute_mode="default", param_dim="dim_c", **kwargs):
         super().__init__(**kwargs)
         if freeze and not track_running_stats:
             raise ValueError("batch norm: freeze needs track_running_stats")
@@ -43,7 +43,7 @@ class _BatchNorm(Module):
             weight, bias = weight.detach(), bias.detach()
         training = (self.training and not self.freeze) or not self.track_running_stats
         return nn.batch_norm(inp, self.running_mean, self.running_var, weight, bias, training=training,
-                             momentum=self.momentum, eps=self.eps)  # fmt: skip
+                             momentum=self.momentum, eps=self.eps)
 
     def _module_info_string(self):
         return (

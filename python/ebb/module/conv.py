@@ -39,7 +39,7 @@ class Conv2d(_Conv2d):
     """A convolution of images [n, in_channels, h, w]."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", **kwargs):  # fmt: skip
+                 conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", **kwargs):
         if padding_mode != "zeros":
             raise ValueError(f"Conv2d: padding_mode {padding_mode!r}: zeros only")
         self.conv_mode, self.compute_mode, self.padding_mode = conv_mode, compute_mode, padding_mode
@@ -53,14 +53,14 @@ class Conv2d(_Conv2d):
 
     def forward(self, inp):
         return nn.conv2d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
-                         self.conv_mode, self.compute_mode)  # fmt: skip
+                         self.conv_mode, self.compute_mode)
 
 
 class ConvTranspose2d(_Conv2d):
     """The gradient of a convolution by its image."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, dilation=1,
-                 groups=1, bias=True, conv_mode="cross_correlation", compute_mode="default", **kwargs):  # fmt: skip
+                 groups=1, bias=True, conv_mode="cross_correlation", compute_mode="default", **kwargs):
         self.conv_mode, self.compute_mode, self.output_padding = conv_mode, compute_mode, nn.pair(output_padding)
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
@@ -72,4 +72,4 @@ class ConvTranspose2d(_Conv2d):
 
     def forward(self, inp):
         return nn.conv_transpose2d(inp, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                                   self.dilation, self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+                                   self.dilation, self.groups, self.conv_mode, self.compute_mode)

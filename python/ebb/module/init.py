@@ -8,7 +8,7 @@ from ..functional.tensor import full
 __all__ = [
     "calculate_correct_fan", "calculate_fan_in_and_fan_out", "calculate_gain", "fill_", "msra_normal_",
     "msra_uniform_", "normal_", "ones_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
-]  # fmt: skip
+]
 
 
 def fill_(tensor, val):

@@ -36,7 +36,7 @@ class Embedding(Module):
     """Rows of weight[num_embeddings, embedding_dim] by number."""
 
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=None,
-                 initial_weight=None, freeze=False, **kwargs):  # fmt: skip
+                 initial_weight=None, freeze=False, **kwargs):
         super().__init__(**kwargs)
         if padding_idx is not None or max_norm is not None or norm_type is not None:
             raise ValueError("Embedding: padding_idx, max_norm and norm_type are not supported")

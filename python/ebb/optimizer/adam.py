@@ -27,7 +27,7 @@ class Adam(Optimizer):
     def _adam(self, param, grad, group, state, lr, decay):
         beta1, beta2 = group["betas"]
         _adamw(param, grad, state["exp_avg"], state["exp_avg_sq"], self._count(state), lr, beta1=float(beta1),
-               beta2=float(beta2), eps=float(group["eps"]), decay=float(decay))  # fmt: skip
+               beta2=float(beta2), eps=float(group["eps"]), decay=float(decay))
 
 
 class AdamW(Adam):

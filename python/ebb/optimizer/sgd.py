@@ -28,4 +28,4 @@ class SGD(Optimizer):
         if "momentum_buffer" not in state:  # momentum was set later
             state["momentum_buffer"] = zeros_of(param)
         _sgd_momentum(param, param.grad, state["momentum_buffer"], lr, momentum=float(group["momentum"]), decay=decay,
-                      nesterov=self.nesterov)  # fmt: skip
+                      nesterov=self.nesterov)
