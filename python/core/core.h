@@ -1,7 +1,7 @@
 /* ebb._core: tensors, ops, tapes and traces of Ebb for Python, by the limited API of 3.11.
  *
  *     process.c    the one env and eager of the process, its lock, interrupts, errors
- *     tensor.c     the type Tensor: a handle on a value; its figures, and data in and out
+ *     tensor.c     the type Tensor: a handle on a value, and its figures; tensor_data.c: data in and out
  *     operators.c  + - * / and the like; operands.c: MegEngine's promotion of dtypes
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
  *     tape.c       gradients of what was run
@@ -102,7 +102,16 @@ int core_replace(core_tensor *to, core_tensor *from);
 int core_read_sizes(PyObject *sequence, int64_t sizes[6], uint32_t *n);
 PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n);
 
-/* Its one element: of number slots. */
+/* Within core_enter: self's handle becomes this one, which it takes over. Returns None. */
+PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle);
+/* false with an exception. */
+bool core_tensor_type_of(PyObject *self, ebb_tensor_type *type);
+
+/* ---- tensor_data.c: methods, and number slots that give the one element ---- */
+
+PyObject *core_tensor_create(PyObject *self, PyObject *args);
+PyObject *core_tensor_read(PyObject *self, PyObject *into);
+PyObject *core_tensor_item(PyObject *self, PyObject *none);
 PyObject *core_tensor_int(PyObject *self);
 PyObject *core_tensor_float(PyObject *self);
 PyObject *core_tensor_index(PyObject *self);

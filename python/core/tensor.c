@@ -1,8 +1,6 @@
 /* The type Tensor: a handle on a value that never changes. */
 #include "core.h"
 
-static const int element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1};
-
 static void tensor_destroy(void *what) {
     ebb_tensor_destroy(what);
 }
@@ -49,8 +47,7 @@ static void tensor_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-/* Takes the new handle over. */
-static PyObject *tensor_set(core_tensor *self, ebb_tensor *handle) {
+PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle) {
     if (self->handle) ebb_tensor_destroy(self->handle);
     handle_set(self, handle);
     Py_RETURN_NONE;
@@ -67,90 +64,14 @@ int core_replace(core_tensor *to, core_tensor *from) {
     } else { /* another type: another handle */
         ebb_tensor *shared;
         status = ebb_tensor_share(from->handle, &shared);
-        if (!status) Py_DECREF(tensor_set(to, shared));
+        if (!status) Py_DECREF(core_tensor_set(to, shared));
     }
     core_leave();
     if (status) core_raise(status);
     return status ? -1 : 0;
 }
 
-/* ---- data in ----------------------------------------------------------------------------------------- */
-
-int core_read_sizes(PyObject *sequence, int64_t sizes[6], uint32_t *n) {
-    const Py_ssize_t count = PySequence_Size(sequence);
-    if (count < 0) return -1;
-    if (count > 6) {
-        PyErr_Format(PyExc_ValueError, "%R has %zd numbers, more than 6", sequence, count);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PySequence_GetItem(sequence, i);
-        PyObject *whole = item ? PyNumber_Index(item) : NULL;
-        sizes[i] = whole ? PyLong_AsLongLong(whole) : -1;
-        Py_XDECREF(whole);
-        Py_XDECREF(item);
-        if (PyErr_Occurred()) return -1;
-    }
-    *n = (uint32_t)count;
-    return 0;
-}
-
-static bool element_check(int element) {
-    if (element >= 0 && element < CORE_N_ELEMENTS) return true;
-    PyErr_Format(PyExc_ValueError, "no element %d", element);
-    return false;
-}
-
-/* _create(buffer, element, shape): the value of self from row-major data. */
-static PyObject *tensor_create(PyObject *self, PyObject *args) {
-    PyObject *data, *shape;
-    ebb_tensor_type type = {.rank = 0};
-    Py_buffer buffer;
-    int element;
-    if (!PyArg_ParseTuple(args, "OiO", &data, &element, &shape) || !element_check(element) ||
-        core_read_sizes(shape, type.dim, &type.rank) ||
-        PyObject_GetBuffer(data, &buffer, PyBUF_C_CONTIGUOUS))
-        return NULL;
-    PyObject *answer = NULL;
-    Py_ssize_t bytes = element_bytes[element];
-    for (uint32_t d = 0; d < type.rank; d++) {
-        if (type.dim[d] > 0 && bytes <= PY_SSIZE_T_MAX / type.dim[d])
-            bytes *= type.dim[d];
-        else
-            bytes = -1;
-        if (bytes < 0) break;
-    }
-    type.element = (ebb_element)element;
-    if (bytes != buffer.len) {
-        PyErr_Format(PyExc_ValueError,
-                     "tensor: %zd bytes of data for the shape %R, whose sizes must be 1 or more",
-                     buffer.len, shape);
-    } else if (core_enter()) {
-        ebb_tensor *made = NULL;
-        const ebb_status status = ebb_tensor_create(core.eager, &type, buffer.buf, &made);
-        answer = status ? core_raise(status) : tensor_set((core_tensor *)self, made);
-        core_leave();
-    }
-    PyBuffer_Release(&buffer);
-    return answer;
-}
-
-/* _share(other): self becomes another handle on the value of other. */
-static PyObject *tensor_share(PyObject *self, PyObject *other) {
-    ebb_tensor *of = core_handle(other), *made = NULL;
-    if (!of || !core_enter()) return NULL;
-    const ebb_status status = ebb_tensor_share(of, &made);
-    PyObject *answer = status ? core_raise(status) : tensor_set((core_tensor *)self, made);
-    core_leave();
-    return answer;
-}
-
-static PyObject *tensor_replace(PyObject *self, PyObject *other) {
-    if (!core_handle(other) || core_replace((core_tensor *)self, (core_tensor *)other)) return NULL;
-    Py_RETURN_NONE;
-}
-
-static bool type_of(PyObject *self, ebb_tensor_type *type) {
+bool core_tensor_type_of(PyObject *self, ebb_tensor_type *type) {
     const ebb_tensor *handle = core_handle(self);
     if (!handle || !core_enter()) return false;
     ebb_tensor_type_of(handle, type);
@@ -158,100 +79,19 @@ static bool type_of(PyObject *self, ebb_tensor_type *type) {
     return true;
 }
 
-static bool one_element(const ebb_tensor_type *type) {
-    for (uint32_t d = 0; d < type->rank; d++) {
-        if (type->dim[d] != 1) return false;
-    }
-    return true;
-}
-
-/* ---- data out ---------------------------------------------------------------------------------------- */
-
-/* Within core_enter. */
-static ebb_status read_long(ebb_tensor *handle, void *data, size_t bytes) {
-    core_long call = core_long_begin(bytes > 4096);
-    const ebb_status status = ebb_tensor_read(handle, data, bytes);
-    core_long_end(&call);
-    return status;
-}
-
-/* _read(buffer): all elements, row-major. */
-static PyObject *tensor_read(PyObject *self, PyObject *into) {
-    Py_buffer buffer;
-    ebb_tensor *handle = core_handle(self);
-    if (!handle || PyObject_GetBuffer(into, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)) return NULL;
-    PyObject *answer = NULL;
-    if (core_enter()) {
-        const ebb_status status = read_long(handle, buffer.buf, (size_t)buffer.len);
-        answer = status ? core_raise_trace(status) : Py_NewRef(Py_None);
-        core_leave();
-    }
-    PyBuffer_Release(&buffer);
-    return answer;
-}
-
-static PyObject *tensor_item(PyObject *self, PyObject *none) {
-    (void)none;
-    ebb_tensor *handle = core_handle(self);
-    ebb_tensor_type type;
-    union {
-        float f32;
-        double f64;
-        int32_t i32;
-        uint8_t u8;
-    } one;
-    if (!type_of(self, &type)) return NULL;
-    const size_t bytes = (size_t)element_bytes[type.element];
-    if (!one_element(&type)) {
-        PyObject *shape = core_sizes_tuple(type.dim, type.rank);
-        PyErr_Format(PyExc_ValueError, "only a tensor of one element is a number, not one of shape %R",
-                     shape);
-        Py_XDECREF(shape);
-        return NULL;
-    }
-    if (!core_enter()) return NULL;
-    const ebb_status status = read_long(handle, &one, bytes);
-    if (status) core_raise_trace(status);
+/* _share(other): self becomes another handle on the value of other. */
+static PyObject *tensor_share(PyObject *self, PyObject *other) {
+    ebb_tensor *of = core_handle(other), *made = NULL;
+    if (!of || !core_enter()) return NULL;
+    const ebb_status status = ebb_tensor_share(of, &made);
+    PyObject *answer = status ? core_raise(status) : core_tensor_set((core_tensor *)self, made);
     core_leave();
-    if (status) return NULL;
-    switch (type.element) {
-    case EBB_FLOAT32:
-        return PyFloat_FromDouble((double)one.f32);
-    case EBB_FLOAT64:
-        return PyFloat_FromDouble(one.f64);
-    case EBB_INT32:
-        return PyLong_FromLong(one.i32);
-    case EBB_UINT8:
-        return PyLong_FromLong(one.u8);
-    default:
-        return PyBool_FromLong(one.u8);
-    }
-}
-
-static PyObject *through_item(PyObject *self, PyObject *(*as)(PyObject *)) {
-    PyObject *item = tensor_item(self, NULL);
-    PyObject *answer = item ? as(item) : NULL;
-    Py_XDECREF(item);
     return answer;
 }
 
-PyObject *core_tensor_int(PyObject *self) {
-    return through_item(self, PyNumber_Long);
-}
-
-PyObject *core_tensor_float(PyObject *self) {
-    return through_item(self, PyNumber_Float);
-}
-
-PyObject *core_tensor_index(PyObject *self) {
-    return through_item(self, PyNumber_Index);
-}
-
-int core_tensor_bool(PyObject *self) {
-    PyObject *item = tensor_item(self, NULL);
-    const int answer = item ? PyObject_IsTrue(item) : -1;
-    Py_XDECREF(item);
-    return answer;
+static PyObject *tensor_replace(PyObject *self, PyObject *other) {
+    if (!core_handle(other) || core_replace((core_tensor *)self, (core_tensor *)other)) return NULL;
+    Py_RETURN_NONE;
 }
 
 /* ---- figures ----------------------------------------------------------------------------------------- */
@@ -268,13 +108,13 @@ PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n) {
 static PyObject *get_shape(PyObject *self, void *closure) {
     ebb_tensor_type type;
     (void)closure;
-    return type_of(self, &type) ? core_sizes_tuple(type.dim, type.rank) : NULL;
+    return core_tensor_type_of(self, &type) ? core_sizes_tuple(type.dim, type.rank) : NULL;
 }
 
 static PyObject *get_ndim(PyObject *self, void *closure) {
     ebb_tensor_type type;
     (void)closure;
-    return type_of(self, &type) ? PyLong_FromLong((long)type.rank) : NULL;
+    return core_tensor_type_of(self, &type) ? PyLong_FromLong((long)type.rank) : NULL;
 }
 
 static PyObject *get_element(PyObject *self, void *closure) {
@@ -290,7 +130,7 @@ static PyObject *get_dtype(PyObject *self, void *closure) {
 static PyObject *get_size(PyObject *self, void *closure) {
     ebb_tensor_type type;
     (void)closure;
-    if (!type_of(self, &type)) return NULL;
+    if (!core_tensor_type_of(self, &type)) return NULL;
     int64_t size = 1;
     for (uint32_t d = 0; d < type.rank; d++) size *= type.dim[d];
     return PyLong_FromLongLong(size);
@@ -298,19 +138,19 @@ static PyObject *get_size(PyObject *self, void *closure) {
 
 static Py_ssize_t tensor_len(PyObject *self) {
     ebb_tensor_type type;
-    if (!type_of(self, &type)) return -1;
+    if (!core_tensor_type_of(self, &type)) return -1;
     if (type.rank > 0) return (Py_ssize_t)type.dim[0];
     PyErr_SetString(PyExc_TypeError, "a tensor of no axes has no len()");
     return -1;
 }
 
 static PyMethodDef methods[] = {
-    {"_create", tensor_create, METH_VARARGS,
+    {"_create", core_tensor_create, METH_VARARGS,
      "_create(buffer, element, shape): a value from row-major data"},
     {"_share", tensor_share, METH_O, "_share(other): becomes another handle on the value of other"},
     {"_replace", tensor_replace, METH_O, "_replace(other): gets the value of other"},
-    {"_read", tensor_read, METH_O, "_read(buffer): copies all elements out, row-major"},
-    {"item", tensor_item, METH_NOARGS, "item(): the one element as a Python number"},
+    {"_read", core_tensor_read, METH_O, "_read(buffer): copies all elements out, row-major"},
+    {"item", core_tensor_item, METH_NOARGS, "item(): the one element as a Python number"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef getters[] = {{"shape", get_shape, NULL, "sizes of the axes, a tuple", NULL},

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import _core, _dtype, _shape
 from .._tensor import as_tensor
-from .elemwise import abs, as_real, maximum, minimum, sqrt
+from .elemwise import abs, as_real, maximum, sqrt
 
 __all__ = [
     "argmax", "argmin", "dot", "matmul", "max", "mean", "min", "norm", "normalize", "std", "sum", "var",

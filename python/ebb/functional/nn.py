@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core, _shape
 from .._tensor import as_tensor
 from .elemwise import abs, as_real, clip, exp, log, log1p, maximum, minimum
-from .math import max, mean, sum
+from .math import max, sum
 from .tensor import full, full_like
 
 __all__ = [
