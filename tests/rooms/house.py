@@ -127,3 +127,4 @@ LIBC = set('''assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h math
     sys/time.h sys/types.h sys/utsname.h sys/wait.h termios.h'''.split())
 GENERATED = {'ebb_build.h', 'probe_models.h', 'report_page.h'}
 OUTSIDE_LIBRARIES = {'zlib.h', 'openssl/evp.h', 'openssl/sha.h'}  # of examples
+PYTHON_LIBRARIES = {'Python.h'}  # of the package

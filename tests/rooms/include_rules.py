@@ -11,7 +11,7 @@ import re
 import sys
 
 from house import (BACKEND_LIBRARIES, BACKEND_SEES, CONFORMANCE_SEES, FAMILY_FILE, FAMILY_SEE, FOLDERS, GENERATED,
-                   LIBC, OUTSIDE_LIBRARIES, ROOMS, SECOND_FACES)
+                   LIBC, OUTSIDE_LIBRARIES, PYTHON_LIBRARIES, ROOMS, SECOND_FACES)
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
 SOURCE = re.compile(r'\.(c|h|def|cu|cuh)$')
@@ -54,14 +54,16 @@ def fault(path, mark, name, exists):
     parts = path.split('/')
     if parts[0] == 'include':
         return None if header.startswith('ebb/') or header.startswith('./') else 'public headers see public headers only'
-    if parts[0] == 'examples' or parts[:2] == ['src', 'tool']:
+    if parts[0] in ('examples', 'python') or parts[:2] == ['src', 'tool']:
         if parts[0] == 'src' and header.startswith('tool/'):
             return fault_inside('tool', '/'.join(parts[2:]), header[len('tool/'):])
         if header.startswith('ebb/') or header.startswith('./'):
             return None
         if parts[0] == 'examples' and mark == '<' and header in OUTSIDE_LIBRARIES:
             return None
-        return 'the command and the examples see include/ebb only'
+        if parts[0] == 'python' and mark == '<' and header in PYTHON_LIBRARIES:
+            return None
+        return 'the command, the examples and the package see include/ebb only'
     room_name = parts[1]
     room = ROOMS.get(room_name)
     if room is None:
@@ -100,7 +102,7 @@ def check(root):
     """Violations, and the number of includes looked at."""
     faults, n = [], 0
     exists = lambda path: os.path.isfile(os.path.join(root, path))
-    for top in ('include', 'src', 'examples'):
+    for top in ('include', 'src', 'examples', 'python'):
         for folder, folders, files in os.walk(os.path.join(root, top)):
             folders.sort()
             for file in sorted(f for f in files if SOURCE.search(f)):
@@ -218,6 +220,10 @@ ROWS = [
     ('examples/resnet50/main.c', '<zlib.h>', True),
     ('examples/resnet50/main.c', '"../../src/base/base.h"', False),
     ('examples/resnet50/main.c', '"graph/graph.h"', False),
+    ('python/core/core.h', '<Python.h>', True),
+    ('python/core/core.h', '<ebb/trace.h>', True),
+    ('python/core/op.c', '"eager/eager.h"', False),
+    ('python/core/op.c', '<zlib.h>', False),
     ('include/ebb/plan.h', '"ebb/base.h"', True),
     ('include/ebb/plan.h', '"base/base.h"', False),
     ('src/engine/compile.c', '<stdio.h>', True),

@@ -1,0 +1,184 @@
+/* The one env and eager of the process. */
+#include "core.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+core_process core;
+
+static void after_fork(void) {
+    core.forked = core.eager != NULL;
+}
+
+int core_process_init(void) {
+    const char *device = getenv("EBB_DEVICE");
+    if (core.lock) return 0;
+    core.lock = PyThread_allocate_lock();
+    if (!core.lock || pthread_atfork(NULL, NULL, after_fork)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (device && strlen(device) >= sizeof core.device) {
+        PyErr_Format(PyExc_ValueError, "EBB_DEVICE has %zu characters, more than %zu", strlen(device),
+                     sizeof core.device - 1);
+        return -1;
+    }
+    (void)snprintf(core.device, sizeof core.device, "%s", device && *device ? device : "cpu");
+    const ebb_env_options options = {.stop = &core.stop};
+    const ebb_status status = ebb_env_create(&options, &core.env);
+    if (status) PyErr_Format(PyExc_RuntimeError, "ebb: %s", ebb_status_name(status));
+    core.seed = 1;
+    return status ? -1 : 0;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------ */
+
+static PyObject *status_raise(ebb_status status, PyObject *refused) {
+    PyObject *type = PyExc_RuntimeError;
+    const char *text = ebb_env_error(core.env);
+    switch (status) {
+    case EBB_BAD_INPUT:
+    case EBB_USAGE:
+        type = refused;
+        break;
+    case EBB_NO_MEMORY:
+        type = PyExc_MemoryError;
+        break;
+    case EBB_OVER_BUDGET:
+        type = core.over_budget ? core.over_budget : PyExc_RuntimeError;
+        break;
+    case EBB_INTERRUPTED:
+        if (PyErr_CheckSignals() < 0) return NULL;
+        type = PyExc_KeyboardInterrupt;
+        break;
+    default:
+        break;
+    }
+    PyErr_SetString(type, *text ? text : ebb_status_name(status));
+    return NULL;
+}
+
+/* What a strict trace says of a call that is another: it comes by way of any op. */
+static bool of_trace(const char *text) {
+    static const char *const starts[] = {"operator mismatch:", "too many instructions:"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strncmp(text, starts[i], strlen(starts[i])) == 0) return true;
+    }
+    return false;
+}
+
+PyObject *core_raise(ebb_status status) {
+    if (of_trace(ebb_env_error(core.env))) return core_raise_trace(status);
+    return status_raise(status, PyExc_ValueError);
+}
+
+PyObject *core_raise_trace(ebb_status status) {
+    return status_raise(status, core.trace_error ? core.trace_error : PyExc_RuntimeError);
+}
+
+/* ---- one thread at a time ---------------------------------------------------------------------------- */
+
+static bool eager_open(void) {
+    ebb_options options;
+    if (core.eager) return true;
+    ebb_options_init(&options);
+    options.device = core.device;
+    options.seed = core.seed;
+    const ebb_status status = ebb_eager_create(core.env, &options, &core.eager);
+    if (status) core_raise(status);
+    return status == EBB_OK;
+}
+
+static void graves_empty(void) {
+    while (core.n_graves > 0) {
+        const core_grave grave = core.graves[--core.n_graves];
+        grave.destroy(grave.what);
+    }
+}
+
+bool core_enter(void) {
+    const unsigned long self = PyThread_get_thread_ident();
+    if (core.forked) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "ebb: this process was forked from one that had used ebb, whose threads and device it "
+            "does not have: start it by multiprocessing's \"spawn\", or use ebb first in the child");
+        return false;
+    }
+    if (core.owner == self) { /* a finalizer, in the middle of a call */
+        PyErr_SetString(PyExc_RuntimeError, "ebb: called from within a call of its own");
+        return false;
+    }
+    if (!PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) {
+        PyThreadState *thread = PyEval_SaveThread();
+        PyThread_acquire_lock(core.lock, WAIT_LOCK);
+        PyEval_RestoreThread(thread);
+    }
+    core.owner = self;
+    if (eager_open()) return true;
+    core_leave();
+    return false;
+}
+
+void core_leave(void) {
+    graves_empty();
+    core.owner = 0;
+    PyThread_release_lock(core.lock);
+}
+
+/* A finalizer must not wait: the thread that has the library may be waiting for this one. What cannot be
+ * noted down for want of memory is lost. */
+void core_bury(void *what, void (*destroy)(void *what)) {
+    if (!what || core.forked) return;
+    if (PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) {
+        destroy(what);
+        PyThread_release_lock(core.lock);
+        return;
+    }
+    if (core.n_graves == core.most_graves) {
+        const size_t most = core.most_graves ? 2 * core.most_graves : 64;
+        core_grave *graves = realloc(core.graves, most * sizeof *graves);
+        if (!graves) return;
+        core.graves = graves;
+        core.most_graves = most;
+    }
+    core.graves[core.n_graves++] = (core_grave){what, destroy};
+}
+
+/* ---- long calls -------------------------------------------------------------------------------------- */
+
+static void (*python_handler)(int);
+
+/* Python's own handler only makes a note, which is looked at when bytecode runs again. */
+static void on_interrupt(int number) {
+    core.stop = 1;
+    python_handler(number);
+}
+
+static bool interrupts_catch(void) {
+    struct sigaction before, now = {.sa_handler = on_interrupt};
+    if (sigaction(SIGINT, NULL, &before) || before.sa_flags & SA_SIGINFO) return false;
+    if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return false;
+    python_handler = before.sa_handler;
+    now.sa_flags = before.sa_flags;
+    now.sa_mask = before.sa_mask;
+    return sigaction(SIGINT, &now, NULL) == 0;
+}
+
+core_long core_long_begin(bool stoppable) {
+    core_long call = {.thread = PyEval_SaveThread()};
+    call.caught = stoppable && interrupts_catch();
+    return call;
+}
+
+void core_long_end(core_long *call) {
+    if (call->caught) {
+        struct sigaction back;
+        (void)sigaction(SIGINT, NULL, &back);
+        back.sa_handler = python_handler;
+        (void)sigaction(SIGINT, &back, NULL);
+    }
+    PyEval_RestoreThread(call->thread);
+    core.stop = 0;
+}

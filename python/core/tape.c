@@ -1,0 +1,160 @@
+/* Gradients of what was run. */
+#include "core.h"
+
+typedef struct core_tape {
+    PyObject_HEAD ebb_tape *tape; /* NULL: closed */
+} core_tape;
+
+static void tape_destroy(void *what) {
+    ebb_tape_destroy(what);
+}
+
+int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n) {
+    const Py_ssize_t count = PySequence_Size(sequence);
+    *out = NULL;
+    if (count < 0) return -1;
+    *out = PyMem_Malloc((size_t)(count ? count : 1) * sizeof **out);
+    if (!*out) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *n = (uint32_t)count;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        const bool gap = gaps && item == Py_None;
+        (*out)[i] = gap || !item ? NULL : core_handle(item);
+        Py_XDECREF(item); /* the sequence keeps it */
+        if (gap || (*out)[i]) continue;
+        PyMem_Free(*out);
+        *out = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+static ebb_tape *tape_of(PyObject *self) {
+    ebb_tape *tape = ((core_tape *)self)->tape;
+    if (!tape) PyErr_SetString(PyExc_RuntimeError, "this tape is closed: what was recorded is gone");
+    return tape;
+}
+
+static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args, (void)kwargs;
+    core_tape *self = (core_tape *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (!self) return NULL;
+    if (!core_enter()) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    const ebb_status status = ebb_tape_create(core.eager, &self->tape);
+    if (status) core_raise(status);
+    core_leave();
+    if (status) Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static PyObject *tape_close(PyObject *self, PyObject *none) {
+    (void)none;
+    core_bury(((core_tape *)self)->tape, tape_destroy);
+    ((core_tape *)self)->tape = NULL;
+    Py_RETURN_NONE;
+}
+
+static void tape_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    core_bury(((core_tape *)self)->tape, tape_destroy);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *tape_watch(PyObject *self, PyObject *tensor) {
+    ebb_tape *tape = tape_of(self);
+    const ebb_tensor *handle = tape ? core_handle(tensor) : NULL;
+    if (!handle || !core_enter()) return NULL;
+    const ebb_status status = ebb_tape_watch(tape, handle);
+    if (status) core_raise(status);
+    core_leave();
+    return status ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *tape_pause(PyObject *self, PyObject *paused) {
+    ebb_tape *tape = tape_of(self);
+    const int pause = PyObject_IsTrue(paused);
+    if (!tape || pause < 0 || !core_enter()) return NULL;
+    ebb_tape_pause(tape, pause != 0);
+    core_leave();
+    Py_RETURN_NONE;
+}
+
+/* ---- gradients --------------------------------------------------------------------------------------- */
+
+static PyObject *gradients_wrap(ebb_tensor **out, uint32_t n) {
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (uint32_t i = 0; i < n; i++) {
+        PyObject *one = out[i] ? core_wrap(out[i]) : Py_NewRef(Py_None);
+        if (!list)
+            Py_XDECREF(one);
+        else if (!one || PyList_SetItem(list, (Py_ssize_t)i, one))
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *gradients(ebb_tape *tape, ebb_tensor **ys, ebb_tensor **dys, uint32_t n_y, ebb_tensor **of,
+                           uint32_t n_of, bool keep) {
+    ebb_tensor **out = PyMem_Calloc(n_of ? n_of : 1, sizeof *out);
+    PyObject *answer = NULL;
+    if (!out) return PyErr_NoMemory();
+    if (core_enter()) {
+        core_long call = core_long_begin(true);
+        const ebb_status status = ebb_tape_gradients(tape, ys, dys, n_y, of, n_of, keep, out);
+        core_long_end(&call);
+        if (status) core_raise(status);
+        core_leave();
+        if (!status) answer = gradients_wrap(out, n_of);
+    }
+    PyMem_Free(out);
+    return answer;
+}
+
+/* gradients(ys, dys, of, keep=False): a list; None where no y depends on it. */
+static PyObject *tape_gradients(PyObject *self, PyObject *args) {
+    PyObject *y_list, *dy_list, *of_list, *answer = NULL;
+    ebb_tensor **ys = NULL, **dys = NULL, **of = NULL;
+    uint32_t n_y = 0, n_dy = 0, n_of = 0;
+    int keep = 0;
+    ebb_tape *tape = tape_of(self);
+    if (!tape || !PyArg_ParseTuple(args, "OOO|p", &y_list, &dy_list, &of_list, &keep)) return NULL;
+    if (!core_read_handles(y_list, false, &ys, &n_y) && !core_read_handles(dy_list, true, &dys, &n_dy) &&
+        !core_read_handles(of_list, false, &of, &n_of)) {
+        if (n_y != n_dy)
+            PyErr_Format(PyExc_ValueError, "%u values and %u gradients of them", n_y, n_dy);
+        else
+            answer = gradients(tape, ys, dys, n_y, of, n_of, keep != 0);
+    }
+    PyMem_Free(ys);
+    PyMem_Free(dys);
+    PyMem_Free(of);
+    return answer;
+}
+
+static PyMethodDef methods[] = {
+    {"watch", tape_watch, METH_O, "watch(tensor): ops on it, and on what comes of it, are recorded"},
+    {"pause", tape_pause, METH_O, "pause(bool): while paused, nothing is recorded"},
+    {"gradients", tape_gradients, METH_VARARGS,
+     "gradients(ys, dys, of, keep=False): a list of tensors or None"},
+    {"close", tape_close, METH_NOARGS, "close(): forgets what was recorded"},
+    {NULL, NULL, 0, NULL}};
+
+PyTypeObject *core_tape_type(PyObject *module) {
+    static PyType_Slot slots[] = {{Py_tp_doc, (void *)"Records ops for their gradients"},
+                                  {Py_tp_new, tape_new},
+                                  {Py_tp_dealloc, tape_dealloc},
+                                  {Py_tp_methods, methods},
+                                  {0, NULL}};
+    static PyType_Spec spec = {.name = "ebb._core.Tape",
+                               .basicsize = sizeof(core_tape),
+                               .flags = Py_TPFLAGS_DEFAULT,
+                               .slots = slots};
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}

@@ -1,0 +1,180 @@
+/* The type Tensor: a handle on a value that never changes. */
+#include "core.h"
+
+static void tensor_destroy(void *what) {
+    ebb_tensor_destroy(what);
+}
+
+ebb_tensor *core_handle(PyObject *object) {
+    if (!core_is_tensor(object)) {
+        PyErr_Format(PyExc_TypeError, "expected a Tensor, got %R", (PyObject *)Py_TYPE(object));
+        return NULL;
+    }
+    ebb_tensor *handle = ((core_tensor *)object)->handle;
+    if (!handle) PyErr_SetString(PyExc_ValueError, "this tensor was not given a value");
+    return handle;
+}
+
+static void handle_set(core_tensor *self, ebb_tensor *handle) {
+    ebb_tensor_type type;
+    ebb_tensor_type_of(handle, &type);
+    self->handle = handle;
+    self->element = type.element;
+}
+
+PyObject *core_wrap(ebb_tensor *handle) {
+    PyObject *self = handle ? core.tensor_alloc(core.tensor_class, 0) : NULL;
+    if (self)
+        handle_set((core_tensor *)self, handle);
+    else
+        core_bury(handle, tensor_destroy);
+    return self;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args, (void)kwargs;
+    const allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return alloc(type, 0);
+}
+
+static void tensor_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    const freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    core_bury(((core_tensor *)self)->handle, tensor_destroy);
+    release(self);
+    Py_DECREF(type);
+}
+
+PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle) {
+    if (self->handle) ebb_tensor_destroy(self->handle);
+    handle_set(self, handle);
+    Py_RETURN_NONE;
+}
+
+int core_replace(core_tensor *to, core_tensor *from) {
+    ebb_tensor_type a, b;
+    if (!core_handle((PyObject *)to) || !core_handle((PyObject *)from) || !core_enter()) return -1;
+    ebb_tensor_type_of(to->handle, &a);
+    ebb_tensor_type_of(from->handle, &b);
+    ebb_status status = EBB_OK;
+    if (a.element == b.element && a.rank == b.rank && memcmp(a.dim, b.dim, a.rank * sizeof *a.dim) == 0) {
+        status = ebb_tensor_assign(to->handle, from->handle);
+    } else { /* another type: another handle */
+        ebb_tensor *shared;
+        status = ebb_tensor_share(from->handle, &shared);
+        if (!status) Py_DECREF(core_tensor_set(to, shared));
+    }
+    core_leave();
+    if (status) core_raise(status);
+    return status ? -1 : 0;
+}
+
+bool core_tensor_type_of(PyObject *self, ebb_tensor_type *type) {
+    const ebb_tensor *handle = core_handle(self);
+    if (!handle || !core_enter()) return false;
+    ebb_tensor_type_of(handle, type);
+    core_leave();
+    return true;
+}
+
+/* _share(other): self becomes another handle on the value of other. */
+static PyObject *tensor_share(PyObject *self, PyObject *other) {
+    ebb_tensor *of = core_handle(other), *made = NULL;
+    if (!of || !core_enter()) return NULL;
+    const ebb_status status = ebb_tensor_share(of, &made);
+    PyObject *answer = status ? core_raise(status) : core_tensor_set((core_tensor *)self, made);
+    core_leave();
+    return answer;
+}
+
+static PyObject *tensor_replace(PyObject *self, PyObject *other) {
+    if (!core_handle(other) || core_replace((core_tensor *)self, (core_tensor *)other)) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------- */
+
+PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n) {
+    PyObject *tuple = PyTuple_New((Py_ssize_t)n);
+    for (uint32_t i = 0; tuple && i < n; i++) {
+        PyObject *size = PyLong_FromLongLong(sizes[i]);
+        if (!size || PyTuple_SetItem(tuple, (Py_ssize_t)i, size)) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *get_shape(PyObject *self, void *closure) {
+    ebb_tensor_type type;
+    (void)closure;
+    return core_tensor_type_of(self, &type) ? core_sizes_tuple(type.dim, type.rank) : NULL;
+}
+
+static PyObject *get_ndim(PyObject *self, void *closure) {
+    ebb_tensor_type type;
+    (void)closure;
+    return core_tensor_type_of(self, &type) ? PyLong_FromLong((long)type.rank) : NULL;
+}
+
+static PyObject *get_element(PyObject *self, void *closure) {
+    (void)closure;
+    return core_handle(self) ? PyLong_FromLong((long)((core_tensor *)self)->element) : NULL;
+}
+
+static PyObject *get_dtype(PyObject *self, void *closure) {
+    (void)closure;
+    return core_handle(self) ? Py_NewRef(core.dtypes[((core_tensor *)self)->element]) : NULL;
+}
+
+static PyObject *get_size(PyObject *self, void *closure) {
+    ebb_tensor_type type;
+    (void)closure;
+    if (!core_tensor_type_of(self, &type)) return NULL;
+    int64_t size = 1;
+    for (uint32_t d = 0; d < type.rank; d++) size *= type.dim[d];
+    return PyLong_FromLongLong(size);
+}
+
+static Py_ssize_t tensor_len(PyObject *self) {
+    ebb_tensor_type type;
+    if (!core_tensor_type_of(self, &type)) return -1;
+    if (type.rank > 0) return (Py_ssize_t)type.dim[0];
+    PyErr_SetString(PyExc_TypeError, "a tensor of no axes has no len()");
+    return -1;
+}
+
+static PyMethodDef methods[] = {
+    {"_create", core_tensor_create, METH_VARARGS,
+     "_create(buffer, element, shape): a value from row-major data"},
+    {"_share", tensor_share, METH_O, "_share(other): becomes another handle on the value of other"},
+    {"_replace", tensor_replace, METH_O, "_replace(other): gets the value of other"},
+    {"_read", core_tensor_read, METH_O, "_read(buffer): copies all elements out, row-major"},
+    {"item", core_tensor_item, METH_NOARGS, "item(): the one element as a Python number"},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef getters[] = {{"shape", get_shape, NULL, "sizes of the axes, a tuple", NULL},
+                                {"ndim", get_ndim, NULL, "number of axes", NULL},
+                                {"size", get_size, NULL, "number of elements", NULL},
+                                {"dtype", get_dtype, NULL, "a numpy.dtype", NULL},
+                                {"_element", get_element, NULL, "the dtype as ebb_element", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
+
+PyTypeObject *core_tensor_type(PyObject *module) {
+    PyType_Slot slots[CORE_MAX_OPERATOR_SLOTS + 16] = {
+        {Py_tp_doc, (void *)"A handle on a value of a device"},
+        {Py_tp_new, tensor_new},
+        {Py_tp_dealloc, tensor_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getters},
+        {Py_mp_length, tensor_len},
+    };
+    size_t n = 0;
+    while (slots[n].slot) n++;
+    for (size_t i = 0; core_operator_slots[i].slot; i++) slots[n++] = core_operator_slots[i];
+    PyType_Spec spec = {.name = "ebb._core.Tensor",
+                        .basicsize = sizeof(core_tensor),
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                        .slots = slots};
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}

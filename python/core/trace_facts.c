@@ -1,0 +1,113 @@
+/* What came of a trace: its plans, reports and texts. */
+#include "core.h"
+
+static ebb_trace *trace_of(PyObject *self) {
+    return ((core_trace *)self)->trace;
+}
+
+static PyObject *facts(PyObject *self, PyObject *none) {
+    ebb_trace_facts f;
+    (void)none;
+    if (!core_enter()) return NULL;
+    ebb_trace_facts_now(trace_of(self), &f);
+    const uint32_t n_programs = ebb_trace_n_programs(trace_of(self));
+    core_leave();
+    return Py_BuildValue("{s:I,s:K,s:K,s:K,s:I,s:I}", "n_recordings", f.n_recordings, "n_recorded",
+                         (unsigned long long)f.n_recorded, "n_compared", (unsigned long long)f.n_compared,
+                         "n_runs", (unsigned long long)f.n_runs, "n_entries", f.n_entries, "n_programs",
+                         n_programs);
+}
+
+/* Within core_enter. */
+static const ebb_plan *plan_of(PyObject *self, unsigned program) {
+    const ebb_plan *plan = ebb_trace_plan(trace_of(self), program);
+    if (!plan)
+        PyErr_Format(core.trace_error, "no program %u of %u: programs are there once a call has ended",
+                     program, ebb_trace_n_programs(trace_of(self)));
+    return plan;
+}
+
+static PyObject *plan(PyObject *self, PyObject *args) {
+    unsigned program;
+    ebb_plan_summary s;
+    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
+    const ebb_plan *of = plan_of(self, program);
+    if (of) ebb_plan_summarize(of, &s);
+    core_leave();
+    if (!of) return NULL;
+    return Py_BuildValue(
+        "{s:s,s:I,s:I,s:I,s:I,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "backend", s.backend, "n_threads",
+        s.n_threads, "n_steps", s.n_steps, "n_recomputed", s.n_recomputed, "n_buffers", s.n_buffers,
+        "arena_bytes", (long long)s.arena_bytes, "persistent_bytes", (long long)s.persistent_bytes,
+        "total_bytes", (long long)s.total_bytes, "max_live_bytes", (long long)s.max_live_bytes,
+        "budget_bytes", (long long)s.budget_bytes, "time_ns", (long long)s.time_ns, "baseline_arena_bytes",
+        (long long)s.baseline_arena_bytes, "baseline_total_bytes", (long long)s.baseline_total_bytes,
+        "baseline_time_ns", (long long)s.baseline_time_ns, "bound_time_ns", (long long)s.bound_time_ns);
+}
+
+static PyObject *plan_write(PyObject *self, PyObject *args) {
+    unsigned program;
+    const char *path;
+    if (!PyArg_ParseTuple(args, "Is", &program, &path) || !core_enter()) return NULL;
+    const ebb_plan *of = plan_of(self, program);
+    const ebb_status status = of ? ebb_plan_write(core.env, of, path) : EBB_OK;
+    if (status) core_raise(status);
+    core_leave();
+    return status || !of ? NULL : Py_NewRef(Py_None);
+}
+
+static int format_read(const char *name, ebb_report_format *out) {
+    static const char *const names[] = {
+        [EBB_REPORT_TEXT] = "text", [EBB_REPORT_JSON] = "json",   [EBB_REPORT_MARKDOWN] = "markdown",
+        [EBB_REPORT_HTML] = "html", [EBB_REPORT_TRACE] = "trace", [EBB_REPORT_MEGENGINE] = "megengine"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *out = (ebb_report_format)i;
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "format is text, json, markdown, html, trace or megengine, not \"%s\"",
+                 name);
+    return -1;
+}
+
+/* report_write(program, format, path) */
+static PyObject *report_write(PyObject *self, PyObject *args) {
+    unsigned program;
+    const char *name, *path;
+    ebb_report_format format;
+    ebb_report *report = NULL;
+    if (!PyArg_ParseTuple(args, "Iss", &program, &name, &path) || format_read(name, &format) ||
+        !core_enter())
+        return NULL;
+    const ebb_plan *of = plan_of(self, program);
+    ebb_status status = EBB_OK;
+    if (of) {
+        core_long call = core_long_begin(true);
+        status = ebb_report_make(core.env, of, "the traced step", NULL, &report);
+        if (!status) status = ebb_report_write(core.env, report, format, path);
+        ebb_report_destroy(report);
+        core_long_end(&call);
+    }
+    if (status) core_raise(status);
+    core_leave();
+    return status || !of ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *text(PyObject *self, PyObject *args) {
+    unsigned program;
+    char *written = NULL;
+    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
+    const ebb_status status = ebb_trace_text(trace_of(self), program, &written);
+    PyObject *answer = status ? core_raise_trace(status) : PyUnicode_FromString(written);
+    if (!status) ebb_trace_text_free(trace_of(self), written);
+    core_leave();
+    return answer;
+}
+
+PyMethodDef core_trace_fact_methods[] = {
+    {"facts", facts, METH_NOARGS, "facts(): recordings, calls and programs so far, a dict"},
+    {"plan", plan, METH_VARARGS, "plan(program): the figures of its plan, a dict"},
+    {"plan_write", plan_write, METH_VARARGS, "plan_write(program, path): as ebb.plan/1"},
+    {"report_write", report_write, METH_VARARGS, "report_write(program, format, path)"},
+    {"text", text, METH_VARARGS, "text(program): the graph, as docs/ir.md says"},
+    {NULL, NULL, 0, NULL}};

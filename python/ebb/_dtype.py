@@ -1,0 +1,54 @@
+"""Dtypes: NumPy's names on one side, the library's elements (include/ebb/run.h) on the other."""
+
+import numpy as np
+
+FLOAT32, FLOAT64, INT32, UINT8, BOOL = range(5)
+DTYPES = tuple(np.dtype(d) for d in ("float32", "float64", "int32", "uint8", "bool"))
+
+_ELEMENTS = {dtype: element for element, dtype in enumerate(DTYPES)}
+# What has no element of its own, or one that ops do not take, becomes on entry one that holds its values.
+_ENTRY = {
+    np.dtype(given): np.dtype(taken)
+    for taken, several in (
+        ("float32", ("float64", "float16")),
+        ("int32", ("int64", "uint64", "uint32", "int16", "uint16", "int8", "uint8")),
+    )
+    for given in several
+}
+_WIDER_THAN_INT32 = tuple(np.dtype(d) for d in ("int64", "uint64", "uint32"))
+
+
+def element_of(dtype):
+    """The element of a dtype in any of NumPy's spellings."""
+    dtype = np.dtype(dtype)
+    if dtype not in _ELEMENTS:
+        raise TypeError(f"dtype {dtype} is not one of {', '.join(str(d) for d in DTYPES)}")
+    return _ELEMENTS[dtype]
+
+
+def is_real(dtype):
+    return np.dtype(dtype).kind == "f"
+
+
+def array_of(data, dtype=None):
+    """data as a row-major array of a dtype that has an element."""
+    array = np.asarray(data)
+    if dtype is not None:
+        element_of(dtype)
+        return np.asarray(array, dtype=dtype, order="C")
+    taken = _ENTRY.get(array.dtype)
+    if taken is None and array.dtype not in _ELEMENTS:
+        raise TypeError(f"tensor: data of dtype {array.dtype}: numbers and truth values can be taken")
+    if array.dtype in _WIDER_THAN_INT32 and array.size:
+        low, high = int(array.min()), int(array.max())
+        if low < -(2**31) or high >= 2**31:
+            raise OverflowError(f"tensor: values from {low} to {high} do not fit int32: give a dtype")
+    if taken is not None:
+        array = array.astype(taken)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def promote(*dtypes):
+    """The widest of them, in the order bool, uint8, int32, float32, float64."""
+    order = [DTYPES[e] for e in (BOOL, UINT8, INT32, FLOAT32, FLOAT64)]
+    return max(dtypes, key=order.index)

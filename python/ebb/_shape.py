@@ -1,0 +1,127 @@
+"""Shapes in logical order. Rank 4 lies channels-last, so that the op `reshape`, which is a view of bytes, can
+only be taken where channels and places stay as they are; elsewhere a copy in another order comes first."""
+
+from math import prod
+
+import numpy as np
+
+from . import _core, _dtype
+
+_broadcast_to = _core.op("broadcast_to")
+_cast = _core.op("cast")
+_from_planes = _core.op("from_planes")
+_permute = _core.op("permute")
+_reduce_max = _core.op("reduce_max")
+_reshape = _core.op("reshape")
+_stop_gradient = _core.op("stop_gradient")
+_to_planes = _core.op("to_planes")
+
+
+# What is asked of reshape, transpose, broadcast_to and astype may be x already: then they give x itself, which is
+# an operand, and users get share(x), which may be assigned to.
+
+
+def share(x):
+    """Another tensor with x's value: an op, so that a trace knows where it comes from."""
+    return _reshape(x, shape=x.shape) if x.ndim else _scalar(x)
+
+
+def another(x, y):
+    return share(x) if y is x else y
+
+
+def astype(x, dtype):
+    element = _dtype.element_of(dtype)
+    return x if x._element == element else _cast(x, to=element)
+
+
+def detach(x):
+    return _stop_gradient(x) if _dtype.is_real(x.dtype) else share(x)
+
+
+def sizes(shape):
+    """(2, 3), ((2, 3),) or ([2, 3],) as a tuple of ints; a tensor of integers as well."""
+    if len(shape) == 1 and (not isinstance(shape[0], _core.Tensor) or shape[0].ndim) and np.ndim(shape[0]) == 1:
+        shape = shape[0]
+    if isinstance(shape, _core.Tensor):
+        shape = shape.tolist()
+    return tuple(int(s) for s in shape)
+
+
+def axis_of(axis, ndim, what="axis"):
+    axis = int(axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{what} {axis} of a tensor of {ndim} axes")
+    return axis % ndim
+
+
+def _byte_order(shape):
+    """Channels and places that order the bytes; (1, 1): they are in logical order."""
+    if len(shape) != 4 or shape[1] == 1 or shape[2] * shape[3] == 1:
+        return 1, 1
+    return shape[1], shape[2] * shape[3]
+
+
+def _whole(old, shape):
+    """The shape, its -1 replaced."""
+    known = prod(s for s in shape if s != -1)
+    if shape.count(-1) == 1 and known > 0 and prod(old) % known == 0:
+        shape = tuple(prod(old) // known if s == -1 else s for s in shape)
+    if any(s < 1 for s in shape) or prod(shape) != prod(old):
+        raise ValueError(f"reshape: {prod(old)} elements of shape {old} do not fit the shape {shape}")
+    return shape
+
+
+def _scalar(x):
+    """One element without axes, or what has none, again."""
+    if x.dtype == np.bool_:
+        return _cast(_reduce_max(_cast(x, to=_dtype.INT32), keep=False), to=_dtype.BOOL)
+    return _reduce_max(x, keep=False)
+
+
+def _to_logical(x):
+    """The same bytes as x has in logical order: of another shape than rank 4."""
+    shape = x.shape
+    if _dtype.is_real(x.dtype):
+        return _to_planes(x)
+    return _broadcast_to(x, shape=(1, *shape))  # rank 5 lies in logical order
+
+
+def _from_logical(x, shape):
+    n, c, h, w = shape
+    if _dtype.is_real(x.dtype):
+        return _from_planes(_reshape(x, shape=(n, c * h * w)), size=(c, h, w))
+    if x.dtype == np.bool_:
+        return _cast(_from_logical(_cast(x, to=_dtype.INT32), shape), to=_dtype.BOOL)
+    return _reduce_max(_reshape(x, shape=(1, *shape)), axis=(0,), keep=False)
+
+
+def reshape(x, shape):
+    old = x.shape
+    shape = _whole(old, tuple(shape))
+    if shape == old:
+        return x
+    if not shape:
+        return _scalar(x)
+    if not old:
+        return _broadcast_to(x, shape=shape)
+    if _byte_order(old) == _byte_order(shape):
+        return _reshape(x, shape=shape)
+    if _byte_order(old) != (1, 1):
+        x = _to_logical(x)
+    if _byte_order(shape) == (1, 1):
+        return _reshape(x, shape=shape)
+    return _from_logical(x, shape)
+
+
+def transpose(x, order):
+    n = x.ndim
+    order = tuple(range(n))[::-1] if order is None else tuple(axis_of(a, n) for a in order)
+    if sorted(order) != list(range(n)):
+        raise ValueError(f"transpose: {order} does not name each of the {n} axes once")
+    return x if order == tuple(range(n)) else _permute(x, order=order)
+
+
+def broadcast_to(x, shape):
+    shape = tuple(shape)
+    return x if x.shape == shape else _broadcast_to(x, shape=shape)

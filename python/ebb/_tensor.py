@@ -1,0 +1,184 @@
+"""Tensor: a handle on a value. Operators are in the extension; what is here is written by them and by ops."""
+
+import os
+
+import numpy as np
+
+from . import _core, _dtype, _errors, _shape
+from .device import check_device
+
+
+class Tensor(_core.Tensor):
+    """A tensor on the process's device, made of a number, a nested list, an array or another tensor.
+
+    int64 becomes int32 and float64 float32 on entry, unless ``dtype`` says otherwise. An assignment in place
+    (``x += y``, ``x[0] = y``) gives the tensor another value: no other tensor changes with it.
+    """
+
+    grad = None
+    __array_priority__ = 1000  # array + tensor is a tensor
+
+    def __init__(self, data, dtype=None, device=None, is_const=False, no_cache=False, name="", format="default"):
+        if device is not None:
+            check_device(device)
+        if name:
+            self.name = name
+        if isinstance(data, _core.Tensor):
+            self._share(_shape.another(data, as_tensor(data, dtype)))
+            return
+        array = _dtype.array_of(data, dtype)
+        self._create(array, _dtype.element_of(array.dtype), array.shape)
+
+    name = ""
+
+    @property
+    def device(self):
+        """A logical device's name, as MegEngine prints it: there is one device in a process."""
+        return "xpux:0"
+
+    @property
+    def _tuple_shape(self):
+        return self.shape
+
+    # ---- data out
+
+    def numpy(self):
+        array = np.empty(self.shape, self.dtype)
+        self._read(array)
+        return array
+
+    def tolist(self):
+        return self.numpy().tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __repr__(self):
+        with np.printoptions(precision=4, suppress=True):
+            text = str(self.numpy())
+        dtype = "" if self.dtype == np.float32 else f", dtype={self.dtype.name}"
+        return f"{type(self).__name__}({text}{dtype}, device={self.device})"
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i]
+
+    def __reduce__(self):
+        own = {k: v for k, v in self.__dict__.items() if k != "grad"}
+        return _rebuild, (type(self), self.numpy(), own)
+
+    def __deepcopy__(self, memo):
+        copy = type(self).__new__(type(self))
+        copy._share(self.detach())  # values never change: sharing one is a copy
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k != "grad"})
+        memo[id(self)] = copy
+        return copy
+
+    # ---- other values
+
+    def __getitem__(self, key):
+        return _shape.another(self, _index.get(self, key))
+
+    def __setitem__(self, key, value):
+        _index.set(self, key, value)
+
+    def __matmul__(self, other):
+        return _math.matmul(self, other)
+
+    def __rmatmul__(self, other):
+        return _math.matmul(tensor(other), self)
+
+    def astype(self, dtype):
+        return _shape.another(self, _shape.astype(self, dtype))
+
+    def to(self, device, *, _borrow=False):
+        check_device(device)
+        return _shape.share(self)
+
+    def detach(self):
+        return _shape.detach(self)
+
+    def reshape(self, *shape):
+        return _shape.another(self, _shape.reshape(self, _shape.sizes(shape)))
+
+    def flatten(self):
+        return _shape.another(self, _shape.reshape(self, (-1,)))
+
+    def transpose(self, *order):
+        return _shape.another(self, _shape.transpose(self, _shape.sizes(order) if order else None))
+
+    @property
+    def T(self):
+        return _shape.another(self, _shape.transpose(self, None))
+
+    def sum(self, axis=None, keepdims=False):
+        return _math.sum(self, axis, keepdims)
+
+    def mean(self, axis=None, keepdims=False):
+        return _math.mean(self, axis, keepdims)
+
+    def max(self, axis=None, keepdims=False):
+        return _math.max(self, axis, keepdims)
+
+    def min(self, axis=None, keepdims=False):
+        return _math.min(self, axis, keepdims)
+
+    def set_value(self, value):
+        """Gives the tensor another value of its type."""
+        self._reset(value)
+
+    def reset_zero(self):
+        self._reset(np.zeros(self.shape, self.dtype))
+
+    def _reset(self, value):
+        value = tensor(value, dtype=self.dtype)
+        if value.shape != self.shape:
+            raise ValueError(f"a value of shape {value.shape} for a tensor of shape {self.shape}")
+        self._replace(value)
+
+
+class Parameter(Tensor):
+    """A tensor that optimizers update: what ``Module.parameters`` finds."""
+
+
+def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=""):
+    """A new Tensor; see there."""
+    return Tensor(data, dtype, device, is_const, no_cache, name)
+
+
+def as_tensor(x, dtype=None):
+    """x itself if it is a tensor of the dtype."""
+    if isinstance(x, _core.Tensor):
+        return x if dtype is None or x.dtype == np.dtype(dtype) else _shape.astype(x, dtype)
+    return Tensor(x, dtype)
+
+
+def _convert(x):
+    """Of an operand that is neither tensor nor number; None: operators do not know it."""
+    if isinstance(x, (np.ndarray, np.generic, list, tuple)):
+        return Tensor(x)
+    return None
+
+
+def _rebuild(kind, array, own):
+    made = kind.__new__(kind)
+    made._create(np.ascontiguousarray(array).reshape(array.shape), _dtype.element_of(array.dtype), array.shape)
+    made.__dict__.update(own)
+    return made
+
+
+_core.setup(
+    Tensor,
+    _dtype.DTYPES,
+    _convert,
+    _errors.TraceError,
+    _errors.OverBudget,
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+)
+
+from . import _index  # noqa: E402  they make tensors
+from .functional import math as _math  # noqa: E402

@@ -1,0 +1,5 @@
+"""Gradients."""
+
+from .grad_manager import GradManager
+
+__all__ = ["GradManager"]

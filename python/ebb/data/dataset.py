@@ -1,0 +1,27 @@
+"""Datasets by number."""
+
+
+class Dataset:
+    """The base of datasets: __getitem__(number) and __len__()."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+
+
+class ArrayDataset(Dataset):
+    """Arrays of one length: sample i has the i-th of each."""
+
+    def __init__(self, *arrays):
+        lengths = {len(a) for a in arrays}
+        if len(lengths) != 1:
+            raise ValueError(f"ArrayDataset: arrays of one length, not {sorted(lengths)}")
+        self.arrays = arrays
+
+    def __getitem__(self, index):
+        return tuple(a[index] for a in self.arrays)
+
+    def __len__(self):
+        return len(self.arrays[0])

@@ -1,0 +1,70 @@
+"""The process's device: one, chosen by EBB_DEVICE or before the first tensor is made."""
+
+import re
+
+from . import _core
+
+_NAME = re.compile(r"(xpu|cpu|gpu|cuda|multithread)(x|\d+)?(:\d+)?")
+
+
+def _kind(device):
+    match = _NAME.fullmatch(str(device))
+    if not match:
+        raise ValueError(f"device {device!r}: names are cpu0, gpu0 and xpux")
+    kind, number = match.group(1), match.group(2)
+    return {"gpu": "cuda", "multithread": "cpu"}.get(kind, kind), number
+
+
+def check_device(device):
+    """A tensor can be where the process's device is, and nowhere else."""
+    kind, _ = _kind(device)
+    own = "cuda" if _core.device().startswith("cuda") else "cpu"
+    if kind not in ("xpu", own):
+        raise ValueError(f"device {device!r}: this process uses {_core.device()}: set EBB_DEVICE")
+
+
+def set_default_device(device="xpux"):
+    """Chooses the device: before the first tensor is made."""
+    kind, number = _kind(device)
+    if kind != "xpu":
+        _core.device(f"cuda:{number}" if kind == "cuda" and number not in (None, "x") else kind)
+
+
+def get_default_device():
+    return "xpux"
+
+
+def is_cuda_available():
+    return any(name == "cuda" and available for name, available, _ in _core.devices())
+
+
+def get_device_count(device_type="xpu"):
+    """1 where a device of the type is there: which others a machine has is not asked."""
+    kind, _ = _kind(device_type)
+    if kind == "cuda":
+        return int(is_cuda_available())
+    return 1
+
+
+def get_allocated_memory(device=None):
+    """Bytes of values that exist now."""
+    return _core.memory()["live_bytes"]
+
+
+def get_reserved_memory(device=None):
+    """Bytes taken of the device: the pool, and the block of traced programs."""
+    figures = _core.memory()
+    return figures["pool_bytes"] + figures["arena_bytes"]
+
+
+def get_max_allocated_memory(device=None):
+    return _core.memory()["peak_live_bytes"]
+
+
+def reset_max_memory_stats(device=None):
+    _core.reset_peak()
+
+
+def coalesce_free_memory():
+    """Gives free blocks of the pool back to the device."""
+    _core.trim()

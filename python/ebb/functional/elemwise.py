@@ -1,0 +1,241 @@
+"""Functions of one place at a time; operands are broadcast together and brought to one dtype."""
+
+import builtins
+
+import numpy as np
+
+from .. import _core, _dtype
+from .._tensor import as_tensor
+
+__all__ = [
+    "abs", "acosh", "add", "asinh", "atanh", "ceil", "clip", "cos", "cosh", "div", "equal", "erf", "exp", "expm1",
+    "floor", "floor_div", "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "log", "log1p",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "mul",
+    "neg", "not_equal", "pow", "round", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh",
+]
+
+_ceil = _core.op("ceil")
+_clip = _core.op("clip")
+_cos = _core.op("cos")
+_erf = _core.op("erf")
+_exp = _core.op("exp")
+_expm1 = _core.op("expm1")
+_floor = _core.op("floor")
+_log = _core.op("log")
+_log1p = _core.op("log1p")
+_sign = _core.op("sign")
+_sin = _core.op("sin")
+_sqrt = _core.op("sqrt")
+_tanh = _core.op("tanh")
+_where = _core.op("where")
+
+
+def as_real(x):
+    """x as a tensor of reals."""
+    x = as_tensor(x)
+    return x if _dtype.is_real(x.dtype) else x.astype("float32")
+
+
+def _first(x, y):
+    """x as a tensor where neither is one."""
+    return x if isinstance(x, _core.Tensor) or isinstance(y, _core.Tensor) else as_tensor(x)
+
+
+def add(x, y):
+    return _first(x, y) + y
+
+
+def sub(x, y):
+    return _first(x, y) - y
+
+
+def mul(x, y):
+    return _first(x, y) * y
+
+
+def div(x, y):
+    return _first(x, y) / y
+
+
+def floor_div(x, y):
+    return _first(x, y) // y
+
+
+def mod(x, y):
+    return _first(x, y) % y
+
+
+def pow(x, y):
+    return _first(x, y) ** y
+
+
+def neg(x):
+    return -as_tensor(x)
+
+
+def abs(x):
+    return builtins.abs(as_tensor(x))
+
+
+def maximum(x, y):
+    """The larger; a NaN shows."""
+    return _core.maximum(_first(x, y), y)
+
+
+def minimum(x, y):
+    """The smaller; a NaN shows."""
+    return _core.minimum(_first(x, y), y)
+
+
+def clip(x, lower=None, upper=None):
+    """x, at least lower and at most upper."""
+    if lower is None and upper is None:
+        raise ValueError("clip: lower, upper or both")
+    x = as_tensor(x)
+    numbers = all(isinstance(b, (int, float)) for b in (lower, upper))
+    if numbers and lower > upper:
+        raise ValueError(f"clip: lower {lower} is above upper {upper}")
+    if numbers and lower < upper and x.dtype == np.float32 and np.isfinite([lower, upper]).all():
+        return _clip(x, min=float(lower), max=float(upper))
+    if lower is not None:
+        x = maximum(x, lower)
+    return x if upper is None else minimum(x, upper)
+
+
+def exp(x):
+    return _exp(as_real(x))
+
+
+def expm1(x):
+    return _expm1(as_real(x))
+
+
+def log(x):
+    return _log(as_real(x))
+
+
+def log1p(x):
+    return _log1p(as_real(x))
+
+
+def sqrt(x):
+    return _sqrt(as_real(x))
+
+
+def square(x):
+    return mul(x, x)
+
+
+def sin(x):
+    return _sin(as_real(x))
+
+
+def cos(x):
+    return _cos(as_real(x))
+
+
+def tan(x):
+    x = as_real(x)
+    return _sin(x) / _cos(x)
+
+
+def sinh(x):
+    x = as_real(x)
+    return (_expm1(x) - _expm1(-x)) * 0.5
+
+
+def cosh(x):
+    x = as_real(x)
+    return (_exp(x) + _exp(-x)) * 0.5
+
+
+def tanh(x):
+    return _tanh(as_real(x))
+
+
+def asinh(x):
+    return log(x + (x**2 + 1) ** 0.5)
+
+
+def acosh(x):
+    return log(x + (x**2 - 1) ** 0.5)
+
+
+def atanh(x):
+    return log1p(2 * x / (1 - x)) / 2
+
+
+def erf(x):
+    return _erf(as_real(x))
+
+
+def sign(x):
+    return _sign(as_tensor(x))
+
+
+def ceil(x):
+    return _ceil(as_real(x))
+
+
+def floor(x):
+    return _floor(as_real(x))
+
+
+def round(x):
+    """The nearest whole number, halves away from zero."""
+    x = as_real(x)
+    return _where(x < 0, _ceil(x - 0.5), _floor(x + 0.5))
+
+
+def logaddexp(x, y):
+    """log(exp(x) + exp(y)) without overflow."""
+    return maximum(x, y) + log1p(exp(-abs(sub(x, y))))
+
+
+def equal(x, y):
+    return _first(x, y) == y
+
+
+def not_equal(x, y):
+    return _first(x, y) != y
+
+
+def less(x, y):
+    return _first(x, y) < y
+
+
+def less_equal(x, y):
+    return _first(x, y) <= y
+
+
+def greater(x, y):
+    return _first(x, y) > y
+
+
+def greater_equal(x, y):
+    return _first(x, y) >= y
+
+
+def logical_and(x, y):
+    return _first(x, y) & y
+
+
+def logical_or(x, y):
+    return _first(x, y) | y
+
+
+def logical_xor(x, y):
+    return _first(x, y) ^ y
+
+
+def logical_not(x):
+    return ~as_tensor(x)
+
+
+def isnan(x):
+    x = as_tensor(x)
+    return x != x
+
+
+def isinf(x):
+    return abs(as_real(x)) == float("inf")

@@ -1,0 +1,300 @@
+"""Layers as functions."""
+
+from math import prod
+
+import numpy as np
+
+from .. import _core, _shape
+from .._tensor import as_tensor
+from .elemwise import abs, as_real, clip, exp, log, log1p, maximum, minimum
+from .math import max, sum
+from .tensor import full, full_like
+
+__all__ = [
+    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "conv2d", "conv_transpose2d", "dropout", "embedding", "gelu",
+    "group_norm", "hsigmoid", "hswish", "instance_norm", "layer_norm", "leaky_relu", "linear", "log_softmax",
+    "logsigmoid", "logsumexp", "max_pool2d", "pad", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax",
+    "softplus",
+]
+
+_avg_pool = _core.op("avg_pool")
+_batch_norm = _core.op("batch_norm")
+_bias = _core.op("bias")
+_bn_apply = _core.op("bn_apply")
+_bn_stats = _core.op("bn_stats")
+_conv2d = _core.op("conv2d")
+_conv2d_transpose = _core.op("conv2d_transpose")
+_dropout = _core.op("dropout")
+_embedding = _core.op("embedding")
+_gelu_erf = _core.op("gelu_erf")
+_global_avg_pool = _core.op("global_avg_pool")
+_group_norm = _core.op("group_norm")
+_layer_norm = _core.op("layer_norm")
+_linear = _core.op("linear")
+_max_pool = _core.op("max_pool")
+_relu = _core.op("relu")
+_sigmoid = _core.op("sigmoid")
+_silu = _core.op("silu")
+_softmax = _core.op("softmax")
+_spread = _core.op("strided_slice_grad")
+
+
+def pair(x):
+    """3 or (3, 1) as two ints."""
+    x = tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+    if len(x) != 2:
+        raise ValueError(f"{x}: one number, or two of them")
+    return int(x[0]), int(x[1])
+
+
+def _flat(x, n, what):
+    """A parameter with n elements, whatever its shape, as [n]."""
+    if x.size != n:
+        raise ValueError(f"{what}: {x.size} elements of shape {x.shape} for {n} channels")
+    return _shape.reshape(x, (n,))
+
+
+# ---- products
+
+
+def linear(inp, weight, bias=None, compute_mode="default"):
+    """inp times the transpose of weight[out, in], plus bias."""
+    rows = _shape.reshape(inp, (-1, inp.shape[-1]))
+    y = _linear(rows, weight)
+    if bias is not None:
+        y = _bias(y, _flat(bias, weight.shape[0], "linear"))
+    return _shape.reshape(y, (*inp.shape[:-1], weight.shape[0]))
+
+
+def _conv_weight(weight):
+    """(groups, out, in, h, w), as MegEngine has it, as (groups * out, in, h, w)."""
+    return weight if weight.ndim == 4 else _shape.reshape(weight, (-1, *weight.shape[2:]))
+
+
+def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
+           compute_mode="default"):
+    """A convolution of inp[n, c, h, w] with weight[out, c / groups, kh, kw]."""
+    if conv_mode != "cross_correlation":
+        raise ValueError(f"conv2d: conv_mode {conv_mode!r}: cross_correlation only")
+    weight = _conv_weight(weight)
+    y = _conv2d(inp, weight, stride=pair(stride), pad=pair(padding), dilation=pair(dilation), groups=int(groups))
+    return y if bias is None else _bias(y, _flat(bias, weight.shape[0], "conv2d"))
+
+
+def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
+                     conv_mode="cross_correlation", compute_mode="default"):
+    """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
+    if conv_mode != "cross_correlation":
+        raise ValueError(f"conv_transpose2d: conv_mode {conv_mode!r}: cross_correlation only")
+    weight = _conv_weight(weight)
+    y = _conv2d_transpose(inp, weight, stride=pair(stride), pad=pair(padding), out_pad=pair(output_padding),
+                          dilation=pair(dilation), groups=int(groups))
+    return y if bias is None else _bias(y, _flat(bias, y.shape[1], "conv_transpose2d"))
+
+
+def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
+    """Rows of weight[v, c] that inp names."""
+    if padding_idx is not None or max_norm is not None or norm_type is not None:
+        raise ValueError("embedding: padding_idx, max_norm and norm_type are not supported")
+    rows = _embedding(weight, _shape.reshape(as_tensor(inp), (-1,)))
+    return _shape.reshape(rows, (*inp.shape, weight.shape[1]))
+
+
+# ---- pooling
+
+
+def max_pool2d(inp, kernel_size, stride=None, padding=0):
+    return _max_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding))
+
+
+def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
+    """Means of windows; mode "average" counts the padding, too."""
+    if mode not in ("average", "average_count_exclude_padding"):
+        raise ValueError(f"avg_pool2d: mode {mode!r}: average or average_count_exclude_padding")
+    return _avg_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
+                     count_pad=mode == "average")
+
+
+def adaptive_avg_pool2d(inp, oshp):
+    """Means of equal windows, as many as oshp says, which must divide the image."""
+    rows, columns = pair(oshp)
+    n, c, h, w = inp.shape
+    if (rows, columns) == (1, 1):
+        return _shape.reshape(_global_avg_pool(inp), (n, c, 1, 1))
+    if h % rows or w % columns:
+        raise ValueError(f"adaptive_avg_pool2d: {h} x {w} places are not {rows} x {columns} equal windows")
+    return _avg_pool(inp, kernel=(h // rows, w // columns))
+
+
+# ---- norms
+
+
+def _as_batch(inp):
+    """[n, c] and [n, c, h, w] as they are; [n, c, l] with one row."""
+    if inp.ndim == 3:
+        return _shape.reshape(inp, (*inp.shape[:2], 1, inp.shape[2]))
+    return inp
+
+
+def _trained(x, gamma, beta, mean, variance, eps, momentum, inplace):
+    """batch_norm in training, and the new running statistics."""
+    if not inplace:
+        mean, variance = _shape.share(mean), _shape.share(variance)
+    flat = [_flat(s, x.shape[1], "batch_norm") if s.ndim != 1 else s for s in (mean, variance)]
+    y = _batch_norm(x, gamma, beta, *flat, eps=float(eps), momentum=1.0 - momentum)
+    for statistic, new in zip((mean, variance), flat):
+        if new is not statistic:
+            statistic._replace(_shape.reshape(new, statistic.shape))
+    return y, mean, variance
+
+
+def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False, momentum=0.9,
+               eps=1e-5, inplace=True, compute_mode="default", param_dim="dim_1c11"):
+    """Each channel with mean 0 and variance 1, then times weight plus bias.
+
+    In training by the batch's statistics, of which the running ones take a share of 1 - momentum; otherwise by
+    the running ones. With inplace=False the new running statistics are returned and not assigned.
+    """
+    channels = inp.shape[1]
+    x = _as_batch(inp)
+    gamma = full((channels,), 1.0) if weight is None else _flat(weight, channels, "batch_norm")
+    beta = full((channels,), 0.0) if bias is None else _flat(bias, channels, "batch_norm")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("batch_norm: running_mean and running_var, or neither")
+    if not training:
+        if running_mean is None:
+            raise ValueError("batch_norm: running_mean and running_var are needed where training is False")
+        statistics = [_shape.detach(_flat(s, channels, "batch_norm")) for s in (running_mean, running_var)]
+        y = _bn_apply(x, *statistics, gamma, beta, eps=float(eps))
+    elif running_mean is None:
+        y = _bn_apply(x, *_bn_stats(x), gamma, beta, eps=float(eps), batch=True)
+    else:
+        y, *new = _trained(x, gamma, beta, running_mean, running_var, eps, momentum, inplace)
+        if not inplace:
+            return _shape.reshape(y, inp.shape), *new
+    return _shape.reshape(y, inp.shape)
+
+
+def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
+    """The last axes, of normalized_shape, with mean 0 and variance 1."""
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if inp.shape[inp.ndim - len(shape) :] != shape:
+        raise ValueError(f"layer_norm: shape {inp.shape} does not end with {shape}")
+    n = prod(shape)
+    gamma = _flat(weight, n, "layer_norm") if affine else full((n,), 1.0)
+    beta = _flat(bias, n, "layer_norm") if affine else full((n,), 0.0)
+    y = _layer_norm(_shape.reshape(inp, (-1, n)), gamma, beta, eps=float(eps))
+    return _shape.reshape(y, inp.shape)
+
+
+def group_norm(inp, num_groups, affine, weight=None, bias=None, eps=1e-5):
+    """Each image's groups of channels with mean 0 and variance 1."""
+    channels = inp.shape[1]
+    gamma = _flat(weight, channels, "group_norm") if affine else full((channels,), 1.0)
+    beta = _flat(bias, channels, "group_norm") if affine else full((channels,), 0.0)
+    y = _group_norm(_as_batch(inp), gamma, beta, groups=int(num_groups), eps=float(eps))
+    return _shape.reshape(y, inp.shape)
+
+
+def instance_norm(inp, affine, weight=None, bias=None, eps=1e-5):
+    """Each image's channels with mean 0 and variance 1."""
+    return group_norm(inp, inp.shape[1], affine, weight, bias, eps)
+
+
+# ---- activations
+
+
+def relu(x):
+    return _relu(as_real(x))
+
+
+def relu6(x):
+    return clip(as_real(x), 0, 6)
+
+
+def sigmoid(x):
+    return _sigmoid(as_real(x))
+
+
+def hsigmoid(x):
+    return relu6(x + 3) / 6
+
+
+def hswish(x):
+    return x * relu6(x + 3) / 6
+
+
+def leaky_relu(inp, negative_slope=0.01):
+    return maximum(inp, 0) + minimum(inp, 0) * negative_slope
+
+
+def prelu(inp, weight):
+    """x where it is positive, else weight times x: one weight, or one a channel."""
+    if weight.size != 1:
+        weight = _shape.reshape(weight, (1, weight.size) + (1,) * (inp.ndim - 2))
+    return maximum(inp, 0) + minimum(inp, 0) * weight
+
+
+def gelu(x):
+    return _gelu_erf(as_real(x))
+
+
+def silu(x):
+    return _silu(as_real(x))
+
+
+def softplus(inp):
+    return log1p(exp(-abs(inp))) + relu(inp)
+
+
+def logsigmoid(inp):
+    return minimum(inp, 0) - log1p(exp(-abs(inp)))
+
+
+def logsumexp(inp, axis, keepdims=False):
+    """log(sum(exp(inp))) along an axis, without overflow."""
+    largest = max(inp, axis, True).detach()
+    y = log(sum(exp(inp - largest), axis, True)) + largest
+    return y if keepdims else _shape.reshape(y, sum(inp.detach(), axis).shape)
+
+
+def _softmax_axis(ndim):
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(inp, axis=None):
+    """exp(inp) divided by its sum along an axis; axis 1 of matrices and images unless one is given."""
+    axis = _shape.axis_of(_softmax_axis(inp.ndim) if axis is None else axis, inp.ndim)
+    order = [a for a in range(inp.ndim) if a != axis] + [axis]
+    moved = _shape.transpose(as_real(inp), order)
+    y = _shape.reshape(_softmax(_shape.reshape(moved, (-1, inp.shape[axis]))), moved.shape)
+    return _shape.transpose(y, list(np.argsort(order)))
+
+
+def log_softmax(inp, axis):
+    return inp - logsumexp(inp, axis, True)
+
+
+# ---- others
+
+
+def dropout(inp, drop_prob, training=True):
+    """In training a share of drop_prob becomes 0, and the others grow by 1 / (1 - drop_prob)."""
+    if not 0 <= drop_prob < 1:
+        raise ValueError(f"dropout: drop_prob {drop_prob} is not in [0, 1)")
+    return _dropout(inp, p=float(drop_prob)) if training and drop_prob else inp
+
+
+def pad(src, pad_width, mode="constant", constant_value=0.0):
+    """constant_value around src: pad_width has (before, after) of each axis."""
+    if mode.lower() != "constant":
+        raise ValueError(f"pad: mode {mode!r}: constant only")
+    if len(pad_width) > src.ndim or any(w < 0 for ws in pad_width for w in ws):
+        raise ValueError(f"pad: {pad_width} for a tensor of {src.ndim} axes")
+    pad_width = [*pad_width, *[(0, 0)] * (src.ndim - len(pad_width))]
+    size = [b + s + a for s, (b, a) in zip(src.shape, pad_width)]
+    where = {"begin": [b for b, _ in pad_width], "size": size, "step": [1] * src.ndim}
+    y = _spread(src, **where)
+    if constant_value:
+        y = y + (1 - _spread(full_like(src, 1), **where)) * constant_value
+    return y

@@ -1,0 +1,277 @@
+"""Tensors made of nothing, and moved about."""
+
+import builtins
+import math as _numbers
+
+import numpy as np
+
+from .. import _core, _dtype, _shape
+from .._tensor import as_tensor
+from ..device import check_device
+
+__all__ = [
+    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like",
+    "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
+    "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
+]
+
+_broadcast_to = _core.op("broadcast_to")
+_concat = _core.op("concat")
+_fill = _core.op("fill")
+_iota = _core.op("iota")
+_where = _core.op("where")
+
+
+# ---- made of nothing
+
+
+def full(shape, value, *, dtype=None, device=None):
+    """value everywhere; of its own dtype unless one is given."""
+    if device is not None:
+        check_device(device)
+    shape = _shape.sizes((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
+    if isinstance(value, _core.Tensor):
+        value = value if dtype is None else value.astype(dtype)
+        return _shape.another(value, _shape.broadcast_to(value, shape))
+    if dtype is None:
+        dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
+    element = _dtype.element_of(dtype)
+    if element in (_dtype.FLOAT32, _dtype.FLOAT64):
+        return _fill(shape=shape or None, value=float(value), f64=element == _dtype.FLOAT64)
+    number = _core.number(element, value)
+    return _broadcast_to(number, shape=shape) if shape else number
+
+
+def ones(shape, *, dtype="float32", device=None):
+    return full(shape, 1, dtype=dtype, device=device)
+
+
+def zeros(shape, *, dtype="float32", device=None):
+    return full(shape, 0, dtype=dtype, device=device)
+
+
+def full_like(inp, value):
+    return full(inp.shape, value, dtype=inp.dtype)
+
+
+def ones_like(inp):
+    return full_like(inp, 1)
+
+
+def zeros_like(inp):
+    return full_like(inp, 0)
+
+
+def places(n, axis=0, ndim=1):
+    """0 to n - 1 along an axis, int32, the other axes of size 1."""
+    return _iota(shape=[n if a == axis else 1 for a in range(ndim)], axis=axis)
+
+
+def arange(start=0, stop=None, step=1, dtype="float32", device=None):
+    """start, start + step, ... before stop."""
+    if stop is None:
+        start, stop = 0, start
+    n = _numbers.ceil((float(stop) - float(start)) / float(step))
+    if n < 1:
+        raise ValueError(f"arange: nothing from {start} to {stop} by {step}: a tensor has at least one element")
+    whole = all(float(v).is_integer() for v in (start, step))
+    counted = places(n) if whole else places(n).astype("float32")
+    number = int if whole else float
+    return (counted * number(step) + number(start)).astype(dtype)
+
+
+def linspace(start, stop, num, dtype="float32", device=None):
+    """num places from start to stop, both of them included."""
+    num = int(num)
+    if num < 1:
+        raise ValueError(f"linspace: num {num}: at least 1")
+    step = (float(stop) - float(start)) / max(num - 1, 1)
+    return (places(num).astype("float32") * step + float(start)).astype(dtype)
+
+
+def eye(N, M=None, *, dtype="float32", device=None):
+    """Ones on the diagonal."""
+    return (places(N, 0, 2) == places(N if M is None else M, 1, 2)).astype(dtype)
+
+
+def one_hot(inp, num_classes):
+    """1 at each place that inp names, 0 elsewhere, along a new last axis."""
+    inp = as_tensor(inp)
+    return (expand_dims(inp, -1) == places(num_classes, inp.ndim, inp.ndim + 1)).astype("int32")
+
+
+def indexing_one_hot(src, index, axis=1, keepdims=False):
+    """What index names of src along an axis."""
+    src, index = as_tensor(src), as_tensor(index)
+    axis = _shape.axis_of(axis, src.ndim)
+    named = expand_dims(index, axis) == places(src.shape[axis], axis, src.ndim)
+    zero = _core.number(src._element, 0)
+    return _where(named, src, zero).sum(axis, keepdims)
+
+
+# ---- moved about
+
+
+def copy(inp, device=None):
+    return inp.to(device) if device is not None else _shape.share(inp)
+
+
+def reshape(inp, target_shape):
+    inp = as_tensor(inp)
+    return _shape.another(inp, _shape.reshape(inp, _shape.sizes((target_shape,))))
+
+
+def flatten(inp, start_axis=0, end_axis=-1):
+    """The axes from start_axis to end_axis as one."""
+    start, end = _shape.axis_of(start_axis, inp.ndim), _shape.axis_of(end_axis, inp.ndim)
+    if start > end:
+        raise ValueError(f"flatten: axis {start_axis} comes after axis {end_axis}")
+    shape = (*inp.shape[:start], _numbers.prod(inp.shape[start : end + 1]), *inp.shape[end + 1 :])
+    return _shape.another(inp, _shape.reshape(inp, shape))
+
+
+def transpose(inp, pattern):
+    """The axes in another order; "x" in it adds one of size 1."""
+    inp = as_tensor(inp)
+    moved = _shape.transpose(inp, [p for p in pattern if p != "x"])
+    if "x" not in builtins.list(pattern):
+        return _shape.another(inp, moved)
+    sizes = iter(moved.shape)
+    return _shape.reshape(moved, tuple(1 if p == "x" else next(sizes) for p in pattern))
+
+
+def swapaxes(inp, axis1, axis2):
+    order = builtins.list(range(inp.ndim))
+    a, b = _shape.axis_of(axis1, inp.ndim), _shape.axis_of(axis2, inp.ndim)
+    order[a], order[b] = order[b], order[a]
+    return _shape.another(inp, _shape.transpose(inp, order))
+
+
+def expand_dims(inp, axis):
+    """Axes of size 1 where axis says, as numbered in the result."""
+    inp = as_tensor(inp)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    ndim = inp.ndim + len(axes)
+    axes = {_shape.axis_of(a, ndim) for a in axes}
+    sizes = iter(inp.shape)
+    return _shape.reshape(inp, tuple(1 if a in axes else next(sizes) for a in range(ndim)))
+
+
+def squeeze(inp, axis=None):
+    """Without axes of size 1: those that axis names, or all."""
+    inp = as_tensor(inp)
+    if axis is None:
+        axes = [a for a, s in enumerate(inp.shape) if s == 1]
+    else:
+        axes = [_shape.axis_of(a, inp.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    for a in axes:
+        if inp.shape[a] != 1:
+            raise ValueError(f"squeeze: axis {a} of shape {inp.shape} has {inp.shape[a]} places, not 1")
+    shape = tuple(s for a, s in enumerate(inp.shape) if a not in axes)
+    return _shape.another(inp, _shape.reshape(inp, shape))
+
+
+def broadcast_to(inp, shape):
+    inp = as_tensor(inp)
+    return _shape.another(inp, _shape.broadcast_to(inp, _shape.sizes((shape,))))
+
+
+def _of_one_dtype(tensors):
+    tensors = [as_tensor(t) for t in tensors]
+    dtype = _dtype.promote(*(t.dtype for t in tensors))
+    return [as_tensor(t, dtype) for t in tensors]
+
+
+def concat(inps, axis=0, device=None):
+    """Tensors one after the other along an axis."""
+    inps = _of_one_dtype(inps)
+    axis = _shape.axis_of(axis, inps[0].ndim)
+    if inps[0].dtype == np.bool_:
+        return concat([t.astype("int32") for t in inps], axis).astype("bool")
+    while len(inps) > 64:  # the most operands of an op
+        inps = [_concat(*inps[i : i + 64], axis=axis) for i in range(0, len(inps), 64)]
+    return _concat(*inps, axis=axis) if len(inps) > 1 else _shape.share(inps[0])
+
+
+def stack(inps, axis=0, device=None):
+    """Tensors of one shape along a new axis."""
+    inps = [as_tensor(t) for t in inps]
+    shapes = {t.shape for t in inps}
+    if len(shapes) != 1:
+        raise ValueError(f"stack: one shape, not {sorted(shapes)}")
+    return concat([expand_dims(t, axis) for t in inps], axis)
+
+
+def split(inp, nsplits_or_sections, axis=0):
+    """So many equal parts, or parts that end at the places given."""
+    axis = _shape.axis_of(axis, inp.ndim)
+    whole = inp.shape[axis]
+    if isinstance(nsplits_or_sections, int):
+        n = nsplits_or_sections
+        if n < 1 or whole % n:
+            raise ValueError(f"split: {whole} places of axis {axis} are not {n} equal parts")
+        ends = [whole // n * (i + 1) for i in range(n)]
+    else:
+        ends = [*(int(e) for e in nsplits_or_sections), whole]
+    before = (slice(None),) * axis
+    return [inp[(*before, slice(b, e))] for b, e in zip([0, *ends[:-1]], ends)]
+
+
+def repeat(inp, repeats, axis=None):
+    """Each place so often, one after the other."""
+    if axis is None:
+        return repeat(_shape.reshape(inp, (-1,)), repeats, 0)
+    if not isinstance(repeats, int):
+        raise TypeError(f"repeat: repeats is one int, not {repeats}")
+    axis = _shape.axis_of(axis, inp.ndim)
+    shape = inp.shape
+    wide = _broadcast_to(expand_dims(inp, axis + 1), shape=(*shape[: axis + 1], repeats, *shape[axis + 1 :]))
+    return _shape.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+
+
+def tile(inp, reps):
+    """The whole so often along each axis, from the last one on."""
+    reps = (reps,) if isinstance(reps, int) else tuple(int(r) for r in reps)
+    ndim = max(inp.ndim, len(reps))
+    reps = (1,) * (ndim - len(reps)) + reps
+    tiled = _shape.reshape(inp, (1,) * (ndim - inp.ndim) + inp.shape)
+    for axis, n in enumerate(reps):
+        if n != 1:
+            tiled = concat([tiled] * n, axis)
+    return _shape.another(inp, tiled)
+
+
+def roll(inp, shift, axis=None):
+    """Places moved on, those that leave at the end coming in at the front."""
+    if axis is None:
+        return _shape.reshape(roll(_shape.reshape(inp, (-1,)), shift, 0), inp.shape)
+    shifts, axes = (x if isinstance(x, (tuple, list)) else (x,) for x in (shift, axis))
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    rolled = inp
+    for by, a in zip(shifts, axes):
+        a = _shape.axis_of(a, inp.ndim)
+        by %= inp.shape[a]
+        if by:
+            rolled = concat(split(rolled, [inp.shape[a] - by], a)[::-1], a)
+    return _shape.another(inp, rolled)
+
+
+def where(mask, x, y):
+    """x where mask holds, else y."""
+    mask = as_tensor(mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"where: mask is of bool, not {mask.dtype}")
+    return _where(mask, *_of_one_dtype((_beside(x, y), _beside(y, x))))
+
+
+def _beside(x, other):
+    """x as a tensor; a number beside a tensor takes its dtype, unless it says more."""
+    if isinstance(x, (int, float)) and isinstance(other, _core.Tensor):
+        return as_tensor(x, _dtype.promote(other.dtype, _least(x)))
+    return as_tensor(x)
+
+
+def _least(number):
+    """The least dtype of a Python number."""
+    return np.dtype({bool: "bool", int: "int32"}.get(type(number), "float32"))

@@ -1,0 +1,165 @@
+"""trace: calls of a function are recorded, compiled within a budget of bytes, and compared with the recording."""
+
+import contextlib
+import functools
+import os
+import tempfile
+import threading
+
+from .. import _core
+from .._errors import TraceError
+from ..module import mode
+from .config import DTRConfig, SublinearMemoryConfig
+from .structure import take_apart, tensors_of
+
+_running = []  # the trace whose call is going on, and its thread: one at most
+
+
+class trace:
+    """A decorator: @trace, @trace(symbolic=True), or trace(function, budget="11GiB").
+
+    The first call is recorded, while it runs, or, with symbolic, before anything has run. Later calls run the
+    body too, without its ops: each is compared with the recording, and at the end the compiled program runs.
+    A call that does something else is recorded anew, and goes on. Positional arguments are tensors, or lists,
+    tuples and dicts of them; other arguments are parts of the program: numbers and strings by value, objects by
+    identity.
+
+    budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
+    (usual), "sublinear" or "budget". strict: a call that differs is a TraceError. sublinear_memory_config:
+    MegEngine's search for fewest bytes. opt_level 0: ops are not fused. cache: a folder of plans made earlier.
+    Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
+    the body out there, and here it runs.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        return super().__new__(cls) if args else functools.partial(cls, **kwargs)
+
+    def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
+                 record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=2,
+                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, strict=False, effort=None,
+                 time_limit=None, cache=None, verify=False):
+        functools.update_wrapper(self, function)
+        if sublinear_memory_config is not None and dtr_config is not None:
+            raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
+        self._symbolic = symbolic or record_only
+        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify}
+        self._options.update(_memory(sublinear_memory_config, dtr_config, budget, memory))
+        said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
+        self._options.update({k: v for k, v in said.items() if v is not None})
+        if opt_level == 0:
+            self._options["unfused"] = True
+        self._core = None
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else _Bound(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        if _inside():  # a part of the call that is going on
+            return self.__wrapped__(*args, **kwargs)
+        if self._core is None:
+            self._core = _core.Trace(self._options)
+        tensors, key = [], [f"{mode.now():x}"]
+        args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
+        _running.append((self._core, threading.get_ident()))
+        try:
+            self._core.begin("\n".join(key).encode(), tensors)
+            result = self.__wrapped__(*args, **kwargs)
+            returned = []
+            tensors_of(result, returned)
+            self._core.end(returned)
+        except BaseException:
+            self._core.abort()
+            raise
+        finally:
+            _running.pop()
+        return result
+
+    # ---- what came of it
+
+    def _made(self):
+        if self._core is None:
+            raise TraceError("nothing was called yet: there is no plan")
+        return self._core
+
+    def facts(self):
+        """Recordings, calls and programs so far."""
+        return self._made().facts()
+
+    def plan(self, program=0):
+        """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound."""
+        return self._made().plan(program)
+
+    def save_plan(self, path, program=0):
+        """Writes ebb.plan/1, which `ebb verify` and `ebb report` read."""
+        self._made().plan_write(program, os.fspath(path))
+
+    def text(self, program=0):
+        """The step as text."""
+        return self._made().text(program)
+
+    def report(self, path=None, format=None, program=0):
+        """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""
+        kinds = {".html": "html", ".json": "json", ".md": "markdown"}
+        if path is not None:
+            path = os.fspath(path)
+            self._made().report_write(program, format or kinds.get(os.path.splitext(path)[1], "text"), path)
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "report")
+            self._made().report_write(program, format or "text", place)
+            with open(place, encoding="utf-8") as file:
+                return file.read()
+
+
+def _inside():
+    """Whether a traced call is going on in this thread."""
+    if not _running:
+        return False
+    if _running[-1][1] != threading.get_ident():
+        raise TraceError("a traced call is going on in another thread: one at a time")
+    return True
+
+
+class _Bound:
+    """A traced method of an object; what can be asked of the trace can be asked of it."""
+
+    def __init__(self, function, instance):
+        self.__func__, self.__self__ = function, instance
+
+    def __call__(self, *args, **kwargs):
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.__func__, name)
+
+
+def _memory(sublinear, dtr, budget, memory):
+    """Options that say how memory is saved."""
+    options = {}
+    if sublinear is not None:
+        if not isinstance(sublinear, SublinearMemoryConfig):
+            raise TypeError(f"sublinear_memory_config is no {type(sublinear).__name__}")
+        options.update(sublinear.options(), memory="sublinear")
+    if dtr is not None:
+        if not isinstance(dtr, DTRConfig):
+            raise TypeError(f"dtr_config is no {type(dtr).__name__}")
+        budget = dtr.eviction_threshold if budget is None else budget
+    if budget is not None:
+        options.update(budget=budget, memory="budget")
+    if memory is not None:
+        if memory == "budget" and budget is None:
+            raise ValueError('trace: memory="budget" needs budget="11GiB" or a number of bytes')
+        options["memory"] = memory
+    return options
+
+
+@contextlib.contextmanager
+def exclude_from_trace():
+    """Ops in here run at once and are not recorded; what they give is fed to what follows."""
+    if not _inside():
+        yield
+        return
+    core = _running[-1][0]
+    core.exclude_begin()
+    yield  # an exception aborts the whole call
+    core.exclude_end()

@@ -1,0 +1,17 @@
+"""Loggers by name, below "ebb"."""
+
+import logging
+
+__all__ = ["get_logger", "set_log_level"]
+
+
+def get_logger(name=None):
+    return logging.getLogger("ebb" if not name or name == "ebb" else f"ebb.{name}")
+
+
+def set_log_level(level):
+    """Of all of them. Returns the level that there was."""
+    logger = get_logger()
+    before = logger.level
+    logger.setLevel(level)
+    return before

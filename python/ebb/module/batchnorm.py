@@ -1,0 +1,64 @@
+"""Batch norms. Weights and statistics have shape [c]; load_state_dict takes MegEngine's [1, c, 1, 1] as well."""
+
+import numpy as np
+
+from .._tensor import Parameter, Tensor
+from ..functional import nn
+from . import init
+from .module import Module
+
+
+class _BatchNorm(Module):
+    _ranks = ()
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, track_running_stats=True, freeze=False,
+                 compute_mode="default", param_dim="dim_c", **kwargs):
+        super().__init__(**kwargs)
+        if freeze and not track_running_stats:
+            raise ValueError("batch norm: freeze needs track_running_stats")
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats, self.freeze = affine, track_running_stats, freeze
+        ones, zeros = np.ones(num_features, np.float32), np.zeros(num_features, np.float32)
+        self.weight = Parameter(ones) if affine else None
+        self.bias = Parameter(zeros) if affine else None
+        self.running_mean = Tensor(zeros) if track_running_stats else None
+        self.running_var = Tensor(ones) if track_running_stats else None
+
+    def reset_running_stats(self):
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, inp):
+        if inp.ndim not in self._ranks:
+            raise ValueError(f"{type(self).__name__}: {inp.ndim} axes of shape {inp.shape}: {self._ranks} are known")
+        weight, bias = self.weight, self.bias
+        if self.freeze and self.affine:
+            weight, bias = weight.detach(), bias.detach()
+        training = (self.training and not self.freeze) or not self.track_running_stats
+        return nn.batch_norm(inp, self.running_mean, self.running_var, weight, bias, training=training,
+                             momentum=self.momentum, eps=self.eps)
+
+    def _module_info_string(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Of [n, c] or [n, c, l]."""
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Of images [n, c, h, w]."""
+
+    _ranks = (4,)

@@ -1,0 +1,81 @@
+"""x[key], x[key] = value, against NumPy."""
+
+import unittest
+
+import numpy as np
+
+from ebb import tensor
+
+A = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+KEYS = (
+    0, -1, (1, 2), (slice(None), 1), (..., 2), (0, ..., 3), slice(1, None), (slice(None, None, -1), slice(0, 3, 2)),
+    (None, 1), (slice(None), None, 2), (..., None), (1, slice(3, 0, -2), slice(None), 4), (), Ellipsis,
+    (slice(-1, None), slice(None), slice(1, 2)), (1, 2, 3, 4),
+)
+
+
+class Get(unittest.TestCase):
+    def test_integers_slices_ellipsis_none(self):
+        for dtype in ("float32", "int32", "bool"):
+            for array in (A.astype(dtype), A.reshape(2, 3, 4, 5, 1).astype(dtype), A[0].astype(dtype)):
+                for key in KEYS:
+                    try:
+                        want = array[key]
+                    except IndexError:
+                        continue
+                    y = tensor(array)[key]
+                    self.assertEqual(y.dtype, array.dtype)
+                    np.testing.assert_array_equal(y.numpy(), want, f"{key} of {array.shape}")
+
+    def test_lists_of_indices(self):
+        b = A[0]
+        i, j = np.array([2, 0, -1, 1]), np.array([3, 0, 1, -1])
+        for key in ((i,), (slice(None), i % 3), (i, j), (slice(None), i, j), (i[:, None], j[None]), (i, slice(None), j)):
+            key = key if len(key) > 1 else key[0]
+            np.testing.assert_array_equal(tensor(b)[key].numpy(), b[key], str(key))
+        np.testing.assert_array_equal(tensor(b)[tensor([2, 0])].numpy(), b[[2, 0]])
+        rows = np.arange(3)
+        np.testing.assert_array_equal(tensor(b[0, :3])[tensor(rows), tensor([1, 0, 4])].numpy(), b[0, :3][rows, [1, 0, 4]])
+
+    def test_what_is_refused(self):
+        x = tensor(A)
+        for key, error, text in (
+            (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"), (slice(1, 1), IndexError, "nothing"),
+            (tensor([True, False]), TypeError, "where"), (tensor([0.5]), TypeError, "float32"),
+            ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"),
+        ):
+            with self.assertRaisesRegex(error, text):
+                x[key]
+
+    def test_iteration(self):
+        self.assertEqual([r.tolist() for r in tensor([[1, 2], [3, 4]])], [[1, 2], [3, 4]])
+
+
+class Set(unittest.TestCase):
+    def test_as_in_numpy(self):
+        for dtype in ("float32", "int32", "bool"):
+            for key in KEYS:
+                want = A.astype(dtype)
+                x, other = tensor(want), tensor(want)
+                value = np.ones_like(want[key]) * (want[key] == 0)
+                want[key] = value
+                x[key] = value
+                np.testing.assert_array_equal(x.numpy(), want, f"{key} {dtype}")
+                np.testing.assert_array_equal(other.numpy(), A.astype(dtype))
+
+    def test_numbers_and_broadcast(self):
+        x = tensor(np.zeros((3, 4), np.float32))
+        x[1] = 5
+        x[:, ::2] = tensor([1.0, 2.0])
+        np.testing.assert_array_equal(x.numpy(), [[1, 0, 2, 0], [1, 5, 2, 5], [1, 0, 2, 0]])
+        x[...] = 7
+        np.testing.assert_array_equal(x.numpy(), np.full((3, 4), 7))
+
+    def test_infinities_elsewhere_stay(self):
+        x = tensor([np.inf, 1.0, np.nan])
+        x[1] = 2
+        np.testing.assert_array_equal(x.numpy(), np.array([np.inf, 2, np.nan], np.float32))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+"""The package in a process: threads, forks, Ctrl-C, the environment."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import ebb as mge
+import ebb.functional as F
+from ebb import tensor
+from ebb.jit import trace
+
+
+def run(code, **environment):
+    """A process of its own, with this one's extension."""
+    core = sys.modules["ebb._core"].__spec__.origin
+    before = (
+        "import sys, importlib.util\n"
+        f"sys.path.insert(0, {os.path.dirname(os.path.dirname(mge.__file__))!r})\n"
+        f"spec = importlib.util.spec_from_file_location('ebb._core', {core!r})\n"
+        "module = importlib.util.module_from_spec(spec)\n"
+        "sys.modules['ebb._core'] = module\n"
+        "spec.loader.exec_module(module)\n"
+    )
+    return subprocess.run([sys.executable, "-c", before + code], capture_output=True, text=True, timeout=100,
+                          env={**os.environ, **environment})
+
+
+class Threads(unittest.TestCase):
+    def test_several_use_one_device(self):
+        wrong = []
+
+        def work(seed):
+            a = np.random.default_rng(seed).standard_normal((64, 64)).astype(np.float32)
+            for _ in range(30):
+                x = tensor(a)
+                y = F.relu(x @ x) + x * 2
+                if not np.allclose(y.numpy(), np.maximum(a @ a, 0) + 2 * a, rtol=1e-3, atol=1e-3):
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_others_run_during_a_long_op(self):
+        ticks, stop = [], threading.Event()
+
+        def tick():
+            while not stop.is_set():
+                ticks.append(time.monotonic())
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=tick)
+        x = tensor(np.ones((1200, 1200), np.float32))
+        thread.start()
+        begin = time.monotonic()
+        for _ in range(10):
+            y = x @ x
+        y.numpy()
+        end = time.monotonic()
+        stop.set()
+        thread.join()
+        self.assertGreater(sum(begin < t < end for t in ticks), 3)
+
+
+class Forks(unittest.TestCase):
+    def test_a_child_is_told_what_to_do(self):
+        tensor([1.0])
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                tensor([1.0])
+                text = "nothing was raised"
+            except RuntimeError as error:
+                text = str(error)
+            os.write(write, text.encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        text = os.read(read, 1000).decode()
+        self.assertIn("spawn", text)
+        self.assertNotIn("\n", text)
+
+
+class Interrupts(unittest.TestCase):
+    def test_ctrl_c_ends_a_search(self):
+        """A step whose search would take long: the signal comes while the library works."""
+        options = {"memory": "sublinear", "effort": 10**9, "symbolic": True}
+
+        @trace(**options)
+        def step(x):
+            from ebb.autodiff import GradManager
+
+            gm = GradManager().attach(x)
+            with gm:
+                y = x
+                for _ in range(60):
+                    y = F.sin(y * y)
+                gm.backward(y.sum())
+            return x.grad
+
+        step._options["genetic_nr_iter"] = 10**6
+        timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+        begin = time.monotonic()
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            step(tensor(np.ones((100, 100), np.float32)))
+        timer.join()
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual((tensor(1) + 1).item(), 2)  # and all goes on
+
+
+class Environment(unittest.TestCase):
+    def test_the_device_is_chosen_once(self):
+        code = "import ebb; print((ebb.tensor([1.5]) + 1).item()); print(ebb._core.device())"
+        self.assertEqual(run(code, EBB_DEVICE="ref").stdout.split(), ["2.5", "ref"])
+        bad = run("import ebb; ebb.tensor([1])", EBB_DEVICE="abacus")
+        self.assertNotEqual(bad.returncode, 0)
+        self.assertIn("abacus", bad.stderr.strip().splitlines()[-1])
+        with self.assertRaisesRegex(RuntimeError, "before the first tensor"):
+            tensor([1.0])
+            mge._core.device("shadow")
+        self.assertEqual(mge.get_device_count("cpu"), 1)
+        self.assertIn("cpu", [name for name, available, why in mge._core.devices()])
+
+    def test_nothing_is_opened_by_an_import(self):
+        self.assertEqual(run("import ebb", EBB_DEVICE="abacus").returncode, 0)
+
+    def test_hub(self):
+        @mge.hub.pretrained("https://example.org/net.pkl")
+        def net(width):
+            return width
+
+        self.assertEqual(net(3), 3)
+        with self.assertRaisesRegex(RuntimeError, "example.org"):
+            net(3, pretrained=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,239 @@
+"""jit.trace: the same as the function without it, call after call, whatever the body does."""
+
+import unittest
+
+import numpy as np
+
+import ebb.functional as F
+from ebb import Parameter, random, tensor
+from ebb.jit import TraceError, exclude_from_trace, trace
+
+RNG = np.random.default_rng(17)
+
+
+def draw(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def both(function):
+    """trace, with and without symbolic."""
+    return [trace(symbolic=s)(function) for s in (False, True)]
+
+
+class Results(unittest.TestCase):
+    def test_values_tuples_lists_dicts(self):
+        for result in (
+            lambda x: x + 1, lambda x: (x + 1,), lambda x: [x + 1, (x * 2, x)], lambda x: {"a": x + 1, "b": [x * x]},
+            lambda x: None, lambda x: 3, lambda x: (x + 1, "text"),
+        ):
+            for f in both(result):
+                for _ in range(3):
+                    a = draw(2, 3)
+                    got, want = f(tensor(a)), result(a)
+                    self.assertIs(type(got) in (tuple, list, dict), type(want) in (tuple, list, dict))
+                    flat = lambda v: [v] if not isinstance(v, (tuple, list, dict)) else [
+                        y for z in (v.values() if isinstance(v, dict) else v) for y in flat(z)]
+                    for g, w in zip(flat(got), flat(want)):
+                        if isinstance(w, np.ndarray):
+                            np.testing.assert_allclose(g.numpy(), w, rtol=1e-6)
+                        else:
+                            self.assertEqual(g, w)
+
+    def test_arguments_in_structures(self):
+        for f in both(lambda xs, d, k=2, *, t: xs[0] * d["a"] + xs[1][0] * k + t):
+            for k in (2, 3, 2):
+                a, b, c, t = (draw(3) for _ in range(4))
+                y = f([tensor(a), (tensor(b),)], {"a": tensor(c)}, k, t=tensor(t))
+                np.testing.assert_allclose(y.numpy(), a * c + b * k + t, rtol=1e-5, atol=1e-6)
+
+    def test_the_same_tensor_twice_and_then_two(self):
+        p = Parameter([5.0])
+        for f in both(lambda x, y: x * 10 + y + p):
+            a, b = tensor([1.0]), tensor([2.0])
+            self.assertEqual([f(a, a).item(), f(a, b).item(), f(b, a).item(), f(a, a).item()], [16, 17, 26, 16])
+            self.assertEqual([f(p, a).item(), f(p, p).item(), f(a, p).item()], [56, 60, 20])
+
+    def test_shapes_and_dtypes_have_recordings_of_their_own(self):
+        for f in both(lambda x: (x * 2).sum() + x.shape[0]):
+            for data in ([1.0, 2], [[1.0], [3]], [1, 2], [1.0, 2], [1, 2, 3]):
+                self.assertEqual(f(tensor(data)).item(), 2 * np.sum(data) + len(data))
+            self.assertEqual(f.facts()["n_recordings"], 4)
+
+    def test_closure_numbers_may_change(self):
+        n = 1.0
+        for f in both(lambda x: x * n):
+            for n in (1.0, 2.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([2.0])).item(), 2 * n)
+
+    def test_arguments_stay_as_they_were(self):
+        def g(x):
+            x += 1
+            return x
+
+        for f in both(g):
+            x = tensor([1])
+            self.assertEqual([f(x).item() for _ in range(3)], [2, 2, 2])
+            self.assertEqual(x.item(), 1)
+
+    def test_random_ops_draw_anew_and_as_without_trace(self):
+        def g(x):
+            return F.dropout(x, 0.5) + random.uniform(0, 1, (50,))
+
+        x = tensor(np.ones(50, np.float32))
+        random.seed(4)
+        want = [g(x).numpy() for _ in range(4)]
+        for f in both(g):
+            random.seed(4)
+            for w in want:
+                np.testing.assert_array_equal(f(x).numpy(), w)
+
+    def test_arrays_made_inside_are_fed_anew(self):
+        data = iter(range(10))
+        for f in both(lambda x: x + tensor(np.float32(next(data)))):
+            first = f(tensor([0.0])).item()
+            self.assertEqual([f(tensor([0.0])).item() for _ in range(3)], [first + 1, first + 2, first + 3])
+
+    def test_methods_and_names(self):
+        class Model:
+            scale = 3
+
+            @trace
+            def times(self, x):
+                """Doc."""
+                return x * self.scale
+
+        self.assertEqual((Model.times.__name__, Model.times.__doc__), ("times", "Doc."))
+        self.assertEqual([Model().times(tensor([2.0])).item() for _ in range(2)], [6, 6])
+
+    def test_a_trace_within_a_trace_is_a_part_of_it(self):
+        inner = trace(lambda x: x * 2)
+        for f in both(lambda x: inner(x) + 1):
+            self.assertEqual([f(tensor([3.0])).item() for _ in range(3)], [7, 7, 7])
+
+    def test_record_only(self):
+        f = trace(record_only=True)(lambda x: x * 2)
+        self.assertEqual([f(tensor([1.0])).item() for _ in range(2)], [2, 2])
+
+
+class Reading(unittest.TestCase):
+    def test_values_may_be_read_inside(self):
+        for f in both(lambda x: x * float((x * 2).sum().item())):
+            for a in (1.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a * a)
+
+    def test_print(self):
+        seen = []
+
+        def g(x):
+            y = x + 1
+            seen.append(str(y))
+            return y * 2
+
+        for f in both(g):
+            for a in (1.0, 2.0, 3.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a + 2)
+        self.assertEqual(seen[2], "Tensor([4.], device=xpux:0)")
+
+    def test_a_branch_by_data_goes_both_ways(self):
+        for f in both(lambda x: x * 2 if x.sum().item() > 0 else -x):
+            for a in (1.0, -3.0, 2.0, -1.0, 4.0):
+                self.assertEqual(f(tensor([a])).item(), 2 * a if a > 0 else -a)
+
+    def test_values_read_after_the_call(self):
+        kept = []
+        for f in both(lambda x: kept.append(x * 3) or x + 1):
+            for a in (1.0, 2.0, 3.0):
+                y = f(tensor([a]))
+                self.assertEqual((kept.pop().item(), y.item()), (3 * a, a + 1))
+
+
+class Excluding(unittest.TestCase):
+    def test_the_sample_of_the_documents(self):
+        i = 0
+
+        @trace
+        def f(x):
+            x += 1
+            with exclude_from_trace():
+                if i % 2 == 0:
+                    x += 1
+            return x
+
+        x, got = tensor([1]), []
+        for i in range(3):
+            got.append(f(x))
+        self.assertEqual([y.item() for y in got], [3, 2, 3])
+        self.assertEqual(str(got[0]), "Tensor([3], dtype=int32, device=xpux:0)")
+
+    def test_what_is_excluded_may_do_anything(self):
+        calls = []
+
+        def g(x):
+            y = x * 2
+            with exclude_from_trace():
+                calls.append(y.item())
+                z = y + len(calls)
+            return z * 10
+
+        for f in both(g):
+            calls.clear()
+            self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [30, 60, 90])
+            self.assertEqual(calls, [2, 4, 6])
+
+    def test_outside_of_a_trace_it_does_nothing(self):
+        with exclude_from_trace():
+            self.assertEqual((tensor(1) + 1).item(), 2)
+
+
+class Failing(unittest.TestCase):
+    def test_an_exception_passes_and_the_trace_goes_on(self):
+        p = Parameter([1.0])
+
+        def g(x, fail=False):
+            p_new = p + x
+            p._replace(p_new)
+            if fail:
+                raise KeyError("mine")
+            return p * 2
+
+        for f in both(g):
+            p._reset([1.0])
+            with self.assertRaisesRegex(KeyError, "mine"):
+                f(tensor([1.0]), fail=True)
+            self.assertEqual(p.item(), 1)
+            self.assertEqual(f(tensor([1.0])).item(), 4)
+            with self.assertRaisesRegex(KeyError, "mine"):
+                f(tensor([1.0]), fail=True)
+            self.assertEqual((p.item(), f(tensor([1.0])).item()), (2, 6))
+
+    def test_errors_of_ops_are_one_line(self):
+        for f in both(lambda x, y: x + y):
+            f(tensor([1.0]), tensor([2.0]))
+            with self.assertRaisesRegex(ValueError, "add") as raised:
+                f(tensor([1.0, 2.0]), tensor([1.0, 2.0, 3.0]))
+            self.assertNotIn("\n", str(raised.exception))
+            self.assertEqual(f(tensor([1.0]), tensor([2.0])).item(), 3)
+
+    def test_strict_refuses_another_course_and_says_where(self):
+        course = 0
+        f = trace(strict=True)(lambda x: x * 3 if course == 0 else x + 3 if course == 1 else F.exp(x * 3))
+        f(tensor([1.0]))
+        for course, text in ((1, "operator mismatch: add .*test_trace.py:.*mul .*test_trace.py:"), (2, "too many")):
+            with self.assertRaisesRegex(TraceError, text):
+                f(tensor([1.0]))
+        course = 0
+        self.assertEqual(f(tensor([3.0])).item(), 9)
+
+    def test_options_are_checked(self):
+        for options, error, text in (
+            ({"budget": "11 apples"}, ValueError, "apples"), ({"memory": "little"}, ValueError, "little"),
+            ({"memory": "budget"}, ValueError, "budget"), ({"sublinear_memory_config": 3}, TypeError, "int"),
+        ):
+            with self.assertRaisesRegex(error, text):
+                trace(**options)(lambda x: x)(tensor([1.0]))
+        with self.assertRaisesRegex(TraceError, "nothing was called"):
+            trace(lambda x: x).plan()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,163 @@
+"""Traced steps within a budget: the same bits in fewer bytes, plans, reports and refusals."""
+
+import json
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import ebb as mge
+import ebb.functional as F
+import ebb.module as M
+import ebb.optimizer as optim
+from ebb import random, tensor
+from ebb.autodiff import GradManager
+from ebb.jit import DTRConfig, SublinearMemoryConfig, trace
+
+
+class Deep(M.Module):
+    """Layers enough for recomputation to pay."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = [(M.Conv2d(8, 8, 3, padding=1), M.BatchNorm2d(8)) for _ in range(8)]
+        self.fc = M.Linear(8, 4)
+
+    def forward(self, x):
+        for conv, bn in self.layers:
+            x = F.silu(bn(conv(x)))
+        return self.fc(F.flatten(F.adaptive_avg_pool2d(x, 1), 1))
+
+
+def steps(n=3, **options):
+    """The parameters after n steps, and the traced step."""
+    random.seed(1)
+    net = Deep()
+    gm, opt = GradManager().attach(net.parameters()), optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+
+    @trace(symbolic=True, **options)
+    def step(x, y):
+        opt.clear_grad()
+        with gm:
+            loss = F.loss.cross_entropy(net(x), y)
+            gm.backward(loss)
+        opt.step()
+        return loss
+
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        x = rng.standard_normal((4, 8, 16, 16)).astype(np.float32)
+        step(tensor(x), tensor(rng.integers(0, 4, 4)))
+    return net.state_dict(), step
+
+
+class Budgets(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.state, cls.step = steps()
+        cls.plan = cls.step.plan()
+
+    def same(self, state):
+        for name, value in self.state.items():
+            np.testing.assert_array_equal(state[name], value, name)
+
+    def test_a_budget_is_kept_and_changes_no_bit(self):
+        budget = int(self.plan["persistent_bytes"] + 0.5 * self.plan["arena_bytes"])
+        state, step = steps(budget=budget)
+        plan = step.plan()
+        self.assertLessEqual(plan["total_bytes"], budget)
+        self.assertEqual(plan["budget_bytes"], budget)
+        self.assertGreater(plan["n_recomputed"], 0)
+        self.assertGreaterEqual(plan["time_ns"], plan["bound_time_ns"])
+        self.same(state)
+
+    def test_texts_are_sizes_too(self):
+        self.assertLessEqual(steps(1, budget="1GiB")[1].plan()["budget_bytes"], 2**30)
+
+    def test_sublinear_memory_config(self):
+        for config in (SublinearMemoryConfig(), SublinearMemoryConfig(genetic_nr_iter=5, num_worker=1)):
+            state, step = steps(sublinear_memory_config=config)
+            self.assertLess(step.plan()["arena_bytes"], self.plan["arena_bytes"])
+            self.same(state)
+
+    def test_dtr_config_is_a_budget(self):
+        budget = int(self.plan["persistent_bytes"] + 0.7 * self.plan["arena_bytes"])
+        state, step = steps(dtr_config=DTRConfig(eviction_threshold=budget))
+        self.assertLessEqual(step.plan()["total_bytes"], budget)
+        self.same(state)
+
+    def test_without_reuse_or_fusing(self):
+        state, step = steps(memory="none")
+        self.assertGreater(step.plan()["arena_bytes"], self.plan["arena_bytes"])
+        self.same(state)
+        self.same(steps(opt_level=0)[0])
+
+    def test_what_does_not_fit_says_what_would(self):
+        with self.assertRaisesRegex(mge.OverBudget, "[0-9]") as raised:
+            steps(1, budget="64KiB")
+        self.assertNotIn("\n", str(raised.exception))
+
+    def test_configs_are_checked(self):
+        for make, text in (
+            (lambda: SublinearMemoryConfig(thresh_nr_try=-1), "thresh_nr_try -1"),
+            (lambda: SublinearMemoryConfig(num_worker=0), "num_worker 0"), (lambda: DTRConfig(), "eviction_threshold"),
+            (lambda: trace(sublinear_memory_config=SublinearMemoryConfig(), dtr_config=DTRConfig(1))(abs), "not both"),
+        ):
+            with self.assertRaisesRegex(ValueError, text):
+                make()
+        config = SublinearMemoryConfig()
+        self.assertEqual((config.thresh_nr_try, config.genetic_nr_iter, config.genetic_pool_size, config.lb_memory_mb),
+                         (10, 0, 20, 0))
+
+    def test_megengines_variables_come_first(self):
+        os.environ["MGB_SUBLINEAR_MEMORY_THRESH_NR_TRY"] = "many"
+        try:
+            with self.assertRaisesRegex(ValueError, "MGB_SUBLINEAR_MEMORY_THRESH_NR_TRY"):
+                steps(1, sublinear_memory_config=SublinearMemoryConfig())
+        finally:
+            del os.environ["MGB_SUBLINEAR_MEMORY_THRESH_NR_TRY"]
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.step = steps(2)[1]
+
+    def test_files_of_plans_and_reports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan, page, figures = (os.path.join(folder, n) for n in ("plan.json", "report.html", "report.json"))
+            self.step.save_plan(plan)
+            self.step.report(page)
+            self.step.report(figures)
+            with open(plan, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["total_bytes"], self.step.plan()["total_bytes"])
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("<html", file.read())
+            with open(figures, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["schema"], "ebb.report/1")
+            with self.assertRaisesRegex(ValueError, "html"):
+                self.step.report(page, format="pdf")
+
+    def test_texts(self):
+        self.assertIn("conv2d", self.step.text())
+        self.assertIn("total without recomputation", self.step.report())
+        with self.assertRaisesRegex(mge.TraceError, "no program 9"):
+            self.step.plan(9)
+
+    def test_figures_of_memory(self):
+        before = mge.device.get_allocated_memory()
+        x = tensor(np.zeros(2**20, np.float32))
+        self.assertGreaterEqual(mge.device.get_allocated_memory() - before, 2**22)
+        mge.device.reset_max_memory_stats()
+        y = x + 1
+        self.assertGreaterEqual(mge.device.get_max_allocated_memory(), 2**23)
+        del x, y
+        reserved = mge.device.get_reserved_memory()
+        mge.device.coalesce_free_memory()
+        self.assertLess(mge.device.get_reserved_memory(), reserved)
+        self.assertLess(mge.device.get_allocated_memory(), before + 2**22)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""Traced training: the same bits as without trace, by a program for each call after the first."""
+
+import unittest
+
+import numpy as np
+
+import ebb.functional as F
+import ebb.module as M
+import ebb.optimizer as optim
+from ebb import Parameter, random, tensor
+from ebb.autodiff import GradManager
+from ebb.jit import partial_trace, trace, xla_trace
+
+RNG = np.random.default_rng(19)
+
+
+def draw(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+class Net(M.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn, self.drop = M.Conv2d(1, 4, 3, padding=1), M.BatchNorm2d(4), M.Dropout(0.3)
+        self.fc = M.Linear(4 * 4, 3)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.bn(self.conv(x))), 2)
+        return self.fc(self.drop(F.flatten(x, 1)))
+
+
+def training(make_step, optimizer, clear_first=True, epochs=6):
+    """Parameters and losses of a few steps; make_step(body) is the body, traced or not."""
+    random.seed(9)
+    net = Net()
+    gm, opt = GradManager().attach(net.parameters()), optimizer(net.parameters())
+    rng = np.random.default_rng(2)
+
+    def body(x, y, *, net, gm, opt):
+        if clear_first:
+            opt.clear_grad()
+        with gm:
+            loss = F.loss.cross_entropy(net(x), y)
+            gm.backward(loss)
+        opt.step()
+        if not clear_first:
+            opt.clear_grad()
+        return loss
+
+    step, losses = make_step(body), []
+    for n in range(epochs):
+        if n == 3:
+            opt.param_groups[0]["lr"] *= 0.5
+        x, y = rng.standard_normal((6, 1, 4, 4)).astype(np.float32), rng.integers(0, 3, 6).astype(np.int32)
+        losses.append(step(tensor(x), tensor(y), net=net, gm=gm, opt=opt).item())
+    return {**net.state_dict(), "losses": np.array(losses)}, step
+
+
+class Training(unittest.TestCase):
+    def test_the_same_bits_as_without_trace(self):
+        for optimizer in (
+            lambda p: optim.SGD(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-3),
+            lambda p: optim.Adam(p, lr=0.01), lambda p: optim.AdamW(p, lr=0.01), lambda p: optim.Adagrad(p, lr=0.1),
+        ):
+            for clear_first in (True, False):
+                want, _ = training(lambda body: body, optimizer, clear_first)
+                for symbolic in (False, True):
+                    got, step = training(trace(symbolic=symbolic), optimizer, clear_first)
+                    facts = step.facts()
+                    self.assertEqual((facts["n_recorded"], facts["n_runs"]), (1, 5 + symbolic))
+                    for name in want:
+                        np.testing.assert_array_equal(got[name], want[name], name)
+
+    def test_train_and_eval_have_recordings_of_their_own(self):
+        net = Net()
+        f = trace(lambda x: net(x))
+        x = tensor(draw(5, 1, 4, 4))
+        for _ in range(2):
+            net.train()
+            f(x)
+            net.eval()
+            np.testing.assert_array_equal(f(x).numpy(), net(x).numpy())
+        facts = f.facts()
+        self.assertEqual((facts["n_recordings"], facts["n_recorded"], facts["n_compared"]), (2, 2, 2))
+
+    def test_grad_manager_made_inside(self):
+        net, opt = Net(), None
+        opt = optim.SGD(net.parameters(), lr=0.1)
+
+        def body(x, y, *, net, opt):
+            gm = GradManager().attach(net.parameters())
+            with gm:
+                loss = F.loss.cross_entropy(net(x), y)
+                gm.backward(loss)
+            opt.step().clear_grad()
+            return loss
+
+        f = trace(capture_as_const=True)(body)
+        x, y = tensor(draw(5, 1, 4, 4)), tensor([0, 1, 2, 0, 1])
+        losses = [f(x, y, net=net, opt=opt).item() for _ in range(12)]
+        self.assertLess(losses[-1], losses[0])
+        self.assertEqual((f.facts()["n_recorded"], f.facts()["n_runs"]), (1, 11))
+
+    def test_gradients_that_pile_up(self):
+        def run(make):
+            w = Parameter([1.0, 2.0])
+            gm = GradManager().attach(w)
+
+            def body(x):
+                with gm:
+                    gm.backward((w * x).sum())
+                return w.grad
+
+            f = make(body)
+            return [f(tensor([1.0, 3.0])).tolist() for _ in range(4)]
+
+        want = run(lambda body: body)
+        for symbolic in (False, True):
+            self.assertEqual(run(trace(symbolic=symbolic)), want)
+
+    def test_callbacks(self):
+        for make in (lambda f: f, trace, trace(symbolic=True)):
+            w = Parameter([2.0])
+            gm = GradManager().attach(w, callbacks=[lambda t, g: g * 10])
+
+            def body(x):
+                w.grad = None
+                with gm:
+                    gm.backward(w * w * x)
+                return w.grad
+
+            f = make(body)
+            self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [40, 80, 120])
+
+    def test_forward_alone(self):
+        net = Net()
+        net.eval()
+        for f in (trace(lambda x: F.softmax(net(x))), trace(symbolic=True)(lambda x: F.softmax(net(x)))):
+            for _ in range(3):
+                x = tensor(draw(5, 1, 4, 4))
+                np.testing.assert_array_equal(f(x).numpy(), F.softmax(net(x)).numpy())
+
+
+class Kinds(unittest.TestCase):
+    def test_xla_trace_says_what_it_is(self):
+        xla_trace._warned = False
+        with self.assertWarnsRegex(UserWarning, "not on XLA"):
+
+            @xla_trace
+            def softmax(x):
+                e = F.exp(x - x.max(axis=-1, keepdims=True).detach())
+                return e / e.sum(axis=-1, keepdims=True)
+
+        for _ in range(2):
+            a = draw(3, 4)
+            e = np.exp(a)
+            np.testing.assert_allclose(softmax(tensor(a)).numpy(), e / e.sum(1, keepdims=True), rtol=1e-5)
+
+    def test_partial_trace(self):
+        @partial_trace(backend="xla", capture_as_const=True)
+        def backbone(net, x):
+            return net(x)
+
+        net, gm = Net(), GradManager()
+        gm.attach(net.parameters())
+        with gm:
+            gm.backward(backbone(net, tensor(draw(5, 1, 4, 4))).sum())
+        self.assertTrue(all(p.grad is not None for p in net.parameters()))
+        with self.assertRaisesRegex(ValueError, "backend"):
+            partial_trace(backend="tvm")
+
+
+if __name__ == "__main__":
+    unittest.main()
