@@ -84,12 +84,16 @@ def _numbers(item, whole):
     """Indices as a tensor of int32 in [0, whole)."""
     from ._tensor import as_tensor
 
-    item = as_tensor(item)
-    if item.dtype == np.bool_:
+    given = item if isinstance(item, _core.Tensor) else np.asarray(item)
+    if given.dtype == np.bool_:
         raise TypeError("x[mask] would have a shape that depends on data: use functional.where")
-    if item.dtype != np.int32:
-        raise TypeError(f"indices are integers, not {item.dtype}")
-    return _where(item < 0, item + whole, item)
+    if given.dtype.kind != "i":
+        raise TypeError(f"indices are integers, not {given.dtype}")
+    if isinstance(given, _core.Tensor):
+        return _where(given < 0, given + whole, given)
+    if given.size and not (-whole <= given.min() and given.max() < whole):
+        raise IndexError(f"indices from {given.min()} to {given.max()} are out of {whole} places")
+    return as_tensor(given % whole)
 
 
 def _take(x, lists):

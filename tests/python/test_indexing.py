@@ -42,7 +42,7 @@ class Get(unittest.TestCase):
         for key, error, text in (
             (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"), (slice(1, 1), IndexError, "nothing"),
             (tensor([True, False]), TypeError, "where"), (tensor([0.5]), TypeError, "float32"),
-            ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"),
+            ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"), ([0, 5], IndexError, "from 0 to 5 are out of 2"),
         ):
             with self.assertRaisesRegex(error, text):
                 x[key]

@@ -180,6 +180,24 @@ class Excluding(unittest.TestCase):
             self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [30, 60, 90])
             self.assertEqual(calls, [2, 4, 6])
 
+    def test_an_exception_in_there_ends_the_call(self):
+        fail = False
+
+        def g(x):
+            y = x * 2
+            with exclude_from_trace():
+                if fail:
+                    raise KeyError("mine")
+            return y + 1
+
+        for f in both(g):
+            for fail in (False, True, False, True, False):
+                if fail:
+                    with self.assertRaisesRegex(KeyError, "mine"):
+                        f(tensor([1.0]))
+                else:
+                    self.assertEqual(f(tensor([1.0])).item(), 3)
+
     def test_outside_of_a_trace_it_does_nothing(self):
         with exclude_from_trace():
             self.assertEqual((tensor(1) + 1).item(), 2)
@@ -223,6 +241,27 @@ class Failing(unittest.TestCase):
                 f(tensor([1.0]))
         course = 0
         self.assertEqual(f(tensor([3.0])).item(), 9)
+
+    def test_another_thread_has_to_wait(self):
+        import threading
+
+        inner = trace(lambda x: x + 1)
+        raised = []
+
+        def other():
+            try:
+                inner(tensor([1.0]))
+            except TraceError as error:
+                raised.append(str(error))
+
+        def g(x):
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+            return x * 2
+
+        self.assertEqual(trace(g)(tensor([2.0])).item(), 4)
+        self.assertIn("another thread", raised[0])
 
     def test_options_are_checked(self):
         for options, error, text in (
