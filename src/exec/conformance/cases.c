@@ -61,7 +61,7 @@ static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const ch
         const char letter = ebb_case_letter(cases, n), *from = text;
         ebb_type *t = &out->in[n];
         *t = (ebb_type){.dtype = f64 ? EBB_F64 : EBB_F32};
-        if (strchr("li", letter)) t->dtype = EBB_I32;
+        if (strchr("lia", letter)) t->dtype = EBB_I32;
         if (strchr("wb", letter)) t->dtype = EBB_U8;
         if (n_dtype && !ebb_dtype_find(text, n_dtype, &t->dtype)) return wrong_row(env, cases, text);
         text += n_dtype;

@@ -22,10 +22,12 @@ typedef struct ebb_op_case {
  *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give
  *   r  mean of input 0's rows, s their variance: those of ln_stats
  *   i  ids: i32 that name rows of a table
+ *   a  indices: i32 that name places along an axis, half of them from its end
  *   w  places in a window: u8 below 9
  *   b  bits: u8
  * Where a row gives it a dtype, i32 is filled with small integers, the smallest and the largest, bool with
- * 0 and 1, u8 as b. What l, m, v, r, s and i fill is made from other values: no gradient is asked of it. */
+ * 0 and 1, u8 as b. What l, m, v, r, s, i and a fill is made from other values: no gradient is asked of it.
+ */
 typedef struct ebb_case_rows {
     const ebb_op_case *at;
     uint32_t n;

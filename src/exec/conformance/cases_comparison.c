@@ -8,7 +8,8 @@
         {"[3,5,4] [2,3,5,4]", ""}, {"i32[33] i32[33]", ""}, {                         \
         "i32[3,1] i32[1,7]", ""                                                       \
     }
-static const ebb_op_case pairs[] = {PAIRS}, any_pairs[] = {PAIRS, {"bool[3,7] bool[7]", ""}};
+static const ebb_op_case pairs[] = {PAIRS},
+                         any_pairs[] = {PAIRS, {"bool[3,7] bool[7]", ""}, {"u8[2,33] u8[33]", ""}};
 static const ebb_op_case truths[] = {{"bool[] bool[]", ""},
                                      {"bool[33] bool[33]", ""},
                                      {"bool[3,1] bool[1,7]", ""},
@@ -19,7 +20,7 @@ static const ebb_op_case truths[] = {{"bool[] bool[]", ""},
               EBB_SHARED({"[7,33,9,9] [7,33,9,9]", ""}, {"[7,33,13,11] [1,33,1,1]", ""}), \
               EBB_BLOCKS({"[1026] [1026]", ""}, {"[3,1025] [1025]", ""}), EBB_VALUES(__VA_ARGS__))
 COMPARES(equal, any_pairs, {"[4] [4]", "", "1 2 nan 0 | 1 3 nan -0", "1 0 0 1"},
-         {"bool[2] bool[]", "", "0 1 | 1", "0 1"});
+         {"bool[2] bool[]", "", "0 1 | 1", "0 1"}, {"u8[3] u8[]", "", "0 7 255 | 7", "0 1 0"});
 COMPARES(less, pairs, {"[4] [4]", "", "1 2 nan 0 | 1 3 1 -0", "0 1 0 0"},
          {"i32[2] i32[]", "", "-7 1 | 1", "1 0"});
 COMPARES(less_equal, pairs, {"[4] [4]", "", "1 4 nan 0 | 1 3 1 -0", "1 0 0 1"},
@@ -41,7 +42,8 @@ EBB_CASES(where, "u", 0,
           EBB_SMALL({"bool[] [] []", ""}, {"bool[33] [33] [33]", ""}, {"bool[33] [33] []", ""},
                     {"bool[33] [] [33]", ""}, {"bool[3,1] [7] [3,7]", ""},
                     {"bool[2,3,5,4] [2,3,5,4] [2,3,5,4]", ""}, {"bool[5,1] [2,3,1,1] [3,5,4]", ""},
-                    {"bool[33] i32[33] i32[33]", ""}, {"bool[7] bool[3,7] bool[3,1]", ""}),
+                    {"bool[33] i32[33] i32[33]", ""}, {"bool[7] bool[3,7] bool[3,1]", ""},
+                    {"bool[3,1] u8[7] u8[3,7]", ""}),
           EBB_NAN("n", {"bool[33] [33] [33]", ""}),
           EBB_SHARED({"bool[7,33,9,9] [7,33,9,9] [7,33,9,9]", ""}, {"bool[1,33,1,1] [7,33,13,11] []", ""}),
           EBB_BLOCKS({"bool[1026] [1026] [1026]", ""}, {"bool[3,1025] [1025] []", ""},

@@ -60,6 +60,14 @@ static uint32_t table_rows(const ebb_call *call) {
     return (uint32_t)call->in[0].dim[0];
 }
 
+/* Places along the axis that an op's indices name: an attribute, or those of input 0. */
+static int64_t axis_places(const ebb_call *call) {
+    for (uint32_t k = 0; k < call->op->n_attrs; k++) {
+        if (strcmp(call->op->attrs[k].name, "size") == 0) return call->attr[k].i[0];
+    }
+    return call->in[0].dim[call->attr[EBB_TAKE_AXIS].i[0]];
+}
+
 /* One in eight is NaN: most windows of a pool have one, few as their first. */
 static double awkward(ebb_rng *rng) {
     static const double values[] = {-0.0, 0, -1, 1, 2, -3, 3};
@@ -68,7 +76,7 @@ static double awkward(ebb_rng *rng) {
 }
 
 bool ebb_case_made(char letter) {
-    return strchr("lmvrsi", letter) != NULL;
+    return strchr("lmvrsia", letter) != NULL;
 }
 
 void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i, uint64_t seed,
@@ -79,7 +87,7 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
     const char letter = type->dtype == EBB_U8 && !strchr("wb", given) ? 'b' : given;
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
-    if (type->dtype == EBB_BOOL || (type->dtype == EBB_I32 && !strchr("li", letter))) {
+    if (type->dtype == EBB_BOOL || (type->dtype == EBB_I32 && !strchr("lia", letter))) {
         fill_whole(type, at, &rng);
         return;
     }
@@ -97,6 +105,8 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
         if (letter == 'w') x = (double)ebb_rng_below(&rng, 9);
         if (letter == 'b') x = (double)ebb_rng_below(&rng, 256);
         if (letter == 'i') x = (double)ebb_rng_below(&rng, table_rows(call));
+        if (letter == 'a')
+            x = (double)ebb_rng_below(&rng, 2 * (uint32_t)axis_places(call)) - (double)axis_places(call);
         if (letter == 'l') x = (double)ebb_rng_below(&rng, (uint32_t)call->in[0].dim[1]);
         ebb_element_set(type, at, k, x);
     }

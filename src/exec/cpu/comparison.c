@@ -10,12 +10,13 @@
     CPU_PLACES_2(name, float, uint8_t, expression) \
     CPU_PLACES_2(name, int32_t, uint8_t, expression)
 COMPARISON(equal, a == b)
-CPU_PLACES_2(equal, uint8_t, uint8_t, !a == !b)
+CPU_PLACES_2(equal, uint8_t, uint8_t, a == b)
+CPU_PLACES_2(equal_truths, uint8_t, uint8_t, !a == !b)
 COMPARISON(less, a < b)
 COMPARISON(less_equal, a <= b)
 
-CPU_PLACES(equal, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
-           9, [EBB_F32] = equal_float, [EBB_I32] = equal_int32_t, [EBB_BOOL] = equal_uint8_t);
+CPU_PLACES(equal, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, 9, [EBB_F32] = equal_float,
+           [EBB_I32] = equal_int32_t, [EBB_U8] = equal_uint8_t, [EBB_BOOL] = equal_truths_uint8_t);
 CPU_PLACES(less, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
            9, [EBB_F32] = less_float, [EBB_I32] = less_int32_t);
 CPU_PLACES(less_equal, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
@@ -52,8 +53,8 @@ TRUTHS(1, logical_not, a == 0);
 WHERE(uint32_t)
 WHERE(uint8_t)
 /* f32 and i32 are 32 bits to it, a NaN's among them. */
-CPU_PLACES(where, EBB_TAKES(F32, I32, BOOL), CPU_STREAM,
-           13, [EBB_F32] = where_uint32_t, [EBB_I32] = where_uint32_t, [EBB_BOOL] = where_uint8_t);
+CPU_PLACES(where, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, 13, [EBB_F32] = where_uint32_t,
+           [EBB_I32] = where_uint32_t, [EBB_U8] = where_uint8_t, [EBB_BOOL] = where_uint8_t);
 
 /* ---- cast ------------------------------------------------------------------------------------------- */
 

@@ -33,14 +33,14 @@ static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
     (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
     return move_launch(run, along, NULL, NULL);
 }
-CPU_KERNEL(broadcast_to, EBB_TAKES(F32, I32, BOOL), CPU_STREAM, .launch = broadcast_to_launch);
+CPU_KERNEL(broadcast_to, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = broadcast_to_launch);
 
 static ebb_status permute_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     ebb_permute_along(&run->call->out[0], run->call->attr, along);
     return move_launch(run, along, NULL, NULL);
 }
-CPU_KERNEL(permute, EBB_TAKES(F32, I32, BOOL), CPU_RATE(20000, 8000), .launch = permute_launch);
+CPU_KERNEL(permute, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 8000), .launch = permute_launch);
 
 /* ---- strided_slice -------------------------------------------------------------------------------- */
 
@@ -50,7 +50,8 @@ static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
     return move_launch(run, along, attr[EBB_STRIDED_BEGIN].i, attr[EBB_STRIDED_STEP].i);
 }
-CPU_KERNEL(strided_slice, EBB_TAKES(F32, I32, BOOL), CPU_RATE(20000, 8000), .launch = strided_slice_launch);
+CPU_KERNEL(strided_slice, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 8000),
+           .launch = strided_slice_launch);
 
 typedef struct spread {
     const ebb_walk *walk; /* over dy; operand 0: dx */

@@ -17,9 +17,12 @@ static ebb_status run_moves(const ebb_kernel_run *run, const ebb_type *whole, in
     return EBB_OK;
 }
 
-/* Elements are of 4 bytes, f32 or i32. */
+static size_t places_bytes(const move *m, const ebb_type *type, int64_t n_places) {
+    return (size_t)(n_places * m->inner) * ebb_dtype_bytes(type->dtype);
+}
+
 static size_t row_bytes(const move *m, const ebb_type *type) {
-    return (size_t)(type->dim[m->axis] * m->inner) * sizeof(float);
+    return places_bytes(m, type, type->dim[m->axis]);
 }
 
 /* ---- concat, slice, slice_grad: begin and end in rows -------------------------------------------- */
@@ -41,12 +44,12 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
     return run_moves(run, &run->call->out[0], run->call->attr[EBB_CONCAT_AXIS].i[0], 0, concat_span);
 }
 
-CPU_KERNEL(concat, EBB_TAKES(F32, I32), CPU_STREAM, .launch = concat_launch);
+CPU_KERNEL(concat, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = concat_launch);
 
 static void slice_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
     const size_t from_bytes = row_bytes(m, &m->call->in[0]), bytes = row_bytes(m, &m->call->out[0]);
-    const char *from = (const char *)m->launch->in[0] + (size_t)(m->first * m->inner) * sizeof(float);
+    const char *from = (const char *)m->launch->in[0] + places_bytes(m, &m->call->in[0], m->first);
     char *to = m->launch->out[0];
     for (int64_t row = begin; row < end; row++) {
         memcpy(to + (size_t)row * bytes, from + (size_t)row * from_bytes, bytes);
@@ -59,12 +62,12 @@ static ebb_status slice_launch(const ebb_kernel_run *run) {
                      slice_span);
 }
 
-CPU_KERNEL(slice, EBB_TAKES(F32, I32), CPU_STREAM, .launch = slice_launch);
+CPU_KERNEL(slice, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = slice_launch);
 
 static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
     const size_t to_bytes = row_bytes(m, &m->call->out[0]), bytes = row_bytes(m, &m->call->in[0]);
-    const size_t before = (size_t)(m->first * m->inner) * sizeof(float);
+    const size_t before = places_bytes(m, &m->call->in[0], m->first);
     const char *from = m->launch->in[0];
     for (int64_t row = begin; row < end; row++) {
         char *to = (char *)m->launch->out[0] + (size_t)row * to_bytes;

@@ -78,16 +78,17 @@ REALS(cos)
 REALS(tanh)
 REALS(erf)
 REALS(sigmoid)
-PLACES(equal, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_equal_f32,
-       [EBB_I32] = CUDA_KERNEL_equal_i32, [EBB_BOOL] = CUDA_KERNEL_equal_bool)
+PLACES(equal,
+       EBB_TAKES(F32, I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_equal_f32, [EBB_I32] = CUDA_KERNEL_equal_i32,
+       [EBB_U8] = CUDA_KERNEL_equal_u8, [EBB_BOOL] = CUDA_KERNEL_equal_bool)
 COMPARES(less)
 COMPARES(less_equal)
 TRUTHS(logical_and)
 TRUTHS(logical_or)
 TRUTHS(logical_xor)
 TRUTHS(logical_not)
-PLACES(where, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_where_32, [EBB_I32] = CUDA_KERNEL_where_32,
-       [EBB_BOOL] = CUDA_KERNEL_where_8)
+PLACES(where, EBB_TAKES(F32, I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_where_32,
+       [EBB_I32] = CUDA_KERNEL_where_32, [EBB_U8] = CUDA_KERNEL_where_8, [EBB_BOOL] = CUDA_KERNEL_where_8)
 
 /* ---- casts ------------------------------------------------------------------------------------------ */
 
@@ -120,14 +121,14 @@ static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
     (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(broadcast_to, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
+CUDA_OP(broadcast_to, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
 
 static ebb_status permute_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     ebb_permute_along(&run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(permute, EBB_TAKES(F32, I32, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
+CUDA_OP(permute, EBB_TAKES(F32, I32, U8, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 
@@ -137,7 +138,8 @@ static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
     return launch_move(run, same_axes, attr[EBB_STRIDED_BEGIN].i, attr[EBB_STRIDED_STEP].i);
 }
-CUDA_OP(strided_slice, EBB_TAKES(F32, I32, BOOL), EBB_RATE(50, 40, 2500), .launch = strided_slice_launch);
+CUDA_OP(strided_slice, EBB_TAKES(F32, I32, U8, BOOL), EBB_RATE(50, 40, 2500),
+        .launch = strided_slice_launch);
 
 static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
     const ebb_type *dy = &run->call->in[0], *dx = &run->call->out[0];

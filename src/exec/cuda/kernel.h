@@ -75,8 +75,9 @@ typedef struct cuda_scalars {
 
 typedef enum cuda_fault_code {
     CUDA_FAULT_NONE,
-    CUDA_FAULT_LABEL,    /* a label outside [0, limit) */
-    CUDA_FAULT_EMBEDDING /* an id outside [0, limit) */
+    CUDA_FAULT_LABEL,     /* a label outside [0, limit) */
+    CUDA_FAULT_EMBEDDING, /* an id outside [0, limit) */
+    CUDA_FAULT_INDEX      /* one outside [-limit, limit) */
 } cuda_fault_code;
 
 typedef struct cuda_f32x4 {

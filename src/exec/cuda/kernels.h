@@ -20,5 +20,6 @@
 #include "exec/cuda/kernels/reduce.h"
 #include "exec/cuda/kernels/shape.h"
 #include "exec/cuda/kernels/softmax.h"
+#include "exec/cuda/kernels/take.h"
 
 #endif

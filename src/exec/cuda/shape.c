@@ -8,6 +8,14 @@ static bool whole_quads(const cuda_copy_rows_args *a) {
     return (a->width | a->from_row | a->from_first | a->to_row | a->to_first) % 4 == 0;
 }
 
+/* f32 and i32 are 32 bits to it. */
+static ebb_status launch_copy_rows(const ebb_kernel_run *run, cuda_copy_rows_args *args) {
+    const bool bytes = ebb_dtype_bytes(run->call->out[0].dtype) == 1;
+    args->quads = whole_quads(args);
+    return cuda_launch(run->backend, bytes ? CUDA_KERNEL_copy_byte_rows : CUDA_KERNEL_copy_rows,
+                       cuda_blocks_of(args->n, CUDA_MOVE_EACH), args);
+}
+
 static ebb_status concat_launch(const ebb_kernel_run *run) {
     const int64_t axis = run->call->attr[EBB_CONCAT_AXIS].i[0];
     const ebb_axis whole = ebb_axis_of(&run->call->out[0], axis);
@@ -17,14 +25,12 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
         args.from = run->launch->in[i];
         args.width = args.from_row = run->call->in[i].dim[axis] * whole.inner;
         args.n = whole.outer * args.width;
-        args.quads = whole_quads(&args);
-        status =
-            cuda_launch(run->backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
+        status = launch_copy_rows(run, &args);
         args.to_first += args.width;
     }
     return status;
 }
-CUDA_OP(concat, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = concat_launch);
+CUDA_OP(concat, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = concat_launch);
 
 static ebb_status slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
@@ -36,10 +42,9 @@ static ebb_status slice_launch(const ebb_kernel_run *run) {
                                 .from_first = attr[EBB_SLICE_BEGIN].i[0] * x.inner,
                                 .to_row = attr[EBB_SLICE_SIZE].i[0] * x.inner,
                                 .n = ebb_type_count(&run->call->out[0])};
-    args.quads = whole_quads(&args);
-    return cuda_launch(run->backend, CUDA_KERNEL_copy_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
+    return launch_copy_rows(run, &args);
 }
-CUDA_OP(slice, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = slice_launch);
+CUDA_OP(slice, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = slice_launch);
 
 static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;

@@ -4,13 +4,21 @@
 
 #define AXIS EBB_INTS("axis", 1, 1, 0, EBB_MAX_RANK - 1)
 
-/* x must be of numbers and have the axis. */
 static ebb_status axis_check(ebb_env *env, const ebb_call *call, int64_t axis) {
     const ebb_type *x = &call->in[0];
-    if ((ebb_dtype_real(x->dtype) || x->dtype == EBB_I32) && axis < x->rank) return EBB_OK;
+    if (axis < x->rank) return EBB_OK;
     char text[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s must be f32, f64 or i32 and have an axis %lld",
-                    call->op->name, ebb_type_text(x, text), (long long)axis);
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has no axis %lld", call->op->name, ebb_type_text(x, text),
+                    (long long)axis);
+}
+
+/* Zeros go where nothing of dy does: of gradients. */
+static ebb_status numbers_check(ebb_env *env, const ebb_call *call) {
+    const ebb_type *dy = &call->in[0];
+    if (ebb_dtype_real(dy->dtype) || dy->dtype == EBB_I32) return EBB_OK;
+    char text[EBB_TYPE_TEXT];
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s must be f32, f64 or i32", call->op->name,
+                    ebb_type_text(dy, text));
 }
 
 /* ---- concat ------------------------------------------------------------------------------------- */
@@ -82,7 +90,8 @@ static ebb_status slice_grad_infer(ebb_env *env, const ebb_call *call, ebb_type 
     const int64_t axis = call->attr[EBB_SLICE_GRAD_AXIS].i[0],
                   total = call->attr[EBB_SLICE_GRAD_TOTAL].i[0];
     const ebb_type *dy = &call->in[0];
-    ebb_status status = axis_check(env, call, axis);
+    ebb_status status = numbers_check(env, call);
+    if (!status) status = axis_check(env, call, axis);
     if (!status)
         status = range_check(env, call, axis, call->attr[EBB_SLICE_GRAD_BEGIN].i[0], dy->dim[axis], total);
     if (status) return status;
@@ -152,9 +161,6 @@ static ebb_status lattice_check(ebb_env *env, const ebb_call *call, const ebb_ty
 static ebb_status sizes_read(ebb_env *env, const ebb_call *call, ebb_type *out) {
     const ebb_type *x = &call->in[0];
     char text[EBB_TYPE_TEXT];
-    if (ebb_dtypes[x->dtype].kind == EBB_DTYPE_BITS)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s must be f32, f64, i32 or bool", call->op->name,
-                        ebb_type_text(x, text));
     *out = *x;
     for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
         const int64_t size = call->attr[EBB_STRIDED_SIZE].i[d];
@@ -172,7 +178,8 @@ static ebb_status strided_slice_infer(ebb_env *env, const ebb_call *call, ebb_ty
 }
 
 static ebb_status strided_slice_grad_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    const ebb_status status = sizes_read(env, call, out);
+    ebb_status status = numbers_check(env, call);
+    if (!status) status = sizes_read(env, call, out);
     return status ? status : lattice_check(env, call, &call->in[0], out);
 }
 

@@ -6,7 +6,7 @@
 /* ---- comparisons and truths: of bool, so that no gradient asks --------------------------------------- */
 
 #define COMPARISON(op, text) EBB_DEFINE(op, EBB_RULE(2, 1, text), EBB_FLOPS_RESULT(1))
-COMPARISON(equal, "a:any[~] b:any[~] -> y:bool[~]");
+COMPARISON(equal, "a:all[~] b:all[~] -> y:bool[~]");
 COMPARISON(less, "a:num[~] b:num[~] -> y:bool[~]");
 COMPARISON(less_equal, "a:num[~] b:num[~] -> y:bool[~]");
 
@@ -28,7 +28,7 @@ static void where_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dou
     }
 }
 
-EBB_DEFINE(where, EBB_RULE(3, 1, "condition:bool[~] a:any[~] b:any[~] -> [~]"), EBB_OVER({0, 1}, {0, 2}),
+EBB_DEFINE(where, EBB_RULE(3, 1, "condition:bool[~] a:all[~] b:all[~] -> [~]"), EBB_OVER({0, 1}, {0, 2}),
            EBB_FLOPS_RESULT(1), .grad = where_grad);
 
 /* ---- cast ------------------------------------------------------------------------------------------- */

@@ -6,12 +6,6 @@
 static const ebb_attr_info embedding_grad_attrs[] = {[EBB_EMBEDDING_ROWS] =
                                                          EBB_INTS_NEEDED("rows", 1, 1, EBB_ATTR_SIZE_MAX)};
 
-/* And the ids. */
-static void embedding_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_cost_moved(call, cost);
-    if (!ebb_add_i64(cost->bytes, ebb_type_bytes(&call->in[1]), &cost->bytes)) cost->bytes = INT64_MAX;
-}
-
 static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
     const ebb_type *table = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[0]));
@@ -20,7 +14,7 @@ static void embedding_grad_rule(ebb_rewriter *rw, const ebb_node *node, const eb
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_embedding_grad, in, 2, attr)[0]);
 }
 
-EBB_DEFINE(embedding, EBB_RULE(2, 1, "table[v,c] ids:i32[n] -> [n,c]"), .cost = embedding_cost,
+EBB_DEFINE(embedding, EBB_RULE(2, 1, "table[v,c] ids:i32[n] -> [n,c]"), .cost = ebb_cost_chosen,
            .grad = embedding_grad_rule);
 EBB_DEFINE(embedding_grad, EBB_RULE(2, 1, "dy[n,c] ids:i32[n] -> [v,c] where v=rows"),
            EBB_LIST(attrs, embedding_grad_attrs), EBB_FLOPS(1));

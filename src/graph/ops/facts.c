@@ -33,6 +33,11 @@ void ebb_cost_moved(const ebb_call *call, ebb_cost *cost) {
     *cost = (ebb_cost){.bytes = ebb_mul_saturated(ebb_type_bytes(&call->out[0]), 2)};
 }
 
+void ebb_cost_chosen(const ebb_call *call, ebb_cost *cost) {
+    ebb_cost_moved(call, cost);
+    if (!ebb_add_i64(cost->bytes, ebb_type_bytes(&call->in[1]), &cost->bytes)) cost->bytes = INT64_MAX;
+}
+
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost) {
     (void)call;
     *cost = (ebb_cost){0};

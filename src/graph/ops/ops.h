@@ -139,7 +139,53 @@ enum {
     EBB_STRIDED_BEGIN,
     EBB_STRIDED_SIZE,
     EBB_STRIDED_STEP
-}; /* strided_slice; its gradient: size is dx's */
+};                                     /* strided_slice; its gradient: size is dx's */
+enum { EBB_TAKE_AXIS, EBB_TAKE_SIZE }; /* take, pick; their gradients: size of dx along the axis, too */
+/* take: which axis of x, or of i, runs with each axis of y. pick: as if i had none. */
+static inline void ebb_take_along(uint32_t axis, uint32_t n_i, uint32_t of_x[EBB_MAX_RANK],
+                                  uint32_t of_i[EBB_MAX_RANK]) {
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
+        const bool taken = d >= axis && d < axis + n_i;
+        of_i[d] = taken ? d - axis : EBB_NONE;
+        of_x[d] = taken ? EBB_NONE : d < axis ? d : d + 1 - n_i;
+    }
+}
+/* And which axis of y, or of dy, with each axis of x, or of dx. */
+static inline void ebb_taken_along(uint32_t axis, uint32_t n_i, uint32_t of_y[EBB_MAX_RANK]) {
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) of_y[d] = d < axis ? d : d == axis ? EBB_NONE : d + n_i - 1;
+}
+/* Over y of take and pick; operands: x, as if all indices were 0, and i. */
+static inline void ebb_take_walk(const ebb_call *call, bool pick, ebb_walk *walk) {
+    uint32_t of_x[EBB_MAX_RANK], of_i[EBB_MAX_RANK];
+    ebb_take_along((uint32_t)call->attr[EBB_TAKE_AXIS].i[0], pick ? 0 : call->in[1].rank, of_x, of_i);
+    for (uint32_t d = 0; d < EBB_MAX_RANK && pick; d++) of_i[d] = d;
+    ebb_walk_begin(walk, &call->out[0]);
+    ebb_walk_operand(walk, &call->in[0], of_x, NULL, NULL);
+    ebb_walk_operand(walk, &call->in[1], of_i, NULL, NULL);
+    ebb_walk_end(walk);
+}
+/* Over dx; operands: dy, as if it had been taken by the first index; places along the axis; of pick also i.
+ */
+static inline void ebb_take_grad_walk(const ebb_call *call, bool pick, ebb_walk *walk) {
+    const uint32_t axis = (uint32_t)call->attr[EBB_TAKE_AXIS].i[0];
+    const ebb_type line = {.dtype = EBB_I32, .rank = 1, .dim = {call->out[0].dim[axis]}};
+    uint32_t of_dy[EBB_MAX_RANK], of_line[EBB_MAX_RANK];
+    ebb_taken_along(axis, pick ? 0 : call->in[1].rank, of_dy);
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) of_line[d] = d == axis ? 0 : EBB_NONE;
+    ebb_walk_begin(walk, &call->out[0]);
+    ebb_walk_operand(walk, &call->in[0], of_dy, NULL, NULL);
+    ebb_walk_operand(walk, &line, of_line, NULL, NULL);
+    if (pick) ebb_walk_operand(walk, &call->in[1], of_dy, NULL, NULL);
+    ebb_walk_end(walk);
+}
+/* Over take's i; operand 0: dy, where each index has its first place. */
+static inline void ebb_take_index_walk(const ebb_call *call, ebb_walk *walk) {
+    uint32_t along[EBB_MAX_RANK];
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) along[d] = (uint32_t)call->attr[EBB_TAKE_AXIS].i[0] + d;
+    ebb_walk_begin(walk, &call->in[1]);
+    ebb_walk_operand(walk, &call->in[0], along, NULL, NULL);
+    ebb_walk_end(walk);
+}
 enum { EBB_IOTA_SHAPE, EBB_IOTA_AXIS };
 enum { EBB_DRAWS_SHAPE, EBB_DRAWS_F64 }; /* uniform, normal */
 enum { EBB_UNIFORM_LOW = EBB_DRAWS_F64 + 1, EBB_UNIFORM_HIGH };

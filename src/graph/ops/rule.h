@@ -160,6 +160,8 @@ void ebb_cost_by_elements(const ebb_call *call, ebb_cost *cost);
 void ebb_cost_by_results(const ebb_call *call, ebb_cost *cost);
 /* What is read is as much as is written. */
 void ebb_cost_moved(const ebb_call *call, ebb_cost *cost);
+/* The same, and operand 1, which says where. */
+void ebb_cost_chosen(const ebb_call *call, ebb_cost *cost);
 /* Of a view: nothing. */
 void ebb_cost_nothing(const ebb_call *call, ebb_cost *cost);
 int64_t ebb_mul_saturated(int64_t a, int64_t b);

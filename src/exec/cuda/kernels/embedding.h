@@ -70,6 +70,7 @@ enum {
 
 typedef struct cuda_sort_args {
     const int32_t *ids;
+    int32_t from_end; /* ids below 0 count from the last row: they are indices (take_grad) */
     /* [2] tables that rounds go from one to the other: ids in order, and which rows they are of; table
      * n_rounds % 2 is the answer. Ids that name no row are `rows`, behind all others. */
     int32_t *key[2], *row[2];
@@ -89,9 +90,10 @@ CUDA_BODY int32_t cuda_sort_phases(const cuda_sort_args *args, int64_t block) {
 
 CUDA_BODY int32_t cuda_sort_key(const cuda_sort_args *args, int32_t round, int64_t i) {
     if (round > 0) return args->key[round % 2][i];
-    const int32_t id = args->ids[i];
-    if (id >= 0 && id < args->rows) return id;
-    cuda_fault(args->scalars, CUDA_FAULT_EMBEDDING, id, args->rows);
+    const int32_t given = args->ids[i];
+    const int64_t id = args->from_end && given < 0 ? given + args->rows : given;
+    if (id >= 0 && id < args->rows) return (int32_t)id;
+    cuda_fault(args->scalars, args->from_end ? CUDA_FAULT_INDEX : CUDA_FAULT_EMBEDDING, given, args->rows);
     return (int32_t)args->rows;
 }
 

@@ -44,7 +44,21 @@ CUDA_BODY void cuda_copy_rows_body(const cuda_copy_rows_args *args, int64_t bloc
     }
 }
 
-/* The same, and zeros in the rest of each row of `to`. */
+/* The same where elements are bytes. */
+typedef cuda_copy_rows_args cuda_copy_byte_rows_args;
+CUDA_BODY void cuda_copy_byte_rows_body(const cuda_copy_byte_rows_args *args, int64_t block, int32_t thread,
+                                        int32_t phase, void *shared) {
+    const uint8_t *from = (const uint8_t *)args->from + args->from_first;
+    uint8_t *to = (uint8_t *)args->to + args->to_first;
+    (void)phase, (void)shared;
+    CUDA_UNROLL for (int k = 0; k < 4; k++) {
+        const int64_t i = block * CUDA_MOVE_EACH + thread + k * CUDA_MOVE_THREADS;
+        const int64_t row = cuda_divide(i, args->width), at = i - row * args->width;
+        if (i < args->n) to[row * args->to_row + at] = from[row * args->from_row + at];
+    }
+}
+
+/* As copy_rows, and zeros in the rest of each row of `to`. */
 typedef cuda_copy_rows_args cuda_embed_rows_args;
 CUDA_BODY void cuda_embed_rows_body(const cuda_embed_rows_args *args, int64_t block, int32_t thread,
                                     int32_t phase, void *shared) {
