@@ -1,8 +1,8 @@
 /* sublinear/bound/bound.h: what the parts of the certificate share. Private to the room.
  *
- * The proof is in docs/certificate.md. In short: look at a schedule at the moment when op c runs first.
- * What later steps read is in memory at that moment, or the op that makes it runs again; memory has a
- * price, so the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
+ * The proof is in docs/records/certificate-proof.md. In short: look at a schedule at the moment when op c
+ * runs first. What later steps read is in memory at that moment, or the op that makes it runs again; memory
+ * has a price, so the cheapest mix is a minimum cut, and a flow proves that nothing is cheaper.
  *
  *     source -> piece        a step from c on reads it
  *     piece  -> its op       price x units: it is in memory at the moment
