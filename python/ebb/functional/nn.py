@@ -11,7 +11,7 @@ from .math import max, sum
 from .tensor import full, full_like
 
 __all__ = [
-    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "conv2d", "conv_transpose2d", "dropout", "embedding", "gelu",
+    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "batch_norm", "conv1d", "conv2d", "conv_transpose2d", "dropout", "embedding", "gelu",
     "group_norm", "hsigmoid", "hswish", "instance_norm", "layer_norm", "leaky_relu", "linear", "log_softmax",
     "logsigmoid", "logsumexp", "max_pool2d", "pad", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax",
     "softplus",
@@ -81,6 +81,15 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     return y if bias is None else _bias(y, _flat(bias, weight.shape[0], "conv2d"))
 
 
+def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
+           compute_mode="default"):
+    """A convolution of inp[n, c, l] with weight[out, c / groups, k]."""
+    image = _shape.reshape(inp, (*inp.shape[:2], 1, inp.shape[2]))
+    kernel = _shape.reshape(weight, (-1, *weight.shape[-2:-1], 1, weight.shape[-1]))
+    y = conv2d(image, kernel, bias, (1, stride), (0, padding), (1, dilation), groups, conv_mode, compute_mode)
+    return _shape.reshape(y, (*y.shape[:2], y.shape[3]))
+
+
 def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
                      conv_mode="cross_correlation", compute_mode="default"):
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
@@ -115,15 +124,25 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
                      count_pad=mode == "average")
 
 
+def _windows(inp, oshp, what):
+    """The size of equal windows, as many as oshp says."""
+    rows, columns = pair(oshp)
+    h, w = inp.shape[2:]
+    if h % rows or w % columns:
+        raise ValueError(f"{what}: {h} x {w} places are not {rows} x {columns} equal windows")
+    return h // rows, w // columns
+
+
 def adaptive_avg_pool2d(inp, oshp):
     """Means of equal windows, as many as oshp says, which must divide the image."""
-    rows, columns = pair(oshp)
-    n, c, h, w = inp.shape
-    if (rows, columns) == (1, 1):
-        return _shape.reshape(_global_avg_pool(inp), (n, c, 1, 1))
-    if h % rows or w % columns:
-        raise ValueError(f"adaptive_avg_pool2d: {h} x {w} places are not {rows} x {columns} equal windows")
-    return _avg_pool(inp, kernel=(h // rows, w // columns))
+    if pair(oshp) == (1, 1):
+        return _shape.reshape(_global_avg_pool(inp), (*inp.shape[:2], 1, 1))
+    return _avg_pool(inp, kernel=_windows(inp, oshp, "adaptive_avg_pool2d"))
+
+
+def adaptive_max_pool2d(inp, oshp):
+    """The largest of equal windows, as many as oshp says, which must divide the image."""
+    return _max_pool(inp, kernel=_windows(inp, oshp, "adaptive_max_pool2d"))
 
 
 # ---- norms
