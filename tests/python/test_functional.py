@@ -188,6 +188,12 @@ class Moved(unittest.TestCase):
         same(F.one_hot(tensor([[0, 2]]), 3), [[[1, 0, 0], [0, 0, 1]]])
         a = draw(3, 4)
         same(F.indexing_one_hot(tensor(a), tensor([1, 0, 3])), a[np.arange(3), [1, 0, 3]])
+        i = RNG.integers(0, 4, (3, 2)).astype(np.int32)
+        same(F.gather(tensor(a), 1, tensor(i)), np.take_along_axis(a, i, 1))
+        i = RNG.integers(0, 3, (5, 4)).astype(np.int32)
+        same(F.gather(tensor(a), 0, tensor(i)), np.take_along_axis(a, i, 0))
+        with self.assertRaisesRegex(ValueError, "axis 1 alone"):
+            F.gather(tensor(a), 1, tensor(i))
         with self.assertRaisesRegex(ValueError, "nothing"):
             F.arange(3, 1)
 
