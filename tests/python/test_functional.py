@@ -169,7 +169,8 @@ class Moved(unittest.TestCase):
         same(F.roll(x, 1, 1), np.roll(a, 1, 1))
         same(F.roll(x, (1, -2), (0, 2)), np.roll(a, (1, -2), (0, 2)))
         same(F.roll(x, 5), np.roll(a, 5))
-        same(F.pad(x, ((1, 2), (0, 0), (0, 3)), constant_value=1.5), np.pad(a, ((1, 2), (0, 0), (0, 3)), constant_values=1.5))
+        around = ((1, 2), (0, 0), (0, 3))
+        same(F.pad(x, around, constant_value=1.5), np.pad(a, around, constant_values=1.5))
         for shape in ((2, -1), (4, 3, 2, 1)):
             same(F.reshape(x, shape), a.reshape(shape))
 

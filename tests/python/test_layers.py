@@ -31,7 +31,8 @@ def conv(x, w, stride, pad, dilation, groups):
         c = f // (o // groups) * i
         for p in range(oh):
             for q in range(ow):
-                at = x[:, c : c + i, p * stride :, q * stride :][:, :, : dilation * kh : dilation, : dilation * kw : dilation]
+                at = x[:, c : c + i, p * stride :, q * stride :]
+                at = at[:, :, : dilation * kh : dilation, : dilation * kw : dilation]
                 y[:, f, p, q] = (at[:, :, :kh, :kw] * w[f]).sum((1, 2, 3))
     return y
 

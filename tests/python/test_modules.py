@@ -153,7 +153,8 @@ class Layers(unittest.TestCase):
         x = draw(2, 4, 6, 6)
         for layer, shape in (
             (M.Conv2d(4, 8, 3, 2, 1), (2, 8, 3, 3)), (M.Conv2d(4, 8, (3, 1), groups=2, bias=False), (2, 8, 4, 6)),
-            (M.ConvTranspose2d(4, 3, 2, 2), (2, 3, 12, 12)), (M.BatchNorm2d(4), x.shape), (M.LayerNorm((6, 6)), x.shape),
+            (M.ConvTranspose2d(4, 3, 2, 2), (2, 3, 12, 12)), (M.BatchNorm2d(4), x.shape),
+            (M.LayerNorm((6, 6)), x.shape),
             (M.GroupNorm(2, 4), x.shape), (M.InstanceNorm(4), x.shape), (M.MaxPool2d(2), (2, 4, 3, 3)),
             (M.AvgPool2d(3, 1, 1), x.shape), (M.AdaptiveAvgPool2d(2), (2, 4, 2, 2)), (M.ReLU(), x.shape),
             (M.LeakyReLU(0.1), x.shape), (M.PReLU(4), x.shape), (M.PReLU(), x.shape), (M.GELU(), x.shape),

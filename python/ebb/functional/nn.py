@@ -11,10 +11,10 @@ from .math import max, sum
 from .tensor import full, full_like
 
 __all__ = [
-    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "batch_norm", "conv1d", "conv2d", "conv_transpose2d", "dropout", "embedding", "gelu",
-    "group_norm", "hsigmoid", "hswish", "instance_norm", "layer_norm", "leaky_relu", "linear", "log_softmax",
-    "logsigmoid", "logsumexp", "max_pool2d", "pad", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax",
-    "softplus",
+    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "batch_norm", "conv1d", "conv2d",
+    "conv_transpose2d", "dropout", "embedding", "gelu", "group_norm", "hsigmoid", "hswish", "instance_norm",
+    "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "logsumexp", "max_pool2d", "pad",
+    "prelu", "relu", "relu6", "sigmoid", "silu", "softmax", "softplus",
 ]
 
 _avg_pool = _core.op("avg_pool")
