@@ -1,0 +1,136 @@
+/* Calls that fail, many calls, and large ones: nothing is lost, kept or slow. */
+#include "trace/calls.h"
+
+/* ---- failure ----------------------------------------------------------------------------------- */
+
+/* w becomes 2 w, and then the call fails, or does not. */
+static void doubled(bench *b, ebb_tensor *w, bool fails) {
+    ebb_tensor *out[1];
+    begin(b, NULL, 0);
+    ebb_tensor *y = op2(b, "add", w, w);
+    TEST_OK(b->env, ebb_tensor_assign(w, y));
+    ebb_tensor_destroy(y);
+    TEST_STATUS(b->env,
+                ebb_apply(b->eager, ebb_op_named("matmul"), (ebb_tensor *[]){w, w}, 2, NULL, 0, out),
+                EBB_BAD_INPUT);
+    if (fails)
+        ebb_trace_abort(b->trace);
+    else
+        TEST_OK(b->env, ebb_trace_end(b->trace, NULL, 0));
+}
+
+Test(calls, what_a_failed_call_assigned_is_taken_back) {
+    for (int symbolic = 0; symbolic < 2; symbolic++) {
+        bench b;
+        float want = 3;
+        open_with(&b, symbolic, true, 0);
+        ebb_tensor *w = vector(&b, 3, want);
+        for (int i = 0; i < 8; i++) {
+            const bool fails = i % 3 != 1;
+            doubled(&b, w, fails);
+            if (!fails) want *= 2;
+            cr_expect_eq(first_of(&b, w), want, "call %d", i);
+        }
+        ebb_tensor_destroy(w);
+        close_all(&b);
+    }
+}
+
+Test(calls, a_tensor_of_a_failed_call_says_so) {
+    bench b;
+    float x[3];
+    open_with(&b, true, true, 0);
+    ebb_tensor *w = vector(&b, 3, 3);
+    begin(&b, &w, 1);
+    ebb_tensor *y = op1(&b, "neg", w, NULL);
+    ebb_trace_abort(b.trace);
+    TEST_STATUS(b.env, ebb_tensor_read(y, x, sizeof x), EBB_USAGE);
+    ebb_tensor_destroy(y);
+    begin(&b, &w, 1);
+    cr_expect_eq(ended(&b, op1(&b, "neg", w, NULL)), -3);
+    ebb_tensor_destroy(w);
+    close_all(&b);
+}
+
+/* ---- size and time ----------------------------------------------------------------------------- */
+
+static uint64_t compile_ns(bench *b, uint32_t n_ops) {
+    ebb_tensor *x = vector(b, 1, 0);
+    TEST_OK(b->env, ebb_trace_begin(b->trace, &n_ops, sizeof n_ops, &x, 1));
+    ebb_tensor *y = op1(b, "neg", x, NULL);
+    for (uint32_t i = 0; i < n_ops; i++) {
+        ebb_tensor *z = op2(b, "add", y, y);
+        ebb_tensor_destroy(y);
+        y = z;
+    }
+    const uint64_t before = ebb_clock_ns(b->env);
+    TEST_OK(b->env, ebb_trace_end(b->trace, &y, 1));
+    const uint64_t took = ebb_clock_ns(b->env) - before;
+    ebb_tensor_destroy(x);
+    ebb_tensor_destroy(y);
+    return took;
+}
+
+Test(calls, x_plus_x_compiles_in_linear_time) {
+    bench b;
+    open_with(&b, true, true, 0);
+    const uint64_t few = compile_ns(&b, 200), many = compile_ns(&b, 10000);
+    cr_expect_lt(many, 400 * few, "200 ops take %llu us, 10,000 %llu us", (unsigned long long)few / 1000,
+                 (unsigned long long)many / 1000);
+    (void)fprintf(stderr, "x = x + x: 200 times %.1f ms, 10,000 times %.1f ms\n", (double)few / 1e6,
+                  (double)many / 1e6);
+    close_all(&b);
+}
+
+Test(calls, the_first_symbolic_call_takes_nothing_of_the_pool) {
+    bench b;
+    ebb_eager_memory before, during;
+    open_with(&b, true, true, 0);
+    ebb_tensor *x = vector(&b, 32, 1), *n;
+    ebb_eager_memory_now(b.eager, &before);
+    begin(&b, &x, 1);
+    TEST_OK(b.env, ebb_tensor_number(b.eager, EBB_FLOAT32, 2, &n));
+    ebb_tensor *y = op2(&b, "mul", x, n), *z = op1(&b, "relu", y, NULL);
+    ebb_eager_memory_now(b.eager, &during);
+    cr_expect_eq(during.pool_bytes, before.pool_bytes);
+    cr_expect_eq(during.live_bytes, before.live_bytes);
+    cr_expect_eq(during.n_launches, before.n_launches);
+    ebb_tensor_destroy(n);
+    ebb_tensor_destroy(y);
+    cr_expect_eq(ended(&b, z), 2);
+    ebb_plan_summary plan;
+    ebb_plan_summarize(ebb_trace_plan(b.trace, 0), &plan);
+    ebb_eager_memory_now(b.eager, &during);
+    cr_expect_eq(during.arena_bytes, plan.arena_bytes);
+    ebb_tensor_destroy(x);
+    close_all(&b);
+}
+
+Test(calls, ten_thousand_calls_of_a_hundred_shapes_keep_memory_flat) {
+    bench b;
+    ebb_eager_memory early = {0}, late;
+    size_t allocated = 0;
+    open_with(&b, false, true, 16);
+    for (uint32_t i = 0; i < 10000; i++) {
+        ebb_tensor *x = vector(&b, 1 + i / 7 % 50, 1), *out[1];
+        begin(&b, &x, 1);
+        ebb_tensor *y = op1(&b, "neg", x, NULL), *z = op1(&b, "exp", y, NULL);
+        ebb_tensor_destroy(y);
+        if (i % 10 == 9) {
+            cr_assert_neq(
+                ebb_apply(b.eager, ebb_op_named("matmul"), (ebb_tensor *[]){x, z}, 2, NULL, 0, out),
+                EBB_OK);
+            ebb_trace_abort(b.trace);
+        } else {
+            TEST_OK(b.env, ebb_trace_end(b.trace, &z, 1));
+        }
+        ebb_tensor_destroy(z);
+        ebb_tensor_destroy(x);
+        if (i == 2000) allocated = ebb_env_allocated_bytes(b.env);
+        ebb_eager_memory_now(b.eager, i <= 2000 ? &early : &late);
+    }
+    cr_expect_eq(late.n_values, 0);
+    cr_expect_leq(late.pool_bytes, early.pool_bytes);
+    cr_expect_leq(ebb_env_allocated_bytes(b.env), allocated + allocated / 20);
+    close_all(&b);
+}
