@@ -51,8 +51,8 @@ EBB_API uint32_t ebb_build_constant(ebb_build *build, const char *name, const ch
 EBB_API uint32_t ebb_build_op(ebb_build *build, const char *names, const char *op, const uint32_t *in,
                               uint32_t n_in, const char *attributes);
 
-/* An attribute by value: n sizes, or n 0: a real. true and false are the sizes 1 and 0 of one, and a dtype is
- * the size that its ebb_element is (ebb/run.h). */
+/* An attribute by value: n sizes, or n 0: a real. true and false are the sizes 1 and 0 of one, and a dtype
+ * is the size that its ebb_element is (ebb/run.h). */
 typedef struct ebb_build_attribute {
     const char *name;
     const int64_t *sizes;

@@ -46,7 +46,7 @@ static inline void close_all(bench *b) {
 
 static inline ebb_tensor *vector(bench *b, uint32_t n, float first) {
     const ebb_tensor_type type = {EBB_FLOAT32, 1, {n}};
-    float data[64];
+    float data[128];
     ebb_tensor *out;
     for (uint32_t i = 0; i < n; i++) data[i] = first + (float)i;
     TEST_OK(b->env, ebb_tensor_create(b->eager, &type, data, &out));
@@ -66,7 +66,7 @@ static inline ebb_tensor *op2(bench *b, const char *op, ebb_tensor *x, ebb_tenso
 }
 
 static inline float first_of(bench *b, const ebb_tensor *t) {
-    float x[64];
+    float x[128];
     TEST_OK(b->env, ebb_tensor_read(t, x, (size_t)ebb_tensor_size_bytes(t)));
     return x[0];
 }

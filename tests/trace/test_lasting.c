@@ -112,7 +112,7 @@ Test(calls, ten_thousand_calls_of_a_hundred_shapes_keep_memory_flat) {
     size_t allocated = 0;
     open_with(&b, false, true, 16);
     for (uint32_t i = 0; i < 10000; i++) {
-        ebb_tensor *x = vector(&b, 1 + i / 7 % 50, 1), *out[1];
+        ebb_tensor *x = vector(&b, 1 + i / 7 % 100, 1), *out[1];
         begin(&b, &x, 1);
         ebb_tensor *y = op1(&b, "neg", x, NULL), *z = op1(&b, "exp", y, NULL);
         ebb_tensor_destroy(y);

@@ -49,8 +49,8 @@ const ebb_id *ebb_rw_emit(ebb_rewriter *rw, const ebb_op_info *op, const ebb_id 
                           const ebb_attr *attr);
 /* grad: does input i of the node lead to a param? Do not compute what nobody wants. */
 bool ebb_grad_wants(const ebb_rewriter *rw, const ebb_node *node, uint32_t i);
-/* grad: does this op make inputs i and i + 1 of the node from its input x alone? Also true where none of the
- * three leads to a param: it does not matter then. */
+/* grad: does this op make inputs i and i + 1 of the node from its input x alone? Also true where none of
+ * the three leads to a param: it does not matter then. */
 bool ebb_grad_made_from(const ebb_rewriter *rw, const ebb_node *node, uint32_t i, uint32_t x,
                         const ebb_op_info *op);
 /* grad: adds id to the gradient of input i, or its sum over the places that the input was broadcast to. */
