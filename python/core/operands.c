@@ -52,7 +52,10 @@ bool core_apply(const ebb_op *op, ebb_tensor *const *in, uint32_t n_in,
         status = ebb_apply(core.eager, op, in, n_in, attributes, n_attributes, out);
         core_long_end(&call);
     }
-    if (status) core_raise(status);
+    if (status == EBB_USAGE) /* an operand has no value: a traced call was to make it, and failed */
+        core_raise_trace(status);
+    else if (status)
+        core_raise(status);
     core_leave();
     return status == EBB_OK;
 }

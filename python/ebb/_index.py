@@ -1,19 +1,18 @@
 """x[key] and x[key] = value.
 
-Integers, slices, ... and None are one strided slice and a reshape. Tensors of integers take rows: the axes
-that they index are brought to the front and numbered as one. x[key] = value makes a new value of the old one
-and gives it to x."""
+Integers, slices, ... and None are one strided slice and a reshape; tensors of integers take places of an axis.
+x[key] = value makes a new value of the old one and gives it to x."""
 
 import numpy as np
 
 from . import _core, _dtype, _shape
 
 _broadcast_to = _core.op("broadcast_to")
-_embedding = _core.op("embedding")
 _equal = _core.op("equal")
 _fill = _core.op("fill")
 _spread = _core.op("strided_slice_grad")
 _strided_slice = _core.op("strided_slice")
+_take_op = _core.op("take")
 _where = _core.op("where")
 
 
@@ -81,7 +80,7 @@ def get(x, key):
 
 
 def _numbers(item, whole):
-    """Indices as a tensor of int32 in [0, whole)."""
+    """Indices as a tensor of int32; below 0 they count from the end."""
     from ._tensor import as_tensor
 
     given = item if isinstance(item, _core.Tensor) else np.asarray(item)
@@ -89,37 +88,36 @@ def _numbers(item, whole):
         raise TypeError("x[mask] would have a shape that depends on data: use functional.where")
     if given.dtype.kind != "i":
         raise TypeError(f"indices are integers, not {given.dtype}")
-    if isinstance(given, _core.Tensor):
-        return _where(given < 0, given + whole, given)
-    if given.size and not (-whole <= given.min() and given.max() < whole):
+    if isinstance(given, np.ndarray) and given.size and not (-whole <= given.min() and given.max() < whole):
         raise IndexError(f"indices from {given.min()} to {given.max()} are out of {whole} places")
-    return as_tensor(given % whole)
+    return as_tensor(given)
+
+
+def _from_front(item, whole):
+    """The same, none of them below 0."""
+    rows = _numbers(item, whole)
+    return _where(rows < 0, rows + whole, rows)
+
+
+def _take_one(x, axis, item):
+    return _take_op(x, _numbers(item, x.shape[axis]), axis=axis)
 
 
 def _take(x, lists):
-    """Rows of x by lists of indices, one for each axis in `lists`, broadcast together."""
+    """Places of x by lists of indices, one for each axis in `lists`, broadcast together: axes beside each other
+    are numbered as one; others come to the front, as in NumPy."""
+    if len(lists) == 1:
+        return _take_one(x, *lists[0])
     axes = [axis for axis, _ in lists]
     others = [axis for axis in range(x.ndim) if axis not in axes]
-    together = axes == list(range(axes[0], axes[0] + len(axes)))
-    rest = [x.shape[a] for a in others]
     rows = 0
     for axis, item in lists:
-        rows = rows * x.shape[axis] + _numbers(item, x.shape[axis])
+        rows = rows * x.shape[axis] + _from_front(item, x.shape[axis])
+    first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
+    moved = _shape.transpose(x, others[:first] + axes + others[first:])
     n = int(np.prod([x.shape[a] for a in axes]))
-    table = _shape.reshape(_shape.transpose(x, axes + others), (n, -1))
-    taken = take_rows(table, _shape.reshape(rows, (-1,)))
-    taken = _shape.reshape(taken, (*rows.shape, *rest))
-    if not together or axes[0] == 0:
-        return taken
-    k, before = rows.ndim, axes[0]  # as in NumPy: where the first of them was
-    return _shape.transpose(taken, [*range(k, k + before), *range(k), *range(k + before, taken.ndim)])
-
-
-def take_rows(table, rows):
-    """Rows of a table[v, c] by a list of int32."""
-    if table.dtype != np.float32:
-        return _shape.astype(_embedding(_shape.astype(table, "float32"), rows), table.dtype)
-    return _embedding(table, rows)
+    rest = [x.shape[a] for a in others]
+    return _take_op(_shape.reshape(moved, (*rest[:first], n, *rest[first:])), rows, axis=first)
 
 
 def _spread_out(x, lattice, shape):

@@ -97,8 +97,9 @@ def _from_logical(x, shape):
 
 
 def reshape(x, shape):
-    old = x.shape
-    shape = _whole(old, tuple(shape))
+    old, shape = x.shape, tuple(shape)
+    if shape != old:
+        shape = _whole(old, shape)
     if shape == old:
         return x
     if not shape:

@@ -54,6 +54,12 @@ class Tensor(_core.Tensor):
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def __dlpack__(self, stream=None, **kwargs):
+        return self.numpy().__dlpack__()  # a copy: whoever gets it may write to it
+
+    def __dlpack_device__(self):
+        return 1, 0  # host memory
+
     def __repr__(self):
         with np.printoptions(precision=4, suppress=True):
             text = str(self.numpy())

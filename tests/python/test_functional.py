@@ -169,7 +169,8 @@ class Moved(unittest.TestCase):
         same(F.roll(x, 1, 1), np.roll(a, 1, 1))
         same(F.roll(x, (1, -2), (0, 2)), np.roll(a, (1, -2), (0, 2)))
         same(F.roll(x, 5), np.roll(a, 5))
-        same(F.pad(x, ((1, 2), (0, 0), (0, 3)), constant_value=1.5), np.pad(a, ((1, 2), (0, 0), (0, 3)), constant_values=1.5))
+        around = ((1, 2), (0, 0), (0, 3))
+        same(F.pad(x, around, constant_value=1.5), np.pad(a, around, constant_values=1.5))
         for shape in ((2, -1), (4, 3, 2, 1)):
             same(F.reshape(x, shape), a.reshape(shape))
 
@@ -188,6 +189,12 @@ class Moved(unittest.TestCase):
         same(F.one_hot(tensor([[0, 2]]), 3), [[[1, 0, 0], [0, 0, 1]]])
         a = draw(3, 4)
         same(F.indexing_one_hot(tensor(a), tensor([1, 0, 3])), a[np.arange(3), [1, 0, 3]])
+        i = RNG.integers(0, 4, (3, 2)).astype(np.int32)
+        same(F.gather(tensor(a), 1, tensor(i)), np.take_along_axis(a, i, 1))
+        i = RNG.integers(0, 3, (5, 4)).astype(np.int32)
+        same(F.gather(tensor(a), 0, tensor(i)), np.take_along_axis(a, i, 0))
+        with self.assertRaisesRegex(ValueError, "axis 1 alone"):
+            F.gather(tensor(a), 1, tensor(i))
         with self.assertRaisesRegex(ValueError, "nothing"):
             F.arange(3, 1)
 

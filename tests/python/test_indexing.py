@@ -30,19 +30,23 @@ class Get(unittest.TestCase):
     def test_lists_of_indices(self):
         b = A[0]
         i, j = np.array([2, 0, -1, 1]), np.array([3, 0, 1, -1])
-        for key in ((i,), (slice(None), i % 3), (i, j), (slice(None), i, j), (i[:, None], j[None]), (i, slice(None), j)):
+        every = slice(None)
+        for key in ((i,), (every, i % 3), (i, j), (every, i, j), (i[:, None], j[None]), (i, every, j)):
             key = key if len(key) > 1 else key[0]
             np.testing.assert_array_equal(tensor(b)[key].numpy(), b[key], str(key))
         np.testing.assert_array_equal(tensor(b)[tensor([2, 0])].numpy(), b[[2, 0]])
         rows = np.arange(3)
-        np.testing.assert_array_equal(tensor(b[0, :3])[tensor(rows), tensor([1, 0, 4])].numpy(), b[0, :3][rows, [1, 0, 4]])
+        table, columns = b[0, :3], [1, 0, 4]
+        np.testing.assert_array_equal(tensor(table)[tensor(rows), tensor(columns)].numpy(), table[rows, columns])
 
     def test_what_is_refused(self):
         x = tensor(A)
         for key, error, text in (
-            (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"), (slice(1, 1), IndexError, "nothing"),
+            (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"),
+            (slice(1, 1), IndexError, "nothing"),
             (tensor([True, False]), TypeError, "where"), (tensor([0.5]), TypeError, "float32"),
-            ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"), ([0, 5], IndexError, "from 0 to 5 are out of 2"),
+            ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"),
+            ([0, 5], IndexError, "from 0 to 5 are out of 2"),
         ):
             with self.assertRaisesRegex(error, text):
                 x[key]

@@ -31,7 +31,8 @@ def conv(x, w, stride, pad, dilation, groups):
         c = f // (o // groups) * i
         for p in range(oh):
             for q in range(ow):
-                at = x[:, c : c + i, p * stride :, q * stride :][:, :, : dilation * kh : dilation, : dilation * kw : dilation]
+                at = x[:, c : c + i, p * stride :, q * stride :]
+                at = at[:, :, : dilation * kh : dilation, : dilation * kw : dilation]
                 y[:, f, p, q] = (at[:, :, :kh, :kw] * w[f]).sum((1, 2, 3))
     return y
 
@@ -45,6 +46,11 @@ class Layers(unittest.TestCase):
             same(y, want, 1e-4, 1e-4)
             five = tensor(w.reshape(groups, 6 // groups, 4 // groups, 3, 3))
             same(F.conv2d(tensor(x), five, tensor(b), stride, pad, dilation, groups), want, 1e-4, 1e-4)
+
+    def test_convolution_of_lines(self):
+        x, w, b = draw(2, 4, 9), draw(6, 2, 3), draw(6)
+        want = conv(x[:, :, None], w[:, :, None], 1, 0, 1, 2)[:, :, 0, ::2] + b[:, None]
+        same(F.conv1d(tensor(x), tensor(w), tensor(b), 2, groups=2), want, 1e-4, 1e-4)
 
     def test_transposed_convolution_is_the_adjoint(self):
         x, w, y = draw(2, 4, 6, 6), draw(3, 4, 3, 3), draw(2, 3, 3, 3)
@@ -66,6 +72,7 @@ class Layers(unittest.TestCase):
         same(F.avg_pool2d(tensor(x), 2), blocks.mean((3, 5)))
         same(F.adaptive_avg_pool2d(tensor(x), 1), x.mean((2, 3), keepdims=True))
         same(F.adaptive_avg_pool2d(tensor(x), (3, 2)), blocks.mean((3, 5)))
+        same(F.adaptive_max_pool2d(tensor(x), (3, 2)), blocks.max((3, 5)))
         ones = tensor(np.ones((1, 1, 2, 2), np.float32))
         same(F.avg_pool2d(ones, 3, 1, 1), np.ones((1, 1, 2, 2)))
         same(F.avg_pool2d(ones, 3, 1, 1, mode="average"), np.full((1, 1, 2, 2), 4 / 9))

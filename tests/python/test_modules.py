@@ -153,12 +153,14 @@ class Layers(unittest.TestCase):
         x = draw(2, 4, 6, 6)
         for layer, shape in (
             (M.Conv2d(4, 8, 3, 2, 1), (2, 8, 3, 3)), (M.Conv2d(4, 8, (3, 1), groups=2, bias=False), (2, 8, 4, 6)),
-            (M.ConvTranspose2d(4, 3, 2, 2), (2, 3, 12, 12)), (M.BatchNorm2d(4), x.shape), (M.LayerNorm((6, 6)), x.shape),
+            (M.ConvTranspose2d(4, 3, 2, 2), (2, 3, 12, 12)), (M.BatchNorm2d(4), x.shape),
+            (M.LayerNorm((6, 6)), x.shape),
             (M.GroupNorm(2, 4), x.shape), (M.InstanceNorm(4), x.shape), (M.MaxPool2d(2), (2, 4, 3, 3)),
             (M.AvgPool2d(3, 1, 1), x.shape), (M.AdaptiveAvgPool2d(2), (2, 4, 2, 2)), (M.ReLU(), x.shape),
             (M.LeakyReLU(0.1), x.shape), (M.PReLU(4), x.shape), (M.PReLU(), x.shape), (M.GELU(), x.shape),
             (M.SiLU(), x.shape), (M.Sigmoid(), x.shape), (M.Softmax(1), x.shape), (M.Linear(6, 5), (2, 4, 6, 5)),
-            (M.Dropout(0.5), x.shape), (M.Identity(), x.shape),
+            (M.Dropout(0.5), x.shape), (M.Identity(), x.shape), (M.AdaptiveMaxPool2d((1, 2)), (2, 4, 1, 2)),
+            (M.Pad(((0, 0), (0, 0), (1, 2))), (2, 4, 9, 6)),
         ):
             given = tensor(x)
             gm = GradManager().attach([given, *layer.parameters()])
@@ -169,6 +171,11 @@ class Layers(unittest.TestCase):
             for t in (given, *layer.parameters()):
                 self.assertEqual(t.grad.shape, t.shape, repr(layer))
                 self.assertTrue(np.isfinite(t.grad.numpy()).all() and t.grad.numpy().any(), repr(layer))
+
+    def test_convolution_of_lines(self):
+        layer = M.Conv1d(4, 6, 3, stride=2, padding=1, groups=2)
+        self.assertEqual((layer.weight.shape, layer.bias.shape), ((6, 2, 3), (1, 6, 1)))
+        self.assertEqual(layer(tensor(draw(2, 4, 9))).shape, (2, 6, 5))
 
     def test_batch_norm_in_training_in_evaluation_and_frozen(self):
         bn, x = M.BatchNorm2d(3, momentum=0.8), draw(4, 3, 2, 2)

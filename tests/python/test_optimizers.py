@@ -86,13 +86,16 @@ class Groups(unittest.TestCase):
         opt = optim.Adam([a, b], lr=0.1)
         a.grad = tensor([1.0])
         opt.step()
-        self.assertEqual((b.item(), opt.state_dict()["state"][0]["step"], opt.state_dict()["state"][1]["step"]), (1, 1, 0))
+        state = opt.state_dict()["state"]
+        self.assertEqual((b.item(), state[0]["step"], state[1]["step"]), (1, 1, 0))
 
     def test_what_is_refused(self):
         a = Parameter([1.0])
         for make, error, text in (
-            (lambda: optim.SGD([], lr=0.1), ValueError, "no parameters"), (lambda: optim.SGD([a], lr=-1), ValueError, "lr -1"),
-            (lambda: optim.SGD([tensor([1.0])], lr=0.1), TypeError, "Parameters"), (lambda: optim.SGD(3, lr=0.1), TypeError, "int"),
+            (lambda: optim.SGD([], lr=0.1), ValueError, "no parameters"),
+            (lambda: optim.SGD([a], lr=-1), ValueError, "lr -1"),
+            (lambda: optim.SGD([tensor([1.0])], lr=0.1), TypeError, "Parameters"),
+            (lambda: optim.SGD(3, lr=0.1), TypeError, "int"),
             (lambda: optim.SGD([a, ], lr=0.1, nesterov=True), ValueError, "nesterov"),
             (lambda: optim.Adam([a], lr=0.1, betas=(1, 0.9)), ValueError, "beta"),
             (lambda: optim.SGD([{"params": a}, {"params": a}], lr=0.1), ValueError, "two groups"),

@@ -1,5 +1,6 @@
 """The package in a process: threads, forks, Ctrl-C, the environment."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -69,6 +70,39 @@ class Threads(unittest.TestCase):
         stop.set()
         thread.join()
         self.assertGreater(sum(begin < t < end for t in ticks), 3)
+
+
+class Kept(unittest.TestCase):
+    def test_nothing_is_kept_of_what_was_dropped(self):
+        from ebb.autodiff import GradManager
+
+        w = mge.Parameter([1.0, 2.0, 3.0])
+        gm = GradManager().attach(w)
+        step = trace(lambda x: (x * w).sum())
+
+        def work():
+            x = tensor(np.ones(3, np.float32))
+            with gm:
+                y = F.softmax((x * w + 1.5)[None], 1)[0, 1:].sum() + step(x)
+                gm.backward(y)
+            w.grad = None
+            x[1:] = 3
+            x += y.item()
+            try:
+                x + tensor([1.0, 2.0])
+            except ValueError:
+                pass
+            return x.numpy().tolist(), mge._core.op("bn_stats")(tensor(np.ones((4, 2), np.float32)))
+
+        for _ in range(20):
+            work()
+        gc.collect()
+        values, blocks = mge._core.memory()["n_values"], sys.getallocatedblocks()
+        for _ in range(500):
+            work()
+        gc.collect()
+        self.assertLessEqual(mge._core.memory()["n_values"], values)
+        self.assertLess(sys.getallocatedblocks() - blocks, 100)
 
 
 class Forks(unittest.TestCase):

@@ -199,6 +199,19 @@ class Shapes(unittest.TestCase):
 
 
 class Save(unittest.TestCase):
+    def test_other_libraries_get_copies_by_dlpack(self):
+        x = tensor(np.arange(16.0).reshape(1, 2, 2, 4))
+        other = np.from_dlpack(x)
+        np.testing.assert_array_equal(other, x.numpy())
+        from ebb.utils import dlpack
+
+        array = np.arange(6, dtype=np.float32).reshape(2, 3)
+        for data in (array, array.__dlpack__(), dlpack.to_dlpack(tensor(array))):
+            same(self, dlpack.from_dlpack(data), array, "float32")
+        y = dlpack.from_dlpack(array)
+        array += 1
+        self.assertEqual(y.numpy()[0, 0], 0)
+
     def test_what_is_saved_is_loaded(self):
         import io
 

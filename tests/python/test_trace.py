@@ -224,6 +224,25 @@ class Failing(unittest.TestCase):
                 f(tensor([1.0]), fail=True)
             self.assertEqual((p.item(), f(tensor([1.0])).item()), (2, 6))
 
+    def test_what_a_call_that_failed_has_made_has_no_value(self):
+        fail, kept = False, []
+
+        def g(x):
+            kept.append(x * 2)
+            if fail:
+                raise KeyError("mine")
+            return kept[-1] + 1
+
+        f = trace(symbolic=True)(g)
+        f(tensor([1.0]))
+        fail = True
+        with self.assertRaises(KeyError):
+            f(tensor([1.0]))
+        self.assertEqual((kept[0].item(), kept[1].shape), (2, (1,)))
+        for use in (kept[1].numpy, kept[1].item, lambda: kept[1] + 1, lambda: F.relu(kept[1])):
+            with self.assertRaisesRegex(TraceError, "failed"):
+                use()
+
     def test_errors_of_ops_are_one_line(self):
         for f in both(lambda x, y: x + y):
             f(tensor([1.0]), tensor([2.0]))

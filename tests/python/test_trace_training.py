@@ -118,6 +118,32 @@ class Training(unittest.TestCase):
         for symbolic in (False, True):
             self.assertEqual(run(trace(symbolic=symbolic)), want)
 
+    def test_a_call_that_fails_behind_the_optimizer_has_updated_nothing(self):
+        for make in (trace, trace(symbolic=True)):
+            w = Parameter([1.0, 2.0])
+            gm, opt, fail = GradManager().attach(w), optim.Adam([w], lr=0.1), False
+
+            def body(x):
+                with gm:
+                    gm.backward((w * x).sum())
+                opt.step().clear_grad()
+                if fail:
+                    raise KeyError("mine")
+                return w * 1
+
+            f, x = make(body), tensor([1.0, -3.0])
+            for _ in range(2):
+                f(x)
+            before, states = w.numpy(), opt.state_dict()
+            for fail in (True, True):
+                with self.assertRaisesRegex(KeyError, "mine"):
+                    f(x)
+                np.testing.assert_array_equal(w.numpy(), before)
+                np.testing.assert_equal(opt.state_dict(), states)
+            fail = False
+            f(x)
+            self.assertEqual(opt.state_dict()["state"][0]["step"], 3)
+
     def test_callbacks(self):
         for make in (lambda f: f, trace, trace(symbolic=True)):
             w = Parameter([2.0])

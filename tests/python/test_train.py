@@ -64,7 +64,8 @@ class Batches(unittest.TestCase):
         x = np.arange(10)
         dataset = data.ArrayDataset(x, x * 2)
         for sampler, sizes in (
-            (data.SequentialSampler(dataset, 4), [4, 4, 2]), (data.SequentialSampler(dataset, 4, drop_last=True), [4, 4]),
+            (data.SequentialSampler(dataset, 4), [4, 4, 2]),
+            (data.SequentialSampler(dataset, 4, drop_last=True), [4, 4]),
             (data.RandomSampler(dataset, 5, seed=1), [5, 5]), (None, [1] * 10),
         ):
             loader = data.DataLoader(dataset, sampler=sampler)

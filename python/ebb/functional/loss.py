@@ -5,7 +5,7 @@ import functools
 from .. import _core
 from .._tensor import as_tensor
 from .elemwise import abs, log, maximum
-from .nn import logsigmoid, logsumexp
+from .activation import logsigmoid, logsumexp
 from .tensor import indexing_one_hot
 
 __all__ = ["binary_cross_entropy", "cross_entropy", "hinge_loss", "l1_loss", "nll_loss", "square_loss"]

@@ -2,19 +2,16 @@
 
 from math import prod
 
-import numpy as np
-
 from .. import _core, _shape
 from .._tensor import as_tensor
-from .elemwise import abs, as_real, clip, exp, log, log1p, maximum, minimum
-from .math import max, sum
+from . import activation
+from .activation import *
 from .tensor import full, full_like
 
-__all__ = [
-    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "conv2d", "conv_transpose2d", "dropout", "embedding", "gelu",
-    "group_norm", "hsigmoid", "hswish", "instance_norm", "layer_norm", "leaky_relu", "linear", "log_softmax",
-    "logsigmoid", "logsumexp", "max_pool2d", "pad", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax",
-    "softplus",
+__all__ = activation.__all__ + [
+    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "batch_norm", "conv1d", "conv2d",
+    "conv_transpose2d", "dropout", "embedding", "group_norm", "instance_norm", "layer_norm", "linear",
+    "max_pool2d", "pad",
 ]
 
 _avg_pool = _core.op("avg_pool")
@@ -26,16 +23,11 @@ _conv2d = _core.op("conv2d")
 _conv2d_transpose = _core.op("conv2d_transpose")
 _dropout = _core.op("dropout")
 _embedding = _core.op("embedding")
-_gelu_erf = _core.op("gelu_erf")
 _global_avg_pool = _core.op("global_avg_pool")
 _group_norm = _core.op("group_norm")
 _layer_norm = _core.op("layer_norm")
 _linear = _core.op("linear")
 _max_pool = _core.op("max_pool")
-_relu = _core.op("relu")
-_sigmoid = _core.op("sigmoid")
-_silu = _core.op("silu")
-_softmax = _core.op("softmax")
 _spread = _core.op("strided_slice_grad")
 
 
@@ -81,6 +73,15 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     return y if bias is None else _bias(y, _flat(bias, weight.shape[0], "conv2d"))
 
 
+def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
+           compute_mode="default"):
+    """A convolution of inp[n, c, l] with weight[out, c / groups, k]."""
+    image = _shape.reshape(inp, (*inp.shape[:2], 1, inp.shape[2]))
+    kernel = _shape.reshape(weight, (-1, *weight.shape[-2:-1], 1, weight.shape[-1]))
+    y = conv2d(image, kernel, bias, (1, stride), (0, padding), (1, dilation), groups, conv_mode, compute_mode)
+    return _shape.reshape(y, (*y.shape[:2], y.shape[3]))
+
+
 def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
                      conv_mode="cross_correlation", compute_mode="default"):
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
@@ -115,15 +116,25 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
                      count_pad=mode == "average")
 
 
+def _windows(inp, oshp, what):
+    """The size of equal windows, as many as oshp says."""
+    rows, columns = pair(oshp)
+    h, w = inp.shape[2:]
+    if h % rows or w % columns:
+        raise ValueError(f"{what}: {h} x {w} places are not {rows} x {columns} equal windows")
+    return h // rows, w // columns
+
+
 def adaptive_avg_pool2d(inp, oshp):
     """Means of equal windows, as many as oshp says, which must divide the image."""
-    rows, columns = pair(oshp)
-    n, c, h, w = inp.shape
-    if (rows, columns) == (1, 1):
-        return _shape.reshape(_global_avg_pool(inp), (n, c, 1, 1))
-    if h % rows or w % columns:
-        raise ValueError(f"adaptive_avg_pool2d: {h} x {w} places are not {rows} x {columns} equal windows")
-    return _avg_pool(inp, kernel=(h // rows, w // columns))
+    if pair(oshp) == (1, 1):
+        return _shape.reshape(_global_avg_pool(inp), (*inp.shape[:2], 1, 1))
+    return _avg_pool(inp, kernel=_windows(inp, oshp, "adaptive_avg_pool2d"))
+
+
+def adaptive_max_pool2d(inp, oshp):
+    """The largest of equal windows, as many as oshp says, which must divide the image."""
+    return _max_pool(inp, kernel=_windows(inp, oshp, "adaptive_max_pool2d"))
 
 
 # ---- norms
@@ -199,80 +210,6 @@ def group_norm(inp, num_groups, affine, weight=None, bias=None, eps=1e-5):
 def instance_norm(inp, affine, weight=None, bias=None, eps=1e-5):
     """Each image's channels with mean 0 and variance 1."""
     return group_norm(inp, inp.shape[1], affine, weight, bias, eps)
-
-
-# ---- activations
-
-
-def relu(x):
-    return _relu(as_real(x))
-
-
-def relu6(x):
-    return clip(as_real(x), 0, 6)
-
-
-def sigmoid(x):
-    return _sigmoid(as_real(x))
-
-
-def hsigmoid(x):
-    return relu6(x + 3) / 6
-
-
-def hswish(x):
-    return x * relu6(x + 3) / 6
-
-
-def leaky_relu(inp, negative_slope=0.01):
-    return maximum(inp, 0) + minimum(inp, 0) * negative_slope
-
-
-def prelu(inp, weight):
-    """x where it is positive, else weight times x: one weight, or one a channel."""
-    if weight.size != 1:
-        weight = _shape.reshape(weight, (1, weight.size) + (1,) * (inp.ndim - 2))
-    return maximum(inp, 0) + minimum(inp, 0) * weight
-
-
-def gelu(x):
-    return _gelu_erf(as_real(x))
-
-
-def silu(x):
-    return _silu(as_real(x))
-
-
-def softplus(inp):
-    return log1p(exp(-abs(inp))) + relu(inp)
-
-
-def logsigmoid(inp):
-    return minimum(inp, 0) - log1p(exp(-abs(inp)))
-
-
-def logsumexp(inp, axis, keepdims=False):
-    """log(sum(exp(inp))) along an axis, without overflow."""
-    largest = max(inp, axis, True).detach()
-    y = log(sum(exp(inp - largest), axis, True)) + largest
-    return y if keepdims else _shape.reshape(y, sum(inp.detach(), axis).shape)
-
-
-def _softmax_axis(ndim):
-    return 0 if ndim in (0, 1, 3) else 1
-
-
-def softmax(inp, axis=None):
-    """exp(inp) divided by its sum along an axis; axis 1 of matrices and images unless one is given."""
-    axis = _shape.axis_of(_softmax_axis(inp.ndim) if axis is None else axis, inp.ndim)
-    order = [a for a in range(inp.ndim) if a != axis] + [axis]
-    moved = _shape.transpose(as_real(inp), order)
-    y = _shape.reshape(_softmax(_shape.reshape(moved, (-1, inp.shape[axis]))), moved.shape)
-    return _shape.transpose(y, list(np.argsort(order)))
-
-
-def log_softmax(inp, axis):
-    return inp - logsumexp(inp, axis, True)
 
 
 # ---- others

@@ -10,7 +10,7 @@ from .._tensor import as_tensor
 from ..device import check_device
 
 __all__ = [
-    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like",
+    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like", "gather",
     "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
     "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
 ]
@@ -19,6 +19,8 @@ _broadcast_to = _core.op("broadcast_to")
 _concat = _core.op("concat")
 _fill = _core.op("fill")
 _iota = _core.op("iota")
+_pick = _core.op("pick")
+_take = _core.op("take")
 _where = _core.op("where")
 
 
@@ -104,9 +106,22 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
     """What index names of src along an axis."""
     src, index = as_tensor(src), as_tensor(index)
     axis = _shape.axis_of(axis, src.ndim)
-    named = expand_dims(index, axis) == places(src.shape[axis], axis, src.ndim)
-    zero = _core.number(src._element, 0)
-    return _where(named, src, zero).sum(axis, keepdims)
+    named = _pick(src, index, axis=axis)
+    return expand_dims(named, axis) if keepdims else named
+
+
+def gather(inp, axis, index):
+    """inp's places along an axis: index has inp's shape but for that axis."""
+    inp, index = as_tensor(inp), as_tensor(index)
+    axis = _shape.axis_of(axis, inp.ndim)
+    if index.shape[:axis] + index.shape[axis + 1 :] != inp.shape[:axis] + inp.shape[axis + 1 :]:
+        raise ValueError(f"gather: index {index.shape} may differ from inp {inp.shape} along axis {axis} alone")
+    steps = [_numbers.prod(inp.shape[a + 1 :]) for a in range(inp.ndim)]
+    where = index * steps[axis]  # among all elements of inp
+    for a, n in enumerate(inp.shape):
+        if a != axis:
+            where = where + places(n, a, inp.ndim) * steps[a]
+    return _take(_shape.reshape(inp, (-1,)), where, axis=0)
 
 
 # ---- moved about
@@ -186,8 +201,6 @@ def concat(inps, axis=0, device=None):
     """Tensors one after the other along an axis."""
     inps = _of_one_dtype(inps)
     axis = _shape.axis_of(axis, inps[0].ndim)
-    if inps[0].dtype == np.bool_:
-        return concat([t.astype("int32") for t in inps], axis).astype("bool")
     while len(inps) > 64:  # the most operands of an op
         inps = [_concat(*inps[i : i + 64], axis=axis) for i in range(0, len(inps), 64)]
     return _concat(*inps, axis=axis) if len(inps) > 1 else _shape.share(inps[0])

@@ -12,6 +12,7 @@ from ..module import mode
 from .config import DTRConfig, SublinearMemoryConfig
 from .structure import take_apart, tensors_of
 
+_undo = []  # what the program's own objects take back when the call fails
 _running = []  # the trace whose call is going on, and its thread: one at most
 
 
@@ -61,6 +62,7 @@ class trace:
         tensors, key = [], [f"{mode.now():x}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
+        _undo.clear()
         try:
             self._core.begin("\n".join(key).encode(), tensors)
             result = self.__wrapped__(*args, **kwargs)
@@ -69,6 +71,8 @@ class trace:
             self._core.end(returned)
         except BaseException:
             self._core.abort()
+            while _undo:
+                _undo.pop()()
             raise
         finally:
             _running.pop()
@@ -118,6 +122,12 @@ def _inside():
     if _running[-1][1] != threading.get_ident():
         raise TraceError("a traced call is going on in another thread: one at a time")
     return True
+
+
+def on_abort(undo):
+    """Has undo() called if the call that is going on, if any, fails: for counts that are no tensors."""
+    if _running:
+        _undo.append(undo)
 
 
 class _Bound:

@@ -3,9 +3,10 @@
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .batchnorm import BatchNorm1d, BatchNorm2d
-from .conv import Conv2d, ConvTranspose2d
+from .conv import Conv1d, Conv2d, ConvTranspose2d
 from .linear import Dropout, Embedding, Linear
 from .module import Module
 from .normalization import GroupNorm, InstanceNorm, LayerNorm
-from .pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from .padding import Pad
+from .pooling import AdaptiveAvgPool2d, AdaptiveMaxPool2d, AvgPool2d, MaxPool2d
 from .sequential import Identity, Sequential

@@ -11,17 +11,29 @@ from . import init
 from .module import Module
 
 
-class _Conv2d(Module):
+class _Conv(Module):
+    """What convolutions share; sizes are of `_pair`'s form."""
+
+    _pair = staticmethod(nn.pair)
+
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs):
         super().__init__(**kwargs)
         if in_channels % groups or out_channels % groups:
             raise ValueError(f"{in_channels} and {out_channels} channels are not multiples of groups {groups}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride = nn.pair(kernel_size), nn.pair(stride)
-        self.padding, self.dilation = nn.pair(padding), nn.pair(dilation)
+        self.kernel_size, self.stride = self._pair(kernel_size), self._pair(stride)
+        self.padding, self.dilation = self._pair(padding), self._pair(dilation)
         self.weight = Parameter(np.zeros(self._weight_shape(), np.float32))
-        self.bias = Parameter(np.zeros((1, out_channels, 1, 1), np.float32)) if bias else None
+        ones = (1,) * (self.weight.ndim - 2)
+        self.bias = Parameter(np.zeros((1, out_channels, *ones), np.float32)) if bias else None
         self.reset_parameters()
+
+    def _weight_shape(self):
+        kernel = self.kernel_size if isinstance(self.kernel_size, tuple) else (self.kernel_size,)
+        return (self.out_channels, self.in_channels // self.groups, *kernel)
+
+    def _fan_in(self):
+        return math.prod(self._weight_shape()[1:])
 
     def reset_parameters(self):
         init.normal_(self.weight, 0.0, math.sqrt(1 / self._fan_in()))
@@ -35,7 +47,24 @@ class _Conv2d(Module):
         )
 
 
-class Conv2d(_Conv2d):
+class Conv1d(_Conv):
+    """A convolution of [n, in_channels, l]."""
+
+    _pair = staticmethod(int)
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", **kwargs):
+        if padding_mode != "zeros":
+            raise ValueError(f"Conv1d: padding_mode {padding_mode!r}: zeros only")
+        self.conv_mode, self.compute_mode, self.padding_mode = conv_mode, compute_mode, padding_mode
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
+
+    def forward(self, inp):
+        return nn.conv1d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
+                         self.conv_mode, self.compute_mode)
+
+
+class Conv2d(_Conv):
     """A convolution of images [n, in_channels, h, w]."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
@@ -45,18 +74,12 @@ class Conv2d(_Conv2d):
         self.conv_mode, self.compute_mode, self.padding_mode = conv_mode, compute_mode, padding_mode
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
-    def _weight_shape(self):
-        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
-
-    def _fan_in(self):
-        return math.prod(self._weight_shape()[1:])
-
     def forward(self, inp):
         return nn.conv2d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
                          self.conv_mode, self.compute_mode)
 
 
-class ConvTranspose2d(_Conv2d):
+class ConvTranspose2d(_Conv):
     """The gradient of a convolution by its image."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, dilation=1,

@@ -31,12 +31,24 @@ class AvgPool2d(_Pool2d):
         return nn.avg_pool2d(inp, self.kernel_size, self.stride, self.padding, self.mode)
 
 
-class AdaptiveAvgPool2d(Module):
-    """Means of equal windows, as many as oshp says."""
-
+class _AdaptivePool2d(Module):
     def __init__(self, oshp, **kwargs):
         super().__init__(**kwargs)
         self.oshp = oshp
 
+    def _module_info_string(self):
+        return f"oshp={self.oshp}"
+
+
+class AdaptiveAvgPool2d(_AdaptivePool2d):
+    """Means of equal windows, as many as oshp says."""
+
     def forward(self, inp):
         return nn.adaptive_avg_pool2d(inp, self.oshp)
+
+
+class AdaptiveMaxPool2d(_AdaptivePool2d):
+    """The largest of equal windows, as many as oshp says."""
+
+    def forward(self, inp):
+        return nn.adaptive_max_pool2d(inp, self.oshp)

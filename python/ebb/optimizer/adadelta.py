@@ -14,12 +14,11 @@ class Adadelta(Optimizer):
         super().__init__(params, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay})
 
     def _first_state(self, param, group):
-        return {"square_avg": zeros_of(param), "acc_delta": zeros_of(param), "step": 0}
+        return {"square_avg": zeros_of(param), "acc_delta": zeros_of(param)}
 
     def _update(self, param, group, state, lr):
         grad = param.grad + param * group["weight_decay"] if group["weight_decay"] else param.grad
         rho, eps, squares, deltas = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
-        state["step"] += 1
         squares._replace(squares * rho + grad * grad * (1 - rho))
         delta = sqrt(deltas + eps) / sqrt(squares + eps) * grad
         param -= lr * delta

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._tensor import Parameter, Tensor
+from ..jit.trace import on_abort
 
 required = object()  # a setting that has no default
 
@@ -70,8 +71,9 @@ class Optimizer:
 
     def _count(self, state):
         """The number of this update as a tensor, one for all parameters that are as far."""
-        state["step"] += 1
-        n = state["step"]
+        n = state["step"] + 1
+        state["step"] = n
+        on_abort(lambda: state.update(step=n - 1))
         if n not in self._counts:
             self._counts[n] = Tensor(np.float32(n))
         return self._counts[n]

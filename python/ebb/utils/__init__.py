@@ -1,0 +1,3 @@
+"""Helpers."""
+
+from . import dlpack
