@@ -201,6 +201,11 @@ static ebb_status reduce_min_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(reduce_min, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_min_launch);
 
+static ebb_status reduce_prod_launch(const ebb_kernel_run *run) {
+    return walk_launch(run, CUDA_REDUCE_PROD, false);
+}
+CUDA_OP(reduce_prod, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_prod_launch);
+
 static ebb_status argmax_launch(const ebb_kernel_run *run) {
     const cuda_reduce_args args = walks_of(run, UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
     const cuda_kernel_id kernel =

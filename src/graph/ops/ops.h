@@ -66,7 +66,10 @@ enum { EBB_BATCH_NORM_EPS, EBB_BATCH_NORM_MOMENTUM };
 enum { EBB_RESCALE_TIMES, EBB_RESCALE_PLUS };
 enum { EBB_SOFTMAX_CAUSAL };
 enum { EBB_MATMUL_TRANSPOSE_A, EBB_MATMUL_TRANSPOSE_B };
-enum { EBB_REDUCE_AXIS, EBB_REDUCE_KEEP }; /* reduce_sum, reduce_mean, reduce_max, reduce_min */
+enum {
+    EBB_REDUCE_AXIS,
+    EBB_REDUCE_KEEP
+}; /* reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod */
 enum { EBB_BROADCAST_SHAPE, EBB_BROADCAST_AXIS };
 enum { EBB_PERMUTE_ORDER };
 /* A list of axes as bits. */

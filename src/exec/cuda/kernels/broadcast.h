@@ -151,13 +151,18 @@ CUDA_WHERE(where_8, uint8_t)
 
 /* ---- reductions ------------------------------------------------------------------------------------- */
 
-/* A block to a result where there are many numbers to it, else a thread. Sums are in double, of i32 in 64
- * bits, of which 32 are kept; by blocks, those of a thread first, then threads by halves. */
+/* A block to a result where there are many numbers to it, else a thread. Sums and products are in double,
+ * of i32 in 64 bits, of which 32 are kept; by blocks, those of a thread first, then threads by halves. */
 #define CUDA_REDUCE_THREADS 256
 #define CUDA_REDUCE_PHASES  10 /* own numbers; 128, 64, ..., 1; the result */
 #define CUDA_REDUCE_SHARED  (CUDA_REDUCE_THREADS * 8)
 
-typedef enum cuda_reduce_what { CUDA_REDUCE_SUM, CUDA_REDUCE_MAX, CUDA_REDUCE_MIN } cuda_reduce_what;
+typedef enum cuda_reduce_what {
+    CUDA_REDUCE_SUM,
+    CUDA_REDUCE_MAX,
+    CUDA_REDUCE_MIN,
+    CUDA_REDUCE_PROD
+} cuda_reduce_what;
 
 typedef struct cuda_reduce_args {
     cuda_strides kept, gone; /* operand 0: x, from each result's first number, and from there on */
@@ -170,11 +175,13 @@ typedef struct cuda_reduce_args {
 
 CUDA_BODY double cuda_reduced_float(int32_t what, double a, double b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
+    if (what == CUDA_REDUCE_PROD) return a * b;
     if (what == CUDA_REDUCE_MAX) return a < b || b != b ? b : a;
     return b < a || b != b ? b : a;
 }
 CUDA_BODY int64_t cuda_reduced_int32_t(int32_t what, int64_t a, int64_t b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
+    if (what == CUDA_REDUCE_PROD) return (int32_t)((uint32_t)a * (uint32_t)b);
     return what == CUDA_REDUCE_MAX ? (a < b ? b : a) : b < a ? b : a;
 }
 CUDA_BODY float cuda_reduce_end_float(const cuda_reduce_args *a, double x) {
