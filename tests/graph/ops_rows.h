@@ -572,6 +572,12 @@ const row rows[] = {
     {"reduce_prod", "i32[]", "", "i32[]"},
     {"reduce_prod", "bool[3]", "", "!reduce_prod: x bool[3] must be f32, f64 or i32"},
     {"reduce_prod", "f32[3]", "axis=1", "!reduce_prod: f32[3] has no axis 1"},
+    {"argmin", "f32[2,3,5,7]", "axis=3", "i32[2,3,5]"},
+    {"argmin", "bool[3]", "axis=0", "!argmin: x bool[3] must be f32, f64 or i32 and have an axis 0"},
+    {"cumsum", "f32[2,3,5,7]", "axis=2", "f32[2,3,5,7]"},
+    {"cumsum", "i32[3]", "axis=0 reverse=true", "i32[3]"},
+    {"cumsum", "f32[3,7]", "axis=2", "!cumsum: x f32[3,7] has no axis 2"},
+    {"cumsum", "bool[3]", "axis=0", "!cumsum: x bool[3] must be f32, f64 or i32"},
     {"argmax", "f64[3,7]", "axis=1", "i32[3]"},
     {"argmax", "i32[2,3,5,7]", "axis=1", "i32[2,5,7]"},
     {"argmax", "f32[3,7]", "axis=2", "!argmax: x f32[3,7] must be f32, f64 or i32 and have an axis 2"},
@@ -716,7 +722,8 @@ const gradient_row gradients[] = {
      "%y = pick_grad %z, %i axis=1 size=5",
      EBB_TRAIN, "reshape pick pick_grad"},
     {"what is drawn, counted, found by its place or assigned gets none",
-     "%x = param f32[2,3]\n%t = state f32[2,3]\n%t.next = assign %t, %x\n%u = uniform shape=[2,3]\n%n = "
+     "%x = param f32[2,3]\n%t = state f32[2,3]\n%t.next = assign %t, %x\n%s = argmin %x axis=0\n%u = "
+     "uniform shape=[2,3]\n%n = "
      "normal shape=[3]\n%i = iota shape=[3]\n%a = "
      "argmax %x axis=0\n"
      "%e = equal %a, %i\n%w = where %e, %u, %n\n%y = mul %x, %w",
@@ -747,6 +754,7 @@ const gradient_row gradients[] = {
      EBB_TRAIN, "reshape broadcast_to broadcast_to equal cast reduce_sum div fill where"},
     {"reduce_prod: of the others, zeros apart", "%x = param f32[2,3]\n%y = reduce_prod %x axis=1",
      EBB_TRAIN, "fill equal fill where cast reduce_sum equal reduce_prod div where mul"},
+    {"cumsum: from the other end", "%x = param f32[2,3]\n%y = cumsum %x axis=1", EBB_TRAIN, "cumsum"},
     {"broadcast_to: what it repeats is summed, what it lacked goes",
      "%x = param f32[3,1]\n%y = broadcast_to %x shape=[2,3,5,7] axis=[2]", EBB_TRAIN,
      "from_planes reduce_sum reduce_sum reduce_sum"},

@@ -190,10 +190,11 @@ REDUCTION(reduce_max, MAX, CPU_RATE(60000, 23000));
 REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
 REDUCTION(reduce_prod, PROD, CPU_RATE(60000, 23000));
 
-/* ---- argmax ------------------------------------------------------------------------------------- */
+/* ---- argmax, argmin -------------------------------------------------------------------------------------
+ */
 
-/* The first of the largest, or the first NaN. */
-#define ARGMAX_TILE(name, T)                                                                               \
+/* The first of the largest or smallest, or the first NaN; b_is_better: than a. */
+#define BEST_TILE(name, T, b_is_better)                                                                    \
     CPU_VECTOR static void name##_tile(const reduction *r, const float *at, int64_t stride, int64_t width, \
                                        float *to) {                                                        \
         T best[TILE];                                                                                      \
@@ -205,7 +206,7 @@ REDUCTION(reduce_prod, PROD, CPU_RATE(60000, 23000));
             const T *p = x + k * step;                                                                     \
             for (int64_t i = 0; i < width; i++) {                                                          \
                 const T a = best[i], b = p[i * stride];                                                    \
-                const bool better = (a == a) & ((b > a) | (b != b));                                       \
+                const bool better = (a == a) & ((b_is_better) | (b != b));                                 \
                 best[i] = better ? b : a;                                                                  \
                 place[i] = better ? (int32_t)k : place[i];                                                 \
             }                                                                                              \
@@ -215,16 +216,27 @@ REDUCTION(reduce_prod, PROD, CPU_RATE(60000, 23000));
     static void name##_span(const void *ctx, int64_t begin, int64_t end) {                                 \
         tiles_span(ctx, begin, end, name##_tile);                                                          \
     }
-ARGMAX_TILE(argmax_f32, float)
-ARGMAX_TILE(argmax_i32, int32_t)
+BEST_TILE(argmax_f32, float, b > a)
+BEST_TILE(argmax_i32, int32_t, b > a)
+BEST_TILE(argmin_f32, float, b < a)
+BEST_TILE(argmin_i32, int32_t, b < a)
 
-static ebb_status argmax_launch(const ebb_kernel_run *run) {
+static ebb_status best_launch(const ebb_kernel_run *run, cpu_span *real, cpu_span *whole) {
     const ebb_type *x = &run->call->in[0];
     reduction r = {.x = run->launch->in[0], .y = run->launch->out[0]};
     reduction_walks(&r, x, &run->call->out[0], UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
     cpu_spans(cpu_of(run->backend), ebb_type_count(&run->call->out[0]),
-              CPU_ALIGNMENT / (int64_t)sizeof(float), ebb_type_bytes(x),
-              x->dtype == EBB_I32 ? argmax_i32_span : argmax_f32_span, &r);
+              CPU_ALIGNMENT / (int64_t)sizeof(float), ebb_type_bytes(x), x->dtype == EBB_I32 ? whole : real,
+              &r);
     return EBB_OK;
 }
+
+static ebb_status argmax_launch(const ebb_kernel_run *run) {
+    return best_launch(run, argmax_f32_span, argmax_i32_span);
+}
 CPU_KERNEL(argmax, EBB_TAKES(F32, I32), CPU_RATE(20000, 20000), .launch = argmax_launch);
+
+static ebb_status argmin_launch(const ebb_kernel_run *run) {
+    return best_launch(run, argmin_f32_span, argmin_i32_span);
+}
+CPU_KERNEL(argmin, EBB_TAKES(F32, I32), CPU_RATE(20000, 20000), .launch = argmin_launch);

@@ -80,16 +80,17 @@ REF_KERNEL(reduce_prod) {
     return reduce(run, PROD);
 }
 
-REF_KERNEL(argmax) {
+/* The first place of the largest of sign * x, or of a NaN. */
+static ebb_status best_places(const ebb_kernel_run *run, double sign) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const uint32_t axis = (uint32_t)run->call->attr[EBB_ARGMAX_AXIS].i[0];
     int64_t p[EBB_MAX_RANK] = {0};
     do {
         int64_t from[EBB_MAX_RANK] = {0}, best = 0;
         for (uint32_t d = 0; d < y.type->rank; d++) from[d < axis ? d : d + 1] = p[d];
-        double largest = ref_get(&x, ref_at(x.type, from));
+        double largest = sign * ref_get(&x, ref_at(x.type, from));
         while (++from[axis] < x.type->dim[axis] && !isnan(largest)) {
-            const double v = ref_get(&x, ref_at(x.type, from));
+            const double v = sign * ref_get(&x, ref_at(x.type, from));
             if (!(v > largest) && !isnan(v)) continue;
             largest = v;
             best = from[axis];
@@ -97,6 +98,14 @@ REF_KERNEL(argmax) {
         ref_set(&y, ref_at(y.type, p), (double)best);
     } while (ref_next(y.type, p));
     return EBB_OK;
+}
+
+REF_KERNEL(argmax) {
+    return best_places(run, 1);
+}
+
+REF_KERNEL(argmin) {
+    return best_places(run, -1);
 }
 
 REF_KERNEL(broadcast_to) {

@@ -227,8 +227,8 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
 CUDA_REDUCE(reduce_f32, reduce_block_f32, float, double)
 CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
 
-/* The place of the first of the largest, or of the first NaN: a thread to a result. */
-#define CUDA_ARGMAX(name, T)                                                                       \
+/* The place of the first of the largest or smallest, or of the first NaN: a thread to a result. */
+#define CUDA_BEST(name, T, better)                                                                 \
     typedef cuda_reduce_args cuda_##name##_args;                                                   \
     CUDA_BODY void cuda_##name##_body(const cuda_reduce_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                               \
@@ -240,14 +240,16 @@ CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
         int32_t place = 0;                                                                         \
         for (int64_t i = 1; i < args->n_each; i++) {                                               \
             const T v = x[cuda_strides_at(&args->gone, 0, i)];                                     \
-            if (best != best || !(v > best || v != v)) continue;                                   \
+            if (best != best || !(v better best || v != v)) continue;                              \
             best = v;                                                                              \
             place = (int32_t)i;                                                                    \
         }                                                                                          \
         ((int32_t *)args->y)[o] = place;                                                           \
     }
-CUDA_ARGMAX(argmax_f32, float)
-CUDA_ARGMAX(argmax_i32, int32_t)
+CUDA_BEST(argmax_f32, float, >)
+CUDA_BEST(argmax_i32, int32_t, >)
+CUDA_BEST(argmin_f32, float, <)
+CUDA_BEST(argmin_i32, int32_t, <)
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 
