@@ -21,6 +21,7 @@
 #include "exec/cuda/kernels/scan.h"
 #include "exec/cuda/kernels/shape.h"
 #include "exec/cuda/kernels/softmax.h"
+#include "exec/cuda/kernels/sort.h"
 #include "exec/cuda/kernels/take.h"
 
 #endif
