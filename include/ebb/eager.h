@@ -69,8 +69,8 @@ typedef struct ebb_tensor_type {
  * below 1, or too many. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_create(ebb_eager *eager, const ebb_tensor_type *type,
                                                  const void *data, ebb_tensor **out);
-/* Like ebb_tensor_create, for a number that is a part of the program and not of its data: a trace keeps it
- * and compares it (ebb/trace.h). A scalar; of integers and truth values, value is whole. */
+/* A scalar of that value, for numbers of the program itself: the first call of a symbolic trace takes no
+ * memory for it. Of integers and truth values, value is whole. EBB_BAD_INPUT: it is not in the range. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_number(ebb_eager *eager, ebb_element element, double value,
                                                  ebb_tensor **out);
 /* Another handle on the same value. O(1). */

@@ -44,8 +44,9 @@ static void saves_mark(const ebb_graph *graph, const ebb_id *in, uint32_t n_in, 
     for (uint32_t n = 0; n < graph->n_nodes; n++) {
         const ebb_node *node = &graph->nodes[n];
         for (uint32_t k = 0; node->phase == EBB_BACKWARD && k < node->n_in; k++) {
-            for (uint32_t i = 0; i < n_in; i++) call->saves_in |= (uint64_t)(in[i] == node->in[k]) << i;
-            for (uint32_t i = 0; i < call->call.n_out; i++)
+            for (uint32_t i = 0; i < n_in && i < EBB_MAX_OPERANDS; i++)
+                call->saves_in |= (uint64_t)(in[i] == node->in[k]) << i;
+            for (uint32_t i = 0; i < call->call.n_out && i < EBB_MAX_RESULTS; i++)
                 call->saves_out |= (uint64_t)(out[i] == node->in[k]) << i;
         }
     }

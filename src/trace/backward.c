@@ -121,7 +121,7 @@ static ebb_status entry_add(ebb_trace *trace, const ebb_backward *b, ebb_datum *
 ebb_status ebb_backward_compare(void *ctx, const ebb_backward *b, ebb_datum **out, bool *took) {
     ebb_trace *trace = ctx;
     *took = false;
-    if (trace->excluded || trace->mode != EBB_CALL_COMPARE) return EBB_OK;
+    if (ebb_call_silent(trace) || trace->mode != EBB_CALL_COMPARE) return EBB_OK;
     const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_BACKWARD);
     if (!entry) return EBB_OK; /* op by op, perhaps */
     bool same = entry->n_in == 2 * b->n_y + b->n_of && entry->n_y == b->n_y &&
@@ -157,7 +157,7 @@ ebb_status ebb_backward_way_of(void *ctx, const ebb_backward *b, ebb_datum **out
     ebb_trace *trace = ctx;
     bool whole = false;
     *way = EBB_BACKWARD_EACH;
-    if (trace->excluded || trace->mode == EBB_CALL_COMPARE) return EBB_OK;
+    if (ebb_call_silent(trace) || trace->mode == EBB_CALL_COMPARE) return EBB_OK;
     trace->n_taped = (uint32_t)b->tape->nodes.n;
     ebb_status status = is_whole(trace, b, &whole);
     if (status || !whole) return status;

@@ -43,6 +43,7 @@ void ebb_trace_destroy(ebb_trace *trace) {
     EBB_ARRAY_FREE(trace->env, &trace->present);
     EBB_ARRAY_FREE(trace->env, &trace->arguments);
     EBB_ARRAY_FREE(trace->env, &trace->restore);
+    EBB_ARRAY_FREE(trace->env, &trace->kept);
     ebb_arena_deinit(&trace->arena);
     ebb_cfree(trace->env, trace, 1, sizeof *trace);
 }
@@ -128,10 +129,8 @@ ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key, ebb_
         ebb_trace_abort(trace);
         return status;
     }
-    if (trace->recorded) {
-        eager->recorder = &ebb_trace_recorder;
-        eager->recorder_ctx = trace;
-    }
+    eager->recorder = &ebb_trace_recorder;
+    eager->recorder_ctx = trace;
     return EBB_OK;
 }
 
@@ -165,7 +164,8 @@ static void forget(ebb_trace *trace) {
         ebb_tensor_destroy(trace->restore.at[i].handle);
     }
     for (size_t i = 0; i < trace->arguments.n; i++) ebb_tensor_destroy(trace->arguments.at[i]);
-    trace->present.n = trace->restore.n = trace->arguments.n = 0;
+    for (size_t i = 0; i < trace->kept.n; i++) ebb_datum_drop(trace->eager, trace->kept.at[i]);
+    trace->present.n = trace->restore.n = trace->arguments.n = trace->kept.n = 0;
     trace->eager->recorder = NULL;
     trace->calling = false;
     trace->excluded = 0;
@@ -200,6 +200,9 @@ static void keep(ebb_trace *trace) {
         trace->recordings = r;
         trace->n_recordings++;
         trace->facts.n_recorded++;
+        if (r->refused)
+            ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
+                    r->refused);
     } else {
         trace->facts.n_compared++;
     }

@@ -15,7 +15,7 @@ static ebb_status exclude(ebb_trace *trace) {
 
 ebb_status ebb_trace_exclude_begin(ebb_trace *trace) {
     if (!trace->calling) return EBB_OK;
-    const ebb_status status = trace->excluded == 0 && trace->eager->recorder ? exclude(trace) : EBB_OK;
+    const ebb_status status = trace->excluded == 0 && trace->recorded ? exclude(trace) : EBB_OK;
     if (!status) trace->excluded++;
     return status;
 }

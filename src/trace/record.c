@@ -70,12 +70,24 @@ static ebb_status promise(ebb_trace *trace, const ebb_known_call *call, ebb_datu
     return status;
 }
 
+/* An update that runs now must not be done in the bytes of what it updates: if the call fails, they are
+ * wanted. */
+static ebb_status updated_keep(ebb_trace *trace, const ebb_known_call *call, ebb_datum *const *in) {
+    const ebb_op_info *op = call->call.op;
+    for (uint32_t u = 0; u < op->n_update; u++) {
+        ebb_datum *datum = in[op->update[u].in];
+        if (!EBB_PUSH(trace->env, &trace->kept, datum)) return EBB_NO_MEMORY;
+        ebb_datum_hold(datum);
+    }
+    return EBB_OK;
+}
+
 static ebb_status on_apply(void *ctx, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
                            ebb_datum **out, bool *took) {
     ebb_trace *trace = ctx;
     ebb_status status = EBB_OK;
     *took = false;
-    if (trace->excluded) return EBB_OK;
+    if (ebb_call_silent(trace)) return updated_keep(trace, call, in);
     if (trace->mode == EBB_CALL_COMPARE) {
         if (op_is(trace, call, in, draw)) {
             *took = true;
@@ -92,10 +104,9 @@ static ebb_status on_apply(void *ctx, const ebb_known_call *call, ebb_datum *con
         ebb_text_deinit(&text);
         status = ebb_call_turn(trace, what, false);
         /* Another recording may go on with this very op. */
-        return status || trace->mode != EBB_CALL_COMPARE ? status
-                                                         : on_apply(ctx, call, in, draw, out, took);
+        return status ? status : on_apply(ctx, call, in, draw, out, took);
     }
-    if (trace->mode != EBB_CALL_LAZY) return EBB_OK;
+    if (trace->mode != EBB_CALL_LAZY) return updated_keep(trace, call, in);
     status = promise(trace, call, out);
     if (!status) status = op_add(trace, call, in, draw, out);
     *took = !status;
@@ -105,7 +116,7 @@ static ebb_status on_apply(void *ctx, const ebb_known_call *call, ebb_datum *con
 static ebb_status on_applied(void *ctx, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
                              ebb_datum *const *out) {
     ebb_trace *trace = ctx;
-    if (trace->excluded || trace->mode != EBB_CALL_EAGER) return EBB_OK;
+    if (ebb_call_silent(trace) || trace->mode != EBB_CALL_EAGER) return EBB_OK;
     return op_add(trace, call, in, draw, out);
 }
 
@@ -139,13 +150,13 @@ static ebb_status host_datum(ebb_trace *trace, ebb_entry_kind kind, ebb_datum *d
 
 static ebb_status on_made(void *ctx, ebb_datum *datum) {
     ebb_trace *trace = ctx;
-    return trace->excluded ? EBB_OK : host_datum(trace, EBB_ENTRY_FRESH, datum);
+    return ebb_call_silent(trace) ? EBB_OK : host_datum(trace, EBB_ENTRY_FRESH, datum);
 }
 
 static ebb_status on_number(void *ctx, const ebb_type *type, double value, ebb_datum **out) {
     ebb_trace *trace = ctx;
     *out = NULL;
-    if (trace->excluded) return EBB_OK;
+    if (ebb_call_silent(trace)) return EBB_OK;
     ebb_datum *datum = ebb_datum_create(trace->eager, type);
     if (!datum) return EBB_NO_MEMORY;
     ebb_status status = host_datum(trace, EBB_ENTRY_NUMBER, datum);
@@ -185,7 +196,7 @@ static ebb_status on_assign(void *ctx, ebb_tensor *to, ebb_datum *from) {
     ebb_trace *trace = ctx;
     if (!is_older(trace, to)) return EBB_OK;
     ebb_status status = ebb_call_note(trace, to);
-    if (status || trace->excluded) return status;
+    if (status || ebb_call_silent(trace)) return status;
     if (trace->mode == EBB_CALL_COMPARE) {
         const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_ASSIGN);
         if (entry && ebb_captured_handle(trace, entry->captured) == to &&
@@ -238,7 +249,7 @@ static ebb_status on_need(void *ctx, ebb_datum *datum) {
 /* A value that an entry of this segment has computed at once. */
 static ebb_status on_read(void *ctx, ebb_datum *datum) {
     ebb_trace *trace = ctx;
-    if (trace->excluded || trace->mode != EBB_CALL_EAGER || datum->owner != trace) return EBB_OK;
+    if (ebb_call_silent(trace) || trace->mode != EBB_CALL_EAGER || datum->owner != trace) return EBB_OK;
     const ebb_traced_value *value = &trace->now->values.at[datum->number];
     if (ebb_value_given(trace->now, datum->number) || value->segment < trace->segment) return EBB_OK;
     return read_add(trace, datum->number);

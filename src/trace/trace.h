@@ -161,6 +161,7 @@ struct ebb_trace {
     uint64_t draws, serial; /* the eager's when the call began */
     EBB_ARRAY(ebb_present) present; /* [now->values] */
     EBB_ARRAY(ebb_restore) restore;
+    EBB_ARRAY(ebb_datum *) kept; /* held: what ops of the call have updated */
 };
 
 /* ---- recording.c ---------------------------------------------------------------------------- */
@@ -184,6 +185,10 @@ const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry,
 
 /* ---- call.c, values.c ----------------------------------------------------------------------- */
 
+/* Ops run, and nothing is recorded: assignments are noted all the same. */
+static inline bool ebb_call_silent(const ebb_trace *trace) {
+    return trace->excluded > 0 || !trace->recorded;
+}
 static inline bool ebb_present_alive(const ebb_present *p) {
     return p->datum && p->datum->serial == p->serial;
 }

@@ -134,3 +134,27 @@ Test(calls, ten_thousand_calls_of_a_hundred_shapes_keep_memory_flat) {
     cr_expect_leq(ebb_env_allocated_bytes(b.env), allocated + allocated / 20);
     close_all(&b);
 }
+
+/* Momentum is read by nothing but the update, which the recorded call runs at once. */
+Test(calls, a_failed_recording_call_takes_updates_back) {
+    bench b;
+    const ebb_build_attribute momentum = {"momentum", NULL, 0, 0.5};
+    open_with(&b, false, true, 0);
+    ebb_tensor *w = vector(&b, 3, 3), *m = vector(&b, 3, 1), *dw = vector(&b, 3, 2), *lr, *out[2];
+    const ebb_tensor_type scalar = {.element = EBB_FLOAT32};
+    const float one = 1;
+    TEST_OK(b.env, ebb_tensor_create(b.eager, &scalar, &one, &lr));
+    for (uint32_t key = 0; key < 3; key++) {
+        TEST_OK(b.env, ebb_trace_begin(b.trace, &key, sizeof key, NULL, 0));
+        TEST_OK(b.env, ebb_apply(b.eager, ebb_op_named("sgd_momentum"), (ebb_tensor *[]){w, dw, m, lr}, 4,
+                                 &momentum, 1, out));
+        ebb_tensor_destroy(out[0]);
+        ebb_tensor_destroy(out[1]);
+        ebb_trace_abort(b.trace);
+        cr_expect_eq(first_of(&b, w), 3);
+        cr_expect_eq(first_of(&b, m), 1);
+    }
+    ebb_tensor *left[] = {w, m, dw, lr};
+    for (int i = 0; i < 4; i++) ebb_tensor_destroy(left[i]);
+    close_all(&b);
+}
