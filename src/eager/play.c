@@ -140,11 +140,15 @@ ebb_status ebb_apply(ebb_eager *eager, const ebb_op *op, ebb_tensor *const *in, 
     ebb_datum *data[EBB_MAX_OPERANDS];
     ebb_attr attr[EBB_MAX_ATTRS];
     applied made;
+    if (!op)
+        return ebb_fail(eager->env, EBB_USAGE,
+                        "no op: ebb_op_named knows none of the name that it was asked for");
     for (uint32_t i = 0; i < op->n_out; i++) out[i] = NULL;
     if (n_in > EBB_MAX_OPERANDS || n_in < op->min_in || n_in > op->max_in)
         return ebb_fail(eager->env, EBB_BAD_INPUT, "%s takes %u to %u operands, not %u", op->name,
                         op->min_in, op->max_in, n_in);
     for (uint32_t i = 0; i < n_in; i++) {
+        if (!in[i]) return ebb_fail(eager->env, EBB_USAGE, "%s: operand %u is no tensor", op->name, i);
         if (in[i]->eager != eager)
             return ebb_fail(eager->env, EBB_USAGE, "%s: operand %u is of another device's eager", op->name,
                             i);
