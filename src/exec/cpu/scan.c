@@ -20,10 +20,9 @@ typedef struct scan {
         for (int64_t k = 0; k < n; k++) {                                                 \
             const int64_t at = first + (s->reverse ? n - 1 - k : k) * inner;              \
             const T *x = (const T *)s->x + at;                                            \
-            T *y = (T *)s->y + at;                                                        \
             for (int64_t i = 0; i < width; i++) {                                         \
                 sum[i] += x[i];                                                           \
-                y[i] = (T)sum[i];                                                         \
+                ((T *)s->y)[at + i] = (T)sum[i];                                          \
             }                                                                             \
         }                                                                                 \
     }                                                                                     \

@@ -31,26 +31,26 @@ typedef struct taking {
 } taking;
 
 /* begin and end in elements of y. */
-#define TAKE(T)                                                                              \
-    static void take_##T(const void *ctx, int64_t begin, int64_t end) {                      \
-        const taking *t = ctx;                                                               \
-        const uint32_t last = t->walk.n_dims - 1;                                            \
-        const int64_t s = t->walk.stride[0][last], each = t->walk.stride[1][last];           \
-        ebb_walk_place at = ebb_walk_place_of(&t->walk, begin);                              \
-        while (begin < end) {                                                                \
-            const int64_t n = ebb_min_i64(t->walk.size[last] - at.at[last], end - begin);    \
-            const T *x = (const T *)t->x + at.element[0];                                    \
-            const int32_t *i = t->i + at.element[1];                                         \
-            T *y = (T *)t->y + begin;                                                        \
-            if (each == 0 && s == 1) {                                                       \
-                memcpy(y, x + from_front(*i, t->places) * t->stride, (size_t)n * sizeof *y); \
-            } else {                                                                         \
-                for (int64_t k = 0; k < n; k++)                                              \
-                    y[k] = x[k * s + from_front(i[k * each], t->places) * t->stride];        \
-            }                                                                                \
-            begin += n;                                                                      \
-            ebb_walk_on(&t->walk, &at, n);                                                   \
-        }                                                                                    \
+#define TAKE(T)                                                                                         \
+    static void take_##T(const void *ctx, int64_t begin, int64_t end) {                                 \
+        const taking *t = ctx;                                                                          \
+        const uint32_t last = t->walk.n_dims - 1;                                                       \
+        const int64_t s = t->walk.stride[0][last], each = t->walk.stride[1][last];                      \
+        ebb_walk_place at = ebb_walk_place_of(&t->walk, begin);                                         \
+        while (begin < end) {                                                                           \
+            const int64_t n = ebb_min_i64(t->walk.size[last] - at.at[last], end - begin);               \
+            const T *x = (const T *)t->x + at.element[0];                                               \
+            const int32_t *i = t->i + at.element[1];                                                    \
+            if (each == 0 && s == 1) {                                                                  \
+                memcpy((T *)t->y + begin, x + from_front(*i, t->places) * t->stride,                    \
+                       (size_t)n * sizeof(T));                                                          \
+            } else {                                                                                    \
+                for (int64_t k = 0; k < n; k++)                                                         \
+                    ((T *)t->y)[begin + k] = x[k * s + from_front(i[k * each], t->places) * t->stride]; \
+            }                                                                                           \
+            begin += n;                                                                                 \
+            ebb_walk_on(&t->walk, &at, n);                                                              \
+        }                                                                                               \
     }
 TAKE(uint32_t)
 TAKE(uint8_t)

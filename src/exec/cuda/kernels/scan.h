@@ -54,21 +54,20 @@ CUDA_BODY int64_t cuda_scan_at(const cuda_scan_args *a, int64_t line, int64_t k,
     }                                                                                                     \
     CUDA_BODY void cuda_##block_each##_body(const cuda_scan_args *args, int64_t block, int32_t thread,    \
                                             int32_t phase, void *shared) {                                \
-        SUM *sums = (SUM *)shared;                                                                        \
         const int64_t each_n = cuda_blocks_of(args->size, CUDA_SCAN_THREADS), from = thread * each_n;     \
         const int64_t begin = from < args->size ? from : args->size;                                      \
         const int64_t end = begin + each_n < args->size ? begin + each_n : args->size;                    \
         if (phase == 0) {                                                                                 \
-            sums[thread] = cuda_##each##_sum(args, block, begin, end);                                    \
+            ((SUM *)shared)[thread] = cuda_##each##_sum(args, block, begin, end);                         \
         } else if (phase == 1 && thread == 0) {                                                           \
             SUM before = 0;                                                                               \
             CUDA_ONE_BY_ONE for (int32_t i = 0; i < CUDA_SCAN_THREADS; i++) {                             \
-                const SUM own = sums[i];                                                                  \
-                sums[i] = before;                                                                         \
+                const SUM own = ((SUM *)shared)[i];                                                       \
+                ((SUM *)shared)[i] = before;                                                              \
                 before += own;                                                                            \
             }                                                                                             \
         } else if (phase == 2) {                                                                          \
-            cuda_##each##_write(args, block, begin, end, sums[thread]);                                   \
+            cuda_##each##_write(args, block, begin, end, ((SUM *)shared)[thread]);                        \
         }                                                                                                 \
     }
 CUDA_CUMSUM(cumsum_f32, cumsum_block_f32, float, double)
