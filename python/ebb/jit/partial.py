@@ -1,6 +1,5 @@
 """partial_trace and xla_trace, on Ebb's own backends."""
 
-import functools
 import warnings
 
 from .trace import trace
@@ -18,16 +17,11 @@ class xla_trace(trace):
         super().__init__(function, without_host=without_host, symbolic_shape=symbolic_shape, **kwargs)
 
 
-def partial_trace(func=None, *, backend="default", without_host=True, **options):
-    """For functions whose gradients are asked for outside: they run op by op, or as parts of the trace that
-    calls them. What is outside decides what must be kept, so that there is nothing to plan alone."""
-    if backend not in ("default", "xla"):
-        raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
-    if func is None:
-        return functools.partial(partial_trace, backend=backend, without_host=without_host, **options)
+class partial_trace(trace):
+    """trace, for functions whose gradients are asked for outside: the forward is planned, and what backward will
+    read is kept; the backward outside runs op by op. Within another traced call it is a part of that."""
 
-    @functools.wraps(func)
-    def called(*args, **kwargs):
-        return func(*args, **kwargs)
-
-    return called
+    def __init__(self, function, *, backend="default", without_host=True, symbolic=True, **options):
+        if backend not in ("default", "xla"):
+            raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
+        super().__init__(function, symbolic, without_host=without_host, **options)
