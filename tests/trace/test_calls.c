@@ -94,6 +94,41 @@ Test(calls, nothing_by_nothing_is_no_number_in_every_call) {
     close_all(&b);
 }
 
+Test(calls, other_attributes_are_another_way) {
+    bench b;
+    open_with(&b, false, false, 0);
+    ebb_tensor *x = vector(&b, 3, 2);
+    for (int i = 0; i < 6; i++) {
+        const ebb_build_attribute times = {"times", NULL, 0, 1 + i % 2};
+        begin(&b, &x, 1);
+        cr_expect_eq(ended(&b, op1(&b, "rescale", x, &times)), i % 2 ? 4 : 2, "call %d", i);
+    }
+    ebb_tensor_destroy(x);
+    close_all(&b);
+}
+
+Test(calls, who_shares_a_value_keeps_it_when_a_program_updates_it) {
+    bench b;
+    open_with(&b, false, true, 0);
+    ebb_tensor *w = vector(&b, 3, 2), *dw = vector(&b, 3, 1), *before, *rate, *next[1];
+    for (int i = 0; i < 4; i++) {
+        const float was = first_of(&b, w);
+        TEST_OK(b.env, ebb_tensor_share(w, &before));
+        begin(&b, NULL, 0);
+        TEST_OK(b.env, ebb_tensor_number(b.eager, EBB_FLOAT32, 0.5, &rate));
+        TEST_OK(b.env,
+                ebb_apply(b.eager, ebb_op_named("sgd"), (ebb_tensor *[]){w, dw, rate}, 3, NULL, 0, next));
+        ebb_tensor_destroy(rate);
+        cr_expect_eq(ended(&b, next[0]), was - 0.5F, "call %d", i);
+        cr_expect_eq(first_of(&b, w), was - 0.5F);
+        cr_expect_eq(first_of(&b, before), was, "call %d", i);
+        ebb_tensor_destroy(before);
+    }
+    ebb_tensor_destroy(w);
+    ebb_tensor_destroy(dw);
+    close_all(&b);
+}
+
 Test(calls, evaluation_and_training_are_two_recordings) {
     bench b;
     const ebb_build_attribute half = {"p", NULL, 0, 0.5};

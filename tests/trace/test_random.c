@@ -64,7 +64,7 @@ Test(random, traced_bits_are_eager_bits_on_cpu) {
 
 /* A call that fails leaves everything as it was: the calls after it give what they would have given. */
 Test(random, a_failed_call_changes_nothing) {
-    for (uint64_t seed = 1; seed <= count_from_env("EBB_TEST_TRACES", 60) / 2; seed++) {
+    for (uint64_t seed = 1; seed <= count_from_env("EBB_TEST_TRACES", 60); seed++) {
         uint64_t digests[2];
         for (int fails = 0; fails < 2; fails++) {
             ebb_env *env = test_env_open();
