@@ -148,6 +148,7 @@ ebb_status ebb_apply_data(ebb_eager *eager, const ebb_op_info *op, ebb_datum *co
                           const ebb_attr *attr, uint64_t draw, uint32_t alone, ebb_datum **out) {
     const ebb_type *types[EBB_MAX_OPERANDS];
     ebb_known_call *call;
+    for (uint32_t i = 0; i < EBB_MAX_RESULTS; i++) out[i] = NULL;
     for (uint32_t i = 0; i < n_in; i++) types[i] = &in[i]->type;
     ebb_status status = ebb_call_know(eager, op, types, n_in, attr, &call);
     if (status) return status;
@@ -159,5 +160,9 @@ ebb_status ebb_apply_data(ebb_eager *eager, const ebb_op_info *op, ebb_datum *co
         if (!status && recorder) status = recorder->applied(eager->recorder_ctx, call, in, draw, out);
     }
     if (!status && eager->tapes) status = ebb_tapes_record(eager, call, in, draw, out);
+    for (uint32_t i = 0; status && i < op->n_out; i++) {
+        ebb_datum_drop(eager, out[i]);
+        out[i] = NULL;
+    }
     return status;
 }

@@ -169,6 +169,9 @@ static inline ebb_tensor *ebb_tensor_hold(ebb_tensor *tensor) {
 }
 /* The handle's datum becomes this one, whose hold it takes over. No recorder is asked. */
 void ebb_tensor_set(ebb_tensor *tensor, ebb_datum *datum);
+/* Another datum on the same bytes, which the caller holds; the same one while it has none. NULL: no memory.
+ */
+ebb_datum *ebb_datum_apart(ebb_eager *eager, ebb_datum *datum);
 /* EBB_OK when it has bytes, after asking the recorder for them. EBB_USAGE: a call that failed was to make
  * them. */
 EBB_CHECKED ebb_status ebb_datum_need(ebb_eager *eager, ebb_datum *datum);

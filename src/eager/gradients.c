@@ -165,6 +165,11 @@ ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor 
     ebb_datum **data = EBB_NEW(&arena, ebb_datum *, 2 * (size_t)n_y + 2 * (size_t)n_of);
     ebb_status status = data ? EBB_OK : EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n_of; i++) out[i] = NULL;
+    for (uint32_t i = 0; !status && i < n_y + n_of; i++) {
+        const ebb_tensor *tensor = i < n_y ? ys[i] : of[i - n_y];
+        if (!tensor || tensor->eager != eager)
+            status = ebb_fail(eager->env, EBB_USAGE, "gradients: tensor %u is none of the tape's eager", i);
+    }
     if (!status) {
         ebb_datum **y = data, **dy = y + n_y, **wrt = dy + n_y, **made = wrt + n_of;
         for (uint32_t i = 0; i < n_y; i++) {

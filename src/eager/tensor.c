@@ -1,6 +1,8 @@
 /* Data, handles on them, and the eager itself. */
 #include "eager/eager.h"
 
+#include <math.h>
+
 _Static_assert((int)EBB_FLOAT32 == EBB_F32 && (int)EBB_FLOAT64 == EBB_F64 && (int)EBB_INT32 == EBB_I32 &&
                    (int)EBB_UINT8 == EBB_U8 && (int)EBB_BOOL8 == EBB_BOOL,
                "elements are dtypes");
@@ -37,6 +39,15 @@ void ebb_datum_drop(ebb_eager *eager, ebb_datum *datum) {
     datum->next = eager->spare_data;
     eager->spare_data = datum;
     eager->n_data--;
+}
+
+ebb_datum *ebb_datum_apart(ebb_eager *eager, ebb_datum *datum) {
+    if (!datum->block) return ebb_datum_hold(datum);
+    ebb_datum *own = ebb_datum_create(eager, &datum->type);
+    if (!own) return NULL;
+    own->block = datum->block;
+    own->block->n_refs++;
+    return own;
 }
 
 ebb_status ebb_datum_need(ebb_eager *eager, ebb_datum *datum) {
@@ -93,9 +104,16 @@ ebb_status ebb_tensor_assign(ebb_tensor *to, const ebb_tensor *from) {
                         ebb_type_text(&from->datum->type, is), ebb_type_text(&to->datum->type, due));
     if (to->datum == from->datum) return EBB_OK;
     const ebb_recorder *recorder = eager->recorder;
-    const ebb_status status = recorder ? recorder->assign(eager->recorder_ctx, to, from->datum) : EBB_OK;
-    if (!status) ebb_tensor_set(to, ebb_datum_hold(from->datum));
-    return status;
+    if (recorder) {
+        const ebb_status status = recorder->assign(eager->recorder_ctx, to, from->datum);
+        if (!status) ebb_tensor_set(to, ebb_datum_hold(from->datum));
+        return status;
+    }
+    /* A tape goes on with what it has seen. Without one they are two from now on: watching one is not
+     * watching the other. */
+    ebb_datum *own = eager->tapes ? ebb_datum_hold(from->datum) : ebb_datum_apart(eager, from->datum);
+    if (own) ebb_tensor_set(to, own);
+    return own ? EBB_OK : EBB_NO_MEMORY;
 }
 
 void ebb_tensor_type_of(const ebb_tensor *tensor, ebb_tensor_type *out) {
@@ -174,8 +192,11 @@ ebb_status ebb_tensor_number(ebb_eager *eager, ebb_element element, double value
     *out = NULL;
     if ((uint32_t)element >= EBB_N_DTYPES)
         return ebb_fail(eager->env, EBB_BAD_INPUT, "element %d is none", (int)element);
-    if (!ebb_dtype_real(type.dtype) && !(value >= INT32_MIN && value <= INT32_MAX))
-        return ebb_fail(eager->env, EBB_BAD_INPUT, "%.17g is no %s", value, ebb_dtype_name(type.dtype));
+    const double least = type.dtype == EBB_I32 ? INT32_MIN : 0;
+    const double most = type.dtype == EBB_I32 ? INT32_MAX : type.dtype == EBB_U8 ? UINT8_MAX : 1;
+    if (!ebb_dtype_real(type.dtype) && !(value >= least && value <= most && value == floor(value)))
+        return ebb_fail(eager->env, EBB_BAD_INPUT, "%.17g is no %s: give a whole number in [%.0f, %.0f]",
+                        value, ebb_dtype_name(type.dtype), least, most);
     ebb_status status = EBB_OK;
     if (eager->recorder) status = eager->recorder->number(eager->recorder_ctx, &type, value, &datum);
     if (!status && !datum) {

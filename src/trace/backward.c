@@ -40,10 +40,10 @@ static bool fits(const ebb_trace *trace, const ebb_backward *b, reach *to) {
     }
     for (size_t e = r->segments.at[trace->segment].begin; e < r->entries.n; e++) {
         const ebb_entry *entry = &r->entries.at[e];
+        if (entry->op && entry->op->n_update) continue;
         const bool op = entry->kind == EBB_ENTRY_OP, taped = op && is_taped(trace, b->tape, entry);
         n_taped += taped;
-        if (op || entry->kind == EBB_ENTRY_BACKWARD)
-            entry_reach(trace, entry, taped || (op && entry->op->n_update), to);
+        if (op || entry->kind == EBB_ENTRY_BACKWARD) entry_reach(trace, entry, taped, to);
     }
     if (n_taped != b->tape->nodes.n) return false;
     for (uint32_t i = 0; i < b->n_y; i++) {

@@ -94,6 +94,7 @@ static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *co
     trace->at = trace->segment = 0;
     trace->ending = false;
     trace->draws = trace->eager->draws;
+    trace->seed = trace->eager->seed;
     trace->serial = trace->eager->serial;
     ebb_status status = EBB_OK;
     if (trace->is_new) status = ebb_recorded_create(trace, key, &trace->now);
@@ -117,6 +118,9 @@ ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key, ebb_
             "a traced call is going on: traced functions do not call one another, and each call "
             "is ended or aborted");
     for (uint32_t i = 0; i < n; i++) {
+        if (!arguments[i] || arguments[i]->eager != eager)
+            return ebb_fail(trace->env, EBB_USAGE, "argument %u of a traced call is no tensor of its eager",
+                            i);
         const ebb_status status = ebb_datum_need(eager, arguments[i]->datum);
         if (status) return status;
     }
@@ -216,6 +220,27 @@ static void keep(ebb_trace *trace) {
     }
 }
 
+/* Numbers that somebody keeps, beyond the call's own hold, have bytes from now on. */
+static ebb_status numbers_fill(ebb_trace *trace) {
+    ebb_status status = EBB_OK;
+    for (uint32_t v = 0; !status && v < trace->present.n; v++) {
+        const ebb_present *p = &trace->present.at[v];
+        if (ebb_present_alive(p) && p->held && !p->datum->block && p->datum->n_refs > 1)
+            status = ebb_number_fill(trace, v);
+    }
+    return status;
+}
+
+/* An assigned handle does not share its datum with others, so that a tape which watches one does not see
+ * the other. Without memory for that they share it. */
+static void handles_part(ebb_trace *trace) {
+    for (size_t i = 0; i < trace->restore.n; i++) {
+        ebb_tensor *handle = trace->restore.at[i].handle;
+        ebb_datum *own = ebb_datum_apart(trace->eager, handle->datum);
+        if (own) ebb_tensor_set(handle, own);
+    }
+}
+
 static ebb_status finish(ebb_trace *trace) {
     ebb_status status = EBB_OK;
     while (!status && trace->mode == EBB_CALL_COMPARE && trace->at < trace->now->entries.n)
@@ -224,10 +249,10 @@ static ebb_status finish(ebb_trace *trace) {
     ebb_recorded *r = trace->now;
     if (trace->mode != EBB_CALL_COMPARE) {
         r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
-        r->n_draws = (uint32_t)(trace->eager->draws - trace->draws);
     }
     trace->ending = true;
-    return trace->mode == EBB_CALL_EAGER ? EBB_OK : ebb_segment_run(trace, trace->segment);
+    if (trace->mode != EBB_CALL_EAGER) status = ebb_segment_run(trace, trace->segment);
+    return status ? status : numbers_fill(trace);
 }
 
 ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t n_returned) {
@@ -241,6 +266,7 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
         ebb_trace_abort(trace);
         return status;
     }
+    handles_part(trace);
     if (trace->recorded) keep(trace);
     forget(trace);
     return EBB_OK;

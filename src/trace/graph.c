@@ -46,6 +46,8 @@ typedef struct draft {
     uint8_t *phase;   /* [values] ebb_phase */
     bool *read_after; /* [values] by entries behind the first backward */
     bool *updated;    /* [values] an entry updates it */
+    bool *viewed;     /* [values] a view of it is an output */
+    bool *apart;      /* [entries] an update with bytes of its own */
     bool *assigned;   /* [values] it is written over what a captured tensor was */
 } draft;
 
@@ -75,6 +77,14 @@ static ebb_phase phase_of(const draft *d, const ebb_entry *entry) {
     return (ebb_phase)(phase == EBB_BACKWARD && entry->op && entry->op->n_update ? EBB_UPDATE : phase);
 }
 
+/* An update of a copy: of what is computed. maximum(x, x) is x, of any number and shape. */
+static void targets_copy(draft *d, const ebb_entry *entry, ebb_phase phase, ebb_id *in) {
+    for (uint32_t u = 0; u < entry->op->n_update; u++) {
+        ebb_id *at = &in[entry->op->update[u].in];
+        *at = ebb_builder_node(d->b, &ebb_op_maximum, (ebb_id[]){*at, *at}, 2, NULL, NULL, phase, 0)[0];
+    }
+}
+
 static void op_add(draft *d, const ebb_entry *entry) {
     ebb_id in[EBB_MAX_OPERANDS];
     char text[EBB_MAX_RESULTS][EBB_TRACED_NAME];
@@ -82,6 +92,7 @@ static void op_add(draft *d, const ebb_entry *entry) {
     const ebb_phase phase = phase_of(d, entry);
     for (uint32_t i = 0; i < entry->n_in; i++) in[i] = operand(d, d->r->operands.at[entry->in + i]);
     for (uint32_t i = 0; i < entry->n_out; i++) names[i] = ebb_traced_name(d->r, entry->out + i, text[i]);
+    if (d->apart[entry - d->r->entries.at - d->begin]) targets_copy(d, entry, phase, in);
     const ebb_id *out = ebb_builder_node(d->b, entry->op, in, entry->n_in, entry->attr, names, phase,
                                          EBB_DRAW_KEY(entry->draw));
     for (uint32_t i = 0; i < entry->n_out; i++) {
@@ -192,7 +203,6 @@ static ebb_status backward_add(draft *d, const ebb_entry *entry) {
 
 static ebb_status tables_make(draft *d) {
     const size_t n = d->r->values.n;
-    bool behind = false;
     d->at = EBB_NEW(&d->arena, ebb_id, n);
     d->phase = EBB_NEW(&d->arena, uint8_t, n);
     d->read_after = EBB_NEW(&d->arena, bool, n);
@@ -200,9 +210,12 @@ static ebb_status tables_make(draft *d) {
     d->assigned = EBB_NEW(&d->arena, bool, n);
     if (!d->at || !d->phase || !d->read_after || !d->updated || !d->assigned) return EBB_NO_MEMORY;
     for (size_t v = 0; v < n; v++) d->at[v] = EBB_NONE;
+    const ebb_status status = ebb_updates_apart(&d->arena, d->r, d->begin, d->end, &d->apart, &d->viewed);
+    if (status) return status;
+    bool behind = false;
     for (uint32_t e = d->begin; e < d->end; e++) {
         const ebb_entry *entry = &d->r->entries.at[e];
-        for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
+        for (uint32_t u = 0; entry->op && !d->apart[e - d->begin] && u < entry->op->n_update; u++)
             d->updated[d->r->operands.at[entry->in + entry->op->update[u].in]] = true;
         behind = behind || entry->kind == EBB_ENTRY_BACKWARD;
         for (uint32_t i = 0; behind && i < entry->n_in; i++) {
@@ -226,8 +239,8 @@ static ebb_status assignments_add(draft *d) {
     }
     for (uint32_t c = 0; c < r->captured.n; c++) {
         const uint32_t was = r->captured.at[c].value, is = last[c];
-        if (is == EBB_NONE || was == EBB_NONE || d->at[was] == EBB_NONE || d->updated[was] ||
-            !is_made(d, is) || d->assigned[is])
+        if (is == EBB_NONE || was == EBB_NONE || d->viewed[was] || d->at[was] == EBB_NONE ||
+            d->updated[was] || !is_made(d, is) || d->assigned[is])
             continue;
         char name[EBB_TRACED_NAME];
         const char *names[] = {name};
@@ -247,8 +260,9 @@ static void outputs_mark(draft *d) {
         const ebb_entry *entry = &d->r->entries.at[value->at];
         bool updates = false;
         for (uint32_t u = 0; entry->op && u < entry->op->n_update; u++)
-            updates = updates || (entry->out + entry->op->update[u].out == v &&
-                                  !is_made(d, d->r->operands.at[entry->in + entry->op->update[u].in]));
+            updates =
+                updates || (!d->apart[value->at - d->begin] && entry->out + entry->op->update[u].out == v &&
+                            !is_made(d, d->r->operands.at[entry->in + entry->op->update[u].in]));
         if (!updates) ebb_builder_output(d->b, d->at[v]);
     }
 }
@@ -277,10 +291,7 @@ ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_
         d.b = NULL;
     }
     if (!status && d.fuse) status = lower_and_fuse(&d, out);
-    if (status) {
-        ebb_graph_destroy(*out);
-        *out = NULL;
-    }
+    if (status) ebb_graph_destroy(*out), *out = NULL;
     ebb_builder_destroy(d.b);
     ebb_arena_deinit(&d.arena);
     return status;

@@ -125,13 +125,23 @@ const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t i) {
     return program ? program->compiled.plan : NULL;
 }
 
-ebb_status ebb_trace_text(ebb_trace *trace, uint32_t segment, char **out) {
+/* The segment of program i, or segment i while there is no program. */
+static uint32_t segment_of(const ebb_trace *trace, uint32_t i) {
+    const ebb_traced_program *program = program_at(trace, i);
+    for (uint32_t s = 0; program && s < trace->last->segments.n; s++) {
+        if (trace->last->segments.at[s].program == program) return s;
+    }
+    return ebb_trace_n_programs(trace) ? EBB_NONE : i;
+}
+
+ebb_status ebb_trace_text(ebb_trace *trace, uint32_t i, char **out) {
+    const uint32_t segment = segment_of(trace, i);
     const ebb_recorded *r = trace->last;
     ebb_graph *graph = NULL;
     ebb_text text;
     *out = NULL;
     if (!r || segment >= r->segments.n)
-        return ebb_fail(trace->env, EBB_USAGE, "there is no segment %u: %zu are recorded", segment,
+        return ebb_fail(trace->env, EBB_USAGE, "there is no program %u: %zu segments are recorded", i,
                         r ? r->segments.n : 0);
     ebb_status status = graph_make(trace, r, &r->segments.at[segment], &graph);
     if (status) return status;

@@ -66,7 +66,10 @@ static ebb_status promise(ebb_trace *trace, const ebb_known_call *call, ebb_datu
         out[i] = ebb_datum_create(trace->eager, &call->out[i]);
         if (!out[i]) status = EBB_NO_MEMORY;
     }
-    for (uint32_t i = 0; status && i < call->call.n_out; i++) ebb_datum_drop(trace->eager, out[i]);
+    for (uint32_t i = 0; status && i < call->call.n_out; i++) {
+        ebb_datum_drop(trace->eager, out[i]);
+        out[i] = NULL;
+    }
     return status;
 }
 
@@ -226,7 +229,7 @@ static ebb_status read_add(ebb_trace *trace, uint32_t value) {
 
 /* A number that has no bytes, of this call. */
 static ebb_status number_fill(ebb_trace *trace, ebb_datum *datum) {
-    return ebb_datum_fill(trace->eager, datum, trace->present.at[datum->number].number);
+    return ebb_number_fill(trace, datum->number);
 }
 
 static ebb_status on_need(void *ctx, ebb_datum *datum) {

@@ -172,10 +172,12 @@ static void put(uint8_t **at, const void *bytes, size_t n) {
 ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key, ebb_tensor *const *arguments,
                         uint32_t n, ebb_recording_key *out) {
     const size_t each = 3 * sizeof(uint32_t) + EBB_MAX_RANK * sizeof(int64_t);
-    *out = (ebb_recording_key){.n = n_key + 1 + n * each};
+    const uint64_t lengths[2] = {n_key, n};
+    *out = (ebb_recording_key){.n = sizeof lengths + n_key + 1 + n * each};
     out->bytes = ebb_calloc(trace->env, out->n, 1);
     if (!out->bytes) return EBB_NO_MEMORY;
     uint8_t *at = out->bytes;
+    put(&at, lengths, sizeof lengths);
     if (n_key) put(&at, key, n_key);
     *at++ = trace->eager->evaluate;
     for (uint32_t i = 0; i < n; i++) {

@@ -1,13 +1,24 @@
 /* Programs on the data of a call; and segments without a program. */
 #include "trace/trace.h"
 
+ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v) {
+    const ebb_traced_value *value = &trace->now->values.at[v];
+    ebb_datum *datum = trace->present.at[v].datum;
+    if (datum->block) return EBB_OK;
+    if (value->source == EBB_SOURCE_ENTRY && trace->now->entries.at[value->at].kind == EBB_ENTRY_NUMBER)
+        return ebb_datum_fill(trace->eager, datum, trace->present.at[v].number);
+    return ebb_fail(
+        trace->env, EBB_USAGE,
+        "a tensor that the traced function reads has no value: a call that failed was to make it");
+}
+
 /* A given value's datum, with bytes. */
 static ebb_status given(ebb_trace *trace, uint32_t v, ebb_datum **out) {
     const ebb_present *p = &trace->present.at[v];
     *out = p->datum;
     if (!ebb_present_alive(p))
         return ebb_fail(trace->env, EBB_INTERNAL, "value %u of a traced call is not there", v);
-    return p->datum->block ? EBB_OK : ebb_datum_fill(trace->eager, p->datum, p->number);
+    return p->datum->block ? EBB_OK : ebb_number_fill(trace, v);
 }
 
 static ebb_status copy(ebb_trace *trace, void *to, const void *from, int64_t bytes) {
@@ -63,8 +74,21 @@ static ebb_status inputs_feed(ebb_trace *trace, const ebb_traced_program *p) {
     return status;
 }
 
+/* Blocks for what will be copied out, before anything is updated: what fails behind that cannot be taken
+ * back. */
+static ebb_status outputs_reserve(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **blocks) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; !status && i < p->n_outputs; i++) {
+        const ebb_present *present = &trace->present.at[p->outputs[i].value];
+        if (p->outputs[i].target != EBB_NONE || !ebb_present_alive(present) || present->datum->block)
+            continue;
+        status = ebb_pool_take(&trace->eager->pool, ebb_type_bytes(&present->datum->type), &blocks[i]);
+    }
+    return status;
+}
+
 static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, const ebb_traced_at *at,
-                              ebb_pool_block *const *updated) {
+                              ebb_pool_block *const *updated, ebb_pool_block **block) {
     const ebb_present *present = &trace->present.at[at->value];
     int64_t bytes;
     if (!ebb_present_alive(present) || present->datum->block) return EBB_OK;
@@ -76,9 +100,9 @@ static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, con
         return EBB_OK;
     }
     const void *from = ebb_exec_final(p->exec, at->id, &bytes);
-    ebb_status status = ebb_pool_take(&trace->eager->pool, bytes, &present->datum->block);
-    if (!status) status = copy(trace, present->datum->block->at, from, bytes);
-    return status;
+    present->datum->block = *block;
+    *block = NULL;
+    return copy(trace, present->datum->block->at, from, bytes);
 }
 
 static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
@@ -90,20 +114,23 @@ static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb
     if (status) return status;
     ebb_exec_bind(p->exec, NULL, arena);
     status = inputs_feed(trace, p);
-    const ebb_run_options run = {.seed = eager->seed, .step = trace->draws};
+    const ebb_run_options run = {.seed = trace->seed, .step = trace->draws};
+    ebb_pool_block **blocks = updated + p->n_params;
+    if (!status) status = outputs_reserve(trace, p, blocks);
     if (!status) status = ebb_exec_run(p->exec, &run);
     for (uint32_t i = 0; !status && i < p->n_outputs; i++)
-        status = output_take(trace, p, &p->outputs[i], updated);
+        status = output_take(trace, p, &p->outputs[i], updated, &blocks[i]);
     trace->facts.n_runs += !status;
     return status;
 }
 
 static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
-    ebb_pool_block **updated = ebb_calloc(trace->env, p->n_params, sizeof(*updated));
+    const size_t n = (size_t)p->n_params + p->n_outputs;
+    ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof(*updated));
     if (!updated) return EBB_NO_MEMORY;
     const ebb_status status = program_run(trace, p, updated);
-    for (uint32_t i = 0; i < p->n_params; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
-    ebb_cfree(trace->env, updated, p->n_params, sizeof(*updated));
+    for (size_t i = 0; i < n; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
+    ebb_cfree(trace->env, updated, n, sizeof(*updated));
     return status;
 }
 
@@ -129,6 +156,9 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     ebb_segment *segment = &r->segments.at[s];
     const bool more = outputs_find(trace, r, segment->begin, segment->end);
     ebb_status status = EBB_OK;
+    if (trace->eager->seed != trace->seed)
+        return ebb_fail(trace->env, EBB_USAGE,
+                        "the seed was changed inside of a traced call: change it outside");
     if (r->refused) return ebb_segment_play(trace, segment->begin, segment->end);
     if (more || !segment->made) {
         ebb_traced_program_destroy(trace->env, segment->program);
@@ -193,7 +223,12 @@ static ebb_status play(ebb_trace *trace, const ebb_graph *graph, ebb_datum **val
 
 ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
     ebb_graph *graph;
-    outputs_find(trace, trace->now, begin, end);
+    ebb_segment *segment = &trace->now->segments.at[trace->segment];
+    if (outputs_find(trace, trace->now, begin, end)) { /* which its program does not give */
+        ebb_traced_program_destroy(trace->env, segment->program);
+        segment->program = NULL;
+        segment->made = false;
+    }
     ebb_status status = ebb_segment_graph(trace->env, trace->now, begin, end, false, &graph);
     if (status) return status;
     const size_t n = graph->n_values;

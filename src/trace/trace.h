@@ -7,6 +7,7 @@
  *     record.c      the recorder of the room eager: entries are added, or compared
  *     compare.c     an op beside its entry; a call that goes another way
  *     backward.c    a whole backward as one entry
+ *     apart.c       updates whose old value is wanted afterwards
  *     graph.c       a segment of a recording as a graph
  *     make.c        the chapters from that graph to a program
  *     run.c         a program on the data of a call
@@ -110,7 +111,6 @@ typedef struct ebb_recorded {
     EBB_ARRAY(ebb_captured) captured;
     EBB_ARRAY(ebb_segment) segments;
     uint32_t n_arguments;
-    uint32_t n_draws;
     const char *refused; /* why no program can be made of it; NULL: none is known */
 } ebb_recorded;
 
@@ -152,13 +152,13 @@ struct ebb_trace {
     uint32_t excluded;                 /* how deep */
     ebb_call_mode mode;
     ebb_recorded *now;
-    bool is_new;            /* `now` is not among the recordings yet */
-    bool ending;            /* the last segment: what runs now is the call's end */
-    bool recorded;          /* else the call just runs: its recording is kept for no more than its text, or
-                             * no program can be made of it */
-    uint32_t at;            /* entries done */
-    uint32_t segment;       /* the one at hand */
-    uint64_t draws, serial; /* the eager's when the call began */
+    bool is_new;      /* `now` is not among the recordings yet */
+    bool ending;      /* the last segment: what runs now is the call's end */
+    bool recorded;    /* else the call just runs: its recording is kept for no more than its text, or
+                       * no program can be made of it */
+    uint32_t at;      /* entries done */
+    uint32_t segment; /* the one at hand */
+    uint64_t draws, serial, seed;   /* the eager's when the call began */
     EBB_ARRAY(ebb_present) present; /* [now->values] */
     EBB_ARRAY(ebb_restore) restore;
     EBB_ARRAY(ebb_datum *) kept; /* held: what ops of the call have updated */
@@ -245,6 +245,10 @@ EBB_CHECKED ebb_status ebb_backward_record(void *ctx, const ebb_backward *backwa
 
 /* ---- graph.c, make.c, run.c ----------------------------------------------------------------- */
 
+/* In arena: for each of the entries [begin, end) whether it is an update that has bytes of its own, and for
+ * each value whether a view of it is an output. O(entries + values). */
+EBB_CHECKED ebb_status ebb_updates_apart(ebb_arena *arena, const ebb_recorded *recorded, uint32_t begin,
+                                         uint32_t end, bool **apart, bool **viewed);
 /* The name of value v in graphs: "v12.relu". */
 #define EBB_TRACED_NAME 64
 const char *ebb_traced_name(const ebb_recorded *recorded, uint32_t v, char name[EBB_TRACED_NAME]);
@@ -261,6 +265,8 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program);
 /* Runs the segment's program, made first where there is none that gives all that is wanted: the data of its
  * values that are alive have bytes then. */
 EBB_CHECKED ebb_status ebb_segment_run(ebb_trace *trace, uint32_t segment);
+/* A number's bytes, where it has none yet. EBB_USAGE: it is no number, and has no value. */
+EBB_CHECKED ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v);
 /* Runs entries [begin, end) op by op, into the data that are alive. */
 EBB_CHECKED ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end);
 

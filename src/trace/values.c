@@ -68,6 +68,8 @@ ebb_status ebb_captured_bind(ebb_trace *trace) {
         const ebb_captured *captured = &r->captured.at[c];
         if (captured->value == EBB_NONE || !captured->handle) continue;
         ebb_datum *datum = captured->handle->datum;
+        /* One that is known by another number is another pattern of equal tensors: another way. */
+        if (datum->owner == trace && datum->number != captured->value) continue;
         if (datum->serial <= trace->serial &&
             ebb_type_equal(&datum->type, &r->values.at[captured->value].type))
             status = ebb_value_bind(trace, captured->value, datum);

@@ -158,3 +158,86 @@ Test(calls, a_failed_recording_call_takes_updates_back) {
     for (int i = 0; i < 4; i++) ebb_tensor_destroy(left[i]);
     close_all(&b);
 }
+
+Test(calls, a_number_that_outlives_its_call_has_a_value) {
+    for (int symbolic = 0; symbolic < 2; symbolic++) {
+        bench b;
+        const ebb_tensor_type scalar = {.element = EBB_FLOAT32};
+        open_with(&b, symbolic, true, 0);
+        ebb_tensor *h, *n;
+        TEST_OK(b.env, ebb_tensor_create(b.eager, &scalar, NULL, &h));
+        for (int i = 1; i < 5; i++) {
+            begin(&b, NULL, 0);
+            TEST_OK(b.env, ebb_tensor_number(b.eager, EBB_FLOAT32, i, &n));
+            TEST_OK(b.env, ebb_tensor_assign(h, n));
+            cr_expect_eq(ended(&b, n), i);
+            cr_expect_eq(first_of(&b, h), i);
+        }
+        ebb_tensor_destroy(h);
+        close_all(&b);
+    }
+}
+
+/* A view of w before the update is read after it, and returned. */
+Test(calls, the_old_value_is_there_after_an_update) {
+    for (int symbolic = 0; symbolic < 2; symbolic++) {
+        bench b;
+        const int64_t shape[] = {3, 1};
+        const ebb_build_attribute column = {"shape", shape, 2, 0};
+        open_with(&b, symbolic, true, 0);
+        ebb_tensor *w = vector(&b, 3, 4), *dw = vector(&b, 3, 1), *rate, *next[1];
+        for (int i = 0; i < 4; i++) {
+            const float was = first_of(&b, w);
+            begin(&b, NULL, 0);
+            ebb_tensor *old = op1(&b, "reshape", w, &column);
+            TEST_OK(b.env, ebb_tensor_number(b.eager, EBB_FLOAT32, 0.5, &rate));
+            TEST_OK(b.env, ebb_apply(b.eager, ebb_op_named("sgd"), (ebb_tensor *[]){w, dw, rate}, 3, NULL,
+                                     0, next));
+            ebb_tensor *y = op1(&b, "neg", old, NULL);
+            ebb_tensor_destroy(rate);
+            ebb_tensor_destroy(next[0]);
+            cr_expect_eq(ended(&b, y), -was, "call %d", i);
+            cr_expect_eq(first_of(&b, old), was, "call %d", i);
+            cr_expect_eq(first_of(&b, w), was - 0.5F, "call %d", i);
+            ebb_tensor_destroy(old);
+        }
+        ebb_tensor_destroy(w);
+        ebb_tensor_destroy(dw);
+        close_all(&b);
+    }
+}
+
+/* The third call goes as the first, and keeps a value that the first one dropped; the second went another
+ * way with it. */
+Test(calls, a_detour_leaves_the_recording_whole) {
+    bench b;
+    open_with(&b, false, false, 0);
+    ebb_tensor *x = vector(&b, 3, 2);
+    for (int i = 0; i < 6; i++) {
+        begin(&b, &x, 1);
+        ebb_tensor *a = op1(&b, "neg", x, NULL), *y = op1(&b, i % 3 == 2 ? "exp" : "abs", a, NULL);
+        const bool keeps = i >= 2;
+        if (!keeps) ebb_tensor_destroy(a);
+        const float got = ended(&b, y);
+        cr_expect(i % 3 == 2 ? got < 1 : got == 2, "call %d: %g", i, got);
+        if (keeps) cr_expect_eq(first_of(&b, a), -2, "call %d", i);
+        if (keeps) ebb_tensor_destroy(a);
+    }
+    ebb_tensor_destroy(x);
+    close_all(&b);
+}
+
+Test(calls, a_captured_tensor_without_a_value_is_told) {
+    bench b;
+    open_with(&b, true, true, 0);
+    ebb_tensor *x = vector(&b, 3, 2);
+    begin(&b, &x, 1);
+    ebb_tensor *lost = op1(&b, "neg", x, NULL);
+    ebb_trace_abort(b.trace);
+    begin(&b, &x, 1);
+    ebb_tensor *y = op2(&b, "add", x, lost);
+    TEST_STATUS(b.env, ebb_trace_end(b.trace, &y, 1), EBB_USAGE);
+    ebb_tensor *left[] = {x, y, lost};
+    for (int i = 0; i < 3; i++) ebb_tensor_destroy(left[i]);
+    close_all(&b);
+}

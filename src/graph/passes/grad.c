@@ -71,7 +71,8 @@ static void wants_spread(ebb_rewriter *rw, ebb_id *first) {
         const ebb_node *node = &old->nodes[n];
         bool any = false;
         for (uint32_t i = 0; i < node->n_in; i++) {
-            any = any || rw->wants[node->in[i]];
+            any =
+                any || (rw->wants[node->in[i]] && !node->op->n_update); /* what is updated is given anew */
             if (first[node->in[i]] == EBB_NONE) first[node->in[i]] = n;
         }
         for (uint32_t i = 0; i < node->n_out; i++) {
