@@ -80,6 +80,7 @@ Test(cuda_kernels, refuse_a_run_by_its_label_or_id) {
         {&ebb_op_take, "[3,5] [4]", "axis=0", 3, "index 3 is outside [-3, 3)"},
         {&ebb_op_take_grad, "[4,5] [4]", "axis=0 size=3", -4, "index -4 is outside [-3, 3)"},
         {&ebb_op_pick, "[4,3] [4]", "axis=1", INT32_MIN, "index -2147483648"},
+        {&ebb_op_sort_grad, "[4] [4]", "axis=0", 4, "index 4 is outside [-4, 4)"},
         {&ebb_op_pick_grad, "[4] [4]", "axis=1 size=3", INT32_MAX, "index 2147483647"},
     };
     test_bench bench;

@@ -17,6 +17,7 @@ typedef struct ebb_op_case {
  *   d  distinct: a shuffled ladder of values, no two equal, none nearer than 0.01 to zero (for kinks)
  *   p  uniform in [0.5, 1.5): variances, learning rates
  *   t  ties: 0 or 1
+ *   z  as p, but one in sixteen is 0
  *   n  NaN, -0, 0 and a few small integers, so that there are ties: what max and relu trip over
  *   l  labels: i32 in [0, size of input 0's dim 1)
  *   m  mean of input 0's channels, v their variance: the statistics that bn_stats would give

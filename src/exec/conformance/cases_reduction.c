@@ -58,15 +58,49 @@ EXTREME(reduce_max, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "5 -4"}, {"[3]", "", "
 EXTREME(reduce_min, {"[2,3]", "axis=1", "1 5 3 -4 -6 -5", "1 -6"}, {"[3]", "", "1 nan 3", "nan"},
         {"i32[2,2]", "axis=0 keep=0", "1 -2 -3 4", "-3 -2"});
 
-static const ebb_op_case argmax_nans[] = {{"[33]", "axis=0"}, {"[3,70]", "axis=1"}, {"[70,3]", "axis=0"}};
-EBB_CASES(argmax, "d", 0,
-          EBB_SMALL({"[1]", "axis=0"}, {"[33]", "axis=0"}, {"[3,33]", "axis=1"}, {"[3,33]", "axis=0"},
-                    {"[2,3,7,5]", "axis=1"}, {"[2,3,7,5]", "axis=3"}, {"[2,3,7,2,3]", "axis=2"},
-                    {"i32[3,33]", "axis=1"}),
-          EBB_NAN_OF("n", argmax_nans), EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[233,167]", "axis=1"}),
-          EBB_BLOCKS({"[3,1027]", "axis=1"}, {"[3,70,9,9]", "axis=1"}, {"i32[300,3]", "axis=0"}),
-          EBB_VALUES({"[2,3]", "axis=1", "1 5 3 -4 -6 -4", "1 0"},
-                     {"[2,2]", "axis=0", "1 nan nan nan", "1 0"}));
+EBB_CASES(reduce_prod, "z", 2e-7,
+          EBB_SMALL({"[]", ""}, {"[1]", "axis=0"}, {"[33]", "keep=0"}, {"[3,7]", "axis=1 keep=0"},
+                    {"[33,7]", "axis=0"}, {"[3,7,65]", "axis=1"}, {"[2,3,7,5]", "axis=1"},
+                    {"[2,3,7,5]", "axis=1 keep=0"}, {"[2,3,7,5]", "axis=0,2"},
+                    {"[2,3,7,2,3]", "axis=0,2,4 keep=0"}, {"i32[33,3]", "axis=1"},
+                    {"i32[2,3,7,5]", "axis=1,3 keep=0"}),
+          EBB_NAN_OF("n", reduced_nans),
+          EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[7,33,13,11]", "axis=0,2 keep=0"},
+                     {"[1667,21]", "axis=1"}),
+          EBB_BLOCKS({"[1000,70]", "axis=1"}, {"[70,1000]", "axis=0 keep=0"},
+                     {"[3,65,9,9]", "axis=1 keep=0"}, {"i32[300,3]", "axis=1"}, {"i32[70,300]", "axis=0"}),
+          EBB_VALUES({"[2,3]", "axis=1", "1 2 3 -4 5 6", "6 -120"},
+                     {"[2,2]", "axis=0 keep=0", "0 2 nan 3", "nan 6"},
+                     {"i32[4]", "", "65536 32767 2 -3", "393216"}));
+
+static const ebb_op_case best[] = {{"[1]", "axis=0"},         {"[33]", "axis=0"},
+                                   {"[3,33]", "axis=1"},      {"[3,33]", "axis=0"},
+                                   {"[2,3,7,5]", "axis=1"},   {"[2,3,7,5]", "axis=3"},
+                                   {"[2,3,7,2,3]", "axis=2"}, {"i32[3,33]", "axis=1"}},
+                         best_nans[] = {{"[33]", "axis=0"}, {"[3,70]", "axis=1"}, {"[70,3]", "axis=0"}};
+#define BEST(name, ...)                                                                               \
+    EBB_CASES(name, "d", 0, EBB_SMALL_OF(best), EBB_NAN_OF("n", best_nans),                           \
+              EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[233,167]", "axis=1"}),                        \
+              EBB_BLOCKS({"[3,1027]", "axis=1"}, {"[3,70,9,9]", "axis=1"}, {"i32[300,3]", "axis=0"}), \
+              EBB_VALUES(__VA_ARGS__))
+BEST(argmax, {"[2,3]", "axis=1", "1 5 3 -4 -6 -4", "1 0"}, {"[2,2]", "axis=0", "1 nan nan nan", "1 0"});
+BEST(argmin, {"[2,3]", "axis=1", "3 1 1 -4 -6 -4", "1 1"}, {"[2,2]", "axis=0", "1 nan nan nan", "1 0"});
+
+static const ebb_op_case scanned_nans[] = {
+    {"[33]", "axis=0"}, {"[3,7]", "axis=0 reverse=1"}, {"[3,700]", "axis=1"}};
+EBB_CASES(cumsum, "u", 2e-7,
+          EBB_SMALL({"[1]", "axis=0"}, {"[33]", "axis=0"}, {"[3,7]", "axis=1 reverse=1"},
+                    {"[3,7,65]", "axis=1"}, {"[2,3,7,5]", "axis=1"}, {"[2,3,7,5]", "axis=2 reverse=1"},
+                    {"[2,3,7,2,3]", "axis=2"}, {"i32[33]", "axis=0"}, {"i32[2,3,7,5]", "axis=1 reverse=1"}),
+          EBB_NAN_OF("n", scanned_nans),
+          EBB_LARGE({"[2,1027]", "axis=1"}, {"[1,4099,3]", "axis=1 reverse=1"}),
+          EBB_SHARED({"[7,33,13,11]", "axis=1"}, {"[7,33,13,11]", "axis=2 reverse=1"},
+                     {"[233,167]", "axis=1"}),
+          EBB_BLOCKS({"[3,511]", "axis=1"}, {"[3,512]", "axis=1 reverse=1"}, {"[300,3]", "axis=1"},
+                     {"[2,600,3]", "axis=1"}, {"i32[3,700]", "axis=1"}),
+          EBB_VALUES({"[2,3]", "axis=1", "1 2 3 4 5 6", "1 3 6 4 9 15"},
+                     {"[1,2,1,2]", "axis=1 reverse=1", "1 2 3 4", "4 6 3 4"},
+                     {"i32[3]", "axis=0", "2147483647 1 1", "2147483647 -2147483648 -2147483647"}));
 
 EBB_CASES(broadcast_to, "u", 0,
           EBB_SMALL({"[]", "shape=1"}, {"[]", "shape=3,7"}, {"[7]", "shape=3,7"}, {"[3,1]", "shape=3,7"},

@@ -100,6 +100,7 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
         const double unit = ebb_rng_unit(&rng);
         double x = 2 * unit - 1;
         if (letter == 'p') x = 0.5 + unit;
+        if (letter == 'z') x = unit < 0.0625 ? 0 : 0.5 + unit;
         if (letter == 'n') x = awkward(&rng);
         if (letter == 't') x = unit < 0.5 ? 0 : 1;
         if (letter == 'w') x = (double)ebb_rng_below(&rng, 9);

@@ -34,6 +34,7 @@ CPU_PLACES_NUMBERS(1, abs, CPU_STREAM, 12, fabsf(a), a < 0 ? cpu_sub_i32(0, a) :
 CPU_PLACES_NUMBERS(1, sign, CPU_STREAM, 12, a > 0 ? 1 : a < 0 ? -1 : a, (a > 0) - (a < 0));
 CPU_PLACES_REAL(1, floor, CPU_STREAM, 12, floorf(a));
 CPU_PLACES_REAL(1, ceil, CPU_STREAM, 12, ceilf(a));
+CPU_PLACES_REAL(1, round, CPU_STREAM, 12, rintf(a));
 CPU_PLACES_REAL(1, sqrt, CPU_STREAM, 12, sqrtf(a));
 CPU_PLACES_REAL(1, log, LIBRARY, LIBRARY_EACH, logf(a));
 CPU_PLACES_REAL(1, log1p, LIBRARY, LIBRARY_EACH, log1pf(a));

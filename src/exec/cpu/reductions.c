@@ -1,13 +1,14 @@
-/* cpu/reductions.c: sums, means and extremes along any set of axes.
+/* cpu/reductions.c: sums, means, products and extremes along any set of axes.
  *
- * Each result is one thread's, of numbers in an order that the shapes alone decide: sums in double. A walk
- * over the result says where in x each begins, another over the reduced axes where its numbers are. Vectors
- * run over neighbouring results, or, where x's last stored axis is reduced, over the lanes of row.h. */
+ * Each result is one thread's, of numbers in an order that the shapes alone decide: sums and products in
+ * double. A walk over the result says where in x each begins, another over the reduced axes where its
+ * numbers are. Vectors run over neighbouring results, or, where x's last stored axis is reduced, over the
+ * lanes of row.h. */
 #include "exec/cpu/row.h"
 
 enum { TILE = 64 };
 
-typedef enum reduced { SUM, MEAN, MAX, MIN } reduced;
+typedef enum reduced { SUM, MEAN, MAX, MIN, PROD } reduced;
 
 typedef struct reduction {
     ebb_walk kept, gone; /* operand 0 of each: x */
@@ -106,6 +107,29 @@ EXTREME_TILE(min_f32, float, (b < a) | (b != b))
 EXTREME_TILE(max_i32, int32_t, a < b)
 EXTREME_TILE(min_i32, int32_t, b < a)
 
+/* ---- products: of reals in double, of i32 they wrap ------------------------------------------------- */
+
+#define PRODUCT_TILE(name, T, P)                                                                           \
+    CPU_VECTOR static void name##_tile(const reduction *r, const float *at, int64_t stride, int64_t width, \
+                                       float *to) {                                                        \
+        P product[TILE];                                                                                   \
+        T *y = (T *)(void *)to;                                                                            \
+        const T *x = (const T *)(const void *)at;                                                          \
+        const int64_t n = ebb_walk_count(&r->gone);                                                        \
+        ebb_walk_place from = ebb_walk_place_of(&r->gone, 0);                                              \
+        for (int64_t i = 0; i < width; i++) product[i] = 1;                                                \
+        for (int64_t k = 0; k < n; k++, ebb_walk_on(&r->gone, &from, 1)) {                                 \
+            const T *p = x + from.element[0];                                                              \
+            for (int64_t i = 0; i < width; i++) product[i] *= p[i * stride];                               \
+        }                                                                                                  \
+        for (int64_t i = 0; i < width; i++) y[i] = (T)product[i];                                          \
+    }                                                                                                      \
+    static void name##_span(const void *ctx, int64_t begin, int64_t end) {                                 \
+        tiles_span(ctx, begin, end, name##_tile);                                                          \
+    }
+PRODUCT_TILE(prod_f32, float, double)
+PRODUCT_TILE(prod_i32, uint32_t, uint32_t)
+
 /* ---- sums of i32, which wrap ---------------------------------------------------------------------- */
 
 CPU_VECTOR static void sum_i32_tile(const reduction *r, const float *at, int64_t stride, int64_t width,
@@ -139,15 +163,16 @@ static void reduction_walks(reduction *r, const ebb_type *x, const ebb_type *y, 
 }
 
 static ebb_status reduce_launch(const ebb_kernel_run *run, reduced what) {
-    static cpu_span *const extremes[][2] = {
-        [MAX] = {max_f32_span, max_i32_span}, [MIN] = {min_f32_span, min_i32_span}};
+    static cpu_span *const others[][2] = {[MAX] = {max_f32_span, max_i32_span},
+                                          [MIN] = {min_f32_span, min_i32_span},
+                                          [PROD] = {prod_f32_span, prod_i32_span}};
     const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
     reduction r = {.x = run->launch->in[0], .y = run->launch->out[0], .divisor = 1};
     reduction_walks(&r, x, y, ebb_reduce_axes(x, run->call->attr));
     if (what == MEAN) r.divisor = (double)ebb_walk_count(&r.gone);
     const bool whole = x->dtype == EBB_I32;
     cpu_span *span = whole ? sum_i32_span : is_by_rows(&r) ? sum_rows_span : sum_tiles_span;
-    if (what == MAX || what == MIN) span = extremes[what][whole];
+    if (what != SUM && what != MEAN) span = others[what][whole];
     const bool tiles = span != sum_rows_span;
     cpu_spans(cpu_of(run->backend), ebb_type_count(y), tiles ? CPU_ALIGNMENT / (int64_t)sizeof(float) : 1,
               ebb_type_bytes(x), span, &r);
@@ -163,11 +188,13 @@ REDUCTION(reduce_sum, SUM, CPU_RATE(60000, 23000));
 REDUCTION(reduce_mean, MEAN, CPU_RATE(60000, 23000));
 REDUCTION(reduce_max, MAX, CPU_RATE(60000, 23000));
 REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
+REDUCTION(reduce_prod, PROD, CPU_RATE(60000, 23000));
 
-/* ---- argmax ------------------------------------------------------------------------------------- */
+/* ---- argmax, argmin -------------------------------------------------------------------------------------
+ */
 
-/* The first of the largest, or the first NaN. */
-#define ARGMAX_TILE(name, T)                                                                               \
+/* The first of the largest or smallest, or the first NaN; b_is_better: than a. */
+#define BEST_TILE(name, T, b_is_better)                                                                    \
     CPU_VECTOR static void name##_tile(const reduction *r, const float *at, int64_t stride, int64_t width, \
                                        float *to) {                                                        \
         T best[TILE];                                                                                      \
@@ -179,7 +206,7 @@ REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
             const T *p = x + k * step;                                                                     \
             for (int64_t i = 0; i < width; i++) {                                                          \
                 const T a = best[i], b = p[i * stride];                                                    \
-                const bool better = (a == a) & ((b > a) | (b != b));                                       \
+                const bool better = (a == a) & ((b_is_better) | (b != b));                                 \
                 best[i] = better ? b : a;                                                                  \
                 place[i] = better ? (int32_t)k : place[i];                                                 \
             }                                                                                              \
@@ -189,16 +216,27 @@ REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
     static void name##_span(const void *ctx, int64_t begin, int64_t end) {                                 \
         tiles_span(ctx, begin, end, name##_tile);                                                          \
     }
-ARGMAX_TILE(argmax_f32, float)
-ARGMAX_TILE(argmax_i32, int32_t)
+BEST_TILE(argmax_f32, float, b > a)
+BEST_TILE(argmax_i32, int32_t, b > a)
+BEST_TILE(argmin_f32, float, b < a)
+BEST_TILE(argmin_i32, int32_t, b < a)
 
-static ebb_status argmax_launch(const ebb_kernel_run *run) {
+static ebb_status best_launch(const ebb_kernel_run *run, cpu_span *real, cpu_span *whole) {
     const ebb_type *x = &run->call->in[0];
     reduction r = {.x = run->launch->in[0], .y = run->launch->out[0]};
     reduction_walks(&r, x, &run->call->out[0], UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
     cpu_spans(cpu_of(run->backend), ebb_type_count(&run->call->out[0]),
-              CPU_ALIGNMENT / (int64_t)sizeof(float), ebb_type_bytes(x),
-              x->dtype == EBB_I32 ? argmax_i32_span : argmax_f32_span, &r);
+              CPU_ALIGNMENT / (int64_t)sizeof(float), ebb_type_bytes(x), x->dtype == EBB_I32 ? whole : real,
+              &r);
     return EBB_OK;
 }
+
+static ebb_status argmax_launch(const ebb_kernel_run *run) {
+    return best_launch(run, argmax_f32_span, argmax_i32_span);
+}
 CPU_KERNEL(argmax, EBB_TAKES(F32, I32), CPU_RATE(20000, 20000), .launch = argmax_launch);
+
+static ebb_status argmin_launch(const ebb_kernel_run *run) {
+    return best_launch(run, argmin_f32_span, argmin_i32_span);
+}
+CPU_KERNEL(argmin, EBB_TAKES(F32, I32), CPU_RATE(20000, 20000), .launch = argmin_launch);

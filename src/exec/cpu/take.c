@@ -19,7 +19,8 @@ CPU_INLINE int64_t from_front(int32_t index, int64_t places) {
     return index < 0 ? index + places : index;
 }
 
-/* ---- take, pick ------------------------------------------------------------------------------------- */
+/* ---- take, pick, and sort_grad
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct taking {
     ebb_walk walk; /* ebb_take_walk */
@@ -30,31 +31,31 @@ typedef struct taking {
 } taking;
 
 /* begin and end in elements of y. */
-#define TAKE(T)                                                                              \
-    static void take_##T(const void *ctx, int64_t begin, int64_t end) {                      \
-        const taking *t = ctx;                                                               \
-        const uint32_t last = t->walk.n_dims - 1;                                            \
-        const int64_t s = t->walk.stride[0][last], each = t->walk.stride[1][last];           \
-        ebb_walk_place at = ebb_walk_place_of(&t->walk, begin);                              \
-        while (begin < end) {                                                                \
-            const int64_t n = ebb_min_i64(t->walk.size[last] - at.at[last], end - begin);    \
-            const T *x = (const T *)t->x + at.element[0];                                    \
-            const int32_t *i = t->i + at.element[1];                                         \
-            T *y = (T *)t->y + begin;                                                        \
-            if (each == 0 && s == 1) {                                                       \
-                memcpy(y, x + from_front(*i, t->places) * t->stride, (size_t)n * sizeof *y); \
-            } else {                                                                         \
-                for (int64_t k = 0; k < n; k++)                                              \
-                    y[k] = x[k * s + from_front(i[k * each], t->places) * t->stride];        \
-            }                                                                                \
-            begin += n;                                                                      \
-            ebb_walk_on(&t->walk, &at, n);                                                   \
-        }                                                                                    \
+#define TAKE(T)                                                                                         \
+    static void take_##T(const void *ctx, int64_t begin, int64_t end) {                                 \
+        const taking *t = ctx;                                                                          \
+        const uint32_t last = t->walk.n_dims - 1;                                                       \
+        const int64_t s = t->walk.stride[0][last], each = t->walk.stride[1][last];                      \
+        ebb_walk_place at = ebb_walk_place_of(&t->walk, begin);                                         \
+        while (begin < end) {                                                                           \
+            const int64_t n = ebb_min_i64(t->walk.size[last] - at.at[last], end - begin);               \
+            const T *x = (const T *)t->x + at.element[0];                                               \
+            const int32_t *i = t->i + at.element[1];                                                    \
+            if (each == 0 && s == 1) {                                                                  \
+                memcpy((T *)t->y + begin, x + from_front(*i, t->places) * t->stride,                    \
+                       (size_t)n * sizeof(T));                                                          \
+            } else {                                                                                    \
+                for (int64_t k = 0; k < n; k++)                                                         \
+                    ((T *)t->y)[begin + k] = x[k * s + from_front(i[k * each], t->places) * t->stride]; \
+            }                                                                                           \
+            begin += n;                                                                                 \
+            ebb_walk_on(&t->walk, &at, n);                                                              \
+        }                                                                                               \
     }
 TAKE(uint32_t)
 TAKE(uint8_t)
 
-static ebb_status chosen_launch(const ebb_kernel_run *run, bool pick) {
+static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool whole) {
     const ebb_type *x = &run->call->in[0], *y = &run->call->out[0];
     const ebb_axis axis = ebb_axis_of(x, run->call->attr[EBB_TAKE_AXIS].i[0]);
     const ebb_status status = indices_check(run, axis.size);
@@ -64,21 +65,26 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, bool pick) {
                 .y = run->launch->out[0],
                 .places = axis.size,
                 .stride = axis.inner};
-    ebb_take_walk(run->call, pick, &t.walk);
+    ebb_take_walk(run->call, n_i, whole, &t.walk);
     cpu_spans(cpu_of(run->backend), ebb_type_count(y), CPU_ALIGNMENT, 2 * ebb_type_bytes(y),
               ebb_dtype_bytes(x->dtype) == 1 ? take_uint8_t : take_uint32_t, &t);
     return EBB_OK;
 }
 
 static ebb_status take_launch(const ebb_kernel_run *run) {
-    return chosen_launch(run, false);
+    return chosen_launch(run, run->call->in[1].rank, false);
 }
 CPU_KERNEL(take, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 12000), .launch = take_launch);
 
 static ebb_status pick_launch(const ebb_kernel_run *run) {
-    return chosen_launch(run, true);
+    return chosen_launch(run, 0, true);
 }
 CPU_KERNEL(pick, EBB_TAKES(F32, I32, U8, BOOL), CPU_RATE(20000, 5000), .launch = pick_launch);
+
+static ebb_status sort_grad_launch(const ebb_kernel_run *run) {
+    return chosen_launch(run, 1, true);
+}
+CPU_KERNEL(sort_grad, EBB_TAKES(F32, I32), CPU_RATE(20000, 8000), .launch = sort_grad_launch);
 
 /* ---- take's gradient -------------------------------------------------------------------------------- */
 

@@ -134,7 +134,7 @@ static ebb_status fault_text(ebb_backend *backend, const cuda_scalars *s) {
     const bool label = s->fault == CUDA_FAULT_LABEL;
     if (s->fault == CUDA_FAULT_INDEX)
         return ebb_fail(backend->env, EBB_BAD_INPUT,
-                        "take or pick: index %lld is outside [-%lld, %lld): correct the indices",
+                        "take, pick or sort_grad: index %lld is outside [-%lld, %lld): correct the indices",
                         (long long)s->fault_value, (long long)s->fault_limit, (long long)s->fault_limit);
     return ebb_fail(backend->env, EBB_BAD_INPUT, "%s %lld is outside [0, %lld): correct the %s",
                     label ? "softmax_xent: label" : "embedding: id", (long long)s->fault_value,

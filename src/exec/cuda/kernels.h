@@ -18,8 +18,10 @@
 #include "exec/cuda/kernels/pool.h"
 #include "exec/cuda/kernels/pool_grad.h"
 #include "exec/cuda/kernels/reduce.h"
+#include "exec/cuda/kernels/scan.h"
 #include "exec/cuda/kernels/shape.h"
 #include "exec/cuda/kernels/softmax.h"
+#include "exec/cuda/kernels/sort.h"
 #include "exec/cuda/kernels/take.h"
 
 #endif

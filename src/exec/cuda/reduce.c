@@ -201,13 +201,26 @@ static ebb_status reduce_min_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(reduce_min, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_min_launch);
 
-static ebb_status argmax_launch(const ebb_kernel_run *run) {
+static ebb_status reduce_prod_launch(const ebb_kernel_run *run) {
+    return walk_launch(run, CUDA_REDUCE_PROD, false);
+}
+CUDA_OP(reduce_prod, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_prod_launch);
+
+static ebb_status best_launch(const ebb_kernel_run *run, cuda_kernel_id real, cuda_kernel_id whole) {
     const cuda_reduce_args args = walks_of(run, UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
-    const cuda_kernel_id kernel =
-        run->call->in[0].dtype == EBB_I32 ? CUDA_KERNEL_argmax_i32 : CUDA_KERNEL_argmax_f32;
-    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS), &args);
+    return cuda_launch(run->backend, run->call->in[0].dtype == EBB_I32 ? whole : real,
+                       cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS), &args);
+}
+
+static ebb_status argmax_launch(const ebb_kernel_run *run) {
+    return best_launch(run, CUDA_KERNEL_argmax_f32, CUDA_KERNEL_argmax_i32);
 }
 CUDA_OP(argmax, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = argmax_launch);
+
+static ebb_status argmin_launch(const ebb_kernel_run *run) {
+    return best_launch(run, CUDA_KERNEL_argmin_f32, CUDA_KERNEL_argmin_i32);
+}
+CUDA_OP(argmin, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = argmin_launch);
 
 /* ---- whole planes: the mean over places, which stand before channels ------------------------------ */
 

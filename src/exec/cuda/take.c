@@ -7,9 +7,10 @@
 /* Where a thread goes its own way through x or dy. */
 #define TAKE_RATE EBB_RATE(50, 40, 2500)
 
-/* ---- take, pick ------------------------------------------------------------------------------------- */
+/* ---- take, pick, and sort_grad
+ * ------------------------------------------------------------------------------------- */
 
-static ebb_status chosen_launch(const ebb_kernel_run *run, bool pick) {
+static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool whole) {
     const ebb_type *x = &run->call->in[0];
     const ebb_axis axis = ebb_axis_of(x, run->call->attr[EBB_TAKE_AXIS].i[0]);
     cuda_take_args args = {.x = run->launch->in[0],
@@ -20,7 +21,7 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, bool pick) {
                            .places = axis.size,
                            .stride = axis.inner};
     ebb_walk walk;
-    ebb_take_walk(run->call, pick, &walk);
+    ebb_take_walk(run->call, n_i, whole, &walk);
     cuda_strides_of(&walk, &args.walk);
     return cuda_launch(run->backend,
                        ebb_dtype_bytes(x->dtype) == 1 ? CUDA_KERNEL_take_8 : CUDA_KERNEL_take_32,
@@ -28,14 +29,19 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, bool pick) {
 }
 
 static ebb_status take_launch(const ebb_kernel_run *run) {
-    return chosen_launch(run, false);
+    return chosen_launch(run, run->call->in[1].rank, false);
 }
 CUDA_OP(take, EBB_TAKES(F32, I32, U8, BOOL), TAKE_RATE, .launch = take_launch);
 
 static ebb_status pick_launch(const ebb_kernel_run *run) {
-    return chosen_launch(run, true);
+    return chosen_launch(run, 0, true);
 }
 CUDA_OP(pick, EBB_TAKES(F32, I32, U8, BOOL), TAKE_RATE, .launch = pick_launch);
+
+static ebb_status sort_grad_launch(const ebb_kernel_run *run) {
+    return chosen_launch(run, 1, true);
+}
+CUDA_OP(sort_grad, EBB_TAKES(F32, I32), TAKE_RATE, .launch = sort_grad_launch);
 
 /* ---- gradients -------------------------------------------------------------------------------------- */
 

@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-typedef enum reduction { SUM, MEAN, MAX, MIN } reduction;
+typedef enum reduction { SUM, MEAN, MAX, MIN, PROD } reduction;
 
 /* With one number more. A NaN stays. */
 static double reduced(reduction what, double so_far, double x) {
     if (what == SUM || what == MEAN) return so_far + x;
+    if (what == PROD) return so_far * x;
     if (isnan(so_far)) return so_far;
     if (what == MAX) return so_far >= x ? so_far : x;
     return so_far <= x ? so_far : x;
@@ -30,6 +31,7 @@ static int64_t reduced_at(const ebb_type *x, const ebb_type *y, uint32_t axes,
 static ebb_status reduce(const ebb_kernel_run *run, reduction what) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const uint32_t axes = ebb_reduce_axes(x.type, run->call->attr);
+    const bool whole = x.dtype == EBB_I32;
     int64_t at[EBB_MAX_RANK] = {0};
     do { /* at: the first place of each result */
         int64_t p[EBB_MAX_RANK], n = 0;
@@ -42,7 +44,9 @@ static ebb_status reduce(const ebb_kernel_run *run, reduction what) {
         memcpy(p, at, sizeof p);
         for (bool more = true; more; n++) {
             const double v = ref_get(&x, ref_at(x.type, p));
-            so_far = n == 0 ? v : reduced(what, so_far, v);
+            so_far = n == 0                  ? v
+                     : whole && what == PROD ? ref_wrapped((int64_t)so_far * (int64_t)v)
+                                             : reduced(what, so_far, v);
             more = false;
             for (uint32_t d = x.type->rank; d-- > 0 && !more;) {
                 if (!(axes >> d & 1)) continue;
@@ -50,7 +54,7 @@ static ebb_status reduce(const ebb_kernel_run *run, reduction what) {
                 if (!more) p[d] = 0;
             }
         }
-        if (x.dtype == EBB_I32 && what == SUM) so_far = ref_wrapped((int64_t)so_far);
+        if (whole && what == SUM) so_far = ref_wrapped((int64_t)so_far);
         ref_set(&y, reduced_at(x.type, y.type, axes, at), what == MEAN ? so_far / (double)n : so_far);
     } while (ref_next(x.type, at));
     return EBB_OK;
@@ -72,16 +76,21 @@ REF_KERNEL(reduce_min) {
     return reduce(run, MIN);
 }
 
-REF_KERNEL(argmax) {
+REF_KERNEL(reduce_prod) {
+    return reduce(run, PROD);
+}
+
+/* The first place of the largest of sign * x, or of a NaN. */
+static ebb_status best_places(const ebb_kernel_run *run, double sign) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
     const uint32_t axis = (uint32_t)run->call->attr[EBB_ARGMAX_AXIS].i[0];
     int64_t p[EBB_MAX_RANK] = {0};
     do {
         int64_t from[EBB_MAX_RANK] = {0}, best = 0;
         for (uint32_t d = 0; d < y.type->rank; d++) from[d < axis ? d : d + 1] = p[d];
-        double largest = ref_get(&x, ref_at(x.type, from));
+        double largest = sign * ref_get(&x, ref_at(x.type, from));
         while (++from[axis] < x.type->dim[axis] && !isnan(largest)) {
-            const double v = ref_get(&x, ref_at(x.type, from));
+            const double v = sign * ref_get(&x, ref_at(x.type, from));
             if (!(v > largest) && !isnan(v)) continue;
             largest = v;
             best = from[axis];
@@ -89,6 +98,14 @@ REF_KERNEL(argmax) {
         ref_set(&y, ref_at(y.type, p), (double)best);
     } while (ref_next(y.type, p));
     return EBB_OK;
+}
+
+REF_KERNEL(argmax) {
+    return best_places(run, 1);
+}
+
+REF_KERNEL(argmin) {
+    return best_places(run, -1);
 }
 
 REF_KERNEL(broadcast_to) {

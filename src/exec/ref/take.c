@@ -12,16 +12,16 @@ static ebb_status read_index(const ebb_kernel_run *run, const ref_tensor *i, int
                     (long long)index, (long long)places, (long long)places);
 }
 
-/* y[p] = x[q], where q is p with, for n_i of its axes from `axis` on, the index there; of pick: one axis
- * more, with the index at p. */
-static ebb_status chosen(const ebb_kernel_run *run, uint32_t n_i, bool pick) {
+/* y[p] = x[q], where q is p with an index for n_i of its axes from `axis` on; i has just those, or all of
+ * y's. */
+static ebb_status chosen(const ebb_kernel_run *run, uint32_t n_i, bool whole) {
     const ref_tensor x = ref_in(run, 0), i = ref_in(run, 1), y = ref_out(run, 0);
     const uint32_t axis = (uint32_t)run->call->attr[EBB_TAKE_AXIS].i[0];
     int64_t p[EBB_MAX_RANK] = {0};
     do {
         int64_t q[EBB_MAX_RANK] = {0}, index = 0;
         const ebb_status status =
-            read_index(run, &i, ref_at(i.type, pick ? p : p + axis), x.type->dim[axis], &index);
+            read_index(run, &i, ref_at(i.type, whole ? p : p + axis), x.type->dim[axis], &index);
         if (status != EBB_OK) return status;
         for (uint32_t d = 0; d < x.type->rank; d++)
             q[d] = d < axis ? p[d] : d == axis ? index : p[d + n_i - 1];
@@ -36,6 +36,10 @@ REF_KERNEL(take) {
 
 REF_KERNEL(pick) {
     return chosen(run, 0, true);
+}
+
+REF_KERNEL(sort_grad) {
+    return chosen(run, 1, true);
 }
 
 /* A number of dx at a time, so that its sum is in double: looks at all indices for each. */

@@ -160,3 +160,4 @@ EBB_UNARY(sqrt, 4, .grad = sqrt_grad);
 EBB_DEFINE(sign, EBB_RULE(1, 1, "x:num[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1), .grad = ebb_grad_zero);
 EBB_UNARY(floor, 1, .grad = ebb_grad_zero);
 EBB_UNARY(ceil, 1, .grad = ebb_grad_zero);
+EBB_UNARY(round, 1, .grad = ebb_grad_zero);

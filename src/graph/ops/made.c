@@ -1,6 +1,6 @@
 /* What is made of nothing: places counted (iota), and draws, whose numbers belong to a node's seed and to
  * logical places, so that another layout, a recomputation or another number of threads draws the same. And
- * argmax. */
+ * argmax and argmin. */
 #include "graph/ops/rule.h"
 
 #define SHAPE_LIST EBB_INTS("shape", 0, 0, 1, EBB_ATTR_SIZE_MAX)
@@ -79,3 +79,4 @@ static ebb_status argmax_infer(ebb_env *env, const ebb_call *call, ebb_type *out
 static const ebb_attr_info argmax_attrs[] = {[EBB_ARGMAX_AXIS] =
                                                  EBB_INTS_NEEDED("axis", 1, 0, EBB_MAX_RANK - 1)};
 EBB_DEFINE(argmax, EBB_INFER(1, 1, 1, argmax_infer), EBB_LIST(attrs, argmax_attrs), EBB_FLOPS(1));
+EBB_DEFINE(argmin, EBB_INFER(1, 1, 1, argmax_infer), EBB_LIST(attrs, argmax_attrs), EBB_FLOPS(1));

@@ -66,7 +66,10 @@ enum { EBB_BATCH_NORM_EPS, EBB_BATCH_NORM_MOMENTUM };
 enum { EBB_RESCALE_TIMES, EBB_RESCALE_PLUS };
 enum { EBB_SOFTMAX_CAUSAL };
 enum { EBB_MATMUL_TRANSPOSE_A, EBB_MATMUL_TRANSPOSE_B };
-enum { EBB_REDUCE_AXIS, EBB_REDUCE_KEEP }; /* reduce_sum, reduce_mean, reduce_max, reduce_min */
+enum {
+    EBB_REDUCE_AXIS,
+    EBB_REDUCE_KEEP
+}; /* reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod */
 enum { EBB_BROADCAST_SHAPE, EBB_BROADCAST_AXIS };
 enum { EBB_PERMUTE_ORDER };
 /* A list of axes as bits. */
@@ -139,8 +142,11 @@ enum {
     EBB_STRIDED_BEGIN,
     EBB_STRIDED_SIZE,
     EBB_STRIDED_STEP
-};                                     /* strided_slice; its gradient: size is dx's */
-enum { EBB_TAKE_AXIS, EBB_TAKE_SIZE }; /* take, pick; their gradients: size of dx along the axis, too */
+}; /* strided_slice; its gradient: size is dx's */
+enum {
+    EBB_TAKE_AXIS,
+    EBB_TAKE_SIZE
+}; /* take, pick, sort_grad; their gradients: size of dx along the axis, too */
 /* take: which axis of x, or of i, runs with each axis of y. pick: as if i had none. */
 static inline void ebb_take_along(uint32_t axis, uint32_t n_i, uint32_t of_x[EBB_MAX_RANK],
                                   uint32_t of_i[EBB_MAX_RANK]) {
@@ -154,11 +160,12 @@ static inline void ebb_take_along(uint32_t axis, uint32_t n_i, uint32_t of_x[EBB
 static inline void ebb_taken_along(uint32_t axis, uint32_t n_i, uint32_t of_y[EBB_MAX_RANK]) {
     for (uint32_t d = 0; d < EBB_MAX_RANK; d++) of_y[d] = d < axis ? d : d == axis ? EBB_NONE : d + n_i - 1;
 }
-/* Over y of take and pick; operands: x, as if all indices were 0, and i. */
-static inline void ebb_take_walk(const ebb_call *call, bool pick, ebb_walk *walk) {
+/* Over y of take, pick and sort_grad; operands: x, as if all indices were 0, and i. n_i: axes of y in the
+ * place of x's, by rank of i, none, one; whole: i has all of y's. */
+static inline void ebb_take_walk(const ebb_call *call, uint32_t n_i, bool whole, ebb_walk *walk) {
     uint32_t of_x[EBB_MAX_RANK], of_i[EBB_MAX_RANK];
-    ebb_take_along((uint32_t)call->attr[EBB_TAKE_AXIS].i[0], pick ? 0 : call->in[1].rank, of_x, of_i);
-    for (uint32_t d = 0; d < EBB_MAX_RANK && pick; d++) of_i[d] = d;
+    ebb_take_along((uint32_t)call->attr[EBB_TAKE_AXIS].i[0], n_i, of_x, of_i);
+    for (uint32_t d = 0; d < EBB_MAX_RANK && whole; d++) of_i[d] = d;
     ebb_walk_begin(walk, &call->out[0]);
     ebb_walk_operand(walk, &call->in[0], of_x, NULL, NULL);
     ebb_walk_operand(walk, &call->in[1], of_i, NULL, NULL);
@@ -190,7 +197,9 @@ enum { EBB_IOTA_SHAPE, EBB_IOTA_AXIS };
 enum { EBB_DRAWS_SHAPE, EBB_DRAWS_F64 }; /* uniform, normal */
 enum { EBB_UNIFORM_LOW = EBB_DRAWS_F64 + 1, EBB_UNIFORM_HIGH };
 enum { EBB_NORMAL_MEAN = EBB_DRAWS_F64 + 1, EBB_NORMAL_STD };
-enum { EBB_ARGMAX_AXIS };
+enum { EBB_ARGMAX_AXIS }; /* argmax, argmin */
+enum { EBB_CUMSUM_AXIS, EBB_CUMSUM_REVERSE };
+enum { EBB_SORT_AXIS, EBB_SORT_DESCENDING };           /* sort_grad: axis alone */
 enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_F64 }; /* F64: of f64, else of f32 */
 enum { EBB_SGD_DECAY };
 enum { EBB_ADAMW_BETA1, EBB_ADAMW_BETA2, EBB_ADAMW_EPS, EBB_ADAMW_DECAY };

@@ -89,6 +89,34 @@ static void extreme_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_where, in, 3, NULL)[0]);
 }
 
+/* Of the same axes, each of which keeps a place. */
+static ebb_id reduced_kept(ebb_rewriter *rw, const ebb_node *node, const ebb_op_info *op, ebb_id x) {
+    const ebb_attr kept[] = {
+        [EBB_REDUCE_AXIS] = node->attr[EBB_REDUCE_AXIS], [EBB_REDUCE_KEEP] = {.i = {1}}};
+    return ebb_rw_emit(rw, op, &x, 1, kept)[0];
+}
+
+/* dy times the product of the other places: 0 where one of them is, else that of all but zeros, by its own.
+ */
+static void reduce_prod_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_id x = ebb_rw_value(rw, node->in[0]), none = ebb_emit_number(rw, x, 0);
+    const ebb_type type = *x_type(rw, node);
+    const ebb_id is_zero = ebb_emit_2(rw, &ebb_op_equal, x, none);
+    const ebb_id safe_of[] = {is_zero, ebb_emit_number(rw, x, 1), x};
+    const ebb_id safe = ebb_rw_emit(rw, &ebb_op_where, safe_of, 3, NULL)[0];
+    const ebb_attr to[] = {[EBB_CAST_TO] = {.i = {type.dtype}}};
+    const ebb_id zeros = ebb_rw_emit(rw, &ebb_op_cast, &is_zero, 1, to)[0];
+    const ebb_id alone =
+        ebb_emit_2(rw, &ebb_op_equal, zeros, reduced_kept(rw, node, &ebb_op_reduce_sum, zeros));
+    const ebb_id others =
+        ebb_emit_2(rw, &ebb_op_div, reduced_kept(rw, node, &ebb_op_reduce_prod, safe), safe);
+    const ebb_id in[] = {alone, others, none};
+    const ebb_id slope = ebb_rw_emit(rw, &ebb_op_where, in, 3, NULL)[0];
+    ebb_grad_give(rw, node, 0,
+                  ebb_emit_2(rw, &ebb_op_mul, with_axes(rw, node, dout[0], &type, false), slope));
+}
+
 #define REDUCTION(op, rule)                                                                       \
     EBB_DEFINE(op, EBB_INFER(1, 1, 1, reduce_infer), EBB_LIST(attrs, reduce_attrs), EBB_FLOPS(1), \
                .grad = rule)
@@ -96,6 +124,7 @@ REDUCTION(reduce_sum, reduce_sum_grad);
 REDUCTION(reduce_mean, reduce_mean_grad);
 REDUCTION(reduce_max, extreme_grad);
 REDUCTION(reduce_min, extreme_grad);
+REDUCTION(reduce_prod, reduce_prod_grad);
 
 /* ---- broadcast_to -------------------------------------------------------------------------------- */
 

@@ -151,13 +151,18 @@ CUDA_WHERE(where_8, uint8_t)
 
 /* ---- reductions ------------------------------------------------------------------------------------- */
 
-/* A block to a result where there are many numbers to it, else a thread. Sums are in double, of i32 in 64
- * bits, of which 32 are kept; by blocks, those of a thread first, then threads by halves. */
+/* A block to a result where there are many numbers to it, else a thread. Sums and products are in double,
+ * of i32 in 64 bits, of which 32 are kept; by blocks, those of a thread first, then threads by halves. */
 #define CUDA_REDUCE_THREADS 256
 #define CUDA_REDUCE_PHASES  10 /* own numbers; 128, 64, ..., 1; the result */
 #define CUDA_REDUCE_SHARED  (CUDA_REDUCE_THREADS * 8)
 
-typedef enum cuda_reduce_what { CUDA_REDUCE_SUM, CUDA_REDUCE_MAX, CUDA_REDUCE_MIN } cuda_reduce_what;
+typedef enum cuda_reduce_what {
+    CUDA_REDUCE_SUM,
+    CUDA_REDUCE_MAX,
+    CUDA_REDUCE_MIN,
+    CUDA_REDUCE_PROD
+} cuda_reduce_what;
 
 typedef struct cuda_reduce_args {
     cuda_strides kept, gone; /* operand 0: x, from each result's first number, and from there on */
@@ -170,11 +175,13 @@ typedef struct cuda_reduce_args {
 
 CUDA_BODY double cuda_reduced_float(int32_t what, double a, double b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
+    if (what == CUDA_REDUCE_PROD) return a * b;
     if (what == CUDA_REDUCE_MAX) return a < b || b != b ? b : a;
     return b < a || b != b ? b : a;
 }
 CUDA_BODY int64_t cuda_reduced_int32_t(int32_t what, int64_t a, int64_t b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
+    if (what == CUDA_REDUCE_PROD) return (int32_t)((uint32_t)a * (uint32_t)b);
     return what == CUDA_REDUCE_MAX ? (a < b ? b : a) : b < a ? b : a;
 }
 CUDA_BODY float cuda_reduce_end_float(const cuda_reduce_args *a, double x) {
@@ -220,8 +227,8 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
 CUDA_REDUCE(reduce_f32, reduce_block_f32, float, double)
 CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
 
-/* The place of the first of the largest, or of the first NaN: a thread to a result. */
-#define CUDA_ARGMAX(name, T)                                                                       \
+/* The place of the first of the largest or smallest, or of the first NaN: a thread to a result. */
+#define CUDA_BEST(name, T, better)                                                                 \
     typedef cuda_reduce_args cuda_##name##_args;                                                   \
     CUDA_BODY void cuda_##name##_body(const cuda_reduce_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                               \
@@ -233,14 +240,16 @@ CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
         int32_t place = 0;                                                                         \
         for (int64_t i = 1; i < args->n_each; i++) {                                               \
             const T v = x[cuda_strides_at(&args->gone, 0, i)];                                     \
-            if (best != best || !(v > best || v != v)) continue;                                   \
+            if (best != best || !(v better best || v != v)) continue;                              \
             best = v;                                                                              \
             place = (int32_t)i;                                                                    \
         }                                                                                          \
         ((int32_t *)args->y)[o] = place;                                                           \
     }
-CUDA_ARGMAX(argmax_f32, float)
-CUDA_ARGMAX(argmax_i32, int32_t)
+CUDA_BEST(argmax_f32, float, >)
+CUDA_BEST(argmax_i32, int32_t, >)
+CUDA_BEST(argmin_f32, float, <)
+CUDA_BEST(argmin_i32, int32_t, <)
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,23 @@
+/* cuda/scan.c: launches of kernels/scan.h. */
+#include "exec/cuda/cuda.h"
+#include "exec/cuda/kernels/scan.h"
+
+/* Places of a line that are a block's, not a thread's. */
+enum { BLOCK_LEAST = 512 };
+
+static ebb_status cumsum_launch(const ebb_kernel_run *run) {
+    const ebb_axis axis = ebb_axis_of(&run->call->in[0], run->call->attr[EBB_CUMSUM_AXIS].i[0]);
+    const cuda_scan_args args = {.x = run->launch->in[0],
+                                 .y = run->launch->out[0],
+                                 .n_lines = axis.outer * axis.inner,
+                                 .size = axis.size,
+                                 .inner = axis.inner,
+                                 .reverse = run->call->attr[EBB_CUMSUM_REVERSE].i[0] != 0};
+    const bool whole = run->call->in[0].dtype == EBB_I32, blocks = axis.size >= BLOCK_LEAST;
+    const cuda_kernel_id kernel =
+        blocks ? (whole ? CUDA_KERNEL_cumsum_block_i32 : CUDA_KERNEL_cumsum_block_f32)
+               : (whole ? CUDA_KERNEL_cumsum_i32 : CUDA_KERNEL_cumsum_f32);
+    return cuda_launch(run->backend, kernel,
+                       blocks ? args.n_lines : cuda_blocks_of(args.n_lines, CUDA_SCAN_THREADS), &args);
+}
+CUDA_OP(cumsum, EBB_TAKES(F32, I32), EBB_RATE(30, 30, 2500), .launch = cumsum_launch);
