@@ -14,6 +14,7 @@ _equal = _core.op("equal")
 _fill = _core.op("fill")
 _spread = _core.op("strided_slice_grad")
 _strided_slice = _core.op("strided_slice")
+_taken = _core.op("take")
 _where = _core.op("where")
 
 
@@ -99,6 +100,8 @@ def _numbers(item, whole):
 def _take(x, lists):
     """Rows of x by lists of indices, one for each axis in `lists`, broadcast together."""
     axes = [axis for axis, _ in lists]
+    if len(axes) == 1:
+        return _taken(x, _numbers(lists[0][1], x.shape[axes[0]]), axis=axes[0])
     others = [axis for axis in range(x.ndim) if axis not in axes]
     together = axes == list(range(axes[0], axes[0] + len(axes)))
     rest = [x.shape[a] for a in others]

@@ -10,7 +10,7 @@ from .._tensor import as_tensor
 from ..device import check_device
 
 __all__ = [
-    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like",
+    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like", "gather",
     "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
     "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
 ]
@@ -19,6 +19,8 @@ _broadcast_to = _core.op("broadcast_to")
 _concat = _core.op("concat")
 _fill = _core.op("fill")
 _iota = _core.op("iota")
+_pick = _core.op("pick")
+_take = _core.op("take")
 _where = _core.op("where")
 
 
@@ -104,9 +106,25 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
     """What index names of src along an axis."""
     src, index = as_tensor(src), as_tensor(index)
     axis = _shape.axis_of(axis, src.ndim)
-    named = expand_dims(index, axis) == places(src.shape[axis], axis, src.ndim)
-    zero = _core.number(src._element, 0)
-    return _where(named, src, zero).sum(axis, keepdims)
+    picked = _pick(src, _shape.astype(index, "int32"), axis=axis)
+    return expand_dims(picked, axis) if keepdims else picked
+
+
+def gather(inp, axis, index):
+    """inp's place along the axis for each place of index, whose other axes are as long as inp's."""
+    inp, index = as_tensor(inp), as_tensor(index)
+    axis = _shape.axis_of(axis, inp.ndim)
+    shape = inp.shape
+    if index.dtype != np.int32:
+        raise TypeError(f"gather: index is of int32, not {index.dtype}")
+    if index.ndim != inp.ndim or any(a != axis and n != shape[a] for a, n in enumerate(index.shape)):
+        raise ValueError(f"gather: index of shape {index.shape} for shape {shape}: they differ along axis {axis} alone")
+    flat = _where(index < 0, index + shape[axis], index) * _numbers.prod(shape[axis + 1 :])
+    for a, n in enumerate(shape):
+        if a != axis and n > 1:
+            flat = flat + places(n, a, inp.ndim) * _numbers.prod(shape[a + 1 :])
+    taken = _take(_shape.reshape(inp, (-1,)), _shape.reshape(flat, (-1,)), axis=0)
+    return _shape.reshape(taken, index.shape)
 
 
 # ---- moved about
