@@ -127,6 +127,9 @@ class Tensor(_core.Tensor):
     def mean(self, axis=None, keepdims=False):
         return _math.mean(self, axis, keepdims)
 
+    def prod(self, axis=None, keepdims=False):
+        return _math.prod(self, axis, keepdims)
+
     def max(self, axis=None, keepdims=False):
         return _math.max(self, axis, keepdims)
 

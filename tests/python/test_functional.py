@@ -99,7 +99,7 @@ class Reductions(unittest.TestCase):
         for axis in (None, 0, -1, (1, 2), [0, 3], (0, 1, 2, 3)):
             for keep in (False, True):
                 x, np_axis = tensor(a), tuple(axis) if isinstance(axis, list) else axis
-                for name in ("sum", "mean", "max", "min", "var", "std"):
+                for name in ("sum", "prod", "mean", "max", "min", "var", "std"):
                     want = getattr(np, name)(a, axis=np_axis, keepdims=keep)
                     same(getattr(F, name)(x, axis, keep), want, 1e-4, 1e-5, f"{name} {axis} {keep}")
 
@@ -115,10 +115,41 @@ class Reductions(unittest.TestCase):
             same(F.argmax(tensor(a), axis), a.argmax(axis))
             same(F.argmin(tensor(a), axis, True), a.argmin(axis, keepdims=True))
         same(F.argmax(tensor(a)), a.argmax())
+        self.assertEqual(F.argmin(tensor([3.0, np.nan, 1.0])).item(), 1)
+        self.assertEqual(F.argmin(tensor([2, -(2**31), 5])).item(), 1)
         with self.assertRaisesRegex(ValueError, "axis 2"):
             F.sum(tensor(a), 2)
         with self.assertRaisesRegex(ValueError, "twice"):
             F.sum(tensor(a), (0, 0))
+
+    def test_products_of_integers(self):
+        y = tensor([[2, 3], [-4, 5]]).prod(axis=0)
+        self.assertEqual((y.dtype, y.tolist()), (np.int32, [-8, 15]))
+
+    def test_running_sums(self):
+        for a in (draw(5), draw(3, 4), draw(2, 3, 4, 5)):
+            for axis in range(-a.ndim, a.ndim):
+                same(F.cumsum(tensor(a), axis), np.cumsum(a, axis), text=f"{a.shape} {axis}")
+        y = F.cumsum(tensor([True, True, False]), 0)
+        self.assertEqual((y.dtype, y.tolist()), (np.int32, [1, 2, 2]))
+        with self.assertRaisesRegex(ValueError, "axis 1"):
+            F.cumsum(tensor([1.0]), 1)
+
+    def test_order(self):
+        a = RNG.integers(0, 4, (2, 3, 4, 9)).astype(np.float32)  # with equal ones
+        for descending in (False, True):
+            want = np.argsort(-a if descending else a, kind="stable")
+            y, where = F.sort(tensor(a), descending)
+            same(where, want)
+            same(y, np.take_along_axis(a, want, -1))
+            same(F.argsort(tensor(a), descending), want)
+            y, where = F.topk(tensor(a), 3, descending)
+            same(where, want[..., :3])
+            same(y, np.take_along_axis(a, want, -1)[..., :3])
+            same(F.topk(tensor(a), 3, descending, kth_only=True), y.numpy()[..., 2])
+        for wrong in (0, 10):
+            with self.assertRaisesRegex(ValueError, f"k {wrong} of 9"):
+                F.topk(tensor(a), wrong)
 
     def test_norms(self):
         a = draw(6, 4)
@@ -209,6 +240,28 @@ class Draws(unittest.TestCase):
         np.testing.assert_array_equal(random.uniform(2, 3, (100,)).numpy(), first[0])
         np.testing.assert_array_equal(random.normal(1, 0.1, (10, 10)).numpy(), first[1])
         self.assertEqual(random.uniform().shape, ())
+
+
+class Places(unittest.TestCase):
+    def test_gather(self):
+        for shape, axis, n in (((4, 5), 0, 7), ((4, 5), -1, 2), ((2, 3, 4, 5), 2, 6), ((2, 3, 4, 5), 1, 3), ((6,), 0, 3)):
+            a, size = draw(*shape), list(shape)
+            size[axis] = n
+            i = RNG.integers(-shape[axis], shape[axis], size)
+            want = np.take_along_axis(a, i, axis)
+            same(F.gather(tensor(a), axis, tensor(i)), want, 0, 0, f"{shape} {axis}")
+            whole = (a * 10).astype(np.int32)
+            same(F.gather(tensor(whole), axis, tensor(i)), np.take_along_axis(whole, i, axis), 0, 0)
+        with self.assertRaisesRegex(ValueError, "axis 0 alone"):
+            F.gather(tensor(draw(4, 5)), 0, tensor([[1, 2]]))
+        with self.assertRaisesRegex(TypeError, "float32"):
+            F.gather(tensor(draw(4)), 0, tensor([1.0]))
+
+    def test_indexing_one_hot(self):
+        a, i = draw(2, 3, 4), RNG.integers(0, 3, (2, 4))
+        want = np.take_along_axis(a, i[:, None], 1)
+        same(F.indexing_one_hot(tensor(a), tensor(i)), want[:, 0], 0, 0)
+        same(F.indexing_one_hot(tensor(a), tensor(i), 1, True), want, 0, 0)
 
 
 if __name__ == "__main__":

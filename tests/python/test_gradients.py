@@ -58,6 +58,19 @@ class Differences(unittest.TestCase):
         self.check(lambda x: x[1:, ::-2] * 2 + x[0, 1], draw(3, 4))
         self.check(lambda x: x[tensor([0, 2, 0])], draw(3, 2))
         self.check(lambda x: x[:, tensor([1, 1]), None], draw(2, 3))
+        self.check(lambda x: F.gather(x, 1, tensor([[0, -1, 0], [2, 2, 1]])), draw(2, 3))
+        self.check(lambda x: F.indexing_one_hot(x, tensor([2, 0])), draw(2, 3))
+
+    def test_products_and_running_sums(self):
+        self.check(lambda x: F.prod(x, 1), away(3, 4))
+        self.check(lambda x: F.cumsum(x, 0), draw(4, 2))
+        with_zero = np.array([2.0, 0.0, 3.0], np.float32)
+        np.testing.assert_array_equal(gradient(F.prod, with_zero)[0], [0, 6, 0])
+
+    def test_order(self):
+        apart = RNG.permutation(12).reshape(3, 4).astype(np.float32)
+        self.check(lambda x: F.sort(x)[0], apart)
+        self.check(lambda x: F.topk(x, 2, descending=True)[0], apart)
 
     def test_assignment(self):
         def assigned(x, y):

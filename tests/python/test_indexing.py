@@ -39,6 +39,20 @@ class Get(unittest.TestCase):
         table, columns = b[0, :3], [1, 0, 4]
         np.testing.assert_array_equal(tensor(table)[tensor(rows), tensor(columns)].numpy(), table[rows, columns])
 
+    def test_lists_along_one_axis(self):
+        i = np.array([[1, 0], [-1, 1]])
+        for dtype in ("float32", "int32", "bool"):
+            for a in (A, A[0], A[0, 0]):
+                for axis in range(a.ndim):
+                    for index in (i, i[0]):
+                        key = (slice(None),) * axis + (index,)
+                        x, want = tensor(a.astype(dtype)), a.astype(dtype)[key]
+                        for y in (x[key], x[(*key[:-1], tensor(index))]):
+                            self.assertEqual((y.shape, y.dtype), (want.shape, want.dtype))
+                            np.testing.assert_array_equal(y.numpy(), want, f"{a.shape} {axis}")
+        big = tensor(np.array([2**24 + 1, 7], np.int32))  # which float32 cannot hold
+        self.assertEqual(big[[0, 0]].tolist(), [2**24 + 1] * 2)
+
     def test_what_is_refused(self):
         x = tensor(A)
         for key, error, text in (

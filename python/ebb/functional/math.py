@@ -10,16 +10,21 @@ from .._tensor import as_tensor
 from .elemwise import abs, as_real, maximum, sqrt
 
 __all__ = [
-    "argmax", "argmin", "dot", "matmul", "max", "mean", "min", "norm", "normalize", "std", "sum", "var",
+    "argmax", "argmin", "argsort", "cumsum", "dot", "matmul", "max", "mean", "min", "norm", "normalize", "prod",
+    "sort", "std", "sum", "topk", "var",
 ]
 
 _argmax = _core.op("argmax")
+_argmin = _core.op("argmin")
+_cumsum = _core.op("cumsum")
 _linear = _core.op("linear")
 _matmul = _core.op("matmul")
 _reduce_max = _core.op("reduce_max")
 _reduce_mean = _core.op("reduce_mean")
 _reduce_min = _core.op("reduce_min")
+_reduce_prod = _core.op("reduce_prod")
 _reduce_sum = _core.op("reduce_sum")
+_sort = _core.op("sort")
 
 
 def axes_of(axis, ndim):
@@ -51,6 +56,17 @@ def sum(inp, axis=None, keepdims=False):
 
 def mean(inp, axis=None, keepdims=False):
     return _reduce(_reduce_mean, as_real(inp), axis, keepdims)
+
+
+def prod(inp, axis=None, keepdims=False):
+    """The product; its gradient is right where there are zeros, too."""
+    return _reduce(_reduce_prod, _of_numbers(inp), axis, keepdims)
+
+
+def cumsum(inp, axis):
+    """Each place's sum with all before it along the axis."""
+    inp = _of_numbers(inp)
+    return _cumsum(inp, axis=_shape.axis_of(axis, inp.ndim))
 
 
 def max(inp, axis=None, keepdims=False):
@@ -102,28 +118,53 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):
     return inp / maximum(norm(inp, ord, axis, True), eps)
 
 
-def _arg(inp, axis, keepdims):
+def _arg(op, inp, axis, keepdims):
     if axis is None:
         if keepdims:
-            raise ValueError("argmax: keepdims needs an axis")
-        return _argmax(_shape.reshape(inp, (-1,)), axis=0)
+            raise ValueError("argmax and argmin: keepdims needs an axis")
+        return op(_shape.reshape(inp, (-1,)), axis=0)
     if isinstance(axis, (tuple, list)):
         if len(axis) != 1:
-            raise ValueError(f"argmax: one axis, not {axis}")
+            raise ValueError(f"argmax and argmin: one axis, not {axis}")
         axis = axis[0]
     axis = _shape.axis_of(axis, inp.ndim)
-    place = _argmax(inp, axis=axis)
+    place = op(inp, axis=axis)
     return _shape.reshape(place, (*inp.shape[:axis], 1, *inp.shape[axis + 1 :])) if keepdims else place
 
 
 def argmax(inp, axis=None, keepdims=False):
-    """The first place of the largest, as int32."""
-    return _arg(_of_numbers(inp), axis, keepdims)
+    """The first place of the largest, or of a NaN, as int32."""
+    return _arg(_argmax, _of_numbers(inp), axis, keepdims)
 
 
 def argmin(inp, axis=None, keepdims=False):
-    """The first place of the smallest, as int32."""
-    return _arg(-_of_numbers(inp), axis, keepdims)
+    """The first place of the smallest, or of a NaN, as int32."""
+    return _arg(_argmin, _of_numbers(inp), axis, keepdims)
+
+
+def sort(inp, descending=False):
+    """The last axis in order, equal ones as they were, and where each was, as int32."""
+    inp = as_tensor(inp)
+    if inp.ndim == 0:
+        raise ValueError("sort: a number has no axis")
+    values, where = _sort(_of_numbers(inp), axis=inp.ndim - 1, descending=bool(descending))
+    return _shape.astype(values, inp.dtype), where
+
+
+def argsort(inp, descending=False):
+    """Where each place of the sorted last axis was."""
+    return sort(inp, descending)[1]
+
+
+def topk(inp, k, descending=False, kth_only=False, no_sort=False):
+    """The k smallest of the last axis, or with descending the largest, in order, and where they were.
+
+    kth_only: the last of them alone. They are sorted with no_sort, too."""
+    inp, k = as_tensor(inp), int(k)
+    if inp.ndim and not 1 <= k <= inp.shape[-1]:
+        raise ValueError(f"topk: k {k} of {inp.shape[-1]} places of the last axis")
+    values, where = sort(inp, descending)
+    return values[..., k - 1] if kth_only else (values[..., :k], where[..., :k])
 
 
 # ---- products

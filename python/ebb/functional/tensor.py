@@ -111,17 +111,20 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
 
 
 def gather(inp, axis, index):
-    """inp's places along an axis: index has inp's shape but for that axis."""
+    """inp's place along the axis for each place of index, whose other axes are as long as inp's."""
     inp, index = as_tensor(inp), as_tensor(index)
     axis = _shape.axis_of(axis, inp.ndim)
-    if index.shape[:axis] + index.shape[axis + 1 :] != inp.shape[:axis] + inp.shape[axis + 1 :]:
-        raise ValueError(f"gather: index {index.shape} may differ from inp {inp.shape} along axis {axis} alone")
-    steps = [_numbers.prod(inp.shape[a + 1 :]) for a in range(inp.ndim)]
-    where = index * steps[axis]  # among all elements of inp
-    for a, n in enumerate(inp.shape):
-        if a != axis:
-            where = where + places(n, a, inp.ndim) * steps[a]
-    return _take(_shape.reshape(inp, (-1,)), where, axis=0)
+    shape = inp.shape
+    if index.dtype != np.int32:
+        raise TypeError(f"gather: index is of int32, not {index.dtype}")
+    if index.ndim != inp.ndim or any(a != axis and n != shape[a] for a, n in enumerate(index.shape)):
+        raise ValueError(f"gather: index of shape {index.shape} for shape {shape}: they differ along axis {axis} alone")
+    flat = _where(index < 0, index + shape[axis], index) * _numbers.prod(shape[axis + 1 :])
+    for a, n in enumerate(shape):
+        if a != axis and n > 1:
+            flat = flat + places(n, a, inp.ndim) * _numbers.prod(shape[a + 1 :])
+    taken = _take(_shape.reshape(inp, (-1,)), _shape.reshape(flat, (-1,)), axis=0)
+    return _shape.reshape(taken, index.shape)
 
 
 # ---- moved about
