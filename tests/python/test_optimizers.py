@@ -73,6 +73,33 @@ class Formulas(unittest.TestCase):
         run(optim.Adadelta, formula, lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.1)
 
 
+    def test_lamb(self):
+        for decay, corrected, always in ((0, True, False), (0.1, True, False), (0.1, False, False), (0, True, True)):
+
+            def formula(p, g, state, n):
+                m = state["m"] = 0.8 * state.get("m", 0) + 0.2 * g
+                v = state["v"] = 0.95 * state.get("v", 0) + 0.05 * g * g
+                if corrected:
+                    m, v = m / (1 - 0.8**n), v / (1 - 0.95**n)
+                d = m / (np.sqrt(v) + 1e-6) + decay * p
+                return p - 0.1 * d * (np.linalg.norm(p) / np.linalg.norm(d) if decay or always else 1)
+
+            run(optim.LAMB, formula, lr=0.1, betas=(0.8, 0.95), eps=1e-6, weight_decay=decay,
+                bias_correction=corrected, always_adapt=always)
+
+    def test_lamb_of_zeros(self):
+        p = Parameter([0.0, 0.0])
+        opt = optim.LAMB([p], lr=0.5, always_adapt=True)
+        p.grad = tensor([1.0, 0.0])
+        opt.step()
+        np.testing.assert_allclose(p.numpy(), [-0.5, 0], rtol=1e-5)
+        q = Parameter([1.0])
+        opt = optim.LAMB([q], lr=0.5, always_adapt=True)
+        q.grad = tensor([0.0])
+        opt.step()
+        self.assertEqual(q.item(), 1)
+
+
 class Groups(unittest.TestCase):
     def test_each_has_its_settings(self):
         a, b = Parameter([1.0]), Parameter([1.0])
@@ -106,7 +133,7 @@ class Groups(unittest.TestCase):
     def test_a_state_goes_on_where_it_was(self):
         for make in (
             lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, lr=0.1), lambda p: optim.Adagrad(p),
-            lambda p: optim.Adadelta(p),
+            lambda p: optim.Adadelta(p), lambda p: optim.LAMB(p, lr=0.1, weight_decay=0.1),
         ):
             a = Parameter([1.0, 2.0])
             one = make([a])
