@@ -125,6 +125,11 @@ class Forks(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
+    def setUp(self):
+        """A shell's background jobs ignore the signal, and so would Python."""
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+
     def test_ctrl_c_ends_a_search(self):
         """A step whose search would take long: the signal comes while the library works."""
         options = {"memory": "sublinear", "effort": 10**9, "symbolic": True}
