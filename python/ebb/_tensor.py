@@ -27,6 +27,8 @@ class Tensor(_core.Tensor):
             self._share(_shape.another(data, as_tensor(data, dtype)))
             return
         array = _dtype.array_of(data, dtype)
+        if array.shape == (0,):
+            return  # tensor([]) has no value until set_value gives it one
         self._create(array, _dtype.element_of(array.dtype), array.shape)
 
     name = ""
@@ -137,8 +139,8 @@ class Tensor(_core.Tensor):
         return _math.min(self, axis, keepdims)
 
     def set_value(self, value):
-        """Gives the tensor another value of its type."""
-        self._reset(value)
+        """Gives the tensor another value, of any shape and dtype."""
+        self._replace(tensor(value))
 
     def reset_zero(self):
         self._reset(np.zeros(self.shape, self.dtype))

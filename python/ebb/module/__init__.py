@@ -2,7 +2,7 @@
 
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
-from .batchnorm import BatchNorm1d, BatchNorm2d
+from .batchnorm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from .conv import Conv1d, Conv2d, ConvTranspose2d
 from .linear import Dropout, Embedding, Linear
 from .module import Module
