@@ -28,7 +28,8 @@ class Tensor(_core.Tensor):
             return
         array = _dtype.array_of(data, dtype)
         if array.shape == (0,):
-            return  # tensor([]) has no value until set_value gives it one
+            self._valueless = True  # tensor([]), until set_value gives it a value
+            return
         self._create(array, _dtype.element_of(array.dtype), array.shape)
 
     name = ""
@@ -140,7 +141,11 @@ class Tensor(_core.Tensor):
 
     def set_value(self, value):
         """Gives the tensor another value, of any shape and dtype."""
-        self._replace(tensor(value))
+        value = tensor(value)
+        if self.__dict__.pop("_valueless", False):
+            self._share(value)
+        else:
+            self._replace(value)
 
     def reset_zero(self):
         self._reset(np.zeros(self.shape, self.dtype))

@@ -2,6 +2,7 @@
 
 import copy
 import unittest
+import weakref
 
 import numpy as np
 
@@ -132,6 +133,48 @@ class Functions(unittest.TestCase):
         function = Product()
         function(tensor([1.0]), tensor([2.0]))
         self.assertEqual(copy.deepcopy(function).saved_tensors, ())
+
+
+class Visibility(unittest.TestCase):
+    """Who sees the ops of a backward: managers outside of it, not those beside it or within."""
+
+    def setUp(self):
+        self.x = tensor(np.linspace(0.1, 1, 5, dtype=np.float32))
+        self.a, self.b = GradManager().attach([self.x]), GradManager().attach([self.x])
+        self.first = -np.sin(self.x.numpy())
+
+    def second(self, first, second):
+        first.backward(F.cos(self.x))
+        second.backward(self.x.grad)
+        return self.x.grad.numpy()
+
+    def test_beside(self):
+        with self.a | self.b:
+            np.testing.assert_allclose(self.second(self.b, self.a), self.first, rtol=1e-5)
+
+    def test_within(self):
+        with self.b:
+            with self.a:
+                np.testing.assert_allclose(self.second(self.b, self.a), self.first, rtol=1e-5)
+
+    def test_outside(self):
+        with self.b:
+            with self.a:
+                got = self.second(self.a, self.b)
+        np.testing.assert_allclose(got, self.first - np.cos(self.x.numpy()), rtol=1e-5)
+
+    def test_a_tensor_that_is_attached_for_one_step_is_freed(self):
+        w, seen = Parameter(2.0), []
+        gm = GradManager().attach(w)
+        for i in range(2):
+            with gm:
+                x = tensor(float(i))
+                ref = weakref.ref(x)
+                gm.attach(x, callbacks=lambda t, g: seen.append(t is ref()) or g)
+                gm.backward(x * w)
+            del x
+            self.assertIsNone(ref())
+        self.assertEqual((seen, w.grad.item()), ([True, True], 1))
 
 
 if __name__ == "__main__":

@@ -142,6 +142,23 @@ class State(unittest.TestCase):
         np.testing.assert_array_equal(net[0].weight.numpy(), w)
         np.testing.assert_array_equal(net[1].weight.numpy(), np.arange(6).reshape(1, 6, 1, 1))
 
+    def test_parents_keys_and_other_parameters(self):
+        net = M.Module()
+        net.parts = [M.Linear(2, 2, bias=False), {"x": M.Linear(2, 2)}]
+        parts = net.parts[0], net.parts[1]["x"]
+        told = list(net.named_modules(with_parent=True))
+        self.assertEqual([n for n, _, _ in told], ["", "parts.0", "parts.1.x"])
+        self.assertTrue(told[0][2] is None and told[1][1] is parts[0] and told[2][2] is net)
+        self.assertEqual([p for _, p in parts[1].parameters(with_parent=True)], [parts[1]] * 2)
+        other = Parameter(np.ones((2, 2), np.float32))
+        self.assertEqual(parts[1].replace_param({4: other}, 3), 2)
+        self.assertIs(parts[1].weight, other)
+        with self.assertRaisesRegex(ValueError, "bias has shape"):
+            parts[1].replace_param({0: other}, 0)
+        net.parts.append({True: other})
+        with self.assertRaisesRegex(AssertionError, "must be str, error key: True"):
+            list(net.parameters())
+
     def test_by_a_function(self):
         net = M.Linear(2, 2)
         net.load_state_dict(lambda name, t: np.ones(t.shape) if name == "bias" else None, strict=False)

@@ -1,9 +1,11 @@
-"""Function: an operation whose gradient is given by its author."""
+"""Function: an operation whose gradient is given by its author; and which managers see what."""
+
+import contextlib
 
 from .. import _core, _shape
 from .._tensor import Tensor
 
-_recording = []  # what asks for gradients now: (tape, calls), the outermost first
+_recording = []  # (tape, calls, depth) of the managers that record; inner ones are deeper
 
 
 class Call:
@@ -47,7 +49,7 @@ class Function:
         for x in inputs:
             if not isinstance(x, _core.Tensor):
                 raise TypeError(f"op {type(self).__name__} expect type Tensor as inputs, got {type(x).__name__}")
-        tapes = list(_recording)
+        tapes = [(tape, calls) for tape, calls, _ in _recording]
         for tape, _ in tapes:
             tape.pause(True)
         try:
@@ -75,11 +77,30 @@ def _value(x):
     return value
 
 
-def begin(tape):
+def depth():
+    """The depth of a manager that begins now."""
+    return 1 + max((depth for _, _, depth in _recording), default=0)
+
+
+def begin(tape, depth):
     """The list that calls under this tape are put into, until end()."""
     calls = []
-    _recording.append((tape, calls))
+    _recording.append((tape, calls, depth))
     return calls
+
+
+@contextlib.contextmanager
+def seen_from_outside(tape):
+    """What is done here is recorded by managers outside of this tape's: not by those beside it, or within."""
+    own = next(depth for one, _, depth in _recording if one is tape)
+    paused = [one for one, _, depth in _recording if depth >= own and one is not tape]
+    for one in paused:
+        one.pause(True)
+    try:
+        yield
+    finally:
+        for one in paused:
+            one.pause(False)
 
 
 def end(tape):

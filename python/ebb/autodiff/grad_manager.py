@@ -64,10 +64,13 @@ class GradManager:
 
     def record(self):
         """From now on ops are recorded."""
+        self._record(None)
+
+    def _record(self, depth):
         if self._tape is not None:
             raise RuntimeError("already recording")
         self._tape = _core.Tape()
-        self._calls = function.begin(self._tape)
+        self._calls = function.begin(self._tape, function.depth() if depth is None else depth)
         for key in list(self._attached):
             if self._attached[key].tensor() is None:
                 del self._attached[key]
@@ -95,7 +98,8 @@ class GradManager:
             values = [self._watched[k] for k in keys]
             gradients = [None] * len(keys)
             if ys:
-                gradients = function.gradients(self._tape, self._calls, ys, dys, values)
+                with function.seen_from_outside(self._tape):
+                    gradients = function.gradients(self._tape, self._calls, ys, dys, values)
             function.end(self._tape)
             self._tape.close()
             self._tape = None  # what follows is not recorded any more
@@ -153,8 +157,9 @@ class GradManagerGroup:
     __ror__ = merge_with
 
     def __enter__(self):
+        depth = function.depth()
         for manager in self._managers:
-            manager.record()
+            manager._record(depth)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):
