@@ -10,8 +10,8 @@ from .._tensor import as_tensor
 from ..device import check_device
 
 __all__ = [
-    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like", "gather",
-    "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
+    "arange", "broadcast_to", "concat", "copy", "diag", "expand_dims", "eye", "flatten", "flip", "full", "full_like", "gather",
+    "indexing_one_hot", "linspace", "meshgrid", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
     "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
 ]
 
@@ -19,6 +19,7 @@ _broadcast_to = _core.op("broadcast_to")
 _concat = _core.op("concat")
 _fill = _core.op("fill")
 _iota = _core.op("iota")
+_spread = _core.op("strided_slice_grad")
 _pick = _core.op("pick")
 _take = _core.op("take")
 _where = _core.op("where")
@@ -92,8 +93,44 @@ def linspace(start, stop, num, dtype="float32", device=None):
 
 
 def eye(N, M=None, *, dtype="float32", device=None):
-    """Ones on the diagonal."""
+    """Ones on the diagonal. N: a number, or both."""
+    if not isinstance(N, (int, np.integer)):
+        N, M = (*_shape.sizes((N,)), M)[:2] if np.ndim(N) else (int(N), M)
     return (places(N, 0, 2) == places(N if M is None else M, 1, 2)).astype(dtype)
+
+
+def diag(inp, k=0):
+    """The k-th diagonal of a matrix as a vector, or a matrix that has a vector on it."""
+    inp, k = as_tensor(inp), int(k)
+    if inp.ndim == 1:
+        n = inp.shape[0] + abs(k)
+        wide = _spread(_shape.reshape(inp, (1, -1)), begin=[0, max(k, 0)], size=[1, n], step=[1, 1])
+        return _where(places(n, 0, 2) + k == places(n, 1, 2), _broadcast_to(wide, shape=(n, n)), zeros_like(wide))
+    if inp.ndim != 2:
+        raise ValueError(f"diag: a vector or a matrix, not shape {inp.shape}")
+    rows, columns = inp.shape
+    n = min(rows + min(k, 0), columns - max(k, 0))
+    if n < 1:
+        raise ValueError(f"diag: shape {inp.shape} has no diagonal {k}")
+    first = max(-k, 0) * columns + max(k, 0)
+    return _take(_shape.reshape(inp, (-1,)), places(n) * (columns + 1) + first, axis=0)
+
+
+def meshgrid(*inputs, indexing="xy"):
+    """Vectors, each along an axis of its own of one shape; "xy": the first two of them in turn."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing {indexing!r}: xy or ij")
+    n = len(inputs)
+    axis = list(range(n))
+    if indexing == "xy" and n > 1:
+        axis[:2] = 1, 0
+    shape = [0] * n
+    for x, a in zip(inputs, axis):
+        shape[a] = x.size
+    return [
+        _shape.broadcast_to(_shape.reshape(x, [x.size if b == a else 1 for b in range(n)]), shape)
+        for x, a in zip(inputs, axis)
+    ]
 
 
 def one_hot(inp, num_classes):
@@ -190,7 +227,13 @@ def squeeze(inp, axis=None):
 
 
 def broadcast_to(inp, shape):
+    """inp repeated to a shape; None in it: as it is there."""
     inp = as_tensor(inp)
+    if isinstance(shape, (tuple, list)) and None in shape:
+        if None in shape[: max(len(shape) - inp.ndim, 0)]:
+            raise ValueError(f"broadcast_to: None in {shape} where shape {inp.shape} has no axis")
+        ends = (*(None,) * (len(shape) - inp.ndim), *inp.shape)
+        shape = [own if s is None else s for s, own in zip(shape, ends)]
     return _shape.another(inp, _shape.broadcast_to(inp, _shape.sizes((shape,))))
 
 
@@ -219,16 +262,18 @@ def stack(inps, axis=0, device=None):
 
 
 def split(inp, nsplits_or_sections, axis=0):
-    """So many equal parts, or parts that end at the places given."""
+    """So many parts, the first ones by one longer where they are not equal, or parts that end at the places given."""
     axis = _shape.axis_of(axis, inp.ndim)
     whole = inp.shape[axis]
     if isinstance(nsplits_or_sections, int):
         n = nsplits_or_sections
-        if n < 1 or whole % n:
-            raise ValueError(f"split: {whole} places of axis {axis} are not {n} equal parts")
-        ends = [whole // n * (i + 1) for i in range(n)]
+        if not 1 <= n <= whole:
+            raise ValueError(f"split: {whole} places of axis {axis} are not {n} parts")
+        ends = [whole // n * (i + 1) + min(i + 1, whole % n) for i in range(n)]
     else:
         ends = [*(int(e) for e in nsplits_or_sections), whole]
+        if any(e <= b for b, e in zip([0, *ends], ends)):
+            raise ValueError(f"Invalid nsplits_or_secions: {nsplits_or_sections}")
     before = (slice(None),) * axis
     return [inp[(*before, slice(b, e))] for b, e in zip([0, *ends[:-1]], ends)]
 
@@ -271,6 +316,13 @@ def roll(inp, shift, axis=None):
         if by:
             rolled = concat(split(rolled, [inp.shape[a] - by], a)[::-1], a)
     return _shape.another(inp, rolled)
+
+
+def flip(inp, axis=None):
+    """Places along the axes, all of them by default, in the opposite order."""
+    axes = range(inp.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [_shape.axis_of(a, inp.ndim) for a in axes]
+    return inp[tuple(slice(None, None, -1 if a in axes else None) for a in range(inp.ndim))]
 
 
 def where(mask, x, y):
