@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _core, _shape
 from .._tensor import Tensor, as_tensor
-from .elemwise import clip, floor, minimum
+from .elemwise import clip, floor, maximum, minimum
 from .math import matmul, max, mean
 from .tensor import arange, concat, expand_dims, stack, where
 from .windows import _several
@@ -189,14 +189,13 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
     def along(low, high, parts):
         """Sample places of a box along an axis: [k, parts]."""
         extent = high - low
-        if not aligned:
-            extent = where(extent < 1, extent * 0 + 1, extent)
+        extent = maximum(extent, 0 if aligned else 1)
         return expand_dims(low, 1) + expand_dims(extent, 1) * ((arange(parts) + 0.5) / parts)
 
     shape = (k, oh * sh, ow * sw)
     x = _shape.broadcast_to(expand_dims(along(box[:, 0], box[:, 2], ow * sw), 1), shape)
     y = _shape.broadcast_to(expand_dims(along(box[:, 1], box[:, 3], oh * sh), 2), shape)
-    out = _sampled(inp.astype("float32"), _shape.reshape(rois[:, 0], (k, 1, 1)), x, y, "constant", 0.0, "linear")
+    out = _sampled(inp.astype("float32"), _shape.reshape(floor(rois[:, 0]), (k, 1, 1)), x, y, "constant", 0.0, "linear")
     out = _shape.reshape(_shape.transpose(out, (0, 3, 1, 2)), (k * c, oh, sh, ow, sw))
     out = (mean if mode.lower() == "average" else max)(out, (2, 4))
     return _shape.reshape(out, (k, c, oh, ow))
