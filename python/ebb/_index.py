@@ -81,9 +81,10 @@ def _n_axes(item):
 
 
 def _numbered(x, key):
-    """The key with the numbers of places in place of masks, which the host reads."""
+    """The key with the numbers of places in place of masks, which the host reads. Integers beside lists are lists,
+    as in NumPy."""
     items = key if isinstance(key, tuple) else (key,)
-    if not any(_is_mask(item) for item in items):
+    if not any(_is_list(item) for item in items):
         return key
     numbered, axis, whole = [], 0, sum(map(_n_axes, items))
     for item in items:
@@ -95,8 +96,10 @@ def _numbered(x, key):
             if not len(places[0]):
                 raise IndexError("the mask holds nowhere: a tensor has at least one element")
             numbered += places
-        else:
+        elif item is None or item is Ellipsis or isinstance(item, slice) or _is_list(item) or axis >= x.ndim:
             numbered.append(item)
+        else:
+            numbered.append(np.array([_Lattice._place(item, x.shape[axis], axis)]))
         axis += x.ndim - whole if item is Ellipsis else _n_axes(item)
     return tuple(numbered)
 
