@@ -9,6 +9,7 @@
  *     backward.c    a whole backward as one entry
  *     apart.c       updates whose old value is wanted afterwards
  *     graph.c       a segment of a recording as a graph
+ *     names.c       names of its values there
  *     make.c        the chapters from that graph to a program
  *     run.c         a program on the data of a call
  *     given.c       what files of a program need: its constants, what was returned
