@@ -5,7 +5,7 @@
  *
  * The file (ebb/tensors.h) holds every param and state by its name, the optimizer's among them, in logical
  * order, so that it does not depend on how memory is saved; and as facts "ebb.format" = "1", "ebb.graph",
- * "ebb.step", "ebb.micro_step" and "ebb.seed", beside the caller's own.
+ * "ebb.step" and "ebb.seed", beside the caller's own.
  *
  * Threads: as ebb/base.h; the thread that writes touches neither env nor engine.
  */
@@ -33,8 +33,8 @@ typedef struct ebb_load_options {
     /* Start another model from these weights: what has no tensor of its name, shape and dtype in the file
      * keeps its initial value, and tensors that the model has not are passed over. Step and seed stay. */
     bool partial;
-    /* Told of each tensor that partial loading leaves out, one line without a newline. May be NULL. */
-    void (*on_left)(void *ctx, const char *line);
+    /* Told of each tensor that differs, partial or not: one line without a newline. May be NULL. */
+    void (*on_difference)(void *ctx, const char *line);
     void *ctx;
 } ebb_load_options;
 typedef struct ebb_load_result {
@@ -44,7 +44,8 @@ typedef struct ebb_load_result {
 /* Fills params and states from a file, and unless partial the step and the seed from its facts. options
  * NULL: not partial. Nothing is changed unless everything fits. EBB_BAD_INPUT: the file is at fault, or
  * differs from the model: the first differences by name, and how many there are; when partial, that nothing
- * fits. EBB_USAGE: no program is compiled. EBB_IO: after a failure half-way the engine must be loaded again. */
+ * fits. EBB_USAGE: no program is compiled. EBB_IO: after a failure half-way the engine must be loaded
+ * again. */
 EBB_API EBB_CHECKED ebb_status ebb_engine_load(ebb_engine *engine, const char *path,
                                                const ebb_load_options *options, ebb_load_result *out);
 /* Training steps done so far, those before a load included. */

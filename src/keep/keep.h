@@ -1,6 +1,7 @@
 /* keep: tensors in files (ebb/tensors.h), and a save that is written while the caller goes on.
  *
- * It knows names, dtypes' bytes and offsets; it is not a place for anything that knows a graph or an engine.
+ * It knows names, dtypes' bytes and offsets; it is not a place for anything that knows a graph or an
+ * engine.
  *
  * Threads: as ebb/base.h. A job's thread uses no env: what it needs was made before it began, and what went
  * wrong is told by ebb_keep_job_end.

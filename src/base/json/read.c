@@ -54,6 +54,16 @@ const char *ebb_json_unknown_key(const ebb_json *object, const char *const *know
     return NULL;
 }
 
+ebb_status ebb_json_each_key(const ebb_json *object, ebb_status (*each)(void *ctx, const char *key),
+                             void *ctx) {
+    json_t *members = (json_t *)(uintptr_t)object; /* only read, as above */
+    ebb_status status = EBB_OK;
+    for (void *at = json_object_iter(members); at && status == EBB_OK;
+         at = json_object_iter_next(members, at))
+        status = each(ctx, json_object_iter_key(at));
+    return status;
+}
+
 #else
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
@@ -71,6 +81,14 @@ const char *ebb_json_unknown_key(const ebb_json *object, const char *const *know
         if (i == n) return object->at[k].key;
     }
     return NULL;
+}
+
+ebb_status ebb_json_each_key(const ebb_json *object, ebb_status (*each)(void *ctx, const char *key),
+                             void *ctx) {
+    ebb_status status = EBB_OK;
+    for (size_t k = 0; json_is_object(object) && k < object->n && status == EBB_OK; k++)
+        status = each(ctx, object->at[k].key);
+    return status;
 }
 
 #endif
