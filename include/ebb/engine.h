@@ -6,6 +6,7 @@
  *     run        training steps                         tune       what each search parameter buys
  *     measure    how long ops take here
  *     keep       a run saved to a file, and gone on with
+ *     schedule   the learning rate of each step
  */
 #ifndef EBB_ENGINE_H
 #define EBB_ENGINE_H
@@ -18,6 +19,7 @@
 #include "ebb/model.h"
 #include "ebb/options.h"
 #include "ebb/run.h"
+#include "ebb/schedule.h"
 #include "ebb/search.h"
 #include "ebb/tune.h"
 

@@ -71,7 +71,7 @@ ROOMS = {
         'faces': {'engine/engine.h'},
         'sees': {'base', 'graph', 'plan', 'planner', 'sublinear', 'exec', 'keep'},
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h',
-                   'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/keep.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/search.h',
+                   'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/keep.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/schedule.h', 'ebb/search.h',
                    'ebb/tune.h'},
         'libraries': set(),
     },
