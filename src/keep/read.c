@@ -13,7 +13,7 @@
 
 #include "keep/rows.h"
 
-enum { LENGTH_BYTES = 8, MAX_BRACKETS = 1 << 16, MAX_COMMAS = 1 << 18, MAX_DEPTH = 3 };
+enum { WHERE_TEXT = 512, LENGTH_BYTES = 8, MAX_BRACKETS = 1 << 16, MAX_COMMAS = 1 << 18, MAX_DEPTH = 3 };
 static const char advice[] = "give a file in the safetensors format";
 
 struct ebb_tensors {
@@ -132,12 +132,14 @@ static ebb_status read_shape(const header *h, const ebb_json *tensor, const char
                              ebb_tensor_row *row) {
     const ebb_json *shape;
     size_t n;
+    char dims[WHERE_TEXT + 8];
     ebb_env *env = h->file->env;
+    (void)snprintf(dims, sizeof dims, "%s: shape", where);
     ebb_status status = ebb_json_array(env, tensor, where, "shape", NULL, &shape, &n);
     if (status == EBB_OK && n > EBB_TENSORS_MAX_RANK)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: rank %zu; the most is %d", where, n, EBB_TENSORS_MAX_RANK);
     for (size_t i = 0; i < n && status == EBB_OK; i++)
-        status = ebb_json_at_i64(env, shape, where, i, 0, INT64_MAX, &row->dim[row->rank++]);
+        status = ebb_json_at_i64(env, shape, dims, i, 0, INT64_MAX, &row->dim[row->rank++]);
     return status;
 }
 
@@ -167,7 +169,7 @@ static ebb_status read_row(const header *h, const char *key, ebb_tensor_row *row
     ebb_tensors *file = h->file;
     const ebb_json *tensor;
     const char *dtype = "", *unknown;
-    char where[512];
+    char where[WHERE_TEXT];
     (void)snprintf(where, sizeof where, "%.300s: tensor \"%.100s\"", file->path, key);
     ebb_status status = ebb_json_object(file->env, h->json, where, key, NULL, &tensor);
     if (status == EBB_OK) status = ebb_json_text(file->env, tensor, where, "dtype", NULL, &dtype);
