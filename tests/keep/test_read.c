@@ -44,71 +44,72 @@ Test(tensors, what_is_written_is_read_again) {
     test_env_end(env);
 }
 
+static const struct {
+    const char *header;
+    size_t n_data;
+    const char *says;
+} wrong_headers[] = {
+    {"{}", 0, NULL},
+    {"{}      ", 0, NULL},
+    {"{" ONE "}", 8, NULL},
+    {"{\"__metadata__\":{\"k\":\"v\"}," ONE "}", 8, NULL},
+    {"{\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[8,8]}," ONE "}", 8, NULL},
+    {"{\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]}," ONE "}", 8,
+     "\"e\" and \"a\" share|share byte"},
+    {"[]", 0, "does not begin with {"},
+    {" {}", 0, "does not begin with {"},
+    {"{\"a\":", 0, "line 1"},
+    {"{}x", 0, "line 1"},
+    {"{" ONE "}", 7, "bytes 0 to 8 of the 7"},
+    {"{" ONE "}", 9, "byte 8 of the data's 9"},
+    {"{}", 1, "byte 0 of the data's 1"},
+    {"{" ONE "," ONE "}", 8, "duplicate|twice"},
+    {"{" ONE ",\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
+     "\"a\" and \"b\" share byte 4"},
+    {"{" ONE ",\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16,
+     "byte 8 of the data's 16"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, "bytes 8 to 0"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8,
+     "8 bytes at data_offsets, but 12"},
+    {"{\"a\":{\"dtype\":\"F31\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "unknown dtype \"F31\""},
+    {"{\"\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "no name"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, "shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2.0],\"data_offsets\":[0,8]}}", 8, "shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":2,\"data_offsets\":[0,8]}}", 8, "shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,2],\"data_offsets\":[0,8]}}", 8, "rank 9"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4611686018427387904],\"data_offsets\":["
+     "0,8]}}",
+     8, "63 bits"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0]}}", 8, "1 data_offsets"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,99999999999999999999]}}", 8,
+     "64 bits|number"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "data_offsets"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"more\":1}}", 8,
+     "unknown member \"more\""},
+    {"{\"a\":1}", 8, "tensor \"a\""},
+    {"{\"__metadata__\":[]," ONE "}", 8, "__metadata__"},
+    {"{\"__metadata__\":{\"k\":1}," ONE "}", 8, "\"k\"|k"},
+    {"{\"__metadata__\":{\"k\":null}," ONE "}", 8, "null"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[[[2]]],\"data_offsets\":[0,8]}}", 8, "levels"},
+    {"{\"a\\u001b[2J\":{\"dtype\":\"?\",\"shape\":[],\"data_offsets\":[0,8]}}", 8, "unknown dtype"},
+};
+
 Test(tensors, a_wrong_header_is_refused_in_a_line_that_says_why) {
-    static const struct {
-        const char *header;
-        size_t n_data;
-        const char *says;
-    } rows[] = {
-        {"{}", 0, NULL},
-        {"{}      ", 0, NULL},
-        {"{" ONE "}", 8, NULL},
-        {"{\"__metadata__\":{\"k\":\"v\"}," ONE "}", 8, NULL},
-        {"{\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[8,8]}," ONE "}", 8, NULL},
-        {"{\"e\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]}," ONE "}", 8,
-         "\"e\" and \"a\" share|share byte"},
-        {"[]", 0, "does not begin with {"},
-        {" {}", 0, "does not begin with {"},
-        {"{\"a\":", 0, "line 1"},
-        {"{}x", 0, "line 1"},
-        {"{" ONE "}", 7, "bytes 0 to 8 of the 7"},
-        {"{" ONE "}", 9, "byte 8 of the data's 9"},
-        {"{}", 1, "byte 0 of the data's 1"},
-        {"{" ONE "," ONE "}", 8, "duplicate|twice"},
-        {"{" ONE ",\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
-         "\"a\" and \"b\" share byte 4"},
-        {"{" ONE ",\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16,
-         "byte 8 of the data's 16"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, "bytes 8 to 0"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 8,
-         "8 bytes at data_offsets, but 12"},
-        {"{\"a\":{\"dtype\":\"F31\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "unknown dtype \"F31\""},
-        {"{\"\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "no name"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, "shape"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2.0],\"data_offsets\":[0,8]}}", 8, "shape"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":2,\"data_offsets\":[0,8]}}", 8, "shape"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,2],\"data_offsets\":[0,8]}}", 8, "rank 9"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4611686018427387904],\"data_offsets\":["
-         "0,8]}}",
-         8, "63 bits"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0]}}", 8, "1 data_offsets"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,99999999999999999999]}}", 8,
-         "64 bits|number"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "data_offsets"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"more\":1}}", 8,
-         "unknown member \"more\""},
-        {"{\"a\":1}", 8, "tensor \"a\""},
-        {"{\"__metadata__\":[]," ONE "}", 8, "__metadata__"},
-        {"{\"__metadata__\":{\"k\":1}," ONE "}", 8, "\"k\"|k"},
-        {"{\"__metadata__\":{\"k\":null}," ONE "}", 8, "null"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[[[2]]],\"data_offsets\":[0,8]}}", 8, "levels"},
-        {"{\"a\\u001b[2J\":{\"dtype\":\"?\",\"shape\":[],\"data_offsets\":[0,8]}}", 8, "unknown dtype"},
-    };
     char folder[64], path[512];
     test_folder(folder);
     test_path(path, folder, "a.safetensors");
     ebb_env *env = test_env();
-    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
-        (void)files_put_header(path, rows[i].header, rows[i].n_data);
+    for (size_t i = 0; i < EBB_COUNT(wrong_headers); i++) {
+        (void)files_put_header(path, wrong_headers[i].header, wrong_headers[i].n_data);
         const ebb_status status = files_read(env, path);
-        cr_expect_eq(status, rows[i].says ? EBB_BAD_INPUT : EBB_OK, "%s: %s: %s", rows[i].header,
-                     ebb_status_name(status), ebb_env_error(env));
-        if (!rows[i].says) continue;
+        cr_expect_eq(status, wrong_headers[i].says ? EBB_BAD_INPUT : EBB_OK, "%s: %s: %s",
+                     wrong_headers[i].header, ebb_status_name(status), ebb_env_error(env));
+        if (!wrong_headers[i].says) continue;
         char words[128], *rest = words, *word;
         bool said = false;
-        (void)snprintf(words, sizeof words, "%s", rows[i].says);
+        (void)snprintf(words, sizeof words, "%s", wrong_headers[i].says);
         while ((word = strsep(&rest, "|"))) said = said || strstr(ebb_env_error(env), word);
-        cr_expect(said, "%s: %s", rows[i].header, ebb_env_error(env));
+        cr_expect(said, "%s: %s", wrong_headers[i].header, ebb_env_error(env));
         cr_expect_null(strpbrk(ebb_env_error(env), "\n\033"), "%s", ebb_env_error(env));
     }
     unlink(path);
