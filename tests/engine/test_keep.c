@@ -39,18 +39,21 @@ static void side_close(side *s) {
 }
 
 /* Data by the engine's step, which is what a resumed run has to go by. */
-static void steps(ebb_env *env, side *s, uint64_t until) {
+static void feed(ebb_env *env, side *s) {
     static float x[7 * 3 * 9 * 9];
     int32_t labels[7];
     const float lr = 0.05F;
+    const uint64_t at = ebb_engine_step(s->engine);
+    for (size_t i = 0; i < EBB_COUNT(x); i++) x[i] = (float)((i * 7919 + at * 104729) % 101) / 50.0F - 1.0F;
+    for (size_t i = 0; i < EBB_COUNT(labels); i++) labels[i] = (int32_t)((i * 5 + at) % 4);
+    TEST_OK(env, ebb_feed(s->program, "x", x, sizeof x));
+    TEST_OK(env, ebb_feed(s->program, "labels", labels, sizeof labels));
+    TEST_OK(env, ebb_feed(s->program, "lr", &lr, sizeof lr));
+}
+
+static void steps(ebb_env *env, side *s, uint64_t until) {
     while (ebb_engine_step(s->engine) < until) {
-        const uint64_t at = ebb_engine_step(s->engine);
-        for (size_t i = 0; i < EBB_COUNT(x); i++)
-            x[i] = (float)((i * 7919 + at * 104729) % 101) / 50.0F - 1.0F;
-        for (size_t i = 0; i < EBB_COUNT(labels); i++) labels[i] = (int32_t)((i * 5 + at) % 4);
-        TEST_OK(env, ebb_feed(s->program, "x", x, sizeof x));
-        TEST_OK(env, ebb_feed(s->program, "labels", labels, sizeof labels));
-        TEST_OK(env, ebb_feed(s->program, "lr", &lr, sizeof lr));
+        feed(env, s);
         TEST_OK(env, ebb_step(s->program));
     }
 }
@@ -279,6 +282,7 @@ Test(keep, what_cannot_be_saved_or_loaded_is_refused, .timeout = 60) {
     TEST_STATUS(env, ebb_engine_save(s.engine, path, NULL, 0), EBB_IO); /* of the one before */
     TEST_OK(env, ebb_engine_save(s.engine, path, &theirs, 1));
     TEST_OK(env, ebb_engine_save_end(s.engine));
+    feed(env, &s);
     TEST_OK(env, ebb_run_phase(s.program, EBB_FORWARD));
     TEST_STATUS(env, ebb_engine_save(s.engine, path, NULL, 0), EBB_USAGE);
     side_close(&s);
