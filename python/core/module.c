@@ -120,6 +120,7 @@ static PyMethodDef functions[] = {
     {"seed", seed, METH_O, "seed(int): random ops draw from here"},
     {"device", device, METH_VARARGS, "device([name]): the process's device"},
     {"devices", devices, METH_NOARGS, "devices(): (name, available, why) of each backend"},
+    {"plan", core_plan, METH_VARARGS, "plan(graph, options): ebb.graph/1 as bytes becomes ebb.plan/1"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
     {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},
     {"trim", trim, METH_NOARGS, "trim(): free blocks go back to the device"},

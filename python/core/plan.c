@@ -1,0 +1,70 @@
+/* plan(graph, options): a planning graph (ebb.graph/1) in memory becomes a plan (ebb.plan/1) in memory. It has
+ * an env of its own, so that other threads use the library meanwhile. */
+#include "core.h"
+
+typedef struct plan_text {
+    char *at;
+    size_t n;
+} plan_text;
+
+/* The whole document comes in one piece. */
+static bool text_take(void *ctx, const char *text, size_t n) {
+    plan_text *to = ctx;
+    to->at = malloc(n ? n : 1);
+    if (!to->at) return false;
+    memcpy(to->at, text, n);
+    to->n = n;
+    return true;
+}
+
+/* With the GIL released. */
+static ebb_status plan_make(ebb_env *env, const char *graph, size_t n_graph, const ebb_options *options,
+                            plan_text *text) {
+    ebb_model *model = NULL;
+    ebb_plan *plan = NULL;
+    ebb_status status = ebb_model_parse(env, "graph", graph, n_graph, &model);
+    if (!status) status = ebb_plan_model(env, model, NULL, 0, options, &plan);
+    if (!status) status = ebb_plan_print_to(env, plan, text_take, text);
+    ebb_plan_destroy(plan);
+    ebb_model_destroy(model);
+    return status;
+}
+
+static PyObject *plan_raise(ebb_env *env, ebb_status status) {
+    PyObject *type = status == EBB_BAD_INPUT || status == EBB_USAGE ? PyExc_ValueError
+                     : status == EBB_NO_MEMORY                      ? PyExc_MemoryError
+                     : status == EBB_OVER_BUDGET                    ? core.over_budget
+                                                                    : PyExc_RuntimeError;
+    if (status == EBB_INTERRUPTED) {
+        if (PyErr_CheckSignals() < 0) return NULL;
+        type = PyExc_KeyboardInterrupt;
+    }
+    const char *text = ebb_env_error(env);
+    PyErr_SetString(type, *text ? text : ebb_status_name(status));
+    return NULL;
+}
+
+PyObject *core_plan(PyObject *module, PyObject *args) {
+    const char *graph;
+    Py_ssize_t n_graph;
+    PyObject *dict, *made = NULL;
+    ebb_trace_options options;
+    ebb_env *env = NULL;
+    plan_text text = {NULL, 0};
+    const ebb_env_options env_options = {.stop = &core.stop};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#O!", &graph, &n_graph, &PyDict_Type, &dict) ||
+        core_trace_options_read(dict, &options))
+        return NULL;
+    if (ebb_env_create(&env_options, &env)) return PyErr_NoMemory();
+    core_long call = core_long_begin(true);
+    const ebb_status status = plan_make(env, graph, (size_t)n_graph, &options.plan, &text);
+    core_long_end(&call);
+    if (status)
+        plan_raise(env, status);
+    else
+        made = PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.n);
+    free(text.at);
+    ebb_env_destroy(env);
+    return made;
+}
