@@ -68,3 +68,15 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     ebb_env_destroy(env);
     return made;
 }
+
+/* parse_bytes("11GiB"): a number of bytes. */
+PyObject *core_parse_bytes(PyObject *module, PyObject *object) {
+    int64_t n;
+    (void)module;
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    if (text && ebb_parse_bytes(text, &n)) return PyLong_FromLongLong(n);
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "%R is no size: write \"11GiB\", \"500 MB\" or a number of bytes",
+                     object);
+    return NULL;
+}

@@ -1,0 +1,241 @@
+"""ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
+
+import functools
+import time
+
+import torch
+
+from .. import _core
+from .._errors import OverBudget
+from . import _costs, _emit, _fuse, _joint, _plan, _run
+from . import _private as private
+
+ROUNDING = {"cuda": 512}  # PyTorch's caching allocator
+PLANNING_SECONDS = 4.0
+
+
+def parse_bytes(text):
+    return _core.parse_bytes(text)
+
+
+class Budget:
+    """How many bytes a graph may take. A float up to 1 is a share of what its step takes in PyTorch's order, without
+    recomputation. Bytes are a total: `fixed` (parameters, buffers, optimizer states) and `reserve` are taken off."""
+
+    def __init__(self, budget, fixed=0, reserve=0):
+        if isinstance(budget, bool) or budget is not None and not isinstance(budget, (int, float, str)):
+            raise TypeError(f"budget {budget!r}: write \"11GiB\", a number of bytes, a share such as 0.5, or None")
+        self.share = budget if isinstance(budget, float) else None
+        self.bytes = parse_bytes(budget) if isinstance(budget, str) else budget if isinstance(budget, int) else None
+        if self.share is not None and not 0 < self.share <= 1:
+            raise ValueError(f"budget {budget!r}: a share is above 0 and at most 1")
+        if self.bytes is not None and self.bytes <= 0:
+            raise ValueError(f"budget {budget!r}: bytes are above 0")
+        self.fixed, self.reserve = fixed, reserve
+
+    def of(self, bytes_in_order, held):
+        """Bytes for the activations and gradients of one graph; None: no limit."""
+        if self.share is not None:
+            return int(self.share * bytes_in_order)
+        return None if self.bytes is None else self.bytes - self.fixed - self.reserve - held
+
+
+class GraphPlan:
+    """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
+    order `bytes_in_order`; `document` and `plan` are ebb.graph/1 and ebb.plan/1."""
+
+    def __init__(self, document, plan, budget_bytes, seconds):
+        self.budget_bytes, self.planning_seconds = budget_bytes, seconds
+        self.plan, self.ops, self.values = plan, document.ops, document.values
+        self.places = [place_of(unit.node) if unit else "" for unit in document.rows]
+        self.planned_bytes, self.arena_bytes = plan["max_live_bytes"], plan["arena_bytes"]
+        self.bytes_in_order = document.bytes_in_order()
+        self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
+        own = sum(op["time_ns"] for op in document.ops)
+        self.predicted_added = plan["time_ns"] / own - 1
+        self.saved_bytes = 0
+
+
+def place_of(node):
+    """The last line of Python that asked for a node."""
+    text = node.meta.get("stack_trace") or ""
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("File ")]
+    return lines[-1].removeprefix("File ") if lines else ""
+
+
+class Backend:
+    """A backend of torch.compile: one for each compiled model."""
+
+    def __init__(self, budget, kind, costs, time_limit, effort):
+        self.budget, self.kind, self.costs = budget, kind, costs
+        self.time_limit, self.effort = time_limit, effort
+        self.plans, self.held = [], 0
+
+    def __call__(self, module, examples):
+        inductor = self.kind == "inductor"
+        return private.aot_autograd(
+            fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
+            decompositions=_fuse.decompositions() if inductor else {},
+        )(module, examples)
+
+    def partition(self, module, inputs, *, num_fwd_outputs, **_):
+        joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
+        (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
+        device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
+        document = _plan.Document(joint, ROUNDING.get(device, 1))
+        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort)
+        emitter = _emit.Emitter(joint, document, facts.plan)
+        halves = emitter.emit()
+        facts.saved_bytes = emitter.saved_bytes
+        self.plans.append(facts)
+        halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.saved_bytes, -facts.saved_bytes
+        return halves
+
+    def _half(self, module, examples):
+        run, held = _run.make_function(module), module.meta.get("ebb", 0)
+
+        def half(args):
+            self.held = max(0, self.held + held)
+            return run(args)
+
+        half._boxed_call = True
+        return half
+
+    def _inference(self, module, examples):
+        """A graph without gradients holds nothing for later: nothing to plan."""
+        if self.kind == "inductor":
+            from torch._inductor.compile_fx import compile_fx_inner
+
+            return compile_fx_inner(module, examples)
+        return _run.make_function(module)
+
+
+def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0):
+    began = time.monotonic()
+    in_order = document.bytes_in_order()
+    limit = budget.of(in_order, held)
+    options = {"memory": "in_place", "time_limit": time_limit}
+    if effort:
+        options["effort"] = effort
+    if limit is not None:
+        if limit <= 0:
+            raise OverBudget(
+                f"ebb.torch: budget {budget.bytes} bytes: parameters, buffers and optimizer states take {budget.fixed}, the reserve "
+                f"{budget.reserve}, graphs before this one {held}: nothing is left for activations; raise the budget"
+            )
+        options.update(memory="budget", budget=limit)
+    try:
+        plan = _plan.make_plan(document.text("step"), options)
+    except OverBudget as error:
+        raise OverBudget(f"ebb.torch: {error}; PyTorch's order takes {in_order} bytes") from None
+    return GraphPlan(document, plan, limit, time.monotonic() - began)
+
+
+class Compiled(torch.nn.Module):
+    """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it."""
+
+    def __init__(self, model, backend, dynamic):
+        super().__init__()
+        self.backend = backend
+        self.model = model
+        self.compiled = torch.compile(model, backend=backend, dynamic=dynamic)
+
+    @property
+    def plans(self):
+        return self.backend.plans
+
+    @property
+    def planned_bytes(self):
+        """The most that activations and gradients take together: graphs run one in another, what they save adds up."""
+        held = most = 0
+        for plan in self.plans:
+            most, held = max(most, held + plan.planned_bytes), held + plan.saved_bytes
+        return most
+
+    def forward(self, *args, **kwargs):
+        self.backend.held = 0
+        try:
+            with torch._dynamo.config.patch(optimize_ddp=False):
+                return self.compiled(*args, **kwargs)
+        except private.BackendCompilerFailed as error:
+            inner = error.inner_exception
+        raise inner
+
+
+def refuse_parallel(model):
+    for part in model.modules() if isinstance(model, torch.nn.Module) else ():
+        if "FSDP" in type(part).__name__ or "FullyShardedDataParallel" in type(part).__name__:
+            raise ValueError(f"ebb.torch: {type(part).__name__}: sharded parameters come and go outside of the graphs: not supported")
+
+
+def tensor_bytes(tensors):
+    """By storage: what shares bytes counts once."""
+    return sum({private.storage_key(t): private.storage_bytes(t) for t in tensors}.values())
+
+
+def fixed_bytes(model, optimizer):
+    """Parameters, buffers, gradients that are there already, and the optimizer's states, those to come included."""
+    if not isinstance(model, torch.nn.Module):
+        return 0
+    parameters = list(model.parameters())
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    total = tensor_bytes([*parameters, *model.buffers(), *gradients])
+    if optimizer is None:
+        return total
+    states = [t for state in optimizer.state.values() for t in state.values() if isinstance(t, torch.Tensor)]
+    return total + (tensor_bytes(states) if states else states_to_come(optimizer))
+
+
+def states_to_come(optimizer):
+    """One step of an optimizer of the same kind on a small parameter tells how many states it keeps for each."""
+    probe = torch.nn.Parameter(torch.zeros(64, 64))
+    probe.grad = torch.zeros(64, 64)
+    try:
+        twin = type(optimizer)([probe], **{k: v for k, v in optimizer.defaults.items() if k != "differentiable"})
+        twin.step()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"ebb.torch: the states of {type(optimizer).__name__} are not known before its first step ({error}): "
+                         "call compile after it, or leave optimizer out and give reserve=") from None
+    n = sum(t.numel() for state in twin.state.values() for t in state.values() if isinstance(t, torch.Tensor)) / probe.numel()
+    return int(n * sum(private.storage_bytes(p) for group in optimizer.param_groups for p in group["params"]))
+
+
+def compile(model, budget=None, *, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
+            time_limit=PLANNING_SECONDS, effort=0):
+    """The model with a budget for what a step of it takes.
+
+    budget      "11GiB" or bytes: all that the process's tensors take, parameters, buffers and the optimizer's states (when
+                `optimizer` is given) included; a float: a share of the activations' peak in PyTorch's order; None: no limit
+    backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
+    costs       "measured" on this device, or "roofline"
+    time_limit  seconds of planning for each graph; effort as in docs/tuning.md
+    """
+    refuse_parallel(model)
+    if backend not in ("eager", "inductor"):
+        raise ValueError(f"backend {backend!r}: \"eager\" or \"inductor\"")
+    if costs not in ("measured", "roofline"):
+        raise ValueError(f"costs {costs!r}: \"measured\" or \"roofline\"")
+    reserve = parse_bytes(reserve) if isinstance(reserve, str) else reserve
+    made = Budget(budget, 0, reserve)
+    if made.bytes is not None:
+        made.fixed = fixed_bytes(model, optimizer)
+    return Compiled(model, Backend(made, backend, costs, time_limit, effort), dynamic)
+
+
+def register():
+    """torch.compile(model, backend="ebb", options={"budget": 0.5})."""
+
+    @functools.wraps(Backend.__call__)
+    def ebb(module, examples, **kwargs):
+        options = dict(kwargs.get("options") or {})
+        kind = options.pop("backend", "eager")
+        costs, limit = options.pop("costs", "measured"), options.pop("time_limit", PLANNING_SECONDS)
+        budget = Budget(options.pop("budget", None), options.pop("fixed", 0), options.pop("reserve", 0))
+        if options:
+            raise ValueError(f"backend \"ebb\" has no option {sorted(options)[0]!r}")
+        return Backend(budget, kind, costs, limit, 0)(module, examples)
+
+    torch._dynamo.register_backend(ebb, name="ebb")
+
+
+register()

@@ -1,0 +1,2 @@
+class Fit: pass
+def fit(*a): raise NotImplementedError
