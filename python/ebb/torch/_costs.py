@@ -6,6 +6,7 @@ import torch
 from torch import fx
 
 from . import _joint
+from . import _private as private
 
 MEASURED = {}  # key of a unit -> (ns, scratch bytes)
 ROOFLINE = {"cpu": (5e10, 1e10), "cuda": (3e13, 2e12)}  # flop/s, bytes/s
@@ -138,7 +139,7 @@ def measure_cpu(units):
 def measure(joint):
     """Fills in the units' times and scratch bytes. Each kind of unit is measured once in a process."""
     wanted = {}
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with private.no_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
         for unit in joint.units:
             key = unit_key(unit)
             if key in MEASURED or key in wanted or not measurable(unit):

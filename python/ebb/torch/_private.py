@@ -33,6 +33,7 @@ try:
     from torch._guards import detect_fake_mode
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.utils._python_dispatch import _disable_current_modes as no_modes
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
 
