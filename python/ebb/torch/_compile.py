@@ -1,6 +1,7 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
+import re
 import time
 
 import torch
@@ -19,10 +20,14 @@ def parse_bytes(text):
 
 
 class Budget:
-    """How many bytes a graph may take. A float up to 1 is a share of what its step takes in PyTorch's order, without
-    recomputation. Bytes are a total: `fixed` (parameters, buffers, optimizer states) and `reserve` are taken off."""
+    """How many bytes a graph may take. A float up to 1 is a share of what its step takes in PyTorch's order beyond what the
+    caller keeps of it (gradients of parameters, results). Bytes are a total: `fixed` (parameters, buffers, optimizer states)
+    and `reserve` are taken off; `activations` are bytes for activations and gradients alone."""
 
-    def __init__(self, budget, fixed=0, reserve=0):
+    def __init__(self, budget, fixed=0, reserve=0, activations=None):
+        if budget is not None and activations is not None:
+            raise ValueError("ebb.torch: budget and activations: one of them")
+        self.activations = parse_bytes(activations) if isinstance(activations, str) else activations
         if isinstance(budget, bool) or budget is not None and not isinstance(budget, (int, float, str)):
             raise TypeError(f"budget {budget!r}: write \"11GiB\", a number of bytes, a share such as 0.5, or None")
         self.share = budget if isinstance(budget, float) else None
@@ -33,10 +38,12 @@ class Budget:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
         self.fixed, self.reserve = fixed, reserve
 
-    def of(self, bytes_in_order, held):
-        """Bytes for the activations and gradients of one graph; None: no limit."""
+    def of(self, bytes_in_order, kept, held):
+        """Bytes for the activations and gradients of one graph, of which the caller keeps `kept`; None: no limit."""
         if self.share is not None:
-            return int(self.share * bytes_in_order)
+            return kept + int(self.share * (bytes_in_order - kept))
+        if self.activations is not None:
+            return self.activations - held
         return None if self.bytes is None else self.bytes - self.fixed - self.reserve - held
 
 
@@ -113,7 +120,7 @@ class Backend:
 def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0):
     began = time.monotonic()
     in_order = document.bytes_in_order()
-    limit = budget.of(in_order, held)
+    limit = budget.of(in_order, document.kept_bytes(), held)
     options = {"memory": "in_place", "time_limit": time_limit}
     if effort:
         options["effort"] = effort
@@ -127,8 +134,16 @@ def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=
     try:
         plan = _plan.make_plan(document.text("step"), options)
     except OverBudget as error:
-        raise OverBudget(f"ebb.torch: {error}; PyTorch's order takes {in_order} bytes") from None
+        raise over_budget(error, in_order) from None
     return GraphPlan(document, plan, limit, time.monotonic() - began)
+
+
+def over_budget(error, in_order):
+    """The library's line, and `least_bytes`, the smallest budget found."""
+    found = re.search(r"smallest found needs (\d+) bytes", str(error))
+    made = OverBudget(f"ebb.torch: {error}; PyTorch's order takes {in_order} bytes")
+    made.least_bytes = int(found[1]) if found else None
+    return made
 
 
 class Compiled(torch.nn.Module):
@@ -200,12 +215,14 @@ def states_to_come(optimizer):
     return int(n * sum(private.storage_bytes(p) for group in optimizer.param_groups for p in group["params"]))
 
 
-def compile(model, budget=None, *, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
+def compile(model, budget=None, *, activations=None, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
             time_limit=PLANNING_SECONDS, effort=0):
     """The model with a budget for what a step of it takes.
 
     budget      "11GiB" or bytes: all that the process's tensors take, parameters, buffers and the optimizer's states (when
-                `optimizer` is given) included; a float: a share of the activations' peak in PyTorch's order; None: no limit
+                `optimizer` is given) included; a float: a share of what the activations take in PyTorch's order; None: no limit
+    activations bytes for activations and gradients alone, in place of budget
+    reserve     bytes of the budget to leave alone
     backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
     costs       "measured" on this device, or "roofline"
     time_limit  seconds of planning for each graph; effort as in docs/tuning.md
@@ -216,7 +233,7 @@ def compile(model, budget=None, *, backend="eager", optimizer=None, reserve=0, c
     if costs not in ("measured", "roofline"):
         raise ValueError(f"costs {costs!r}: \"measured\" or \"roofline\"")
     reserve = parse_bytes(reserve) if isinstance(reserve, str) else reserve
-    made = Budget(budget, 0, reserve)
+    made = Budget(budget, 0, reserve, activations)
     if made.bytes is not None:
         made.fixed = fixed_bytes(model, optimizer)
     return Compiled(model, Backend(made, backend, costs, time_limit, effort), dynamic)

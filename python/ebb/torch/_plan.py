@@ -77,6 +77,9 @@ class Document:
         document = {"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": self.values, "ops": self.ops}
         return json.dumps(document).encode()
 
+    def kept_bytes(self):
+        return sum(value["bytes"] for value in self.values if value["role"] == "output")
+
     def bytes_in_order(self):
         """The peak when ops run in their order in the graph, each once, and each value dies after its last reader."""
         last = {}

@@ -91,14 +91,15 @@ def compile_fused(module, examples):
     """Inductor's code for one group of ops: results have the strides that their FakeTensors say."""
     from torch._inductor import config
     from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    from torch.fx.experimental.proxy_tensor import make_fx
 
+    strides = [node.meta["val"].stride() for node in module.graph.output_node().args[0]]
+    mode = detect_fake_mode(examples) or FakeTensorMode()
+    with mode, torch.no_grad():
+        module = make_fx(module, decomposition_table=select_decomp_table(), tracing_mode="real")(*examples)
     output = module.graph.output_node()
-    results = output.args[0]
-    output.meta["user_visible_output_idxs"] = list(range(len(results)))
-    output.meta["original_output_strides"] = [node.meta["val"].stride() for node in results]
-    with config.patch(keep_output_stride=True, fallback_random=True, fx_graph_cache=True):
+    output.meta["user_visible_output_idxs"] = list(range(len(strides)))
+    output.meta["original_output_strides"] = strides
+    with config.patch(keep_output_stride=True, fallback_random=True), torch._guards.tracing(torch._guards.TracingContext(mode)):
         return compile_fx_inner(module, examples)
-
-
-def fake_inputs_mode(examples):
-    return detect_fake_mode(examples)
