@@ -143,6 +143,7 @@ int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t
 /* ---- plan.c ---- */
 
 PyObject *core_plan(PyObject *module, PyObject *args);
+PyObject *core_report(PyObject *module, PyObject *args);
 PyObject *core_parse_bytes(PyObject *module, PyObject *object);
 
 /* ---- trace_options.c, trace_facts.c, place.c ---- */

@@ -121,6 +121,7 @@ static PyMethodDef functions[] = {
     {"device", device, METH_VARARGS, "device([name]): the process's device"},
     {"devices", devices, METH_NOARGS, "devices(): (name, available, why) of each backend"},
     {"plan", core_plan, METH_VARARGS, "plan(graph, options): ebb.graph/1 as bytes becomes ebb.plan/1"},
+    {"report", core_report, METH_VARARGS, "report(plan, path, format): of a plan in a file"},
     {"parse_bytes", core_parse_bytes, METH_O, "parse_bytes(text): \"11GiB\" as a number"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
     {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},

@@ -80,3 +80,36 @@ PyObject *core_parse_bytes(PyObject *module, PyObject *object) {
                      object);
     return NULL;
 }
+
+static ebb_status report_make(ebb_env *env, const char *plan_path, const char *path, ebb_report_format format) {
+    ebb_plan *plan = NULL;
+    ebb_report *report = NULL;
+    ebb_status status = ebb_plan_read(env, plan_path, &plan);
+    if (!status) status = ebb_report_make(env, plan, plan_path, NULL, &report);
+    if (!status) status = ebb_report_write(env, report, format, path);
+    ebb_report_destroy(report);
+    ebb_plan_destroy(plan);
+    return status;
+}
+
+/* report(plan, path, "html" | "md" | "json" | "txt"): of a plan in a file. */
+PyObject *core_report(PyObject *module, PyObject *args) {
+    static const char *const names[] = {[EBB_REPORT_TEXT] = "txt",
+                                        [EBB_REPORT_JSON] = "json",
+                                        [EBB_REPORT_MARKDOWN] = "md",
+                                        [EBB_REPORT_HTML] = "html"};
+    const char *plan_path, *path, *name;
+    size_t format = 0;
+    const size_t n = sizeof names / sizeof *names;
+    ebb_env *env = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sss", &plan_path, &path, &name)) return NULL;
+    while (format < n && strcmp(names[format], name) != 0) format++;
+    if (format == n)
+        return PyErr_Format(PyExc_ValueError, "report %s: its name ends in .html, .md, .json or .txt", path);
+    if (ebb_env_create(NULL, &env)) return PyErr_NoMemory();
+    const ebb_status status = report_make(env, plan_path, path, (ebb_report_format)format);
+    if (status) plan_raise(env, status);
+    ebb_env_destroy(env);
+    return status ? NULL : Py_NewRef(Py_None);
+}
