@@ -24,7 +24,7 @@ class Budget:
     caller keeps of it (gradients of parameters, results). Bytes are a total: `fixed` (parameters, buffers, optimizer states)
     and `reserve` are taken off; `activations` are bytes for activations and gradients alone."""
 
-    def __init__(self, budget, fixed=0, reserve=0, activations=None):
+    def __init__(self, budget, fixed=0, reserve=0, activations=None, gradients=0):
         if budget is not None and activations is not None:
             raise ValueError("ebb.torch: budget and activations: one of them")
         self.activations = parse_bytes(activations) if isinstance(activations, str) else activations
@@ -36,15 +36,18 @@ class Budget:
             raise ValueError(f"budget {budget!r}: a share is above 0 and at most 1")
         if self.bytes is not None and self.bytes <= 0:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
-        self.fixed, self.reserve = fixed, reserve
+        self.fixed, self.reserve, self.gradients = fixed, reserve, gradients
 
-    def of(self, bytes_in_order, kept, held):
-        """Bytes for the activations and gradients of one graph, of which the caller keeps `kept`; None: no limit."""
+    def of(self, document, in_order, held):
+        """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
+        before it hold until their backward halves, and the gradients that those after it have made."""
         if self.share is not None:
-            return kept + int(self.share * (bytes_in_order - kept))
+            kept = document.kept_bytes()
+            return kept + int(self.share * (in_order - kept))
+        others = held + max(0, self.gradients - document.gradient_bytes())
         if self.activations is not None:
-            return self.activations - held
-        return None if self.bytes is None else self.bytes - self.fixed - self.reserve - held
+            return self.activations - others
+        return None if self.bytes is None else self.bytes - self.fixed - self.reserve - others
 
 
 class GraphPlan:
@@ -60,7 +63,7 @@ class GraphPlan:
         self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
         own = sum(op["time_ns"] for op in document.ops)
         self.predicted_added = plan["time_ns"] / own - 1
-        self.saved_bytes = 0
+        self.gradient_bytes, self.held_bytes = document.gradient_bytes(), 0
 
 
 def place_of(node):
@@ -93,9 +96,9 @@ class Backend:
         facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort)
         emitter = _emit.Emitter(joint, document, facts.plan)
         halves = emitter.emit()
-        facts.saved_bytes = emitter.saved_bytes
+        facts.held_bytes = emitter.held_bytes
         self.plans.append(facts)
-        halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.saved_bytes, -facts.saved_bytes
+        halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
         return halves
 
     def _half(self, module, examples):
@@ -120,15 +123,15 @@ class Backend:
 def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0):
     began = time.monotonic()
     in_order = document.bytes_in_order()
-    limit = budget.of(in_order, document.kept_bytes(), held)
+    limit = budget.of(document, in_order, held)
     options = {"memory": "in_place", "time_limit": time_limit}
     if effort:
         options["effort"] = effort
     if limit is not None:
         if limit <= 0:
             raise OverBudget(
-                f"ebb.torch: budget {budget.bytes} bytes: parameters, buffers and optimizer states take {budget.fixed}, the reserve "
-                f"{budget.reserve}, graphs before this one {held}: nothing is left for activations; raise the budget"
+                f"ebb.torch: budget {budget.bytes or budget.activations} bytes: parameters, buffers and optimizer states take {budget.fixed}, "
+                f"the reserve {budget.reserve}, other graphs {held} and their gradients: nothing is left for activations; raise the budget"
             )
         options.update(memory="budget", budget=limit)
     try:
@@ -161,10 +164,11 @@ class Compiled(torch.nn.Module):
 
     @property
     def planned_bytes(self):
-        """The most that activations and gradients take together: graphs run one in another, what they save adds up."""
-        held = most = 0
+        """The most that activations and gradients take together: graphs run one in another, in the order of their plans."""
+        gradients, held, most = sum(plan.gradient_bytes for plan in self.plans), 0, 0
         for plan in self.plans:
-            most, held = max(most, held + plan.planned_bytes), held + plan.saved_bytes
+            gradients -= plan.gradient_bytes
+            most, held = max(most, held + plan.planned_bytes + gradients), held + plan.held_bytes
         return most
 
     def forward(self, *args, **kwargs):
@@ -201,6 +205,11 @@ def fixed_bytes(model, optimizer):
     return total + (tensor_bytes(states) if states else states_to_come(optimizer))
 
 
+def gradients_to_come(model):
+    parameters = model.parameters() if isinstance(model, torch.nn.Module) else ()
+    return tensor_bytes([p for p in parameters if p.requires_grad and p.grad is None])
+
+
 def states_to_come(optimizer):
     """One step of an optimizer of the same kind on a small parameter tells how many states it keeps for each."""
     probe = torch.nn.Parameter(torch.zeros(64, 64))
@@ -233,7 +242,7 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     if costs not in ("measured", "roofline"):
         raise ValueError(f"costs {costs!r}: \"measured\" or \"roofline\"")
     reserve = parse_bytes(reserve) if isinstance(reserve, str) else reserve
-    made = Budget(budget, 0, reserve, activations)
+    made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
         made.fixed = fixed_bytes(model, optimizer)
     return Compiled(model, Backend(made, backend, costs, time_limit, effort), dynamic)

@@ -77,6 +77,9 @@ class Document:
         document = {"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": self.values, "ops": self.ops}
         return json.dumps(document).encode()
 
+    def gradient_bytes(self):
+        return sum(self.values[value.id]["bytes"] for value in self._roots_made(self.joint.backward_outputs))
+
     def kept_bytes(self):
         return sum(value["bytes"] for value in self.values if value["role"] == "output")
 
