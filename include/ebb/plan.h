@@ -40,8 +40,8 @@ EBB_API void ebb_plan_summarize(const ebb_plan *plan, ebb_plan_summary *out);
 
 /* Writes ebb.plan/1; path "-" is standard output. Nothing is left half-written. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_write(ebb_env *env, const ebb_plan *plan, const char *path);
-/* The same document given to `put` in one piece, which lives until it returns. EBB_NO_MEMORY: also when `put`
- * returns false. */
+/* The same document given to `put` in one piece, which lives until it returns. EBB_NO_MEMORY: also when
+ * `put` returns false. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_print_to(ebb_env *env, const ebb_plan *plan,
                                                  bool (*put)(void *ctx, const char *text, size_t n),
                                                  void *ctx);

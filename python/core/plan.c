@@ -1,5 +1,5 @@
-/* plan(graph, options): a planning graph (ebb.graph/1) in memory becomes a plan (ebb.plan/1) in memory. It has
- * an env of its own, so that other threads use the library meanwhile. */
+/* plan(graph, options): a planning graph (ebb.graph/1) in memory becomes a plan (ebb.plan/1) in memory. It
+ * has an env of its own, so that other threads use the library meanwhile. */
 #include "core.h"
 
 typedef struct plan_text {
@@ -81,7 +81,8 @@ PyObject *core_parse_bytes(PyObject *module, PyObject *object) {
     return NULL;
 }
 
-static ebb_status report_make(ebb_env *env, const char *plan_path, const char *path, ebb_report_format format) {
+static ebb_status report_make(ebb_env *env, const char *plan_path, const char *path,
+                              ebb_report_format format) {
     ebb_plan *plan = NULL;
     ebb_report *report = NULL;
     ebb_status status = ebb_plan_read(env, plan_path, &plan);
@@ -106,7 +107,8 @@ PyObject *core_report(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sss", &plan_path, &path, &name)) return NULL;
     while (format < n && strcmp(names[format], name) != 0) format++;
     if (format == n)
-        return PyErr_Format(PyExc_ValueError, "report %s: its name ends in .html, .md, .json or .txt", path);
+        return PyErr_Format(PyExc_ValueError, "report %s: its name ends in .html, .md, .json or .txt",
+                            path);
     if (ebb_env_create(NULL, &env)) return PyErr_NoMemory();
     const ebb_status status = report_make(env, plan_path, path, (ebb_report_format)format);
     if (status) plan_raise(env, status);

@@ -1,6 +1,7 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
+import inspect
 import re
 import time
 
@@ -12,7 +13,8 @@ from . import _costs, _emit, _fuse, _joint, _plan, _run
 from . import _private as private
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator
-PLANNING_SECONDS = 4.0
+PLANNING_SECONDS = 3.0
+PARTS = (0.8, 0.65, 0.5, 0.35, 0.2, None)
 
 
 def parse_bytes(text):
@@ -38,16 +40,20 @@ class Budget:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
         self.fixed, self.reserve, self.gradients = fixed, reserve, gradients
 
-    def of(self, document, in_order, held):
+    def of(self, document, in_order, held, part=1):
         """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
-        before it hold until their backward halves, and the gradients that those after it have made."""
+        before it hold until their backward halves, and the gradients that those after it have made. `part` is the most of its activations that a graph of several may keep."""
         if self.share is not None:
             kept = document.kept_bytes()
             return kept + int(self.share * (in_order - kept))
-        others = held + max(0, self.gradients - document.gradient_bytes())
-        if self.activations is not None:
-            return self.activations - others
-        return None if self.bytes is None else self.bytes - self.fixed - self.reserve - others
+        total = self.activations
+        if total is None:
+            if self.bytes is None:
+                return None
+            total = self.bytes - self.fixed - self.reserve
+        left = total - held - max(0, self.gradients - document.gradient_bytes())
+        kept = document.kept_bytes()
+        return left if part == 1 else min(left, kept + int(part * (in_order - kept)))
 
 
 class GraphPlan:
@@ -76,9 +82,9 @@ def place_of(node):
 class Backend:
     """A backend of torch.compile: one for each compiled model."""
 
-    def __init__(self, budget, kind, costs, time_limit, effort):
+    def __init__(self, budget, kind, costs, time_limit, effort, part=1):
         self.budget, self.kind, self.costs = budget, kind, costs
-        self.time_limit, self.effort = time_limit, effort
+        self.time_limit, self.effort, self.part = time_limit, effort, part
         self.plans, self.held = [], 0
 
     def __call__(self, module, examples):
@@ -93,7 +99,7 @@ class Backend:
         (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, 1))
-        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort)
+        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part)
         emitter = _emit.Emitter(joint, document, facts.plan)
         halves = emitter.emit()
         facts.held_bytes = emitter.held_bytes
@@ -120,10 +126,10 @@ class Backend:
         return _run.make_function(module)
 
 
-def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0):
+def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0, part=1):
     began = time.monotonic()
     in_order = document.bytes_in_order()
-    limit = budget.of(document, in_order, held)
+    limit = budget.of(document, in_order, held, part)
     options = {"memory": "in_place", "time_limit": time_limit}
     if effort:
         options["effort"] = effort
@@ -152,11 +158,14 @@ def over_budget(error, in_order):
 class Compiled(torch.nn.Module):
     """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it."""
 
-    def __init__(self, model, backend, dynamic):
+    def __init__(self, model, make_backend, dynamic):
         super().__init__()
-        self.backend = backend
-        self.model = model
-        self.compiled = torch.compile(model, backend=backend, dynamic=dynamic)
+        self.model, self.make_backend, self.dynamic, self.settled = model, make_backend, dynamic, False
+        self._start(1)
+
+    def _start(self, part):
+        self.backend = self.make_backend(part)
+        self.compiled = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
 
     @property
     def plans(self):
@@ -172,6 +181,22 @@ class Compiled(torch.nn.Module):
         return most
 
     def forward(self, *args, **kwargs):
+        if self.settled or self.backend.budget.share is not None:
+            return self._call(args, kwargs)
+        before = Before(self.model)
+        for part in PARTS:
+            try:
+                result = self._call(args, kwargs)
+                self.settled = bool(self.backend.plans)
+                return result
+            except OverBudget:
+                # The graphs before it left too little: all of them keep less, from the state before the call.
+                if not self.backend.plans or part == PARTS[-1]:
+                    raise
+            before.restore()
+            self._start(part)
+
+    def _call(self, args, kwargs):
         self.backend.held = 0
         try:
             with torch._dynamo.config.patch(optimize_ddp=False):
@@ -179,6 +204,23 @@ class Compiled(torch.nn.Module):
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception
         raise inner
+
+
+class Before:
+    """Buffers and generators as they were before a call."""
+
+    def __init__(self, model):
+        self.buffers = [(b, b.detach().clone()) for b in model.buffers()] if isinstance(model, torch.nn.Module) else []
+        self.cpu = torch.get_rng_state()
+        self.cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+
+    def restore(self):
+        with torch.no_grad():
+            for buffer, value in self.buffers:
+                buffer.copy_(value)
+        torch.set_rng_state(self.cpu)
+        if self.cuda:
+            torch.cuda.set_rng_state_all(self.cuda)
 
 
 def refuse_parallel(model):
@@ -215,7 +257,8 @@ def states_to_come(optimizer):
     probe = torch.nn.Parameter(torch.zeros(64, 64))
     probe.grad = torch.zeros(64, 64)
     try:
-        twin = type(optimizer)([probe], **{k: v for k, v in optimizer.defaults.items() if k != "differentiable"})
+        known = inspect.signature(type(optimizer)).parameters
+        twin = type(optimizer)([probe], **{k: v for k, v in optimizer.defaults.items() if k in known})
         twin.step()
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"ebb.torch: the states of {type(optimizer).__name__} are not known before its first step ({error}): "
@@ -245,7 +288,7 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
         made.fixed = fixed_bytes(model, optimizer)
-    return Compiled(model, Backend(made, backend, costs, time_limit, effort), dynamic)
+    return Compiled(model, lambda part: Backend(made, backend, costs, time_limit, effort, part), dynamic)
 
 
 def register():
