@@ -5,6 +5,8 @@ A group is convex (no path leaves it and comes back), lies within one half, and 
 reduction of it. Matrix products, convolutions, attention and ops that draw stay PyTorch's own, as under Inductor on a CPU.
 """
 
+import heapq
+
 import torch
 from torch import fx
 
@@ -50,12 +52,13 @@ class Groups:
         self.joint = joint
         self.members, self.kind, self.size, self.above = [], [], [], []  # by group
         self.group_of = {}
+        self.place_of = {node: i for i, node in enumerate(joint.fresh)}
 
     def make(self):
         for node in self.joint.fresh:
             self.place(node)
-        units = [self.unit(members, kind) for members, kind in zip(self.members, self.kind)]
-        return sorted_units(units, self.above)
+        order = sorted_groups([bool(m) for m in self.members], self.above, [self.place_of[m[0]] if m else 0 for m in self.members])
+        return [self.unit(self.members[g], self.kind[g]) for g in order]
 
     def place(self, node):
         joint = self.joint
@@ -71,6 +74,8 @@ class Groups:
                 others |= 0 if other == g else self.above[other] | 1 << other
             if kind and self.kind[g] == kind and not others >> g & 1 and self.fits(g, size):
                 self.join(g, node, size, above & ~(1 << g))
+                for other in sources - {g}:
+                    self.merge(other, g)
                 return
         self.group_of[node] = len(self.members)
         self.members.append([node])
@@ -106,6 +111,21 @@ class Groups:
                 if self.above[other] >> g & 1:
                     self.above[other] |= above
 
+    def merge(self, a, b):
+        """Group a, which b reads, becomes a part of b, if no path goes round and both loop alike."""
+        if self.kind[a] != self.kind[b] or self.size[a] != self.size[b] or len(self.members[a]) + len(self.members[b]) > MOST_NODES:
+            return
+        if any(self.above[b] >> u & 1 and self.above[u] >> a & 1 for u in range(len(self.above)) if u != a):
+            return
+        self.members[b] = sorted(self.members[a] + self.members[b], key=self.place_of.get)
+        self.group_of.update((node, b) for node in self.members[a])
+        self.members[a], self.kind[a] = [], None
+        taken = self.above[a]
+        self.above[b] = (self.above[b] | taken) & ~(1 << a)
+        for u, mask in enumerate(self.above):
+            if u != b and (mask >> a & 1 or mask >> b & 1):
+                self.above[u] = (mask | self.above[b] | 1 << b) & ~(1 << a)
+
     def unit(self, members, kind):
         unit = _joint.Unit(members)
         if kind:
@@ -114,26 +134,25 @@ class Groups:
         return unit
 
 
-def sorted_units(units, above):
+def sorted_groups(there, above, places):
     """Each after those above it, else in the order of their first nodes."""
-    left = {i: bin(mask).count("1") for i, mask in enumerate(above)}
-    below = [[] for _ in units]
-    for i, mask in enumerate(above):
-        for j in range(len(units)):
-            if mask >> j & 1:
-                below[j].append(i)
-    import heapq
-
-    ready, done = [i for i, n in left.items() if n == 0], []
+    left = {g: bin(mask).count("1") for g, mask in enumerate(above) if there[g]}
+    below = [[] for _ in above]
+    for g in left:
+        for other in left:
+            if above[g] >> other & 1:
+                below[other].append(g)
+    ready, done = [(places[g], g) for g, n in left.items() if n == 0], []
     heapq.heapify(ready)
     while ready:
-        i = heapq.heappop(ready)
-        done.append(units[i])
-        for j in below[i]:
-            left[j] -= 1
-            if left[j] == 0:
-                heapq.heappush(ready, j)
-    assert len(done) == len(units), "groups in a circle"
+        _, g = heapq.heappop(ready)
+        done.append(g)
+        for other in below[g]:
+            left[other] -= 1
+            if left[other] == 0:
+                heapq.heappush(ready, (places[other], other))
+    if len(done) != len(left):
+        raise AssertionError("groups in a circle")
     return done
 
 
