@@ -207,7 +207,7 @@ class Refuses(unittest.TestCase):
 
     def test_states_count_towards_a_total(self):
         model = nn.Linear(100, 100)
-        sizes = [ebb.torch._compile.fixed_bytes(model, o) for o in (None, torch.optim.SGD(model.parameters(), 0.1),
+        sizes = [ebb.torch._budget.fixed_bytes(model, o) for o in (None, torch.optim.SGD(model.parameters(), 0.1),
                  torch.optim.SGD(model.parameters(), 0.1, momentum=0.9), torch.optim.AdamW(model.parameters()))]
         own = 4 * 10_100
         self.assertEqual(sizes[:3], [own, own, 2 * own])

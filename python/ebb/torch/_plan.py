@@ -4,8 +4,8 @@ import hashlib
 import json
 
 from .. import _core
+from . import _private as private
 
-BORDER = -1
 PLANS = {}  # options and document -> plan
 
 
@@ -33,7 +33,7 @@ class Document:
     def _kept(self):
         """What the caller holds to the end of the step; copies into buffers die when the forward half has run."""
         joint = self.joint
-        given = [n for n, d in zip(joint.forward_outputs, joint.forward_descriptors) if type(d).__name__ != "InputMutationAOTOutput"]
+        given = [n for n, d in zip(joint.forward_outputs, joint.forward_descriptors) if not isinstance(d, private.InputMutationAOTOutput)]
         return set(self._roots_made(given)) | set(self._roots_made(joint.backward_outputs))
 
     def _value(self, value, node, kept, gradient):

@@ -4,7 +4,7 @@ import re
 
 import torch
 
-TESTED = ("2.13", "2.14", "2.15")
+OLDEST, TESTED = (2, 13), "2.15"
 
 
 def _release():
@@ -13,11 +13,11 @@ def _release():
 
 def _refuse(what):
     raise ImportError(
-        f"ebb.torch: PyTorch {torch.__version__} {what}; releases {', '.join(TESTED)} are known to work: install one of them"
+        f"ebb.torch: PyTorch {torch.__version__} {what}; {TESTED} is the release that is tested: install that"
     )
 
 
-if _release() < (2, 13):
+if _release() < OLDEST:
     _refuse("is too old")
 
 try:
