@@ -3,6 +3,7 @@
 import functools
 import re
 import time
+import warnings
 
 import torch
 
@@ -121,6 +122,7 @@ class Compiled(torch.nn.Module):
     def __init__(self, model, make_backend, dynamic):
         super().__init__()
         self.model, self.make_backend, self.dynamic, self.settled = model, make_backend, dynamic, False
+        self.recurrent = recurrent_in_graphs(model)
         self._start(1)
 
     def _start(self, part):
@@ -159,7 +161,7 @@ class Compiled(torch.nn.Module):
     def _call(self, args, kwargs):
         self.backend.held = 0
         try:
-            with torch._dynamo.config.patch(optimize_ddp=False):
+            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent):
                 return self.compiled(*args, **kwargs)
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception
@@ -181,6 +183,16 @@ class Before:
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
+
+
+def recurrent_in_graphs(model):
+    """Whether recurrent layers become parts of graphs. PyTorch's LSTM keeps what no graph can save, and CUDA's are untried."""
+    layers = [m for m in model.modules() if isinstance(m, torch.nn.RNNBase)] if isinstance(model, torch.nn.Module) else []
+    if any(isinstance(m, torch.nn.LSTM) or p.device.type != "cpu" for m in layers for p in m.parameters()):
+        warnings.warn("ebb.torch: nn.LSTM, and recurrent layers on a GPU, run outside of the graphs: the budget does not count them",
+                      stacklevel=3)
+        return False
+    return True
 
 
 def refuse_parallel(model):
