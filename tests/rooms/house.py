@@ -54,6 +54,13 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/device.h', 'ebb/plan.h'},
         'libraries': set(),
     },
+    # Tensors in files: no graphs, no engine.
+    'keep': {
+        'faces': {'keep/keep.h'},
+        'sees': {'base'},
+        'public': {'ebb/base.h', 'ebb/tensors.h'},
+        'libraries': set(),
+    },
     'report': {
         'faces': {'report/report.h'},
         'sees': {'base', 'graph', 'plan'},
@@ -62,9 +69,9 @@ ROOMS = {
     },
     'engine': {
         'faces': {'engine/engine.h'},
-        'sees': {'base', 'graph', 'plan', 'planner', 'sublinear', 'exec'},
+        'sees': {'base', 'graph', 'plan', 'planner', 'sublinear', 'exec', 'keep'},
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h',
-                   'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/search.h',
+                   'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/keep.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/schedule.h', 'ebb/search.h',
                    'ebb/tune.h'},
         'libraries': set(),
     },

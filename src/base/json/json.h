@@ -30,6 +30,9 @@ EBB_CHECKED ebb_status ebb_json_object(ebb_env *env, const ebb_json *object, con
 /* The first key of an object that is none of these n, or NULL: for files written by people, where an
  * unknown key is a misspelt one. Borrowed. */
 const char *ebb_json_unknown_key(const ebb_json *object, const char *const *known, size_t n);
+/* Calls each with every key of an object, in no order, until it fails; its status. Keys are borrowed. */
+EBB_CHECKED ebb_status ebb_json_each_key(const ebb_json *object,
+                                         ebb_status (*each)(void *ctx, const char *key), void *ctx);
 /* Element i of an array; its type is checked by what reads it. */
 const ebb_json *ebb_json_at(const ebb_json *array, size_t i);
 /* An element that must be an integer in [min, max]. */

@@ -14,7 +14,7 @@
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
-    json_error_t error;
+    json_error_t error = {.line = 0}; /* jansson leaves a part of it as it was */
     json_t *json = json_loadb(!text ? "" : text, n, JSON_REJECT_DUPLICATES, &error);
     if (json) {
         *out = json;
@@ -23,6 +23,7 @@ ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size
     int line = error.line > 0 ? error.line : 1, column = error.column > 0 ? error.column : 1;
     switch (json_error_code(&error)) {
     case json_error_out_of_memory:
+    case json_error_unknown: /* what it says of its very first allocation */
         return ebb_fail(env, EBB_NO_MEMORY, "%s: out of memory at line %d, column %d of the JSON", name,
                         line, column);
     case json_error_numeric_overflow:
@@ -54,6 +55,16 @@ const char *ebb_json_unknown_key(const ebb_json *object, const char *const *know
     return NULL;
 }
 
+ebb_status ebb_json_each_key(const ebb_json *object, ebb_status (*each)(void *ctx, const char *key),
+                             void *ctx) {
+    json_t *members = (json_t *)(uintptr_t)object; /* only read, as above */
+    ebb_status status = EBB_OK;
+    for (void *at = json_object_iter(members); at && status == EBB_OK;
+         at = json_object_iter_next(members, at))
+        status = each(ctx, json_object_iter_key(at));
+    return status;
+}
+
 #else
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
@@ -71,6 +82,14 @@ const char *ebb_json_unknown_key(const ebb_json *object, const char *const *know
         if (i == n) return object->at[k].key;
     }
     return NULL;
+}
+
+ebb_status ebb_json_each_key(const ebb_json *object, ebb_status (*each)(void *ctx, const char *key),
+                             void *ctx) {
+    ebb_status status = EBB_OK;
+    for (size_t k = 0; json_is_object(object) && k < object->n && status == EBB_OK; k++)
+        status = each(ctx, object->at[k].key);
+    return status;
 }
 
 #endif

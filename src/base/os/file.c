@@ -11,9 +11,7 @@
 
 enum { FILE_ALIGNMENT = 16, FIRST_READ_BYTES = 1 << 16 };
 
-/* "cannot open plan.json: No such file or directory: ADVICE" as EBB_IO. */
-static ebb_status fail_errno(ebb_env *env, const char *verb, const char *path, int error,
-                             const char *advice) {
+ebb_status ebb_fail_errno(ebb_env *env, const char *verb, const char *path, int error, const char *advice) {
     char reason[128];
     if (strerror_r(error, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", error);
     return ebb_fail(env, EBB_IO, "cannot %s %s: %s: %s", verb, path, reason, advice);
@@ -73,7 +71,7 @@ static ebb_status read_all(reader *r) {
         if (got > 0) {
             r->n += (size_t)got;
         } else if (errno != EINTR) {
-            return fail_errno(r->env, "read", r->name, errno, "give a file that can be read");
+            return ebb_fail_errno(r->env, "read", r->name, errno, "give a file that can be read");
         } else if (ebb_stop_asked(r->env)) {
             return ebb_fail(r->env, EBB_INTERRUPTED, "%s: stopped while reading", r->name);
         }
@@ -92,7 +90,7 @@ ebb_status ebb_file_read(ebb_env *env, const char *path, size_t max_bytes, char 
         r.fd = STDIN_FILENO;
     } else {
         r.fd = open_patiently(env, path, O_RDONLY);
-        if (r.fd < 0) return fail_errno(env, "open", path, errno, "give a file that can be read");
+        if (r.fd < 0) return ebb_fail_errno(env, "open", path, errno, "give a file that can be read");
     }
     ebb_status status = read_all(&r);
     if (!is_stdin) close(r.fd);
@@ -128,10 +126,10 @@ static int write_all(int fd, const char *bytes, size_t n) {
 /* Pipes, devices and the like have no old content to keep, and a rename would put a file in their place. */
 static ebb_status write_stream(ebb_env *env, const char *path, const char *bytes, size_t n) {
     int fd = open_patiently(env, path, O_WRONLY);
-    if (fd < 0) return fail_errno(env, "open", path, errno, write_advice);
+    if (fd < 0) return ebb_fail_errno(env, "open", path, errno, write_advice);
     int error = write_all(fd, bytes, n);
     if (close(fd) != 0 && error == 0 && errno != EINTR) error = errno;
-    return error == 0 ? EBB_OK : fail_errno(env, "write", path, error, write_advice);
+    return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", path, error, write_advice);
 }
 
 /* Opens a new file in path's folder, its name in temporary. -1 with errno. The name does not grow with
@@ -166,27 +164,27 @@ static int fill_temporary(int fd, mode_t mode, const char *bytes, size_t n) {
 static ebb_status replace_file(ebb_env *env, const char *path, mode_t mode, const char *bytes, size_t n) {
     char temporary[PATH_MAX];
     if (strlen(path) >= PATH_MAX)
-        return fail_errno(env, "write", path, ENAMETOOLONG, "give a shorter path");
+        return ebb_fail_errno(env, "write", path, ENAMETOOLONG, "give a shorter path");
     int fd = open_temporary(path, temporary);
-    if (fd < 0) return fail_errno(env, "create a file beside", path, errno, write_advice);
+    if (fd < 0) return ebb_fail_errno(env, "create a file beside", path, errno, write_advice);
     int error = fill_temporary(fd, mode, bytes, n);
     if (error == 0 && rename(temporary, path) != 0) error = errno;
     if (error == 0) return EBB_OK;
     (void)unlink(temporary);
-    return fail_errno(env, "write", path, error, write_advice);
+    return ebb_fail_errno(env, "write", path, error, write_advice);
 }
 
 ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n) {
     if (strcmp(path, "-") == 0) {
         int error = write_all(STDOUT_FILENO, bytes, n);
-        return error == 0 ? EBB_OK : fail_errno(env, "write", "standard output", error, write_advice);
+        return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", "standard output", error, write_advice);
     }
-    if (path[0] == '\0') return fail_errno(env, "write", "\"\"", ENOENT, "give a path");
+    if (path[0] == '\0') return ebb_fail_errno(env, "write", "\"\"", ENOENT, "give a path");
     struct stat info;
     if (stat(path, &info) != 0) return replace_file(env, path, 0, bytes, n);
     if (!S_ISREG(info.st_mode)) return write_stream(env, path, bytes, n);
     /* A link is followed: its target is what is replaced. */
     char target[PATH_MAX];
-    if (!realpath(path, target)) return fail_errno(env, "resolve", path, errno, write_advice);
+    if (!realpath(path, target)) return ebb_fail_errno(env, "resolve", path, errno, write_advice);
     return replace_file(env, target, info.st_mode & 07777, bytes, n);
 }

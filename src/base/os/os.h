@@ -15,6 +15,10 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n);
  * the whole new content, never a half. path "-" writes standard output. EBB_IO on failure. */
 EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
 
+/* "cannot open plan.json: No such file or directory: ADVICE" as EBB_IO, of an errno. */
+EBB_CHECKED ebb_status ebb_fail_errno(ebb_env *env, const char *verb, const char *path, int error,
+                                      const char *advice);
+
 /* The folder is there afterwards; those above it are not made. EBB_IO. */
 EBB_CHECKED ebb_status ebb_folder_make(ebb_env *env, const char *path);
 /* EBB_IO when no file can be made in it. */

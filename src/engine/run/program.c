@@ -69,6 +69,10 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
 void ebb_engine_destroy(ebb_engine *engine) {
     if (!engine) return;
     ebb_env *env = engine->env;
+    ebb_env_hold_error(env, true);
+    if (ebb_engine_save_end(engine) != EBB_OK) { /* who wants to know asks before */
+    }
+    ebb_env_hold_error(env, false);
     for (size_t i = 0; i < engine->programs.n; i++) ebb_program_destroy(engine->programs.at[i]);
     EBB_ARRAY_FREE(env, &engine->programs);
     ebb_engine_drop_block(engine);

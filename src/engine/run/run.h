@@ -3,6 +3,7 @@
 #define EBB_ENGINE_RUN_RUN_H
 
 #include "engine/study/study.h"
+#include "keep/keep.h"
 
 struct ebb_program {
     ebb_engine *engine;
@@ -29,6 +30,9 @@ struct ebb_engine {
     char *room; /* of check_finite's copies from a device; NULL: none */
     uint64_t step;
     uint32_t n_run_threads;
+    ebb_keep_job *saving; /* NULL: no save is being written */
+    char *saved;          /* what it writes: a copy of params and states */
+    size_t saved_bytes;
 };
 
 /* ---- programs: made by ebb_compile, owned by their engine once they are bound ---- */
@@ -62,11 +66,26 @@ ebb_status ebb_finite_look(void *ctx, uint32_t step);
 #define EBB_ELEMENT_TEXT 160
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
 
+/* As ebb_program_step_times, of any plan and what a profile of its runs holds (NULL: none). */
+EBB_CHECKED ebb_status ebb_plan_step_times(ebb_env *env, const ebb_plan *plan, const ebb_profile *profile,
+                                           uint32_t i, ebb_step_times *out);
+
 /* Integers below this can be used by all ops that read the value: labels below the classes, ids below the
  * table's rows; 1 where nothing tells. */
 int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value);
 /* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
+
+/* Room for a file's row of each param and state: names, dtypes and shapes as the file has them; in the
+ * arena. NULL: no memory. */
+ebb_tensor_row *ebb_engine_rows(ebb_arena *arena, const ebb_program *program);
+/* Bytes of them all. */
+size_t ebb_engine_rows_bytes(const ebb_tensor_row *rows, uint32_t n);
+/* The facts of a saved run. */
+#define EBB_FACT_FORMAT "ebb.format"
+#define EBB_FACT_GRAPH  "ebb.graph"
+#define EBB_FACT_STEP   "ebb.step"
+#define EBB_FACT_SEED   "ebb.seed"
 
 /* Initial values of the params and states, from the seed and each one's name. */
 EBB_CHECKED ebb_status ebb_init_params(ebb_engine *engine, ebb_program *program);

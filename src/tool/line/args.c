@@ -216,6 +216,8 @@ static void args_init(tool_args *args) {
     args->capacity_bytes = args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;
     args->beta1 = args->beta2 = args->clip_norm = -1;
+    args->every = args->keep_saves = args->warmup = args->lr_every = -1;
+    args->lr = args->lr_least = args->lr_factor = -1;
 }
 
 ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char **argv) {

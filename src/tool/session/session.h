@@ -46,6 +46,10 @@ typedef struct tool_args {
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
     bool full, check_finite, hash;
     const char *compare; /* the other device */
+    const char *save, *init_from, *schedule;
+    bool resume, decay_weights;
+    int64_t every, keep_saves, warmup, lr_every;
+    double lr, lr_least, lr_factor;
 } tool_args;
 
 typedef struct tool_command tool_command;

@@ -75,6 +75,7 @@ static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const 
     out_text(&s->json, "backend", p->backend);
     out_integer(&s->json, "n_threads", p->n_threads);
     out_integer(&s->json, "n_recomputed", p->n_recomputed);
+    if (s->n_begin > 0) out_integer(&s->json, "resumed_after", s->n_begin);
     out_integer(&s->json, "n_replayed", (int64_t)ebb_program_n_replayed(s->program));
     out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEARNING_RATE 0.01F
+#define LEARNING_RATE 0.01F /* of a model whose rate has another name than lr */
 
 /* The name after '%' at text, up to `end` of it; false when it is too long. */
 static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MAX]) {
@@ -123,12 +123,20 @@ static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
     return EBB_OK;
 }
 
-static ebb_status feed(tool *t, ebb_program *program, const char *name, void **held) {
+static ebb_status feed_rate(ebb_program *program, const ebb_tensor_info *info, double rate) {
+    const float f32 = (float)rate;
+    if (info->element == EBB_FLOAT64) return ebb_feed(program, info->name, &rate, sizeof rate);
+    return ebb_feed(program, info->name, &f32, sizeof f32);
+}
+
+static ebb_status feed(tool *t, ebb_program *program, const char *name, void **held, double rate) {
     ebb_tensor_info info;
     void *data = NULL;
     size_t bytes = 0;
     ebb_status status = ebb_program_tensor(program, name, &info);
     if (status != EBB_OK) return status;
+    if (info.rank == 0 && strcmp(name, "lr") == 0 && info.element <= EBB_FLOAT64)
+        return feed_rate(program, &info, rate);
     if (ebb_input_bytes(program, name, &data, &bytes) == EBB_OK) {
         fill(&info, data, bytes);
         return EBB_OK;
@@ -137,10 +145,10 @@ static ebb_status feed(tool *t, ebb_program *program, const char *name, void **h
     return status == EBB_OK ? ebb_feed(program, name, *held, (size_t)info.bytes) : status;
 }
 
-ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program) {
+ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program, double rate) {
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < in->n && status == EBB_OK; i++)
-        status = feed(t, program, in->name[i], &in->held[i]);
+        status = feed(t, program, in->name[i], &in->held[i], rate);
     return status;
 }
 

@@ -12,6 +12,7 @@ static ebb_status run_steps(run_session *s) {
     ebb_plan_summary summary;
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = run_find_loss(s, &summary);
+    if (status == EBB_OK) status = saves_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
     s->computes = strcmp(summary.backend, "shadow") != 0;
@@ -21,10 +22,12 @@ static ebb_status run_steps(run_session *s) {
         out_open(&s->json, "steps", '[');
     }
     if (!s->t->args.json) run_print_head(s, &summary);
-    while (s->n_done < s->n_steps && status == EBB_OK) status = run_next_step(s);
+    while (s->n_begin + s->n_done < s->n_steps && status == EBB_OK) status = run_next_step(s);
     /* What ran until Ctrl-C is still worth telling. */
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        ebb_status finished = run_finish(s, &summary);
+        const ebb_status saved = saves_end(s);
+        ebb_status finished = saved == EBB_OK ? run_finish(s, &summary) : saved;
+        if (saved != EBB_OK && s->as_json) out_json_drop(&s->json);
         return finished != EBB_OK ? finished : status;
     }
     if (s->as_json) out_json_drop(&s->json);
@@ -62,6 +65,8 @@ ebb_status tool_run(tool *t) {
     run_session s = {.t = t, .phased = t->args.phased};
     s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
     ebb_status status = tool_reserve(t);
+    if (status == EBB_OK) status = saves_check(t);
+    if (status == EBB_OK) status = rates_find(&s);
     if (status == EBB_OK) status = tool_options(t, &options);
     if (status != EBB_OK) return status;
     if (t->args.replan && !ebb_device_is_apart(options.device))

@@ -22,10 +22,10 @@ EBB_CHECKED ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_op
                                    inputs *out);
 
 /* Fills every input of the program: floats in [-1, 1) and labels and ids by its name and their index, other
- * integers 0, and the learning rate 0.01. Writes straight into the block where the device allows it.
+ * integers 0, and the learning rate. Writes straight into the block where the device allows it.
  * Elsewhere an input is made at its first feed and held, the bytes of all inputs together: so feed one
  * program only. EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program);
+EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program, double rate);
 /* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
 void inputs_drop(inputs *in);
 
@@ -40,7 +40,10 @@ typedef struct run_session {
     bool as_json, phased;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
-    int64_t n_steps, n_done;
+    ebb_schedule schedule;
+    int64_t n_steps, n_begin,
+        n_done;      /* to run in all; done before, by the run that this one resumes; done */
+    int64_t n_saved; /* the step of the newest save; -1: none */
     int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
 } run_session;
 
@@ -53,6 +56,22 @@ EBB_CHECKED ebb_status run_next_step(run_session *s);
 void run_print_head(const run_session *s, const ebb_plan_summary *plan);
 /* Prints what was measured and ends the document; drops it on failure. */
 EBB_CHECKED ebb_status run_finish(run_session *s, const ebb_plan_summary *plan);
+
+/* ---- saves: --save, --every, --keep-saves, --resume, --init-from ---- */
+
+/* EBB_USAGE: flags that do not belong together. */
+EBB_CHECKED ebb_status saves_check(tool *t);
+/* Of a compiled program: makes the folder; loads what was asked for, and fills n_begin. */
+EBB_CHECKED ebb_status saves_begin(run_session *s);
+/* After a step: begins to save it if it is one of the every. */
+EBB_CHECKED ebb_status saves_step(run_session *s);
+/* Saves the last step unless that is done, waits until it is written, and removes what is too old. */
+EBB_CHECKED ebb_status saves_end(run_session *s);
+
+/* ---- rates: --lr and --schedule ---- */
+
+/* Fills the schedule. EBB_USAGE. */
+EBB_CHECKED ebb_status rates_find(run_session *s);
 
 /* ---- --profile: what each step of a program took ---- */
 

@@ -34,7 +34,7 @@ static ebb_status fetch_loss(run_session *s, double *out) {
 }
 
 static void print_step(const run_session *s, int64_t ns, double loss) {
-    printf("step %-6lld %12s", (long long)s->n_done, out_time(ns).text);
+    printf("step %-6lld %12s", (long long)(s->n_begin + s->n_done), out_time(ns).text);
     /* A NaN's sign means nothing, and printf would print it. */
     if (s->has_loss && isnan(loss))
         printf("   loss nan");
@@ -45,7 +45,8 @@ static void print_step(const run_session *s, int64_t ns, double loss) {
 
 static ebb_status timed_step(run_session *s) {
     double loss = 0;
-    ebb_status status = inputs_feed(s->t, &s->in, s->program);
+    ebb_status status =
+        inputs_feed(s->t, &s->in, s->program, ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done));
     int64_t begin_ns = tool_now_ns();
     if (status == EBB_OK) status = one_step(s);
     int64_t ns = tool_now_ns() - begin_ns;
@@ -63,14 +64,16 @@ static ebb_status timed_step(run_session *s) {
         if (s->has_loss) out_real(&s->json, "loss", loss);
         out_close(&s->json, '}');
     }
-    if (s->t->args.json) return EBB_OK;
-    print_step(s, ns, loss);
-    return out_finish(s->t); /* steps that nobody reads are not worth running */
+    if (!s->t->args.json) {
+        print_step(s, ns, loss);
+        status = out_finish(s->t); /* steps that nobody reads are not worth running */
+    }
+    return status == EBB_OK ? saves_step(s) : status;
 }
 
 /* Between two steps the program's state is whole, so that is where an interrupt is heard. */
 ebb_status run_next_step(run_session *s) {
     if (*s->t->stop == 0) return timed_step(s);
-    return tool_fail(s->t, EBB_INTERRUPTED, "interrupted after step %lld of %lld", (long long)s->n_done,
-                     (long long)s->n_steps);
+    return tool_fail(s->t, EBB_INTERRUPTED, "interrupted after step %lld of %lld",
+                     (long long)(s->n_begin + s->n_done), (long long)s->n_steps);
 }

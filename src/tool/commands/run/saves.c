@@ -1,0 +1,158 @@
+/* saves: files step-000000000012.safetensors in the folder of --save, of which the newest are kept. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/commands/run/run.h"
+
+enum { KEEP_DEFAULT = 3, DIGITS = 12, NAME_BYTES = 64 };
+static const char prefix[] = "step-", suffix[] = ".safetensors";
+
+static ebb_status fail_folder(const run_session *s, const char *verb, int error) {
+    return tool_fail(s->t, EBB_IO, "cannot %s %.300s: %.100s: name a folder that can be written", verb,
+                     s->t->args.save, strerror(error));
+}
+
+/* The step of a save by its file's name, -1 for other files. */
+static int64_t step_of(const char *name) {
+    char digits[DIGITS + 1];
+    int64_t step;
+    if (strlen(name) != strlen(prefix) + DIGITS + strlen(suffix)) return -1;
+    if (strncmp(name, prefix, strlen(prefix)) != 0 || strcmp(name + strlen(prefix) + DIGITS, suffix) != 0)
+        return -1;
+    memcpy(digits, name + strlen(prefix), DIGITS);
+    digits[DIGITS] = '\0';
+    return strspn(digits, "0123456789") == DIGITS && ebb_parse_i64(digits, 0, INT64_MAX, &step) ? step : -1;
+}
+
+static ebb_status path_of(const run_session *s, int64_t step, char path[PATH_MAX]) {
+    const int n =
+        snprintf(path, PATH_MAX, "%s/%s%0*" PRId64 "%s", s->t->args.save, prefix, DIGITS, step, suffix);
+    return n < PATH_MAX ? EBB_OK : fail_folder(s, "use", ENAMETOOLONG);
+}
+
+/* The newest save, and among those older than `before` the oldest and how many there are; -1: none. */
+static ebb_status look(const run_session *s, int64_t before, int64_t *newest, int64_t *oldest, int64_t *n) {
+    DIR *folder = opendir(s->t->args.save);
+    const struct dirent *entry;
+    *newest = *oldest = -1;
+    *n = 0;
+    if (!folder) return fail_folder(s, "read", errno);
+    while ((entry = readdir(folder))) {
+        const int64_t step = step_of(entry->d_name);
+        if (step > *newest) *newest = step;
+        if (step < 0 || step >= before) continue;
+        if (*oldest < 0 || step < *oldest) *oldest = step;
+        (*n)++;
+    }
+    (void)closedir(folder);
+    return EBB_OK;
+}
+
+/* Removes the oldest until `keep` are left of those before a step. */
+static ebb_status prune(const run_session *s, int64_t before, int64_t keep) {
+    int64_t newest, oldest, n;
+    char path[PATH_MAX];
+    for (;;) {
+        ebb_status status = look(s, before, &newest, &oldest, &n);
+        if (status == EBB_OK && n > keep) status = path_of(s, oldest, path);
+        if (status != EBB_OK || n <= keep) return status;
+        if (unlink(path) != 0 && errno != ENOENT) return fail_folder(s, "remove an old save from", errno);
+    }
+}
+
+/* ---- begin ---- */
+
+static void tell_difference(void *ctx, const char *line) {
+    (void)ctx;
+    fputs("ebb: left out: ", stderr);
+    out_safe(stderr, line);
+    fputs("\n", stderr);
+}
+
+static ebb_status load_weights(run_session *s) {
+    const ebb_load_options part = {.partial = true, .on_difference = tell_difference};
+    ebb_load_result result;
+    const ebb_status status = ebb_engine_load(s->engine, s->t->args.init_from, &part, &result);
+    if (status == EBB_OK)
+        fprintf(stderr, "ebb: %u of %u params and states are those of the file\n", result.n_loaded,
+                result.n_loaded + result.n_left);
+    return status;
+}
+
+static ebb_status resume(run_session *s, int64_t step) {
+    char path[PATH_MAX];
+    ebb_load_result result;
+    ebb_status status = path_of(s, step, path);
+    if (status == EBB_OK) status = ebb_engine_load(s->engine, path, NULL, &result);
+    if (status != EBB_OK) return status;
+    if (s->t->args.seed >= 0 && (uint64_t)s->t->args.seed != ebb_engine_seed(s->engine))
+        return tool_fail(s->t, EBB_USAGE, "--seed %lld, but %.300s is of a run with %llu: leave --seed out",
+                         (long long)s->t->args.seed, path, (unsigned long long)ebb_engine_seed(s->engine));
+    s->n_begin = s->n_saved = (int64_t)result.step;
+    fprintf(stderr, "ebb: resumed after step %lld\n", (long long)s->n_begin);
+    return EBB_OK;
+}
+
+ebb_status saves_begin(run_session *s) {
+    const tool_args *a = &s->t->args;
+    int64_t newest, oldest, n;
+    s->n_saved = -1;
+    if (!a->save) return a->init_from ? load_weights(s) : EBB_OK;
+    if (mkdir(a->save, 0777) != 0 && errno != EEXIST) return fail_folder(s, "make", errno);
+    const ebb_status status = look(s, INT64_MAX, &newest, &oldest, &n);
+    if (status != EBB_OK) return status;
+    if (newest >= 0 && !a->resume)
+        return tool_fail(
+            s->t, EBB_USAGE,
+            "%.300s has saves up to step %lld: give --resume to go on from there, or another folder",
+            a->save, (long long)newest);
+    if (newest >= 0) return resume(s, newest);
+    return a->init_from ? load_weights(s) : EBB_OK;
+}
+
+ebb_status saves_check(tool *t) {
+    const tool_args *a = &t->args;
+    if (a->save && a->save[0] == '\0') return tool_fail(t, EBB_USAGE, "--save needs a folder");
+    if (!a->save && (a->resume || a->every > 0 || a->keep_saves > 0))
+        return tool_fail(t, EBB_USAGE, "%s needs --save DIR, the folder of the saves",
+                         a->resume      ? "--resume"
+                         : a->every > 0 ? "--every"
+                                        : "--keep-saves");
+    if ((a->save || a->init_from) && a->device && strcmp(a->device, "shadow") == 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "device shadow computes nothing to save or load: leave --save and --init-from out");
+    return EBB_OK;
+}
+
+/* ---- while it runs, and at its end ---- */
+
+static ebb_status save(run_session *s) {
+    const int64_t step = s->n_begin + s->n_done;
+    char path[PATH_MAX];
+    ebb_status status = path_of(s, step, path);
+    if (status == EBB_OK) status = ebb_engine_save(s->engine, path, NULL, 0);
+    if (status != EBB_OK) return status;
+    s->n_saved = step;
+    /* All before this one are whole; it may not be yet. */
+    return prune(s, step, s->t->args.keep_saves > 0 ? s->t->args.keep_saves : KEEP_DEFAULT);
+}
+
+ebb_status saves_step(run_session *s) {
+    const tool_args *a = &s->t->args;
+    return a->save && a->every > 0 && (s->n_begin + s->n_done) % a->every == 0 ? save(s) : EBB_OK;
+}
+
+ebb_status saves_end(run_session *s) {
+    const int64_t step = s->n_begin + s->n_done;
+    if (!s->t->args.save) return EBB_OK;
+    ebb_status status = s->n_saved < step ? save(s) : EBB_OK;
+    if (status == EBB_OK) status = ebb_engine_save_end(s->engine);
+    const int64_t keep = s->t->args.keep_saves > 0 ? s->t->args.keep_saves : KEEP_DEFAULT;
+    return status == EBB_OK ? prune(s, step, keep - 1) : status;
+}
