@@ -40,6 +40,11 @@ EBB_API void ebb_plan_summarize(const ebb_plan *plan, ebb_plan_summary *out);
 
 /* Writes ebb.plan/1; path "-" is standard output. Nothing is left half-written. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_write(ebb_env *env, const ebb_plan *plan, const char *path);
+/* The same document given to `put` in one piece, which lives until it returns. EBB_NO_MEMORY: also when
+ * `put` returns false. */
+EBB_API EBB_CHECKED ebb_status ebb_plan_print_to(ebb_env *env, const ebb_plan *plan,
+                                                 bool (*put)(void *ctx, const char *text, size_t n),
+                                                 void *ctx);
 /* Reads ebb.plan/1 and checks its form, not its truth: ebb_plan_audit does that. */
 EBB_API EBB_CHECKED ebb_status ebb_plan_read(ebb_env *env, const char *path, ebb_plan **out);
 EBB_API void ebb_plan_destroy(ebb_plan *plan);

@@ -6,6 +6,7 @@
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
  *     tape.c       gradients of what was run
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
+ *     plan.c       a planning graph in memory becomes a plan
  *     program.c    a model of text, compiled: what a file of a trace is loaded as
  *     place.c      "train.py:12", for errors and reports
  *     module.c     the functions of the module
@@ -140,6 +141,12 @@ PyObject *core_op_named(PyObject *module, PyObject *name);
 /* Handles of a sequence of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
  * exception. */
 int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n);
+
+/* ---- plan.c ---- */
+
+PyObject *core_plan(PyObject *module, PyObject *args);
+PyObject *core_report(PyObject *module, PyObject *args);
+PyObject *core_parse_bytes(PyObject *module, PyObject *object);
 
 /* ---- trace_options.c, trace_facts.c, place.c ---- */
 

@@ -84,15 +84,30 @@ void ebb_plan_print(ebb_json_out *json, const ebb_plan *plan) {
     ebb_json_end(json, '}');
 }
 
+/* The document's text; to be deinitialised, also on failure. */
+static ebb_status plan_text(ebb_env *env, const ebb_plan *plan, ebb_text *text) {
+    ebb_text_init(text, env);
+    ebb_json_out json;
+    ebb_json_out_init(&json, text);
+    ebb_plan_print(&json, plan);
+    ebb_text_put(text, "\n", 1);
+    return ebb_text_status(text);
+}
+
 ebb_status ebb_plan_write(ebb_env *env, const ebb_plan *plan, const char *path) {
     ebb_text text;
-    ebb_text_init(&text, env);
-    ebb_json_out json;
-    ebb_json_out_init(&json, &text);
-    ebb_plan_print(&json, plan);
-    ebb_text_put(&text, "\n", 1);
-    ebb_status status = ebb_text_status(&text);
+    ebb_status status = plan_text(env, plan, &text);
     if (status == EBB_OK) status = ebb_file_write(env, path, text.at, text.n);
+    ebb_text_deinit(&text);
+    return status;
+}
+
+ebb_status ebb_plan_print_to(ebb_env *env, const ebb_plan *plan,
+                             bool (*put)(void *ctx, const char *text, size_t n), void *ctx) {
+    ebb_text text;
+    ebb_status status = plan_text(env, plan, &text);
+    if (status == EBB_OK && !put(ctx, text.at, text.n))
+        status = ebb_fail(env, EBB_NO_MEMORY, "a plan of %zu bytes: the caller did not take it", text.n);
     ebb_text_deinit(&text);
     return status;
 }

@@ -1,0 +1,117 @@
+/* plan(graph, options): a planning graph (ebb.graph/1) in memory becomes a plan (ebb.plan/1) in memory. It
+ * has an env of its own, so that other threads use the library meanwhile. */
+#include "core.h"
+
+typedef struct plan_text {
+    char *at;
+    size_t n;
+} plan_text;
+
+/* The whole document comes in one piece. */
+static bool text_take(void *ctx, const char *text, size_t n) {
+    plan_text *to = ctx;
+    to->at = malloc(n ? n : 1);
+    if (!to->at) return false;
+    memcpy(to->at, text, n);
+    to->n = n;
+    return true;
+}
+
+/* With the GIL released. */
+static ebb_status plan_make(ebb_env *env, const char *graph, size_t n_graph, const ebb_options *options,
+                            plan_text *text) {
+    ebb_model *model = NULL;
+    ebb_plan *plan = NULL;
+    ebb_status status = ebb_model_parse(env, "graph", graph, n_graph, &model);
+    if (!status) status = ebb_plan_model(env, model, NULL, 0, options, &plan);
+    if (!status) status = ebb_plan_print_to(env, plan, text_take, text);
+    ebb_plan_destroy(plan);
+    ebb_model_destroy(model);
+    return status;
+}
+
+static PyObject *plan_raise(ebb_env *env, ebb_status status) {
+    PyObject *type = status == EBB_BAD_INPUT || status == EBB_USAGE ? PyExc_ValueError
+                     : status == EBB_NO_MEMORY                      ? PyExc_MemoryError
+                     : status == EBB_OVER_BUDGET                    ? core.over_budget
+                                                                    : PyExc_RuntimeError;
+    if (status == EBB_INTERRUPTED) {
+        if (PyErr_CheckSignals() < 0) return NULL;
+        type = PyExc_KeyboardInterrupt;
+    }
+    const char *text = ebb_env_error(env);
+    PyErr_SetString(type, *text ? text : ebb_status_name(status));
+    return NULL;
+}
+
+PyObject *core_plan(PyObject *module, PyObject *args) {
+    const char *graph;
+    Py_ssize_t n_graph;
+    PyObject *dict, *made = NULL;
+    ebb_trace_options options;
+    ebb_env *env = NULL;
+    plan_text text = {NULL, 0};
+    const ebb_env_options env_options = {.stop = &core.stop};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#O!", &graph, &n_graph, &PyDict_Type, &dict) ||
+        core_trace_options_read(dict, &options))
+        return NULL;
+    if (ebb_env_create(&env_options, &env)) return PyErr_NoMemory();
+    core_long call = core_long_begin(true);
+    const ebb_status status = plan_make(env, graph, (size_t)n_graph, &options.plan, &text);
+    core_long_end(&call);
+    if (status)
+        plan_raise(env, status);
+    else
+        made = PyBytes_FromStringAndSize(text.at, (Py_ssize_t)text.n);
+    free(text.at);
+    ebb_env_destroy(env);
+    return made;
+}
+
+/* parse_bytes("11GiB"): a number of bytes. */
+PyObject *core_parse_bytes(PyObject *module, PyObject *object) {
+    int64_t n;
+    (void)module;
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    if (text && ebb_parse_bytes(text, &n)) return PyLong_FromLongLong(n);
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "%R is no size: write \"11GiB\", \"500 MB\" or a number of bytes",
+                     object);
+    return NULL;
+}
+
+static ebb_status report_make(ebb_env *env, const char *plan_path, const char *path,
+                              ebb_report_format format) {
+    ebb_plan *plan = NULL;
+    ebb_report *report = NULL;
+    ebb_status status = ebb_plan_read(env, plan_path, &plan);
+    if (!status) status = ebb_report_make(env, plan, plan_path, NULL, &report);
+    if (!status) status = ebb_report_write(env, report, format, path);
+    ebb_report_destroy(report);
+    ebb_plan_destroy(plan);
+    return status;
+}
+
+/* report(plan, path, "html" | "md" | "json" | "txt"): of a plan in a file. */
+PyObject *core_report(PyObject *module, PyObject *args) {
+    static const char *const names[] = {[EBB_REPORT_TEXT] = "txt",
+                                        [EBB_REPORT_JSON] = "json",
+                                        [EBB_REPORT_MARKDOWN] = "md",
+                                        [EBB_REPORT_HTML] = "html"};
+    const char *plan_path, *path, *name;
+    size_t format = 0;
+    const size_t n = sizeof names / sizeof *names;
+    ebb_env *env = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sss", &plan_path, &path, &name)) return NULL;
+    while (format < n && strcmp(names[format], name) != 0) format++;
+    if (format == n)
+        return PyErr_Format(PyExc_ValueError, "report %s: its name ends in .html, .md, .json or .txt",
+                            path);
+    if (ebb_env_create(NULL, &env)) return PyErr_NoMemory();
+    const ebb_status status = report_make(env, plan_path, path, (ebb_report_format)format);
+    if (status) plan_raise(env, status);
+    ebb_env_destroy(env);
+    return status ? NULL : Py_NewRef(Py_None);
+}

@@ -1,0 +1,9 @@
+"""A byte budget that holds inside PyTorch (docs/torch.md): ebb.torch.compile(model, budget="11GiB")."""
+
+from .._errors import OverBudget
+from ._budget import Budget
+from ._compile import Compiled, compile
+from ._fit import Fit, fit
+from ._report import report
+
+__all__ = ["Budget", "Compiled", "Fit", "OverBudget", "compile", "fit", "report"]

@@ -1,0 +1,85 @@
+"""What a budget is, and what of it is left for a graph's activations and gradients."""
+
+import inspect
+
+import torch
+
+from .. import _core
+from . import _private as private
+
+
+def parse_bytes(text):
+    return _core.parse_bytes(text)
+
+
+class Budget:
+    """How many bytes a graph may take. A float up to 1 is a share of what its step takes in PyTorch's order beyond what the
+    caller keeps of it (gradients of parameters, results). Bytes are a total: `fixed` (parameters, buffers, optimizer states)
+    and `reserve` are taken off; `activations` are bytes for activations and gradients alone."""
+
+    def __init__(self, budget, fixed=0, reserve=0, activations=None, gradients=0):
+        if budget is not None and activations is not None:
+            raise ValueError("ebb.torch: budget and activations: one of them")
+        self.activations = parse_bytes(activations) if isinstance(activations, str) else activations
+        if isinstance(budget, bool) or budget is not None and not isinstance(budget, (int, float, str)):
+            raise TypeError(f"budget {budget!r}: write \"11GiB\", a number of bytes, a share such as 0.5, or None")
+        self.share = budget if isinstance(budget, float) else None
+        self.bytes = parse_bytes(budget) if isinstance(budget, str) else budget if isinstance(budget, int) else None
+        if self.share is not None and not 0 < self.share <= 1:
+            raise ValueError(f"budget {budget!r}: a share is above 0 and at most 1")
+        if self.bytes is not None and self.bytes <= 0:
+            raise ValueError(f"budget {budget!r}: bytes are above 0")
+        self.fixed, self.reserve, self.gradients = fixed, reserve, gradients
+
+    def of(self, document, in_order, held, part=1):
+        """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
+        before it hold until their backward halves, and the gradients that those after it have made. `part` is the most of its activations that a graph of several may keep."""
+        if self.share is not None:
+            kept = document.kept_bytes()
+            return kept + int(self.share * (in_order - kept))
+        total = self.activations
+        if total is None:
+            if self.bytes is None:
+                return None
+            total = self.bytes - self.fixed - self.reserve
+        left = total - held - max(0, self.gradients - document.gradient_bytes())
+        kept = document.kept_bytes()
+        return left if part == 1 else min(left, kept + int(part * (in_order - kept)))
+
+
+def tensor_bytes(tensors):
+    """By storage: what shares bytes counts once."""
+    return sum({private.storage_key(t): private.storage_bytes(t) for t in tensors}.values())
+
+
+def fixed_bytes(model, optimizer):
+    """Parameters, buffers, gradients that are there already, and the optimizer's states, those to come included."""
+    if not isinstance(model, torch.nn.Module):
+        return 0
+    parameters = list(model.parameters())
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    total = tensor_bytes([*parameters, *model.buffers(), *gradients])
+    if optimizer is None:
+        return total
+    states = [t for state in optimizer.state.values() for t in state.values() if isinstance(t, torch.Tensor)]
+    return total + (tensor_bytes(states) if states else states_to_come(optimizer))
+
+
+def gradients_to_come(model):
+    parameters = model.parameters() if isinstance(model, torch.nn.Module) else ()
+    return tensor_bytes([p for p in parameters if p.requires_grad and p.grad is None])
+
+
+def states_to_come(optimizer):
+    """One step of an optimizer of the same kind on a small parameter tells how many states it keeps for each."""
+    probe = torch.nn.Parameter(torch.zeros(64, 64))
+    probe.grad = torch.zeros(64, 64)
+    try:
+        known = inspect.signature(type(optimizer)).parameters
+        twin = type(optimizer)([probe], **{k: v for k, v in optimizer.defaults.items() if k in known})
+        twin.step()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"ebb.torch: the states of {type(optimizer).__name__} are not known before its first step ({error}): "
+                         "call compile after it, or leave optimizer out and give reserve=") from None
+    n = sum(t.numel() for state in twin.state.values() for t in state.values() if isinstance(t, torch.Tensor)) / probe.numel()
+    return int(n * sum(private.storage_bytes(p) for group in optimizer.param_groups for p in group["params"]))

@@ -1,0 +1,165 @@
+"""How long units take, and what they allocate beyond their results: measured on real tensors of the same sizes, or a roofline."""
+
+import time
+
+import torch
+from torch import fx
+
+from . import _joint
+from . import _private as private
+
+MEASURED = {}  # key of a unit -> (ns, scratch bytes)
+ROOFLINE = {"cpu": (5e10, 1e10), "cuda": (3e13, 2e12)}  # flop/s, bytes/s
+MARK = "ebb.unit"
+
+
+def unit_key(unit):
+    """The same for units that do the same work on tensors of the same kind."""
+    if unit.fused is not None:
+        return unit.fused.key
+    node = unit.node
+    return str(node.target), repr(fx.map_arg((node.args, node.kwargs), lambda n: describe(n.meta.get("val"))))
+
+
+class describe:
+    """Prints as a tensor's kind; other values as themselves."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        value = self.value
+        if isinstance(value, torch.Tensor):
+            return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}"
+        if isinstance(value, (list, tuple)):
+            return repr([describe(one) for one in value])
+        return repr(value)
+
+
+def real(value):
+    """A tensor like a FakeTensor. Indices are zeros, which are inside of any table."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(real(one) for one in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    tensor = torch.empty_strided(tuple(map(int, value.shape)), tuple(map(int, value.stride())), dtype=value.dtype, device=value.device)
+    return tensor.fill_(0.5) if value.is_floating_point() else tensor.zero_()
+
+
+def runnable(unit):
+    """The unit as a function without arguments, on tensors of its own."""
+    if unit.fused is not None:
+        tensors = [real(root.meta["val"]) for root in unit.roots]
+        return lambda: unit.fused(*tensors)
+    node = unit.node
+    made = {n: real(n.meta.get("val")) for n in node.all_input_nodes}
+    args, kwargs = fx.map_arg((node.args, node.kwargs), made.get)
+    return lambda: node.target(*args, **kwargs)
+
+
+def roofline(unit):
+    tensors = [t for n in unit.nodes for m in (n, *n.all_input_nodes) for t in _joint.tensors_of(m.meta.get("val"))]
+    device = next((t.device.type for t in tensors), "cpu")
+    flops, rate = ROOFLINE.get(device, ROOFLINE["cpu"])
+    n_bytes = sum(t.numel() * t.element_size() for t in tensors)
+    work = 0
+    if unit.fused is None and getattr(unit.node.target, "overloadpacket", None) is not None:
+        from torch.utils.flop_counter import flop_registry
+
+        count = flop_registry.get(unit.node.target.overloadpacket)
+        if count is not None:
+            try:
+                shaped = fx.map_arg((unit.node.args, unit.node.kwargs), lambda n: n.meta.get("val"))
+                work = count(*shaped[0], **shaped[1], out_val=unit.node.meta.get("val"))
+            except (TypeError, ValueError, AssertionError, AttributeError):
+                work = 0
+    return int(1e9 * (work / flops + n_bytes / rate)) + 2000
+
+
+def measurable(unit):
+    """Recurrent layers' gradients read a workspace that only their forward op can fill: on made-up bytes they crash."""
+    if unit.ordered or unit.fused is not None:
+        return not unit.ordered
+    return isinstance(unit.node.target, torch._ops.OpOverload) and "rnn" not in unit.node.target._schema.name
+
+
+def clock(run, device):
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    began = time.perf_counter_ns()
+    results = run()
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    taken = time.perf_counter_ns() - began
+    return taken, sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _joint.tensors_of(results)}.values())
+
+
+def device_of(unit):
+    return next((t.device for n in unit.nodes for t in _joint.tensors_of(n.meta.get("val"))), torch.device("cpu"))
+
+
+def measure_cuda(run, device):
+    clock(run, device)
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    taken, results = clock(run, device)
+    taken = min(taken, clock(run, device)[0])
+    return taken, max(0, torch.cuda.max_memory_allocated(device) - before - results)
+
+
+def measure_cpu(units):
+    """{key: (ns, scratch bytes)} of units on the CPU, in one session of the profiler, which sees every allocation."""
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    found, results = {}, {}
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
+        for i, (key, run) in enumerate(units.items()):
+            try:
+                clock(run, torch.device("cpu"))
+                with record_function(f"{MARK} {i}"):
+                    found[key], results[key] = clock(run, torch.device("cpu"))
+            except (RuntimeError, IndexError, TypeError, ValueError):
+                results[key] = None  # such operands are none of its own: by the roofline
+    events = session.profiler.kineto_results.events()
+    spans = {e.name(): (e.start_ns(), e.end_ns()) for e in events if e.name().startswith(MARK)}
+    changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
+    place, measured = 0, {}
+    for i, key in enumerate(units):
+        if results[key] is None:
+            continue
+        began, ended = spans[f"{MARK} {i}"]
+        while place < len(changes) and changes[place][0] < began:
+            place += 1
+        live = peak = 0
+        while place < len(changes) and changes[place][0] <= ended:
+            live += changes[place][1]
+            peak = max(peak, live)
+            place += 1
+        measured[key] = (found[key], max(0, peak - results[key]))
+    return measured
+
+
+def measure(joint):
+    """Fills in the units' times and scratch bytes. Each kind of unit is measured once in a process."""
+    wanted = {}
+    with private.no_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
+        for unit in joint.units:
+            key = unit_key(unit)
+            if key in MEASURED or key in wanted or not measurable(unit):
+                continue
+            try:
+                wanted[key] = (runnable(unit), device_of(unit))
+            except (RuntimeError, TypeError, ValueError):
+                continue
+            if device_of(unit).type == "cuda":
+                run, device = wanted.pop(key)
+                MEASURED[key] = measure_cuda(run, device)
+        MEASURED.update(measure_cpu({key: run for key, (run, device) in wanted.items() if device.type == "cpu"}))
+    for unit in joint.units:
+        unit.time_ns, unit.scratch_bytes = MEASURED.get(unit_key(unit)) or (roofline(unit), 0)
+
+
+def estimate(joint):
+    """The same by the roofline alone: no tensor is made."""
+    for unit in joint.units:
+        unit.time_ns = roofline(unit)

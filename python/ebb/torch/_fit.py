@@ -1,0 +1,95 @@
+"""ebb.torch.fit: the largest batch within a budget. Tensors of the steps that are tried are FakeTensors: they take no memory."""
+
+import dataclasses
+
+import torch
+
+from .._errors import OverBudget
+from . import _budget, _compile, _costs, _joint, _plan
+from . import _private as private
+
+MOST = 1 << 20
+SECONDS = 1.0
+
+
+@dataclasses.dataclass
+class Fit:
+    """The batch, what its step takes beside `fixed_bytes`, and the time that recomputation adds by the plan. Large batches are found to within one part in 64."""
+
+    batch: int
+    planned_bytes: int
+    fixed_bytes: int
+    budget_bytes: int
+    predicted_added: float
+
+
+class Loss(torch.nn.Module):
+    def __init__(self, model, loss):
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, *example):
+        return (self.loss(self.model, *example),)
+
+
+def resized(value, n):
+    if isinstance(value, torch.Tensor) and value.dim():
+        return torch.empty((n, *value.shape[1:]), dtype=value.dtype, device=value.device)
+    return value
+
+
+def trace(model, example, loss, n):
+    """The planning graph of a step with n images."""
+    with private.FakeTensorMode(allow_non_fake_inputs=True):
+        inputs = [resized(value, n) for value in example]
+        module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
+    n_results = len(module.graph.output_node().args[0])
+    joint = _joint.Joint(module, n_results)
+    _costs.estimate(joint)
+    device = next((t.device.type for p in joint.placeholders for t in _joint.tensors_of(p.meta.get("val"))), "cpu")
+    return _plan.Document(joint, _compile.ROUNDING.get(device, 1))
+
+
+def fits(document, limit):
+    """The plan within the limit; None: there is none."""
+    kept = document.kept_bytes()
+    if kept > limit:
+        return None
+    try:
+        return _plan.make_plan(document.text("fit"), {"memory": "budget", "budget": limit, "time_limit": SECONDS})
+    except OverBudget:
+        return None
+
+
+def fit(model, example, loss, budget, *, optimizer=None, reserve=0, most=MOST):
+    """The largest batch whose step fits the budget: a Fit.
+
+    example  the arguments of loss after the model; tensors' first axis is the batch
+    loss     loss(model, *example): a scalar
+    budget   as that of compile, in bytes: parameters, buffers and, with `optimizer`, its states are taken off
+    """
+    example = list(example) if isinstance(example, (list, tuple)) else [example]
+    total = _budget.parse_bytes(budget) if isinstance(budget, str) else int(budget)
+    reserve = _budget.parse_bytes(reserve) if isinstance(reserve, str) else reserve
+    fixed = _budget.fixed_bytes(model, optimizer)
+    found = {}
+
+    def good(n):
+        inputs = sum(t.numel() // len(t) * n * t.element_size() for t in example if isinstance(t, torch.Tensor) and t.dim())
+        plan = fits(trace(model, example, loss, n), total - fixed - reserve - inputs)
+        if plan is not None:
+            found[n] = plan
+        return plan is not None
+
+    low, high = 0, 1
+    while high <= most and good(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > max(1, low // 64):
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+    if not low:
+        raise OverBudget(f"ebb.torch: budget {total} bytes: one image does not fit: parameters, buffers and states take {fixed}, "
+                         f"the reserve {reserve}; raise the budget")
+    plan = found[low]
+    return Fit(low, plan["max_live_bytes"], fixed, total, plan["time_ns"] / plan["baseline"]["time_ns"] - 1)

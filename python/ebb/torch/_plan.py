@@ -1,0 +1,120 @@
+"""A joint graph as a planning graph (ebb.graph/1), its plan, and what PyTorch's own order would hold."""
+
+import hashlib
+import json
+
+from .. import _core
+from . import _private as private
+
+PLANS = {}  # options and document -> plan
+
+
+class Document:
+    """The planning graph of a Joint. `rows` has for each op its Unit, or None for the border between the halves."""
+
+    def __init__(self, joint, rounding=1):
+        self.joint, self.rounding = joint, rounding
+        self.values, self.ops, self.rows = [], [], []
+        early = [unit for unit in joint.units if not unit.late]
+        self.border_reads = self._roots_made(joint.forward_outputs)
+        kept = self._kept()
+        for unit in early:
+            self._add(unit, kept, "forward")
+        self._add_border(kept)
+        for unit in joint.units:
+            if unit.late:
+                self._add(unit, kept, "backward")
+
+    def _roots_made(self, nodes):
+        joint = self.joint
+        roots = [r for n in nodes if hasattr(n, "op") for r in joint.roots(n)]
+        return list(dict.fromkeys(joint.made[r] for r in roots if r in joint.made))
+
+    def _kept(self):
+        """What the caller holds to the end of the step; copies into buffers die when the forward half has run."""
+        joint = self.joint
+        given = [n for n, d in zip(joint.forward_outputs, joint.forward_descriptors) if not isinstance(d, private.InputMutationAOTOutput)]
+        return set(self._roots_made(given)) | set(self._roots_made(joint.backward_outputs))
+
+    def _value(self, value, node, kept, gradient):
+        value.id = len(self.values)
+        n_bytes = -(-value.bytes // self.rounding) * self.rounding
+        role = "output" if value in kept else "gradient" if gradient else "activation"
+        self.values.append({"id": value.id, "name": node.name, "bytes": n_bytes, "role": role, "shape": shape_text(node)})
+
+    def _add(self, unit, kept, phase):
+        for node, value in unit.outputs:
+            self._value(value, node, kept, unit.backward)
+        op = {
+            "id": len(self.ops), "name": unit.node.name, "kind": kind_text(unit), "phase": phase,
+            "inputs": [value.id for value in unit.reads], "outputs": [value.id for _, value in unit.outputs],
+            "time_ns": max(1, int(unit.time_ns)), "scratch_bytes": int(unit.scratch_bytes + self.joint.unread_bytes(unit)),
+            "recomputable": unit.recomputable and not any(value in kept for _, value in unit.outputs),
+            "ordered": unit.ordered, "after": self._drawn_before(unit.random),
+        }
+        self.ops.append(op)
+        self.rows.append(unit)
+
+    def _drawn_before(self, random):
+        """The last op that draws: the next one draws after it, and all of the forward half's before it ends."""
+        for i in range(len(self.rows) - 1, -1, -1):
+            if random and self.rows[i] is not None and self.rows[i].random:
+                return [i]
+        return []
+
+    def _add_border(self, kept):
+        made = [self.joint.made[n] for n in self.joint.tangents if n in self.joint.made]
+        for value in made:
+            self._value(value, value.node, kept, True)
+        self.ops.append({
+            "id": len(self.ops), "name": "border", "kind": "border", "phase": "forward", "time_ns": 1, "recomputable": False,
+            "ordered": True, "inputs": [v.id for v in self.border_reads], "outputs": [v.id for v in made],
+            "after": self._drawn_before(True),
+        })
+        self.rows.append(None)
+
+    def text(self, name):
+        document = {"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": self.values, "ops": self.ops}
+        return json.dumps(document).encode()
+
+    def gradient_bytes(self):
+        return sum(self.values[value.id]["bytes"] for value in self._roots_made(self.joint.backward_outputs))
+
+    def kept_bytes(self):
+        return sum(value["bytes"] for value in self.values if value["role"] == "output")
+
+    def bytes_in_order(self):
+        """The peak when ops run in their order in the graph, each once, and each value dies after its last reader."""
+        last = {}
+        for i, op in enumerate(self.ops):
+            for v in op["inputs"] + op["outputs"]:
+                last[v] = i
+        dying = [[] for _ in self.ops]
+        for v, i in last.items():
+            if self.values[v]["role"] != "output":
+                dying[i].append(v)
+        live = peak = 0
+        for i, op in enumerate(self.ops):
+            live += sum(self.values[v]["bytes"] for v in op["outputs"])
+            peak = max(peak, live + op.get("scratch_bytes", 0))
+            live -= sum(self.values[v]["bytes"] for v in dying[i])
+        return peak
+
+
+def shape_text(node):
+    value = node.meta.get("val")
+    shape = getattr(value, "shape", None)
+    return "" if shape is None else f"{str(value.dtype).removeprefix('torch.')}[{','.join(map(str, shape))}]"
+
+
+def kind_text(unit):
+    return getattr(unit.fused, "__name__", None) or str(getattr(unit.node.target, "__name__", unit.node.target))
+
+
+def make_plan(text, options):
+    """The plan of a document; the same document and options are planned once."""
+    key = hashlib.sha256(text + repr(sorted(options.items())).encode()).hexdigest()
+    if key not in PLANS:
+        PLANS[key] = json.loads(_core.plan(text, options))
+        PLANS[key].pop("graph")
+    return PLANS[key]

@@ -1,0 +1,105 @@
+"""Every private interface of PyTorch that the bridge uses, and the releases that have them."""
+
+import re
+
+import torch
+
+OLDEST, TESTED = (2, 13), "2.15"
+
+
+def _release():
+    return tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+
+
+def _refuse(what):
+    raise ImportError(
+        f"ebb.torch: PyTorch {torch.__version__} {what}; {TESTED} is the release that is tested: install that"
+    )
+
+
+if _release() < OLDEST:
+    _refuse("is too old")
+
+try:
+    from torch._decomp import get_decompositions
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._dynamo.exc import BackendCompilerFailed
+    from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput, SavedForBackwardsAOTOutput
+    from torch._functorch.aot_autograd import aot_export_module
+    from torch._functorch.partitioners import _extract_fwd_bwd_outputs as joint_outputs
+    from torch._functorch.partitioners import _is_backward_state as is_backward_state
+    from torch._functorch.partitioners import _is_bwd_seed_offset as is_backward_seed
+    from torch._functorch.partitioners import _is_tangent as is_tangent
+    from torch._guards import detect_fake_mode
+    from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from torch.utils._python_dispatch import _disable_current_modes as no_modes
+except ImportError as error:
+    _refuse(f"lacks what the bridge needs ({error.name or error})")
+
+
+def storage_key(tensor):
+    """The same for tensors that share a storage; None for those without one."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None
+
+
+def storage_bytes(tensor):
+    """Of a FakeTensor, too; symbolic sizes count by their hints."""
+    try:
+        return hint(tensor.untyped_storage().nbytes())
+    except (NotImplementedError, RuntimeError):
+        return hint(tensor.numel()) * tensor.element_size()
+
+
+def hint(size):
+    if isinstance(size, int):
+        return size
+    node = size.node
+    return int(node.hint if node.hint is not None else node.shape_env.size_hint(node.expr))
+
+
+def is_random(node):
+    """An op that draws: its next run gives something else."""
+    tags = getattr(node.target, "tags", ())
+    if torch.Tag.nondeterministic_seeded not in tags:
+        return False
+    for i, argument in enumerate(node.target._schema.arguments):
+        if argument.name == "dropout_p":
+            given = node.kwargs.get("dropout_p", node.args[i] if i < len(node.args) else argument.default_value)
+            return bool(given)
+    return True
+
+
+def random_state_example(like):
+    """The FakeTensor of a generator's state, in the mode of `like`."""
+    state = torch.cuda.get_rng_state() if like.device.type == "cuda" else torch.get_rng_state()
+    return like.fake_mode.from_tensor(state)
+
+
+def saved_marks(node):
+    """(must be saved, must be recomputed) by torch.utils.checkpoint's policies."""
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    mark = node.meta.get("recompute")
+    return mark is CheckpointPolicy.MUST_SAVE, mark is CheckpointPolicy.MUST_RECOMPUTE
+
+
+def compile_fused(module, examples):
+    """Inductor's code for one group of ops: results have the strides that their FakeTensors say."""
+    from torch._inductor import config
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    strides = [node.meta["val"].stride() for node in module.graph.output_node().args[0]]
+    mode = detect_fake_mode(examples) or FakeTensorMode()
+    with mode, torch.no_grad():
+        module = make_fx(module, decomposition_table=select_decomp_table(), tracing_mode="real")(*examples)
+    output = module.graph.output_node()
+    output.meta["user_visible_output_idxs"] = list(range(len(strides)))
+    output.meta["original_output_strides"] = strides
+    with config.patch(keep_output_stride=True, fallback_random=True), torch._guards.tracing(torch._guards.TracingContext(mode)):
+        return compile_fx_inner(module, examples)
