@@ -113,6 +113,20 @@ static void note_refused(onnx_import *im) {
         ebb_text_add(&im->refused, "; %.60s (%.40s): %.160s", name, node->op, im->why);
 }
 
+/* A Softmax that makes the first output, and that no node reads, gives way to the loss, which has one of
+ * its own. */
+static bool is_trailing_softmax(const onnx_import *im) {
+    const onnx_node *node = im->node;
+    const bool softmax = strcmp(node->op, "Softmax") == 0 || strcmp(node->op, "LogSoftmax") == 0;
+    if (!softmax || (im->options && im->options->no_loss) || node->n_out != 1 || im->file->n_outputs == 0)
+        return false;
+    if (strcmp(node->out[0], im->file->outputs[0].name) != 0) return false;
+    for (uint32_t i = 0; i < im->file->n_nodes; i++)
+        for (uint32_t k = 0; k < im->file->nodes[i].n_in; k++)
+            if (strcmp(im->file->nodes[i].in[k], node->out[0]) == 0) return false;
+    return true;
+}
+
 static void make_node(onnx_import *im) {
     const onnx_node *node = im->node;
     const onnx_rule *rule = find_rule(node->op);
@@ -123,6 +137,8 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
+    else if (is_trailing_softmax(im))
+        onnx_give(im, 0, onnx_in(im, 0));
     else if (!onnx_fold(im) && !onnx_stopped(im)) {
         if (!rule)
             onnx_refuse(im, "no op of Ebb does this");
@@ -203,21 +219,12 @@ static void add_loss(onnx_import *im, uint32_t logits) {
     ebb_text_add(&im->text, "loss %%%s\n", im->id_name.at[loss]);
 }
 
-/* What a Softmax over the last axis that nothing else reads was made of. */
-static const onnx_value *before_softmax(const onnx_import *im, const onnx_value *v) {
-    if (!v->maker || (strcmp(v->maker->op, "Softmax") != 0 && strcmp(v->maker->op, "LogSoftmax") != 0))
-        return v;
-    const uint32_t at = onnx_names_find(&im->by_name, v->maker->in[0]);
-    return at != EBB_NONE && im->values.at[at].kind == ONNX_GRAPH ? &im->values.at[at] : v;
-}
-
 static ebb_status add_outputs(onnx_import *im) {
     const bool with_loss = !(im->options && im->options->no_loss);
     for (uint32_t i = 0; i < im->file->n_outputs; i++) {
         const uint32_t at = onnx_names_find(&im->by_name, im->file->outputs[i].name);
         if (at == EBB_NONE) return onnx_damaged(im->file, "an output that no node makes");
         const onnx_value *v = &im->values.at[at];
-        if (with_loss && i == 0) v = before_softmax(im, v);
         const bool computed = v->kind == ONNX_GRAPH && v->maker;
         if (!computed)
             return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: output %.100s is not computed from the inputs",

@@ -62,7 +62,8 @@ static uint32_t stacked(onnx_import *im, uint32_t x, const onnx_shape *lead) {
             flat.dim[k][d + 1] = wide.dim[k][lead->rank + d] = shape.dim[k][shape.rank - 2 + d];
     }
     wide.rank = lead->rank + 2;
-    return onnx_reshape(im, onnx_broadcast(im, x, &wide), &flat);
+    if (onnx_count(&shape, 0) != onnx_count(&flat, 0)) x = onnx_broadcast(im, x, &wide);
+    return onnx_reshape(im, x, &flat);
 }
 
 /* The leading sizes of both, broadcast together. */
