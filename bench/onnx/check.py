@@ -59,8 +59,8 @@ def node_tests(ebb, program):
         model = test.model
         op = model.graph.node[-1].op_type if len(model.graph.node) else "-"
         given, wanted = test.data_sets[0] if test.data_sets else ([], [])
-        plain = all(isinstance(v, np.ndarray) and v.dtype.kind in "fib" for v in [*given, *wanted])
-        feeds = [(v.name, data) for v, data in zip(model.graph.input, given)] if plain else []
+        plain = all(isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "fiub" for v in [*given, *wanted])
+        feeds = [(v.name, data) for v, data in zip(model.graph.input, map(np.asarray, given))] if plain else []
         for o in model.opset_import:
             if not o.domain:
                 o.version = min(o.version, 23)  # a newer one said to be the newest that is read
@@ -68,7 +68,7 @@ def node_tests(ebb, program):
             folder = pathlib.Path(name)
             onnx.save(model, folder / "model.onnx")
             code, line, outputs = evaluate(program, folder / "model.onnx", feeds, True, folder)
-        if code == 0 and len(outputs) == len(wanted) and all(distance(a, b) <= 1e-3 for a, b in zip(outputs, wanted)):
+        if code == 0 and len(outputs) == len(wanted) and all(distance(a, b) <= 1e-3 for a, b in zip(outputs, map(np.asarray, wanted))):
             rows["passing"] += 1
         elif code == 0:
             rows["wrong"] += 1

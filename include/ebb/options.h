@@ -65,6 +65,8 @@ typedef struct ebb_options {
     ebb_optimizer optimizer;       /* default EBB_SGD */
     double momentum, weight_decay; /* momentum: SGD only; defaults 0.9 and 1e-4 */
     bool nesterov;                 /* SGD only */
+    bool decay_weights; /* weight decay leaves out params of rank 0 and 1: biases, and what norms scale and
+                         * shift by */
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double
         clip_norm; /* all gradients together are scaled down to this norm when theirs is larger; 0: never */

@@ -28,6 +28,7 @@
 
 #include "ebb/eager.h"
 #include "ebb/plan.h"
+#include "ebb/run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,10 +38,12 @@ typedef struct ebb_trace ebb_trace;
 
 #define EBB_TRACE_PLACE 256
 typedef struct ebb_trace_options {
-    bool symbolic;    /* the first call runs nothing until it ends */
-    bool record_only; /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
-    bool strict;      /* a call that differs from its recording is EBB_BAD_INPUT */
-    uint32_t n_most;  /* recordings that are kept, the latest used; 0: 64 */
+    bool symbolic;       /* the first call runs nothing until it ends */
+    bool record_only;    /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
+    bool keep;           /* the last call's constants are kept, for ebb_trace_given_at */
+    bool strict;         /* a call that differs from its recording is EBB_BAD_INPUT */
+    uint32_t n_most;     /* recordings that are kept, the latest used; 0: 64 */
+    uint32_t n_profiled; /* runs of each program whose steps' times are kept; 0: none is measured */
     ebb_options plan; /* how memory is saved: memory, budget_bytes, sublinear, effort, seed, cache, ... */
     /* Where the caller's program is: "train.py:12", for errors and reports. NULL: not known. */
     void (*where)(void *ctx, char text[EBB_TRACE_PLACE]);
@@ -76,9 +79,37 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_end(ebb_trace *trace);
 EBB_API uint32_t ebb_trace_n_programs(const ebb_trace *trace);
 /* Borrowed; valid until the next call. NULL: there is no such program. */
 EBB_API const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t program);
+/* Of a step of that plan, with the option n_profiled (ebb_program_step_times). EBB_USAGE: no such program
+ * or step, or no run since. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_step_times(const ebb_trace *trace, uint32_t program, uint32_t step,
+                                                    ebb_step_times *out);
 /* The training step's graph as text (docs/ir.md). Free with ebb_trace_text_free. EBB_USAGE: no such. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out);
 EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);
+
+/* ---- with the option `keep`: what a file of the text needs besides ---- */
+
+typedef enum ebb_given_kind {
+    EBB_GIVEN_ARGUMENT,
+    EBB_GIVEN_TENSOR,   /* captured */
+    EBB_GIVEN_CONSTANT, /* a number or an array of the body, as it was in the last call */
+    EBB_GIVEN_IMPORT    /* made in an excluded region */
+} ebb_given_kind;
+#define EBB_TRACE_NAME 64
+/* A value that the last call's recording is given. */
+typedef struct ebb_trace_given {
+    ebb_given_kind kind;
+    uint32_t argument;         /* of an argument: which */
+    char name[EBB_TRACE_NAME]; /* in the text, where it may be missing: nothing reads it */
+    ebb_tensor *tensor;        /* the caller's; NULL: of arguments, imports, and captured arguments */
+} ebb_trace_given;
+EBB_API uint32_t ebb_trace_n_given(const ebb_trace *trace);
+/* EBB_USAGE: no such, or nothing is kept. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_given_at(const ebb_trace *trace, uint32_t i, ebb_trace_given *out);
+/* The name of the i-th tensor that the last call returned; "": it is no value of the recording. EBB_USAGE:
+ * as above. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_returned_at(const ebb_trace *trace, uint32_t i,
+                                                     char name[EBB_TRACE_NAME]);
 
 typedef struct ebb_trace_facts {
     uint32_t n_recordings;           /* that are kept */

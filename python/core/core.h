@@ -6,6 +6,7 @@
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
  *     tape.c       gradients of what was run
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
+ *     program.c    a model of text, compiled: what a file of a trace is loaded as
  *     place.c      "train.py:12", for errors and reports
  *     module.c     the functions of the module
  *
@@ -134,6 +135,7 @@ int core_operators_init(void);
 PyTypeObject *core_op_type(PyObject *module);
 PyTypeObject *core_tape_type(PyObject *module);
 PyTypeObject *core_trace_type(PyObject *module);
+PyTypeObject *core_program_type(PyObject *module);
 PyObject *core_op_named(PyObject *module, PyObject *name);
 /* Handles of a sequence of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
  * exception. */
@@ -146,6 +148,8 @@ typedef struct core_trace {
     PyObject *options; /* keeps the texts that the trace borrows */
     bool open;
 } core_trace;
+/* The figures of a plan. */
+PyObject *core_plan_dict(const ebb_plan *plan);
 /* The dict's entries. -1 with an exception. */
 int core_trace_options_read(PyObject *dict, ebb_trace_options *out);
 extern PyMethodDef core_trace_fact_methods[];

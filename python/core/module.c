@@ -139,6 +139,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (type_add(module, "Tensor", core.tensor_base) || type_add(module, "Op", core_op_type(module)) ||
         type_add(module, "Tape", core_tape_type(module)) ||
         type_add(module, "Trace", core_trace_type(module)) ||
+        type_add(module, "Program", core_program_type(module)) ||
         PyModule_AddStringConstant(module, "version", ebb_version()))
         goto fail;
     return module;

@@ -122,7 +122,7 @@ static PyMethodDef methods[] = {
 };
 
 PyTypeObject *core_trace_type(PyObject *module) {
-    enum { N = sizeof methods / sizeof *methods, MOST = N + 12 };
+    enum { N = sizeof methods / sizeof *methods, MOST = N + 16 };
     static PyMethodDef all[MOST];
     static PyType_Slot slots[] = {
         {Py_tp_doc, (void *)"Calls of a function, recorded and compiled: Trace(options: dict)"},

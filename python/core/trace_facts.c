@@ -27,14 +27,9 @@ static const ebb_plan *plan_of(PyObject *self, unsigned program) {
     return plan;
 }
 
-static PyObject *plan(PyObject *self, PyObject *args) {
-    unsigned program;
+PyObject *core_plan_dict(const ebb_plan *plan) {
     ebb_plan_summary s;
-    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
-    const ebb_plan *of = plan_of(self, program);
-    if (of) ebb_plan_summarize(of, &s);
-    core_leave();
-    if (!of) return NULL;
+    ebb_plan_summarize(plan, &s);
     return Py_BuildValue(
         "{s:s,s:I,s:I,s:I,s:I,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "backend", s.backend, "n_threads",
         s.n_threads, "n_steps", s.n_steps, "n_recomputed", s.n_recomputed, "n_buffers", s.n_buffers,
@@ -43,6 +38,46 @@ static PyObject *plan(PyObject *self, PyObject *args) {
         "budget_bytes", (long long)s.budget_bytes, "time_ns", (long long)s.time_ns, "baseline_arena_bytes",
         (long long)s.baseline_arena_bytes, "baseline_total_bytes", (long long)s.baseline_total_bytes,
         "baseline_time_ns", (long long)s.baseline_time_ns, "bound_time_ns", (long long)s.bound_time_ns);
+}
+
+static PyObject *plan(PyObject *self, PyObject *args) {
+    unsigned program;
+    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
+    const ebb_plan *of = plan_of(self, program);
+    PyObject *answer = of ? core_plan_dict(of) : NULL;
+    core_leave();
+    return answer;
+}
+
+/* profile(program): a dict for each step of its plan. */
+static PyObject *profile(PyObject *self, PyObject *args) {
+    static const char *const phases[] = {
+        [EBB_FORWARD] = "forward", [EBB_BACKWARD] = "backward", [EBB_UPDATE] = "update"};
+    unsigned program;
+    ebb_plan_summary s;
+    ebb_step_times t;
+    ebb_status status = EBB_OK;
+    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
+    const ebb_plan *of = plan_of(self, program);
+    PyObject *rows = of ? PyList_New(0) : NULL;
+    if (of) ebb_plan_summarize(of, &s);
+    for (uint32_t i = 0; rows && !status && i < s.n_steps; i++) {
+        status = ebb_trace_step_times(trace_of(self), program, i, &t);
+        if (status) break;
+        PyObject *row =
+            Py_BuildValue("{s:s,s:s,s:s,s:O,s:L,s:L,s:L,s:L,s:I}", "name", t.name, "kind", t.kind, "phase",
+                          phases[t.phase], "recomputed", t.recompute ? Py_True : Py_False, "bytes",
+                          (long long)t.bytes, "predicted_ns", (long long)t.predicted_ns, "median_ns",
+                          (long long)t.median_ns, "least_ns", (long long)t.least_ns, "n_runs", t.n_runs);
+        if (!row || PyList_Append(rows, row)) Py_CLEAR(rows);
+        Py_XDECREF(row);
+    }
+    if (status) {
+        Py_CLEAR(rows);
+        core_raise_trace(status);
+    }
+    core_leave();
+    return rows;
 }
 
 static PyObject *plan_write(PyObject *self, PyObject *args) {
@@ -104,10 +139,54 @@ static PyObject *text(PyObject *self, PyObject *args) {
     return answer;
 }
 
+/* ---- what a file of it needs ------------------------------------------------------------------------- */
+
+/* given(): (name, kind, argument or None, tensor or None) of each value that the last call was given. */
+static PyObject *given(PyObject *self, PyObject *none) {
+    static const char *const kinds[] = {[EBB_GIVEN_ARGUMENT] = "argument",
+                                        [EBB_GIVEN_TENSOR] = "tensor",
+                                        [EBB_GIVEN_CONSTANT] = "constant",
+                                        [EBB_GIVEN_IMPORT] = "import"};
+    ebb_trace_given g;
+    ebb_status status = EBB_OK;
+    (void)none;
+    if (!core_enter()) return NULL;
+    PyObject *rows = PyList_New(0);
+    const uint32_t n = ebb_trace_n_given(trace_of(self));
+    for (uint32_t i = 0; rows && i < n; i++) {
+        status = ebb_trace_given_at(trace_of(self), i, &g);
+        if (status) break;
+        PyObject *tensor = g.tensor ? core_wrap(g.tensor) : Py_NewRef(Py_None);
+        PyObject *row = tensor ? Py_BuildValue("(ssIN)", g.name, kinds[g.kind], g.argument, tensor) : NULL;
+        if (!row || PyList_Append(rows, row)) Py_CLEAR(rows);
+        Py_XDECREF(row);
+    }
+    if (status) {
+        Py_CLEAR(rows);
+        core_raise_trace(status);
+    }
+    core_leave();
+    return rows;
+}
+
+/* returned(i): the name of the i-th tensor that the last call returned, or "". */
+static PyObject *returned(PyObject *self, PyObject *args) {
+    unsigned i;
+    char name[EBB_TRACE_NAME];
+    if (!PyArg_ParseTuple(args, "I", &i) || !core_enter()) return NULL;
+    const ebb_status status = ebb_trace_returned_at(trace_of(self), i, name);
+    if (status) core_raise_trace(status);
+    core_leave();
+    return status ? NULL : PyUnicode_FromString(name);
+}
+
 PyMethodDef core_trace_fact_methods[] = {
     {"facts", facts, METH_NOARGS, "facts(): recordings, calls and programs so far, a dict"},
     {"plan", plan, METH_VARARGS, "plan(program): the figures of its plan, a dict"},
     {"plan_write", plan_write, METH_VARARGS, "plan_write(program, path): as ebb.plan/1"},
     {"report_write", report_write, METH_VARARGS, "report_write(program, format, path)"},
+    {"profile", profile, METH_VARARGS, "profile(program): its steps' times, a list of dicts"},
+    {"given", given, METH_NOARGS, "given(): name, kind, argument and data of what the last call was given"},
+    {"returned", returned, METH_VARARGS, "returned(i): the name of a result, or \"\""},
     {"text", text, METH_VARARGS, "text(program): the graph, as docs/ir.md says"},
     {NULL, NULL, 0, NULL}};

@@ -16,7 +16,9 @@ typedef struct core_entry {
 static const core_entry entries[] = {
     {"symbolic", BOOL, OF(symbolic)},
     {"record_only", BOOL, OF(record_only)},
+    {"keep", BOOL, OF(keep)},
     {"strict", BOOL, OF(strict)},
+    {"n_profiled", UINT, OF(n_profiled)},
     {"n_most", UINT, OF(n_most)},
     {"budget", BYTES, PLAN(budget_bytes)},
     {"thresh_nr_try", INT, TRY(thresh_nr_try)},

@@ -11,6 +11,6 @@ from .device import get_default_device, get_device_count, is_cuda_available, set
 from .logger import get_logger, set_log_level
 from .serialization import load, save
 
-from . import autodiff, data, device, functional, hub, jit, module, optimizer, random, utils
+from . import amp, autodiff, data, device, functional, hub, jit, module, optimizer, random, utils
 
 __version__ = _core.version

@@ -1,6 +1,7 @@
 """x[key] and x[key] = value.
 
 Integers, slices, ... and None are one strided slice and a reshape; tensors of integers take places of an axis.
+Masks, and lists that are assigned to, are read by the host.
 x[key] = value makes a new value of the old one and gives it to x."""
 
 import numpy as np
@@ -71,8 +72,49 @@ class _Lattice:
         return tuple(self.size) == x.shape and all(s == 1 for s in self.step)
 
 
+def _is_mask(item):
+    return isinstance(item, (_core.Tensor, np.ndarray)) and item.ndim > 0 and item.dtype == np.bool_
+
+
+def _n_axes(item):
+    return 0 if item is None or item is Ellipsis else item.ndim if _is_mask(item) else 1
+
+
+def _numbered(x, key):
+    """The key with the numbers of places in place of masks, which the host reads. Integers beside lists are lists,
+    as in NumPy."""
+    items = key if isinstance(key, tuple) else (key,)
+    if not any(_is_list(item) for item in items):
+        return key
+    numbered, axis, whole = [], 0, sum(map(_n_axes, items))
+    for item in items:
+        if _is_mask(item):
+            own = x.shape[axis : axis + item.ndim]
+            if tuple(item.shape) != own:
+                raise IndexError(f"a mask of shape {tuple(item.shape)} for places of shape {own}")
+            places = np.nonzero(np.asarray(item))
+            if not len(places[0]):
+                raise IndexError("the mask holds nowhere: a tensor has at least one element")
+            numbered += places
+        elif item is None or item is Ellipsis or isinstance(item, slice) or _is_list(item) or axis >= x.ndim:
+            numbered.append(item)
+        else:
+            numbered.append(np.array([_Lattice._place(item, x.shape[axis], axis)]))
+        axis += x.ndim - whole if item is Ellipsis else _n_axes(item)
+    return tuple(numbered)
+
+
+def _set_lists(x, key, value):
+    """x[key] = value where key has lists of indices: the host finds the places, and the last of one counts."""
+    from .functional.choice import put
+
+    host = tuple(np.asarray(i) if _is_list(i) else i for i in (key if isinstance(key, tuple) else (key,)))
+    places = np.arange(x.size).reshape(x.shape)[host]
+    x._replace(put(x, places, _shape.broadcast_to(value, places.shape)))
+
+
 def get(x, key):
-    lattice = _Lattice(x, _whole_key(key, x.ndim))
+    lattice = _Lattice(x, _whole_key(_numbered(x, key), x.ndim))
     if not lattice.of_all(x):
         x = _strided_slice(x, begin=lattice.begin, size=lattice.size, step=lattice.step)
     x = _shape.reshape(x, tuple(lattice.shape))
@@ -84,8 +126,6 @@ def _numbers(item, whole):
     from ._tensor import as_tensor
 
     given = item if isinstance(item, _core.Tensor) else np.asarray(item)
-    if given.dtype == np.bool_:
-        raise TypeError("x[mask] would have a shape that depends on data: use functional.where")
     if given.dtype.kind != "i":
         raise TypeError(f"indices are integers, not {given.dtype}")
     if isinstance(given, np.ndarray) and given.size and not (-whole <= given.min() and given.max() < whole):
@@ -127,10 +167,15 @@ def _spread_out(x, lattice, shape):
 def set(x, key, value):
     from ._tensor import as_tensor
 
-    lattice = _Lattice(x, _whole_key(key, x.ndim))
-    if lattice.lists:
-        raise TypeError("x[indices] = value: only integers, slices, ... and None can be assigned to")
+    if _is_mask(key) and np.size(value) == 1 and tuple(key.shape) == x.shape:  # no shape depends on the mask
+        one = _shape.reshape(as_tensor(value, x.dtype), (1,) * x.ndim)
+        x._replace(_where(as_tensor(key), one, x))
+        return
+    lattice = _Lattice(x, _whole_key(_numbered(x, key), x.ndim))
     value = as_tensor(value, x.dtype)
+    if lattice.lists:
+        _set_lists(x, key, value)
+        return
     if lattice.of_all(x):
         x._replace(_shape.reshape(_shape.broadcast_to(value, tuple(lattice.shape)), x.shape))
         return

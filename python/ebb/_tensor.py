@@ -27,6 +27,9 @@ class Tensor(_core.Tensor):
             self._share(_shape.another(data, as_tensor(data, dtype)))
             return
         array = _dtype.array_of(data, dtype)
+        if array.shape == (0,):
+            self._valueless = True  # tensor([]), until set_value gives it a value
+            return
         self._create(array, _dtype.element_of(array.dtype), array.shape)
 
     name = ""
@@ -137,8 +140,12 @@ class Tensor(_core.Tensor):
         return _math.min(self, axis, keepdims)
 
     def set_value(self, value):
-        """Gives the tensor another value of its type."""
-        self._reset(value)
+        """Gives the tensor another value, of any shape and dtype."""
+        value = tensor(value)
+        if self.__dict__.pop("_valueless", False):
+            self._share(value)
+        else:
+            self._replace(value)
 
     def reset_zero(self):
         self._reset(np.zeros(self.shape, self.dtype))

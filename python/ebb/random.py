@@ -1,10 +1,19 @@
-"""Random tensors. The same seed draws the same again."""
+"""Random tensors. The same seed draws the same again.
+
+uniform, normal, permutation and shuffle are ops; the others, and those of an RNG, are drawn by the host: a trace
+is fed them anew in each call.
+"""
+
+import numpy as np
 
 from . import _core
+from ._tensor import Tensor
+from .functional.math import argsort
 
-__all__ = ["normal", "seed", "uniform"]
+__all__ = ["RNG", "beta", "exponential", "gamma", "normal", "permutation", "poisson", "seed", "shuffle", "uniform"]
 
 _normal = _core.op("normal")
+_take = _core.op("take")
 _uniform = _core.op("uniform")
 
 
@@ -16,6 +25,7 @@ def _shape(size):
 def seed(seed):
     """Draws begin anew from here."""
     _core.seed(int(seed))
+    _host._reseed(seed)
 
 
 def uniform(low=0, high=1, size=None):
@@ -26,3 +36,66 @@ def uniform(low=0, high=1, size=None):
 def normal(mean=0, std=1, size=None):
     """float32 of the normal distribution."""
     return _normal(mean=float(mean), std=float(std), shape=_shape(size))
+
+
+def _any_order(n):
+    return argsort(_uniform(low=0.0, high=1.0, shape=[n]))
+
+
+def permutation(n):
+    """The numbers below n in any order, or a tensor's places along its first axis."""
+    if isinstance(n, _core.Tensor) and n.ndim:
+        return _take(n, _any_order(n.shape[0]), axis=0)
+    return _any_order(int(n))
+
+
+def shuffle(inp):
+    """Gives a tensor its places along the first axis in any order."""
+    inp._replace(permutation(inp))
+
+
+class RNG:
+    """Draws of its own, on the host."""
+
+    def __init__(self, seed=None, device=None):
+        self._reseed(seed)
+
+    def _reseed(self, seed):
+        self._rng = np.random.default_rng(seed)
+
+    def _draw(self, kind, size, *parameters):
+        """size times the shape of the parameters together."""
+        values = [p.numpy() if isinstance(p, _core.Tensor) else np.asarray(p) for p in parameters]
+        own = np.broadcast_shapes(*(v.shape for v in values))
+        size = tuple(_shape(size) or ()) + own
+        return Tensor(np.asarray(getattr(self._rng, kind)(*values, size=size), np.float32))
+
+    def uniform(self, low=0, high=1, size=None):
+        return self._draw("uniform", size, low, high)
+
+    def normal(self, mean=0, std=1, size=None):
+        return self._draw("normal", size, mean, std)
+
+    def gamma(self, shape, scale=1, size=None):
+        return self._draw("gamma", size, shape, scale)
+
+    def beta(self, alpha, beta, size=None):
+        return self._draw("beta", size, alpha, beta)
+
+    def poisson(self, lam, size=None):
+        return self._draw("poisson", size, lam)
+
+    def exponential(self, scale=1.0, size=None):
+        return self._draw("exponential", size, scale)
+
+    def permutation(self, n):
+        if isinstance(n, _core.Tensor) and n.ndim:
+            return _take(n, self.permutation(n.shape[0]), axis=0)
+        return Tensor(self._rng.permutation(int(n)).astype(np.int32))
+
+    def shuffle(self, inp):
+        inp._replace(self.permutation(inp))
+
+
+_host = RNG()
+beta, exponential, gamma, poisson = _host.beta, _host.exponential, _host.gamma, _host.poisson

@@ -225,16 +225,19 @@ EBB_CHECKED ebb_status ebb_grad_of(ebb_env *env, const ebb_graph *graph, const e
 typedef struct ebb_sgd {
     double momentum, weight_decay; /* 0 <= momentum < 1, weight_decay >= 0 */
     bool nesterov;                 /* needs momentum > 0 */
+    bool decay_weights;            /* not of params of rank 0 and 1 */
 } ebb_sgd;
 /* Appends an update of each param that has a gradient: w' = w - lr * step, `lr` a scalar input named %lr.
  * Momentum %w.momentum is a state that starts at zero. The update stands right after its gradient is
  * complete and the old value's last reader; with `phased`, after the whole backward. Weight decay holds for
- * every param. Results are named %w.next and %w.momentum.next. */
+ * every param, or with decay_weights for those of rank 2 and more. Results are named %w.next and
+ * %w.momentum.next. */
 EBB_CHECKED ebb_status ebb_add_sgd(ebb_env *env, const ebb_graph *graph, const ebb_sgd *sgd, bool phased,
                                    ebb_graph **out);
 
 typedef struct ebb_adamw {
     double beta1, beta2, eps, weight_decay; /* 0 <= beta < 1, eps > 0, weight_decay >= 0 */
+    bool decay_weights;                     /* not of params of rank 0 and 1 */
 } ebb_adamw;
 /* The same with AdamW (Loshchilov and Hutter, ICLR 2019). Its states start at zero: %w.exp_avg and
  * %w.exp_avg_sq of each param, and %adamw.step, a scalar that counts the steps. */

@@ -13,19 +13,8 @@
 
 #include "keep/rows.h"
 
-enum { LENGTH_BYTES = 8, MAX_BRACKETS = 1 << 16, MAX_COMMAS = 1 << 18, MAX_DEPTH = 3 };
+enum { WHERE_TEXT = 512, LENGTH_BYTES = 8, MAX_BRACKETS = 1 << 16, MAX_COMMAS = 1 << 18, MAX_DEPTH = 3 };
 static const char advice[] = "give a file in the safetensors format";
-
-struct ebb_tensors {
-    ebb_env *env;
-    ebb_arena arena;
-    const char *path;
-    int fd; /* -1: none */
-    int64_t data_at, data_bytes;
-    ebb_tensor_row *rows; /* by name */
-    uint32_t n, n_facts;
-    ebb_tensors_fact *facts;
-};
 
 /* What reading a header goes through. */
 typedef struct header {
@@ -34,25 +23,6 @@ typedef struct header {
     const ebb_json *facts;
     uint32_t n_brackets;
 } header;
-
-static ebb_status read_at(const ebb_tensors *file, int64_t at, int64_t n, void *to) {
-    char *next = to;
-    while (n > 0) {
-        const ssize_t got = pread(file->fd, next, (size_t)n, (off_t)at);
-        if (got < 0 && errno == EINTR && !ebb_stop_asked(file->env)) continue;
-        if (got < 0 && errno == EINTR)
-            return ebb_fail(file->env, EBB_INTERRUPTED, "%s: stopped while reading", file->path);
-        if (got < 0)
-            return ebb_fail_errno(file->env, "read", file->path, errno, "give a file that can be read");
-        if (got == 0)
-            return ebb_fail(file->env, EBB_IO, "%s has become shorter than %lld bytes: who else writes it?",
-                            file->path, (long long)(at + n));
-        next += got;
-        at += got;
-        n -= got;
-    }
-    return EBB_OK;
-}
 
 /* ---- the file ---- */
 
@@ -73,7 +43,7 @@ static ebb_status read_length(ebb_tensors *file, int64_t size, int64_t *out) {
     if (size < LENGTH_BYTES)
         return ebb_fail(file->env, EBB_BAD_INPUT, "%s: %lld bytes, too few for the header's length: %s",
                         file->path, (long long)size, advice);
-    const ebb_status status = read_at(file, 0, LENGTH_BYTES, bytes);
+    const ebb_status status = keep_read_at(file, 0, LENGTH_BYTES, bytes);
     if (status != EBB_OK) return status;
     for (int i = LENGTH_BYTES; i-- > 0;) n = n << 8 | bytes[i];
     if (n > (uint64_t)(size - LENGTH_BYTES) || n > EBB_TENSORS_HEADER_BYTES || n < 2)
@@ -116,7 +86,7 @@ static ebb_status parse(header *h, int64_t n) {
     ebb_tensors *file = h->file;
     char *text = ebb_alloc_aligned(file->env, (size_t)n, 16);
     if (!text) return EBB_NO_MEMORY;
-    ebb_status status = read_at(file, LENGTH_BYTES, n, text);
+    ebb_status status = keep_read_at(file, LENGTH_BYTES, n, text);
     if (status == EBB_OK && text[0] != '{')
         status = ebb_fail(file->env, EBB_BAD_INPUT, "%s: the header does not begin with {: %s", file->path,
                           advice);
@@ -132,12 +102,14 @@ static ebb_status read_shape(const header *h, const ebb_json *tensor, const char
                              ebb_tensor_row *row) {
     const ebb_json *shape;
     size_t n;
+    char dims[WHERE_TEXT + 8];
     ebb_env *env = h->file->env;
+    (void)snprintf(dims, sizeof dims, "%s: shape", where);
     ebb_status status = ebb_json_array(env, tensor, where, "shape", NULL, &shape, &n);
     if (status == EBB_OK && n > EBB_TENSORS_MAX_RANK)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: rank %zu; the most is %d", where, n, EBB_TENSORS_MAX_RANK);
     for (size_t i = 0; i < n && status == EBB_OK; i++)
-        status = ebb_json_at_i64(env, shape, where, i, 0, INT64_MAX, &row->dim[row->rank++]);
+        status = ebb_json_at_i64(env, shape, dims, i, 0, INT64_MAX, &row->dim[row->rank++]);
     return status;
 }
 
@@ -167,7 +139,7 @@ static ebb_status read_row(const header *h, const char *key, ebb_tensor_row *row
     ebb_tensors *file = h->file;
     const ebb_json *tensor;
     const char *dtype = "", *unknown;
-    char where[512];
+    char where[WHERE_TEXT];
     (void)snprintf(where, sizeof where, "%.300s: tensor \"%.100s\"", file->path, key);
     ebb_status status = ebb_json_object(file->env, h->json, where, key, NULL, &tensor);
     if (status == EBB_OK) status = ebb_json_text(file->env, tensor, where, "dtype", NULL, &dtype);
@@ -285,42 +257,4 @@ ebb_status ebb_tensors_open(ebb_env *env, const char *path, ebb_tensors **out) {
     else
         ebb_tensors_close(file);
     return status;
-}
-
-void ebb_tensors_close(ebb_tensors *file) {
-    if (!file) return;
-    ebb_env *env = file->env;
-    if (file->fd >= 0) (void)close(file->fd);
-    ebb_arena_deinit(&file->arena);
-    ebb_cfree(env, file, 1, sizeof *file);
-}
-
-/* ---- asked ---- */
-
-uint32_t ebb_tensors_count(const ebb_tensors *file) {
-    return file->n;
-}
-
-const ebb_tensor_row *ebb_tensors_at(const ebb_tensors *file, uint32_t i) {
-    return i < file->n ? &file->rows[i] : NULL;
-}
-
-const ebb_tensor_row *ebb_tensors_find(const ebb_tensors *file, const char *name) {
-    const ebb_tensor_row like = {.name = name};
-    return file->n > 0 ? bsearch(&like, file->rows, file->n, sizeof like, keep_by_name) : NULL;
-}
-
-const char *ebb_tensors_fact_find(const ebb_tensors *file, const char *key) {
-    for (uint32_t i = 0; i < file->n_facts; i++)
-        if (strcmp(file->facts[i].key, key) == 0) return file->facts[i].text;
-    return NULL;
-}
-
-ebb_status ebb_tensors_read(const ebb_tensors *file, const ebb_tensor_row *row, int64_t from, int64_t n,
-                            void *to) {
-    if (from < 0 || n < 0 || from > row->bytes || n > row->bytes - from)
-        return ebb_fail(file->env, EBB_USAGE,
-                        "%s: tensor \"%.100s\" has %lld bytes; %lld from %lld on were asked for",
-                        file->path, row->name, (long long)row->bytes, (long long)n, (long long)from);
-    return read_at(file, file->data_at + row->offset + from, n, to);
 }

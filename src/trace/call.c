@@ -1,6 +1,8 @@
 /* A call: from begin to end, or until it fails. */
 #include "trace/trace.h"
 
+enum { MOST_PROFILED = 10000 };
+
 /* ---- traces --------------------------------------------------------------------------------- */
 
 void ebb_trace_options_init(ebb_trace_options *options) {
@@ -11,6 +13,9 @@ void ebb_trace_options_init(ebb_trace_options *options) {
 ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, ebb_trace **out) {
     *out = NULL;
     ebb_status status = ebb_options_check(eager->env, &options->plan);
+    if (!status && options->n_profiled > MOST_PROFILED)
+        status = ebb_fail(eager->env, EBB_USAGE, "a profile of %u runs: keep at most %d",
+                          options->n_profiled, MOST_PROFILED);
     if (status) return status;
     ebb_trace *trace = ebb_calloc(eager->env, 1, sizeof *trace);
     if (!trace) return EBB_NO_MEMORY;
@@ -256,12 +261,13 @@ static ebb_status finish(ebb_trace *trace) {
 }
 
 ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t n_returned) {
-    (void)returned, (void)n_returned; /* their data are alive: the caller has the handles */
     if (!trace->calling) return ebb_fail(trace->env, EBB_USAGE, "no traced call is going on");
     ebb_status status = EBB_OK;
     if (trace->excluded)
         status = ebb_fail(trace->env, EBB_USAGE, "an excluded region is not ended in the traced call");
     if (!status && trace->recorded) status = finish(trace);
+    if (!status && trace->recorded && trace->options.keep)
+        status = ebb_kept_take(trace, returned, n_returned);
     if (status) {
         ebb_trace_abort(trace);
         return status;

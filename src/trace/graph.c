@@ -2,43 +2,13 @@
  * again behind passes that renumber. */
 #include "trace/trace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-/* ---- names ---------------------------------------------------------------------------------- */
-
-static const char *kind_of(const ebb_recorded *r, const ebb_traced_value *value) {
-    if (value->source == EBB_SOURCE_ARGUMENT) return "argument";
-    if (value->source == EBB_SOURCE_CAPTURED) return "tensor";
-    if (value->source == EBB_SOURCE_IMPORTED) return "import";
-    const ebb_entry *entry = &r->entries.at[value->at];
-    return entry->kind == EBB_ENTRY_OP         ? entry->op->name
-           : entry->kind == EBB_ENTRY_NUMBER   ? "number"
-           : entry->kind == EBB_ENTRY_BACKWARD ? "gradient"
-                                               : "new";
-}
-
-const char *ebb_traced_name(const ebb_recorded *r, uint32_t v, char name[EBB_TRACED_NAME]) {
-    (void)snprintf(name, EBB_TRACED_NAME, "v%u.%.40s", v, kind_of(r, &r->values.at[v]));
-    return name;
-}
-
-uint32_t ebb_traced_find(const ebb_recorded *r, const char *name) {
-    char own[EBB_TRACED_NAME];
-    char *end;
-    if (name[0] != 'v' || name[1] < '0' || name[1] > '9') return EBB_NONE;
-    const unsigned long v = strtoul(name + 1, &end, 10);
-    if (v < r->values.n && strcmp(end, ".assigned") == 0) return (uint32_t)v;
-    if (v >= r->values.n || strcmp(ebb_traced_name(r, (uint32_t)v, own), name) != 0) return EBB_NONE;
-    return (uint32_t)v;
-}
-
 /* ---- a graph in the making ------------------------------------------------------------------ */
 
 typedef struct draft {
     ebb_env *env;
     const ebb_recorded *r;
     uint32_t begin, end;
+    bool constants;
     bool fuse; /* still to be done, before the first backward or at the end */
     ebb_arena arena;
     ebb_builder *b;
@@ -59,10 +29,11 @@ static bool is_made(const draft *d, uint32_t v) {
 
 static ebb_id operand(draft *d, uint32_t v) {
     const ebb_traced_value *value = &d->r->values.at[v];
-    char name[EBB_TRACED_NAME];
+    char name[EBB_TRACE_NAME];
     if (d->at[v] != EBB_NONE) return d->at[v];
     const bool stays = value->source == EBB_SOURCE_CAPTURED || d->updated[v];
-    const ebb_role role = stays ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
+    const bool constant = d->constants && value->source == EBB_SOURCE_ENTRY;
+    const ebb_role role = stays || constant ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
     return d->at[v] = ebb_builder_given(d->b, ebb_traced_name(d->r, v, name), role, &value->type,
                                         EBB_INIT_ZERO, 0);
 }
@@ -87,7 +58,7 @@ static void targets_copy(draft *d, const ebb_entry *entry, ebb_phase phase, ebb_
 
 static void op_add(draft *d, const ebb_entry *entry) {
     ebb_id in[EBB_MAX_OPERANDS];
-    char text[EBB_MAX_RESULTS][EBB_TRACED_NAME];
+    char text[EBB_MAX_RESULTS][EBB_TRACE_NAME];
     const char *names[EBB_MAX_RESULTS];
     const ebb_phase phase = phase_of(d, entry);
     for (uint32_t i = 0; i < entry->n_in; i++) in[i] = operand(d, d->r->operands.at[entry->in + i]);
@@ -118,7 +89,7 @@ static ebb_status names_kept(draft *d, const char ***names, uint32_t *n) {
     *n = 0;
     if (!*names) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < d->r->values.n; v++) {
-        char name[EBB_TRACED_NAME];
+        char name[EBB_TRACE_NAME];
         const ebb_traced_value *value = &d->r->values.at[v];
         if (d->at[v] == EBB_NONE || !is_made(d, v) || !(value->output || d->read_after[v])) continue;
         (*names)[*n] = ebb_arena_text(&d->arena, ebb_traced_name(d->r, v, name));
@@ -148,7 +119,7 @@ static ebb_status lower_and_fuse(draft *d, ebb_graph **graph) {
 /* An output must have its name; a gradient is a view of what the pass named. */
 static void gradient_name(draft *d, uint32_t v, ebb_id grad) {
     const ebb_traced_value *value = &d->r->values.at[v];
-    char name[EBB_TRACED_NAME];
+    char name[EBB_TRACE_NAME];
     const char *names[] = {ebb_traced_name(d->r, v, name)};
     ebb_attr shape[EBB_MAX_ATTRS] = {{.i = {0}}};
     d->at[v] = grad;
@@ -242,7 +213,7 @@ static ebb_status assignments_add(draft *d) {
         if (is == EBB_NONE || was == EBB_NONE || d->viewed[was] || d->at[was] == EBB_NONE ||
             d->updated[was] || !is_made(d, is) || d->assigned[is])
             continue;
-        char name[EBB_TRACED_NAME];
+        char name[EBB_TRACE_NAME];
         const char *names[] = {name};
         (void)snprintf(name, sizeof name, "v%u.assigned", is);
         ebb_builder_node(d->b, &ebb_op_assign, (ebb_id[]){d->at[was], d->at[is]}, 2, NULL, names,
@@ -277,9 +248,15 @@ static ebb_status entries_add(draft *d) {
     return status;
 }
 
-ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_t begin, uint32_t end,
-                             bool fused, ebb_graph **out) {
-    draft d = {.env = env, .r = recorded, .begin = begin, .end = end, .fuse = fused};
+ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, const ebb_segment *segment,
+                             ebb_segment_form form, bool constants, ebb_graph **out) {
+    const bool fused = form == EBB_SEGMENT_FUSED;
+    draft d = {.env = env,
+               .r = recorded,
+               .begin = segment->begin,
+               .end = segment->end,
+               .constants = constants,
+               .fuse = fused};
     *out = NULL;
     ebb_arena_init(&d.arena, env);
     ebb_status status = tables_make(&d);

@@ -4,17 +4,19 @@
 void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
     if (!program) return;
     ebb_exec_destroy(program->exec);
+    ebb_profile_destroy(program->profile);
     ebb_compiled_deinit(env, &program->compiled);
     ebb_arena_deinit(&program->arena);
     ebb_cfree(env, program, 1, sizeof *program);
 }
 
 static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_segment *segment,
-                             ebb_graph **out) {
+                             bool constants, ebb_graph **out) {
     ebb_graph *first = NULL, *simple = NULL;
     *out = NULL;
-    ebb_status status = ebb_segment_graph(trace->env, r, segment->begin, segment->end,
-                                          !trace->options.plan.unfused, &first);
+    ebb_status status = ebb_segment_graph(
+        trace->env, r, segment, trace->options.plan.unfused ? EBB_SEGMENT_APART : EBB_SEGMENT_FUSED,
+        constants, &first);
     if (!status) status = ebb_simplify(trace->env, first, &simple);
     if (!status && !trace->options.plan.unfused)
         status = ebb_keep_bits(trace->env, simple, out);
@@ -85,6 +87,9 @@ static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_progr
                                    .poison = options->poison,
                                    .no_record = options->no_record};
     status = ebb_exec_create(trace->env, &exec, &p->exec);
+    if (!status && trace->options.n_profiled > 0)
+        status = ebb_profile_create(trace->env, p->compiled.plan->n_steps, trace->options.n_profiled,
+                                    &p->profile);
     return status ? status : values_place(p, r);
 }
 
@@ -94,7 +99,8 @@ ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t s
     ebb_traced_program *p = ebb_calloc(trace->env, 1, sizeof *p);
     if (!p) return EBB_NO_MEMORY;
     ebb_arena_init(&p->arena, trace->env);
-    ebb_status status = graph_make(trace, recorded, &recorded->segments.at[segment], &p->compiled.graph);
+    ebb_status status =
+        graph_make(trace, recorded, &recorded->segments.at[segment], false, &p->compiled.graph);
     const bool empty = !status && p->compiled.graph->n_nodes == 0;
     if (!status && !empty) status = plan(trace, recorded, p);
     if (status || empty)
@@ -125,6 +131,14 @@ const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t i) {
     return program ? program->compiled.plan : NULL;
 }
 
+ebb_status ebb_trace_step_times(const ebb_trace *trace, uint32_t i, uint32_t step, ebb_step_times *out) {
+    const ebb_traced_program *program = program_at(trace, i);
+    if (!program)
+        return ebb_fail(trace->env, EBB_USAGE, "there is no program %u of %u", i,
+                        ebb_trace_n_programs(trace));
+    return ebb_plan_step_times(trace->env, program->compiled.plan, program->profile, step, out);
+}
+
 /* The segment of program i, or segment i while there is no program. */
 static uint32_t segment_of(const ebb_trace *trace, uint32_t i) {
     const ebb_traced_program *program = program_at(trace, i);
@@ -143,7 +157,7 @@ ebb_status ebb_trace_text(ebb_trace *trace, uint32_t i, char **out) {
     if (!r || segment >= r->segments.n)
         return ebb_fail(trace->env, EBB_USAGE, "there is no program %u: %zu segments are recorded", i,
                         r ? r->segments.n : 0);
-    ebb_status status = graph_make(trace, r, &r->segments.at[segment], &graph);
+    ebb_status status = graph_make(trace, r, &r->segments.at[segment], trace->options.keep, &graph);
     if (status) return status;
     ebb_text_init(&text, trace->env);
     ebb_graph_print(&text, graph);

@@ -26,6 +26,7 @@ void ebb_recorded_destroy(ebb_recorded *r) {
     ebb_env *env = r->env;
     for (size_t i = 0; i < r->segments.n; i++) ebb_traced_program_destroy(env, r->segments.at[i].program);
     for (size_t i = 0; i < r->captured.n; i++) ebb_tensor_destroy(r->captured.at[i].handle);
+    ebb_kept_free(r);
     EBB_ARRAY_FREE(env, &r->segments);
     EBB_ARRAY_FREE(env, &r->captured);
     EBB_ARRAY_FREE(env, &r->values);

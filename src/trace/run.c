@@ -114,10 +114,14 @@ static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb
     if (status) return status;
     ebb_exec_bind(p->exec, NULL, arena);
     status = inputs_feed(trace, p);
-    const ebb_run_options run = {.seed = trace->seed, .step = trace->draws};
+    if (p->profile) ebb_profile_begin_run(p->profile);
+    const ebb_run_options run = {.seed = trace->seed,
+                                 .step = trace->draws,
+                                 .step_ns = p->profile ? ebb_profile_row(p->profile) : NULL};
     ebb_pool_block **blocks = updated + p->n_params;
     if (!status) status = outputs_reserve(trace, p, blocks);
     if (!status) status = ebb_exec_run(p->exec, &run);
+    if (!status && p->profile) ebb_profile_end_run(p->profile);
     for (uint32_t i = 0; !status && i < p->n_outputs; i++)
         status = output_take(trace, p, &p->outputs[i], updated, &blocks[i]);
     trace->facts.n_runs += !status;
@@ -229,7 +233,9 @@ ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
         segment->program = NULL;
         segment->made = false;
     }
-    ebb_status status = ebb_segment_graph(trace->env, trace->now, begin, end, false, &graph);
+    ebb_status status =
+        ebb_segment_graph(trace->env, trace->now, &(ebb_segment){.begin = begin, .end = end},
+                          EBB_SEGMENT_APART, false, &graph);
     if (status) return status;
     const size_t n = graph->n_values;
     ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));

@@ -9,8 +9,10 @@
  *     backward.c    a whole backward as one entry
  *     apart.c       updates whose old value is wanted afterwards
  *     graph.c       a segment of a recording as a graph
+ *     names.c       names of its values there
  *     make.c        the chapters from that graph to a program
  *     run.c         a program on the data of a call
+ *     given.c       what files of a program need: its constants, what was returned
  *
  * A recording is a list of entries on numbered values; a call has the data of its values. Reads by the host
  * cut a recording into segments, each with a program of its own.
@@ -82,6 +84,7 @@ typedef struct ebb_traced_at {
 typedef struct ebb_traced_program {
     ebb_compiled compiled;
     ebb_exec *exec;
+    ebb_profile *profile; /* NULL: nothing is measured */
     ebb_arena arena;
     ebb_traced_at *inputs, *params,
         *outputs; /* in arena. params' target: themselves where they are updated */
@@ -100,6 +103,12 @@ typedef struct ebb_recording_key {
     uint8_t *bytes; /* owned */
 } ebb_recording_key;
 
+/* The data of a constant, of the last call. */
+typedef struct ebb_kept {
+    uint32_t value;
+    ebb_tensor *handle; /* held */
+} ebb_kept;
+
 typedef struct ebb_recorded {
     struct ebb_recorded *next; /* the latest used first */
     ebb_env *env;
@@ -110,6 +119,8 @@ typedef struct ebb_recorded {
     EBB_ARRAY(ebb_traced_value) values;
     EBB_ARRAY(ebb_captured) captured;
     EBB_ARRAY(ebb_segment) segments;
+    EBB_ARRAY(ebb_kept) kept;     /* with the option `keep` */
+    EBB_ARRAY(uint32_t) returned; /* likewise: values, or EBB_NONE */
     uint32_t n_arguments;
     const char *refused; /* why no program can be made of it; NULL: none is known */
 } ebb_recorded;
@@ -250,14 +261,19 @@ EBB_CHECKED ebb_status ebb_backward_record(void *ctx, const ebb_backward *backwa
 EBB_CHECKED ebb_status ebb_updates_apart(ebb_arena *arena, const ebb_recorded *recorded, uint32_t begin,
                                          uint32_t end, bool **apart, bool **viewed);
 /* The name of value v in graphs: "v12.relu". */
-#define EBB_TRACED_NAME 64
-const char *ebb_traced_name(const ebb_recorded *recorded, uint32_t v, char name[EBB_TRACED_NAME]);
+const char *ebb_traced_name(const ebb_recorded *recorded, uint32_t v, char name[EBB_TRACE_NAME]);
 /* The value of that name, or EBB_NONE. */
 uint32_t ebb_traced_find(const ebb_recorded *recorded, const char *name);
-/* Entries [begin, end) as a graph, backwards played; fused: after ebb_lower and ebb_fuse. Values that say
- * `output` are outputs, and others that are not read may be gone. EBB_BAD_INPUT: no graph can be made. */
-EBB_CHECKED ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, uint32_t begin,
-                                         uint32_t end, bool fused, ebb_graph **out);
+typedef enum ebb_segment_form {
+    EBB_SEGMENT_APART, /* op by op */
+    EBB_SEGMENT_FUSED, /* after ebb_lower and ebb_fuse */
+} ebb_segment_form;
+/* Entries [begin, end) as a graph, backwards played. constants: host data of the body are params, not
+ * inputs. Values that say `output` are outputs, and others that are not read may be gone. EBB_BAD_INPUT: no
+ * graph can be made. */
+EBB_CHECKED ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded,
+                                         const ebb_segment *segment, ebb_segment_form form, bool constants,
+                                         ebb_graph **out);
 /* *out is NULL when there is nothing to run. */
 EBB_CHECKED ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t segment,
                                         ebb_traced_program **out);
@@ -267,6 +283,15 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program);
 EBB_CHECKED ebb_status ebb_segment_run(ebb_trace *trace, uint32_t segment);
 /* A number's bytes, where it has none yet. EBB_USAGE: it is no number, and has no value. */
 EBB_CHECKED ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v);
+/* ---- given.c -------------------------------------------------------------------------------- */
+
+/* Keeps the constants of the call that ends well, and which values it returned, in place of the last one's.
+ */
+EBB_CHECKED ebb_status ebb_kept_take(ebb_trace *trace, ebb_tensor *const *returned, uint32_t n);
+void ebb_kept_free(ebb_recorded *recorded);
+
+/* ---- run.c ---------------------------------------------------------------------------------- */
+
 /* Runs entries [begin, end) op by op, into the data that are alive. */
 EBB_CHECKED ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end);
 

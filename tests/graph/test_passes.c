@@ -161,9 +161,9 @@ Test(passes, nothing_composite_is_left_and_evaluation_draws_nothing) {
 
 Test(passes, adamw_and_clipping_refuse_options_out_of_range) {
     static const ebb_adamw bad[] = {
-        {1, 0.5, 1, 0},         {-0.1, 0.5, 1, 0},        {0.5, 1, 1, 0},
-        {0.5, 0.0 / 0.0, 1, 0}, {0.5, 0.5, 0, 0},         {0.5, 0.5, -1, 0},
-        {0.5, 0.5, 1, -1e-9},   {0.5, 0.5, 0.0 / 0.0, 0}, {0.5, 0.5, 1, 2e30},
+        {1, 0.5, 1, 0, false},         {-0.1, 0.5, 1, 0, false},        {0.5, 1, 1, 0, false},
+        {0.5, 0.0 / 0.0, 1, 0, false}, {0.5, 0.5, 0, 0, false},         {0.5, 0.5, -1, 0, false},
+        {0.5, 0.5, 1, -1e-9, false},   {0.5, 0.5, 0.0 / 0.0, 0, false}, {0.5, 0.5, 1, 2e30, false},
     };
     static const double norms[] = {0, -1, 0.0 / 0.0, 1e31};
     ebb_env *env = graph_env();

@@ -4,7 +4,8 @@ import unittest
 
 import numpy as np
 
-from ebb import tensor
+from ebb import Parameter, tensor
+from ebb.autodiff import GradManager
 
 A = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
 KEYS = (
@@ -58,7 +59,8 @@ class Get(unittest.TestCase):
         for key, error, text in (
             (2, IndexError, "out of axis 0"), ((0, 0, 0, 0, 0), IndexError, "5 axes"),
             (slice(1, 1), IndexError, "nothing"),
-            (tensor([True, False]), TypeError, "where"), (tensor([0.5]), TypeError, "float32"),
+            (tensor([True, False, True]), IndexError, "mask of shape"),
+            (tensor([False, False]), IndexError, "nowhere"), (tensor([0.5]), TypeError, "float32"),
             ((..., ...), IndexError, "ellips"), (True, TypeError, "truth"),
             ([0, 5], IndexError, "from 0 to 5 are out of 2"),
         ):
@@ -88,6 +90,29 @@ class Set(unittest.TestCase):
         np.testing.assert_array_equal(x.numpy(), [[1, 0, 2, 0], [1, 5, 2, 5], [1, 0, 2, 0]])
         x[...] = 7
         np.testing.assert_array_equal(x.numpy(), np.full((3, 4), 7))
+
+    def test_by_lists_and_masks(self):
+        rows, mask = np.array([1, 0, 1]), A % 7 == 2
+        keys = ([1, -1], (slice(None), [2, 0, 2], 1), (rows, [0, 2, 0]), mask, (0, mask[1]), (..., mask[0, 0]),
+                (slice(None), mask[0, :, 0, 2]), (1, ..., mask[0, 0, 0]))
+        for key in keys:
+            want, x = A.copy(), tensor(A)
+            np.testing.assert_array_equal(x[key].numpy(), A[key])
+            value = np.arange(A[key].size, dtype=np.float32).reshape(A[key].shape)
+            for new in (value, -3):
+                want[key] = new
+                x[key] = tensor(new)
+                np.testing.assert_array_equal(x.numpy(), want)
+
+    def test_gradients_pass_by_what_is_replaced(self):
+        x, v = Parameter([1.0, 2.0, 3.0]), Parameter([5.0, 7.0])
+        gm = GradManager().attach([x, v])
+        with gm:
+            y = x * 2
+            y[[2, 0]] = v
+            y[tensor([False, True, False])] = 0
+            gm.backward((y * tensor([1.0, 10.0, 100.0])).sum())
+        self.assertEqual((x.grad.tolist(), v.grad.tolist()), ([0, 0, 0], [100, 1]))
 
     def test_infinities_elsewhere_stay(self):
         x = tensor([np.inf, 1.0, np.nan])

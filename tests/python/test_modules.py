@@ -130,7 +130,7 @@ class State(unittest.TestCase):
         state["heads.0.weight"], state["bn.weight"] = np.zeros((4, 2)), np.full(4, 9.0)
         with self.assertRaisesRegex(ValueError, r"heads.0.weight.*\(2, 4\).*\(4, 2\)"):
             net.load_state_dict(state)
-        self.assertEqual((net.scale.item(), net.bn.weight.numpy()[0]), (before, 1))
+        self.assertEqual((net.scale.item(), net.bn.weight.numpy().flat[0]), (before, 1))
 
     def test_shapes_of_megengine_are_taken(self):
         net = M.Sequential(M.Conv2d(4, 6, 3, groups=2), M.BatchNorm2d(6))
@@ -140,7 +140,24 @@ class State(unittest.TestCase):
         state["1.weight"] = np.arange(6.0).reshape(1, 6, 1, 1)
         net.load_state_dict(state)
         np.testing.assert_array_equal(net[0].weight.numpy(), w)
-        np.testing.assert_array_equal(net[1].weight.numpy(), np.arange(6))
+        np.testing.assert_array_equal(net[1].weight.numpy(), np.arange(6).reshape(1, 6, 1, 1))
+
+    def test_parents_keys_and_other_parameters(self):
+        net = M.Module()
+        net.parts = [M.Linear(2, 2, bias=False), {"x": M.Linear(2, 2)}]
+        parts = net.parts[0], net.parts[1]["x"]
+        told = list(net.named_modules(with_parent=True))
+        self.assertEqual([n for n, _, _ in told], ["", "parts.0", "parts.1.x"])
+        self.assertTrue(told[0][2] is None and told[1][1] is parts[0] and told[2][2] is net)
+        self.assertEqual([p for _, p in parts[1].parameters(with_parent=True)], [parts[1]] * 2)
+        other = Parameter(np.ones((2, 2), np.float32))
+        self.assertEqual(parts[1].replace_param({4: other}, 3), 2)
+        self.assertIs(parts[1].weight, other)
+        with self.assertRaisesRegex(ValueError, "bias has shape"):
+            parts[1].replace_param({0: other}, 0)
+        net.parts.append({True: other})
+        with self.assertRaisesRegex(AssertionError, "must be str, error key: True"):
+            list(net.parameters())
 
     def test_by_a_function(self):
         net = M.Linear(2, 2)
@@ -182,8 +199,8 @@ class Layers(unittest.TestCase):
         y = bn(tensor(x))
         m, v = x.mean((0, 2, 3)), x.var((0, 2, 3))
         np.testing.assert_allclose(y.numpy().mean((0, 2, 3)), 0, atol=1e-5)
-        np.testing.assert_allclose(bn.running_mean.numpy(), 0.2 * m, rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(bn.running_var.numpy(), 0.8 + 0.2 * v * 16 / 15, rtol=1e-4)
+        np.testing.assert_allclose(bn.running_mean.numpy(), 0.2 * m.reshape(1, 3, 1, 1), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(bn.running_var.numpy(), 0.8 + 0.2 * v.reshape(1, 3, 1, 1) * 16 / 15, rtol=1e-4)
         bn.eval()
         kept = bn.running_mean.numpy()
         want = (x - kept.reshape(3, 1, 1)) / np.sqrt(bn.running_var.numpy().reshape(3, 1, 1) + 1e-5)
@@ -191,12 +208,29 @@ class Layers(unittest.TestCase):
         np.testing.assert_array_equal(bn.running_mean.numpy(), kept)
         frozen = M.BatchNorm2d(3, freeze=True)
         frozen(tensor(x))
-        np.testing.assert_array_equal(frozen.running_mean.numpy(), np.zeros(3))
+        np.testing.assert_array_equal(frozen.running_mean.numpy(), np.zeros((1, 3, 1, 1)))
         own = M.BatchNorm1d(3, track_running_stats=False, affine=False)
         own.eval()
         np.testing.assert_allclose(own(tensor(x[:, :, 0, 0])).numpy().mean(0), 0, atol=1e-5)
         with self.assertRaisesRegex(ValueError, "axes"):
             bn(tensor(draw(2, 3)))
+
+    def test_shapes_of_batch_norms(self):
+        x, data = draw(4, 3, 2, 2), tensor([])
+        of_shape = {}
+        for dim, shape in (("dim_1c11", (1, 3, 1, 1)), ("dim_c", (3,))):
+            bn, sync = M.BatchNorm2d(3, param_dim=dim), M.SyncBatchNorm(3, param_dim=dim)
+            data.set_value(x)
+            of_shape[dim] = bn(data).numpy()
+            np.testing.assert_array_equal(sync(data).numpy(), of_shape[dim])
+            for t in bn.tensors():
+                self.assertEqual(t.shape, shape)
+            np.testing.assert_array_equal(sync.running_var.numpy(), bn.running_var.numpy())
+            data.set_value(x[:, :, 0, 0])
+            np.testing.assert_allclose(sync(data).numpy().mean(0), 0, atol=1e-5)
+        np.testing.assert_array_equal(*of_shape.values())
+        with self.assertRaisesRegex(ValueError, "param_dim"):
+            M.BatchNorm2d(3, param_dim="dim_c1")
 
     def test_embedding(self):
         layer = M.Embedding(5, 3)

@@ -38,6 +38,14 @@ class Made(unittest.TestCase):
             tensor(["a"])
         with self.assertRaisesRegex(ValueError, "1 or more"):
             tensor(np.zeros((2, 0), np.float32))
+        with self.assertRaisesRegex(ValueError, "not given a value"):
+            tensor([]) + 1
+
+    def test_a_value_given_later(self):
+        x = tensor([])
+        for value in ([1.5], [[1, 2]], True):
+            x.set_value(value)
+            self.assertEqual(x.tolist(), value)
 
     def test_every_rank_comes_back_in_logical_order(self):
         for rank in range(7):

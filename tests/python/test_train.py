@@ -83,7 +83,7 @@ class Batches(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one length"):
             data.ArrayDataset([1], [1, 2])
         with self.assertRaisesRegex(ValueError, "num_workers"):
-            data.DataLoader(data.ArrayDataset([1]), num_workers=2)
+            data.DataLoader(data.ArrayDataset([1]), num_workers=-2)
 
 
 if __name__ == "__main__":

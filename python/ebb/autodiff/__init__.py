@@ -1,5 +1,6 @@
 """Gradients."""
 
+from .function import Function
 from .grad_manager import GradManager
 
-__all__ = ["GradManager"]
+__all__ = ["Function", "GradManager"]

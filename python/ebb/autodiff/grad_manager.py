@@ -4,6 +4,7 @@ import weakref
 
 from .. import _core
 from .._tensor import Tensor, as_tensor
+from . import function
 
 
 class _Attached:
@@ -24,6 +25,7 @@ class GradManager:
         self._attached = {}
         self._tape = None
         self._watched = {}
+        self._calls = []
 
     # ---- what is attached
 
@@ -62,9 +64,13 @@ class GradManager:
 
     def record(self):
         """From now on ops are recorded."""
+        self._record(None)
+
+    def _record(self, depth):
         if self._tape is not None:
             raise RuntimeError("already recording")
         self._tape = _core.Tape()
+        self._calls = function.begin(self._tape, function.depth() if depth is None else depth)
         for key in list(self._attached):
             if self._attached[key].tensor() is None:
                 del self._attached[key]
@@ -74,8 +80,10 @@ class GradManager:
     def release(self):
         """Forgets what was recorded."""
         if self._tape is not None:
+            function.end(self._tape)
             self._tape.close()
         self._tape = None
+        self._calls = []
         self._watched = {}
 
     def backward(self, y=None, dy=None):
@@ -88,7 +96,11 @@ class GradManager:
             ys, dys = self._pairs(y, dy)
             keys = [k for k in self._watched if self._attached[k].tensor() is not None]
             values = [self._watched[k] for k in keys]
-            gradients = self._tape.gradients(ys, dys, values) if ys else [None] * len(keys)
+            gradients = [None] * len(keys)
+            if ys:
+                with function.seen_from_outside(self._tape):
+                    gradients = function.gradients(self._tape, self._calls, ys, dys, values)
+            function.end(self._tape)
             self._tape.close()
             self._tape = None  # what follows is not recorded any more
             for key, gradient in zip(keys, gradients):
@@ -145,8 +157,9 @@ class GradManagerGroup:
     __ror__ = merge_with
 
     def __enter__(self):
+        depth = function.depth()
         for manager in self._managers:
-            manager.record()
+            manager._record(depth)
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):

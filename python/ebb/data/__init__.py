@@ -1,9 +1,12 @@
 """Data, batch by batch."""
 
-from .dataloader import Collator, DataLoader
-from .dataset import ArrayDataset, Dataset
-from .sampler import RandomSampler, Sampler, SequentialSampler
+from . import transform
+from .collator import Collator
+from .dataloader import DataLoader
+from .dataset import ArrayDataset, Dataset, StreamDataset
+from .sampler import Infinite, MapSampler, RandomSampler, ReplacementSampler, Sampler, SequentialSampler, StreamSampler
 
 __all__ = [
-    "ArrayDataset", "Collator", "DataLoader", "Dataset", "RandomSampler", "Sampler", "SequentialSampler",
+    "ArrayDataset", "Collator", "DataLoader", "Dataset", "Infinite", "MapSampler", "RandomSampler",
+    "ReplacementSampler", "Sampler", "SequentialSampler", "StreamDataset", "StreamSampler", "transform",
 ]

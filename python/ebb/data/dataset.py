@@ -25,3 +25,16 @@ class ArrayDataset(Dataset):
 
     def __len__(self):
         return len(self.arrays[0])
+
+
+class StreamDataset(Dataset):
+    """The base of datasets that are read in their order: __iter__() gives (whether it is a batch, a tuple of data)."""
+
+    def __iter__(self):
+        raise NotImplementedError
+
+    def __getitem__(self, index):
+        raise TypeError("a StreamDataset is read in its order, not by number")
+
+    def __len__(self):
+        raise TypeError("a StreamDataset has no length")

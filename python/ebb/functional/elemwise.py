@@ -9,9 +9,9 @@ from .._tensor import as_tensor
 
 __all__ = [
     "abs", "acosh", "add", "asinh", "atanh", "ceil", "clip", "cos", "cosh", "div", "equal", "erf", "exp", "expm1",
-    "floor", "floor_div", "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "log", "log1p",
+    "floor", "floor_div", "greater", "greater_equal", "isinf", "isnan", "left_shift", "less", "less_equal", "log", "log1p",
     "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "mul",
-    "neg", "not_equal", "pow", "round", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh",
+    "neg", "not_equal", "pow", "right_shift", "round", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh",
 ]
 
 _ceil = _core.op("ceil")
@@ -23,6 +23,7 @@ _expm1 = _core.op("expm1")
 _floor = _core.op("floor")
 _log = _core.op("log")
 _log1p = _core.op("log1p")
+_round = _core.op("round")
 _sign = _core.op("sign")
 _sin = _core.op("sin")
 _sqrt = _core.op("sqrt")
@@ -182,9 +183,10 @@ def floor(x):
 
 
 def round(x):
-    """The nearest whole number, halves away from zero."""
+    """The nearest whole number, halves away from zero, as MegEngine rounds them."""
     x = as_real(x)
-    return _where(x < 0, _ceil(x - 0.5), _floor(x + 0.5))
+    even = _round(x)
+    return _where(builtins.abs(x - even) == 0.5, x + _sign(x) * 0.5, even)
 
 
 def logaddexp(x, y):
@@ -230,6 +232,23 @@ def logical_xor(x, y):
 
 def logical_not(x):
     return ~as_tensor(x)
+
+
+def left_shift(x, y):
+    """x times 2^y, y an int, of integers."""
+    return _integers(x) * (1 << int(y))
+
+
+def right_shift(x, y):
+    """x divided by 2^y, y an int, of integers: the largest whole number not above."""
+    return _integers(x) // (1 << int(y))
+
+
+def _integers(x):
+    x = as_tensor(x)
+    if _dtype.is_real(x.dtype):
+        raise TypeError(f"shifts are of integers, not {x.dtype}")
+    return x
 
 
 def isnan(x):

@@ -1,4 +1,4 @@
-"""Tensors made of nothing, and moved about."""
+"""Tensors moved about, and those made of nothing (creation.py)."""
 
 import builtins
 import math as _numbers
@@ -7,93 +7,59 @@ import numpy as np
 
 from .. import _core, _dtype, _shape
 from .._tensor import as_tensor
-from ..device import check_device
+from . import creation
+from .creation import *
+from .creation import places
 
-__all__ = [
-    "arange", "broadcast_to", "concat", "copy", "expand_dims", "eye", "flatten", "full", "full_like", "gather",
-    "indexing_one_hot", "linspace", "one_hot", "ones", "ones_like", "repeat", "reshape", "roll", "split",
-    "squeeze", "stack", "swapaxes", "tile", "transpose", "where", "zeros", "zeros_like",
+__all__ = creation.__all__ + [
+    "broadcast_to", "concat", "copy", "diag", "expand_dims", "flatten", "flip", "gather", "indexing_one_hot",
+    "meshgrid", "one_hot", "repeat", "reshape", "roll", "split", "squeeze", "stack", "swapaxes", "tile",
+    "transpose", "where",
 ]
 
 _broadcast_to = _core.op("broadcast_to")
 _concat = _core.op("concat")
-_fill = _core.op("fill")
-_iota = _core.op("iota")
+_spread = _core.op("strided_slice_grad")
 _pick = _core.op("pick")
 _take = _core.op("take")
 _where = _core.op("where")
 
 
-# ---- made of nothing
+# ---- named by others
 
 
-def full(shape, value, *, dtype=None, device=None):
-    """value everywhere; of its own dtype unless one is given."""
-    if device is not None:
-        check_device(device)
-    shape = _shape.sizes((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
-    if isinstance(value, _core.Tensor):
-        value = value if dtype is None else value.astype(dtype)
-        return _shape.another(value, _shape.broadcast_to(value, shape))
-    if dtype is None:
-        dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
-    element = _dtype.element_of(dtype)
-    if element in (_dtype.FLOAT32, _dtype.FLOAT64):
-        return _fill(shape=shape or None, value=float(value), f64=element == _dtype.FLOAT64)
-    number = _core.number(element, value)
-    return _broadcast_to(number, shape=shape) if shape else number
-
-
-def ones(shape, *, dtype="float32", device=None):
-    return full(shape, 1, dtype=dtype, device=device)
-
-
-def zeros(shape, *, dtype="float32", device=None):
-    return full(shape, 0, dtype=dtype, device=device)
-
-
-def full_like(inp, value):
-    return full(inp.shape, value, dtype=inp.dtype)
-
-
-def ones_like(inp):
-    return full_like(inp, 1)
-
-
-def zeros_like(inp):
-    return full_like(inp, 0)
-
-
-def places(n, axis=0, ndim=1):
-    """0 to n - 1 along an axis, int32, the other axes of size 1."""
-    return _iota(shape=[n if a == axis else 1 for a in range(ndim)], axis=axis)
-
-
-def arange(start=0, stop=None, step=1, dtype="float32", device=None):
-    """start, start + step, ... before stop."""
-    if stop is None:
-        start, stop = 0, start
-    n = _numbers.ceil((float(stop) - float(start)) / float(step))
+def diag(inp, k=0):
+    """The k-th diagonal of a matrix as a vector, or a matrix that has a vector on it."""
+    inp, k = as_tensor(inp), int(k)
+    if inp.ndim == 1:
+        n = inp.shape[0] + abs(k)
+        wide = _spread(_shape.reshape(inp, (1, -1)), begin=[0, max(k, 0)], size=[1, n], step=[1, 1])
+        return _where(places(n, 0, 2) + k == places(n, 1, 2), _broadcast_to(wide, shape=(n, n)), zeros_like(wide))
+    if inp.ndim != 2:
+        raise ValueError(f"diag: a vector or a matrix, not shape {inp.shape}")
+    rows, columns = inp.shape
+    n = min(rows + min(k, 0), columns - max(k, 0))
     if n < 1:
-        raise ValueError(f"arange: nothing from {start} to {stop} by {step}: a tensor has at least one element")
-    whole = all(float(v).is_integer() for v in (start, step))
-    counted = places(n) if whole else places(n).astype("float32")
-    number = int if whole else float
-    return (counted * number(step) + number(start)).astype(dtype)
+        raise ValueError(f"diag: shape {inp.shape} has no diagonal {k}")
+    first = max(-k, 0) * columns + max(k, 0)
+    return _take(_shape.reshape(inp, (-1,)), places(n) * (columns + 1) + first, axis=0)
 
 
-def linspace(start, stop, num, dtype="float32", device=None):
-    """num places from start to stop, both of them included."""
-    num = int(num)
-    if num < 1:
-        raise ValueError(f"linspace: num {num}: at least 1")
-    step = (float(stop) - float(start)) / max(num - 1, 1)
-    return (places(num).astype("float32") * step + float(start)).astype(dtype)
-
-
-def eye(N, M=None, *, dtype="float32", device=None):
-    """Ones on the diagonal."""
-    return (places(N, 0, 2) == places(N if M is None else M, 1, 2)).astype(dtype)
+def meshgrid(*inputs, indexing="xy"):
+    """Vectors, each along an axis of its own of one shape; "xy": the first two of them in turn."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing {indexing!r}: xy or ij")
+    n = len(inputs)
+    axis = list(range(n))
+    if indexing == "xy" and n > 1:
+        axis[:2] = 1, 0
+    shape = [0] * n
+    for x, a in zip(inputs, axis):
+        shape[a] = x.size
+    return [
+        _shape.broadcast_to(_shape.reshape(x, [x.size if b == a else 1 for b in range(n)]), shape)
+        for x, a in zip(inputs, axis)
+    ]
 
 
 def one_hot(inp, num_classes):
@@ -190,7 +156,13 @@ def squeeze(inp, axis=None):
 
 
 def broadcast_to(inp, shape):
+    """inp repeated to a shape; None in it: as it is there."""
     inp = as_tensor(inp)
+    if isinstance(shape, (tuple, list)) and None in shape:
+        if None in shape[: max(len(shape) - inp.ndim, 0)]:
+            raise ValueError(f"broadcast_to: None in {shape} where shape {inp.shape} has no axis")
+        ends = (*(None,) * (len(shape) - inp.ndim), *inp.shape)
+        shape = [own if s is None else s for s, own in zip(shape, ends)]
     return _shape.another(inp, _shape.broadcast_to(inp, _shape.sizes((shape,))))
 
 
@@ -219,16 +191,18 @@ def stack(inps, axis=0, device=None):
 
 
 def split(inp, nsplits_or_sections, axis=0):
-    """So many equal parts, or parts that end at the places given."""
+    """So many parts, the first ones by one longer where they are not equal, or parts that end at the places given."""
     axis = _shape.axis_of(axis, inp.ndim)
     whole = inp.shape[axis]
     if isinstance(nsplits_or_sections, int):
         n = nsplits_or_sections
-        if n < 1 or whole % n:
-            raise ValueError(f"split: {whole} places of axis {axis} are not {n} equal parts")
-        ends = [whole // n * (i + 1) for i in range(n)]
+        if not 1 <= n <= whole:
+            raise ValueError(f"split: {whole} places of axis {axis} are not {n} parts")
+        ends = [whole // n * (i + 1) + min(i + 1, whole % n) for i in range(n)]
     else:
         ends = [*(int(e) for e in nsplits_or_sections), whole]
+        if any(e <= b for b, e in zip([0, *ends], ends)):
+            raise ValueError(f"Invalid nsplits_or_secions: {nsplits_or_sections}")
     before = (slice(None),) * axis
     return [inp[(*before, slice(b, e))] for b, e in zip([0, *ends[:-1]], ends)]
 
@@ -271,6 +245,13 @@ def roll(inp, shift, axis=None):
         if by:
             rolled = concat(split(rolled, [inp.shape[a] - by], a)[::-1], a)
     return _shape.another(inp, rolled)
+
+
+def flip(inp, axis=None):
+    """Places along the axes, all of them by default, in the opposite order."""
+    axes = range(inp.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [_shape.axis_of(a, inp.ndim) for a in axes]
+    return inp[tuple(slice(None, None, -1 if a in axes else None) for a in range(inp.ndim))]
 
 
 def where(mask, x, y):

@@ -2,10 +2,11 @@
 
 from .._errors import TraceError
 from .config import DTRConfig, GraphOptimizationConfig, SublinearMemoryConfig
+from .dump import load
 from .partial import partial_trace, xla_trace
 from .trace import exclude_from_trace, trace
 
 __all__ = [
     "DTRConfig", "GraphOptimizationConfig", "SublinearMemoryConfig", "TraceError", "exclude_from_trace",
-    "partial_trace", "trace", "xla_trace",
+    "load", "partial_trace", "trace", "xla_trace",
 ]

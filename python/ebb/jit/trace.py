@@ -9,9 +9,11 @@ import threading
 from .. import _core
 from .._errors import TraceError
 from ..module import mode
-from .config import DTRConfig, SublinearMemoryConfig
+from . import dump as _dump
+from .options import memory_options
 from .structure import take_apart, tensors_of
 
+_PROFILED = 100  # runs whose times a profile keeps
 _undo = []  # what the program's own objects take back when the call fails
 _running = []  # the trace whose call is going on, and its thread: one at most
 
@@ -43,13 +45,15 @@ class trace:
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         self._symbolic = symbolic or record_only
-        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify}
-        self._options.update(_memory(sublinear_memory_config, dtr_config, budget, memory))
+        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify,
+                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0}
+        self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
         self._options.update({k: v for k, v in said.items() if v is not None})
         if opt_level == 0:
             self._options["unfused"] = True
         self._core = None
+        self._n_returned = 0
 
     def __get__(self, instance, owner=None):
         return self if instance is None else _Bound(self, instance)
@@ -69,6 +73,7 @@ class trace:
             returned = []
             tensors_of(result, returned)
             self._core.end(returned)
+            self._n_returned = len(returned)
         except BaseException:
             self._core.abort()
             while _undo:
@@ -100,6 +105,29 @@ class trace:
     def text(self, program=0):
         """The step as text."""
         return self._made().text(program)
+
+    def get_profile(self):
+        """Times of each step of each program, with profiling=True: a dict that json can write."""
+        core = self._made()
+        if not self._options["n_profiled"]:
+            raise TraceError("nothing was measured: trace(profiling=True) does")
+        return {"programs": [{"plan": core.plan(i), "steps": core.profile(i)}
+                             for i in range(core.facts()["n_programs"])]}
+
+    def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
+             keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
+             append_json=False, optimize_for_inference=True, dump_format=None, user_info=None, **flags):
+        """Writes the last call's graph and its weights to a path or an open file, for jit.load. Needs
+        capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
+        always kept, and the graph is as it was recorded; the flags are checked, and change nothing."""
+        if not self._options["keep"]:
+            raise ValueError("dump: you must specify capture_as_const=True at trace() to use it")
+        for name, value in (("append", append), ("strip_info_file", strip_info_file), ("append_json", append_json),
+                            ("dump_format", dump_format), ("user_info", user_info)):
+            if value:
+                raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
+        _dump.check_flags(flags)
+        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name)
 
     def report(self, path=None, format=None, program=0):
         """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""
@@ -141,26 +169,6 @@ class _Bound:
 
     def __getattr__(self, name):
         return getattr(self.__func__, name)
-
-
-def _memory(sublinear, dtr, budget, memory):
-    """Options that say how memory is saved."""
-    options = {}
-    if sublinear is not None:
-        if not isinstance(sublinear, SublinearMemoryConfig):
-            raise TypeError(f"sublinear_memory_config is no {type(sublinear).__name__}")
-        options.update(sublinear.options(), memory="sublinear")
-    if dtr is not None:
-        if not isinstance(dtr, DTRConfig):
-            raise TypeError(f"dtr_config is no {type(dtr).__name__}")
-        budget = dtr.eviction_threshold if budget is None else budget
-    if budget is not None:
-        options.update(budget=budget, memory="budget")
-    if memory is not None:
-        if memory == "budget" and budget is None:
-            raise ValueError('trace: memory="budget" needs budget="11GiB" or a number of bytes')
-        options["memory"] = memory
-    return options
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
-from .batchnorm import BatchNorm1d, BatchNorm2d
+from .batchnorm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from .conv import Conv1d, Conv2d, ConvTranspose2d
 from .linear import Dropout, Embedding, Linear
 from .module import Module
@@ -10,3 +10,5 @@ from .normalization import GroupNorm, InstanceNorm, LayerNorm
 from .padding import Pad
 from .pooling import AdaptiveAvgPool2d, AdaptiveMaxPool2d, AvgPool2d, MaxPool2d
 from .sequential import Identity, Sequential
+from .rnn import RNN, GRUCell, LSTM, LSTMCell, MultiHeadAttention, RNNCell
+from .windows import Conv3d, LocalResponseNorm, PixelShuffle, SlidingWindow

@@ -1,4 +1,5 @@
-"""Batch norms. Weights and statistics have shape [c]; load_state_dict takes MegEngine's [1, c, 1, 1] as well."""
+"""Batch norms. Weights and statistics have MegEngine's shape [1, c, 1, 1], or [c] with param_dim="dim_c";
+load_state_dict takes either."""
 
 import numpy as np
 
@@ -10,15 +11,19 @@ from .module import Module
 
 class _BatchNorm(Module):
     _ranks = ()
+    _ones = (1, 1)  # what follows the channels in a weight's shape
 
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, track_running_stats=True, freeze=False,
-                 compute_mode="default", param_dim="dim_c", **kwargs):
+                 compute_mode="default", param_dim="dim_1c11", **kwargs):
         super().__init__(**kwargs)
         if freeze and not track_running_stats:
             raise ValueError("batch norm: freeze needs track_running_stats")
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        if param_dim not in ("dim_1c11", "dim_c"):
+            raise ValueError(f"batch norm: param_dim {param_dim!r}: dim_1c11 or dim_c")
+        self.num_features, self.eps, self.momentum, self.param_dim = num_features, eps, momentum, param_dim
         self.affine, self.track_running_stats, self.freeze = affine, track_running_stats, freeze
-        ones, zeros = np.ones(num_features, np.float32), np.zeros(num_features, np.float32)
+        shape = (num_features,) if param_dim == "dim_c" else (1, num_features, *self._ones)
+        ones, zeros = np.ones(shape, np.float32), np.zeros(shape, np.float32)
         self.weight = Parameter(ones) if affine else None
         self.bias = Parameter(zeros) if affine else None
         self.running_mean = Tensor(zeros) if track_running_stats else None
@@ -62,3 +67,15 @@ class BatchNorm2d(_BatchNorm):
     """Of images [n, c, h, w]."""
 
     _ranks = (4,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """A batch norm of any rank, over the batches of all devices: of the one device that a process has."""
+
+    _ranks = (2, 3, 4)
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, track_running_stats=True, freeze=False,
+                 group=None, **kwargs):
+        if group is not None:
+            raise ValueError("SyncBatchNorm: group: a process has one device, and no group of them")
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, freeze, **kwargs)

@@ -9,17 +9,35 @@ from .._tensor import Parameter, Tensor
 from .mode import Mode
 
 
-def _leaves(key, value):
-    """Tensors and modules of an attribute, in lists, tuples and dicts too, with their names."""
-    if isinstance(value, (Tensor, Module)):
+def _leaves(key, value, kinds):
+    """What is of some classes in an attribute, in lists, tuples and dicts too, with their names."""
+    if isinstance(value, kinds):
         yield key, value
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(value):
-            yield from _leaves(f"{key}.{i}" if key else str(i), item)
+            yield from _leaves(f"{key}.{i}" if key else str(i), item, kinds)
     elif isinstance(value, dict):
         for k, item in value.items():
             if isinstance(k, str):
-                yield from _leaves(f"{key}.{k}" if key else k, item)
+                yield from _leaves(f"{key}.{k}" if key else k, item, kinds)
+            elif isinstance(item, kinds):
+                raise AssertionError(f"keys for Tensor and Module must be str, error key: {k}")
+
+
+def _is_module(x):
+    return isinstance(x, Module)
+
+
+def _is_tensor(x):
+    return isinstance(x, Tensor)
+
+
+def _is_parameter(x):
+    return isinstance(x, Parameter)
+
+
+def _is_buffer(x):
+    return isinstance(x, Tensor) and not isinstance(x, Parameter)
 
 
 class _Handle:
@@ -67,53 +85,76 @@ class Module:
 
     # ---- what is inside
 
-    def _walk(self, recursive=True, prefix="", seen=None):
-        """(name, tensor or module), each once, by the names of attributes."""
-        seen = set() if seen is None else seen
+    def _flatten(self, *, recursive=True, with_key=True, with_parent=False, prefix=None,
+                 predicate=lambda _: True, seen=None):
+        """Tensors and modules, each once, by the names of attributes: with_key (name, x), with_parent the module
+        that has x, too."""
+        before, seen = f"{prefix}." if prefix else "", set() if seen is None else seen
         for key in sorted(vars(self)):
-            for name, leaf in _leaves(key, vars(self)[key]):
+            for name, leaf in _leaves(key, vars(self)[key], (Tensor, Module)):
                 if id(leaf) in seen:
                     continue
                 seen.add(id(leaf))
-                yield prefix + name, leaf
+                if predicate(leaf):
+                    told = ((before + name,) if with_key else ()) + (leaf,) + ((self,) if with_parent else ())
+                    yield told if len(told) > 1 else leaf
                 if recursive and isinstance(leaf, Module):
-                    yield from leaf._walk(True, f"{prefix}{name}.", seen)
+                    yield from leaf._flatten(with_key=with_key, with_parent=with_parent, prefix=before + name,
+                                             predicate=predicate, seen=seen)
 
-    def named_parameters(self, prefix=None, recursive=True):
-        before = f"{prefix}." if prefix else ""
-        return ((n, x) for n, x in self._walk(recursive, before) if isinstance(x, Parameter))
+    def _found(self, kind, with_key, recursive, prefix=None, **kwargs):
+        return self._flatten(recursive=recursive, with_key=with_key, prefix=prefix,
+                             predicate=kind, **kwargs)
 
-    def parameters(self, recursive=True):
-        return (x for _, x in self.named_parameters(recursive=recursive))
+    def named_parameters(self, prefix=None, recursive=True, **kwargs):
+        return self._found(_is_parameter, True, recursive, prefix, **kwargs)
 
-    def named_buffers(self, prefix=None, recursive=True):
-        before = f"{prefix}." if prefix else ""
-        walk = self._walk(recursive, before)
-        return ((n, x) for n, x in walk if isinstance(x, Tensor) and not isinstance(x, Parameter))
+    def parameters(self, recursive=True, **kwargs):
+        return self._found(_is_parameter, False, recursive, **kwargs)
 
-    def buffers(self, recursive=True):
-        return (x for _, x in self.named_buffers(recursive=recursive))
+    def named_buffers(self, prefix=None, recursive=True, **kwargs):
+        return self._found(_is_buffer, True, recursive, prefix, **kwargs)
 
-    def named_tensors(self, prefix=None, recursive=True):
-        before = f"{prefix}." if prefix else ""
-        return ((n, x) for n, x in self._walk(recursive, before) if isinstance(x, Tensor))
+    def buffers(self, recursive=True, **kwargs):
+        return self._found(_is_buffer, False, recursive, **kwargs)
 
-    def tensors(self, recursive=True):
-        return (x for _, x in self.named_tensors(recursive=recursive))
+    def named_tensors(self, prefix=None, recursive=True, **kwargs):
+        return self._found(_is_tensor, True, recursive, prefix, **kwargs)
 
-    def named_children(self):
-        return ((n, x) for n, x in self._walk(recursive=False) if isinstance(x, Module))
+    def tensors(self, recursive=True, **kwargs):
+        return self._found(_is_tensor, False, recursive, **kwargs)
 
-    def children(self):
-        return (x for _, x in self.named_children())
+    def named_children(self, **kwargs):
+        return self._found(_is_module, True, False, **kwargs)
 
-    def named_modules(self, prefix=None):
-        yield prefix or "", self
-        before = f"{prefix}." if prefix else ""
-        yield from ((n, x) for n, x in self._walk(True, before, {id(self)}) if isinstance(x, Module))
+    def children(self, **kwargs):
+        return self._found(_is_module, False, False, **kwargs)
 
-    def modules(self):
-        return (x for _, x in self.named_modules())
+    def named_modules(self, prefix=None, with_parent=False):
+        yield (prefix or "", self, None) if with_parent else (prefix or "", self)
+        yield from self._found(_is_module, True, True, prefix, with_parent=with_parent, seen={id(self)})
+
+    def modules(self, with_parent=False):
+        return (told[1:] if with_parent else told[1] for told in self.named_modules(with_parent=with_parent))
+
+    def replace_param(self, params, start_pos, seen=None):
+        """Other parameters, by their number among the attributes and those of modules inside, where params, a
+        dict, has one; the first number is start_pos. Returns how many there are."""
+        seen, at = {id(self)} if seen is None else seen, start_pos
+        for key in sorted(vars(self)):
+            own = vars(self)[key]
+            if id(own) in seen or not isinstance(own, (Parameter, Module)):
+                continue
+            seen.add(id(own))
+            if isinstance(own, Module):
+                at += own.replace_param(params, at, seen)
+                continue
+            other = params.get(at, own)
+            if other.shape != own.shape:
+                raise ValueError(f"replace_param: {key} has shape {own.shape}, and {other.shape} was given")
+            setattr(self, key, other)
+            at += 1
+        return at - start_pos
 
     def apply(self, fn):
         """fn(module) for this one and all inside."""
@@ -149,9 +190,8 @@ class Module:
     def state_dict(self, rst=None, prefix="", keep_var=False):
         """Parameters and buffers by name: arrays, or the tensors themselves with keep_var."""
         state = OrderedDict() if rst is None else rst
-        for name, tensor in self._walk(True, prefix):
-            if isinstance(tensor, Tensor):
-                state[name] = tensor if keep_var else tensor.numpy()
+        for name, tensor in self.named_tensors():
+            state[prefix + name] = tensor if keep_var else tensor.numpy()
         return state
 
     def load_state_dict(self, state_dict, strict=True):
@@ -161,7 +201,7 @@ class Module:
         groups are written, as between MegEngine's batch norm and grouped convolution and those here. With
         strict, names must be the same.
         """
-        own = OrderedDict((n, t) for n, t in self._walk() if isinstance(t, Tensor))
+        own = OrderedDict(self.named_tensors())
         if callable(state_dict):
             given = {n: state_dict(n, t) for n, t in own.items()}
             given = {n: v for n, v in given.items() if v is not None}

@@ -14,7 +14,7 @@
 #if EBB_HAVE_JANSSON && !defined EBB_JSON_OWN
 
 ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size_t n, ebb_json **out) {
-    json_error_t error;
+    json_error_t error = {.line = 0}; /* jansson leaves a part of it as it was */
     json_t *json = json_loadb(!text ? "" : text, n, JSON_REJECT_DUPLICATES, &error);
     if (json) {
         *out = json;
@@ -23,6 +23,7 @@ ebb_status ebb_json_parse(ebb_env *env, const char *name, const char *text, size
     int line = error.line > 0 ? error.line : 1, column = error.column > 0 ? error.column : 1;
     switch (json_error_code(&error)) {
     case json_error_out_of_memory:
+    case json_error_unknown: /* what it says of its very first allocation */
         return ebb_fail(env, EBB_NO_MEMORY, "%s: out of memory at line %d, column %d of the JSON", name,
                         line, column);
     case json_error_numeric_overflow:

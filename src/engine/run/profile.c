@@ -27,17 +27,16 @@ static int64_t operand_bytes(const ebb_plan *plan, const ebb_plan_step *step) {
     return bytes;
 }
 
-ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i, ebb_step_times *out) {
-    ebb_env *env = program->engine->env;
-    const ebb_plan *plan = program->compiled.plan;
+ebb_status ebb_plan_step_times(ebb_env *env, const ebb_plan *plan, const ebb_profile *profile, uint32_t i,
+                               ebb_step_times *out) {
     *out = (ebb_step_times){0};
     if (i >= plan->n_steps) return ebb_fail(env, EBB_USAGE, "step %u: the plan has %u", i, plan->n_steps);
-    if (!program->profile || ebb_profile_n_runs(program->profile) == 0)
+    if (!profile || ebb_profile_n_runs(profile) == 0)
         return ebb_fail(env, EBB_USAGE, "nothing was measured: switch the profile on, then run a step");
     const ebb_plan_step *step = &plan->steps[i];
     const ebb_pop *op = &plan->graph->ops[step->op];
     ebb_profile_time time;
-    ebb_profile_step(program->profile, i, &time);
+    ebb_profile_step(profile, i, &time);
     *out = (ebb_step_times){.name = op->name,
                             .kind = op->kind,
                             .op = step->op,
@@ -47,6 +46,10 @@ ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i, ebb_st
                             .predicted_ns = ebb_pop_under(op, step->alternative).time_ns,
                             .median_ns = time.median_ns,
                             .least_ns = time.least_ns,
-                            .n_runs = ebb_profile_n_runs(program->profile)};
+                            .n_runs = ebb_profile_n_runs(profile)};
     return EBB_OK;
+}
+
+ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i, ebb_step_times *out) {
+    return ebb_plan_step_times(program->engine->env, program->compiled.plan, program->profile, i, out);
 }

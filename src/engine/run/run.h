@@ -66,6 +66,10 @@ ebb_status ebb_finite_look(void *ctx, uint32_t step);
 #define EBB_ELEMENT_TEXT 160
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
 
+/* As ebb_program_step_times, of any plan and what a profile of its runs holds (NULL: none). */
+EBB_CHECKED ebb_status ebb_plan_step_times(ebb_env *env, const ebb_plan *plan, const ebb_profile *profile,
+                                           uint32_t i, ebb_step_times *out);
+
 /* Integers below this can be used by all ops that read the value: labels below the classes, ids below the
  * table's rows; 1 where nothing tells. */
 int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value);

@@ -152,6 +152,13 @@ static void givens_make(update_pass *s) {
 /* ---- updates --------------------------------------------------------------------------------------------
  */
 
+/* The weight decay of a param. */
+static double decay_of(const update_pass *s, ebb_id p) {
+    const bool apart = s->adamw ? s->adamw->decay_weights : s->sgd->decay_weights;
+    if (apart && s->rw.old->values[p].type.rank < 2) return 0;
+    return s->adamw ? s->adamw->weight_decay : s->sgd->weight_decay;
+}
+
 /* The steps are counted once, before the first update. */
 static void adamw_emit(update_pass *s, ebb_id p) {
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
@@ -163,7 +170,7 @@ static void adamw_emit(update_pass *s, ebb_id p) {
     attr[EBB_ADAMW_BETA1].f = s->adamw->beta1;
     attr[EBB_ADAMW_BETA2].f = s->adamw->beta2;
     attr[EBB_ADAMW_EPS].f = s->adamw->eps;
-    attr[EBB_ADAMW_DECAY].f = s->adamw->weight_decay;
+    attr[EBB_ADAMW_DECAY].f = decay_of(s, p);
     ebb_id in[] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
     ebb_builder_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
 }
@@ -175,12 +182,12 @@ static void update_emit(update_pass *s, ebb_id p) {
         adamw_emit(s, p);
     } else if (s->sgd->momentum > 0) {
         attr[EBB_SGDM_MOMENTUM].f = s->sgd->momentum;
-        attr[EBB_SGDM_DECAY].f = s->sgd->weight_decay;
+        attr[EBB_SGDM_DECAY].f = decay_of(s, p);
         attr[EBB_SGDM_NESTEROV].i[0] = s->sgd->nesterov;
         ebb_id in[] = {w, dw, s->mean[p], s->lr};
         ebb_builder_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
     } else {
-        attr[EBB_SGD_DECAY].f = s->sgd->weight_decay;
+        attr[EBB_SGD_DECAY].f = decay_of(s, p);
         ebb_id in[] = {w, dw, s->lr};
         ebb_builder_node(s->rw.builder, &ebb_op_sgd, in, 3, attr, NULL, EBB_UPDATE, 0);
     }

@@ -167,6 +167,8 @@ const tool_flag tool_flags[] = {
     {"momentum", 0, TOOL_REAL, AT(momentum), MODELS, "X", 0, 0, NULL, "of SGD (default 0.9)"},
     {"weight-decay", 0, TOOL_REAL, AT(weight_decay), MODELS, "X", 0, 0, NULL,
      "of either optimizer (default 1e-4)"},
+    {"decay-weights", 0, TOOL_SWITCH, AT(decay_weights), MODELS, NULL, 0, 0, NULL,
+     "no weight decay of biases and norms (params of rank 0 and 1)"},
     {"nesterov", 0, TOOL_SWITCH, AT(nesterov), MODELS, NULL, 0, 0, NULL, "Nesterov's momentum"},
     {"keep", 0, TOOL_LIST, AT(keep), SEARCH, "NAME", 0, 0, NULL,
      "values never recomputed, within a budget; * and ? match (repeatable)"},

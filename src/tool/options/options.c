@@ -95,6 +95,7 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
     if (args->beta2 >= 0) out->beta2 = args->beta2;
     if (args->clip_norm >= 0) out->clip_norm = args->clip_norm;
     out->nesterov = args->nesterov;
+    out->decay_weights = args->decay_weights;
 }
 
 ebb_status tool_reserve(tool *t) {

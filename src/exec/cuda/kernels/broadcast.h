@@ -1,9 +1,10 @@
 /* kernels/broadcast.h: ops whose result at each place is of their operands' elements there, which may be
  * broadcast, moved and of several dtypes; and reductions along any axes.
  *
- * A thread has four results side by side. Where an operand runs along with the result its four come at
- * once, else each is found by its place (graph/walk.h). In place, an output is an input of its shape: a
- * thread reads its elements before it writes them, and no others.
+ * A thread has four results: side by side and at once where every operand's elements stand as the result's;
+ * else one after the other, as far apart as the block has threads, and the operands' elements are found by
+ * place (graph/walk.h), for all operands by the same divisions. In place, an output is an input of its
+ * shape: a thread reads each element before it writes it, and no other thread's.
  *
  * Bytes moved: those of each operand and result once; an operand that is broadcast comes from a cache. */
 #ifndef EBB_EXEC_CUDA_KERNELS_BROADCAST_H
@@ -22,6 +23,17 @@ typedef struct cuda_strides {
     int32_t n_dims;
     int32_t along; /* bit j: operand j's elements stand as the result's */
 } cuda_strides;
+
+/* Where the first n operands' elements of place i are. */
+CUDA_BODY void cuda_strides_each(const cuda_strides *w, int32_t n, int64_t i, int64_t *at) {
+    CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] = 0;
+    for (int32_t d = w->n_dims - 1; d > 0; d--) {
+        const int64_t next = cuda_divide(i, w->size[d]), k = i - next * w->size[d];
+        CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] += k * w->stride[j][d];
+        i = next;
+    }
+    CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] += i * w->stride[j][0];
+}
 
 /* Where operand j's element of place i is. */
 CUDA_BODY int64_t cuda_strides_at(const cuda_strides *w, int32_t j, int64_t i) {
@@ -43,83 +55,78 @@ typedef struct cuda_places_args {
     int64_t n;
 } cuda_places_args;
 
-CUDA_BODY void cuda_places_load_float(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
-                                      float to[4]) {
-    const float *p = (const float *)a->in[j];
-    if (a->walk.along >> j & 1) {
-        const cuda_f32x4 x = cuda_load_some(p + begin, left);
-        CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = x.v[k];
-        return;
+/* Four elements, or as many as are left of them, that stand side by side. */
+#define CUDA_PLACES_LOAD(T)                                                                       \
+    CUDA_BODY void cuda_places_load_##T(const void *from, int64_t begin, int64_t left, T to[4]) { \
+        const T *p = (const T *)from + begin;                                                     \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = k < left ? p[k] : 0;                      \
+    }                                                                                             \
+    CUDA_BODY void cuda_places_store_##T(void *to, int64_t begin, int64_t left, const T y[4]) {   \
+        CUDA_UNROLL for (int k = 0; k < 4; k++) {                                                 \
+            if (k < left) ((T *)to)[begin + k] = y[k];                                            \
+        }                                                                                         \
     }
-    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
-        k < left ? p[cuda_strides_at(&a->walk, j, begin + k)] : 0;
+CUDA_PLACES_LOAD(int32_t)
+CUDA_PLACES_LOAD(uint8_t)
+
+CUDA_BODY void cuda_places_load_float(const void *from, int64_t begin, int64_t left, float to[4]) {
+    const cuda_f32x4 x = cuda_load_some((const float *)from + begin, left);
+    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = x.v[k];
 }
 
-CUDA_BODY void cuda_places_load_int32_t(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
-                                        int32_t to[4]) {
-    const int32_t *p = (const int32_t *)a->in[j];
-    const bool along = a->walk.along >> j & 1;
-    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
-        k < left ? p[along ? begin + k : cuda_strides_at(&a->walk, j, begin + k)] : 0;
-}
-
-CUDA_BODY void cuda_places_load_uint8_t(const cuda_places_args *a, int32_t j, int64_t begin, int64_t left,
-                                        uint8_t to[4]) {
-    const uint8_t *p = (const uint8_t *)a->in[j];
-    const bool along = a->walk.along >> j & 1;
-    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] =
-        k < left ? p[along ? begin + k : cuda_strides_at(&a->walk, j, begin + k)] : 0;
-}
-
-CUDA_BODY void cuda_places_store_float(const cuda_places_args *a, int64_t begin, int64_t left,
-                                       const float y[4]) {
+CUDA_BODY void cuda_places_store_float(void *to, int64_t begin, int64_t left, const float y[4]) {
     cuda_f32x4 x;
     CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = y[k];
-    cuda_store_some((float *)a->y + begin, x, left);
+    cuda_store_some((float *)to + begin, x, left);
 }
 
-CUDA_BODY void cuda_places_store_int32_t(const cuda_places_args *a, int64_t begin, int64_t left,
-                                         const int32_t y[4]) {
-    CUDA_UNROLL for (int k = 0; k < 4; k++) {
-        if (k < left) ((int32_t *)a->y)[begin + k] = y[k];
-    }
-}
-
-CUDA_BODY void cuda_places_store_uint8_t(const cuda_places_args *a, int64_t begin, int64_t left,
-                                         const uint8_t y[4]) {
-    CUDA_UNROLL for (int k = 0; k < 4; k++) {
-        if (k < left) ((uint8_t *)a->y)[begin + k] = y[k];
-    }
-}
-
-#define CUDA_PLACES_BEGIN(name, block, thread)                                                      \
-    const int64_t begin = (block)*CUDA_PLACES_EACH + 4 * (int64_t)(thread), left = args->n - begin; \
-    (void)phase, (void)shared;                                                                      \
-    if (left <= 0) return
+/* Of a thread where an operand is broadcast or moved: threads side by side have results side by side. */
+#define CUDA_PLACES_ONE_BY_ONE(i)                                         \
+    CUDA_ONE_BY_ONE for (int64_t i = (block)*CUDA_PLACES_EACH + (thread); \
+                         i < args->n && i < ((block) + 1) * CUDA_PLACES_EACH; i += CUDA_PLACES_THREADS)
 
 /* T, R: the C types of operands and result; the rest is the op's body, of T a and b. */
-#define CUDA_PLACES_1(name, T, R, ...)                                                              \
-    typedef cuda_places_args cuda_##name##_args;                                                    \
-    CUDA_BODY R cuda_##name##_of(T a){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(               \
-        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) { \
-        CUDA_PLACES_BEGIN(name, block, thread);                                                     \
-        T a[4];                                                                                     \
-        R y[4];                                                                                     \
-        cuda_places_load_##T(args, 0, begin, left, a);                                              \
-        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k]);                      \
-        cuda_places_store_##R(args, begin, left, y);                                                \
+#define CUDA_PLACES_1(name, T, R, ...)                                                                \
+    typedef cuda_places_args cuda_##name##_args;                                                      \
+    CUDA_BODY R cuda_##name##_of(T a){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(                 \
+        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) {   \
+        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread, left = args->n - begin; \
+        (void)phase, (void)shared;                                                                    \
+        if (!(args->walk.along & 1)) {                                                                \
+            CUDA_PLACES_ONE_BY_ONE(i) {                                                               \
+                int64_t at[1];                                                                        \
+                cuda_strides_each(&args->walk, 1, i, at);                                             \
+                ((R *)args->y)[i] = cuda_##name##_of(((const T *)args->in[0])[at[0]]);                \
+            }                                                                                         \
+        } else if (left > 0) {                                                                        \
+            T a[4];                                                                                   \
+            R y[4];                                                                                   \
+            cuda_places_load_##T(args->in[0], begin, left, a);                                        \
+            CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k]);                    \
+            cuda_places_store_##R(args->y, begin, left, y);                                           \
+        }                                                                                             \
     }
-#define CUDA_PLACES_2(name, T, R, ...)                                                              \
-    typedef cuda_places_args cuda_##name##_args;                                                    \
-    CUDA_BODY R cuda_##name##_of(T a, T b){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(          \
-        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) { \
-        CUDA_PLACES_BEGIN(name, block, thread);                                                     \
-        T a[4], b[4];                                                                               \
-        R y[4];                                                                                     \
-        cuda_places_load_##T(args, 0, begin, left, a);                                              \
-        cuda_places_load_##T(args, 1, begin, left, b);                                              \
-        CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k], b[k]);                \
-        cuda_places_store_##R(args, begin, left, y);                                                \
+#define CUDA_PLACES_2(name, T, R, ...)                                                                  \
+    typedef cuda_places_args cuda_##name##_args;                                                        \
+    CUDA_BODY R cuda_##name##_of(T a, T b){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(              \
+        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) {     \
+        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread, left = args->n - begin;   \
+        (void)phase, (void)shared;                                                                      \
+        if ((args->walk.along & 3) != 3) {                                                              \
+            CUDA_PLACES_ONE_BY_ONE(i) {                                                                 \
+                int64_t at[2];                                                                          \
+                cuda_strides_each(&args->walk, 2, i, at);                                               \
+                ((R *)args->y)[i] =                                                                     \
+                    cuda_##name##_of(((const T *)args->in[0])[at[0]], ((const T *)args->in[1])[at[1]]); \
+            }                                                                                           \
+        } else if (left > 0) {                                                                          \
+            T a[4], b[4];                                                                               \
+            R y[4];                                                                                     \
+            cuda_places_load_##T(args->in[0], begin, left, a);                                          \
+            cuda_places_load_##T(args->in[1], begin, left, b);                                          \
+            CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k], b[k]);                \
+            cuda_places_store_##R(args->y, begin, left, y);                                             \
+        }                                                                                               \
     }
 
 CUDA_BODY int32_t cuda_floor_div_whole(int32_t a, int32_t b) {
@@ -139,9 +146,9 @@ CUDA_BODY int64_t cuda_places_at(const cuda_places_args *a, int32_t j, int64_t i
     typedef cuda_places_args cuda_##name##_args;                                                   \
     CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                               \
-        CUDA_PLACES_BEGIN(name, block, thread);                                                    \
         const uint8_t *c = (const uint8_t *)args->in[0];                                           \
-        CUDA_ONE_BY_ONE for (int64_t i = begin; i < args->n && i < begin + 4; i++) {               \
+        (void)phase, (void)shared;                                                                 \
+        CUDA_PLACES_ONE_BY_ONE(i) {                                                                \
             const int32_t j = c[cuda_places_at(args, 0, i)] ? 1 : 2;                               \
             ((T *)args->y)[i] = ((const T *)args->in[j])[cuda_places_at(args, j, i)];              \
         }                                                                                          \

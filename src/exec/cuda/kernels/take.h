@@ -34,11 +34,12 @@ typedef struct cuda_take_args {
     typedef cuda_take_args cuda_##name##_args;                                                       \
     CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                                 \
-        CUDA_PLACES_BEGIN(name, block, thread);                                                      \
-        CUDA_ONE_BY_ONE for (int64_t k = begin; k < args->n && k < begin + 4; k++) {                 \
-            const int32_t index = args->i[cuda_strides_at(&args->walk, 1, k)];                       \
-            const int64_t place = cuda_index_of(args->scalars, index, args->places);                 \
-            const T *x = (const T *)args->x + cuda_strides_at(&args->walk, 0, k);                    \
+        (void)phase, (void)shared;                                                                   \
+        CUDA_PLACES_ONE_BY_ONE(k) {                                                                  \
+            int64_t at[2]; /* of x's first along the axis, of the index */                           \
+            cuda_strides_each(&args->walk, 2, k, at);                                                \
+            const int64_t place = cuda_index_of(args->scalars, args->i[at[1]], args->places);        \
+            const T *x = (const T *)args->x + at[0];                                                 \
             ((T *)args->y)[k] = place >= 0 ? x[place * args->stride] : 0;                            \
         }                                                                                            \
     }

@@ -1,0 +1,85 @@
+"""Tensors made of nothing."""
+
+import math as _numbers
+
+import numpy as np
+
+from .. import _core, _dtype, _shape
+from ..device import check_device
+
+__all__ = ["arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like"]
+
+_broadcast_to = _core.op("broadcast_to")
+_fill = _core.op("fill")
+_iota = _core.op("iota")
+
+
+def full(shape, value, *, dtype=None, device=None):
+    """value everywhere; of its own dtype unless one is given."""
+    if device is not None:
+        check_device(device)
+    shape = _shape.sizes((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
+    if isinstance(value, _core.Tensor):
+        value = value if dtype is None else value.astype(dtype)
+        return _shape.another(value, _shape.broadcast_to(value, shape))
+    if dtype is None:
+        dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
+    element = _dtype.element_of(dtype)
+    if element in (_dtype.FLOAT32, _dtype.FLOAT64):
+        return _fill(shape=shape or None, value=float(value), f64=element == _dtype.FLOAT64)
+    number = _core.number(element, value)
+    return _broadcast_to(number, shape=shape) if shape else number
+
+
+def ones(shape, *, dtype="float32", device=None):
+    return full(shape, 1, dtype=dtype, device=device)
+
+
+def zeros(shape, *, dtype="float32", device=None):
+    return full(shape, 0, dtype=dtype, device=device)
+
+
+def full_like(inp, value):
+    return full(inp.shape, value, dtype=inp.dtype)
+
+
+def ones_like(inp):
+    return full_like(inp, 1)
+
+
+def zeros_like(inp):
+    return full_like(inp, 0)
+
+
+def places(n, axis=0, ndim=1):
+    """0 to n - 1 along an axis, int32, the other axes of size 1."""
+    return _iota(shape=[n if a == axis else 1 for a in range(ndim)], axis=axis)
+
+
+def arange(start=0, stop=None, step=1, dtype="float32", device=None):
+    """start, start + step, ... before stop."""
+    if stop is None:
+        start, stop = 0, start
+    n = _numbers.ceil((float(stop) - float(start)) / float(step))
+    if n < 1:
+        raise ValueError(f"arange: nothing from {start} to {stop} by {step}: a tensor has at least one element")
+    whole = all(float(v).is_integer() for v in (start, step))
+    counted = places(n) if whole else places(n).astype("float32")
+    number = int if whole else float
+    return (counted * number(step) + number(start)).astype(dtype)
+
+
+def linspace(start, stop, num, dtype="float32", device=None):
+    """num places from start to stop, both of them included."""
+    num = int(num)
+    if num < 1:
+        raise ValueError(f"linspace: num {num}: at least 1")
+    step = (float(stop) - float(start)) / max(num - 1, 1)
+    return (places(num).astype("float32") * step + float(start)).astype(dtype)
+
+
+def eye(N, M=None, *, dtype="float32", device=None):
+    """Ones on the diagonal. N: a number, or both."""
+    if not isinstance(N, (int, np.integer)):
+        N, M = (*_shape.sizes((N,)), M)[:2] if np.ndim(N) else (int(N), M)
+    return (places(N, 0, 2) == places(N if M is None else M, 1, 2)).astype(dtype)

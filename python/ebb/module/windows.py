@@ -1,0 +1,55 @@
+"""Layers made of windows of images."""
+
+from .. import functional as F
+from .conv import _Conv
+from .module import Module
+
+
+class Conv3d(_Conv):
+    """A convolution of volumes [n, in_channels, d, h, w]."""
+
+    @staticmethod
+    def _pair(x):
+        return F.windows._several(x, 3, "Conv3d")
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 conv_mode="cross_correlation", **kwargs):
+        self.conv_mode = conv_mode
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
+
+    def forward(self, inp):
+        return F.nn.conv3d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
+                           self.conv_mode)
+
+
+class SlidingWindow(Module):
+    """Windows of images: [n, c, h, w] -> [n, c, oh, ow, kh, kw]."""
+
+    def __init__(self, kernel_size, padding=0, stride=1, dilation=1, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel_size, self.padding, self.stride, self.dilation = kernel_size, padding, stride, dilation
+
+    def forward(self, inp):
+        return F.nn.sliding_window(inp, self.kernel_size, self.padding, self.stride, self.dilation)
+
+
+class PixelShuffle(Module):
+    """[..., c r r, h, w] -> [..., c, h r, w r]."""
+
+    def __init__(self, upscale_factor, **kwargs):
+        super().__init__(**kwargs)
+        self.upscale_factor = upscale_factor
+
+    def forward(self, x):
+        return F.nn.pixel_shuffle(x, self.upscale_factor)
+
+
+class LocalResponseNorm(Module):
+    """Divides by what the channels near by have."""
+
+    def __init__(self, kernel_size=5, k=2.0, alpha=1e-4, beta=0.75, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel_size, self.k, self.alpha, self.beta = kernel_size, k, alpha, beta
+
+    def forward(self, inp):
+        return F.nn.local_response_norm(inp, self.kernel_size, self.k, self.alpha, self.beta)
