@@ -43,6 +43,7 @@ typedef enum ebb_status {
     EBB_INTERNAL,    /* an invariant of the library is broken: report it. Exit 6 */
     EBB_IO,          /* reading or writing a file failed. Exit 7 */
     EBB_INTERRUPTED, /* the stop flag was raised; the best result so far is returned. Exit 130 */
+    EBB_STALE,       /* a step failed halfway: params and states are undefined until all are fed. Exit 5 */
 } ebb_status;
 
 /* Its name, for instance "OVER_BUDGET". Static, never NULL. */

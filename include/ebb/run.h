@@ -58,10 +58,12 @@ EBB_API EBB_CHECKED ebb_status ebb_program_param(const ebb_program *program, uin
 /* ---- data in and out ---- */
 
 /* Copies an input, param or state from host memory in logical order ([n,c,h,w], row-major); `bytes` must be
- * the tensor's. Every input must be fed before each step, because its bytes are reused. */
+ * the tensor's. Every input must be fed before each step, because its bytes are reused. EBB_BAD_INPUT: a
+ * label or an id is outside of what its readers take (ebb_tensor_info.below); nothing has changed. */
 EBB_API EBB_CHECKED ebb_status ebb_feed(ebb_program *program, const char *name, const void *data,
                                         size_t bytes);
-/* Copies an output, param or state to host memory after a step, in logical order. */
+/* Copies an output, param or state to host memory after a step, in logical order. EBB_STALE: see ebb_step.
+ */
 EBB_API EBB_CHECKED ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes);
 /* Where a host backend keeps an input, in storage order (rank 4: n,h,w,c), to be filled without a copy.
  * Borrowed; valid until a program is compiled. */
@@ -71,7 +73,12 @@ EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char 
 /* ---- steps ---- */
 
 /* One training step: forward, backward, update. Adds 1 to the engine's step number, which dropout draws by.
- */
+ *
+ * A step counts or it fails. Labels and ids are looked at before it begins. A step that fails before it has
+ * begun to write params or states leaves them as they were. One that fails later says so, and until all
+ * params and states have been fed, from a checkpoint for instance, steps and fetches are EBB_STALE (a param
+ * or state that has been fed can be fetched). So are they, for good, after parameters were lost
+ * with a device's block. */
 EBB_API EBB_CHECKED ebb_status ebb_step(ebb_program *program);
 /* One phase of a step, in order; the step is counted at the last one. Needs options.phased. */
 EBB_API EBB_CHECKED ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase);

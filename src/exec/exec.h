@@ -106,6 +106,9 @@ EBB_CHECKED ebb_status ebb_exec_run(ebb_exec *exec, const ebb_run_options *optio
 /* Only the steps of one phase: they must be contiguous (a plan made with `phased`), else EBB_USAGE names
  * the step in the way. A recomputed step belongs to the phase of the steps around it. */
 EBB_CHECKED ebb_status ebb_exec_run_phase(ebb_exec *exec, ebb_phase phase, const ebb_run_options *options);
+/* Has the last run begun to write what outlives it, params and states? When it failed, they are of no step
+ * then. */
+bool ebb_exec_touched(const ebb_exec *exec);
 /* How many runs so far, each phase's for itself, were replays of a recording. */
 uint64_t ebb_exec_n_replayed(const ebb_exec *exec);
 

@@ -55,6 +55,7 @@ struct ebb_exec {
     uint32_t n_bases, n_placed;
     bool moved; /* a place has changed since the last bind */
 
+    bool touched; /* the last run has begun to write params or states */
     bool bound;
     uintptr_t persistent, transient; /* numbers: a checker's addresses are no memory */
 };

@@ -45,6 +45,7 @@ static ebb_status launch_step(ebb_exec *exec, uint32_t s, const ebb_run_options 
 static ebb_status run_step(ebb_exec *exec, uint32_t s, const ebb_run_options *options) {
     const ebb_exec_step *row = &exec->steps[s];
     if (row->kernel || row->launch.check) {
+        exec->touched = exec->touched || row->check.n_update > 0;
         ebb_status status = launch_step(exec, s, options);
         if (status != EBB_OK) return fail_at(exec, s, status);
         if (options->on_step) status = options->on_step(options->on_step_ctx, s);
@@ -120,11 +121,17 @@ static ebb_status run_replay(ebb_exec *exec, ebb_replay *replay, uint32_t first,
         return run_steps(exec, first, end, options);
     }
     exec->n_replayed++;
+    for (uint32_t s = first; s < end; s++)
+        exec->touched = exec->touched || exec->steps[s].check.n_update > 0;
     return exec->backend->api->replay(exec->backend, replay->recording);
 }
 
 uint64_t ebb_exec_n_replayed(const ebb_exec *exec) {
     return exec->n_replayed;
+}
+
+bool ebb_exec_touched(const ebb_exec *exec) {
+    return exec->touched;
 }
 
 /* ---- a run --------------------------------------------------------------------------------------- */
@@ -141,6 +148,7 @@ static ebb_status add_marked(ebb_exec *exec, uint32_t first, uint32_t end, const
 static ebb_status run_range(ebb_exec *exec, uint32_t which, uint32_t first, uint32_t end,
                             const ebb_run_options *options) {
     const ebb_backend_api *api = exec->backend->api;
+    exec->touched = false;
     if (!exec->bound) {
         return ebb_fail(exec->env, EBB_USAGE, "program of %s: not bound to memory: bind a block first",
                         exec->plan->graph->name);

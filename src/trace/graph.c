@@ -2,6 +2,8 @@
  * again behind passes that renumber. */
 #include "trace/trace.h"
 
+#include <stdio.h>
+
 /* ---- a graph in the making ------------------------------------------------------------------ */
 
 typedef struct draft {

@@ -16,6 +16,7 @@ static const struct {
     [EBB_INTERNAL] = {"INTERNAL", 6},
     [EBB_IO] = {"IO", 7},
     [EBB_INTERRUPTED] = {"INTERRUPTED", 130},
+    [EBB_STALE] = {"STALE", 5},
 };
 
 const char *ebb_status_name(ebb_status status) {

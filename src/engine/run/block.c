@@ -106,8 +106,9 @@ static void hold_block(ebb_engine *engine, void *block, int64_t bytes, int64_t p
 }
 
 /* A device without room for two blocks: the parameters wait in host memory while one makes way for the
- * other. When there is no room for the new one either, the old one is made again, with them in it; when
- * that fails, too, they are lost, and the engine compiles nothing any more. */
+ * other. When there is no room for the new one either, the old one is made again, with them in it. When
+ * that fails, too, or they cannot be copied back, they are lost: the engine holds no block then, compiles
+ * nothing and runs nothing any more. */
 static ebb_status swap_block(ebb_engine *engine, const ebb_plan *plan, int64_t need, char *parameters) {
     const ebb_backend_api *api = engine->backend->api;
     const int64_t kept = engine->persistent_bytes, old = engine->block_bytes;
@@ -123,10 +124,15 @@ static ebb_status swap_block(ebb_engine *engine, const ebb_plan *plan, int64_t n
         if (api->block_alloc(engine->backend, old, &block) != EBB_OK) block = NULL;
     }
     if (block) hold_block(engine, block, status == EBB_OK ? need : old, kept);
-    ebb_engine_bind_all(engine); /* programs have moved, or are nowhere */
     const ebb_status copied = block ? api->copy_in(engine->backend, block, parameters, kept) : EBB_OK;
-    if (status == EBB_OK) return copied;
-    return ebb_fail(engine->env, status, "%s%s", why, block ? "" : "; and the parameters are lost");
+    if (status == EBB_OK && copied != EBB_OK)
+        (void)snprintf(why, sizeof why, "%s", ebb_env_error(engine->env));
+    engine->lost = !block || copied != EBB_OK;
+    if (engine->lost) ebb_engine_drop_block(engine);
+    ebb_engine_bind_all(engine); /* programs have moved, or are nowhere */
+    if (status == EBB_OK) status = copied;
+    if (status == EBB_OK) return EBB_OK;
+    return ebb_fail(engine->env, status, "%s%s", why, engine->lost ? "; and the parameters are lost" : "");
 }
 
 static ebb_status replace_block(ebb_engine *engine, const ebb_plan *plan, int64_t need) {
@@ -168,11 +174,7 @@ ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
     if (engine->block && need <= engine->block_bytes) return EBB_OK;
-    if (!engine->block && engine->programs.n > 0)
-        return ebb_fail(engine->env, EBB_NO_MEMORY,
-                        "%s: the parameters were lost when the device had no room for their block: make "
-                        "the engine anew and load them",
-                        engine->model->name);
+    if (engine->lost) return ebb_stale_lost(engine);
     void *block;
     ebb_status status = api->block_alloc(engine->backend, need, &block);
     if (status == EBB_NO_MEMORY && engine->block && api->memory) return replace_block(engine, plan, need);

@@ -132,6 +132,8 @@ ebb_status ebb_program_bind(ebb_program *program) {
     ebb_env *env = engine->env;
     ebb_status status = ebb_engine_check_shared(engine, program);
     if (status == EBB_OK) status = list_params(program);
+    if (status == EBB_OK) status = ebb_integers_find(program);
+    if (status == EBB_OK && engine->programs.n == 0) status = ebb_stale_open(engine, program);
     if (status != EBB_OK) return status;
     ebb_exec_options options = {.graph = program->compiled.graph,
                                 .plan = program->compiled.plan,
@@ -205,15 +207,31 @@ static void count_step(ebb_program *program) {
     if (program->profile) ebb_profile_end_run(program->profile);
 }
 
+/* What can be told before anything has changed. */
+static ebb_status check_step(ebb_program *program) {
+    program->touched = false;
+    const ebb_status status = ebb_stale_check(program);
+    return status == EBB_OK ? ebb_integers_check_all(program) : status;
+}
+
+/* The next step begins anew. */
+static ebb_status fail_step(ebb_program *program, ebb_status status) {
+    program->next_phase = EBB_FORWARD;
+    return program->touched || ebb_exec_touched(program->exec) ? ebb_stale_mark(program, status) : status;
+}
+
 ebb_status ebb_step(ebb_program *program) {
     ebb_engine *engine = program->engine;
     if (program->next_phase != EBB_FORWARD)
         return ebb_fail(engine->env, EBB_USAGE, "a step is half done: run the %s phase first",
                         ebb_phase_name((ebb_phase)program->next_phase));
+    ebb_status status = check_step(program);
+    if (status != EBB_OK) return status;
     ebb_run_options options = run_options(program, true);
-    ebb_status status = ebb_exec_run(program->exec, &options);
-    if (status == EBB_OK) count_step(program);
-    return status;
+    status = ebb_exec_run(program->exec, &options);
+    if (status != EBB_OK) return fail_step(program, status);
+    count_step(program);
+    return EBB_OK;
 }
 
 ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
@@ -225,9 +243,12 @@ ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
     if (phase > EBB_UPDATE || (uint32_t)phase != program->next_phase)
         return ebb_fail(engine->env, EBB_USAGE, "the next phase is %s",
                         ebb_phase_name((ebb_phase)program->next_phase));
-    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
-    ebb_status status = ebb_exec_run_phase(program->exec, phase, &options);
+    ebb_status status = phase == EBB_FORWARD ? check_step(program) : EBB_OK;
     if (status != EBB_OK) return status;
+    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
+    status = ebb_exec_run_phase(program->exec, phase, &options);
+    if (status != EBB_OK) return fail_step(program, status);
+    program->touched = program->touched || ebb_exec_touched(program->exec);
     program->next_phase = phase == EBB_UPDATE ? EBB_FORWARD : (uint32_t)phase + 1;
     if (phase == EBB_UPDATE) count_step(program);
     return EBB_OK;

@@ -5,6 +5,12 @@
 #include "engine/study/study.h"
 #include "keep/keep.h"
 
+/* An input of labels or ids, and what they must be below. */
+typedef struct ebb_bounded {
+    ebb_id value;
+    int64_t below;
+} ebb_bounded;
+
 struct ebb_program {
     ebb_engine *engine;
     ebb_arena arena;       /* owns dims and params */
@@ -15,7 +21,10 @@ struct ebb_program {
     ebb_profile *profile; /* NULL: nothing is measured */
     ebb_id *params;       /* given params and states, in the model's order */
     uint32_t n_params;
+    ebb_bounded *bounds;
+    uint32_t n_bounds;
     uint32_t next_phase; /* the phase that must run next */
+    bool touched;        /* this step has begun to write params or states */
 };
 
 struct ebb_engine {
@@ -27,6 +36,9 @@ struct ebb_engine {
     EBB_ARRAY(ebb_program *) programs;
     void *block; /* persistent region, then the largest program's transient region */
     int64_t block_bytes, persistent_bytes;
+    bool *stale; /* [n_params of any program]: undefined since a step failed; NULL: no program yet */
+    uint32_t n_stale;
+    bool lost;  /* with their block, which could not be made again or filled: there is none any more */
     char *room; /* of check_finite's copies from a device; NULL: none */
     uint64_t step;
     uint32_t n_run_threads;
@@ -73,6 +85,23 @@ EBB_CHECKED ebb_status ebb_plan_step_times(ebb_env *env, const ebb_plan *plan, c
 /* Integers below this can be used by all ops that read the value: labels below the classes, ids below the
  * table's rows; 1 where nothing tells. */
 int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value);
+/* The inputs that have such a bound, by their readers in the graph. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_integers_find(ebb_program *program);
+/* EBB_BAD_INPUT: an element of data, which is of the value's type, is outside of its bound. All: what a
+ * host backend's inputs hold, since they may be filled without a feed. */
+EBB_CHECKED ebb_status ebb_integers_check(const ebb_program *program, ebb_id value, const void *data);
+EBB_CHECKED ebb_status ebb_integers_check_all(const ebb_program *program);
+
+/* A step counts, or changes no param or state, or they are stale: after mark, and until each has been fed,
+ * check and check_value are EBB_STALE; of values, all but those params and states that were fed. mark
+ * returns the status with which the step failed, its text completed. */
+EBB_CHECKED ebb_status ebb_stale_lost(const ebb_engine *engine); /* EBB_STALE, and what to do */
+EBB_CHECKED ebb_status ebb_stale_open(ebb_engine *engine, const ebb_program *first);
+EBB_CHECKED ebb_status ebb_stale_mark(ebb_program *program, ebb_status status);
+void ebb_stale_fed(ebb_program *program, ebb_id value);
+EBB_CHECKED ebb_status ebb_stale_check(const ebb_program *program);
+EBB_CHECKED ebb_status ebb_stale_check_value(const ebb_program *program, ebb_id value);
+
 /* Fills a made-up input: noise, labels and ids that its readers can use, a small learning rate. */
 void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng);
 

@@ -46,7 +46,7 @@ static ebb_status check_state(const ebb_engine *engine, const char *path) {
             return ebb_fail(engine->env, EBB_USAGE,
                             "cannot save %s: a step is half done: run its %s phase first", path,
                             ebb_phase_name((ebb_phase)engine->programs.at[i]->next_phase));
-    return EBB_OK;
+    return ebb_stale_check(engine->programs.at[0]);
 }
 
 static void drop_copy(ebb_engine *engine) {

@@ -58,20 +58,6 @@ static ebb_status find(const ebb_program *program, const char *name, ebb_id *out
                     program->engine->model->name, name);
 }
 
-int64_t ebb_integers_below(const ebb_graph *graph, ebb_id value) {
-    int64_t below = INT64_MAX;
-    for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const ebb_node *node = &graph->nodes[i];
-        const ebb_opcode code = node->op->code;
-        const ebb_type *of = node->n_in > 0 ? &graph->values[node->in[0]].type : NULL;
-        if (node->n_in < 2 || node->in[1] != value) continue;
-        if (code == EBB_OP_softmax_xent || code == EBB_OP_softmax_xent_grad)
-            below = ebb_min_i64(below, of->dim[1]);
-        if (code == EBB_OP_embedding) below = ebb_min_i64(below, of->dim[0]);
-    }
-    return below == INT64_MAX ? 1 : ebb_min_i64(below, INT32_MAX);
-}
-
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
     static const ebb_element elements[] = {[EBB_F32] = EBB_FLOAT32,
@@ -120,6 +106,7 @@ static ebb_status given_address(const ebb_program *program, const char *name, eb
     ebb_status status = find(program, name, value);
     if (status != EBB_OK) return status;
     int64_t bytes;
+    if (program->engine->lost) return ebb_stale_lost(program->engine);
     *at = ebb_exec_given(program->exec, *value, &bytes);
     if (*at) return EBB_OK;
     return ebb_fail(program->engine->env, EBB_USAGE, "%s cannot be fed: it is computed", name);
@@ -130,14 +117,18 @@ ebb_status ebb_feed(ebb_program *program, const char *name, const void *data, si
     void *at;
     ebb_status status = given_address(program, name, &value, &at);
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
-    if (status != EBB_OK) return status;
-    return ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data, at);
+    if (status == EBB_OK) status = ebb_integers_check(program, value, data);
+    if (status == EBB_OK)
+        status = ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data, at);
+    if (status == EBB_OK) ebb_stale_fed(program, value);
+    return status;
 }
 
 ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes) {
     ebb_id value;
     ebb_status status = find(program, name, &value);
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
+    if (status == EBB_OK) status = ebb_stale_check_value(program, value);
     if (status != EBB_OK) return status;
     int64_t n;
     const void *at = ebb_exec_final(program->exec, value, &n);
