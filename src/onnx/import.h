@@ -134,6 +134,8 @@ const char *onnx_attr_text(const onnx_import *im, const char *name, const char *
 bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t otherwise, int64_t *out);
 /* An axis in [0, rank), counted from the end if negative. */
 uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
+/* A place counted from the end if below 0, cut to [0, size]. */
+int64_t onnx_place(double at, int64_t size);
 /* Axes from an attribute or, since some opset, from operand i; as bits. false: none given. */
 bool onnx_axes(onnx_import *im, uint32_t i, uint32_t rank, uint32_t *bits);
 
@@ -157,9 +159,11 @@ typedef struct onnx_rule {
     void (*make)(onnx_import *im);
 } onnx_rule;
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
-    onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[];
+    onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
+/* Its part for Shape, Size, Constant, ConstantOfShape. */
+bool onnx_fold_made(onnx_import *im);
 
 /* Declares inputs and initializers, makes the nodes, outputs and the loss. */
 EBB_CHECKED ebb_status onnx_import_run(onnx_import *im);
