@@ -8,6 +8,7 @@
 #include "ebb/config.h"
 #include "ebb/costs.h"
 #include "ebb/engine.h"
+#include "ebb/onnx.h"
 #include "ebb/pack.h"
 #include "ebb/plan.h"
 #include "ebb/report.h"

@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
                  text[0] != '\0' ? text : ebb_status_name(status)); /* no typed byte breaks the line */
         fputc('\n', stderr);
     }
+    ebb_onnx_close(t.onnx);
     ebb_costs_destroy(t.costs);
     ebb_env_destroy(t.env);
     return ebb_status_exit_code(status);

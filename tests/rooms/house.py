@@ -82,6 +82,13 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/eager.h', 'ebb/options.h', 'ebb/run.h'},
         'libraries': set(),
     },
+    # Files in and out: through the public builder alone.
+    'onnx': {
+        'faces': set(),
+        'sees': {'base'},
+        'public': {'ebb/base.h', 'ebb/build.h', 'ebb/model.h', 'ebb/onnx.h', 'ebb/run.h', 'ebb/tensors.h'},
+        'libraries': set(),
+    },
     'trace': {
         'faces': {'trace/trace.h'},
         'sees': {'base', 'graph', 'exec', 'engine', 'eager'},

@@ -73,7 +73,7 @@ static ebb_status measure(tool *t, const ebb_model *model, const ebb_dim_binding
 static ebb_status bench_ops(tool *t, const ebb_options *options) {
     ebb_model *model = NULL;
     ebb_costs *costs = NULL;
-    ebb_status status = ebb_model_open(t->env, t->args.operand, &model);
+    ebb_status status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     status = measure(t, model, t->args.dims, t->args.n_dims, options, &costs);
     if (status == EBB_OK) status = tell(t, costs, t->args.output);

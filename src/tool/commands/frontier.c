@@ -155,7 +155,7 @@ ebb_status tool_frontier(tool *t) {
     ebb_status status = tool_options(t, &options);
     if (status != EBB_OK) return status;
     options.memory = EBB_MEMORY_BUDGET; /* whatever the sublinear flags say: they set the search's values */
-    status = ebb_model_open(t->env, t->args.operand, &model);
+    status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     status = find_and_print(t, &options, model);
     if (status == EBB_OK) tool_note_effort(t, &options);

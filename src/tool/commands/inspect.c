@@ -56,7 +56,7 @@ ebb_status tool_inspect(tool *t) {
     ebb_model_facts facts;
     ebb_status status = tool_options(t, &options);
     if (status != EBB_OK) return status;
-    status = ebb_model_open(t->env, t->args.operand, &model);
+    status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &options, &facts);
     if (status == EBB_OK) {

@@ -130,7 +130,7 @@ ebb_status tool_plan(tool *t) {
     if (status == EBB_OK && t->args.log && t->args.output && strcmp(t->args.log, t->args.output) == 0)
         return tool_fail(t, EBB_USAGE, "-o and --log name the same file \"%.200s\"", t->args.log);
     if (status != EBB_OK) return status;
-    status = ebb_model_open(t->env, t->args.operand, &model);
+    status = tool_model_open(t, &model);
     if (status == EBB_OK && t->args.log) status = ebb_search_log_create(t->env, &options.log);
     if (status != EBB_OK) {
         ebb_model_destroy(model);

@@ -156,7 +156,7 @@ ebb_status tool_tune(tool *t) {
     ebb_status status = tool_options(t, &options);
     if (status != EBB_OK) return status;
     if (options.time_limit_s == 0) options.time_limit_s = TIME_LIMIT_DEFAULT_S;
-    status = ebb_model_open(t->env, t->args.operand, &model);
+    status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, &options);
     status = ebb_tune(t->env, model, t->args.dims, t->args.n_dims, &options, t->args.budget_bytes, &result);

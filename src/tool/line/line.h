@@ -12,6 +12,7 @@
     X(PLAN, plan)         \
     X(FIT, fit)           \
     X(FRONTIER, frontier) \
+    X(IMPORT, import)     \
     X(RUN, run)           \
     X(BENCH, bench)       \
     X(VERIFY, verify)     \

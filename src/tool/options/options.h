@@ -63,4 +63,12 @@ EBB_CHECKED ebb_status tool_costs_read(tool *t, ebb_options *out);
 const char *tool_cache_folder(const tool_args *args);
 const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublinear", "budget" */
 
+/* ---- the operand MODEL ---- */
+
+bool tool_is_onnx(const char *path);
+/* The operand as an ONNX file, with the dims of the command line. */
+EBB_CHECKED ebb_status tool_onnx_open(tool *t, ebb_onnx **out);
+/* The operand as a model; an ONNX file stays open in t, for its initial values. */
+EBB_CHECKED ebb_status tool_model_open(tool *t, ebb_model **out);
+
 #endif

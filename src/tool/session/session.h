@@ -46,7 +46,7 @@ typedef struct tool_args {
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
     bool full, check_finite, hash;
     const char *compare; /* the other device */
-    const char *save, *init_from, *schedule;
+    const char *save, *init_from, *schedule, *weights;
     bool resume, decay_weights;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
@@ -59,6 +59,7 @@ typedef struct tool {
     const tool_command *command; /* the one that runs */
     tool_args args;
     const volatile int *stop; /* nonzero: an interrupt came */
+    ebb_onnx *onnx;           /* of MODEL, once it was opened; owned */
     ebb_costs *costs;         /* of --costs, once its options were asked for; owned */
     char error[1024];         /* the tool's own error line; "" when the env has it */
 } tool;

@@ -10,7 +10,7 @@ ebb_status tool_fit(tool *t) {
     tool_fit_budget budget;
     ebb_status status = tool_fit_budget_find(t, &budget);
     if (status == EBB_OK) status = tool_options(t, &options);
-    if (status == EBB_OK) status = ebb_model_open(t->env, t->args.operand, &model);
+    if (status == EBB_OK) status = tool_model_open(t, &model);
     if (status == EBB_OK) status = tool_plans_folder(t); /* before the work, not after it */
     if (status != EBB_OK) {
         ebb_model_destroy(model);

@@ -56,6 +56,7 @@ static ebb_status open_session(run_session *s, const ebb_model *model, ebb_optio
         }
     }
     tool_progress_end(&progress);
+    if (status == EBB_OK && t->onnx) status = ebb_onnx_feed(t->onnx, s->program);
     return status;
 }
 
@@ -73,7 +74,7 @@ ebb_status tool_run(tool *t) {
         return tool_fail(
             t, EBB_USAGE,
             "--auto is for devices with memory of their own: leave it out, or give --device cuda");
-    status = ebb_model_open(t->env, t->args.operand, &model);
+    status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     if (ebb_model_is_planning_graph(model)) {
         ebb_model_destroy(model);

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What of ONNX is read, and whether it computes the same: a table, on standard output.
+
+check.py EBB EVALUATE node             the node tests of the onnx package
+check.py EBB EVALUATE FILE.onnx ...    models: outputs beside onnxruntime's; trained in place and at half the arena
+
+EVALUATE is bench/onnx/evaluate.c, compiled. Needs onnx, onnxruntime and numpy.
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+EBB_TYPES = {"int64": np.int32, "int32": np.int32}
+
+
+def ebb_name(name):
+    return re.sub(r"[^0-9A-Za-z_.\-/]", "_", name.lstrip("/")) or "v"
+
+
+def evaluate(program, path, feeds, fixed, folder):
+    """(exit code, line, outputs as flat arrays of bytes)"""
+    args = []
+    for i, (name, data) in enumerate(feeds):
+        file = folder / f"in{i}.bin"
+        file.write_bytes(np.ascontiguousarray(data.astype(EBB_TYPES.get(str(data.dtype), data.dtype))).tobytes())
+        args.append(f"{ebb_name(name)}={file}")
+    done = subprocess.run([program, path, str(int(fixed)), *args, folder], capture_output=True, text=True, timeout=300, check=False)
+    outputs = []
+    while (folder / f"{len(outputs)}.bin").exists():
+        outputs.append((folder / f"{len(outputs)}.bin").read_bytes())
+    return done.returncode, done.stderr.strip(), outputs
+
+
+def distance(ours, theirs):
+    """The largest difference over the largest value; inf where bytes do not match."""
+    array = np.frombuffer(ours, EBB_TYPES.get(str(theirs.dtype), theirs.dtype))
+    if array.size != theirs.size:
+        return float("inf")
+    a, b = array.astype("float64"), theirs.astype("float64").ravel()
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return float("inf")
+    keep = np.isfinite(b) & np.isfinite(a)
+    scale = max(np.abs(b[keep]).max(initial=0), 1e-6)
+    return float(np.abs(a[keep] - b[keep]).max(initial=0) / scale)
+
+
+def node_tests(ebb, program):
+    from onnx.backend.test.case.node import collect_testcases
+    rows, wrong, crashed, why = collections.Counter(), [], [], collections.Counter()
+    for test in collect_testcases(None):
+        model = test.model
+        op = model.graph.node[-1].op_type if len(model.graph.node) else "-"
+        given, wanted = test.data_sets[0] if test.data_sets else ([], [])
+        plain = all(isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "fiub" for v in [*given, *wanted])
+        feeds = [(v.name, data) for v, data in zip(model.graph.input, map(np.asarray, given))] if plain else []
+        for o in model.opset_import:
+            if not o.domain:
+                o.version = min(o.version, 23)  # a newer one said to be the newest that is read
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            onnx.save(model, folder / "model.onnx")
+            code, line, outputs = evaluate(program, folder / "model.onnx", feeds, True, folder)
+        if code == 0 and len(outputs) == len(wanted) and all(distance(a, b) <= 1e-3 for a, b in zip(outputs, map(np.asarray, wanted))):
+            rows["passing"] += 1
+        elif code == 0:
+            rows["wrong"] += 1
+            wrong.append(test.name)
+        elif code == 3 and line.count("\n") == 0:
+            rows["refused"] += 1
+            why[(op, re.sub(r"^.*?imported; |^.*?model\.onnx: ", "", line)[:110])] += 1
+        else:
+            rows["crashed"] += 1
+            crashed.append(f"{test.name} ({code}): {line[:100]}")
+    print(f"claimed {rows['passing'] + rows['wrong']}, passing {rows['passing']}, refused {rows['refused']}, crashed {rows['crashed']}\n")
+    print("wrong:", *wrong, "crashed:", *crashed, sep="\n  ")
+    ops = collections.Counter()
+    for (op, _), n in why.items():
+        ops[op] += n
+    print("\nrefused, by op:", ", ".join(f"{op} {n}" for op, n in sorted(ops.items())))
+
+
+def train(ebb, path, *args):
+    done = subprocess.run([ebb, "run", path, "--dim", "N=4", "--steps", "3", "--hash", "--json", *args], capture_output=True, text=True, timeout=600, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr.strip()[:90]}
+
+
+def models(ebb, program, paths):
+    import onnxruntime
+    print("| model | difference | plan MiB | half MiB | losses | bits |\n|---|---|---|---|---|---|")
+    for path in paths:
+        rng = np.random.default_rng(1)
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        feeds = []
+        for v in session.get_inputs():
+            shape = [d if isinstance(d, int) else 1 for d in v.shape]
+            feeds.append((v.name, rng.integers(0, 50, shape) if "int" in v.type else rng.standard_normal(shape, dtype="float32")))
+        wanted = session.run(None, dict(feeds))
+        with tempfile.TemporaryDirectory() as name:
+            code, line, outputs = evaluate(program, path, feeds, False, pathlib.Path(name))
+        if code != 0:
+            print(f"| {pathlib.Path(path).stem} | refused: {line[-160:]} | | | | |", flush=True)
+            continue
+        far = max(distance(a, b) for a, b in zip(outputs, wanted))
+        whole = train(ebb, path)
+        plan = json.loads(subprocess.run([ebb, "plan", path, "--dim", "N=4", "-o", name + ".plan", "--json"], capture_output=True, text=True, check=True).stdout)
+        pathlib.Path(name + ".plan").unlink()
+        half = plan["total_bytes"] - plan["arena_bytes"] // 2
+        part = train(ebb, path, "--budget", str(half))
+        same = "equal" if whole.get("params_hash", 1) == part.get("params_hash", 2) else "DIFFERENT " + str(part.get("error", ""))
+        losses = " ".join(f"{s['loss']:.4f}" for s in whole.get("steps", [])) or whole.get("error")
+        print(f"| {pathlib.Path(path).stem} | {far:.1e} | {plan['total_bytes'] / 2**20:.0f} | {half / 2**20:.0f} | {losses} | {same} |", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[3:] == ["node"]:
+        node_tests(*sys.argv[1:3])
+    else:
+        models(sys.argv[1], sys.argv[2], sys.argv[3:])

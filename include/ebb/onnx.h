@@ -1,0 +1,60 @@
+/* ebb/onnx.h: a model from an ONNX file (opset 7 to 23), to be planned and trained.
+ *
+ *     ebb_onnx_open -> ebb_onnx_model -> ebb_engine_create, ebb_compile -> ebb_onnx_feed -> steps
+ *
+ * The file becomes a text of docs/ir.md and initial values by name. Its floating-point initializers become
+ * params; running statistics and tables of numbers become states. What depends on shapes alone is computed
+ * at once. The first size of every input becomes the dim N, also where the exporter wrote a number; if the
+ * model does not allow that, the file's number stays. A Softmax at the end is left out, and the mean
+ * cross-entropy of the first output is the loss, if that has a shape for it; its classes are fed as the
+ * input "labels".
+ *
+ * A file comes from anywhere: every length, count and depth is checked before it is used; external data lie
+ * in the model's own folder and are reached through no link.
+ *
+ * Threads: as ebb/base.h. Ownership: an ebb_onnx is the caller's; what it gives is borrowed from it.
+ */
+#ifndef EBB_ONNX_H
+#define EBB_ONNX_H
+
+#include "ebb/run.h"
+#include "ebb/tensors.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ebb_onnx ebb_onnx;
+
+/* A zeroed field means the default. */
+typedef struct ebb_onnx_options {
+    /* N is the default batch; other names are the file's own symbolic sizes, which become these numbers. */
+    const ebb_dim_binding *dims;
+    uint32_t n_dims;
+    bool fixed;   /* the batch stays as the file has it, if it has a number for it */
+    bool no_loss; /* outputs as they are, a trailing Softmax included */
+} ebb_onnx_options;
+
+/* options may be NULL. EBB_IO; EBB_BAD_INPUT: the file is damaged, or has nodes that cannot be imported,
+ * all of which are named in one line as far as it reaches. Takes at most 64 MB and four times the file. */
+EBB_API EBB_CHECKED ebb_status ebb_onnx_open(ebb_env *env, const char *path,
+                                             const ebb_onnx_options *options, ebb_onnx **out);
+EBB_API void ebb_onnx_close(ebb_onnx *onnx); /* NULL is allowed */
+
+/* The model's text, NUL-terminated, n bytes of it. n may be NULL. */
+EBB_API const char *ebb_onnx_text(const ebb_onnx *onnx, size_t *n);
+/* The caller's, as ebb_model_open gives it; it may outlive the ebb_onnx. */
+EBB_API EBB_CHECKED ebb_status ebb_onnx_model(const ebb_onnx *onnx, ebb_model **out);
+
+/* Initial values in the order of the text. NULL: i is not below their number. */
+EBB_API uint32_t ebb_onnx_n_initial(const ebb_onnx *onnx);
+EBB_API const ebb_tensor_row *ebb_onnx_initial(const ebb_onnx *onnx, uint32_t i);
+/* Puts them all into a program of the model, and so into its engine. */
+EBB_API EBB_CHECKED ebb_status ebb_onnx_feed(const ebb_onnx *onnx, ebb_program *program);
+/* Writes them as ebb_tensors_write does: for `ebb run --init-from`. */
+EBB_API EBB_CHECKED ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

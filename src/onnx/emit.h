@@ -1,0 +1,12 @@
+/* emit: declarations, for what makes inputs and initial values. */
+#ifndef EBB_ONNX_EMIT_H
+#define EBB_ONNX_EMIT_H
+
+#include "onnx/import.h"
+
+/* Copies like, with what docs/ir.md does not allow as _, and a number behind it where it is taken. */
+const char *onnx_new_name(onnx_import *im, const char *like);
+/* word: input, param, state or constant; fill: of the last. EBB_BUILD_NONE after a refusal. */
+uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const char *type, double fill);
+
+#endif

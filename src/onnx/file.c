@@ -1,0 +1,191 @@
+/* file: ModelProto and GraphProto: what the file has of each kind is counted, then read. */
+#include "onnx/file.h"
+
+#include <fcntl.h>
+
+#include "onnx/map.h"
+
+enum { MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
+enum {
+    GRAPH_NODE = 1,
+    GRAPH_NAME = 2,
+    GRAPH_TENSOR = 5,
+    GRAPH_INPUT = 11,
+    GRAPH_OUTPUT = 12,
+    GRAPH_SPARSE = 15
+};
+
+ebb_status onnx_damaged(const onnx_file *file, const char *what) {
+    return ebb_fail(file->env, EBB_BAD_INPUT, "%.300s: not an ONNX model, or damaged: %s", file->path,
+                    what);
+}
+
+ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const char **out) {
+    const size_t n = (size_t)(bytes->end - bytes->at);
+    if (n > ONNX_MAX_NAME_BYTES) return onnx_damaged(file, "a name of more than 1024 bytes");
+    if (n > 0 && memchr(bytes->at, 0, n)) return onnx_damaged(file, "a name with a NUL in it");
+    char *text = EBB_NEW(&file->arena, char, n + 1);
+    if (!text) return EBB_NO_MEMORY;
+    if (n > 0) memcpy(text, bytes->at, n);
+    *out = text;
+    return EBB_OK;
+}
+
+/* Enters the message's field `number`, if it is there: onnx.proto nests a port's shape four deep. */
+static bool find(onnx_wire wire, uint32_t number, onnx_wire *out) {
+    onnx_field field;
+    bool more;
+    while (onnx_wire_next(&wire, &field, &more) && more)
+        if (field.number == number && field.type == 2) {
+            *out = field.bytes;
+            return true;
+        }
+    return false;
+}
+
+static ebb_status port_dim(onnx_file *file, onnx_wire wire, onnx_port *out) {
+    onnx_field field;
+    bool more;
+    if (out->rank == ONNX_MAX_RANK) return onnx_damaged(file, "an input or output of a rank above 8");
+    const uint32_t d = out->rank++;
+    out->symbol[d] = "";
+    while (onnx_wire_next(&wire, &field, &more)) {
+        ebb_status status = EBB_OK;
+        if (!more) return EBB_OK;
+        if (field.number == 1 && field.type == 0)
+            out->dim[d] = (int64_t)field.value > 0 ? (int64_t)field.value : 0;
+        if (field.number == 2 && field.type == 2) status = onnx_text(file, &field.bytes, &out->symbol[d]);
+        if (status != EBB_OK) return status;
+    }
+    return onnx_damaged(file, "a shape");
+}
+
+static ebb_status read_port(onnx_file *file, onnx_wire wire, onnx_port *out) {
+    onnx_wire name, type, tensor, shape;
+    onnx_field field;
+    bool more;
+    *out = (onnx_port){.name = ""};
+    if (find(wire, 1, &name)) {
+        const ebb_status status = onnx_text(file, &name, &out->name);
+        if (status != EBB_OK) return status;
+    }
+    if (!find(wire, 2, &type) || !find(type, 1, &tensor)) return EBB_OK;
+    for (onnx_wire at = tensor; onnx_wire_next(&at, &field, &more) && more;)
+        if (field.number == 1 && field.type == 0) out->type = field.value < 64 ? (int32_t)field.value : 64;
+    if (!(out->shaped = find(tensor, 2, &shape))) return EBB_OK;
+    while (onnx_wire_next(&shape, &field, &more)) {
+        if (!more) return EBB_OK;
+        if (field.number != 1 || field.type != 2) continue;
+        const ebb_status status = port_dim(file, field.bytes, out);
+        if (status != EBB_OK) return status;
+    }
+    return onnx_damaged(file, "a shape");
+}
+
+static ebb_status graph_field(onnx_file *file, const onnx_field *field) {
+    if (field->type != 2) return EBB_OK;
+    switch (field->number) {
+    case GRAPH_NODE:
+        return onnx_read_node(file, field->bytes, &file->nodes[file->n_nodes++]);
+    case GRAPH_NAME:
+        return onnx_text(file, &field->bytes, &file->graph_name);
+    case GRAPH_TENSOR:
+        return onnx_read_tensor(file, field->bytes, &file->tensors[file->n_tensors++]);
+    case GRAPH_INPUT:
+        return read_port(file, field->bytes, &file->inputs[file->n_inputs++]);
+    case GRAPH_OUTPUT:
+        return read_port(file, field->bytes, &file->outputs[file->n_outputs++]);
+    case GRAPH_SPARSE:
+        return onnx_damaged(file, "sparse initializers, which are not read");
+    default:
+        return EBB_OK;
+    }
+}
+
+static ebb_status read_graph(onnx_file *file, onnx_wire wire) {
+    onnx_wire look = wire;
+    onnx_field field;
+    bool more;
+    uint32_t n[16] = {0};
+    for (;;) {
+        if (!onnx_wire_next(&look, &field, &more))
+            return onnx_damaged(file, "its graph ends in the middle of a field");
+        if (!more) break;
+        if (field.number < 16 && field.type == 2 && ++n[field.number] > ONNX_MAX_NODES)
+            return onnx_damaged(file, "more than 65536 nodes, tensors, inputs or outputs");
+    }
+    file->nodes = EBB_NEW(&file->arena, onnx_node, n[GRAPH_NODE]);
+    file->tensors = EBB_NEW(&file->arena, onnx_tensor, n[GRAPH_TENSOR]);
+    file->inputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_INPUT]);
+    file->outputs = EBB_NEW(&file->arena, onnx_port, n[GRAPH_OUTPUT]);
+    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs) return EBB_NO_MEMORY;
+    while (onnx_wire_next(&wire, &field, &more) && more) {
+        const ebb_status status = graph_field(file, &field);
+        if (status != EBB_OK) return status;
+    }
+    return EBB_OK;
+}
+
+static ebb_status read_opset(onnx_file *file, onnx_wire wire) {
+    const char *domain = "";
+    int64_t version = 0;
+    onnx_field field;
+    bool more;
+    while (onnx_wire_next(&wire, &field, &more)) {
+        ebb_status status = EBB_OK;
+        if (!more) {
+            if (domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0) file->opset = version;
+            return EBB_OK;
+        }
+        if (field.number == 1 && field.type == 2) status = onnx_text(file, &field.bytes, &domain);
+        if (field.number == 2 && field.type == 0) version = (int64_t)field.value;
+        if (status != EBB_OK) return status;
+    }
+    return onnx_damaged(file, "its opset");
+}
+
+static ebb_status read_model(onnx_file *file) {
+    onnx_wire wire = {file->map.at, file->map.at + file->map.n}, graph = {NULL, NULL};
+    onnx_field field;
+    bool more, functions = false;
+    for (;;) {
+        if (!onnx_wire_next(&wire, &field, &more))
+            return onnx_damaged(file, "it ends in the middle of a field");
+        if (!more) break;
+        if (field.type != 2) continue;
+        if (field.number == MODEL_GRAPH && graph.at) return onnx_damaged(file, "two graphs");
+        if (field.number == MODEL_GRAPH) graph = field.bytes;
+        functions |= field.number == MODEL_FUNCTION;
+        if (field.number == MODEL_OPSET) {
+            const ebb_status status = read_opset(file, field.bytes);
+            if (status != EBB_OK) return status;
+        }
+    }
+    if (!graph.at) return onnx_damaged(file, "it has no graph");
+    if (functions) return onnx_damaged(file, "it has functions of its own: inline them (onnx.inliner)");
+    if (file->opset < 7 || file->opset > 23)
+        return ebb_fail(file->env, EBB_BAD_INPUT,
+                        "%.300s: opset %lld is not read: export it with one of 7 to 23", file->path,
+                        (long long)file->opset);
+    return read_graph(file, graph);
+}
+
+ebb_status onnx_file_open(ebb_env *env, const char *path, onnx_file *out) {
+    *out = (onnx_file){.env = env, .graph_name = ""};
+    ebb_arena_init(&out->arena, env);
+    ebb_status status = onnx_map(env, path, AT_FDCWD, true, &out->map);
+    if (status == EBB_OK && !(out->path = ebb_arena_text(&out->arena, path))) status = EBB_NO_MEMORY;
+    if (status == EBB_OK && out->map.n == 0) status = onnx_damaged(out, "it is empty");
+    if (status == EBB_OK) status = read_model(out);
+    if (status != EBB_OK) onnx_file_close(out);
+    return status;
+}
+
+void onnx_file_close(onnx_file *file) {
+    for (size_t i = 0; i < file->external.n; i++) onnx_unmap(&file->external.at[i]);
+    onnx_unmap(&file->map);
+    if (!file->env) return;
+    EBB_ARRAY_FREE(file->env, &file->external);
+    EBB_ARRAY_FREE(file->env, &file->external_name);
+    ebb_arena_deinit(&file->arena);
+}

@@ -1,0 +1,251 @@
+/* fold: nodes whose operands are known numbers: shape arithmetic and constants, computed for both sizes of
+ * the batch. */
+#include <math.h>
+
+#include "onnx/import.h"
+
+static bool is_whole(int32_t type) {
+    return type != ONNX_FLOAT && type != ONNX_DOUBLE && type != ONNX_FLOAT16 && type != ONNX_BFLOAT16;
+}
+
+static void give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b) {
+    for (int64_t i = 0, n = onnx_count(shape, 0); type == ONNX_FLOAT && i < n; i++) {
+        a[i] = (double)(float)a[i];
+        b[i] = (double)(float)b[i];
+    }
+    onnx_give_known(im, 0, type, shape, (const double *[2]){a, b});
+}
+
+/* ---- one element at a time, broadcast ---- */
+
+static bool compute(const char *op, bool whole, double a, double b, double c, double *out) {
+    const double q = a / b;
+    if (strcmp(op, "Add") == 0) return *out = a + b, true;
+    if (strcmp(op, "Sub") == 0) return *out = a - b, true;
+    if (strcmp(op, "Mul") == 0) return *out = a * b, true;
+    if (strcmp(op, "Div") == 0) return *out = whole ? (b == 0 ? 0 : trunc(q)) : q, true;
+    if (strcmp(op, "Mod") == 0) return *out = b == 0 ? 0 : a - b * floor(q), true;
+    if (strcmp(op, "Pow") == 0) return *out = pow(a, b), true;
+    if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
+    if (strcmp(op, "Min") == 0) return *out = a < b ? a : b, true;
+    if (strcmp(op, "Equal") == 0) return *out = a == b, true;
+    if (strcmp(op, "Less") == 0) return *out = a < b, true;
+    if (strcmp(op, "Greater") == 0) return *out = a > b, true;
+    if (strcmp(op, "LessOrEqual") == 0) return *out = a <= b, true;
+    if (strcmp(op, "GreaterOrEqual") == 0) return *out = a >= b, true;
+    if (strcmp(op, "And") == 0) return *out = a != 0 && b != 0, true;
+    if (strcmp(op, "Or") == 0) return *out = a != 0 || b != 0, true;
+    if (strcmp(op, "Where") == 0) return *out = a != 0 ? b : c, true;
+    if (strcmp(op, "Not") == 0) return *out = a == 0, true;
+    if (strcmp(op, "Neg") == 0) return *out = -a, true;
+    if (strcmp(op, "Sqrt") == 0) return *out = sqrt(a), true;
+    if (strcmp(op, "Floor") == 0) return *out = floor(a), true;
+    if (strcmp(op, "Ceil") == 0) return *out = ceil(a), true;
+    if (strcmp(op, "Cast") == 0) return *out = whole ? trunc(a) : a, true;
+    if (strcmp(op, "Identity") == 0 || strcmp(op, "Expand") == 0) return *out = a, true;
+    return false;
+}
+
+static int64_t index_in(const onnx_shape *shape, const onnx_shape *out, int64_t i) {
+    int64_t at = 0, stride = 1;
+    for (uint32_t d = out->rank; d-- > 0; i /= out->dim[0][d]) {
+        const int64_t e = (int64_t)d - (out->rank - (int64_t)shape->rank);
+        if (e < 0) continue;
+        if (shape->dim[0][e] != 1) at += i % out->dim[0][d] * stride;
+        stride *= shape->dim[0][e];
+    }
+    return at;
+}
+
+static bool widen(onnx_shape *out, const onnx_shape *by) {
+    onnx_shape wide = {.rank = out->rank > by->rank ? out->rank : by->rank};
+    for (uint32_t d = 0; d < wide.rank; d++) {
+        const int64_t i = (int64_t)d - (wide.rank - (int64_t)out->rank),
+                      j = (int64_t)d - (wide.rank - (int64_t)by->rank);
+        const int64_t a = i < 0 ? 1 : out->dim[0][i], b = j < 0 ? 1 : by->dim[0][j];
+        if (a != b && a != 1 && b != 1) return false;
+        wide.dim[0][d] = wide.dim[1][d] = a == 1 ? b : a;
+    }
+    *out = wide;
+    return true;
+}
+
+static int32_t result_type(const onnx_import *im, const onnx_value *const v[3]) {
+    const char *op = im->node->op;
+    if (strcmp(op, "Cast") == 0) return (int32_t)onnx_attr_int(im, "to", ONNX_FLOAT);
+    if (strcmp(op, "Where") == 0) return v[1]->type;
+    const bool logic = strcmp(op, "Equal") == 0 || strncmp(op, "Less", 4) == 0 ||
+                       strncmp(op, "Greater", 7) == 0 || strcmp(op, "And") == 0 || strcmp(op, "Or") == 0 ||
+                       strcmp(op, "Not") == 0;
+    return logic ? ONNX_BOOL : v[0]->type;
+}
+
+static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in) {
+    double unused;
+    onnx_shape out = v[0]->shape;
+    const double *from[3][2] = {{0}};
+    if (!compute(im->node->op, false, 1, 1, 1, &unused) || strcmp(im->node->op, "Expand") == 0)
+        return false;
+    const int32_t type = result_type(im, v);
+    for (uint32_t i = 0; i < n_in; i++) {
+        int64_t n;
+        if (!onnx_numbers(im, i, from[i], &n)) return true;
+        if (!widen(&out, &v[i]->shape))
+            return onnx_refuse(im, "its operands' shapes do not fit together"), true;
+    }
+    const int64_t count = onnx_count(&out, 0);
+    double *to[2] = {count < 0 ? NULL : onnx_folded(im, count), count < 0 ? NULL : onnx_folded(im, count)};
+    if (!to[0] || !to[1]) return onnx_refuse(im, "too many numbers"), true;
+    for (uint32_t k = 0; k < 2; k++)
+        for (int64_t i = 0; i < count; i++) {
+            double x[3] = {0, 0, 0};
+            for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
+            (void)compute(im->node->op, is_whole(type), x[0], x[1], x[2], &to[k][i]);
+        }
+    give_new(im, type, &out, to[0], to[1]);
+    return true;
+}
+
+/* ---- lists: what shape arithmetic does to vectors ---- */
+
+static bool copy_range(onnx_import *im, const onnx_value *v, const onnx_shape *shape, int64_t from,
+                       int64_t step) {
+    const double *at[2];
+    int64_t n;
+    const int64_t count = onnx_count(shape, 0);
+    double *to[2] = {onnx_folded(im, count), onnx_folded(im, count)};
+    if (!to[0] || !to[1] || !onnx_numbers(im, 0, at, &n)) return true;
+    for (uint32_t k = 0; k < 2; k++)
+        for (int64_t i = 0; i < count; i++) {
+            if (from + i * step < 0 || from + i * step >= n)
+                return onnx_refuse(im, "a place outside of its operand"), true;
+            to[k][i] = at[k][from + i * step];
+        }
+    give_new(im, v->type, shape, to[0], to[1]);
+    return true;
+}
+
+static bool concat(onnx_import *im) {
+    int64_t total = 0, n, done = 0;
+    const double *at[2];
+    int32_t type = ONNX_INT64;
+    for (uint32_t i = 0; i < im->node->n_in; i++) {
+        const onnx_value *v = onnx_operand(im, i);
+        if (onnx_stopped(im) || v->shape.rank != 1) return false;
+        total += v->shape.dim[0][0];
+        type = v->type;
+    }
+    double *to[2] = {onnx_folded(im, total), onnx_folded(im, total)};
+    for (uint32_t i = 0; to[0] && to[1] && i < im->node->n_in && onnx_numbers(im, i, at, &n);
+         i++, done += n)
+        for (uint32_t k = 0; k < 2; k++)
+            if (n > 0) memcpy(to[k] + done, at[k], (size_t)n * sizeof(double));
+    if (to[0] && to[1])
+        give_new(im, type, &(onnx_shape){.rank = 1, .dim = {{total}, {total}}}, to[0], to[1]);
+    return true;
+}
+
+static bool slice(onnx_import *im, const onnx_value *v) {
+    int64_t n, n_step = 0;
+    if (v->shape.rank != 1 || onnx_attr(im, "starts")) return false;
+    const double *from = onnx_fixed(im, 1, &n), *to = onnx_fixed(im, 2, &n);
+    const double *steps = onnx_has(im, 4) ? onnx_fixed(im, 4, &n_step) : NULL;
+    if (!from || !to || n != 1) return onnx_refuse(im, "starts and ends"), true;
+    const double size = (double)v->shape.dim[0][0], step = steps && n_step == 1 ? steps[0] : 1;
+    if (step != 1 && step != -1) return onnx_refuse(im, "a step of %g", step), true;
+    double begin = from[0] < 0 ? from[0] + size : from[0], end = to[0] < 0 ? to[0] + size : to[0];
+    if (step < 0) {
+        begin = fmin(fmax(begin, 0), size - 1);
+        end = fmin(fmax(end, -1), size);
+    } else {
+        begin = fmin(fmax(begin, 0), size);
+        end = fmin(fmax(end, 0), size);
+    }
+    const int64_t count = (int64_t)fmax(0, (end - begin) * step);
+    return copy_range(im, v, &(onnx_shape){.rank = 1, .dim = {{count}, {count}}}, (int64_t)begin,
+                      (int64_t)step);
+}
+
+static bool gather(onnx_import *im, const onnx_value *v) {
+    int64_t n, n_from;
+    const double *from[2];
+    if (v->shape.rank != 1) return false;
+    const double *places = onnx_fixed(im, 1, &n);
+    if (!places || !onnx_numbers(im, 0, from, &n_from)) return true;
+    double *to[2] = {onnx_folded(im, n), onnx_folded(im, n)};
+    for (int64_t i = 0; to[0] && to[1] && i < n; i++) {
+        const double at = places[i] < 0 ? places[i] + (double)n_from : places[i];
+        if (!(at >= 0 && at < (double)n_from))
+            return onnx_refuse(im, "place %g of %lld", places[i], (long long)n_from), true;
+        for (uint32_t k = 0; k < 2; k++) to[k][i] = from[k][(int64_t)at];
+    }
+    const onnx_shape shape = onnx_operand(im, 1)->shape;
+    if (to[0] && to[1]) give_new(im, v->type, &shape, to[0], to[1]);
+    return true;
+}
+
+static bool range(onnx_import *im, const onnx_value *v) {
+    int64_t n[3];
+    const double *at[3];
+    for (uint32_t i = 0; i < 3; i++)
+        if (!(at[i] = onnx_fixed(im, i, &n[i])) || n[i] != 1) return onnx_refuse(im, "its bounds"), true;
+    const double size = ceil((at[1][0] - at[0][0]) / at[2][0]);
+    if (!(size >= 0 && size <= ONNX_MAX_FOLDED)) return onnx_refuse(im, "%g numbers", size), true;
+    double *to = onnx_folded(im, (int64_t)size);
+    for (int64_t i = 0; to && i < (int64_t)size; i++) to[i] = at[0][0] + (double)i * at[2][0];
+    if (to)
+        give_new(im, v->type, &(onnx_shape){.rank = 1, .dim = {{(int64_t)size}, {(int64_t)size}}}, to, to);
+    return true;
+}
+
+/* Squeeze, Unsqueeze and Reshape of single numbers and vectors; the sum and product of a vector. */
+static bool recast(onnx_import *im, const onnx_value *v) {
+    const char *op = im->node->op;
+    const int64_t count = onnx_count(&v->shape, 0);
+    onnx_shape shape = {.rank = 1, .dim = {{count}, {count}}};
+    if (strcmp(op, "Squeeze") == 0 && count == 1) return copy_range(im, v, &(onnx_shape){.rank = 0}, 0, 1);
+    if (strcmp(op, "Unsqueeze") == 0 && v->shape.rank == 0) return copy_range(im, v, &shape, 0, 1);
+    if (strcmp(op, "Reshape") == 0) {
+        int64_t n;
+        const double *to = onnx_fixed(im, 1, &n);
+        if (to && n == 1 && (to[0] == -1 || (int64_t)to[0] == count))
+            return copy_range(im, v, &shape, 0, 1);
+        if (to && n == 0 && count == 1) return copy_range(im, v, &(onnx_shape){.rank = 0}, 0, 1);
+        return false;
+    }
+    if (strcmp(op, "ReduceProd") != 0 && strcmp(op, "ReduceSum") != 0) return false;
+    const double *at[2];
+    int64_t n;
+    double *to[2] = {onnx_folded(im, 1), onnx_folded(im, 1)};
+    if (!to[0] || !to[1] || !onnx_numbers(im, 0, at, &n)) return true;
+    for (uint32_t k = 0; k < 2; k++) {
+        to[k][0] = op[6] == 'P';
+        for (int64_t i = 0; i < n; i++) to[k][0] = op[6] == 'P' ? to[k][0] * at[k][i] : to[k][0] + at[k][i];
+    }
+    shape = (onnx_shape){.rank = onnx_attr_int(im, "keepdims", 1) ? v->shape.rank : 0,
+                         .dim = {{1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}}};
+    give_new(im, v->type, &shape, to[0], to[1]);
+    return true;
+}
+
+bool onnx_fold(onnx_import *im) {
+    const uint32_t n = im->node->n_in;
+    const onnx_value *v[3];
+    if (onnx_fold_made(im)) return true;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!onnx_has(im, i)) continue;
+        const onnx_value *operand = onnx_operand(im, i);
+        const bool known =
+            operand->kind == ONNX_FOLDED ||
+            (operand->kind == ONNX_INITIAL && (is_whole(operand->type) || operand->shape.rank == 0));
+        if (!known || onnx_count(&operand->shape, 0) < 0) return false;
+    }
+    if (n == 0 || !onnx_has(im, 0)) return false;
+    if (strcmp(im->node->op, "Concat") == 0) return concat(im);
+    for (uint32_t i = 0; i < 3; i++)
+        v[i] = i < n && onnx_has(im, i) ? onnx_operand(im, i) : onnx_operand(im, 0);
+    if (strcmp(im->node->op, "Slice") == 0 && n >= 3) return slice(im, v[0]);
+    if (strcmp(im->node->op, "Gather") == 0 && n == 2) return gather(im, v[0]);
+    if (strcmp(im->node->op, "Range") == 0 && n == 3) return range(im, v[0]);
+    return recast(im, v[0]) || (n <= 3 && !onnx_stopped(im) && pointwise(im, v, n));
+}

@@ -1,0 +1,291 @@
+/* import: the graph from its inputs to its loss. */
+#include "onnx/import.h"
+
+#include <stdio.h>
+
+#include "onnx/emit.h"
+
+static bool add(onnx_import *im, onnx_value value) {
+    if (onnx_names_find(&im->by_name, value.name) != EBB_NONE) {
+        im->status = onnx_damaged(im->file, "a name that is defined twice");
+        return false;
+    }
+    im->status = EBB_NO_MEMORY;
+    if (!EBB_PUSH(im->env, &im->values, value) ||
+        !onnx_names_put(im->env, &im->by_name, value.name, (uint32_t)im->values.n - 1))
+        return false;
+    im->status = EBB_OK;
+    return true;
+}
+
+static ebb_status add_tensors(onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_tensors; i++) {
+        const onnx_tensor *t = &im->file->tensors[i];
+        onnx_value v = {
+            .name = t->name, .kind = ONNX_INITIAL, .id = EBB_BUILD_NONE, .type = t->type, .tensor = t};
+        v.shape.rank = t->rank;
+        for (uint32_t d = 0; d < t->rank; d++) v.shape.dim[0][d] = v.shape.dim[1][d] = t->dim[d];
+        if (!add(im, v)) return im->status;
+    }
+    return EBB_OK;
+}
+
+/* ---- inputs ---- */
+
+static int64_t bound(const onnx_import *im, const char *symbol) {
+    for (uint32_t i = 0; im->options && i < im->options->n_dims; i++)
+        if (strcmp(im->options->dims[i].name, symbol) == 0) return im->options->dims[i].size;
+    return 0;
+}
+
+static ebb_status port_shape(onnx_import *im, const onnx_port *port, onnx_shape *out) {
+    out->rank = port->rank;
+    for (uint32_t d = 0; d < port->rank; d++) {
+        const int64_t size = port->dim[d] > 0                    ? port->dim[d]
+                             : strcmp(port->symbol[d], "N") != 0 ? bound(im, port->symbol[d])
+                                                                 : 0;
+        out->dim[0][d] = out->dim[1][d] = size;
+        if (d == 0 && (im->rebind || size == 0)) {
+            out->dim[0][d] = ONNX_BATCH_A;
+            out->dim[1][d] = ONNX_BATCH_B;
+        } else if (size == 0) {
+            return ebb_fail(im->env, EBB_BAD_INPUT,
+                            "%.200s: input %.100s: axis %u has no size: name it with --dim %.60s=SIZE",
+                            im->file->path, port->name, d,
+                            port->symbol[d][0] ? port->symbol[d] : "(the exporter gave it no name)");
+        }
+    }
+    return EBB_OK;
+}
+
+static ebb_status add_input(onnx_import *im, const onnx_port *port) {
+    char type[ONNX_SHAPE_TEXT + 8], text[ONNX_SHAPE_TEXT];
+    const char *dtype = port->type == ONNX_FLOAT                               ? "f32"
+                        : port->type == ONNX_DOUBLE                            ? "f64"
+                        : port->type == ONNX_BOOL                              ? "bool"
+                        : port->type == ONNX_UINT8                             ? "u8"
+                        : port->type == ONNX_INT64 || port->type == ONNX_INT32 ? "i32"
+                                                                               : NULL;
+    onnx_shape shape;
+    if (!dtype || !port->shaped || port->rank > ONNX_RANK)
+        return ebb_fail(im->env, EBB_BAD_INPUT,
+                        "%.200s: input %.100s of %s, rank %u: float32, float64, int32, int64, uint8 or "
+                        "bool of a known rank up to 6 are read",
+                        im->file->path, port->name, onnx_type_name(port->type), port->rank);
+    ebb_status status = port_shape(im, port, &shape);
+    if (status != EBB_OK) return status;
+    (void)snprintf(type, sizeof type, "%s%s", dtype, onnx_shape_text(im, &shape, text));
+    const uint32_t id = onnx_declare(im, "input", port->name, type, 0);
+    if (im->why[0])
+        return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: input %.100s: %s", im->file->path, port->name,
+                        im->why);
+    if (id == EBB_BUILD_NONE) return im->status;
+    return add(im, (onnx_value){.name = port->name, .kind = ONNX_GRAPH, .id = id}) ? EBB_OK : im->status;
+}
+
+static ebb_status add_inputs(onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_inputs; i++) {
+        const onnx_port *port = &im->file->inputs[i];
+        if (onnx_names_find(&im->by_name, port->name) != EBB_NONE)
+            continue; /* opsets below 9 list initializers, too */
+        const ebb_status status = add_input(im, port);
+        if (status != EBB_OK) return status;
+    }
+    return EBB_OK;
+}
+
+/* ---- nodes ---- */
+
+static const onnx_rule *find_rule(const char *op) {
+    static const onnx_rule *const tables[] = {
+        onnx_rules_pointwise, onnx_rules_products,   onnx_rules_norms, onnx_rules_shapes,
+        onnx_rules_windows,   onnx_rules_reductions, onnx_rules_places};
+    for (size_t t = 0; t < EBB_COUNT(tables); t++)
+        for (const onnx_rule *rule = tables[t]; rule->op; rule++)
+            if (strcmp(rule->op, op) == 0) return rule;
+    return NULL;
+}
+
+static void note_refused(onnx_import *im) {
+    const onnx_node *node = im->node;
+    const char *name = node->name[0] ? node->name : node->n_out > 0 ? node->out[0] : "(no name)";
+    if (im->n_refused++ < 12)
+        ebb_text_add(&im->refused, "; %.60s (%.40s): %.160s", name, node->op, im->why);
+}
+
+/* A Softmax that makes the first output, and that no node reads, gives way to the loss, which has one of
+ * its own. */
+static bool is_trailing_softmax(const onnx_import *im) {
+    const onnx_node *node = im->node;
+    const bool softmax = strcmp(node->op, "Softmax") == 0 || strcmp(node->op, "LogSoftmax") == 0;
+    if (!softmax || (im->options && im->options->no_loss) || node->n_out != 1 || im->file->n_outputs == 0)
+        return false;
+    if (strcmp(node->out[0], im->file->outputs[0].name) != 0) return false;
+    for (uint32_t i = 0; i < im->file->n_nodes; i++)
+        for (uint32_t k = 0; k < im->file->nodes[i].n_in; k++)
+            if (strcmp(im->file->nodes[i].in[k], node->out[0]) == 0) return false;
+    return true;
+}
+
+static void make_node(onnx_import *im) {
+    const onnx_node *node = im->node;
+    const onnx_rule *rule = find_rule(node->op);
+    bool graphs = false;
+    im->why[0] = '\0';
+    for (uint32_t i = 0; i < node->n_attributes; i++) graphs |= node->attributes[i].has_graph;
+    if (node->domain[0] && strcmp(node->domain, "ai.onnx") != 0)
+        onnx_refuse(im, "no op of domain %.60s is read", node->domain);
+    else if (graphs)
+        onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
+    else if (is_trailing_softmax(im))
+        onnx_give(im, 0, onnx_in(im, 0));
+    else if (!onnx_fold(im) && !onnx_stopped(im)) {
+        if (!rule)
+            onnx_refuse(im, "no op of Ebb does this");
+        else
+            rule->make(im);
+    }
+}
+
+/* What a lost operand made unknown is not refused once more. */
+static bool operands_there(onnx_import *im) {
+    for (uint32_t i = 0; i < im->node->n_in; i++) {
+        if (!onnx_has(im, i)) continue;
+        const uint32_t at = onnx_names_find(&im->by_name, im->node->in[i]);
+        if (at == EBB_NONE)
+            onnx_refuse(im, "operand %.100s is not defined before it", im->node->in[i]);
+        else if (im->values.at[at].kind == ONNX_LOST)
+            return false;
+    }
+    return true;
+}
+
+static void lose_results(onnx_import *im) {
+    for (uint32_t k = 0; k < im->node->n_out; k++) {
+        const char *name = im->node->out[k];
+        if (name[0] == '\0' || onnx_names_find(&im->by_name, name) != EBB_NONE) continue;
+        if (!add(im, (onnx_value){.name = name, .kind = ONNX_LOST, .id = EBB_BUILD_NONE})) im->fatal = true;
+    }
+}
+
+static ebb_status make_nodes(onnx_import *im) {
+    for (uint32_t i = 0; i < im->file->n_nodes && !im->fatal; i++) {
+        im->node = &im->file->nodes[i];
+        im->why[0] = '\0';
+        if (operands_there(im) && !im->why[0]) make_node(im);
+        if (im->why[0]) note_refused(im);
+        im->why[0] = '\0';
+        lose_results(im);
+    }
+    im->node = NULL;
+    if (im->n_refused == 0) return im->fatal ? im->status : EBB_OK;
+    if (im->fatal && im->status != EBB_BAD_INPUT && im->status != EBB_OK) return im->status;
+    const ebb_status status = ebb_text_status(&im->refused);
+    if (status != EBB_OK) return status;
+    return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: %u %s be imported%s%s", im->file->path, im->n_refused,
+                    im->n_refused == 1 ? "node cannot" : "nodes cannot", im->refused.at,
+                    im->n_refused > 12 ? "; and others" : "");
+}
+
+/* ---- outputs and loss ---- */
+
+/* The loss of logits [n,k], [n,t,k] or [n,k,h,w]. */
+static void add_loss(onnx_import *im, uint32_t logits) {
+    char type[ONNX_SHAPE_TEXT + 8], text[ONNX_SHAPE_TEXT];
+    onnx_shape shape = onnx_shape_of(im, logits), labels = {.rank = 1};
+    if (!onnx_is_real(im, logits) || shape.rank < 2 || shape.rank > 4) return;
+    if (shape.rank == 3) {
+        onnx_shape rows = {.rank = 2};
+        for (uint32_t k = 0; k < 2; k++) {
+            rows.dim[k][0] = shape.dim[k][0] * shape.dim[k][1];
+            rows.dim[k][1] = shape.dim[k][2];
+        }
+        logits = onnx_reshape(im, logits, &rows);
+        shape = rows;
+    }
+    labels.rank = shape.rank == 4 ? 3 : 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        labels.dim[k][0] = shape.dim[k][0];
+        for (uint32_t d = 2; d < shape.rank; d++) labels.dim[k][d - 1] = shape.dim[k][d];
+    }
+    (void)snprintf(type, sizeof type, "i32%s", onnx_shape_text(im, &labels, text));
+    const uint32_t id = onnx_declare(im, "input", "labels", type, 0);
+    const onnx_node named = {.name = "loss", .op = "loss", .out = (const char *[]){"loss"}, .n_out = 1};
+    im->node = &named;
+    const uint32_t loss = onnx_op2(im, "softmax_xent", logits, id);
+    im->node = NULL;
+    if (loss == EBB_BUILD_NONE) return;
+    for (int k = 0; k < 2; k++) ebb_build_loss(im->build[k], loss);
+    ebb_text_add(&im->text, "loss %%%s\n", im->id_name.at[loss]);
+}
+
+static ebb_status add_outputs(onnx_import *im) {
+    const bool with_loss = !(im->options && im->options->no_loss);
+    for (uint32_t i = 0; i < im->file->n_outputs; i++) {
+        const uint32_t at = onnx_names_find(&im->by_name, im->file->outputs[i].name);
+        if (at == EBB_NONE) return onnx_damaged(im->file, "an output that no node makes");
+        const onnx_value *v = &im->values.at[at];
+        const bool computed = v->kind == ONNX_GRAPH && v->maker;
+        if (!computed)
+            return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: output %.100s is not computed from the inputs",
+                            im->file->path, v->name);
+        const uint32_t id = v->id;
+        for (int k = 0; k < 2; k++) ebb_build_output(im->build[k], id);
+        ebb_text_add(&im->text, "output %%%s\n", im->id_name.at[id]);
+        if (with_loss && i == 0) add_loss(im, id);
+        if (onnx_stopped(im))
+            return im->why[0] ? ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: its loss: %.300s", im->file->path,
+                                         im->why)
+                              : im->status;
+    }
+    for (int k = 0; k < 2; k++) {
+        const ebb_status status = ebb_build_status(im->build[k]);
+        if (status != EBB_OK) return status;
+    }
+    return ebb_text_status(&im->text);
+}
+
+/* ---- the whole ---- */
+
+static ebb_status begin(onnx_import *im) {
+    const char *name = "model", *slash = strrchr(im->file->path, '/');
+    const char *base = slash ? slash + 1 : im->file->path;
+    char graph[64] = "";
+    size_t n = 0;
+    for (const char *c = base; *c != '\0' && *c != '.' && n + 1 < sizeof graph; c++)
+        graph[n++] = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z') ? *c : '_';
+    if (n > 0) name = graph;
+    for (uint32_t i = 0; i < im->file->n_inputs && im->batch == 0; i++)
+        if (im->file->inputs[i].rank > 0) im->batch = im->file->inputs[i].dim[0];
+    const int64_t asked = bound(im, "N"), size = asked > 0 ? asked : im->batch > 1 ? im->batch : 32;
+    ebb_text_add(&im->text, "ebb 1\ngraph %s\ndim N = %lld\n", name, (long long)size);
+    for (int k = 0; k < 2; k++) {
+        const ebb_status status = ebb_build_create(im->env, name, &im->build[k]);
+        if (status != EBB_OK) return status;
+        ebb_build_dim(im->build[k], "N", k == 0 ? ONNX_BATCH_A : ONNX_BATCH_B);
+    }
+    for (uint32_t i = 0; im->options && i < im->options->n_dims; i++) {
+        const ebb_dim_binding *dim = &im->options->dims[i];
+        bool used = false;
+        for (uint32_t p = 0; p < im->file->n_inputs; p++)
+            for (uint32_t d = 0; d < im->file->inputs[p].rank; d++)
+                used |= strcmp(im->file->inputs[p].symbol[d], dim->name) == 0;
+        if (strcmp(dim->name, "N") == 0) continue;
+        if (!used)
+            return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s", im->file->path, dim->name);
+        ebb_text_add(&im->text, "dim %s = %lld\n", dim->name, (long long)dim->size);
+    }
+    return EBB_OK;
+}
+
+ebb_status onnx_import_run(onnx_import *im) {
+    ebb_text_init(&im->text, im->env);
+    ebb_text_init(&im->refused, im->env);
+    im->arena = &im->file->arena;
+    ebb_status status = begin(im);
+    if (status == EBB_OK) status = add_tensors(im);
+    if (status == EBB_OK) status = add_inputs(im);
+    if (status == EBB_OK) status = make_nodes(im);
+    if (status == EBB_OK) status = add_outputs(im);
+    return status;
+}

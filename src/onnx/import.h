@@ -1,0 +1,172 @@
+/* import: an ONNX graph becomes calls of the public builder (ebb/build.h) and, line by line, the text of
+ * the same calls.
+ *
+ * Everything is computed twice, for two sizes of the batch N: what is the same for both is a number; what
+ * grows with N is written as a multiple of N; anything else is refused. So shape arithmetic of exporters,
+ * whatever its form, keeps the batch free. Each value of the file is one of
+ *
+ *     graph      made by an op of the builder, or an input
+ *     folded     known numbers: shapes and what is computed from them, constants; at most 2^21 in all
+ *     initial    a tensor of the file, which becomes a param or a state when an op first reads it
+ *
+ * A node that cannot be imported says why (`onnx_refuse`), its results are lost, and so, silently, are
+ * those of nodes that read them; the import goes on, so that one answer names all such nodes.
+ */
+#ifndef EBB_ONNX_IMPORT_H
+#define EBB_ONNX_IMPORT_H
+
+#include "ebb/build.h"
+#include "ebb/onnx.h"
+#include "onnx/file.h"
+
+enum { ONNX_BATCH_A = 48, ONNX_BATCH_B = 80, ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 6, ONNX_WHY = 320 };
+
+typedef struct onnx_shape {
+    uint32_t rank;
+    int64_t dim[2][ONNX_MAX_RANK]; /* with N at its two sizes */
+} onnx_shape;
+
+typedef enum onnx_kind { ONNX_LOST, ONNX_GRAPH, ONNX_FOLDED, ONNX_INITIAL } onnx_kind;
+
+typedef struct onnx_value {
+    const char *name;
+    onnx_kind kind;
+    uint32_t id;         /* GRAPH: the builder's number; others: EBB_BUILD_NONE until an op reads them */
+    int32_t type;        /* FOLDED and INITIAL */
+    onnx_shape shape;    /* FOLDED: the same for both sizes */
+    const double *at[2]; /* FOLDED */
+    const onnx_tensor *tensor; /* INITIAL */
+    const onnx_node *maker;
+} onnx_value;
+
+/* Texts to numbers. */
+typedef struct onnx_names {
+    const char **key;
+    uint32_t *value;
+    size_t n, cap;
+} onnx_names;
+/* EBB_NONE: not there. */
+uint32_t onnx_names_find(const onnx_names *names, const char *key);
+/* key is borrowed. false: no memory. */
+bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t value);
+
+typedef struct onnx_initial {
+    ebb_tensor_row row;
+    const void *data;
+} onnx_initial;
+
+typedef struct onnx_import {
+    ebb_env *env;
+    onnx_file *file;
+    ebb_arena *arena; /* the file's */
+    const ebb_onnx_options *options;
+    bool rebind;   /* the first size of inputs is N, whatever the file says */
+    int64_t batch; /* the file's own, 0: none */
+    ebb_build *build[2];
+    ebb_text text;
+    EBB_ARRAY(const char *) id_name; /* by the builder's numbers */
+    EBB_ARRAY(onnx_value) values;
+    EBB_ARRAY(onnx_initial) initial;
+    onnx_names by_name, taken;
+    const onnx_node *node;
+    char why[ONNX_WHY];
+    bool fatal; /* the builder or memory failed: nothing further can be tried */
+    ebb_status status;
+    ebb_text refused;
+    uint32_t n_refused;
+    int64_t n_folded;
+} onnx_import;
+
+/* ---- core.c: for ops. After a refusal they do nothing and give EBB_BUILD_NONE, 0 or empty things. ---- */
+
+EBB_PRINTF(2, 3) void onnx_refuse(onnx_import *im, const char *format, ...);
+bool onnx_stopped(const onnx_import *im);
+/* Of the node's operand i: whether it is there; what it is; its number in the builder. */
+bool onnx_has(const onnx_import *im, uint32_t i);
+const onnx_value *onnx_operand(onnx_import *im, uint32_t i);
+uint32_t onnx_in(onnx_import *im, uint32_t i);
+onnx_shape onnx_shape_of(onnx_import *im, uint32_t id);
+bool onnx_is_real(onnx_import *im, uint32_t id);
+const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
+/* Numbers of operand i, which must be known; for both sizes. */
+bool onnx_numbers(onnx_import *im, uint32_t i, const double *at[2], int64_t *n);
+/* The same where both sizes must agree. */
+const double *onnx_fixed(onnx_import *im, uint32_t i, int64_t *n);
+/* One op; attributes as in docs/ir.md, or NULL. */
+uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
+                 const char *attributes);
+EBB_PRINTF(4, 5) uint32_t onnx_op1(onnx_import *im, const char *op, uint32_t x, const char *format, ...);
+uint32_t onnx_op2(onnx_import *im, const char *op, uint32_t a, uint32_t b);
+/* times * x + plus */
+uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus);
+/* The value everywhere, of a shape and of like's dtype. */
+uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value);
+/* To any shape of the same elements, in logical order. */
+uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape);
+uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order);
+uint32_t onnx_broadcast(onnx_import *im, uint32_t x, const onnx_shape *shape);
+/* Places [begin, begin + size) along an axis. */
+uint32_t onnx_slice(onnx_import *im, uint32_t x, uint32_t axis, const int64_t begin[2],
+                    const int64_t size[2]);
+uint32_t onnx_concat(onnx_import *im, const uint32_t *in, uint32_t n, uint32_t axis);
+/* With `before` and `after` places of value along an axis. */
+uint32_t onnx_pad(onnx_import *im, uint32_t x, uint32_t axis, int64_t before, int64_t after, double value);
+
+/* "N*3", "[N,3]". */
+#define ONNX_SIZE_TEXT  72
+#define ONNX_SHAPE_TEXT 640
+const char *onnx_size_text(onnx_import *im, int64_t a, int64_t b, char text[ONNX_SIZE_TEXT]);
+const char *onnx_shape_text(onnx_import *im, const onnx_shape *shape, char text[ONNX_SHAPE_TEXT]);
+
+/* Results. */
+void onnx_give(onnx_import *im, uint32_t k, uint32_t id);
+void onnx_give_known(onnx_import *im, uint32_t k, int32_t type, const onnx_shape *shape,
+                     const double *at[2]);
+bool onnx_wants(const onnx_import *im, uint32_t k);
+double *onnx_folded(onnx_import *im, int64_t n);
+
+/* Attributes of the node. */
+const onnx_attribute *onnx_attr(const onnx_import *im, const char *name);
+int64_t onnx_attr_int(const onnx_import *im, const char *name, int64_t otherwise);
+double onnx_attr_real(const onnx_import *im, const char *name, double otherwise);
+const char *onnx_attr_text(const onnx_import *im, const char *name, const char *otherwise);
+/* Exactly n of them into out, each `otherwise` where the attribute is not there. */
+bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t otherwise, int64_t *out);
+/* An axis in [0, rank), counted from the end if negative. */
+uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
+/* A place counted from the end if below 0, cut to [0, size]. */
+int64_t onnx_place(double at, int64_t size);
+/* Axes from an attribute or, since some opset, from operand i; as bits. false: none given. */
+bool onnx_axes(onnx_import *im, uint32_t i, uint32_t rank, uint32_t *bits);
+
+static inline int64_t onnx_count(const onnx_shape *shape, uint32_t which) {
+    int64_t n = 1;
+    for (uint32_t d = 0; d < shape->rank; d++)
+        if (!ebb_mul_i64(n, shape->dim[which][d], &n)) return -1;
+    return n;
+}
+static inline bool onnx_same_shape(const onnx_shape *a, const onnx_shape *b) {
+    if (a->rank != b->rank) return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->dim[0][d] != b->dim[0][d] || a->dim[1][d] != b->dim[1][d]) return false;
+    return true;
+}
+
+/* ---- ops_*.c, fold.c: tables of ops, NULL at their ends ---- */
+
+typedef struct onnx_rule {
+    const char *op;
+    void (*make)(onnx_import *im);
+} onnx_rule;
+extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
+    onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[];
+/* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
+bool onnx_fold(onnx_import *im);
+/* Its part for Shape, Size, Constant, ConstantOfShape. */
+bool onnx_fold_made(onnx_import *im);
+
+/* Declares inputs and initializers, makes the nodes, outputs and the loss. */
+EBB_CHECKED ebb_status onnx_import_run(onnx_import *im);
+void onnx_import_end(onnx_import *im);
+
+#endif

@@ -1,0 +1,102 @@
+/* onnx: the public calls (ebb/onnx.h). */
+#include "ebb/onnx.h"
+
+#include "onnx/import.h"
+
+struct ebb_onnx {
+    onnx_file file;
+    onnx_import import;
+};
+
+static void import_init(ebb_onnx *onnx, const ebb_onnx_options *options, bool rebind) {
+    onnx->import =
+        (onnx_import){.env = onnx->file.env, .file = &onnx->file, .options = options, .rebind = rebind};
+}
+
+/* The batch is freed where the graph allows it, even where the file has a number; otherwise the number
+ * stays. */
+static ebb_status import_file(ebb_onnx *onnx, const ebb_onnx_options *options) {
+    const bool fixed = options && options->fixed;
+    import_init(onnx, options, !fixed);
+    ebb_status status = onnx_import_run(&onnx->import);
+    if (status != EBB_BAD_INPUT || fixed || onnx->import.batch == 0) return status;
+    onnx_import_end(&onnx->import);
+    import_init(onnx, options, false);
+    return onnx_import_run(&onnx->import);
+}
+
+ebb_status ebb_onnx_open(ebb_env *env, const char *path, const ebb_onnx_options *options, ebb_onnx **out) {
+    *out = NULL;
+    ebb_onnx *onnx = ebb_calloc(env, 1, sizeof *onnx);
+    if (!onnx) return EBB_NO_MEMORY;
+    ebb_status status = onnx_file_open(env, path, &onnx->file);
+    if (status != EBB_OK) {
+        ebb_cfree(env, onnx, 1, sizeof *onnx);
+        return status;
+    }
+    status = import_file(onnx, options);
+    onnx->import.options = NULL;
+    if (status != EBB_OK) {
+        ebb_onnx_close(onnx);
+        return status;
+    }
+    *out = onnx;
+    return EBB_OK;
+}
+
+void ebb_onnx_close(ebb_onnx *onnx) {
+    if (!onnx) return;
+    ebb_env *env = onnx->import.env;
+    onnx_import_end(&onnx->import);
+    onnx_file_close(&onnx->file);
+    ebb_cfree(env, onnx, 1, sizeof *onnx);
+}
+
+const char *ebb_onnx_text(const ebb_onnx *onnx, size_t *n) {
+    if (n) *n = onnx->import.text.n;
+    return onnx->import.text.at;
+}
+
+ebb_status ebb_onnx_model(const ebb_onnx *onnx, ebb_model **out) {
+    return ebb_model_parse(onnx->import.env, onnx->file.path, onnx->import.text.at, onnx->import.text.n,
+                           out);
+}
+
+uint32_t ebb_onnx_n_initial(const ebb_onnx *onnx) {
+    return (uint32_t)onnx->import.initial.n;
+}
+
+const ebb_tensor_row *ebb_onnx_initial(const ebb_onnx *onnx, uint32_t i) {
+    return i < onnx->import.initial.n ? &onnx->import.initial.at[i].row : NULL;
+}
+
+ebb_status ebb_onnx_feed(const ebb_onnx *onnx, ebb_program *program) {
+    for (size_t i = 0; i < onnx->import.initial.n; i++) {
+        const onnx_initial *initial = &onnx->import.initial.at[i];
+        const size_t bytes = (size_t)initial->row.bytes;
+        void *copy = ebb_alloc_aligned(onnx->import.env, bytes, 16); /* the file has it at any address */
+        if (!copy) return EBB_NO_MEMORY;
+        memcpy(copy, initial->data, bytes);
+        const ebb_status status = ebb_feed(program, initial->row.name, copy, bytes);
+        ebb_free_aligned(onnx->import.env, copy, bytes, 16);
+        if (status != EBB_OK) return status;
+    }
+    return EBB_OK;
+}
+
+ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path) {
+    const size_t n = onnx->import.initial.n;
+    ebb_tensor_row *rows = ebb_calloc(onnx->import.env, n, sizeof *rows);
+    const void **data = ebb_calloc(onnx->import.env, n, sizeof *data);
+    ebb_status status = rows && data ? EBB_OK : EBB_NO_MEMORY;
+    for (size_t i = 0; i < n && status == EBB_OK; i++) {
+        rows[i] = onnx->import.initial.at[i].row;
+        data[i] = onnx->import.initial.at[i].data;
+    }
+    if (status == EBB_OK)
+        status = ebb_tensors_write(onnx->import.env, path, rows, (const void *const *)data, (uint32_t)n,
+                                   NULL, 0);
+    ebb_cfree(onnx->import.env, rows, n, sizeof *rows);
+    ebb_cfree(onnx->import.env, (void *)data, n, sizeof *data);
+    return status;
+}

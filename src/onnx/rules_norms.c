@@ -1,0 +1,119 @@
+/* rules_norms: normalisations, Softmax. */
+#include <stdio.h>
+
+#include "onnx/import.h"
+
+static void batch_norm(onnx_import *im) {
+    const double eps = onnx_attr_real(im, "epsilon", 1e-5), keep = onnx_attr_real(im, "momentum", 0.9);
+    uint32_t in[5];
+    char text[96];
+    for (uint32_t i = 0; i < 5; i++) in[i] = onnx_in(im, i);
+    onnx_shape shape = onnx_shape_of(im, in[0]);
+    const onnx_shape given = shape;
+    if (onnx_stopped(im)) return;
+    if (shape.rank == 3) { /* norms take rank 2 and 4 */
+        shape.rank = 4;
+        shape.dim[0][3] = shape.dim[1][3] = 1;
+        in[0] = onnx_reshape(im, in[0], &shape);
+    }
+    (void)snprintf(text, sizeof text, "eps=%.9g momentum=%.9g", eps, 1 - keep);
+    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "batch_norm", in, 5, text), &given));
+}
+
+/* A factor or summand of n places, from an operand that may have ones around it; a fill where it is not
+ * there. */
+static uint32_t row(onnx_import *im, uint32_t i, int64_t n, uint32_t like, double otherwise) {
+    const onnx_shape shape = {.rank = 1, .dim = {{n}, {n}}};
+    return onnx_has(im, i) ? onnx_reshape(im, onnx_in(im, i), &shape)
+                           : onnx_fill(im, &shape, like, otherwise);
+}
+
+static void layer_norm(onnx_import *im) {
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
+    onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}};
+    if (onnx_stopped(im)) return;
+    if (onnx_wants(im, 1) || onnx_wants(im, 2)) onnx_refuse(im, "its mean or deviation is read");
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d < axis ? 0 : 1] *= shape.dim[k][d];
+    const uint32_t in[3] = {onnx_reshape(im, x, &rows), row(im, 1, rows.dim[0][1], x, 1),
+                            row(im, 2, rows.dim[0][1], x, 0)};
+    char text[48];
+    (void)snprintf(text, sizeof text, "eps=%.9g", onnx_attr_real(im, "epsilon", 1e-5));
+    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "layer_norm", in, 3, text), &shape));
+}
+
+/* GroupNormalization's factors were one a group before opset 21; InstanceNormalization's groups are the
+ * channels. */
+static void group_norm(onnx_import *im) {
+    const bool instance = strcmp(im->node->op, "InstanceNormalization") == 0;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (shape.rank < 2) {
+        onnx_refuse(im, "rank %u", shape.rank);
+        return;
+    }
+    const int64_t channels = shape.dim[0][1],
+                  groups = instance ? channels : onnx_attr_int(im, "num_groups", 1);
+    onnx_shape flat = {.rank = 4}, one = {.rank = 2}, many = {.rank = 2}, each = {.rank = 1};
+    for (uint32_t k = 0; k < 2; k++) {
+        flat.dim[k][0] = shape.dim[k][0];
+        flat.dim[k][1] = channels;
+        flat.dim[k][3] = 1;
+        flat.dim[k][2] = onnx_count(&shape, k) / (shape.dim[k][0] * channels);
+        one.dim[k][0] = many.dim[k][0] = groups;
+        one.dim[k][1] = 1;
+        many.dim[k][1] = groups > 0 ? channels / groups : 1;
+        each.dim[k][0] = channels;
+    }
+    uint32_t in[3] = {shape.rank == 4 ? x : onnx_reshape(im, x, &flat), onnx_in(im, 1), onnx_in(im, 2)};
+    for (int i = 1; i < 3 && !instance && im->file->opset < 21 && groups != channels; i++)
+        in[i] = onnx_reshape(im, onnx_broadcast(im, onnx_reshape(im, in[i], &one), &many), &each);
+    char text[64];
+    (void)snprintf(text, sizeof text, "groups=%lld eps=%.9g", (long long)groups,
+                   onnx_attr_real(im, "epsilon", 1e-5));
+    onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "group_norm", in, 3, text), &shape));
+}
+
+/* Before opset 13 all axes from `axis` on are one row; since then `axis` alone is. */
+static void softmax(onnx_import *im) {
+    const bool rows_behind = im->file->opset < 13;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", rows_behind ? 1 : -1), shape.rank);
+    onnx_shape flat = {.rank = 2, .dim = {{1, 1}, {1, 1}}};
+    uint32_t order[ONNX_MAX_RANK], back[ONNX_MAX_RANK];
+    if (onnx_stopped(im)) return;
+    for (uint32_t d = 0; d < shape.rank; d++) {
+        const uint32_t last = shape.rank - 1;
+        order[d] = rows_behind ? d : d == last ? axis : d < axis ? d : d + 1;
+        back[order[d]] = d;
+    }
+    const uint32_t turned = onnx_permute(im, x, order);
+    const onnx_shape between = onnx_shape_of(im, turned);
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < shape.rank; d++)
+            flat.dim[k][d >= (rows_behind ? axis : shape.rank - 1)] *= between.dim[k][d];
+    uint32_t y = onnx_reshape(im, turned, &flat);
+    if (strcmp(im->node->op, "LogSoftmax") == 0) { /* x - max - log(sum(e^(x - max))) */
+        const uint32_t top = onnx_op1(im, "reduce_max", y, "axis=[1]"),
+                       low = onnx_op2(im, "sub", y, onnx_op(im, "stop_gradient", &top, 1, NULL));
+        const uint32_t sum = onnx_op1(im, "reduce_sum", onnx_op(im, "exp", &low, 1, NULL), "axis=[1]");
+        y = onnx_op2(im, "sub", low, onnx_op(im, "log", &sum, 1, NULL));
+    } else {
+        y = onnx_op(im, "softmax", &y, 1, NULL);
+    }
+    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back));
+}
+
+const onnx_rule onnx_rules_norms[] = {
+    {"BatchNormalization", batch_norm},
+    {"LayerNormalization", layer_norm},
+    {"GroupNormalization", group_norm},
+    {"InstanceNormalization", group_norm},
+    {"Softmax", softmax},
+    {"LogSoftmax", softmax},
+    {NULL, NULL},
+};

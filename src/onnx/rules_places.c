@@ -1,0 +1,91 @@
+/* rules_places: ops that repeat elements or take some: Expand, Tile, Gather, DepthToSpace. */
+#include "onnx/import.h"
+
+static void expand(onnx_import *im) {
+    const double *at[2];
+    int64_t n;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape now = onnx_shape_of(im, x);
+    if (!onnx_numbers(im, 1, at, &n) || onnx_stopped(im)) return;
+    onnx_shape out = {.rank = n > now.rank ? (uint32_t)ebb_min_i64(n, ONNX_MAX_RANK) : now.rank};
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < out.rank; d++) {
+            const int64_t i = (int64_t)d - (out.rank - n), j = (int64_t)d - (out.rank - now.rank);
+            const int64_t asked = i >= 0 && i < n ? (int64_t)at[k][i] : 1,
+                          have = j >= 0 ? now.dim[k][j] : 1;
+            out.dim[k][d] = have == 1 ? asked : have;
+        }
+    onnx_give(im, 0, onnx_broadcast(im, x, &out));
+}
+
+static void tile(onnx_import *im) {
+    int64_t n;
+    uint32_t x = onnx_in(im, 0), in[64];
+    const onnx_shape now = onnx_shape_of(im, x);
+    const double *at = onnx_fixed(im, 1, &n);
+    if (onnx_stopped(im)) return;
+    if (n != now.rank) onnx_refuse(im, "%lld repeats of rank %u", (long long)n, now.rank);
+    for (uint32_t d = 0; d < now.rank && !onnx_stopped(im); d++) {
+        if (at[d] < 1 || at[d] > 64) onnx_refuse(im, "repeated %g times: 1 to 64", at[d]);
+        for (uint32_t i = 0; i < 64; i++) in[i] = x;
+        if (!onnx_stopped(im)) x = onnx_concat(im, in, (uint32_t)at[d], d);
+    }
+    onnx_give(im, 0, x);
+}
+
+/* Places that are known numbers become a slice where there is one, a table otherwise. */
+static void gather(onnx_import *im) {
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape now = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), now.rank);
+    const onnx_value *places = onnx_operand(im, 1);
+    if (onnx_stopped(im)) return;
+    if (places->kind == ONNX_FOLDED && onnx_count(&places->shape, 0) == 1) {
+        int64_t begin[2];
+        onnx_shape out = {.rank = 0};
+        for (uint32_t k = 0; k < 2; k++) begin[k] = onnx_place(places->at[k][0], now.dim[k][axis]);
+        const uint32_t one = onnx_slice(im, x, axis, begin, (int64_t[]){1, 1});
+        for (uint32_t d = 0; d < now.rank; d++) {
+            if (d == axis && places->shape.rank == 0) continue;
+            for (uint32_t k = 0; k < 2; k++) out.dim[k][out.rank] = d == axis ? 1 : now.dim[k][d];
+            out.rank++;
+        }
+        onnx_give(im, 0, onnx_reshape(im, one, &out));
+        return;
+    }
+    const uint32_t i = onnx_in(im, 1);
+    onnx_give(im, 0,
+              onnx_op(im, "take", (uint32_t[]){x, i}, 2,
+                      axis == 0   ? "axis=0"
+                      : axis == 1 ? "axis=1"
+                      : axis == 2 ? "axis=2"
+                                  : "axis=3"));
+}
+
+static void depth_to_space(onnx_import *im) {
+    const int64_t b = onnx_attr_int(im, "blocksize", 1);
+    const bool crd = strcmp(onnx_attr_text(im, "mode", "DCR"), "CRD") == 0;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape now = onnx_shape_of(im, x);
+    onnx_shape split6 = {.rank = 6}, out = {.rank = 4};
+    if (onnx_stopped(im)) return;
+    if (now.rank != 4 || b < 1 || b > 256 || now.dim[0][1] % (b * b) != 0) {
+        onnx_refuse(im, "blocksize %lld of rank %u", (long long)b, now.rank);
+        return;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        const int64_t *s = now.dim[k], c = s[1] / (b * b);
+        const int64_t parts[6] = {s[0], crd ? c : b, b, crd ? b : c, s[2], s[3]},
+                      whole[4] = {s[0], c, s[2] * b, s[3] * b};
+        memcpy(split6.dim[k], parts, sizeof parts);
+        memcpy(out.dim[k], whole, sizeof whole);
+    }
+    static const uint32_t dcr_order[6] = {0, 3, 4, 1, 5, 2}, crd_order[6] = {0, 1, 4, 2, 5, 3};
+    onnx_give(im, 0,
+              onnx_reshape(im, onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order),
+                           &out));
+}
+
+const onnx_rule onnx_rules_places[] = {
+    {"Expand", expand}, {"Tile", tile}, {"Gather", gather}, {"DepthToSpace", depth_to_space}, {NULL, NULL},
+};

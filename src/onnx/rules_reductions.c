@@ -1,0 +1,82 @@
+/* rules_reductions: sums, means and the like along axes. */
+#include <stdio.h>
+
+#include "onnx/import.h"
+
+static void axes_text(uint32_t bits, char text[32]) {
+    int n = 0;
+    text[0] = '\0';
+    for (uint32_t d = 0; d < ONNX_RANK; d++)
+        if (bits >> d & 1) n += snprintf(text + n, (size_t)(32 - n), "%s%u", n > 0 ? "," : "", d);
+}
+
+static void reduce(onnx_import *im) {
+    const char *kind = im->node->op + strlen("Reduce");
+    const char *op = strcmp(kind, "Mean") == 0   ? "reduce_mean"
+                     : strcmp(kind, "Max") == 0  ? "reduce_max"
+                     : strcmp(kind, "Min") == 0  ? "reduce_min"
+                     : strcmp(kind, "Prod") == 0 ? "reduce_prod"
+                                                 : "reduce_sum";
+    char axes[32];
+    uint32_t bits, x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (!onnx_axes(im, 1, shape.rank, &bits)) {
+        if (onnx_attr_int(im, "noop_with_empty_axes", 0)) {
+            onnx_give(im, 0, x);
+            return;
+        }
+        bits = (1U << shape.rank) - 1;
+    }
+    axes_text(bits, axes);
+    if (strcmp(kind, "SumSquare") == 0 || strcmp(kind, "L2") == 0) x = onnx_op2(im, "mul", x, x);
+    if (strcmp(kind, "L1") == 0) x = onnx_op(im, "abs", &x, 1, NULL);
+    uint32_t y = bits == 0 ? x
+                           : onnx_op1(im, op, x, "axis=[%s] keep=%s", axes,
+                                      onnx_attr_int(im, "keepdims", 1) ? "true" : "false");
+    if (strcmp(kind, "L2") == 0) y = onnx_op(im, "sqrt", &y, 1, NULL);
+    if (strcmp(kind, "LogSum") == 0) y = onnx_op(im, "log", &y, 1, NULL);
+    onnx_give(im, 0, y);
+}
+
+static void arg(onnx_import *im) {
+    const uint32_t x = onnx_in(im, 0);
+    onnx_shape shape = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", 0), shape.rank);
+    if (onnx_stopped(im)) return;
+    if (onnx_attr_int(im, "select_last_index", 0)) onnx_refuse(im, "select_last_index=1");
+    const uint32_t y =
+        onnx_op1(im, strcmp(im->node->op, "ArgMax") == 0 ? "argmax" : "argmin", x, "axis=%u", axis);
+    shape.dim[0][axis] = shape.dim[1][axis] = 1;
+    if (onnx_attr_int(im, "keepdims", 1) && shape.rank == 4)
+        onnx_refuse(im, "keepdims=1 of integers of rank 4");
+    onnx_give(im, 0, onnx_attr_int(im, "keepdims", 1) ? onnx_reshape(im, y, &shape) : y);
+}
+
+static void cumsum(onnx_import *im) {
+    int64_t n;
+    const uint32_t x = onnx_in(im, 0);
+    const double *at = onnx_fixed(im, 1, &n);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (!at || n != 1 || onnx_stopped(im)) return;
+    if (onnx_attr_int(im, "exclusive", 0)) onnx_refuse(im, "exclusive=1");
+    onnx_give(im, 0,
+              onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", onnx_axis(im, (int64_t)at[0], shape.rank),
+                       onnx_attr_int(im, "reverse", 0) ? "true" : "false"));
+}
+
+const onnx_rule onnx_rules_reductions[] = {
+    {"ReduceSum", reduce},
+    {"ReduceMean", reduce},
+    {"ReduceMax", reduce},
+    {"ReduceMin", reduce},
+    {"ReduceProd", reduce},
+    {"ReduceL1", reduce},
+    {"ReduceL2", reduce},
+    {"ReduceSumSquare", reduce},
+    {"ReduceLogSum", reduce},
+    {"ArgMax", arg},
+    {"ArgMin", arg},
+    {"CumSum", cumsum},
+    {NULL, NULL},
+};

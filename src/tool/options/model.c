@@ -1,0 +1,21 @@
+/* model: the operand MODEL, a text, a planning graph, or an ONNX file by its name's end. */
+#include <string.h>
+
+#include "tool/options/options.h"
+
+bool tool_is_onnx(const char *path) {
+    const size_t n = strlen(path), suffix = strlen(".onnx");
+    return n > suffix && strcmp(path + n - suffix, ".onnx") == 0;
+}
+
+ebb_status tool_onnx_open(tool *t, ebb_onnx **out) {
+    const ebb_onnx_options options = {.dims = t->args.dims, .n_dims = t->args.n_dims};
+    return ebb_onnx_open(t->env, t->args.operand, &options, out);
+}
+
+ebb_status tool_model_open(tool *t, ebb_model **out) {
+    *out = NULL;
+    if (!tool_is_onnx(t->args.operand)) return ebb_model_open(t->env, t->args.operand, out);
+    ebb_status status = t->onnx ? EBB_OK : tool_onnx_open(t, &t->onnx);
+    return status == EBB_OK ? ebb_onnx_model(t->onnx, out) : status;
+}

@@ -1,0 +1,71 @@
+"""ONNX files through the command: what is read, what is refused, and that no damage to a file does more than one line.
+
+test_onnx.py EBB ROOT; EBB_ONNX_MUTATIONS: how many damaged files (default 100)."""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+EBB, MODELS = sys.argv[1], pathlib.Path(sys.argv[2]) / "tests/onnx/models"
+wrong = []
+
+
+def ebb(*args):
+    done = subprocess.run([EBB, *map(str, args)], capture_output=True, text=True, errors="replace", timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(what, held):
+    if not held:
+        wrong.append(what)
+
+
+def params(*args):
+    code, out, err = ebb("run", *args, "--steps", "3", "--json", "--hash")
+    expect(f"run {args}: exit code {code}: {err}", code == 0)
+    return json.loads(out)["params_hash"] if code == 0 else None
+
+
+def read(folder):
+    """A batch that the exporter froze is free, Softmax gives way to the loss, and every way to run it ends in the same bits."""
+    model, text, weights = MODELS / "frozen.onnx", folder / "m.ebb", folder / "m.safetensors"
+    code, _, err = ebb("import", model, "--dim", "N=6", "-o", text, "--weights", weights)
+    expect(f"import: {code} {err}", code == 0)
+    lines = text.read_text().splitlines()
+    expect("the batch is not N", "%x = input f32[N,3,8,8]" in lines and "dim N = 6" in lines)
+    expect("Softmax is still there", not any("= softmax " in line for line in lines) and any("softmax_xent" in line for line in lines))
+    expect("running statistics are no states", "%mean = state f32[4]" in lines)
+    first = params(model, "--dim", "N=6")
+    expect("budget changes bits", first == params(model, "--dim", "N=6", "--budget", "33kB"))
+    expect("no reuse changes bits", first == params(model, "--dim", "N=6", "--no-reuse"))
+    expect("text and weights end in other bits", first == params(text, "--init-from", weights))
+    expect("weights do not matter", first != params(text))
+
+
+def refused():
+    code, out, err = ebb("plan", MODELS / "refused.onnx")
+    expect(f"refused: {code} {err}", code == 3 and err.count("\n") == 1 and not out)
+    expect("not all nodes are named", "2 nodes" in err and "where (NonZero)" in err and "determinant (Det)" in err)
+
+
+def damaged(folder):
+    """Truncated at seeded places and with seeded bytes changed: read, or one line."""
+    whole, path, rng = (MODELS / "frozen.onnx").read_bytes(), folder / "damaged.onnx", random.Random(5)
+    for i in range(int(os.environ.get("EBB_ONNX_MUTATIONS", "100"))):
+        data = bytearray(whole[: rng.randrange(len(whole))] if i % 2 else whole)
+        for _ in range(0 if i % 2 else rng.randrange(1, 6)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data)
+        code, _, err = ebb("import", path, "-o", folder / "out.ebb")
+        expect(f"damaged file {i}: {code} {err!r}", code in (0, 3, 7) and err.count("\n") == (0 if code == 0 else 1))
+
+
+with tempfile.TemporaryDirectory() as name:
+    read(pathlib.Path(name))
+    refused()
+    damaged(pathlib.Path(name))
+print("\n".join(wrong) or "ok")
+sys.exit(bool(wrong))
