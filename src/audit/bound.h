@@ -1,7 +1,7 @@
 /* audit/bound.h: what the re-check of the certificate shares. Private to the audit.
  *
- * docs/certificate.md says what is checked and why that proves the bound. Nothing here is shared with what
- * makes certificates.
+ * docs/records/certificate-proof.md says what is checked and why that proves the bound. Nothing here is
+ * shared with what makes certificates.
  */
 #ifndef EBB_AUDIT_BOUND_H
 #define EBB_AUDIT_BOUND_H

@@ -169,7 +169,7 @@ typedef struct ebb_bound {
 } ebb_bound;
 /* budget_bytes: transient; < 0: none (then the bound is every needed op once by its cheapest alternative).
  * alignment: of offsets, a power of two. kind "cut" or "cut_by_cases": json proves it
- * (docs/certificate.md). Deterministic; a second or two at most. */
+ * (docs/records/certificate-proof.md). Deterministic; a second or two at most. */
 EBB_CHECKED ebb_status ebb_certify(ebb_arena *arena, const ebb_pgraph *graph, int64_t budget_bytes,
                                    int64_t alignment, ebb_bound *out);
 

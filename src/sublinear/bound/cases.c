@@ -1,7 +1,7 @@
 /* A proof by cases: a large value that a later op reads is in memory at a moment, because making it again
  * between that moment and its reader takes as much time as the bound in every case. Takes the proofs of
- * first runs; gives others that prove clearly more, where there are any. docs/certificate.md says why it
- * holds. Cost: counted, with the rest of the search. */
+ * first runs; gives others that prove clearly more, where there are any. docs/records/certificate-proof.md
+ * says why it holds. Cost: counted, with the rest of the search. */
 #include <stdlib.h>
 
 #include "sublinear/bound/bound.h"

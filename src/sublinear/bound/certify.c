@@ -1,5 +1,5 @@
 /* A lower bound on the time of every schedule within a budget, and its proof as JSON. Takes a sealed graph.
- * docs/certificate.md says why it holds; planner/audit_bound.c checks it again. */
+ * docs/records/certificate-proof.md says why it holds; planner/audit_bound.c checks it again. */
 #include "sublinear/bound/bound.h"
 
 #define MOST_BYTES (INT64_C(1) << 58) /* of all values, so that sums of units fit */
