@@ -1,6 +1,8 @@
 /* Programs on the data of a call; and segments without a program. */
 #include "trace/trace.h"
 
+#include <stdio.h>
+
 ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v) {
     const ebb_traced_value *value = &trace->now->values.at[v];
     ebb_datum *datum = trace->present.at[v].datum;
@@ -128,11 +130,31 @@ static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb
     return status;
 }
 
+/* The program failed after its first update: what it updates where it lies is of no step, and has no value
+ * until it is assigned one. */
+static ebb_status updates_lose(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated,
+                               ebb_status status) {
+    char why[1024];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_params; i++) {
+        ebb_datum *datum = trace->present.at[p->params[i].value].datum;
+        if (!updated[i] || datum->block != updated[i]) continue;
+        ebb_pool_drop(&trace->eager->pool, datum->block);
+        datum->block = NULL;
+        n++;
+    }
+    if (n == 0) return status;
+    (void)snprintf(why, sizeof why, "%s", ebb_env_error(trace->env));
+    return ebb_fail(trace->env, status,
+                    "%s; the %u tensors that the step updates have no value: assign them", why, n);
+}
+
 static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
     const size_t n = (size_t)p->n_params + p->n_outputs;
     ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof(*updated));
     if (!updated) return EBB_NO_MEMORY;
-    const ebb_status status = program_run(trace, p, updated);
+    ebb_status status = program_run(trace, p, updated);
+    if (status && ebb_exec_touched(p->exec)) status = updates_lose(trace, p, updated, status);
     for (size_t i = 0; i < n; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
     ebb_cfree(trace->env, updated, n, sizeof(*updated));
     return status;
