@@ -1,6 +1,8 @@
 /* onnx: the public calls (ebb/onnx.h). */
 #include "ebb/onnx.h"
 
+#include <stdio.h>
+
 #include "onnx/import.h"
 
 struct ebb_onnx {
@@ -13,16 +15,28 @@ static void import_init(ebb_onnx *onnx, const ebb_onnx_options *options, bool re
         (onnx_import){.env = onnx->file.env, .file = &onnx->file, .options = options, .rebind = rebind};
 }
 
+static int64_t batch_asked(const ebb_onnx_options *options) {
+    for (uint32_t i = 0; options && i < options->n_dims; i++)
+        if (strcmp(options->dims[i].name, "N") == 0) return options->dims[i].size;
+    return 0;
+}
+
 /* The batch is freed where the graph allows it, even where the file has a number; otherwise the number
- * stays. */
+ * stays, and no other can be asked for. */
 static ebb_status import_file(ebb_onnx *onnx, const ebb_onnx_options *options) {
     const bool fixed = options && options->fixed;
+    char why[256];
     import_init(onnx, options, !fixed);
     ebb_status status = onnx_import_run(&onnx->import);
     if (status != EBB_BAD_INPUT || fixed || onnx->import.batch == 0) return status;
+    (void)snprintf(why, sizeof why, "%s", ebb_env_error(onnx->file.env));
     onnx_import_end(&onnx->import);
     import_init(onnx, options, false);
-    return onnx_import_run(&onnx->import);
+    status = onnx_import_run(&onnx->import);
+    const int64_t asked = batch_asked(options), batch = onnx->import.batch;
+    if (status != EBB_OK || asked == 0 || asked == batch) return status;
+    return ebb_fail(onnx->file.env, EBB_BAD_INPUT, "%.200s: its batch is %lld and cannot become %lld: %s",
+                    onnx->file.path, (long long)batch, (long long)asked, why);
 }
 
 ebb_status ebb_onnx_open(ebb_env *env, const char *path, const ebb_onnx_options *options, ebb_onnx **out) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the models in tests/onnx/models anew; needs the onnx package. A convolutional one whose batch is frozen at 1 in its
-shapes, with what it should say in evaluation, and one with nodes that cannot be imported."""
+shapes, with what it should say in evaluation, and one with nodes that cannot be imported, and one that joins the images of a batch of two."""
 import pathlib
 
 import numpy as np
@@ -43,3 +43,7 @@ write("refused", [
     node("Relu", ["x"], ["r"], "fine"),
     node("Det", ["r"], ["y"], "determinant"),
 ], [info("x", ["batch", 4, 4])], [info("y", ["batch"])], [])
+write("joined", [
+    node("Reshape", ["x", "flat"], ["f"], "join"),
+    node("MatMul", ["f", "fc"], ["y"], "fc"),
+], [info("x", [2, 8])], [info("y", [1, 5])], [numpy_helper.from_array(np.array([1, 16], "int64"), "flat"), tensor("fc", 16, 5)])

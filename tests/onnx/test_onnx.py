@@ -51,6 +51,14 @@ def refused():
     expect("not all nodes are named", "2 nodes" in err and "where (NonZero)" in err and "determinant (Det)" in err)
 
 
+def joined():
+    """A batch that is a part of the graph stays what it is, and another is refused."""
+    code, _, err = ebb("plan", MODELS / "joined.onnx", "--dim", "N=2")
+    expect(f"joined, N=2: {code} {err}", code == 0)
+    code, out, err = ebb("plan", MODELS / "joined.onnx", "--dim", "N=4")
+    expect(f"joined, N=4: {code} {err}", code == 3 and err.count("\n") == 1 and not out and "its batch is 2 and cannot become 4" in err)
+
+
 def damaged(folder):
     """Truncated at seeded places and with seeded bytes changed: read, or one line."""
     whole, path, rng = (MODELS / "frozen.onnx").read_bytes(), folder / "damaged.onnx", random.Random(5)
@@ -66,6 +74,7 @@ def damaged(folder):
 with tempfile.TemporaryDirectory() as name:
     read(pathlib.Path(name))
     refused()
+    joined()
     damaged(pathlib.Path(name))
 print("\n".join(wrong) or "ok")
 sys.exit(bool(wrong))
