@@ -1,5 +1,5 @@
 /* ref/attention.c: attention of each head, one row at a time, by its definition: scores are worked out
- * again wherever they are needed, for a kernel here has no memory of its own. */
+ * again wherever they are needed, for a kernel here has no memory of its own but for a piece of a row. */
 #include "exec/ref/ref.h"
 
 #include <math.h>
@@ -27,6 +27,13 @@ static heads heads_of(const ebb_kernel_run *run) {
 
 enum { Q, K, V };
 
+/* Elements of a row whose sums are built up side by side, so that a score serves all of them. */
+#define PIECE 64
+
+static int64_t piece(const heads *s, int64_t from) {
+    return ebb_min_i64(PIECE, s->d - from);
+}
+
 /* Element e of the q, k or v of a head in row i of image n: its index in qkv. */
 static int64_t at(const heads *s, int which, int64_t n, int64_t head, int64_t i, int64_t e) {
     return ((n * s->t + i) * 3 + which) * s->c + head * s->d + e;
@@ -49,6 +56,22 @@ static int64_t seen(const heads *s, int64_t i) {
     return s->causal ? i + 1 : s->t;
 }
 
+/* A piece of a row of y, from element e on. */
+typedef struct place {
+    int64_t n, head, i, e;
+} place;
+
+static void mean_piece(const heads *s, const ref_tensor *y, place to, double max, double sum) {
+    const int64_t n_elements = piece(s, to.e);
+    double mean[PIECE] = {0};
+    for (int64_t j = 0; j < seen(s, to.i); j++) {
+        const double p = exp(score(s, to.n, to.head, to.i, j) - max) / sum;
+        for (int64_t k = 0; k < n_elements; k++)
+            mean[k] += p * ref_get(&s->qkv, at(s, V, to.n, to.head, j, to.e + k));
+    }
+    for (int64_t k = 0; k < n_elements; k++) ref_set(y, at_y(s, to.n, to.head, to.i, to.e + k), mean[k]);
+}
+
 REF_KERNEL(attention) {
     const heads s = heads_of(run);
     const ref_tensor y = ref_out(run, 0), lse = ref_out(run, 1);
@@ -57,14 +80,7 @@ REF_KERNEL(attention) {
         double max = score(&s, n, head, i, 0), sum = 0;
         for (int64_t j = 1; j < seen(&s, i); j++) max = fmax(max, score(&s, n, head, i, j));
         for (int64_t j = 0; j < seen(&s, i); j++) sum += exp(score(&s, n, head, i, j) - max);
-        for (int64_t e = 0; e < s.d; e++) {
-            double mean = 0;
-            for (int64_t j = 0; j < seen(&s, i); j++) {
-                mean +=
-                    exp(score(&s, n, head, i, j) - max) / sum * ref_get(&s.qkv, at(&s, V, n, head, j, e));
-            }
-            ref_set(&y, at_y(&s, n, head, i, e), mean);
-        }
+        for (int64_t e = 0; e < s.d; e += PIECE) mean_piece(&s, &y, (place){n, head, i, e}, max, sum);
         ref_set(&lse, row, max + log(sum));
     }
     return EBB_OK;
@@ -89,27 +105,32 @@ static double weight(const grads *g, int64_t n, int64_t head, int64_t i, int64_t
 }
 
 /* dq of row i sums over what it attends to; dk and dv of row i over the rows that attend to it. */
-static void row_grads(const grads *g, const ref_tensor *to, int64_t n, int64_t head, int64_t i) {
+static void grad_piece(const grads *g, const ref_tensor *to, place p) {
     const heads *s = &g->s;
-    for (int64_t e = 0; e < s->d; e++) {
-        double sum[3] = {0}, dscore;
-        for (int64_t j = 0; j < seen(s, i); j++) {
-            (void)weight(g, n, head, i, j, &dscore);
-            sum[Q] += dscore * ref_get(&s->qkv, at(s, K, n, head, j, e));
-        }
-        for (int64_t j = s->causal ? i : 0; j < s->t; j++) {
-            const double p = weight(g, n, head, j, i, &dscore);
-            sum[K] += dscore * ref_get(&s->qkv, at(s, Q, n, head, j, e));
-            sum[V] += p * ref_get(&g->dy, at_y(s, n, head, j, e));
-        }
-        for (int which = Q; which <= V; which++) ref_set(to, at(s, which, n, head, i, e), sum[which]);
+    const int64_t n = p.n, head = p.head, i = p.i, n_elements = piece(s, p.e);
+    double sum[3][PIECE] = {{0}}, dscore;
+    for (int64_t j = 0; j < seen(s, i); j++) {
+        (void)weight(g, n, head, i, j, &dscore);
+        for (int64_t k = 0; k < n_elements; k++)
+            sum[Q][k] += dscore * ref_get(&s->qkv, at(s, K, n, head, j, p.e + k));
     }
+    for (int64_t j = s->causal ? i : 0; j < s->t; j++) {
+        const double w = weight(g, n, head, j, i, &dscore);
+        for (int64_t k = 0; k < n_elements; k++) {
+            sum[K][k] += dscore * ref_get(&s->qkv, at(s, Q, n, head, j, p.e + k));
+            sum[V][k] += w * ref_get(&g->dy, at_y(s, n, head, j, p.e + k));
+        }
+    }
+    for (int which = Q; which <= V; which++)
+        for (int64_t k = 0; k < n_elements; k++)
+            ref_set(to, at(s, which, n, head, i, p.e + k), sum[which][k]);
 }
 
 REF_KERNEL(attention_grad) {
     const grads g = {heads_of(run), ref_in(run, 1), ref_in(run, 2), ref_in(run, 3)};
     const ref_tensor to = ref_out(run, 0);
     for (int64_t row = 0; row < g.s.n * g.s.heads * g.s.t; row++)
-        row_grads(&g, &to, row / g.s.t / g.s.heads, row / g.s.t % g.s.heads, row % g.s.t);
+        for (int64_t e = 0; e < g.s.d; e += PIECE)
+            grad_piece(&g, &to, (place){row / g.s.t / g.s.heads, row / g.s.t % g.s.heads, row % g.s.t, e});
     return EBB_OK;
 }
