@@ -41,7 +41,9 @@ static ebb_status try_answer(ebb_arena *arena, ebb_arrangement *from, const uint
     return status;
 }
 
-#define TRIMMED 20 /* members of the pool, best first */
+/* Peaks above the least by at most one part in so many are nearly as good. */
+#define NEARLY_LEAST_PART 64
+#define TRIMMED           20 /* members of the pool, best first */
 
 /* The fastest of the pool's best, trimmed; and of the warm genes, for a search that goes on from them is
  * not to be worse. What pins drop is not to stay, and the baselines are what they are: those are not
@@ -50,7 +52,7 @@ static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangemen
     ebb_search *s = &a->search;
     const ebb_select_request *r = &c->request;
     bool least = r->method == EBB_METHOD_LEAST, searched = least || r->method == EBB_METHOD_BUDGET;
-    *out = (candidates){.most = r->method == EBB_METHOD_BUDGET && r->n_answers > 1 ? r->n_answers : 1};
+    *out = (candidates){.most = searched && r->n_answers > 1 ? r->n_answers : 1};
     if (out->most > EBB_MOST_ANSWERS) out->most = EBB_MOST_ANSWERS;
     if (!searched || a->space->pinned || (r->without & (EBB_WITHOUT_SEARCH | EBB_WITHOUT_TRIM))) {
         out->at[0] = (candidate){.from = a, .genes = s->members[0].best_genes};
@@ -59,11 +61,13 @@ static ebb_status find_answers(ebb_selector *c, ebb_arena *arena, ebb_arrangemen
                                 &out->at[0].trimmed);
     }
     int64_t work = EBB_TRIM_WORK, limit = least ? s->members[0].best.peak_bytes : s->budget_bytes;
+    if (least && out->most > 1) limit += limit / NEARLY_LEAST_PART;
     ebb_status status = EBB_OK;
     if (c->warm_genes) status = try_answer(arena, c->warm, c->warm_genes, limit, &work, out);
     for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++)
         if (s->members[i].best.peak_bytes <= limit && (out->n == 0 || !ebb_search_may_end(s)))
-            status = try_answer(arena, a, s->members[i].best_genes, limit, &work, out);
+            status = try_answer(arena, a, s->members[i].best_genes,
+                                least ? s->members[i].best.peak_bytes : limit, &work, out);
     return status;
 }
 

@@ -102,7 +102,8 @@ typedef struct ebb_select_request {
     ebb_method method;
     int64_t alignment;
     int64_t peak_budget_bytes; /* of transient bytes live in a step; BUDGET only */
-    int64_t bound_time_ns;     /* no schedule within it takes less (ebb_certify); 0: not known */
+    int64_t most_time_ns;  /* LEAST only: what takes longer is no answer while anything else is; 0: any */
+    int64_t bound_time_ns; /* no schedule within it takes less (ebb_certify); 0: not known */
     ebb_sublinear_config config;
     int64_t effort; /* candidates; 0: default for the size of the graph, and fewer where more do not pay */
     uint32_t effort_part;   /* one part in so many of the effort; 0: all of it */
@@ -116,8 +117,8 @@ typedef struct ebb_select_request {
      * be made again, and ops stay in the graph's own order then. Warm genes may have been found without
      * them. */
     const uint8_t *pins;
-    uint32_t n_answers;   /* BUDGET only: the best, and so many less one that are nearly as good; 0: one */
-    uint32_t without;     /* ebb_without bits: 0, but in benches and tests */
+    uint32_t n_answers; /* BUDGET, LEAST: the best, and so many less one that are nearly as good; 0: one */
+    uint32_t without;   /* ebb_without bits: 0, but in benches and tests */
     ebb_seeds only_seeds; /* EBB_SEEDS_ALL, but in benches and tests */
     void (*on_progress)(void *ctx, int64_t done, int64_t total, int64_t best_time_ns /* -1: none yet */);
     void *progress_ctx;

@@ -70,6 +70,7 @@ static ebb_status plan_by_mode(ebb_study *study, ebb_answer *base, ebb_answer *o
     case EBB_MEMORY_MEGENGINE:
         return ebb_study_answer(study, EBB_METHOD_MEGENGINE, -1, NULL, 0, out);
     case EBB_MEMORY_BUDGET: /* tightened until the packed plan is within it */
+        if (study->hint.least) return ebb_study_smallest(study, out);
         return ebb_study_plan_budget(study, base, out);
     case EBB_MEMORY_NONE:
         ebb_plan_destroy(base->plan);

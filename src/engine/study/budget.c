@@ -9,6 +9,7 @@
  */
 #define MAX_TIGHTENINGS   6
 #define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
+#define MORE_TIGHTENINGS  2 /* where there is an answer already */
 
 static bool fits(const ebb_study *p, const ebb_plan *plan) {
     return plan && plan->total_bytes <= p->options->budget_bytes;
@@ -43,6 +44,11 @@ ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes
     *out = (ebb_answer){0};
     ebb_status status = ebb_study_select(p, method, limit_bytes, genes, n_genes, &out->selection);
     if (!out->selection) return status;
+    if (p->hint.most_times > 0 &&
+        (double)out->selection->time_ns > p->hint.most_times * (double)p->base_time_ns) {
+        ebb_answer_drop(out);
+        return status == EBB_OK ? EBB_OVER_BUDGET : status;
+    }
     ebb_status packed = status == EBB_INTERRUPTED
                             ? pack_last(p, out->selection, &out->plan)
                             : ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
@@ -105,9 +111,12 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
     const int64_t budget = p->options->budget_bytes;
     int64_t limit = budget - p->standing_bytes, loose = -1; /* a limit whose answers packed badly */
     ebb_answer last = {0};
-    ebb_status status = ebb_study_prove(p); /* a search that knows the bound ends near it */
+    /* A search that knows the bound ends near it; a trial's ends soon anyway. */
+    ebb_status status = p->hint.fits_or_not ? EBB_OK : ebb_study_prove(p);
     if (status != EBB_OK) return status;
-    const uint32_t most = p->hint.fits_or_not ? TRIAL_TIGHTENINGS : MAX_TIGHTENINGS;
+    const uint32_t most = !p->hint.fits_or_not ? MAX_TIGHTENINGS
+                          : out->plan          ? MORE_TIGHTENINGS
+                                               : TRIAL_TIGHTENINGS;
     bool done = ebb_study_none_fits(p);
     status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < most && limit >= 0 && !done; k++) {
@@ -142,6 +151,71 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
     if (status == EBB_OVER_BUDGET && out->plan) status = EBB_OK;
     if (status != EBB_OVER_BUDGET) return status;
     return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
+}
+
+ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
+    ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
+    while (out->plan && out->selection->next && status == EBB_OK) {
+        ebb_answer other = {.selection = out->selection->next};
+        out->selection->next = other.selection->next;
+        other.selection->next = NULL;
+        p->quick = true;
+        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
+        p->quick = false;
+        if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
+            ebb_answer larger = *out;
+            other.selection->next = larger.selection->next;
+            larger.selection->next = NULL;
+            *out = other;
+            other = larger;
+        }
+        ebb_answer_drop(&other);
+    }
+    return status == EBB_OK ? ended : status;
+}
+
+/* The ops of both sizes, and the ways to run them, are the same. */
+static bool can_repeat(const ebb_study *p, const ebb_plan *plan) {
+    if (plan->graph->n_ops != p->facts->n_ops) return false;
+    for (uint32_t i = 0; i < plan->n_steps; i++)
+        if (plan->steps[i].alternative != EBB_NONE &&
+            plan->steps[i].alternative >= p->facts->ops[plan->steps[i].op].n_alternatives)
+            return false;
+    return true;
+}
+
+static ebb_selection *repeated(const ebb_study *p, const ebb_compiled *other) {
+    ebb_selection *to = ebb_calloc(p->env, 1, sizeof(*to));
+    if (!to) return NULL;
+    const ebb_plan *plan = other->plan;
+    ebb_arena_init(&to->arena, p->env);
+    to->n_steps = plan->n_steps;
+    to->steps = EBB_NEW(&to->arena, ebb_step_choice, plan->n_steps);
+    to->alternative = EBB_NEW(&to->arena, uint32_t, p->facts->n_ops);
+    if (other->n_genes > 0) to->genes = ebb_arena_copy(&to->arena, other->genes, other->n_genes, 1);
+    to->n_genes = other->n_genes;
+    if (!to->steps || !to->alternative || (other->n_genes > 0 && !to->genes)) {
+        ebb_selection_destroy(to);
+        return NULL;
+    }
+    memset(to->alternative, 0, p->facts->n_ops * sizeof *to->alternative);
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        to->steps[i] = (ebb_step_choice){plan->steps[i].op, plan->steps[i].alternative};
+        to->alternative[plan->steps[i].op] = plan->steps[i].alternative;
+    }
+    return to;
+}
+
+ebb_status ebb_study_repeat(ebb_study *p, const ebb_compiled *other, ebb_answer *out) {
+    *out = (ebb_answer){0};
+    if (!can_repeat(p, other->plan)) return ebb_fail(p->env, EBB_OVER_BUDGET, "another size has other ops");
+    out->selection = repeated(p, other);
+    if (!out->selection) return EBB_NO_MEMORY;
+    p->quick = true;
+    ebb_status status = ebb_study_pack(p, out->selection, EBB_REUSE_IN_PLACE, &out->plan);
+    p->quick = false;
+    if (status != EBB_OK) ebb_answer_drop(out);
+    return status;
 }
 
 ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
@@ -187,6 +261,15 @@ ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out
     *out = (ebb_answer){0};
     const ebb_compiled *warm = p->hint.warm;
     ebb_status status = EBB_OK;
+    if (warm) { /* another size's answer may be one of this size */
+        ebb_answer as_it_is;
+        status = ebb_study_repeat(p, warm, &as_it_is);
+        offer(p, out, &as_it_is);
+        if (status == EBB_OVER_BUDGET) status = EBB_OK;
+        if (status == EBB_OK && p->hint.no_search && !out->plan)
+            status = ebb_fail(p->env, EBB_OVER_BUDGET, "the plan of another size is above the budget");
+        if (status != EBB_OK || p->hint.no_search) return status;
+    }
     if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop) {
         status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
         if (status == EBB_OVER_BUDGET && !p->hint.fits_or_not) status = plan_from_smallest(p, base, out);

@@ -74,10 +74,13 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .effort_part = part,
                                   .time_limit_ns = time_left_ns(p, started_ns),
                                   .seed = ebb_options_search_seed(o),
-                                  .n_answers = EBB_MOST_ANSWERS,
+                                  .n_answers =
+                                      method != EBB_METHOD_LEAST || p->hint.least ? EBB_MOST_ANSWERS : 1,
                                   .warm_genes = genes,
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
+    if (method == EBB_METHOD_LEAST && p->hint.most_times > 0)
+        request.most_time_ns = (int64_t)(p->hint.most_times * (double)p->base_time_ns);
     if (o->on_progress && method != EBB_METHOD_NONE) {
         p->aim = aim_of(method);
         request.on_progress = report;
@@ -161,9 +164,11 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled) {
 
 ebb_status ebb_compiled_take(ebb_env *env, ebb_compiled *to, ebb_answer *answer) {
     const ebb_selection *selection = answer->selection;
-    to->genes = ebb_calloc(env, selection->n_genes, 1);
-    if (!to->genes) return EBB_NO_MEMORY;
-    memcpy(to->genes, selection->genes, selection->n_genes);
+    if (selection->n_genes > 0) {
+        to->genes = ebb_calloc(env, selection->n_genes, 1);
+        if (!to->genes) return EBB_NO_MEMORY;
+        memcpy(to->genes, selection->genes, selection->n_genes);
+    }
     to->n_genes = selection->n_genes;
     to->n_candidates = selection->n_candidates;
     to->effort = selection->effort;

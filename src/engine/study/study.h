@@ -31,8 +31,12 @@ void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
     uint32_t effort_part;     /* of the effort one part in so many; 0: all of it */
+    bool least;               /* the smallest plan that is found, not the fastest within the budget */
     bool
         fits_or_not; /* a trial: nothing is packed at length, nor the smallest plan found where none fits */
+    bool no_search;  /* what `warm` says is the answer, or there is none */
+    double most_times; /* what takes more than so many times as long as without recomputation is no answer;
+                        * 0: any time will do */
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns;  /* of the env's clock, for several plans together; 0: the options' limit */
@@ -94,6 +98,11 @@ EBB_CHECKED ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t
 /* rewrite, live, in place, pack. The plan's budget is the options'. */
 EBB_CHECKED ebb_status ebb_study_pack(ebb_study *p, const ebb_selection *selection, ebb_reuse reuse,
                                       ebb_plan **out);
+/* The smallest plan that is found and packed, of several schedules of nearly the least peak. */
+EBB_CHECKED ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out);
+/* The very steps of another size's answer, packed at this one's bytes. EBB_OVER_BUDGET: it has other ops.
+ */
+EBB_CHECKED ebb_status ebb_study_repeat(ebb_study *p, const ebb_compiled *other, ebb_answer *out);
 /* Both: searches, and packs what was found. EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t limit_bytes,
                                         const uint8_t *genes, uint32_t n_genes, ebb_answer *out);

@@ -19,16 +19,6 @@ static void note_failure(ebb_fitter *f, int64_t size, int64_t bytes) {
     }
 }
 
-static void note_work(ebb_fitter *f, const ebb_compiled *compiled) {
-    int64_t parts = ebb_max_i64(1, f->effort_part), work;
-    ebb_plan_summary s;
-    ebb_plan_summarize(compiled->plan, &s);
-    if (compiled->n_candidates <= 1) return; /* the baseline was the answer */
-    if (s.time_ns - s.bound_time_ns <= s.baseline_time_ns / EBB_CLOSE_PART) return; /* ended soon */
-    if (!ebb_mul_i64(compiled->n_candidates, parts * compiled->facts->n_ops, &work)) work = INT64_MAX;
-    f->search_work = ebb_max_i64(f->search_work, work);
-}
-
 static char *copy_text(ebb_env *env, const char *text) {
     size_t n = strlen(text) + 1;
     char *copy = ebb_calloc(env, n, 1);
@@ -47,13 +37,36 @@ static ebb_status note_try(ebb_fitter *f, int64_t size, const ebb_plan *plan) {
     return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
 }
 
+ebb_status ebb_fit_least(ebb_fitter *f, int64_t size) {
+    ebb_hint hint = {.least = true,
+                     .most_times = 1 + f->max_added,
+                     .bound_time_ns = 1, /* none is asked for */
+                     .deadline_ns = f->deadline_ns};
+    ebb_compiled compiled;
+    f->dims[f->n_dims - 1].size = size;
+    ebb_status status =
+        ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
+    if (status != EBB_OK) {
+        if (status == EBB_INTERRUPTED) ebb_compiled_deinit(f->env, &compiled);
+        return status;
+    }
+    if (!ebb_mul_i64(compiled.n_candidates, compiled.facts->n_ops, &f->search_work))
+        f->search_work = INT64_MAX;
+    ebb_compiled_deinit(f->env, &f->least);
+    f->least = compiled;
+    f->least_size = size;
+    return status;
+}
+
 ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes) {
     *fits = false;
     *total_bytes = INT64_MAX;
     f->dims[f->n_dims - 1].size = size;
     int64_t smallest_bytes = -1;
     ebb_compiled compiled;
-    ebb_hint hint = {.warm = f->warm && f->best.n_genes > 0 ? &f->best : NULL,
+    const ebb_compiled *warm = f->no_search ? &f->least : &f->best;
+    ebb_hint hint = {.warm = f->warm && warm->n_genes > 0 ? warm : NULL,
+                     .no_search = f->no_search,
                      .effort_part = f->effort_part,
                      .fits_or_not = f->fits_or_not,
                      .smallest_bytes = &smallest_bytes,
@@ -78,7 +91,6 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
         ebb_compiled_deinit(f->env, &compiled);
         return status;
     }
-    note_work(f, &compiled);
     ebb_compiled_deinit(f->env, &f->best);
     f->best = compiled;
     f->best_size = size;
@@ -151,6 +163,7 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
         if (held != EBB_OK) status = held == EBB_VIOLATION ? EBB_INTERNAL : held;
     }
     ebb_compiled_deinit(f->env, &f->best);
+    ebb_compiled_deinit(f->env, &f->least);
     return status;
 }
 
@@ -161,7 +174,6 @@ static ebb_status fit_all(ebb_fitter *f, ebb_fit_result *result) {
         int64_t start = i > 0 ? result->rows[1].batch : 0;
         ebb_status status = ebb_fit_mode(f, modes[i], start, &result->rows[i]);
         if (status == EBB_OK || result->rows[i].batch > 0) result->n_rows++;
-        if (modes[i] == EBB_MEMORY_MEGENGINE) f->other_size = result->rows[i].batch;
         if (status != EBB_OK) return status; /* interrupted: the rows so far are the answer */
     }
     return EBB_OK;
@@ -200,6 +212,7 @@ ebb_status ebb_fitter_open(ebb_fitter *f, ebb_env *env, const ebb_model *model, 
 void ebb_fitter_close(ebb_fitter *f) {
     if (f->backend) f->backend->api->destroy(f->backend);
     ebb_compiled_deinit(f->env, &f->best);
+    ebb_compiled_deinit(f->env, &f->least);
     EBB_ARRAY_FREE(f->env, &f->tried);
     free_text(f->env, f->graph);
     ebb_arena_deinit(&f->arena);

@@ -23,16 +23,18 @@ typedef struct ebb_fitter {
     int64_t budget_bytes;
     uint32_t effort_part;
     bool warm;            /* searches go on from the best so far */
+    bool no_search;       /* the smallest plan's own schedule, or none */
     bool fits_or_not;     /* nobody asks for the smallest plan of a size that does not fit */
     uint64_t deadline_ns; /* of all searches together; 0: none */
     double max_added;
-    int64_t other_size; /* that MegEngine's search fits: budget mode fits more; 0: not known */
+    ebb_compiled least; /* the smallest plan that was found within max_added, .. */
+    int64_t least_size; /* .. of this size */
     ebb_compiled best;  /* of the largest size that fits so far */
     int64_t best_size;
     int64_t failed_size,
         failed_bytes;    /* the smallest size that did not fit and is above the best, and what it takes
                           * (-1: not known); 0: none */
-    int64_t search_work; /* candidates x ops that a whole search takes; 0: none was needed so far */
+    int64_t search_work; /* candidates x ops that a whole search for the smallest plan takes */
     EBB_ARRAY(ebb_fit_point) tried; /* the result takes it over */
     char *graph;                    /* the name of what was planned, likewise; NULL: nothing was yet */
 } ebb_fitter;
@@ -47,6 +49,9 @@ bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *tota
 /* Compiles at this size; *fits tells, and then f->best is it. *total_bytes: of the plan, or of the smallest
  * one found; INT64_MAX: none was. EBB_INTERRUPTED: likewise, if there was a plan. */
 EBB_CHECKED ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes);
+/* f->least becomes the smallest plan within max_added that is found for this size. EBB_OVER_BUDGET: none.
+ */
+EBB_CHECKED ebb_status ebb_fit_least(ebb_fitter *f, int64_t size);
 /* Tries this size and moves one end of the bracket: *low fits (or is 0), *high does not. */
 EBB_CHECKED ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high,
                                      int64_t *total_bytes);

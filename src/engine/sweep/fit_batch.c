@@ -4,14 +4,18 @@
 /* The op whose results depend on which items are in the batch together. */
 #define BATCH_STATISTICS "bn_stats"
 
-/* The batch in one mode. */
-static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, ebb_fit_way *way) {
+/* The batch in one mode. like: a plan of another size whose very steps it takes, or NULL. */
+static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, const ebb_compiled *like,
+                          ebb_fit_way *way) {
     *way = (ebb_fit_way){.mode = mode, .total_bytes = -1, .time_ns = -1, .baseline_time_ns = -1};
     f->options.memory = mode;
     f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
     f->dims[f->n_dims - 1].size = batch;
     ebb_compiled compiled;
-    ebb_hint hint = {.smallest_bytes = &way->total_bytes, .deadline_ns = f->deadline_ns};
+    ebb_hint hint = {.warm = like,
+                     .no_search = like != NULL,
+                     .smallest_bytes = &way->total_bytes,
+                     .deadline_ns = f->deadline_ns};
     ebb_status status =
         ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
     if (status == EBB_OVER_BUDGET) return EBB_OK;
@@ -72,7 +76,7 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
     ebb_plan_destroy(largest.plan);
     if (status != EBB_OK || largest.batch == 0) return status;
     int64_t n = ebb_max_i64(2, parts(batch, largest.batch)), size = parts(batch, n);
-    status = try_way(f, size, EBB_MEMORY_IN_PLACE, &micro);
+    status = try_way(f, size, EBB_MEMORY_IN_PLACE, NULL, &micro);
     if (status == EBB_OK) {
         out->micro_batch = size;
         out->n_micro = parts(batch, size);
@@ -103,8 +107,14 @@ static ebb_status suggest(ebb_fitter *f, ebb_fit_batch_result *r) {
     if (status != EBB_OK) return status;
     r->largest_batch = plain.batch;
     status = ebb_fit_mode(f, EBB_MEMORY_BUDGET, plain.batch, &row);
-    ebb_plan_destroy(row.plan);
     r->largest_batch = ebb_max_i64(r->largest_batch, row.batch);
+    if (status == EBB_OK && row.batch >= r->batch) { /* then so does this one */
+        const ebb_compiled larger = {.plan = row.plan};
+        ebb_plan_destroy(r->ways[3].plan);
+        status = try_way(f, r->batch, EBB_MEMORY_BUDGET, &larger, &r->ways[3]);
+        r->fits = r->fits || r->ways[3].fits;
+    }
+    ebb_plan_destroy(row.plan);
     return status;
 }
 
@@ -113,13 +123,13 @@ static ebb_status fit_batch(ebb_fitter *f, ebb_fit_batch_result *r) {
                                             EBB_MEMORY_BUDGET};
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < EBB_COUNT(modes) && status == EBB_OK; i++) {
-        status = try_way(f, r->batch, modes[i], &r->ways[i]);
+        status = try_way(f, r->batch, modes[i], NULL, &r->ways[i]);
         if (status == EBB_OK || r->ways[i].plan) r->n_ways++;
         r->fits = r->fits || r->ways[i].fits;
         if (status == EBB_OK && modes[i] == EBB_MEMORY_IN_PLACE)
             status = accumulate(f, r->ways[i].plan, r->batch, &r->accumulation);
     }
-    return status == EBB_OK && !r->fits ? suggest(f, r) : status;
+    return status == EBB_OK && !r->ways[3].fits ? suggest(f, r) : status;
 }
 
 ebb_status ebb_fit_batch(ebb_env *env, const ebb_model *model, const char *dim, const ebb_dim_binding *dims,

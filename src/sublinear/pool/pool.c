@@ -21,9 +21,13 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
 #define ROUND_OPS        1300000 /* ops of candidates that are scored whole */
 #define ROUND_CANDIDATES 16384   /* that are scored by what they change */
 
+#define TOO_LONG         (INT64_MAX / 2)
+
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
     int64_t excess = score->peak_bytes - search->budget_bytes;
+    if (search->most_time_ns > 0 && score->time_ns > search->most_time_ns)
+        return (ebb_worth){TOO_LONG + score->time_ns / 4, score->time_ns, score->peak_bytes};
     return (ebb_worth){excess > 0 ? excess : 0, score->time_ns, score->peak_bytes};
 }
 
@@ -115,6 +119,7 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     *s = (ebb_search){.env = env,
                       .space = space,
                       .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
+                      .most_time_ns = budget ? 0 : request->most_time_ns,
                       .time_limit_ns = request->time_limit_ns,
                       .log = request->log};
     ebb_arena_init(&s->arena, env);

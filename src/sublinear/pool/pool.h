@@ -42,6 +42,7 @@ typedef struct ebb_search {
     ebb_env *env;
     const ebb_space *space;
     int64_t budget_bytes; /* of the peak */
+    int64_t most_time_ns; /* what takes longer comes after all that does not; 0: any time will do */
     ebb_arena arena;
     ebb_scorer **scorers;     /* one per worker; the first at once, the others when they are hired */
     ebb_rescorer **rescorers; /* one per worker that is hired; NULL: the space is not for them */

@@ -5,6 +5,9 @@
  */
 #define OVERFLOW_WEIGHT 0.5
 
+/* Of time over the most there may be, against relative time. */
+#define TOO_LONG_WEIGHT 100.0
+
 #define IMPOSSIBLE      1e30
 
 /* Only + - * / on doubles: the same bits on every machine, which exp() and pow() do not promise. */
@@ -14,6 +17,8 @@ static double energy(const ebb_search *s, const ebb_score *score, const ebb_anne
     double base = s->space->base_time_ns > 0 ? (double)s->space->base_time_ns : 1.0;
     double limit = limit_bytes > 0 ? (double)limit_bytes : 1.0;
     double e = (double)score->time_ns / base;
+    if (s->most_time_ns > 0 && score->time_ns > s->most_time_ns)
+        e += TOO_LONG_WEIGHT * (double)(score->time_ns - s->most_time_ns) / base;
     if (score->peak_bytes > limit_bytes)
         e += plan->excess_weight * (double)(score->peak_bytes - limit_bytes) / limit +
              OVERFLOW_WEIGHT * (double)score->overflow_bytes / (limit * (double)(s->space->n_ops + 1));
