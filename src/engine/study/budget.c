@@ -155,7 +155,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
 
 ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
     ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
-    while (out->plan && out->selection->next && status == EBB_OK) {
+    while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
         ebb_answer other = {.selection = out->selection->next};
         out->selection->next = other.selection->next;
         other.selection->next = NULL;

@@ -46,8 +46,9 @@ ebb_status ebb_fit_least(ebb_fitter *f, int64_t size) {
     f->dims[f->n_dims - 1].size = size;
     ebb_status status =
         ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
-    if (status != EBB_OK) {
-        if (status == EBB_INTERRUPTED) ebb_compiled_deinit(f->env, &compiled);
+    if (status != EBB_OK && status != EBB_INTERRUPTED) return status;
+    if (!compiled.plan) {
+        ebb_compiled_deinit(f->env, &compiled);
         return status;
     }
     if (!ebb_mul_i64(compiled.n_candidates, compiled.facts->n_ops, &f->search_work))

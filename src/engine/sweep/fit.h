@@ -50,7 +50,7 @@ bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *tota
  * one found; INT64_MAX: none was. EBB_INTERRUPTED: likewise, if there was a plan. */
 EBB_CHECKED ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_bytes);
 /* f->least becomes the smallest plan within max_added that is found for this size. EBB_OVER_BUDGET: none.
- */
+ * EBB_INTERRUPTED: what was found until then, if anything was. */
 EBB_CHECKED ebb_status ebb_fit_least(ebb_fitter *f, int64_t size);
 /* Tries this size and moves one end of the bracket: *low fits (or is 0), *high does not. */
 EBB_CHECKED ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high,

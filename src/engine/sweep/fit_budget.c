@@ -50,7 +50,11 @@ static ebb_status squeeze(ebb_fitter *f) {
     f->search_work = INT64_MAX;
     ebb_status status = ebb_fit_least(f, f->best_size);
     if (status == EBB_OVER_BUDGET) return EBB_OK; /* what is kept or dropped by request leaves none */
-    return status == EBB_OK ? scale(f) : status;
+    if (status != EBB_OK && (status != EBB_INTERRUPTED || !f->least.plan)) return status;
+    ebb_env_hold_stop(f->env, true); /* packings of a moment, without which what was found would be lost */
+    ebb_status scaled = scale(f);
+    ebb_env_hold_stop(f->env, false);
+    return scaled != EBB_OK ? scaled : status;
 }
 
 /* A size that failed before may fit now, from a better answer. */
