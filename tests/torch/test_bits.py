@@ -14,6 +14,24 @@ CASES = {
 }
 
 
+class Compared(nn.Module):
+    """PyTorch leaves each of these losses in a storage as large as what was compared, and its gradient with other strides than FakeTensors
+    have."""
+
+    def __init__(self, n=5):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.layers = nn.ModuleList([nn.Conv2d(16, 16, 3, padding=1) for _ in range(n)])
+
+    def forward(self, x):
+        losses, x = [], self.first(x)
+        for layer in self.layers:
+            y = layer(torch.tanh(x))
+            losses.append(nn.functional.mse_loss(y.permute(0, 2, 3, 1), y.permute(0, 2, 3, 1).contiguous().detach().sin()))
+            x = x + y
+        return torch.stack(losses)
+
+
 class Bits(unittest.TestCase):
     def test_a_budget_changes_no_bit_and_holds(self):
         for name, (make, shape) in CASES.items():
@@ -34,6 +52,32 @@ class Bits(unittest.TestCase):
         plan = compiled.plans[0]
         again = {plan.ops[s["op"]]["kind"] for s in plan.plan["steps"] if s["recompute"]}
         self.assertTrue(any("dropout" in kind for kind in again), again)
+
+    def test_states_of_the_generator_are_planned(self):
+        model = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.5), nn.Tanh(), nn.Dropout(0.2)) for _ in range(6)], nn.Linear(64, 1))
+        x = torch.randn(64, 64)
+        for budget in (0.6, 0.4):
+            (plain, run), (twin, compiled) = pair(model, budget=budget, time_limit=1.0)
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+            plan = compiled.plans[0]
+            again = {plan.ops[s["op"]]["kind"] for s in plan.plan["steps"] if s["recompute"]}
+            self.assertTrue(any("dropout" in kind for kind in again), again)
+            self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes)
+
+    def test_results_that_lie_otherwise_than_fake_tensors_say(self):
+        x = torch.randn(4, 3, 16, 16)
+        for budget in (None, 0.7):
+            (plain, run), (twin, compiled) = pair(Compared(), budget=budget, time_limit=1.0)
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+            peak = peak_of_step(twin, compiled, x)
+            self.assertLessEqual(peak, 1.01 * compiled.planned_bytes)
+            self.assertGreater(peak, 0.97 * compiled.planned_bytes)
+
+    def test_the_whole_share_is_what_takes_no_recomputation(self):
+        (plain, run), (twin, compiled) = pair(convolutions(2), budget=1.0)
+        x = torch.randn(3, 3, 16, 16)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        self.assertEqual(compiled.plans[0].n_recomputed, 0)
 
     def test_inductor_s_groups_keep_plan_and_bits(self):
         first = None

@@ -1,6 +1,7 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
+import math
 import re
 import time
 import warnings
@@ -11,8 +12,10 @@ from .._errors import OverBudget
 from . import _costs, _emit, _fuse, _joint, _plan, _run
 from . import _private as private
 from ._budget import Budget, fixed_bytes, gradients_to_come, parse_bytes
+from ._plan import BORDER, STATE
 
-ROUNDING = {"cuda": 512}  # PyTorch's caching allocator
+ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
+UNIT = 64
 PLANNING_SECONDS = 3.0
 PARTS = (0.8, 0.65, 0.5, 0.35, 0.2, None)
 
@@ -24,7 +27,7 @@ class GraphPlan:
     def __init__(self, document, plan, budget_bytes, seconds):
         self.budget_bytes, self.planning_seconds = budget_bytes, seconds
         self.plan, self.ops, self.values = plan, document.ops, document.values
-        self.places = [place_of(unit.node) if unit else "" for unit in document.rows]
+        self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
         self.planned_bytes, self.arena_bytes = plan["max_live_bytes"], plan["arena_bytes"]
         self.bytes_in_order = document.bytes_in_order()
         self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
@@ -59,7 +62,7 @@ class Backend:
         joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
         (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
-        document = _plan.Document(joint, ROUNDING.get(device, 1))
+        document = _plan.Document(joint, ROUNDING.get(device, UNIT))
         facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part)
         emitter = _emit.Emitter(joint, document, facts.plan)
         halves = emitter.emit()
@@ -100,19 +103,23 @@ def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=
                 f"ebb.torch: budget {budget.bytes or budget.activations} bytes: parameters, buffers and optimizer states take {budget.fixed}, "
                 f"the reserve {budget.reserve}, other graphs {held} and their gradients: nothing is left for activations; raise the budget"
             )
-        options.update(memory="budget", budget=limit)
+        if limit < in_order:
+            options.update(memory="budget", budget=limit)
     try:
         plan = _plan.make_plan(document.text("step"), options)
     except OverBudget as error:
-        raise over_budget(error, in_order) from None
+        raise over_budget(error, in_order, document.kept_bytes()) from None
     return GraphPlan(document, plan, limit, time.monotonic() - began)
 
 
-def over_budget(error, in_order):
-    """The library's line, and `least_bytes`, the smallest budget found."""
+def over_budget(error, in_order, kept):
+    """The library's line, and the smallest budget found for this graph: `least_bytes`, and as a share `least_share`."""
     found = re.search(r"smallest found needs (\d+) bytes", str(error))
-    made = OverBudget(f"ebb.torch: {error}; PyTorch's order takes {in_order} bytes")
-    made.least_bytes = int(found[1]) if found else None
+    least = int(found[1]) if found else None
+    share = None if least is None else min(1.0, math.ceil(1e4 * (least - kept) / max(1, in_order - kept)) / 1e4)
+    text = "" if share is None else f", a share of {share}"
+    made = OverBudget(f"ebb.torch: {error}{text}; PyTorch's order takes {in_order} bytes")
+    made.least_bytes, made.least_share = least, share
     return made
 
 

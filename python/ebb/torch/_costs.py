@@ -1,58 +1,35 @@
-"""How long units take, and what they allocate beyond their results: measured on real tensors of the same sizes, or a roofline."""
+"""How long units take, what they allocate beyond their results, and how these lie in memory: measured on real tensors of the same
+sizes, or a roofline."""
 
 import time
 
 import torch
 from torch import fx
 
-from . import _joint
+from . import _joint, _layouts
 from . import _private as private
 
-MEASURED = {}  # key of a unit -> (ns, scratch bytes)
+MEASURED = {}  # key of a unit -> (ns, scratch bytes, layouts of its results)
+ROUNDS = 4  # of measuring, and tracing anew
 ROOFLINE = {"cpu": (5e10, 1e10), "cuda": (3e13, 2e12)}  # flop/s, bytes/s
 MARK = "ebb.unit"
 
 
-def unit_key(unit):
+def unit_key(joint, unit):
     """The same for units that do the same work on tensors of the same kind."""
     if unit.fused is not None:
         return unit.fused.key
     node = unit.node
-    return str(node.target), repr(fx.map_arg((node.args, node.kwargs), lambda n: describe(n.meta.get("val"))))
+    return str(node.target), repr(fx.map_arg((node.args, node.kwargs), lambda n: _layouts.describe(joint.value_of(n), True)))
 
 
-class describe:
-    """Prints as a tensor's kind; other values as themselves."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __repr__(self):
-        value = self.value
-        if isinstance(value, torch.Tensor):
-            return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}"
-        if isinstance(value, (list, tuple)):
-            return repr([describe(one) for one in value])
-        return repr(value)
-
-
-def real(value):
-    """A tensor like a FakeTensor. Indices are zeros, which are inside of any table."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(real(one) for one in value)
-    if not isinstance(value, torch.Tensor):
-        return value
-    tensor = torch.empty_strided(tuple(map(int, value.shape)), tuple(map(int, value.stride())), dtype=value.dtype, device=value.device)
-    return tensor.fill_(0.5) if value.is_floating_point() else tensor.zero_()
-
-
-def runnable(unit):
+def runnable(joint, unit):
     """The unit as a function without arguments, on tensors of its own."""
     if unit.fused is not None:
-        tensors = [real(root.meta["val"]) for root in unit.roots]
+        tensors = [_layouts.real(root.meta["val"]) for root in unit.roots]
         return lambda: unit.fused(*tensors)
     node = unit.node
-    made = {n: real(n.meta.get("val")) for n in node.all_input_nodes}
+    made = {n: _layouts.real(joint.value_of(n)) for n in node.all_input_nodes}
     args, kwargs = fx.map_arg((node.args, node.kwargs), made.get)
     return lambda: node.target(*args, **kwargs)
 
@@ -91,7 +68,7 @@ def clock(run, device):
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     taken = time.perf_counter_ns() - began
-    return taken, sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _joint.tensors_of(results)}.values())
+    return taken, sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _joint.tensors_of(results)}.values()), _layouts.layout(results)
 
 
 def device_of(unit):
@@ -102,22 +79,22 @@ def measure_cuda(run, device):
     clock(run, device)
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)
-    taken, results = clock(run, device)
+    taken, results, layouts = clock(run, device)
     taken = min(taken, clock(run, device)[0])
-    return taken, max(0, torch.cuda.max_memory_allocated(device) - before - results)
+    return taken, max(0, torch.cuda.max_memory_allocated(device) - before - results), layouts
 
 
 def measure_cpu(units):
-    """{key: (ns, scratch bytes)} of units on the CPU, in one session of the profiler, which sees every allocation."""
+    """{key: (ns, scratch bytes, layouts)} of units on the CPU, in one session of the profiler, which sees every allocation."""
     from torch.profiler import ProfilerActivity, profile, record_function
 
-    found, results = {}, {}
+    found, results, layouts = {}, {}, {}
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
         for i, (key, run) in enumerate(units.items()):
             try:
                 clock(run, torch.device("cpu"))
                 with record_function(f"{MARK} {i}"):
-                    found[key], results[key] = clock(run, torch.device("cpu"))
+                    found[key], results[key], layouts[key] = clock(run, torch.device("cpu"))
             except (RuntimeError, IndexError, TypeError, ValueError):
                 results[key] = None  # such operands are none of its own: by the roofline
     events = session.profiler.kineto_results.events()
@@ -135,28 +112,38 @@ def measure_cpu(units):
             live += changes[place][1]
             peak = max(peak, live)
             place += 1
-        measured[key] = (found[key], max(0, peak - results[key]))
+        measured[key] = (found[key], max(0, peak - results[key]), layouts[key])
     return measured
 
 
-def measure(joint):
-    """Fills in the units' times and scratch bytes. Each kind of unit is measured once in a process."""
+def measure_all(joint, keys):
+    """Fills MEASURED with what it lacks of these {unit: key}."""
     wanted = {}
     with private.no_modes(), torch.no_grad(), torch.random.fork_rng(devices=[]):
-        for unit in joint.units:
-            key = unit_key(unit)
+        for unit, key in keys.items():
             if key in MEASURED or key in wanted or not measurable(unit):
                 continue
             try:
-                wanted[key] = (runnable(unit), device_of(unit))
+                wanted[key] = (runnable(joint, unit), device_of(unit))
             except (RuntimeError, TypeError, ValueError):
                 continue
             if device_of(unit).type == "cuda":
                 run, device = wanted.pop(key)
                 MEASURED[key] = measure_cuda(run, device)
-        MEASURED.update(measure_cpu({key: run for key, (run, device) in wanted.items() if device.type == "cpu"}))
+        left = {key: run for key, (run, device) in wanted.items() if device.type == "cpu"}
+        if left:
+            MEASURED.update(measure_cpu(left))
+
+
+def measure(joint):
+    """Fills in the units' times and scratch bytes, and puts results where they lie. Each kind of unit is measured once in a process."""
+    for _ in range(ROUNDS):
+        keys = {unit: unit_key(joint, unit) for unit in joint.units}
+        measure_all(joint, keys)
+        if not _layouts.settle(joint, lambda unit: MEASURED[keys[unit]][2] if keys[unit] in MEASURED else None):  # noqa: B023
+            break
     for unit in joint.units:
-        unit.time_ns, unit.scratch_bytes = MEASURED.get(unit_key(unit)) or (roofline(unit), 0)
+        unit.time_ns, unit.scratch_bytes, _ = MEASURED.get(keys[unit]) or (roofline(unit), 0, None)
 
 
 def estimate(joint):

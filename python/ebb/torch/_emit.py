@@ -8,6 +8,7 @@ from torch import fx
 
 from . import _joint
 from . import _private as private
+from ._plan import BORDER, STATE
 
 
 class Half:
@@ -92,11 +93,13 @@ class Emitter:
         half, latest = self.forward, {}
         for step in self.plan["steps"]:
             unit = self.document.rows[step["op"]]
+            if unit is STATE:
+                continue
             buffers = self.plan["buffers"]
             binding = {self.values[buffers[b]["value"]]: self.skipped.get(b, b) for b in step["reads"]}
             written = [(self.values[buffers[b]["value"]], b) for b in step["writes"]]
             latest.update(written)
-            if unit is None:
+            if unit is BORDER:
                 self.results = self._outputs(self.joint.forward_outputs, binding)
                 half = self.backward
                 for value, buffer in written:

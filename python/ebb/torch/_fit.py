@@ -47,7 +47,7 @@ def trace(model, example, loss, n):
     joint = _joint.Joint(module, n_results)
     _costs.estimate(joint)
     device = next((t.device.type for p in joint.placeholders for t in _joint.tensors_of(p.meta.get("val"))), "cpu")
-    return _plan.Document(joint, _compile.ROUNDING.get(device, 1))
+    return _plan.Document(joint, _compile.ROUNDING.get(device, _compile.UNIT))
 
 
 def fits(document, limit):

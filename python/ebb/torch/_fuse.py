@@ -158,7 +158,7 @@ def sorted_groups(there, above, places):
 
 def fused_function(joint, unit):
     """The group as a function of its roots; groups of the same ops on tensors of the same kind share their code."""
-    from ._costs import describe
+    from ._layouts import describe
 
     inside = set(unit.nodes)
     unit.outputs = joint.outputs_of(unit)

@@ -62,6 +62,7 @@ class Joint:
         self.late = set(self.tangents) | {n for n in self.placeholders if private.is_backward_seed(n) or private.is_backward_state(n)}
         self.primals = [n for n in self.placeholders if n not in self.late]
         self.made = {}  # root node -> Value
+        self.layouts = {}  # node -> what it returns, where that lies otherwise than the graph says
         self.free = set()
         self.backward_nodes = set()
         self._needed = self._find_needed()
@@ -135,6 +136,9 @@ class Joint:
         for node in self.fresh:
             if has_effect(node):
                 self.mutated |= {n for n in mutated_operands(node) for n in self.roots(n) if n.op == "placeholder"}
+
+    def value_of(self, node):
+        return self.layouts.get(node, node.meta.get("val"))
 
     def roots(self, node):
         """The roots that a node is made of, itself if it is one."""

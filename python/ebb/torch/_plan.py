@@ -6,15 +6,17 @@ import json
 from .. import _core
 from . import _private as private
 
+BORDER, STATE = "border", "state"
 PLANS = {}  # options and document -> plan
 
 
 class Document:
-    """The planning graph of a Joint. `rows` has for each op its Unit, or None for the border between the halves."""
+    """The planning graph of a Joint. `rows` has for each op its Unit, BORDER between the halves, or STATE: what keeps a generator's state
+    for the draw after it, whose other runs read it. `state_of` has that value's id for each unit that draws."""
 
-    def __init__(self, joint, rounding=1):
+    def __init__(self, joint, rounding):
         self.joint, self.rounding = joint, rounding
-        self.values, self.ops, self.rows = [], [], []
+        self.values, self.ops, self.rows, self.state_of = [], [], [], {}
         early = [unit for unit in joint.units if not unit.late]
         self.border_reads = self._roots_made(joint.forward_outputs)
         kept = self._kept()
@@ -38,27 +40,47 @@ class Document:
 
     def _value(self, value, node, kept, gradient):
         value.id = len(self.values)
-        n_bytes = -(-value.bytes // self.rounding) * self.rounding
+        n_bytes = self._rounded(value.bytes)
         role = "output" if value in kept else "gradient" if gradient else "activation"
         self.values.append({"id": value.id, "name": node.name, "bytes": n_bytes, "role": role, "shape": shape_text(node)})
 
     def _add(self, unit, kept, phase):
         for node, value in unit.outputs:
             self._value(value, node, kept, unit.backward)
+        recomputable = unit.recomputable and not any(value in kept for _, value in unit.outputs)
+        after, state = self._drawn_before(unit.random), 0
+        if unit.random and recomputable:
+            state = self._add_state(unit, phase, after)
+            after = []
         op = {
             "id": len(self.ops), "name": unit.node.name, "kind": kind_text(unit), "phase": phase,
-            "inputs": [value.id for value in unit.reads], "outputs": [value.id for _, value in unit.outputs],
-            "time_ns": max(1, int(unit.time_ns)), "scratch_bytes": int(unit.scratch_bytes + self.joint.unread_bytes(unit)),
-            "recomputable": unit.recomputable and not any(value in kept for _, value in unit.outputs),
-            "ordered": unit.ordered, "after": self._drawn_before(unit.random),
+            "inputs": [value.id for value in unit.reads] + ([self.state_of[unit]] if unit in self.state_of else []),
+            "outputs": [value.id for _, value in unit.outputs], "time_ns": max(1, int(unit.time_ns)),
+            "scratch_bytes": self._rounded(unit.scratch_bytes + self.joint.unread_bytes(unit)) + state,
+            "recomputable": recomputable, "ordered": unit.ordered, "after": after,
         }
         self.ops.append(op)
         self.rows.append(unit)
 
+    def _rounded(self, n_bytes):
+        return -(-int(n_bytes) // self.rounding) * self.rounding
+
+    def _add_state(self, unit, phase, after):
+        """A draw's other runs start from the generator's state before its first; each run keeps another one for its time."""
+        n_bytes = self._rounded(private.random_state_bytes(unit.node))
+        self.state_of[unit] = len(self.values)
+        self.values.append({"id": len(self.values), "name": f"{unit.node.name}_state", "bytes": n_bytes, "role": "activation", "shape": ""})
+        self.ops.append({
+            "id": len(self.ops), "name": f"{unit.node.name}_state", "kind": "state", "phase": phase, "time_ns": 1, "recomputable": False,
+            "inputs": [], "outputs": [self.state_of[unit]], "after": after,
+        })
+        self.rows.append(STATE)
+        return n_bytes
+
     def _drawn_before(self, random):
         """The last op that draws: the next one draws after it, and all of the forward half's before it ends."""
         for i in range(len(self.rows) - 1, -1, -1):
-            if random and self.rows[i] is not None and self.rows[i].random:
+            if random and self.rows[i] not in (BORDER, STATE) and self.rows[i].random:
                 return [i]
         return []
 
@@ -71,7 +93,7 @@ class Document:
             "ordered": True, "inputs": [v.id for v in self.border_reads], "outputs": [v.id for v in made],
             "after": self._drawn_before(True),
         })
-        self.rows.append(None)
+        self.rows.append(BORDER)
 
     def text(self, name):
         document = {"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": self.values, "ops": self.ops}

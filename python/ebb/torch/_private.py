@@ -34,6 +34,7 @@ try:
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
     from torch.utils._python_dispatch import _disable_current_modes as no_modes
+    from torch.utils._pytree import tree_leaves
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
 
@@ -77,6 +78,12 @@ def random_state_example(like):
     """The FakeTensor of a generator's state, in the mode of `like`."""
     state = torch.cuda.get_rng_state() if like.device.type == "cuda" else torch.get_rng_state()
     return like.fake_mode.from_tensor(state)
+
+
+def random_state_bytes(node):
+    """What the state of a node's generator takes on its device: that of CUDA lies in the host's memory."""
+    devices = {t.device.type for t in tree_leaves(node.meta.get("val")) if isinstance(t, torch.Tensor)}
+    return torch.get_rng_state().numel() if devices == {"cpu"} else 0
 
 
 def saved_marks(node):

@@ -1,0 +1,105 @@
+"""How results lie in memory. FakeTensors do not always say what an op returns: some leave a result in a larger storage, or with other
+strides, which the ops after them then see. What was measured sets such results right, and what is made of them is traced anew."""
+
+import operator
+
+import torch
+from torch import fx
+
+from . import _joint
+from . import _private as private
+
+
+def plain(value):
+    """A dense tensor whose sizes are numbers."""
+    return value.layout is torch.strided and all(isinstance(n, int) for n in (*value.shape, *value.stride(), value.storage_offset()))
+
+
+class describe:
+    """Prints as a tensor's kind, `placed` with its place in its storage; other values as themselves."""
+
+    def __init__(self, value, placed=False):
+        self.value, self.placed = value, placed
+
+    def __repr__(self):
+        value = self.value
+        if isinstance(value, torch.Tensor):
+            place = f"{value.storage_offset()}/{private.storage_bytes(value)}" if self.placed and plain(value) else ""
+            return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}{place}"
+        if isinstance(value, (list, tuple)):
+            return repr([describe(one, self.placed) for one in value])
+        return repr(value)
+
+
+def real(value):
+    """A tensor like a FakeTensor. Indices are zeros, which are inside of any table."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(real(one) for one in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    if plain(value) and not value.is_conj():
+        base = torch.empty(private.storage_bytes(value) // value.element_size(), dtype=value.dtype, device=value.device)
+        tensor = base.as_strided(value.shape, value.stride(), value.storage_offset())
+    else:
+        base = tensor = torch.empty_strided(tuple(map(int, value.shape)), tuple(map(int, value.stride())), dtype=value.dtype, device=value.device)
+    base.fill_(0.5) if value.is_floating_point() else base.zero_()
+    return tensor
+
+
+def layout(value):
+    """[(strides, offset, bytes of the storage)] of the tensors of a result; None for one that is not plain."""
+    return [(tuple(t.stride()), t.storage_offset(), private.storage_bytes(t)) if plain(t) else None for t in _joint.tensors_of(value)]
+
+
+def laid(value, layouts):
+    """FakeTensors like `value` that lie so; layouts is used up."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(laid(one, layouts) for one in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    place = layouts.pop(0)
+    if place is None:
+        return value
+    strides, offset, n_bytes = place
+    base = torch.empty(n_bytes // value.element_size(), dtype=value.dtype, device=value.device)
+    return base.as_strided(value.shape, strides, offset)
+
+
+def traced(joint, node, value):
+    """The node's result on operands as they lie now."""
+    if not any(n in joint.layouts for n in node.all_input_nodes):
+        return value
+    if node.target is not operator.getitem and not isinstance(node.target, torch._ops.OpOverload):
+        return value
+    args, kwargs = fx.map_arg((node.args, node.kwargs), joint.value_of)
+    try:
+        return node.target(*args, **kwargs)
+    except (RuntimeError, TypeError, ValueError):
+        return value  # a view that these strides do not allow: as the graph says
+
+
+def settle(joint, measured):
+    """Goes through the graph once; measured(unit) gives the layout of a unit's results as it runs now, or None. True: layouts are others
+    than they were, so that some units are to be measured on other operands."""
+    units = {unit.node: unit for unit in joint.units if unit.fused is None}
+    inside = {node for unit in joint.units if unit.fused is not None for node in unit.nodes}
+    changed = False
+    mode = private.detect_fake_mode([n.meta.get("val") for n in joint.placeholders])
+    if mode is None:
+        return False
+    with private.no_modes(), mode, torch.no_grad():
+        for node in joint.graph.nodes:
+            if node.op != "call_function" or node in inside or not _joint.tensors_of(node.meta.get("val")):
+                continue
+            value = traced(joint, node, node.meta["val"])
+            found = measured(units[node]) if node in units else None
+            if found is not None and None not in layout(value) and len(found) == len(layout(value)) and found != layout(value):
+                value = laid(value, list(found))
+            before = layout(joint.value_of(node))
+            if layout(value) != before:
+                changed = True
+                joint.layouts[node] = value
+    for node, made in joint.made.items():
+        if node in joint.layouts:
+            made.bytes = private.storage_bytes(joint.layouts[node])
+    return changed
