@@ -3,12 +3,14 @@
     python bench/torch/budgets.py [--models resnet50,gpt] [--backends eager,inductor] [--budgets 0.8,0.6] [-o rows.json]
     python bench/torch/budgets.py --table rows.json
 
-Each row is a process of its own. Peaks are of what PyTorch's allocator gave out during one step, gradients included, above what was
+Models are those of models.py, and by name those of zoo.py. Each row is a process of its own but those of Ebb's budgets for a model, which
+share one. Peaks are of what PyTorch's allocator gave out during one step, gradients included, above what was
 there before. A row's `equal` says whether loss, gradients, buffers and the generator's state after the step are, to the bit, those of
 the same compile without a budget; `off` is the largest difference over the largest gradient.
 """
 
 import argparse
+import copy
 import json
 import pathlib
 import subprocess
@@ -17,10 +19,12 @@ import time
 
 import torch
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from models import MODELS  # noqa: E402
+from zoo import ZOO  # noqa: E402
 
 BUDGETS = "0.8,0.6,0.45,0.35"
 
@@ -43,8 +47,9 @@ class WithLoss(torch.nn.Module):
         super().__init__()
         self.inner = model
 
-    def forward(self, x):
-        return self.inner(x).float().square().mean()
+    def forward(self, *args):
+        found = [t for t in tree_leaves(self.inner(*args)) if isinstance(t, torch.Tensor) and t.requires_grad]
+        return sum((t.abs() if t.is_complex() else t).float().square().mean() for t in found)
 
 
 class Case:
@@ -52,9 +57,10 @@ class Case:
 
     def __init__(self, name):
         torch.manual_seed(0)
-        model, self.x, self.blocks = MODELS[name]()
+        model, x, self.blocks = {**MODELS, **ZOO}[name]()
+        self.args = x if isinstance(x, tuple) else (x,)
         self.model = WithLoss(model).train()
-        self.before = {k: v.clone() for k, v in self.model.state_dict().items()}
+        self.before = copy.deepcopy(self.model.state_dict())
 
     def start(self):
         self.model.load_state_dict(self.before)
@@ -64,7 +70,7 @@ class Case:
 
     def result(self, run):
         self.start()
-        loss = run(self.x)
+        loss = run(*self.args)
         loss.backward()
         gradients = [p.grad.clone() for p in self.model.parameters() if p.grad is not None]
         return [loss.detach(), *gradients, *(b.clone() for b in self.model.buffers()), torch.get_rng_state()]
@@ -72,7 +78,7 @@ class Case:
     def step(self, run):
         for p in self.model.parameters():
             p.grad = None
-        run(self.x).backward()
+        run(*self.args).backward()
 
     def measure(self, run, steps=5):
         result = self.result(run)
@@ -100,50 +106,64 @@ def blocks_checkpointed(case):
     return case.model
 
 
-def row(name, backend, means):
-    """means: "plain", "blocks", "torch 0.5", "ebb" or "ebb 0.5"."""
+def rows_of(name, backend, means):
+    """means: "plain", "blocks", "torch 0.5"; or several, all of Ebb: "ebb", "ebb 0.5"."""
     case = Case(name)
-    kind, _, share = means.partition(" ")
-    own = "inductor" if backend == "inductor" else "aot_eager"
-    out = {"model": name, "backend": backend, "means": means}
-    if kind == "ebb":
-        import ebb.torch
-
-        base = None
-        if share:
-            case_base = ebb.torch.compile(case.model, backend=backend)
-            base = case.result(case_base)
-            torch._dynamo.reset()
-        run = ebb.torch.compile(case.model, budget=float(share) if share else None, backend=backend)
-    elif kind == "blocks":
-        run, base = blocks_checkpointed(case), None
-        run = torch.compile(run, backend=own) if backend == "inductor" else run
-    else:
-        base = None
-        if share:
-            torch._functorch.config.activation_memory_budget = float(share)
-        partition = "aot_eager_decomp_partition" if share and backend == "eager" else own
-        run = case.model if kind == "plain" and backend == "eager" else torch.compile(case.model, backend=partition)
-    began = time.perf_counter()
-    try:
-        result, peak, seconds = case.measure(run)
-    except RuntimeError as error:
-        if type(error).__name__ != "OverBudget":
-            raise
-        least = error.least_bytes
-        torch._dynamo.reset()
-        run = ebb.torch.compile(case.model, activations=least + least // 100, backend=backend)
-        out["means"] += " (the smallest found)"
-        result, peak, seconds = case.measure(run)
-    out.update(peak=peak, seconds=seconds, total_s=time.perf_counter() - began)
-    if base is not None:
-        out["equal"], out["off"] = differences(result, base)
-    if kind == "ebb":
-        out.update(planned=run.planned_bytes, in_order=sum(p.bytes_in_order for p in run.plans), graphs=len(run.plans),
+    if means[0].split()[0] != "ebb":
+        yield {"model": name, "backend": backend, "means": means[0], **other(case, backend, means[0])}
+        return
+    base = None
+    for one in means:
+        share = one.partition(" ")[2]
+        if base is None and share:
+            base = case.result(compiled(case, backend, None))
+        found, run, (result, peak, seconds) = within(case, backend, float(share) if share else None)
+        row = {"model": name, "backend": backend, "means": one + found, "peak": peak, "seconds": seconds}
+        if base is not None:
+            row["equal"], row["off"] = differences(result, base)
+        base = base or result
+        row.update(planned=run.planned_bytes, in_order=sum(p.bytes_in_order for p in run.plans), graphs=len(run.plans),
                    ops=sum(len(p.ops) for p in run.plans), recomputed=sum(p.n_recomputed for p in run.plans),
                    planning_s=sum(p.planning_seconds for p in run.plans),
                    predicted=sum(p.plan["time_ns"] for p in run.plans) / sum(op["time_ns"] for p in run.plans for op in p.ops) - 1)
-    return out
+        yield row
+
+
+def compiled(case, backend, share):
+    import ebb.torch
+
+    torch._dynamo.reset()
+    return ebb.torch.compile(case.model, budget=share, backend=backend)
+
+
+def within(case, backend, share):
+    """A share that is below the least of a graph becomes that least."""
+    found = ""
+    while True:
+        run = compiled(case, backend, share)
+        try:
+            return found, run, case.measure(run)
+        except RuntimeError as error:
+            if type(error).__name__ != "OverBudget" or share == 1:
+                raise
+            share = min(1.0, 1.01 * max(share, error.least_share))
+            found = f" (the smallest found: {share:.2f})"
+
+
+def other(case, backend, means):
+    kind, _, share = means.partition(" ")
+    own = "inductor" if backend == "inductor" else "aot_eager"
+    if share:
+        torch._functorch.config.activation_memory_budget = float(share)
+    if kind == "blocks":
+        run = blocks_checkpointed(case)
+        run = torch.compile(run, backend=own) if backend == "inductor" else run
+    elif kind == "plain" and backend == "eager":
+        run = case.model
+    else:
+        run = torch.compile(case.model, backend="aot_eager_decomp_partition" if share and backend == "eager" else own)
+    _, peak, seconds = case.measure(run)
+    return {"peak": peak, "seconds": seconds}
 
 
 def table(rows):
@@ -167,32 +187,37 @@ def main():
     parser.add_argument("--budgets", default=BUDGETS)
     parser.add_argument("--others", default="plain,blocks,torch 0.5,torch 0.2")
     parser.add_argument("--timeout", type=float, default=600)
-    parser.add_argument("--one", nargs=3, metavar=("MODEL", "BACKEND", "MEANS"), help="one row, in this process")
+    parser.add_argument("--one", nargs=3, metavar=("MODEL", "BACKEND", "MEANS"), help="rows in this process; MEANS joined by commas")
     parser.add_argument("--table", help="rows as a table")
     parser.add_argument("-o", "--output", default="rows.json")
     args = parser.parse_args()
     if args.table:
         return table([json.loads(line) for line in open(args.table, encoding="utf-8")])
     if args.one:
-        return print("ROW " + json.dumps(row(*args.one)))
-    means = [m for m in args.others.split(",") if m] + ["ebb"] + [f"ebb {b}" for b in args.budgets.split(",") if b]
+        for row in rows_of(args.one[0], args.one[1], args.one[2].split(",")):
+            print("ROW " + json.dumps(row), flush=True)
+        return None
+    means = [m for m in args.others.split(",") if m] + [",".join(["ebb"] + [f"ebb {b}" for b in args.budgets.split(",") if b])]
     with open(args.output, "a", encoding="utf-8") as file:
         for name in args.models.split(","):
             for backend in args.backends.split(","):
                 for m in means:
-                    file.write(json.dumps(in_process(name, backend, m, args.timeout)) + "\n")
+                    for row in in_process(name, backend, m, args.timeout):
+                        file.write(json.dumps(row) + "\n")
                     file.flush()
 
 
 def in_process(name, backend, means, timeout):
+    """The rows that a process gave, and one that says why any are missing."""
     command = [sys.executable, __file__, "--one", name, backend, means]
-    out = {"model": name, "backend": backend, "means": means}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-    except subprocess.TimeoutExpired:
-        return {**out, "error": f"no answer within {timeout:.0f} s"}
-    found = [line[4:] for line in done.stdout.splitlines() if line.startswith("ROW ")]
-    return json.loads(found[0]) if found else {**out, "error": (done.stderr.strip().splitlines() or ["nothing said"])[-1][:200]}
+        text, why = done.stdout, (done.stderr.strip().splitlines() or ["nothing said"])[-1][:200]
+    except subprocess.TimeoutExpired as error:
+        text, why = (error.stdout or b"").decode(), f"no answer within {timeout:.0f} s"
+    found = [json.loads(line[4:]) for line in text.splitlines() if line.startswith("ROW ")]
+    missing = means.split(",")[len(found):]
+    return found + ([{"model": name, "backend": backend, "means": ", ".join(missing), "error": why}] if missing else [])
 
 
 main()
