@@ -128,7 +128,7 @@ class Compiled(torch.nn.Module):
 
     def __init__(self, model, make_backend, dynamic):
         super().__init__()
-        self.model, self.make_backend, self.dynamic, self.settled = model, make_backend, dynamic, False
+        self.model, self.make_backend, self.dynamic, self.settled, self.warned = model, make_backend, dynamic, False, False
         self.recurrent = recurrent_in_graphs(model)
         self._start(1)
 
@@ -150,6 +150,13 @@ class Compiled(torch.nn.Module):
         return most
 
     def forward(self, *args, **kwargs):
+        result = self._settled_call(args, kwargs)
+        if not self.backend.plans and torch.is_grad_enabled() and not self.warned:
+            warnings.warn("ebb.torch: nothing in this call asks for gradients: there is nothing to plan", stacklevel=2)
+            self.warned = True
+        return result
+
+    def _settled_call(self, args, kwargs):
         if self.settled or self.backend.budget.share is not None:
             return self._call(args, kwargs)
         before = Before(self.model)
@@ -172,6 +179,8 @@ class Compiled(torch.nn.Module):
                 return self.compiled(*args, **kwargs)
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception
+        except private.TorchRuntimeError as error:
+            inner = RuntimeError(private.untraceable(error))
         raise inner
 
 
@@ -220,6 +229,8 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     costs       "measured" on this device, or "roofline"
     time_limit  seconds of planning for each graph; effort as in docs/tuning.md
     """
+    if not callable(model):
+        raise TypeError(f"model {model!r}: a module or a function")
     refuse_parallel(model)
     if backend not in ("eager", "inductor"):
         raise ValueError(f"backend {backend!r}: \"eager\" or \"inductor\"")

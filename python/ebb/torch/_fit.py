@@ -29,7 +29,10 @@ class Loss(torch.nn.Module):
         self.model, self.loss = model, loss
 
     def forward(self, *example):
-        return (self.loss(self.model, *example),)
+        found = self.loss(self.model, *example)
+        if not isinstance(found, torch.Tensor):
+            raise ValueError(f"loss returned {type(found).__name__}, not a tensor")
+        return (found,)
 
 
 def resized(value, n):
@@ -42,7 +45,11 @@ def trace(model, example, loss, n):
     """The planning graph of a step with n images."""
     with private.FakeTensorMode(allow_non_fake_inputs=True):
         inputs = [resized(value, n) for value in example]
-        module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
+        try:
+            module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
+        except (RuntimeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(f"ebb.torch.fit: no step with gradients can be traced of this model and loss: {reason}") from None
     n_results = len(module.graph.output_node().args[0])
     joint = _joint.Joint(module, n_results)
     _costs.estimate(joint)

@@ -23,7 +23,7 @@ if _release() < OLDEST:
 try:
     from torch._decomp import get_decompositions
     from torch._dynamo.backends.common import aot_autograd
-    from torch._dynamo.exc import BackendCompilerFailed
+    from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError
     from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput, SavedForBackwardsAOTOutput
     from torch._functorch.aot_autograd import aot_export_module
     from torch._functorch.partitioners import _extract_fwd_bwd_outputs as joint_outputs
@@ -37,6 +37,14 @@ try:
     from torch.utils._pytree import tree_leaves
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
+
+
+def untraceable(error):
+    """One line of an op that torch.compile could not run on FakeTensors: which line of Python, and why."""
+    found = re.search(r"got \w+\((['\"])(.*)\1\)$", str(error), re.MULTILINE)
+    places = getattr(error, "real_stack", None) or []
+    place = f"{places[-1].filename}, line {places[-1].lineno}: " if len(places) else ""
+    return f"ebb.torch: {place}{found[2] if found else str(error).splitlines()[0]}"
 
 
 def storage_key(tensor):
