@@ -84,14 +84,17 @@ def measure_cuda(run, device):
     return taken, max(0, torch.cuda.max_memory_allocated(device) - before - results), layouts
 
 
-def measure_cpu(units):
-    """{key: (ns, scratch bytes, layouts)} of units on the CPU, in one session of the profiler, which sees every allocation."""
+def measure_cpu(joint, units):
+    """{key: (ns, scratch bytes, layouts)} of units on the CPU, in one session of the profiler, which sees every allocation. A unit's
+    tensors are there while it is measured: never more than one op takes."""
     from torch.profiler import ProfilerActivity, profile, record_function
 
     found, results, layouts = {}, {}, {}
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
-        for i, (key, run) in enumerate(units.items()):
+        for i, (key, unit) in enumerate(units.items()):
             try:
+                run = None
+                run = runnable(joint, unit)
                 clock(run, torch.device("cpu"))
                 with record_function(f"{MARK} {i}"):
                     found[key], results[key], layouts[key] = clock(run, torch.device("cpu"))
@@ -123,16 +126,15 @@ def measure_all(joint, keys):
         for unit, key in keys.items():
             if key in MEASURED or key in wanted or not measurable(unit):
                 continue
-            try:
-                wanted[key] = (runnable(joint, unit), device_of(unit))
-            except (RuntimeError, TypeError, ValueError):
-                continue
-            if device_of(unit).type == "cuda":
-                run, device = wanted.pop(key)
-                MEASURED[key] = measure_cuda(run, device)
-        left = {key: run for key, (run, device) in wanted.items() if device.type == "cpu"}
-        if left:
-            MEASURED.update(measure_cpu(left))
+            if device_of(unit).type == "cpu":
+                wanted[key] = unit
+            elif device_of(unit).type == "cuda":
+                try:
+                    MEASURED[key] = measure_cuda(runnable(joint, unit), device_of(unit))
+                except (RuntimeError, TypeError, ValueError):
+                    continue
+        if wanted:
+            MEASURED.update(measure_cpu(joint, wanted))
 
 
 def measure(joint):
