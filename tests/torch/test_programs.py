@@ -4,6 +4,7 @@ import importlib
 import os
 import unittest
 import unittest.mock
+import warnings
 
 import torch
 from torch import nn
@@ -167,6 +168,28 @@ class Works(unittest.TestCase):
         with torch.no_grad():
             self.assertTrue(torch.equal(model(torch.ones(X)), compiled(torch.ones(X))))
         self.assertEqual(compiled.plans, [])
+
+    def test_what_runs_outside_of_graphs_is_told(self):
+        class Loop(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+
+            def forward(self, x):
+                for layer in self.layers:
+                    (chosen,) = torch.where(x[:, 0] > 0)  # its size is known when it has run
+                    x = x.index_add(0, chosen, layer(x[chosen]))
+                return x
+
+        (plain, run), (twin, compiled) = pair(Loop(), budget=1.0)
+        x = torch.randn(16, 8)
+        with self.assertWarnsRegex(UserWarning, "outside of graphs"):
+            found = result(twin, compiled, x)
+        self.assertTrue(same(result(plain, run, x), found))
+        with warnings.catch_warnings(record=True) as seen:
+            (_, _), (twin, compiled) = pair(Broken(), budget=1.0)
+            result(twin, compiled, torch.randn(4, 64, 32))
+        self.assertFalse([w for w in seen if "ebb.torch" in str(w.message)])
 
     def test_fit_and_report(self):
         model = convolutions(2)

@@ -150,11 +150,17 @@ class Compiled(torch.nn.Module):
         return most
 
     def forward(self, *args, **kwargs):
+        outside = private.frames_outside()
         result = self._settled_call(args, kwargs)
-        if not self.backend.plans and torch.is_grad_enabled() and not self.warned:
-            warnings.warn("ebb.torch: nothing in this call asks for gradients: there is nothing to plan", stacklevel=2)
-            self.warned = True
+        if not self.warned and private.frames_outside() > outside:
+            self._warn("parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks says why")
+        elif not self.warned and not self.backend.plans and torch.is_grad_enabled():
+            self._warn("nothing in this call asks for gradients: there is nothing to plan")
         return result
+
+    def _warn(self, text):
+        warnings.warn(f"ebb.torch: {text}", stacklevel=3)
+        self.warned = True
 
     def _settled_call(self, args, kwargs):
         if self.settled or self.backend.budget.share is not None:

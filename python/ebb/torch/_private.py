@@ -24,6 +24,7 @@ try:
     from torch._decomp import get_decompositions
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError
+    from torch._dynamo.utils import counters
     from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput, SavedForBackwardsAOTOutput
     from torch._functorch.aot_autograd import aot_export_module
     from torch._functorch.partitioners import _extract_fwd_bwd_outputs as joint_outputs
@@ -37,6 +38,11 @@ try:
     from torch.utils._pytree import tree_leaves
 except ImportError as error:
     _refuse(f"lacks what the bridge needs ({error.name or error})")
+
+
+def frames_outside():
+    """How many functions torch.compile has given up so far in this process: they run op by op, outside of any graph."""
+    return counters["frames"]["total"] - counters["frames"]["ok"]
 
 
 def untraceable(error):
