@@ -87,7 +87,7 @@ static double dx_element(const conv *s, int64_t n, int64_t c, int64_t h, int64_t
             if (q < 0) continue;
             const ref_line y = {&s->y, ref_at4(s->y.type, n, first, p, q), 1},
                            weights = {&s->w, ref_at4(s->w.type, first, within, i, j),
-                                s->kh * s->kw * s->group_in};
+                                      s->kh * s->kw * s->group_in};
             sum = ref_dot(sum, y, weights, s->group_out);
         }
     }
