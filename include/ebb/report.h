@@ -17,12 +17,17 @@ extern "C" {
 
 typedef struct ebb_report ebb_report;
 
-/* Files written by other commands that the report includes. NULL: left out. */
+/* What the report includes besides the plan: files written by other commands, and where the program is that
+ * made it. NULL: left out. */
 typedef struct ebb_report_sources {
     const char *measured;    /* of this very plan, by `ebb run --json`: ebb.run/1 */
     const char *search;      /* of this very plan, by `ebb plan --log`: ebb.search/1 */
     const char *const *fits; /* by `ebb fit --json`: ebb.fit/1; any model's, so name this plan's */
     uint32_t n_fits;
+    /* Where an op, or the op of a value, stands in the caller's program: "train.py:12", which the report
+     * shows behind its name; NULL: not known. name: as in the plan. Of a traced step: ebb_trace_place. */
+    const char *(*place)(const void *ctx, const char *name);
+    const void *place_ctx;
 } ebb_report_sources;
 
 /* Audits the plan and computes everything that any view shows. `where` names the plan in error texts: its

@@ -83,6 +83,10 @@ EBB_API const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t program)
  * or step, or no run since. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_step_times(const ebb_trace *trace, uint32_t program, uint32_t step,
                                                     ebb_step_times *out);
+/* Where the caller's program made what the last call's plans or texts name so: "train.py:12", as `where`
+ * said then; of a gradient, where its value was made. NULL: not known. Borrowed; valid until the next call.
+ */
+EBB_API const char *ebb_trace_place(const ebb_trace *trace, const char *name);
 /* The training step's graph as text (docs/ir.md). Free with ebb_trace_text_free. EBB_USAGE: no such. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out);
 EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);

@@ -105,6 +105,10 @@ static int format_read(const char *name, ebb_report_format *out) {
     return -1;
 }
 
+static const char *place_of(const void *trace, const char *name) {
+    return ebb_trace_place(trace, name);
+}
+
 /* report_write(program, format, path) */
 static PyObject *report_write(PyObject *self, PyObject *args) {
     unsigned program;
@@ -117,8 +121,9 @@ static PyObject *report_write(PyObject *self, PyObject *args) {
     const ebb_plan *of = plan_of(self, program);
     ebb_status status = EBB_OK;
     if (of) {
+        const ebb_report_sources sources = {.place = place_of, .place_ctx = trace_of(self)};
         core_long call = core_long_begin(true);
-        status = ebb_report_make(core.env, of, "the traced step", NULL, &report);
+        status = ebb_report_make(core.env, of, "the traced step", &sources, &report);
         if (!status) status = ebb_report_write(core.env, report, format, path);
         ebb_report_destroy(report);
         core_long_end(&call);

@@ -40,12 +40,12 @@ def detach(x):
 
 
 def sizes(shape):
-    """(2, 3), ((2, 3),) or ([2, 3],) as a tuple of ints; a tensor of integers as well."""
-    if len(shape) == 1 and (not isinstance(shape[0], _core.Tensor) or shape[0].ndim) and np.ndim(shape[0]) == 1:
-        shape = shape[0]
-    if isinstance(shape, _core.Tensor):
-        shape = shape.tolist()
-    return tuple(int(s) for s in shape)
+    """(2, 3), ((2, 3),) or ([2, 3],) as a tuple of ints; tensors and arrays of integers count as what they hold."""
+    whole = []
+    for part in shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, range)) else shape:
+        part = part.tolist() if hasattr(part, "tolist") else part
+        whole.extend(part if isinstance(part, list) else [part])
+    return tuple(int(s) for s in whole)
 
 
 def axis_of(axis, ndim, what="axis"):

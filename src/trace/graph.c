@@ -51,10 +51,14 @@ static ebb_phase phase_of(const draft *d, const ebb_entry *entry) {
 }
 
 /* An update of a copy: of what is computed. maximum(x, x) is x, of any number and shape. */
-static void targets_copy(draft *d, const ebb_entry *entry, ebb_phase phase, ebb_id *in) {
+static void targets_copy(draft *d, const ebb_entry *entry, ebb_phase phase, const char *const *results,
+                         ebb_id *in) {
     for (uint32_t u = 0; u < entry->op->n_update; u++) {
         ebb_id *at = &in[entry->op->update[u].in];
-        *at = ebb_builder_node(d->b, &ebb_op_maximum, (ebb_id[]){*at, *at}, 2, NULL, NULL, phase, 0)[0];
+        char text[EBB_TRACE_NAME + 8];
+        const char *name = text;
+        (void)snprintf(text, sizeof text, "%s.copy", results[entry->op->update[u].out]);
+        *at = ebb_builder_node(d->b, &ebb_op_maximum, (ebb_id[]){*at, *at}, 2, NULL, &name, phase, 0)[0];
     }
 }
 
@@ -65,7 +69,7 @@ static void op_add(draft *d, const ebb_entry *entry) {
     const ebb_phase phase = phase_of(d, entry);
     for (uint32_t i = 0; i < entry->n_in; i++) in[i] = operand(d, d->r->operands.at[entry->in + i]);
     for (uint32_t i = 0; i < entry->n_out; i++) names[i] = ebb_traced_name(d->r, entry->out + i, text[i]);
-    if (d->apart[entry - d->r->entries.at - d->begin]) targets_copy(d, entry, phase, in);
+    if (d->apart[entry - d->r->entries.at - d->begin]) targets_copy(d, entry, phase, names, in);
     const ebb_id *out = ebb_builder_node(d->b, entry->op, in, entry->n_in, entry->attr, names, phase,
                                          EBB_DRAW_KEY(entry->draw));
     for (uint32_t i = 0; i < entry->n_out; i++) {

@@ -20,6 +20,19 @@ const char *ebb_traced_name(const ebb_recorded *r, uint32_t v, char name[EBB_TRA
     return name;
 }
 
+/* Names of what comes of a value begin with its own: "v12.relu.grad". */
+const char *ebb_trace_place(const ebb_trace *trace, const char *name) {
+    const ebb_recorded *r = trace->last;
+    char *end;
+    if (!r || name[0] != 'v' || name[1] < '0' || name[1] > '9') return NULL;
+    const unsigned long v = strtoul(name + 1, &end, 10);
+    if (*end != '.' || v >= r->values.n) return NULL;
+    const ebb_traced_value *value = &r->values.at[v];
+    if (value->source != EBB_SOURCE_ENTRY) return NULL;
+    const char *place = r->entries.at[value->at].place;
+    return place[0] ? place : NULL;
+}
+
 uint32_t ebb_traced_find(const ebb_recorded *r, const char *name) {
     char own[EBB_TRACE_NAME];
     char *end;

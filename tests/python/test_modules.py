@@ -78,6 +78,20 @@ class Inside(unittest.TestCase):
             self.assertEqual(net.scale.item(), 2)
 
 
+class Fused(unittest.TestCase):
+    def test_layers_under_one_name_are_their_layers(self):
+        x = tensor(np.random.default_rng(3).standard_normal((2, 3, 6, 6)).astype(np.float32))
+        one, both, three = M.ConvRelu2d(3, 4, 3, groups=1), M.ConvBn2d(3, 4, 3, momentum=0.5), M.ConvBnRelu2d(3, 4, 3)
+        three.load_state_dict(both.state_dict())
+        np.testing.assert_array_equal(one(x).numpy(), np.maximum(M.Conv2d.forward(one, x).numpy(), 0))
+        y = both(x).numpy()
+        np.testing.assert_array_equal(three(x).numpy(), np.maximum(y, 0))
+        np.testing.assert_array_equal(y, both.bn(both.conv(x)).numpy())
+        self.assertEqual(sorted(n for n, _ in both.named_parameters()), ["bn.bias", "bn.weight", "conv.bias", "conv.weight"])
+        line = M.LinearRelu(6, 5)
+        np.testing.assert_array_equal(line(x).numpy(), np.maximum(M.Linear.forward(line, x).numpy(), 0))
+
+
 class Modes(unittest.TestCase):
     def test_train_and_eval_reach_all(self):
         net = Net()

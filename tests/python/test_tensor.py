@@ -178,6 +178,17 @@ class Shapes(unittest.TestCase):
                     self.assertEqual(y.dtype, np.dtype(dtype))
                     np.testing.assert_array_equal(y.numpy(), array.reshape(b), f"{dtype} {a} {b}")
 
+    def test_a_shape_may_have_tensors_in_it(self):
+        x = tensor(np.arange(12.0))
+        three = tensor([3])
+        for shape in ((three, 4), (tensor(3), 4), tensor([3, 4]), [three, tensor([4])], np.array([3, 4]), (3, -1)):
+            self.assertEqual(x.reshape(shape).shape, (3, 4))
+            self.assertEqual(mge.functional.reshape(x, shape).shape, (3, 4))
+        self.assertEqual(x.reshape(three, 4).shape, (3, 4))
+        self.assertEqual(mge.functional.broadcast_to(tensor([[1.0]]), (three, tensor([2]))).tolist(), [[1.0] * 2] * 3)
+        with self.assertRaises(TypeError):
+            x.reshape((tensor([[3], [4]]),))
+
     def test_reshape_to_and_from_no_axes(self):
         for value in (2.5, 3, True):
             self.assertEqual(tensor([value]).reshape(()).shape, ())

@@ -135,7 +135,16 @@ class Answers(unittest.TestCase):
             with open(page, encoding="utf-8") as file:
                 self.assertIn("<html", file.read())
             with open(figures, encoding="utf-8") as file:
-                self.assertEqual(json.load(file)["schema"], "ebb.report/1")
+                report = json.load(file)
+            self.assertEqual(report["schema"], "ebb.report/1")
+            here = os.path.basename(__file__)
+            places = {t["name"]: t["name"].partition(" (")[2].rstrip(")") for t in report["tensors"]}
+            for name, place in places.items():
+                if ".tensor" in name or ".argument" in name:
+                    self.assertEqual(place, "", "what is given has no line")
+                else:
+                    self.assertRegex(place, rf"^{here}:[0-9]+$", name)
+            self.assertGreaterEqual(len(set(places.values())), 3, "lines of the step and of its optimizer")
             with self.assertRaisesRegex(ValueError, "html"):
                 self.step.report(page, format="pdf")
 

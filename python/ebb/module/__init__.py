@@ -4,6 +4,7 @@ from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .batchnorm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from .conv import Conv1d, Conv2d, ConvTranspose2d
+from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearRelu
 from .linear import Dropout, Embedding, Linear
 from .module import Module
 from .normalization import GroupNorm, InstanceNorm, LayerNorm

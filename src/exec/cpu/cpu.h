@@ -82,10 +82,11 @@ static inline int64_t cpu_ceil_div(int64_t a, int64_t b) {
 }
 
 /* CPU_VECTOR: compiled once for each vector width and chosen when the program starts. Bits do not change:
- * products and sums are not contracted, and what is summed across elements has its order written down.
+ * products and sums are not contracted, and what is summed across elements has its order written down. Once
+ * under sanitizers, whose checks keep a loop from being vectorized.
  * CPU_INLINE: a part of such functions, compiled into each of them. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__)
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define CPU_VECTOR __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define CPU_VECTOR

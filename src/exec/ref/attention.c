@@ -45,10 +45,8 @@ static int64_t at_y(const heads *s, int64_t n, int64_t head, int64_t i, int64_t 
 }
 
 static double score(const heads *s, int64_t n, int64_t head, int64_t i, int64_t j) {
-    double sum = 0;
-    for (int64_t e = 0; e < s->d; e++)
-        sum += ref_get(&s->qkv, at(s, Q, n, head, i, e)) * ref_get(&s->qkv, at(s, K, n, head, j, e));
-    return sum * s->scale;
+    const ref_line q = {&s->qkv, at(s, Q, n, head, i, 0), 1}, k = {&s->qkv, at(s, K, n, head, j, 0), 1};
+    return ref_dot(0, q, k, s->d) * s->scale;
 }
 
 /* Rows that row i attends to. */

@@ -60,8 +60,7 @@ static double y_element(const conv *s, int64_t n, int64_t o, int64_t p, int64_t 
             const int64_t w = input_at(s, 1, q, j);
             if (w < 0 || w >= s->wd) continue;
             const int64_t at_x = ref_at4(s->x.type, n, first, h, w), at_w = ref_at4(s->w.type, o, 0, i, j);
-            for (int64_t c = 0; c < s->group_in; c++)
-                sum += ref_get(&s->x, at_x + c) * ref_get(&s->w, at_w + c);
+            sum = ref_dot(sum, (ref_line){&s->x, at_x, 1}, (ref_line){&s->w, at_w, 1}, s->group_in);
         }
     }
     return sum;
@@ -78,7 +77,7 @@ REF_KERNEL(conv2d) {
 }
 
 static double dx_element(const conv *s, int64_t n, int64_t c, int64_t h, int64_t w) {
-    const int64_t group = c / s->group_in, within = c % s->group_in;
+    const int64_t first = c / s->group_in * s->group_out, within = c % s->group_in;
     double sum = 0;
     for (int64_t i = 0; i < s->kh; i++) {
         const int64_t p = output_at(s, 0, h, i, s->oh);
@@ -86,10 +85,10 @@ static double dx_element(const conv *s, int64_t n, int64_t c, int64_t h, int64_t
         for (int64_t j = 0; j < s->kw; j++) {
             const int64_t q = output_at(s, 1, w, j, s->ow);
             if (q < 0) continue;
-            for (int64_t o = group * s->group_out; o < (group + 1) * s->group_out; o++) {
-                sum += ref_get(&s->y, ref_at4(s->y.type, n, o, p, q)) *
-                       ref_get(&s->w, ref_at4(s->w.type, o, within, i, j));
-            }
+            const ref_line y = {&s->y, ref_at4(s->y.type, n, first, p, q), 1},
+                           weights = {&s->w, ref_at4(s->w.type, first, within, i, j),
+                                      s->kh * s->kw * s->group_in};
+            sum = ref_dot(sum, y, weights, s->group_out);
         }
     }
     return sum;
@@ -107,17 +106,18 @@ REF_KERNEL(conv2d_dgrad) {
 
 static double dw_element(const conv *s, int64_t o, int64_t within, int64_t i, int64_t j) {
     const int64_t c = o / s->group_out * s->group_in + within;
+    const int64_t stride = s->stride[1], left = input_at(s, 1, 0, j); /* output q reads left + q * stride */
+    const int64_t first = left < 0 ? (stride - 1 - left) / stride : 0;
+    const int64_t end = left < s->wd ? ebb_min_i64((s->wd - 1 - left) / stride + 1, s->ow) : 0;
     double sum = 0;
     for (int64_t n = 0; n < s->n; n++) {
         for (int64_t p = 0; p < s->oh; p++) {
             const int64_t h = input_at(s, 0, p, i);
             if (h < 0 || h >= s->h) continue;
-            for (int64_t q = 0; q < s->ow; q++) {
-                const int64_t w = input_at(s, 1, q, j);
-                if (w < 0 || w >= s->wd) continue;
-                sum += ref_get(&s->x, ref_at4(s->x.type, n, c, h, w)) *
-                       ref_get(&s->y, ref_at4(s->y.type, n, o, p, q));
-            }
+            if (first >= end) continue;
+            const ref_line x = {&s->x, ref_at4(s->x.type, n, c, h, left + first * stride), stride * s->c},
+                           y = {&s->y, ref_at4(s->y.type, n, o, p, first), s->o};
+            sum = ref_dot(sum, x, y, end - first);
         }
     }
     return sum;

@@ -10,12 +10,9 @@ REF_KERNEL(matmul) {
     for (int64_t g = 0; g < groups; g++) {
         for (int64_t i = 0; i < m; i++) {
             for (int64_t j = 0; j < n; j++) {
-                double sum = 0;
-                for (int64_t p = 0; p < k; p++) {
-                    sum += ref_get(&a, g * m * k + (ta ? p * m + i : i * k + p)) *
-                           ref_get(&b, g * k * n + (tb ? j * k + p : p * n + j));
-                }
-                ref_set(&c, (g * m + i) * n + j, sum);
+                const ref_line row = {&a, g * m * k + (ta ? i : i * k), ta ? m : 1},
+                               column = {&b, g * k * n + (tb ? j * k : j), tb ? 1 : n};
+                ref_set(&c, (g * m + i) * n + j, ref_dot(0, row, column, k));
             }
         }
     }

@@ -66,6 +66,15 @@ static inline void ref_set(const ref_tensor *t, int64_t i, double x) {
     }
 }
 
+/* Elements of a tensor `step` apart in storage, from element `at` on. */
+typedef struct ref_line {
+    const ref_tensor *t;
+    int64_t at, step;
+} ref_line;
+/* sum, and to it n products of the elements of two lines, one after the other: products of matrices and
+ * convolutions. The dtype is asked for once a line. */
+double ref_dot(double sum, ref_line a, ref_line b, int64_t n);
+
 /* Storage index of [n,c,h,w] in a tensor of rank 4: channels last. */
 static inline int64_t ref_at4(const ebb_type *t, int64_t n, int64_t c, int64_t h, int64_t w) {
     return ((n * t->dim[2] + h) * t->dim[3] + w) * t->dim[1] + c;

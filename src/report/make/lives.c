@@ -153,7 +153,7 @@ static bool clean_texts(ebb_report_maker *m, texts *out) {
     bool good = out->names && out->shapes;
     for (ebb_id v = 0; good && v < graph->n_values; v++) {
         const ebb_pvalue *value = &graph->values[v];
-        out->names[v] = ebb_report_name(arena, value->name);
+        out->names[v] = ebb_report_called(m, value->name);
         out->shapes[v] = value->shape ? ebb_report_name(arena, value->shape) : "";
         good = out->names[v] && out->shapes[v];
     }

@@ -31,6 +31,18 @@ static bool copy_names(ebb_report *r, const ebb_plan *plan) {
     return r->graph_name && r->backend && r->bound_kind;
 }
 
+const char *ebb_report_called(ebb_report_maker *m, const char *name) {
+    const ebb_report_sources *from = m->sources;
+    const char *place = from->place ? from->place(from->place_ctx, name) : NULL;
+    ebb_text text;
+    if (!place) return ebb_report_name(&m->report->arena, name);
+    ebb_text_init(&text, m->env);
+    ebb_text_add(&text, "%s (%s)", name, place);
+    const char *called = ebb_text_status(&text) ? NULL : ebb_report_name(&m->report->arena, text.at);
+    ebb_text_deinit(&text);
+    return called;
+}
+
 /* Everything of a step but its bytes. */
 static ebb_status make_steps(ebb_report_maker *m) {
     const ebb_pgraph *graph = m->plan->graph;
@@ -42,7 +54,7 @@ static ebb_status make_steps(ebb_report_maker *m) {
     m->steps[0] = (ebb_report_step){.op = EBB_NONE, .name = "", .kind = "", .phase = EBB_FORWARD};
     m->backward = EBB_NONE;
     for (ebb_id i = 0; i < graph->n_ops; i++) {
-        names[i] = ebb_report_name(&r->arena, graph->ops[i].name);
+        names[i] = ebb_report_called(m, graph->ops[i].name);
         kinds[i] = ebb_report_name(&r->arena, graph->ops[i].kind);
         if (!names[i] || !kinds[i]) return EBB_NO_MEMORY;
     }
@@ -91,7 +103,8 @@ static ebb_status audit(ebb_env *env, const ebb_plan *plan, const char *where) {
     return ebb_fail(env, EBB_BAD_INPUT, "%.300s: the plan does not hold: %s", where, fault);
 }
 
-static ebb_status read_sources(ebb_report_maker *m, const ebb_report_sources *sources) {
+static ebb_status read_sources(ebb_report_maker *m) {
+    const ebb_report_sources *sources = m->sources;
     ebb_status status = EBB_OK;
     if (sources->measured) status = ebb_report_measure(m, sources->measured);
     if (status == EBB_OK && sources->search) status = ebb_report_searched(m, sources->search);
@@ -110,7 +123,8 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
     ebb_report *r = EBB_NEW(&arena, ebb_report, 1);
     if (!r) return EBB_NO_MEMORY;
     r->arena = arena;
-    ebb_report_maker m = {.env = env, .plan = plan, .report = r};
+    static const ebb_report_sources none = {.n_fits = 0};
+    ebb_report_maker m = {.env = env, .plan = plan, .sources = sources ? sources : &none, .report = r};
     ebb_arena_init(&m.scratch, env);
     copy_figures(r, plan);
     status = copy_names(r, plan) ? EBB_OK : EBB_NO_MEMORY;
@@ -120,7 +134,7 @@ ebb_status ebb_report_make(ebb_env *env, const ebb_plan *plan, const char *where
     if (status == EBB_OK) status = ebb_report_curve(&m);
     if (status == EBB_OK) status = ebb_report_peak(&m);
     if (status == EBB_OK) status = ebb_report_agains(&m);
-    if (status == EBB_OK && sources) status = read_sources(&m, sources);
+    if (status == EBB_OK) status = read_sources(&m);
     ebb_arena_deinit(&m.scratch);
     if (status != EBB_OK)
         ebb_report_destroy(r);

@@ -9,6 +9,7 @@
 typedef struct ebb_report_maker {
     ebb_env *env;
     const ebb_plan *plan; /* has passed the audit */
+    const ebb_report_sources *sources;
     ebb_report *report;
     ebb_report_life *lives; /* the report's own, still writable */
     ebb_report_step *steps;
@@ -19,6 +20,9 @@ typedef struct ebb_report_maker {
     ebb_arena scratch;       /* ends with the making */
 } ebb_report_maker;
 
+/* The name of an op or a value as the report shows it: cleaned, and with its place behind it. NULL: no
+ * memory. */
+const char *ebb_report_called(ebb_report_maker *m, const char *name);
 /* Who shares and who owns bytes, when, in which category and with which fate. O(buffers + edges). */
 EBB_CHECKED ebb_status ebb_report_lives(ebb_report_maker *m);
 /* Bytes of each step by category, and the peak. EBB_INTERNAL: not the plan's own. O(buffers + steps). */

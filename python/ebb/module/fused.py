@@ -1,0 +1,43 @@
+"""Modules of several layers under one name. The compiler fuses what it can, whether layers are written so or not."""
+
+from .. import functional as F
+from .batchnorm import BatchNorm2d
+from .conv import Conv2d
+from .linear import Linear
+from .module import Module
+
+
+class ConvRelu2d(Conv2d):
+    """A convolution and relu."""
+
+    def forward(self, inp):
+        return F.nn.relu(super().forward(inp))
+
+
+class LinearRelu(Linear):
+    """A linear layer and relu."""
+
+    def forward(self, x):
+        return F.nn.relu(super().forward(x))
+
+
+class ConvBn2d(Module):
+    """A convolution and its batch norm: `conv` and `bn`."""
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", eps=1e-5, momentum=0.9,
+                 affine=True, track_running_stats=True, **kwargs):
+        super().__init__(**kwargs)
+        self.conv = Conv2d(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, conv_mode,
+                           compute_mode, padding_mode)
+        self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
+
+    def forward(self, inp):
+        return self.bn(self.conv(inp))
+
+
+class ConvBnRelu2d(ConvBn2d):
+    """A convolution, its batch norm and relu."""
+
+    def forward(self, inp):
+        return F.nn.relu(super().forward(inp))
