@@ -26,7 +26,7 @@ ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, ebb_scorer **
     s->storage_end = EBB_NEW(a, uint32_t, space->life_limit);
     s->taken = EBB_NEW(a, uint32_t, space->life_limit);
     s->storage_bytes = EBB_NEW(a, int64_t, space->life_limit);
-    s->at_start = EBB_NEW(a, uint8_t, space->life_limit);
+    s->at_start = EBB_NEW(a, bool, space->life_limit);
     bool ok = s->resident && s->gap_at && s->stack && s->made && s->steps && s->positions &&
               s->first_read && s->first_life && s->live && s->reads && s->life_value && s->life_last &&
               s->storage && s->storage_end && s->taken && s->storage_bytes && s->at_start;

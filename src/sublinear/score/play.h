@@ -29,7 +29,7 @@ struct ebb_scorer {
     /* pass 2, per life; storage facts are kept at the storage's first life */
     uint32_t *storage, *storage_end, *taken;
     int64_t *storage_bytes;
-    uint8_t *at_start; /* the life begins at its storage's first byte */
+    bool *at_start; /* the life begins at its storage's first byte */
     int64_t *live;
     int64_t time_ns;
 };

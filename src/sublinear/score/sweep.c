@@ -36,7 +36,7 @@ static uint32_t overwritten(const ebb_scorer *s, uint32_t step, const ebb_space_
 
 /* ---- the steps --------------------------------------------------------------------------------------- */
 
-static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, uint8_t at_start, uint32_t end) {
+static inline void join(ebb_scorer *s, uint32_t life, uint32_t root, bool at_start, uint32_t end) {
     s->storage[life] = root;
     s->at_start[life] = at_start;
     if (s->storage_end[root] < end) s->storage_end[root] = end;
@@ -70,14 +70,14 @@ static int64_t place(ebb_scorer *s, uint32_t step, const ebb_space_op *op, const
         uint32_t root = overwritten(s, step, way, j, v->bytes);
         if (root != EBB_NONE) {
             s->taken[root] = step + 1;
-            join(s, life, root, 1, end);
+            join(s, life, root, true, end);
             continue;
         }
         s->storage[life] = life;
         s->storage_bytes[life] = v->bytes;
         s->storage_end[life] = end;
         s->taken[life] = 0;
-        s->at_start[life] = 1;
+        s->at_start[life] = true;
         born += v->bytes;
     }
     return born;
@@ -100,7 +100,7 @@ static int64_t place_givens(ebb_scorer *s) {
         s->storage_bytes[k] = v->bytes;
         s->storage_end[k] = s->life_last[k];
         s->taken[k] = 0;
-        s->at_start[k] = 1;
+        s->at_start[k] = true;
         live += v->bytes;
     }
     return live;
