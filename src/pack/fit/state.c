@@ -37,39 +37,49 @@ static void touch(ebb_fit_state *state, uint32_t r) {
             }
 }
 
-/* Members by least offset; mostly they are almost in order. */
-static void sort_members(const ebb_fit_state *state, uint32_t *members, uint32_t n) {
+/* Members by least offset; mostly they are in order. */
+static void sort_members(const int64_t *least, uint32_t *members, uint32_t n) {
+    int64_t before = least[members[0]];
     for (uint32_t i = 1; i < n; i++) {
-        uint32_t r = members[i], j = i;
-        int64_t least = state->least[r];
-        for (; j > 0 && state->least[members[j - 1]] > least; j--) members[j] = members[j - 1];
+        const uint32_t r = members[i];
+        const int64_t own = least[r];
+        if (before <= own) {
+            before = own;
+            continue;
+        }
+        uint32_t j = i;
+        for (; j > 0 && least[members[j - 1]] > own; j--) members[j] = members[j - 1];
         members[j] = r;
     }
 }
 
-/* Units of row r in section s. */
+/* Units of row r in section s, where rows' sizes vary. */
 static int64_t size_in(const ebb_fit_problem *p, uint32_t r, uint32_t s) {
     uint32_t k = p->part_at[r];
-    if (!p->varied) return p->size[r];
     while (p->parts[k].end <= s) k++;
     return p->parts[k].size;
 }
 
 static bool look_at(ebb_fit_state *state, uint32_t s) {
+    const ebb_fit_problem *p = state->problem;
+    const int64_t *least = state->least, *size = p->size;
     ebb_fit_section *section = &state->sections[s];
-    uint32_t *members = &state->members[state->problem->member_at[s]], n = section->n;
+    uint32_t *members = &state->members[p->member_at[s]], n = section->n, n_low = 0;
     section->n_low = 0;
     section->floor = section->slack = INT64_MAX;
     if (n == 0) return true;
     state->work += n;
-    sort_members(state, members, n);
+    sort_members(least, members, n);
     int64_t end = 0;
-    section->floor = state->least[members[0]];
+    const int64_t floor = least[members[0]];
+    const bool varied = p->varied;
     for (uint32_t i = 0; i < n; i++) {
-        int64_t least = state->least[members[i]];
-        if (least == section->floor) section->n_low++;
-        end = ebb_max_i64(end, least) + size_in(state->problem, members[i], s);
+        const uint32_t r = members[i];
+        n_low += least[r] == floor;
+        end = ebb_max_i64(end, least[r]) + (varied ? size_in(p, r, s) : size[r]);
     }
+    section->floor = floor;
+    section->n_low = n_low;
     section->slack = state->capacity - end;
     return section->slack >= 0;
 }
