@@ -107,6 +107,23 @@ static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, 
     return status;
 }
 
+/* An answer within a time limit that packs badly has a neighbour that packs better: so long is looked for
+ * it behind the limit, since without any answer a search for the fewest bytes would follow, which takes
+ * longer. */
+#define GRACE_NS   UINT64_C(200000000)
+/* Then the limit is lower by this part more, so that it packs at once. */
+#define GRACE_PART 64
+
+/* Has the time limit struck? Nothing is begun after it, but once where there is no answer yet. */
+static bool is_late(ebb_study *p, bool answered) {
+    const uint64_t now_ns = ebb_clock_ns(p->env);
+    if (p->deadline_ns == 0 || now_ns < p->deadline_ns) return false;
+    if (answered || !p->alone) return true;
+    p->alone = false;
+    p->deadline_ns = now_ns + GRACE_NS;
+    return false;
+}
+
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     const int64_t budget = p->options->budget_bytes;
     int64_t limit = budget - p->standing_bytes, loose = -1; /* a limit whose answers packed badly */
@@ -137,7 +154,8 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         done = fits(p, last.plan);
         if (status == EBB_OK && !done) status = pack_better(p, &last, out, &done);
         if (status != EBB_OK || done) break;
-        if (p->hurried) { /* nothing is begun after a time limit has struck */
+        const bool was_alone = p->alone;
+        if (is_late(p, out->plan != NULL)) {
             status = EBB_OVER_BUDGET;
             break;
         }
@@ -145,6 +163,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         n_genes = last.selection->n_genes;
         loose = limit;
         limit = ebb_min_i64(limit, last.selection->peak_bytes) - (last.plan->total_bytes - budget);
+        if (was_alone && !p->alone) limit -= limit / GRACE_PART;
         status = EBB_OVER_BUDGET;
     }
     offer(p, out, &last);

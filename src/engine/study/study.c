@@ -123,6 +123,7 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
                      .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
                      .hint = hint ? *hint : (ebb_hint){0}};
     ebb_arena_init(&p->proof, env);
+    p->alone = p->hint.deadline_ns == 0;
     p->deadline_ns = p->hint.deadline_ns > 0 ? p->hint.deadline_ns : ebb_options_deadline_ns(env, options);
     ebb_status status = open_pins(p);
     if (status == EBB_OK) status = ebb_pgraph_least_time_ns(env, facts, &p->least_time_ns);

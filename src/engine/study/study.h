@@ -72,6 +72,7 @@ typedef struct ebb_study {
     bool any_drop;        /* among the pins: then the baseline is no answer */
     int64_t n_scored;     /* candidates of all searches that found something */
     bool hurried;         /* a time limit struck a search: another machine's answer may differ */
+    bool alone;           /* the deadline is this plan's own, and no search has begun behind it */
     const char *aim;      /* of the search that runs, for progress */
     ebb_hint hint;
 } ebb_study;

@@ -170,6 +170,7 @@ ebb_status ebb_sweep_open(ebb_sweep *s, ebb_env *env, const ebb_pgraph *facts, c
     ebb_sweep_set_budget(s, -1);
     ebb_status status = ebb_study_open(env, facts, backend, &s->options, NULL, &s->p, &base);
     s->deadline_ns = s->p.deadline_ns;
+    s->p.alone = false;
     if (status == EBB_OK) status = take(s, &s->base, &base);
     ebb_answer_drop(&base);
     return status;
