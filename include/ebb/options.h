@@ -23,6 +23,15 @@ typedef enum ebb_memory_mode {
     EBB_MEMORY_BUDGET     /* and recomputation: least added time within budget_bytes */
 } ebb_memory_mode;
 
+/* Of how many bits activations and gradients are. What is stored in 16 is rounded to nearest; arithmetic is
+ * done in f32, and so are sums, statistics, losses and updates. */
+typedef enum ebb_precision {
+    EBB_PRECISION_F32,
+    EBB_PRECISION_BF16, /* the exponents of f32: as large and as small numbers */
+    EBB_PRECISION_F16   /* three bits more of fraction, and none above 65504: for evaluation only, for
+                         * gradients   need a loss that is scaled */
+} ebb_precision;
+
 /* How parameters are updated. The learning rate is the input %lr. */
 typedef enum ebb_optimizer {
     EBB_SGD,  /* with momentum */
@@ -70,9 +79,12 @@ typedef struct ebb_options {
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double
         clip_norm; /* all gradients together are scaled down to this norm when theirs is larger; 0: never */
-    bool unfused;  /* for comparison: every op of the model by itself, and relu's gradient from its result;
-                    * neither changes a bit of a result */
-    bool poison;   /* debug: dead bytes are overwritten with 0xFF */
+    /* Of the forward and the backward pass; params, states, updates, statistics, losses and outputs are
+     * f32. Default EBB_PRECISION_F32. Not for planning graphs. */
+    ebb_precision precision;
+    bool unfused; /* for comparison: every op of the model by itself, and relu's gradient from its result;
+                   * neither changes a bit of a result */
+    bool poison;  /* debug: dead bytes are overwritten with 0xFF */
     bool check_finite; /* debug: every op's results are read after it has run; a step that produces a value
                         * that is not finite ends with EBB_VIOLATION and the op's name. Steps become several
                         * times slower */
@@ -96,8 +108,9 @@ typedef struct ebb_options {
      * with it. NULL: the built-in model. EBB_USAGE: they are for another device or width, or the model is a
      * planning graph, which has its own times. */
     const ebb_costs *costs;
-    const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "lower", "fuse",
-                       * "grad", "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
+    const char
+        *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "lower", "precision",
+                * "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

@@ -36,8 +36,17 @@ EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_bin
                                            ebb_program **out);
 EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
 
-/* EBB_BOOL8: a byte, 0 or 1. */
-typedef enum ebb_element { EBB_FLOAT32, EBB_FLOAT64, EBB_INT32, EBB_UINT8, EBB_BOOL8 } ebb_element;
+/* EBB_BOOL8: a byte, 0 or 1. EBB_FLOAT16, IEEE 754's binary16, and EBB_BFLOAT16, the upper half of a float,
+ * have two bytes. */
+typedef enum ebb_element {
+    EBB_FLOAT32,
+    EBB_FLOAT64,
+    EBB_INT32,
+    EBB_UINT8,
+    EBB_BOOL8,
+    EBB_FLOAT16,
+    EBB_BFLOAT16
+} ebb_element;
 typedef struct ebb_tensor_info {
     const char *name; /* borrowed */
     ebb_element element;

@@ -3,13 +3,16 @@
 
 #include <stdio.h>
 
+enum { TAKEN_TEXT = 96 };
+
 /* "f32" or "f32 and f64": those of the wanted kind, real or not, that a kernel takes. */
-static const char *taken_text(uint32_t takes, bool real, char text[64]) {
+static const char *taken_text(uint32_t takes, bool real, char text[TAKEN_TEXT]) {
     size_t n = 0;
     text[0] = '\0';
-    for (uint32_t d = 0; takes >> d && n < 48; d++) {
+    for (uint32_t d = 0; takes >> d && n + 16 < TAKEN_TEXT; d++) {
         if (!(takes >> d & 1) || ebb_dtype_real((ebb_dtype)d) != real) continue;
-        n += (size_t)snprintf(text + n, 64 - n, "%s%s", n ? " and " : "", ebb_dtype_name((ebb_dtype)d));
+        n += (size_t)snprintf(text + n, TAKEN_TEXT - n, "%s%s", n ? " and " : "",
+                              ebb_dtype_name((ebb_dtype)d));
     }
     return n ? text : "no dtype of this kind";
 }
@@ -18,7 +21,7 @@ static ebb_status dtypes_check(ebb_backend *backend, const ebb_kernel_info *info
     for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
         const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
         if (info->takes >> type->dtype & 1) continue;
-        char text[EBB_TYPE_TEXT], taken[64];
+        char text[EBB_TYPE_TEXT], taken[TAKEN_TEXT];
         return ebb_fail(backend->env, EBB_BAD_INPUT,
                         "backend %s: %s of %s: only %s is supported: use the backend ref for %s",
                         backend->api->name, call->op->name, ebb_type_text(type, text),

@@ -53,6 +53,8 @@ typedef struct ebb_kernel_info {
 #define EBB_TAKES_4(a, b, c, d)                           (EBB_TAKES_2(a, b) | EBB_TAKES_2(c, d))
 #define EBB_TAKES_5(a, b, c, d, e)                        (EBB_TAKES_4(a, b, c, d) | EBB_TAKES_1(e))
 
+#define EBB_TAKES_ALL                                     ((UINT32_C(1) << EBB_N_DTYPES) - 1)
+
 /* A rate to be given to macros, and the initializer that it becomes. */
 #define EBB_RATE(flops, bytes, start_ns)                  (flops, bytes, start_ns)
 #define EBB_RATE_INIT(rate)                               EBB_RATE_BRACED rate

@@ -12,6 +12,7 @@
 #define EBB_GRAPH_GRAPH_H
 
 #include "base/base.h"
+#include "base/half.h"
 #include "ebb/build.h"
 #include "graph/pgraph.h"
 
@@ -44,6 +45,35 @@ extern const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES];
 
 static inline bool ebb_dtype_real(ebb_dtype dtype) {
     return ebb_dtypes[dtype].kind == EBB_DTYPE_FLOAT;
+}
+/* Of 16 bits: what is stored is rounded, and arithmetic is done in f32. */
+static inline bool ebb_dtype_low(ebb_dtype dtype) {
+    return dtype == EBB_F16 || dtype == EBB_BF16;
+}
+/* In which sums, statistics, losses and what scales a norm are kept beside a dtype: f32 of 16 bits, else
+ * it. */
+static inline ebb_dtype ebb_dtype_wide(ebb_dtype dtype) {
+    return ebb_dtype_low(dtype) ? EBB_F32 : dtype;
+}
+/* x as an element of the dtype holds it. */
+static inline double ebb_dtype_rounded(ebb_dtype dtype, double x) {
+    double element;
+    ebb_dtypes[dtype].store(&element, 0, x);
+    return ebb_dtypes[dtype].load(&element, 0);
+}
+/* The distance from 1 to the next number of a dtype of real ones: a unit of the last place of numbers
+ * below 2. */
+static inline double ebb_dtype_unit(ebb_dtype dtype) {
+    switch (dtype) {
+    case EBB_F64:
+        return 0x1p-52;
+    case EBB_F16:
+        return 0x1p-10;
+    case EBB_BF16:
+        return 0x1p-7;
+    default:
+        return 0x1p-23;
+    }
 }
 /* By the n bytes of a name; false when unknown. */
 bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
@@ -200,6 +230,14 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
  * update, or the running statistics; dropout vanishes in EBB_EVAL. Values keep their names; an output or
  * loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
+
+/* The forward pass of a lowered graph in 16 bits, `low`, as each op's facts say (ebb_low): operands are
+ * cast where a value is first read in the other precision, once for all of its readers. Params, states,
+ * inputs and outputs stay f32, under their names, and so do f64 and what reads it. Before ebb_fuse and
+ * ebb_grad, whose gradients have the precision of what they belong to. Given and computed casts are values
+ * like any other: kept or made again. EBB_USAGE: low is not of 16 bits. */
+EBB_CHECKED ebb_status ebb_lower_precision(ebb_env *env, const ebb_graph *graph, ebb_dtype low,
+                                           ebb_graph **out);
 
 /* Makes one op of batch norm's apply, an added skip branch and the activation behind them, where nothing
  * else reads what lies between (docs/passes.md). Before ebb_grad, whose gradients are then fused too.

@@ -66,6 +66,14 @@ typedef enum ebb_effect {
     EBB_ORDERED   /* I/O, asserts: keeps its order, runs once */
 } ebb_effect;
 
+/* When an op of a training step with 16-bit activations runs in 16 bits: sums and what grows stay in f32.
+ */
+typedef enum ebb_low {
+    EBB_RUNS_WIDE,    /* never: its operands are f32 */
+    EBB_RUNS_FOLLOWS, /* where an operand that is computed is of 16 bits: the others are cast */
+    EBB_RUNS_LOW      /* always: its operands are cast */
+} ebb_low;
+
 typedef struct ebb_cost {
     int64_t flops; /* multiply and add count as two */
     int64_t bytes; /* read and written */
@@ -89,6 +97,7 @@ typedef struct ebb_op_info {
     const ebb_attr_info *attrs;
     uint32_t n_attrs;
     ebb_effect effect;
+    ebb_low low;
     bool composite; /* its kind: only in models, `lower` must remove it before anything else */
     /* (output, input) positions: that output may be written over that input, in order of preference; of a
      * call that has the input. Every kernel of every backend must honour it. */

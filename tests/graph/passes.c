@@ -104,6 +104,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_lower(env, *graph, EBB_TRAIN, &next);
     } else if (strcmp(pass, "lower-eval") == 0) {
         status = ebb_lower(env, *graph, EBB_EVAL, &next);
+    } else if (strcmp(pass, "bf16") == 0 || strcmp(pass, "f16") == 0) {
+        status = ebb_lower_precision(env, *graph, pass[0] == 'b' ? EBB_BF16 : EBB_F16, &next);
     } else if (strcmp(pass, "fuse") == 0) {
         status = ebb_fuse(env, *graph, NULL, 0, &next);
     } else if (strcmp(pass, "grad") == 0) {

@@ -9,21 +9,17 @@ enum { N_SHAKES = 12, N_LEANING = 2 };
 
 typedef enum lean { LEAN_NOT, LEAN_UP, LEAN_DOWN } lean;
 
-/* Two units of the last place of f32, or of f64, up or down; what is not finite (a mask), or would not be,
+/* Two units of the last place up or down; what is not finite (a mask), or would not be,
  * stays. */
 static void shake(const ebb_type *type, const void *from, void *to, lean way, ebb_rng *rng) {
     const int64_t n = ebb_type_count(type);
-    const double unit = type->dtype == EBB_F32 ? 0x1p-22 : 0x1p-51;
+    const double unit = 2 * ebb_dtype_unit(type->dtype);
     for (int64_t i = 0; i < n; i++) {
-        const double x =
-            type->dtype == EBB_F32 ? (double)((const float *)from)[i] : ((const double *)from)[i];
+        const double x = ebb_dtypes[type->dtype].load(from, i);
         const double size = way == LEAN_NOT && !(ebb_rng_u32(rng) & 1) ? -fabs(x) : fabs(x);
         const double off = x + unit * (way == LEAN_DOWN ? -size : size);
-        const double to_be = type->dtype == EBB_F32 ? (double)(float)off : off;
-        if (type->dtype == EBB_F32)
-            ((float *)to)[i] = (float)(isfinite(to_be) ? to_be : x);
-        else
-            ((double *)to)[i] = isfinite(to_be) ? to_be : x;
+        const double to_be = ebb_dtype_rounded(type->dtype, off);
+        ebb_dtypes[type->dtype].store(to, i, isfinite(to_be) ? to_be : x);
     }
 }
 
@@ -86,14 +82,9 @@ static ebb_status put(operands *o, lean way, ebb_rng *rng) {
 /* The most that each element was off so far. */
 static void widen(const ebb_type *type, const void *now, const void *want, void *noise) {
     const int64_t n = ebb_type_count(type);
-    for (int64_t i = 0; i < n && type->dtype == EBB_F32; i++) {
-        float *most = (float *)noise + i;
-        *most = fmaxf(*most, fabsf(((const float *)now)[i] - ((const float *)want)[i]));
-    }
-    for (int64_t i = 0; i < n && type->dtype == EBB_F64; i++) {
-        double *most = (double *)noise + i;
-        *most = fmax(*most, fabs(((const double *)now)[i] - ((const double *)want)[i]));
-    }
+    const ebb_dtype_info *of = &ebb_dtypes[type->dtype];
+    for (int64_t i = 0; i < n && of->kind == EBB_DTYPE_FLOAT; i++)
+        of->store(noise, i, fmax(of->load(noise, i), fabs(of->load(now, i) - of->load(want, i))));
 }
 
 ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output, const void *want,

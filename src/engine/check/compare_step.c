@@ -1,7 +1,6 @@
 /* Compares what one step gave on two devices. */
 #include "engine/check/compare.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +9,7 @@
 /* What element i may be off by. A unit is one rounding of a number of its type, two where both sides round.
  */
 static double allowed_at(const ebb_compared *c, int64_t i) {
-    const double unit = c->type->dtype == EBB_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    const double unit = ebb_dtype_unit(c->type->dtype);
     return c->allowed > 0 ? c->allowed : unit * fabs(ebb_element_get(c->type, c->want, i));
 }
 

@@ -33,10 +33,10 @@ void ebb_make_up(const ebb_graph *graph, ebb_id value, void *at, ebb_rng *rng) {
     const int64_t below = type->dtype == EBB_I32 ? ebb_integers_below(graph, value) : 1;
     for (int64_t i = 0; i < n; i++) {
         const double x = type->rank == 0 ? 1e-3 : 2 * ebb_rng_unit(rng) - 1;
-        if (type->dtype == EBB_F32) ((float *)at)[i] = (float)x;
-        if (type->dtype == EBB_F64) ((double *)at)[i] = x;
-        if (type->dtype == EBB_I32) ((int32_t *)at)[i] = (int32_t)ebb_rng_below(rng, (uint32_t)below);
-        if (type->dtype == EBB_U8 || type->dtype == EBB_BOOL) ((uint8_t *)at)[i] = 0;
+        const double made = ebb_dtype_real(type->dtype) ? x
+                            : type->dtype == EBB_I32    ? ebb_rng_below(rng, (uint32_t)below)
+                                                        : 0;
+        ebb_dtypes[type->dtype].store(at, i, made);
     }
 }
 

@@ -41,6 +41,9 @@ EBB_CHECKED ebb_status ebb_compile_parse(ebb_env *env, const ebb_model *model, c
 /* What the options fetch, and the loss, are outputs. */
 EBB_CHECKED ebb_status ebb_compile_outputs(ebb_env *env, const ebb_options *options, const ebb_graph *graph,
                                            ebb_graph **out);
+/* In the 16 bits that the options ask for. EBB_USAGE: f16, and gradients. */
+EBB_CHECKED ebb_status ebb_compile_precision(ebb_env *env, const ebb_options *options,
+                                             const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_compile_optimizer(ebb_env *env, const ebb_options *options,
                                              const ebb_graph *graph, ebb_graph **out);
 

@@ -140,8 +140,8 @@ ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row
     ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
     if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, f64, out->attr);
     if (status != EBB_OK) return status;
-    ebb_attr *of_f64 = attr_of(op, out->attr, "f64"); /* of an op without inputs */
-    if (of_f64) of_f64->i[0] = f64;
+    ebb_attr *dtype = attr_of(op, out->attr, "dtype"); /* of an op without inputs */
+    if (dtype && f64) dtype->i[0] = EBB_F64;
     return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK
                                                           : wrong_row(env, cases, cases->rows[row].inputs);
 }

@@ -81,7 +81,7 @@ static double tolerance_of(const trial *t) {
 /* x's difference from y as a part of what is allowed; above 1: too much. A tolerance of 0 means one
  * rounding of the exact result, so that the dtype's own rounding remains, and the sign of a zero. */
 static double part_of(double tolerance, const ebb_type *type, double scale, double x, double y) {
-    const double unit = type->dtype == EBB_F32 ? 6e-8 : 1.2e-16; /* whole numbers must be equal */
+    const double unit = 0.52 * ebb_dtype_unit(type->dtype); /* whole numbers must be equal */
     if (isnan(y)) return isnan(x) ? 0 : (double)INFINITY;
     if (isnan(x) || (tolerance == 0 && signbit(x) != signbit(y))) return (double)INFINITY;
     if (x == y) return 0;

@@ -31,7 +31,7 @@ static ebb_status assign_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(assign, EBB_TAKES(F32, F64, I32, U8, BOOL), CPU_STREAM, .launch = assign_launch);
+CPU_KERNEL(assign, EBB_TAKES_ALL, CPU_STREAM, .launch = assign_launch);
 
 /* ---- sgd -------------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@ static ebb_status assign_launch(const ebb_kernel_run *run) {
     return cuda_launch(run->backend, CUDA_KERNEL_assign, cuda_blocks_of(args.bytes, CUDA_ASSIGN_EACH),
                        &args);
 }
-CUDA_OP(assign, EBB_TAKES(F32, F64, I32, U8, BOOL), CUDA_SWEEP, .launch = assign_launch);
+CUDA_OP(assign, EBB_TAKES_ALL, CUDA_SWEEP, .launch = assign_launch);
 
 static ebb_status sgd_launch(const ebb_kernel_run *run) {
     const cuda_sgd_args args = {.scalars = cuda_of(run->backend)->device->scalars,

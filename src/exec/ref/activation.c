@@ -5,8 +5,7 @@
 
 /* A bound as the tensor's dtype holds it, so that a y that was cut is found to be one. */
 static double bound(const ebb_kernel_run *run, int which) {
-    const double x = run->call->attr[which].f;
-    return run->call->out[0].dtype == EBB_F32 ? (double)(float)x : x;
+    return ebb_dtype_rounded(run->call->out[0].dtype, run->call->attr[which].f);
 }
 
 REF_KERNEL(clip) {

@@ -13,7 +13,7 @@ typedef struct act {
 } act;
 
 static double rounded(const ref_tensor *like, double x) {
-    return like->dtype == EBB_F32 ? (double)(float)x : x;
+    return ebb_dtype_rounded(like->dtype, x);
 }
 
 /* x: which operand it is; the statistics stand behind it. */

@@ -23,10 +23,9 @@
  * double, and that is slow; the ratio of the two rates is what matters to a search: about that of a host
  * core. Not measured on any machine, so that plans agree on all of them. Errors: EBB_BAD_INPUT for values
  * that no kernel can use. */
-#define REF_KERNEL(name)                                                                 \
-    static ebb_status ref_##name(const ebb_kernel_run *run);                             \
-    EBB_KERNEL(ref, name, EBB_TAKES(F32, F64, I32, U8, BOOL), EBB_RATE(2000, 4000, 200), \
-               .launch = ref_##name);                                                    \
+#define REF_KERNEL(name)                                                                   \
+    static ebb_status ref_##name(const ebb_kernel_run *run);                               \
+    EBB_KERNEL(ref, name, EBB_TAKES_ALL, EBB_RATE(2000, 4000, 200), .launch = ref_##name); \
     static ebb_status ref_##name(const ebb_kernel_run *run)
 
 typedef struct ref_tensor {

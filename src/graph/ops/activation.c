@@ -24,20 +24,21 @@ static ebb_status bounds_check(ebb_env *env, const ebb_call *call, ebb_rule *rul
 }
 
 /* Two comparisons. What was cut shows in y, which is then min or max: keeping y lets y lie over x. */
-EBB_UNARY(clip, 2, EBB_LIST(attrs, clip_attrs), .bind = bounds_check, EBB_GRAD(clip_grad, "y dy"));
+EBB_UNARY(clip, 2, EBB_LIST(attrs, clip_attrs), .bind = bounds_check, EBB_GRAD(clip_grad, "y dy"),
+          EBB_RUNS(FOLLOWS));
 EBB_UNARY_GRAD(clip_grad, "y", 2, EBB_LIST(attrs, clip_attrs), .bind = bounds_check, EBB_OVER({0, 1}));
 
 /* ---- gelu --------------------------------------------------------------------------------------- */
 
 /* Products, sums, a division, and an exponential of about 15. */
-EBB_UNARY(gelu, 22, EBB_GRAD(gelu_grad, "x dy"));
+EBB_UNARY(gelu, 22, EBB_GRAD(gelu_grad, "x dy"), EBB_RUNS(FOLLOWS));
 EBB_UNARY_GRAD(gelu_grad, "x", 31, EBB_OVER({0, 1}, {0, 0}));
 
 /* The error function is about 30 products and sums. */
-EBB_UNARY(gelu_erf, 34, EBB_GRAD(gelu_erf_grad, "x dy"));
+EBB_UNARY(gelu_erf, 34, EBB_GRAD(gelu_erf_grad, "x dy"), EBB_RUNS(FOLLOWS));
 EBB_UNARY_GRAD(gelu_erf_grad, "x", 55, EBB_OVER({0, 1}, {0, 0}));
 
 /* ---- silu --------------------------------------------------------------------------------------- */
 
-EBB_UNARY(silu, 18, EBB_GRAD(silu_grad, "x dy"));
+EBB_UNARY(silu, 18, EBB_GRAD(silu_grad, "x dy"), EBB_RUNS(FOLLOWS));
 EBB_UNARY_GRAD(silu_grad, "x", 25, EBB_OVER({0, 1}, {0, 0}));

@@ -13,7 +13,7 @@ static void add_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
         if (ebb_grad_wants(rw, node, i)) ebb_grad_give(rw, node, i, dout[0]);
     }
 }
-EBB_BINARY(add, 1, NUMBERS, .grad = add_grad);
+EBB_BINARY(add, 1, NUMBERS, .grad = add_grad, EBB_RUNS(FOLLOWS));
 
 /* mul(a, a) works out too: both halves are given to a, and their sum is 2 a dy. */
 static void mul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
@@ -22,13 +22,13 @@ static void mul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
         ebb_grad_give(rw, node, i, ebb_emit_2(rw, &ebb_op_mul, dout[0], ebb_rw_value(rw, node->in[1 - i])));
     }
 }
-EBB_BINARY(mul, 1, NUMBERS, .grad = mul_grad);
+EBB_BINARY(mul, 1, NUMBERS, .grad = mul_grad, EBB_RUNS(FOLLOWS));
 
 static void sub_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
     if (ebb_grad_wants(rw, node, 1)) ebb_grad_give(rw, node, 1, ebb_emit_rescale(rw, dout[0], -1, 0));
 }
-EBB_BINARY(sub, 1, NUMBERS, .grad = sub_grad);
+EBB_BINARY(sub, 1, NUMBERS, .grad = sub_grad, EBB_RUNS(FOLLOWS));
 
 /* da = dy / b and db = -y * dy / b = -y * da: y is read, so that a need not be. */
 static void div_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
@@ -39,7 +39,7 @@ static void div_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout)
     const ebb_id product = ebb_emit_2(rw, &ebb_op_mul, da, ebb_rw_value(rw, node->out[0]));
     ebb_grad_give(rw, node, 1, ebb_emit_rescale(rw, product, -1, 0));
 }
-EBB_BINARY(div, 1, REALS, .grad = div_grad);
+EBB_BINARY(div, 1, REALS, .grad = div_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- floor_div, mod ------------------------------------------------------------------------------- */
 
@@ -91,13 +91,13 @@ static void maximum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
     const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
     chosen_grad(rw, node, dout[0], ebb_emit_2(rw, &ebb_op_less, a, b));
 }
-EBB_BINARY(maximum, 1, NUMBERS, .grad = maximum_grad);
+EBB_BINARY(maximum, 1, NUMBERS, .grad = maximum_grad, EBB_RUNS(FOLLOWS));
 
 static void minimum_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const ebb_id a = ebb_rw_value(rw, node->in[0]), b = ebb_rw_value(rw, node->in[1]);
     chosen_grad(rw, node, dout[0], ebb_emit_2(rw, &ebb_op_less, b, a));
 }
-EBB_BINARY(minimum, 1, NUMBERS, .grad = minimum_grad);
+EBB_BINARY(minimum, 1, NUMBERS, .grad = minimum_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- functions of one number ------------------------------------------------------------------------
  *
@@ -110,7 +110,7 @@ static void times_slope(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
     ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_mul, dout[0], s));
 }
 
-#define SLOPE(name, each, takes, expression)                                                \
+#define SLOPE(name, each, takes, expression, ...)                                           \
     static ebb_id name##_slope(ebb_rewriter *rw, ebb_id x, ebb_id y) {                      \
         (void)x, (void)y;                                                                   \
         return (expression);                                                                \
@@ -119,26 +119,28 @@ static void times_slope(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
         times_slope(rw, node, dout, name##_slope);                                          \
     }                                                                                       \
     EBB_DEFINE(name, EBB_RULE(1, 1, takes "[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(each), \
-               .grad = name##_grad)
+               .grad = name##_grad, __VA_ARGS__)
 
 #define TWO_BY_ROOT_PI 1.1283791670955126 /* 2 / sqrt(pi) */
 
-SLOPE(abs, 1, "x:num", ebb_emit_1(rw, &ebb_op_sign, x));
-SLOPE(expm1, 30, "x", ebb_emit_rescale(rw, y, 1, 1));
-SLOPE(sin, 20, "x", ebb_emit_1(rw, &ebb_op_cos, x));
-SLOPE(cos, 20, "x", ebb_emit_rescale(rw, ebb_emit_1(rw, &ebb_op_sin, x), -1, 0));
-SLOPE(tanh, 30, "x", ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, y, y), -1, 1));
+SLOPE(abs, 1, "x:num", ebb_emit_1(rw, &ebb_op_sign, x), EBB_RUNS(FOLLOWS));
+SLOPE(expm1, 30, "x", ebb_emit_rescale(rw, y, 1, 1), EBB_RUNS(WIDE));
+SLOPE(sin, 20, "x", ebb_emit_1(rw, &ebb_op_cos, x), EBB_RUNS(WIDE));
+SLOPE(cos, 20, "x", ebb_emit_rescale(rw, ebb_emit_1(rw, &ebb_op_sin, x), -1, 0), EBB_RUNS(WIDE));
+SLOPE(tanh, 30, "x", ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, y, y), -1, 1), EBB_RUNS(FOLLOWS));
 SLOPE(erf, 30, "x",
       ebb_emit_rescale(rw,
                        ebb_emit_1(rw, &ebb_op_exp,
                                   ebb_emit_rescale(rw, ebb_emit_2(rw, &ebb_op_mul, x, x), -1, 0)),
-                       TWO_BY_ROOT_PI, 0));
-SLOPE(sigmoid, 22, "x", ebb_emit_2(rw, &ebb_op_mul, y, ebb_emit_rescale(rw, y, -1, 1)));
+                       TWO_BY_ROOT_PI, 0),
+      EBB_RUNS(WIDE));
+SLOPE(sigmoid, 22, "x", ebb_emit_2(rw, &ebb_op_mul, y, ebb_emit_rescale(rw, y, -1, 1)), EBB_RUNS(FOLLOWS));
 
 static void neg_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_grad_give(rw, node, 0, ebb_emit_1(rw, &ebb_op_neg, dout[0]));
 }
-EBB_DEFINE(neg, EBB_RULE(1, 1, "x:num[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1), .grad = neg_grad);
+EBB_DEFINE(neg, EBB_RULE(1, 1, "x:num[*] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1), .grad = neg_grad,
+           EBB_RUNS(FOLLOWS));
 
 static void log_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_div, dout[0], ebb_rw_value(rw, node->in[0])));

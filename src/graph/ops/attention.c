@@ -75,8 +75,8 @@ static void attention_grad_rule(ebb_rewriter *rw, const ebb_node *node, const eb
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_attention_grad, in, 4, node->attr)[0]);
 }
 
-EBB_DEFINE(attention, EBB_RULE(1, 2, "qkv[n,t,f] -> [n,t,c] [n,h,t] where h=heads"),
+EBB_DEFINE(attention, EBB_RULE(1, 2, "qkv[n,t,f] -> [n,t,c] lse:wide[n,h,t] where h=heads"),
            EBB_LIST(attrs, attention_attrs), .bind = attention_bind, .cost = attention_cost,
-           .grad = attention_grad_rule);
-EBB_DEFINE(attention_grad, EBB_RULE(4, 1, "qkv[n,t,f] y[n,t,c] lse[n,h,t] dy[n,t,c] -> [n,t,f]"),
+           .grad = attention_grad_rule, EBB_RUNS(LOW));
+EBB_DEFINE(attention_grad, EBB_RULE(4, 1, "qkv[n,t,f] y[n,t,c] lse:wide[n,h,t] dy[n,t,c] -> [n,t,f]"),
            EBB_LIST(attrs, attention_attrs), .bind = attention_grad_bind, .cost = attention_grad_cost);

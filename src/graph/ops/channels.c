@@ -17,7 +17,7 @@ static ebb_status numbers_check(ebb_env *env, const ebb_call *call) {
     const ebb_type *dy = &call->in[0];
     if (ebb_dtype_real(dy->dtype) || dy->dtype == EBB_I32) return EBB_OK;
     char text[EBB_TYPE_TEXT];
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s must be f32, f64 or i32", call->op->name,
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s must be f32, f64, f16, bf16 or i32", call->op->name,
                     ebb_type_text(dy, text));
 }
 
@@ -61,7 +61,7 @@ static void concat_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 
 static const ebb_attr_info concat_attrs[] = {[EBB_CONCAT_AXIS] = AXIS};
 EBB_DEFINE(concat, EBB_INFER(1, EBB_MAX_OPERANDS, 1, concat_infer), EBB_LIST(attrs, concat_attrs),
-           EBB_FLOPS(0), .grad = concat_grad);
+           EBB_FLOPS(0), .grad = concat_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- slice -------------------------------------------------------------------------------------- */
 
@@ -129,7 +129,7 @@ static const ebb_attr_info slice_grad_attrs[] = {
     [EBB_SLICE_GRAD_AXIS] = AXIS};
 
 EBB_DEFINE(slice, EBB_INFER(1, 1, 1, slice_infer), EBB_LIST(attrs, slice_attrs), .cost = ebb_cost_moved,
-           .grad = slice_grad_rule);
+           .grad = slice_grad_rule, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(slice_grad, EBB_INFER(1, 1, 1, slice_grad_infer), EBB_LIST(attrs, slice_grad_attrs),
            EBB_FLOPS(0), .grad = slice_grad_grad);
 
@@ -214,6 +214,6 @@ static const ebb_attr_info strided_attrs[] = {
                           .min = -EBB_ATTR_STEP_MAX,
                           .max = EBB_ATTR_STEP_MAX}};
 EBB_DEFINE(strided_slice, EBB_INFER(1, 1, 1, strided_slice_infer), EBB_LIST(attrs, strided_attrs),
-           .cost = ebb_cost_moved, .grad = strided_slice_rule);
+           .cost = ebb_cost_moved, .grad = strided_slice_rule, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(strided_slice_grad, EBB_INFER(1, 1, 1, strided_slice_grad_infer), EBB_LIST(attrs, strided_attrs),
            EBB_FLOPS(0), .grad = strided_slice_grad_rule);

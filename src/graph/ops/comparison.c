@@ -29,7 +29,7 @@ static void where_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dou
 }
 
 EBB_DEFINE(where, EBB_RULE(3, 1, "condition:bool[~] a:all[~] b:all[~] -> [~]"), EBB_OVER({0, 1}, {0, 2}),
-           EBB_FLOPS_RESULT(1), .grad = where_grad);
+           EBB_FLOPS_RESULT(1), .grad = where_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- cast ------------------------------------------------------------------------------------------- */
 

@@ -237,10 +237,10 @@ static void conv2d_transpose_lower(ebb_rewriter *rw, const ebb_node *node, ebb_m
 /* ---- the ops -------------------------------------------------------------------------------------- */
 
 EBB_DEFINE(conv2d, EBB_RULE(2, 1, "x[n,c,h,w] w[o,i,p,q] -> [n,o,y,z]"), EBB_LIST(attrs, conv_attrs),
-           .bind = conv2d_bind, .cost = conv2d_cost, .grad = conv2d_grad);
+           .bind = conv2d_bind, .cost = conv2d_cost, .grad = conv2d_grad, EBB_RUNS(LOW));
 EBB_DEFINE(conv2d_dgrad, EBB_RULE(2, 1, "dy[n,o,y,z] w[o,i,p,q] -> [n,c,h,w] where h=size.0 w=size.1"),
            EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_dgrad_bind, .cost = conv2d_dgrad_cost,
-           .grad = conv2d_dgrad_grad);
+           .grad = conv2d_dgrad_grad, EBB_RUNS(LOW));
 EBB_DEFINE(conv2d_wgrad, EBB_RULE(2, 1, "x[n,c,h,w] dy[n,o,y,z] -> [o,i,p,q] where p=size.0 q=size.1"),
            EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_wgrad_bind, .cost = conv2d_wgrad_cost);
 EBB_DEFINE(conv2d_transpose, EBB_RULE(2, 1, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]"),

@@ -5,7 +5,7 @@
 /* ---- relu --------------------------------------------------------------------------------------- */
 
 /* The sign of y is the sign of x: keeping y lets y lie over x. */
-EBB_UNARY(relu, 1, EBB_GRAD(relu_grad, "y dy"));
+EBB_UNARY(relu, 1, EBB_GRAD(relu_grad, "y dy"), EBB_RUNS(FOLLOWS));
 EBB_UNARY_GRAD(relu_grad, "y", 1, EBB_OVER({0, 1}));
 
 /* ---- rescale, exp ------------------------------------------------------------------------------- */
@@ -19,7 +19,7 @@ static void rescale_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
         [EBB_RESCALE_TIMES] = node->attr[EBB_RESCALE_TIMES], [EBB_RESCALE_PLUS] = {.f = 0}};
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_rescale, dout, 1, attr)[0]);
 }
-EBB_UNARY(rescale, 2, EBB_LIST(attrs, rescale_attrs), .grad = rescale_grad);
+EBB_UNARY(rescale, 2, EBB_LIST(attrs, rescale_attrs), .grad = rescale_grad, EBB_RUNS(FOLLOWS));
 
 /* An exponential is about twenty products and sums. */
 EBB_UNARY(exp, 20, EBB_GRAD(mul, "dy y"));
@@ -32,6 +32,6 @@ static void bias_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
     }
     if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
 }
-EBB_DEFINE(bias, EBB_RULE(2, 1, "x[n,c,...] b[c] -> [n,c,...]"), EBB_OVER({0, 0}), EBB_FLOPS(1),
-           .grad = bias_grad_rule);
-EBB_DEFINE(bias_grad, EBB_RULE(1, 1, "dy[n,c,...] -> [c]"), EBB_FLOPS(1));
+EBB_DEFINE(bias, EBB_RULE(2, 1, "x[n,c,...] b:wide[c] -> [n,c,...]"), EBB_OVER({0, 0}), EBB_FLOPS(1),
+           .grad = bias_grad_rule, EBB_RUNS(FOLLOWS));
+EBB_DEFINE(bias_grad, EBB_RULE(1, 1, "dy[n,c,...] -> db:wide[c]"), EBB_FLOPS(1));

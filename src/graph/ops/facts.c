@@ -73,7 +73,7 @@ void ebb_grad_zero(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
         const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
         ebb_attr attr[] = {[EBB_FILL_SHAPE] = {.i = {0}},
                            [EBB_FILL_VALUE] = {.f = 0},
-                           [EBB_FILL_F64] = {.i = {x->dtype == EBB_F64}}};
+                           [EBB_FILL_DTYPE] = {.i = {x->dtype}}};
         for (uint32_t d = 0; d < x->rank; d++) attr[EBB_FILL_SHAPE].i[d] = x->dim[d];
         ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0]);
     }
@@ -97,7 +97,7 @@ ebb_id ebb_emit_number(ebb_rewriter *rw, ebb_id x, double number) {
     const ebb_attr attr[] = {
         [EBB_FILL_SHAPE] = {.i = {0}},
         [EBB_FILL_VALUE] = {.f = number},
-        [EBB_FILL_F64] = {.i = {ebb_builder_type(ebb_rw_builder(rw), x)->dtype == EBB_F64}},
+        [EBB_FILL_DTYPE] = {.i = {ebb_builder_type(ebb_rw_builder(rw), x)->dtype}},
     };
     return ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0];
 }

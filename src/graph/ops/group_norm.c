@@ -76,16 +76,22 @@ static void gn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 #define GN(op, each, ...) \
     EBB_DEFINE(op, EBB_LIST(attrs, gn_attrs), .bind = groups_bind, EBB_FLOPS(each), __VA_ARGS__)
 
-GN(group_norm, 10, EBB_RULE(3, 1, "x[n,c,...] gamma[c] beta[c] -> [n,c,...]"), .lower = group_norm_lower);
+GN(group_norm, 10, EBB_RULE(3, 1, "x[n,c,...] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
+   .lower = group_norm_lower);
 
 EBB_DEFINE(gn_stats, EBB_LIST(attrs, stats_attrs), .bind = groups_bind, EBB_FLOPS(4),
-           EBB_RULE(1, 2, "x[n,c,...] -> [n,g] [n,g] where g=groups"), .grad = gn_stats_grad);
+           EBB_RULE(1, 2, "x[n,c,...] -> mean:wide[n,g] variance:wide[n,g] where g=groups"),
+           .grad = gn_stats_grad, EBB_RUNS(FOLLOWS));
 
-GN(gn_apply, 4, EBB_RULE(5, 1, "x[n,c,...] mean[n,g] variance[n,g] gamma[c] beta[c] -> [n,c,...]"),
-   EBB_OVER({0, 0}), .grad = gn_apply_grad);
+GN(gn_apply, 4,
+   EBB_RULE(5, 1, "x[n,c,...] mean:wide[n,g] variance:wide[n,g] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
+   EBB_OVER({0, 0}), .grad = gn_apply_grad, EBB_RUNS(FOLLOWS));
 
-GN(gn_grad_sums, 4, EBB_RULE(4, 2, "x[n,c,...] mean[n,g] variance[n,g] dy[n,c,...] -> [c] [c]"));
+GN(gn_grad_sums, 4,
+   EBB_RULE(4, 2,
+            "x[n,c,...] mean:wide[n,g] variance:wide[n,g] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"));
 
 /* Over dy; over x where a skip branch needs dy. */
-GN(gn_grad, 10, EBB_RULE(5, 1, "x[n,c,...] mean[n,g] variance[n,g] gamma[c] dy[n,c,...] -> [n,c,...]"),
+GN(gn_grad, 10,
+   EBB_RULE(5, 1, "x[n,c,...] mean:wide[n,g] variance:wide[n,g] gamma:wide[c] dy[n,c,...] -> [n,c,...]"),
    EBB_OVER({0, 4}, {0, 0}));

@@ -61,17 +61,21 @@ static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 
 /* ---- the ops: flops for each element of x; the few for each row are not counted ------------------- */
 
-EBB_DEFINE(layer_norm, EBB_RULE(3, 1, "x[n,c] gamma[c] beta[c] -> [n,c]"), EBB_LIST(attrs, ln_attrs),
-           EBB_FLOPS(10), .lower = layer_norm_lower);
+EBB_DEFINE(layer_norm, EBB_RULE(3, 1, "x[n,c] gamma:wide[c] beta:wide[c] -> [n,c]"),
+           EBB_LIST(attrs, ln_attrs), EBB_FLOPS(10), .lower = layer_norm_lower);
 
-EBB_DEFINE(ln_stats, EBB_RULE(1, 2, "x[n,c] -> [n] [n]"), EBB_FLOPS(4), .grad = ln_stats_grad);
+EBB_DEFINE(ln_stats, EBB_RULE(1, 2, "x[n,c] -> mean:wide[n] variance:wide[n]"), EBB_FLOPS(4),
+           .grad = ln_stats_grad, EBB_RUNS(FOLLOWS));
 
-EBB_DEFINE(ln_apply, EBB_RULE(5, 1, "x[n,c] mean[n] variance[n] gamma[c] beta[c] -> [n,c]"),
-           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 0}), EBB_FLOPS(4), .grad = ln_apply_grad);
+EBB_DEFINE(ln_apply,
+           EBB_RULE(5, 1, "x[n,c] mean:wide[n] variance:wide[n] gamma:wide[c] beta:wide[c] -> [n,c]"),
+           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 0}), EBB_FLOPS(4), .grad = ln_apply_grad,
+           EBB_RUNS(FOLLOWS));
 
-EBB_DEFINE(ln_grad_sums, EBB_RULE(4, 2, "x[n,c] mean[n] variance[n] dy[n,c] -> [c] [c]"),
+EBB_DEFINE(ln_grad_sums,
+           EBB_RULE(4, 2, "x[n,c] mean:wide[n] variance:wide[n] dy[n,c] -> dgamma:wide[c] dbeta:wide[c]"),
            EBB_LIST(attrs, ln_attrs), EBB_FLOPS(4));
 
 /* Over dy; over x where a skip branch needs dy. */
-EBB_DEFINE(ln_grad, EBB_RULE(5, 1, "x[n,c] mean[n] variance[n] gamma[c] dy[n,c] -> [n,c]"),
+EBB_DEFINE(ln_grad, EBB_RULE(5, 1, "x[n,c] mean:wide[n] variance:wide[n] gamma:wide[c] dy[n,c] -> [n,c]"),
            EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}), EBB_FLOPS(10));

@@ -22,6 +22,7 @@ static void linear_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
     }
 }
 
-EBB_DEFINE(linear, EBB_RULE(2, 1, "x[n,i] w[o,i] -> [n,o]"), .cost = linear_cost, .grad = linear_grad);
+EBB_DEFINE(linear, EBB_RULE(2, 1, "x[n,i] w[o,i] -> [n,o]"), .cost = linear_cost, .grad = linear_grad,
+           EBB_RUNS(LOW));
 EBB_DEFINE(linear_dgrad, EBB_RULE(2, 1, "dy[n,o] w[o,i] -> [n,i]"), .cost = linear_cost);
 EBB_DEFINE(linear_wgrad, EBB_RULE(2, 1, "x[n,i] dy[n,o] -> [o,i]"), .cost = linear_wgrad_cost);

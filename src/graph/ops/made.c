@@ -37,7 +37,9 @@ EBB_DEFINE(iota, EBB_INFER(0, 0, 1, iota_infer), EBB_LIST(attrs, iota_attrs), .c
 /* ---- uniform, normal ---------------------------------------------------------------------------- */
 
 static ebb_status draws_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    return shape_type(env, call, EBB_DRAWS_SHAPE, call->attr[EBB_DRAWS_F64].i[0] ? EBB_F64 : EBB_F32, out);
+    ebb_dtype dtype;
+    const ebb_status status = ebb_rule_real(env, call, &call->attr[EBB_DRAWS_DTYPE], &dtype);
+    return status ? status : shape_type(env, call, EBB_DRAWS_SHAPE, dtype, out);
 }
 
 static ebb_status uniform_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
@@ -46,7 +48,7 @@ static ebb_status uniform_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
     return ebb_fail(env, EBB_BAD_INPUT, "%s: low %g is above high %g", call->op->name, low, high);
 }
 
-#define DRAWS_SHAPE [EBB_DRAWS_SHAPE] = SHAPE_LIST, [EBB_DRAWS_F64] = EBB_FLAG("f64", 0)
+#define DRAWS_SHAPE [EBB_DRAWS_SHAPE] = SHAPE_LIST, [EBB_DRAWS_DTYPE] = EBB_DTYPE_USUAL("dtype", EBB_F32)
 static const ebb_attr_info uniform_attrs[] = {
     DRAWS_SHAPE, [EBB_UNIFORM_LOW] = EBB_REAL("low", 0, -1e30, 1e30),
     [EBB_UNIFORM_HIGH] = EBB_REAL("high", 1, -1e30, 1e30)};
@@ -66,9 +68,10 @@ static ebb_status argmax_infer(ebb_env *env, const ebb_call *call, ebb_type *out
     char text[EBB_TYPE_TEXT];
     if ((!ebb_dtype_real(x->dtype) && x->dtype != EBB_I32) || axis >= x->rank ||
         x->dim[axis] - 1 > INT32_MAX)
-        return ebb_fail(env, EBB_BAD_INPUT,
-                        "%s: x %s must be f32, f64 or i32 and have an axis %lld, of at most 2^31 places",
-                        call->op->name, ebb_type_text(x, text), (long long)axis);
+        return ebb_fail(
+            env, EBB_BAD_INPUT,
+            "%s: x %s must be f32, f64, f16, bf16 or i32 and have an axis %lld, of at most 2^31 places",
+            call->op->name, ebb_type_text(x, text), (long long)axis);
     *out = (ebb_type){.dtype = EBB_I32};
     for (uint32_t d = 0; d < x->rank; d++) {
         if (d != (uint32_t)axis) out->dim[out->rank++] = x->dim[d];

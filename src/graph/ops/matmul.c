@@ -39,4 +39,4 @@ static void matmul_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 }
 
 EBB_DEFINE(matmul, EBB_INFER(2, 2, 1, matmul_infer), EBB_LIST(attrs, matmul_attrs), .cost = matmul_cost,
-           .grad = matmul_grad);
+           .grad = matmul_grad, EBB_RUNS(LOW));

@@ -68,7 +68,7 @@ static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
     ebb_attr fill[] = {
         [EBB_FILL_SHAPE] = {.i = {type->dim[0]}},
         [EBB_FILL_VALUE] = {.f = 0},
-        [EBB_FILL_F64] = {.i = {type->dtype == EBB_F64}},
+        [EBB_FILL_DTYPE] = {.i = {type->dtype}},
     };
     ebb_id zero = ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, fill)[0];
     ebb_id in[] = {dy, zero, variance, gamma, zero};
@@ -125,20 +125,29 @@ static void bn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 
 /* ---- the ops: flops for each element of input 0; the few for each channel are not counted ------------ */
 
-EBB_DEFINE(batch_norm,
-           EBB_RULE(5, 1, "x[n,c,...] gamma[c] beta[c] running_mean[c] running_variance[c] -> [n,c,...]"),
-           EBB_LIST(attrs, batch_norm_attrs), .effect = EBB_STATEFUL, EBB_FLOPS(6),
-           .lower = batch_norm_lower);
-EBB_DEFINE(bn_stats, EBB_RULE(1, 2, "x[n,c,...] -> [c] [c]"), EBB_FLOPS(4), .grad = bn_stats_grad);
-EBB_DEFINE(bn_apply, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
-           EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad);
+EBB_DEFINE(
+    batch_norm,
+    EBB_RULE(
+        5, 1,
+        "x[n,c,...] gamma:wide[c] beta:wide[c] running_mean:wide[c] running_variance:wide[c] -> [n,c,...]"),
+    EBB_LIST(attrs, batch_norm_attrs), .effect = EBB_STATEFUL, EBB_FLOPS(6), .lower = batch_norm_lower);
+EBB_DEFINE(bn_stats, EBB_RULE(1, 2, "x[n,c,...] -> mean:wide[c] variance:wide[c]"), EBB_FLOPS(4),
+           .grad = bn_stats_grad, EBB_RUNS(FOLLOWS));
+EBB_DEFINE(bn_apply,
+           EBB_RULE(5, 1,
+                    "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
+           EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad,
+           EBB_RUNS(FOLLOWS));
 EBB_DEFINE(bn_track, EBB_RULE(4, 2, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]"),
            EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 2}, {1, 3}),
            EBB_FLOPS(6));
-EBB_DEFINE(bn_grad_sums, EBB_RULE(4, 2, "x[n,c,...] mean[c] variance[c] dy[n,c,...] -> [c] [c]"),
+EBB_DEFINE(bn_grad_sums,
+           EBB_RULE(4, 2,
+                    "x[n,c,...] mean:wide[c] variance:wide[c] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"),
            EBB_LIST(attrs, bn_grad_attrs), EBB_FLOPS(4));
 /* Over dy; over x where a skip branch still needs dy. */
 EBB_DEFINE(bn_grad,
            EBB_RULE(7, 1,
-                    "x[n,c,...] mean[c] variance[c] gamma[c] dgamma[c] dbeta[c] dy[n,c,...] -> [n,c,...]"),
+                    "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] dgamma:wide[c] dbeta:wide[c] "
+                    "dy[n,c,...] -> [n,c,...]"),
            EBB_LIST(attrs, bn_grad_attrs), EBB_OVER({0, 6}, {0, 0}), EBB_FLOPS(4));

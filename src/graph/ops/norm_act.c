@@ -106,24 +106,31 @@ static void bn_add_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_i
 
 /* ---- the ops ------------------------------------------------------------------------------------ */
 
-NORM_ACT_DEFINE(bn_act, 4, EBB_RULE(5, 1, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] -> [n,c,...]"),
-                .bind = ebb_norm_act_bind, EBB_OVER({0, 0}), .grad = bn_act_grad_rule);
-NORM_ACT_DEFINE(bn_add, 4,
-                EBB_RULE(6, 1,
-                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] -> [n,c,...]"),
-                .bind = bn_add_bind, EBB_OVER({0, 0}, {0, 5}), .grad = bn_add_grad_rule);
+NORM_ACT_DEFINE(
+    bn_act, 4,
+    EBB_RULE(5, 1, "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
+    .bind = ebb_norm_act_bind, EBB_OVER({0, 0}), .grad = bn_act_grad_rule);
+NORM_ACT_DEFINE(
+    bn_add, 4,
+    EBB_RULE(
+        6, 1,
+        "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] skip[n,c,...] -> [n,c,...]"),
+    .bind = bn_add_bind, EBB_OVER({0, 0}, {0, 5}), .grad = bn_add_grad_rule);
 NORM_ACT_DEFINE(bn_act_grad_sums, 8,
-                EBB_RULE(6, 2, "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dy[n,c,...] -> [c] [c]"),
+                EBB_RULE(6, 2,
+                         "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] dy[n,c,...] "
+                         "-> dgamma:wide[c] dbeta:wide[c]"),
                 .bind = ebb_norm_act_bind);
 /* Over dy; over x where a skip branch still needs dy. */
 NORM_ACT_DEFINE(bn_act_grad, 8,
                 EBB_RULE(8, 1,
-                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] dgamma[c] dbeta[c] dy[n,c,...] "
+                         "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] "
+                         "dgamma:wide[c] dbeta:wide[c] dy[n,c,...] "
                          "-> [n,c,...]"),
                 .bind = ebb_norm_act_bind, EBB_OVER({0, 7}, {0, 0}));
 /* Over a part of dy, over y. */
 NORM_ACT_DEFINE(bn_add_grad_sums, 8,
                 EBB_RULE_OF(5, 6, 3,
-                            "x[n,c,...] mean[c] variance[c] y[n,c,...] dy[n,c,...] more[n,c,...] "
-                            "-> [n,c,...] [c] [c]"),
+                            "x[n,c,...] mean:wide[c] variance:wide[c] y[n,c,...] dy[n,c,...] more[n,c,...] "
+                            "-> [n,c,...] dgamma:wide[c] dbeta:wide[c]"),
                 .bind = ebb_norm_act_bind, EBB_OVER({0, 4}, {0, 5}, {0, 3}));

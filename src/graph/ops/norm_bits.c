@@ -11,16 +11,17 @@
 #include "graph/ops/norm.h"
 
 /* Over x, over skip. */
-NORM_ACT_DEFINE(bn_add_bits, 4,
-                EBB_RULE(6, 2,
-                         "x[n,c,...] mean[c] variance[c] gamma[c] beta[c] skip[n,c,...] "
-                         "-> [n,c,...] bits:u8[b] where b=bits"),
-                .bind = ebb_norm_act_bind, EBB_OVER({0, 0}, {0, 5}));
+NORM_ACT_DEFINE(
+    bn_add_bits, 4,
+    EBB_RULE(6, 2,
+             "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] skip[n,c,...] "
+             "-> [n,c,...] bits:u8[b] where b=bits"),
+    .bind = ebb_norm_act_bind, EBB_OVER({0, 0}, {0, 5}));
 /* Over a part of dy. */
 NORM_ACT_DEFINE(bn_add_bits_grad_sums, 8,
                 EBB_RULE_OF(5, 6, 3,
-                            "dy[n,c,...] x[n,c,...] mean[c] variance[c] bits:u8[b] more[n,c,...] "
-                            "-> [n,c,...] [c] [c] where b=bits"),
+                            "dy[n,c,...] x[n,c,...] mean:wide[c] variance:wide[c] bits:u8[b] more[n,c,...] "
+                            "-> [n,c,...] dgamma:wide[c] dbeta:wide[c] where b=bits"),
                 .bind = ebb_norm_act_bind, EBB_OVER({0, 0}, {0, 5}));
 
 /* The fastest way is the first. */
@@ -33,11 +34,12 @@ static const ebb_op_way parts_ways[] = {{"bits", &ebb_op_bn_add_bits_grad_sums, 
 
 NORM_ACT_DEFINE(bn_add_grad_choice, 8,
                 EBB_RULE(6, 3,
-                         "x[n,c,...] mean[c] variance[c] y[n,c,...] bits:u8[b] dy[n,c,...] "
-                         "-> [n,c,...] [c] [c] where b=bits"),
+                         "x[n,c,...] mean:wide[c] variance:wide[c] y[n,c,...] bits:u8[b] dy[n,c,...] "
+                         "-> [n,c,...] dgamma:wide[c] dbeta:wide[c] where b=bits"),
                 .bind = ebb_norm_act_bind, EBB_LIST(ways, ways));
-NORM_ACT_DEFINE(bn_add_grad_parts_choice, 8,
-                EBB_RULE(8, 3,
-                         "x[n,c,...] mean[c] variance[c] y[n,c,...] bits:u8[b] sum[n,c,...] dy[n,c,...] "
-                         "more[n,c,...] -> [n,c,...] [c] [c] where b=bits"),
-                .bind = ebb_norm_act_bind, EBB_LIST(ways, parts_ways));
+NORM_ACT_DEFINE(
+    bn_add_grad_parts_choice, 8,
+    EBB_RULE(8, 3,
+             "x[n,c,...] mean:wide[c] variance:wide[c] y[n,c,...] bits:u8[b] sum[n,c,...] dy[n,c,...] "
+             "more[n,c,...] -> [n,c,...] dgamma:wide[c] dbeta:wide[c] where b=bits"),
+    .bind = ebb_norm_act_bind, EBB_LIST(ways, parts_ways));

@@ -17,6 +17,8 @@ extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
 /* By the n bytes of a name; NULL when unknown. */
 const ebb_op_info *ebb_op_find(const char *name, size_t n);
 const char *ebb_family_title(ebb_family family); /* "batch norm" */
+/* Is operand i f32 where the others are of 16 bits (`wide` in the op's rule)? */
+bool ebb_op_wide(const ebb_op_info *op, uint32_t i);
 
 /* ---- attributes ----------------------------------------------------------------------------------- */
 
@@ -194,13 +196,13 @@ static inline void ebb_take_index_walk(const ebb_call *call, ebb_walk *walk) {
     ebb_walk_end(walk);
 }
 enum { EBB_IOTA_SHAPE, EBB_IOTA_AXIS };
-enum { EBB_DRAWS_SHAPE, EBB_DRAWS_F64 }; /* uniform, normal */
-enum { EBB_UNIFORM_LOW = EBB_DRAWS_F64 + 1, EBB_UNIFORM_HIGH };
-enum { EBB_NORMAL_MEAN = EBB_DRAWS_F64 + 1, EBB_NORMAL_STD };
+enum { EBB_DRAWS_SHAPE, EBB_DRAWS_DTYPE }; /* uniform, normal */
+enum { EBB_UNIFORM_LOW = EBB_DRAWS_DTYPE + 1, EBB_UNIFORM_HIGH };
+enum { EBB_NORMAL_MEAN = EBB_DRAWS_DTYPE + 1, EBB_NORMAL_STD };
 enum { EBB_ARGMAX_AXIS }; /* argmax, argmin */
 enum { EBB_CUMSUM_AXIS, EBB_CUMSUM_REVERSE };
-enum { EBB_SORT_AXIS, EBB_SORT_DESCENDING };           /* sort_grad: axis alone */
-enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_F64 }; /* F64: of f64, else of f32 */
+enum { EBB_SORT_AXIS, EBB_SORT_DESCENDING }; /* sort_grad: axis alone */
+enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_DTYPE };
 enum { EBB_SGD_DECAY };
 enum { EBB_ADAMW_BETA1, EBB_ADAMW_BETA2, EBB_ADAMW_EPS, EBB_ADAMW_DECAY };
 enum { EBB_CLIP_FACTOR_NORM };

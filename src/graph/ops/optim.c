@@ -62,7 +62,8 @@ EBB_DEFINE(adamw, EBB_RULE(6, 3, "w[*] dw[*] m[*] v[*] n[] lr[] -> [*] [*] [*]")
 
 static const ebb_attr_info clip_factor_attrs[] = {[EBB_CLIP_FACTOR_NORM] =
                                                       EBB_REAL_NEEDED("norm", 1e-30, 1e30)};
-EBB_DEFINE(sum_squares, EBB_RULE(1, 1, "x[*] -> []"), EBB_FLOPS(2));
+EBB_DEFINE(sum_squares, EBB_RULE(1, 1, "x[*] -> squares:wide[]"), EBB_FLOPS(2));
 EBB_DEFINE(clip_factor, EBB_RULE(1, 1, "squares[] -> []"), EBB_LIST(attrs, clip_factor_attrs),
            EBB_FLOPS(4));
-EBB_DEFINE(scale, EBB_RULE(2, 1, "x[*] factor[] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1));
+EBB_DEFINE(scale, EBB_RULE(2, 1, "x[*] factor[] -> [*]"), EBB_OVER({0, 0}), EBB_FLOPS(1),
+           EBB_RUNS(FOLLOWS));

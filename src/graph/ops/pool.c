@@ -136,18 +136,19 @@ static void avg_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb
 
 /* Without places the maximum is looked for again in x. */
 EBB_DEFINE(max_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z]"), EBB_LIST(attrs, max_pool_attrs),
-           .bind = pool_bind, .cost = pool_cost, EBB_GRAD(max_pool_grad, "x dy"), .lower = max_pool_lower);
+           .bind = pool_bind, .cost = pool_cost, EBB_GRAD(max_pool_grad, "x dy"), .lower = max_pool_lower,
+           EBB_RUNS(FOLLOWS));
 EBB_DEFINE(max_pool_grad, EBB_RULE(2, 1, "x[n,c,h,w] dy[n,c,y,z] -> [n,c,h,w]"),
            EBB_LIST(attrs, max_pool_attrs), .bind = dy_check, .cost = pool_grad_cost);
 EBB_DEFINE(max_pool_at, EBB_RULE(1, 2, "x[n,c,h,w] -> [n,c,y,z] place:u8[n,c,y,z]"),
            EBB_LIST(attrs, max_pool_attrs), .bind = max_pool_at_bind, .cost = pool_cost,
-           .grad = max_pool_at_grad_rule);
+           .grad = max_pool_at_grad_rule, EBB_RUNS(FOLLOWS));
 /* Gradients that do not read x have its rows and columns as an attribute. */
 EBB_DEFINE(max_pool_at_grad,
            EBB_RULE(2, 1, "dy[n,c,y,z] place:u8[n,c,y,z] -> [n,c,h,w] where h=size.0 w=size.1"),
            EBB_LIST(attrs, max_pool_at_grad_attrs), .bind = max_pool_at_grad_bind, .cost = pool_grad_cost);
 EBB_DEFINE(avg_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z]"), EBB_LIST(attrs, avg_pool_attrs),
-           .bind = pool_bind, .cost = pool_cost, .grad = avg_pool_grad_rule);
+           .bind = pool_bind, .cost = pool_cost, .grad = avg_pool_grad_rule, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(avg_pool_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w] where h=size.0 w=size.1"),
            EBB_LIST(attrs, avg_pool_grad_attrs), .bind = dy_check, .cost = pool_grad_cost);
 
@@ -160,6 +161,7 @@ static void gap_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id *
 }
 
 static const ebb_attr_info gap_grad_attrs[] = {[EBB_GAP_SIZE] = SIZE};
-EBB_DEFINE(global_avg_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c]"), EBB_FLOPS(1), .grad = gap_grad_rule);
+EBB_DEFINE(global_avg_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c]"), EBB_FLOPS(1), .grad = gap_grad_rule,
+           EBB_RUNS(FOLLOWS));
 EBB_DEFINE(global_avg_pool_grad, EBB_RULE(1, 1, "dy[n,c] -> [n,c,h,w] where h=size.0 w=size.1"),
            EBB_LIST(attrs, gap_grad_attrs), EBB_FLOPS(1));

@@ -13,10 +13,10 @@ static ebb_status reduce_infer(ebb_env *env, const ebb_call *call, ebb_type *out
     char text[EBB_TYPE_TEXT];
     uint32_t axes;
     if (!ebb_dtype_real(x->dtype) && x->dtype != EBB_I32)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64 or i32", call->op->name,
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16, bf16 or i32", call->op->name,
                         ebb_type_text(x, text));
     if (x->dtype == EBB_I32 && call->op == &ebb_op_reduce_mean)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64: cast it", call->op->name,
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16: cast it", call->op->name,
                         ebb_type_text(x, text));
     const ebb_status status = ebb_rule_axes(env, call, &call->attr[EBB_REDUCE_AXIS], x, &axes);
     if (status) return status;
@@ -164,7 +164,7 @@ static void broadcast_to_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_
 static const ebb_attr_info broadcast_to_attrs[] = {
     [EBB_BROADCAST_SHAPE] = EBB_SIZES_NEEDED("shape"), [EBB_BROADCAST_AXIS] = EBB_AXES("axis")};
 EBB_DEFINE(broadcast_to, EBB_INFER(1, 1, 1, broadcast_to_infer), EBB_LIST(attrs, broadcast_to_attrs),
-           EBB_FLOPS(0), .grad = broadcast_to_grad);
+           EBB_FLOPS(0), .grad = broadcast_to_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- expand -------------------------------------------------------------------------------------- */
 
@@ -177,7 +177,7 @@ static ebb_status expand_infer(ebb_env *env, const ebb_call *call, ebb_type *out
     const ebb_type *x = &call->in[0];
     char text[EBB_TYPE_TEXT];
     if (!ebb_dtype_real(x->dtype) || axis >= x->rank)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 and have an axis %lld",
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 and have an axis %lld",
                         call->op->name, ebb_type_text(x, text), (long long)axis);
     if (x->dim[axis] != 1)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s has %lld places along axis %lld: it must have 1",
@@ -196,7 +196,7 @@ static void expand_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *do
 }
 
 EBB_DEFINE(expand, EBB_INFER(1, 1, 1, expand_infer), EBB_LIST(attrs, expand_attrs), EBB_FLOPS(0),
-           .grad = expand_grad);
+           .grad = expand_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- upsample ----------------------------------------------------------------------------------- */
 
@@ -217,6 +217,6 @@ static ebb_status upsample_grad_bind(ebb_env *env, const ebb_call *call, ebb_rul
 }
 
 EBB_DEFINE(upsample, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
-           EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"));
+           EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(upsample_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w]"), EBB_LIST(attrs, upsample_attrs),
            .bind = upsample_grad_bind, EBB_FLOPS(1));

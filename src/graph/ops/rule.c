@@ -11,10 +11,11 @@ typedef struct dtype_class {
 } dtype_class;
 
 #define BIT(NAME) (UINT32_C(1) << EBB_##NAME)
+#define REALS     (BIT(F32) | BIT(F64) | BIT(F16) | BIT(BF16))
 static const dtype_class classes[] = {
-    {"", "f32 or f64", BIT(F32) | BIT(F64)},
-    {"num", "f32, f64 or i32", BIT(F32) | BIT(F64) | BIT(I32)},
-    {"any", "f32, f64, i32 or bool", BIT(F32) | BIT(F64) | BIT(I32) | BIT(BOOL)},
+    {"", "f32, f64, f16 or bf16", REALS},
+    {"num", "f32, f64, f16, bf16 or i32", REALS | BIT(I32)},
+    {"any", "f32, f64, f16, bf16, i32 or bool", REALS | BIT(I32) | BIT(BOOL)},
     {"all", "of a dtype", (UINT32_C(1) << EBB_N_DTYPES) - 1},
 };
 
@@ -28,7 +29,8 @@ static const dtype_class *class_find(const char *name, size_t n) {
 typedef struct operand {
     const char *name, *shape; /* "x" and "n,c,...", both within the rule's text */
     int n_name, n_shape;
-    const dtype_class *of; /* NULL: the one dtype that is written */
+    const dtype_class *of; /* NULL: the one dtype that is written, or wide */
+    bool wide;
     ebb_dtype dtype;
 } operand;
 
@@ -42,8 +44,9 @@ static operand operand_read(const char **at) {
         const char *dtype = p + 1;
         while (*p != '[') p++;
         o.of = class_find(dtype, (size_t)(p - dtype));
-        const bool known = o.of || ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
-        assert(known && (o.of || !ebb_dtype_real(o.dtype)));
+        o.wide = p - dtype == 4 && memcmp(dtype, "wide", 4) == 0;
+        const bool known = o.of || o.wide || ebb_dtype_find(dtype, (size_t)(p - dtype), &o.dtype);
+        assert(known && (o.of || o.wide || !ebb_dtype_real(o.dtype)));
         (void)known;
     }
     o.shape = p + 1;
@@ -58,6 +61,10 @@ static operand operand_find(const char *text, uint32_t i) {
     operand o = operand_read(&text);
     while (i-- > 0) o = operand_read(&text);
     return o;
+}
+
+bool ebb_op_wide(const ebb_op_info *op, uint32_t i) {
+    return op->rule && operand_find(op->rule, i).wide;
 }
 
 /* Letters of an operand's shape; tail: is there a `...`? */
@@ -81,10 +88,14 @@ static ebb_status dtype_match(ebb_env *env, const ebb_call *call, ebb_rule *rule
                               const operand *o) {
     char text[EBB_TYPE_TEXT], first[EBB_TYPE_TEXT];
     const ebb_type *type = &call->in[i];
+    assert(!o->wide || rule->open != EBB_NONE);
     if (!o->of) {
-        if (type->dtype == o->dtype) return EBB_OK;
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s", call->op->name, o->n_name, o->name,
-                        ebb_type_text(type, text), ebb_dtype_name(o->dtype));
+        const ebb_dtype must = o->wide ? ebb_dtype_wide(rule->dtype) : o->dtype;
+        if (type->dtype == must) return EBB_OK;
+        const ebb_type *by = o->wide ? &call->in[rule->open] : NULL;
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s%s%s", call->op->name, o->n_name,
+                        o->name, ebb_type_text(type, text), ebb_dtype_name(must), by ? " beside " : "",
+                        by ? ebb_type_text(by, first) : "");
     }
     if (!(o->of->dtypes >> type->dtype & 1)) {
         return ebb_fail(env, EBB_BAD_INPUT, "%s: %.*s %s must be %s", call->op->name, o->n_name, o->name,
@@ -220,6 +231,13 @@ ebb_status ebb_rule_match(ebb_env *env, const ebb_call *call, const char *text, 
     return where ? ebb_rule_where(env, call, rule, where + strlen(" where ")) : EBB_OK;
 }
 
+ebb_status ebb_rule_real(ebb_env *env, const ebb_call *call, const ebb_attr *attr, ebb_dtype *out) {
+    *out = (ebb_dtype)attr->i[0];
+    if (ebb_dtype_real(*out)) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: dtype=%s: only real numbers are made: cast them",
+                    call->op->name, ebb_dtype_name(*out));
+}
+
 ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out) {
     if (ebb_type_valid(out)) return EBB_OK;
     char text[EBB_TYPE_TEXT];
@@ -240,7 +258,7 @@ ebb_status ebb_rule_give(ebb_env *env, const ebb_call *call, const ebb_rule *rul
             *type = call->in[rule->star];
         }
         if (o.shape[0] == '~') *type = rule->wide;
-        type->dtype = o.of ? rule->dtype : o.dtype;
+        type->dtype = o.of ? rule->dtype : o.wide ? ebb_dtype_wide(rule->dtype) : o.dtype;
         if (o.shape[0] == '*') continue;
         if (o.shape[0] == '~') {
             const ebb_status status = ebb_rule_result(env, call, type);

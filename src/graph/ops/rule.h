@@ -14,10 +14,11 @@
  * A letter is one dimension and has one size throughout a rule. [*] is any shape, the same wherever it
  * appears. [~] is any shape; those of a rule are broadcast together as in NumPy, and as a result it is what
  * they are broadcast to. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4),
- * the same wherever it appears. [] is a scalar. Operands are f32 or f64, all of one dtype. Written
+ * the same wherever it appears. [] is a scalar. Operands are of real numbers, all of one dtype. Written
  * `name:num[...]` they may be i32, too, `name:any[...]` i32 or bool, `name:all[...]` of any dtype that
  * there is, and `name:i32[...]`, `name:bool[...]`, `name:u8[...]` just that. Results have the dtype of the
- * operands that leave it open, unless written so.
+ * operands that leave it open, unless written so. `name:wide[...]`, behind an operand that leaves it open,
+ * is f32 where that is of 16 bits, and of the same dtype where not: statistics, losses, what scales a norm.
  *
  * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
  *
@@ -67,6 +68,8 @@
 /* The gradient of input 0 is one op, with the attributes of this one where its table is the same, and none
  * where not. It reads, in order: x, x1, x2 (operands), y, y1 (results), dy, dy1 (their gradients). */
 #define EBB_GRAD(op, reads)    .grad = ebb_grad_by_op, .grad_op = &ebb_op_##op, .grad_reads = (reads)
+/* In 16 bits: LOW wherever that is asked for, FOLLOWS where an operand is. Not said: never. */
+#define EBB_RUNS(when)         .low = EBB_RUNS_##when
 /* A table and its length: EBB_LIST(attrs, conv_attrs), EBB_LIST(ways, grad_ways). */
 #define EBB_LIST(field, table) .field = (table), .n_##field = EBB_COUNT(table)
 
@@ -91,6 +94,11 @@
     { .name = (field), .kind = EBB_ATTR_INT, .pad = -1, .min = 0, .max = EBB_MAX_RANK - 1 }
 #define EBB_DTYPE_NEEDED(field) \
     { .name = (field), .kind = EBB_ATTR_DTYPE, .count = 1, .required = true, .max = EBB_N_DTYPES - 1 }
+#define EBB_DTYPE_USUAL(field, usual)                                                     \
+    {                                                                                     \
+        .name = (field), .kind = EBB_ATTR_DTYPE, .count = 1, .fallback = (double)(usual), \
+        .max = EBB_N_DTYPES - 1                                                           \
+    }
 #define EBB_FLAG(field, usual) \
     { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
 
@@ -148,6 +156,9 @@ EBB_CHECKED ebb_status ebb_infer_by_rule(ebb_env *env, const ebb_call *call, ebb
 /* A list of axes as bits. EBB_BAD_INPUT unless they ascend and the type has them. */
 EBB_CHECKED ebb_status ebb_rule_axes(ebb_env *env, const ebb_call *call, const ebb_attr *list,
                                      const ebb_type *type, uint32_t *axes);
+/* The dtype that an attribute names. EBB_BAD_INPUT unless it is of real numbers. */
+EBB_CHECKED ebb_status ebb_rule_real(ebb_env *env, const ebb_call *call, const ebb_attr *attr,
+                                     ebb_dtype *out);
 /* EBB_BAD_INPUT unless the type is possible (its bytes fit in 63 bits). */
 EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out);
 

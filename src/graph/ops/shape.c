@@ -91,7 +91,7 @@ static void reshape_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
 
 static const ebb_attr_info reshape_attrs[] = {[EBB_RESHAPE_SHAPE] = SHAPE_NEEDED};
 EBB_DEFINE(reshape, EBB_INFER(1, 1, 1, reshape_infer), EBB_LIST(attrs, reshape_attrs),
-           .cost = ebb_cost_nothing, .grad = reshape_grad);
+           .cost = ebb_cost_nothing, .grad = reshape_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- stop_gradient ------------------------------------------------------------------------------ */
 
@@ -101,7 +101,7 @@ static void stop_gradient_grad(ebb_rewriter *rw, const ebb_node *node, const ebb
 }
 
 EBB_DEFINE(stop_gradient, EBB_RULE(1, 1, "x[*] -> [*]"), .cost = ebb_cost_nothing,
-           .grad = stop_gradient_grad);
+           .grad = stop_gradient_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- flatten ------------------------------------------------------------------------------------ */
 
@@ -109,7 +109,7 @@ static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
     const ebb_type *x = &call->in[0];
     if (x->rank == 0 || !ebb_dtype_real(x->dtype)) {
         char text[EBB_TYPE_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32 or f64 of rank 1 or more", call->op->name,
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 of rank 1 or more", call->op->name,
                         ebb_type_text(x, text));
     }
     *out = (ebb_type){.dtype = x->dtype, .rank = 2, .dim = {x->dim[0], ebb_type_count(x) / x->dim[0]}};
@@ -160,7 +160,7 @@ static void permute_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *d
 
 static const ebb_attr_info permute_attrs[] = {[EBB_PERMUTE_ORDER] = EBB_AXES("order")};
 EBB_DEFINE(permute, EBB_INFER(1, 1, 1, permute_infer), EBB_LIST(attrs, permute_attrs), EBB_FLOPS(0),
-           .grad = permute_grad);
+           .grad = permute_grad, EBB_RUNS(FOLLOWS));
 
 /* ---- to_planes, from_planes: the copy that reshape cannot avoid --------------------------------- */
 
@@ -183,7 +183,7 @@ static void to_planes_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
 }
 
 EBB_DEFINE(to_planes, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,f] where f=c*h*w"), EBB_FLOPS(0),
-           .grad = to_planes_grad);
+           .grad = to_planes_grad, EBB_RUNS(FOLLOWS));
 
 static const ebb_attr_info from_planes_attrs[] = {[EBB_PLANES_SIZE] =
                                                       EBB_INTS_NEEDED("size", 3, 1, EBB_ATTR_SIZE_MAX)};
@@ -196,14 +196,14 @@ EBB_DEFINE(from_planes, EBB_RULE(1, 1, "x[n,f] -> [n,c,h,w] where c=size.0 h=siz
 static ebb_status fill_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
     ebb_status status = shape_read(env, call, &call->attr[EBB_FILL_SHAPE], out);
     if (status) return status;
-    if (call->attr[EBB_FILL_F64].i[0]) out->dtype = EBB_F64;
-    return ebb_rule_result(env, call, out); /* again: f64 is twice as large */
+    status = ebb_rule_real(env, call, &call->attr[EBB_FILL_DTYPE], &out->dtype);
+    return status ? status : ebb_rule_result(env, call, out); /* again: of other bytes an element */
 }
 
 static const ebb_attr_info fill_attrs[] = {
     [EBB_FILL_SHAPE] = SHAPE,
     [EBB_FILL_VALUE] = EBB_REAL_NEEDED("value", -1e300, 1e300),
-    [EBB_FILL_F64] = EBB_FLAG("f64", 0),
+    [EBB_FILL_DTYPE] = EBB_DTYPE_USUAL("dtype", EBB_F32),
 };
 /* No gradient: it has no inputs, so none ever asks. */
 EBB_DEFINE(fill, EBB_INFER(0, 0, 1, fill_infer), EBB_LIST(attrs, fill_attrs), EBB_FLOPS(0));

@@ -18,6 +18,6 @@ static ebb_status causal_check(ebb_env *env, const ebb_call *call, ebb_rule *rul
 /* Maximum, subtraction, an exponential of about twenty, sum, product. */
 EBB_DEFINE(softmax, EBB_RULE(1, 1, "x[n,k] -> [n,k] or x[g,n,k] -> [g,n,k]"),
            EBB_LIST(attrs, softmax_attrs), .bind = causal_check, EBB_OVER({0, 0}), EBB_FLOPS(24),
-           EBB_GRAD(softmax_grad, "y dy"));
+           EBB_GRAD(softmax_grad, "y dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(softmax_grad, EBB_RULE(2, 1, "y[n,k] dy[n,k] -> [n,k] or y[g,n,k] dy[g,n,k] -> [g,n,k]"),
            EBB_OVER({0, 1}, {0, 0}), EBB_FLOPS(4));

@@ -27,7 +27,7 @@ static ebb_status taken_check(ebb_env *env, const ebb_call *call) {
 static ebb_status given_check(ebb_env *env, const ebb_call *call) {
     char text[EBB_TYPE_TEXT];
     if (ebb_dtype_real(call->in[0].dtype)) return index_check(env, call);
-    return ebb_fail(env, EBB_BAD_INPUT, "%s: dy %s must be f32 or f64", call->op->name,
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: dy %s must be f32, f64, f16 or bf16", call->op->name,
                     ebb_type_text(&call->in[0], text));
 }
 
@@ -136,7 +136,7 @@ static void emit_back(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout
 static const ebb_attr_info take_attrs[] = {[EBB_TAKE_AXIS] = AXIS};
 static const ebb_attr_info take_grad_attrs[] = {
     [EBB_TAKE_AXIS] = AXIS, [EBB_TAKE_SIZE] = EBB_INTS_NEEDED("size", 1, 1, INT32_MAX)};
-TAKEN(take, take_grad, take_infer, take_attrs, .cost = ebb_cost_chosen);
+TAKEN(take, take_grad, take_infer, take_attrs, .cost = ebb_cost_chosen, EBB_RUNS(FOLLOWS));
 TAKEN(take_grad, take, take_grad_infer, take_grad_attrs, EBB_FLOPS(1));
-TAKEN(pick, pick_grad, pick_infer, take_attrs, .cost = ebb_cost_chosen);
+TAKEN(pick, pick_grad, pick_infer, take_attrs, .cost = ebb_cost_chosen, EBB_RUNS(FOLLOWS));
 TAKEN(pick_grad, pick, pick_grad_infer, take_grad_attrs, EBB_FLOPS_RESULT(1));

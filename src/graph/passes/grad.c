@@ -88,7 +88,7 @@ static ebb_id seed_emit(ebb_rewriter *rw, ebb_id id) {
     const ebb_value *y = &rw->old->values[id];
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
     attr[EBB_FILL_VALUE].f = 1;
-    attr[EBB_FILL_F64].i[0] = y->type.dtype == EBB_F64;
+    attr[EBB_FILL_DTYPE].i[0] = y->type.dtype;
     for (uint32_t d = 0; d < y->type.rank; d++) attr[EBB_FILL_SHAPE].i[d] = y->type.dim[d];
     const ebb_id seed = ebb_builder_node(rw->builder, &ebb_op_fill, NULL, 0, attr, NULL, rw->phase, 0)[0];
     ebb_builder_stem(rw->builder, seed, y->name);

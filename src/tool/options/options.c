@@ -145,6 +145,10 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
+    if (args->precision)
+        out->precision = strcmp(args->precision, "bf16") == 0  ? EBB_PRECISION_BF16
+                         : strcmp(args->precision, "f16") == 0 ? EBB_PRECISION_F16
+                                                               : EBB_PRECISION_F32;
     out->unfused = args->no_fuse;
     out->poison = args->poison;
     out->check_finite = args->check_finite;

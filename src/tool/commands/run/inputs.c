@@ -108,6 +108,8 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
         break;
     case EBB_UINT8:
     case EBB_BOOL8:
+    case EBB_FLOAT16:
+    case EBB_BFLOAT16:
         memset(data, 0, bytes);
         break;
     }
@@ -135,7 +137,8 @@ static ebb_status feed(tool *t, ebb_program *program, const char *name, void **h
     size_t bytes = 0;
     ebb_status status = ebb_program_tensor(program, name, &info);
     if (status != EBB_OK) return status;
-    if (info.rank == 0 && strcmp(name, "lr") == 0 && info.element <= EBB_FLOAT64)
+    if (info.rank == 0 && strcmp(name, "lr") == 0 &&
+        (info.element == EBB_FLOAT32 || info.element == EBB_FLOAT64))
         return feed_rate(program, &info, rate);
     if (ebb_input_bytes(program, name, &data, &bytes) == EBB_OK) {
         fill(&info, data, bytes);

@@ -1,0 +1,84 @@
+/* base/half.h: numbers of 16 bits, and what they are in 32 and 64: IEEE 754's binary16 ("f16": 5 bits of
+ * exponent, 10 of fraction) and bfloat16 ("bf16": 8 and 7, the upper half of a float).
+ *
+ * Every conversion to 16 bits rounds once, to nearest, to even where two are as near; beyond the largest it
+ * gives an infinity, and below the smallest normal number it keeps the subnormal ones. A NaN stays one and
+ * keeps its sign. Conversions from 16 bits are exact. Pure, for any number of threads; those of floats have
+ * no branches, so that loops over them become vectors.
+ */
+#ifndef EBB_BASE_HALF_H
+#define EBB_BASE_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline float ebb_float_of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline uint32_t ebb_bits_of_float(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float ebb_bf16_load(uint16_t bits) {
+    return ebb_float_of_bits((uint32_t)bits << 16);
+}
+static inline float ebb_f16_load(uint16_t bits) {
+    const uint32_t exponent = UINT32_C(0x1F) << 23, shifted = (uint32_t)(bits & 0x7FFF) << 13;
+    const uint32_t of = shifted & exponent;
+    /* 112 is the difference of the biases; once more for infinities and NaNs. */
+    const uint32_t normal =
+        shifted + (UINT32_C(112) << 23) + (of == exponent ? UINT32_C(112) << 23 : UINT32_C(0));
+    /* A subnormal number is its fraction times 2^-24: as the fraction of 2^-14, less 2^-14. */
+    const uint32_t small = ebb_bits_of_float(ebb_float_of_bits(shifted + (UINT32_C(113) << 23)) - 0x1p-14f);
+    return ebb_float_of_bits((of ? normal : small) | (uint32_t)(bits & 0x8000) << 16);
+}
+
+static inline uint16_t ebb_bf16_of_float(float x) {
+    const uint32_t bits = ebb_bits_of_float(x);
+    const uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40;
+    return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+}
+static inline uint16_t ebb_f16_of_float(float x) {
+    const uint32_t bits = ebb_bits_of_float(x), sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
+    /* 13 bits less of fraction, exponents less 112. */
+    const uint32_t normal = (size + 0xFFF + (size >> 13 & 1) - (UINT32_C(112) << 23)) >> 13;
+    /* To whole numbers of 2^-24, by adding what has that for its last place: 1/2. */
+    const uint32_t small =
+        ebb_bits_of_float(ebb_float_of_bits(size < 0x38800000 ? size : 0) + 0.5f) - ebb_bits_of_float(0.5f);
+    const uint32_t finite = size < 0x38800000 ? small : normal;            /* below 2^-14 */
+    const uint32_t beyond = size > 0x7F800000 ? 0x7E00 : UINT32_C(0x7C00); /* NaN or infinity */
+    return (uint16_t)(sign |
+                      (size >= 0x47800000 ? beyond : finite)); /* from 2^16 on; 65520 rounds up to it */
+}
+
+/* Of a double, in one rounding: n_fraction bits of fraction, an exponent of n_exponent. */
+static inline uint16_t ebb_half_of_double(double x, int n_fraction, int n_exponent) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int least = 2 - (1 << (n_exponent - 1)); /* the exponent of the smallest normal number */
+    const int exponent = (int)(bits >> 52 & 0x7FF) - 1023;
+    const uint64_t sign = bits >> 63 << 15, fraction = bits & ((UINT64_C(1) << 52) - 1);
+    const uint64_t infinity = ((UINT64_C(1) << n_exponent) - 1) << n_fraction;
+    if (exponent == 1024)
+        return (uint16_t)(sign | infinity | (fraction ? UINT64_C(1) << (n_fraction - 1) : 0));
+    const int off = 52 - n_fraction + (exponent < least ? least - exponent : 0);
+    if (off > 54 || exponent == -1023) return (uint16_t)sign; /* less than half of the smallest */
+    const uint64_t whole = UINT64_C(1) << 52 | fraction, rest = whole & ((UINT64_C(1) << off) - 1);
+    const uint64_t half = UINT64_C(1) << (off - 1), kept = whole >> off;
+    const uint64_t rounded = kept + (rest > half || (rest == half && kept & 1));
+    const uint64_t above = exponent > least ? (uint64_t)(exponent - least) << n_fraction : 0;
+    const uint64_t size = above + rounded;
+    return (uint16_t)(sign | (size < infinity ? size : infinity));
+}
+static inline uint16_t ebb_bf16_of_double(double x) {
+    return ebb_half_of_double(x, 7, 8);
+}
+static inline uint16_t ebb_f16_of_double(double x) {
+    return ebb_half_of_double(x, 10, 5);
+}
+
+#endif
