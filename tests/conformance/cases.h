@@ -9,9 +9,9 @@
 
 typedef ebb_case_call test_call;
 
-static inline void test_call_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
+static inline void test_call_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, ebb_dtype real,
                                   test_call *out) {
-    cr_assert_eq(ebb_case_read(env, cases, row, f64, out), EBB_OK, "%s", ebb_env_error(env));
+    cr_assert_eq(ebb_case_read(env, cases, row, real, out), EBB_OK, "%s", ebb_env_error(env));
 }
 
 #define test_fill_of    ebb_case_letter

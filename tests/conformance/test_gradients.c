@@ -181,7 +181,7 @@ static const ebb_op_info *statistics_of(const ebb_op_cases *all, const ebb_call 
 
 static void check_row(ebb_env *env, const ebb_op_cases *all, const ebb_case_table *cases, uint32_t row) {
     problem p = {.env = env, .cases = cases, .row = row};
-    test_call_read(env, cases, row, true, &p.call);
+    test_call_read(env, cases, row, EBB_F64, &p.call);
     bool any = false; /* of whole numbers there is nothing to differentiate */
     for (uint32_t i = 0; i < p.call.call.n_in; i++) any = any || is_param(&p, i);
     if (!any || !ebb_dtype_real(p.call.out[0].dtype)) return;

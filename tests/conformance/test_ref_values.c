@@ -52,7 +52,8 @@ static void check_result(const ebb_op_info *op, const ebb_case_value *value, con
     }
 }
 
-static void check_value(test_bench *bench, const ebb_op_cases *all, const ebb_case_value *value, bool f64) {
+static void check_value(test_bench *bench, const ebb_op_cases *all, const ebb_case_value *value,
+                        ebb_dtype real) {
     const ebb_op_case one = {value->inputs, value->attrs};
     const ebb_case_table cases = {.op = all->op, .fills = all->fills, .rows = &one, .n_rows = 1};
     const test_place place = {0};
@@ -60,7 +61,7 @@ static void check_value(test_bench *bench, const ebb_op_cases *all, const ebb_ca
     double in[8][MAX_NUMBERS], out[EBB_MAX_RESULTS][MAX_NUMBERS], storage[8][MAX_NUMBERS];
     test_inputs inputs = {0};
     test_results got;
-    test_call_read(bench->env, &cases, 0, f64, &call);
+    test_call_read(bench->env, &cases, 0, real, &call);
     cr_assert_eq(read_numbers(value->in, in, 8), call.call.n_in, "%s %s", all->op->name, value->in);
     cr_assert_eq(read_numbers(value->out, out, EBB_MAX_RESULTS), all->op->n_out, "%s %s", all->op->name,
                  value->out);
@@ -80,8 +81,8 @@ Test(reference, agrees_with_numbers_worked_out_by_hand) {
         const ebb_op_cases *cases = ebb_op_cases_all[k];
         cr_assert_gt(cases->n_values, 0, "no values for %s", cases->op->name);
         for (uint32_t v = 0; v < cases->n_values; v++) {
-            check_value(&bench, cases, &cases->values[v], false);
-            check_value(&bench, cases, &cases->values[v], true);
+            check_value(&bench, cases, &cases->values[v], EBB_F32);
+            check_value(&bench, cases, &cases->values[v], EBB_F64);
         }
     }
     test_bench_deinit(&bench);
@@ -100,7 +101,7 @@ Test(reference, dropout_draws_by_logical_index) {
         test_results got;
         double numbers[24], logical[24];
         test_inputs inputs = {.at = {numbers}};
-        test_call_read(bench.env, &cases, row, true, &call);
+        test_call_read(bench.env, &cases, row, EBB_F64, &call);
         for (int i = 0; i < 24; i++) logical[i] = i + 1;
         ebb_tensor_to_storage(&call.in[0], logical, numbers);
         test_run_kernel(&bench, &call, &inputs, &place, &got);

@@ -192,7 +192,7 @@ Test(suite, finds_what_is_wrong_with_a_kernel) {
         memset(&state, 0, sizeof state);
         state.fault = rows[k].fault;
         cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
-        const ebb_status status = ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome);
+        const ebb_status status = ebb_case_check(&checker, &cases, 0, EBB_F32, EBB_CHECK_ALL, &outcome);
         cr_assert(status == rows[k].status && strstr(ebb_env_error(env), rows[k].text), "fault %d: %s, %s",
                   rows[k].fault, ebb_status_name(status), ebb_env_error(env));
         if (rows[k].fault == SECOND_CHOICE) cr_assert_eq(outcome.n_calls, 2);
@@ -258,9 +258,9 @@ Test(suite, allows_products_what_their_rounded_factors_cost) {
     ebb_backend *backend = open_faulty(&env, 3);
     memset(&state, 0, sizeof state);
     cr_assert_eq(ebb_checker_init(&checker, backend), EBB_OK);
-    cr_assert_eq(ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome), EBB_VIOLATION);
+    cr_assert_eq(ebb_case_check(&checker, &cases, 0, EBB_F32, EBB_CHECK_ALL, &outcome), EBB_VIOLATION);
     checker.product_tolerance = 1e-3;
-    cr_assert_eq(ebb_case_check(&checker, &cases, 0, false, EBB_CHECK_ALL, &outcome), EBB_OK);
+    cr_assert_eq(ebb_case_check(&checker, &cases, 0, EBB_F32, EBB_CHECK_ALL, &outcome), EBB_OK);
     cr_assert(outcome.worst > 0 && outcome.worst < 1e-3);
     ebb_checker_deinit(&checker);
     backend->api->destroy(backend);

@@ -81,11 +81,11 @@ static void run_way(test_bench *bench, const test_call *choice, uint32_t way, co
     test_run_kernel(bench, &call, &operands, &place, out);
 }
 
-static void check_row(test_bench *bench, const ways_table *t, uint32_t row, bool f64) {
+static void check_row(test_bench *bench, const ways_table *t, uint32_t row, ebb_dtype real) {
     test_call call;
     test_inputs inputs;
     test_results want, got;
-    test_call_read(bench->env, &t->cases, row, f64, &call);
+    test_call_read(bench->env, &t->cases, row, real, &call);
     cr_assert_eq(ebb_case_inputs_init(bench->env, &t->cases, &call.call, &inputs), EBB_OK);
     fill_bits(t, &call, &inputs);
     if (t->sum != NO_SUM) fill_sum(t, &call, &inputs);
@@ -107,8 +107,8 @@ Test(conformance, the_ways_of_a_choice_give_the_same_bits) {
         test_bench_init(&bench, test_backends[b], 2);
         for (size_t k = 0; bench.backend && k < EBB_COUNT(tables); k++) {
             for (uint32_t row = 0; row < tables[k].cases.n_rows; row++) {
-                check_row(&bench, &tables[k], row, false);
-                if (strcmp(test_backends[b], "ref") == 0) check_row(&bench, &tables[k], row, true);
+                check_row(&bench, &tables[k], row, EBB_F32);
+                if (strcmp(test_backends[b], "ref") == 0) check_row(&bench, &tables[k], row, EBB_F64);
             }
         }
         test_bench_deinit(&bench);

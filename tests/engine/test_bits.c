@@ -1,7 +1,8 @@
 /* The invariant of the project: saving memory never changes a bit. Random training graphs are planned
  * without reuse, in place and under budgets, and run on every computing backend (cuda: its kernels, on the
  * host), whole and by phase, by fewer and more threads than the plan's width, fused and unfused; every
- * output, gradient, parameter, running statistic and dropout mask must agree.
+ * output, gradient, parameter, running statistic and dropout mask must agree. One graph in four is in 16
+ * bits.
  *
  * EBB_TEST_BITS sets how many graphs are drawn. By default 200: five times as many as the fault list takes
  * (scripts/fault-list), and enough for plans that take an alternative, which the test asks for. */
@@ -30,6 +31,7 @@ typedef struct counts {
     uint32_t recomputed; /* ops */
     uint32_t chosen;     /* steps that take an alternative */
     uint32_t fused;      /* graphs that were compared with their unfused form */
+    uint32_t low;        /* graphs in which something is of 16 bits */
 } counts;
 
 static void pass(subject *s, ebb_status status, ebb_graph *made) {
@@ -38,12 +40,21 @@ static void pass(subject *s, ebb_status status, ebb_graph *made) {
     s->graph = made;
 }
 
+/* f32, or of 16 bits. */
+static ebb_dtype low_of(uint64_t seed) {
+    return seed / 16 % 4 != 1 ? EBB_F32 : seed % 8 < 4 ? EBB_BF16 : EBB_F16;
+}
+
 static void make_training_graph(subject *s, bool phased, bool fused) {
     static const char *const keep[] = {"*.grad"};
     ebb_graph *made;
     TEST_OK(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
     ebb_status status = ebb_lower(s->env, s->graph, EBB_TRAIN, &made);
     pass(s, status, made);
+    if (low_of(s->seed) != EBB_F32) {
+        status = ebb_lower_precision(s->env, s->graph, low_of(s->seed), &made);
+        pass(s, status, made);
+    }
     if (fused) {
         status = ebb_fuse(s->env, s->graph, NULL, 0, &made);
         pass(s, status, made);
@@ -169,6 +180,12 @@ static uint32_t n_fused(const ebb_graph *graph) {
     return n;
 }
 
+static uint32_t n_low(const ebb_graph *graph) {
+    uint32_t n = 0;
+    for (ebb_id v = 0; v < graph->n_values; v++) n += ebb_dtype_low(graph->values[v].type.dtype);
+    return n;
+}
+
 /* The same model with each op by itself gives the same bits, unless gradients are asked for that fusing
  * leaves out. */
 static void check_unfused(const subject *fused, const char *name, bool phased, uint64_t digest) {
@@ -195,6 +212,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     s.options.effort = 1000; /* the seeds alone are some hundreds */
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
+    n->low += n_low(s.graph) > 0;
     n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;
     check_backend(&s, "ref", phased, &digest, n);
     check_unfused(&s, "ref", phased, digest);
@@ -206,7 +224,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
 #endif
     /* Its bodies are run thread by thread: a quarter of the graphs take as long as all of the others' do.
      */
-    if (seed / 4 % 4 == 1) {
+    if (seed / 4 % 4 == 1 && low_of(seed) == EBB_F32) {
         check_backend(&s, "cuda", phased, &digest, n);
         check_unfused(&s, "cuda", phased, digest);
     }
@@ -226,6 +244,7 @@ static void check_share(uint64_t first) {
               "the budgets recomputed next to nothing: %u ops in %u graphs", found.recomputed, n / 4);
     cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
     cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
+    cr_assert(n < 100 || found.low > n / 20, "%u of %u graphs are in 16 bits", found.low, n / 4);
     ebb_env_destroy(env);
 }
 

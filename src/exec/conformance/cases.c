@@ -52,7 +52,7 @@ static const char *read_dims(const char *text, ebb_type *type) {
     return text + 1;
 }
 
-static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const char *text, bool f64,
+static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const char *text, ebb_dtype real,
                              ebb_case_call *out) {
     uint32_t n = 0;
     for (; *text; n++) {
@@ -60,7 +60,7 @@ static ebb_status read_types(ebb_env *env, const ebb_case_table *cases, const ch
         if (!text[n_dtype] || n == EBB_MAX_OPERANDS) return wrong_row(env, cases, text);
         const char letter = ebb_case_letter(cases, n), *from = text;
         ebb_type *t = &out->in[n];
-        *t = (ebb_type){.dtype = f64 ? EBB_F64 : EBB_F32};
+        *t = (ebb_type){.dtype = ebb_op_wide(cases->op, n) ? ebb_dtype_wide(real) : real};
         if (strchr("lia", letter)) t->dtype = EBB_I32;
         if (strchr("wb", letter)) t->dtype = EBB_U8;
         if (n_dtype && !ebb_dtype_find(text, n_dtype, &t->dtype)) return wrong_row(env, cases, text);
@@ -83,14 +83,14 @@ static ebb_attr fallback_of(const ebb_attr_info *info) {
     return a;
 }
 
-/* The value behind "name="; one integer fills them all. A dtype f32 is f64 with the rest of the row. */
-static ebb_attr read_value(const ebb_attr_info *info, const char *text, bool f64) {
+/* The value behind "name="; one integer fills them all. A dtype f32 is `real` with the rest of the row. */
+static ebb_attr read_value(const ebb_attr_info *info, const char *text, ebb_dtype real) {
     ebb_attr a = {.i = {0}};
     char *end;
     if (info->kind == EBB_ATTR_DTYPE) {
         ebb_dtype dtype = EBB_F32;
         (void)ebb_dtype_find(text, strcspn(text, " "), &dtype);
-        a.i[0] = dtype == EBB_F32 && f64 ? EBB_F64 : dtype;
+        a.i[0] = dtype == EBB_F32 ? real : dtype;
         return a;
     }
     if (info->kind == EBB_ATTR_REAL) {
@@ -106,7 +106,7 @@ static ebb_attr read_value(const ebb_attr_info *info, const char *text, bool f64
     return a;
 }
 
-static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, bool f64,
+static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const char *text, ebb_dtype real,
                              ebb_attr *attr) {
     const ebb_op_info *op = cases->op;
     for (uint32_t k = 0; k < op->n_attrs; k++) attr[k] = fallback_of(&op->attrs[k]);
@@ -118,7 +118,7 @@ static ebb_status read_attrs(ebb_env *env, const ebb_case_table *cases, const ch
             k++;
         }
         if (k == op->n_attrs) return wrong_row(env, cases, text);
-        attr[k] = read_value(&op->attrs[k], text + n_name + 1, f64);
+        attr[k] = read_value(&op->attrs[k], text + n_name + 1, real);
         text += n + (text[n] == ' ');
     }
     return EBB_OK;
@@ -131,17 +131,17 @@ static ebb_attr *attr_of(const ebb_op_info *op, ebb_attr *attr, const char *name
     return NULL;
 }
 
-ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
+ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, ebb_dtype real,
                          ebb_case_call *out) {
     const ebb_op_info *op = cases->op;
     *out = (ebb_case_call){.call = {.op = op, .in = out->in, .out = out->out, .attr = out->attr}};
     out->call.n_out = op->n_out;
     if (op->n_attrs > EBB_COUNT(out->attr)) return wrong_row(env, cases, "its attributes");
-    ebb_status status = read_types(env, cases, cases->rows[row].inputs, f64, out);
-    if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, f64, out->attr);
+    ebb_status status = read_types(env, cases, cases->rows[row].inputs, real, out);
+    if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, real, out->attr);
     if (status != EBB_OK) return status;
     ebb_attr *dtype = attr_of(op, out->attr, "dtype"); /* of an op without inputs */
-    if (dtype && f64) dtype->i[0] = EBB_F64;
+    if (dtype) dtype->i[0] = real;
     return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK
                                                           : wrong_row(env, cases, cases->rows[row].inputs);
 }

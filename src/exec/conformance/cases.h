@@ -36,7 +36,8 @@ typedef struct ebb_case_rows {
 
 /* Sets of rows: what each is for. */
 typedef enum ebb_case_set {
-    EBB_SET_SMALL, /* odd sizes, of every shape that the op takes: in f32 and f64, and for its gradient */
+    EBB_SET_SMALL, /* odd sizes, of every shape that the op takes: in every dtype of real numbers, and for
+                      its gradient */
     EBB_SET_NAN,   /* with NaNs among the inputs: a loss that is no number has to show */
     EBB_SET_LARGE, /* of several blocks of a device's kernels, and of each of their shapes */
     EBB_SET_NAN_LARGE, /* such, with NaNs */
@@ -119,8 +120,8 @@ typedef struct ebb_case_table {
 } ebb_case_table;
 /* A set of an op's rows, perhaps none. */
 ebb_case_table ebb_case_table_of(const ebb_op_cases *cases, ebb_case_set set);
-/* Are the rows of this set tried in f64, too? */
-static inline bool ebb_case_set_f64(ebb_case_set set) {
+/* Are the rows of this set tried in other dtypes than f32, too? */
+static inline bool ebb_case_set_small(ebb_case_set set) {
     return set < EBB_SET_SHARED;
 }
 
@@ -131,14 +132,15 @@ typedef struct ebb_case_call {
     ebb_attr attr[16];
 } ebb_case_call;
 
-/* EBB_INTERNAL: the row is wrong. f64: every float of it is f64. */
-EBB_CHECKED ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row, bool f64,
-                                     ebb_case_call *out);
+/* EBB_INTERNAL: the row is wrong. real: the dtype of its floats, but of those that the op's rule keeps
+ * wide. */
+EBB_CHECKED ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row,
+                                     ebb_dtype real, ebb_case_call *out);
 /* The letter of input i. ebb_case_made: it is made from other values. */
 char ebb_case_letter(const ebb_case_table *cases, uint32_t i);
 bool ebb_case_made(char letter);
 /* Fills input i (storage order) as its letter says; filled[] are the inputs before it. The same for the
- * same seed; values of f32 are those of f64, rounded. */
+ * same seed; values of one dtype are those of another, rounded. */
 void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i, uint64_t seed,
                    void *const *filled);
 

@@ -23,7 +23,7 @@ typedef struct trial {
     ebb_checker *checker;
     const ebb_case_table *cases;
     uint32_t row;
-    bool f64;
+    ebb_dtype real;
     ebb_case_call call;
     ebb_case_inputs inputs;
     ebb_bench_kernel kernel;
@@ -53,14 +53,16 @@ static double largest(const ebb_type *type, const void *at) {
     return most;
 }
 
-/* The reference's answer to the same numbers in f64: its rounding is far below every tolerance. */
+/* The reference's answer to the same numbers in f64, whose rounding is far below every tolerance; of 16
+ * bits in them, for an op that is fused of several rounds between them. */
 static ebb_status reference_of(trial *t, ebb_case_call *precise, ebb_case_results *out) {
     ebb_env *env = env_of(t);
     const ebb_bench_place place = {0};
     ebb_bench_kernel kernel = {0};
     ebb_case_inputs inputs = {0};
     *out = (ebb_case_results){0};
-    ebb_status status = ebb_case_read(env, t->cases, t->row, true, precise);
+    ebb_status status =
+        ebb_case_read(env, t->cases, t->row, ebb_dtype_low(t->real) ? t->real : EBB_F64, precise);
     if (status != EBB_OK) return status;
     status = ebb_case_inputs_cast(env, &t->call.call, &t->inputs, &precise->call, &inputs);
     if (status == EBB_OK) status = ebb_bench_prepare(&t->checker->reference, &precise->call, &kernel);
@@ -75,7 +77,8 @@ static ebb_status reference_of(trial *t, ebb_case_call *precise, ebb_case_result
 
 static double tolerance_of(const trial *t) {
     const double rounded = t->cases->rounds_factors ? t->checker->product_tolerance : 0;
-    return fmax(t->cases->tolerance, rounded);
+    const double low = ebb_dtype_low(t->real) ? ebb_dtype_unit(t->real) : 0;
+    return fmax(fmax(t->cases->tolerance, rounded), low);
 }
 
 /* x's difference from y as a part of what is allowed; above 1: too much. A tolerance of 0 means one
@@ -193,19 +196,19 @@ static ebb_status check_choice(trial *t, uint32_t checks) {
     if (status == EBB_OK && t->kernel.kernel) {
         t->outcome->n_calls++;
         status = check_all(t, checks);
-    } else if (status == EBB_OK && !t->f64) {
+    } else if (status == EBB_OK && t->real == EBB_F32) {
         status = ebb_fail(env_of(t), EBB_VIOLATION, "%s does not support %s %s %s", name_of(t),
                           t->cases->op->name, t->cases->rows[t->row].inputs, t->cases->rows[t->row].attrs);
     }
     return status;
 }
 
-ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row, bool f64,
+ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row, ebb_dtype real,
                           uint32_t checks, ebb_case_outcome *out) {
     ebb_env *env = checker->device.backend->env;
-    trial t = {.checker = checker, .cases = cases, .row = row, .f64 = f64, .outcome = out};
+    trial t = {.checker = checker, .cases = cases, .row = row, .real = real, .outcome = out};
     *out = (ebb_case_outcome){0};
-    ebb_status status = ebb_case_read(env, cases, row, f64, &t.call);
+    ebb_status status = ebb_case_read(env, cases, row, real, &t.call);
     if (status == EBB_OK) status = ebb_case_inputs_init(env, cases, &t.call.call, &t.inputs);
     for (uint32_t n = 1; status == EBB_OK && t.call.call.choice < n; t.call.call.choice++) {
         status = check_choice(&t, checks);

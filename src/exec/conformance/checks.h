@@ -6,7 +6,7 @@
 #include "exec/conformance/bench.h"
 
 enum {
-    EBB_CHECK_AGREEMENT = 1, /* with the reference in f64 */
+    EBB_CHECK_AGREEMENT = 1, /* with the reference in f64; of 16 bits: in them */
     EBB_CHECK_ADDRESSES = 2, /* any that the backend's alignment allows */
     EBB_CHECK_IN_PLACE = 4,
     EBB_CHECK_THREADS = 8,   /* any number up to the backend's width */
@@ -33,9 +33,10 @@ typedef struct ebb_case_outcome {
 } ebb_case_outcome;
 
 /* Tries a row with the checks asked for, in every choice that the backend has of the call. EBB_VIOLATION:
- * the first that does not hold (op, backend, row, the numbers). A call of f64 may be unsupported. Others:
+ * the first that does not hold (op, backend, row, the numbers). A call of another dtype than f32 may be
+ * unsupported. Others:
  * the backend's EBB_DEVICE and EBB_NO_MEMORY; EBB_INTERNAL: a wrong row. */
 EBB_CHECKED ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row,
-                                      bool f64, uint32_t checks, ebb_case_outcome *out);
+                                      ebb_dtype real, uint32_t checks, ebb_case_outcome *out);
 
 #endif

@@ -24,11 +24,11 @@ static bool still_works(const reporter *r) {
 }
 
 /* A call that does not hold is the op's; what keeps the device from going on is everybody's. */
-static ebb_status try_call(reporter *r, const ebb_case_table *cases, uint32_t row, bool f64) {
+static ebb_status try_call(reporter *r, const ebb_case_table *cases, uint32_t row, ebb_dtype real) {
     ebb_case_outcome outcome;
     if (ebb_stop_asked(env_of(r)))
         return ebb_fail(env_of(r), EBB_INTERRUPTED, "interrupted before %s", cases->op->name);
-    const ebb_status status = ebb_case_check(&r->checker, cases, row, f64, EBB_CHECK_ALL, &outcome);
+    const ebb_status status = ebb_case_check(&r->checker, cases, row, real, EBB_CHECK_ALL, &outcome);
     r->row.n_calls += outcome.n_calls;
     r->row.n_runs += outcome.n_runs;
     r->row.worst = fmax(r->row.worst, outcome.worst);
@@ -43,8 +43,8 @@ static ebb_status try_set(reporter *r, const ebb_op_cases *cases, ebb_case_set s
     const ebb_case_table table = ebb_case_table_of(cases, set);
     ebb_status status = EBB_OK;
     for (uint32_t row = 0; row < table.n_rows && status == EBB_OK; row++) {
-        status = try_call(r, &table, row, false);
-        if (status == EBB_OK && ebb_case_set_f64(set)) status = try_call(r, &table, row, true);
+        status = try_call(r, &table, row, EBB_F32);
+        if (status == EBB_OK && ebb_case_set_small(set)) status = try_call(r, &table, row, EBB_F64);
     }
     return status;
 }

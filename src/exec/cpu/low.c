@@ -188,13 +188,14 @@ static void result_place(low_run *r, uint32_t o) {
 /* What is fused in front of the inner kernel: a gradient's second part; what an activation has cut of it.
  */
 static ebb_status before_inner(low_run *r) {
+    const ebb_opcode op = r->call->op->code;
     cpu_backend *cpu = cpu_of(r->run->backend);
-    const bool bits = r->call->op->code == EBB_OP_bn_add_bits_grad_sums;
+    const bool bits = op == EBB_OP_bn_add_bits_grad_sums, adds = bits || op == EBB_OP_bn_add_grad_sums;
+    if (!adds && !r->l->applies) return EBB_OK;
     const uint32_t dy = bits ? 0 : r->l->part[0].call.n_in - 1;
     const int64_t n = ebb_type_count(&r->l->part[r->size].in[dy]);
     const ebb_dtype dtype = r->call->in[0].dtype;
-    if ((bits || r->call->op->code == EBB_OP_bn_add_grad_sums) && r->call->n_in > 5)
-        cpu_low_add(cpu, dtype, operand_at(r, 5), r->in[dy], n);
+    if (adds && r->call->n_in > 5) cpu_low_add(cpu, dtype, operand_at(r, 5), r->in[dy], n);
     if (!r->l->applies) return EBB_OK;
     void *y = scratch_at(r, r->l->y_at);
     void *in[5] = {r->in[0]};
