@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Options of training as people do it: smoothed labels.
+"""Options of training as people do it: smoothed labels, metrics.
 
     test_training.py EBB
 """
+import json
 import sys
 
 from tester import equal, holds, main
@@ -65,6 +66,66 @@ def smoothing_that_cannot_be_is_refused_in_one_line(t):
         equal(done.stderr.count(b"\n"), 1, done.stderr)
 
 
+def rows(t, name):
+    text = (t.folder / name).read_text()
+    holds(text.endswith("\n"), text)
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in text.splitlines()]
+    lines = text.splitlines()
+    equal(lines[0], "step,rate,loss,ns", "head")
+    kinds = {"step": int, "rate": float, "loss": float, "ns": int}
+    return [{key: kinds[key](word) for key, word in zip(kinds, line.split(","), strict=True)} for line in lines[1:]]
+
+
+def metrics_are_those_of_the_run(t):
+    (t.folder / "taught.ebb").write_text(MODEL)
+    for name in ("m.csv", "m.jsonl"):
+        steps = t.json(*RUN, "--metrics", name, "--schedule", "cosine")["steps"]
+        got = rows(t, name)
+        equal([row["step"] for row in got], [1, 2, 3, 4], "steps")
+        equal([(row["loss"], row["ns"]) for row in got], [(step["loss"], step["ns"]) for step in steps], "losses and times")
+        holds(got[0]["rate"] == 0.1 and got[3]["rate"] < got[1]["rate"] < 0.1, got)
+        t.ebb_run(*RUN, "--metrics", name)
+        equal([row["step"] for row in rows(t, name)], [1, 2, 3, 4], "written anew")
+
+
+def a_loss_that_is_not_finite_has_no_number(t):
+    (t.folder / "taught.ebb").write_text(MODEL)
+    wild = ("run", "taught.ebb", "--steps", "9", "--lr", "1e30")
+    t.ebb_run(*wild, "--metrics", "m.jsonl")
+    equal(rows(t, "m.jsonl")[8]["loss"], None, "JSON")
+    t.ebb_run(*wild, "--metrics", "m.csv")
+    equal((t.folder / "m.csv").read_text().splitlines()[9].split(",")[2], "", "CSV")
+
+
+def a_resumed_run_goes_on_in_its_metrics(t):
+    (t.folder / "taught.ebb").write_text(MODEL)
+    for name in ("m.csv", "m.jsonl"):
+        t.ebb_run("run", "taught.ebb", "--steps", "9", "--metrics", "whole-" + name)
+        save = ("--save", name + ".saves", "--metrics", name)
+        t.ebb_run("run", "taught.ebb", "--steps", "5", *save)
+        path = t.folder / name
+        last = path.read_text().splitlines()[-1]
+        # As after a crash: steps behind the save, the last of them cut off.
+        path.write_text(path.read_text() + last.replace("5", "6", 1) + "\n" + last.replace("5", "7", 1)[:-3])
+        t.ebb_run("run", "taught.ebb", "--steps", "9", *save, "--resume")
+        whole, got = ([(row["step"], row["rate"], row["loss"]) for row in rows(t, n)] for n in ("whole-" + name, name))
+        equal(got, whole, name)
+
+
+def metrics_that_cannot_be_written_end_the_run_in_one_line(t):
+    (t.folder / "taught.ebb").write_text(MODEL)
+    t.ebb_run(*RUN, "--save", "s")
+    (t.folder / "other.csv").write_text("names,of,people\n")
+    for options, code in ((("--metrics", "none/m.csv"), 7), (("--metrics", "."), 7), (("--metrics", "/dev/full"), 7),
+                          (("--metrics", "other.csv", "--save", "s", "--resume", "--steps", "9"), 3)):
+        done = t.ebb_run(*RUN, *options, code=code)
+        equal(done.stderr.count(b"\n"), 2 if "--resume" in options else 1, done.stderr)
+    equal((t.folder / "other.csv").read_text(), "names,of,people\n", "another's file")
+
+
 if __name__ == "__main__":
     sys.exit(main([labels_are_smoothed_in_training_alone, smoothed_labels_give_the_same_bits_in_every_memory_mode,
-                   what_the_text_says_of_smoothing_stays, smoothing_that_cannot_be_is_refused_in_one_line]))
+                   what_the_text_says_of_smoothing_stays, smoothing_that_cannot_be_is_refused_in_one_line,
+                   metrics_are_those_of_the_run, a_loss_that_is_not_finite_has_no_number, a_resumed_run_goes_on_in_its_metrics,
+                   metrics_that_cannot_be_written_end_the_run_in_one_line]))

@@ -92,6 +92,8 @@ const tool_flag tool_flags[] = {
      "with --save: go on from the newest save in DIR; --steps counts those before it"},
     {"init-from", 0, TOOL_TEXT, AT(init_from), R, "FILE", 0, 0, NULL,
      "start from the tensors of FILE (safetensors) that fit, and name the others"},
+    {"metrics", 0, TOOL_TEXT, AT(metrics), R, "FILE", 0, 0, NULL,
+     "write step, rate, loss and time of each step to FILE: CSV, or JSON lines if it ends in .jsonl"},
     {"lr", 0, TOOL_REAL, AT(lr), R, "X", 1, 0, NULL, "learning rate (default 0.01)"},
     {"schedule", 0, TOOL_CHOICE, AT(schedule), R, "NAME", 0, 0, "constant step cosine one-cycle",
      "how the learning rate goes on over --steps: constant, step, cosine or one-cycle (default constant)"},

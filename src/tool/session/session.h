@@ -46,7 +46,7 @@ typedef struct tool_args {
     bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
     bool full, check_finite, hash;
     const char *compare; /* the other device */
-    const char *save, *init_from, *schedule, *weights;
+    const char *save, *init_from, *schedule, *weights, *metrics;
     bool resume, decay_weights;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
