@@ -1,5 +1,6 @@
 /* cpu/comparison.c: comparisons, truths, the choice between two values, and casts. A truth is a byte, 0 or
  * 1; from outside any other than 0 is 1. */
+#include "exec/cpu/low.h"
 #include "exec/cpu/places.h"
 
 #include <math.h>
@@ -76,7 +77,23 @@ CAST(f32, uint8_t, float, a != 0)
 CAST(i32, uint8_t, int32_t, a != 0)
 CAST(bool, uint8_t, uint8_t, a != 0)
 
+/* Between f32 and 16 bits; other casts of those are done by way of f32 (low.h). */
+#define CAST_LOW(dtype)                                                    \
+    CPU_PLACES_1(cast_f32_##dtype, uint16_t, float, ebb_##dtype##_load(a)) \
+    CPU_PLACES_1(cast_##dtype, float, uint16_t, ebb_##dtype##_of_float(a))
+CAST_LOW(f16)
+CAST_LOW(bf16)
+
+static ebb_status cast_low_launch(const ebb_kernel_run *run) {
+    static cpu_places_kernel *const kernels[EBB_N_DTYPES][2] = {
+        [EBB_F16] = {cast_f32_f16_uint16_t, cast_f16_float},
+        [EBB_BF16] = {cast_f32_bf16_uint16_t, cast_bf16_float}};
+    const ebb_dtype from = run->call->in[0].dtype, to = run->call->out[0].dtype;
+    return cpu_places_launch(run, ebb_dtype_low(from) ? kernels[from][0] : kernels[to][1], 6);
+}
+
 static ebb_status cast_launch(const ebb_kernel_run *run) {
+    if (cpu_is_low(run->call)) return cast_low_launch(run);
     static cpu_places_kernel *const kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
         [EBB_F32] = {[EBB_F32] = cast_f32_float, [EBB_I32] = cast_i32_float, [EBB_BOOL] = cast_bool_float},
         [EBB_I32] =

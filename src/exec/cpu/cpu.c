@@ -1,4 +1,5 @@
 /* cpu/cpu.c: the cpu backend's table of functions: creation, facts, kernel objects, host memory. */
+#include "exec/cpu/low.h"
 #include "exec/cpu/product.h"
 
 #include <sys/mman.h>
@@ -86,12 +87,30 @@ static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, co
     out->time_ns = ebb_roofline_call_ns(&out->line, call);
 }
 
+/* Does a kernel take the call's dtypes by itself? */
+static bool is_taken(const ebb_kernel_info *info, const ebb_call *call) {
+    uint32_t dtypes = 0;
+    for (uint32_t i = 0; i < call->n_in; i++) dtypes |= UINT32_C(1) << call->in[i].dtype;
+    for (uint32_t o = 0; o < call->n_out; o++) dtypes |= UINT32_C(1) << call->out[o].dtype;
+    return info && (dtypes & ~info->takes) == 0;
+}
+
+ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
+    const ebb_kernel_info *info = kernels[call->op->code];
+    if (!info || !cpu_is_low(call) || is_taken(info, call))
+        return ebb_kernel_find(backend, kernels, call, out);
+    *out = &cpu_low_kernel;
+    return EBB_OK;
+}
+
 static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){.n_choices = 1};
-    const ebb_kernel_info *info;
-    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    const ebb_kernel_info *info, *rated;
+    ebb_status status = cpu_kernel_find(backend, call, &info);
+    rated = info;
+    if (status == EBB_OK && info == &cpu_low_kernel) status = cpu_low_of(backend, call, &rated);
     if (status != EBB_OK) return status;
-    set_cost(backend, info, call, out);
+    set_cost(backend, rated, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
 
@@ -99,7 +118,7 @@ static ebb_status cpu_prepare(ebb_backend *backend, const ebb_call *call, uint64
                               ebb_kernel **out) {
     *out = NULL;
     const ebb_kernel_info *info;
-    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    const ebb_status status = cpu_kernel_find(backend, call, &info);
     return status == EBB_OK ? ebb_kernel_make(backend, info, call, seed_key, out) : status;
 }
 

@@ -43,6 +43,10 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
+/* The kernel of a call, its own or that of 16 bits (low.h). EBB_BAD_INPUT as ebb_kernel_find. */
+EBB_CHECKED ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call,
+                                       const ebb_kernel_info **out);
+
 /* A kernel and its rate: of one thread of a present server core with 512-bit vectors, on tensors beyond the
  * caches, rounded. Rates are constants so that a plan is the same wherever it is made; what a search needs
  * of them is their ratios. */

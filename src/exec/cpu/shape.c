@@ -44,7 +44,7 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
     return run_moves(run, &run->call->out[0], run->call->attr[EBB_CONCAT_AXIS].i[0], 0, concat_span);
 }
 
-CPU_KERNEL(concat, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = concat_launch);
+CPU_KERNEL(concat, EBB_TAKES_ALL, CPU_STREAM, .launch = concat_launch);
 
 static void slice_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
@@ -62,7 +62,7 @@ static ebb_status slice_launch(const ebb_kernel_run *run) {
                      slice_span);
 }
 
-CPU_KERNEL(slice, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = slice_launch);
+CPU_KERNEL(slice, EBB_TAKES_ALL, CPU_STREAM, .launch = slice_launch);
 
 static void slice_grad_span(const void *ctx, int64_t begin, int64_t end) {
     const move *m = ctx;
