@@ -79,6 +79,9 @@ typedef struct ebb_options {
     double beta1, beta2, adam_eps; /* AdamW; defaults 0.9, 0.999 and 1e-8 */
     double
         clip_norm; /* all gradients together are scaled down to this norm when theirs is larger; 0: never */
+    /* Of the labels of every softmax_xent whose text does not say how much, in training; default 0, at most
+     * 1. EBB_USAGE: there is none. */
+    double label_smoothing;
     /* Of the forward and the backward pass; params, states, updates, statistics, losses and outputs are
      * f32. Default EBB_PRECISION_F32. Not for planning graphs. */
     ebb_precision precision;
@@ -108,9 +111,9 @@ typedef struct ebb_options {
      * with it. NULL: the built-in model. EBB_USAGE: they are for another device or width, or the model is a
      * planning graph, which has its own times. */
     const ebb_costs *costs;
-    const char
-        *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "lower", "precision",
-                * "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits", "query", "schedule" */
+    const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
+                       * "precision", "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits",
+                       * "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

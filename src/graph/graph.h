@@ -231,6 +231,11 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
  * loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
+/* Smooths the labels of each softmax_xent whose text does not say how much: `smooth` in (0, 1] becomes its
+ * attribute. Before ebb_lower. EBB_USAGE: there is no softmax_xent. */
+EBB_CHECKED ebb_status ebb_smooth_labels(ebb_env *env, const ebb_graph *graph, double smooth,
+                                         ebb_graph **out);
+
 /* The forward pass of a lowered graph in 16 bits, `low`, as each op's facts say (ebb_low): operands are
  * cast where a value is first read in the other precision, once for all of its readers. Params, states,
  * inputs and outputs stay f32, under their names, and so do f64 and what reads it. Before ebb_fuse and

@@ -55,6 +55,9 @@ static void no_eps(ebb_options *o) {
 static void bad_clip(ebb_options *o) {
     o->clip_norm = -1;
 }
+static void bad_smoothing(ebb_options *o) {
+    o->label_smoothing = 1.5;
+}
 static void no_pool(ebb_options *o) {
     o->sublinear.genetic_pool_size = 0;
 }
@@ -93,6 +96,7 @@ Test(refuse, options_out_of_range) {
         {nan_beta, EBB_USAGE, "nan and 0.999;"},
         {no_eps, EBB_USAGE, "AdamW's eps is 0;"},
         {bad_clip, EBB_USAGE, "the norm to clip to is -1;"},
+        {bad_smoothing, EBB_USAGE, "label smoothing is 1.5;"},
         {no_pool, EBB_USAGE, "genetic_pool_size is 0"},
         {no_worker, EBB_USAGE, "num_worker is 0"},
         {bad_device, EBB_UNAVAILABLE, "tpu"},

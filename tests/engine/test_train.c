@@ -25,7 +25,7 @@ typedef struct row {
     uint32_t n_steps;
     float lr;
     ebb_optimizer optimizer;
-    double clip_norm;
+    double clip_norm, label_smoothing;
 } row;
 
 #define GPT2                                                                        \
@@ -36,11 +36,12 @@ typedef struct row {
     }
 
 static const row rows[] = {
-    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F, EBB_SGD, 0},
-    {GPT2, 8, 0.1F, EBB_SGD, 0},
-    {GPT2, 8, 0.01F, EBB_ADAMW, 1},
+    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F, EBB_SGD, 0, 0},
+    {GPT2, 8, 0.1F, EBB_SGD, 0, 0},
+    {GPT2, 8, 0.01F, EBB_ADAMW, 1, 0},
+    {GPT2, 8, 0.1F, EBB_SGD, 0, 0.1},
     /* 33: halved five times that is 2 pixels, as 64 is, and an odd number each time. */
-    {"mobilenet_v2", {{"N", 4}, {"H", 33}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F, EBB_SGD, 0},
+    {"mobilenet_v2", {{"N", 4}, {"H", 33}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F, EBB_SGD, 0, 0},
 };
 
 typedef struct result {
@@ -117,6 +118,7 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     o.budget_bytes = budget_bytes;
     o.optimizer = r->optimizer;
     o.clip_norm = r->clip_norm;
+    o.label_smoothing = r->label_smoothing;
     o.effort = 200;
     o.poison = true;
     o.verify = true;

@@ -1,6 +1,6 @@
 /* The story of a compilation.
  *
- *     model  -> parse, lower, precision, fuse, grad, clip, outputs, optimizer, simplify, bits
+ *     model  -> parse, smooth, lower, precision, fuse, grad, clip, outputs, optimizer, simplify, bits
  *                                                                                    -> the step's graph
  *     graph  -> query                                                                -> its planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
@@ -24,6 +24,8 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     const ebb_mode mode = o->evaluate ? EBB_EVAL : EBB_TRAIN;
 #define PASS(name, call) \
     if (!s) s = ebb_compile_next(env, o, name, call, &made, &graph)
+    if (train && o->label_smoothing > 0)
+        PASS("smooth", ebb_smooth_labels(env, graph, o->label_smoothing, &made));
     PASS("lower", ebb_lower(env, graph, mode, &made));
     if (low) PASS("precision", ebb_compile_precision(env, o, graph, &made));
     if (fuse) PASS("fuse", ebb_fuse(env, graph, o->fetch, o->n_fetch, &made));

@@ -43,6 +43,8 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
     if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
         return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
                         o->clip_norm);
+    if (!(o->label_smoothing >= 0 && o->label_smoothing <= 1))
+        return ebb_fail(env, EBB_USAGE, "label smoothing is %g; it must be in [0, 1]", o->label_smoothing);
     return EBB_OK;
 }
 

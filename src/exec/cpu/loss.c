@@ -10,7 +10,7 @@ typedef struct rows {
     const int32_t *labels;
     double *loss;   /* of each row, in scratch; softmax_xent only */
     float *dlogits; /* may be logits */
-    double scale;
+    double scale, smooth;
     int64_t k;
 } rows;
 
@@ -41,24 +41,34 @@ static double row_sum(const float *logits, int64_t k, double max) {
     return sum;
 }
 
+/* Of logit - max. */
+static double row_mean(const float *logits, int64_t k, double max) {
+    double sum = 0;
+    for (int64_t i = 0; i < k; i++) sum += logits[i] - max;
+    return sum / (double)k;
+}
+
 static void loss_span(const void *ctx, int64_t begin, int64_t end) {
     const rows *r = ctx;
     for (int64_t row = begin; row < end; row++) {
         const float *logits = r->logits + row * r->k;
         const double max = row_max(logits, r->k);
-        r->loss[row] = log(row_sum(logits, r->k, max)) - (logits[r->labels[row]] - max);
+        double target = logits[r->labels[row]] - max;
+        if (r->smooth > 0) target = (1 - r->smooth) * target + r->smooth * row_mean(logits, r->k, max);
+        r->loss[row] = log(row_sum(logits, r->k, max)) - target;
     }
 }
 
 static void grad_span(const void *ctx, int64_t begin, int64_t end) {
     const rows *r = ctx;
+    const double each = r->smooth / (double)r->k, label = 1 - r->smooth + each;
     for (int64_t row = begin; row < end; row++) {
         const float *logits = r->logits + row * r->k;
         float *dlogits = r->dlogits + row * r->k;
         const double max = row_max(logits, r->k), sum = row_sum(logits, r->k, max);
         for (int64_t i = 0; i < r->k; i++) {
             const double softmax = exp(logits[i] - max) / sum;
-            dlogits[i] = (float)((softmax - (i == r->labels[row] ? 1 : 0)) * r->scale);
+            dlogits[i] = (float)((softmax - (i == r->labels[row] ? label : each)) * r->scale);
         }
     }
 }
@@ -82,6 +92,7 @@ static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
     const rows r = {.logits = run->launch->in[0],
                     .labels = run->launch->in[1],
                     .loss = run->launch->scratch,
+                    .smooth = run->call->attr[EBB_XENT_SMOOTH].f,
                     .k = run->call->in[0].dim[1]};
     run_rows(run->backend, run->call, loss_span, &r);
     double sum = 0;
@@ -101,6 +112,7 @@ static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
                     .labels = run->launch->in[1],
                     .dlogits = run->launch->out[0],
                     .scale = dloss / (double)rows_of(run->call),
+                    .smooth = run->call->attr[EBB_XENT_SMOOTH].f,
                     .k = run->call->in[0].dim[1]};
     run_rows(run->backend, run->call, grad_span, &r);
     return EBB_OK;

@@ -42,6 +42,7 @@ static cuda_softmax_xent_args xent_args_of(ebb_backend *backend, const ebb_call 
                                     .n_rows = n_rows,
                                     .k = k,
                                     .n_blocks = blocks_of(n_rows, lanes),
+                                    .smooth = call->attr[EBB_XENT_SMOOTH].f,
                                     .lanes = lanes};
 }
 

@@ -215,7 +215,7 @@ static void args_init(tool_args *args) {
     args->thresh_nr_try = args->genetic_nr_iter = args->genetic_pool_size = -1;
     args->capacity_bytes = args->lb_memory_bytes = args->lb_memory_mb = args->num_worker = -1;
     args->time_limit_s = args->momentum = args->weight_decay = args->max_added = -1;
-    args->beta1 = args->beta2 = args->clip_norm = -1;
+    args->beta1 = args->beta2 = args->clip_norm = args->label_smoothing = -1;
     args->every = args->keep_saves = args->warmup = args->lr_every = -1;
     args->lr = args->lr_least = args->lr_factor = -1;
 }

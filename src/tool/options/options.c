@@ -94,6 +94,7 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
     if (args->beta1 >= 0) out->beta1 = args->beta1;
     if (args->beta2 >= 0) out->beta2 = args->beta2;
     if (args->clip_norm >= 0) out->clip_norm = args->clip_norm;
+    if (args->label_smoothing >= 0) out->label_smoothing = args->label_smoothing;
     out->nesterov = args->nesterov;
     out->decay_weights = args->decay_weights;
 }

@@ -109,8 +109,9 @@ CUDA_BODY void cuda_softmax_grad_body(const cuda_softmax_grad_args *args, int64_
 
 /* ---- cross-entropy: the mean over rows of log(sum) - (x[label] - max) ------------------------------- */
 
+#define CUDA_XENT_LOSSES (CUDA_SOFT_THREADS / 4 * 8)
 #define CUDA_XENT_SHARED \
-    (CUDA_SOFTMAX_SHARED + CUDA_SOFT_THREADS / 4 * 8) /* losses of rows behind what was found */
+    (CUDA_SOFTMAX_SHARED + CUDA_XENT_LOSSES + CUDA_SOFT_THREADS * 8) /* found, losses of rows, sums */
 
 typedef struct cuda_softmax_xent_args {
     const float *logits;
@@ -120,14 +121,35 @@ typedef struct cuda_softmax_xent_args {
     double *losses;     /* of each block of rows */
     cuda_scalars *scalars;
     int64_t n_rows, k, n_blocks;
+    double smooth; /* the labels' */
     int32_t lanes;
 } cuda_softmax_xent_args;
 
-/* NaN where the label is none: the run is refused at its end. */
-CUDA_BODY double cuda_xent_loss(const cuda_softmax_xent_args *args, const cuda_soft_row *r, cuda_soft s) {
+/* What a lane has of the sum of the logits. */
+CUDA_BODY double cuda_xent_sum(const cuda_soft_row *r, const float *x) {
+    double sum = 0;
+    if (r->lane < r->head) sum += x[r->first + r->lane];
+    CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
+        const cuda_f32x4 v = cuda_load4(x + r->quads_at + 4 * q);
+        sum += ((double)v.v[0] + v.v[1]) + ((double)v.v[2] + v.v[3]);
+    }
+    if (r->lane < r->tail) sum += x[r->tail_at + r->lane];
+    return sum;
+}
+
+/* sums: of the row's lanes, each 16th of 16, where labels are smoothed. NaN where the label is none: the
+ * run is refused at its end. */
+CUDA_BODY double cuda_xent_loss(const cuda_softmax_xent_args *args, const cuda_soft_row *r, cuda_soft s,
+                                const double *sums) {
     const int64_t label = args->labels[r->row];
-    if (label >= 0 && label < args->k)
-        return (double)logf(s.sum) - ((double)args->logits[r->first + label] - s.max);
+    if (label >= 0 && label < args->k) {
+        double target = (double)args->logits[r->first + label] - s.max, sum = 0;
+        if (args->smooth > 0) {
+            for (int32_t i = 0; i < r->lanes; i += CUDA_SOFT_JOIN) sum += sums[i];
+            target = (1 - args->smooth) * target + args->smooth * (sum / (double)args->k - s.max);
+        }
+        return (double)logf(s.sum) - target;
+    }
     cuda_fault(args->scalars, CUDA_FAULT_LABEL, label, args->k);
     return (double)NAN;
 }
@@ -137,15 +159,21 @@ CUDA_BODY void cuda_softmax_xent_body(const cuda_softmax_xent_args *args, int64_
                                       int32_t phase, void *shared) {
     cuda_soft *found = (cuda_soft *)shared;
     double *losses = (double *)((unsigned char *)shared + CUDA_SOFTMAX_SHARED);
+    double *sums = losses + CUDA_SOFT_THREADS / 4;
     cuda_soft_row r = cuda_soft_row_of(block, thread, args->lanes, args->k);
     if (phase == 0) {
         cuda_soft_row_see(&r, r.row < args->n_rows ? args->k : 0);
         found[thread] = cuda_soft_of(&r, args->logits);
+        if (args->smooth > 0) sums[thread] = cuda_xent_sum(&r, args->logits);
     }
-    if (phase == 1) cuda_soft_join_16(&r, thread, found);
+    if (phase == 1) {
+        cuda_soft_join_16(&r, thread, found);
+        if (args->smooth > 0 && r.lane % CUDA_SOFT_JOIN == 0)
+            for (int32_t i = 1; i < CUDA_SOFT_JOIN && i < r.lanes; i++) sums[thread] += sums[thread + i];
+    }
     if (phase == 2 && r.lane == 0) {
         const cuda_soft s = cuda_soft_join_all(&r, thread, found);
-        losses[thread / r.lanes] = r.row < args->n_rows ? cuda_xent_loss(args, &r, s) : 0;
+        losses[thread / r.lanes] = r.row < args->n_rows ? cuda_xent_loss(args, &r, s, sums + thread) : 0;
     }
     if (phase == 3 && thread == 0) {
         double sum = 0;
@@ -176,30 +204,31 @@ CUDA_BODY void cuda_softmax_xent_mean_body(const cuda_softmax_xent_mean_args *ar
     }
 }
 
-/* (softmax - one at the label) * dloss / rows */
+/* (softmax - target) * dloss / rows */
 typedef cuda_softmax_xent_args cuda_softmax_xent_grad_args;
 CUDA_BODY void cuda_xent_grad_write(const cuda_softmax_xent_grad_args *args, const cuda_soft_row *r,
                                     cuda_soft s) {
     const float *x = args->logits;
     const float scale = (float)((double)*args->dloss / (double)args->n_rows), part = 1 / s.sum;
     const int64_t label = args->labels[r->row], one = r->first + label;
+    const float each = (float)(args->smooth / (double)args->k), hit = (float)(1 - args->smooth) + each;
     float *to = args->to;
     if (r->lane == 0 && (label < 0 || label >= args->k))
         cuda_fault(args->scalars, CUDA_FAULT_LABEL, label, args->k);
     if (r->lane < r->head) {
         const int64_t i = r->first + r->lane;
-        to[i] = (expf(x[i] - s.max) * part - (i == one ? 1.0F : 0.0F)) * scale;
+        to[i] = (expf(x[i] - s.max) * part - (i == one ? hit : each)) * scale;
     }
     CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
         const int64_t at = r->quads_at + 4 * q;
         cuda_f32x4 v = cuda_load4(x + at);
         CUDA_UNROLL for (int i = 0; i < 4; i++) v.v[i] =
-            (expf(v.v[i] - s.max) * part - (at + i == one ? 1.0F : 0.0F)) * scale;
+            (expf(v.v[i] - s.max) * part - (at + i == one ? hit : each)) * scale;
         cuda_store4(to + at, v);
     }
     if (r->lane < r->tail) {
         const int64_t i = r->tail_at + r->lane;
-        to[i] = (expf(x[i] - s.max) * part - (i == one ? 1.0F : 0.0F)) * scale;
+        to[i] = (expf(x[i] - s.max) * part - (i == one ? hit : each)) * scale;
     }
 }
 

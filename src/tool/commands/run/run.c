@@ -13,6 +13,7 @@ static ebb_status run_steps(run_session *s) {
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = run_find_loss(s, &summary);
     if (status == EBB_OK) status = saves_begin(s);
+    if (status == EBB_OK) status = metrics_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
     s->computes = strcmp(summary.backend, "shadow") != 0;
@@ -89,6 +90,8 @@ ebb_status tool_run(tool *t) {
     }
     status = open_session(&s, model, &options);
     if (status == EBB_OK) status = run_steps(&s);
+    const ebb_status closed = metrics_end(&s);
+    if (status == EBB_OK) status = closed;
     if (status == EBB_OK) tool_note_effort(t, &options);
     inputs_drop(&s.in);
     if (s.engine) ebb_engine_destroy(s.engine);

@@ -44,6 +44,7 @@ typedef struct run_session {
     int64_t n_steps, n_begin,
         n_done;      /* to run in all; done before, by the run that this one resumes; done */
     int64_t n_saved; /* the step of the newest save; -1: none */
+    FILE *metrics;   /* of --metrics, open; or NULL */
     int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
 } run_session;
 
@@ -72,6 +73,17 @@ EBB_CHECKED ebb_status saves_end(run_session *s);
 
 /* Fills the schedule. EBB_USAGE. */
 EBB_CHECKED ebb_status rates_find(run_session *s);
+
+/* ---- metrics: --metrics FILE ---- */
+
+/* After saves_begin. A new file; that of a resumed run is cut to the steps before it and goes on. EBB_IO;
+ * EBB_BAD_INPUT: it has lines of something else. Each writes, or does nothing without the flag. */
+EBB_CHECKED ebb_status metrics_begin(run_session *s);
+/* The line of the step that was just counted: its number, rate, loss (empty or null where there is none, or
+ * it is not finite) and time. EBB_IO. */
+EBB_CHECKED ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns);
+/* Closes the file, after a failure too. */
+EBB_CHECKED ebb_status metrics_end(run_session *s);
 
 /* ---- --profile: what each step of a program took ---- */
 

@@ -45,8 +45,8 @@ static void print_step(const run_session *s, int64_t ns, double loss) {
 
 static ebb_status timed_step(run_session *s) {
     double loss = 0;
-    ebb_status status =
-        inputs_feed(s->t, &s->in, s->program, ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done));
+    const double rate = ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done);
+    ebb_status status = inputs_feed(s->t, &s->in, s->program, rate);
     int64_t begin_ns = tool_now_ns();
     if (status == EBB_OK) status = one_step(s);
     int64_t ns = tool_now_ns() - begin_ns;
@@ -68,6 +68,7 @@ static ebb_status timed_step(run_session *s) {
         print_step(s, ns, loss);
         status = out_finish(s->t); /* steps that nobody reads are not worth running */
     }
+    if (status == EBB_OK) status = metrics_step(s, rate, loss, ns);
     return status == EBB_OK ? saves_step(s) : status;
 }
 
