@@ -4,7 +4,7 @@ import re
 # Rooms from the ground up: face headers, rooms below that may be seen, public headers, other libraries.
 ROOMS = {
     'base': {
-        'faces': {'base/base.h', 'base/philox.h'},
+        'faces': {'base/base.h', 'base/half.h', 'base/philox.h'},
         'sees': set(),
         'public': {'ebb/base.h'},
         'libraries': {'jansson.h', 'jemalloc/jemalloc.h'},
@@ -113,7 +113,7 @@ FAMILY_SEE = re.compile(r'^(graph/ops/\w+\.h|graph/emit/emit\.h|graph/(graph|op_
 
 # Folders inside a room, from the ground up, and the folders beside them that each may see, by their face alone:
 # <folder>/<folder>.h. What lies in the room itself sees them all, and none of them sees it.
-GRAPH = {'graph.h', 'pgraph.h', 'op_info.h', 'walk.h', 'ops.def', 'families.def', 'dtypes.def'}  # shared by the folders of graph
+GRAPH = {'graph.h', 'pgraph.h', 'op_info.h', 'walk.h', 'ops.def', 'families.def', 'dtypes.def', 'dtype.h'}  # shared by the folders of graph
 FOLDERS = {
     'graph': {'planning': {'pgraph.h'}, 'ir': GRAPH, 'emit': GRAPH | {'ir'}, 'ops': GRAPH | {'emit'},
               'passes': GRAPH | {'op.h', 'ir', 'emit'}, 'text': GRAPH | {'op.h', 'ir'}},

@@ -1,0 +1,71 @@
+/* graph/dtype.h: what an element is: the dtypes and what is to be known of each, from dtypes.def. With
+ * graph.h. */
+#ifndef EBB_GRAPH_DTYPE_H
+#define EBB_GRAPH_DTYPE_H
+
+#include "base/base.h"
+#include "base/half.h"
+
+typedef enum ebb_dtype {
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) EBB_##NAME,
+#include "graph/dtypes.def"
+} ebb_dtype;
+enum {
+    EBB_N_DTYPES = 0
+#define EBB_DTYPE(NAME, name, kind, storage, load, store) +1
+#include "graph/dtypes.def"
+};
+
+typedef enum ebb_dtype_kind {
+    EBB_DTYPE_FLOAT, /* params, activations, gradients */
+    EBB_DTYPE_INT,   /* labels and ids */
+    EBB_DTYPE_BITS,  /* what ops keep for their gradients */
+    EBB_DTYPE_TRUTH  /* what comparisons give */
+} ebb_dtype_kind;
+
+/* What is to be known of a dtype, from dtypes.def. */
+typedef struct ebb_dtype_info {
+    const char *name; /* "f32" */
+    int64_t bytes;    /* of an element */
+    ebb_dtype_kind kind;
+    double (*load)(const void *at, int64_t i);    /* element i of a tensor, exact */
+    void (*store)(void *at, int64_t i, double x); /* x must be in the dtype's range; rounded as in C */
+} ebb_dtype_info;
+extern const ebb_dtype_info ebb_dtypes[EBB_N_DTYPES];
+
+static inline bool ebb_dtype_real(ebb_dtype dtype) {
+    return ebb_dtypes[dtype].kind == EBB_DTYPE_FLOAT;
+}
+/* Of 16 bits: what is stored is rounded, and arithmetic is done in f32. */
+static inline bool ebb_dtype_low(ebb_dtype dtype) {
+    return dtype == EBB_F16 || dtype == EBB_BF16;
+}
+/* In which sums, statistics, losses and what scales a norm are kept beside a dtype: f32 of 16 bits, else
+ * it. */
+static inline ebb_dtype ebb_dtype_wide(ebb_dtype dtype) {
+    return ebb_dtype_low(dtype) ? EBB_F32 : dtype;
+}
+/* x as an element of the dtype holds it. */
+static inline double ebb_dtype_rounded(ebb_dtype dtype, double x) {
+    double element;
+    ebb_dtypes[dtype].store(&element, 0, x);
+    return ebb_dtypes[dtype].load(&element, 0);
+}
+/* The distance from 1 to the next number of a dtype of real ones: a unit of the last place of numbers
+ * below 2. */
+static inline double ebb_dtype_unit(ebb_dtype dtype) {
+    switch (dtype) {
+    case EBB_F64:
+        return 0x1p-52;
+    case EBB_F16:
+        return 0x1p-10;
+    case EBB_BF16:
+        return 0x1p-7;
+    default:
+        return 0x1p-23;
+    }
+}
+/* By the n bytes of a name; false when unknown. */
+bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
+
+#endif
