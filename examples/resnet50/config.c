@@ -31,6 +31,7 @@ static const struct flag {
      "training scans move by up to this many of their pixels (default 0.5)"},
     {"each-epoch", SWITCH, AT(each_epoch), 0, 0, "held-out accuracy after every epoch, not only the last"},
     {"synthetic", SWITCH, AT(synthetic), 0, 0, "made-up images of 1000 classes instead of the digits"},
+    {"precision", TEXT, AT(precision), 0, 0, "f32 | bf16: of activations and gradients (default f32)"},
     {"device", TEXT, AT(device), 0, 0, "backend (default cpu)"},
     {"threads", INTEGER, AT(threads), 1, 4096, "width of parallel reductions (default: the processors)"},
     {"seed", INTEGER, AT(seed), 0, INT64_MAX, "of parameters, order and shifts (default 1)"},
@@ -111,6 +112,8 @@ static bool settle(config *c, char *error, size_t n) {
                false;
     if (!is_one_of(c->schedule, "cosine", "step", "step"))
         return snprintf(error, n, "--schedule: \"%.60s\": one of cosine, step", c->schedule), false;
+    if (!is_one_of(c->precision, "f32", "bf16", "bf16"))
+        return snprintf(error, n, "--precision: \"%.60s\": one of f32, bf16", c->precision), false;
     if (c->image < 0) c->image = c->synthetic ? 224 : 64;
     if (c->synthetic && c->steps < 0) c->steps = 3;
     return true;
@@ -125,7 +128,11 @@ static bool set_flag(config *c, const struct flag *f, const char *value) {
 }
 
 bool config_parse(config *out, int argc, char **argv, char *error, size_t error_size) {
-    *out = (config){.model = RESNET50_MODEL, .data = RESNET50_DATA, .schedule = "cosine", .device = "cpu"};
+    *out = (config){.model = RESNET50_MODEL,
+                    .data = RESNET50_DATA,
+                    .schedule = "cosine",
+                    .device = "cpu",
+                    .precision = "f32"};
     out->batch = 32, out->epochs = 6, out->warmup = 22, out->seed = 1;
     out->image = out->effort = out->steps = out->threads = out->budget_bytes = -1;
     out->lr = 0.008, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5,

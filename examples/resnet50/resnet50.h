@@ -14,7 +14,7 @@
 /* ---- config ---- */
 
 typedef struct config {
-    const char *model, *data, *device, *memory, *csv, *schedule;
+    const char *model, *data, *device, *memory, *csv, *schedule, *precision;
     int64_t batch, image, epochs, steps, warmup, threads, seed, effort;
     double lr, momentum, weight_decay, shift;
     const char *budget;

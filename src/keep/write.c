@@ -150,15 +150,15 @@ static ebb_status check_facts(const ebb_keep_job *job, const ebb_tensors_fact *f
     return EBB_OK;
 }
 
-static void print_row(ebb_json_out *json, const ebb_tensor_row *row, int64_t offset) {
+static void print_row(ebb_json_out *json, const ebb_tensor_row *row, int64_t begin, int64_t end) {
     ebb_json_begin(json, row->name, '{', false);
     ebb_json_put_text(json, "dtype", row->dtype);
     ebb_json_begin(json, "shape", '[', false);
     for (uint32_t i = 0; i < row->rank; i++) ebb_json_put_i64(json, NULL, row->dim[i]);
     ebb_json_end(json, ']');
     ebb_json_begin(json, "data_offsets", '[', false);
-    ebb_json_put_i64(json, NULL, offset);
-    ebb_json_put_i64(json, NULL, offset + row->bytes);
+    ebb_json_put_i64(json, NULL, begin);
+    ebb_json_put_i64(json, NULL, end);
     ebb_json_end(json, ']');
     ebb_json_end(json, '}');
 }
@@ -170,8 +170,10 @@ static bool print_rows(ebb_keep_job *job, ebb_json_out *json, const ebb_tensor_r
     for (int64_t width = 8; width > 0; width /= 2) {
         for (uint32_t i = 0; i < n; i++) {
             if (ebb_tensors_dtype_bytes(rows[i].dtype) != width) continue;
-            print_row(json, &rows[i], offset);
-            if (!ebb_add_i64(offset, rows[i].bytes, &offset)) return false;
+            int64_t end;
+            if (!ebb_add_i64(offset, rows[i].bytes, &end)) return false;
+            print_row(json, &rows[i], offset, end);
+            offset = end;
             job->pieces[job->n_pieces++] = (piece){data[i], rows[i].bytes};
         }
     }

@@ -86,7 +86,10 @@ static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_
     const double *from[3][2] = {{0}};
     if (!compute(im->node->op, false, 1, 1, 1, &unused) || strcmp(im->node->op, "Expand") == 0)
         return false;
+    if ((strcmp(im->node->op, "Max") == 0 || strcmp(im->node->op, "Min") == 0) && n_in != 2) return false;
+    if (strcmp(im->node->op, "Mod") == 0 && onnx_attr_int(im, "fmod", 0)) return false;
     const int32_t type = result_type(im, v);
+    const bool truth = strcmp(im->node->op, "Cast") == 0 && type == ONNX_BOOL;
     for (uint32_t i = 0; i < n_in; i++) {
         int64_t n;
         if (!onnx_numbers(im, i, from[i], &n)) return true;
@@ -101,6 +104,7 @@ static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_
             double x[3] = {0, 0, 0};
             for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
             (void)compute(im->node->op, is_whole(type), x[0], x[1], x[2], &to[k][i]);
+            if (truth) to[k][i] = x[0] != 0;
         }
     give_new(im, type, &out, to[0], to[1]);
     return true;
@@ -148,9 +152,10 @@ static bool concat(onnx_import *im) {
 static bool slice(onnx_import *im, const onnx_value *v) {
     int64_t n, n_step = 0;
     if (v->shape.rank != 1 || onnx_attr(im, "starts")) return false;
-    const double *from = onnx_fixed(im, 1, &n), *to = onnx_fixed(im, 2, &n);
+    int64_t n_from;
+    const double *from = onnx_fixed(im, 1, &n_from), *to = onnx_fixed(im, 2, &n);
     const double *steps = onnx_has(im, 4) ? onnx_fixed(im, 4, &n_step) : NULL;
-    if (!from || !to || n != 1) return onnx_refuse(im, "starts and ends"), true;
+    if (!from || !to || n_from != 1 || n != 1) return onnx_refuse(im, "starts and ends"), true;
     const double size = (double)v->shape.dim[0][0], step = steps && n_step == 1 ? steps[0] : 1;
     if (step != 1 && step != -1) return onnx_refuse(im, "a step of %g", step), true;
     double begin = from[0] < 0 ? from[0] + size : from[0], end = to[0] < 0 ? to[0] + size : to[0];
@@ -214,6 +219,8 @@ static bool recast(onnx_import *im, const onnx_value *v) {
         return false;
     }
     if (strcmp(op, "ReduceProd") != 0 && strcmp(op, "ReduceSum") != 0) return false;
+    if (v->shape.rank > 1 || onnx_attr_int(im, "noop_with_empty_axes", 0))
+        return false; /* of all numbers alone */
     const double *at[2];
     int64_t n;
     double *to[2] = {onnx_folded(im, 1), onnx_folded(im, 1)};

@@ -1,4 +1,6 @@
 /* rules_places: ops that repeat elements or take some: Expand, Tile, Gather, DepthToSpace. */
+#include <stdio.h>
+
 #include "onnx/import.h"
 
 static void expand(onnx_import *im) {
@@ -43,6 +45,12 @@ static void gather(onnx_import *im) {
     if (places->kind == ONNX_FOLDED && onnx_count(&places->shape, 0) == 1) {
         int64_t begin[2];
         onnx_shape out = {.rank = 0};
+        for (uint32_t k = 0; k < 2; k++) {
+            const double at = places->at[k][0], size = (double)now.dim[k][axis];
+            if (at >= -size && at < size) continue;
+            onnx_refuse(im, "place %g of an axis of %g", at, size);
+            return;
+        }
         for (uint32_t k = 0; k < 2; k++) begin[k] = onnx_place(places->at[k][0], now.dim[k][axis]);
         const uint32_t one = onnx_slice(im, x, axis, begin, (int64_t[]){1, 1});
         for (uint32_t d = 0; d < now.rank; d++) {
@@ -53,13 +61,10 @@ static void gather(onnx_import *im) {
         onnx_give(im, 0, onnx_reshape(im, one, &out));
         return;
     }
+    char text[16];
     const uint32_t i = onnx_in(im, 1);
-    onnx_give(im, 0,
-              onnx_op(im, "take", (uint32_t[]){x, i}, 2,
-                      axis == 0   ? "axis=0"
-                      : axis == 1 ? "axis=1"
-                      : axis == 2 ? "axis=2"
-                                  : "axis=3"));
+    (void)snprintf(text, sizeof text, "axis=%u", axis);
+    onnx_give(im, 0, onnx_op(im, "take", (uint32_t[]){x, i}, 2, text));
 }
 
 static void depth_to_space(onnx_import *im) {

@@ -160,9 +160,10 @@ static void resize(onnx_import *im) {
     if (onnx_stopped(im) || !factors(im, &shape, by)) return;
     const bool whole = by[0] == 1 && by[1] == 1 && by[2] >= 1 && by[3] >= 1 && by[2] == floor(by[2]) &&
                        by[3] == floor(by[3]) && by[2] < 4096 && by[3] < 4096;
-    const bool repeats = strcmp(im->node->op, "Upsample") == 0 || im->file->opset < 11 ||
-                         strcmp(places, "half_pixel") == 0 ||
-                         (strcmp(places, "asymmetric") == 0 && strcmp(rounding, "floor") == 0);
+    const bool repeats =
+        strcmp(im->node->op, "Upsample") == 0 || im->file->opset < 11 ||
+        (strcmp(places, "half_pixel") == 0 && strncmp(rounding, "round_prefer", 12) == 0) ||
+        (strcmp(places, "asymmetric") == 0 && strcmp(rounding, "floor") == 0);
     if (!whole || !repeats) {
         onnx_refuse(im, "by %g and %g, %.30s, %.30s: only pixels repeated a whole number of times are read",
                     by[2], by[3], places, rounding);

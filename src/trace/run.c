@@ -107,7 +107,9 @@ static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, con
     return copy(trace, present->datum->block->at, from, bytes);
 }
 
-static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
+/* *began: its steps were launched, whatever the status. */
+static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated,
+                              bool *began) {
     ebb_eager *eager = trace->eager;
     void *arena;
     ebb_status status = ebb_eager_settle(eager);
@@ -122,6 +124,7 @@ static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb
                                  .step_ns = p->profile ? ebb_profile_row(p->profile) : NULL};
     ebb_pool_block **blocks = updated + p->n_params;
     if (!status) status = outputs_reserve(trace, p, blocks);
+    *began = !status;
     if (!status) status = ebb_exec_run(p->exec, &run);
     if (!status && p->profile) ebb_profile_end_run(p->profile);
     for (uint32_t i = 0; !status && i < p->n_outputs; i++)
@@ -153,8 +156,9 @@ static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
     const size_t n = (size_t)p->n_params + p->n_outputs;
     ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof(*updated));
     if (!updated) return EBB_NO_MEMORY;
-    ebb_status status = program_run(trace, p, updated);
-    if (status && ebb_exec_touched(p->exec)) status = updates_lose(trace, p, updated, status);
+    bool began = false;
+    ebb_status status = program_run(trace, p, updated, &began);
+    if (status && began && ebb_exec_touched(p->exec)) status = updates_lose(trace, p, updated, status);
     for (size_t i = 0; i < n; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
     ebb_cfree(trace->env, updated, n, sizeof(*updated));
     return status;

@@ -9,7 +9,9 @@ import collections
 import hashlib
 import json
 import os
+import stat
 import tempfile
+import threading
 
 import numpy as np
 import safetensors
@@ -120,6 +122,16 @@ def _is_weight(line):
     return line.split(" = ", 1)[1].startswith("param ")
 
 
+def _mode(path):
+    """That of the file that is replaced, or of any new one."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
 def _write(file, data):
     """To an open file, or whole or not at all to a path."""
     if hasattr(file, "write"):
@@ -132,6 +144,7 @@ def _write(file, data):
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
+        os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -157,6 +170,7 @@ class Loaded:
         self.inputs = [n for n, _ in facts["inputs"]]
         self.outputs = [n for n, _ in facts["outputs"]]
         self._facts = facts
+        self._lock = threading.Lock()  # a run is its feeds, step and fetches together
         self._program = _core.Program(text, options)
         self._feedable = {value for _, value in facts["inputs"] if f"\n%{value} = input " in text}
         params = [_left(line)[0][1:] for line in text.splitlines() if " = param " in line]
@@ -181,9 +195,14 @@ class Loaded:
         unknown = set(named) - set(self.inputs[len(args):])
         if unknown:
             raise TypeError(f"no input {sorted(unknown)[0]!r}: there are {', '.join(self.inputs)}")
+        arrays = [_dtype.array_of(args[i] if i < len(args) else named[name], None)
+                  for i, (name, _) in enumerate(self._facts["inputs"])]
+        with self._lock:
+            return self._run(arrays)
+
+    def _run(self, arrays):
         fed = {}
-        for i, (name, value) in enumerate(self._facts["inputs"]):
-            array = _dtype.array_of(args[i] if i < len(args) else named[name], None)
+        for (name, value), array in zip(self._facts["inputs"], arrays):
             fed[value] = self._feed(f"input {name}", value, array) if value in self._feedable else array
         self._program.step()
         return collections.OrderedDict((n, fed[v] if v in fed else self._fetch(v)) for n, v in self._facts["outputs"])

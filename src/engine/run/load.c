@@ -123,17 +123,32 @@ static bool is_bools(const char *bytes, int64_t n) {
     return true;
 }
 
-static ebb_status load_row(loading *l, uint32_t i) {
+/* Checks the row's bytes, or feeds them: all are checked before the first is fed. */
+static ebb_status load_row(loading *l, uint32_t i, bool feeds) {
     const ebb_tensor_row *row = l->found[i];
+    const bool bools = row && strcmp(row->dtype, "BOOL") == 0;
     ebb_env *env = l->engine->env;
+    if (!row || (!feeds && !bools)) return EBB_OK;
     char *room = ebb_calloc(env, (size_t)row->bytes, 1);
     if (!room) return EBB_NO_MEMORY;
     ebb_status status = ebb_tensors_read(l->file, row, 0, row->bytes, room);
-    if (status == EBB_OK && strcmp(row->dtype, "BOOL") == 0 && !is_bools(room, row->bytes))
+    if (status == EBB_OK && bools && !is_bools(room, row->bytes))
         status = ebb_fail(env, EBB_BAD_INPUT, "%s: %.100s has a byte that is neither 0 nor 1", l->path,
                           row->name);
-    if (status == EBB_OK) status = ebb_feed(l->program, row->name, room, (size_t)row->bytes);
+    if (status == EBB_OK && feeds) status = ebb_feed(l->program, row->name, room, (size_t)row->bytes);
     ebb_cfree(env, room, (size_t)row->bytes, 1);
+    return status;
+}
+
+/* A failure on the way leaves params of two files: they are stale then. */
+static ebb_status load_rows(loading *l) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < l->program->n_params && status == EBB_OK; i++) status = load_row(l, i, false);
+    for (uint32_t i = 0, n_fed = 0; i < l->program->n_params && status == EBB_OK; i++) {
+        status = load_row(l, i, true);
+        if (status != EBB_OK && n_fed > 0) return ebb_stale_mark(l->program, status);
+        n_fed += l->found[i] != NULL;
+    }
     return status;
 }
 
@@ -143,8 +158,7 @@ static ebb_status load(loading *l, ebb_arena *arena) {
     ebb_status status =
         l->rows && l->found ? ebb_tensors_open(l->engine->env, l->path, &l->file) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = compare(l, arena);
-    for (uint32_t i = 0; i < l->program->n_params && status == EBB_OK; i++)
-        if (l->found[i]) status = load_row(l, i);
+    if (status == EBB_OK) status = load_rows(l);
     if (status == EBB_OK && !l->options->partial) {
         l->engine->step = l->step;
         l->engine->options.seed = l->seed;

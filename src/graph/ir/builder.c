@@ -154,8 +154,9 @@ static bool given_check(ebb_builder *b, const char *name, ebb_role role, const e
             "%%%.200s: rank is at most %d, sizes at least 1, and all bytes together below 2^63", shown,
             EBB_MAX_RANK);
     } else if (trained && rank && (!real || type->rank < rank)) {
-        ebb_builder_fail(b, EBB_BAD_INPUT, "%%%.200s: %s init needs f32, f64, f16 or bf16 of rank %u or more, not %s",
-                         shown, rank == 2 ? "kaiming" : "uniform", rank, ebb_type_text(type, text));
+        ebb_builder_fail(b, EBB_BAD_INPUT,
+                         "%%%.200s: %s init needs f32, f64, f16 or bf16 of rank %u or more, not %s", shown,
+                         rank == 2 ? "kaiming" : "uniform", rank, ebb_type_text(type, text));
     } else if (role == EBB_ROLE_CONSTANT && !fill_is_finite(type->dtype, fill)) {
         ebb_builder_fail(b, EBB_BAD_INPUT, "%%%.200s: fill must be finite as %s", shown,
                          ebb_dtype_name(type->dtype));

@@ -1,0 +1,100 @@
+"""What import computes of known numbers, and what it must leave or refuse. usage: test_folds.py EBB
+
+Files are written here, field by field as onnx.proto3 numbers them, so that no package is needed."""
+
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+EBB = sys.argv[1]
+
+
+def varint(n):
+    n, out = n & (1 << 64) - 1, b""
+    while n >= 128:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def tensor(name, dims, values, floats=False):
+    data = struct.pack(f"<{len(values)}{'f' if floats else 'q'}", *values)
+    return b"".join(field(1, d) for d in dims) + field(2, 1 if floats else 7) + field(8, name) + field(9, data)
+
+
+def attribute(name, value):
+    kind, number = (2, 3) if isinstance(value, int) else (3, 4)
+    return field(1, name) + field(number, value) + field(20, kind)
+
+
+def node(op, inputs, output, **attributes):
+    return (b"".join(field(1, x) for x in inputs) + field(2, output) + field(4, op)
+            + b"".join(field(5, attribute(k, v)) for k, v in attributes.items()))
+
+
+def port(name, dims):
+    shape = b"".join(field(1, field(1 if isinstance(d, int) else 2, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def model(nodes, tensors, x, y):
+    graph = (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, t) for t in tensors)
+             + field(11, port("x", x)) + field(12, port("y", y)))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+
+
+def beside(nodes, tensors):
+    """c, int64, cast and added to x."""
+    return model([*nodes, node("Cast", ["c"], "f", to=1), node("Add", ["x", "f"], "y")], tensors, ["N", 4], ["N", 4])
+
+
+def number(name, n):
+    return tensor(name, [1], [n])
+
+
+ROWS = [
+    ("sum of an axis", beside([node("ReduceSum", ["k", "axes"], "c", keepdims=0)],
+                              [tensor("k", [2, 4], range(8)), tensor("axes", [1], [0])]), "reduce_sum %k axis=[0] keep=false"),
+    ("sum of all", beside([node("ReduceSum", ["k"], "c", keepdims=0)], [tensor("k", [4], [1, 2, 3, 4])]), "plus=10"),
+    ("sum of none", beside([node("ReduceSum", ["k"], "c", keepdims=0, noop_with_empty_axes=1)],
+                           [tensor("k", [4], [1, 2, 3, 4])]), "cast %k to=f32"),
+    ("largest of 2", beside([node("Max", ["a", "b"], "c")], [number("a", 1), number("b", 9)]), "plus=9"),
+    ("largest of 3", beside([node("Max", ["a", "b", "d"], "c")], [number("a", 1), number("b", 2), number("d", 9)]),
+     "maximum %c, %d"),
+    ("largest of 1", beside([node("Max", ["a"], "c")], [number("a", -5)]), "cast %a to=f32"),
+    ("mod", beside([node("Mod", ["a", "b"], "c")], [number("a", -7), number("b", 3)]), "plus=2"),
+    ("fmod", beside([node("Mod", ["a", "b"], "c", fmod=1)], [number("a", -7), number("b", 3)]), "!c (Mod): fmod=1"),
+    ("truth", beside([node("Cast", ["a"], "t", to=9), node("Cast", ["t"], "c", to=7)], [number("a", 5)]), "plus=1"),
+    ("slice without starts", beside([node("Slice", ["a", "s", "e"], "p"), node("ReduceSum", ["p"], "c", keepdims=0)],
+                                    [tensor("a", [3], [5, 6, 7]), tensor("s", [0], []), number("e", 2)]), "!starts and ends"),
+    ("gather of axis 4", model([node("Relu", ["x"], "h"), node("Gather", ["h", "i"], "y", axis=4)],
+                               [tensor("i", [2], [0, 1])], ["N", 2, 2, 2, 5], ["N", 2, 2, 2, 2]), "take %h, %i axis=4"),
+    ("gather outside", model([node("Neg", ["i"], "n"), node("Gather", ["x", "n"], "y", axis=1)],
+                              [tensor("i", [], [9])], ["N", 4], ["N"]),
+     "!place -9 of an axis of 4"),
+]
+for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "!half_pixel, floor"), ("ceil", "!half_pixel, ceil")):
+    ROWS.append((f"resize, {mode}", model(
+        [node("Resize", ["x", "", "s"], "y", mode="nearest", nearest_mode=mode, coordinate_transformation_mode="half_pixel")],
+        [tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), wanted))
+
+wrong = []
+with tempfile.TemporaryDirectory() as folder:
+    for what, data, wanted in ROWS:
+        path = pathlib.Path(folder, "m.onnx")
+        path.write_bytes(data)
+        done = subprocess.run([EBB, "import", path, "-o", "-"], capture_output=True, text=True)
+        fails = wanted.startswith("!")
+        text = done.stderr if fails else done.stdout
+        if done.returncode != (3 if fails else 0) or wanted.lstrip("!") not in text or (fails and done.stderr.count("\n") != 1):
+            wrong.append(f"{what}: {done.returncode}: {done.stderr}{done.stdout}")
+print("\n".join(wrong) or "ok")
+sys.exit(bool(wrong))
