@@ -37,7 +37,7 @@ int main(void) {
     for (int step = 0; step < 100 && !status; step++) {
         status = ebb_feed(program, "x", x, sizeof x);
         if (!status) status = ebb_feed(program, "labels", labels, sizeof labels);
-        if (!status) status = ebb_feed(program, "lr", &lr, sizeof lr);
+        if (!status) status = ebb_feed(program, "lr", &lr, sizeof lr); /* of SGD, the default */
         if (!status) status = ebb_step(program);
         if (!status) status = ebb_fetch(program, "loss", &loss, sizeof loss);
     }
