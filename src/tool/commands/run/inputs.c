@@ -2,6 +2,7 @@
  * "loss %loss". */
 #include "tool/commands/run/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,10 +88,21 @@ static double noise(uint64_t i) {
     return (double)(mixed(i) >> 11) * 0x1p-52 - 1;
 }
 
+/* Of at most 1 in size, towards zero, to a number of 16 bits that is not subnormal. */
+static uint16_t half_of(double x, ebb_element element) {
+    const int n_fraction = element == EBB_FLOAT16 ? 10 : 7, bias = element == EBB_FLOAT16 ? 15 : 127;
+    int exponent;
+    const double fraction = frexp(fabs(x), &exponent); /* in [0.5, 1) */
+    if (fraction == 0 || exponent + bias < 2) return 0;
+    const unsigned below = (unsigned)ldexp(fraction, n_fraction + 1) & ((1U << n_fraction) - 1);
+    return (uint16_t)((x < 0 ? 0x8000U : 0U) | (unsigned)(exponent + bias - 1) << n_fraction | below);
+}
+
 static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     float *f32 = data;
     double *f64 = data;
     int32_t *i32 = data;
+    uint16_t *u16 = data;
     const int64_t below = info->below > 0 ? info->below : 1;
     const uint64_t from = stream(info->name);
     switch (info->element) {
@@ -102,14 +114,17 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
         for (size_t i = 0; i < bytes / sizeof *f64; i++)
             f64[i] = info->rank == 0 ? (double)LEARNING_RATE : noise(from + i);
         break;
+    case EBB_FLOAT16:
+    case EBB_BFLOAT16:
+        for (size_t i = 0; i < bytes / sizeof *u16; i++)
+            u16[i] = half_of(info->rank == 0 ? (double)LEARNING_RATE : noise(from + i), info->element);
+        break;
     case EBB_INT32:
         for (size_t i = 0; i < bytes / sizeof *i32; i++)
             i32[i] = (int32_t)(mixed(from + i) % (uint64_t)below);
         break;
     case EBB_UINT8:
     case EBB_BOOL8:
-    case EBB_FLOAT16:
-    case EBB_BFLOAT16:
         memset(data, 0, bytes);
         break;
     }
