@@ -8,7 +8,6 @@ enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, N_CONV };
 typedef struct conv {
     int64_t size[N_CONV];
     conv_kind kind;
-    dnnl_data_type_t type;
     dnnl_convolution_desc_t forward, backward;
     cpu_product product; /* points into this struct */
 } conv;
@@ -42,20 +41,19 @@ static void conv_sizes(const ebb_call *call, conv_kind kind, int64_t size[N_CONV
     memcpy(size, all, sizeof all);
 }
 
-static dnnl_status_t image_desc(dnnl_memory_desc_t *desc, dnnl_data_type_t type, int64_t n, int64_t c,
-                                int64_t h, int64_t w) {
+static dnnl_status_t image_desc(dnnl_memory_desc_t *desc, int64_t n, int64_t c, int64_t h, int64_t w) {
     const dnnl_dims_t dims = {n, c, h, w};
-    return dnnl_memory_desc_init_by_tag(desc, 4, dims, type, dnnl_nhwc);
+    return dnnl_memory_desc_init_by_tag(desc, 4, dims, dnnl_f32, dnnl_nhwc);
 }
 
 /* Weights in our layout, or in any where desc is only a wish. */
-static dnnl_status_t weights_desc(dnnl_memory_desc_t *desc, dnnl_data_type_t type, const int64_t *s,
-                                  bool any) {
+static dnnl_status_t weights_desc(dnnl_memory_desc_t *desc, const int64_t *s, bool any) {
     const int64_t o = s[O] / s[G], i = s[C] / s[G], row = s[KW] * i, filter = s[KH] * row;
     const dnnl_dims_t dims = {s[G], o, i, s[KH], s[KW]}, strides = {o * filter, filter, 1, row, i};
     const int skip = s[G] == 1; /* a single group has no axis */
-    if (any) return dnnl_memory_desc_init_by_tag(desc, 5 - skip, dims + skip, type, dnnl_format_tag_any);
-    return dnnl_memory_desc_init_by_strides(desc, 5 - skip, dims + skip, type, strides + skip);
+    if (any)
+        return dnnl_memory_desc_init_by_tag(desc, 5 - skip, dims + skip, dnnl_f32, dnnl_format_tag_any);
+    return dnnl_memory_desc_init_by_strides(desc, 5 - skip, dims + skip, dnnl_f32, strides + skip);
 }
 
 /* Padding behind the last element that this many outputs need: less than 0 where some are not read. */
@@ -98,13 +96,12 @@ static cpu_product operands(const conv *v, const dnnl_memory_desc_t *x, const dn
 static dnnl_status_t conv_describe(conv *v) {
     const int64_t *s = v->size;
     dnnl_memory_desc_t x, w, y, plain;
-    dnnl_status_t failed = image_desc(&x, v->type, s[N], s[C], s[H], s[W]);
-    if (!failed) failed = image_desc(&y, v->type, s[N], s[O], s[OH], s[OW]);
-    if (!failed) failed = weights_desc(&w, v->type, s, true);
-    if (!failed) failed = weights_desc(&plain, v->type, s, false);
+    dnnl_status_t failed = image_desc(&x, s[N], s[C], s[H], s[W]);
+    if (!failed) failed = image_desc(&y, s[N], s[O], s[OH], s[OW]);
+    if (!failed) failed = weights_desc(&w, s, true);
+    if (!failed) failed = weights_desc(&plain, s, false);
     if (failed) return failed;
     v->product = operands(v, &x, &plain, &y);
-    v->product.no_reference = v->type == dnnl_bf16;
     const dnnl_dims_t stride = {s[SH], s[SW]}, dilation = {s[DH] - 1, s[DW] - 1};
     const dnnl_dims_t before = {s[PH], s[PW]}, behind = {pad_behind(s, 0), pad_behind(s, 1)};
     const dnnl_alg_kind_t direct = dnnl_convolution_direct;
@@ -132,14 +129,13 @@ static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
 
 static ebb_status conv_of(ebb_backend *backend, const ebb_call *call, conv *v) {
     v->kind = kind_of(call);
-    v->type = cpu_product_type(call);
     conv_sizes(call, v->kind, v->size);
     return cpu_onednn(backend->env, call, "convolution_desc_init", conv_describe(v));
 }
 
 static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
-    int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call)};
+    int64_t key[CPU_MEMO_KEY] = {1 + call->op->code};
     conv_sizes(call, kind_of(call), key + 1);
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     conv v;
@@ -185,9 +181,9 @@ static void conv_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **
     *kind = c->kind[which];
 }
 
-#define CONV(name, rate)                                                                          \
-    CPU_KERNEL(name, EBB_TAKES(F32, BF16), rate, .rate_of = conv_rate, .supports = conv_supports, \
-               .scratch = conv_scratch, .prepare = conv_prepare, .release = cpu_product_release,  \
+#define CONV(name, rate)                                                                         \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = conv_rate, .supports = conv_supports,      \
+               .scratch = conv_scratch, .prepare = conv_prepare, .release = cpu_product_release, \
                .launch = cpu_product_launch)
 CONV(conv2d, EBB_RATE(215000, 17000, 3000));
 CONV(conv2d_dgrad, EBB_RATE(195000, 17000, 3000));

@@ -54,9 +54,6 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     if (!cpu) return EBB_NO_MEMORY;
     cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
     cpu->n_run = (int)options->n_threads;
-    const unsigned isa = (unsigned)dnnl_get_effective_cpu_isa(),
-                   needs = (unsigned)dnnl_cpu_isa_avx512_core_bf16;
-    cpu->bf16 = (isa & needs) == needs;
     const ebb_status status = onednn_open(cpu);
     if (status != EBB_OK) {
         cpu_destroy(&cpu->base);
@@ -98,19 +95,11 @@ static bool is_taken(const ebb_kernel_info *info, const ebb_call *call) {
     return info && (dtypes & ~info->takes) == 0;
 }
 
-/* Is what a kernel takes of 16 bits faster there than in parts? Products are where oneDNN has them: their
- * scratch is asked of it. What only moves bytes or rounds them is. */
-static bool is_native(ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call) {
-    int64_t bytes;
-    if (!info->scratch) return true;
-    return cpu_of(backend)->bf16 && info->supports(backend, call) == EBB_OK &&
-           info->scratch(backend, call, &bytes) == EBB_OK;
-}
-
 ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
     const ebb_kernel_info *info = kernels[call->op->code];
-    if (!info || !cpu_is_low(call)) return ebb_kernel_find(backend, kernels, call, out);
-    *out = is_taken(info, call) && is_native(backend, info, call) ? info : &cpu_low_kernel;
+    if (!info || !cpu_is_low(call) || is_taken(info, call))
+        return ebb_kernel_find(backend, kernels, call, out);
+    *out = &cpu_low_kernel;
     return EBB_OK;
 }
 

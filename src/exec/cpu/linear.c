@@ -9,26 +9,24 @@ typedef struct linear {
 } linear;
 
 /* A row-major matrix of type, or its transpose. */
-static dnnl_status_t matrix_desc(dnnl_memory_desc_t *desc, const ebb_type *type, dnnl_data_type_t of,
-                                 bool transposed) {
+static dnnl_status_t matrix_desc(dnnl_memory_desc_t *desc, const ebb_type *type, bool transposed) {
     const int64_t rows = type->dim[0], columns = type->dim[1];
     const dnnl_dims_t plain = {rows, columns}, plain_strides = {columns, 1};
     const dnnl_dims_t turned = {columns, rows}, turned_strides = {1, columns};
-    return dnnl_memory_desc_init_by_strides(desc, 2, transposed ? turned : plain, of,
+    return dnnl_memory_desc_init_by_strides(desc, 2, transposed ? turned : plain, dnnl_f32,
                                             transposed ? turned_strides : plain_strides);
 }
 
 static ebb_status linear_of(ebb_backend *backend, const ebb_call *call, linear *v) {
     const bool wgrad = call->op->code == EBB_OP_linear_wgrad, forward = call->op->code == EBB_OP_linear;
     cpu_operand *a = &v->product.in[wgrad], *b = &v->product.in[!wgrad], *c = &v->product.out;
-    const dnnl_data_type_t type = cpu_product_type(call);
-    v->product = (cpu_product){.op = &v->op, .free_layout = -1, .no_reference = type == dnnl_bf16};
+    v->product = (cpu_product){.op = &v->op, .free_layout = -1};
     a->arg = DNNL_ARG_SRC;
     b->arg = DNNL_ARG_WEIGHTS;
     c->arg = DNNL_ARG_DST;
-    dnnl_status_t failed = matrix_desc(&a->plain, &call->in[wgrad], type, wgrad);
-    if (!failed) failed = matrix_desc(&b->plain, &call->in[!wgrad], type, forward);
-    if (!failed) failed = matrix_desc(&c->plain, &call->out[0], type, false);
+    dnnl_status_t failed = matrix_desc(&a->plain, &call->in[wgrad], wgrad);
+    if (!failed) failed = matrix_desc(&b->plain, &call->in[!wgrad], forward);
+    if (!failed) failed = matrix_desc(&c->plain, &call->out[0], false);
     if (!failed) failed = dnnl_matmul_desc_init(&v->op, &a->plain, &b->plain, NULL, &c->plain);
     return cpu_onednn(backend->env, call, "matmul_desc_init", failed);
 }
@@ -43,7 +41,7 @@ static ebb_status linear_supports(ebb_backend *backend, const ebb_call *call) {
 
 static ebb_status linear_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
-    const int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call), call->in[0].dim[0], call->in[0].dim[1],
+    const int64_t key[CPU_MEMO_KEY] = {1 + call->op->code, call->in[0].dim[0], call->in[0].dim[1],
                                        call->in[1].dim[0], call->in[1].dim[1]};
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     linear v;
@@ -58,8 +56,8 @@ static ebb_status linear_prepare(ebb_backend *backend, const ebb_call *call, voi
     return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
 }
 
-#define LINEAR(name, rate)                                                                               \
-    CPU_KERNEL(name, EBB_TAKES(F32, BF16), rate, .supports = linear_supports, .scratch = linear_scratch, \
+#define LINEAR(name, rate)                                                                         \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .supports = linear_supports, .scratch = linear_scratch, \
                .prepare = linear_prepare, .release = cpu_product_release, .launch = cpu_product_launch)
 LINEAR(linear, EBB_RATE(200000, 12500, 3000));
 LINEAR(linear_dgrad, EBB_RATE(190000, 12500, 3000));

@@ -46,10 +46,9 @@ static const cpu_operand *free_operand(const cpu_product *product) {
 
 static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc) {
     const char *name = NULL;
-    if (!product->avoid && !product->no_reference) return false;
-    if (dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name) || !name) return false;
-    return (product->avoid && strncmp(name, product->avoid, strlen(product->avoid)) == 0) ||
-           (product->no_reference && strncmp(name, "ref", 3) == 0);
+    if (!product->avoid) return false;
+    if (dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name)) return false;
+    return name && strncmp(name, product->avoid, strlen(product->avoid)) == 0;
 }
 
 /* The first implementation that is not to be avoided: oneDNN lists the best first. */

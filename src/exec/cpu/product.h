@@ -27,18 +27,7 @@ typedef struct cpu_product {
     const_dnnl_op_desc_t op;
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
-    bool no_reference; /* nor those that are for reading: of 16 bits, where parts in f32 are faster (low.h)
-                        */
 } cpu_product;
-
-/* A number of the op and dtype, for keys (memo.h). */
-static inline int64_t cpu_product_key(const ebb_call *call) {
-    return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? EBB_N_OPS : 0);
-}
-/* oneDNN's name of a product's dtype: of all three tensors. */
-static inline dnnl_data_type_t cpu_product_type(const ebb_call *call) {
-    return call->in[0].dtype == EBB_BF16 ? dnnl_bf16 : dnnl_f32;
-}
 
 /* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
  * EBB_BAD_INPUT where `most`, the largest of a call's sizes, strides and spans, or a tensor is beyond that.
