@@ -81,6 +81,11 @@ ROWS = [
                               [tensor("i", [], [9])], ["N", 4], ["N"]),
      "!place -9 of an axis of 4"),
 ]
+ROWS.append(("forty of one kind, one of another", model(
+    [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Relu", ["x"], "y")], [], ["N", 4], ["N", 4]),
+    "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))
+listed = field(1, 1 << 20 | 1) + field(2, 7) + field(8, "k") + field(7, b"\1" * (1 << 20 | 1))
+ROWS.append(("eight bytes for each byte of a file", beside([node("ReduceSum", ["k"], "c", keepdims=0)], [listed]), "!1048576 numbers one by one"))
 for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "!half_pixel, floor"), ("ceil", "!half_pixel, ceil")):
     ROWS.append((f"resize, {mode}", model(
         [node("Resize", ["x", "", "s"], "y", mode="nearest", nearest_mode=mode, coordinate_transformation_mode="half_pixel")],

@@ -47,7 +47,7 @@ typedef struct tool_args {
     bool full, check_finite, hash;
     const char *compare; /* the other device */
     const char *save, *init_from, *schedule, *weights, *metrics;
-    bool resume, decay_weights;
+    bool resume, decay_weights, fold_batch_norm;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
 } tool_args;
