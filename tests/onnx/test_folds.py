@@ -81,6 +81,8 @@ ROWS = [
                               [tensor("i", [], [9])], ["N", 4], ["N"]),
      "!place -9 of an axis of 4"),
 ]
+ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
+             "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
 ROWS.append(("forty of one kind, one of another", model(
     [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Relu", ["x"], "y")], [], ["N", 4], ["N", 4]),
     "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))

@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,11 +83,18 @@ def exported(folder):
     expect(f"other weights: {sorted(got)}", len(got) > 5 and all(want[name] == data for name, data in got.items()))
     expect("other bits", params(model, "--dim", "N=6", "--init-from", back) == params(out, "--dim", "N=6"))
     whole = out.read_bytes()
-    for what, code, *args in (("no weights fit", 3, model, "--weights", folder / "m.safetensors", "-o", out, "--dim", "sequence=3"),
+    for what, code, *args in (("no such dim", 2, model, "-o", out, "--dim", "sequence=3"), ("no such weights", 7, model, "--weights", folder / "none", "-o", out),
                               ("no -o", 2, model), ("no weights", 2, folder / "m.ebb", "-o", out), ("no folder", 7, model, "-o", folder / "no/out.onnx")):
-        got, printed, err = ebb("export", *args)
-        expect(f"{what}: {got} {err}", got in (code, 2) and err.count("\n") == 1 and not printed)
-    expect("a failure changed the file", whole == out.read_bytes())
+        exit_code, printed, err = ebb("export", *args)
+        expect(f"{what}: {exit_code} {err}", exit_code == code and err.count("\n") == 1 and not printed)
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    for args in (("export", model, "-o", out), ("import", model, "-o", folder / "full.ebb", "--weights", back)):
+        done = subprocess.run([EBB, *map(str, args)], capture_output=True, text=True, preexec_fn=limit, timeout=120, check=False)
+        expect(f"full: {args[0]}: {done.returncode} {done.stderr}", done.returncode == 7 and done.stderr.count("\n") == 1)
+    expect("a failure changed a file", whole == out.read_bytes() and got == tensors(back) and not (folder / "full.ebb").exists())
     code, _, err = ebb("export", model, "-o", out, "--fold-batch-norm")
     expect(f"folded: {code} {err}", code == 0 and b"BatchNormalization" not in out.read_bytes() and len(list(folder.glob("*.tmp"))) == 0)
 
