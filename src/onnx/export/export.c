@@ -128,13 +128,16 @@ static void write_node(onnx_out *o) {
 }
 
 /* An output that is another value gets a node that gives it its name. */
-static void write_output_names(onnx_out *o) {
+static ebb_status write_output_names(onnx_out *o) {
     for (size_t i = 0; i < o->outputs.n; i++) {
         o->result = o->outputs.at[i];
-        const char *made = o->name[o->result];
-        if (made && strcmp(made, o->graph[0]->values[o->result].name) != 0)
-            (void)onnx_make1(o, "Identity", NULL, made);
+        const char *made = o->name[o->result], *name = o->graph[0]->values[o->result].name;
+        if (!made)
+            return ebb_fail(o->env, EBB_BAD_INPUT,
+                            "%.200s: output %.100s is a result that ONNX does not have", o->model, name);
+        if (strcmp(made, name) != 0) (void)onnx_make1(o, "Identity", NULL, made);
     }
+    return o->no_memory ? EBB_NO_MEMORY : EBB_OK;
 }
 
 static ebb_status write_nodes(onnx_out *o) {
@@ -147,8 +150,7 @@ static ebb_status write_nodes(onnx_out *o) {
     if (o->n_refused > 0)
         return ebb_fail(o->env, EBB_BAD_INPUT, "%.200s: %u %s be exported%s", o->model, o->n_refused,
                         o->n_refused == 1 ? "op cannot" : "ops cannot", o->refused.at);
-    write_output_names(o);
-    return o->no_memory ? EBB_NO_MEMORY : EBB_OK;
+    return write_output_names(o);
 }
 
 /* ---- the whole ---- */

@@ -1,7 +1,8 @@
 /* export: a model and its weights become an ONNX file (ebb/onnx.h says what).
  *
  *     wire_out   protobuf's fields, written
- *     state, known   what the export knows; nodes, constants and sizes in it
+ *     state      what the export knows; names, nodes
+ *     known      numbers and sizes that are known
  *     weights    params and states from a file or from memory; batch norm folded into them
  *     rules_*    what each op becomes
  *     export     from the graph to its nodes

@@ -1,8 +1,6 @@
 /* known: numbers that are known when the file is written, as Constant nodes; sizes with N in them. */
 #include "onnx/export/state.h"
 
-#include <float.h>
-
 enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_T = 5, ATTRIBUTE_TYPE = 20, IS_TENSOR = 4, NODE_ATTRIBUTE = 5 };
 enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_RAW = 9 };
 
