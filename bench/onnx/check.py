@@ -20,7 +20,7 @@ import onnx
 from onnx import numpy_helper
 
 RATES = ("0.001", "0.0001", "0.00001", "0.000001")
-EFFORT = "300000"  # candidates of a search: seconds, not the least added time
+EFFORT = "20000"  # candidates of a search: seconds, not the least added time
 EBB_TYPES = {"int64": np.int32, "int32": np.int32}
 
 

@@ -81,6 +81,9 @@ ROWS = [
                               [tensor("i", [], [9])], ["N", 4], ["N"]),
      "!place -9 of an axis of 4"),
 ]
+ROWS.append(("a shape beyond all sizes", model([node("Reshape", ["x", "k"], "y")], [tensor("k", [2], [1 << 62, 4])], [1, 4], [1, 4]),
+             "!elements as a shape"))
+ROWS.append(("a split beyond all sizes", model([node("Split", ["x", "k"], "y")], [tensor("k", [1], [(1 << 63) - 1])], ["N", 4], ["N", 4]), "!y"))
 ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
              "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
 ROWS.append(("forty of one kind, one of another", model(
