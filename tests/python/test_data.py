@@ -1,4 +1,4 @@
-"""Samplers, transforms, workers and streams; precision that is refused."""
+"""Samplers, transforms, workers and streams."""
 
 import itertools
 import time
@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from ebb import amp, data, tensor
+from ebb import data
 from ebb.data import transform
 
 
@@ -107,18 +107,6 @@ class Samplers(unittest.TestCase):
         self.assertEqual(set(sum(drawn, [])), {18, 19})
         with self.assertRaisesRegex(ValueError, "3 weights"):
             data.ReplacementSampler(dataset, weights=[1, 2, 3])
-
-
-class Precision(unittest.TestCase):
-    def test_only_float32(self):
-        with amp.autocast(enabled=False):
-            self.assertEqual((tensor([1.0]) * 2).item(), 2)
-        with self.assertRaisesRegex(ValueError, "float16 is not supported"):
-            amp.autocast()
-        with self.assertRaisesRegex(ValueError, "not scaled"):
-            amp.GradScaler(init_scale=1024.0)
-        with self.assertRaisesRegex(TypeError, "float16 is not one of"):
-            tensor([1.0], dtype="float16")
 
 
 if __name__ == "__main__":

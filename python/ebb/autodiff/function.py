@@ -5,7 +5,7 @@ import contextlib
 from .. import _core, _shape
 from .._tensor import Tensor
 
-_recording = []  # (tape, calls, depth) of the managers that record; inner ones are deeper
+_recording = []  # (tape, calls, depth, watched) of the managers that record; inner ones are deeper
 
 
 class Call:
@@ -49,18 +49,13 @@ class Function:
         for x in inputs:
             if not isinstance(x, _core.Tensor):
                 raise TypeError(f"op {type(self).__name__} expect type Tensor as inputs, got {type(x).__name__}")
-        tapes = [(tape, calls) for tape, calls, _ in _recording]
-        for tape, _ in tapes:
-            tape.pause(True)
-        try:
+        tapes = [(tape, calls) for tape, calls, *_ in _recording]
+        with unseen():
             given = self.forward(*inputs)
             several = isinstance(given, (tuple, list))
             outputs = tuple(_shape.detach(y) for y in (given if several else (given,)))
-        finally:
-            for tape, _ in tapes:
-                tape.pause(False)
         # Values of now: an update behind this call gives a parameter another one.
-        call = Call(self, tuple(_value(x) for x in inputs), outputs) if tapes else None
+        call = Call(self, tuple(value_of(x) for x in inputs), outputs) if tapes else None
         for tape, calls in tapes:
             for y in outputs:
                 tape.watch(y)
@@ -71,7 +66,8 @@ class Function:
         return {k: v for k, v in self.__dict__.items() if k != "saved_tensors"}
 
 
-def _value(x):
+def value_of(x):
+    """Another tensor with x's value of now."""
     value = Tensor.__new__(Tensor)
     value._share(x)
     return value
@@ -79,21 +75,42 @@ def _value(x):
 
 def depth():
     """The depth of a manager that begins now."""
-    return 1 + max((depth for _, _, depth in _recording), default=0)
+    return 1 + max((depth for _, _, depth, _ in _recording), default=0)
 
 
-def begin(tape, depth):
-    """The list that calls under this tape are put into, until end()."""
+def begin(tape, depth, watched):
+    """The list that calls under this tape are put into, until end(). watched: what the tape does, by any key."""
     calls = []
-    _recording.append((tape, calls, depth))
+    _recording.append((tape, calls, depth, watched))
     return calls
+
+
+def alone():
+    """(tape, calls, watched) of the one manager that records, or None where there is none, or several."""
+    if len(_recording) != 1:
+        return None
+    tape, calls, _, watched = _recording[0]
+    return tape, calls, watched
+
+
+@contextlib.contextmanager
+def unseen():
+    """No manager records what is done here."""
+    tapes = [tape for tape, *_ in _recording]
+    for tape in tapes:
+        tape.pause(True)
+    try:
+        yield
+    finally:
+        for tape in tapes:
+            tape.pause(False)
 
 
 @contextlib.contextmanager
 def seen_from_outside(tape):
     """What is done here is recorded by managers outside of this tape's: not by those beside it, or within."""
-    own = next(depth for one, _, depth in _recording if one is tape)
-    paused = [one for one, _, depth in _recording if depth >= own and one is not tape]
+    own = next(depth for one, _, depth, _ in _recording if one is tape)
+    paused = [one for one, _, depth, _ in _recording if depth >= own and one is not tape]
     for one in paused:
         one.pause(True)
     try:

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from .. import _core, _shape
+from .. import _core, _dtype, _precision, _shape
 from .._tensor import as_tensor
 from . import activation
 from .activation import *
@@ -46,15 +46,30 @@ def _flat(x, n, what):
     return _shape.reshape(x, (n,))
 
 
+def _wide(x):
+    """What scales and shifts by channels is float32 beside 16 bits."""
+    return _shape.astype(x, "float32") if _dtype.is_low(x.dtype) else x
+
+
+def _of_channels(x, n, weight, number, what):
+    """weight, or a number of each channel, as what norms of x take."""
+    if weight is None:
+        return full((n,), number, dtype="float32" if _dtype.is_low(x.dtype) else x.dtype)
+    return _wide(_flat(weight, n, what))
+
+
+def _biased(y, bias, what):
+    return y if bias is None else _bias(y, _wide(_flat(bias, y.shape[1], what)))
+
+
 # ---- products
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
     """inp times the transpose of weight[out, in], plus bias."""
+    inp, weight = _precision.low(inp, weight)
     rows = _shape.reshape(inp, (-1, inp.shape[-1]))
-    y = _linear(rows, weight)
-    if bias is not None:
-        y = _bias(y, _flat(bias, weight.shape[0], "linear"))
+    y = _biased(_linear(rows, weight), bias, "linear")
     return _shape.reshape(y, (*inp.shape[:-1], weight.shape[0]))
 
 
@@ -68,9 +83,9 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     """A convolution of inp[n, c, h, w] with weight[out, c / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv2d: conv_mode {conv_mode!r}: cross_correlation only")
-    weight = _conv_weight(weight)
+    inp, weight = _precision.low(inp, _conv_weight(weight))
     y = _conv2d(inp, weight, stride=pair(stride), pad=pair(padding), dilation=pair(dilation), groups=int(groups))
-    return y if bias is None else _bias(y, _flat(bias, weight.shape[0], "conv2d"))
+    return _biased(y, bias, "conv2d")
 
 
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
@@ -87,10 +102,10 @@ def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv_transpose2d: conv_mode {conv_mode!r}: cross_correlation only")
-    weight = _conv_weight(weight)
+    inp, weight = _precision.low(inp, _conv_weight(weight))
     y = _conv2d_transpose(inp, weight, stride=pair(stride), pad=pair(padding), out_pad=pair(output_padding),
                           dilation=pair(dilation), groups=int(groups))
-    return y if bias is None else _bias(y, _flat(bias, y.shape[1], "conv_transpose2d"))
+    return _biased(y, bias, "conv_transpose2d")
 
 
 def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
@@ -168,8 +183,8 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     """
     channels = inp.shape[1]
     x = _as_batch(inp)
-    gamma = full((channels,), 1.0) if weight is None else _flat(weight, channels, "batch_norm")
-    beta = full((channels,), 0.0) if bias is None else _flat(bias, channels, "batch_norm")
+    gamma = _of_channels(x, channels, weight, 1.0, "batch_norm")
+    beta = _of_channels(x, channels, bias, 0.0, "batch_norm")
     if (running_mean is None) != (running_var is None):
         raise ValueError("batch_norm: running_mean and running_var, or neither")
     if not training:
@@ -192,8 +207,8 @@ def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
     if inp.shape[inp.ndim - len(shape) :] != shape:
         raise ValueError(f"layer_norm: shape {inp.shape} does not end with {shape}")
     n = prod(shape)
-    gamma = _flat(weight, n, "layer_norm") if affine else full((n,), 1.0)
-    beta = _flat(bias, n, "layer_norm") if affine else full((n,), 0.0)
+    gamma = _of_channels(inp, n, weight if affine else None, 1.0, "layer_norm")
+    beta = _of_channels(inp, n, bias if affine else None, 0.0, "layer_norm")
     y = _layer_norm(_shape.reshape(inp, (-1, n)), gamma, beta, eps=float(eps))
     return _shape.reshape(y, inp.shape)
 
@@ -201,8 +216,8 @@ def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
 def group_norm(inp, num_groups, affine, weight=None, bias=None, eps=1e-5):
     """Each image's groups of channels with mean 0 and variance 1."""
     channels = inp.shape[1]
-    gamma = _flat(weight, channels, "group_norm") if affine else full((channels,), 1.0)
-    beta = _flat(bias, channels, "group_norm") if affine else full((channels,), 0.0)
+    gamma = _of_channels(inp, channels, weight if affine else None, 1.0, "group_norm")
+    beta = _of_channels(inp, channels, bias if affine else None, 0.0, "group_norm")
     y = _group_norm(_as_batch(inp), gamma, beta, groups=int(num_groups), eps=float(eps))
     return _shape.reshape(y, inp.shape)
 

@@ -1,8 +1,12 @@
 """partial_trace and xla_trace, on Ebb's own backends."""
 
+import functools
 import warnings
 
-from .trace import trace
+from .. import _core
+from ..autodiff import function as autodiff
+from .structure import tensors_of
+from .trace import _inside, trace
 
 
 class xla_trace(trace):
@@ -18,10 +22,85 @@ class xla_trace(trace):
 
 
 class partial_trace(trace):
-    """trace, for functions whose gradients are asked for outside: the forward is planned, and what backward will
-    read is kept; the backward outside runs op by op. Within another traced call it is a part of that."""
+    """trace, for functions whose gradients are asked for outside. The forward is planned, and gives what backward
+    will read; the backward of each call is planned, too, and runs when the GradManager outside comes to it: what is
+    done between runs op by op. `backward` is the trace of the backwards: backward.plan(), and so on.
+
+    Where an argument was itself made of what is attached, or several managers record, the backward runs op by op:
+    sums of gradients then come in the order that they have without a trace, and gradients of gradients can be had.
+    Within another traced call it is a part of that."""
 
     def __init__(self, function, *, backend="default", without_host=True, symbolic=True, **options):
         if backend not in ("default", "xla"):
             raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
         super().__init__(function, symbolic, without_host=without_host, **options)
+        self.backward = _Backward(function, True, without_host=without_host, **options)
+
+    def __call__(self, *args, **kwargs):
+        outside = None if _inside() else autodiff.alone()
+        part = outside and _part_of(self.backward, outside, (args, kwargs))
+        if not part:
+            return super().__call__(*args, **kwargs)
+        result = self._traced(functools.partial(part.run, self.__wrapped__), " with its backward", args, kwargs)
+        part.results_watch(outside[0], result)
+        outside[1].append(part)
+        return result
+
+
+class _Backward(trace):
+    """What came of the backwards of a partial_trace; they are called by _Part."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self._options.update(arguments_stay=True, keep=False)
+
+    def gradients(self, tape, ys, dys, of):
+        if self._core is None:
+            self._core = _core.Trace(self._options)
+        return tape.gradients(ys, dys, of, False, self._core)
+
+
+def _part_of(backward, outside, arguments):
+    """The call as a part of what is recorded outside; None where its inputs are not what is attached there."""
+    seen_by, _, watched = outside
+    tape, inputs, found = _core.Tape(), [], []
+    tape.pause(True)
+    for x in watched.values():
+        if not tape.sees(x):  # once, whatever it is called
+            tape.watch(x)
+            inputs.append(x)
+    tensors_of(arguments, found)
+    if any(seen_by.sees(x) and not tape.sees(x) for x in found):
+        return None
+    return _Part(backward, tape, inputs)
+
+
+class _Part:
+    """A call, as the GradManager outside sees it: what it took, its results, and its tape."""
+
+    def __init__(self, backward, tape, inputs):
+        self._backward, self._tape = backward, tape
+        self.inputs, self.outputs = inputs, []
+
+    def run(self, function, *args, **kwargs):
+        self._tape.pause(False)
+        try:
+            with autodiff.unseen():
+                return function(*args, **kwargs)
+        finally:
+            self._tape.pause(True)
+
+    def results_watch(self, tape, result):
+        """What was made of the inputs is watched outside; what is an input is known there."""
+        found = []
+        tensors_of(result, found)
+        for y in found:
+            if self._tape.sees(y) and not tape.sees(y):
+                self.outputs.append(autodiff.value_of(y))
+                tape.watch(y)
+
+    def gradients(self, given):
+        """(input, gradient) of each input that gets one."""
+        pairs = [(y, g) for y, g in zip(self.outputs, given) if g is not None]
+        found = self._backward.gradients(self._tape, [y for y, _ in pairs], [g for _, g in pairs], self.inputs)
+        return [(x, g) for x, g in zip(self.inputs, found) if g is not None]

@@ -61,15 +61,19 @@ class trace:
     def __call__(self, *args, **kwargs):
         if _inside():  # a part of the call that is going on
             return self.__wrapped__(*args, **kwargs)
+        return self._traced(self.__wrapped__, "", args, kwargs)
+
+    def _traced(self, function, kind, args, kwargs):
+        """A call of the function. kind: what the recording depends on besides."""
         if self._core is None:
             self._core = _core.Trace(self._options)
-        tensors, key = [], [f"{mode.now():x}"]
+        tensors, key = [], [f"{mode.now():x}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
         _undo.clear()
         try:
             self._core.begin("\n".join(key).encode(), tensors)
-            result = self.__wrapped__(*args, **kwargs)
+            result = function(*args, **kwargs)
             returned = []
             tensors_of(result, returned)
             self._core.end(returned)
