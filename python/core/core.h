@@ -64,7 +64,7 @@ typedef struct core_process {
     PyTypeObject *tensor_base, *tensor_class;
     allocfunc tensor_alloc;
     PyObject *dtypes[CORE_N_ELEMENTS];
-    PyObject *convert, *trace_error, *over_budget, *package;
+    PyObject *convert, *input_error, *trace_error, *over_budget, *package;
 } core_process;
 extern core_process core;
 

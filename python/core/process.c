@@ -63,7 +63,7 @@ static PyObject *status_raise(ebb_status status, PyObject *refused) {
 }
 
 PyObject *core_raise(ebb_status status) {
-    return status_raise(status, PyExc_ValueError);
+    return status_raise(status, core.input_error ? core.input_error : PyExc_ValueError);
 }
 
 PyObject *core_raise_trace(ebb_status status) {

@@ -207,6 +207,7 @@ _core.setup(
     Tensor,
     _dtype.DTYPES,
     _convert,
+    _errors.InputError,
     _errors.TraceError,
     _errors.OverBudget,
     os.path.dirname(os.path.abspath(__file__)) + os.sep,

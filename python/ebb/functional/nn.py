@@ -67,7 +67,7 @@ def _biased(y, bias, what):
 
 def linear(inp, weight, bias=None, compute_mode="default"):
     """inp times the transpose of weight[out, in], plus bias."""
-    inp, weight = _precision.low(inp, weight)
+    inp, weight = _precision.low(as_tensor(inp), weight)
     rows = _shape.reshape(inp, (-1, inp.shape[-1]))
     y = _biased(_linear(rows, weight), bias, "linear")
     return _shape.reshape(y, (*inp.shape[:-1], weight.shape[0]))
@@ -83,7 +83,7 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     """A convolution of inp[n, c, h, w] with weight[out, c / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv2d: conv_mode {conv_mode!r}: cross_correlation only")
-    inp, weight = _precision.low(inp, _conv_weight(weight))
+    inp, weight = _precision.low(as_tensor(inp), _conv_weight(weight))
     y = _conv2d(inp, weight, stride=pair(stride), pad=pair(padding), dilation=pair(dilation), groups=int(groups))
     return _biased(y, bias, "conv2d")
 
@@ -91,6 +91,7 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
            compute_mode="default"):
     """A convolution of inp[n, c, l] with weight[out, c / groups, k]."""
+    inp = as_tensor(inp)
     image = _shape.reshape(inp, (*inp.shape[:2], 1, inp.shape[2]))
     kernel = _shape.reshape(weight, (-1, *weight.shape[-2:-1], 1, weight.shape[-1]))
     y = conv2d(image, kernel, bias, (1, stride), (0, padding), (1, dilation), groups, conv_mode, compute_mode)
@@ -102,7 +103,7 @@ def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv_transpose2d: conv_mode {conv_mode!r}: cross_correlation only")
-    inp, weight = _precision.low(inp, _conv_weight(weight))
+    inp, weight = _precision.low(as_tensor(inp), _conv_weight(weight))
     y = _conv2d_transpose(inp, weight, stride=pair(stride), pad=pair(padding), out_pad=pair(output_padding),
                           dilation=pair(dilation), groups=int(groups))
     return _biased(y, bias, "conv_transpose2d")
@@ -120,14 +121,14 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
 
 
 def max_pool2d(inp, kernel_size, stride=None, padding=0):
-    return _max_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding))
+    return _max_pool(as_tensor(inp), kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding))
 
 
 def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
     """Means of windows; mode "average" counts the padding, too."""
     if mode not in ("average", "average_count_exclude_padding"):
         raise ValueError(f"avg_pool2d: mode {mode!r}: average or average_count_exclude_padding")
-    return _avg_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
+    return _avg_pool(as_tensor(inp), kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
                      count_pad=mode == "average")
 
 
@@ -181,6 +182,7 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     In training by the batch's statistics, of which the running ones take a share of 1 - momentum; otherwise by
     the running ones. With inplace=False the new running statistics are returned and not assigned.
     """
+    inp = as_tensor(inp)
     channels = inp.shape[1]
     x = _as_batch(inp)
     gamma = _of_channels(x, channels, weight, 1.0, "batch_norm")
@@ -203,6 +205,7 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
 
 def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
     """The last axes, of normalized_shape, with mean 0 and variance 1."""
+    inp = as_tensor(inp)
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if inp.shape[inp.ndim - len(shape) :] != shape:
         raise ValueError(f"layer_norm: shape {inp.shape} does not end with {shape}")

@@ -12,6 +12,7 @@ import os
 import stat
 import tempfile
 import threading
+import warnings
 
 import numpy as np
 import safetensors
@@ -37,7 +38,17 @@ _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "
          "enable_fuse_conv_bias", "enable_fuse_grain", "weight_preprocess"}
 
 
-def check_flags(flags):
+# Of test cases that MegEngine writes into its files.
+_OF_CASES = {"input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
+
+
+def check_flags(flags, dump_format=None):
+    if dump_format not in (None, "FBS", "FBS_V2"):
+        raise ValueError(f"dump: dump_format {dump_format!r}: FBS or FBS_V2, in place of which there is one of Ebb's own")
+    flags = dict(flags)
+    cases = {name: flags.pop(name) for name in _OF_CASES & set(flags)}
+    if dump_format or cases.get("input_data"):
+        warnings.warn("dump: the file is Ebb's own, for jit.load and GraphInference, and has no test cases", stacklevel=3)
     for name, value in flags.items():
         if name not in _REFUSED and name not in _DONE:
             raise TypeError(f"dump: there is no option {name!r}")

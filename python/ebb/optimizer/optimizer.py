@@ -15,7 +15,7 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         self._defaults = defaults
-        self._state = {}  # of a parameter's id: its states by name
+        self._state = {}  # of a parameter: its states by name
         self.param_groups = []
         if isinstance(params, (Parameter, dict)):
             params = [params]
@@ -47,7 +47,7 @@ class Optimizer:
             raise ValueError("a parameter is in two groups")
         self.param_groups.append(group)
         for param in group["params"]:
-            self._state[id(param)] = self._first_state(param, group)
+            self._state[param] = self._first_state(param, group)
 
     def _first_state(self, param, group):
         """States of a parameter by name: tensors, and `step`, the number of updates."""
@@ -66,7 +66,7 @@ class Optimizer:
             self._counts = {}
             for param in group["params"]:
                 if param.grad is not None:
-                    self._update(param, group, self._state[id(param)], lr)
+                    self._update(param, group, self._state[param], lr)
         return self
 
     def _count(self, state):
@@ -93,7 +93,7 @@ class Optimizer:
         for group in self.param_groups:
             for param in group["params"]:
                 numbers[id(param)] = len(numbers)
-                own = self._state[id(param)]
+                own = self._state[param]
                 state[numbers[id(param)]] = {
                     k: v.numpy() if isinstance(v, Tensor) and not keep_var else v for k, v in own.items()
                 }
@@ -110,7 +110,7 @@ class Optimizer:
         for group, saved in zip(self.param_groups, state["param_groups"]):
             group.update({k: v for k, v in saved.items() if k != "params"})
             for param, number in zip(group["params"], saved["params"]):
-                own = self._state[id(param)]
+                own = self._state[param]
                 for name, value in state["state"].get(number, {}).items():
                     if name == "step":
                         own[name] = int(np.asarray(value).reshape(()))
