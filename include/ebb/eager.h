@@ -131,6 +131,25 @@ EBB_API EBB_CHECKED ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *co
                                                   ebb_tensor *const *of, uint32_t n_of, bool keep,
                                                   ebb_tensor **out);
 
+/* The same piece by piece, from the last op to the first, for callers with gradients of their own for a
+ * part of what was done: a sweep begins behind all ops; ebb_sweep_back goes back through those that were
+ * recorded since the tape had n_nodes (ebb_tape_length then); between, what has come to a value is had, and
+ * replaced. Sums are added in the order of ebb_tape_gradients. Nothing is recorded on the tape meanwhile,
+ * and it keeps what it has; destroy the sweep first. EBB_BAD_INPUT as there; EBB_USAGE: the tape has no
+ * such value. */
+typedef struct ebb_sweep ebb_sweep;
+EBB_API uint32_t ebb_tape_length(const ebb_tape *tape);
+EBB_API EBB_CHECKED ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys,
+                                                ebb_tensor *const *dys, uint32_t n_y, ebb_tensor *const *of,
+                                                uint32_t n_of, ebb_sweep **out);
+EBB_API void ebb_sweep_destroy(ebb_sweep *sweep); /* NULL is allowed */
+EBB_API EBB_CHECKED ebb_status ebb_sweep_back(ebb_sweep *sweep, uint32_t n_nodes);
+/* *out NULL: nothing has come to it. */
+EBB_API EBB_CHECKED ebb_status ebb_sweep_get(const ebb_sweep *sweep, const ebb_tensor *tensor,
+                                             ebb_tensor **out);
+EBB_API EBB_CHECKED ebb_status ebb_sweep_set(ebb_sweep *sweep, const ebb_tensor *tensor,
+                                             const ebb_tensor *gradient);
+
 #ifdef __cplusplus
 }
 #endif

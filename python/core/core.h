@@ -5,7 +5,7 @@
  *     view.c       a value as a buffer of Python's, without a copy
  *     operators.c  + - * / and the like; operands.c: MegEngine's promotion of dtypes
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
- *     tape.c       gradients of what was run
+ *     tape.c       gradients of what was run; sweep.c: piece by piece
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
  *     plan.c       a planning graph in memory becomes a plan
  *     program.c    a model of text, compiled: what a file of a trace is loaded as
@@ -144,6 +144,8 @@ int core_operators_init(void);
 
 PyTypeObject *core_op_type(PyObject *module);
 PyTypeObject *core_tape_type(PyObject *module);
+ebb_tape *core_tape_handle(PyObject *object); /* NULL with an exception */
+PyTypeObject *core_sweep_type(PyObject *module);
 PyTypeObject *core_trace_type(PyObject *module);
 bool core_is_trace(PyObject *object);
 PyTypeObject *core_program_type(PyObject *module);

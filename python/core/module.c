@@ -142,6 +142,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     core.tensor_base = core_tensor_type(module);
     if (type_add(module, "Tensor", core.tensor_base) || type_add(module, "Op", core_op_type(module)) ||
         type_add(module, "Tape", core_tape_type(module)) ||
+        type_add(module, "Sweep", core_sweep_type(module)) ||
         type_add(module, "Trace", core_trace_type(module)) ||
         type_add(module, "Program", core_program_type(module)) ||
         type_add(module, "View", core_view_type(module)) ||

@@ -163,7 +163,22 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     return answer;
 }
 
+static PyObject *tape_length(PyObject *self, PyObject *none) {
+    const ebb_tape *tape = tape_of(self);
+    (void)none;
+    return tape ? PyLong_FromUnsignedLong(ebb_tape_length(tape)) : NULL;
+}
+
+static PyTypeObject *tape_class;
+
+ebb_tape *core_tape_handle(PyObject *object) {
+    if (PyObject_TypeCheck(object, tape_class)) return tape_of(object);
+    PyErr_Format(PyExc_TypeError, "expected a Tape, got %R", (PyObject *)Py_TYPE(object));
+    return NULL;
+}
+
 static PyMethodDef methods[] = {
+    {"length", tape_length, METH_NOARGS, "length(): how many ops it has recorded"},
     {"watch", tape_watch, METH_O, "watch(tensor): ops on it, and on what comes of it, are recorded"},
     {"pause", tape_pause, METH_O, "pause(bool): while paused, nothing is recorded"},
     {"gradients", tape_gradients, METH_VARARGS,
@@ -182,5 +197,6 @@ PyTypeObject *core_tape_type(PyObject *module) {
                                .basicsize = sizeof(core_tape),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    tape_class = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return tape_class;
 }

@@ -6,7 +6,7 @@
  *     play.c       the nodes of a graph, one after the other: composite ops, and backward
  *     tensor.c     handles
  *     borrow.c     tensors on memory of others
- *     tape.c       what ran, as a graph, and its gradients
+ *     tape.c       what ran, as a graph, and its gradients; sweep.c: piece by piece
  *
  * A tensor is a handle on a datum; a datum is a type and bytes that never change while anybody else holds
  * it. Tapes watch what runs. A recorder (the room trace) may take an op over, so that it does not run now.

@@ -104,6 +104,10 @@ ebb_status ebb_tape_watch(ebb_tape *tape, const ebb_tensor *tensor) {
     return value_of(tape, tensor->datum) == EBB_NONE ? EBB_NO_MEMORY : EBB_OK;
 }
 
+uint32_t ebb_tape_length(const ebb_tape *tape) {
+    return (uint32_t)tape->nodes.n;
+}
+
 bool ebb_tape_sees(const ebb_tape *tape, const ebb_tensor *tensor) {
     return ebb_tape_find(tape, tensor->datum->serial) != EBB_NONE;
 }

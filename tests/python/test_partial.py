@@ -81,7 +81,37 @@ class Partial(unittest.TestCase):
             x = x * (net.fc.bias.sum() + 1)  # the input has a gradient
             return forward(F.relu(forward(x).mean() + x)) * 2
 
-        self.same(step)
+        forward = self.same(step)
+        self.assertEqual(forward.backward.facts()["n_runs"], 12)
+
+    def test_sums_of_gradients_have_the_order_of_eager(self):
+        """Parts of a weight's gradient from eager ops before, between and behind two planned calls, one of which
+        goes around the other."""
+        def step(net, forward, x):
+            weights = sum((p * p).sum() for p in net.parameters()) * 0.01
+            first = forward(x)
+            beside = F.linear(F.flatten(x, 1)[:, :64], net.fc.weight, net.fc.bias)
+            between = first.mean() + x * net.conv.bias.sum()
+            again = forward(F.relu(between))
+            behind = sum((p * 0.5).sum() for p in net.parameters())
+            return again + beside + first + weights * behind
+
+        forward = self.same(step)
+        self.assertEqual(forward.backward.facts()["n_programs"], 1)
+        self.assertEqual(forward.backward.facts()["n_runs"], 12)
+
+    def test_what_is_attached_on_the_way(self):
+        w = Parameter([2.0, 3.0])
+        part = partial_trace(lambda x: x * w)
+        for f in (part, lambda x: x * w):
+            gm = GradManager().attach(w)
+            with gm:
+                x = f(w)
+                gm.attach(x)
+                y = f(x * 2) + x
+                gm.backward(y.sum())
+            self.assertEqual((w.grad.tolist(), x.grad.tolist()), ([28.0, 60.0], [5.0, 7.0]))
+            w.grad = None
 
     def test_other_results(self):
         """A tuple and a dict, an input that is given back, what nobody asks for, whole numbers."""

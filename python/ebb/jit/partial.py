@@ -26,9 +26,8 @@ class partial_trace(trace):
     will read; the backward of each call is planned, too, and runs when the GradManager outside comes to it: what is
     done between runs op by op. `backward` is the trace of the backwards: backward.plan(), and so on.
 
-    Where an argument was itself made of what is attached, or several managers record, the backward runs op by op:
-    sums of gradients then come in the order that they have without a trace, and gradients of gradients can be had.
-    Within another traced call it is a part of that."""
+    Where several managers record, the backward runs op by op, so that gradients of gradients can be had. Within
+    another traced call it is a part of that."""
 
     def __init__(self, function, *, backend="default", without_host=True, symbolic=True, **options):
         if backend not in ("default", "xla"):
@@ -38,9 +37,9 @@ class partial_trace(trace):
 
     def __call__(self, *args, **kwargs):
         outside = None if _inside() else autodiff.alone()
-        part = outside and _part_of(self.backward, outside, (args, kwargs))
-        if not part:
+        if outside is None:
             return super().__call__(*args, **kwargs)
+        part = _Part(self.backward, outside, (args, kwargs))
         result = self._traced(functools.partial(part.run, self.__wrapped__), " with its backward", args, kwargs)
         part.results_watch(outside[0], result)
         outside[1].append(part)
@@ -60,27 +59,20 @@ class _Backward(trace):
         return tape.gradients(ys, dys, of, False, self._core)
 
 
-def _part_of(backward, outside, arguments):
-    """The call as a part of what is recorded outside; None where its inputs are not what is attached there."""
-    seen_by, _, watched = outside
-    tape, inputs, found = _core.Tape(), [], []
-    tape.pause(True)
-    for x in watched.values():
-        if not tape.sees(x):  # once, whatever it is called
-            tape.watch(x)
-            inputs.append(x)
-    tensors_of(arguments, found)
-    if any(seen_by.sees(x) and not tape.sees(x) for x in found):
-        return None
-    return _Part(backward, tape, inputs)
-
-
 class _Part:
-    """A call, as the GradManager outside sees it: what it took, its results, and its tape."""
+    """A call, as the GradManager outside sees it: where it was on the outer tape, what it took, its results, and its
+    own tape."""
 
-    def __init__(self, backward, tape, inputs):
-        self._backward, self._tape = backward, tape
-        self.inputs, self.outputs = inputs, []
+    def __init__(self, backward, outside, arguments):
+        seen_by, _, watched = outside
+        self._backward, self._tape, self.position = backward, _core.Tape(), seen_by.length()
+        self.inputs, self.outputs, found = [], [], []
+        self._tape.pause(True)
+        tensors_of(arguments, found)
+        for x in [*watched.values(), *(autodiff.value_of(x) for x in found if seen_by.sees(x))]:
+            if not self._tape.sees(x):  # once, whatever it is called
+                self._tape.watch(x)
+                self.inputs.append(x)
 
     def run(self, function, *args, **kwargs):
         self._tape.pause(False)
@@ -99,8 +91,22 @@ class _Part:
                 self.outputs.append(autodiff.value_of(y))
                 tape.watch(y)
 
+    def _gradients(self, ys, dys):
+        return self._backward.gradients(self._tape, ys, dys, self.inputs)
+
     def gradients(self, given):
         """(input, gradient) of each input that gets one."""
         pairs = [(y, g) for y, g in zip(self.outputs, given) if g is not None]
-        found = self._backward.gradients(self._tape, [y for y, _ in pairs], [g for _, g in pairs], self.inputs)
+        found = self._gradients([y for y, _ in pairs], [g for _, g in pairs])
         return [(x, g) for x, g in zip(self.inputs, found) if g is not None]
+
+    def sweep(self, sweep):
+        """Goes on with what has come to the results. What has come to the inputs is what their sums begin with."""
+        given = [(y, sweep.get(y)) for y in self.outputs]
+        if all(g is None for _, g in given):
+            return
+        given += [(x, sweep.get(x)) for x in self.inputs]
+        pairs = [(y, g) for y, g in given if g is not None]
+        for x, g in zip(self.inputs, self._gradients([y for y, _ in pairs], [g for _, g in pairs])):
+            if g is not None:
+                sweep.set(x, g)
