@@ -78,6 +78,17 @@ class Traces(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "dump_format 'ONNX'"):
             f.dump(io.BytesIO(), dump_format="ONNX")
 
+    def test_a_norm_in_training_is_not_dumped(self):
+        net = M.BatchNorm2d(3)
+        f = trace(symbolic=True, capture_as_const=True)(lambda x: net(x))
+        x = tensor(np.random.default_rng(1).standard_normal((2, 3, 4, 4), dtype=np.float32))
+        f(x)
+        with self.assertRaisesRegex(RuntimeError, "batch norm is in training"):
+            f.dump(io.BytesIO())
+        net.eval()
+        f(x)
+        f.dump(io.BytesIO())
+
     def test_profiles_have_the_profilers_keys(self):
         f = trace(symbolic=True, profiling=True)(lambda x: F.exp(-x))
         for _ in range(2):

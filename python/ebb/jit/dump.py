@@ -19,6 +19,7 @@ import safetensors
 import safetensors.numpy
 
 from .. import _core, _dtype
+from .._errors import InputError
 from .._tensor import Tensor
 from .options import memory_options
 
@@ -106,6 +107,8 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name):
     if not returned or "" in returned:
         raise ValueError("dump: the function must return tensors that it has made")
     text = _text(core, returned)
+    if " = bn_track " in text and "_grad" not in text:
+        raise InputError("dump: a batch norm is in training, and nothing is trained: eval() comes before the call")
     lines = text.splitlines()
     there = {value[1:] for line in lines for value in _left(line)}
     arguments, weights, params = [], {}, {}
