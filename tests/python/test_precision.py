@@ -1,6 +1,8 @@
 """float16 and bfloat16: tensors, operators, autocast, GradScaler."""
 
+import io
 import operator
+import pickle
 import unittest
 
 import ml_dtypes
@@ -12,7 +14,7 @@ import ebb.module as M
 import ebb.optimizer as optim
 from ebb import Parameter, tensor
 from ebb.autodiff import GradManager
-from ebb.jit import trace
+from ebb.jit import load, trace
 
 NUMBERS = [0.0, -0.0, 1.5, -2.25, 65504.0, 6e-8, 6.1e-5, np.inf, -np.inf, np.nan, 1 / 3]
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
@@ -61,6 +63,35 @@ class Tensors(unittest.TestCase):
             self.assertEqual(low.dtype, name)
             y.weight.set_value(y.weight.astype("float32"))
             np.testing.assert_allclose(low.astype("float32").numpy(), y(x).numpy(), atol=0.03)
+
+
+class Files(unittest.TestCase):
+    def test_of_models_in_16_bits_run(self):
+        for name in DTYPES:
+            net = M.Sequential(M.Linear(4, 3), M.ReLU(), M.Linear(3, 2))
+            for p in net.parameters():
+                p.set_value(p.astype(name))
+            f = trace(symbolic=True, capture_as_const=True)(lambda x, net=net: net(x))
+            x = tensor(np.random.default_rng(2).standard_normal((5, 4), dtype=np.float32)).astype(name)
+            y, file = f(x), io.BytesIO()
+            f.dump(file)
+            file.seek(0)
+            z = load(file)(x)
+            self.assertEqual((y.dtype, z.dtype), (name, name))
+            self.assertEqual(z.numpy().tobytes(), y.numpy().tobytes())
+            again = pickle.loads(pickle.dumps(x))
+            self.assertEqual((again.dtype, again.numpy().tobytes()), (name, x.numpy().tobytes()))
+
+    def test_parameters_in_16_bits_are_updated(self):
+        for name in DTYPES:
+            for make in (lambda p: optim.SGD(p, lr=0.25, momentum=0.9), lambda p: optim.Adam(p, lr=0.25)):
+                w = Parameter(np.ones(3, np.float32), dtype=name)
+                opt, gm = make([w]), GradManager().attach(w)
+                with gm:
+                    gm.backward((w * 2).sum())
+                opt.step()
+                self.assertEqual(w.dtype, name)
+                self.assertAlmostEqual(w[0].item(), 0.5 if isinstance(opt, optim.SGD) else 0.75, 2)
 
 
 class Bytes(unittest.TestCase):

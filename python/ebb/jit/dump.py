@@ -177,7 +177,7 @@ class Loaded:
 
     def __init__(self, name, data, options):
         try:
-            self._weights = safetensors.numpy.load(data)
+            self._weights = _weights_of(data)
         except Exception as error:  # noqa: BLE001 - the library's own, of which there are several
             raise ValueError(f"{name}: no safetensors file: {error}") from None
         text, facts = _header(name, data)
@@ -199,7 +199,7 @@ class Loaded:
         if array.shape != shape or _dtype.element_of(array.dtype) != element:
             raise ValueError(f"{what} is {array.dtype.name}{list(array.shape)}, and the graph has "
                              f"{_dtype.DTYPES[element].name}{list(shape)}")
-        self._program.feed(value, array)
+        self._program.feed(value, _dtype.buffer_of(array))
         return array
 
     def run(self, args, named):
@@ -224,7 +224,7 @@ class Loaded:
     def _fetch(self, value):
         element, shape = self._program.tensor(value)
         array = np.empty(shape, _dtype.DTYPES[element])
-        self._program.fetch(value, array)
+        self._program.fetch(value, _dtype.buffer_of(array))
         return array
 
     def __call__(self, *args, **named):
@@ -238,6 +238,16 @@ class Loaded:
     def plan(self):
         """The figures of its plan, as trace.plan."""
         return self._program.plan()
+
+
+_NAMES = {"F32": "float32", "F64": "float64", "I32": "int32", "U8": "uint8", "BOOL": "bool", "F16": "float16",
+          "BF16": "bfloat16"}
+
+
+def _weights_of(data):
+    """Arrays by name; safetensors.numpy has no bfloat16."""
+    return {name: np.frombuffer(bytearray(part["data"]), _NAMES[part["dtype"]]).reshape(part["shape"])
+            for name, part in safetensors.deserialize(data)}
 
 
 def _header(name, data):

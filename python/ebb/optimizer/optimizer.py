@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._tensor import Parameter, Tensor
+from .._tensor import Parameter, Tensor, as_tensor
 from ..jit.trace import on_abort
 
 required = object()  # a setting that has no default
@@ -66,7 +66,7 @@ class Optimizer:
             self._counts = {}
             for param in group["params"]:
                 if param.grad is not None:
-                    self._update(param, group, self._state[param], lr)
+                    self._update(param, group, self._state[param], as_tensor(lr, param.dtype))
         return self
 
     def _count(self, state):
