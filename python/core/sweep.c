@@ -48,13 +48,19 @@ static void sweep_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+/* NULL with an exception: its tape is closed. */
+static ebb_sweep *sweep_of(PyObject *self) {
+    const core_sweep *sweep = (core_sweep *)self;
+    return core_tape_handle(sweep->tape) ? sweep->sweep : NULL;
+}
+
 /* back(n_nodes) */
 static PyObject *sweep_back(PyObject *self, PyObject *number) {
-    const unsigned long n = PyLong_AsUnsignedLong(number);
+    ebb_sweep *sweep = sweep_of(self);
+    const unsigned long n = sweep ? PyLong_AsUnsignedLong(number) : 0;
     if (PyErr_Occurred() || !core_enter()) return NULL;
     core_long call = core_long_begin(true);
-    const ebb_status status =
-        ebb_sweep_back(((core_sweep *)self)->sweep, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
+    const ebb_status status = ebb_sweep_back(sweep, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
     core_long_end(&call);
     if (status) core_raise(status);
     core_leave();
@@ -63,10 +69,11 @@ static PyObject *sweep_back(PyObject *self, PyObject *number) {
 
 /* get(tensor): its gradient so far, or None */
 static PyObject *sweep_get(PyObject *self, PyObject *tensor) {
-    const ebb_tensor *handle = core_handle(tensor);
+    const ebb_sweep *sweep = sweep_of(self);
+    const ebb_tensor *handle = sweep ? core_handle(tensor) : NULL;
     ebb_tensor *out = NULL;
     if (!handle || !core_enter()) return NULL;
-    const ebb_status status = ebb_sweep_get(((core_sweep *)self)->sweep, handle, &out);
+    const ebb_status status = ebb_sweep_get(sweep, handle, &out);
     if (status) core_raise(status);
     core_leave();
     if (status) return NULL;
@@ -76,10 +83,11 @@ static PyObject *sweep_get(PyObject *self, PyObject *tensor) {
 /* set(tensor, gradient) */
 static PyObject *sweep_set(PyObject *self, PyObject *args) {
     PyObject *tensor, *gradient;
-    if (!PyArg_ParseTuple(args, "OO", &tensor, &gradient)) return NULL;
+    ebb_sweep *sweep = sweep_of(self);
+    if (!sweep || !PyArg_ParseTuple(args, "OO", &tensor, &gradient)) return NULL;
     const ebb_tensor *of = core_handle(tensor), *given = of ? core_handle(gradient) : NULL;
     if (!given || !core_enter()) return NULL;
-    const ebb_status status = ebb_sweep_set(((core_sweep *)self)->sweep, of, given);
+    const ebb_status status = ebb_sweep_set(sweep, of, given);
     if (status) core_raise(status);
     core_leave();
     return status ? NULL : Py_NewRef(Py_None);

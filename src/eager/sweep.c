@@ -5,6 +5,7 @@
 
 struct ebb_sweep {
     ebb_tape *tape;
+    ebb_eager *eager; /* with which it is destroyed, the tape being gone or not */
     ebb_arena arena;
     ebb_datum **come;      /* [n_values] gradients so far, held, or NULL */
     bool *wanted;          /* [n_values] leads from what is differentiated by */
@@ -77,7 +78,7 @@ ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor *c
     const uint32_t n = (uint32_t)tape->values.n;
     ebb_sweep *s = *out = ebb_calloc(env, 1, sizeof *s);
     if (!s) return EBB_NO_MEMORY;
-    *s = (ebb_sweep){.tape = tape, .n_values = n, .at = (uint32_t)tape->nodes.n};
+    *s = (ebb_sweep){.tape = tape, .eager = tape->eager, .n_values = n, .at = (uint32_t)tape->nodes.n};
     ebb_arena_init(&s->arena, env);
     s->come = EBB_NEW(&s->arena, ebb_datum *, n);
     s->wanted = EBB_NEW(&s->arena, bool, n);
@@ -106,7 +107,7 @@ ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor *c
 
 void ebb_sweep_destroy(ebb_sweep *s) {
     if (!s) return;
-    ebb_eager *eager = s->tape->eager;
+    ebb_eager *eager = s->eager;
     for (uint32_t v = 0; s->come && v < s->n_values; v++) ebb_datum_drop(eager, s->come[v]);
     ebb_arena_deinit(&s->arena);
     ebb_cfree(eager->env, s, 1, sizeof *s);

@@ -158,6 +158,43 @@ class States(unittest.TestCase):
                 self.assertEqual(step(x, net=net, opt=opt, gm=gm).item(), loss)
                 self.assertEqual(opt._state[net.a]["momentum_buffer"].numpy(), momentum)
 
+    def test_of_an_optimizer_of_ones_own(self):
+        """By MegEngine's protocol: _create_state and _updates of a group."""
+        class Heavy(optim.Optimizer):
+            def __init__(self, params, lr, momentum=0.0):
+                super().__init__(params, {"lr": lr, "momentum": momentum})
+
+            def _create_state(self, param_group):
+                for param in param_group["params"]:
+                    self._add_state(param, "speed")
+
+            def _updates(self, param_group):
+                for param in param_group["params"]:
+                    if param.grad is None:
+                        continue
+                    speed = self._state[param]["speed"]
+                    speed *= param_group["momentum"]
+                    speed += param.grad
+                    param -= param_group["lr"] * speed
+
+        for wrap in (lambda f: f, trace, trace(symbolic=True)):
+            w, other = Parameter([1.0, 2.0]), Parameter([5.0])
+            opt, gm = Heavy([w, other], 0.5, momentum=0.5), GradManager().attach(w)
+
+            @wrap
+            def step():
+                with gm:
+                    gm.backward((w * 2).sum())
+                opt.step().clear_grad()
+
+            for _ in range(3):
+                step()
+            self.assertEqual((w.tolist(), other.tolist()), ([-3.25, -2.25], [5]))
+            self.assertEqual(opt._state[w]["speed"].tolist(), [3.5, 3.5])
+            again = Heavy([w, other], 0.5)
+            again.load_state_dict(opt.state_dict())
+            self.assertEqual(again._state[w]["speed"].tolist(), [3.5, 3.5])
+
     def test_of_modules(self):
         net = M.Sequential(M.Linear(2, 3), M.BatchNorm1d(3))
         net.disable_quantize()

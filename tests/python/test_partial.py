@@ -168,6 +168,21 @@ class Partial(unittest.TestCase):
             self.assertEqual(w.grad.tolist(), [54.0, 1152.0])
             w.grad = x.grad = None
 
+    def test_a_backward_that_fails_leaves_it_usable(self):
+        w = Parameter([2.0])
+        f = partial_trace(lambda x: x * w)
+        gm = GradManager().attach(w)
+        caught = []
+        for _ in range(3):
+            with self.assertRaises(ValueError) as error, gm:
+                gm.backward(f(tensor([1.0])), tensor([1.0, 2.0]))
+            caught.append(error.exception)  # and what its traceback holds
+            with gm:
+                gm.backward(f(tensor([3.0])))
+            self.assertEqual(w.grad.tolist(), [3.0])
+            w.grad = None
+        del caught
+
     def test_failures_leave_it_usable(self):
         w = Parameter([2.0])
         fails = []
