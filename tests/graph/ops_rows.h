@@ -886,6 +886,25 @@ const gradient_row gradients[] = {
      "rescale fill sqrt div mul bn_grad_sums mul reduce_sum mul rescale mul rescale sub sub mul mul "
      "rescale mul rescale mul mul sub mul rescale mul mul mul rescale mul mul rescale rescale sub rescale "
      "mul add add"},
+    {"ln_stats that are read by themselves",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%p = mul %m, %v\n%q = reshape %p shape=[2,1]\n"
+     "%y = broadcast_to %q shape=[2,3]",
+     EBB_TRAIN, "reduce_sum reshape mul mul reshape sub rescale reshape mul rescale reshape add"},
+    {"ln_grad_sums",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%d = param f32[2,3]\n%a, %b = ln_grad_sums %x, %m, %v, "
+     "%d\n"
+     "%p = mul %a, %b\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN,
+     "reduce_sum mul mul reshape sub reshape rescale fill sqrt div mul mul mul mul reduce_sum rescale "
+     "reshape mul mul reduce_sum mul rescale reshape fill add add reshape sub rescale reshape mul rescale "
+     "reshape add add"},
+    {"ln_grad",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%g = param f32[3]\n%d = param f32[2,3]\n"
+     "%y = ln_grad %x, %m, %v, %g, %d",
+     EBB_TRAIN,
+     "reshape sub reshape rescale fill sqrt div mul fill ln_grad mul mul reduce_sum mul mul reduce_sum "
+     "rescale mul mul reduce_sum rescale mul add mul rescale mul mul reduce_sum rescale reshape mul add "
+     "mul reduce_sum mul rescale reshape reshape sub rescale reshape mul rescale reshape add add"},
     {"gelu_erf: by its operand", "%x = param f32[2,7]\n%y = gelu_erf %x", EBB_TRAIN, "gelu_erf_grad"},
     {"silu: by its operand", "%x = param f32[2,7]\n%y = silu %x", EBB_TRAIN, "silu_grad"},
     {"gelu: by its operand", "%x = param f32[2,7]\n%y = gelu %x", EBB_TRAIN, "gelu_grad"},

@@ -75,6 +75,8 @@ ROWS = [
      lambda x, g, b: (F.batch_norm(x, tensor(CHANNEL, dtype="float64"), tensor(CHANNEL + 1, dtype="float64"), g, b)
                       ** 3).sum(),
      [draw(1, *IMAGE), CHANNEL, -CHANNEL]),
+    ("layer norm", lambda x, g, b: (F.layer_norm(x, (7,), True, g, b) ** 3).sum(),
+     [draw(1, *MATRIX), np.arange(1, 8) / 3.0, draw(3, 7)]),
     ("embedding", lambda w: (F.embedding(tensor([[1, 4], [1, 0]]), w) ** 3).sum(), [draw(1, 5, 3)]),
 ]
 
