@@ -8,7 +8,7 @@ import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
 from ebb import Parameter, random, tensor
-from ebb.autodiff import GradManager
+from ebb.autodiff import Function, GradManager
 from ebb.jit import partial_trace, trace
 
 
@@ -155,6 +155,24 @@ class Partial(unittest.TestCase):
         whole = trace(symbolic=True)(lambda x: part(x) * 2)
         self.assertTrue((whole(x).numpy() == eager * 2).all())
         self.assertEqual(whole.facts()["n_programs"], 1)
+
+    def test_within_a_function_that_has_its_own_gradient(self):
+        w = Parameter([2.0, 3.0])
+        part = partial_trace(lambda x: x * w)
+
+        class Twice(Function):
+            def forward(self, x):
+                return part(x) + x * w
+
+            def backward(self, dy):
+                return dy * 10
+
+        gm = GradManager().attach(w)
+        for _ in range(2):
+            with gm:
+                gm.backward((Twice()(w * 1.0) + w).sum())
+            self.assertEqual(w.grad.tolist(), [11.0, 11.0])
+            w.grad = None
 
     def test_gradients_of_gradients(self):
         x, w = tensor([1.0, 2.0]), Parameter([3.0, 4.0])

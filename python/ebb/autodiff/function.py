@@ -6,6 +6,7 @@ from .. import _core, _shape
 from .._tensor import Tensor
 
 _recording = []  # (tape, calls, depth, watched) of the managers that record; inner ones are deeper
+_unseen = []  # of each unseen() that goes on: the tapes that it has paused
 
 
 class Call:
@@ -86,8 +87,9 @@ def begin(tape, depth, watched):
 
 
 def alone():
-    """(tape, calls, watched) of the one manager that records, or None where there is none, or several."""
-    if len(_recording) != 1:
+    """(tape, calls, watched) of the one manager that records, or None where there is none, or several, or where none
+    sees what is done."""
+    if len(_recording) != 1 or _unseen:
         return None
     tape, calls, _, watched = _recording[0]
     return tape, calls, watched
@@ -95,13 +97,15 @@ def alone():
 
 @contextlib.contextmanager
 def unseen():
-    """No manager records what is done here."""
-    tapes = [tape for tape, *_ in _recording]
+    """No manager of now records what is done here."""
+    tapes = [] if _unseen else [tape for tape, *_ in _recording]
+    _unseen.append(tapes)
     for tape in tapes:
         tape.pause(True)
     try:
         yield
     finally:
+        _unseen.pop()
         for tape in tapes:
             tape.pause(False)
 
