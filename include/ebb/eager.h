@@ -135,8 +135,8 @@ EBB_API EBB_CHECKED ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *co
  * part of what was done: a sweep begins behind all ops; ebb_sweep_back goes back through those that were
  * recorded since the tape had n_nodes (ebb_tape_length then); between, what has come to a value is had, and
  * replaced. Sums are added in the order of ebb_tape_gradients. Nothing is recorded on the tape meanwhile,
- * and it keeps what it has; without it a sweep can only be destroyed. EBB_BAD_INPUT as there; EBB_USAGE: the tape has no
- * such value. */
+ * and it keeps what it has; without it a sweep can only be destroyed. EBB_BAD_INPUT as there; EBB_USAGE:
+ * the tape has no such value. */
 typedef struct ebb_sweep ebb_sweep;
 EBB_API uint32_t ebb_tape_length(const ebb_tape *tape);
 EBB_API EBB_CHECKED ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys,

@@ -1,8 +1,8 @@
 /* The functions of ebb._core. */
 #include "core.h"
 
-/* setup(tensor_class, dtypes, convert, input_error, trace_error, over_budget, package): what the package says
- * of itself. */
+/* setup(tensor_class, dtypes, convert, input_error, trace_error, over_budget, package): what the package
+ * says of itself. */
 static PyObject *setup(PyObject *module, PyObject *args) {
     PyObject *dtypes, *tensor, *convert, *input_error, *trace_error, *over_budget, *package;
     (void)module;
