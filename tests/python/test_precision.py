@@ -12,7 +12,7 @@ import ebb.amp as amp
 import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
-from ebb import Parameter, tensor
+from ebb import Parameter, _core, _dtype, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import load, trace
 
@@ -95,6 +95,11 @@ class Files(unittest.TestCase):
 
 
 class Bytes(unittest.TestCase):
+    def test_elements_that_are_none_are_refused(self):
+        for to in (-1, len(_dtype.DTYPES), 99, 2**40):
+            with self.assertRaises(ValueError):
+                _core.op("cast")(tensor([1.0]), to=to)
+
     def test_uint8_becomes_numbers(self):
         x = tensor(np.array([0, 1, 200, 255], np.uint8), dtype="uint8")
         self.assertEqual(x.astype("float32").tolist(), [0, 1, 200, 255])
