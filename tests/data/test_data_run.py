@@ -169,6 +169,7 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
     for code, words, *args in (
             (2, b"--data", "flat.ebb", "--held-out", "0.1"), (2, b"--data", "flat.ebb", "--strict"),
             (2, b"--held-out", "flat.ebb", "--data", DIGITS, "--evaluate-every", "2"),
+            (2, b"shadow", "flat.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1", "--device", "shadow"),
             (2, b"--eval", "flat.ebb", "--data", DIGITS, "--eval"), (2, b"phased", "flat.ebb", "--phased", "--accumulate", "2"),
             (2, b"share", "flat.ebb", "--data", DIGITS, "--held-out", "1"), (7, b"nowhere", "flat.ebb", "--data", "nowhere"),
             (3, b"64 values", "flat.ebb", "--data", "p"), (3, b"others", "other.ebb", "--data", DIGITS),

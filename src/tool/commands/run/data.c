@@ -17,6 +17,9 @@ ebb_status data_check(tool *t) {
         return tool_fail(
             t, EBB_USAGE,
             "--evaluate-every needs --held-out SHARE, the part that is not trained on: 20%%, for instance");
+    if (a->evaluate_every > 0 && a->device && strcmp(a->device, "shadow") == 0)
+        return tool_fail(t, EBB_USAGE,
+                         "device shadow computes nothing to evaluate: leave --evaluate-every out");
     if (a->data && (a->evaluate || a->compare))
         return tool_fail(t, EBB_USAGE, "--data trains: leave --eval and --compare out, or --data");
     return EBB_OK;
