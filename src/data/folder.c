@@ -55,7 +55,6 @@ static ebb_status list(const ebb_data *d, const char *path, ebb_arena *arena, na
         }
         const char *name = ebb_arena_text(arena, entry->d_name);
         if (!name || !EBB_PUSH(d->env, &out->names, name)) status = EBB_NO_MEMORY;
-        if (out->names.n > INT32_MAX / 2) break;
         errno = 0;
     }
     if (status == EBB_OK && errno != 0)

@@ -14,7 +14,7 @@
 
 /* A small file may ask for much work: so many passes over the picture, and so much memory for
  * coefficients. */
-enum { MAX_SCANS = 100, MAX_BYTES = 512 << 20 };
+enum { MAX_SCANS = 100, MAX_BYTES = 256 << 20 };
 
 typedef struct decoding {
     struct jpeg_error_mgr errors; /* first: the library gives back its address */
@@ -30,6 +30,9 @@ static void fail(j_common_ptr jpeg) {
     char text[JMSG_LENGTH_MAX];
     d->errors.format_message(jpeg, text);
     d->verdict = data_picture_bad(d->worker, "is damaged: %.120s", text);
+    if (d->errors.msg_code == JERR_NO_BACKING_STORE)
+        d->verdict = data_picture_bad(
+            d->worker, "needs more than %d MiB to decode: save it smaller, or baseline", MAX_BYTES >> 20);
     if (d->errors.msg_code == JERR_OUT_OF_MEMORY) d->verdict = DATA_NO_MEMORY;
     longjmp(d->end, 1);
 }

@@ -48,13 +48,21 @@ void data_picture_row(data_worker *w, uint32_t y, uint8_t *rgb, uint32_t width) 
 
 /* ---- bytes ---- */
 
+/* Of an errno: what this process lacks is no fault of the picture. */
+static data_verdict refuse(data_worker *w, const char *what, int error) {
+    char text[100];
+    if (error == EMFILE || error == ENFILE || error == ENOMEM) return DATA_NO_MEMORY;
+    if (strerror_r(error, text, sizeof text) != 0) text[0] = '\0';
+    return data_picture_bad(w, "%s: %s", what, text);
+}
+
 static data_verdict read_all(data_worker *w, int fd, int64_t at, int64_t n) {
     w->n_file = 0;
     while (w->n_file < n) {
         const ssize_t got =
             pread(fd, w->file + w->n_file, (size_t)(n - w->n_file), (off_t)(at + w->n_file));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return data_picture_bad(w, "cannot be read: error %d", errno);
+        if (got < 0) return refuse(w, "cannot be read", errno);
         if (got == 0) return data_picture_bad(w, "has become shorter than %lld bytes", (long long)n);
         w->n_file += got;
     }
@@ -68,7 +76,7 @@ static data_verdict read_file(data_worker *w, int64_t index) {
     if (snprintf(path, sizeof path, "%s/%s", w->data->path, file->name) >= (int)sizeof path)
         return data_picture_bad(w, "its path is longer than %d bytes", PATH_BYTES - 1);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) return data_picture_bad(w, "cannot be opened: error %d", errno);
+    if (fd < 0) return refuse(w, "cannot be opened", errno);
     data_verdict verdict = DATA_GOOD;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         verdict = data_picture_bad(w, "is no regular file");
@@ -96,10 +104,12 @@ static data_verdict decode_record(data_worker *w, int64_t index, int64_t place) 
     const ebb_data *d = w->data;
     const uint32_t c = d->channels;
     const uint8_t *record = w->file;
+    data_verdict verdict;
     if (d->records)
         record = d->records + index * data_record_bytes(d);
-    else if (read_all(w, d->fd, d->at + index * data_record_bytes(d), data_record_bytes(d)) != DATA_GOOD)
-        return DATA_BAD;
+    else if ((verdict = read_all(w, d->fd, d->at + index * data_record_bytes(d), data_record_bytes(d))) !=
+             DATA_GOOD)
+        return verdict;
     const data_box box = data_draw_box(w->options, place, d->width, d->height);
     data_scale_begin(&w->scale, d->width, d->height, &box);
     for (uint32_t y = 0; y < d->height; y++) {

@@ -151,7 +151,8 @@ ebb_status data_begin(run_session *s) {
     if (status == EBB_OK && s->t->args.evaluate_every > 0)
         status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
     if (status == EBB_OK && d->facts.n_ignored > 0)
-        fprintf(stderr, "ebb: %lld files there are no pictures by their names (.jpg, .jpeg, .png)\n",
+        fprintf(stderr,
+                "ebb: %lld other files are not read: names of pictures end in .jpg, .jpeg or .png\n",
                 (long long)d->facts.n_ignored);
     return status;
 }
