@@ -18,6 +18,7 @@ static const core_entry entries[] = {
     {"record_only", BOOL, OF(record_only)},
     {"keep", BOOL, OF(keep)},
     {"strict", BOOL, OF(strict)},
+    {"arguments_stay", BOOL, OF(arguments_stay)},
     {"n_profiled", UINT, OF(n_profiled)},
     {"n_most", UINT, OF(n_most)},
     {"budget", BYTES, PLAN(budget_bytes)},
