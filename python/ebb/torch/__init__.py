@@ -6,5 +6,6 @@ from ._compile import Compiled, compile
 from ._fit import Fit, fit
 from ._model import Model, to_model
 from ._report import report
+from ._solver import solver
 
-__all__ = ["Budget", "Compiled", "Fit", "Model", "OverBudget", "compile", "fit", "report", "to_model"]
+__all__ = ["Budget", "Compiled", "Fit", "Model", "OverBudget", "compile", "fit", "report", "solver", "to_model"]
