@@ -222,7 +222,8 @@ def recurrent_in_graphs(model):
 def refuse_parallel(model):
     for part in model.modules() if isinstance(model, torch.nn.Module) else ():
         if "FSDP" in type(part).__name__ or "FullyShardedDataParallel" in type(part).__name__:
-            raise ValueError(f"ebb.torch: {type(part).__name__}: sharded parameters come and go outside of the graphs: not supported")
+            raise ValueError(f"ebb.torch: {type(part).__name__}: parameters come and go around the whole model's graphs: compile its blocks, "
+                             "and then shard them")
 
 
 def compile(model, budget=None, *, activations=None, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
