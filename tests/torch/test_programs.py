@@ -1,6 +1,7 @@
 """What programs do around a step: breaks, marks, accumulation, autocast, optimizers, processes; and what is refused, in one line."""
 
 import copy
+import gc
 import importlib
 import os
 import unittest
@@ -183,6 +184,13 @@ class Works(unittest.TestCase):
                 ebb.torch.compile(model)
 
         self.in_a_group(run)
+
+    def test_only_the_plan_is_held_after_compiling(self):
+        compiled = self.both(convolutions(2), torch.randn(*X))
+        gc.collect()
+        kinds = {type(thing).__name__ for thing in gc.get_objects() if str(type(thing).__module__).startswith("ebb.torch.")}
+        self.assertLessEqual(kinds, {"Backend", "Budget", "Compiled", "GraphPlan", "Solver"})
+        self.assertTrue(compiled.plans)
 
     def test_the_backend_by_name(self):
         torch._dynamo.reset()

@@ -24,7 +24,30 @@ class Uneven(nn.Module):
         return self.last(x)
 
 
+class Teacher(nn.Module):
+    """Its forward moves parameters that ask for gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.teacher, self.student = (nn.Sequential(nn.Linear(32, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 8)) for _ in range(2))
+
+    def forward(self, x):
+        with torch.no_grad():
+            for p, q in zip(self.student.parameters(), self.teacher.parameters()):
+                q.lerp_(p, 0.05)
+            goal = self.teacher(x)
+        return self.student(x) - goal
+
+
 class Shares(unittest.TestCase):
+    def test_a_call_that_is_refused_leaves_everything_as_it_was(self):
+        model = Teacher()
+        before = [t.clone() for t in model.state_dict().values()]
+        (_, _), (twin, compiled) = pair(model, budget=0.01, time_limit=0.5)
+        with self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs"):
+            compiled(torch.randn(16, 32))
+        self.assertTrue(same(before, list(twin.state_dict().values())))
+
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)
         (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, time_limit=1.0)

@@ -45,7 +45,7 @@ class Backend:
         self.budget, self.kind, self.costs = budget, kind, costs
         self.time_limit, self.effort, self.part = time_limit, effort, part
         self.plans, self.held = [], 0
-        self.whole = False  # whether several graphs are looked at together: one that can not go below its least is given that
+        self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
         inductor = self.kind == "inductor"
@@ -59,18 +59,21 @@ class Backend:
         (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, UNIT))
-        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part, self.whole)
+        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part, self.before is not None)
         emitter = _emit.Emitter(joint, document, facts.plan)
         halves = emitter.emit()
         facts.held_bytes = emitter.held_bytes
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
+        halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
         return halves
 
     def _half(self, module, examples):
-        run, held = _run.make_function(module), module.meta.get("ebb", 0)
+        run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
 
         def half(args):
+            if self.before is not None:
+                self.before.keep(args[i] for i in changed)
             self.held = max(0, self.held + held)
             return run(args)
 
@@ -163,14 +166,14 @@ class Compiled(torch.nn.Module):
                         break
         if not holds:
             raise self.backend.budget.refuse(together.planned, together.in_order, together.kept)
-        self.settled, self.backend.whole = bool(self.plans), False
+        self.settled, self.backend.before = bool(self.plans), None
         return result
 
     def _attempt(self, args, kwargs, part, before):
         """(result, Graphs, whether they hold the budget) of a call in which each graph has that part; if they do not, it is taken back."""
         if part != self.backend.part:
             self._start(part)
-        self.backend.whole, holds = True, False
+        self.backend.before, holds = before, False
         try:
             result = self._call(args, kwargs)
             together = Graphs(self.plans)
@@ -193,17 +196,23 @@ class Compiled(torch.nn.Module):
 
 
 class Before:
-    """Buffers and generators as they were before a call."""
+    """Buffers, whatever else graphs change, and generators as they were before a call."""
 
     def __init__(self, model):
-        self.buffers = [(b, b.detach().clone()) for b in model.buffers()] if isinstance(model, torch.nn.Module) else []
+        self.kept = {}
+        self.keep(model.buffers() if isinstance(model, torch.nn.Module) else ())
         self.cpu = torch.get_rng_state()
         self.cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
 
+    def keep(self, tensors):
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor) and id(tensor) not in self.kept:
+                self.kept[id(tensor)] = (tensor, tensor.detach().clone())
+
     def restore(self):
         with torch.no_grad():
-            for buffer, value in self.buffers:
-                buffer.copy_(value)
+            for tensor, value in self.kept.values():
+                tensor.copy_(value)
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
