@@ -227,6 +227,13 @@ rule("amin.default", "min.default")(reduction("reduce_min"))
 rule("prod.default", "prod.dim_int")(reduction("reduce_prod"))
 
 
+@rule("any.dim", "any.dims", "any.default", "all.dim", "all.dims", "all.default")
+def some(b, self, node, dim=None, keepdim=False):
+    op = "reduce_max" if "any" in node.target._schema.name else "reduce_min"
+    axes = [dim] if isinstance(dim, int) else dim
+    return b.cast(b.reduce(op, b.cast(b.cast(self, "bool"), "f32"), axes, keepdim), "bool")
+
+
 @rule("var.correction", "std.correction")
 def variance(b, self, node, dim=None, correction=None, keepdim=False):
     middle = b.reduce("reduce_mean", self, dim, True)

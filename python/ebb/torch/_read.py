@@ -23,7 +23,7 @@ class Reading:
     """lines: the text. inputs: (name, Value or None where nothing reads it). outputs: (Value, torch dtype). loss: Value. kept: by name."""
 
     def __init__(self, program, loss, outputs):
-        self.program = program.run_decompositions({})
+        self.program = program.run_decompositions(_table.decompositions())
         self.signature, self.text, self.values = self.program.graph_signature, Text("step"), {}
         self.inputs, self.kept, self.refused, self.bad = [], {}, [], set()
         self._declare()

@@ -28,6 +28,12 @@ def name_of(target):
     return text.removeprefix("aten.")
 
 
+def decompositions():
+    """PyTorch's own for ops without a rule; those with one stay whole."""
+    table = torch.export.default_decompositions().materialize()
+    return {op: how for op, how in table.items() if name_of(op) not in RULES}
+
+
 def has_effect(target):
     schema = getattr(target, "_schema", None)
     return schema is not None and schema.is_mutable
