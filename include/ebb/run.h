@@ -86,6 +86,12 @@ EBB_API EBB_CHECKED ebb_status ebb_fetch(ebb_program *program, const char *name,
  * Borrowed; valid until a program is compiled. */
 EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data,
                                                size_t *bytes);
+/* Where a host backend keeps a param or state, in storage order: a step reads it there and leaves the next
+ * value there, so that another library may show it, or change it between steps, without a copy. Borrowed;
+ * valid until a program is compiled or the engine is destroyed. What is written there does not end
+ * EBB_STALE: feeding does. EBB_USAGE: it is neither param nor state, or the device's memory is its own. */
+EBB_API EBB_CHECKED ebb_status ebb_param_bytes(ebb_program *program, const char *name, void **data,
+                                               size_t *bytes);
 
 /* ---- steps ---- */
 

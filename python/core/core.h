@@ -8,8 +8,8 @@
  *     tape.c       gradients of what was run; sweep.c: piece by piece
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
  *     plan.c       a planning graph in memory becomes a plan
- *     program.c    a model of text, compiled: what a file of a trace is loaded as
- *     place.c      "train.py:12", for errors and reports
+ *     program.c    a model of text, compiled: what a file of a trace is loaded as, and ebb.torch.to_model
+ * makes bytes.c      a program's bytes as a buffer place.c      "train.py:12", for errors and reports
  *     module.c     the functions of the module
  *
  * The package `ebb` is written in Python on top of it; what can be said there is not said here.
@@ -153,6 +153,12 @@ PyObject *core_op_named(PyObject *module, PyObject *name);
 /* Handles of a sequence of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
  * exception. */
 int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n);
+
+/* ---- bytes.c ---- */
+
+PyTypeObject *core_bytes_type(PyObject *module);
+/* n bytes at `at`, which belong to `owner`. */
+PyObject *core_bytes_create(PyObject *owner, void *at, Py_ssize_t n);
 
 /* ---- plan.c ---- */
 

@@ -146,6 +146,7 @@ PyMODINIT_FUNC PyInit__core(void) {
         type_add(module, "Trace", core_trace_type(module)) ||
         type_add(module, "Program", core_program_type(module)) ||
         type_add(module, "View", core_view_type(module)) ||
+        type_add(module, "Bytes", core_bytes_type(module)) ||
         PyModule_AddStringConstant(module, "version", ebb_version()))
         goto fail;
     return module;
