@@ -39,9 +39,10 @@ const tool_command tool_commands[TOOL_N_COMMANDS] = {
          "Writes MODEL as it evaluates, with the params and states of --weights (what `ebb run\n"
          "--save` wrote), to FILE of -o: opset 21. A MODEL in ONNX has weights of its own. The\n"
          "batch stays open unless --dim N=SIZE is given."},
-    [TOOL_RUN] = {"run", "MODEL", "run training steps, on data or on made-up inputs",
-                  "Plans, allocates and runs, and prints the planned bytes beside the allocated ones. --data\n"
-                  "trains on pictures; without it inputs are made up, labels among them."},
+    [TOOL_RUN] =
+        {"run", "MODEL", "run training steps, on data or on made-up inputs",
+         "Plans, allocates and runs, and prints the planned bytes beside the allocated ones. --data\n"
+         "trains on pictures; without it inputs are made up, labels among them."},
     [TOOL_BENCH] =
         {"bench", "MODEL", "measure how long ops take on this machine",
          "--ops: times each op of the model in its own training steps. --calibrate takes no\n"
