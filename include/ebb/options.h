@@ -28,8 +28,12 @@ typedef enum ebb_memory_mode {
 typedef enum ebb_precision {
     EBB_PRECISION_F32,
     EBB_PRECISION_BF16, /* the exponents of f32: as large and as small numbers */
-    EBB_PRECISION_F16   /* three bits more of fraction, and none above 65504: for evaluation only, for
-                         * gradients   need a loss that is scaled */
+    /* Three bits more of fraction, and none above 65504: training scales the loss, so that gradients are
+     * not lost, and unscales them. A step whose gradients are not finite changes nothing but the scaler:
+     * the states scaler.scale (f32, which halves then, and doubles after 2,000 steps in a row that were
+     * finite), scaler.clean (how many these are) and scaler.skipped (how many steps have changed nothing),
+     * which ebb_fetch reads and saves hold. */
+    EBB_PRECISION_F16
 } ebb_precision;
 
 /* How parameters are updated. The learning rate is the input %lr. */
@@ -112,8 +116,8 @@ typedef struct ebb_options {
      * planning graph, which has its own times. */
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
-                       * "precision", "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits",
-                       * "query", "schedule" */
+                       * "precision", "fuse", "grad", "recast", "clip", "scale", "outputs", "optimizer",
+                       * "simplify", "bits", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

@@ -52,6 +52,7 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
     if (s->computes && s->n_done > 0)
         printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
                out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+    scaler_print(s);
     if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
     return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;
 }
@@ -86,6 +87,7 @@ static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const 
     out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
     out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    scaler_json(s);
     if (f->hash[0] != '\0') out_text(&s->json, "params_hash", f->hash);
     out_costs(&s->json, p);
     return s->t->args.profile ? profile_json(s->t, &s->json, s->program, p) : EBB_OK;

@@ -13,6 +13,7 @@ typedef struct inputs {
     uint32_t n;
     char loss[INPUTS_NAME_MAX]; /* "" when the model has none */
     bool too_many, read;        /* read: there was a text */
+    bool scaled;                /* the loss is: training in f16 */
     void *held[INPUTS_MAX];     /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
@@ -40,6 +41,8 @@ typedef struct run_session {
     bool as_json, phased;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
+    float scale, n_skipped, n_skipped_before; /* of a scaled loss: as it is after a step; steps that changed
+                                               * nothing, in all, and before this run */
     ebb_schedule schedule;
     int64_t n_steps, n_begin,
         n_done;      /* to run in all; done before, by the run that this one resumes; done */
@@ -80,10 +83,21 @@ EBB_CHECKED ebb_status rates_find(run_session *s);
  * EBB_BAD_INPUT: it has lines of something else. Each writes, or does nothing without the flag. */
 EBB_CHECKED ebb_status metrics_begin(run_session *s);
 /* The line of the step that was just counted: its number, rate, loss (empty or null where there is none, or
- * it is not finite) and time. EBB_IO. */
+ * it is not finite), time, and of a scaled loss the scale and how many steps were skipped so far. EBB_IO.
+ */
 EBB_CHECKED ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns);
 /* Closes the file, after a failure too. */
 EBB_CHECKED ebb_status metrics_end(run_session *s);
+
+/* ---- f16's loss scale; without one nothing is fetched or said ---- */
+
+/* After saves_begin. */
+EBB_CHECKED ebb_status scaler_begin(run_session *s);
+/* After a step: fetches it; *skipped: the step has changed nothing. */
+EBB_CHECKED ebb_status scaler_step(run_session *s, bool *skipped);
+/* The line under those of time, and members of the document. */
+void scaler_print(const run_session *s);
+void scaler_json(run_session *s);
 
 /* ---- --profile: what each step of a program took ---- */
 

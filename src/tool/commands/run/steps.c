@@ -33,24 +33,28 @@ static ebb_status fetch_loss(run_session *s, double *out) {
     return status;
 }
 
-static void print_step(const run_session *s, int64_t ns, double loss) {
+static void print_step(const run_session *s, int64_t ns, double loss, bool skipped) {
     printf("step %-6lld %12s", (long long)(s->n_begin + s->n_done), out_time(ns).text);
     /* A NaN's sign means nothing, and printf would print it. */
     if (s->has_loss && isnan(loss))
         printf("   loss nan");
     else if (s->has_loss)
         printf("   loss %.6f", loss);
+    if (skipped)
+        printf("   skipped: gradients beyond f16; the loss is scaled by %.9g now", (double)s->scale);
     printf("\n");
 }
 
 static ebb_status timed_step(run_session *s) {
     double loss = 0;
+    bool skipped = false;
     const double rate = ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done);
     ebb_status status = inputs_feed(s->t, &s->in, s->program, rate);
     int64_t begin_ns = tool_now_ns();
     if (status == EBB_OK) status = one_step(s);
     int64_t ns = tool_now_ns() - begin_ns;
     if (status == EBB_OK) status = fetch_loss(s, &loss);
+    if (status == EBB_OK) status = scaler_step(s, &skipped);
     if (status != EBB_OK) return status;
     if (s->n_done == 0)
         s->first_ns = ns;
@@ -62,10 +66,11 @@ static ebb_status timed_step(run_session *s) {
         out_open(&s->json, NULL, '{');
         out_integer(&s->json, "ns", ns);
         if (s->has_loss) out_real(&s->json, "loss", loss);
+        if (skipped) out_bool(&s->json, "skipped", true);
         out_close(&s->json, '}');
     }
     if (!s->t->args.json) {
-        print_step(s, ns, loss);
+        print_step(s, ns, loss, skipped);
         status = out_finish(s->t); /* steps that nobody reads are not worth running */
     }
     if (status == EBB_OK) status = metrics_step(s, rate, loss, ns);
