@@ -99,7 +99,7 @@ ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb
     const ebb_kernel_info *info = kernels[call->op->code];
     if (!info || !cpu_is_low(call) || is_taken(info, call))
         return ebb_kernel_find(backend, kernels, call, out);
-    *out = &cpu_low_kernel;
+    *out = cpu_has_strips(call) ? &cpu_strip_kernel : &cpu_low_kernel;
     return EBB_OK;
 }
 
@@ -108,7 +108,8 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     const ebb_kernel_info *info, *rated;
     ebb_status status = cpu_kernel_find(backend, call, &info);
     rated = info;
-    if (status == EBB_OK && info == &cpu_low_kernel) status = cpu_low_of(backend, call, &rated);
+    if (status == EBB_OK && (info == &cpu_low_kernel || info == &cpu_strip_kernel))
+        status = cpu_low_of(backend, call, &rated);
     if (status != EBB_OK) return status;
     set_cost(backend, rated, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
