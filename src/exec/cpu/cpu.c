@@ -78,10 +78,19 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 /* Arithmetic grows with the threads, traffic with the first eight: then memory is busy. */
 enum { BUSY_THREADS = 8 };
 
+static const char *const kinds[EBB_N_OPS][CPU_N_REALS] = {
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = CPU_KINDS(#name),
+#include "graph/ops.def"
+};
+
 static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
                      ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
     const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    if (out->kind == call->op->name) out->kind = kinds[call->op->code][cpu_real_of(call)];
     out->line = (ebb_roofline){
         .flops_per_us = rate.flops * n, .bytes_per_us = rate.bytes * busy, .start_ns = rate.start_ns};
     out->time_ns = ebb_roofline_call_ns(&out->line, call);

@@ -16,6 +16,11 @@
 
 /* Is an operand or a result of 16 bits? */
 bool cpu_is_low(const ebb_call *call);
+/* Names of kinds of calls (exec/kernels.h), which are measured apart: by cpu_real_of. */
+enum { CPU_N_REALS = 3 };
+#define CPU_KINDS(name) \
+    { name, name " bf16", name " f16" }
+uint32_t cpu_real_of(const ebb_call *call);
 /* The kernel of such calls: whatever the op is. */
 extern const ebb_kernel_info cpu_low_kernel;
 /* The same for products with weights so large that they are worth some channels at a time: strip.c. */

@@ -113,6 +113,13 @@ bool cpu_is_low(const ebb_call *call) {
     return false;
 }
 
+uint32_t cpu_real_of(const ebb_call *call) {
+    bool bf16 = false;
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++)
+        bf16 = bf16 || (i < call->n_in ? call->in[i].dtype : call->out[i - call->n_in].dtype) == EBB_BF16;
+    return bf16 ? 1 : cpu_is_low(call) ? 2 : 0;
+}
+
 /* Bytes of so many elements in f32, and those so far; saturated. */
 static int64_t widened(int64_t so_far, int64_t elements) {
     int64_t bytes;
