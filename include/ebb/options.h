@@ -93,8 +93,8 @@ typedef struct ebb_options {
                    * neither changes a bit of a result */
     bool poison;  /* debug: dead bytes are overwritten with 0xFF */
     bool check_finite; /* debug: every op's results are read after it has run; a step that produces a value
-                        * that is not finite ends with EBB_VIOLATION and the op's name. Steps become several
-                        * times slower */
+                        * that is not finite ends with EBB_VIOLATION and the op's name, also where f16 would
+                        * have skipped it. Steps become several times slower */
     bool verify;       /* the result of every pass, and the plan, are checked again */
     const char *const *fetch; /* names (globs: "*.grad") of further values to keep to the end of the step */
     uint32_t n_fetch;

@@ -198,12 +198,19 @@ static void update_emit(update_pass *s, ebb_id p) {
     }
 }
 
+/* The node that ebb_scale_gradients made, or EBB_NONE: a model may have one of its own. */
+static ebb_id scaler_find(const update_pass *s) {
+    const ebb_id apply = old_find(s, EBB_SCALER_APPLY);
+    const ebb_id n = apply == EBB_NONE ? EBB_NONE : s->rw.old->values[apply].producer;
+    return n != EBB_NONE && s->rw.old->nodes[n].op == &ebb_op_loss_scale ? n : EBB_NONE;
+}
+
 static void nodes_make(update_pass *s, bool phased) {
     const ebb_graph *old = s->rw.old;
+    const ebb_id scaler = scaler_find(s);
     for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&s->rw); n++) {
         ebb_rw_copy_node(&s->rw, &old->nodes[n]);
-        if (old->nodes[n].op == &ebb_op_loss_scale)
-            s->apply = s->rw.map[old->nodes[n].out[EBB_LOSS_SCALE_APPLY]];
+        if (n == scaler) s->apply = s->rw.map[old->nodes[n].out[EBB_LOSS_SCALE_APPLY]];
         for (ebb_id p = phased ? EBB_NONE : s->after[n]; p != EBB_NONE; p = s->next[p]) update_emit(s, p);
     }
     for (ebb_id p = 0; phased && p < old->n_values && !ebb_rw_failed(&s->rw); p++) {
