@@ -1,7 +1,7 @@
 /* The story of a compilation.
  *
- *     model  -> parse, smooth, lower, precision, fuse, grad, recast, clip or scale, outputs, optimizer,
- *               simplify, bits                                                   -> the step's graph
+ *     model  -> parse, smooth, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs,
+ *               optimizer, simplify, bits                                        -> the step's graph
  *     graph  -> query                                                                -> its planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
  *                                                                                    -> plan
@@ -33,6 +33,8 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
         PASS("grad",
              scaled ? ebb_grad_scaled(env, graph, EBB_SCALER_START, &made) : ebb_grad(env, graph, &made));
     if (train && low) PASS("recast", ebb_recast_params(env, graph, &made));
+    if (train && ebb_options_parts(o) > 1)
+        PASS("accumulate", ebb_accumulate_gradients(env, graph, ebb_options_parts(o), &made));
     if (train && scaled) PASS("scale", ebb_scale_gradients(env, graph, o->clip_norm, &made));
     if (train && !scaled && o->clip_norm > 0)
         PASS("clip", ebb_clip_gradients(env, graph, o->clip_norm, &made));

@@ -66,7 +66,9 @@ CPU_INLINE int32_t whole(float x) {
     return low >= 2147483648.0F ? INT32_MAX : (int32_t)low;
 }
 
+/* A truth is 0 or 1 whatever its byte is; other bytes are their numbers. */
 #define CAST(to, T, R, expression) CPU_PLACES_1(cast_##to, T, R, expression)
+#define CAST_BYTE(to, R)           CPU_PLACES_1(cast_byte_##to, uint8_t, R, a)
 CAST(f32, float, float, a)
 CAST(i32, float, int32_t, whole(a))
 CAST(bool, float, uint8_t, a != 0)
@@ -76,6 +78,8 @@ CAST(bool, int32_t, uint8_t, a != 0)
 CAST(f32, uint8_t, float, a != 0)
 CAST(i32, uint8_t, int32_t, a != 0)
 CAST(bool, uint8_t, uint8_t, a != 0)
+CAST_BYTE(f32, float)
+CAST_BYTE(i32, int32_t)
 
 /* Of 16 bits: by way of f32, rounded once more where they are the result. */
 #define CAST_LOW(dtype)                                                             \
@@ -87,6 +91,8 @@ CAST(bool, uint8_t, uint8_t, a != 0)
     CPU_PLACES_1(cast_##dtype, uint8_t, uint16_t, ebb_##dtype##_of_float(a != 0))
 CAST_LOW(f16)
 CAST_LOW(bf16)
+CPU_PLACES_1(cast_byte_f16, uint8_t, uint16_t, ebb_f16_of_float((float)a))
+CPU_PLACES_1(cast_byte_bf16, uint8_t, uint16_t, ebb_bf16_of_float((float)a))
 CPU_PLACES_1(cast_low, uint16_t, uint16_t, a)
 CPU_PLACES_1(cast_f16_bf16, uint16_t, uint16_t, ebb_f16_of_float(ebb_bf16_load(a)))
 CPU_PLACES_1(cast_bf16_f16, uint16_t, uint16_t, ebb_bf16_of_float(ebb_f16_load(a)))
@@ -118,9 +124,14 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
                       [EBB_BOOL] = cast_bool_bf16_uint16_t,
                       [EBB_F16] = cast_f16_bf16_uint16_t,
                       [EBB_BF16] = cast_low_uint16_t},
+        [EBB_U8] = {[EBB_F32] = cast_byte_f32_uint8_t,
+                    [EBB_I32] = cast_byte_i32_uint8_t,
+                    [EBB_BOOL] = cast_bool_uint8_t,
+                    [EBB_F16] = cast_byte_f16_uint8_t,
+                    [EBB_BF16] = cast_byte_bf16_uint8_t},
     };
     const ebb_type *from = &run->call->in[0], *to = &run->call->out[0];
     const int64_t each = ebb_dtype_bytes(from->dtype) + ebb_dtype_bytes(to->dtype);
     return cpu_places_launch(run, kernels[from->dtype][to->dtype], each);
 }
-CPU_KERNEL(cast, EBB_TAKES(F32, I32, BOOL, F16, BF16), CPU_STREAM, .launch = cast_launch);
+CPU_KERNEL(cast, EBB_TAKES(F32, I32, U8, BOOL, F16) | EBB_TAKES(BF16), CPU_STREAM, .launch = cast_launch);
