@@ -32,7 +32,8 @@ static const struct flag {
      "training scans move by up to this many of their pixels (default 0.5)"},
     {"each-epoch", SWITCH, AT(each_epoch), 0, 0, "held-out accuracy after every epoch, not only the last"},
     {"synthetic", SWITCH, AT(synthetic), 0, 0, "made-up images of 1000 classes instead of the digits"},
-    {"precision", TEXT, AT(precision), 0, 0, "f32 | bf16: of activations and gradients (default f32)"},
+    {"precision", TEXT, AT(precision), 0, 0,
+     "f32 | bf16 | f16: of activations and gradients (default f32)"},
     {"device", TEXT, AT(device), 0, 0, "backend (default cpu)"},
     {"threads", INTEGER, AT(threads), 1, 4096, "width of parallel reductions (default: the processors)"},
     {"seed", INTEGER, AT(seed), 0, INT64_MAX, "of parameters, order and shifts (default 1)"},
@@ -116,8 +117,8 @@ static bool settle(config *c, char *error, size_t n) {
                false;
     if (!is_one_of(c->schedule, "cosine", "step", "step"))
         return snprintf(error, n, "--schedule: \"%.60s\": one of cosine, step", c->schedule), false;
-    if (!is_one_of(c->precision, "f32", "bf16", "bf16"))
-        return snprintf(error, n, "--precision: \"%.60s\": one of f32, bf16", c->precision), false;
+    if (!is_one_of(c->precision, "f32", "bf16", "f16"))
+        return snprintf(error, n, "--precision: \"%.60s\": one of f32, bf16, f16", c->precision), false;
     if (!(c->held_out >= 0 && c->held_out < 1))
         return snprintf(error, n, "--held-out: %g: at least 0 and less than 1", c->held_out), false;
     c->pictures = !c->synthetic && !is_digits(c->data);

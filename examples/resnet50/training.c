@@ -81,6 +81,7 @@ ebb_status training_open(training *t) {
     ebb_options_init(&options);
     options.device = c->device;
     if (strcmp(c->precision, "bf16") == 0) options.precision = EBB_PRECISION_BF16;
+    if (strcmp(c->precision, "f16") == 0) options.precision = EBB_PRECISION_F16;
     options.n_threads = c->threads > 0 ? (uint32_t)c->threads : 0;
     options.seed = (uint64_t)c->seed;
     options.effort = c->effort > 0 ? c->effort : 0;

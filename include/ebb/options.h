@@ -28,8 +28,12 @@ typedef enum ebb_memory_mode {
 typedef enum ebb_precision {
     EBB_PRECISION_F32,
     EBB_PRECISION_BF16, /* the exponents of f32: as large and as small numbers */
-    EBB_PRECISION_F16   /* three bits more of fraction, and none above 65504: for evaluation only, for
-                         * gradients   need a loss that is scaled */
+    /* Three bits more of fraction, and none above 65504: training scales the loss, so that gradients are
+     * not lost, and unscales them. A step whose gradients are not finite changes nothing but the scaler:
+     * the states scaler.scale (f32, which halves then, and doubles after 2,000 steps in a row that were
+     * finite), scaler.clean (how many these are) and scaler.skipped (how many steps have changed nothing),
+     * which ebb_fetch reads and saves hold. */
+    EBB_PRECISION_F16
 } ebb_precision;
 
 /* How parameters are updated. The learning rate is the input %lr. */
@@ -92,8 +96,8 @@ typedef struct ebb_options {
                    * neither changes a bit of a result */
     bool poison;  /* debug: dead bytes are overwritten with 0xFF */
     bool check_finite; /* debug: every op's results are read after it has run; a step that produces a value
-                        * that is not finite ends with EBB_VIOLATION and the op's name. Steps become several
-                        * times slower */
+                        * that is not finite ends with EBB_VIOLATION and the op's name, also where f16 would
+                        * have skipped it. Steps become several times slower */
     bool verify;       /* the result of every pass, and the plan, are checked again */
     const char *const *fetch; /* names (globs: "*.grad") of further values to keep to the end of the step */
     uint32_t n_fetch;
@@ -115,7 +119,8 @@ typedef struct ebb_options {
      * planning graph, which has its own times. */
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
-                       * "precision", "fuse", "grad", "accumulate", "clip", "outputs", "optimizer",
+                       * "precision", "fuse", "grad", "recast", "accumulate", "clip", "scale", "outputs",
+                       * "optimizer",
                        * "simplify", "bits", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;

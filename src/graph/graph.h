@@ -50,6 +50,7 @@ typedef enum ebb_init {
     EBB_INIT_ONE,
     EBB_INIT_KAIMING, /* He et al. 2015, fan-out, normal: std = sqrt(2 / (o*kh*kw)) for rank 4 */
     EBB_INIT_UNIFORM, /* U(-1/sqrt(fan_in), 1/sqrt(fan_in)): linear layers; fan_in = last dim */
+    EBB_INIT_FILL,    /* `fill` everywhere */
 } ebb_init;
 
 typedef struct ebb_value {
@@ -59,7 +60,7 @@ typedef struct ebb_value {
     ebb_id producer; /* node, or EBB_NONE when given */
     uint32_t result;
     ebb_init init; /* of params and states */
-    double fill;   /* of constants: every element */
+    double fill;   /* of constants and EBB_INIT_FILL: every element */
     /* Of a state: it means nothing between two training steps, and nobody keeps it. The text form does not
      * tell it. */
     bool within_step;
@@ -201,6 +202,14 @@ EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char
  * a gradient, a composite op, a graph that has a backward already. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
+/* The same of the loss times %scaler.scale, a new state that is `start` at first: for gradients of 16 bits.
+ * Before ebb_scale_gradients. EBB_BAD_INPUT also where the loss is not f32. */
+EBB_CHECKED ebb_status ebb_grad_scaled(ebb_env *env, const ebb_graph *graph, double start, ebb_graph **out);
+
+/* After ebb_grad of a graph in 16 bits: backward reads casts of params that it makes itself, so that those
+ * of forward end there. Changes no bit of a result. */
+EBB_CHECKED ebb_status ebb_recast_params(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
 /* The same for any values and gradients: those of ys[i], weighed by the given value dys[i] of its type (or
  * EBB_NONE: ones), by wrt[i], whichever phases the nodes are of. The new graph is the old one, ids and all,
  * with the backward behind it, and grads[i] the gradient of wrt[i] in it; EBB_NONE: no y depends on it.
@@ -248,6 +257,21 @@ EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, co
  * optimizer. */
 EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
                                           ebb_graph **out);
+
+/* After ebb_grad_scaled: gives each param the gradient of the loss itself, in f32, clipped to max_norm as
+ * above where that is not 0, and makes every update depend on all gradients being finite: %scaler.apply,
+ * which an optimizer reads, too. A step whose gradients are not leaves params and states as they were, but
+ * for the scaler's own: the scale, how many steps in a row were finite (%scaler.clean), and how many were
+ * not in all (%scaler.skipped). All gradients are alive at once, in the precision that they have. Constants
+ * are those of loss_scale. Before an optimizer. EBB_BAD_INPUT: an update's result is read in the step. */
+EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
+                                           ebb_graph **out);
+#define EBB_SCALER_START   32768 /* what f16 trains with at first: docs/decisions/0044-loss-scale.md */
+/* The names of the scaler's values. */
+#define EBB_SCALER_SCALE   "scaler.scale"
+#define EBB_SCALER_CLEAN   "scaler.clean"
+#define EBB_SCALER_SKIPPED "scaler.skipped"
+#define EBB_SCALER_APPLY   "scaler.apply"
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
  * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs

@@ -105,7 +105,9 @@ typedef struct ebb_op_info {
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
-    bool view; /* its kind: output 0 is the bytes of input 0 */
+    bool conditional; /* its last operand, a bool that may be left out: where it is false, what the call
+                       * updates stays as it is */
+    bool view;        /* its kind: output 0 is the bytes of input 0 */
     /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
      * takes the same way. Empty: the op itself. */
     const ebb_op_way *ways;

@@ -2,7 +2,7 @@
  * without reuse, in place and under budgets, and run on every computing backend (cuda: its kernels, on the
  * host), whole and by phase, by fewer and more threads than the plan's width, fused and unfused; every
  * output, gradient, parameter, running statistic and dropout mask must agree. One graph in four is in 16
- * bits.
+ * bits; of f16 the loss is scaled, for some so that steps are skipped.
  *
  * EBB_TEST_BITS sets how many graphs are drawn. By default 200: five times as many as the fault list takes
  * (scripts/fault-list), and enough for plans that take an alternative, which the test asks for. */
@@ -59,9 +59,18 @@ static void make_training_graph(subject *s, bool phased, bool fused) {
         status = ebb_fuse(s->env, s->graph, NULL, 0, &made);
         pass(s, status, made);
     }
-    status = ebb_grad(s->env, s->graph, &made);
+    const bool scaled = low_of(s->seed) == EBB_F16;
+    status = scaled ? ebb_grad_scaled(s->env, s->graph, s->seed % 3 == 1 ? 0x1p40 : 0x1p10, &made)
+                    : ebb_grad(s->env, s->graph, &made);
     pass(s, status, made);
-    if (s->seed % 7 == 2) {
+    if (low_of(s->seed) != EBB_F32) {
+        status = ebb_recast_params(s->env, s->graph, &made);
+        pass(s, status, made);
+    }
+    if (scaled) {
+        status = ebb_scale_gradients(s->env, s->graph, s->seed % 7 == 2 ? 0.5 : 0, &made);
+        pass(s, status, made);
+    } else if (s->seed % 7 == 2) {
         status = ebb_clip_gradients(s->env, s->graph, 0.5, &made);
         pass(s, status, made);
     }

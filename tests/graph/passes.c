@@ -110,6 +110,12 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_fuse(env, *graph, NULL, 0, &next);
     } else if (strcmp(pass, "grad") == 0) {
         status = ebb_grad(env, *graph, &next);
+    } else if (strcmp(pass, "grad-scaled") == 0) {
+        status = ebb_grad_scaled(env, *graph, 1024, &next);
+    } else if (strcmp(pass, "recast") == 0) {
+        status = ebb_recast_params(env, *graph, &next);
+    } else if (strcmp(pass, "scale") == 0 || strcmp(pass, "scale-clip") == 0) {
+        status = ebb_scale_gradients(env, *graph, pass[5] ? 0.5 : 0, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
     } else if (strcmp(pass, "bits") == 0) {

@@ -94,7 +94,8 @@ static const row rows[] = {
     R(H "dim N = 3 + 1\n", "3:11", "a character with no meaning here"),
     /* given values */
     R(H "%w = param f32[3] fill=0\n", "3:19", "expected init=, found fill"),
-    R(H "%w = param f32[3] init=xavier\n", "3:24", "expected zero, one, kaiming or uniform, found xavier"),
+    R(H "%w = param f32[3] init=xavier\n", "3:24",
+      "expected zero, one, kaiming, uniform or a number, found xavier"),
     R(H "%w = param f32[3] init=one init=one\n", "3:28", "expected the end of the line"),
     R(H "%w = param f32[3] init=kaiming\n", "3:1",
       "kaiming init needs f32, f64, f16 or bf16 of rank 2 or more, not f32[3]"),

@@ -40,17 +40,6 @@ ebb_status ebb_compile_outputs(ebb_env *env, const ebb_options *o, const ebb_gra
     return status;
 }
 
-ebb_status ebb_compile_precision(ebb_env *env, const ebb_options *o, const ebb_graph *graph,
-                                 ebb_graph **out) {
-    *out = NULL;
-    if (o->precision == EBB_PRECISION_F16 && !o->evaluate && graph->loss != EBB_NONE)
-        return ebb_fail(
-            env, EBB_USAGE,
-            "%s: f16 is for evaluation: its gradients need a loss that is scaled: train in bf16",
-            graph->name);
-    return ebb_lower_precision(env, graph, o->precision == EBB_PRECISION_F16 ? EBB_F16 : EBB_BF16, out);
-}
-
 ebb_status ebb_compile_optimizer(ebb_env *env, const ebb_options *o, const ebb_graph *graph,
                                  ebb_graph **out) {
     if (o->optimizer == EBB_ADAMW) {

@@ -190,6 +190,8 @@ static double initial(const ebb_value *v, ebb_rng *rng) {
         return 0;
     case EBB_INIT_ONE:
         return 1;
+    case EBB_INIT_FILL:
+        return v->fill;
     case EBB_INIT_KAIMING: { /* fan-out: output channels times the kernel's size */
         int64_t fan = t->rank == 4 ? first * t->dim[2] * t->dim[3] : first;
         return normal(rng) * sqrt(2.0 / (double)fan);

@@ -1,5 +1,6 @@
 /* cpu/conv.c: conv2d and its gradients as products. Activations are n,h,w,c; weights o,h,w,i as stored,
  * given to oneDNN as [g,o,i,h,w] with strides, of which it may choose another order for itself. */
+#include "exec/cpu/low.h"
 #include "exec/cpu/product.h"
 
 enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, N_CONV };
@@ -125,16 +126,18 @@ _Static_assert(N_CONV < CPU_MEMO_KEY, "a convolution's numbers and its op fit in
 
 /* By how many channels stand side by side in a vector. */
 typedef struct conv_class {
-    const char *kind[3]; /* forward, by data, by weights */
+    const char *kind[3][CPU_N_REALS]; /* forward, by data, by weights */
     ebb_kernel_rate rate[3];
 } conv_class;
-static const conv_class dense = {{"conv2d", "conv2d_dgrad", "conv2d_wgrad"},
+#define KINDS(of) \
+    { CPU_KINDS("conv2d" of), CPU_KINDS("conv2d_dgrad" of), CPU_KINDS("conv2d_wgrad" of) }
+static const conv_class dense = {KINDS(""),
                                  {{215000, 17000, 3000}, {195000, 17000, 3000}, {170000, 17000, 3000}}};
-static const conv_class thin = {{"conv2d thin", "conv2d_dgrad thin", "conv2d_wgrad thin"},
+static const conv_class thin = {KINDS(" thin"),
                                 {{200000, 17000, 3000}, {150000, 15000, 3000}, {110000, 12000, 3000}}};
-static const conv_class grouped = {{"conv2d grouped", "conv2d_dgrad grouped", "conv2d_wgrad grouped"},
+static const conv_class grouped = {KINDS(" grouped"),
                                    {{180000, 15000, 3000}, {90000, 15000, 3000}, {120000, 12000, 3000}}};
-static const conv_class narrow = {{"conv2d narrow", "conv2d_dgrad narrow", "conv2d_wgrad narrow"},
+static const conv_class narrow = {KINDS(" narrow"),
                                   {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}}};
 
 enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
@@ -148,7 +151,7 @@ static void conv_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **
                           : channels < NARROW ? &narrow
                                               : &grouped;
     *rate = c->rate[which];
-    *kind = c->kind[which];
+    *kind = c->kind[which][cpu_real_of(call)];
 }
 
 #define CONV(name, rate)                                                                         \

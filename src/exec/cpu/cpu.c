@@ -78,10 +78,19 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 /* Arithmetic grows with the threads, traffic with the first eight: then memory is busy. */
 enum { BUSY_THREADS = 8 };
 
+static const char *const kinds[EBB_N_OPS][CPU_N_REALS] = {
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = CPU_KINDS(#name),
+#include "graph/ops.def"
+};
+
 static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
                      ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
     const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    if (out->kind == call->op->name) out->kind = kinds[call->op->code][cpu_real_of(call)];
     out->line = (ebb_roofline){
         .flops_per_us = rate.flops * n, .bytes_per_us = rate.bytes * busy, .start_ns = rate.start_ns};
     out->time_ns = ebb_roofline_call_ns(&out->line, call);
@@ -99,7 +108,7 @@ ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb
     const ebb_kernel_info *info = kernels[call->op->code];
     if (!info || !cpu_is_low(call) || is_taken(info, call))
         return ebb_kernel_find(backend, kernels, call, out);
-    *out = &cpu_low_kernel;
+    *out = cpu_has_strips(call) ? &cpu_strip_kernel : &cpu_low_kernel;
     return EBB_OK;
 }
 
@@ -108,7 +117,8 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     const ebb_kernel_info *info, *rated;
     ebb_status status = cpu_kernel_find(backend, call, &info);
     rated = info;
-    if (status == EBB_OK && info == &cpu_low_kernel) status = cpu_low_of(backend, call, &rated);
+    if (status == EBB_OK && (info == &cpu_low_kernel || info == &cpu_strip_kernel))
+        status = cpu_low_of(backend, call, &rated);
     if (status != EBB_OK) return status;
     set_cost(backend, rated, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;

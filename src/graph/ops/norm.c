@@ -129,9 +129,11 @@ EBB_DEFINE(bn_apply,
                     "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
            EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad,
            EBB_RUNS(FOLLOWS));
-EBB_DEFINE(bn_track, EBB_RULE(4, 2, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]"),
-           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 2}, {1, 3}),
-           EBB_FLOPS(6));
+EBB_DEFINE(bn_track,
+           EBB_RULE_OF(4, 5, 2,
+                       "mean[c] variance[c] running_mean[c] running_variance[c] apply:bool[] -> [c] [c]"),
+           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, .conditional = true,
+           EBB_UPDATES({0, 2}, {1, 3}), EBB_FLOPS(6));
 EBB_DEFINE(bn_grad_sums,
            EBB_RULE(4, 2,
                     "x[n,c,...] mean:wide[c] variance:wide[c] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"),

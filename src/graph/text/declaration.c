@@ -12,15 +12,16 @@ static bool text_end(ebb_parser *p, const char *what) {
 static void given_make(ebb_parser *p, const ebb_declaration *d) {
     ebb_type type;
     ebb_init init = EBB_INIT_ZERO;
+    double fill = d->fill;
     if (!ebb_declaration_text_begin(p, d->type) || !ebb_parse_type(p, &type) ||
         !text_end(p, "the end of the type"))
         return;
     if (d->init) {
-        if (!ebb_declaration_text_begin(p, d->init) || !ebb_parse_init(p, &init) ||
+        if (!ebb_declaration_text_begin(p, d->init) || !ebb_parse_init(p, &init, &fill) ||
             !text_end(p, "the end of the init"))
             return;
     }
-    ebb_builder_given(p->builder, d->names[0], d->role, &type, init, d->fill);
+    ebb_builder_given(p->builder, d->names[0], d->role, &type, init, fill);
 }
 
 static void op_make(ebb_parser *p, const ebb_declaration *d) {

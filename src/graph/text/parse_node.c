@@ -94,13 +94,17 @@ const char *ebb_init_name(ebb_init init) {
     return init_names[init];
 }
 
-bool ebb_parse_init(ebb_parser *p, ebb_init *out) {
+bool ebb_parse_init(ebb_parser *p, ebb_init *out, double *fill) {
+    if (p->token.kind == EBB_TOKEN_NUMBER) {
+        *out = EBB_INIT_FILL;
+        return ebb_parse_real(p, fill);
+    }
     for (size_t i = 0; i < EBB_COUNT(init_names); i++) {
         if (p->token.kind != EBB_TOKEN_WORD || !ebb_token_equal(&p->token, init_names[i])) continue;
         *out = (ebb_init)i;
         return ebb_parse_next(p);
     }
-    return ebb_parse_expected(p, "zero, one, kaiming or uniform");
+    return ebb_parse_expected(p, "zero, one, kaiming, uniform or a number");
 }
 
 /* f32[64,3,7,7] init=kaiming */
@@ -117,7 +121,7 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
         if (!key) return ebb_parse_expected(p, "the end of the line: an input has no attributes");
         if (!ebb_token_equal(&p->token, key)) return ebb_parse_expected(p, trained ? "init=" : "fill=");
         if (!ebb_parse_next(p) || !ebb_parse_mark(p, '=')) return false;
-        if (trained ? !ebb_parse_init(p, &init) : !ebb_parse_real(p, &fill)) return false;
+        if (trained ? !ebb_parse_init(p, &init, &fill) : !ebb_parse_real(p, &fill)) return false;
     }
     ebb_builder_given(p->builder, d->name[0], role, &type, init, fill);
     ebb_status status = ebb_builder_status(p->builder);

@@ -55,7 +55,8 @@ static void given_print(ebb_text *text, const ebb_value *v) {
     ebb_text_add(text, "%%%s = %s %s", v->name, ebb_role_name(v->role), ebb_type_text(&v->type, type));
     if (v->role == EBB_ROLE_CONSTANT) ebb_text_add(text, " fill=%s", ebb_real_text(v->fill, real));
     if (v->role == EBB_ROLE_PARAM || v->role == EBB_ROLE_STATE) {
-        ebb_text_add(text, " init=%s", ebb_init_name(v->init));
+        ebb_text_add(text, " init=%s",
+                     v->init == EBB_INIT_FILL ? ebb_real_text(v->fill, real) : ebb_init_name(v->init));
     }
     ebb_text_add(text, "\n");
 }

@@ -1,5 +1,5 @@
 /* inputs: found in the text IR (docs/ir.md), where an input is a line "%x = input TYPE" and the loss a line
- * "loss %loss". */
+ * "loss %loss"; and the state of f16's loss scale. */
 #include "tool/commands/run/run.h"
 
 #include <math.h>
@@ -28,8 +28,9 @@ static void read_logits(inputs *in, const char *line, const char *space, const c
 }
 
 static void read_line(inputs *in, const char *line, size_t n) {
-    static const char is_input[] = " = input ", is_loss[] = "loss %";
+    static const char is_input[] = " = input ", is_loss[] = "loss %", is_scale[] = "%scaler.scale = state ";
     const char *end = line + n;
+    if (n > strlen(is_scale) && memcmp(line, is_scale, strlen(is_scale)) == 0) in->scaled = true;
     if (n > strlen(is_loss) && memcmp(line, is_loss, strlen(is_loss)) == 0) {
         if (!copy_name(line + strlen(is_loss), end, in->loss)) in->too_many = true;
         return;

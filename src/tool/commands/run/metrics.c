@@ -8,11 +8,12 @@
 
 #include "tool/commands/run/run.h"
 
-static const char head[] = "step,rate,loss,ns\n";
-static const char head_evaluated[] = "step,rate,loss,ns,held_out_loss,top1,top5\n";
-
+/* Columns behind those that every run has. */
 static const char *head_of(const run_session *s) {
-    return s->evaluation ? head_evaluated : head;
+    static const char *const heads[2][2] = {
+        {"step,rate,loss,ns\n", "step,rate,loss,ns,held_out_loss,top1,top5\n"},
+        {"step,rate,loss,ns,scale,skipped\n", "step,rate,loss,ns,scale,skipped,held_out_loss,top1,top5\n"}};
+    return heads[s->in.scaled][s->evaluation != NULL];
 }
 
 static ebb_status fail_file(const run_session *s, const char *verb, int error) {
@@ -102,6 +103,10 @@ ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns, co
     put_real(to, "rate", rate, true, json);
     put_real(to, "loss", loss, s->has_loss, json);
     fprintf(to, json ? ", \"ns\": %" PRId64 : ",%" PRId64, ns);
+    if (s->in.scaled) {
+        put_real(to, "scale", (double)s->scale, s->has_loss, json);
+        put_real(to, "skipped", (double)s->n_skipped, s->has_loss, json);
+    }
     if (s->evaluation && (e || !json)) { /* a table has all columns */
         put_real(to, "held_out_loss", e ? e->loss : 0, e != NULL, json);
         put_real(to, "top1", e ? e->top1 : 0, e != NULL, json);

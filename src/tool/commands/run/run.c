@@ -13,6 +13,7 @@ static ebb_status run_steps(run_session *s) {
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = run_find_loss(s, &summary);
     if (status == EBB_OK) status = saves_begin(s);
+    if (status == EBB_OK) status = scaler_begin(s);
     if (status == EBB_OK) status = data_begin(s);
     if (status == EBB_OK) status = metrics_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);

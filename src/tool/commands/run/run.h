@@ -15,6 +15,7 @@ typedef struct inputs {
     char logits[INPUTS_NAME_MAX]; /* what its softmax_xent reads, "" where it is none */
     char xent[INPUTS_NAME_MAX];   /* that softmax_xent's result */
     bool too_many, read;          /* read: there was a text */
+    bool scaled;                  /* the loss is: training in f16 */
     void *held[INPUTS_MAX];       /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
@@ -63,6 +64,8 @@ typedef struct run_session {
     bool as_json, phased;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
+    float scale, n_skipped, n_skipped_before; /* of a scaled loss: as it is after a step; steps that changed
+                                               * nothing, in all, and before this run */
     ebb_schedule schedule;
     int64_t n_steps, n_begin,
         n_done;       /* to run in all; done before, by the run that this one resumes; done */
@@ -137,11 +140,22 @@ EBB_CHECKED ebb_status rates_find(run_session *s);
  * EBB_BAD_INPUT: it has lines of something else. Each writes, or does nothing without the flag. */
 EBB_CHECKED ebb_status metrics_begin(run_session *s);
 /* The line of the step that was just counted: its number, rate, loss (empty or null where there is none, or
- * it is not finite), time, and what an evaluation found, where there are some. EBB_IO. */
+ * it is not finite), time, of a scaled loss the scale and how many steps were skipped so far, and what an
+ * evaluation found, where there are some. EBB_IO. */
 EBB_CHECKED ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns,
                                     const run_evaluation *evaluation);
 /* Closes the file, after a failure too. */
 EBB_CHECKED ebb_status metrics_end(run_session *s);
+
+/* ---- f16's loss scale; without one nothing is fetched or said ---- */
+
+/* After saves_begin. */
+EBB_CHECKED ebb_status scaler_begin(run_session *s);
+/* After a step: fetches it; *skipped: the step has changed nothing. */
+EBB_CHECKED ebb_status scaler_step(run_session *s, bool *skipped);
+/* The line under those of time, and members of the document. */
+void scaler_print(const run_session *s);
+void scaler_json(run_session *s);
 
 /* ---- --profile: what each step of a program took ---- */
 

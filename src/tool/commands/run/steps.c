@@ -60,13 +60,16 @@ static ebb_status one_step(run_session *s, double rate, int64_t *ns, double *los
     return EBB_OK;
 }
 
-static void print_step(const run_session *s, int64_t ns, double loss, const run_evaluation *e) {
+static void print_step(const run_session *s, int64_t ns, double loss, bool skipped,
+                       const run_evaluation *e) {
     printf("step %-6lld %12s", (long long)(s->n_begin + s->n_done), out_time(ns).text);
     /* A NaN's sign means nothing, and printf would print it. */
     if (s->has_loss && isnan(loss))
         printf("   loss nan");
     else if (s->has_loss)
         printf("   loss %.6f", loss);
+    if (skipped)
+        printf("   skipped: gradients beyond f16; the loss is scaled by %.9g now", (double)s->scale);
     if (e)
         printf("   held out: loss %.6f, top-1 %.2f %%, top-5 %.2f %%", e->loss, 100 * e->top1,
                100 * e->top5);
@@ -77,9 +80,11 @@ static ebb_status timed_step(run_session *s) {
     const run_evaluation *evaluation = NULL;
     double loss = 0;
     int64_t ns = 0;
+    bool skipped = false;
     const double rate = ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done);
     const int64_t begin_ns = tool_now_ns();
     ebb_status status = one_step(s, rate, &ns, &loss);
+    if (status == EBB_OK) status = scaler_step(s, &skipped);
     if (status != EBB_OK) return status;
     if (s->n_done == 0)
         s->first_ns = ns;
@@ -93,10 +98,11 @@ static ebb_status timed_step(run_session *s) {
         out_open(&s->json, NULL, '{');
         out_integer(&s->json, "ns", ns);
         if (s->has_loss) out_real(&s->json, "loss", loss);
+        if (skipped) out_bool(&s->json, "skipped", true);
         out_close(&s->json, '}');
     }
     if (!s->t->args.json) {
-        print_step(s, ns, loss, evaluation);
+        print_step(s, ns, loss, skipped, evaluation);
         status = out_finish(s->t); /* steps that nobody reads are not worth running */
     }
     if (status == EBB_OK) status = metrics_step(s, rate, loss, ns, evaluation);
