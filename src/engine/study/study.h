@@ -152,7 +152,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb
 
 /* Raised when the same request may be answered by another plan than before: the search, the packing, the
  * certificate. It counts beside the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 8
+#define EBB_CACHE_SEARCH_VERSION 9
 
 typedef struct ebb_cache {
     const ebb_study *p; /* borrowed, with its baseline */
