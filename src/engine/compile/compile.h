@@ -6,8 +6,8 @@
 
 #include "engine/run/run.h"
 
-/* parse, lower, fuse, grad, clip, outputs, optimizer, simplify, bits: the graph of a whole step, the
- * caller's. EBB_BAD_INPUT, EBB_NO_MEMORY. */
+/* parse, lower, fuse, grad, accumulate, clip, outputs, optimizer, simplify, bits: the graph of a whole
+ * step, the caller's. EBB_BAD_INPUT, EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options, ebb_graph **out);
 /* query: asks the backend for each op's facts, and costs (NULL: none) for its time. EBB_USAGE: they are not
