@@ -89,10 +89,10 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/eager.h', 'ebb/options.h', 'ebb/run.h'},
         'libraries': set(),
     },
-    # Files in and out: through the public builder alone.
+    # Files in, through the public builder; and out, from a model's graph.
     'onnx': {
         'faces': set(),
-        'sees': {'base'},
+        'sees': {'base', 'graph', 'engine'},
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/model.h', 'ebb/onnx.h', 'ebb/run.h', 'ebb/tensors.h'},
         'libraries': set(),
     },
@@ -132,6 +132,7 @@ FOLDERS = {
     'sublinear': {'space': {'sublinear.h'}, 'score': {'space'}, 'order': set(), 'pool': {'sublinear.h', 'space', 'score', 'order'},
                   'bound': {'sublinear.h'}, 'chain': {'space', 'score', 'pool'}, 'seeds': {'space', 'score', 'pool', 'bound', 'chain'},
                   'exact': {'space', 'score', 'pool'}, 'search': {'space', 'score', 'order', 'pool', 'seeds'}},
+    'onnx': {'export': {'file.h', 'batch.h'}},
     'engine': {'inputs': set(), 'study': {'inputs'}, 'run': {'inputs', 'study'}, 'compile': {'inputs', 'study', 'run'},
                'sweep': {'inputs', 'study', 'run', 'compile'}, 'check': {'inputs', 'study', 'run', 'compile'}},
     'report': {'value': set(), 'words': {'value'}, 'make': {'value', 'words'}, 'views': {'value', 'words'}, 'html': {'value', 'words'},

@@ -19,7 +19,8 @@ enum {
     T = 1 << TOOL_TUNE,
     G = 1 << TOOL_GENERATE,
     IM = 1 << TOOL_IMPORT,
-    ALL = I | P | F | C | R | B | V | RP | DF | PK | D | H | T | G | IM
+    EX = 1 << TOOL_EXPORT,
+    ALL = I | P | F | C | R | B | V | RP | DF | PK | D | H | T | G | IM | EX
 };
 
 #define AT(field) offsetof(tool_args, field)
@@ -30,8 +31,8 @@ const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T | IM, "FILE", 0,
-     0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T | IM | EX,
+     "FILE", 0, 0, NULL,
      "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
@@ -56,9 +57,11 @@ const tool_flag tool_flags[] = {
      "an answer of `ebb fit` (ebb.fit/1): batches and peaks for each mode (repeatable)"},
     {"log", 0, TOOL_TEXT, AT(log), P, "FILE", 0, 0, NULL,
      "write what the search tried to FILE (ebb.search/1), for `ebb report --search`"},
-    {"weights", 0, TOOL_TEXT, AT(weights), IM, "FILE", 0, 0, NULL,
-     "write the initial values to FILE (safetensors), whole or not at all"},
-    {"dim", 0, TOOL_DIM, AT(dims), MODELS | IM, "NAME=SIZE", 1, INT64_MAX, NULL,
+    {"weights", 0, TOOL_TEXT, AT(weights), IM | EX, "FILE", 0, 0, NULL,
+     "write the initial values to FILE (safetensors), whole or not at all; export: read them"},
+    {"fold-batch-norm", 0, TOOL_SWITCH, AT(fold_batch_norm), EX, NULL, 0, 0, NULL,
+     "into the weights of the convolution or linear op that alone comes before"},
+    {"dim", 0, TOOL_DIM, AT(dims), MODELS | IM | EX, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B | T, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},

@@ -47,7 +47,7 @@ typedef struct tool_args {
     bool full, check_finite, hash;
     const char *compare; /* the other device */
     const char *save, *init_from, *schedule, *weights, *metrics;
-    bool resume, decay_weights;
+    bool resume, decay_weights, fold_batch_norm;
     const char *data, *flip;
     bool strict;
     double held_out, crop;
