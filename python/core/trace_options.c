@@ -29,6 +29,7 @@ static const core_entry entries[] = {
     {"effort", INT, PLAN(effort)},
     {"search_seed", INT, PLAN(search_seed)},
     {"time_limit", REAL, PLAN(time_limit_s)},
+    {"opt_level", UINT, PLAN(opt_level)},
     {"unfused", BOOL, PLAN(unfused)},
     {"verify", BOOL, PLAN(verify)},
     {"cache", TEXT, PLAN(cache)},

@@ -26,6 +26,8 @@ typedef struct ebb_backend_options {
      * of a file. NULL: the first. */
     const char *which;
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
+    const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
+                          is there */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations
@@ -84,8 +86,9 @@ typedef struct ebb_launch {
 
 typedef struct ebb_backend_api {
     const char *name;
-    bool host_memory;  /* addresses in the block can be read and written by the host */
-    bool computes;     /* false: tracks only (shadow): steps need no kernels and regions no memory */
+    bool host_memory; /* addresses in the block can be read and written by the host */
+    bool computes;    /* false: tracks only (shadow): steps need no kernels and regions no memory */
+    bool fuses; /* has a kernel of ops that are `fuses` (graph/op_info.h); else passes make none for it */
     int64_t alignment; /* of offsets, scratch and regions */
 
     /* Errors: EBB_UNAVAILABLE (says which part is absent), EBB_NO_MEMORY, EBB_USAGE. */

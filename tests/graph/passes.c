@@ -112,6 +112,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_grad(env, *graph, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
+    } else if (strcmp(pass, "pointwise") == 0) {
+        status = ebb_fuse_pointwise(env, *graph, &next);
     } else if (strcmp(pass, "bits") == 0) {
         status = ebb_keep_bits(env, *graph, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {

@@ -17,6 +17,7 @@ void ebb_options_init(ebb_options *options) {
                              .budget_bytes = -1,
                              .seed = 1,
                              .search_seed = -1,
+                             .opt_level = 2,
                              .momentum = 0.9,
                              .weight_decay = 1e-4,
                              .beta1 = 0.9,
@@ -72,6 +73,8 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
         return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
                         o->time_limit_s);
+    if (o->opt_level < 0 || o->opt_level > 3)
+        return ebb_fail(env, EBB_USAGE, "opt_level is %d; it must be in [0, 3]", (int)o->opt_level);
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
@@ -100,6 +103,7 @@ ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backen
     const ebb_backend_options open = {.n_threads = ebb_options_threads(options),
                                       .tf32 = options->tf32,
                                       .free_engines = options->free_engines,
+                                      .jit = options->jit,
                                       .cap_bytes = options->cap_bytes,
                                       .watch_memory = options->watch_memory};
     return ebb_backend_open(env, options->device, &open, out);

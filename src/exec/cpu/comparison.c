@@ -92,15 +92,17 @@ static ebb_status cast_low_launch(const ebb_kernel_run *run) {
     return cpu_places_launch(run, ebb_dtype_low(from) ? kernels[from][0] : kernels[to][1], 6);
 }
 
+static cpu_places_kernel *const cast_kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
+    [EBB_F32] = {[EBB_F32] = cast_f32_float, [EBB_I32] = cast_i32_float, [EBB_BOOL] = cast_bool_float},
+    [EBB_I32] =
+        {[EBB_F32] = cast_f32_int32_t, [EBB_I32] = cast_i32_int32_t, [EBB_BOOL] = cast_bool_int32_t},
+    [EBB_BOOL] =
+        {[EBB_F32] = cast_f32_uint8_t, [EBB_I32] = cast_i32_uint8_t, [EBB_BOOL] = cast_bool_uint8_t},
+};
+const cpu_row cpu_row_cast = {.casts = cast_kernels};
+
 static ebb_status cast_launch(const ebb_kernel_run *run) {
     if (cpu_is_low(run->call)) return cast_low_launch(run);
-    static cpu_places_kernel *const kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
-        [EBB_F32] = {[EBB_F32] = cast_f32_float, [EBB_I32] = cast_i32_float, [EBB_BOOL] = cast_bool_float},
-        [EBB_I32] =
-            {[EBB_F32] = cast_f32_int32_t, [EBB_I32] = cast_i32_int32_t, [EBB_BOOL] = cast_bool_int32_t},
-        [EBB_BOOL] =
-            {[EBB_F32] = cast_f32_uint8_t, [EBB_I32] = cast_i32_uint8_t, [EBB_BOOL] = cast_bool_uint8_t},
-    };
-    return cpu_places_launch(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype], 8);
+    return cpu_places_launch(run, cast_kernels[run->call->in[0].dtype][run->call->out[0].dtype], 8);
 }
 CPU_KERNEL(cast, EBB_TAKES(F32, I32, BOOL), CPU_STREAM, .launch = cast_launch);
