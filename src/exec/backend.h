@@ -42,6 +42,8 @@ typedef struct ebb_run {
     uint64_t seed, step; /* of SEEDED ops, as in each launch: for backends whose launches are recorded */
 } ebb_run;
 
+enum { EBB_EMITTER_TEXT = 64 };
+
 /* A run of steps that was recorded; each backend defines its own. */
 typedef struct ebb_recording ebb_recording;
 
@@ -135,6 +137,10 @@ typedef struct ebb_backend_api {
     ebb_status (*marks_reserve)(ebb_backend *backend, uint32_t n_marks);
     ebb_status (*mark)(ebb_backend *backend, uint32_t i);
     ebb_status (*marks_read)(ebb_backend *backend, uint32_t n_marks, uint64_t *ns);
+
+    /* Who may make code for bodies of `fused`: the name of the i-th, and what it would be made with.
+     * EBB_UNAVAILABLE: it is not there, and why. *name NULL: there are no more. NULL: nobody does. */
+    ebb_status (*emitter)(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
 
     /* Checkers only, else NULL: a buffer's bytes now hold its value (a feed, an initial param). A checker
      * is launched for every step, those of views too, with kernel NULL and launch->check set; before the

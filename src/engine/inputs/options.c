@@ -3,6 +3,8 @@
 #include "ebb_build.h"
 #include "exec/backend.h"
 
+#include <stdio.h>
+
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
 #else
@@ -124,4 +126,13 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
     *available = ebb_backend_load(env, &ebb_backends[i], &api) == EBB_OK && opens(env, api);
     if (!*available) *why = ebb_env_error(env);
     return ebb_backends[i].name;
+}
+
+const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]) {
+    const ebb_backend_api *api = ebb_backend_find("cpu");
+    const char *name = NULL;
+    char version[EBB_EMITTER_TEXT] = "";
+    *available = api && api->emitter && api->emitter(env, i, &name, version) == EBB_OK;
+    (void)snprintf(what, 128, "%s", *available || !name ? version : ebb_env_error(env));
+    return name;
 }

@@ -181,4 +181,5 @@ const ebb_backend_api ebb_backend_cpu = {
     .fill = cpu_fill_bytes,
     .begin = cpu_begin,
     .end = cpu_end,
+    .emitter = cpu_emitter_at,
 };

@@ -62,7 +62,7 @@ typedef struct cpu_emitter cpu_emitter;
 typedef struct cpu_emitter_api {
     const char *name; /* "LLVM" */
     /* Is it there? EBB_UNAVAILABLE: why not. version: of what it compiles with. */
-    ebb_status (*open)(ebb_env *env, cpu_emitter **out, char version[64]);
+    ebb_status (*open)(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
     void (*close)(cpu_emitter *emitter);
     /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO: it could not be made (why). */
     ebb_status (*compile)(cpu_emitter *emitter, const cpu_fused *f, cpu_fused_code **out);

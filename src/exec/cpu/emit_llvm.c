@@ -86,7 +86,7 @@ static void llvm_close(cpu_emitter *emitter) {
     ebb_cfree(emitter->env, l, 1, sizeof *l);
 }
 
-static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[64]) {
+static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
     *out = NULL;
 #if !defined(__x86_64__)
     return ebb_fail(env, EBB_UNAVAILABLE, "jit LLVM: its code is for x86-64: take INTERP");
@@ -116,7 +116,7 @@ static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[64]) {
         llvm_close(&l->base);
         return status;
     }
-    (void)snprintf(version, 64, "libLLVM %d", l->version);
+    (void)snprintf(version, EBB_EMITTER_TEXT, "libLLVM %d", l->version);
     *out = &l->base;
     return EBB_OK;
 }
@@ -238,7 +238,8 @@ static void function_write(ebb_text *text, const cpu_fused *f, bool typed, uint3
     loop_write(&e, f, "entry", "0", "head1");
     e.lanes = 1;
     (void)snprintf(name, sizeof name, "head%d", LANES);
-    loop_write(&e, f, name, "%i16", "end");
+    (void)snprintf(type, sizeof type, "%%i%d", LANES);
+    loop_write(&e, f, name, type, "end");
     ebb_text_add(text, "end:\n  ret void\n}\n");
 }
 

@@ -19,7 +19,7 @@ static const char *const others[] = {"CC", "MLIR", "NVRTC",
                                      "HALIDE"}; /* of MegEngine's and ours, not here */
 
 static ebb_status choose(cpu_jit *jit, const char *name) {
-    char version[64];
+    char version[EBB_EMITTER_TEXT];
     ebb_status status = EBB_OK;
     jit->tried = true;
     if (name && strcmp(name, "INTERP") == 0) return EBB_OK;
@@ -35,6 +35,16 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
                             "jit %s is not in this build: the device cpu has INTERP and LLVM", name);
     }
     return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is INTERP or LLVM", name);
+}
+
+ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]) {
+    cpu_emitter *emitter = NULL;
+    version[0] = '\0';
+    *name = i == 0 ? "INTERP" : i <= EBB_COUNT(emitters) ? emitters[i - 1]->name : NULL;
+    if (i == 0 || !*name) return EBB_OK;
+    const ebb_status status = emitters[i - 1]->open(env, &emitter, version);
+    if (emitter) emitter->api->close(emitter);
+    return status;
 }
 
 ebb_status cpu_jit_create(ebb_env *env, const char *name, cpu_jit **out) {

@@ -47,6 +47,9 @@ void cpu_jit_destroy(cpu_jit *jit); /* NULL is allowed */
  * error where the emitter was named, and else a warning. */
 EBB_CHECKED ebb_status cpu_jit_code(cpu_jit *jit, const ebb_call *call, cpu_fused *f);
 
+/* As the api's `emitter`. */
+ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
+
 /* ---- fused_interp.c */
 
 void cpu_fused_slots(cpu_fused *f);
