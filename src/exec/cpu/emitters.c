@@ -26,7 +26,9 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     for (size_t k = 0; k < EBB_COUNT(emitters); k++) {
         if (name && strcmp(name, emitters[k]->name) != 0) continue;
         status = emitters[k]->open(jit->env, &jit->emitter, version);
-        if (name || status != EBB_UNAVAILABLE) return status;
+        if (name || status == EBB_OK || status == EBB_NO_MEMORY) return status;
+        if (status != EBB_UNAVAILABLE)
+            ebb_log(jit->env, EBB_LOG_WARN, "bodies are interpreted: %s", ebb_env_error(jit->env));
     }
     if (!name) return EBB_OK;
     for (size_t k = 0; k < EBB_COUNT(others); k++) {
