@@ -71,6 +71,9 @@ typedef struct ebb_options {
     int64_t search_seed; /* of the search alone, which changes no result; -1 (default): the same as seed */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward and update run apart: all gradients live until the update */
+    /* Above 1: a training step has so many parts (ebb_step), at most 65536, whose gradients, each divided
+     * by their number, are summed in the block; not with phased. 0 and 1: one. */
+    uint32_t accumulate;
     ebb_optimizer optimizer;       /* default EBB_SGD */
     double momentum, weight_decay; /* momentum: SGD only; defaults 0.9 and 1e-4 */
     bool nesterov;                 /* SGD only */
@@ -120,8 +123,8 @@ typedef struct ebb_options {
      * planning graph, which has its own times. */
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
-                       * "precision", "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits",
-                       * "pointwise", "query", "schedule" */
+                       * "precision", "fuse", "grad", "accumulate", "clip", "outputs", "optimizer",
+                       * "simplify", "bits", "pointwise", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

@@ -61,6 +61,9 @@ typedef struct ebb_value {
     uint32_t result;
     ebb_init init; /* of params and states */
     double fill;   /* of constants: every element */
+    /* Of a state: it means nothing between two training steps, and nobody keeps it. The text form does not
+     * tell it. */
+    bool within_step;
 } ebb_value;
 
 struct ebb_op_info;
@@ -100,6 +103,8 @@ void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allo
  * error when it was given. */
 ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
                          ebb_init init, double fill);
+/* Of a given state. */
+void ebb_builder_within_step(ebb_builder *builder, ebb_id value);
 /* One node with as many results as the op gives (names NULL, or names[i] NULL: made). attr NULL: all
  * defaults. Types of results come from the op's shape rule. Returns the results, valid until the builder is
  * gone; on a latched error a list of EBB_NONE. Role of the results: activation in the forward phase,
@@ -226,6 +231,18 @@ typedef struct ebb_adamw {
  * %w.exp_avg_sq of each param, and %adamw.step, a scalar that counts the steps. */
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
+
+/* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
+ * gradient of a run is named %w.grad.part, the sum %w.grad; its bytes are the state %w.grad.sum, within the
+ * step, which is to be 0 before the first run. Before clipping and an optimizer, which must be `phased`. */
+EBB_CHECKED ebb_status ebb_accumulate_gradients(ebb_env *env, const ebb_graph *graph, uint32_t n_parts,
+                                                ebb_graph **out);
+
+/* The graph with the params, states and constants of another one, in its order, whether it reads them or
+ * not: plans of both then have them at the same places. EBB_BAD_INPUT: it reads one that the other has not.
+ */
+EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, const ebb_graph *like,
+                                        ebb_graph **out);
 
 /* Scales the params' gradients so that their norm, all together, is at most max_norm (> 0). The gradient
  * that was is named %w.grad.whole, and %w.grad the scaled one. All of them are alive at once. Before an

@@ -270,7 +270,7 @@ const row rows[] = {
     {"add", "f16[3] bf16[3]", "", "!add: a f16[3] and b bf16[3] must have one dtype"},
     {"cast", "bool[2,3,5,7]", "to=f64", "f64[2,3,5,7]"},
     {"cast", "f32[3]", "to=u8", "!cast: to=u8 holds what ops keep for their gradients"},
-    {"cast", "u8[3]", "to=f32", "!cast: x u8[3] must be f32, f64, f16, bf16, i32 or bool"},
+    {"cast", "u8[3]", "to=f32", "f32[3]"},
 
     {"stop_gradient", "f32[3,7,5,1]", "", "f32[3,7,5,1]"},
     {"stop_gradient", "i32[3]", "", "!stop_gradient: x i32[3] must be f32, f64, f16 or bf16"},
@@ -861,6 +861,92 @@ const gradient_row gradients[] = {
      EBB_TRAIN, "mul cast"},
     {"upsample", "%x = param f32[2,3,5,7]\n%y = upsample %x factor=2", EBB_TRAIN,
      "from_planes upsample_grad"},
+    {"conv2d's gradient by its weight: by both operands",
+     "%x = param f32[2,6,7,7]\n%d = param f32[2,4,4,9]\n"
+     "%w = conv2d_wgrad %x, %d stride=[2,1] pad=1 dilation=[1,2] groups=2 size=[3,1]\n%v = global_avg_pool "
+     "%w\n%y = reshape %v shape=[2,6]",
+     EBB_TRAIN, "reshape global_avg_pool_grad conv2d conv2d_dgrad"},
+    {"linear's gradients: each of the other ops of the three",
+     "%d = param f32[2,7]\n%w = param f32[7,3]\n%x = linear_dgrad %d, %w\n%e = param f32[2,2]\n%y = "
+     "linear_wgrad %x, %e",
+     EBB_TRAIN, "linear linear_dgrad linear_wgrad linear"},
+    {"gradients that let dy through: nothing by what they look at",
+     "%v = param f32[2,9]\n%d = param f32[2,9]\n%a = relu_grad %v, %d\n%b = clip_grad %v, %a min=0 max=6\n"
+     "%m = relu_mask %v\n%y = relu_mask_grad %b, %m",
+     EBB_TRAIN, "relu_mask_grad fill clip_grad fill add relu_grad"},
+    {"gelu_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = gelu_grad %x, %d", EBB_TRAIN,
+     "mul mul rescale mul tanh rescale rescale mul mul mul mul rescale sub mul mul gelu_grad"},
+    {"gelu_erf_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = gelu_erf_grad %x, %d", EBB_TRAIN,
+     "mul mul rescale exp rescale mul mul gelu_erf_grad"},
+    {"silu_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = silu_grad %x, %d", EBB_TRAIN,
+     "mul sigmoid rescale mul rescale mul rescale mul mul silu_grad"},
+    {"softmax_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = softmax_grad %x, %d", EBB_TRAIN,
+     "mul reduce_sum mul reduce_sum sub mul mul sub softmax_grad"},
+    {"softmax_xent_grad: by the logits and by the loss's",
+     "%x = param f32[2,7]\n%l = input i32[2]\n%d = param f32[]\n%y = softmax_xent_grad %x, %l, %d",
+     EBB_TRAIN,
+     "fill softmax_xent_grad mul reduce_sum reduce_max sub exp reduce_sum div mul reduce_sum mul sub "
+     "rescale mul"},
+    {"bias_grad, upsample_grad, embedding_grad and dropout_grad",
+     "%x = param f32[6,4]\n%i = input i32[6]\n%e = embedding_grad %x, %i rows=5\n%d = dropout_grad %e "
+     "p=0.5\n"
+     "%f = from_planes %d size=[1,2,2]\n%u = upsample_grad %f factor=2\n%b = bias_grad %u\n"
+     "%y = broadcast_to %b shape=[2,1]",
+     EBB_TRAIN, "reduce_sum fill bias upsample to_planes dropout_grad embedding"},
+    {"pools' gradients: the pools, and of the largest what was taken",
+     "%d = param f32[2,3,4,4]\n%p = input u8[2,3,4,4]\n%x = max_pool_at_grad %d, %p kernel=3 stride=2 "
+     "pad=1 size=7\n"
+     "%a = avg_pool_grad %x kernel=2 stride=2 size=14\n%y = global_avg_pool %a",
+     EBB_TRAIN,
+     "global_avg_pool_grad avg_pool to_planes reshape cast fill cast less fill cast floor_div iota fill "
+     "cast mul fill cast sub add fill cast less_equal logical_and fill cast less logical_and fill cast mod "
+     "iota fill cast mul fill cast sub add fill cast less_equal logical_and fill cast less logical_and "
+     "iota fill cast mul iota add fill cast mul add fill cast mul add fill cast where take fill where"},
+    {"max_pool_grad: its places are looked for",
+     "%x = param f32[2,3,7,7]\n%d = param f32[2,3,4,4]\n%g = max_pool_grad %x, %d kernel=3 stride=2 pad=1\n"
+     "%a = global_avg_pool %g\n%y = global_avg_pool_grad %a size=2",
+     EBB_TRAIN,
+     "from_planes global_avg_pool global_avg_pool_grad fill max_pool_at to_planes reshape cast fill cast "
+     "less fill cast floor_div iota fill cast mul fill cast sub add fill cast less_equal logical_and fill "
+     "cast less logical_and fill cast mod iota fill cast mul fill cast sub add fill cast less_equal "
+     "logical_and fill cast less logical_and iota fill cast mul iota add fill cast mul add fill cast mul "
+     "add fill cast where take fill where"},
+    {"bn_stats that are read by themselves",
+     "%x = param f32[2,3,5,7]\n%m, %v = bn_stats %x\n%p = mul %m, %v\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN, "reduce_sum mul mul rescale reshape sub rescale reshape mul reshape add"},
+    {"bn_grad_sums",
+     "%x = param f32[2,3]\n%m, %v = bn_stats %x\n%d = param f32[2,3]\n%a, %b = bn_grad_sums %x, %m, %v, "
+     "%d\n"
+     "%p = mul %a, %b\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN,
+     "reduce_sum mul mul rescale fill sqrt div mul sub mul mul mul rescale mul mul rescale broadcast_to "
+     "add rescale sub rescale mul add add"},
+    {"bn_grad",
+     "%x = param f32[2,3]\n%m, %v = bn_stats %x\n%g = param f32[3]\n%a = param f32[3]\n%b = param f32[3]\n"
+     "%d = param f32[2,3]\n%y = bn_grad %x, %m, %v, %g, %a, %b, %d",
+     EBB_TRAIN,
+     "rescale fill sqrt div mul bn_grad_sums mul reduce_sum mul rescale mul rescale sub sub mul mul "
+     "rescale mul rescale mul mul sub mul rescale mul mul mul rescale mul mul rescale rescale sub rescale "
+     "mul add add"},
+    {"ln_stats that are read by themselves",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%p = mul %m, %v\n%q = reshape %p shape=[2,1]\n"
+     "%y = broadcast_to %q shape=[2,3]",
+     EBB_TRAIN, "reduce_sum reshape mul mul reshape sub rescale reshape mul rescale reshape add"},
+    {"ln_grad_sums",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%d = param f32[2,3]\n%a, %b = ln_grad_sums %x, %m, %v, "
+     "%d\n"
+     "%p = mul %a, %b\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN,
+     "reduce_sum mul mul reshape sub reshape rescale fill sqrt div mul mul mul mul reduce_sum rescale "
+     "reshape mul mul reduce_sum mul rescale reshape fill add add reshape sub rescale reshape mul rescale "
+     "reshape add add"},
+    {"ln_grad",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%g = param f32[3]\n%d = param f32[2,3]\n"
+     "%y = ln_grad %x, %m, %v, %g, %d",
+     EBB_TRAIN,
+     "reshape sub reshape rescale fill sqrt div mul fill ln_grad mul mul reduce_sum mul mul reduce_sum "
+     "rescale mul mul reduce_sum rescale mul add mul rescale mul mul reduce_sum rescale reshape mul add "
+     "mul reduce_sum mul rescale reshape reshape sub rescale reshape mul rescale reshape add add"},
     {"gelu_erf: by its operand", "%x = param f32[2,7]\n%y = gelu_erf %x", EBB_TRAIN, "gelu_erf_grad"},
     {"silu: by its operand", "%x = param f32[2,7]\n%y = silu %x", EBB_TRAIN, "silu_grad"},
     {"gelu: by its operand", "%x = param f32[2,7]\n%y = gelu %x", EBB_TRAIN, "gelu_grad"},

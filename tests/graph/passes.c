@@ -120,6 +120,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = mark(env, pass + 5, *graph, &next);
     } else if (strncmp(pass, "adamw", 5) == 0) {
         status = adamw(env, pass, *graph, &next);
+    } else if (strcmp(pass, "accumulate") == 0) {
+        status = ebb_accumulate_gradients(env, *graph, 2, &next);
     } else if (strcmp(pass, "clip") == 0) {
         status = ebb_clip_gradients(env, *graph, 0.5, &next);
     } else if (strncmp(pass, "sgd", 3) == 0 || strncmp(pass, "momentum", 8) == 0 ||

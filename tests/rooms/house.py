@@ -61,6 +61,13 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/tensors.h'},
         'libraries': set(),
     },
+    # Pictures and labels in folders and files, and the threads that make batches of them: no graphs, no engine.
+    'data': {
+        'faces': set(),
+        'sees': {'base'},
+        'public': {'ebb/base.h', 'ebb/data.h', 'ebb/run.h'},
+        'libraries': {'jpeglib.h', 'jerror.h', 'spng.h', 'zlib.h'},
+    },
     'report': {
         'faces': {'report/report.h'},
         'sees': {'base', 'graph', 'plan'},

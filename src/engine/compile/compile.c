@@ -1,7 +1,7 @@
 /* The story of a compilation.
  *
- *     model  -> parse, smooth, lower, precision, fuse, grad, clip, outputs, optimizer, simplify, bits,
- *               pointwise                                                            -> the step's graph
+ *     model  -> parse, smooth, lower, precision, fuse, grad, accumulate, clip, outputs, optimizer,
+ *               simplify, bits, pointwise                                            -> the step's graph
  *     graph  -> query                                                                -> its planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
  *                                                                                    -> plan
@@ -32,6 +32,8 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     if (low) PASS("precision", ebb_compile_precision(env, o, graph, &made));
     if (fuse) PASS("fuse", ebb_fuse(env, graph, o->fetch, o->n_fetch, &made));
     if (train) PASS("grad", ebb_grad(env, graph, &made));
+    if (train && ebb_options_parts(o) > 1)
+        PASS("accumulate", ebb_accumulate_gradients(env, graph, ebb_options_parts(o), &made));
     if (train && o->clip_norm > 0) PASS("clip", ebb_clip_gradients(env, graph, o->clip_norm, &made));
     PASS("outputs", ebb_compile_outputs(env, o, graph, &made));
     if (train) PASS("optimizer", ebb_compile_optimizer(env, o, graph, &made));

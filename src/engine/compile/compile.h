@@ -6,8 +6,8 @@
 
 #include "engine/run/run.h"
 
-/* parse, lower, fuse, grad, clip, outputs, optimizer, simplify, bits, pointwise: the graph of a whole step
- * for this backend, the caller's. EBB_BAD_INPUT, EBB_NO_MEMORY. */
+/* parse, lower, fuse, grad, accumulate, clip, outputs, optimizer, simplify, bits, pointwise: the graph of a
+ * whole step for this backend, the caller's. EBB_BAD_INPUT, EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
                                          uint32_t n_dims, const ebb_options *options,
                                          const ebb_backend *backend, ebb_graph **out);

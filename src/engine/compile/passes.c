@@ -55,11 +55,11 @@ ebb_status ebb_compile_optimizer(ebb_env *env, const ebb_options *o, const ebb_g
                                  ebb_graph **out) {
     if (o->optimizer == EBB_ADAMW) {
         const ebb_adamw adamw = {o->beta1, o->beta2, o->adam_eps, o->weight_decay, o->decay_weights};
-        return ebb_add_adamw(env, graph, &adamw, o->phased, out);
+        return ebb_add_adamw(env, graph, &adamw, ebb_options_phased(o), out);
     }
     const ebb_sgd sgd = {.momentum = o->momentum,
                          .weight_decay = o->weight_decay,
                          .nesterov = o->nesterov,
                          .decay_weights = o->decay_weights};
-    return ebb_add_sgd(env, graph, &sgd, o->phased, out);
+    return ebb_add_sgd(env, graph, &sgd, ebb_options_phased(o), out);
 }

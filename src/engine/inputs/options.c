@@ -12,6 +12,7 @@
 #endif
 
 #define MAX_THREADS 4096u /* as the backends allow */
+#define MAX_PARTS   65536u
 
 void ebb_options_init(ebb_options *options) {
     *options = (ebb_options){.device = DEFAULT_DEVICE,
@@ -46,6 +47,11 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
     if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
         return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
                         o->clip_norm);
+    if (o->accumulate > MAX_PARTS)
+        return ebb_fail(env, EBB_USAGE, "a step of %u parts; it has at most %u", o->accumulate, MAX_PARTS);
+    if (o->accumulate > 1 && o->phased)
+        return ebb_fail(env, EBB_USAGE, "a step of %u parts runs the phases by itself: leave phased out",
+                        o->accumulate);
     if (!(o->label_smoothing >= 0 && o->label_smoothing <= 1))
         return ebb_fail(env, EBB_USAGE, "label smoothing is %g; it must be in [0, 1]", o->label_smoothing);
     return EBB_OK;

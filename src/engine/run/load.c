@@ -159,6 +159,7 @@ static ebb_status load(loading *l, ebb_arena *arena) {
         l->rows && l->found ? ebb_tensors_open(l->engine->env, l->path, &l->file) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = compare(l, arena);
     if (status == EBB_OK) status = load_rows(l);
+    if (status == EBB_OK) l->engine->part = 0; /* its parts were of other params */
     if (status == EBB_OK && !l->options->partial) {
         l->engine->step = l->step;
         l->engine->options.seed = l->seed;

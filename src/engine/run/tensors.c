@@ -151,6 +151,21 @@ ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data, 
     return EBB_OK;
 }
 
+ebb_status ebb_param_bytes(ebb_program *program, const char *name, void **data, size_t *bytes) {
+    ebb_id value;
+    ebb_status status = ebb_input_bytes(program, name, data, bytes);
+    if (status == EBB_OK) status = find(program, name, &value);
+    if (status != EBB_OK) return status;
+    const ebb_role role = program->compiled.graph->values[value].role;
+    int64_t n;
+    if ((role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE) &&
+        ebb_exec_final(program->exec, value, &n) == *data)
+        return EBB_OK;
+    *data = NULL;
+    *bytes = 0;
+    return ebb_fail(program->engine->env, EBB_USAGE, "%s is no param or state that keeps its bytes", name);
+}
+
 /* ---- initial values
  * -------------------------------------------------------------------------------------------------- */
 

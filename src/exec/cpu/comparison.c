@@ -66,7 +66,9 @@ CPU_INLINE int32_t whole(float x) {
     return low >= 2147483648.0F ? INT32_MAX : (int32_t)low;
 }
 
+/* A truth is 0 or 1 whatever its byte is; other bytes are their numbers. */
 #define CAST(to, T, R, expression) CPU_PLACES_1(cast_##to, T, R, expression)
+#define CAST_BYTE(to, R)           CPU_PLACES_1(cast_byte_##to, uint8_t, R, a)
 CAST(f32, float, float, a)
 CAST(i32, float, int32_t, whole(a))
 CAST(bool, float, uint8_t, a != 0)
@@ -76,6 +78,8 @@ CAST(bool, int32_t, uint8_t, a != 0)
 CAST(f32, uint8_t, float, a != 0)
 CAST(i32, uint8_t, int32_t, a != 0)
 CAST(bool, uint8_t, uint8_t, a != 0)
+CAST_BYTE(f32, float)
+CAST_BYTE(i32, int32_t)
 
 /* Between f32 and 16 bits; other casts of those are done by way of f32 (low.h). */
 #define CAST_LOW(dtype)                                                    \
@@ -98,6 +102,9 @@ static cpu_places_kernel *const cast_kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
         {[EBB_F32] = cast_f32_int32_t, [EBB_I32] = cast_i32_int32_t, [EBB_BOOL] = cast_bool_int32_t},
     [EBB_BOOL] =
         {[EBB_F32] = cast_f32_uint8_t, [EBB_I32] = cast_i32_uint8_t, [EBB_BOOL] = cast_bool_uint8_t},
+    [EBB_U8] = {[EBB_F32] = cast_byte_f32_uint8_t,
+                [EBB_I32] = cast_byte_i32_uint8_t,
+                [EBB_BOOL] = cast_bool_uint8_t},
 };
 const cpu_row cpu_row_cast = {.casts = cast_kernels};
 
@@ -105,4 +112,4 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
     if (cpu_is_low(run->call)) return cast_low_launch(run);
     return cpu_places_launch(run, cast_kernels[run->call->in[0].dtype][run->call->out[0].dtype], 8);
 }
-CPU_KERNEL(cast, EBB_TAKES(F32, I32, BOOL), CPU_STREAM, .launch = cast_launch);
+CPU_KERNEL(cast, EBB_TAKES(F32, I32, U8, BOOL), CPU_STREAM, .launch = cast_launch);

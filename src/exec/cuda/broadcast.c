@@ -100,10 +100,10 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
         [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                            \
     }
     static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
-        [EBB_F32] = FROM(f32), [EBB_I32] = FROM(i32), [EBB_BOOL] = FROM(bool)};
+        [EBB_F32] = FROM(f32), [EBB_I32] = FROM(i32), [EBB_U8] = FROM(u8), [EBB_BOOL] = FROM(bool)};
     return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
 }
-CUDA_OP(cast, EBB_TAKES(F32, I32, BOOL), CUDA_SWEEP, .launch = cast_launch);
+CUDA_OP(cast, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 

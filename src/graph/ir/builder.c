@@ -180,6 +180,10 @@ ebb_id ebb_builder_given(ebb_builder *b, const char *name, ebb_role role, const 
     return ebb_builder_push(b, name, &value);
 }
 
+void ebb_builder_within_step(ebb_builder *b, ebb_id value) {
+    if (!b->status && ebb_builder_known(b, value)) b->values.at[value]->value.within_step = true;
+}
+
 /* ---- what the graph is for -------------------------------------------------------------------------- */
 
 void ebb_builder_output(ebb_builder *b, ebb_id id) {

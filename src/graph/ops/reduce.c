@@ -219,4 +219,4 @@ static ebb_status upsample_grad_bind(ebb_env *env, const ebb_call *call, ebb_rul
 EBB_DEFINE(upsample, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
            EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(upsample_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w]"), EBB_LIST(attrs, upsample_attrs),
-           .bind = upsample_grad_bind, EBB_FLOPS(1));
+           .bind = upsample_grad_bind, EBB_FLOPS(1), EBB_GRAD(upsample, "dy"));

@@ -34,8 +34,10 @@ const tool_command tool_commands[TOOL_N_COMMANDS] = {
          "Prints the text (*.ebb) of a model in ONNX, or writes it to FILE of -o; --weights\n"
          "receives the initializers, for `ebb run --init-from`. --dim N=SIZE is the default batch;\n"
          "other names are the file's own. Other commands take MODEL.onnx, too."},
-    [TOOL_RUN] = {"run", "MODEL", "run training steps on synthetic data",
-                  "Plans, allocates and runs, and prints the planned bytes beside the allocated ones."},
+    [TOOL_RUN] =
+        {"run", "MODEL", "run training steps, on data or on made-up inputs",
+         "Plans, allocates and runs, and prints the planned bytes beside the allocated ones. --data\n"
+         "trains on pictures; without it inputs are made up, labels among them."},
     [TOOL_BENCH] =
         {"bench", "MODEL", "measure how long ops take on this machine",
          "--ops: times each op of the model in its own training steps. --calibrate takes no\n"

@@ -153,6 +153,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
+    if (args->accumulate > 0) out->accumulate = (uint32_t)args->accumulate;
     if (args->precision)
         out->precision = strcmp(args->precision, "bf16") == 0  ? EBB_PRECISION_BF16
                          : strcmp(args->precision, "f16") == 0 ? EBB_PRECISION_F16

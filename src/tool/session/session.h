@@ -48,6 +48,10 @@ typedef struct tool_args {
     const char *compare; /* the other device */
     const char *save, *init_from, *schedule, *weights, *metrics;
     bool resume, decay_weights;
+    const char *data, *flip;
+    bool strict;
+    double held_out, crop;
+    int64_t data_threads, evaluate_every, accumulate;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
 } tool_args;

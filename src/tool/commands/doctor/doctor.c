@@ -61,6 +61,9 @@ static void print_text(tool *t, const machine *m) {
     for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++)
         printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
                what);
+    for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++)
+        printf("data %-11s %s%s%s\n", name, available ? "available" : "not available", why ? ": " : "",
+               why ? why : "");
 }
 
 static ebb_status print_json(tool *t, const machine *m) {
@@ -86,6 +89,15 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_text(&json, "name", name);
         out_bool(&json, "available", available);
         out_text(&json, "why", why && *why != '\0' ? why : NULL);
+        out_close(&json, '}');
+    }
+    out_close(&json, ']');
+    out_open(&json, "data_formats", '[');
+    for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++) {
+        out_open(&json, NULL, '{');
+        out_text(&json, "name", name);
+        out_bool(&json, "available", available);
+        out_text(&json, "why", why);
         out_close(&json, '}');
     }
     out_close(&json, ']');
