@@ -92,6 +92,14 @@ typedef struct ebb_options {
     /* Of the forward and the backward pass; params, states, updates, statistics, losses and outputs are
      * f32. Default EBB_PRECISION_F32. Not for planning graphs. */
     ebb_precision precision;
+    /* 0: passes change nothing but what must be. 1: simplified. 2 (default): and ops are fused that have
+     * kernels of their own. 3: and chains of pointwise ops become one op each, whose code is made for it.
+     * No level changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */
+    int32_t opt_level;
+    /* Of the device cpu, at opt_level 3: who makes code for such chains. "LLVM": libLLVM 14 to 19, opened
+     * when it is needed; "INTERP": nobody, they are interpreted. NULL: LLVM where it is there.
+     * EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has none. */
+    const char *jit;
     bool unfused; /* for comparison: every op of the model by itself, and relu's gradient from its result;
                    * neither changes a bit of a result */
     bool poison;  /* debug: dead bytes are overwritten with 0xFF */
@@ -120,8 +128,7 @@ typedef struct ebb_options {
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
                        * "precision", "fuse", "grad", "recast", "accumulate", "clip", "scale", "outputs",
-                       * "optimizer",
-                       * "simplify", "bits", "query", "schedule" */
+                       * "optimizer", "simplify", "bits", "pointwise", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

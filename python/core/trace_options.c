@@ -41,6 +41,7 @@ static const core_entry entries[] = {
     {"effort", INT, PLAN(effort), NULL},
     {"search_seed", INT, PLAN(search_seed), NULL},
     {"time_limit", REAL, PLAN(time_limit_s), NULL},
+    {"opt_level", UINT, PLAN(opt_level), NULL},
     {"unfused", BOOL, PLAN(unfused), NULL},
     {"verify", BOOL, PLAN(verify), NULL},
     {"cache", TEXT, PLAN(cache), NULL},

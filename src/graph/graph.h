@@ -38,10 +38,11 @@ const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]);
 /* false when rank, a dim or the product is out of range. */
 bool ebb_type_valid(const ebb_type *type);
 
-/* An attribute value: integers, or one real. Its schema is the op's. */
+/* An attribute value: integers, one real, or a text. Its schema is the op's. */
 typedef union ebb_attr {
     int64_t i[EBB_MAX_RANK];
     double f;
+    const char *text; /* the graph's, or whoever's call it is */
 } ebb_attr;
 
 /* How a param or state starts. */
@@ -105,11 +106,11 @@ ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, 
                          ebb_init init, double fill);
 /* Of a given state. */
 void ebb_builder_within_step(ebb_builder *builder, ebb_id value);
-/* One node with op->n_out results (names NULL, or names[i] NULL: made). attr NULL: all defaults. Types of
- * results come from the op's shape rule. Returns the results, valid until the builder is gone; on a
- * latched error a list of EBB_NONE. Role of the results: activation in the forward phase, gradient in the
- * others; an update's result has its target's. A node reads nothing of a later phase and nothing that an
- * earlier node has updated. */
+/* One node with as many results as the op gives (names NULL, or names[i] NULL: made). attr NULL: all
+ * defaults. Types of results come from the op's shape rule. Returns the results, valid until the builder is
+ * gone; on a latched error a list of EBB_NONE. Role of the results: activation in the forward phase,
+ * gradient in the others; an update's result has its target's. A node reads nothing of a later phase and
+ * nothing that an earlier node has updated. */
 const ebb_id *ebb_builder_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
                                uint32_t n_in, const ebb_attr *attr, const char *const *names,
                                ebb_phase phase, uint64_t seed_key);
@@ -281,6 +282,11 @@ EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_gr
 /* relu's gradient reads a bit for each element of y where nothing else in backward reads y, so that y need
  * not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+/* Makes chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where that
+ * cannot make any schedule's peak larger (docs/passes.md). Last, for a backend that has its kernel. Never
+ * changes a result's bits. */
+EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
  * too: gradients for a test, activations to look at. EBB_USAGE when a name fits nothing. */

@@ -118,6 +118,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_scale_gradients(env, *graph, pass[5] ? 0.5 : 0, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
+    } else if (strcmp(pass, "pointwise") == 0) {
+        status = ebb_fuse_pointwise(env, *graph, &next);
     } else if (strcmp(pass, "bits") == 0) {
         status = ebb_keep_bits(env, *graph, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {

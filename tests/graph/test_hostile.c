@@ -26,7 +26,9 @@ static const row rows[] = {
     R("ebb 1\n%x = input f32[]\n", "2:1", "expected `graph NAME` after the header, found %x"),
     R("ebb 1\ngraph\n", "2:6", "expected the graph's name, found the end of the line"),
     R("ebb 1\ngraph a b\n", "2:9", "expected the end of the line, found b"),
-    R("ebb 1\ngraph \"g\"\n", "2:7", "a character with no meaning here"),
+    R("ebb 1\ngraph \"g\"\n", "2:7", "expected the graph's name, found g"),
+    R("ebb 1\ngraph 'g'\n", "2:7", "a character with no meaning here"),
+    R("ebb 1\ngraph \"g\n", "2:7", "a text without its second \""),
     /* bytes */
     R(H "%x = input f32[3]\0\n", "3:18", "a NUL byte"),
     R(H "# caf\xc3\xa9 \xff\n", "3:9", "invalid UTF-8 in a comment"),

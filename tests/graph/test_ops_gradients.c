@@ -112,9 +112,14 @@ static void see_file(seen_ops *seen, const char *path, const char *optimizer, bo
     const size_t n_model = expect ? (size_t)(expect - text) : n;
     cr_assert_eq(ebb_graph_parse(env, path, text, n_model, NULL, &graph), EBB_OK, "%s", ebb_env_error(env));
     ebb_file_free(env, text, n);
-    const char *const passes[] = {
-        "lower-train", "fuse", scaled ? "grad-scaled" : "grad", scaled ? "scale" : "clip", optimizer,
-        "simplify",    "bits"};
+    const char *const passes[] = {"lower-train",
+                                  "fuse",
+                                  scaled ? "grad-scaled" : "grad",
+                                  scaled ? "scale" : "clip",
+                                  optimizer,
+                                  "simplify",
+                                  "bits",
+                                  "pointwise"};
     for (size_t k = 0; k < EBB_COUNT(passes); k++) {
         cr_assert_eq(graph_pass(env, passes[k], &graph), EBB_OK, "%s: %s", path, ebb_env_error(env));
         see(seen->made, graph);

@@ -30,7 +30,8 @@ class trace:
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". strict: a call that differs is a TraceError. sublinear_memory_config:
-    MegEngine's search for fewest bytes. opt_level 0: ops are not fused. cache: a folder of plans made earlier.
+    MegEngine's search for fewest bytes. opt_level: below 2 ops are
+    not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -47,12 +48,10 @@ class trace:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         self._symbolic = symbolic or record_only
         self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify,
-                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0}
+                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0, "opt_level": opt_level}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
         self._options.update({k: v for k, v in said.items() if v is not None})
-        if opt_level == 0:
-            self._options["unfused"] = True
         self._core = None
         self._n_returned = 0
 

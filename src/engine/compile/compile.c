@@ -1,7 +1,7 @@
 /* The story of a compilation.
  *
  *     model  -> parse, smooth, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs,
- *               optimizer, simplify, bits                                        -> the step's graph
+ *               optimizer, simplify, bits, pointwise                                 -> the step's graph
  *     graph  -> query                                                                -> its planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
  *                                                                                    -> plan
@@ -14,12 +14,14 @@
 #include "engine/compile/compile.h"
 
 ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                             uint32_t n_dims, const ebb_options *o, ebb_graph **out) {
+                             uint32_t n_dims, const ebb_options *o, const ebb_backend *backend,
+                             ebb_graph **out) {
     ebb_graph *graph = NULL, *made = NULL;
     *out = NULL;
     ebb_status s = ebb_compile_parse(env, model, dims, n_dims, &graph);
     if (!s) s = ebb_dump_graph(env, o, "parse", graph);
-    const bool train = !s && !o->evaluate && graph->loss != EBB_NONE, fuse = !o->unfused;
+    const bool train = !s && !o->evaluate && graph->loss != EBB_NONE,
+               fuse = !o->unfused && o->opt_level >= 2;
     const bool low = o->precision != EBB_PRECISION_F32, scaled = o->precision == EBB_PRECISION_F16;
     const ebb_mode mode = o->evaluate ? EBB_EVAL : EBB_TRAIN;
 #define PASS(name, call) \
@@ -40,8 +42,10 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
         PASS("clip", ebb_clip_gradients(env, graph, o->clip_norm, &made));
     PASS("outputs", ebb_compile_outputs(env, o, graph, &made));
     if (train) PASS("optimizer", ebb_compile_optimizer(env, o, graph, &made));
-    PASS("simplify", ebb_simplify(env, graph, &made));
+    if (o->opt_level >= 1) PASS("simplify", ebb_simplify(env, graph, &made));
     if (fuse) PASS("bits", ebb_keep_bits(env, graph, &made));
+    if (fuse && o->opt_level >= 3 && backend && backend->api->fuses)
+        PASS("pointwise", ebb_fuse_pointwise(env, graph, &made));
 #undef PASS
     if (s)
         ebb_graph_destroy(graph);
@@ -57,7 +61,7 @@ ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_status status = EBB_OK;
     const ebb_pgraph *facts = model->planning;
     if (!facts) {
-        status = ebb_compile_graph(env, model, dims, n_dims, o, &out->graph);
+        status = ebb_compile_graph(env, model, dims, n_dims, o, backend, &out->graph);
         if (status == EBB_OK) status = ebb_compile_query(env, out->graph, backend, o->costs, &out->facts);
         facts = out->facts;
         if (status == EBB_OK && facts->n_ops == 0)

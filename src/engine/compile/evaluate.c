@@ -20,7 +20,8 @@ static ebb_status compile(ebb_program *program, const ebb_options *o) {
     ebb_env *env = engine->env;
     ebb_compiled *to = &program->compiled;
     ebb_graph *graph = NULL;
-    ebb_status s = ebb_compile_graph(env, engine->model, program->dims, program->n_dims, o, &graph);
+    ebb_status s =
+        ebb_compile_graph(env, engine->model, program->dims, program->n_dims, o, engine->backend, &graph);
     if (!s) s = ebb_share_givens(env, graph, engine->programs.at[0]->compiled.graph, &to->graph);
     ebb_graph_destroy(graph);
     if (!s) s = ebb_compile_query(env, to->graph, engine->backend, o->costs, &to->facts);

@@ -3,6 +3,8 @@
 #include "ebb_build.h"
 #include "exec/backend.h"
 
+#include <stdio.h>
+
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
 #else
@@ -18,6 +20,7 @@ void ebb_options_init(ebb_options *options) {
                              .budget_bytes = -1,
                              .seed = 1,
                              .search_seed = -1,
+                             .opt_level = 2,
                              .momentum = 0.9,
                              .weight_decay = 1e-4,
                              .beta1 = 0.9,
@@ -84,6 +87,8 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
         return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
                         o->time_limit_s);
+    if (o->opt_level < 0 || o->opt_level > 3)
+        return ebb_fail(env, EBB_USAGE, "opt_level is %d; it must be in [0, 3]", (int)o->opt_level);
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
@@ -112,6 +117,7 @@ ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backen
     const ebb_backend_options open = {.n_threads = ebb_options_threads(options),
                                       .tf32 = options->tf32,
                                       .free_engines = options->free_engines,
+                                      .jit = options->jit,
                                       .cap_bytes = options->cap_bytes,
                                       .watch_memory = options->watch_memory};
     return ebb_backend_open(env, options->device, &open, out);
@@ -132,4 +138,13 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
     *available = ebb_backend_load(env, &ebb_backends[i], &api) == EBB_OK && opens(env, api);
     if (!*available) *why = ebb_env_error(env);
     return ebb_backends[i].name;
+}
+
+const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]) {
+    const ebb_backend_api *api = ebb_backend_find("cpu");
+    const char *name = NULL;
+    char version[EBB_EMITTER_TEXT] = "";
+    *available = api && api->emitter && api->emitter(env, i, &name, version) == EBB_OK;
+    (void)snprintf(what, 128, "%s", *available || !name ? version : ebb_env_error(env));
+    return name;
 }

@@ -131,6 +131,8 @@ static cpu_places_kernel *const cast_kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
                 [EBB_BF16] = cast_byte_bf16_uint8_t},
 };
 
+const cpu_row cpu_row_cast = {.casts = cast_kernels};
+
 static ebb_status cast_launch(const ebb_kernel_run *run) {
     const ebb_type *from = &run->call->in[0], *to = &run->call->out[0];
     const int64_t each = ebb_dtype_bytes(from->dtype) + ebb_dtype_bytes(to->dtype);

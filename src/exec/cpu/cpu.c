@@ -1,4 +1,5 @@
 /* cpu/cpu.c: the cpu backend's table of functions: creation, facts, kernel objects, host memory. */
+#include "exec/cpu/fused.h"
 #include "exec/cpu/low.h"
 #include "exec/cpu/product.h"
 
@@ -18,6 +19,7 @@ static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 static void cpu_destroy(ebb_backend *backend) {
     if (!backend) return;
     cpu_backend *cpu = cpu_of(backend);
+    cpu_jit_destroy(cpu->jit);
     if (cpu->attr) (void)dnnl_primitive_attr_destroy(cpu->attr);
     if (cpu->stream) (void)dnnl_stream_destroy(cpu->stream);
     if (cpu->engine) (void)dnnl_engine_destroy(cpu->engine);
@@ -54,7 +56,8 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     if (!cpu) return EBB_NO_MEMORY;
     cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
     cpu->n_run = (int)options->n_threads;
-    const ebb_status status = onednn_open(cpu);
+    ebb_status status = onednn_open(cpu);
+    if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
     if (status != EBB_OK) {
         cpu_destroy(&cpu->base);
         return status;
@@ -102,6 +105,10 @@ static bool is_taken(const ebb_kernel_info *info, const ebb_call *call) {
     for (uint32_t i = 0; i < call->n_in; i++) dtypes |= UINT32_C(1) << call->in[i].dtype;
     for (uint32_t o = 0; o < call->n_out; o++) dtypes |= UINT32_C(1) << call->out[o].dtype;
     return info && (dtypes & ~info->takes) == 0;
+}
+
+const ebb_kernel_info *cpu_kernel_of(ebb_opcode code) {
+    return kernels[code];
 }
 
 ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
@@ -169,6 +176,7 @@ const ebb_backend_api ebb_backend_cpu = {
     .name = "cpu",
     .host_memory = true,
     .computes = true,
+    .fuses = true,
     .alignment = CPU_ALIGNMENT,
     .create = cpu_create,
     .destroy = cpu_destroy,
@@ -183,4 +191,5 @@ const ebb_backend_api ebb_backend_cpu = {
     .fill = cpu_fill_bytes,
     .begin = cpu_begin,
     .end = cpu_end,
+    .emitter = cpu_emitter_at,
 };

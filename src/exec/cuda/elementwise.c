@@ -28,6 +28,17 @@ static ebb_status fill_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(fill, EBB_TAKES(F32), CUDA_SWEEP, .launch = fill_launch);
 
+/* No kernel of a body is made at run time here: ebb_backend_api.fuses is not set. */
+static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend %s: %s is not supported: plan without --opt-level 3, or use the device cpu",
+                    backend->api->name, call->op->name);
+}
+static ebb_status fused_launch(const ebb_kernel_run *run) {
+    return fused_supports(run->backend, run->call);
+}
+CUDA_OP(fused, EBB_TAKES_ALL, CUDA_SWEEP, .supports = fused_supports, .launch = fused_launch);
+
 static ebb_status scale_launch(const ebb_kernel_run *run) {
     const cuda_scale_args args = {.a = run->launch->in[0],
                                   .y = run->launch->out[0],

@@ -33,7 +33,7 @@ static void bias_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
     if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
 }
 EBB_DEFINE(bias, EBB_RULE(2, 1, "x[n,c,...] b:wide[c] -> [n,c,...]"), EBB_OVER({0, 0}), EBB_FLOPS(1),
-           .grad = bias_grad_rule, EBB_RUNS(FOLLOWS));
+           .by_channel = 1 << 1, .grad = bias_grad_rule, EBB_RUNS(FOLLOWS));
 
 /* A bias of zeros. */
 static void bias_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "graph/op_info.h"
+#include "graph/ops/fused.h"
 #include "graph/walk.h"
 
 /* ---- the table ------------------------------------------------------------------------------------ */

@@ -45,6 +45,7 @@
                                      .family = EBB_FAMILY_OF(op),                        \
                                      .composite = EBB_KIND_OF(op) == EBB_KIND_COMPOSITE, \
                                      .view = EBB_KIND_OF(op) == EBB_KIND_VIEW,           \
+                                     .pointwise = EBB_KIND_OF(op) == EBB_KIND_POINTWISE, \
                                      __VA_ARGS__}
 
 /* So many operands and results, by a rule. */
@@ -99,6 +100,8 @@
         .name = (field), .kind = EBB_ATTR_DTYPE, .count = 1, .fallback = (double)(usual), \
         .max = EBB_N_DTYPES - 1                                                           \
     }
+#define EBB_TEXT_NEEDED(field) \
+    { .name = (field), .kind = EBB_ATTR_TEXT, .count = 1, .required = true, .max = EBB_MAX_ATTR_TEXT }
 #define EBB_FLAG(field, usual) \
     { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
 

@@ -29,13 +29,14 @@ static void op_make(ebb_parser *p, const ebb_declaration *d) {
     const ebb_op_info *op = ebb_parse_op(p, &name);
     if (!op) return;
     ebb_node_text node = {.op = op, .phase = EBB_FORWARD};
-    if (d->n_names > 0 && d->n_names != op->n_out) {
-        ebb_parse_fail(p, &name, "%s gives %u results, not %u", op->name, op->n_out, d->n_names);
-        return;
-    }
     if (!ebb_declaration_text_begin(p, d->attributes ? d->attributes : "") ||
         !ebb_parse_attributes(p, &name, &node) || !text_end(p, "attributes like stride=2"))
         return;
+    const uint32_t n_out = ebb_op_results(op, node.attr);
+    if (d->n_names > 0 && d->n_names != n_out) {
+        ebb_parse_fail(p, &name, "%s gives %u results, not %u", op->name, n_out, d->n_names);
+        return;
+    }
     char key[40];
     snprintf(key, sizeof key, "#%u", d->at); /* no name has a # */
     const char *first = d->n_names > 0 ? d->names[0] : key;

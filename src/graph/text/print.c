@@ -18,6 +18,10 @@ static void attr_print(ebb_text *text, const ebb_attr_info *info, const ebb_attr
         ebb_text_add(text, "%s", ebb_dtype_name((ebb_dtype)a->i[0]));
         return;
     }
+    if (info->kind == EBB_ATTR_TEXT) {
+        ebb_text_add(text, "\"%s\"", a->text);
+        return;
+    }
     if (info->kind == EBB_ATTR_BOOL) {
         ebb_text_add(text, "%s", a->i[0] ? "true" : "false");
         return;

@@ -185,6 +185,12 @@ const tool_flag tool_flags[] = {
      "run forward, backward and update apart"},
     {"precision", 0, TOOL_CHOICE, AT(precision), MODELS, "NAME", 0, 0, "f32 bf16 f16",
      "of activations and gradients; parameters, statistics and losses stay f32 (default f32)"},
+    {"opt-level", 0, TOOL_CHOICE, AT(opt_level), MODELS, "N", 0, 0, "0 1 2 3",
+     "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
+     "one op"},
+    {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
+     "who makes code for such chains: LLVM or INTERP (default: the variable MGB_JIT_BACKEND, or LLVM if "
+     "there)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
     {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",
@@ -208,7 +214,8 @@ const tool_flag tool_flags[] = {
     {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
-     "parse smooth lower precision fuse grad recast accumulate clip scale optimizer simplify bits query "
+     "parse smooth lower precision fuse grad recast accumulate clip scale optimizer simplify bits "
+     "pointwise query "
      "schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
