@@ -68,15 +68,15 @@ static ebb_status forward(const ebb_kernel_run *run, cuda_kernel_id kernel) {
     return launch_pool(run, kernel, &args, args.s.oh, args.s.ow);
 }
 
-#define FORWARD(name, takes)                                     \
+#define FORWARD(name, kernel, takes)                             \
     static ebb_status name##_launch(const ebb_kernel_run *run) { \
-        return forward(run, CUDA_KERNEL_##name);                 \
+        return forward(run, CUDA_KERNEL_##kernel);               \
     }                                                            \
     CUDA_OP(name, takes, CUDA_SWEEP, .supports = windows_support, .launch = name##_launch)
 
-FORWARD(max_pool, CUDA_REALS);
-FORWARD(max_pool_at, CUDA_REALS | EBB_TAKES(U8));
-FORWARD(avg_pool, CUDA_REALS);
+FORWARD(max_pool, max_pool, CUDA_REALS);
+FORWARD(max_pool_at, max_pool, CUDA_REALS | EBB_TAKES(U8));
+FORWARD(avg_pool, avg_pool, CUDA_REALS);
 
 /* ---- gradients: -> dx ----------------------------------------------------------------------------- */
 

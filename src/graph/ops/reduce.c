@@ -16,8 +16,8 @@ static ebb_status reduce_infer(ebb_env *env, const ebb_call *call, ebb_type *out
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16, bf16 or i32", call->op->name,
                         ebb_type_text(x, text));
     if (x->dtype == EBB_I32 && call->op == &ebb_op_reduce_mean)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16: cast it",
-                        call->op->name, ebb_type_text(x, text));
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16: cast it", call->op->name,
+                        ebb_type_text(x, text));
     const ebb_status status = ebb_rule_axes(env, call, &call->attr[EBB_REDUCE_AXIS], x, &axes);
     if (status) return status;
     *out = (ebb_type){.dtype = x->dtype};

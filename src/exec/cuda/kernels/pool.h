@@ -3,7 +3,7 @@
  *
  *     kernel        of            reads   writes
  *     max_pool      max_pool      x       y
- *     max_pool_at   max_pool_at   x       y, places (a byte each)
+ *                   max_pool_at   x       y, places (a byte each)
  *     avg_pool      avg_pool      x       y
  *     upsample      upsample      x       y
  *
@@ -120,7 +120,7 @@ typedef struct cuda_pool_args {
     cuda_pool s;
     const void *x, *dy; /* dy: of gradients */
     void *to;           /* y or dx */
-    uint8_t *place;     /* written by max_pool_at, read by its gradient */
+    uint8_t *place;     /* written by max_pool_at, NULL in max_pool; read by the gradient */
 } cuda_pool_args;
 
 /* Four places at once; p is 4-byte aligned. */
@@ -170,11 +170,12 @@ CUDA_BODY cuda_f32x4 cuda_max4(const cuda_pool_args *a, const cuda_place *p, uin
                                cuda_element e) {
     const cuda_pool *s = &a->s;
     const cuda_window v = cuda_window_of(s, p->h, p->w);
-    cuda_f32x4 best = cuda_pool_load(a->x, cuda_pixel(s, p, s->h, s->w, v.h0, v.w0), wide, e);
+    int64_t line = cuda_pixel(s, p, s->h, s->w, v.h0, v.w0);
+    cuda_f32x4 best = cuda_pool_load(a->x, line, wide, e);
     const uint32_t first = cuda_in_window(s, p->h, p->w, v.h0, v.w0);
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) at[k] = first;
-    for (int32_t h = v.h0; h < v.h1; h++) {
-        int64_t x = cuda_pixel(s, p, s->h, s->w, h, v.w0);
+    for (int32_t h = v.h0; h < v.h1; h++, line += s->w * s->c) {
+        int64_t x = line;
         uint32_t here = cuda_in_window(s, p->h, p->w, h, v.w0);
         for (int32_t w = v.w0; w < v.w1; w++, x += s->c, here++) {
             const cuda_f32x4 q = cuda_pool_load(a->x, x, wide, e);
@@ -188,26 +189,21 @@ CUDA_BODY cuda_f32x4 cuda_max4(const cuda_pool_args *a, const cuda_place *p, uin
     return best;
 }
 
+/* Places, where they are asked for. (That one body does for both is not for its length alone: without them
+ * the assembler saves registers until it spills.) */
 CUDA_BODY void cuda_max_pool_each(const cuda_pool_args *a, const cuda_place *p, bool wide, cuda_element e) {
-    uint32_t at[4];
-    const cuda_f32x4 y = cuda_max4(a, p, at, wide, e);
-    cuda_pool_store(a->to, cuda_pixel(&a->s, p, a->s.oh, a->s.ow, p->h, p->w), y, wide, e);
-}
-
-CUDA_BODY void cuda_max_pool_at_each(const cuda_pool_args *a, const cuda_place *p, bool wide,
-                                     cuda_element e) {
     const int64_t to = cuda_pixel(&a->s, p, a->s.oh, a->s.ow, p->h, p->w);
     uint32_t at[4];
     cuda_pool_store(a->to, to, cuda_max4(a, p, at, wide, e), wide, e);
-    if (!wide) {
+    if (!a->place) return;
+    if (wide) {
+        cuda_store_places(a->place + to, at);
+    } else {
         a->place[to] = (uint8_t)at[0];
-        return;
     }
-    cuda_store_places(a->place + to, at);
 }
 
 CUDA_POOL(max_pool, true, cuda_max_pool_each)
-CUDA_POOL(max_pool_at, true, cuda_max_pool_at_each)
 
 /* ---- average -------------------------------------------------------------------------------------- */
 
