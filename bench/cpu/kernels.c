@@ -221,7 +221,7 @@ static ebb_status bench_open(bench *b, int argc, char **argv) {
         }
     }
     ebb_status status = step_of(b->env, argv[1], &options, unfused, &b->graph);
-    if (status == EBB_OK) status = ebb_backend_cpu.create(b->env, &width, &b->backend);
+    if (status == EBB_OK) status = ebb_backend_find("cpu")->create(b->env, &width, &b->backend);
     return status;
 }
 

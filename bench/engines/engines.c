@@ -190,7 +190,7 @@ int main(int argc, char **argv) {
     const ebb_dim_binding dims[] = {{"N", atoll(argv[2])}, {"H", atoll(argv[3])}};
     ebb_options_init(&options);
     need(ebb_model_open(b.env, argv[1], &model) == EBB_OK, "model");
-    need(ebb_compile_graph(b.env, model, dims, 2, &options, &graph) == EBB_OK, ebb_env_error(b.env));
+    need(ebb_compile_graph(b.env, model, dims, 2, &options, NULL, &graph) == EBB_OK, ebb_env_error(b.env));
     open_device(&b);
     float *random = malloc(N_RANDOM * sizeof *random);
     need(random, "64 MiB of random numbers");

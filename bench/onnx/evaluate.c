@@ -1,6 +1,6 @@
-/* Runs an ONNX model once in evaluation mode: evaluate MODEL FIXED INPUT=FILE... OUTDIR. Inputs are raw
- * bytes in logical order; output i goes to OUTDIR/i.bin. For bench/onnx/check.py, which compares them with
- * another runtime's. */
+/* Runs an ONNX model once in evaluation mode: evaluate MODEL BATCH INPUT=FILE... OUTDIR; BATCH 0: as the
+ * file has it. Inputs are raw bytes in logical order; output i goes to OUTDIR/i.bin. For
+ * bench/onnx/check.py, which compares them with another runtime's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,14 +74,14 @@ int main(int argc, char **argv) {
     ebb_program *program = NULL;
     ebb_options options;
     if (argc < 4) return 2;
-    const ebb_onnx_options how = {.no_loss = true, .fixed = atoi(argv[2]) != 0};
+    const ebb_onnx_options how = {.no_loss = true, .fixed = atoi(argv[2]) == 0};
     ebb_options_init(&options);
     options.evaluate = true;
     ebb_status status = ebb_env_create(NULL, &env);
     if (status == EBB_OK) status = ebb_onnx_open(env, argv[1], &how, &onnx);
     if (status == EBB_OK) status = ebb_onnx_model(onnx, &model);
     if (status == EBB_OK) status = ebb_engine_create(env, model, &options, &engine);
-    const ebb_dim_binding batch = {"N", 1};
+    const ebb_dim_binding batch = {"N", atoi(argv[2])};
     if (status == EBB_OK) status = ebb_compile(engine, &batch, how.fixed ? 0 : 1, &program);
     if (status == EBB_OK) status = ebb_onnx_feed(onnx, program);
     for (int i = 3; i < argc - 1 && status == EBB_OK; i++) status = feed(program, argv[i]);

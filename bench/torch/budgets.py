@@ -2,6 +2,10 @@
 
     python bench/torch/budgets.py [--models resnet50,gpt] [--backends eager,inductor] [--budgets 0.8,0.6] [-o rows.json]
     python bench/torch/budgets.py --table rows.json
+    python bench/torch/frontier.py rows.json frontier.svg
+
+Rows that the file has already are not measured again: an interrupted run goes on where it stopped, and a row without an answer is tried
+again. Times are worth something on a quiet machine only; `--note` says in each row what it ran on.
 
 Models are those of models.py, and by name those of zoo.py. Each row is a process of its own but those of Ebb's budgets for a model, which
 share one. Peaks are of what PyTorch's allocator gave out during one step, gradients included, above what was
@@ -11,6 +15,7 @@ the same compile without a budget; `off` is the largest difference over the larg
 
 import argparse
 import copy
+import functools
 import json
 import pathlib
 import subprocess
@@ -20,7 +25,7 @@ import time
 import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_leaves
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from models import MODELS  # noqa: E402
@@ -100,14 +105,23 @@ def differences(a, b):
     return equal, off / most
 
 
-def blocks_checkpointed(case):
+PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "convolution", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math"}
+
+
+def products_are_saved(ctx, op, *args, **kwargs):
+    return CheckpointPolicy.MUST_SAVE if op._schema.name.split("::")[1] in PRODUCTS else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def blocks_checkpointed(case, selective):
+    """Each block runs again in backward; selectively: all of it but products."""
+    more = {"context_fn": functools.partial(create_selective_checkpoint_contexts, products_are_saved)} if selective else {}
     for block in case.blocks:
-        block.forward = (lambda inner: lambda *a, **k: checkpoint(inner, *a, use_reentrant=False, **k))(block.forward)
+        block.forward = (lambda inner: lambda *a, **k: checkpoint(inner, *a, use_reentrant=False, **more, **k))(block.forward)
     return case.model
 
 
 def rows_of(name, backend, means):
-    """means: "plain", "blocks", "torch 0.5"; or several, all of Ebb: "ebb", "ebb 0.5"."""
+    """means: "plain", "blocks", "selective", "torch 0.5"; or several, all of Ebb: "ebb", "ebb 0.5"."""
     case = Case(name)
     if means[0].split()[0] != "ebb":
         yield {"model": name, "backend": backend, "means": means[0], **other(case, backend, means[0])}
@@ -155,8 +169,8 @@ def other(case, backend, means):
     own = "inductor" if backend == "inductor" else "aot_eager"
     if share:
         torch._functorch.config.activation_memory_budget = float(share)
-    if kind == "blocks":
-        run = blocks_checkpointed(case)
+    if kind in ("blocks", "selective"):
+        run = blocks_checkpointed(case, kind == "selective")
         run = torch.compile(run, backend=own) if backend == "inductor" else run
     elif kind == "plain" and backend == "eager":
         run = case.model
@@ -185,7 +199,8 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--backends", default="eager,inductor")
     parser.add_argument("--budgets", default=BUDGETS)
-    parser.add_argument("--others", default="plain,blocks,torch 0.5,torch 0.2")
+    parser.add_argument("--others", default="plain,blocks,selective,torch 0.8,torch 0.6,torch 0.45,torch 0.35,torch 0.2")
+    parser.add_argument("--note", default="", help="kept in each row: which machine, and what else it was doing")
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--one", nargs=3, metavar=("MODEL", "BACKEND", "MEANS"), help="rows in this process; MEANS joined by commas")
     parser.add_argument("--table", help="rows as a table")
@@ -197,14 +212,25 @@ def main():
         for row in rows_of(args.one[0], args.one[1], args.one[2].split(",")):
             print("ROW " + json.dumps(row), flush=True)
         return None
-    means = [m for m in args.others.split(",") if m] + [",".join(["ebb"] + [f"ebb {b}" for b in args.budgets.split(",") if b])]
+    means = [[m] for m in args.others.split(",") if m] + [["ebb"] + [f"ebb {b}" for b in args.budgets.split(",") if b]]
+    there = rows_there(args.output)
     with open(args.output, "a", encoding="utf-8") as file:
         for name in args.models.split(","):
             for backend in args.backends.split(","):
-                for m in means:
-                    for row in in_process(name, backend, m, args.timeout):
-                        file.write(json.dumps(row) + "\n")
+                for group in means:
+                    wanted = [m for m in group if (name, backend, m) not in there]
+                    for row in in_process(name, backend, ",".join(wanted), args.timeout) if wanted else []:
+                        file.write(json.dumps({**row, "note": args.note} if args.note else row) + "\n")
                     file.flush()
+    return None
+
+
+def rows_there(path):
+    """(model, backend, means) of the rows that have an answer."""
+    if not pathlib.Path(path).exists():
+        return set()
+    rows = [json.loads(line) for line in open(path, encoding="utf-8")]
+    return {(r["model"], r["backend"], r["means"].partition(" (")[0]) for r in rows if "peak" in r}
 
 
 def in_process(name, backend, means, timeout):
@@ -220,4 +246,5 @@ def in_process(name, backend, means, timeout):
     return found + ([{"model": name, "backend": backend, "means": ", ".join(missing), "error": why}] if missing else [])
 
 
-main()
+if __name__ == "__main__":
+    main()

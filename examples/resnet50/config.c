@@ -18,7 +18,8 @@ static const struct flag {
     {"memory", TEXT, AT(memory), 0, 0, "none | in-place | budget (default in-place; budget with --budget)"},
     {"budget", TEXT, AT(budget), 0, 0, "BYTES in all (MB = 10^6, MiB = 2^20), or N% of the in-place arena"},
     {"batch", INTEGER, AT(batch), 1, 1 << 20, "images of a step (default 32)"},
-    {"image", INTEGER, AT(image), 32, 4096, "side of an image in pixels (default 64; synthetic 224)"},
+    {"image", INTEGER, AT(image), 32, 4096,
+     "side of an image in pixels (default 64; other data and synthetic 224)"},
     {"epochs", INTEGER, AT(epochs), 1, 1000000, "passes over the training scans (default 6)"},
     {"steps", INTEGER, AT(steps), 1, INT32_MAX, "stop after this many steps (synthetic: 3)"},
     {"lr", REAL, AT(lr), 0, 0, "highest learning rate (default 0.008)"},
@@ -31,14 +32,18 @@ static const struct flag {
      "training scans move by up to this many of their pixels (default 0.5)"},
     {"each-epoch", SWITCH, AT(each_epoch), 0, 0, "held-out accuracy after every epoch, not only the last"},
     {"synthetic", SWITCH, AT(synthetic), 0, 0, "made-up images of 1000 classes instead of the digits"},
-    {"precision", TEXT, AT(precision), 0, 0, "f32 | bf16: of activations and gradients (default f32)"},
+    {"precision", TEXT, AT(precision), 0, 0,
+     "f32 | bf16 | f16: of activations and gradients (default f32)"},
     {"device", TEXT, AT(device), 0, 0, "backend (default cpu)"},
     {"threads", INTEGER, AT(threads), 1, 4096, "width of parallel reductions (default: the processors)"},
     {"seed", INTEGER, AT(seed), 0, INT64_MAX, "of parameters, order and shifts (default 1)"},
     {"effort", INTEGER, AT(effort), 1, INT64_MAX, "candidates that the search for a plan scores"},
     {"csv", TEXT, AT(csv), 0, 0, "FILE for step, epoch, learning rate, loss, nanoseconds"},
-    {"model", TEXT, AT(model), 0, 0, "FILE of the model"},
-    {"data", TEXT, AT(data), 0, 0, "FILE of the digits"},
+    {"model", TEXT, AT(model), 0, 0, "FILE.ebb or FILE.onnx of the model (default ResNet-50)"},
+    {"data", TEXT, AT(data), 0, 0,
+     "FILE.gz of the digits, or a folder with one for each class, records or .npz (docs/data.md)"},
+    {"held-out", REAL, AT(held_out), 0, 0,
+     "share of each class that is not trained on (default 0.2; digits: a fifth)"},
     {"json", SWITCH, AT(json), 0, 0, "the report as JSON on standard output"},
     {"help", SWITCH, AT(help), 0, 0, "show this"},
 };
@@ -112,9 +117,12 @@ static bool settle(config *c, char *error, size_t n) {
                false;
     if (!is_one_of(c->schedule, "cosine", "step", "step"))
         return snprintf(error, n, "--schedule: \"%.60s\": one of cosine, step", c->schedule), false;
-    if (!is_one_of(c->precision, "f32", "bf16", "bf16"))
-        return snprintf(error, n, "--precision: \"%.60s\": one of f32, bf16", c->precision), false;
-    if (c->image < 0) c->image = c->synthetic ? 224 : 64;
+    if (!is_one_of(c->precision, "f32", "bf16", "f16"))
+        return snprintf(error, n, "--precision: \"%.60s\": one of f32, bf16, f16", c->precision), false;
+    if (!(c->held_out >= 0 && c->held_out < 1))
+        return snprintf(error, n, "--held-out: %g: at least 0 and less than 1", c->held_out), false;
+    c->pictures = !c->synthetic && !is_digits(c->data);
+    if (c->image < 0) c->image = c->synthetic || c->pictures ? 224 : 64;
     if (c->synthetic && c->steps < 0) c->steps = 3;
     return true;
 }
@@ -135,7 +143,7 @@ bool config_parse(config *out, int argc, char **argv, char *error, size_t error_
                     .precision = "f32"};
     out->batch = 32, out->epochs = 6, out->warmup = 22, out->seed = 1;
     out->image = out->effort = out->steps = out->threads = out->budget_bytes = -1;
-    out->lr = 0.008, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5,
+    out->lr = 0.008, out->momentum = 0.9, out->weight_decay = 1e-4, out->shift = 0.5, out->held_out = 0.2,
     out->budget_share = -1;
     for (int i = 1; i < argc; i++) {
         const struct flag *f = NULL;

@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     signal(SIGINT, raise_flag);
-    if (status == EBB_OK && !c.synthetic) {
+    if (status == EBB_OK && !c.synthetic && !c.pictures) {
         data = malloc(sizeof *data);
         if (!data)
             status = training_fail(&t, EBB_NO_MEMORY, "no memory for the digits");

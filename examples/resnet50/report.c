@@ -55,7 +55,7 @@ int64_t report_process_peak_bytes(void) {
 
 typedef struct figures {
     ebb_plan_summary plan;
-    int64_t planned_bytes; /* of the larger of the two programs */
+    int64_t planned_bytes; /* of the largest program */
     int64_t block_bytes;
     double images_per_s;
     char sha256[65];
@@ -108,11 +108,13 @@ ebb_status report_print(training *t) {
     if (status != EBB_OK) return status;
     ebb_plan_summarize(ebb_program_plan(t->program), &f.plan);
     f.planned_bytes = f.plan.arena_bytes + f.plan.persistent_bytes;
-    if (t->rest) {
-        ebb_plan_summary rest;
-        ebb_plan_summarize(ebb_program_plan(t->rest), &rest);
-        if (rest.arena_bytes + rest.persistent_bytes > f.planned_bytes)
-            f.planned_bytes = rest.arena_bytes + rest.persistent_bytes;
+    ebb_program *const others[] = {t->rest, t->evaluation[0], t->evaluation[1]};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        ebb_plan_summary other;
+        if (!others[i]) continue;
+        ebb_plan_summarize(ebb_program_plan(others[i]), &other);
+        if (other.arena_bytes + other.persistent_bytes > f.planned_bytes)
+            f.planned_bytes = other.arena_bytes + other.persistent_bytes;
     }
     if (t->train_ns > 0) f.images_per_s = 1e9 * (double)t->n_images / (double)t->train_ns;
     if (t->config->json)

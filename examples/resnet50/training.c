@@ -41,11 +41,21 @@ static int64_t now_ns(void) {
 
 /* ---- plan and compile ---- */
 
-static ebb_status compile(training *t, int64_t n, ebb_program **out) {
+/* An ONNX file's sizes are its own, but for the batch. */
+uint32_t training_dims(const training *t, int64_t n, ebb_dim_binding dims[TRAINING_DIMS]) {
     const config *c = t->config;
-    ebb_dim_binding dims[] = {
-        {"N", n}, {"H", c->image}, {"K", c->synthetic ? SYNTHETIC_CLASSES : DIGITS_CLASSES}};
-    return ebb_compile(t->engine, dims, 3, out);
+    const int64_t n_classes = c->synthetic  ? SYNTHETIC_CLASSES
+                              : c->pictures ? t->pictures.n_classes
+                                            : DIGITS_CLASSES;
+    dims[0] = (ebb_dim_binding){"N", n};
+    dims[1] = (ebb_dim_binding){"H", c->image};
+    dims[2] = (ebb_dim_binding){"K", n_classes};
+    return t->onnx ? 1 : TRAINING_DIMS;
+}
+
+static ebb_status compile(training *t, int64_t n, ebb_program **out) {
+    ebb_dim_binding dims[TRAINING_DIMS];
+    return ebb_compile(t->engine, dims, training_dims(t, n, dims), out);
 }
 
 /* A share of the in-place arena as bytes in all: what stays for good comes on top. */
@@ -54,10 +64,10 @@ static ebb_status budget_of_share(training *t, const ebb_options *options, int64
     ebb_options in_place = *options;
     ebb_plan *plan = NULL;
     ebb_plan_summary s;
-    ebb_dim_binding dims[] = {
-        {"N", c->batch}, {"H", c->image}, {"K", c->synthetic ? SYNTHETIC_CLASSES : DIGITS_CLASSES}};
+    ebb_dim_binding dims[TRAINING_DIMS];
+    const uint32_t n_dims = training_dims(t, c->batch, dims);
     in_place.memory = EBB_MEMORY_IN_PLACE;
-    ebb_status status = ebb_plan_model(t->env, t->model, dims, 3, &in_place, &plan);
+    ebb_status status = ebb_plan_model(t->env, t->model, dims, n_dims, &in_place, &plan);
     if (status != EBB_OK) return status;
     ebb_plan_summarize(plan, &s);
     *out = s.total_bytes - s.arena_bytes + (int64_t)((double)s.arena_bytes * c->budget_share);
@@ -71,13 +81,16 @@ ebb_status training_open(training *t) {
     ebb_options_init(&options);
     options.device = c->device;
     if (strcmp(c->precision, "bf16") == 0) options.precision = EBB_PRECISION_BF16;
+    if (strcmp(c->precision, "f16") == 0) options.precision = EBB_PRECISION_F16;
     options.n_threads = c->threads > 0 ? (uint32_t)c->threads : 0;
     options.seed = (uint64_t)c->seed;
     options.effort = c->effort > 0 ? c->effort : 0;
     options.momentum = c->momentum;
     options.weight_decay = c->weight_decay;
     options.nesterov = c->nesterov;
-    ebb_status status = ebb_model_open(t->env, c->model, &t->model);
+    ebb_status status = model_open(t);
+    if (status == EBB_OK) status = model_names(t);
+    if (status == EBB_OK && c->pictures) status = pictures_open(t);
     if (status != EBB_OK) return status;
     if (strcmp(c->memory, "none") == 0) options.memory = EBB_MEMORY_NONE;
     if (strcmp(c->memory, "budget") == 0) {
@@ -91,24 +104,25 @@ ebb_status training_open(training *t) {
     int64_t rest = t->data ? t->data->n_train % c->batch : 0;
     bool reached = c->steps < 0 || (t->data && c->steps > t->data->n_train / c->batch);
     if (status == EBB_OK) status = compile(t, c->batch, &t->program);
+    if (status == EBB_OK && t->onnx) status = ebb_onnx_feed(t->onnx, t->program);
+    if (status == EBB_OK && c->pictures) status = pictures_begin(t);
     return status == EBB_OK && rest > 0 && reached ? compile(t, rest, &t->rest) : status;
 }
 
 void training_close(training *t) {
+    pictures_close(t);
     if (t->engine) ebb_engine_destroy(t->engine);
     if (t->model) ebb_model_destroy(t->model);
+    ebb_onnx_close(t->onnx);
 }
 
 /* ---- one step ---- */
 
 /* Straight into the block: no second copy of a batch is ever held. */
-static ebb_status feed_synthetic(training *t, ebb_program *program, float *x, size_t x_bytes,
-                                 int32_t *labels, size_t n) {
-    (void)program;
+static void feed_synthetic(training *t, float *x, size_t x_bytes, int32_t *labels, size_t n) {
     uint64_t key = (uint64_t)t->config->seed;
     for (size_t i = 0; i < x_bytes / sizeof *x; i++) x[i] = (float)(2 * draw_unit(key, i) - 1);
     for (size_t i = 0; i < n; i++) labels[i] = (int32_t)(draw(key + 1, i) % SYNTHETIC_CLASSES);
-    return EBB_OK;
 }
 
 static void feed_digits(training *t, const uint32_t *order, float *x, int32_t *labels, size_t n) {
@@ -124,20 +138,28 @@ static void feed_digits(training *t, const uint32_t *order, float *x, int32_t *l
     }
 }
 
-static ebb_status one_step(training *t, ebb_program *program, const uint32_t *order, size_t n, float lr,
-                           float *loss) {
+static ebb_status feed_made(training *t, ebb_program *program, const uint32_t *order, size_t n) {
     void *x = NULL, *labels = NULL;
     size_t x_bytes = 0, labels_bytes = 0;
-    ebb_status status = ebb_input_bytes(program, "x", &x, &x_bytes);
-    if (status == EBB_OK) status = ebb_input_bytes(program, "labels", &labels, &labels_bytes);
+    ebb_status status = ebb_input_bytes(program, t->names.x, &x, &x_bytes);
+    if (status == EBB_OK) status = ebb_input_bytes(program, t->names.labels, &labels, &labels_bytes);
     if (status != EBB_OK) return status;
     if (t->data)
         feed_digits(t, order, x, labels, n);
     else
-        status = feed_synthetic(t, program, x, x_bytes, labels, n);
+        feed_synthetic(t, x, x_bytes, labels, n);
+    return EBB_OK;
+}
+
+static ebb_status one_step(training *t, ebb_program *program, const uint32_t *order, size_t n, float lr,
+                           float *loss) {
+    uint32_t n_fed = 0;
+    ebb_status status = t->config->pictures
+                            ? pictures_feed(t, t->pictures.train, program, t->n_steps, &n_fed)
+                            : feed_made(t, program, order, n);
     if (status == EBB_OK) status = ebb_feed(program, "lr", &lr, sizeof lr);
     if (status == EBB_OK) status = ebb_step(program);
-    if (status == EBB_OK) status = ebb_fetch(program, "loss", loss, sizeof *loss);
+    if (status == EBB_OK) status = ebb_fetch(program, t->names.loss, loss, sizeof *loss);
     return status;
 }
 
@@ -204,6 +226,7 @@ static ebb_status run_batch(training *t, course *c, const uint32_t *order, int64
 
 static ebb_status run_epoch(training *t, course *c, int64_t epoch) {
     int64_t batch = t->config->batch, n = t->data ? t->data->n_train : batch;
+    if (t->config->pictures) n = c->n_per_epoch * batch; /* the last batch goes on into the next epoch */
     ebb_status status = EBB_OK;
     if (t->data) {
         memcpy(c->order, t->data->train, sizeof c->order);
@@ -216,19 +239,21 @@ static ebb_status run_epoch(training *t, course *c, int64_t epoch) {
 
 ebb_status training_run(training *t, void *csv_file) {
     const config *settings = t->config;
+    const int64_t n_train = t->data ? t->data->n_train : t->pictures.n_train; /* 0: synthetic */
     course *c = calloc(1, sizeof *c);
     ebb_status status = EBB_OK;
     if (!c) return training_fail(t, EBB_NO_MEMORY, "no memory for the order of the scans");
     t->accuracy = -1;
     c->csv = csv_file;
-    c->n_per_epoch = t->data ? (t->data->n_train + settings->batch - 1) / settings->batch : 1;
-    c->n_schedule = t->data ? c->n_per_epoch * settings->epochs : settings->steps;
+    c->n_per_epoch = (n_train + settings->batch - 1) / settings->batch;
+    c->n_schedule = n_train > 0 ? c->n_per_epoch * settings->epochs : settings->steps;
     c->n_steps = settings->steps > 0 && settings->steps < c->n_schedule ? settings->steps : c->n_schedule;
     if (c->csv) fputs("step,epoch,lr,loss,ns\n", c->csv);
     for (int64_t epoch = 0; t->n_steps < c->n_steps && status == EBB_OK; epoch++) {
         status = run_epoch(t, c, epoch);
         t->peak_bytes = report_process_peak_bytes();
-        if (status != EBB_OK || !t->data || (settings->steps > 0 && !settings->each_epoch)) continue;
+        const bool has_held_out = t->data || t->pictures.n_held_out > 0;
+        if (status != EBB_OK || !has_held_out || (settings->steps > 0 && !settings->each_epoch)) continue;
         if (!settings->each_epoch && t->n_steps < c->n_steps) continue;
         status = held_out_accuracy(t, &t->accuracy);
         if (status == EBB_OK && settings->each_epoch)

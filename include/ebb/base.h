@@ -44,6 +44,7 @@ typedef enum ebb_status {
     EBB_IO,          /* reading or writing a file failed. Exit 7 */
     EBB_INTERRUPTED, /* the stop flag was raised; the best result so far is returned. Exit 130 */
     EBB_STALE,       /* a step failed halfway: params and states are undefined until all are fed. Exit 5 */
+    EBB_MISMATCH,    /* a traced call differs from its recording, which `strict` forbids. Exit 3 */
 } ebb_status;
 
 /* Its name, for instance "OVER_BUDGET". Static, never NULL. */

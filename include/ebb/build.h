@@ -40,7 +40,7 @@ EBB_API void ebb_build_dim(ebb_build *build, const char *name, int64_t size);
 
 /* Given values, of a type like "f32[N,3,224,224]". Each returns the value's number; names are required. */
 EBB_API uint32_t ebb_build_input(ebb_build *build, const char *name, const char *type);
-/* init: "zero", "one", "kaiming" or "uniform" (docs/ir.md); NULL: zero. */
+/* init: "zero", "one", "kaiming", "uniform" or a number (docs/ir.md); NULL: zero. */
 EBB_API uint32_t ebb_build_param(ebb_build *build, const char *name, const char *type, const char *init);
 EBB_API uint32_t ebb_build_state(ebb_build *build, const char *name, const char *type, const char *init);
 EBB_API uint32_t ebb_build_constant(ebb_build *build, const char *name, const char *type, double fill);

@@ -15,6 +15,11 @@ extern "C" {
  * env error. */
 EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char **why);
 
+/* The name of the i-th who may make code for chains of pointwise ops on the device cpu (ebb_options.jit),
+ * whether it is there, and in *what a line, valid until the next such call or env error: what it works
+ * with, or why it is not there; may be empty. NULL past the last. */
+EBB_API const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]);
+
 /* Whether a device's name is that of a description's file. */
 EBB_API bool ebb_device_is_file(const char *device);
 /* Whether the device has memory of its own: "cuda", "cuda:1", or a description's file. */

@@ -69,6 +69,14 @@ typedef struct ebb_tensor_type {
  * below 1, or too many. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_create(ebb_eager *eager, const ebb_tensor_type *type,
                                                  const void *data, ebb_tensor **out);
+#define EBB_TENSOR_ALIGNMENT 64
+/* The same on memory of the caller's, without a copy, laid out as ebb_tensor_bytes says. Nothing writes to
+ * it, and it must not change before release(ctx), which is called once, when the last value in it is gone,
+ * in any call with the eager. EBB_USAGE, and release is not called: data is not aligned to
+ * EBB_TENSOR_ALIGNMENT, or the device has memory of its own. */
+EBB_API EBB_CHECKED ebb_status ebb_tensor_borrow(ebb_eager *eager, const ebb_tensor_type *type,
+                                                 const void *data, void (*release)(void *ctx), void *ctx,
+                                                 ebb_tensor **out);
 /* A scalar of that value, for numbers of the program itself: the first call of a symbolic trace takes no
  * memory for it. Of integers and truth values, value is whole. EBB_BAD_INPUT: it is not in the range. */
 EBB_API EBB_CHECKED ebb_status ebb_tensor_number(ebb_eager *eager, ebb_element element, double value,
@@ -110,6 +118,8 @@ EBB_API EBB_CHECKED ebb_status ebb_apply(ebb_eager *eager, const ebb_op *op, ebb
 EBB_API EBB_CHECKED ebb_status ebb_tape_create(ebb_eager *eager, ebb_tape **out);
 EBB_API void ebb_tape_destroy(ebb_tape *tape); /* NULL is allowed */
 EBB_API EBB_CHECKED ebb_status ebb_tape_watch(ebb_tape *tape, const ebb_tensor *tensor);
+/* Whether it watches the tensor's value, or has seen it made. */
+EBB_API bool ebb_tape_sees(const ebb_tape *tape, const ebb_tensor *tensor);
 /* While paused, nothing is recorded. */
 EBB_API void ebb_tape_pause(ebb_tape *tape, bool paused);
 /* The gradients of ys (n_y of them), each weighed by its dy, by tensors that the tape watches or has seen.
@@ -120,6 +130,25 @@ EBB_API EBB_CHECKED ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *co
                                                   ebb_tensor *const *dys, uint32_t n_y,
                                                   ebb_tensor *const *of, uint32_t n_of, bool keep,
                                                   ebb_tensor **out);
+
+/* The same piece by piece, from the last op to the first, for callers with gradients of their own for a
+ * part of what was done: a sweep begins behind all ops; ebb_sweep_back goes back through those that were
+ * recorded since the tape had n_nodes (ebb_tape_length then); between, what has come to a value is had, and
+ * replaced. Sums are added in the order of ebb_tape_gradients. Nothing is recorded on the tape meanwhile,
+ * and it keeps what it has; without it a sweep can only be destroyed. EBB_BAD_INPUT as there; EBB_USAGE:
+ * the tape has no such value. */
+typedef struct ebb_sweep ebb_sweep;
+EBB_API uint32_t ebb_tape_length(const ebb_tape *tape);
+EBB_API EBB_CHECKED ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys,
+                                                ebb_tensor *const *dys, uint32_t n_y, ebb_tensor *const *of,
+                                                uint32_t n_of, ebb_sweep **out);
+EBB_API void ebb_sweep_destroy(ebb_sweep *sweep); /* NULL is allowed */
+EBB_API EBB_CHECKED ebb_status ebb_sweep_back(ebb_sweep *sweep, uint32_t n_nodes);
+/* *out NULL: nothing has come to it. */
+EBB_API EBB_CHECKED ebb_status ebb_sweep_get(const ebb_sweep *sweep, const ebb_tensor *tensor,
+                                             ebb_tensor **out);
+EBB_API EBB_CHECKED ebb_status ebb_sweep_set(ebb_sweep *sweep, const ebb_tensor *tensor,
+                                             const ebb_tensor *gradient);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "ebb/check.h"
 #include "ebb/config.h"
 #include "ebb/costs.h"
+#include "ebb/data.h"
 #include "ebb/engine.h"
 #include "ebb/onnx.h"
 #include "ebb/pack.h"

@@ -1,4 +1,4 @@
-/* ebb/onnx.h: a model from an ONNX file (opset 7 to 23), to be planned and trained.
+/* ebb/onnx.h: a model from an ONNX file (opset 7 to 23), to be planned and trained; and back (opset 21).
  *
  *     ebb_onnx_open -> ebb_onnx_model -> ebb_engine_create, ebb_compile -> ebb_onnx_feed -> steps
  *
@@ -33,10 +33,15 @@ typedef struct ebb_onnx_options {
     uint32_t n_dims;
     bool fixed;   /* the batch stays as the file has it, if it has a number for it */
     bool no_loss; /* outputs as they are, a trailing Softmax included */
+    /* Told of each node that cannot be imported (the first 4096); one line without a
+     * newline. May be NULL. */
+    void (*on_refused)(void *ctx, const char *line);
+    void *ctx;
 } ebb_onnx_options;
 
 /* options may be NULL. EBB_IO; EBB_BAD_INPUT: the file is damaged, or has nodes that cannot be imported,
- * all of which are named in one line as far as it reaches. Takes at most 64 MB and four times the file. */
+ * all of which are told in one line, alike ones together, as far as it reaches. Takes at most 64 MB and
+ * four times the file. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_open(ebb_env *env, const char *path,
                                              const ebb_onnx_options *options, ebb_onnx **out);
 EBB_API void ebb_onnx_close(ebb_onnx *onnx); /* NULL is allowed */
@@ -53,6 +58,27 @@ EBB_API const ebb_tensor_row *ebb_onnx_initial(const ebb_onnx *onnx, uint32_t i)
 EBB_API EBB_CHECKED ebb_status ebb_onnx_feed(const ebb_onnx *onnx, ebb_program *program);
 /* Writes them as ebb_tensors_write does: for `ebb run --init-from`. */
 EBB_API EBB_CHECKED ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path);
+
+/* ---- out ---- */
+
+/* A zeroed field means the default. */
+typedef struct ebb_onnx_export_options {
+    /* Without one of N, the batch stays open; the others are the model's defaults otherwise. */
+    const ebb_dim_binding *dims;
+    uint32_t n_dims;
+    const char *weights; /* a safetensors file, as ebb_engine_save writes it: what the model lacks is passed
+                          * over; NULL: `initial` has them */
+    const ebb_onnx *initial; /* whose model it is; for no_loss, which keeps a trailing Softmax */
+    bool fold_batch_norm;    /* into the convolution, or the linear op, that alone comes before */
+} ebb_onnx_export_options;
+
+/* Writes the model as it evaluates, with these weights, to path, whole or not at all: opset 21, shapes in
+ * logical order. Its outputs are the file's; without any, the logits of its softmax_xent, or the loss; what
+ * they do not depend on is left out. EBB_BAD_INPUT: ops that ONNX does not have, all of which are named;
+ * weights that are missing or differ, likewise; a graph that does not work out for every N; more than
+ * 2 GiB. EBB_USAGE: no weights, an unknown dim. EBB_IO. Takes the weights' bytes once more. */
+EBB_API EBB_CHECKED ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model,
+                                               const ebb_onnx_export_options *options, const char *path);
 
 #ifdef __cplusplus
 }

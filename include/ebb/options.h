@@ -28,8 +28,12 @@ typedef enum ebb_memory_mode {
 typedef enum ebb_precision {
     EBB_PRECISION_F32,
     EBB_PRECISION_BF16, /* the exponents of f32: as large and as small numbers */
-    EBB_PRECISION_F16   /* three bits more of fraction, and none above 65504: for evaluation only, for
-                         * gradients   need a loss that is scaled */
+    /* Three bits more of fraction, and none above 65504: training scales the loss, so that gradients are
+     * not lost, and unscales them. A step whose gradients are not finite changes nothing but the scaler:
+     * the states scaler.scale (f32, which halves then, and doubles after 2,000 steps in a row that were
+     * finite), scaler.clean (how many these are) and scaler.skipped (how many steps have changed nothing),
+     * which ebb_fetch reads and saves hold. */
+    EBB_PRECISION_F16
 } ebb_precision;
 
 /* How parameters are updated. The learning rate is the input %lr. */
@@ -71,6 +75,9 @@ typedef struct ebb_options {
     int64_t search_seed; /* of the search alone, which changes no result; -1 (default): the same as seed */
     bool evaluate;       /* the model's evaluation mode: no gradients, no updates */
     bool phased;         /* forward, backward and update run apart: all gradients live until the update */
+    /* Above 1: a training step has so many parts (ebb_step), at most 65536, whose gradients, each divided
+     * by their number, are summed in the block; not with phased. 0 and 1: one. */
+    uint32_t accumulate;
     ebb_optimizer optimizer;       /* default EBB_SGD */
     double momentum, weight_decay; /* momentum: SGD only; defaults 0.9 and 1e-4 */
     bool nesterov;                 /* SGD only */
@@ -85,12 +92,20 @@ typedef struct ebb_options {
     /* Of the forward and the backward pass; params, states, updates, statistics, losses and outputs are
      * f32. Default EBB_PRECISION_F32. Not for planning graphs. */
     ebb_precision precision;
+    /* 0: passes change nothing but what must be. 1: simplified. 2 (default): and ops are fused that have
+     * kernels of their own. 3: and chains of pointwise ops become one op each, whose code is made for it.
+     * No level changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */
+    int32_t opt_level;
+    /* Of the device cpu, at opt_level 3: who makes code for such chains. "LLVM": libLLVM 14 to 19, opened
+     * when it is needed; "INTERP": nobody, they are interpreted. NULL: LLVM where it is there.
+     * EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has none. */
+    const char *jit;
     bool unfused; /* for comparison: every op of the model by itself, and relu's gradient from its result;
                    * neither changes a bit of a result */
     bool poison;  /* debug: dead bytes are overwritten with 0xFF */
     bool check_finite; /* debug: every op's results are read after it has run; a step that produces a value
-                        * that is not finite ends with EBB_VIOLATION and the op's name. Steps become several
-                        * times slower */
+                        * that is not finite ends with EBB_VIOLATION and the op's name, also where f16 would
+                        * have skipped it. Steps become several times slower */
     bool verify;       /* the result of every pass, and the plan, are checked again */
     const char *const *fetch; /* names (globs: "*.grad") of further values to keep to the end of the step */
     uint32_t n_fetch;
@@ -112,8 +127,8 @@ typedef struct ebb_options {
      * planning graph, which has its own times. */
     const ebb_costs *costs;
     const char *dump; /* the pass whose result is passed to on_dump, or NULL: "parse", "smooth", "lower",
-                       * "precision", "fuse", "grad", "clip", "outputs", "optimizer", "simplify", "bits",
-                       * "query", "schedule" */
+                       * "precision", "fuse", "grad", "recast", "accumulate", "clip", "scale", "outputs",
+                       * "optimizer", "simplify", "bits", "pointwise", "query", "schedule" */
     void (*on_dump)(void *ctx, const char *pass, const char *text);
     void *dump_ctx;
     /* Told every now and then while a search runs; progress lives until it returns. May be NULL. */

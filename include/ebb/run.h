@@ -34,6 +34,14 @@ EBB_API void ebb_engine_destroy(ebb_engine *engine); /* and its programs */
  * are kept, other contents are not. */
 EBB_API EBB_CHECKED ebb_status ebb_compile(ebb_engine *engine, const ebb_dim_binding *dims, uint32_t n_dims,
                                            ebb_program **out);
+/* A program in the model's evaluation mode that reads the engine's own params and states, without a copy,
+ * for instance to evaluate between two steps: no gradients, no updates; its steps do not count. fetch:
+ * names (globs) of values to keep to the end, beside outputs and the loss; of a program that is there
+ * already they stay what they were. The block grows where its arena is larger than training's. EBB_USAGE:
+ * nothing is compiled for training. */
+EBB_API EBB_CHECKED ebb_status ebb_compile_evaluation(ebb_engine *engine, const ebb_dim_binding *dims,
+                                                      uint32_t n_dims, const char *const *fetch,
+                                                      uint32_t n_fetch, ebb_program **out);
 EBB_API const ebb_plan *ebb_program_plan(const ebb_program *program);
 
 /* EBB_BOOL8: a byte, 0 or 1. EBB_FLOAT16, IEEE 754's binary16, and EBB_BFLOAT16, the upper half of a float,
@@ -78,10 +86,19 @@ EBB_API EBB_CHECKED ebb_status ebb_fetch(ebb_program *program, const char *name,
  * Borrowed; valid until a program is compiled. */
 EBB_API EBB_CHECKED ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data,
                                                size_t *bytes);
+/* Where a host backend keeps a param or state, in storage order: a step reads it there and leaves the next
+ * value there, so that another library may show it, or change it between steps, without a copy. Borrowed;
+ * valid until a program is compiled or the engine is destroyed. What is written there does not end
+ * EBB_STALE: feeding does. EBB_USAGE: it is neither param nor state, or the device's memory is its own. */
+EBB_API EBB_CHECKED ebb_status ebb_param_bytes(ebb_program *program, const char *name, void **data,
+                                               size_t *bytes);
 
 /* ---- steps ---- */
 
 /* One training step: forward, backward, update. Adds 1 to the engine's step number, which dropout draws by.
+ * With the option accumulate, one part of a step: forward and backward of what was fed; the last part's
+ * call updates, too, by the mean of the parts' gradients, and counts. One program runs all parts of a step;
+ * after a failure the first part is next.
  *
  * A step counts or it fails. Labels and ids are looked at before it begins. A step that fails before it has
  * begun to write params or states leaves them as they were. One that fails later says so, and until all

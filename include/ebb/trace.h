@@ -41,7 +41,8 @@ typedef struct ebb_trace_options {
     bool symbolic;       /* the first call runs nothing until it ends */
     bool record_only;    /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
     bool keep;           /* the last call's constants are kept, for ebb_trace_given_at */
-    bool strict;         /* a call that differs from its recording is EBB_BAD_INPUT */
+    bool strict;         /* a call that differs from its recording is EBB_MISMATCH */
+    bool arguments_stay; /* programs read arguments where they lie, without a copy in the block */
     uint32_t n_most;     /* recordings that are kept, the latest used; 0: 64 */
     uint32_t n_profiled; /* runs of each program whose steps' times are kept; 0: none is measured */
     ebb_options plan; /* how memory is saved: memory, budget_bytes, sublinear, effort, seed, cache, ... */
@@ -52,6 +53,8 @@ typedef struct ebb_trace_options {
 /* Every field at its default. */
 EBB_API void ebb_trace_options_init(ebb_trace_options *options);
 
+/* Copies the options, and the texts and lists of `plan`; costs, and what functions are called with, are
+ * borrowed. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options,
                                                 ebb_trace **out);
 EBB_API void ebb_trace_destroy(ebb_trace *trace); /* NULL is allowed */
@@ -72,6 +75,14 @@ EBB_API void ebb_trace_abort(ebb_trace *trace);
  * follows. Nests. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_begin(ebb_trace *trace);
 EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_end(ebb_trace *trace);
+
+/* ebb_tape_gradients as a call of its own, from begin to end: a backward that is planned, and whose later
+ * calls are compared. Best with `symbolic` and `arguments_stay`: the arguments are what the tape has kept,
+ * and dys. The bits are the same. On a failure the call is aborted. EBB_USAGE: a call is going on. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *tape, ebb_tensor *const *ys,
+                                                   ebb_tensor *const *dys, uint32_t n_y,
+                                                   ebb_tensor *const *of, uint32_t n_of, bool keep,
+                                                   ebb_tensor **out);
 
 /* ---- what was made of the last call that ran a program ---- */
 

@@ -2,13 +2,14 @@
  *
  *     process.c    the one env and eager of the process, its lock, interrupts, errors
  *     tensor.c     the type Tensor: a handle on a value, and its figures; tensor_data.c: data in and out
+ *     view.c       a value as a buffer of Python's, without a copy
  *     operators.c  + - * / and the like; operands.c: MegEngine's promotion of dtypes
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
- *     tape.c       gradients of what was run
+ *     tape.c       gradients of what was run; sweep.c: piece by piece
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
  *     plan.c       a planning graph in memory becomes a plan
- *     program.c    a model of text, compiled: what a file of a trace is loaded as
- *     place.c      "train.py:12", for errors and reports
+ *     program.c    a model of text, compiled: what a file of a trace is loaded as, and ebb.torch.to_model
+ * makes bytes.c      a program's bytes as a buffer place.c      "train.py:12", for errors and reports
  *     module.c     the functions of the module
  *
  * The package `ebb` is written in Python on top of it; what can be said there is not said here.
@@ -34,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORE_N_ELEMENTS = EBB_BOOL8 + 1, CORE_MAX_OPERANDS = 64, CORE_MAX_RESULTS = 4 };
+enum { CORE_N_ELEMENTS = EBB_BFLOAT16 + 1, CORE_MAX_OPERANDS = 64, CORE_MAX_RESULTS = 4 };
 
 typedef struct core_tensor {
     PyObject_HEAD ebb_tensor *handle; /* NULL: it was not given a value yet */
@@ -63,7 +64,7 @@ typedef struct core_process {
     PyTypeObject *tensor_base, *tensor_class;
     allocfunc tensor_alloc;
     PyObject *dtypes[CORE_N_ELEMENTS];
-    PyObject *convert, *trace_error, *over_budget, *package;
+    PyObject *convert, *input_error, *trace_error, *over_budget, *package;
 } core_process;
 extern core_process core;
 
@@ -119,6 +120,14 @@ PyObject *core_tensor_float(PyObject *self);
 PyObject *core_tensor_index(PyObject *self);
 int core_tensor_bool(PyObject *self);
 
+extern const int core_element_bytes[CORE_N_ELEMENTS];
+
+/* ---- view.c ---- */
+
+PyTypeObject *core_view_type(PyObject *module);
+PyObject *core_tensor_view(PyObject *self, PyObject *none);
+PyObject *core_tensor_borrow(PyObject *self, PyObject *args);
+
 /* ---- operands.c, operators.c ---- */
 
 /* Runs an op. Handles of results are the caller's. false with an exception, and no results. */
@@ -135,12 +144,21 @@ int core_operators_init(void);
 
 PyTypeObject *core_op_type(PyObject *module);
 PyTypeObject *core_tape_type(PyObject *module);
+ebb_tape *core_tape_handle(PyObject *object); /* NULL with an exception */
+PyTypeObject *core_sweep_type(PyObject *module);
 PyTypeObject *core_trace_type(PyObject *module);
+bool core_is_trace(PyObject *object);
 PyTypeObject *core_program_type(PyObject *module);
 PyObject *core_op_named(PyObject *module, PyObject *name);
 /* Handles of a sequence of tensors, None where `gaps` allows it; *out is PyMem_Free's. -1 with an
  * exception. */
 int core_read_handles(PyObject *sequence, bool gaps, ebb_tensor ***out, uint32_t *n);
+
+/* ---- bytes.c ---- */
+
+PyTypeObject *core_bytes_type(PyObject *module);
+/* n bytes at `at`, which belong to `owner`. */
+PyObject *core_bytes_create(PyObject *owner, void *at, Py_ssize_t n);
 
 /* ---- plan.c ---- */
 

@@ -1,13 +1,13 @@
 /* The functions of ebb._core. */
 #include "core.h"
 
-/* setup(tensor_class, dtypes, convert, trace_error, over_budget, package): what the package says of itself.
- */
+/* setup(tensor_class, dtypes, convert, input_error, trace_error, over_budget, package): what the package
+ * says of itself. */
 static PyObject *setup(PyObject *module, PyObject *args) {
-    PyObject *dtypes, *tensor, *convert, *trace_error, *over_budget, *package;
+    PyObject *dtypes, *tensor, *convert, *input_error, *trace_error, *over_budget, *package;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!OOOU", &tensor, &PyTuple_Type, &dtypes, &convert, &trace_error,
-                          &over_budget, &package))
+    if (!PyArg_ParseTuple(args, "OO!OOOOU", &tensor, &PyTuple_Type, &dtypes, &convert, &input_error,
+                          &trace_error, &over_budget, &package))
         return NULL;
     if (PyTuple_Size(dtypes) != CORE_N_ELEMENTS || !PyType_Check(tensor) ||
         !PyType_IsSubtype((PyTypeObject *)tensor, core.tensor_base)) {
@@ -18,6 +18,7 @@ static PyObject *setup(PyObject *module, PyObject *args) {
     core.tensor_class = (PyTypeObject *)Py_NewRef(tensor);
     core.tensor_alloc = (allocfunc)PyType_GetSlot(core.tensor_class, Py_tp_alloc);
     core.convert = Py_NewRef(convert);
+    core.input_error = Py_NewRef(input_error);
     core.trace_error = Py_NewRef(trace_error);
     core.over_budget = Py_NewRef(over_budget);
     core.package = Py_NewRef(package);
@@ -141,8 +142,11 @@ PyMODINIT_FUNC PyInit__core(void) {
     core.tensor_base = core_tensor_type(module);
     if (type_add(module, "Tensor", core.tensor_base) || type_add(module, "Op", core_op_type(module)) ||
         type_add(module, "Tape", core_tape_type(module)) ||
+        type_add(module, "Sweep", core_sweep_type(module)) ||
         type_add(module, "Trace", core_trace_type(module)) ||
         type_add(module, "Program", core_program_type(module)) ||
+        type_add(module, "View", core_view_type(module)) ||
+        type_add(module, "Bytes", core_bytes_type(module)) ||
         PyModule_AddStringConstant(module, "version", ebb_version()))
         goto fail;
     return module;

@@ -1,5 +1,6 @@
-/* Operands, with MegEngine's promotion: bool, i32, f32, f64 in this order; a Python number takes the
- * tensor's dtype, unless it says more (1.5 with integers: f32; 2 with truth values: i32). */
+/* Operands, with MegEngine's promotion: bool, u8, i32, 16 bits, f32, f64 in this order, and f32 of the two
+ * dtypes of 16 bits; a Python number takes the tensor's dtype, unless it says more (1.5 with integers: f32;
+ * 2 with truth values: i32). */
 #include "operators.h"
 
 core_operator core_operators[N_CODES] = {
@@ -63,7 +64,9 @@ bool core_apply(const ebb_op *op, ebb_tensor *const *in, uint32_t n_in,
 /* ---- operands ---------------------------------------------------------------------------------------- */
 
 static const int rank_of[CORE_N_ELEMENTS] = {
-    [EBB_BOOL8] = 0, [EBB_UINT8] = 1, [EBB_INT32] = 2, [EBB_FLOAT32] = 3, [EBB_FLOAT64] = 4};
+    [EBB_BOOL8] = 0,    [EBB_UINT8] = 1,   [EBB_INT32] = 2,  [EBB_FLOAT16] = 3,
+    [EBB_BFLOAT16] = 3, [EBB_FLOAT32] = 4, [EBB_FLOAT64] = 5};
+enum { LEAST_REAL = 3 };
 
 static bool operand_tensor(PyObject *object, core_operand *out) {
     out->handle = core_handle(object);
@@ -99,16 +102,20 @@ void core_operand_drop(core_operand *operand) {
 }
 
 ebb_element core_operands_common(const core_operand *a, const core_operand *b) {
-    if (a->handle && b->handle) return rank_of[a->element] >= rank_of[b->element] ? a->element : b->element;
+    if (a->handle && b->handle) {
+        if (rank_of[a->element] == rank_of[b->element] && a->element != b->element) return EBB_FLOAT32;
+        return rank_of[a->element] >= rank_of[b->element] ? a->element : b->element;
+    }
     const core_operand *tensor = a->handle ? a : b, *number = a->handle ? b : a;
     ebb_element least = EBB_BOOL8;
     if (number->number == WHOLE_NUMBER) least = EBB_INT32;
-    if (number->number == REAL_NUMBER) least = EBB_FLOAT32;
+    if (number->number == REAL_NUMBER)
+        return rank_of[tensor->element] >= LEAST_REAL ? tensor->element : EBB_FLOAT32;
     return rank_of[tensor->element] >= rank_of[least] ? tensor->element : least;
 }
 
 ebb_element core_element_wanted(core_wants wants, ebb_element element) {
-    if (wants == REALS && rank_of[element] < rank_of[EBB_FLOAT32]) return EBB_FLOAT32;
+    if (wants == REALS && rank_of[element] < LEAST_REAL) return EBB_FLOAT32;
     if (wants == NUMBERS && rank_of[element] < rank_of[EBB_INT32]) return EBB_INT32;
     return element;
 }

@@ -38,6 +38,9 @@ static PyObject *status_raise(ebb_status status, PyObject *refused) {
     PyObject *type = PyExc_RuntimeError;
     const char *text = ebb_env_error(core.env);
     switch (status) {
+    case EBB_MISMATCH:
+        if (core.trace_error) type = core.trace_error;
+        break;
     case EBB_BAD_INPUT:
     case EBB_USAGE:
         type = refused;
@@ -59,18 +62,8 @@ static PyObject *status_raise(ebb_status status, PyObject *refused) {
     return NULL;
 }
 
-/* What a strict trace says of a call that is another: it comes by way of any op. */
-static bool of_trace(const char *text) {
-    static const char *const starts[] = {"operator mismatch:", "too many instructions:"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        if (strncmp(text, starts[i], strlen(starts[i])) == 0) return true;
-    }
-    return false;
-}
-
 PyObject *core_raise(ebb_status status) {
-    if (of_trace(ebb_env_error(core.env))) return core_raise_trace(status);
-    return status_raise(status, PyExc_ValueError);
+    return status_raise(status, core.input_error ? core.input_error : PyExc_ValueError);
 }
 
 PyObject *core_raise_trace(ebb_status status) {
@@ -85,6 +78,8 @@ static bool eager_open(void) {
     ebb_options_init(&options);
     options.device = core.device;
     options.seed = core.seed;
+    const char *jit = getenv("MGB_JIT_BACKEND"); /* as the command reads it */
+    if (jit && *jit && strcmp(core.device, "cpu") == 0) options.jit = jit;
     const ebb_status status = ebb_eager_create(core.env, &options, &core.eager);
     if (status) core_raise(status);
     return status == EBB_OK;

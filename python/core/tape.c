@@ -77,6 +77,15 @@ static PyObject *tape_watch(PyObject *self, PyObject *tensor) {
     return status ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject *tape_sees(PyObject *self, PyObject *tensor) {
+    const ebb_tape *tape = tape_of(self);
+    const ebb_tensor *handle = tape ? core_handle(tensor) : NULL;
+    if (!handle || !core_enter()) return NULL;
+    const bool sees = ebb_tape_sees(tape, handle);
+    core_leave();
+    return PyBool_FromLong(sees);
+}
+
 static PyObject *tape_pause(PyObject *self, PyObject *paused) {
     ebb_tape *tape = tape_of(self);
     const int pause = PyObject_IsTrue(paused);
@@ -100,49 +109,81 @@ static PyObject *gradients_wrap(ebb_tensor **out, uint32_t n) {
     return list;
 }
 
-static PyObject *gradients(ebb_tape *tape, ebb_tensor **ys, ebb_tensor **dys, uint32_t n_y, ebb_tensor **of,
-                           uint32_t n_of, bool keep) {
-    ebb_tensor **out = PyMem_Calloc(n_of ? n_of : 1, sizeof *out);
+/* What is asked of a tape; trace NULL: it runs op by op. */
+typedef struct core_gradients {
+    ebb_tensor **ys, **dys, **of;
+    uint32_t n_y, n_dy, n_of;
+    bool keep;
+    ebb_trace *trace;
+} core_gradients;
+
+static PyObject *gradients(ebb_tape *tape, const core_gradients *g) {
+    ebb_tensor **out = PyMem_Calloc(g->n_of ? g->n_of : 1, sizeof *out);
     PyObject *answer = NULL;
     if (!out) return PyErr_NoMemory();
     if (core_enter()) {
         core_long call = core_long_begin(true);
-        const ebb_status status = ebb_tape_gradients(tape, ys, dys, n_y, of, n_of, keep, out);
+        const ebb_status status =
+            g->trace
+                ? ebb_trace_gradients(g->trace, tape, g->ys, g->dys, g->n_y, g->of, g->n_of, g->keep, out)
+                : ebb_tape_gradients(tape, g->ys, g->dys, g->n_y, g->of, g->n_of, g->keep, out);
         core_long_end(&call);
-        if (status) core_raise(status);
+        if (status) g->trace ? core_raise_trace(status) : core_raise(status);
         core_leave();
-        if (!status) answer = gradients_wrap(out, n_of);
+        if (!status) answer = gradients_wrap(out, g->n_of);
     }
     PyMem_Free(out);
     return answer;
 }
 
-/* gradients(ys, dys, of, keep=False): a list; None where no y depends on it. */
+/* gradients(ys, dys, of, keep=False, trace=None): a list; None where no y depends on it. */
 static PyObject *tape_gradients(PyObject *self, PyObject *args) {
-    PyObject *y_list, *dy_list, *of_list, *answer = NULL;
-    ebb_tensor **ys = NULL, **dys = NULL, **of = NULL;
-    uint32_t n_y = 0, n_dy = 0, n_of = 0;
+    PyObject *y_list, *dy_list, *of_list, *trace = Py_None, *answer = NULL;
+    core_gradients g = {.ys = NULL};
     int keep = 0;
     ebb_tape *tape = tape_of(self);
-    if (!tape || !PyArg_ParseTuple(args, "OOO|p", &y_list, &dy_list, &of_list, &keep)) return NULL;
-    if (!core_read_handles(y_list, false, &ys, &n_y) && !core_read_handles(dy_list, true, &dys, &n_dy) &&
-        !core_read_handles(of_list, false, &of, &n_of)) {
-        if (n_y != n_dy)
-            PyErr_Format(PyExc_ValueError, "%u values and %u gradients of them", n_y, n_dy);
-        else
-            answer = gradients(tape, ys, dys, n_y, of, n_of, keep != 0);
+    if (!tape || !PyArg_ParseTuple(args, "OOO|pO", &y_list, &dy_list, &of_list, &keep, &trace)) return NULL;
+    g.keep = keep != 0;
+    if (trace != Py_None && !core_is_trace(trace)) {
+        PyErr_Format(PyExc_TypeError, "gradients: a trace, not %R", trace);
+        return NULL;
     }
-    PyMem_Free(ys);
-    PyMem_Free(dys);
-    PyMem_Free(of);
+    if (trace != Py_None) g.trace = ((core_trace *)trace)->trace;
+    if (!core_read_handles(y_list, false, &g.ys, &g.n_y) &&
+        !core_read_handles(dy_list, true, &g.dys, &g.n_dy) &&
+        !core_read_handles(of_list, false, &g.of, &g.n_of)) {
+        if (g.n_y != g.n_dy)
+            PyErr_Format(PyExc_ValueError, "%u values and %u gradients of them", g.n_y, g.n_dy);
+        else
+            answer = gradients(tape, &g);
+    }
+    PyMem_Free(g.ys);
+    PyMem_Free(g.dys);
+    PyMem_Free(g.of);
     return answer;
 }
 
+static PyObject *tape_length(PyObject *self, PyObject *none) {
+    const ebb_tape *tape = tape_of(self);
+    (void)none;
+    return tape ? PyLong_FromUnsignedLong(ebb_tape_length(tape)) : NULL;
+}
+
+static PyTypeObject *tape_class;
+
+ebb_tape *core_tape_handle(PyObject *object) {
+    if (PyObject_TypeCheck(object, tape_class)) return tape_of(object);
+    PyErr_Format(PyExc_TypeError, "expected a Tape, got %R", (PyObject *)Py_TYPE(object));
+    return NULL;
+}
+
 static PyMethodDef methods[] = {
+    {"length", tape_length, METH_NOARGS, "length(): how many ops it has recorded"},
     {"watch", tape_watch, METH_O, "watch(tensor): ops on it, and on what comes of it, are recorded"},
     {"pause", tape_pause, METH_O, "pause(bool): while paused, nothing is recorded"},
     {"gradients", tape_gradients, METH_VARARGS,
-     "gradients(ys, dys, of, keep=False): a list of tensors or None"},
+     "gradients(ys, dys, of, keep=False, trace=None): a list of tensors or None; by the trace's program"},
+    {"sees", tape_sees, METH_O, "sees(tensor): whether it watches its value, or has seen it made"},
     {"close", tape_close, METH_NOARGS, "close(): forgets what was recorded"},
     {NULL, NULL, 0, NULL}};
 
@@ -156,5 +197,6 @@ PyTypeObject *core_tape_type(PyObject *module) {
                                .basicsize = sizeof(core_tape),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    tape_class = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return tape_class;
 }

@@ -15,20 +15,26 @@ ebb_tensor *core_handle(PyObject *object) {
     return handle;
 }
 
-static void handle_set(core_tensor *self, ebb_tensor *handle) {
+/* false with an exception: the library has dtypes that this package was not built for. */
+static bool handle_set(core_tensor *self, ebb_tensor *handle) {
     ebb_tensor_type type;
     ebb_tensor_type_of(handle, &type);
+    if ((unsigned)type.element >= CORE_N_ELEMENTS) {
+        PyErr_Format(PyExc_TypeError, "a tensor of element %d: this package knows those below %d",
+                     (int)type.element, CORE_N_ELEMENTS);
+        return false;
+    }
     self->handle = handle;
     self->element = type.element;
+    return true;
 }
 
 PyObject *core_wrap(ebb_tensor *handle) {
     PyObject *self = handle ? core.tensor_alloc(core.tensor_class, 0) : NULL;
-    if (self)
-        handle_set((core_tensor *)self, handle);
-    else
-        core_bury(handle, tensor_destroy);
-    return self;
+    if (self && handle_set((core_tensor *)self, handle)) return self;
+    Py_XDECREF(self);
+    core_bury(handle, tensor_destroy);
+    return NULL;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------- */
@@ -48,8 +54,10 @@ static void tensor_dealloc(PyObject *self) {
 }
 
 PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle) {
-    if (self->handle) ebb_tensor_destroy(self->handle);
-    handle_set(self, handle);
+    ebb_tensor *before = self->handle;
+    const bool set = handle_set(self, handle);
+    ebb_tensor_destroy(set ? before : handle);
+    if (!set) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -64,7 +72,12 @@ int core_replace(core_tensor *to, core_tensor *from) {
     } else { /* another type: another handle */
         ebb_tensor *shared;
         status = ebb_tensor_share(from->handle, &shared);
-        if (!status) Py_DECREF(core_tensor_set(to, shared));
+        PyObject *set = status ? NULL : core_tensor_set(to, shared);
+        Py_XDECREF(set);
+        if (!status && !set) {
+            core_leave();
+            return -1;
+        }
     }
     core_leave();
     if (status) core_raise(status);
@@ -150,6 +163,9 @@ static PyMethodDef methods[] = {
     {"_share", tensor_share, METH_O, "_share(other): becomes another handle on the value of other"},
     {"_replace", tensor_replace, METH_O, "_replace(other): gets the value of other"},
     {"_read", core_tensor_read, METH_O, "_read(buffer): copies all elements out, row-major"},
+    {"_view", core_tensor_view, METH_NOARGS, "_view(): the elements as a buffer, read in place"},
+    {"_borrow", core_tensor_borrow, METH_VARARGS,
+     "_borrow(buffer, element): the value is what lies there, without a copy; False: it cannot be"},
     {"item", core_tensor_item, METH_NOARGS, "item(): the one element as a Python number"},
     {NULL, NULL, 0, NULL}};
 

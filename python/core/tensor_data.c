@@ -1,7 +1,9 @@
 /* Data into tensors and out of them. */
 #include "core.h"
 
-static const int element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1};
+#include <math.h>
+
+const int core_element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1, 2, 2};
 
 /* ---- data in ----------------------------------------------------------------------------------------- */
 
@@ -41,7 +43,7 @@ PyObject *core_tensor_create(PyObject *self, PyObject *args) {
         PyObject_GetBuffer(data, &buffer, PyBUF_C_CONTIGUOUS))
         return NULL;
     PyObject *answer = NULL;
-    Py_ssize_t bytes = element_bytes[element];
+    Py_ssize_t bytes = core_element_bytes[element];
     for (uint32_t d = 0; d < type.rank; d++) {
         if (type.dim[d] > 0 && bytes <= PY_SSIZE_T_MAX / type.dim[d])
             bytes *= type.dim[d];
@@ -96,6 +98,22 @@ PyObject *core_tensor_read(PyObject *self, PyObject *into) {
     return answer;
 }
 
+/* A number of IEEE 754's binary16. */
+static double half_number(uint16_t bits) {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double x = ldexp(exponent ? fraction + 1024 : fraction, exponent ? exponent - 25 : -24);
+    if (exponent == 31) x = fraction ? (double)NAN : (double)INFINITY;
+    return bits >> 15 ? -x : x;
+}
+
+/* The upper half of a float. */
+static double bfloat_number(uint16_t half) {
+    const uint32_t bits = (uint32_t)half << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return (double)x;
+}
+
 PyObject *core_tensor_item(PyObject *self, PyObject *none) {
     (void)none;
     ebb_tensor *handle = core_handle(self);
@@ -104,10 +122,11 @@ PyObject *core_tensor_item(PyObject *self, PyObject *none) {
         float f32;
         double f64;
         int32_t i32;
+        uint16_t u16;
         uint8_t u8;
     } one;
     if (!core_tensor_type_of(self, &type)) return NULL;
-    const size_t bytes = (size_t)element_bytes[type.element];
+    const size_t bytes = (size_t)core_element_bytes[type.element];
     if (!one_element(&type)) {
         PyObject *shape = core_sizes_tuple(type.dim, type.rank);
         PyErr_Format(PyExc_ValueError, "only a tensor of one element is a number, not one of shape %R",
@@ -125,6 +144,10 @@ PyObject *core_tensor_item(PyObject *self, PyObject *none) {
         return PyFloat_FromDouble((double)one.f32);
     case EBB_FLOAT64:
         return PyFloat_FromDouble(one.f64);
+    case EBB_FLOAT16:
+        return PyFloat_FromDouble(half_number(one.u16));
+    case EBB_BFLOAT16:
+        return PyFloat_FromDouble(bfloat_number(one.u16));
     case EBB_INT32:
         return PyLong_FromLong(one.i32);
     case EBB_UINT8:

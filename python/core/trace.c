@@ -121,6 +121,12 @@ static PyMethodDef methods[] = {
     {"exclude_end", trace_exclude_end, METH_NOARGS, "until here"},
 };
 
+static PyTypeObject *trace_class;
+
+bool core_is_trace(PyObject *object) {
+    return PyObject_TypeCheck(object, trace_class);
+}
+
 PyTypeObject *core_trace_type(PyObject *module) {
     enum { N = sizeof methods / sizeof *methods, MOST = N + 16 };
     static PyMethodDef all[MOST];
@@ -137,5 +143,6 @@ PyTypeObject *core_trace_type(PyObject *module) {
     memcpy(all, methods, sizeof methods);
     for (int i = 0; N + i + 1 < MOST && core_trace_fact_methods[i].ml_name; i++)
         all[N + i] = core_trace_fact_methods[i];
-    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    trace_class = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return trace_class;
 }

@@ -2,36 +2,64 @@
  */
 #include "core.h"
 
-typedef enum core_field { BOOL, UINT, INT, REAL, BYTES, TEXT } core_field;
+typedef enum core_field { BOOL, UINT, INT, REAL, BYTES, TEXT, WORD } core_field;
 
 typedef struct core_entry {
     const char *name;
     core_field field;
     size_t offset;
+    const char *const *words; /* of a WORD: what its values are called, from 0 on; NULL ends them */
 } core_entry;
+
+static const char *const memory_words[] = {[EBB_MEMORY_NONE] = "none",
+                                           [EBB_MEMORY_IN_PLACE] = "in_place",
+                                           [EBB_MEMORY_MEGENGINE] = "sublinear",
+                                           [EBB_MEMORY_BUDGET] = "budget",
+                                           NULL};
+static const char *const optimizer_words[] = {[EBB_SGD] = "sgd", [EBB_ADAMW] = "adamw", NULL};
+static const char *const precision_words[] = {
+    [EBB_PRECISION_F32] = "f32", [EBB_PRECISION_BF16] = "bf16", [EBB_PRECISION_F16] = "f16", NULL};
 
 #define OF(name)   offsetof(ebb_trace_options, name)
 #define PLAN(name) OF(plan) + offsetof(ebb_options, name)
 #define TRY(name)  PLAN(sublinear) + offsetof(ebb_sublinear_config, name)
 static const core_entry entries[] = {
-    {"symbolic", BOOL, OF(symbolic)},
-    {"record_only", BOOL, OF(record_only)},
-    {"keep", BOOL, OF(keep)},
-    {"strict", BOOL, OF(strict)},
-    {"n_profiled", UINT, OF(n_profiled)},
-    {"n_most", UINT, OF(n_most)},
-    {"budget", BYTES, PLAN(budget_bytes)},
-    {"thresh_nr_try", INT, TRY(thresh_nr_try)},
-    {"genetic_nr_iter", INT, TRY(genetic_nr_iter)},
-    {"genetic_pool_size", INT, TRY(genetic_pool_size)},
-    {"lb_memory_bytes", BYTES, TRY(lb_memory_bytes)},
-    {"num_worker", INT, TRY(num_worker)},
-    {"effort", INT, PLAN(effort)},
-    {"search_seed", INT, PLAN(search_seed)},
-    {"time_limit", REAL, PLAN(time_limit_s)},
-    {"unfused", BOOL, PLAN(unfused)},
-    {"verify", BOOL, PLAN(verify)},
-    {"cache", TEXT, PLAN(cache)},
+    {"memory", WORD, PLAN(memory), memory_words},
+    {"symbolic", BOOL, OF(symbolic), NULL},
+    {"record_only", BOOL, OF(record_only), NULL},
+    {"keep", BOOL, OF(keep), NULL},
+    {"strict", BOOL, OF(strict), NULL},
+    {"arguments_stay", BOOL, OF(arguments_stay), NULL},
+    {"n_profiled", UINT, OF(n_profiled), NULL},
+    {"n_most", UINT, OF(n_most), NULL},
+    {"budget", BYTES, PLAN(budget_bytes), NULL},
+    {"thresh_nr_try", INT, TRY(thresh_nr_try), NULL},
+    {"genetic_nr_iter", INT, TRY(genetic_nr_iter), NULL},
+    {"genetic_pool_size", INT, TRY(genetic_pool_size), NULL},
+    {"lb_memory_bytes", BYTES, TRY(lb_memory_bytes), NULL},
+    {"num_worker", INT, TRY(num_worker), NULL},
+    {"effort", INT, PLAN(effort), NULL},
+    {"search_seed", INT, PLAN(search_seed), NULL},
+    {"time_limit", REAL, PLAN(time_limit_s), NULL},
+    {"opt_level", UINT, PLAN(opt_level), NULL},
+    {"unfused", BOOL, PLAN(unfused), NULL},
+    {"verify", BOOL, PLAN(verify), NULL},
+    {"cache", TEXT, PLAN(cache), NULL},
+    /* Of programs, whose updates are the engine's: a trace has its own. */
+    {"seed", INT, PLAN(seed), NULL},
+    {"optimizer", WORD, PLAN(optimizer), optimizer_words},
+    {"precision", WORD, PLAN(precision), precision_words},
+    {"momentum", REAL, PLAN(momentum), NULL},
+    {"weight_decay", REAL, PLAN(weight_decay), NULL},
+    {"nesterov", BOOL, PLAN(nesterov), NULL},
+    {"decay_weights", BOOL, PLAN(decay_weights), NULL},
+    {"beta1", REAL, PLAN(beta1), NULL},
+    {"beta2", REAL, PLAN(beta2), NULL},
+    {"adam_eps", REAL, PLAN(adam_eps), NULL},
+    {"clip_norm", REAL, PLAN(clip_norm), NULL},
+    {"label_smoothing", REAL, PLAN(label_smoothing), NULL},
+    {"evaluate", BOOL, PLAN(evaluate), NULL},
+    {"n_threads", UINT, PLAN(n_threads), NULL},
 };
 
 static int text_read(PyObject *value, const char **out) {
@@ -54,10 +82,34 @@ static int bytes_read(PyObject *value, int64_t *out) {
     return -1;
 }
 
+static int word_read(const core_entry *entry, PyObject *value, char *to) {
+    const char *text;
+    if (text_read(value, &text)) return -1;
+    _Static_assert(sizeof(ebb_memory_mode) == sizeof(int) && sizeof(ebb_optimizer) == sizeof(int) &&
+                       sizeof(ebb_precision) == sizeof(int),
+                   "a word is kept as an int");
+    for (int i = 0; entry->words[i]; i++) {
+        if (strcmp(text, entry->words[i]) != 0) continue;
+        memcpy(to, &i, sizeof i);
+        return 0;
+    }
+    char known[96];
+    size_t n = 0;
+    for (int i = 0; entry->words[i] && n < sizeof known; i++)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s\"%s\"",
+                              i == 0                ? ""
+                              : entry->words[i + 1] ? ", "
+                                                    : " or ",
+                              entry->words[i]);
+    PyErr_Format(PyExc_ValueError, "%s is %s, not %R", entry->name, known, value);
+    return -1;
+}
+
 static int entry_read(const core_entry *entry, PyObject *value, char *to) {
     int64_t whole = 0;
     double real = 0;
     const char *text = NULL;
+    if (entry->field == WORD) return word_read(entry, value, to);
     if (entry->field == TEXT) {
         if (text_read(value, &text)) return -1;
         memcpy(to, &text, sizeof text);
@@ -78,23 +130,6 @@ static int entry_read(const core_entry *entry, PyObject *value, char *to) {
     return 0;
 }
 
-static int memory_read(PyObject *value, ebb_memory_mode *out) {
-    static const char *const names[] = {[EBB_MEMORY_NONE] = "none",
-                                        [EBB_MEMORY_IN_PLACE] = "in_place",
-                                        [EBB_MEMORY_MEGENGINE] = "sublinear",
-                                        [EBB_MEMORY_BUDGET] = "budget"};
-    const char *text;
-    if (text_read(value, &text)) return -1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        *out = (ebb_memory_mode)i;
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "memory is \"none\", \"in_place\", \"sublinear\" or \"budget\", not %R",
-                 value);
-    return -1;
-}
-
 /* MegEngine's environment variables override what the program says. */
 static int sublinear_finish(ebb_sublinear_config *config) {
     ebb_status status =
@@ -106,10 +141,8 @@ static int sublinear_finish(ebb_sublinear_config *config) {
 
 int core_trace_options_read(PyObject *dict, ebb_trace_options *out) {
     Py_ssize_t at = 0, n_known = 0;
-    PyObject *value = PyDict_GetItemString(dict, "memory");
+    PyObject *value = NULL;
     ebb_trace_options_init(out);
-    if (value) n_known++;
-    if (value && memory_read(value, &out->plan.memory)) return -1;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         value = PyDict_GetItemString(dict, entries[i].name);
         if (!value) continue;
@@ -119,7 +152,7 @@ int core_trace_options_read(PyObject *dict, ebb_trace_options *out) {
     if (n_known != PyDict_Size(dict)) {
         PyObject *key = NULL;
         while (PyDict_Next(dict, &at, &key, &value)) {
-            bool known = PyUnicode_CompareWithASCIIString(key, "memory") == 0;
+            bool known = false;
             for (size_t i = 0; !known && i < sizeof entries / sizeof *entries; i++)
                 known = PyUnicode_CompareWithASCIIString(key, entries[i].name) == 0;
             if (!known) break;

@@ -1,16 +1,23 @@
 """Dtypes: NumPy's names on one side, the library's elements (include/ebb/run.h) on the other."""
 
+import ml_dtypes
 import numpy as np
 
-FLOAT32, FLOAT64, INT32, UINT8, BOOL = range(5)
-DTYPES = tuple(np.dtype(d) for d in ("float32", "float64", "int32", "uint8", "bool"))
+FLOAT32, FLOAT64, INT32, UINT8, BOOL, FLOAT16, BFLOAT16 = range(7)
+DTYPES = tuple(np.dtype(d) for d in (
+    "float32", "float64", "int32", "uint8", "bool", "float16", ml_dtypes.bfloat16))
 
 _ELEMENTS = {dtype: element for element, dtype in enumerate(DTYPES)}
+_REAL = frozenset(DTYPES[e] for e in (FLOAT16, BFLOAT16, FLOAT32, FLOAT64))
+_LOW = frozenset(DTYPES[e] for e in (FLOAT16, BFLOAT16))
+# The narrower of two comes first; of two that are as far, both become the next.
+_ORDER = {DTYPES[e]: at for e, at in ((BOOL, 0), (UINT8, 1), (INT32, 2), (FLOAT16, 3), (BFLOAT16, 3), (FLOAT32, 4),
+                                      (FLOAT64, 5))}
 # What has no element of its own, or one that ops do not take, becomes on entry one that holds its values.
 _ENTRY = {
     np.dtype(given): np.dtype(taken)
     for taken, several in (
-        ("float32", ("float64", "float16")),
+        ("float32", ("float64",)),
         ("int32", ("int64", "uint64", "uint32", "int16", "uint16", "int8", "uint8")),
     )
     for given in several
@@ -27,7 +34,17 @@ def element_of(dtype):
 
 
 def is_real(dtype):
-    return np.dtype(dtype).kind == "f"
+    return np.dtype(dtype) in _REAL
+
+
+def is_low(dtype):
+    """Of 16 bits."""
+    return np.dtype(dtype) in _LOW
+
+
+def buffer_of(array):
+    """The array's bytes: NumPy gives no buffer of a bfloat16."""
+    return array.view(np.uint16) if array.dtype == DTYPES[BFLOAT16] else array
 
 
 def array_of(data, dtype=None):
@@ -49,6 +66,6 @@ def array_of(data, dtype=None):
 
 
 def promote(*dtypes):
-    """The widest of them, in the order bool, uint8, int32, float32, float64."""
-    order = [DTYPES[e] for e in (BOOL, UINT8, INT32, FLOAT32, FLOAT64)]
-    return max(dtypes, key=order.index)
+    """The widest of them, in the order bool, uint8, int32, 16 bits, float32, float64."""
+    widest = max(dtypes, key=_ORDER.get)
+    return DTYPES[FLOAT32] if widest in _LOW and len(_LOW.intersection(dtypes)) > 1 else widest

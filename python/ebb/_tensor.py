@@ -5,7 +5,9 @@ import os
 import numpy as np
 
 from . import _core, _dtype, _errors, _shape
-from .device import check_device
+from .device import check_device, is_host
+
+_READ_ONLY_DLPACK = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 class Tensor(_core.Tensor):
@@ -30,7 +32,7 @@ class Tensor(_core.Tensor):
         if array.shape == (0,):
             self._valueless = True  # tensor([]), until set_value gives it a value
             return
-        self._create(array, _dtype.element_of(array.dtype), array.shape)
+        self._create(_dtype.buffer_of(array), _dtype.element_of(array.dtype), array.shape)
 
     name = ""
 
@@ -47,18 +49,31 @@ class Tensor(_core.Tensor):
 
     def numpy(self):
         array = np.empty(self.shape, self.dtype)
-        self._read(array)
+        self._read(_dtype.buffer_of(array))
         return array
 
     def tolist(self):
         return self.numpy().tolist()
 
+    def _look(self):
+        """An array of the value itself, which may not be written to; a copy where a device has its own memory."""
+        if is_host():
+            array = np.asarray(self._view())
+            return array if array.dtype == self.dtype else array.view(self.dtype)
+        return self.numpy()
+
     def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
+        array = self.numpy() if copy else self._look()
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def __dlpack__(self, stream=None, **kwargs):
-        return self.numpy().__dlpack__()  # a copy: whoever gets it may write to it
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """Who asks for version 1 can be told that the value may not be written to; others get a copy."""
+        versioned = max_version is not None and max_version[0] >= 1
+        if copy or not versioned or not _READ_ONLY_DLPACK:
+            if copy is False:
+                raise BufferError("a tensor's value may not be written to, which DLPack tells from version 1 on")
+            return self.numpy().__dlpack__()
+        return self._look().__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self):
         return 1, 0  # host memory
@@ -182,7 +197,8 @@ def _convert(x):
 
 def _rebuild(kind, array, own):
     made = kind.__new__(kind)
-    made._create(np.ascontiguousarray(array).reshape(array.shape), _dtype.element_of(array.dtype), array.shape)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    made._create(_dtype.buffer_of(array), _dtype.element_of(array.dtype), array.shape)
     made.__dict__.update(own)
     return made
 
@@ -191,6 +207,7 @@ _core.setup(
     Tensor,
     _dtype.DTYPES,
     _convert,
+    _errors.InputError,
     _errors.TraceError,
     _errors.OverBudget,
     os.path.dirname(os.path.abspath(__file__)) + os.sep,

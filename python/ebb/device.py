@@ -23,6 +23,11 @@ def check_device(device):
         raise ValueError(f"device {device!r}: this process uses {_core.device()}: set EBB_DEVICE")
 
 
+def is_host():
+    """Whether values lie in host memory."""
+    return not _core.device().startswith("cuda")
+
+
 def set_default_device(device="xpux"):
     """Chooses the device: before the first tensor is made."""
     kind, number = _kind(device)

@@ -58,7 +58,7 @@ static uint32_t target_of(const ebb_op_info *op, uint32_t i) {
 
 static bool is_alone(const ebb_known_call *call, ebb_datum *const *in, uint32_t target, uint32_t alone) {
     const ebb_datum *datum = in[target];
-    if (datum->n_refs > alone || datum->block->n_refs > 1) return false;
+    if (datum->n_refs > alone || !ebb_pool_alone(datum->block)) return false;
     for (uint32_t i = 0; i < call->call.n_in; i++) {
         if (i != target && in[i] == datum) return false;
     }

@@ -5,7 +5,8 @@
  *     apply.c      one op on data: the only way an op runs here
  *     play.c       the nodes of a graph, one after the other: composite ops, and backward
  *     tensor.c     handles
- *     tape.c       what ran, as a graph, and its gradients
+ *     borrow.c     tensors on memory of others
+ *     tape.c       what ran, as a graph, and its gradients; sweep.c: piece by piece
  *
  * A tensor is a handle on a datum; a datum is a type and bytes that never change while anybody else holds
  * it. Tapes watch what runs. A recorder (the room trace) may take an op over, so that it does not run now.
@@ -26,7 +27,9 @@ typedef struct ebb_pool_block {
     struct ebb_pool_block *next; /* among the free ones of its class */
     void *at;
     int64_t bytes;
-    uint32_t n_refs; /* data that lie in it: views share one. 0: free */
+    uint32_t n_refs;            /* data that lie in it: views share one. 0: free */
+    void (*release)(void *ctx); /* of memory that is borrowed; NULL: it is the pool's */
+    void *ctx;
 } ebb_pool_block;
 
 enum { EBB_POOL_CLASSES = 8 * 58 }; /* eight for each power of two */
@@ -42,6 +45,13 @@ void ebb_pool_trim(ebb_pool *pool);
 /* A block of at least so many bytes and at most an eighth more, or a quarter where an old one is at hand;
  * n_refs is 1. EBB_NO_MEMORY. O(1) but for the device's own allocation. */
 EBB_CHECKED ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out);
+/* A block on memory of another owner, which is read and never written to: at the end it is released. */
+EBB_CHECKED ebb_status ebb_pool_borrow(ebb_pool *pool, void *at, int64_t bytes, void (*release)(void *ctx),
+                                       void *ctx, ebb_pool_block **out);
+/* May what lies in the block be overwritten by the only datum that lies there? */
+static inline bool ebb_pool_alone(const ebb_pool_block *block) {
+    return block->n_refs == 1 && !block->release;
+}
 /* One holder fewer; the last one frees it. NULL is allowed. */
 void ebb_pool_drop(ebb_pool *pool, ebb_pool_block *block);
 
@@ -169,6 +179,8 @@ static inline ebb_tensor *ebb_tensor_hold(ebb_tensor *tensor) {
 }
 /* The handle's datum becomes this one, whose hold it takes over. No recorder is asked. */
 void ebb_tensor_set(ebb_tensor *tensor, ebb_datum *datum);
+/* A type of the caller's. EBB_BAD_INPUT: there is none such. */
+EBB_CHECKED ebb_status ebb_tensor_type_read(ebb_eager *eager, const ebb_tensor_type *from, ebb_type *out);
 /* Another datum on the same bytes, which the caller holds; the same one while it has none. NULL: no memory.
  */
 ebb_datum *ebb_datum_apart(ebb_eager *eager, ebb_datum *datum);

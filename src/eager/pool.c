@@ -101,9 +101,22 @@ ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) {
     return EBB_OK;
 }
 
+ebb_status ebb_pool_borrow(ebb_pool *pool, void *at, int64_t bytes, void (*release)(void *ctx), void *ctx,
+                           ebb_pool_block **out) {
+    ebb_pool_block *block = *out = ebb_calloc(pool->env, 1, sizeof *block);
+    if (!block) return EBB_NO_MEMORY;
+    *block = (ebb_pool_block){.at = at, .bytes = bytes, .n_refs = 1, .release = release, .ctx = ctx};
+    return EBB_OK;
+}
+
 void ebb_pool_drop(ebb_pool *pool, ebb_pool_block *block) {
     int64_t rounded;
     if (!block || --block->n_refs > 0) return;
+    if (block->release) {
+        block->release(block->ctx);
+        ebb_cfree(pool->env, block, 1, sizeof *block);
+        return;
+    }
     const uint32_t class = class_of(block->bytes, &rounded);
     block->next = pool->free[class];
     pool->free[class] = block;

@@ -40,6 +40,20 @@ static ebb_id value_add(ebb_tape *tape, const ebb_datum *datum, ebb_id maker) {
     return id;
 }
 
+/* The tape as it was with n values and so many operands: an op could not be recorded. O(values). */
+static void take_back(ebb_tape *tape, size_t n, size_t n_operands) {
+    tape->values.n = n;
+    tape->operands.n = n_operands;
+    tape->n_slots = 0;
+    if (tape->slots) memset(tape->slots, 0, tape->cap * sizeof *tape->slots);
+    for (ebb_id v = 0; v < n; v++) {
+        const uint64_t serial = tape->values.at[v].serial;
+        const size_t at = slot_of(tape, serial);
+        tape->n_slots += !tape->slots[at].serial;
+        tape->slots[at] = (struct ebb_tape_slot){serial, v};
+    }
+}
+
 static ebb_id value_of(ebb_tape *tape, const ebb_datum *datum) {
     const ebb_id id = ebb_tape_find(tape, datum->serial);
     return id == EBB_NONE ? value_add(tape, datum, EBB_NONE) : id;
@@ -90,6 +104,14 @@ ebb_status ebb_tape_watch(ebb_tape *tape, const ebb_tensor *tensor) {
     return value_of(tape, tensor->datum) == EBB_NONE ? EBB_NO_MEMORY : EBB_OK;
 }
 
+uint32_t ebb_tape_length(const ebb_tape *tape) {
+    return (uint32_t)tape->nodes.n;
+}
+
+bool ebb_tape_sees(const ebb_tape *tape, const ebb_tensor *tensor) {
+    return ebb_tape_find(tape, tensor->datum->serial) != EBB_NONE;
+}
+
 void ebb_tape_pause(ebb_tape *tape, bool paused) {
     tape->paused = paused;
 }
@@ -128,7 +150,9 @@ static void save(ebb_tape *tape, ebb_id value, ebb_datum *datum) {
 static ebb_status record(ebb_tape *tape, ebb_known_call *call, ebb_datum *const *in, uint64_t draw,
                          ebb_datum *const *out) {
     ebb_taped node;
+    const size_t n_values = tape->values.n, n_operands = tape->operands.n;
     const ebb_status status = node_add(tape, call, in, draw, out, &node);
+    if (status) take_back(tape, n_values, n_operands);
     if (status) return status;
     if (!call->saves_known) ebb_saves_find(tape, &node, call);
     for (uint32_t i = 0; i < node.n_in; i++) {

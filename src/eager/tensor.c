@@ -152,7 +152,7 @@ static ebb_status bytes_in(ebb_eager *eager, ebb_datum *datum, const void *data)
     return status;
 }
 
-static ebb_status type_read(ebb_eager *eager, const ebb_tensor_type *from, ebb_type *out) {
+ebb_status ebb_tensor_type_read(ebb_eager *eager, const ebb_tensor_type *from, ebb_type *out) {
     *out = (ebb_type){.dtype = (ebb_dtype)from->element, .rank = from->rank};
     for (uint32_t d = 0; d < from->rank && d < EBB_MAX_RANK; d++) out->dim[d] = from->dim[d];
     if (from->rank <= EBB_MAX_RANK && (uint32_t)out->dtype < EBB_N_DTYPES && ebb_type_valid(out))
@@ -167,7 +167,7 @@ ebb_status ebb_tensor_create(ebb_eager *eager, const ebb_tensor_type *public_typ
     ebb_type type;
     ebb_datum *datum = NULL;
     *out = NULL;
-    ebb_status status = type_read(eager, public_type, &type);
+    ebb_status status = ebb_tensor_type_read(eager, public_type, &type);
     if (!status) status = ebb_datum_create_full(eager, &type, &datum);
     if (!status) status = bytes_in(eager, datum, data);
     if (!status && eager->recorder) status = eager->recorder->made(eager->recorder_ctx, datum);

@@ -26,6 +26,8 @@ typedef struct ebb_backend_options {
      * of a file. NULL: the first. */
     const char *which;
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
+    const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
+                          is there */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations
@@ -39,6 +41,8 @@ typedef struct ebb_run {
     uint32_t n_threads;  /* to run with; 0: the width */
     uint64_t seed, step; /* of SEEDED ops, as in each launch: for backends whose launches are recorded */
 } ebb_run;
+
+enum { EBB_EMITTER_TEXT = 64 };
 
 /* A run of steps that was recorded; each backend defines its own. */
 typedef struct ebb_recording ebb_recording;
@@ -84,8 +88,9 @@ typedef struct ebb_launch {
 
 typedef struct ebb_backend_api {
     const char *name;
-    bool host_memory;  /* addresses in the block can be read and written by the host */
-    bool computes;     /* false: tracks only (shadow): steps need no kernels and regions no memory */
+    bool host_memory; /* addresses in the block can be read and written by the host */
+    bool computes;    /* false: tracks only (shadow): steps need no kernels and regions no memory */
+    bool fuses; /* has a kernel of ops that are `fuses` (graph/op_info.h); else passes make none for it */
     int64_t alignment; /* of offsets, scratch and regions */
 
     /* Errors: EBB_UNAVAILABLE (says which part is absent), EBB_NO_MEMORY, EBB_USAGE. */
@@ -132,6 +137,10 @@ typedef struct ebb_backend_api {
     ebb_status (*marks_reserve)(ebb_backend *backend, uint32_t n_marks);
     ebb_status (*mark)(ebb_backend *backend, uint32_t i);
     ebb_status (*marks_read)(ebb_backend *backend, uint32_t n_marks, uint64_t *ns);
+
+    /* Who may make code for bodies of `fused`: the name of the i-th, and what it would be made with.
+     * EBB_UNAVAILABLE: it is not there, and why. *name NULL: there are no more. NULL: nobody does. */
+    ebb_status (*emitter)(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
 
     /* Checkers only, else NULL: a buffer's bytes now hold its value (a feed, an initial param). A checker
      * is launched for every step, those of views too, with kernel NULL and launch->check set; before the

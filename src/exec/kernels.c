@@ -86,7 +86,27 @@ void ebb_kernel_release(ebb_backend *backend, ebb_kernel *kernel) {
     ebb_cfree(backend->env, kernel, 1, kernel->bytes);
 }
 
+/* An update whose condition is false: what it updates is what it was. */
+static bool is_held(const ebb_kernel *kernel, const ebb_launch *launch) {
+    const ebb_call *call = &kernel->call;
+    if (!call->op->conditional || call->n_in < call->op->max_in || kernel->info->obeys) return false;
+    return !*(const uint8_t *)launch->in[call->n_in - 1];
+}
+
+static void hold(const ebb_call *call, const ebb_launch *launch) {
+    for (uint32_t k = 0; k < call->op->n_update; k++) {
+        const ebb_pair pair = call->op->update[k];
+        const void *from = launch->in[pair.in];
+        if (from != launch->out[pair.out])
+            memcpy(launch->out[pair.out], from, (size_t)ebb_type_bytes(&call->out[pair.out]));
+    }
+}
+
 ebb_status ebb_kernel_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    if (is_held(kernel, launch)) {
+        hold(&kernel->call, launch);
+        return EBB_OK;
+    }
     const ebb_kernel_run run = {.backend = backend,
                                 .call = &kernel->call,
                                 .state = kernel->state,

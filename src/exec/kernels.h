@@ -42,6 +42,8 @@ typedef struct ebb_kernel_info {
     ebb_status (*prepare)(ebb_backend *backend, const ebb_call *call, void **state);
     void (*release)(ebb_backend *backend, void *state);
     ebb_status (*launch)(const ebb_kernel_run *run);
+    /* Of conditional ops: launch obeys the call's condition. Else ebb_kernel_launch does, by reading it. */
+    bool obeys;
 } ebb_kernel_info;
 
 /* EBB_TAKES(F32, I32): the dtypes that a kernel takes, five at most. */

@@ -29,6 +29,9 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
                         row->name, row->name);
     const ebb_status status = ebb_backend_load(env, row, &api);
     if (status != EBB_OK) return status;
+    if (options->jit)
+        return ebb_fail(env, EBB_UNAVAILABLE, "jit %.20s: the device %s makes no code at run time",
+                        options->jit, row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;
     apart.which = which;
@@ -58,6 +61,9 @@ ebb_status ebb_backend_open(ebb_env *env, const char *device, const ebb_backend_
     if (!row) return refuse_device(env, device);
     if (!row->api) return open_apart(env, device, options, row, which, out);
     const ebb_backend_api *api = row->api;
+    if (options->jit && api != ebb_backend_find("cpu"))
+        return ebb_fail(env, EBB_USAGE, "device %s makes no code: leave jit %.20s out", api->name,
+                        options->jit);
     if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
         return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
                         options->tf32            ? "TF32"

@@ -38,10 +38,11 @@ const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]);
 /* false when rank, a dim or the product is out of range. */
 bool ebb_type_valid(const ebb_type *type);
 
-/* An attribute value: integers, or one real. Its schema is the op's. */
+/* An attribute value: integers, one real, or a text. Its schema is the op's. */
 typedef union ebb_attr {
     int64_t i[EBB_MAX_RANK];
     double f;
+    const char *text; /* the graph's, or whoever's call it is */
 } ebb_attr;
 
 /* How a param or state starts. */
@@ -50,6 +51,7 @@ typedef enum ebb_init {
     EBB_INIT_ONE,
     EBB_INIT_KAIMING, /* He et al. 2015, fan-out, normal: std = sqrt(2 / (o*kh*kw)) for rank 4 */
     EBB_INIT_UNIFORM, /* U(-1/sqrt(fan_in), 1/sqrt(fan_in)): linear layers; fan_in = last dim */
+    EBB_INIT_FILL,    /* `fill` everywhere */
 } ebb_init;
 
 typedef struct ebb_value {
@@ -59,7 +61,10 @@ typedef struct ebb_value {
     ebb_id producer; /* node, or EBB_NONE when given */
     uint32_t result;
     ebb_init init; /* of params and states */
-    double fill;   /* of constants: every element */
+    double fill;   /* of constants and EBB_INIT_FILL: every element */
+    /* Of a state: it means nothing between two training steps, and nobody keeps it. The text form does not
+     * tell it. */
+    bool within_step;
 } ebb_value;
 
 struct ebb_op_info;
@@ -99,11 +104,13 @@ void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allo
  * error when it was given. */
 ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
                          ebb_init init, double fill);
-/* One node with op->n_out results (names NULL, or names[i] NULL: made). attr NULL: all defaults. Types of
- * results come from the op's shape rule. Returns the results, valid until the builder is gone; on a
- * latched error a list of EBB_NONE. Role of the results: activation in the forward phase, gradient in the
- * others; an update's result has its target's. A node reads nothing of a later phase and nothing that an
- * earlier node has updated. */
+/* Of a given state. */
+void ebb_builder_within_step(ebb_builder *builder, ebb_id value);
+/* One node with as many results as the op gives (names NULL, or names[i] NULL: made). attr NULL: all
+ * defaults. Types of results come from the op's shape rule. Returns the results, valid until the builder is
+ * gone; on a latched error a list of EBB_NONE. Role of the results: activation in the forward phase,
+ * gradient in the others; an update's result has its target's. A node reads nothing of a later phase and
+ * nothing that an earlier node has updated. */
 const ebb_id *ebb_builder_node(ebb_builder *builder, const struct ebb_op_info *op, const ebb_id *in,
                                uint32_t n_in, const ebb_attr *attr, const char *const *names,
                                ebb_phase phase, uint64_t seed_key);
@@ -196,6 +203,14 @@ EBB_CHECKED ebb_status ebb_fuse(ebb_env *env, const ebb_graph *graph, const char
  * a gradient, a composite op, a graph that has a backward already. */
 EBB_CHECKED ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
+/* The same of the loss times %scaler.scale, a new state that is `start` at first: for gradients of 16 bits.
+ * Before ebb_scale_gradients. EBB_BAD_INPUT also where the loss is not f32. */
+EBB_CHECKED ebb_status ebb_grad_scaled(ebb_env *env, const ebb_graph *graph, double start, ebb_graph **out);
+
+/* After ebb_grad of a graph in 16 bits: backward reads casts of params that it makes itself, so that those
+ * of forward end there. Changes no bit of a result. */
+EBB_CHECKED ebb_status ebb_recast_params(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
 /* The same for any values and gradients: those of ys[i], weighed by the given value dys[i] of its type (or
  * EBB_NONE: ones), by wrt[i], whichever phases the nodes are of. The new graph is the old one, ids and all,
  * with the backward behind it, and grads[i] the gradient of wrt[i] in it; EBB_NONE: no y depends on it.
@@ -226,11 +241,38 @@ typedef struct ebb_adamw {
 EBB_CHECKED ebb_status ebb_add_adamw(ebb_env *env, const ebb_graph *graph, const ebb_adamw *adamw,
                                      bool phased, ebb_graph **out);
 
+/* Sums each param's gradient over n_parts (>= 2) runs of forward and backward, each divided by n_parts: the
+ * gradient of a run is named %w.grad.part, the sum %w.grad; its bytes are the state %w.grad.sum, within the
+ * step, which is to be 0 before the first run. Before clipping and an optimizer, which must be `phased`. */
+EBB_CHECKED ebb_status ebb_accumulate_gradients(ebb_env *env, const ebb_graph *graph, uint32_t n_parts,
+                                                ebb_graph **out);
+
+/* The graph with the params, states and constants of another one, in its order, whether it reads them or
+ * not: plans of both then have them at the same places. EBB_BAD_INPUT: it reads one that the other has not.
+ */
+EBB_CHECKED ebb_status ebb_share_givens(ebb_env *env, const ebb_graph *graph, const ebb_graph *like,
+                                        ebb_graph **out);
+
 /* Scales the params' gradients so that their norm, all together, is at most max_norm (> 0). The gradient
  * that was is named %w.grad.whole, and %w.grad the scaled one. All of them are alive at once. Before an
  * optimizer. */
 EBB_CHECKED ebb_status ebb_clip_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
                                           ebb_graph **out);
+
+/* After ebb_grad_scaled: gives each param the gradient of the loss itself, in f32, clipped to max_norm as
+ * above where that is not 0, and makes every update depend on all gradients being finite: %scaler.apply,
+ * which an optimizer reads, too. A step whose gradients are not leaves params and states as they were, but
+ * for the scaler's own: the scale, how many steps in a row were finite (%scaler.clean), and how many were
+ * not in all (%scaler.skipped). All gradients are alive at once, in the precision that they have. Constants
+ * are those of loss_scale. Before an optimizer. EBB_BAD_INPUT: an update's result is read in the step. */
+EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph, double max_norm,
+                                           ebb_graph **out);
+#define EBB_SCALER_START   32768 /* what f16 trains with at first: docs/decisions/0044-loss-scale.md */
+/* The names of the scaler's values. */
+#define EBB_SCALER_SCALE   "scaler.scale"
+#define EBB_SCALER_CLEAN   "scaler.clean"
+#define EBB_SCALER_SKIPPED "scaler.skipped"
+#define EBB_SCALER_APPLY   "scaler.apply"
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
  * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs
@@ -240,6 +282,11 @@ EBB_CHECKED ebb_status ebb_simplify(ebb_env *env, const ebb_graph *graph, ebb_gr
 /* relu's gradient reads a bit for each element of y where nothing else in backward reads y, so that y need
  * not be kept (docs/passes.md). After ebb_simplify. Never changes a result's bits. */
 EBB_CHECKED ebb_status ebb_keep_bits(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
+
+/* Makes chains of pointwise ops into single ops, `fused`, whose inner values are not stored, where that
+ * cannot make any schedule's peak larger (docs/passes.md). Last, for a backend that has its kernel. Never
+ * changes a result's bits. */
+EBB_CHECKED ebb_status ebb_fuse_pointwise(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Marks the named values (with or without the %; globs allowed, which pass over given values) as outputs
  * too: gradients for a test, activations to look at. EBB_USAGE when a name fits nothing. */

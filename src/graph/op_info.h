@@ -14,7 +14,13 @@ typedef enum ebb_opcode {
 } ebb_opcode;
 
 /* As in ops.def. */
-typedef enum ebb_op_kind { EBB_KIND_OP, EBB_KIND_COMPOSITE, EBB_KIND_VIEW, EBB_KIND_CHOICE } ebb_op_kind;
+typedef enum ebb_op_kind {
+    EBB_KIND_OP,
+    EBB_KIND_COMPOSITE,
+    EBB_KIND_VIEW,
+    EBB_KIND_CHOICE,
+    EBB_KIND_POINTWISE
+} ebb_op_kind;
 
 typedef enum ebb_family {
 #define EBB_FAMILY(name, title) EBB_FAMILY_##name,
@@ -32,6 +38,7 @@ enum {
 #define EBB_COMPOSITE(name, family) EBB_KIND_OF_##name = EBB_KIND_COMPOSITE,
 #define EBB_VIEW(name, family)      EBB_KIND_OF_##name = EBB_KIND_VIEW,
 #define EBB_CHOICE(name, family)    EBB_KIND_OF_##name = EBB_KIND_CHOICE,
+#define EBB_POINTWISE(name, family) EBB_KIND_OF_##name = EBB_KIND_POINTWISE,
 #define EBB_OP(name, family)        EBB_KIND_OF_##name = EBB_KIND_OP,
 #include "graph/ops.def"
 };
@@ -45,7 +52,15 @@ typedef struct ebb_call {
     uint32_t choice; /* which of a backend's implementations: see its facts. 0: the first */
 } ebb_call;
 
-typedef enum ebb_attr_kind { EBB_ATTR_INT, EBB_ATTR_REAL, EBB_ATTR_BOOL, EBB_ATTR_DTYPE } ebb_attr_kind;
+typedef enum ebb_attr_kind {
+    EBB_ATTR_INT,
+    EBB_ATTR_REAL,
+    EBB_ATTR_BOOL,
+    EBB_ATTR_DTYPE,
+    EBB_ATTR_TEXT /* required; in "", of the bytes that ebb_attr_check allows */
+} ebb_attr_kind;
+#define EBB_MAX_ATTR_TEXT 4000 /* bytes */
+
 typedef struct ebb_attr_info {
     const char *name;
     ebb_attr_kind kind;
@@ -94,6 +109,8 @@ typedef struct ebb_op_info {
     ebb_opcode code;
     ebb_family family;
     uint32_t min_in, max_in, n_out;
+    /* Of an op with fewer results in some calls: how many by its attributes, 1 to n_out. NULL: n_out. */
+    uint32_t (*results)(const ebb_attr *attr);
     const ebb_attr_info *attrs;
     uint32_t n_attrs;
     ebb_effect effect;
@@ -105,7 +122,14 @@ typedef struct ebb_op_info {
     uint32_t n_may_overwrite;
     const ebb_pair *update; /* (output, input): the output takes the bytes of that param or state */
     uint32_t n_update;
-    bool view; /* its kind: output 0 is the bytes of input 0 */
+    bool conditional; /* its last operand, a bool that may be left out: where it is false, what the call
+                       * updates stays as it is */
+    bool view;        /* its kind: output 0 is the bytes of input 0 */
+    bool pointwise; /* its kind: each element of its one result is of its operands' elements at its place */
+    bool fuses;     /* stands for several ops; backends may be without it (their api's `fuses`) */
+    /* Pointwise only, a bit for each operand: a vector [c] that lies along axis 1. The others are broadcast
+     * as in NumPy. */
+    uint32_t by_channel;
     /* A choice, which the search makes and which has no kernel: way 0 unless it has a reason. Every run
      * takes the same way. Empty: the op itself. */
     const ebb_op_way *ways;
@@ -139,11 +163,16 @@ EBB_CHECKED ebb_status ebb_attrs_fill(ebb_env *env, const ebb_op_info *op,
                                       const ebb_build_attribute *attributes, uint32_t n,
                                       ebb_attr attr[EBB_MAX_ATTRS]);
 
-/* Does a pair of may_overwrite hold for this call? The call has the input, of the result's shape and with
+/* Results of a call with these attributes. */
+static inline uint32_t ebb_op_results(const ebb_op_info *op, const ebb_attr *attr) {
+    return op->results ? op->results(attr) : op->n_out;
+}
+
+/* Does a pair of may_overwrite hold for this call? The call has both, of one shape and with
  * as many bytes an element: a smaller operand that is broadcast is read after it would have been written
  * over. */
 static inline bool ebb_may_lie_over(const ebb_call *call, ebb_pair pair) {
-    if (pair.in >= call->n_in) return false;
+    if (pair.in >= call->n_in || pair.out >= call->n_out) return false;
     const ebb_type *in = &call->in[pair.in], *out = &call->out[pair.out];
     return ebb_type_same_shape(in, out) && ebb_dtype_bytes(in->dtype) == ebb_dtype_bytes(out->dtype);
 }

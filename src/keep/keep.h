@@ -23,7 +23,8 @@ EBB_CHECKED ebb_status ebb_keep_job_begin(ebb_env *env, const char *path, const 
                                           const void *const *data, uint32_t n,
                                           const ebb_tensors_fact *facts, uint32_t n_facts,
                                           ebb_keep_job **out);
-/* Waits for it and frees it. EBB_IO: nothing was written. NULL is allowed. */
+/* Waits for it and frees it. EBB_IO: path holds what it held before; or, as the text says, the new file,
+ * whose folder could not be synced. NULL is allowed. */
 EBB_CHECKED ebb_status ebb_keep_job_end(ebb_keep_job *job);
 
 #endif

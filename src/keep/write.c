@@ -27,6 +27,7 @@ struct ebb_keep_job {
     bool running;
     const char *verb; /* what failed, with the errno `error` */
     int error;
+    bool in_place; /* the file is whole under its name already */
     char path[PATH_MAX], temporary[PATH_MAX], folder[PATH_MAX];
 };
 
@@ -91,7 +92,9 @@ static bool fill(ebb_keep_job *job, int fd) {
     return good;
 }
 
+/* A name that is not synced may be the old file's again after a crash of the machine. */
 static void sync_folder(ebb_keep_job *job) {
+    job->in_place = true;
     const int fd = open(job->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         (void)failed(job, "open the folder of");
@@ -259,7 +262,9 @@ ebb_status ebb_keep_job_end(ebb_keep_job *job) {
         job->error == 0
             ? EBB_OK
             : ebb_fail_errno(job->env, job->verb, job->path, job->error,
-                             "check the folder, the free space, the permissions and who else writes it");
+                             job->in_place ? "the file is written, but may be lost if the machine stops now"
+                                           : "check the folder, the free space, the permissions and who "
+                                             "else writes it");
     drop(job);
     return status;
 }

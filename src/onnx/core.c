@@ -1,5 +1,6 @@
 /* core: what rules are written with: operands, results, refusals. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "onnx/import.h"
 
@@ -57,10 +58,10 @@ bool onnx_names_put(ebb_env *env, onnx_names *names, const char *key, uint32_t v
 void onnx_import_end(onnx_import *im) {
     for (int k = 0; k < 2; k++) ebb_build_destroy(im->build[k]);
     ebb_text_deinit(&im->text);
-    ebb_text_deinit(&im->refused);
     EBB_ARRAY_FREE(im->env, &im->id_name);
     EBB_ARRAY_FREE(im->env, &im->values);
     EBB_ARRAY_FREE(im->env, &im->initial);
+    EBB_ARRAY_FREE(im->env, &im->refused);
     names_free(im->env, &im->by_name);
     names_free(im->env, &im->taken);
 }
@@ -92,9 +93,20 @@ int64_t onnx_attr_int(const onnx_import *im, const char *name, int64_t otherwise
     return a && a->has_i ? a->i : otherwise;
 }
 
+/* What was meant by a number that the file has as a float: the shortest decimal one that rounds to it. */
+static double meant(double f) {
+    char text[32];
+    for (int digits = 6; digits <= 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, f);
+        const double shortest = strtod(text, NULL);
+        if ((float)shortest == (float)f) return shortest;
+    }
+    return f;
+}
+
 double onnx_attr_real(const onnx_import *im, const char *name, double otherwise) {
     const onnx_attribute *a = onnx_attr(im, name);
-    return a && a->has_f ? a->f : otherwise;
+    return a && a->has_f ? meant(a->f) : otherwise;
 }
 
 const char *onnx_attr_text(const onnx_import *im, const char *name, const char *otherwise) {

@@ -12,24 +12,17 @@ static void out_of_memory(onnx_import *im) {
 /* ---- sizes as text ---- */
 
 const char *onnx_size_text(onnx_import *im, int64_t a, int64_t b, char text[ONNX_SIZE_TEXT]) {
-    int64_t left = 0, right = 0;
+    int64_t over = 0, under = 0;
     text[0] = '\0';
     if (a == b) {
         (void)snprintf(text, ONNX_SIZE_TEXT, "%lld", (long long)a);
         return text;
     }
-    if (a < 1 || b < 1 || !ebb_mul_i64(a, ONNX_BATCH_B, &left) || !ebb_mul_i64(b, ONNX_BATCH_A, &right) ||
-        left != right) {
+    if (!onnx_of_batch(a, b, &over, &under)) {
         onnx_refuse(im, "a size that is no multiple of the batch: %lld at N=%d, %lld at N=%d", (long long)a,
                     ONNX_BATCH_A, (long long)b, ONNX_BATCH_B);
         return text;
     }
-    int64_t over = a, under = ONNX_BATCH_A;
-    for (int64_t factor = 2; factor <= under; factor++)
-        while (over % factor == 0 && under % factor == 0) {
-            over /= factor;
-            under /= factor;
-        }
     int n = snprintf(text, ONNX_SIZE_TEXT, "N");
     if (over > 1) n += snprintf(text + n, (size_t)(ONNX_SIZE_TEXT - n), "*%lld", (long long)over);
     if (under > 1) (void)snprintf(text + n, (size_t)(ONNX_SIZE_TEXT - n), "/%lld", (long long)under);

@@ -16,7 +16,7 @@ enum {
     ONNX_MAX_TENSORS = 1 << 16,
     ONNX_MAX_NAMES = 1 << 18,      /* operands and results of all nodes */
     ONNX_MAX_ATTRIBUTES = 1 << 18, /* of all nodes */
-    ONNX_MAX_NUMBERS = 1 << 20,    /* in attributes' lists and tensors' shapes, all together */
+    ONNX_MAX_NUMBERS = 1 << 20, /* in attributes' lists, and short ones in tensors' lists, all together */
     ONNX_MAX_NAME_BYTES = 1024,
     ONNX_MAX_RANK = 8
 };

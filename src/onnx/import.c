@@ -106,13 +106,6 @@ static const onnx_rule *find_rule(const char *op) {
     return NULL;
 }
 
-static void note_refused(onnx_import *im) {
-    const onnx_node *node = im->node;
-    const char *name = node->name[0] ? node->name : node->n_out > 0 ? node->out[0] : "(no name)";
-    if (im->n_refused++ < 12)
-        ebb_text_add(&im->refused, "; %.60s (%.40s): %.160s", name, node->op, im->why);
-}
-
 /* A Softmax that makes the first output, and that no node reads, gives way to the loss, which has one of
  * its own. */
 static bool is_trailing_softmax(const onnx_import *im) {
@@ -161,7 +154,7 @@ static bool operands_there(onnx_import *im) {
 }
 
 static void lose_results(onnx_import *im) {
-    for (uint32_t k = 0; k < im->node->n_out; k++) {
+    for (uint32_t k = 0; k < im->node->n_out && !im->fatal; k++) {
         const char *name = im->node->out[k];
         if (name[0] == '\0' || onnx_names_find(&im->by_name, name) != EBB_NONE) continue;
         if (!add(im, (onnx_value){.name = name, .kind = ONNX_LOST, .id = EBB_BUILD_NONE})) im->fatal = true;
@@ -173,18 +166,14 @@ static ebb_status make_nodes(onnx_import *im) {
         im->node = &im->file->nodes[i];
         im->why[0] = '\0';
         if (operands_there(im) && !im->why[0]) make_node(im);
-        if (im->why[0]) note_refused(im);
+        if (im->why[0]) onnx_note_refused(im);
         im->why[0] = '\0';
         lose_results(im);
     }
     im->node = NULL;
     if (im->n_refused == 0) return im->fatal ? im->status : EBB_OK;
     if (im->fatal && im->status != EBB_BAD_INPUT && im->status != EBB_OK) return im->status;
-    const ebb_status status = ebb_text_status(&im->refused);
-    if (status != EBB_OK) return status;
-    return ebb_fail(im->env, EBB_BAD_INPUT, "%.200s: %u %s be imported%s%s", im->file->path, im->n_refused,
-                    im->n_refused == 1 ? "node cannot" : "nodes cannot", im->refused.at,
-                    im->n_refused > 12 ? "; and others" : "");
+    return onnx_tell_refused(im);
 }
 
 /* ---- outputs and loss ---- */
@@ -280,7 +269,6 @@ static ebb_status begin(onnx_import *im) {
 
 ebb_status onnx_import_run(onnx_import *im) {
     ebb_text_init(&im->text, im->env);
-    ebb_text_init(&im->refused, im->env);
     im->arena = &im->file->arena;
     ebb_status status = begin(im);
     if (status == EBB_OK) status = add_tensors(im);

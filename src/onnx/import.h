@@ -17,9 +17,10 @@
 
 #include "ebb/build.h"
 #include "ebb/onnx.h"
+#include "onnx/batch.h"
 #include "onnx/file.h"
 
-enum { ONNX_BATCH_A = 48, ONNX_BATCH_B = 80, ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 6, ONNX_WHY = 320 };
+enum { ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 6, ONNX_WHY = 320 };
 
 typedef struct onnx_shape {
     uint32_t rank;
@@ -55,6 +56,13 @@ typedef struct onnx_initial {
     const void *data;
 } onnx_initial;
 
+/* A node that cannot be imported. The first ones are kept. */
+typedef struct onnx_refusal {
+    const onnx_node *node;
+    const char *why;
+} onnx_refusal;
+enum { ONNX_MAX_REFUSALS = 4096 };
+
 typedef struct onnx_import {
     ebb_env *env;
     onnx_file *file;
@@ -72,7 +80,7 @@ typedef struct onnx_import {
     char why[ONNX_WHY];
     bool fatal; /* the builder or memory failed: nothing further can be tried */
     ebb_status status;
-    ebb_text refused;
+    EBB_ARRAY(onnx_refusal) refused;
     uint32_t n_refused;
     int64_t n_folded;
 } onnx_import;
@@ -164,6 +172,15 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
 bool onnx_fold(onnx_import *im);
 /* Its part for Shape, Size, Constant, ConstantOfShape. */
 bool onnx_fold_made(onnx_import *im);
+
+/* ---- refusals.c ---- */
+
+/* The node cannot be imported: im->why says it. */
+void onnx_note_refused(onnx_import *im);
+/* One line of them all: alike ones together, as far as the line reaches. EBB_BAD_INPUT, EBB_NO_MEMORY. */
+ebb_status onnx_tell_refused(onnx_import *im);
+/* Each of them to the caller that wants it. */
+void onnx_each_refused(const onnx_import *im, const ebb_onnx_options *options);
 
 /* Declares inputs and initializers, makes the nodes, outputs and the loss. */
 EBB_CHECKED ebb_status onnx_import_run(onnx_import *im);

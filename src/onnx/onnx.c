@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "onnx/export/export.h"
 #include "onnx/import.h"
 
 struct ebb_onnx {
@@ -50,6 +51,7 @@ ebb_status ebb_onnx_open(ebb_env *env, const char *path, const ebb_onnx_options 
     }
     status = import_file(onnx, options);
     onnx->import.options = NULL;
+    if (status == EBB_BAD_INPUT) onnx_each_refused(&onnx->import, options);
     if (status != EBB_OK) {
         ebb_onnx_close(onnx);
         return status;
@@ -98,19 +100,53 @@ ebb_status ebb_onnx_feed(const ebb_onnx *onnx, ebb_program *program) {
     return EBB_OK;
 }
 
-ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path) {
-    const size_t n = onnx->import.initial.n;
-    ebb_tensor_row *rows = ebb_calloc(onnx->import.env, n, sizeof *rows);
-    const void **data = ebb_calloc(onnx->import.env, n, sizeof *data);
-    ebb_status status = rows && data ? EBB_OK : EBB_NO_MEMORY;
-    for (size_t i = 0; i < n && status == EBB_OK; i++) {
-        rows[i] = onnx->import.initial.at[i].row;
-        data[i] = onnx->import.initial.at[i].data;
+/* Initial values as lists. */
+typedef struct listed {
+    ebb_tensor_row *rows;
+    const void **data;
+    size_t n;
+} listed;
+
+static ebb_status list_initial(const ebb_onnx *onnx, listed *out) {
+    *out = (listed){.n = onnx->import.initial.n};
+    out->rows = ebb_calloc(onnx->import.env, out->n, sizeof *out->rows);
+    out->data = ebb_calloc(onnx->import.env, out->n, sizeof *out->data);
+    if (!out->rows || !out->data) return EBB_NO_MEMORY;
+    for (size_t i = 0; i < out->n; i++) {
+        out->rows[i] = onnx->import.initial.at[i].row;
+        out->data[i] = onnx->import.initial.at[i].data;
     }
+    return EBB_OK;
+}
+
+static void list_free(const ebb_onnx *onnx, listed *list) {
+    ebb_cfree(onnx->import.env, list->rows, list->n, sizeof *list->rows);
+    ebb_cfree(onnx->import.env, (void *)list->data, list->n, sizeof *list->data);
+}
+
+ebb_status ebb_onnx_write(const ebb_onnx *onnx, const char *path) {
+    listed list;
+    ebb_status status = list_initial(onnx, &list);
     if (status == EBB_OK)
-        status = ebb_tensors_write(onnx->import.env, path, rows, (const void *const *)data, (uint32_t)n,
-                                   NULL, 0);
-    ebb_cfree(onnx->import.env, rows, n, sizeof *rows);
-    ebb_cfree(onnx->import.env, (void *)data, n, sizeof *data);
+        status = ebb_tensors_write(onnx->import.env, path, list.rows, (const void *const *)list.data,
+                                   (uint32_t)list.n, NULL, 0);
+    list_free(onnx, &list);
+    return status;
+}
+
+ebb_status ebb_onnx_export(ebb_env *env, const ebb_model *model, const ebb_onnx_export_options *options,
+                           const char *path) {
+    const onnx_source file = {.path = options->weights};
+    if (ebb_model_is_planning_graph(model))
+        return ebb_fail(env, EBB_USAGE, "a planning graph says no shapes: export a model (*.ebb, *.onnx)");
+    if (options->weights) return onnx_export_run(env, model, options, &file, path);
+    if (!options->initial)
+        return ebb_fail(env, EBB_USAGE, "no weights to export: give a file that a run saved (--weights)");
+    listed list;
+    ebb_status status = list_initial(options->initial, &list);
+    const onnx_source initial = {
+        .rows = list.rows, .data = (const void *const *)list.data, .n = (uint32_t)list.n};
+    if (status == EBB_OK) status = onnx_export_run(env, model, options, &initial, path);
+    list_free(options->initial, &list);
     return status;
 }

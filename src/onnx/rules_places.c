@@ -91,6 +91,37 @@ static void depth_to_space(onnx_import *im) {
                            &out));
 }
 
+/* Places at or below a diagonal, or at or above it, of the last two axes; zero elsewhere. */
+static void trilu(onnx_import *im) {
+    int64_t n = 0;
+    const bool upper = onnx_attr_int(im, "upper", 1) != 0;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape now = onnx_shape_of(im, x), one = {.rank = 0};
+    const double *at = onnx_has(im, 1) ? onnx_fixed(im, 1, &n) : NULL;
+    if (onnx_stopped(im)) return;
+    if (now.rank < 2) {
+        onnx_refuse(im, "rank %u", now.rank);
+        return;
+    }
+    onnx_shape last = {.rank = 2};
+    char text[ONNX_SHAPE_TEXT], attributes[ONNX_SHAPE_TEXT + 32];
+    uint32_t place[2];
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t d = 0; d < 2; d++) last.dim[k][d] = now.dim[k][now.rank - 2 + d];
+    for (uint32_t d = 0; d < 2; d++) {
+        (void)snprintf(attributes, sizeof attributes, "shape=%s axis=%u", onnx_shape_text(im, &last, text),
+                       d);
+        place[d] = onnx_op(im, "iota", NULL, 0, attributes);
+    }
+    if (at && n == 1 && at[0] != 0)
+        place[0] = onnx_op2(im, "add", place[0], onnx_fill(im, &one, place[0], at[0]));
+    const uint32_t kept = upper ? onnx_op2(im, "less_equal", place[0], place[1])
+                                : onnx_op2(im, "less_equal", place[1], place[0]);
+    const uint32_t in[3] = {kept, x, onnx_fill(im, &one, x, 0)};
+    onnx_give(im, 0, onnx_op(im, "where", in, 3, NULL));
+}
+
 const onnx_rule onnx_rules_places[] = {
-    {"Expand", expand}, {"Tile", tile}, {"Gather", gather}, {"DepthToSpace", depth_to_space}, {NULL, NULL},
+    {"Expand", expand}, {"Tile", tile}, {"Gather", gather}, {"DepthToSpace", depth_to_space},
+    {"Trilu", trilu},   {NULL, NULL},
 };

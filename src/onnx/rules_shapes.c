@@ -10,8 +10,10 @@ static void free_batch(const onnx_import *im, onnx_shape *out, const onnx_shape 
     if (onnx_count(out, 0) == onnx_count(x, 0) && onnx_count(out, 1) == onnx_count(x, 1)) return;
     if (out->dim[0][0] % im->batch != 0) return;
     const int64_t times = out->dim[0][0] / im->batch;
+    int64_t larger;
+    if (times < 0 || !ebb_mul_i64(times, ONNX_BATCH_B, &larger)) return;
     out->dim[0][0] = times * ONNX_BATCH_A;
-    out->dim[1][0] = times * ONNX_BATCH_B;
+    out->dim[1][0] = larger;
 }
 
 static void reshape(onnx_import *im) {
@@ -138,6 +140,7 @@ static void split(onnx_import *im) {
                                      : ebb_min_i64(part, total - begin[k]);
         }
         onnx_give(im, i, onnx_slice(im, x, axis, begin, size));
+        if (onnx_stopped(im)) return; /* a size that is not inside */
         begin[0] += size[0];
         begin[1] += size[1];
     }
@@ -226,6 +229,10 @@ static void pad(onnx_import *im) {
     const double fill = value && n_value == 1 ? value[0] : onnx_attr_real(im, "value", 0);
     const bool named = onnx_axes(im, 3, shape.rank, &bits);
     if (named || n != 2 * (int64_t)shape.rank) onnx_refuse(im, "pads of some axes only: name them all");
+    for (int64_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            if (!(at[k][i] >= -INT32_MAX && at[k][i] <= INT32_MAX))
+                onnx_refuse(im, "a pad of %g", at[k][i]);
     for (uint32_t d = 0; d < shape.rank && !onnx_stopped(im); d++)
         x = onnx_pad(im, x, d, (int64_t)at[0][d], (int64_t)at[0][shape.rank + d], fill);
     onnx_give(im, 0, x);

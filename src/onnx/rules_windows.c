@@ -49,8 +49,9 @@ bool onnx_window_read(onnx_import *im, uint32_t x, const onnx_shape *weights, bo
     (void)onnx_attr_list(im, "dilations", n, 1, out->dilation + from);
     (void)onnx_attr_list(im, "output_padding", n, 0, out->out_pad + from);
     for (uint32_t d = 0; d < 2; d++)
-        if (out->stride[d] < 1 || out->kernel[d] < 1 || out->dilation[d] < 1)
-            onnx_refuse(im, "a stride, kernel or dilation of 0");
+        if (out->stride[d] < 1 || out->kernel[d] < 1 || out->dilation[d] < 1 || out->kernel[d] > INT32_MAX)
+            onnx_refuse(im, "a stride, kernel or dilation of 0, or a kernel of %lld",
+                        (long long)out->kernel[d]);
     if (onnx_stopped(im)) return false;
     pads_of(im, &shape, n, back, out);
     for (uint32_t d = 0; d < 2 && out->even; d++) out->pad[d] = out->before[d];

@@ -146,12 +146,16 @@ static ebb_status read_field(onnx_file *file, const onnx_field *field, reading *
     return EBB_OK;
 }
 
-/* Elements that the file has as varints are brought to their own width. */
+/* Elements that the file has as varints are brought to their own width. What takes more than two bytes for
+ * one of the file's is limited in number. */
 static ebb_status unpack(onnx_file *file, reading *r) {
     onnx_tensor *out = r->out;
     const int64_t width = onnx_type_bytes(out->type);
     if (out->count > r->packed.end - r->packed.at)
         return onnx_damaged(file, "a tensor that is shorter than its shape");
+    if (out->count * width > 2 * (r->packed.end - r->packed.at)) file->n_numbers += out->count;
+    if (file->n_numbers > ONNX_MAX_NUMBERS)
+        return onnx_damaged(file, "more than 1048576 numbers one by one: write tensors as raw data");
     uint8_t *bytes = EBB_NEW(&file->arena, uint8_t, out->count * width);
     if (!bytes) return EBB_NO_MEMORY;
     for (int64_t i = 0; i < out->count; i++) {

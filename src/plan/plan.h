@@ -52,6 +52,9 @@ struct ebb_plan {
 /* A deep copy of a planning graph, so that a plan outlives what it was made from. The caller's.
  * EBB_NO_MEMORY. O(values + edges). */
 EBB_CHECKED ebb_status ebb_plan_copy_graph(ebb_env *env, const ebb_pgraph *graph, ebb_pgraph **out);
+/* The same plan, said to be for this budget (-1: none). The caller's. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_plan_copy(ebb_env *env, const ebb_plan *plan, int64_t budget_bytes,
+                                     ebb_plan **out);
 /* Sets baseline and certificate; texts are copied. */
 EBB_CHECKED ebb_status ebb_plan_certify(ebb_plan *plan, int64_t baseline_arena_bytes,
                                         int64_t baseline_total_bytes, int64_t baseline_time_ns,

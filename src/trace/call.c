@@ -5,11 +5,6 @@ enum { MOST_PROFILED = 10000 };
 
 /* ---- traces --------------------------------------------------------------------------------- */
 
-void ebb_trace_options_init(ebb_trace_options *options) {
-    *options = (ebb_trace_options){.n_most = 0};
-    ebb_options_init(&options->plan);
-}
-
 ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, ebb_trace **out) {
     *out = NULL;
     ebb_status status = ebb_options_check(eager->env, &options->plan);
@@ -26,10 +21,7 @@ ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, 
     trace->options.plan.device = eager->backend->api->name;
     if (!trace->options.n_most) trace->options.n_most = 64;
     ebb_arena_init(&trace->arena, eager->env);
-    if (options->plan.cache) {
-        trace->options.plan.cache = ebb_arena_text(&trace->arena, options->plan.cache);
-        if (!trace->options.plan.cache) status = EBB_NO_MEMORY;
-    }
+    if (!ebb_trace_texts_copy(&trace->arena, &trace->options.plan)) status = EBB_NO_MEMORY;
     if (status)
         ebb_trace_destroy(trace);
     else

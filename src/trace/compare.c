@@ -79,11 +79,11 @@ static ebb_status refuse(const ebb_trace *trace, const char *what) {
     if (trace->options.where) trace->options.where(trace->options.where_ctx, place);
     const ebb_recorded *r = trace->now;
     if (trace->at >= r->entries.n)
-        return ebb_fail(trace->env, EBB_BAD_INPUT,
+        return ebb_fail(trace->env, EBB_MISMATCH,
                         "too many instructions: %s%s%s follows the last of the %u of the recorded call",
                         what, place[0] ? " at " : "", place, trace->at);
     const ebb_entry *entry = &r->entries.at[trace->at];
-    return ebb_fail(trace->env, EBB_BAD_INPUT,
+    return ebb_fail(trace->env, EBB_MISMATCH,
                     "operator mismatch: %s%s%s where the recorded call has %s%s%s (instruction %u of %zu)",
                     what, place[0] ? " at " : "", place, ebb_entry_text(r, entry, text),
                     entry->place[0] ? " at " : "", entry->place, trace->at, r->entries.n);

@@ -33,7 +33,8 @@ static ebb_id operand(draft *d, uint32_t v) {
     const ebb_traced_value *value = &d->r->values.at[v];
     char name[EBB_TRACE_NAME];
     if (d->at[v] != EBB_NONE) return d->at[v];
-    const bool stays = value->source == EBB_SOURCE_CAPTURED || d->updated[v];
+    const bool stays = value->source == EBB_SOURCE_CAPTURED || d->updated[v] ||
+                       (value->source == EBB_SOURCE_ARGUMENT && d->r->arguments_stay);
     const bool constant = d->constants && value->source == EBB_SOURCE_ENTRY;
     const ebb_role role = stays || constant ? EBB_ROLE_PARAM : EBB_ROLE_INPUT;
     return d->at[v] = ebb_builder_given(d->b, ebb_traced_name(d->r, v, name), role, &value->type,

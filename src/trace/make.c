@@ -1,4 +1,4 @@
-/* The chapters from a segment to a program: simplify, bits, query, plan, bind. */
+/* The chapters from a segment to a program: simplify, bits, pointwise, query, plan, bind. */
 #include "trace/trace.h"
 
 void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
@@ -12,18 +12,23 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
 
 static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_segment *segment,
                              bool constants, ebb_graph **out) {
-    ebb_graph *first = NULL, *simple = NULL;
-    *out = NULL;
-    ebb_status status = ebb_segment_graph(
-        trace->env, r, segment, trace->options.plan.unfused ? EBB_SEGMENT_APART : EBB_SEGMENT_FUSED,
-        constants, &first);
-    if (!status) status = ebb_simplify(trace->env, first, &simple);
-    if (!status && !trace->options.plan.unfused)
-        status = ebb_keep_bits(trace->env, simple, out);
-    else if (!status)
-        *out = simple, simple = NULL;
-    ebb_graph_destroy(first);
-    ebb_graph_destroy(simple);
+    const ebb_options *o = &trace->options.plan;
+    const bool fuse = !o->unfused && o->opt_level >= 2;
+    ebb_graph *graph = NULL, *made;
+    ebb_status status = ebb_segment_graph(trace->env, r, segment,
+                                          fuse ? EBB_SEGMENT_FUSED : EBB_SEGMENT_APART, constants, &graph);
+#define PASS(call)                                \
+    if (!status && (status = (call)) == EBB_OK) { \
+        ebb_graph_destroy(graph);                 \
+        graph = made;                             \
+    }
+    PASS(ebb_simplify(trace->env, graph, &made))
+    if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
+    if (fuse && o->opt_level >= 3 && trace->eager->backend->api->fuses)
+        PASS(ebb_fuse_pointwise(trace->env, graph, &made))
+#undef PASS
+    *out = status ? NULL : graph;
+    if (status) ebb_graph_destroy(graph);
     return status;
 }
 

@@ -12,6 +12,7 @@ ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_rec
         return EBB_NO_MEMORY;
     }
     r->env = trace->env;
+    r->arguments_stay = trace->options.arguments_stay;
     r->key = *key;
     *key = (ebb_recording_key){0};
     ebb_arena_init(&r->arena, trace->env);

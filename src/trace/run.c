@@ -41,7 +41,7 @@ static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
  * else a copy. The caller holds it. */
 static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_pool_block **out) {
     *out = datum->block;
-    if (trace->ending && datum->n_refs <= own_holds(trace, datum) && datum->block->n_refs == 1) {
+    if (trace->ending && datum->n_refs <= own_holds(trace, datum) && ebb_pool_alone(datum->block)) {
         datum->block->n_refs++;
         return EBB_OK;
     }

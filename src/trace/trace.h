@@ -1,7 +1,7 @@
 /* trace: a function becomes a plan by being called.
  *
  *     recording.c   what a call did: its entries and values; prefixes, keys
- *     call.c        a call from begin to end; what stays of it when it fails
+ *     call.c        a call from begin to end; what stays of it when it fails (options.c: what it copies)
  *     values.c      the data of its values
  *     exclude.c     regions that are left out
  *     record.c      the recorder of the room eager: entries are added, or compared
@@ -12,6 +12,7 @@
  *     names.c       names of its values there
  *     make.c        the chapters from that graph to a program
  *     run.c         a program on the data of a call
+ *     gradients.c   a backward as a call of its own
  *     given.c       what files of a program need: its constants, what was returned
  *
  * A recording is a list of entries on numbered values; a call has the data of its values. Reads by the host
@@ -122,6 +123,7 @@ typedef struct ebb_recorded {
     EBB_ARRAY(ebb_kept) kept;     /* with the option `keep` */
     EBB_ARRAY(uint32_t) returned; /* likewise: values, or EBB_NONE */
     uint32_t n_arguments;
+    bool arguments_stay;
     const char *refused; /* why no program can be made of it; NULL: none is known */
 } ebb_recorded;
 
@@ -194,8 +196,10 @@ bool ebb_key_same(const ebb_recording_key *a, const ebb_recording_key *b);
 /* "mul f32[3] f32[3]" for errors. */
 const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry, char text[256]);
 
-/* ---- call.c, values.c ----------------------------------------------------------------------- */
+/* ---- options.c, call.c, values.c ------------------------------------------------------------ */
 
+/* Copies texts and lists. false: no memory. */
+bool ebb_trace_texts_copy(ebb_arena *arena, ebb_options *plan);
 /* Ops run, and nothing is recorded: assignments are noted all the same. */
 static inline bool ebb_call_silent(const ebb_trace *trace) {
     return trace->excluded > 0 || !trace->recorded;
@@ -283,16 +287,14 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program);
 EBB_CHECKED ebb_status ebb_segment_run(ebb_trace *trace, uint32_t segment);
 /* A number's bytes, where it has none yet. EBB_USAGE: it is no number, and has no value. */
 EBB_CHECKED ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v);
+/* Runs entries [begin, end) op by op, into the data that are alive. */
+EBB_CHECKED ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end);
+
 /* ---- given.c -------------------------------------------------------------------------------- */
 
 /* Keeps the constants of the call that ends well, and which values it returned, in place of the last one's.
  */
 EBB_CHECKED ebb_status ebb_kept_take(ebb_trace *trace, ebb_tensor *const *returned, uint32_t n);
 void ebb_kept_free(ebb_recorded *recorded);
-
-/* ---- run.c ---------------------------------------------------------------------------------- */
-
-/* Runs entries [begin, end) op by op, into the data that are alive. */
-EBB_CHECKED ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end);
 
 #endif

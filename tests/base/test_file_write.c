@@ -37,6 +37,20 @@ Test(file_write, replaces_the_whole_content_and_leaves_nothing_else) {
     test_env_end(env);
 }
 
+Test(file_write, writes_parts_in_their_order) {
+    static const ebb_file_part parts[] = {{"a", 1}, {NULL, 0}, {"bcd", 3}, {"e\0f", 3}};
+    char folder[64], path[512];
+    ebb_env *env = test_env();
+    test_folder(folder);
+    test_path(path, folder, "out");
+    cr_assert_eq(ebb_file_write_parts(env, path, parts, EBB_COUNT(parts)), EBB_OK, "%s",
+                 ebb_env_error(env));
+    expect_file(env, path, "abcde\0f", 7);
+    unlink(path);
+    test_folder_end(folder);
+    test_env_end(env);
+}
+
 Test(file_write, writes_beside_a_path_without_a_folder) {
     char folder[64];
     ebb_env *env = test_env();

@@ -19,6 +19,7 @@ Test(status, has_a_name_and_an_exit_code) {
         {EBB_IO, "IO", 7},
         {EBB_INTERRUPTED, "INTERRUPTED", 130},
         {EBB_STALE, "STALE", 5},
+        {EBB_MISMATCH, "MISMATCH", 3},
         {(ebb_status)33, "UNKNOWN", 6},
     };
     for (size_t i = 0; i < EBB_COUNT(rows); i++) {

@@ -30,10 +30,11 @@ void test_bench_deinit(test_bench *bench) {
  * what does is made of them. */
 static bool is_wide(const ebb_op_info *op) {
     static const char *const names[] = {
-        "adamw",      "argmax",       "argmin", "bn_track", "ceil",   "clip_factor", "cos",
-        "count_step", "cumsum",       "erf",    "expm1",    "floor",  "embedding",   "embedding_grad",
-        "floor_div",  "log",          "log1p",  "mod",      "normal", "pow",         "round",
-        "sgd",        "sgd_momentum", "sin",    "sort",     "sqrt",   "sum_squares", "uniform"};
+        "adamw",     "argmax",         "argmin",    "bn_track",    "ceil",   "clip_factor",
+        "cos",       "count_step",     "cumsum",    "erf",         "expm1",  "floor",
+        "embedding", "embedding_grad", "floor_div", "log",         "log1p",  "loss_scale",
+        "mod",       "normal",         "pow",       "round",       "sgd",    "sgd_momentum",
+        "sin",       "sort",           "sqrt",      "sum_squares", "uniform"};
     for (size_t i = 0; i < EBB_COUNT(names); i++) {
         if (strcmp(names[i], op->name) == 0) return true;
     }
@@ -43,7 +44,8 @@ static bool is_wide(const ebb_op_info *op) {
 /* Is the backend to have such a kernel? */
 static bool is_taken(const char *backend, const ebb_op_info *op, ebb_dtype real) {
     if (real == EBB_F64) return strcmp(backend, "ref") == 0;
-    return strcmp(backend, "cuda") != 0 || real == EBB_F32 || !is_wide(op);
+    if (strcmp(backend, "cuda") != 0) return true;
+    return op->code != EBB_OP_fused && (real == EBB_F32 || !is_wide(op)); /* fused: it has none yet */
 }
 
 void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks) {

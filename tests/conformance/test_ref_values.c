@@ -63,7 +63,7 @@ static void check_value(test_bench *bench, const ebb_op_cases *all, const ebb_ca
     test_results got;
     test_call_read(bench->env, &cases, 0, real, &call);
     cr_assert_eq(read_numbers(value->in, in, 8), call.call.n_in, "%s %s", all->op->name, value->in);
-    cr_assert_eq(read_numbers(value->out, out, EBB_MAX_RESULTS), all->op->n_out, "%s %s", all->op->name,
+    cr_assert_eq(read_numbers(value->out, out, EBB_MAX_RESULTS), call.call.n_out, "%s %s", all->op->name,
                  value->out);
     for (uint32_t i = 0; i < call.call.n_in; i++) {
         inputs.at[i] = storage[i];

@@ -2,7 +2,7 @@
  * without reuse, in place and under budgets, and run on every computing backend (cuda: its kernels, on the
  * host), whole and by phase, by fewer and more threads than the plan's width, fused and unfused; every
  * output, gradient, parameter, running statistic and dropout mask must agree. One graph in four is in 16
- * bits.
+ * bits; of f16 the loss is scaled, for some so that steps are skipped.
  *
  * EBB_TEST_BITS sets how many graphs are drawn. By default 200: five times as many as the fault list takes
  * (scripts/fault-list), and enough for plans that take an alternative, which the test asks for. */
@@ -32,6 +32,7 @@ typedef struct counts {
     uint32_t chosen;     /* steps that take an alternative */
     uint32_t fused;      /* graphs that were compared with their unfused form */
     uint32_t low;        /* graphs in which something is of 16 bits */
+    uint32_t pointwise;  /* chains of pointwise ops that became one */
 } counts;
 
 static void pass(subject *s, ebb_status status, ebb_graph *made) {
@@ -59,9 +60,18 @@ static void make_training_graph(subject *s, bool phased, bool fused) {
         status = ebb_fuse(s->env, s->graph, NULL, 0, &made);
         pass(s, status, made);
     }
-    status = ebb_grad(s->env, s->graph, &made);
+    const bool scaled = low_of(s->seed) == EBB_F16;
+    status = scaled ? ebb_grad_scaled(s->env, s->graph, s->seed % 3 == 1 ? 0x1p40 : 0x1p10, &made)
+                    : ebb_grad(s->env, s->graph, &made);
     pass(s, status, made);
-    if (s->seed % 7 == 2) {
+    if (low_of(s->seed) != EBB_F32) {
+        status = ebb_recast_params(s->env, s->graph, &made);
+        pass(s, status, made);
+    }
+    if (scaled) {
+        status = ebb_scale_gradients(s->env, s->graph, s->seed % 7 == 2 ? 0.5 : 0, &made);
+        pass(s, status, made);
+    } else if (s->seed % 7 == 2) {
         status = ebb_clip_gradients(s->env, s->graph, 0.5, &made);
         pass(s, status, made);
     }
@@ -204,6 +214,37 @@ static void check_unfused(const subject *fused, const char *name, bool phased, u
     ebb_graph_destroy(s.graph);
 }
 
+/* Chains of pointwise ops as one op each: the same bits; in place no more bytes, at the least about as
+ * many: searches end a little higher or lower. */
+static void check_pointwise(const subject *apart, const char *name, uint64_t digest, counts *n) {
+    subject s = {.env = apart->env, .seed = apart->seed, .options = apart->options};
+    int64_t live[2], least[2];
+    TEST_OK(s.env, ebb_fuse_pointwise(s.env, apart->graph, &s.graph));
+    TEST_OK(s.env, ebb_graph_verify(s.env, s.graph));
+    for (ebb_id i = 0; i < s.graph->n_nodes; i++) n->pointwise += s.graph->nodes[i].op == &ebb_op_fused;
+    ebb_backend *backend = open_backend(s.env, name);
+    for (int k = 0; k < 2; k++) {
+        ebb_pgraph *facts;
+        TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts));
+        ebb_compiled in_place = plan(&s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
+        live[k] = in_place.plan->max_live_bytes;
+        least[k] = least_budget(&s, facts, backend, in_place.plan->total_bytes);
+        ebb_compiled tight = plan(&s, facts, backend, EBB_MEMORY_BUDGET, least[k]);
+        cr_assert(!k || (run(&s, backend, in_place.plan, 0, false) == digest &&
+                         run(&s, backend, tight.plan, 1, false) == digest),
+                  "graph %llu on %s: pointwise changes a result", (unsigned long long)s.seed, name);
+        ebb_compiled_deinit(s.env, &in_place);
+        ebb_compiled_deinit(s.env, &tight);
+        ebb_pgraph_destroy(facts);
+    }
+    cr_assert(live[1] <= live[0] && least[1] <= least[0] + least[0] / 50,
+              "graph %llu on %s: %lld bytes in place, %lld apart; at the least %lld, %lld apart",
+              (unsigned long long)s.seed, name, (long long)live[1], (long long)live[0], (long long)least[1],
+              (long long)least[0]);
+    backend->api->destroy(backend);
+    ebb_graph_destroy(s.graph);
+}
+
 static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     uint64_t digest;
     bool phased = seed / 4 % 2;
@@ -221,6 +262,9 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
 #if EBB_HAVE_CPU
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
+    if (seed / 4 % 2) check_pointwise(&s, "cpu", digest, n);
+#else
+    if (seed / 4 % 2) check_pointwise(&s, "ref", digest, n);
 #endif
     /* Its bodies are run thread by thread: a quarter of the graphs take as long as all of the others' do.
      */
@@ -244,6 +288,8 @@ static void check_share(uint64_t first) {
               "the budgets recomputed next to nothing: %u ops in %u graphs", found.recomputed, n / 4);
     cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
     cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
+    cr_assert(n < 100 || found.pointwise > n / 20, "%u of %u graphs' chains are one op", found.pointwise,
+              n / 4);
     cr_assert(n < 100 || found.low > n / 20, "%u of %u graphs are in 16 bits", found.low, n / 4);
     ebb_env_destroy(env);
 }

@@ -2,6 +2,7 @@
  * early. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ebb/ebb.h"
 #include "support/choices_graph.h"
@@ -127,6 +128,49 @@ Test(budget, a_time_limit_holds_for_all_searches_of_a_plan_together) {
                       (double)w.now_ns * 1e-9, rows[i].limit_s);
         check_plan(&b, plan, "limit");
         close_bench(&b);
+    }
+}
+
+/* Notes whether a search for the smallest plan was begun. */
+static void note_aim(void *ctx, const ebb_progress *progress) {
+    *(bool *)ctx = *(bool *)ctx || strcmp(progress->aim, "fewest bytes") == 0;
+}
+
+/* Graphs whose first answer, cut off by the limit, packs above the budget: a search around it finds one
+ * that does not, within 0.2 s, and the fewest bytes are not asked for. */
+Test(budget, a_plan_that_packs_badly_at_its_limit_is_searched_around_once) {
+    static const struct {
+        uint32_t seed;
+        int64_t percent;
+        double limit_s;
+    } rows[] = {{188, 84, 2e-3}, {340, 72, 4e-3}, {340, 72, 8e-3}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        world w = {.tick_ns = 100000};
+        char *text = random_pgraph_text(rows[i].seed, NULL);
+        cr_assert_not_null(text);
+        bench b = open_bench(&w, text, INT64_MAX / 4);
+        ebb_plan *plan;
+        ebb_plan_summary s;
+        bool least = false;
+        b.options.effort = 200;
+        cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK);
+        ebb_plan_summarize(plan, &s);
+        ebb_plan_destroy(plan);
+        b.options.budget_bytes = s.baseline_total_bytes * rows[i].percent / 100 + 1;
+        b.options.time_limit_s = rows[i].limit_s;
+        b.options.effort = INT64_C(20000000);
+        b.options.on_progress = note_aim;
+        b.options.progress_ctx = &least;
+        w.now_ns = 0;
+        cr_assert_eq(ebb_plan_model(b.env, b.model, NULL, 0, &b.options, &plan), EBB_OK, "row %zu: %s", i,
+                     ebb_env_error(b.env));
+        const double took_s = 1e-9 * (double)w.now_ns;
+        cr_assert_not(least, "row %zu", i);
+        cr_assert(took_s > rows[i].limit_s + 0.01 && took_s < rows[i].limit_s + 0.22, "row %zu: %g s", i,
+                  took_s);
+        check_plan(&b, plan, "searched around");
+        close_bench(&b);
+        free(text);
     }
 }
 

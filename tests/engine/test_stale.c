@@ -198,6 +198,45 @@ Test(stale, a_label_that_is_written_in_place_is_refused_before_running_statistic
     close_faulty(&w, &s);
 }
 
+/* In storage order, where a step reads and writes them; nothing else has such bytes. */
+Test(stale, a_param_s_bytes_are_what_steps_read_and_write) {
+    check_world w;
+    ebb_options o;
+    ebb_options_init(&o);
+    check_world_open(&w, check_model);
+    check_side s = check_side_open(w.env, w.model, &o, NULL);
+    ebb_tensor_info info;
+    void *at;
+    size_t bytes;
+    float fetched[W_FLOATS];
+    for (uint32_t i = 0; i < ebb_program_n_params(s.program); i++) {
+        cr_assert_eq(ebb_program_param(s.program, i, &info), EBB_OK);
+        cr_assert_eq(ebb_param_bytes(s.program, info.name, &at, &bytes), EBB_OK, "%s",
+                     ebb_env_error(w.env));
+        cr_assert_eq(bytes, (size_t)info.bytes);
+    }
+    feed(&w, &s);
+    cr_assert_eq(ebb_step(s.program), EBB_OK, "%s", ebb_env_error(w.env));
+    for (int written = 0; written < 2; written++) { /* the first param: a convolution's weights */
+        cr_assert_eq(ebb_program_param(s.program, 0, &info), EBB_OK);
+        cr_assert_eq(ebb_param_bytes(s.program, info.name, &at, &bytes), EBB_OK);
+        cr_assert(info.rank == 4 && bytes <= sizeof fetched);
+        if (written) ((float *)at)[1] = 42;
+        cr_assert_eq(ebb_fetch(s.program, info.name, fetched, bytes), EBB_OK);
+        const int64_t c = info.dim[1], places = info.dim[2] * info.dim[3];
+        for (int64_t i = 0; i < (int64_t)(bytes / sizeof(float)); i++) {
+            const int64_t out = i / (c * places), place = i % places, channel = i / places % c;
+            cr_assert_eq(fetched[i], ((float *)at)[(out * places + place) * c + channel]);
+        }
+    }
+    cr_assert_eq(ebb_param_bytes(s.program, "labels", &at, &bytes), EBB_USAGE);
+    cr_assert(at == NULL && bytes == 0);
+    cr_assert(strstr(ebb_env_error(w.env), "labels is no param or state"), "%s", ebb_env_error(w.env));
+    cr_assert_eq(ebb_param_bytes(s.program, "loss", &at, &bytes), EBB_USAGE);
+    cr_assert_eq(ebb_param_bytes(s.program, "nothing", &at, &bytes), EBB_BAD_INPUT);
+    close_faulty(&w, &s);
+}
+
 /* The larger program's block takes the place of the smaller one's and the parameters cannot be copied into
  * it; or there is no room for it, and they cannot be copied into the old one, made again. */
 Test(stale, parameters_that_are_lost_with_their_block_are_never_used) {

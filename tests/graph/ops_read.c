@@ -28,6 +28,7 @@ uint32_t types_read(const char *text, ebb_type types[EBB_MAX_OPERANDS]) {
 
 static ebb_attr attr_read(const ebb_attr_info *info, const char *text) {
     ebb_attr attr = {.i = {0}};
+    if (info->kind == EBB_ATTR_TEXT) return (ebb_attr){.text = text}; /* a row's last one */
     if (info->kind == EBB_ATTR_REAL) {
         attr.f = strtod(text, NULL);
         return attr;
@@ -76,6 +77,7 @@ void row_read(const row *r, read_row *out) {
     memset(out->out, 0, sizeof out->out);
     out->call = (ebb_call){
         .op = op, .in = out->in, .out = out->out, .n_in = n_in, .n_out = op->n_out, .attr = out->attrs};
+    if (op->results && out->attrs[0].text) out->call.n_out = op->results(out->attrs);
 }
 
 ebb_status row_infer(ebb_env *env, read_row *r) {

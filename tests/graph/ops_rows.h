@@ -270,7 +270,7 @@ const row rows[] = {
     {"add", "f16[3] bf16[3]", "", "!add: a f16[3] and b bf16[3] must have one dtype"},
     {"cast", "bool[2,3,5,7]", "to=f64", "f64[2,3,5,7]"},
     {"cast", "f32[3]", "to=u8", "!cast: to=u8 holds what ops keep for their gradients"},
-    {"cast", "u8[3]", "to=f32", "!cast: x u8[3] must be f32, f64, f16, bf16, i32 or bool"},
+    {"cast", "u8[3]", "to=f32", "f32[3]"},
 
     {"stop_gradient", "f32[3,7,5,1]", "", "f32[3,7,5,1]"},
     {"stop_gradient", "i32[3]", "", "!stop_gradient: x i32[3] must be f32, f64, f16 or bf16"},
@@ -327,7 +327,8 @@ const row rows[] = {
     {"expand", "f64[3,1,5,2]", "axis=1 size=33", "f64[3,33,5,2]"},
     {"expand", "f32[3,7]", "axis=1 size=7",
      "!expand: x f32[3,7] has 7 places along axis 1: it must have 1"},
-    {"expand", "f32[]", "axis=0 size=7", "!expand: x f32[] must be f32, f64, f16 or bf16 and have an axis 0"},
+    {"expand", "f32[]", "axis=0 size=7",
+     "!expand: x f32[] must be f32, f64, f16 or bf16 and have an axis 0"},
     {"expand", "f32[1,4096]", "axis=0 size=9007199254740992", "!larger than 2^63 - 1 bytes"},
     {"upsample", "f32[3,7,5,1]", "factor=2,3", "f32[3,7,10,3]"},
     {"upsample", "f32[3,7]", "factor=2", "!upsample: x f32[3,7] must have rank 4: x[n,c,h,w]"},
@@ -592,14 +593,16 @@ const row rows[] = {
     {"sort_grad", "f32[3,7] i32[7]", "axis=1", "!sort_grad: dy f32[3,7] and i i32[7] must have one shape"},
     {"sort_grad", "f32[3] i32[3]", "axis=1", "!sort_grad: f32[3] must have an axis 1"},
     {"argmin", "f32[2,3,5,7]", "axis=3", "i32[2,3,5]"},
-    {"argmin", "bool[3]", "axis=0", "!argmin: x bool[3] must be f32, f64, f16, bf16 or i32 and have an axis 0"},
+    {"argmin", "bool[3]", "axis=0",
+     "!argmin: x bool[3] must be f32, f64, f16, bf16 or i32 and have an axis 0"},
     {"cumsum", "f32[2,3,5,7]", "axis=2", "f32[2,3,5,7]"},
     {"cumsum", "i32[3]", "axis=0 reverse=true", "i32[3]"},
     {"cumsum", "f32[3,7]", "axis=2", "!cumsum: x f32[3,7] has no axis 2"},
     {"cumsum", "bool[3]", "axis=0", "!cumsum: x bool[3] must be f32, f64, f16, bf16 or i32"},
     {"argmax", "f64[3,7]", "axis=1", "i32[3]"},
     {"argmax", "i32[2,3,5,7]", "axis=1", "i32[2,5,7]"},
-    {"argmax", "f32[3,7]", "axis=2", "!argmax: x f32[3,7] must be f32, f64, f16, bf16 or i32 and have an axis 2"},
+    {"argmax", "f32[3,7]", "axis=2",
+     "!argmax: x f32[3,7] must be f32, f64, f16, bf16 or i32 and have an axis 2"},
     {"slice_grad", "f32[3,1,1,5]", "begin=6 total=7", "f32[3,7,1,5]"},
     {"slice_grad", "f32[3,3]", "begin=5 total=7",
      "!slice_grad: [5, 5 + 3) along axis 1 of f32[3,3] is not within [0, 7)"},
@@ -626,8 +629,49 @@ const row rows[] = {
     {"softmax_xent_grad", "f32[3,7] i32[3] f32[]", "smooth=0.1", "f32[3,7]"},
     {"softmax_xent_grad", "f64[3,7,5,1] i32[3,5,1] f64[]", "", "f64[3,7,5,1]"},
     {"softmax_xent_grad", "f32[3,7] i32[3] f32[1]", "", "!dloss f32[1] must have rank 0: dloss[]"},
-    {"softmax_xent_grad", "f32[3,7] i32[3] f64[]", "",
-     "!dloss f64[] must be f32 beside f32[3,7]"},
+    {"softmax_xent_grad", "f32[3,7] i32[3] f64[]", "", "!dloss f64[] must be f32 beside f32[3,7]"},
+    {"fused", "f32[3,7] f32[7]", "body=bias(i0,i1);gelu(t0)->t1", "f32[3,7]"},
+    {"fused", "f32[2,3,5,7] f32[3] f32[3,1,1]", "body=bias(i0,i1);mul(t0,i2);less(t1,i0)->t1,t2",
+     "f32[2,3,5,7] bool[2,3,5,7]"},
+    {"fused", "bf16[3,7] f32[7]", "body=bias(i0,i1);cast(t0,to=f32)->t0,t1", "bf16[3,7] f32[3,7]"},
+    {"fused", "f32[3,1] f32[7]", "body=add(i0,i1);fill(value=2);where(less(t0,t1),t0,t1)->t2",
+     "!fused: byte 32 of body: an operand like i0 or a step like t0 belongs here"},
+    {"fused", "f32[3,1] f32[7]", "body=add(i0,i1);fill(value=2);less(t0,t1);where(t2,t0,t1)->t3",
+     "f32[3,7]"},
+    {"fused", "f32[3] f32[3] f32[3] f32[3] f32[3] f32[3] f32[3] f32[3] f32[3] f32[3]",
+     "body=add(i0,i1);add(t0,i2);add(t1,i3);add(t2,i4);add(t3,i5);add(t4,i6);add(t5,i7);add(t6,i8);add(t7,"
+     "i9);"
+     "neg(t8)->t0,t8,t9",
+     "f32[3] f32[3] f32[3]"},
+    {"fused", "f32[3]", "body=", "!fused: body has none: it must have 1 to 4000 bytes"},
+    {"fused", "f32[3]", "", "!fused: body has no text"},
+    {"fused", "f32[3]", "body=neg(i0)!->t0", "!fused: byte 8 of body is 0x21"},
+    {"fused", "f32[3]", "body=neg(i0)", "!fused: byte 8 of body: a ; or -> belongs here"},
+    {"fused", "f32[3]", "body=linear(i0)->t0", "!fused: byte 1 of body: linear( is no pointwise op"},
+    {"fused", "f32[3]", "body=neg(i1)->t0", "!fused: byte 5 of body: i1 is not among 1 operands"},
+    {"fused", "f32[3]", "body=neg(t0)->t0", "!fused: byte 5 of body: t0 is not among 0 steps before it"},
+    {"fused", "f32[3]", "body=neg(i01)->t0", "!i01 is not among 1 operands"},
+    {"fused", "f32[3]", "body=neg(i0,i0)->t0", "!fused: byte 8 of body: neg takes at most 1 operands"},
+    {"fused", "f32[3]", "body=add(i0)->t0", "!fused: byte 8 of body: add takes 2 operands"},
+    {"fused", "f32[3]", "body=neg(i0,times=2)->t0", "!fused: byte 8 of body: neg has no attribute times"},
+    {"fused", "f32[3]", "body=rescale(i0,times=x)->t0", "!rescale: x is not what times takes in a body"},
+    {"fused", "f32[3]", "body=clip(i0,min=2,max=1)->t0", "!clip: min 2 must be less than max 1"},
+    {"fused", "f32[3]", "body=cast(i0)->t0", "!cast needs to="},
+    {"fused", "f32[3]", "body=fill(value=1,shape=3);add(i0,t0)->t1",
+     "!3 is not what shape takes in a body"},
+    {"fused", "f32[3]", "body=neg(i0);neg(i0)->t1", "!nothing reads t0"},
+    {"fused", "f32[3] f32[3]", "body=neg(i0)->t0", "!nothing reads i1"},
+    {"fused", "f32[3]", "body=neg(i0)->i0", "!a result is a step with operands"},
+    {"fused", "f32[3]", "body=neg(i0)->t0,t0", "!t0 is a result twice"},
+    {"fused", "f32[3]", "body=neg(i0)->t0;", "!nothing belongs behind the results"},
+    {"fused", "f32[3] f32[2,3]", "body=neg(i0);add(i0,i1)->t0,t1",
+     "!t1 is f32[2,3] and a result f32[3]: all have one shape"},
+    {"fused", "u8[3] u8[3]", "body=equal(i0,i1)->t0", "!i0 is of u8"},
+    {"fused", "f32[3] f64[3]", "body=add(i0,i1)->t0", "!add: a f32[3] and b f64[3] must have one dtype"},
+    {"fused", "f32[2,3] f32[3]", "body=bias(i0,i1);add(t0,i1)->t1",
+     "!i1 lies along the channels in one step and in another not: give it twice"},
+    {"fused", "f32[2,3]", "body=neg(i0);bias(i0,t0)->t1", "!a step cannot lie along the channels"},
+    {"fused", "", "body=fill(value=1)->t0", "!fused: 0 operands"},
     {"fill", "", "value=1", "f32[]"},
     {"fill", "", "value=-0.5 shape=3,7 dtype=f64", "f64[3,7]"},
     {"fill", "", "value=1 shape=3,-1", "!fill: shape's dimension 1 is -1: sizes are 1 or more"},
@@ -661,6 +705,17 @@ const row rows[] = {
     {"adamw", "f32[3] f32[3] f32[3] f32[3] f32[] f32[]", "eps=0", "!adamw: eps=0 must be in ["},
     {"sum_squares", "f32[3,7]", "", "f32[]"},
     {"sum_squares", "i32[3]", "", "!sum_squares: x i32[3] must be f32, f64, f16 or bf16"},
+    {"sgd", "f32[3] f32[3] f32[] bool[]", "", "f32[3]"},
+    {"sgd", "f32[3] f32[3] f32[] f32[]", "", "!sgd: apply f32[] must be bool"},
+    {"adamw", "f32[3] f32[3] f32[3] f32[3] f32[] f32[] bool[1]", "",
+     "!adamw: apply bool[1] must have rank 0"},
+    {"bn_track", "f32[7] f32[7] f32[7] f32[7] bool[]", "count=33", "f32[7] f32[7]"},
+    {"assign", "i32[3] i32[3] bool[]", "", "i32[3]"},
+    {"count_step", "f32[] bool[]", "", "f32[]"},
+    {"loss_scale", "f32[] f32[] f32[]", "interval=3 norm=1", "f32[] f32[] f32[] bool[]"},
+    {"loss_scale", "f32[] f32[] f64[]", "",
+     "!loss_scale: scale f32[] and squares f64[] must have one dtype"},
+    {"loss_scale", "f32[] f32[] f32[]", "interval=0", "!loss_scale: interval=0 must be in [1, "},
     {"clip_factor", "f32[]", "norm=1", "f32[]"},
     {"clip_factor", "f32[]", "norm=0", "!clip_factor: norm=0 must be in ["},
     {"clip_factor", "f32[3]", "norm=1", "!clip_factor: squares f32[3] must have rank 0"},
@@ -817,6 +872,92 @@ const gradient_row gradients[] = {
      EBB_TRAIN, "mul cast"},
     {"upsample", "%x = param f32[2,3,5,7]\n%y = upsample %x factor=2", EBB_TRAIN,
      "from_planes upsample_grad"},
+    {"conv2d's gradient by its weight: by both operands",
+     "%x = param f32[2,6,7,7]\n%d = param f32[2,4,4,9]\n"
+     "%w = conv2d_wgrad %x, %d stride=[2,1] pad=1 dilation=[1,2] groups=2 size=[3,1]\n%v = global_avg_pool "
+     "%w\n%y = reshape %v shape=[2,6]",
+     EBB_TRAIN, "reshape global_avg_pool_grad conv2d conv2d_dgrad"},
+    {"linear's gradients: each of the other ops of the three",
+     "%d = param f32[2,7]\n%w = param f32[7,3]\n%x = linear_dgrad %d, %w\n%e = param f32[2,2]\n%y = "
+     "linear_wgrad %x, %e",
+     EBB_TRAIN, "linear linear_dgrad linear_wgrad linear"},
+    {"gradients that let dy through: nothing by what they look at",
+     "%v = param f32[2,9]\n%d = param f32[2,9]\n%a = relu_grad %v, %d\n%b = clip_grad %v, %a min=0 max=6\n"
+     "%m = relu_mask %v\n%y = relu_mask_grad %b, %m",
+     EBB_TRAIN, "relu_mask_grad fill clip_grad fill add relu_grad"},
+    {"gelu_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = gelu_grad %x, %d", EBB_TRAIN,
+     "mul mul rescale mul tanh rescale rescale mul mul mul mul rescale sub mul mul gelu_grad"},
+    {"gelu_erf_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = gelu_erf_grad %x, %d", EBB_TRAIN,
+     "mul mul rescale exp rescale mul mul gelu_erf_grad"},
+    {"silu_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = silu_grad %x, %d", EBB_TRAIN,
+     "mul sigmoid rescale mul rescale mul rescale mul mul silu_grad"},
+    {"softmax_grad", "%x = param f32[2,7]\n%d = param f32[2,7]\n%y = softmax_grad %x, %d", EBB_TRAIN,
+     "mul reduce_sum mul reduce_sum sub mul mul sub softmax_grad"},
+    {"softmax_xent_grad: by the logits and by the loss's",
+     "%x = param f32[2,7]\n%l = input i32[2]\n%d = param f32[]\n%y = softmax_xent_grad %x, %l, %d",
+     EBB_TRAIN,
+     "fill softmax_xent_grad mul reduce_sum reduce_max sub exp reduce_sum div mul reduce_sum mul sub "
+     "rescale mul"},
+    {"bias_grad, upsample_grad, embedding_grad and dropout_grad",
+     "%x = param f32[6,4]\n%i = input i32[6]\n%e = embedding_grad %x, %i rows=5\n%d = dropout_grad %e "
+     "p=0.5\n"
+     "%f = from_planes %d size=[1,2,2]\n%u = upsample_grad %f factor=2\n%b = bias_grad %u\n"
+     "%y = broadcast_to %b shape=[2,1]",
+     EBB_TRAIN, "reduce_sum fill bias upsample to_planes dropout_grad embedding"},
+    {"pools' gradients: the pools, and of the largest what was taken",
+     "%d = param f32[2,3,4,4]\n%p = input u8[2,3,4,4]\n%x = max_pool_at_grad %d, %p kernel=3 stride=2 "
+     "pad=1 size=7\n"
+     "%a = avg_pool_grad %x kernel=2 stride=2 size=14\n%y = global_avg_pool %a",
+     EBB_TRAIN,
+     "global_avg_pool_grad avg_pool to_planes reshape cast fill cast less fill cast floor_div iota fill "
+     "cast mul fill cast sub add fill cast less_equal logical_and fill cast less logical_and fill cast mod "
+     "iota fill cast mul fill cast sub add fill cast less_equal logical_and fill cast less logical_and "
+     "iota fill cast mul iota add fill cast mul add fill cast mul add fill cast where take fill where"},
+    {"max_pool_grad: its places are looked for",
+     "%x = param f32[2,3,7,7]\n%d = param f32[2,3,4,4]\n%g = max_pool_grad %x, %d kernel=3 stride=2 pad=1\n"
+     "%a = global_avg_pool %g\n%y = global_avg_pool_grad %a size=2",
+     EBB_TRAIN,
+     "from_planes global_avg_pool global_avg_pool_grad fill max_pool_at to_planes reshape cast fill cast "
+     "less fill cast floor_div iota fill cast mul fill cast sub add fill cast less_equal logical_and fill "
+     "cast less logical_and fill cast mod iota fill cast mul fill cast sub add fill cast less_equal "
+     "logical_and fill cast less logical_and iota fill cast mul iota add fill cast mul add fill cast mul "
+     "add fill cast where take fill where"},
+    {"bn_stats that are read by themselves",
+     "%x = param f32[2,3,5,7]\n%m, %v = bn_stats %x\n%p = mul %m, %v\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN, "reduce_sum mul mul rescale reshape sub rescale reshape mul reshape add"},
+    {"bn_grad_sums",
+     "%x = param f32[2,3]\n%m, %v = bn_stats %x\n%d = param f32[2,3]\n%a, %b = bn_grad_sums %x, %m, %v, "
+     "%d\n"
+     "%p = mul %a, %b\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN,
+     "reduce_sum mul mul rescale fill sqrt div mul sub mul mul mul rescale mul mul rescale broadcast_to "
+     "add rescale sub rescale mul add add"},
+    {"bn_grad",
+     "%x = param f32[2,3]\n%m, %v = bn_stats %x\n%g = param f32[3]\n%a = param f32[3]\n%b = param f32[3]\n"
+     "%d = param f32[2,3]\n%y = bn_grad %x, %m, %v, %g, %a, %b, %d",
+     EBB_TRAIN,
+     "rescale fill sqrt div mul bn_grad_sums mul reduce_sum mul rescale mul rescale sub sub mul mul "
+     "rescale mul rescale mul mul sub mul rescale mul mul mul rescale mul mul rescale rescale sub rescale "
+     "mul add add"},
+    {"ln_stats that are read by themselves",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%p = mul %m, %v\n%q = reshape %p shape=[2,1]\n"
+     "%y = broadcast_to %q shape=[2,3]",
+     EBB_TRAIN, "reduce_sum reshape mul mul reshape sub rescale reshape mul rescale reshape add"},
+    {"ln_grad_sums",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%d = param f32[2,3]\n%a, %b = ln_grad_sums %x, %m, %v, "
+     "%d\n"
+     "%p = mul %a, %b\n%y = broadcast_to %p shape=[2,3]",
+     EBB_TRAIN,
+     "reduce_sum mul mul reshape sub reshape rescale fill sqrt div mul mul mul mul reduce_sum rescale "
+     "reshape mul mul reduce_sum mul rescale reshape fill add add reshape sub rescale reshape mul rescale "
+     "reshape add add"},
+    {"ln_grad",
+     "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%g = param f32[3]\n%d = param f32[2,3]\n"
+     "%y = ln_grad %x, %m, %v, %g, %d",
+     EBB_TRAIN,
+     "reshape sub reshape rescale fill sqrt div mul fill ln_grad mul mul reduce_sum mul mul reduce_sum "
+     "rescale mul mul reduce_sum rescale mul add mul rescale mul mul reduce_sum rescale reshape mul add "
+     "mul reduce_sum mul rescale reshape reshape sub rescale reshape mul rescale reshape add add"},
     {"gelu_erf: by its operand", "%x = param f32[2,7]\n%y = gelu_erf %x", EBB_TRAIN, "gelu_erf_grad"},
     {"silu: by its operand", "%x = param f32[2,7]\n%y = silu %x", EBB_TRAIN, "silu_grad"},
     {"gelu: by its operand", "%x = param f32[2,7]\n%y = gelu %x", EBB_TRAIN, "gelu_grad"},

@@ -110,14 +110,24 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_fuse(env, *graph, NULL, 0, &next);
     } else if (strcmp(pass, "grad") == 0) {
         status = ebb_grad(env, *graph, &next);
+    } else if (strcmp(pass, "grad-scaled") == 0) {
+        status = ebb_grad_scaled(env, *graph, 1024, &next);
+    } else if (strcmp(pass, "recast") == 0) {
+        status = ebb_recast_params(env, *graph, &next);
+    } else if (strcmp(pass, "scale") == 0 || strcmp(pass, "scale-clip") == 0) {
+        status = ebb_scale_gradients(env, *graph, pass[5] ? 0.5 : 0, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
+    } else if (strcmp(pass, "pointwise") == 0) {
+        status = ebb_fuse_pointwise(env, *graph, &next);
     } else if (strcmp(pass, "bits") == 0) {
         status = ebb_keep_bits(env, *graph, &next);
     } else if (strncmp(pass, "mark=", 5) == 0) {
         status = mark(env, pass + 5, *graph, &next);
     } else if (strncmp(pass, "adamw", 5) == 0) {
         status = adamw(env, pass, *graph, &next);
+    } else if (strcmp(pass, "accumulate") == 0) {
+        status = ebb_accumulate_gradients(env, *graph, 2, &next);
     } else if (strcmp(pass, "clip") == 0) {
         status = ebb_clip_gradients(env, *graph, 0.5, &next);
     } else if (strncmp(pass, "sgd", 3) == 0 || strncmp(pass, "momentum", 8) == 0 ||

@@ -19,8 +19,11 @@ ebb_text graph_text(ebb_env *env, const ebb_graph *graph);
 const char *graph_difference(const ebb_graph *a, const ebb_graph *b);
 
 /* Runs one pass and, where it succeeds, puts its result in place of *graph: "lower-train", "lower-eval",
- * "bf16", "f16", "fuse", "grad", "sgd", "sgd-phased" (lr only), "momentum", "momentum-phased" (momentum 0.9, decay
- * 0.0001), "nesterov", "simplify", "bits", "mark=NAME,NAME". Aborts the test on an unknown name. */
+ * "bf16", "f16", "fuse", "grad", "grad-scaled" (1024), "recast", "scale", "scale-clip" (norm 0.5), "sgd",
+ * "sgd-phased" (lr only), "momentum", "momentum-phased" (momentum 0.9, decay 0.0001), "nesterov",
+ * "accumulate" (2 parts), "clip", "simplify", "bits", "pointwise", "mark=NAME,NAME". Aborts the test on an
+ * unknown name.
+ */
 ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph);
 
 #endif

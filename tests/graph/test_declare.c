@@ -190,7 +190,7 @@ static const struct {
     {say_bad_name, "bad: value name \"x y\" must be letters, digits"},
     {say_no_name, "bad: value name \"\" must be letters, digits"},
     {say_name_twice, "bad: %x is already defined"},
-    {say_bad_init, "bad: %w: expected zero, one, kaiming or uniform, found glorot"},
+    {say_bad_init, "bad: %w: expected zero, one, kaiming, uniform or a number, found glorot"},
     {say_init_of_rank_1, "bad: %w: kaiming init needs f32, f64, f16 or bf16 of rank 2 or more, not f32[2]"},
     {say_bad_op, "bad: %y: op rellu is not known: did you mean relu?"},
     {say_shapes, "bad: %y: linear: x f32[2,3] has 3 for i but w f32[7,4] has 4"},

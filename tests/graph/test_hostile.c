@@ -26,7 +26,9 @@ static const row rows[] = {
     R("ebb 1\n%x = input f32[]\n", "2:1", "expected `graph NAME` after the header, found %x"),
     R("ebb 1\ngraph\n", "2:6", "expected the graph's name, found the end of the line"),
     R("ebb 1\ngraph a b\n", "2:9", "expected the end of the line, found b"),
-    R("ebb 1\ngraph \"g\"\n", "2:7", "a character with no meaning here"),
+    R("ebb 1\ngraph \"g\"\n", "2:7", "expected the graph's name, found g"),
+    R("ebb 1\ngraph 'g'\n", "2:7", "a character with no meaning here"),
+    R("ebb 1\ngraph \"g\n", "2:7", "a text without its second \""),
     /* bytes */
     R(H "%x = input f32[3]\0\n", "3:18", "a NUL byte"),
     R(H "# caf\xc3\xa9 \xff\n", "3:9", "invalid UTF-8 in a comment"),
@@ -94,7 +96,8 @@ static const row rows[] = {
     R(H "dim N = 3 + 1\n", "3:11", "a character with no meaning here"),
     /* given values */
     R(H "%w = param f32[3] fill=0\n", "3:19", "expected init=, found fill"),
-    R(H "%w = param f32[3] init=xavier\n", "3:24", "expected zero, one, kaiming or uniform, found xavier"),
+    R(H "%w = param f32[3] init=xavier\n", "3:24",
+      "expected zero, one, kaiming, uniform or a number, found xavier"),
     R(H "%w = param f32[3] init=one init=one\n", "3:28", "expected the end of the line"),
     R(H "%w = param f32[3] init=kaiming\n", "3:1",
       "kaiming init needs f32, f64, f16 or bf16 of rank 2 or more, not f32[3]"),

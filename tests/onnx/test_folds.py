@@ -81,6 +81,16 @@ ROWS = [
                               [tensor("i", [], [9])], ["N", 4], ["N"]),
      "!place -9 of an axis of 4"),
 ]
+ROWS.append(("a shape beyond all sizes", model([node("Reshape", ["x", "k"], "y")], [tensor("k", [2], [1 << 62, 4])], [1, 4], [1, 4]),
+             "!elements as a shape"))
+ROWS.append(("a split beyond all sizes", model([node("Split", ["x", "k"], "y")], [tensor("k", [1], [(1 << 63) - 1])], ["N", 4], ["N", 4]), "!y"))
+ROWS.append(("lower triangle", model([node("Trilu", ["x", "k"], "y", upper=0)], [tensor("k", [], [1])], ["N", 3, 5], ["N", 3, 5]),
+             "shape=[3,5] axis=1\n%y.2 = constant i32[] fill=1\n%y.3 = add %y, %y.2\n%y.4 = less_equal %y.1, %y.3"))
+ROWS.append(("forty of one kind, one of another", model(
+    [*(node("NonZero", ["x"], f"n{i}") for i in range(40)), node("Det", ["x"], "d"), node("Relu", ["x"], "y")], [], ["N", 4], ["N", 4]),
+    "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))
+listed = field(1, 1 << 20 | 1) + field(2, 7) + field(8, "k") + field(7, b"\1" * (1 << 20 | 1))
+ROWS.append(("eight bytes for each byte of a file", beside([node("ReduceSum", ["k"], "c", keepdims=0)], [listed]), "!1048576 numbers one by one"))
 for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "!half_pixel, floor"), ("ceil", "!half_pixel, ceil")):
     ROWS.append((f"resize, {mode}", model(
         [node("Resize", ["x", "", "s"], "y", mode="nearest", nearest_mode=mode, coordinate_transformation_mode="half_pixel")],

@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +61,44 @@ def joined():
     expect(f"joined, N=4: {code} {err}", code == 3 and err.count("\n") == 1 and not out and "its batch is 2 and cannot become 4" in err)
 
 
+def tensors(path):
+    data = path.read_bytes()
+    n = int.from_bytes(data[:8], "little") + 8
+    return {name: (row["shape"], data[n + row["data_offsets"][0]: n + row["data_offsets"][1]])
+            for name, row in json.loads(data[8:n]).items() if name != "__metadata__"}
+
+
+def exported(folder):
+    """A trained model goes out and comes back with its weights; what is there stays when it cannot."""
+    model, saves, out, back = MODELS / "frozen.onnx", folder / "saves", folder / "out.onnx", folder / "back.safetensors"
+    code, _, err = ebb("run", model, "--dim", "N=6", "--steps", "3", "--save", saves)
+    expect(f"run --save: {code} {err}", code == 0)
+    save = saves / "step-000000000003.safetensors"
+    code, printed, err = ebb("export", model, "--weights", save, "-o", out)
+    expect(f"export: {code} {err}", code == 0 and not printed)
+    code, text, err = ebb("import", out, "--weights", back)
+    expect(f"import: {code} {err}", code == 0 and "%mean = state f32[4]" in text)
+    expect("Softmax is lost", b"Softmax" in out.read_bytes())
+    want, got = tensors(save), tensors(back)
+    expect(f"other weights: {sorted(got)}", len(got) > 5 and all(want[name] == data for name, data in got.items()))
+    expect("other bits", params(model, "--dim", "N=6", "--init-from", back) == params(out, "--dim", "N=6"))
+    whole = out.read_bytes()
+    for what, code, *args in (("no such dim", 2, model, "-o", out, "--dim", "sequence=3"), ("no such weights", 7, model, "--weights", folder / "none", "-o", out),
+                              ("no -o", 2, model), ("no weights", 2, folder / "m.ebb", "-o", out), ("no folder", 7, model, "-o", folder / "no/out.onnx")):
+        exit_code, printed, err = ebb("export", *args)
+        expect(f"{what}: {exit_code} {err}", exit_code == code and err.count("\n") == 1 and not printed)
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    for args in (("export", model, "-o", out), ("import", model, "-o", folder / "full.ebb", "--weights", back)):
+        done = subprocess.run([EBB, *map(str, args)], capture_output=True, text=True, preexec_fn=limit, timeout=120, check=False)
+        expect(f"full: {args[0]}: {done.returncode} {done.stderr}", done.returncode == 7 and done.stderr.count("\n") == 1)
+    expect("a failure changed a file", whole == out.read_bytes() and got == tensors(back) and not (folder / "full.ebb").exists())
+    code, _, err = ebb("export", model, "-o", out, "--fold-batch-norm")
+    expect(f"folded: {code} {err}", code == 0 and b"BatchNormalization" not in out.read_bytes() and len(list(folder.glob("*.tmp"))) == 0)
+
+
 def damaged(folder):
     """Truncated at seeded places and with seeded bytes changed: read, or one line."""
     whole, path, rng = (MODELS / "frozen.onnx").read_bytes(), folder / "damaged.onnx", random.Random(5)
@@ -73,6 +113,7 @@ def damaged(folder):
 
 with tempfile.TemporaryDirectory() as name:
     read(pathlib.Path(name))
+    exported(pathlib.Path(name))
     refused()
     joined()
     damaged(pathlib.Path(name))

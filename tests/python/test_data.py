@@ -1,4 +1,4 @@
-"""Samplers, transforms, workers and streams; precision that is refused."""
+"""Samplers, transforms, workers and streams."""
 
 import itertools
 import time
@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from ebb import amp, data, tensor
+from ebb import data
 from ebb.data import transform
 
 
@@ -98,6 +98,30 @@ class Streams(unittest.TestCase):
         np.testing.assert_array_equal(next(iter(loader))[1], np.ones(4))
 
 
+class Images(unittest.TestCase):
+    def test_are_cut_padded_and_turned(self):
+        image = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+        transform = data.transform
+        wide = transform.Pad((1, 2), value=[7, 8, 9]).apply(image)
+        self.assertEqual((wide.shape, wide.dtype), ((6, 9, 3), np.uint8))
+        np.testing.assert_array_equal(wide[1:5, 2:7], image)
+        self.assertEqual(wide[0, 0].tolist(), [7, 8, 9])
+        np.testing.assert_array_equal(transform.CenterCrop((2, 3)).apply(image), image[1:3, 1:4])
+        np.testing.assert_array_equal(transform.RandomHorizontalFlip(1.0).apply(image), image[:, ::-1])
+        np.testing.assert_array_equal(transform.RandomVerticalFlip(1.0).apply(image), image[::-1])
+        np.testing.assert_array_equal(transform.RandomVerticalFlip(0.0).apply(image), image)
+        np.random.seed(1)
+        whole = np.pad(image, ((1, 1), (1, 1), (0, 0)))
+        ways = {(y, x): whole[y : y + 3, x : x + 4].tobytes() for y in range(4) for x in range(4)}
+        seen = {transform.RandomCrop((3, 4), padding_size=1).apply(image).tobytes() for _ in range(300)}
+        self.assertEqual(seen, set(ways.values()))
+        both = transform.Compose([transform.CenterCrop(2), transform.ToMode()]).apply((image, 3))
+        self.assertEqual((both[0].shape, both[1]), ((3, 2, 2), 3))
+        for wrong in (lambda: transform.Pad((1, 2, 3)), lambda: transform.CenterCrop(5).apply(image)):
+            with self.assertRaisesRegex(ValueError, "Pad: size|CenterCrop: an image"):
+                wrong()
+
+
 class Samplers(unittest.TestCase):
     def test_with_replacement(self):
         dataset = data.ArrayDataset(list(range(20)))
@@ -107,18 +131,6 @@ class Samplers(unittest.TestCase):
         self.assertEqual(set(sum(drawn, [])), {18, 19})
         with self.assertRaisesRegex(ValueError, "3 weights"):
             data.ReplacementSampler(dataset, weights=[1, 2, 3])
-
-
-class Precision(unittest.TestCase):
-    def test_only_float32(self):
-        with amp.autocast(enabled=False):
-            self.assertEqual((tensor([1.0]) * 2).item(), 2)
-        with self.assertRaisesRegex(ValueError, "float16 is not supported"):
-            amp.autocast()
-        with self.assertRaisesRegex(ValueError, "not scaled"):
-            amp.GradScaler(init_scale=1024.0)
-        with self.assertRaisesRegex(TypeError, "float16 is not one of"):
-            tensor([1.0], dtype="float16")
 
 
 if __name__ == "__main__":

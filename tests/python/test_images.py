@@ -6,6 +6,7 @@ import unittest
 import numpy as np
 
 import ebb.functional as F
+import ebb.module as M
 from ebb import Parameter, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import trace
@@ -64,6 +65,23 @@ class Windows(unittest.TestCase):
             want[:, o, d, i, j] = (at * w[o]).sum((1, 2, 3, 4)) + b[o]
         same(y, want, 1e-4)
         adjoint(lambda *t: F.nn.conv3d(*t, padding=1, groups=2), x, w, b)
+
+    def test_transposed_convolution_of_volumes_is_the_adjoint(self):
+        for groups, options in ((1, {}), (2, {"stride": (2, 1, 2), "padding": (1, 0, 1), "dilation": (1, 2, 1)}),
+                                (1, {"stride": 3, "padding": 2, "output_padding": (2, 1, 0)})):
+            with self.subTest(str(options)):
+                x, w = draw(2, 4, 3, 4, 3), draw(4, 6 // groups, 3, 2, 3)
+                y = F.nn.conv_transpose3d(tensor(x), tensor(w), groups=groups, **options)
+                z = draw(*y.shape)
+                options = {k: v for k, v in options.items() if k != "output_padding"}
+                back = F.nn.conv3d(tensor(z), tensor(w), groups=groups, **options).numpy()
+                left, right = (y.numpy().astype(np.float64) * z).sum(), (back.astype(np.float64) * x).sum()
+                self.assertLess(abs(left - right), 1e-3 * (1 + abs(left)))
+        adjoint(lambda x, w, b: F.nn.conv_transpose3d(x, w, b, 2, 1), draw(1, 2, 2, 3, 2), draw(2, 3, 3, 2, 2), draw(3))
+        layer = M.ConvTranspose3d(2, 3, 3, stride=2, output_padding=1)
+        self.assertEqual(layer(tensor(draw(1, 2, 2, 3, 2))).shape, (1, 3, 6, 8, 6))
+        with self.assertRaisesRegex(ValueError, "conv_transpose3d: stride"):
+            F.nn.conv_transpose3d(tensor(draw(1, 2, 1, 3, 3)), tensor(draw(2, 3, 1, 1, 1)), padding=1)
 
     def test_pixels_from_channels(self):
         x = draw(2, 8, 3, 2)
@@ -144,6 +162,37 @@ class Views(unittest.TestCase):
         same(y[0], quarter(x[1, :, 1:5, 1:5]), 1e-4)
         same(F.vision.roi_align(tensor(x), rois, 2, mode="max")[1, :, 0, 1], x[0, :, 2:4, 2:4].max((1, 2)), 1e-4)
         adjoint(lambda a: F.vision.roi_align(a, rois, (3, 2)), x)
+
+    def test_whole_places_of_boxes(self):
+        x = draw(2, 3, 9, 8)
+        rois = np.array([[0, 0, 0, 7, 8], [1, 2.4, 1.6, 5.5, 6.5], [1, 3, 3, 3, 3], [0, 6, 7, 20, 30], [0, 40, 40, 50, 50]],
+                        np.float32)
+        for mode, join in (("max", np.max), ("average", np.mean)):
+            for scale in (1.0, 0.5):
+                want = np.zeros((5, 3, 2, 3), np.float32)
+                for k, (image, *box) in enumerate(rois):
+                    x0, y0, x1, y1 = (int(np.floor(b * scale + 0.5)) for b in box)
+                    for i, j in itertools.product(range(2), range(3)):
+                        high, wide = max(y1 - y0 + 1, 1) / 2, max(x1 - x0 + 1, 1) / 3
+                        rows = slice(*(int(np.clip(v + y0, 0, 9)) for v in (np.floor(i * high), np.ceil((i + 1) * high))))
+                        columns = slice(*(int(np.clip(v + x0, 0, 8)) for v in (np.floor(j * wide), np.ceil((j + 1) * wide))))
+                        part = x[int(image), :, rows, columns]
+                        want[k, :, i, j] = join(part, (1, 2)) if part.size else 0
+                same(F.vision.roi_pooling(tensor(x), tensor(rois), (2, 3), mode, scale), want)
+        adjoint(lambda x: F.vision.roi_pooling(x, tensor(rois), 2, "average"), x)
+        adjoint(lambda x: F.vision.roi_pooling(x * 10, tensor(rois), 2), x)
+        with self.assertRaisesRegex(ValueError, "mode 'min'"):
+            F.vision.roi_pooling(tensor(x), tensor(rois), 2, "min")
+
+    def test_colours(self):
+        x = np.array([[[[-0.58675045, 1.7526233, 0.10702174]]]], np.float32)
+        same(F.vision.cvt_color(tensor(x), mode="RGB2GRAY"), [[[[0.86555195]]]])
+        same(F.vision.cvt_color(tensor(x[..., ::-1].copy()), mode="BGR2GRAY"), [[[[0.86555195]]]])
+        same(F.vision.cvt_color(tensor(x), mode="RGB2BGR"), x[..., ::-1])
+        same(F.vision.cvt_color(tensor(x[..., :1].copy()), mode="GRAY2RGB"), np.repeat(x[..., :1], 3, 3))
+        for wrong, mode in ((x, "RGB2HSV"), (x[..., :2].copy(), "RGB2BGR")):
+            with self.assertRaisesRegex(ValueError, "cvt_color: "):
+                F.vision.cvt_color(tensor(wrong), mode)
 
     def test_the_better_of_boxes_that_overlap(self):
         boxes = tensor([[0.0, 0, 10, 10], [1, 1, 10, 10], [20, 20, 30, 30], [0, 0, 10, 9]])

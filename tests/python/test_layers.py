@@ -1,12 +1,14 @@
 """Layers and losses as functions, against NumPy."""
 
+import itertools
 import math
 import unittest
 
 import numpy as np
 
 import ebb.functional as F
-from ebb import random, tensor
+from ebb import Parameter, random, tensor
+from ebb.autodiff import GradManager
 
 RNG = np.random.default_rng(8)
 
@@ -168,6 +170,46 @@ class Losses(unittest.TestCase):
         same(F.loss.hinge_loss(tensor(a), tensor(sign)), np.maximum(1 - a * sign, 0).sum(1).mean())
         with self.assertRaisesRegex(ValueError, "reduction"):
             F.loss.l1_loss(tensor(a), tensor(b), reduction="max")
+
+    def test_ctc_is_the_sum_over_all_ways(self):
+        pred = [[[0.0614, 0.9386], [0.8812, 0.1188]], [[0.699, 0.301], [0.2572, 0.7428]]]
+        one = F.nn.ctc_loss(tensor(pred), tensor([2, 2]), tensor([1, 1]), tensor([1, 1]))
+        self.assertAlmostEqual(one.item(), 0.1504417, 5)
+
+        def brute(p, label, blank):
+            total = 0.0
+            for way in itertools.product(range(p.shape[1]), repeat=len(p)):
+                short = [c for i, c in enumerate(way) if i == 0 or c != way[i - 1]]
+                if [c for c in short if c != blank] == list(label):
+                    total += np.prod([p[t, c] for t, c in enumerate(way)])
+            return -np.log(total)
+
+        p = np.random.default_rng(4).uniform(0.05, 1, (5, 4, 3)).astype(np.float32)
+        p /= p.sum(2, keepdims=True)
+        for blank in (0, 2):
+            others = [c for c in range(3) if c != blank]
+            labels = [[others[0], others[0]], [others[1]], [others[0], others[1]], [others[1], others[0]]]
+            steps, sizes = [5, 4, 2, 5], [len(label) for label in labels]
+            want = np.array([brute(p[:t, i], label, blank) for i, (t, label) in enumerate(zip(steps, labels))])
+            rows = [label + [0] * (2 - len(label)) for label in labels]
+            for given in (rows, sum(labels, [])):
+                def loss(reduction, given=given):
+                    return F.loss.ctc_loss(tensor(p), tensor(steps), tensor(given), tensor(sizes), blank, reduction)
+
+                np.testing.assert_allclose(loss("none").numpy(), want, rtol=1e-5)
+                self.assertAlmostEqual(loss("sum").item(), want.sum(), 4)
+                self.assertAlmostEqual(loss("mean").item(), (want / sizes).mean(), 5)
+        x, gm = Parameter(p), GradManager()
+        gm.attach(x)
+        with gm:
+            gm.backward(F.nn.ctc_loss(x, tensor(steps), tensor(rows), tensor(sizes), 2, "sum"))
+        way = np.random.default_rng(5).uniform(-1, 1, p.shape)
+        ends = [sum(brute(p[:t, i].astype(np.float64) + s * way[:t, i], label, 2)
+                    for i, (t, label) in enumerate(zip(steps, labels))) for s in (1e-4, -1e-4)]
+        self.assertAlmostEqual((x.grad.numpy() * way).sum(), (ends[0] - ends[1]) / 2e-4, 2)
+        for wrong in ((tensor([5]), tensor(rows), tensor(sizes)), (tensor(steps), tensor([1, 1]), tensor(sizes))):
+            with self.assertRaisesRegex(ValueError, "ctc_loss: "):
+                F.nn.ctc_loss(tensor(p), *wrong)
 
     def test_accuracy(self):
         logits = tensor([[0.1, 0.9, 0.5], [0.8, 0.1, 0.2]])

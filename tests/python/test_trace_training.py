@@ -206,5 +206,46 @@ class Kinds(unittest.TestCase):
             partial_trace(lambda x: x, backend="tvm")
 
 
+class Penalties(unittest.TestCase):
+    """A step whose loss has the gradient by the image in it: traced, within a budget too, it has the bits of eager."""
+
+    @staticmethod
+    def train(wrap):
+        net = M.Sequential(M.Conv2d(3, 8, 3, padding=1), M.BatchNorm2d(8), M.ReLU(), M.MaxPool2d(2),
+                           M.Conv2d(8, 8, 3, padding=1), M.Sigmoid(), M.AvgPool2d(2))
+        head, norm = M.Linear(32, 3), M.LayerNorm(32)
+        parameters = [*net.parameters(), *head.parameters(), *norm.parameters()]
+        for i, p in enumerate(parameters):
+            p.set_value(np.random.default_rng(i).uniform(-0.5, 0.5, p.shape).astype(np.float32))
+        opt, outer = optim.SGD(parameters, lr=0.1, momentum=0.9), GradManager().attach(parameters)
+
+        def step(x, y):
+            inner = GradManager().attach(x)
+            with outer:
+                with inner:
+                    loss = F.loss.cross_entropy(head(norm(F.flatten(net(x), 1))), y)
+                    inner.backward(loss)
+                slope, x.grad = x.grad, None
+                total = loss + (slope**2).sum() * 100
+                outer.backward(total)
+            opt.step().clear_grad()
+            return total
+
+        step, rng = wrap(step), np.random.default_rng(0)
+        losses = [step(tensor(rng.standard_normal((4, 3, 8, 8), dtype=np.float32)), tensor(rng.integers(0, 3, 4))).item()
+                  for _ in range(3)]
+        return losses, [p.numpy().tobytes() for p in parameters], step
+
+    def test_have_the_bits_of_eager(self):
+        eager = self.train(lambda f: f)
+        self.assertLess(eager[0][-1], eager[0][0])
+        for options in ({}, {"symbolic": True}, {"budget": "60KiB", "effort": 2000}, {"opt_level": 0}, {"memory": "none"}):
+            with self.subTest(str(options)):
+                traced = self.train(trace(**options))
+                self.assertEqual(traced[:2], eager[:2])
+                if "budget" in options:
+                    self.assertGreater(traced[2].plan()["n_recomputed"], 0)
+
+
 if __name__ == "__main__":
     unittest.main()

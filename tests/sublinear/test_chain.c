@@ -182,7 +182,7 @@ Test(chain, has_no_more_blocks_than_it_can_solve_and_none_without_a_way_back) {
 /* Every answer adds the time that it says, and takes the bytes that it says but for the slots' rounding, or
  * nearly so where memory is very short. */
 static uint32_t check_answers(solving *x, int64_t most_bytes, uint8_t *genes) {
-    const ebb_chain_solver *solver = ebb_chain_solve(&x->arena, &x->chain, most_bytes);
+    const ebb_chain_solver *solver = ebb_chain_solve(&x->arena, &x->search, &x->chain, most_bytes);
     cr_assert_not_null(solver);
     uint32_t n = 0;
     for (uint32_t slots = EBB_CHAIN_SLOTS; slots > 0; slots--, n++) {
@@ -224,6 +224,30 @@ Test(chain, answers_take_the_time_and_the_bytes_that_they_say) {
         solving_end(&x);
         ebb_pgraph_destroy(graph);
     }
+    end_env(env);
+}
+
+/* What is not measured or solved to the end is no answer. */
+Test(chain, has_no_answers_once_its_search_is_to_end) {
+    ebb_env *env = start_env();
+    ebb_pgraph *graph = skips(env, 8);
+    solving x;
+    ebb_chain_meter *meter;
+    solving_begin(&x, env, graph);
+    want_status(env, ebb_chain_meter_open(&x.arena, &x.search, &x.chain, &meter), EBB_OK);
+    ebb_chain_rank(meter);
+    ebb_chain_list(meter);
+    const int64_t peak = base_score(env, graph, 64).peak_bytes, before = x.search.n_scored;
+    cr_expect_geq(ebb_chain_added_ns(ebb_chain_solve(&x.arena, &x.search, &x.chain, peak), EBB_CHAIN_SLOTS),
+                  0);
+    x.search.out_of_grace = true;
+    cr_expect_lt(ebb_chain_added_ns(ebb_chain_solve(&x.arena, &x.search, &x.chain, peak), EBB_CHAIN_SLOTS),
+                 0);
+    ebb_chain_rank(meter);
+    ebb_chain_list(meter);
+    cr_expect_eq(x.search.n_scored, before, "measured all the same");
+    solving_end(&x);
+    ebb_pgraph_destroy(graph);
     end_env(env);
 }
 

@@ -201,9 +201,16 @@ Test(repeat, the_time_limit_ends_a_search_without_an_error) {
             ebb_pgraph *graph = long_graph(env);
             ebb_select_request request = long_request(graph, rows[k].method, &w);
             request.time_limit_ns = limit_ns;
+            ebb_select_log log = {0};
+            request.log = &log;
             ebb_selection *found = NULL;
             want_status(env, ebb_select(env, &request, &found), rows[k].status);
             cr_assert_leq(w.n_calls, 4, "%u looks", w.n_calls);
+            /* Seeds too, whether any fits or not. */
+            if (limit_ns == 1 && rows[k].method != EBB_METHOD_MEGENGINE)
+                cr_assert_leq(log.searches.at[0].n_scored, 2, "%lld candidates after the limit",
+                              (long long)log.searches.at[0].n_scored);
+            ebb_select_log_deinit(env, &log);
             ebb_selection_destroy(found);
             ebb_pgraph_destroy(graph);
             end_env(env);

@@ -40,6 +40,17 @@ def a_costs_file_has_each_distinct_op_once(t):
     holds(b"distinct ops of" in t.ebb_run("bench", "--ops", "small.ebb", *REF, "--steps", "1").stdout, "a table")
 
 
+def sixteen_bits_are_kinds_of_their_own(t):
+    for precision in "bf16", "f16":
+        t.ebb_run("bench", "--ops", "small.ebb", "--device", "cpu", "--threads", "1", "--steps", "1", "--precision", precision,
+                  "-o", precision + ".json")
+        costs = json.loads((t.folder / (precision + ".json")).read_text())
+        low = {op["kind"] for op in costs["ops"] if f" {precision}[" in op["op"]}
+        holds(low and all(kind.endswith(" " + precision) for kind in low), low)
+        holds(all(op["kind"].endswith(" " + precision) == (op["kind"] in low) for op in costs["ops"]), costs["ops"])
+        equal({line["kind"] for line in costs["lines"]}, {op["kind"] for op in costs["ops"]}, "a line for each kind")
+
+
 def every_command_that_plans_reads_it_and_says_how_much_was_measured(t):
     costs = measured(t)
     by_op = {op["op"]: op for op in costs["ops"]}
@@ -169,6 +180,7 @@ def a_report_of_a_run_without_a_profile_is_as_it_was(t):
 
 TESTS = [
     a_costs_file_has_each_distinct_op_once,
+    sixteen_bits_are_kinds_of_their_own,
     every_command_that_plans_reads_it_and_says_how_much_was_measured,
     a_second_model_is_added_to_a_file,
     a_calibration_is_kept_by_machine_backend_and_threads,

@@ -3,6 +3,7 @@
 
     test_precision.py EBB
 """
+import json
 import sys
 
 from tester import equal, holds, main
@@ -37,37 +38,77 @@ output %l
 loss %loss
 """
 RUN = ("run", "halves.ebb", "--steps", "3", "--lr", "0.05")
-LOW = ("--precision", "bf16")
+LOW, HALF = ("--precision", "bf16"), ("--precision", "f16")
+START = 32768  # f16's loss scale
 
 
 def device(name):
     return () if name == "cpu" else ("--device", name)
 
 
-def a_step_in_bf16_learns_as_one_in_f32_does(t):
+def a_step_in_16_bits_learns_as_one_in_f32_does(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     for name in "cpu", "ref":
-        full, low = ([s["loss"] for s in t.json(*RUN, *device(name), *p)["steps"]] for p in ((), LOW))
-        holds(low != full and all(abs(a - b) < 0.03 * b for a, b in zip(low, full)), f"{name}: {low} beside {full}")
-        holds(low[-1] < low[0], low)
+        for precision, near in (LOW, 0.03), (HALF, 0.005):
+            full, low = ([s["loss"] for s in t.json(*RUN, *device(name), *p)["steps"]] for p in ((), precision))
+            holds(low != full and all(abs(a - b) < near * b for a, b in zip(low, full)), f"{name}: {low} beside {full}")
+            holds(low[-1] < low[0], low)
 
 
-def memory_that_is_saved_changes_no_bit_of_bf16(t):
+def memory_that_is_saved_changes_no_bit_of_16(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     n_recomputed = 0
-    for name in "cpu", "ref":
+    for name, low in ("cpu", LOW), ("ref", LOW), ("cpu", HALF), ("ref", HALF):
         ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--poison")
-        runs = [t.json(*RUN, *device(name), *LOW, *way, "--hash") for way in ways]
+        runs = [t.json(*RUN, *device(name), *low, *way, "--hash") for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
         n_recomputed += sum(run["n_recomputed"] for run in runs)
     holds(n_recomputed > 0, "nothing was recomputed")
 
 
-def f16_evaluates_and_does_not_train(t):
+def f16_evaluates(t):
     (t.folder / "halves.ebb").write_text(MODEL)
-    full, low = (t.json(*RUN, "--eval", *p)["steps"][0]["loss"] for p in ((), ("--precision", "f16")))
-    holds(low != full and abs(low - full) < 0.01 * full, f"{low} beside {full}")
-    refused = t.ebb_run(*RUN, "--precision", "f16", code=2)
+    full, low = (t.json(*RUN, "--eval", *p) for p in ((), HALF))
+    a, b = full["steps"][0]["loss"], low["steps"][0]["loss"]
+    holds(a != b and abs(a - b) < 0.01 * a and "loss_scale" not in low, f"{a} beside {b}")
+
+
+def steps_beyond_f16_are_skipped_and_told(t):
+    """Gradients of a loss times 1,000 are beyond f16 until the scale has been halved often enough."""
+    (t.folder / "steep.ebb").write_text(MODEL.replace("%loss = softmax", "%small = softmax").replace(
+        "output %l", "%loss = rescale %small times=1000\noutput %l"))
+    run = ("run", "steep.ebb", "--steps", "12", "--lr", "0.00001", *HALF)
+    whole = t.json(*run, "--hash", "--metrics", "m.jsonl")
+    skipped = [step.get("skipped", False) for step in whole["steps"]]
+    n = sum(skipped)
+    holds(0 < n < 12 and skipped == [True] * n + [False] * (12 - n), skipped)
+    equal(whole["n_skipped"], n, "steps that changed nothing")
+    equal(whole["loss_scale"], START / 2**n, "scale")
+    losses = [step["loss"] for step in whole["steps"]]
+    equal(len(set(losses[:n + 1])), 1, "losses until something changes")
+    holds(losses[-1] < losses[0], losses)
+    lines = [json.loads(line) for line in (t.folder / "m.jsonl").read_text().splitlines()]
+    equal([(line["scale"], line["skipped"]) for line in lines],
+          [(START / 2**min(k, n), min(k, n)) for k in range(1, 13)], "metrics")
+    said = t.ebb_run(*run).stdout.decode()
+    equal(said.count("skipped: "), n, "lines of skipped steps")
+    holds(f"loss scale       {START // 2**n}, {n} of 12 steps changed nothing" in said, said)
+    # What is skipped in a run that is resumed, and after it.
+    for k in 2, n + 1:
+        save = ("--save", f"saves{k}", "--metrics", f"m{k}.csv")
+        t.ebb_run(*run, *save, "--steps", str(k))
+        equal(t.json(*run, *save, "--resume", "--hash")["params_hash"], whole["params_hash"], f"resumed after {k}")
+        text = (t.folder / f"m{k}.csv").read_text()
+        equal(text.splitlines()[0], "step,rate,loss,ns,scale,skipped", "head")
+        equal([line.split(",")[4:] for line in text.splitlines()[1:]],
+              [[f"{line['scale']:.9g}", str(line["skipped"])] for line in lines], "metrics of a resumed run")
+
+
+def an_update_that_is_read_has_no_condition(t):
+    (t.folder / "read.ebb").write_text(MODEL.replace("%l = linear", "%t = state f32[4,16]\n%t.next = assign %t, %p\n"
+                                                     "%q = add %p, %t.next\n%l = linear").replace("%p, %u", "%q, %u"))
+    t.ebb_run(*RUN[:1], "read.ebb")
+    refused = t.ebb_run(*RUN[:1], "read.ebb", *HALF, code=3)
     holds(not refused.stdout and refused.stderr.count(b"\n") == 1 and b"train in bf16" in refused.stderr, refused.stderr)
 
 
@@ -81,5 +122,6 @@ def what_is_fed_may_be_of_16_bits(t):
 
 
 if __name__ == "__main__":
-    sys.exit(main([a_step_in_bf16_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_bf16,
-                   f16_evaluates_and_does_not_train, what_is_fed_may_be_of_16_bits]))
+    sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_16, f16_evaluates,
+                   steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,
+                   what_is_fed_may_be_of_16_bits]))

@@ -53,6 +53,9 @@ def data_rows():
     yield Case("a file that is cut off", ["--data", "d.gz"], BAD_INPUT, r"d\.gz", files={
         "d.gz": gzip.compress("".join(f"{SCAN},{i * 7 % 10}\n" for i in range(600)).encode())[:40]})
     yield Case("a file that is not there", ["--data", "nowhere.gz"], BAD_INPUT, r"cannot open nowhere\.gz")
+    yield Case("data that are not there", ["--data", "nowhere"], IO, r"cannot open nowhere")
+    yield Case("words as records", ["--data", "d.rec"], BAD_INPUT, r"EBBREC01", files={"d.rec": b"words"})
+    yield Case("all of it held out", ["--held-out", "1"], USAGE, r"--held-out")
     yield Case("a model that is not there", ["--model", "nowhere.ebb"], IO, r"nowhere\.ebb")
     yield Case("a folder for the losses", ["--csv", "{d}"], IO, r"cannot write")
     yield Case("a budget below the minimum", ["--batch", "3", "--image", "32", "--steps", "1", "--effort", "1000", "--budget", "1MB"], 1,
@@ -82,6 +85,23 @@ def same_parameters(resnet50):
     return wrong
 
 
+def own_data_and_models(resnet50):
+    """Faults of training on a folder, on records, and with an ONNX model, as lines."""
+    tests = pathlib.Path(__file__).resolve().parents[1]
+    data, onnx = tests / "fuzz/data", str(tests / "onnx/models/frozen.onnx")
+    small, wrong = ["--image", "32", "--batch", "2", "--epochs", "1", "--held-out", "0.5"], []
+    for name, args in [("a folder", ["--data", str(data / "pictures")]), ("records", ["--data", str(data / "squares.rec")]),
+                       ("an ONNX model", ["--model", onnx, "--data", str(data / "packed.npz")])]:
+        with tempfile.TemporaryDirectory() as folder:
+            done = harness.run(resnet50, [*small, *args, "--json"], pathlib.Path(folder))
+        report = json.loads(done.stdout) if done.returncode == 0 else {}
+        if not report or report["steps"] < 1 or not 0 <= (report["held_out_accuracy"] or 0) <= 1 or report["held_out_accuracy"] is None:
+            wrong.append(f"{name}: exit code {done.returncode}: {done.stderr.decode()} {report}")
+        elif report["planned_block_bytes"] != report["allocated_block_bytes"]:
+            wrong.append(f"{name}: the block is not as planned")
+    return wrong
+
+
 def main():
     resnet50 = os.path.abspath(sys.argv[1])
     cases = [*flag_rows(), *data_rows()]
@@ -95,7 +115,11 @@ def main():
     for line in wrong:
         print(f"FAIL every memory mode ends in the same parameters: {line}")
     failed += bool(wrong)
-    print(f"{len(cases) + 1 - failed} passed, {failed} failed")
+    wrong = own_data_and_models(resnet50)
+    for line in wrong:
+        print(f"FAIL one's own data and models: {line}")
+    failed += bool(wrong)
+    print(f"{len(cases) + 2 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

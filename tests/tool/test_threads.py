@@ -16,6 +16,7 @@ from models import CONV, WORDS, chain, text
 
 UNAVAILABLE = 5
 SKIP = "this build has no cpu backend"
+PICTURES = pathlib.Path(__file__).resolve().parents[1] / "fuzz/data/pictures"
 # (what, arguments, the flag whose number must not matter, numbers)
 ROWS = [
     ("the search within a budget", ["plan", "chain.json", "--budget", "12MiB", "--effort", "20000"], "--num-worker", (1, 2, 4)),
@@ -32,6 +33,8 @@ ROWS = [
      None, ()),
     ("a transformer on cpu", ["run", "words.ebb", "--device", "cpu", "--threads", "3", "--optimizer", "adamw", "--clip-norm", "1",
                               "--budget", "1400KB", "--effort", "2000", "--poison"], None, ()),
+    ("a loader beside cpu", ["run", "conv.ebb", "--dim", "N=2", "--device", "cpu", "--threads", "2", "--steps", "20", "--data", str(PICTURES),
+                             "--held-out", "0.5", "--evaluate-every", "3", "--accumulate", "2", "--data-threads", "3"], None, ()),
     ("evaluation on cpu", ["run", "conv.ebb", "--dim", "N=33", "--device", "cpu", "--threads", "2", "--eval"], None, ()),
 ]
 

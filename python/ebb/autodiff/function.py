@@ -5,7 +5,8 @@ import contextlib
 from .. import _core, _shape
 from .._tensor import Tensor
 
-_recording = []  # (tape, calls, depth) of the managers that record; inner ones are deeper
+_recording = []  # (tape, calls, depth, watched) of the managers that record; inner ones are deeper
+_unseen = []  # of each unseen() that goes on: the tapes that it has paused
 
 
 class Call:
@@ -49,18 +50,13 @@ class Function:
         for x in inputs:
             if not isinstance(x, _core.Tensor):
                 raise TypeError(f"op {type(self).__name__} expect type Tensor as inputs, got {type(x).__name__}")
-        tapes = [(tape, calls) for tape, calls, _ in _recording]
-        for tape, _ in tapes:
-            tape.pause(True)
-        try:
+        tapes = [(tape, calls) for tape, calls, *_ in _recording]
+        with unseen():
             given = self.forward(*inputs)
             several = isinstance(given, (tuple, list))
             outputs = tuple(_shape.detach(y) for y in (given if several else (given,)))
-        finally:
-            for tape, _ in tapes:
-                tape.pause(False)
         # Values of now: an update behind this call gives a parameter another one.
-        call = Call(self, tuple(_value(x) for x in inputs), outputs) if tapes else None
+        call = Call(self, tuple(value_of(x) for x in inputs), outputs) if tapes else None
         for tape, calls in tapes:
             for y in outputs:
                 tape.watch(y)
@@ -71,7 +67,8 @@ class Function:
         return {k: v for k, v in self.__dict__.items() if k != "saved_tensors"}
 
 
-def _value(x):
+def value_of(x):
+    """Another tensor with x's value of now."""
     value = Tensor.__new__(Tensor)
     value._share(x)
     return value
@@ -79,21 +76,45 @@ def _value(x):
 
 def depth():
     """The depth of a manager that begins now."""
-    return 1 + max((depth for _, _, depth in _recording), default=0)
+    return 1 + max((depth for _, _, depth, _ in _recording), default=0)
 
 
-def begin(tape, depth):
-    """The list that calls under this tape are put into, until end()."""
+def begin(tape, depth, watched):
+    """The list that calls under this tape are put into, until end(). watched: what the tape does, by any key."""
     calls = []
-    _recording.append((tape, calls, depth))
+    _recording.append((tape, calls, depth, watched))
     return calls
+
+
+def alone():
+    """(tape, calls, watched) of the one manager that records, or None where there is none, or several, or where none
+    sees what is done."""
+    if len(_recording) != 1 or _unseen:
+        return None
+    tape, calls, _, watched = _recording[0]
+    return tape, calls, watched
+
+
+@contextlib.contextmanager
+def unseen():
+    """No manager of now records what is done here."""
+    tapes = [] if _unseen else [tape for tape, *_ in _recording]
+    _unseen.append(tapes)
+    for tape in tapes:
+        tape.pause(True)
+    try:
+        yield
+    finally:
+        _unseen.pop()
+        for tape in tapes:
+            tape.pause(False)
 
 
 @contextlib.contextmanager
 def seen_from_outside(tape):
     """What is done here is recorded by managers outside of this tape's: not by those beside it, or within."""
-    own = next(depth for one, _, depth in _recording if one is tape)
-    paused = [one for one, _, depth in _recording if depth >= own and one is not tape]
+    own = next(depth for one, _, depth, _ in _recording if one is tape)
+    paused = [one for one, _, depth, _ in _recording if depth >= own and one is not tape]
     for one in paused:
         one.pause(True)
     try:
@@ -111,6 +132,16 @@ def _add(a, b):
     return b if a is None else a if b is None else a + b
 
 
+def _swept(tape, calls, ys, dys, of):
+    """Through calls that know where on the tape they were, in the tape's own order."""
+    sweep = _core.Sweep(tape, ys, dys, [*of, *(y for call in calls for y in call.outputs)])
+    for call in reversed(calls):
+        sweep.back(call.position)
+        call.sweep(sweep)
+    sweep.back(0)
+    return [sweep.get(x) for x in of]
+
+
 def gradients(tape, calls, ys, dys, of):
     """What tape.gradients gives, through calls of Functions, the last one first.
 
@@ -118,6 +149,8 @@ def gradients(tape, calls, ys, dys, of):
     itself."""
     if not calls:
         return tape.gradients(ys, dys, of)
+    if all(hasattr(call, "sweep") for call in calls):
+        return _swept(tape, calls, ys, dys, of)
     results = [y for call in calls for y in call.outputs]
     wanted = [*of, *results]
     found = [None] * len(wanted)

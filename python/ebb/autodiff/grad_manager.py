@@ -70,7 +70,7 @@ class GradManager:
         if self._tape is not None:
             raise RuntimeError("already recording")
         self._tape = _core.Tape()
-        self._calls = function.begin(self._tape, function.depth() if depth is None else depth)
+        self._calls = function.begin(self._tape, function.depth() if depth is None else depth, self._watched)
         for key in list(self._attached):
             if self._attached[key].tensor() is None:
                 del self._attached[key]

@@ -1,6 +1,6 @@
 """Functions of tensors, named as in megengine.functional."""
 
-from . import angles, choice, elemwise, loss, math, metric, nn, tensor, vision, windows
+from . import angles, choice, ctc, elemwise, loss, math, metric, nn, tensor, vision, windows
 from .angles import *
 from .choice import *
 from .einsum import einsum
@@ -20,7 +20,7 @@ from .angles import __all__ as _angles
 from .choice import __all__ as _choice
 
 # They are found there, too.
-for _there, _room in ((nn, loss), (nn, windows), (nn, vision), (elemwise, angles), (tensor, choice)):
+for _there, _room in ((nn, loss), (nn, windows), (nn, vision), (nn, ctc), (loss, ctc), (elemwise, angles), (tensor, choice)):
     for _name in _room.__all__:
         setattr(_there, _name, getattr(_room, _name))
 for _name in ("indexing_one_hot", "one_hot"):

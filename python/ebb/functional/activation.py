@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import _core, _shape
+from .. import _core, _precision, _shape
 from .elemwise import abs, as_real, clip, exp, log, log1p, maximum, minimum
 from .math import max, sum
 
@@ -67,6 +67,7 @@ def logsigmoid(inp):
 
 def logsumexp(inp, axis, keepdims=False):
     """log(sum(exp(inp))) along an axis, without overflow."""
+    inp = _precision.high(inp)
     largest = max(inp, axis, True).detach()
     y = log(sum(exp(inp - largest), axis, True)) + largest
     return y if keepdims else _shape.reshape(y, sum(inp.detach(), axis).shape)
@@ -80,7 +81,7 @@ def softmax(inp, axis=None):
     """exp(inp) divided by its sum along an axis; axis 1 of matrices and images unless one is given."""
     axis = _shape.axis_of(_softmax_axis(inp.ndim) if axis is None else axis, inp.ndim)
     order = [a for a in range(inp.ndim) if a != axis] + [axis]
-    moved = _shape.transpose(as_real(inp), order)
+    moved = _shape.transpose(_precision.high(as_real(inp)), order)
     y = _shape.reshape(_softmax(_shape.reshape(moved, (-1, inp.shape[axis]))), moved.shape)
     return _shape.transpose(y, list(np.argsort(order)))
 

@@ -25,7 +25,7 @@ def full(shape, value, *, dtype=None, device=None):
     if dtype is None:
         dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
     element = _dtype.element_of(dtype)
-    if element in (_dtype.FLOAT32, _dtype.FLOAT64):
+    if _dtype.is_real(dtype):
         return _fill(shape=shape or None, value=float(value), dtype=element)
     number = _core.number(element, value)
     return _broadcast_to(number, shape=shape) if shape else number

@@ -4,7 +4,7 @@ import builtins
 
 import numpy as np
 
-from .. import _core, _dtype
+from .. import _core, _dtype, _precision
 from .._tensor import as_tensor
 
 __all__ = [
@@ -37,6 +37,10 @@ def as_real(x):
     return x if _dtype.is_real(x.dtype) else x.astype("float32")
 
 
+def _high(x):
+    return _precision.high(as_real(x))
+
+
 def _first(x, y):
     """x as a tensor where neither is one."""
     return x if isinstance(x, _core.Tensor) or isinstance(y, _core.Tensor) else as_tensor(x)
@@ -67,7 +71,7 @@ def mod(x, y):
 
 
 def pow(x, y):
-    return _first(x, y) ** y
+    return _precision.high(_first(x, y)) ** y
 
 
 def neg(x):
@@ -104,19 +108,19 @@ def clip(x, lower=None, upper=None):
 
 
 def exp(x):
-    return _exp(as_real(x))
+    return _exp(_high(x))
 
 
 def expm1(x):
-    return _expm1(as_real(x))
+    return _expm1(_high(x))
 
 
 def log(x):
-    return _log(as_real(x))
+    return _log(_high(x))
 
 
 def log1p(x):
-    return _log1p(as_real(x))
+    return _log1p(_high(x))
 
 
 def sqrt(x):

@@ -2,7 +2,7 @@
 
 import functools
 
-from .. import _core
+from .. import _core, _precision
 from .._tensor import as_tensor
 from .elemwise import abs, log, maximum
 from .activation import logsigmoid, logsumexp
@@ -18,7 +18,7 @@ def _reduced(loss):
     def reduced(*args, reduction="mean", **kwargs):
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(f"{loss.__name__}: reduction {reduction!r}: mean, sum or none")
-        value = loss(*args, **kwargs)
+        value = loss(*map(_precision.high, args), **{k: _precision.high(v) for k, v in kwargs.items()})
         if reduction == "none":
             return value
         return value.sum() if reduction == "sum" else value.mean()
@@ -59,7 +59,7 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0, reducti
     """
     plain = with_logits and not label_smooth and reduction == "mean" and axis == 1
     if plain and pred.ndim in (2, 4) and label.ndim == pred.ndim - 1:
-        return _softmax_xent(pred, as_tensor(label, "int32"))
+        return _softmax_xent(_precision.high(pred), as_tensor(label, "int32"))
     return _cross_entropy(pred, label, axis, with_logits, label_smooth, reduction=reduction)
 
 

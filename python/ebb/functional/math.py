@@ -5,7 +5,7 @@ import math as _numbers
 
 import numpy as np
 
-from .. import _core, _dtype, _shape
+from .. import _core, _dtype, _precision, _shape
 from .._tensor import as_tensor
 from .elemwise import abs, as_real, maximum, sqrt
 
@@ -51,16 +51,16 @@ def _of_numbers(x):
 
 
 def sum(inp, axis=None, keepdims=False):
-    return _reduce(_reduce_sum, _of_numbers(inp), axis, keepdims)
+    return _reduce(_reduce_sum, _precision.high(_of_numbers(inp)), axis, keepdims)
 
 
 def mean(inp, axis=None, keepdims=False):
-    return _reduce(_reduce_mean, as_real(inp), axis, keepdims)
+    return _reduce(_reduce_mean, _precision.high(as_real(inp)), axis, keepdims)
 
 
 def prod(inp, axis=None, keepdims=False):
     """The product; its gradient is right where there are zeros, too."""
-    return _reduce(_reduce_prod, _of_numbers(inp), axis, keepdims)
+    return _reduce(_reduce_prod, _precision.high(_of_numbers(inp)), axis, keepdims)
 
 
 def cumsum(inp, axis):
@@ -190,7 +190,7 @@ def _batched(a, b, transpose_a, transpose_b):
 
 def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default"):
     """The product of matrices, of batches of them, or of vectors, as in NumPy."""
-    a, b = as_real(inp1), as_real(inp2)
+    a, b = _precision.low(as_real(inp1), as_real(inp2))
     if a.dtype != b.dtype:
         dtype = _dtype.promote(a.dtype, b.dtype)
         a, b = a.astype(dtype), b.astype(dtype)

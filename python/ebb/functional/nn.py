@@ -2,7 +2,7 @@
 
 from math import prod
 
-from .. import _core, _shape
+from .. import _core, _dtype, _precision, _shape
 from .._tensor import as_tensor
 from . import activation
 from .activation import *
@@ -46,15 +46,30 @@ def _flat(x, n, what):
     return _shape.reshape(x, (n,))
 
 
+def _wide(x):
+    """What scales and shifts by channels is float32 beside 16 bits."""
+    return _shape.astype(x, "float32") if _dtype.is_low(x.dtype) else x
+
+
+def _of_channels(x, n, weight, number, what):
+    """weight, or a number of each channel, as what norms of x take."""
+    if weight is None:
+        return full((n,), number, dtype="float32" if _dtype.is_low(x.dtype) else x.dtype)
+    return _wide(_flat(weight, n, what))
+
+
+def _biased(y, bias, what):
+    return y if bias is None else _bias(y, _wide(_flat(bias, y.shape[1], what)))
+
+
 # ---- products
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
     """inp times the transpose of weight[out, in], plus bias."""
+    inp, weight = _precision.low(as_tensor(inp), weight)
     rows = _shape.reshape(inp, (-1, inp.shape[-1]))
-    y = _linear(rows, weight)
-    if bias is not None:
-        y = _bias(y, _flat(bias, weight.shape[0], "linear"))
+    y = _biased(_linear(rows, weight), bias, "linear")
     return _shape.reshape(y, (*inp.shape[:-1], weight.shape[0]))
 
 
@@ -68,14 +83,15 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     """A convolution of inp[n, c, h, w] with weight[out, c / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv2d: conv_mode {conv_mode!r}: cross_correlation only")
-    weight = _conv_weight(weight)
+    inp, weight = _precision.low(as_tensor(inp), _conv_weight(weight))
     y = _conv2d(inp, weight, stride=pair(stride), pad=pair(padding), dilation=pair(dilation), groups=int(groups))
-    return y if bias is None else _bias(y, _flat(bias, weight.shape[0], "conv2d"))
+    return _biased(y, bias, "conv2d")
 
 
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
            compute_mode="default"):
     """A convolution of inp[n, c, l] with weight[out, c / groups, k]."""
+    inp = as_tensor(inp)
     image = _shape.reshape(inp, (*inp.shape[:2], 1, inp.shape[2]))
     kernel = _shape.reshape(weight, (-1, *weight.shape[-2:-1], 1, weight.shape[-1]))
     y = conv2d(image, kernel, bias, (1, stride), (0, padding), (1, dilation), groups, conv_mode, compute_mode)
@@ -87,10 +103,10 @@ def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding
     """The gradient of conv2d by its image: weight[c, out / groups, kh, kw]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv_transpose2d: conv_mode {conv_mode!r}: cross_correlation only")
-    weight = _conv_weight(weight)
+    inp, weight = _precision.low(as_tensor(inp), _conv_weight(weight))
     y = _conv2d_transpose(inp, weight, stride=pair(stride), pad=pair(padding), out_pad=pair(output_padding),
                           dilation=pair(dilation), groups=int(groups))
-    return y if bias is None else _bias(y, _flat(bias, y.shape[1], "conv_transpose2d"))
+    return _biased(y, bias, "conv_transpose2d")
 
 
 def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
@@ -105,14 +121,14 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
 
 
 def max_pool2d(inp, kernel_size, stride=None, padding=0):
-    return _max_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding))
+    return _max_pool(as_tensor(inp), kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding))
 
 
 def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
     """Means of windows; mode "average" counts the padding, too."""
     if mode not in ("average", "average_count_exclude_padding"):
         raise ValueError(f"avg_pool2d: mode {mode!r}: average or average_count_exclude_padding")
-    return _avg_pool(inp, kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
+    return _avg_pool(as_tensor(inp), kernel=pair(kernel_size), stride=pair(stride or kernel_size), pad=pair(padding),
                      count_pad=mode == "average")
 
 
@@ -166,10 +182,11 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     In training by the batch's statistics, of which the running ones take a share of 1 - momentum; otherwise by
     the running ones. With inplace=False the new running statistics are returned and not assigned.
     """
+    inp = as_tensor(inp)
     channels = inp.shape[1]
     x = _as_batch(inp)
-    gamma = full((channels,), 1.0) if weight is None else _flat(weight, channels, "batch_norm")
-    beta = full((channels,), 0.0) if bias is None else _flat(bias, channels, "batch_norm")
+    gamma = _of_channels(x, channels, weight, 1.0, "batch_norm")
+    beta = _of_channels(x, channels, bias, 0.0, "batch_norm")
     if (running_mean is None) != (running_var is None):
         raise ValueError("batch_norm: running_mean and running_var, or neither")
     if not training:
@@ -188,12 +205,13 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
 
 def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
     """The last axes, of normalized_shape, with mean 0 and variance 1."""
+    inp = as_tensor(inp)
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if inp.shape[inp.ndim - len(shape) :] != shape:
         raise ValueError(f"layer_norm: shape {inp.shape} does not end with {shape}")
     n = prod(shape)
-    gamma = _flat(weight, n, "layer_norm") if affine else full((n,), 1.0)
-    beta = _flat(bias, n, "layer_norm") if affine else full((n,), 0.0)
+    gamma = _of_channels(inp, n, weight if affine else None, 1.0, "layer_norm")
+    beta = _of_channels(inp, n, bias if affine else None, 0.0, "layer_norm")
     y = _layer_norm(_shape.reshape(inp, (-1, n)), gamma, beta, eps=float(eps))
     return _shape.reshape(y, inp.shape)
 
@@ -201,8 +219,8 @@ def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
 def group_norm(inp, num_groups, affine, weight=None, bias=None, eps=1e-5):
     """Each image's groups of channels with mean 0 and variance 1."""
     channels = inp.shape[1]
-    gamma = _flat(weight, channels, "group_norm") if affine else full((channels,), 1.0)
-    beta = _flat(bias, channels, "group_norm") if affine else full((channels,), 0.0)
+    gamma = _of_channels(inp, channels, weight if affine else None, 1.0, "group_norm")
+    beta = _of_channels(inp, channels, bias if affine else None, 0.0, "group_norm")
     y = _group_norm(_as_batch(inp), gamma, beta, groups=int(num_groups), eps=float(eps))
     return _shape.reshape(y, inp.shape)
 

@@ -6,12 +6,14 @@ import numpy as np
 
 from .. import _core, _shape
 from .._tensor import Tensor, as_tensor
-from .elemwise import clip, floor, maximum, minimum
-from .math import matmul, max, mean
+from .elemwise import ceil, clip, floor, maximum, minimum, round
+from .math import matmul, max, mean, sum
 from .tensor import arange, concat, expand_dims, stack, where
 from .windows import _several
 
-__all__ = ["interpolate", "nms", "remap", "roi_align", "warp_affine", "warp_perspective"]
+__all__ = [
+    "cvt_color", "interpolate", "nms", "remap", "roi_align", "roi_pooling", "warp_affine", "warp_perspective",
+]
 
 _take = _core.op("take")
 
@@ -199,6 +201,57 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
     out = _shape.reshape(_shape.transpose(out, (0, 3, 1, 2)), (k * c, oh, sh, ow, sw))
     out = (mean if mode.lower() == "average" else max)(out, (2, 4))
     return _shape.reshape(out, (k, c, oh, ow))
+
+
+def _bins(low, high, parts, size):
+    """Begin and end of equal parts of boxes along an axis of so many places: whole numbers, [k, parts]."""
+    first = round(low)
+    extent = maximum(round(high) - first + 1, 1) / parts
+    number, first, extent = arange(parts), expand_dims(first, 1), expand_dims(extent, 1)
+    return (clip(floor(number * extent) + first, 0, size), clip(ceil((number + 1) * extent) + first, 0, size))
+
+
+def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
+    """The largest (mode average: the means) of equal parts of boxes, each of whole places: rois[k, 5] has an image's
+    number and x0, y0, x1, y1, to be scaled by scale. -> [k, c, *output_shape]; 0 of parts outside of the image."""
+    if mode not in ("max", "average"):
+        raise ValueError(f"roi_pooling: mode {mode!r}: max or average")
+    oh, ow = _several(output_shape, 2, "roi_pooling")
+    k, h, w = rois.shape[0], *inp.shape[2:]
+    box = rois[:, 1:] * scale
+    top, bottom = _bins(box[:, 1], box[:, 3], oh, h)
+    left, right = _bins(box[:, 0], box[:, 2], ow, w)
+    image = _take(inp, rois[:, 0].astype("int32"), axis=0)
+    outside, join = (-float("inf"), max) if mode == "max" else (0.0, sum)
+
+    def reduced(x, low, high, size):
+        """Along the last axis of x, where it is in [low, high) of each box."""
+        at = _shape.reshape(arange(size), (1,) * (x.ndim - 1) + (size,))
+        low, high = (_shape.reshape(b, (k,) + (1,) * (x.ndim - 1)) for b in (low, high))
+        return join(where(_shape.broadcast_to((at >= low) & (at < high), x.shape), x, outside), x.ndim - 1)
+
+    columns = [reduced(image, left[:, i], right[:, i], w) for i in range(ow)]
+    y = stack([stack([reduced(c, top[:, i], bottom[:, i], h) for c in columns], 2) for i in range(oh)], 2)
+    area = expand_dims(bottom - top, 2) * expand_dims(right - left, 1)
+    y = y / expand_dims(maximum(area, 1), 1) if mode == "average" else y
+    return where(_shape.broadcast_to(expand_dims(area > 0, 1), y.shape), y, 0.0)
+
+
+_SWAPS = {"RGB2BGR": [2, 1, 0], "BGR2RGB": [2, 1, 0], "GRAY2RGB": [0, 0, 0], "GRAY2BGR": [0, 0, 0]}
+_GRAY = {"RGB2GRAY": (0.299, 0.587, 0.114), "BGR2GRAY": (0.114, 0.587, 0.299)}
+
+
+def cvt_color(inp, mode=""):
+    """Images [n, h, w, c] in other colours: between RGB and BGR, of those to GRAY, and back to equal parts."""
+    channels = 1 if mode.startswith("GRAY") else 3
+    if mode not in _SWAPS and mode not in _GRAY:
+        raise ValueError(f"cvt_color: mode {mode!r}: one of {', '.join([*_GRAY, *_SWAPS])}")
+    if inp.ndim != 4 or inp.shape[3] != channels:
+        raise ValueError(f"cvt_color: {mode} of shape {inp.shape}: (n, h, w, {channels})")
+    if mode in _SWAPS:
+        return inp[..., _SWAPS[mode]]
+    weights = Tensor(np.array(_GRAY[mode], np.float32))
+    return sum(inp.astype("float32") * weights, 3, True).astype(inp.dtype)
 
 
 def nms(boxes, scores, iou_thresh, max_output=None):

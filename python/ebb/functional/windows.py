@@ -2,15 +2,16 @@
 
 from math import prod
 
-from .. import _core, _shape
+from .. import _core, _precision, _shape
 from .math import sum
 from .tensor import stack
 
 __all__ = [
-    "conv3d", "local_response_norm", "pixel_shuffle", "sliding_window", "sliding_window_transpose",
+    "conv3d", "conv_transpose3d", "local_response_norm", "pixel_shuffle", "sliding_window", "sliding_window_transpose",
 ]
 
 _conv2d = _core.op("conv2d")
+_conv2d_transpose = _core.op("conv2d_transpose")
 _spread = _core.op("strided_slice_grad")
 
 
@@ -78,6 +79,7 @@ def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     channels are those of kd places."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"conv3d: conv_mode {conv_mode!r}: cross_correlation only")
+    inp, weight = _precision.low(inp, weight)
     weight = weight if weight.ndim == 5 else _shape.reshape(weight, (-1, *weight.shape[2:]))
     stride, padding, dilation = (_several(x, 3, "conv3d") for x in (stride, padding, dilation))
     out, inside, depth, *kernel = weight.shape
@@ -92,6 +94,34 @@ def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, co
     y = _conv2d(x, flat, stride=stride[1:], pad=padding[1:], dilation=dilation[1:], groups=int(groups))
     y = _shape.transpose(_shape.reshape(y, (n, od, *y.shape[1:])), (0, 2, 1, 3, 4))
     return y if bias is None else y + _shape.reshape(bias, (1, out, 1, 1, 1))
+
+
+def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
+    """The gradient of conv3d by its image: weight[c, out / groups, kd, kh, kw]. Each place along d gives an image of
+    out * kd channels, which are added up where they lie."""
+    inp, weight = _precision.low(inp, weight)
+    weight = weight if weight.ndim == 5 else _shape.reshape(weight, (-1, *weight.shape[2:]))
+    stride, padding, more, dilation = (
+        _several(x, 3, "conv_transpose3d") for x in (stride, padding, output_padding, dilation)
+    )
+    channels, out, depth, *kernel = weight.shape
+    n, _, d, *size = inp.shape
+    images = _shape.reshape(_shape.transpose(inp, (0, 2, 1, 3, 4)), (n * d, channels, *size))
+    flat = _shape.reshape(weight, (channels, out * depth, *kernel))
+    y = _conv2d_transpose(images, flat, stride=stride[1:], pad=padding[1:], out_pad=more[1:], dilation=dilation[1:],
+                          groups=int(groups))
+    y = _shape.reshape(y, (n, d, out * int(groups), depth, *y.shape[2:]))
+    whole = (d - 1) * stride[0] + dilation[0] * (depth - 1) + 1 + more[0]
+    if more[0] >= stride[0] or whole <= 2 * padding[0]:
+        raise ValueError(f"conv_transpose3d: stride {stride}, padding {padding} and output_padding {more} leave nothing, "
+                         f"or more than a stride, of {d} places")
+    total = 0
+    for i in range(depth):
+        part = y[:, :, :, i]
+        size = [n, whole, *part.shape[2:]]
+        total = total + _spread(part, begin=[0, i * dilation[0], 0, 0, 0], size=size, step=[1, stride[0], 1, 1, 1])
+    y = _shape.transpose(total[:, padding[0] : whole - padding[0]], (0, 2, 1, 3, 4))
+    return y if bias is None else y + _shape.reshape(bias, (1, -1, 1, 1, 1))
 
 
 def pixel_shuffle(inp, upscale_factor):

@@ -12,12 +12,14 @@ import os
 import stat
 import tempfile
 import threading
+import warnings
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
 from .. import _core, _dtype
+from .._errors import InputError
 from .._tensor import Tensor
 from .options import memory_options
 
@@ -37,7 +39,17 @@ _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "
          "enable_fuse_conv_bias", "enable_fuse_grain", "weight_preprocess"}
 
 
-def check_flags(flags):
+# Of test cases that MegEngine writes into its files.
+_OF_CASES = {"input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
+
+
+def check_flags(flags, dump_format=None):
+    if dump_format not in (None, "FBS", "FBS_V2"):
+        raise ValueError(f"dump: dump_format {dump_format!r}: FBS or FBS_V2, in place of which there is one of Ebb's own")
+    flags = dict(flags)
+    cases = {name: flags.pop(name) for name in _OF_CASES & set(flags)}
+    if dump_format or cases.get("input_data"):
+        warnings.warn("dump: the file is Ebb's own, for jit.load and GraphInference, and has no test cases", stacklevel=3)
     for name, value in flags.items():
         if name not in _REFUSED and name not in _DONE:
             raise TypeError(f"dump: there is no option {name!r}")
@@ -95,6 +107,8 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name):
     if not returned or "" in returned:
         raise ValueError("dump: the function must return tensors that it has made")
     text = _text(core, returned)
+    if " = bn_track " in text and "_grad" not in text:
+        raise InputError("dump: a batch norm is in training, and nothing is trained: eval() comes before the call")
     lines = text.splitlines()
     there = {value[1:] for line in lines for value in _left(line)}
     arguments, weights, params = [], {}, {}
@@ -163,7 +177,7 @@ class Loaded:
 
     def __init__(self, name, data, options):
         try:
-            self._weights = safetensors.numpy.load(data)
+            self._weights = _weights_of(data)
         except Exception as error:  # noqa: BLE001 - the library's own, of which there are several
             raise ValueError(f"{name}: no safetensors file: {error}") from None
         text, facts = _header(name, data)
@@ -185,7 +199,7 @@ class Loaded:
         if array.shape != shape or _dtype.element_of(array.dtype) != element:
             raise ValueError(f"{what} is {array.dtype.name}{list(array.shape)}, and the graph has "
                              f"{_dtype.DTYPES[element].name}{list(shape)}")
-        self._program.feed(value, array)
+        self._program.feed(value, _dtype.buffer_of(array))
         return array
 
     def run(self, args, named):
@@ -210,7 +224,7 @@ class Loaded:
     def _fetch(self, value):
         element, shape = self._program.tensor(value)
         array = np.empty(shape, _dtype.DTYPES[element])
-        self._program.fetch(value, array)
+        self._program.fetch(value, _dtype.buffer_of(array))
         return array
 
     def __call__(self, *args, **named):
@@ -224,6 +238,16 @@ class Loaded:
     def plan(self):
         """The figures of its plan, as trace.plan."""
         return self._program.plan()
+
+
+_NAMES = {"F32": "float32", "F64": "float64", "I32": "int32", "U8": "uint8", "BOOL": "bool", "F16": "float16",
+          "BF16": "bfloat16"}
+
+
+def _weights_of(data):
+    """Arrays by name; safetensors.numpy has no bfloat16."""
+    return {name: np.frombuffer(bytearray(part["data"]), _NAMES[part["dtype"]]).reshape(part["shape"])
+            for name, part in safetensors.deserialize(data)}
 
 
 def _header(name, data):

@@ -1,8 +1,12 @@
 """partial_trace and xla_trace, on Ebb's own backends."""
 
+import functools
 import warnings
 
-from .trace import trace
+from .. import _core
+from ..autodiff import function as autodiff
+from .structure import tensors_of
+from .trace import _inside, trace
 
 
 class xla_trace(trace):
@@ -18,10 +22,91 @@ class xla_trace(trace):
 
 
 class partial_trace(trace):
-    """trace, for functions whose gradients are asked for outside: the forward is planned, and what backward will
-    read is kept; the backward outside runs op by op. Within another traced call it is a part of that."""
+    """trace, for functions whose gradients are asked for outside. The forward is planned, and gives what backward
+    will read; the backward of each call is planned, too, and runs when the GradManager outside comes to it: what is
+    done between runs op by op. `backward` is the trace of the backwards: backward.plan(), and so on.
+
+    Where several managers record, the backward runs op by op, so that gradients of gradients can be had. Within
+    another traced call it is a part of that."""
 
     def __init__(self, function, *, backend="default", without_host=True, symbolic=True, **options):
         if backend not in ("default", "xla"):
             raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
         super().__init__(function, symbolic, without_host=without_host, **options)
+        self.backward = _Backward(function, True, without_host=without_host, **options)
+
+    def __call__(self, *args, **kwargs):
+        outside = None if _inside() else autodiff.alone()
+        if outside is None:
+            return super().__call__(*args, **kwargs)
+        part = _Part(self.backward, outside, (args, kwargs))
+        result = self._traced(functools.partial(part.run, self.__wrapped__), " with its backward", args, kwargs)
+        part.results_watch(outside[0], result)
+        outside[1].append(part)
+        return result
+
+
+class _Backward(trace):
+    """What came of the backwards of a partial_trace; they are called by _Part."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self._options.update(arguments_stay=True, keep=False)
+
+    def gradients(self, tape, ys, dys, of):
+        if self._core is None:
+            self._core = _core.Trace(self._options)
+        return tape.gradients(ys, dys, of, False, self._core)
+
+
+class _Part:
+    """A call, as the GradManager outside sees it: where it was on the outer tape, what it took, its results, and its
+    own tape."""
+
+    def __init__(self, backward, outside, arguments):
+        seen_by, _, watched = outside
+        self._backward, self._tape, self.position = backward, _core.Tape(), seen_by.length()
+        self.inputs, self.outputs, found = [], [], []
+        self._tape.pause(True)
+        tensors_of(arguments, found)
+        for x in [*watched.values(), *(autodiff.value_of(x) for x in found if seen_by.sees(x))]:
+            if not self._tape.sees(x):  # once, whatever it is called
+                self._tape.watch(x)
+                self.inputs.append(x)
+
+    def run(self, function, *args, **kwargs):
+        self._tape.pause(False)
+        try:
+            with autodiff.unseen():
+                return function(*args, **kwargs)
+        finally:
+            self._tape.pause(True)
+
+    def results_watch(self, tape, result):
+        """What was made of the inputs is watched outside; what is an input is known there."""
+        found = []
+        tensors_of(result, found)
+        for y in found:
+            if self._tape.sees(y) and not tape.sees(y):
+                self.outputs.append(autodiff.value_of(y))
+                tape.watch(y)
+
+    def _gradients(self, ys, dys):
+        return self._backward.gradients(self._tape, ys, dys, self.inputs)
+
+    def gradients(self, given):
+        """(input, gradient) of each input that gets one."""
+        pairs = [(y, g) for y, g in zip(self.outputs, given) if g is not None]
+        found = self._gradients([y for y, _ in pairs], [g for _, g in pairs])
+        return [(x, g) for x, g in zip(self.inputs, found) if g is not None]
+
+    def sweep(self, sweep):
+        """Goes on with what has come to the results. What has come to the inputs is what their sums begin with."""
+        given = [(y, sweep.get(y)) for y in self.outputs]
+        if all(g is None for _, g in given):
+            return
+        given += [(x, sweep.get(x)) for x in self.inputs]
+        pairs = [(y, g) for y, g in given if g is not None]
+        for x, g in zip(self.inputs, self._gradients([y for y, _ in pairs], [g for _, g in pairs])):
+            if g is not None:
+                sweep.set(x, g)

@@ -12,7 +12,8 @@ def take_apart(value, tensors, key):
     """The value with another handle for each tensor, which are appended to `tensors`; what it is apart from
     them is appended to `key`."""
     if isinstance(value, _core.Tensor):
-        handle = Tensor.__new__(Tensor)  # the body may assign to it
+        handle = type(value).__new__(type(value))  # the body may assign to it
+        handle.__dict__ = value.__dict__  # `grad`, and whatever else it is known by, are the caller's tensor's
         handle._share(value)
         tensors.append(handle)
         key.append("T")

@@ -11,6 +11,7 @@ from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
 from .options import memory_options
+from .profile import profile_of
 from .structure import take_apart, tensors_of
 
 _PROFILED = 100  # runs whose times a profile keeps
@@ -29,7 +30,8 @@ class trace:
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". strict: a call that differs is a TraceError. sublinear_memory_config:
-    MegEngine's search for fewest bytes. opt_level 0: ops are not fused. cache: a folder of plans made earlier.
+    MegEngine's search for fewest bytes. opt_level: below 2 ops are
+    not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -46,12 +48,10 @@ class trace:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         self._symbolic = symbolic or record_only
         self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify,
-                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0}
+                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0, "opt_level": opt_level}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
         self._options.update({k: v for k, v in said.items() if v is not None})
-        if opt_level == 0:
-            self._options["unfused"] = True
         self._core = None
         self._n_returned = 0
 
@@ -61,15 +61,19 @@ class trace:
     def __call__(self, *args, **kwargs):
         if _inside():  # a part of the call that is going on
             return self.__wrapped__(*args, **kwargs)
+        return self._traced(self.__wrapped__, "", args, kwargs)
+
+    def _traced(self, function, kind, args, kwargs):
+        """A call of the function. kind: what the recording depends on besides."""
         if self._core is None:
             self._core = _core.Trace(self._options)
-        tensors, key = [], [f"{mode.now():x}"]
+        tensors, key = [], [f"{mode.now():x}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
         _undo.clear()
         try:
             self._core.begin("\n".join(key).encode(), tensors)
-            result = self.__wrapped__(*args, **kwargs)
+            result = function(*args, **kwargs)
             returned = []
             tensors_of(result, returned)
             self._core.end(returned)
@@ -111,8 +115,7 @@ class trace:
         core = self._made()
         if not self._options["n_profiled"]:
             raise TraceError("nothing was measured: trace(profiling=True) does")
-        return {"programs": [{"plan": core.plan(i), "steps": core.profile(i)}
-                             for i in range(core.facts()["n_programs"])]}
+        return profile_of(core)
 
     def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
@@ -123,10 +126,10 @@ class trace:
         if not self._options["keep"]:
             raise ValueError("dump: you must specify capture_as_const=True at trace() to use it")
         for name, value in (("append", append), ("strip_info_file", strip_info_file), ("append_json", append_json),
-                            ("dump_format", dump_format), ("user_info", user_info)):
+                            ("user_info", user_info)):
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
-        _dump.check_flags(flags)
+        _dump.check_flags(flags, dump_format)
         return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name)
 
     def report(self, path=None, format=None, program=0):

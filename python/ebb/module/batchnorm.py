@@ -46,9 +46,11 @@ class _BatchNorm(Module):
         weight, bias = self.weight, self.bias
         if self.freeze and self.affine:
             weight, bias = weight.detach(), bias.detach()
+        mean, variance = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
+        if self.track_running_stats and mean is None:
+            raise ValueError("batch norm: track_running_stats was set later: there are no running statistics")
         training = (self.training and not self.freeze) or not self.track_running_stats
-        return nn.batch_norm(inp, self.running_mean, self.running_var, weight, bias, training=training,
-                             momentum=self.momentum, eps=self.eps)
+        return nn.batch_norm(inp, mean, variance, weight, bias, training=training, momentum=self.momentum, eps=self.eps)
 
     def _module_info_string(self):
         return (

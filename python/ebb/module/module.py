@@ -1,5 +1,6 @@
 """Module: parameters, buffers and modules inside, found among the attributes."""
 
+import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -103,6 +104,8 @@ class Module:
                                              predicate=predicate, seen=seen)
 
     def _found(self, kind, with_key, recursive, prefix=None, **kwargs):
+        if kwargs.pop("requires_grad", None) is not None:
+            warnings.warn("a tensor has no requires_grad: the argument is ignored", stacklevel=3)
         return self._flatten(recursive=recursive, with_key=with_key, prefix=prefix,
                              predicate=kind, **kwargs)
 
@@ -160,6 +163,10 @@ class Module:
         """fn(module) for this one and all inside."""
         for module in self.modules():
             fn(module)
+
+    def disable_quantize(self, value=True):
+        """Accepted: nothing is quantized."""
+        self.quantize_disabled = value
 
     def zero_grad(self):
         """Gradients of parameters become zeros where there are any."""

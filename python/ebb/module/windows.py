@@ -1,5 +1,7 @@
 """Layers made of windows of images."""
 
+import math
+
 from .. import functional as F
 from .conv import _Conv
 from .module import Module
@@ -20,6 +22,27 @@ class Conv3d(_Conv):
     def forward(self, inp):
         return F.nn.conv3d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
                            self.conv_mode)
+
+
+class ConvTranspose3d(_Conv):
+    """The gradient of a convolution of volumes by its image."""
+
+    _pair = staticmethod(Conv3d._pair)
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, dilation=1,
+                 groups=1, bias=True, **kwargs):
+        self.output_padding = self._pair(output_padding)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
+
+    def _weight_shape(self):
+        return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
+
+    def _fan_in(self):
+        return self.out_channels // self.groups * math.prod(self.kernel_size)
+
+    def forward(self, inp):
+        return F.nn.conv_transpose3d(inp, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+                                     self.dilation, self.groups)
 
 
 class SlidingWindow(Module):

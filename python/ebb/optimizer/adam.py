@@ -1,6 +1,7 @@
 """Adam, and AdamW with decoupled weight decay."""
 
 from .. import _core
+from .._tensor import as_tensor
 from .optimizer import Optimizer, check, zeros_of
 
 _adamw = _core.op("adamw")
@@ -26,7 +27,8 @@ class Adam(Optimizer):
 
     def _adam(self, param, grad, group, state, lr, decay):
         beta1, beta2 = group["betas"]
-        _adamw(param, grad, state["exp_avg"], state["exp_avg_sq"], self._count(state), lr, beta1=float(beta1),
+        count = as_tensor(self._count(state), param.dtype)
+        _adamw(param, grad, state["exp_avg"], state["exp_avg_sq"], count, lr, beta1=float(beta1),
                beta2=float(beta2), eps=float(group["eps"]), decay=float(decay))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._tensor import Parameter, Tensor
+from .._tensor import Parameter, Tensor, as_tensor
 from ..jit.trace import on_abort
 
 required = object()  # a setting that has no default
@@ -15,7 +15,7 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         self._defaults = defaults
-        self._state = {}  # of a parameter's id: its states by name
+        self._state = {}  # of a parameter: its states by name
         self.param_groups = []
         if isinstance(params, (Parameter, dict)):
             params = [params]
@@ -46,27 +46,40 @@ class Optimizer:
         if any(id(p) in known for p in group["params"]):
             raise ValueError("a parameter is in two groups")
         self.param_groups.append(group)
-        for param in group["params"]:
-            self._state[id(param)] = self._first_state(param, group)
+        self._create_state(group)
+
+    # What an optimizer is: _first_state and _update of each parameter; or, as in MegEngine, _create_state and
+    # _updates of a group.
+
+    def _create_state(self, param_group):
+        for param in param_group["params"]:
+            self._state[param] = self._first_state(param, param_group)
 
     def _first_state(self, param, group):
         """States of a parameter by name: tensors, and `step`, the number of updates."""
         return {}
 
+    def _add_state(self, param, state_name, initializer=None):
+        """A state: zeros, or what is given, with the parameter's shape."""
+        made = zeros_of(param) if initializer is None else Tensor(initializer)
+        self._state.setdefault(param, {})[state_name] = made
+
+    def _updates(self, param_group):
+        # A tensor that is fed, not a part of the program: schedules make no traced call another one.
+        lr = Tensor(np.float32(param_group["lr"]))
+        self._counts = {}
+        for param in param_group["params"]:
+            if param.grad is not None:
+                self._update(param, param_group, self._state[param], as_tensor(lr, param.dtype))
+
     def _update(self, param, group, state, lr):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _update() and no _updates()")
 
     def step(self):
         """Updates each parameter that has a gradient. Returns the optimizer."""
         for group in self.param_groups:
-            if not any(p.grad is not None for p in group["params"]):
-                continue
-            # A tensor that is fed, not a part of the program: schedules make no traced call another one.
-            lr = Tensor(np.float32(group["lr"]))
-            self._counts = {}
-            for param in group["params"]:
-                if param.grad is not None:
-                    self._update(param, group, self._state[id(param)], lr)
+            if any(p.grad is not None for p in group["params"]):
+                self._updates(group)
         return self
 
     def _count(self, state):
@@ -93,7 +106,7 @@ class Optimizer:
         for group in self.param_groups:
             for param in group["params"]:
                 numbers[id(param)] = len(numbers)
-                own = self._state[id(param)]
+                own = self._state[param]
                 state[numbers[id(param)]] = {
                     k: v.numpy() if isinstance(v, Tensor) and not keep_var else v for k, v in own.items()
                 }
@@ -110,7 +123,7 @@ class Optimizer:
         for group, saved in zip(self.param_groups, state["param_groups"]):
             group.update({k: v for k, v in saved.items() if k != "params"})
             for param, number in zip(group["params"], saved["params"]):
-                own = self._state[id(param)]
+                own = self._state[param]
                 for name, value in state["state"].get(number, {}).items():
                     if name == "step":
                         own[name] = int(np.asarray(value).reshape(()))

@@ -4,6 +4,8 @@ from .._errors import OverBudget
 from ._budget import Budget
 from ._compile import Compiled, compile
 from ._fit import Fit, fit
+from ._model import Model, to_model
 from ._report import report
+from ._solver import solver
 
-__all__ = ["Budget", "Compiled", "Fit", "OverBudget", "compile", "fit", "report"]
+__all__ = ["Budget", "Compiled", "Fit", "Model", "OverBudget", "compile", "fit", "report", "solver", "to_model"]

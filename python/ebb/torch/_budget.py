@@ -1,10 +1,12 @@
 """What a budget is, and what of it is left for a graph's activations and gradients."""
 
 import inspect
+import math
 
 import torch
 
 from .. import _core
+from .._errors import OverBudget
 from . import _private as private
 
 
@@ -35,18 +37,73 @@ class Budget:
 
     def of(self, document, in_order, held, part=1):
         """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
-        before it hold until their backward halves, and the gradients that those after it have made. `part` is the most of its activations that a graph of several may keep."""
+        before it hold until their backward halves, and the gradients that those after it have made. `part` is the most of its activations
+        that a graph of several may keep; of a share, what is left of it."""
         if self.share is not None:
             kept = document.kept_bytes()
-            return kept + int(self.share * (in_order - kept))
-        total = self.activations
+            return kept + int(self.share * part * (in_order - kept))
+        total = self.total()
         if total is None:
-            if self.bytes is None:
-                return None
-            total = self.bytes - self.fixed - self.reserve
+            return None
+        if total <= 0:
+            raise OverBudget(f"ebb.torch: budget {self.bytes} bytes: parameters, buffers and optimizer states take {self.fixed}, "
+                             f"the reserve {self.reserve}: nothing is left for activations; raise the budget")
         left = total - held - max(0, self.gradients - document.gradient_bytes())
         kept = document.kept_bytes()
         return left if part == 1 else min(left, kept + int(part * (in_order - kept)))
+
+    def total(self):
+        """Bytes for activations and gradients; None: no limit in bytes."""
+        if self.bytes is None:
+            return self.activations
+        return self.bytes - self.fixed - self.reserve
+
+    def holds(self, together):
+        """Whether Graphs are within it."""
+        if self.share is not None:
+            return together.within(self.share)
+        return self.total() is None or together.planned <= self.total()
+
+    def refuse(self, needs, in_order, kept):
+        """The error that names the least: `needs` are bytes of activations and gradients; `least_bytes` is in the budget's own terms."""
+        share, least = share_of(needs, in_order, kept), needs
+        head, tail = f"activations {self.activations} bytes", f", a share of {share}"
+        if self.share is not None:
+            head = f"budget {self.share}"
+        elif self.bytes is not None:
+            least += self.fixed + self.reserve
+            head = f"budget {self.bytes} bytes"
+            tail = f": parameters, buffers and optimizer states take {self.fixed}, the reserve {self.reserve}, activations and gradients {needs}"
+        error = OverBudget(f"ebb.torch: {head}: the smallest found needs {least} bytes{tail}; PyTorch's order takes {in_order}")
+        error.least_bytes, error.least_share = least, share
+        return error
+
+
+class Graphs:
+    """What the graphs of one step take together: they run one in another, in the order of their plans. `planned` within their plans,
+    `in_order` in PyTorch's order, `kept` of both by the caller."""
+
+    def __init__(self, plans):
+        self.planned = peak_of([(p.planned_bytes, p.held_bytes, p.gradient_bytes) for p in plans])
+        self.in_order = peak_of([(p.bytes_in_order, p.held_in_order, p.gradient_bytes) for p in plans])
+        self.kept = min(self.in_order, sum(p.kept_bytes for p in plans))
+
+    def within(self, share):
+        return self.planned <= self.kept + share * (self.in_order - self.kept)
+
+
+def share_of(n_bytes, in_order, kept):
+    """Rounded up to four digits."""
+    return min(1.0, math.ceil(1e4 * (n_bytes - kept) / max(1, in_order - kept)) / 1e4)
+
+
+def peak_of(graphs):
+    """(peak, bytes held between the halves, gradients) of each."""
+    gradients, held, most = sum(g[2] for g in graphs), 0, 0
+    for peak, holds, made in graphs:
+        gradients -= made
+        most, held = max(most, held + peak + gradients), held + holds
+    return most
 
 
 def tensor_bytes(tensors):

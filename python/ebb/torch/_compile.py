@@ -1,7 +1,6 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
-import math
 import re
 import time
 import warnings
@@ -11,13 +10,15 @@ import torch
 from .._errors import OverBudget
 from . import _costs, _emit, _fuse, _joint, _plan, _run
 from . import _private as private
-from ._budget import Budget, fixed_bytes, gradients_to_come, parse_bytes
+from ._budget import Budget, Graphs, fixed_bytes, gradients_to_come, parse_bytes
+from ._places import place_of
 from ._plan import BORDER, STATE
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
 UNIT = 64
+LEAST_TRIES = 3  # a search cut off by the clock may miss what the one before it has found
 PLANNING_SECONDS = 3.0
-PARTS = (0.8, 0.65, 0.5, 0.35, 0.2, None)
+PARTS = (0.8, 0.65, 0.5, 0.35, 0.2, 0)  # of what a graph could keep, tried in this order
 
 
 class GraphPlan:
@@ -33,14 +34,8 @@ class GraphPlan:
         self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
         own = sum(op["time_ns"] for op in document.ops)
         self.predicted_added = plan["time_ns"] / own - 1
-        self.gradient_bytes, self.held_bytes = document.gradient_bytes(), 0
-
-
-def place_of(node):
-    """The last line of Python that asked for a node."""
-    text = node.meta.get("stack_trace") or ""
-    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("File ")]
-    return lines[-1].removeprefix("File ") if lines else ""
+        self.gradient_bytes, self.held_bytes, self.held_in_order = document.gradient_bytes(), 0, document.held_in_order()
+        self.kept_bytes, self.starved = document.kept_bytes(), False
 
 
 class Backend:
@@ -50,6 +45,7 @@ class Backend:
         self.budget, self.kind, self.costs = budget, kind, costs
         self.time_limit, self.effort, self.part = time_limit, effort, part
         self.plans, self.held = [], 0
+        self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
         inductor = self.kind == "inductor"
@@ -63,18 +59,21 @@ class Backend:
         (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, UNIT))
-        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part)
+        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part, self.before is not None)
         emitter = _emit.Emitter(joint, document, facts.plan)
         halves = emitter.emit()
         facts.held_bytes = emitter.held_bytes
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
+        halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
         return halves
 
     def _half(self, module, examples):
-        run, held = _run.make_function(module), module.meta.get("ebb", 0)
+        run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
 
         def half(args):
+            if self.before is not None:
+                self.before.keep(args[i] for i in changed)
             self.held = max(0, self.held + held)
             return run(args)
 
@@ -90,37 +89,30 @@ class Backend:
         return _run.make_function(module)
 
 
-def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0, part=1):
+def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0, part=1, whole=False):
+    """Within its part of the budget. With `whole`, a graph that can not go as low gets its least: others may go lower for it."""
     began = time.monotonic()
-    in_order = document.bytes_in_order()
+    in_order, kept = document.bytes_in_order(), document.kept_bytes()
     limit = budget.of(document, in_order, held, part)
     options = {"memory": "in_place", "time_limit": time_limit}
     if effort:
         options["effort"] = effort
-    if limit is not None:
-        if limit <= 0:
-            raise OverBudget(
-                f"ebb.torch: budget {budget.bytes or budget.activations} bytes: parameters, buffers and optimizer states take {budget.fixed}, "
-                f"the reserve {budget.reserve}, other graphs {held} and their gradients: nothing is left for activations; raise the budget"
-            )
-        if limit < in_order:
-            options.update(memory="budget", budget=limit)
-    try:
-        plan = _plan.make_plan(document.text("step"), options)
-    except OverBudget as error:
-        raise over_budget(error, in_order, document.kept_bytes()) from None
-    return GraphPlan(document, plan, limit, time.monotonic() - began)
-
-
-def over_budget(error, in_order, kept):
-    """The library's line, and the smallest budget found for this graph: `least_bytes`, and as a share `least_share`."""
-    found = re.search(r"smallest found needs (\d+) bytes", str(error))
-    least = int(found[1]) if found else None
-    share = None if least is None else min(1.0, math.ceil(1e4 * (least - kept) / max(1, in_order - kept)) / 1e4)
-    text = "" if share is None else f", a share of {share}"
-    made = OverBudget(f"ebb.torch: {error}{text}; PyTorch's order takes {in_order} bytes")
-    made.least_bytes, made.least_share = least, share
-    return made
+    if limit is not None and limit < in_order:
+        options.update(memory="budget", budget=max(1, limit))
+    starved, text = False, document.text("step")
+    for again in range(LEAST_TRIES + 1):
+        try:
+            plan = _plan.make_plan(text, options)
+            break
+        except OverBudget as error:
+            found = re.search(r"smallest found needs (\d+) bytes", str(error))
+            least = int(found[1]) if found else 0
+            if not whole or not least or again == LEAST_TRIES:
+                raise budget.refuse(least + held, in_order + held, kept + held) from None
+            starved, options["budget"] = True, least
+    facts = GraphPlan(document, plan, limit, time.monotonic() - began)
+    facts.starved = starved
+    return facts
 
 
 class Compiled(torch.nn.Module):
@@ -142,12 +134,8 @@ class Compiled(torch.nn.Module):
 
     @property
     def planned_bytes(self):
-        """The most that activations and gradients take together: graphs run one in another, in the order of their plans."""
-        gradients, held, most = sum(plan.gradient_bytes for plan in self.plans), 0, 0
-        for plan in self.plans:
-            gradients -= plan.gradient_bytes
-            most, held = max(most, held + plan.planned_bytes + gradients), held + plan.held_bytes
-        return most
+        """The most that activations and gradients take together."""
+        return Graphs(self.plans).planned
 
     def forward(self, *args, **kwargs):
         outside = private.frames_outside()
@@ -163,20 +151,37 @@ class Compiled(torch.nn.Module):
         self.warned = True
 
     def _settled_call(self, args, kwargs):
-        if self.settled or self.backend.budget.share is not None:
+        """The first call settles how the graphs share the budget. Where they do not hold it together, it is repeated, with less for each,
+        from the buffers and generators as they were."""
+        if self.settled:
             return self._call(args, kwargs)
         before = Before(self.model)
-        for part in PARTS:
-            try:
-                result = self._call(args, kwargs)
-                self.settled = bool(self.backend.plans)
-                return result
-            except OverBudget:
-                # The graphs before it left too little: all of them keep less, from the state before the call.
-                if not self.backend.plans or part == PARTS[-1]:
-                    raise
-            before.restore()
+        result, together, holds = self._attempt(args, kwargs, 1, before)
+        if not holds and any(not plan.starved for plan in self.plans):
+            result, together, holds = self._attempt(args, kwargs, 0, before)  # the least of each: can it be held at all?
+            if holds:
+                for part in PARTS:
+                    result, together, holds = self._attempt(args, kwargs, part, before)
+                    if holds:
+                        break
+        if not holds:
+            raise self.backend.budget.refuse(together.planned, together.in_order, together.kept)
+        self.settled, self.backend.before = bool(self.plans), None
+        return result
+
+    def _attempt(self, args, kwargs, part, before):
+        """(result, Graphs, whether they hold the budget) of a call in which each graph has that part; if they do not, it is taken back."""
+        if part != self.backend.part:
             self._start(part)
+        self.backend.before, holds = before, False
+        try:
+            result = self._call(args, kwargs)
+            together = Graphs(self.plans)
+            holds = not any(plan.starved for plan in self.plans) or self.backend.budget.holds(together)
+            return result, together, holds
+        finally:
+            if not holds:
+                before.restore()
 
     def _call(self, args, kwargs):
         self.backend.held = 0
@@ -191,17 +196,23 @@ class Compiled(torch.nn.Module):
 
 
 class Before:
-    """Buffers and generators as they were before a call."""
+    """Buffers, whatever else graphs change, and generators as they were before a call."""
 
     def __init__(self, model):
-        self.buffers = [(b, b.detach().clone()) for b in model.buffers()] if isinstance(model, torch.nn.Module) else []
+        self.kept = {}
+        self.keep(model.buffers() if isinstance(model, torch.nn.Module) else ())
         self.cpu = torch.get_rng_state()
         self.cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
 
+    def keep(self, tensors):
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor) and id(tensor) not in self.kept:
+                self.kept[id(tensor)] = (tensor, tensor.detach().clone())
+
     def restore(self):
         with torch.no_grad():
-            for buffer, value in self.buffers:
-                buffer.copy_(value)
+            for tensor, value in self.kept.values():
+                tensor.copy_(value)
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)
@@ -220,7 +231,8 @@ def recurrent_in_graphs(model):
 def refuse_parallel(model):
     for part in model.modules() if isinstance(model, torch.nn.Module) else ():
         if "FSDP" in type(part).__name__ or "FullyShardedDataParallel" in type(part).__name__:
-            raise ValueError(f"ebb.torch: {type(part).__name__}: sharded parameters come and go outside of the graphs: not supported")
+            raise ValueError(f"ebb.torch: {type(part).__name__}: parameters come and go around the whole model's graphs: compile its blocks, "
+                             "and then shard them")
 
 
 def compile(model, budget=None, *, activations=None, backend="eager", optimizer=None, reserve=0, costs="measured", dynamic=False,
@@ -238,15 +250,19 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     if not callable(model):
         raise TypeError(f"model {model!r}: a module or a function")
     refuse_parallel(model)
-    if backend not in ("eager", "inductor"):
-        raise ValueError(f"backend {backend!r}: \"eager\" or \"inductor\"")
-    if costs not in ("measured", "roofline"):
-        raise ValueError(f"costs {costs!r}: \"measured\" or \"roofline\"")
+    check(backend, costs)
     reserve = parse_bytes(reserve) if isinstance(reserve, str) else reserve
     made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
         made.fixed = fixed_bytes(model, optimizer)
     return Compiled(model, lambda part: Backend(made, backend, costs, time_limit, effort, part), dynamic)
+
+
+def check(backend, costs):
+    if backend not in ("eager", "inductor"):
+        raise ValueError(f"backend {backend!r}: \"eager\" or \"inductor\"")
+    if costs not in ("measured", "roofline"):
+        raise ValueError(f"costs {costs!r}: \"measured\" or \"roofline\"")
 
 
 def register():
@@ -260,9 +276,17 @@ def register():
         budget = Budget(options.pop("budget", None), options.pop("fixed", 0), options.pop("reserve", 0))
         if options:
             raise ValueError(f"backend \"ebb\" has no option {sorted(options)[0]!r}")
+        check(kind, costs)
         return Backend(budget, kind, costs, limit, 0)(module, examples)
 
-    torch._dynamo.register_backend(ebb, name="ebb")
+    @functools.wraps(ebb)
+    def in_one_line(module, examples, **kwargs):
+        try:
+            return ebb(module, examples, **kwargs)
+        except (OverBudget, TypeError, ValueError) as error:
+            raise private.unwrapped(error) from None
+
+    torch._dynamo.register_backend(in_one_line, name="ebb")
 
 
 register()

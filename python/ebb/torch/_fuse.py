@@ -192,12 +192,13 @@ class Name(str):
 
 
 def function_of(module, examples, key, unit):
-    compiled = []
+    compiled, source = [], [module, examples]
 
     def fused(*args):
         if not compiled:
             with private.no_modes():
-                compiled.append(private.compile_fused(module, examples))
+                compiled.append(private.compile_fused(*source))
+            source.clear()
         return compiled[0](list(args))
 
     fused.key = key

@@ -105,6 +105,13 @@ class Document:
     def kept_bytes(self):
         return sum(value["bytes"] for value in self.values if value["role"] == "output")
 
+    def held_in_order(self):
+        """Between the halves, when nothing runs again: what the backward half reads, and what the caller has been given."""
+        border = self.rows.index(BORDER)
+        early = {v for op in self.ops[:border] for v in op["outputs"]}
+        read = {v for op in self.ops[border + 1:] for v in op["inputs"]} | {v.id for v in self.border_reads}
+        return sum(self.values[v]["bytes"] for v in early & read)
+
     def bytes_in_order(self):
         """The peak when ops run in their order in the graph, each once, and each value dies after its last reader."""
         last = {}

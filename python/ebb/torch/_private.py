@@ -23,7 +23,7 @@ if _release() < OLDEST:
 try:
     from torch._decomp import get_decompositions
     from torch._dynamo.backends.common import aot_autograd
-    from torch._dynamo.exc import BackendCompilerFailed, TorchRuntimeError
+    from torch._dynamo.exc import BackendCompilerFailed, ShortenTraceback, TorchRuntimeError
     from torch._dynamo.utils import counters
     from torch._functorch._aot_autograd.descriptors import InputMutationAOTOutput, SavedForBackwardsAOTOutput
     from torch._functorch.aot_autograd import aot_export_module
@@ -32,6 +32,7 @@ try:
     from torch._functorch.partitioners import _is_bwd_seed_offset as is_backward_seed
     from torch._functorch.partitioners import _is_tangent as is_tangent
     from torch._guards import detect_fake_mode
+    from torch._inductor.custom_graph_pass import CustomKnapsackSolver
     from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
     from torch.utils._python_dispatch import _disable_current_modes as no_modes
@@ -43,6 +44,15 @@ except ImportError as error:
 def frames_outside():
     """How many functions torch.compile has given up so far in this process: they run op by op, outside of any graph."""
     return counters["frames"]["total"] - counters["frames"]["ok"]
+
+
+def unwrapped(error):
+    """The error as one that torch.compile hands on as it is, instead of in lines of its own; also one of the error's own kind."""
+    text = str(error)  # to which torch.compile adds lines, too
+    kind = type(type(error).__name__, (ShortenTraceback, type(error)), {"__module__": type(error).__module__, "__str__": lambda self: text})
+    made = kind(text, first_useful_frame=None)
+    made.__dict__.update(error.__dict__)
+    return made
 
 
 def untraceable(error):

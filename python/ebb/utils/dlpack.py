@@ -1,9 +1,14 @@
-"""Tensors to other libraries and back, by DLPack, as copies in host memory: a value of Ebb's never changes, and
-what is handed out may be written to."""
+"""Tensors to other libraries and back, by DLPack, in host memory.
+
+A value of Ebb's never changes. Who asks for DLPack's version 1 looks at it without a copy, and is told not to write;
+others get a copy. from_dlpack takes what lies as a tensor does (row-major, images channels-last, aligned to 64 bytes)
+without a copy: its owner must not write to it while the tensor is there."""
 
 import numpy as np
 
+from .. import _dtype
 from .._tensor import Tensor
+from ..device import is_host
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
@@ -24,10 +29,16 @@ class _Capsule:
 
 
 def to_dlpack(tensor, stream=None):
-    """A capsule with a copy of the tensor's elements."""
-    return tensor.__dlpack__(stream)
+    """A capsule with a copy of the tensor's elements: of a bare capsule it is not known who reads it."""
+    return tensor.__dlpack__(stream=stream)
 
 
 def from_dlpack(data, stream=None):
-    """A tensor with a copy of what a capsule, or an object with __dlpack__, has in host memory."""
-    return Tensor(np.from_dlpack(data if hasattr(data, "__dlpack__") else _Capsule(data)))
+    """A tensor of what a capsule, or an object with __dlpack__, has in host memory: without a copy where it can be."""
+    array = np.from_dlpack(data if hasattr(data, "__dlpack__") else _Capsule(data))
+    if array.dtype == np.float64 or array.dtype not in _dtype.DTYPES:
+        return Tensor(array)
+    tensor = Tensor.__new__(Tensor)
+    if is_host() and tensor._borrow(array, _dtype.element_of(array.dtype)):
+        return tensor
+    return Tensor(array, dtype=array.dtype)

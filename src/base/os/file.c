@@ -111,8 +111,14 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n) {
 
 static const char write_advice[] = "check the folder, the free space and the permissions";
 
+/* What is written: parts one after the other. */
+typedef struct content {
+    const ebb_file_part *parts;
+    size_t n;
+} content;
+
 /* 0 or an errno. */
-static int write_all(int fd, const char *bytes, size_t n) {
+static int write_part(int fd, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t put = write(fd, bytes, n);
         if (put < 0 && errno == EINTR) continue;
@@ -123,11 +129,17 @@ static int write_all(int fd, const char *bytes, size_t n) {
     return 0;
 }
 
+static int write_all(int fd, const content *c) {
+    int error = 0;
+    for (size_t i = 0; i < c->n && error == 0; i++) error = write_part(fd, c->parts[i].at, c->parts[i].n);
+    return error;
+}
+
 /* Pipes, devices and the like have no old content to keep, and a rename would put a file in their place. */
-static ebb_status write_stream(ebb_env *env, const char *path, const char *bytes, size_t n) {
+static ebb_status write_stream(ebb_env *env, const char *path, const content *c) {
     int fd = open_patiently(env, path, O_WRONLY);
     if (fd < 0) return ebb_fail_errno(env, "open", path, errno, write_advice);
-    int error = write_all(fd, bytes, n);
+    int error = write_all(fd, c);
     if (close(fd) != 0 && error == 0 && errno != EINTR) error = errno;
     return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", path, error, write_advice);
 }
@@ -152,8 +164,8 @@ static int open_temporary(const char *path, char *temporary) {
 }
 
 /* Fills, syncs and closes fd; 0 or an errno. mode is the replaced file's, or 0 when there is none. */
-static int fill_temporary(int fd, mode_t mode, const char *bytes, size_t n) {
-    int error = write_all(fd, bytes, n);
+static int fill_temporary(int fd, mode_t mode, const content *c) {
+    int error = write_all(fd, c);
     if (error == 0 && mode != 0 && fchmod(fd, mode) != 0) error = errno;
     /* EINVAL: a file system that cannot sync. */
     if (error == 0 && fsync(fd) != 0 && errno != EINVAL) error = errno;
@@ -161,30 +173,35 @@ static int fill_temporary(int fd, mode_t mode, const char *bytes, size_t n) {
     return error;
 }
 
-static ebb_status replace_file(ebb_env *env, const char *path, mode_t mode, const char *bytes, size_t n) {
+static ebb_status replace_file(ebb_env *env, const char *path, mode_t mode, const content *c) {
     char temporary[PATH_MAX];
     if (strlen(path) >= PATH_MAX)
         return ebb_fail_errno(env, "write", path, ENAMETOOLONG, "give a shorter path");
     int fd = open_temporary(path, temporary);
     if (fd < 0) return ebb_fail_errno(env, "create a file beside", path, errno, write_advice);
-    int error = fill_temporary(fd, mode, bytes, n);
+    int error = fill_temporary(fd, mode, c);
     if (error == 0 && rename(temporary, path) != 0) error = errno;
     if (error == 0) return EBB_OK;
     (void)unlink(temporary);
     return ebb_fail_errno(env, "write", path, error, write_advice);
 }
 
-ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n) {
+ebb_status ebb_file_write_parts(ebb_env *env, const char *path, const ebb_file_part *parts, size_t n) {
+    const content c = {parts, n};
     if (strcmp(path, "-") == 0) {
-        int error = write_all(STDOUT_FILENO, bytes, n);
+        int error = write_all(STDOUT_FILENO, &c);
         return error == 0 ? EBB_OK : ebb_fail_errno(env, "write", "standard output", error, write_advice);
     }
     if (path[0] == '\0') return ebb_fail_errno(env, "write", "\"\"", ENOENT, "give a path");
     struct stat info;
-    if (stat(path, &info) != 0) return replace_file(env, path, 0, bytes, n);
-    if (!S_ISREG(info.st_mode)) return write_stream(env, path, bytes, n);
+    if (stat(path, &info) != 0) return replace_file(env, path, 0, &c);
+    if (!S_ISREG(info.st_mode)) return write_stream(env, path, &c);
     /* A link is followed: its target is what is replaced. */
     char target[PATH_MAX];
     if (!realpath(path, target)) return ebb_fail_errno(env, "resolve", path, errno, write_advice);
-    return replace_file(env, target, info.st_mode & 07777, bytes, n);
+    return replace_file(env, target, info.st_mode & 07777, &c);
+}
+
+ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n) {
+    return ebb_file_write_parts(env, path, &(ebb_file_part){bytes, n}, 1);
 }

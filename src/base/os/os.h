@@ -14,6 +14,13 @@ void ebb_file_free(ebb_env *env, char *bytes, size_t n);
 /* Written to a temporary file beside path, synced, then renamed: path holds the old content or
  * the whole new content, never a half. path "-" writes standard output. EBB_IO on failure. */
 EBB_CHECKED ebb_status ebb_file_write(ebb_env *env, const char *path, const char *bytes, size_t n);
+/* The same of bytes that lie apart, one part after the other. */
+typedef struct ebb_file_part {
+    const void *at;
+    size_t n;
+} ebb_file_part;
+EBB_CHECKED ebb_status ebb_file_write_parts(ebb_env *env, const char *path, const ebb_file_part *parts,
+                                            size_t n);
 
 /* "cannot open plan.json: No such file or directory: ADVICE" as EBB_IO, of an errno. */
 EBB_CHECKED ebb_status ebb_fail_errno(ebb_env *env, const char *verb, const char *path, int error,

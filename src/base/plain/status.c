@@ -17,6 +17,7 @@ static const struct {
     [EBB_IO] = {"IO", 7},
     [EBB_INTERRUPTED] = {"INTERRUPTED", 130},
     [EBB_STALE] = {"STALE", 5},
+    [EBB_MISMATCH] = {"MISMATCH", 3},
 };
 
 const char *ebb_status_name(ebb_status status) {

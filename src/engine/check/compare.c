@@ -146,6 +146,7 @@ static ebb_options plain_options(const ebb_options *options, const char *device)
     o.budget_bytes = -1;
     o.n_keep = o.n_drop = 0;
     o.phased = false;
+    o.accumulate = 1;
     o.costs = NULL;
     o.cache = NULL;
     o.check_finite = false;

@@ -73,7 +73,7 @@ ebb_status ebb_model_inspect(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_graph *graph = NULL;
     ebb_pgraph *facts = NULL;
     status = ebb_open_backend(env, options, &backend);
-    if (status == EBB_OK) status = ebb_compile_graph(env, model, dims, n_dims, options, &graph);
+    if (status == EBB_OK) status = ebb_compile_graph(env, model, dims, n_dims, options, backend, &graph);
     if (status == EBB_OK) status = ebb_compile_query(env, graph, backend, options->costs, &facts);
     if (status == EBB_OK) {
         for (uint32_t v = 0; v < graph->n_values; v++) add_value(out, &graph->values[v]);

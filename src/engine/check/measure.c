@@ -55,7 +55,7 @@ static ebb_status make_up_inputs(measurer *m) {
     return EBB_OK;
 }
 
-static ebb_status run_step(measurer *m) {
+static ebb_status feed_and_step(measurer *m) {
     const ebb_graph *graph = m->program->compiled.graph;
     ebb_backend *backend = m->engine->backend;
     ebb_status status = EBB_OK;
@@ -70,6 +70,14 @@ static ebb_status run_step(measurer *m) {
         return status == EBB_OK ? ebb_step(m->program) : status;
     for (ebb_phase phase = EBB_FORWARD; phase <= EBB_UPDATE && status == EBB_OK; phase++)
         status = ebb_run_phase(m->program, phase);
+    return status;
+}
+
+/* All parts of a step. */
+static ebb_status run_step(measurer *m) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < ebb_options_parts(&m->engine->options) && status == EBB_OK; i++)
+        status = feed_and_step(m);
     return status;
 }
 

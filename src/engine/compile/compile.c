@@ -1,7 +1,7 @@
 /* The story of a compilation.
  *
- *     model  -> parse, smooth, lower, precision, fuse, grad, clip, outputs, optimizer, simplify, bits
- *                                                                                    -> the step's graph
+ *     model  -> parse, smooth, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs,
+ *               optimizer, simplify, bits, pointwise                                 -> the step's graph
  *     graph  -> query                                                                -> its planning graph
  *            -> select, rewrite, live, in place, pack; tightened until the budget holds; certify, check
  *                                                                                    -> plan
@@ -14,27 +14,38 @@
 #include "engine/compile/compile.h"
 
 ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                             uint32_t n_dims, const ebb_options *o, ebb_graph **out) {
+                             uint32_t n_dims, const ebb_options *o, const ebb_backend *backend,
+                             ebb_graph **out) {
     ebb_graph *graph = NULL, *made = NULL;
     *out = NULL;
     ebb_status s = ebb_compile_parse(env, model, dims, n_dims, &graph);
     if (!s) s = ebb_dump_graph(env, o, "parse", graph);
-    const bool train = !s && !o->evaluate && graph->loss != EBB_NONE, fuse = !o->unfused;
-    const bool low = o->precision != EBB_PRECISION_F32;
+    const bool train = !s && !o->evaluate && graph->loss != EBB_NONE,
+               fuse = !o->unfused && o->opt_level >= 2;
+    const bool low = o->precision != EBB_PRECISION_F32, scaled = o->precision == EBB_PRECISION_F16;
     const ebb_mode mode = o->evaluate ? EBB_EVAL : EBB_TRAIN;
 #define PASS(name, call) \
     if (!s) s = ebb_compile_next(env, o, name, call, &made, &graph)
     if (train && o->label_smoothing > 0)
         PASS("smooth", ebb_smooth_labels(env, graph, o->label_smoothing, &made));
     PASS("lower", ebb_lower(env, graph, mode, &made));
-    if (low) PASS("precision", ebb_compile_precision(env, o, graph, &made));
+    if (low) PASS("precision", ebb_lower_precision(env, graph, scaled ? EBB_F16 : EBB_BF16, &made));
     if (fuse) PASS("fuse", ebb_fuse(env, graph, o->fetch, o->n_fetch, &made));
-    if (train) PASS("grad", ebb_grad(env, graph, &made));
-    if (train && o->clip_norm > 0) PASS("clip", ebb_clip_gradients(env, graph, o->clip_norm, &made));
+    if (train)
+        PASS("grad",
+             scaled ? ebb_grad_scaled(env, graph, EBB_SCALER_START, &made) : ebb_grad(env, graph, &made));
+    if (train && low) PASS("recast", ebb_recast_params(env, graph, &made));
+    if (train && ebb_options_parts(o) > 1)
+        PASS("accumulate", ebb_accumulate_gradients(env, graph, ebb_options_parts(o), &made));
+    if (train && scaled) PASS("scale", ebb_scale_gradients(env, graph, o->clip_norm, &made));
+    if (train && !scaled && o->clip_norm > 0)
+        PASS("clip", ebb_clip_gradients(env, graph, o->clip_norm, &made));
     PASS("outputs", ebb_compile_outputs(env, o, graph, &made));
     if (train) PASS("optimizer", ebb_compile_optimizer(env, o, graph, &made));
-    PASS("simplify", ebb_simplify(env, graph, &made));
+    if (o->opt_level >= 1) PASS("simplify", ebb_simplify(env, graph, &made));
     if (fuse) PASS("bits", ebb_keep_bits(env, graph, &made));
+    if (fuse && o->opt_level >= 3 && backend && backend->api->fuses)
+        PASS("pointwise", ebb_fuse_pointwise(env, graph, &made));
 #undef PASS
     if (s)
         ebb_graph_destroy(graph);
@@ -50,7 +61,7 @@ ebb_status ebb_compile_facts(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_status status = EBB_OK;
     const ebb_pgraph *facts = model->planning;
     if (!facts) {
-        status = ebb_compile_graph(env, model, dims, n_dims, o, &out->graph);
+        status = ebb_compile_graph(env, model, dims, n_dims, o, backend, &out->graph);
         if (status == EBB_OK) status = ebb_compile_query(env, out->graph, backend, o->costs, &out->facts);
         facts = out->facts;
         if (status == EBB_OK && facts->n_ops == 0)

@@ -6,10 +6,12 @@
 
 #include "engine/run/run.h"
 
-/* parse, lower, fuse, grad, clip, outputs, optimizer, simplify, bits: the graph of a whole step, the
- * caller's. EBB_BAD_INPUT, EBB_NO_MEMORY. */
+/* parse, lower, precision, fuse, grad, recast, accumulate, clip or scale, outputs, optimizer, simplify,
+ * bits, pointwise: the graph of a whole step for this backend, the caller's. EBB_BAD_INPUT, EBB_NO_MEMORY.
+ */
 EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                                         uint32_t n_dims, const ebb_options *options, ebb_graph **out);
+                                         uint32_t n_dims, const ebb_options *options,
+                                         const ebb_backend *backend, ebb_graph **out);
 /* query: asks the backend for each op's facts, and costs (NULL: none) for its time. EBB_USAGE: they are not
  * this backend's. */
 EBB_CHECKED ebb_status ebb_compile_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,
@@ -41,9 +43,6 @@ EBB_CHECKED ebb_status ebb_compile_parse(ebb_env *env, const ebb_model *model, c
 /* What the options fetch, and the loss, are outputs. */
 EBB_CHECKED ebb_status ebb_compile_outputs(ebb_env *env, const ebb_options *options, const ebb_graph *graph,
                                            ebb_graph **out);
-/* In the 16 bits that the options ask for. EBB_USAGE: f16, and gradients. */
-EBB_CHECKED ebb_status ebb_compile_precision(ebb_env *env, const ebb_options *options,
-                                             const ebb_graph *graph, ebb_graph **out);
 EBB_CHECKED ebb_status ebb_compile_optimizer(ebb_env *env, const ebb_options *options,
                                              const ebb_graph *graph, ebb_graph **out);
 

@@ -40,26 +40,15 @@ ebb_status ebb_compile_outputs(ebb_env *env, const ebb_options *o, const ebb_gra
     return status;
 }
 
-ebb_status ebb_compile_precision(ebb_env *env, const ebb_options *o, const ebb_graph *graph,
-                                 ebb_graph **out) {
-    *out = NULL;
-    if (o->precision == EBB_PRECISION_F16 && !o->evaluate && graph->loss != EBB_NONE)
-        return ebb_fail(
-            env, EBB_USAGE,
-            "%s: f16 is for evaluation: its gradients need a loss that is scaled: train in bf16",
-            graph->name);
-    return ebb_lower_precision(env, graph, o->precision == EBB_PRECISION_F16 ? EBB_F16 : EBB_BF16, out);
-}
-
 ebb_status ebb_compile_optimizer(ebb_env *env, const ebb_options *o, const ebb_graph *graph,
                                  ebb_graph **out) {
     if (o->optimizer == EBB_ADAMW) {
         const ebb_adamw adamw = {o->beta1, o->beta2, o->adam_eps, o->weight_decay, o->decay_weights};
-        return ebb_add_adamw(env, graph, &adamw, o->phased, out);
+        return ebb_add_adamw(env, graph, &adamw, ebb_options_phased(o), out);
     }
     const ebb_sgd sgd = {.momentum = o->momentum,
                          .weight_decay = o->weight_decay,
                          .nesterov = o->nesterov,
                          .decay_weights = o->decay_weights};
-    return ebb_add_sgd(env, graph, &sgd, o->phased, out);
+    return ebb_add_sgd(env, graph, &sgd, ebb_options_phased(o), out);
 }

@@ -25,6 +25,13 @@ struct ebb_model {
 EBB_CHECKED ebb_status ebb_options_check(ebb_env *env, const ebb_options *options);
 /* For calls that choose the mode and the budget themselves. */
 EBB_CHECKED ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *options);
+/* Parts of a training step, at least 1; and whether its phases are run apart. */
+static inline uint32_t ebb_options_parts(const ebb_options *options) {
+    return options->accumulate > 1 && !options->evaluate ? options->accumulate : 1;
+}
+static inline bool ebb_options_phased(const ebb_options *options) {
+    return options->phased || ebb_options_parts(options) > 1;
+}
 uint32_t ebb_options_threads(const ebb_options *options);
 uint64_t ebb_options_search_seed(const ebb_options *options);
 /* When the time limit strikes that begins now, on the env's clock; 0: never. */

@@ -3,6 +3,8 @@
 #include "ebb_build.h"
 #include "exec/backend.h"
 
+#include <stdio.h>
+
 #if EBB_HAVE_CPU
 #define DEFAULT_DEVICE "cpu"
 #else
@@ -10,6 +12,7 @@
 #endif
 
 #define MAX_THREADS 4096u /* as the backends allow */
+#define MAX_PARTS   65536u
 
 void ebb_options_init(ebb_options *options) {
     *options = (ebb_options){.device = DEFAULT_DEVICE,
@@ -17,6 +20,7 @@ void ebb_options_init(ebb_options *options) {
                              .budget_bytes = -1,
                              .seed = 1,
                              .search_seed = -1,
+                             .opt_level = 2,
                              .momentum = 0.9,
                              .weight_decay = 1e-4,
                              .beta1 = 0.9,
@@ -43,6 +47,11 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
     if (!(o->clip_norm == 0 || (o->clip_norm >= 1e-30 && o->clip_norm <= 1e30)))
         return ebb_fail(env, EBB_USAGE, "the norm to clip to is %g; it must be 0 or in [1e-30, 1e30]",
                         o->clip_norm);
+    if (o->accumulate > MAX_PARTS)
+        return ebb_fail(env, EBB_USAGE, "a step of %u parts; it has at most %u", o->accumulate, MAX_PARTS);
+    if (o->accumulate > 1 && o->phased)
+        return ebb_fail(env, EBB_USAGE, "a step of %u parts runs the phases by itself: leave phased out",
+                        o->accumulate);
     if (!(o->label_smoothing >= 0 && o->label_smoothing <= 1))
         return ebb_fail(env, EBB_USAGE, "label smoothing is %g; it must be in [0, 1]", o->label_smoothing);
     return EBB_OK;
@@ -66,12 +75,20 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
+    if (o->precision == EBB_PRECISION_F16 && !o->evaluate && ebb_options_parts(o) > 1)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "f16 does not sum the gradients of %u parts: whether a step counts is known of one: "
+            "accumulate in bf16",
+            ebb_options_parts(o));
     if (o->search_seed < -1)
         return ebb_fail(env, EBB_USAGE, "search seed is %lld; it must be at least 0, or -1: as the seed",
                         (long long)o->search_seed);
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
         return ebb_fail(env, EBB_USAGE, "the time limit is %g seconds; it must be in [0, 1e9]",
                         o->time_limit_s);
+    if (o->opt_level < 0 || o->opt_level > 3)
+        return ebb_fail(env, EBB_USAGE, "opt_level is %d; it must be in [0, 3]", (int)o->opt_level);
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
@@ -100,6 +117,7 @@ ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backen
     const ebb_backend_options open = {.n_threads = ebb_options_threads(options),
                                       .tf32 = options->tf32,
                                       .free_engines = options->free_engines,
+                                      .jit = options->jit,
                                       .cap_bytes = options->cap_bytes,
                                       .watch_memory = options->watch_memory};
     return ebb_backend_open(env, options->device, &open, out);
@@ -120,4 +138,13 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
     *available = ebb_backend_load(env, &ebb_backends[i], &api) == EBB_OK && opens(env, api);
     if (!*available) *why = ebb_env_error(env);
     return ebb_backends[i].name;
+}
+
+const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]) {
+    const ebb_backend_api *api = ebb_backend_find("cpu");
+    const char *name = NULL;
+    char version[EBB_EMITTER_TEXT] = "";
+    *available = api && api->emitter && api->emitter(env, i, &name, version) == EBB_OK;
+    (void)snprintf(what, 128, "%s", *available || !name ? version : ebb_env_error(env));
+    return name;
 }

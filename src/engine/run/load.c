@@ -81,16 +81,27 @@ static ebb_status find_strangers(loading *l, ebb_arena *arena) {
     return EBB_OK;
 }
 
+/* Digits alone: a seed may have all 64 bits. */
+static bool parse_u64(const char *text, uint64_t *out) {
+    uint64_t value = 0;
+    if (*text == '\0') return false;
+    for (const char *c = text; *c != '\0'; c++) {
+        const uint64_t digit = (uint64_t)*c - '0';
+        if (*c < '0' || *c > '9' || value > (UINT64_MAX - digit) / 10) return false;
+        value = 10 * value + digit;
+    }
+    *out = value;
+    return true;
+}
+
 static ebb_status read_number(loading *l, const char *key, uint64_t *out) {
     const char *text = ebb_tensors_fact_find(l->file, key);
-    int64_t number;
-    if (!text || !ebb_parse_i64(text, 0, INT64_MAX, &number))
+    if (!text || !parse_u64(text, out))
         return ebb_fail(
             l->engine->env, EBB_BAD_INPUT,
             "%s: its fact %s is \"%.40s\", not a number: no run can go on from it; its weights can be "
             "loaded in part",
             l->path, key, text ? text : "");
-    *out = (uint64_t)number;
     return EBB_OK;
 }
 
@@ -159,6 +170,7 @@ static ebb_status load(loading *l, ebb_arena *arena) {
         l->rows && l->found ? ebb_tensors_open(l->engine->env, l->path, &l->file) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = compare(l, arena);
     if (status == EBB_OK) status = load_rows(l);
+    if (status == EBB_OK) l->engine->part = 0; /* its parts were of other params */
     if (status == EBB_OK && !l->options->partial) {
         l->engine->step = l->step;
         l->engine->options.seed = l->seed;

@@ -122,7 +122,8 @@ static ebb_status list_params(ebb_program *program) {
     for (uint32_t v = 0; v < graph->n_values; v++) {
         const ebb_value *value = &graph->values[v];
         bool kept = value->role == EBB_ROLE_PARAM || value->role == EBB_ROLE_STATE;
-        if (kept && value->producer == EBB_NONE) program->params[program->n_params++] = v;
+        if (kept && !value->within_step && value->producer == EBB_NONE)
+            program->params[program->n_params++] = v;
     }
     return EBB_OK;
 }
@@ -159,7 +160,9 @@ ebb_status ebb_program_bind(ebb_program *program) {
 ebb_program *ebb_program_find(const ebb_program *like) {
     const ebb_engine *engine = like->engine;
     for (size_t i = 0; i < engine->programs.n; i++)
-        if (same_dims(engine->programs.at[i], like->dims, like->n_dims)) return engine->programs.at[i];
+        if (engine->programs.at[i]->evaluates == like->evaluates &&
+            same_dims(engine->programs.at[i], like->dims, like->n_dims))
+            return engine->programs.at[i];
     return NULL;
 }
 
@@ -185,71 +188,4 @@ const ebb_plan *ebb_program_plan(const ebb_program *program) {
 
 uint64_t ebb_program_n_replayed(const ebb_program *program) {
     return ebb_exec_n_replayed(program->exec);
-}
-
-/* ---- steps
- * --------------------------------------------------------------------------------------------------------
- */
-
-static ebb_run_options run_options(ebb_program *program, bool first) {
-    const ebb_engine *engine = program->engine;
-    if (program->profile && first) ebb_profile_begin_run(program->profile);
-    return (ebb_run_options){.seed = engine->options.seed,
-                             .step = engine->step,
-                             .n_run_threads = engine->n_run_threads,
-                             .step_ns = program->profile ? ebb_profile_row(program->profile) : NULL,
-                             .on_step = engine->options.check_finite ? ebb_finite_look : NULL,
-                             .on_step_ctx = program};
-}
-
-static void count_step(ebb_program *program) {
-    program->engine->step++;
-    if (program->profile) ebb_profile_end_run(program->profile);
-}
-
-/* What can be told before anything has changed. */
-static ebb_status check_step(ebb_program *program) {
-    program->touched = false;
-    const ebb_status status = ebb_stale_check(program);
-    return status == EBB_OK ? ebb_integers_check_all(program) : status;
-}
-
-/* The next step begins anew. */
-static ebb_status fail_step(ebb_program *program, ebb_status status) {
-    program->next_phase = EBB_FORWARD;
-    return program->touched || ebb_exec_touched(program->exec) ? ebb_stale_mark(program, status) : status;
-}
-
-ebb_status ebb_step(ebb_program *program) {
-    ebb_engine *engine = program->engine;
-    if (program->next_phase != EBB_FORWARD)
-        return ebb_fail(engine->env, EBB_USAGE, "a step is half done: run the %s phase first",
-                        ebb_phase_name((ebb_phase)program->next_phase));
-    ebb_status status = check_step(program);
-    if (status != EBB_OK) return status;
-    ebb_run_options options = run_options(program, true);
-    status = ebb_exec_run(program->exec, &options);
-    if (status != EBB_OK) return fail_step(program, status);
-    count_step(program);
-    return EBB_OK;
-}
-
-ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
-    ebb_engine *engine = program->engine;
-    if (!engine->options.phased)
-        return ebb_fail(engine->env, EBB_USAGE,
-                        "running by phase needs the option phased, so that the plan keeps what "
-                        "lives across a boundary");
-    if (phase > EBB_UPDATE || (uint32_t)phase != program->next_phase)
-        return ebb_fail(engine->env, EBB_USAGE, "the next phase is %s",
-                        ebb_phase_name((ebb_phase)program->next_phase));
-    ebb_status status = phase == EBB_FORWARD ? check_step(program) : EBB_OK;
-    if (status != EBB_OK) return status;
-    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
-    status = ebb_exec_run_phase(program->exec, phase, &options);
-    if (status != EBB_OK) return fail_step(program, status);
-    program->touched = program->touched || ebb_exec_touched(program->exec);
-    program->next_phase = phase == EBB_UPDATE ? EBB_FORWARD : (uint32_t)phase + 1;
-    if (phase == EBB_UPDATE) count_step(program);
-    return EBB_OK;
 }

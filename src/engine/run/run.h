@@ -23,6 +23,7 @@ struct ebb_program {
     uint32_t n_params;
     ebb_bounded *bounds;
     uint32_t n_bounds;
+    bool evaluates;      /* in the model's evaluation mode: its steps change nothing and do not count */
     uint32_t next_phase; /* the phase that must run next */
     bool touched;        /* this step has begun to write params or states */
 };
@@ -41,6 +42,8 @@ struct ebb_engine {
     bool lost;  /* with their block, which could not be made again or filled: there is none any more */
     char *room; /* of check_finite's copies from a device; NULL: none */
     uint64_t step;
+    uint32_t part;              /* parts done of the step that runs */
+    const ebb_program *part_of; /* by it */
     uint32_t n_run_threads;
     ebb_keep_job *saving; /* NULL: no save is being written */
     char *saved;          /* what it writes: a copy of params and states */

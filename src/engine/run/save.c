@@ -46,6 +46,10 @@ static ebb_status check_state(const ebb_engine *engine, const char *path) {
             return ebb_fail(engine->env, EBB_USAGE,
                             "cannot save %s: a step is half done: run its %s phase first", path,
                             ebb_phase_name((ebb_phase)engine->programs.at[i]->next_phase));
+    if (engine->part > 0)
+        return ebb_fail(engine->env, EBB_USAGE,
+                        "cannot save %s: %u of %u parts of a step are done: run the others first", path,
+                        engine->part, ebb_options_parts(&engine->options));
     return ebb_stale_check(engine->programs.at[0]);
 }
 

@@ -151,6 +151,21 @@ ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data, 
     return EBB_OK;
 }
 
+ebb_status ebb_param_bytes(ebb_program *program, const char *name, void **data, size_t *bytes) {
+    ebb_id value;
+    ebb_status status = ebb_input_bytes(program, name, data, bytes);
+    if (status == EBB_OK) status = find(program, name, &value);
+    if (status != EBB_OK) return status;
+    const ebb_role role = program->compiled.graph->values[value].role;
+    int64_t n;
+    if ((role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE) &&
+        ebb_exec_final(program->exec, value, &n) == *data)
+        return EBB_OK;
+    *data = NULL;
+    *bytes = 0;
+    return ebb_fail(program->engine->env, EBB_USAGE, "%s is no param or state that keeps its bytes", name);
+}
+
 /* ---- initial values
  * -------------------------------------------------------------------------------------------------- */
 
@@ -175,6 +190,8 @@ static double initial(const ebb_value *v, ebb_rng *rng) {
         return 0;
     case EBB_INIT_ONE:
         return 1;
+    case EBB_INIT_FILL:
+        return v->fill;
     case EBB_INIT_KAIMING: { /* fan-out: output channels times the kernel's size */
         int64_t fan = t->rank == 4 ? first * t->dim[2] * t->dim[3] : first;
         return normal(rng) * sqrt(2.0 / (double)fan);

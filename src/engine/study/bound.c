@@ -23,34 +23,42 @@ static int64_t most_arena_bytes(const ebb_study *p) {
                                                    : -1;
 }
 
-static bool is_proved(const ebb_study *p) {
-    return p->bound.kind && p->proved_bytes == most_arena_bytes(p);
+/* Of the options' budget; NULL: not proved yet. */
+static const ebb_bound *proved(const ebb_study *p) {
+    const int64_t arena_bytes = most_arena_bytes(p);
+    for (size_t i = 0; i < p->proofs.n; i++)
+        if (p->proofs.at[i].arena_bytes == arena_bytes) return &p->proofs.at[i].bound;
+    return NULL;
 }
 
 int64_t ebb_study_bound_ns(const ebb_study *p) {
     if (p->options->memory == EBB_MEMORY_BUDGET && p->hint.bound_time_ns > 0) return p->hint.bound_time_ns;
-    return is_proved(p) ? p->bound.time_ns : 0;
+    const ebb_bound *bound = proved(p);
+    return bound ? bound->time_ns : 0;
 }
 
 bool ebb_study_none_fits(const ebb_study *p) {
-    return is_proved(p) && p->proved_bytes >= 0 && p->bound.least_bytes > p->proved_bytes;
+    const ebb_bound *bound = proved(p);
+    return bound && most_arena_bytes(p) >= 0 && bound->least_bytes > most_arena_bytes(p);
 }
 
 ebb_status ebb_study_prove(ebb_study *p) {
-    if (is_proved(p)) return EBB_OK;
-    ebb_arena_deinit(&p->proof);
-    ebb_arena_init(&p->proof, p->env);
-    p->proved_bytes = most_arena_bytes(p);
-    p->bound = (ebb_bound){.kind = "none"};
-    if (p->hint.bound_time_ns > 0) return EBB_OK;
-    ebb_status status = ebb_certify(&p->proof, p->facts, p->proved_bytes, p->alignment, &p->bound);
-    if (status != EBB_OK) p->bound = (ebb_bound){0};
+    if (proved(p)) return EBB_OK;
+    ebb_proof proof = {most_arena_bytes(p), {.kind = "none"}};
+    const bool late = ebb_study_is_late(p);
+    ebb_status status = EBB_OK;
+    if (p->hint.bound_time_ns <= 0)
+        status =
+            ebb_certify(&p->proof, p->facts, late ? -1 : proof.arena_bytes, p->alignment, &proof.bound);
+    p->hurried = p->hurried || late;
+    if (status == EBB_OK && !EBB_PUSH(p->env, &p->proofs, proof)) status = EBB_NO_MEMORY;
     return status;
 }
 
 ebb_status ebb_study_certify(ebb_study *p, ebb_plan *plan) {
     ebb_status status = ebb_study_prove(p);
     if (status != EBB_OK) return status;
-    return ebb_plan_certify(plan, p->base_arena_bytes, p->base_total_bytes, p->base_time_ns,
-                            p->bound.time_ns, p->bound.kind, p->bound.json);
+    const ebb_bound *bound = proved(p);
+    return ebb_plan_certify(plan, p->base_arena_bytes, p->base_total_bytes, p->base_time_ns, bound->time_ns,
+                            bound->kind, bound->json);
 }

@@ -116,11 +116,10 @@ static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, 
 
 /* Has the time limit struck? Nothing is begun after it, but once where there is no answer yet. */
 static bool is_late(ebb_study *p, bool answered) {
-    const uint64_t now_ns = ebb_clock_ns(p->env);
-    if (p->deadline_ns == 0 || now_ns < p->deadline_ns) return false;
+    if (!ebb_study_is_late(p)) return false;
     if (answered || !p->alone) return true;
     p->alone = false;
-    p->deadline_ns = now_ns + GRACE_NS;
+    p->deadline_ns = ebb_clock_ns(p->env) + GRACE_NS;
     return false;
 }
 

@@ -108,6 +108,7 @@ static ebb_status open_pins(ebb_study *p) {
 void ebb_study_close(ebb_study *p) {
     if (p->pins) ebb_cfree(p->env, p->pins, p->facts->n_values, 1);
     p->pins = NULL;
+    EBB_ARRAY_FREE(p->env, &p->proofs);
     ebb_arena_deinit(&p->proof);
 }
 

@@ -51,6 +51,12 @@ typedef struct ebb_answer {
     ebb_plan *plan;
 } ebb_answer;
 
+/* What no plan is faster than within a budget. */
+typedef struct ebb_proof {
+    int64_t arena_bytes; /* the budget, without what stands */
+    ebb_bound bound;
+} ebb_proof;
+
 /* One planning graph and one set of options: the baseline, the bound, and the searches so far. */
 typedef struct ebb_study {
     ebb_env *env;
@@ -62,9 +68,8 @@ typedef struct ebb_study {
     int64_t standing_bytes;                                   /* persistent + fixed: there in every plan */
     int64_t base_arena_bytes, base_total_bytes, base_time_ns; /* of the baseline */
     int64_t least_time_ns;                                    /* no plan takes less */
-    ebb_arena proof;                                          /* owns the bound's text */
-    ebb_bound bound;      /* of the options' budget when it was proved; kind NULL: not yet */
-    int64_t proved_bytes; /* the budget that the bound is for, without what stands */
+    ebb_arena proof;                                          /* owns the bounds' texts */
+    EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
     bool quick;           /* the next packing is asked for the budget with little effort */
@@ -119,7 +124,7 @@ static inline bool ebb_study_may_be_faster(const ebb_study *p, const ebb_plan *p
     return plan->time_ns > p->least_time_ns;
 }
 /* The bound on the time within the options' budget, as far as the hint wants one; what was proved before is
- * not proved again. */
+ * not proved again, and after the deadline each op once is all that is proved. */
 EBB_CHECKED ebb_status ebb_study_prove(ebb_study *p);
 /* Proved: no plan fits the budget, in whatever time, for one op and what waits meanwhile need more. */
 bool ebb_study_none_fits(const ebb_study *p);
@@ -128,6 +133,11 @@ int64_t ebb_study_bound_ns(const ebb_study *p); /* 0: it was not proved for this
 EBB_CHECKED ebb_status ebb_study_certify(ebb_study *p, ebb_plan *plan);
 /* Hands the plan's schedule to on_dump as ebb.graph/1 if the options ask for it. */
 EBB_CHECKED ebb_status ebb_study_dump(const ebb_study *p, const ebb_plan *plan);
+
+/* The time limit has struck: nothing is begun any more. */
+static inline bool ebb_study_is_late(const ebb_study *p) {
+    return p->deadline_ns > 0 && ebb_clock_ns(p->env) >= p->deadline_ns;
+}
 
 /* The fastest plan within the options' budget of all that were packed, base among them, which it may take
  * over. EBB_OVER_BUDGET names the smallest budget found that fits; on EBB_INTERRUPTED *out may be the best
@@ -142,7 +152,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb
 
 /* Raised when the same request may be answered by another plan than before: the search, the packing, the
  * certificate. It counts beside the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 8
+#define EBB_CACHE_SEARCH_VERSION 9
 
 typedef struct ebb_cache {
     const ebb_study *p; /* borrowed, with its baseline */

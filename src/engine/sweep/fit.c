@@ -12,6 +12,12 @@ bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *tota
            (double)s.time_ns <= (1 + f->max_added) * (double)s.baseline_time_ns;
 }
 
+bool ebb_fit_is_late(const ebb_fitter *f) {
+    const bool searches =
+        f->options.memory == EBB_MEMORY_MEGENGINE || f->options.memory == EBB_MEMORY_BUDGET;
+    return searches && f->deadline_ns > 0 && ebb_clock_ns(f->env) >= f->deadline_ns;
+}
+
 static void note_failure(ebb_fitter *f, int64_t size, int64_t bytes) {
     if (size > f->best_size && (size <= f->failed_size || f->failed_size <= f->best_size)) {
         f->failed_size = size;
@@ -111,7 +117,7 @@ ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, int64_t *hig
 ebb_status ebb_fit_bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution) {
     ebb_status status = EBB_OK;
     int64_t bytes;
-    while (status == EBB_OK && high - low > resolution)
+    while (status == EBB_OK && high - low > resolution && !ebb_fit_is_late(f))
         status = ebb_fit_probe(f, low + (high - low) / 2, &low, &high, &bytes);
     return status;
 }
@@ -130,7 +136,7 @@ static ebb_status fit_plain(ebb_fitter *f) {
            guess = 9 + (double)(f->budget_bytes - at_9) / each;
     int64_t size = guess < (double)(EBB_FIT_MAX_SIZE - 1) ? (int64_t)guess : EBB_FIT_MAX_SIZE - 1,
             step = 1 + size / 256;
-    while (status == EBB_OK && size > low && size < high) {
+    while (status == EBB_OK && size > low && size < high && !ebb_fit_is_late(f)) {
         bool up = high == EBB_FIT_MAX_SIZE; /* until one size does not fit, then down until one does */
         int64_t before = low;
         status = ebb_fit_probe(f, size, &low, &high, &bytes);

@@ -44,6 +44,8 @@ EBB_CHECKED ebb_status ebb_fitter_open(ebb_fitter *f, ebb_env *env, const ebb_mo
                                        const ebb_dim_binding *dims, uint32_t n_dims,
                                        const ebb_options *options, int64_t budget_bytes, double max_added);
 void ebb_fitter_close(ebb_fitter *f);
+/* The time limit has struck: no further size is searched. */
+bool ebb_fit_is_late(const ebb_fitter *f);
 /* Within the budget, and in budget mode within max_added. */
 bool ebb_fit_acceptable(const ebb_fitter *f, const ebb_plan *plan, int64_t *total_bytes);
 /* Compiles at this size; *fits tells, and then f->best is it. *total_bytes: of the plan, or of the smallest

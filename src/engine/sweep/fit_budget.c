@@ -67,7 +67,7 @@ static ebb_status climb(ebb_fitter *f, bool cheap) {
     for (uint32_t n_failed = 0; status == EBB_OK && n_failed < max_failures && high - low > resolution;) {
         const bool up = high == EBB_FIT_MAX_SIZE;
         const int64_t before = low;
-        if (up && low + step >= high) break;
+        if ((up && low + step >= high) || ebb_fit_is_late(f)) break;
         status = ebb_fit_probe(f, up ? low + step : low + (high - low) / 2, &low, &high, &bytes);
         n_failed = low > before ? 0 : n_failed + 1;
         step *= 2;
@@ -78,6 +78,7 @@ static ebb_status climb(ebb_fitter *f, bool cheap) {
 static ebb_status settle(ebb_fitter *f, bool cheap) {
     int64_t bytes;
     bool fits;
+    if (ebb_fit_is_late(f)) return EBB_OK;
     f->effort_part = cheap || f->options.effort > 0 ? 0 : SETTLE_EFFORT_PART;
     return ebb_fit_try(f, f->best_size, &fits, &bytes);
 }

@@ -22,6 +22,7 @@ void ebb_frontier_begin(const ebb_sweep *s, const ebb_plan *least, ebb_frontier_
 /* The sweep's answers, up to the first that adds too much. */
 static ebb_status fill(ebb_sweep *s, ebb_frontier_result *result) {
     ebb_frontier_begin(s, s->least.plan, result);
+    s->p.deadline_ns = s->deadline_ns;
     for (uint32_t i = 0; i < s->n_done && !ebb_sweep_adds_too_much(s, s->points[i].plan); i++) {
         ebb_point *from = &s->points[i];
         ebb_status status = EBB_OK;

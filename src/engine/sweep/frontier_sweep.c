@@ -15,13 +15,17 @@ void ebb_sweep_set_budget(ebb_sweep *s, int64_t budget_bytes) {
     s->options.budget_bytes = budget_bytes;
 }
 
-/* An even share of what is left of the time limit for each search that is still to come. */
-static void set_deadline(ebb_sweep *s) {
-    if (s->deadline_ns == 0) return;
-    uint64_t now_ns = ebb_clock_ns(s->p.env),
-             left_ns = s->deadline_ns > now_ns ? s->deadline_ns - now_ns : 0;
-    s->p.deadline_ns = now_ns + left_ns / (s->n_searches > 0 ? s->n_searches : 1) + 1;
-    if (s->n_searches > 0) s->n_searches--;
+/* The next search's: one part in so many of what is left of the time limit. false: nothing is left. */
+static bool set_deadline(ebb_sweep *s, uint32_t n_parts) {
+    if (s->deadline_ns == 0) return true;
+    const uint64_t now_ns = ebb_clock_ns(s->p.env);
+    if (now_ns >= s->deadline_ns) {
+        s->p.deadline_ns = s->deadline_ns;
+        s->p.hurried = true;
+        return false;
+    }
+    s->p.deadline_ns = now_ns + (s->deadline_ns - now_ns) / (n_parts > 0 ? n_parts : 1) + 1;
+    return true;
 }
 
 static bool fits(const ebb_plan *plan, const ebb_point *point) {
@@ -51,12 +55,11 @@ static ebb_status take(ebb_sweep *s, ebb_point *to, ebb_answer *answer) {
     return EBB_OK;
 }
 
-/* The same steps as another point's, packed for this one's budget, where they fit and are faster. */
+/* Another point's plan, where it fits and is faster. */
 static ebb_status carry(ebb_sweep *s, ebb_point *to, const ebb_point *from) {
     if (!beats(from, to) || !fits(from->plan, to)) return EBB_OK;
     ebb_plan *plan;
-    ebb_sweep_set_budget(s, to->budget_bytes);
-    ebb_status status = ebb_study_pack(&s->p, from->selection, EBB_REUSE_IN_PLACE, &plan);
+    ebb_status status = ebb_plan_copy(s->p.env, from->plan, to->budget_bytes, &plan);
     if (status != EBB_OK) return status;
     ebb_plan_destroy(to->plan);
     *to = (ebb_point){to->budget_bytes, from->selection, plan};
@@ -67,9 +70,9 @@ static ebb_status carry(ebb_sweep *s, ebb_point *to, const ebb_point *from) {
 static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
     ebb_answer answer = {0};
     const ebb_selection *from = warm ? warm->selection : NULL;
-    if (s->stopped) return EBB_OK;
+    if (s->stopped || !set_deadline(s, s->n_searches)) return EBB_OK;
+    if (s->n_searches > 0) s->n_searches--; /* even shares for all that are still to come */
     ebb_sweep_set_budget(s, to->budget_bytes);
-    set_deadline(s);
     s->p.halvings = to == &s->points[0] ? 0 : 1;
     ebb_status status =
         ebb_study_tighten(&s->p, from ? from->genes : NULL, from ? from->n_genes : 0, &answer);
@@ -148,12 +151,15 @@ void ebb_sweep_list(ebb_sweep *s, const ebb_frontier_request *request, int64_t l
             s->points[s->n_points++].budget_bytes = s->points[i].budget_bytes;
 }
 
+/* Of the time limit the smallest plan may take one part in so many: the budgets go down to it. */
+#define LEAST_PARTS 4
+
 /* The smallest plan that is found; the baseline is one. */
 static ebb_status find_least(ebb_sweep *s) {
     ebb_answer least;
     s->least.budget_bytes = -1;
     ebb_sweep_set_budget(s, -1);
-    set_deadline(s);
+    (void)set_deadline(s, LEAST_PARTS);
     ebb_status status = ebb_study_least(&s->p, &least);
     s->stopped = status == EBB_INTERRUPTED;
     if (status != EBB_OK && !s->stopped) return status;
@@ -177,7 +183,6 @@ ebb_status ebb_sweep_open(ebb_sweep *s, ebb_env *env, const ebb_pgraph *facts, c
 }
 
 ebb_status ebb_sweep_run(ebb_sweep *s, const ebb_frontier_request *request) {
-    s->n_searches = 1 + (request->budgets ? request->n_budgets : request->n_points) * 3 / 2;
     ebb_status status = find_least(s);
     if (status == EBB_OK) ebb_sweep_list(s, request, s->least.plan->total_bytes);
     s->n_searches = s->n_points * 3 / 2;

@@ -76,17 +76,19 @@ static ebb_attr fallback_of(const ebb_attr_info *info) {
     ebb_attr a = {.i = {0}};
     if (info->kind == EBB_ATTR_REAL) {
         a.f = info->fallback;
-    } else {
+    } else if (info->kind != EBB_ATTR_TEXT) {
         for (uint32_t k = 0; k < EBB_MAX_RANK; k++)
             a.i[k] = k < info->count ? (int64_t)info->fallback : info->pad;
     }
     return a;
 }
 
-/* The value behind "name="; one integer fills them all. A dtype f32 is `real` with the rest of the row. */
+/* The value behind "name="; one integer fills them all. A dtype f32 is `real` with the rest of the row. A
+ * text is the row's last. */
 static ebb_attr read_value(const ebb_attr_info *info, const char *text, ebb_dtype real) {
     ebb_attr a = {.i = {0}};
     char *end;
+    if (info->kind == EBB_ATTR_TEXT) return (ebb_attr){.text = text};
     if (info->kind == EBB_ATTR_DTYPE) {
         ebb_dtype dtype = EBB_F32;
         (void)ebb_dtype_find(text, strcspn(text, " "), &dtype);
@@ -135,11 +137,11 @@ ebb_status ebb_case_read(ebb_env *env, const ebb_case_table *cases, uint32_t row
                          ebb_case_call *out) {
     const ebb_op_info *op = cases->op;
     *out = (ebb_case_call){.call = {.op = op, .in = out->in, .out = out->out, .attr = out->attr}};
-    out->call.n_out = op->n_out;
     if (op->n_attrs > EBB_COUNT(out->attr)) return wrong_row(env, cases, "its attributes");
     ebb_status status = read_types(env, cases, cases->rows[row].inputs, real, out);
     if (status == EBB_OK) status = read_attrs(env, cases, cases->rows[row].attrs, real, out->attr);
     if (status != EBB_OK) return status;
+    out->call.n_out = ebb_op_results(op, out->attr);
     ebb_attr *dtype = attr_of(op, out->attr, "dtype"); /* of an op without inputs */
     if (dtype) dtype->i[0] = real;
     return op->infer(env, &out->call, out->out) == EBB_OK ? EBB_OK

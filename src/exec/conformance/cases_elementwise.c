@@ -19,6 +19,32 @@ EBB_CASES(fill, "", 0,
           EBB_BLOCKS({"", "shape=4099 value=-0.1"}, {"", "shape=2,1024 value=3"}),
           EBB_VALUES({"", "shape=3 value=2.5", "", "2.5 2.5 2.5"}));
 
+/* Operands of one dtype but for bool and i32; biases, casts and the rest: tests/exec/test_fused.c. */
+EBB_CASES(fused, "u", 2e-6,
+          EBB_SMALL({"[] []", "body=add(i0,i1);neg(t0)->t1"},
+                    {"[33] [33]", "body=mul(i0,i1);gelu(t0);sub(t1,i0)->t1,t2"},
+                    {"[3,7] [7] [3,1]", "body=add(i0,i1);silu(t0);mul(t1,i2)->t2"},
+                    {"[2,3,7,33] [3,1,1] [33] []",
+                     "body=add(i0,i1);add(t0,i2);scale(t1,i3);relu(t2);less(t2,i0)->t3,t4"},
+                    {"[3,5,2,3] [5,1,1] bool[2,1]",
+                     "body=add(i0,i1);where(i2,t0,i1);clip(t1,min=-0.5,max=0.75)->t0,t2"},
+                    {"[3,1] [1,7]", "body=add(i0,i1);sigmoid(t0)->t1"},
+                    {"i32[3,7] i32[7]", "body=add(i0,i1);less(t0,i0);cast(t1,to=i32);mul(t0,t2)->t1,t3"},
+                    {"[1033] [1033] [1033]",
+                     "body=mul(i0,i1);add(t0,i2);abs(t1);sqrt(t2);tanh(t3);rescale(t4,times=2,plus=-1);"
+                     "maximum(t5,i2)->t1,t4,t6"}),
+          EBB_NAN("n", {"[33] [33]", "body=add(i0,i1);relu(t0)->t0,t1"},
+                  {"[3,7] [7]", "body=maximum(i0,i1);exp(t0);less(t1,i0)->t1,t2"}),
+          EBB_SHARED({"[7,33,9,9] [33,1,1]", "body=add(i0,i1);gelu(t0)->t1"},
+                     {"[33,1029] [33,1] [1029]", "body=add(i0,i1);mul(t0,i2);sigmoid(t1)->t1,t2"}),
+          EBB_BLOCKS({"[2]", "body=neg(i0)->t0"}),
+          EBB_VALUES({"[3] [3]", "body=add(i0,i1);neg(t0)->t0,t1", "1 2 3 | 10 20 30",
+                      "11 22 33 | -11 -22 -33"},
+                     {"[1,2,1,2] [2]", "body=bias(i0,i1);rescale(t0,times=2)->t1", "1 2 3 4 | 10 20",
+                      "22 24 46 48"},
+                     {"i32[2] i32[]", "body=add(i0,i1);less(t0,i0);cast(t1,to=i32)->t0,t2",
+                      "2147483647 -3 | 1", "-2147483648 -2 | 1 0"}));
+
 EBB_CASES(scale, "up", 0,
           EBB_SMALL({"[] []", ""}, {"[33] []", ""}, {"[3,7] []", ""}, {"[2,3,7,33] []", ""}),
           EBB_SHARED({"[7,33,9,9] []", ""}), EBB_BLOCKS({"[1027] []", ""}),

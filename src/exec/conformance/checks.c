@@ -196,7 +196,8 @@ static ebb_status check_choice(trial *t, uint32_t checks) {
     if (status == EBB_OK && t->kernel.kernel) {
         t->outcome->n_calls++;
         status = check_all(t, checks);
-    } else if (status == EBB_OK && t->real == EBB_F32) {
+    } else if (status == EBB_OK && t->real == EBB_F32 &&
+               (!t->cases->op->fuses || t->checker->device.backend->api->fuses)) {
         status = ebb_fail(env_of(t), EBB_VIOLATION, "%s does not support %s %s %s", name_of(t),
                           t->cases->op->name, t->cases->rows[t->row].inputs, t->cases->rows[t->row].attrs);
     }

@@ -12,10 +12,9 @@ CPU_INLINE float clipped(float x, float min, float max) {
     return above > max ? max : above;
 }
 
-CPU_UNARY_OF(clip, CPU_STREAM, 12, run->call->attr[EBB_CLIP_MIN].f, run->call->attr[EBB_CLIP_MAX].f,
-             clipped(a, p, q));
+CPU_UNARY_OF(clip, CPU_STREAM, 12, attr[EBB_CLIP_MIN].f, attr[EBB_CLIP_MAX].f, clipped(a, p, q));
 /* a is y, b is dy */
-CPU_BINARY_OF(clip_grad, CPU_STREAM, 12, run->call->attr[EBB_CLIP_MIN].f, run->call->attr[EBB_CLIP_MAX].f,
+CPU_BINARY_OF(clip_grad, CPU_STREAM, 12, attr[EBB_CLIP_MIN].f, attr[EBB_CLIP_MAX].f,
               (a <= p) | (a >= q) ? 0 : b);
 
 /* ---- gelu ------------------------------------------------------------------------------------------ */

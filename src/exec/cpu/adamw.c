@@ -48,14 +48,14 @@ static ebb_status adamw_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(adamw, EBB_TAKES(F32), CPU_STREAM, .launch = adamw_launch);
+CPU_KERNEL(adamw, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = adamw_launch);
 
 static ebb_status count_step_launch(const ebb_kernel_run *run) {
     *(float *)run->launch->out[0] = *(const float *)run->launch->in[0] + 1;
     return EBB_OK;
 }
 
-CPU_KERNEL(count_step, EBB_TAKES(F32), CPU_STREAM, .launch = count_step_launch);
+CPU_KERNEL(count_step, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = count_step_launch);
 
 /* ---- sum_squares --------------------------------------------------------------------------------- */
 
@@ -110,3 +110,23 @@ static ebb_status clip_factor_launch(const ebb_kernel_run *run) {
 }
 
 CPU_KERNEL(clip_factor, EBB_TAKES(F32), CPU_STREAM, .launch = clip_factor_launch);
+
+/* The scale and its reciprocal stay normal numbers. */
+static ebb_status loss_scale_launch(const ebb_kernel_run *run) {
+    void *const *in = run->launch->in, *const *out = run->launch->out;
+    const ebb_attr *a = run->call->attr;
+    const double was = *(const float *)in[0], sum = *(const float *)in[2];
+    const float n = *(const float *)in[1] + 1;
+    const double most = a[EBB_LOSS_SCALE_NORM].f, clip = most / (sqrt(sum) / was + 1e-6);
+    const bool finite = isfinite(sum), grows = finite && n >= (float)a[EBB_LOSS_SCALE_INTERVAL].i[0];
+    const double next = was * (!finite ? a[EBB_LOSS_SCALE_BACKOFF].f
+                               : grows ? a[EBB_LOSS_SCALE_GROWTH].f
+                                       : 1);
+    *(float *)out[0] = (float)(next >= 0x1p-100 && next <= 0x1p100 ? next : was);
+    *(float *)out[1] = finite && !grows ? n : 0;
+    *(float *)out[2] = (float)(finite ? (most > 0 && clip < 1 ? clip : 1) / was : 0);
+    *(uint8_t *)out[3] = finite;
+    return EBB_OK;
+}
+
+CPU_KERNEL(loss_scale, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = loss_scale_launch);

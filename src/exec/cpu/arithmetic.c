@@ -16,6 +16,15 @@ CPU_PLACES_NUMBERS(2, sub, CPU_STREAM, 12, a - b, cpu_sub_i32(a, b));
 CPU_PLACES_NUMBERS(2, mul, CPU_STREAM, 12, a *b, cpu_mul_i32(a, b));
 CPU_PLACES_REAL(2, div, CPU_STREAM, 12, a / b);
 
+/* What an op is at one place, where its vector or its number is given there. */
+const cpu_row cpu_row_bias = {.places = add_kernels};
+const cpu_row cpu_row_scale = {.places = mul_kernels};
+
+static ebb_status scale_launch(const ebb_kernel_run *run) {
+    return cpu_places_launch(run, mul_float, 8);
+}
+CPU_KERNEL(scale, EBB_TAKES(F32), CPU_STREAM, .launch = scale_launch);
+
 /* What is left has the sign of the divisor. */
 CPU_INLINE float left_over(float a, float b) {
     const float left = fmodf(a, b);

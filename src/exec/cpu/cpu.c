@@ -1,4 +1,5 @@
 /* cpu/cpu.c: the cpu backend's table of functions: creation, facts, kernel objects, host memory. */
+#include "exec/cpu/fused.h"
 #include "exec/cpu/low.h"
 #include "exec/cpu/product.h"
 
@@ -18,6 +19,7 @@ static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 static void cpu_destroy(ebb_backend *backend) {
     if (!backend) return;
     cpu_backend *cpu = cpu_of(backend);
+    cpu_jit_destroy(cpu->jit);
     if (cpu->attr) (void)dnnl_primitive_attr_destroy(cpu->attr);
     if (cpu->stream) (void)dnnl_stream_destroy(cpu->stream);
     if (cpu->engine) (void)dnnl_engine_destroy(cpu->engine);
@@ -54,7 +56,8 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     if (!cpu) return EBB_NO_MEMORY;
     cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
     cpu->n_run = (int)options->n_threads;
-    const ebb_status status = onednn_open(cpu);
+    ebb_status status = onednn_open(cpu);
+    if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
     if (status != EBB_OK) {
         cpu_destroy(&cpu->base);
         return status;
@@ -78,10 +81,19 @@ ebb_status cpu_scratch_check(ebb_backend *backend, const ebb_call *call, int64_t
 /* Arithmetic grows with the threads, traffic with the first eight: then memory is busy. */
 enum { BUSY_THREADS = 8 };
 
+static const char *const kinds[EBB_N_OPS][CPU_N_REALS] = {
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = CPU_KINDS(#name),
+#include "graph/ops.def"
+};
+
 static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
                      ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
     const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    if (out->kind == call->op->name) out->kind = kinds[call->op->code][cpu_real_of(call)];
     out->line = (ebb_roofline){
         .flops_per_us = rate.flops * n, .bytes_per_us = rate.bytes * busy, .start_ns = rate.start_ns};
     out->time_ns = ebb_roofline_call_ns(&out->line, call);
@@ -95,11 +107,15 @@ static bool is_taken(const ebb_kernel_info *info, const ebb_call *call) {
     return info && (dtypes & ~info->takes) == 0;
 }
 
+const ebb_kernel_info *cpu_kernel_of(ebb_opcode code) {
+    return kernels[code];
+}
+
 ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
     const ebb_kernel_info *info = kernels[call->op->code];
     if (!info || !cpu_is_low(call) || is_taken(info, call))
         return ebb_kernel_find(backend, kernels, call, out);
-    *out = &cpu_low_kernel;
+    *out = cpu_has_strips(call) ? &cpu_strip_kernel : &cpu_low_kernel;
     return EBB_OK;
 }
 
@@ -108,7 +124,8 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     const ebb_kernel_info *info, *rated;
     ebb_status status = cpu_kernel_find(backend, call, &info);
     rated = info;
-    if (status == EBB_OK && info == &cpu_low_kernel) status = cpu_low_of(backend, call, &rated);
+    if (status == EBB_OK && (info == &cpu_low_kernel || info == &cpu_strip_kernel))
+        status = cpu_low_of(backend, call, &rated);
     if (status != EBB_OK) return status;
     set_cost(backend, rated, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
@@ -159,6 +176,7 @@ const ebb_backend_api ebb_backend_cpu = {
     .name = "cpu",
     .host_memory = true,
     .computes = true,
+    .fuses = true,
     .alignment = CPU_ALIGNMENT,
     .create = cpu_create,
     .destroy = cpu_destroy,
@@ -173,4 +191,5 @@ const ebb_backend_api ebb_backend_cpu = {
     .fill = cpu_fill_bytes,
     .begin = cpu_begin,
     .end = cpu_end,
+    .emitter = cpu_emitter_at,
 };

@@ -27,6 +27,7 @@ typedef struct cpu_backend {
     cpu_memo memo;                /* scratch bytes of the products asked for so far */
     int n_run;                    /* 1 to the width */
     int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */
+    struct cpu_jit *jit;          /* who makes code for bodies (fused.h) */
     uint64_t n_teams;             /* how often an own kernel's work was shared out: tests ask */
 } cpu_backend;
 
@@ -43,6 +44,8 @@ static inline cpu_backend *cpu_of(ebb_backend *backend) {
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_cpu_##name;
 #include "graph/ops.def"
 
+/* An op's kernel for what it takes itself; NULL: it has none. */
+const ebb_kernel_info *cpu_kernel_of(ebb_opcode code);
 /* The kernel of a call, its own or that of 16 bits (low.h). EBB_BAD_INPUT as ebb_kernel_find. */
 EBB_CHECKED ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call,
                                        const ebb_kernel_info **out);

@@ -9,10 +9,8 @@ CPU_UNARY(relu, CPU_STREAM, 12, a < 0 ? 0 : a);
 CPU_BINARY(relu_grad, CPU_STREAM, 12, a <= 0 ? 0 : b); /* a is y, b is dy */
 /* The C library's: beyond a float it is infinite, and below it 0. */
 CPU_UNARY(exp, CPU_RATE(3000, 25000), 12, expf(a));
-CPU_UNARY_OF(rescale, CPU_STREAM, 8, run->call->attr[EBB_RESCALE_TIMES].f,
-             run->call->attr[EBB_RESCALE_PLUS].f, p *a + q);
-CPU_UNARY_OF(scale, CPU_STREAM, 8, *(const float *)run->launch->in[1], 0, p *a);
-CPU_POINTWISE(fill, CPU_STREAM, 4, run->call->attr[EBB_FILL_VALUE].f, 0, , p);
+CPU_UNARY_OF(rescale, CPU_STREAM, 8, attr[EBB_RESCALE_TIMES].f, attr[EBB_RESCALE_PLUS].f, p *a + q);
+CPU_POINTWISE(fill, CPU_STREAM, 4, attr[EBB_FILL_VALUE].f, 0, , p);
 
 /* ---- bias ------------------------------------------------------------------------------------------- */
 

@@ -3,32 +3,20 @@
  * the weights are most of the model. */
 #include "exec/cpu/product.h"
 
-typedef struct linear {
-    dnnl_matmul_desc_t op;
-    cpu_product product; /* points into this struct */
-} linear;
-
 /* A row-major matrix of type, or its transpose. */
-static dnnl_status_t matrix_desc(dnnl_memory_desc_t *desc, const ebb_type *type, bool transposed) {
+static cpu_layout matrix(const ebb_type *type, bool transposed) {
     const int64_t rows = type->dim[0], columns = type->dim[1];
-    const dnnl_dims_t plain = {rows, columns}, plain_strides = {columns, 1};
-    const dnnl_dims_t turned = {columns, rows}, turned_strides = {1, columns};
-    return dnnl_memory_desc_init_by_strides(desc, 2, transposed ? turned : plain, dnnl_f32,
-                                            transposed ? turned_strides : plain_strides);
+    if (transposed) return (cpu_layout){2, {columns, rows}, {1, columns}};
+    return (cpu_layout){2, {rows, columns}, {columns, 1}};
 }
 
-static ebb_status linear_of(ebb_backend *backend, const ebb_call *call, linear *v) {
+static cpu_product linear_of(const ebb_call *call) {
     const bool wgrad = call->op->code == EBB_OP_linear_wgrad, forward = call->op->code == EBB_OP_linear;
-    cpu_operand *a = &v->product.in[wgrad], *b = &v->product.in[!wgrad], *c = &v->product.out;
-    v->product = (cpu_product){.op = &v->op, .free_layout = -1};
-    a->arg = DNNL_ARG_SRC;
-    b->arg = DNNL_ARG_WEIGHTS;
-    c->arg = DNNL_ARG_DST;
-    dnnl_status_t failed = matrix_desc(&a->plain, &call->in[wgrad], wgrad);
-    if (!failed) failed = matrix_desc(&b->plain, &call->in[!wgrad], forward);
-    if (!failed) failed = matrix_desc(&c->plain, &call->out[0], false);
-    if (!failed) failed = dnnl_matmul_desc_init(&v->op, &a->plain, &b->plain, NULL, &c->plain);
-    return cpu_onednn(backend->env, call, "matmul_desc_init", failed);
+    cpu_product p = {.kind = CPU_MATMUL, .free_layout = -1};
+    p.in[wgrad] = (cpu_operand){DNNL_ARG_SRC, matrix(&call->in[wgrad], wgrad)};
+    p.in[!wgrad] = (cpu_operand){DNNL_ARG_WEIGHTS, matrix(&call->in[!wgrad], forward)};
+    p.out = (cpu_operand){DNNL_ARG_DST, matrix(&call->out[0], false)};
+    return p;
 }
 
 static ebb_status linear_supports(ebb_backend *backend, const ebb_call *call) {
@@ -44,16 +32,14 @@ static ebb_status linear_scratch(ebb_backend *backend, const ebb_call *call, int
     const int64_t key[CPU_MEMO_KEY] = {1 + call->op->code, call->in[0].dim[0], call->in[0].dim[1],
                                        call->in[1].dim[0], call->in[1].dim[1]};
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    linear v;
-    ebb_status status = linear_of(backend, call, &v);
-    if (status == EBB_OK) status = cpu_product_scratch(cpu, call, &v.product, bytes);
+    const cpu_product product = linear_of(call);
+    const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
     return status == EBB_OK ? cpu_memo_add(&cpu->memo, backend->env, key, *bytes) : status;
 }
 
 static ebb_status linear_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    linear v;
-    const ebb_status status = linear_of(backend, call, &v);
-    return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
+    const cpu_product product = linear_of(call);
+    return cpu_product_prepare(cpu_of(backend), call, &product, state);
 }
 
 #define LINEAR(name, rate)                                                                         \

@@ -16,8 +16,16 @@
 
 /* Is an operand or a result of 16 bits? */
 bool cpu_is_low(const ebb_call *call);
+/* Names of kinds of calls (exec/kernels.h), which are measured apart: by cpu_real_of. */
+enum { CPU_N_REALS = 3 };
+#define CPU_KINDS(name) \
+    { name, name " bf16", name " f16" }
+uint32_t cpu_real_of(const ebb_call *call);
 /* The kernel of such calls: whatever the op is. */
 extern const ebb_kernel_info cpu_low_kernel;
+/* The same for products with weights so large that they are worth some channels at a time: strip.c. */
+extern const ebb_kernel_info cpu_strip_kernel;
+bool cpu_has_strips(const ebb_call *call);
 /* The kernel that runs the parts, for its rate. EBB_BAD_INPUT: it does not support them. */
 EBB_CHECKED ebb_status cpu_low_of(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out);
 
@@ -27,6 +35,7 @@ EBB_CHECKED ebb_status cpu_low_of(ebb_backend *backend, const ebb_call *call, co
 /* Bits of operands and results by position. */
 typedef struct cpu_low_cut {
     int64_t rows, part; /* in all, and of a part: but for the last one, multiples of 64 where flat */
+    int64_t lanes;      /* in which parts are run (low_run.h) */
     uint32_t in, out;   /* those that are cut; others are whole in each part */
     uint32_t scaled; /* f32 operands that stand for all rows where the kernel takes them for its own: times
                       * the part's share of the rows */

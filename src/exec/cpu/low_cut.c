@@ -42,7 +42,7 @@ static const cut_row rows_of[EBB_N_OPS] = {
     SAME_1(log),
     SAME_1(rescale),
     SAME_1(scale),
-    SAME_1(cast),
+    [EBB_OP_sum_squares] = {POINTS, 1, 0, 0, 1, 0},
     /* first axis: images, groups, rows */
     EACH(conv2d, IN(0), 1),
     EACH(conv2d_dgrad, IN(0), 1),
@@ -94,9 +94,9 @@ static const cut_row rows_of[EBB_N_OPS] = {
     [EBB_OP_softmax_xent_grad] = {ROWS, IN(0) | IN(1), 1, IN(2), 0, 0},
 };
 
-/* Widened bytes of a part: of what streams through a cache close to each thread; products are large enough
- * to run well, and small beside what they are a part of. */
-enum { STREAM_BYTES = 512 << 10, PRODUCT_BYTES = 16 << 20 };
+/* Widened bytes of a part: of what streams through a cache of each thread, with all of its operands;
+ * products are large enough to run well, and small beside what they are a part of. */
+enum { STREAM_BYTES = 256 << 10, NORM_BYTES = 96 << 10, PRODUCT_BYTES = 16 << 20 };
 
 static bool is_product(ebb_family family) {
     return family == EBB_FAMILY_CONVOLUTION || family == EBB_FAMILY_MATRIX_PRODUCT ||
@@ -111,6 +111,13 @@ bool cpu_is_low(const ebb_call *call) {
         if (ebb_dtype_low(call->out[o].dtype)) return true;
     }
     return false;
+}
+
+uint32_t cpu_real_of(const ebb_call *call) {
+    bool bf16 = false;
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++)
+        bf16 = bf16 || (i < call->n_in ? call->in[i].dtype : call->out[i - call->n_in].dtype) == EBB_BF16;
+    return bf16 ? 1 : cpu_is_low(call) ? 2 : 0;
 }
 
 /* Bytes of so many elements in f32, and those so far; saturated. */
@@ -159,28 +166,45 @@ static bool one_shape(const ebb_call *call, const cut_row *row) {
     return true;
 }
 
+/* Its kernel looks at what it is fed, and may refuse it. */
+static bool may_fail(const ebb_call *call) {
+    for (uint32_t i = 0; i < call->n_in; i++)
+        if (call->in[i].dtype == EBB_I32) return true;
+    return false;
+}
+
+/* Batch norm's rows are those of channels, wherever they stand in a picture. */
+static int64_t rows_in(const ebb_call *call, bool flat) {
+    const ebb_type *x = &call->in[0];
+    if (flat) return ebb_type_count(x);
+    return call->op->family == EBB_FAMILY_BATCH_NORM ? ebb_type_count(x) / x->dim[1] : x->dim[0];
+}
+
 cpu_low_cut cpu_low_cut_of(const ebb_backend *backend, const ebb_call *call) {
     const cut_row *row = &rows_of[call->op->code];
     const bool flat = row->way == POINTS;
-    cpu_low_cut c = {.rows = 1, .part = 1};
+    cpu_low_cut c = {.rows = 1, .part = 1, .lanes = 1};
     if (row->way == WHOLE || (flat && !one_shape(call, row))) return c;
-    c = (cpu_low_cut){.rows = flat ? ebb_type_count(&call->in[0]) : call->in[0].dim[0],
+    c = (cpu_low_cut){.rows = rows_in(call, flat),
                       .in = row->in,
                       .out = row->out,
                       .scaled = row->scaled,
                       .summed = row->summed,
                       .weighted = row->weighted,
+                      .lanes = 1,
                       .flat = flat,
                       .merged = call->op->code == EBB_OP_bn_stats};
-    const int64_t stream = STREAM_BYTES * (int64_t)backend->n_threads;
-    const int64_t most =
-        is_product(call->op->family) ? ebb_max_i64(PRODUCT_BYTES, whole_bytes(call, &c)) : stream;
+    const bool product = is_product(call->op->family), norm = call->op->family == EBB_FAMILY_BATCH_NORM;
+    const int64_t most = product ? ebb_max_i64(PRODUCT_BYTES, whole_bytes(call, &c))
+                         : norm  ? NORM_BYTES
+                                 : STREAM_BYTES;
     c.part = ebb_min_i64(c.rows, ebb_max_i64(1, most / ebb_max_i64(1, row_bytes(call, &c))));
     /* A part's bits begin with a byte: 8 rows, or any of so many elements. */
-    const bool bits =
-        call->op->family == EBB_FAMILY_BATCH_NORM && ebb_type_count(&call->in[0]) / c.rows % 8 != 0;
+    const bool bits = norm && ebb_type_count(&call->in[0]) / c.rows % 8 != 0;
     const int64_t unit = flat ? CPU_ALIGNMENT : bits ? 8 : 1;
     if (c.part < c.rows) c.part = ebb_min_i64(c.rows, ebb_align_up(c.part, unit));
+    if (!product && !may_fail(call))
+        c.lanes = ebb_min_i64(backend->n_threads, cpu_ceil_div(c.rows, c.part));
     return c;
 }
 
@@ -192,6 +216,9 @@ static void part_of(const ebb_type *type, const cpu_low_cut *c, bool cut, int64_
         const bool bits = type->dtype == EBB_U8 && ebb_type_count(type) != c->rows;
         *to = (ebb_type){.dtype = to->dtype, .rank = 1, .dim = {bits ? ebb_mask_bytes(rows) : rows}};
     } else {
+        const bool picture =
+            c->rows != type->dim[0] && type->rank == 4; /* of batch norm: rows of channels */
+        if (picture) *to = (ebb_type){.dtype = to->dtype, .rank = 2, .dim = {rows, type->dim[1]}};
         to->dim[0] = rows;
     }
 }

@@ -1,4 +1,5 @@
 /* cpu/low_norm.c: in f32 that holds 16 bits: what is fused with batch norm. */
+#include "exec/cpu/bits.h"
 #include "exec/cpu/low.h"
 
 typedef struct line {
@@ -14,46 +15,45 @@ static line line_of(ebb_dtype dtype, const void *from, void *to, ebb_bounds boun
 }
 
 /* Comparisons as in ebb_bounds: false of a NaN. begin and end of _bits in bytes. */
-#define SPANS(name)                                                                       \
-    CPU_INLINE float name##_rounded(float x) {                                            \
-        return ebb_##name##_load(ebb_##name##_of_float(x));                               \
-    }                                                                                     \
-    CPU_VECTOR static void name##_activate(const void *ctx, int64_t begin, int64_t end) { \
-        const line l = *(const line *)ctx;                                                \
-        float *y = l.to;                                                                  \
-        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) {                       \
-            const float u = name##_rounded(y[i]), low = u < l.min ? l.min : u;            \
-            y[i] = low > l.max ? l.max : low;                                             \
-        }                                                                                 \
-    }                                                                                     \
-    CPU_VECTOR static void name##_add(const void *ctx, int64_t begin, int64_t end) {      \
-        const line l = *(const line *)ctx;                                                \
-        const uint16_t *more = l.from;                                                    \
-        float *to = l.to;                                                                 \
-        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) to[i] =                 \
-            name##_rounded(name##_rounded(to[i]) + ebb_##name##_load(more[i]));           \
-    }                                                                                     \
-    CPU_VECTOR static void name##_cut(const void *ctx, int64_t begin, int64_t end) {      \
-        const line l = *(const line *)ctx;                                                \
-        const float *y = l.from;                                                          \
-        float *dy = l.to;                                                                 \
-        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) {                       \
-            const float u = name##_rounded(y[i]), kept = u <= l.min ? 0 : dy[i];          \
-            dy[i] = u >= l.max ? 0 : kept;                                                \
-        }                                                                                 \
-    }                                                                                     \
-    static void name##_bits(const void *ctx, int64_t begin, int64_t end) {                \
-        const line l = *(const line *)ctx;                                                \
-        const uint16_t *y = l.from;                                                       \
-        uint8_t *to = l.to;                                                               \
-        for (int64_t b = begin; b < end; b++) {                                           \
-            unsigned bits = 0;                                                            \
-            for (int k = 0; k < 8 && 8 * b + k < l.n; k++) {                              \
-                const float u = ebb_##name##_load(y[8 * b + k]);                          \
-                bits |= (unsigned)!(u <= l.min || u >= l.max) << k;                       \
-            }                                                                             \
-            to[b] = (uint8_t)bits;                                                        \
-        }                                                                                 \
+#define SPANS(name)                                                                                     \
+    CPU_INLINE float name##_rounded(float x) {                                                          \
+        return ebb_##name##_load(ebb_##name##_of_float(x));                                             \
+    }                                                                                                   \
+    CPU_VECTOR static void name##_activate(const void *ctx, int64_t begin, int64_t end) {               \
+        const line l = *(const line *)ctx;                                                              \
+        float *y = l.to;                                                                                \
+        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) {                                     \
+            const float u = name##_rounded(y[i]), low = u < l.min ? l.min : u;                          \
+            y[i] = low > l.max ? l.max : low;                                                           \
+        }                                                                                               \
+    }                                                                                                   \
+    CPU_VECTOR static void name##_add(const void *ctx, int64_t begin, int64_t end) {                    \
+        const line l = *(const line *)ctx;                                                              \
+        const uint16_t *more = l.from;                                                                  \
+        float *to = l.to;                                                                               \
+        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) to[i] =                               \
+            name##_rounded(name##_rounded(to[i]) + ebb_##name##_load(more[i]));                         \
+    }                                                                                                   \
+    CPU_VECTOR static void name##_cut(const void *ctx, int64_t begin, int64_t end) {                    \
+        const line l = *(const line *)ctx;                                                              \
+        const float *y = l.from;                                                                        \
+        float *dy = l.to;                                                                               \
+        _Pragma("omp simd") for (int64_t i = begin; i < end; i++) {                                     \
+            const float u = name##_rounded(y[i]), kept = u <= l.min ? 0 : dy[i];                        \
+            dy[i] = u >= l.max ? 0 : kept;                                                              \
+        }                                                                                               \
+    }                                                                                                   \
+    CPU_VECTOR static void name##_bits(const void *ctx, int64_t begin, int64_t end) {                   \
+        const line l = *(const line *)ctx;                                                              \
+        const uint16_t *y = l.from;                                                                     \
+        uint8_t *to = l.to;                                                                             \
+        for (int64_t b = begin; b < end; b += CPU_BITS_GROUP / 8) {                                     \
+            float u[CPU_BITS_GROUP];                                                                    \
+            const int64_t left = ebb_min_i64(l.n, 8 * end) - 8 * b;                                     \
+            const int64_t n = ebb_min_i64(left, CPU_BITS_GROUP);                                        \
+            _Pragma("omp simd") for (int64_t k = 0; k < n; k++) u[k] = ebb_##name##_load(y[8 * b + k]); \
+            cpu_bits_make(u, 0, n, l.min, l.max, to + b);                                               \
+        }                                                                                               \
     }
 SPANS(f16)
 SPANS(bf16)

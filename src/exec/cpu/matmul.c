@@ -2,33 +2,21 @@
  * linear.c. */
 #include "exec/cpu/product.h"
 
-typedef struct matmul {
-    dnnl_matmul_desc_t op;
-    cpu_product product; /* points into this struct */
-} matmul;
-
 /* g row-major matrices of type, or their transposes. */
-static dnnl_status_t matrices_desc(dnnl_memory_desc_t *desc, const ebb_type *type, bool transposed) {
+static cpu_layout matrices(const ebb_type *type, bool transposed) {
     const int64_t g = type->dim[0], rows = type->dim[1], columns = type->dim[2], each = rows * columns;
-    const dnnl_dims_t plain = {g, rows, columns}, plain_strides = {each, columns, 1};
-    const dnnl_dims_t turned = {g, columns, rows}, turned_strides = {each, 1, columns};
-    return dnnl_memory_desc_init_by_strides(desc, 3, transposed ? turned : plain, dnnl_f32,
-                                            transposed ? turned_strides : plain_strides);
+    if (transposed) return (cpu_layout){3, {g, columns, rows}, {each, 1, columns}};
+    return (cpu_layout){3, {g, rows, columns}, {each, columns, 1}};
 }
 
-static ebb_status matmul_of(ebb_backend *backend, const ebb_call *call, matmul *v) {
-    cpu_operand *a = &v->product.in[0], *b = &v->product.in[1], *c = &v->product.out;
-    v->product = (cpu_product){.op = &v->op, .free_layout = -1};
-    a->arg = DNNL_ARG_SRC;
-    b->arg = DNNL_ARG_WEIGHTS;
-    c->arg = DNNL_ARG_DST;
-    dnnl_status_t failed =
-        matrices_desc(&a->plain, &call->in[0], call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0);
-    if (!failed)
-        failed = matrices_desc(&b->plain, &call->in[1], call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0);
-    if (!failed) failed = matrices_desc(&c->plain, &call->out[0], false);
-    if (!failed) failed = dnnl_matmul_desc_init(&v->op, &a->plain, &b->plain, NULL, &c->plain);
-    return cpu_onednn(backend->env, call, "matmul_desc_init", failed);
+static cpu_product matmul_of(const ebb_call *call) {
+    const ebb_attr *a = call->attr;
+    return (cpu_product){
+        .kind = CPU_MATMUL,
+        .in = {{DNNL_ARG_SRC, matrices(&call->in[0], a[EBB_MATMUL_TRANSPOSE_A].i[0] != 0)},
+               {DNNL_ARG_WEIGHTS, matrices(&call->in[1], a[EBB_MATMUL_TRANSPOSE_B].i[0] != 0)}},
+        .out = {DNNL_ARG_DST, matrices(&call->out[0], false)},
+        .free_layout = -1};
 }
 
 static ebb_status matmul_supports(ebb_backend *backend, const ebb_call *call) {
@@ -51,16 +39,14 @@ static ebb_status matmul_scratch(ebb_backend *backend, const ebb_call *call, int
                                        call->attr[EBB_MATMUL_TRANSPOSE_A].i[0],
                                        call->attr[EBB_MATMUL_TRANSPOSE_B].i[0]};
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    matmul v;
-    ebb_status status = matmul_of(backend, call, &v);
-    if (status == EBB_OK) status = cpu_product_scratch(cpu, call, &v.product, bytes);
+    const cpu_product product = matmul_of(call);
+    const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
     return status == EBB_OK ? cpu_memo_add(&cpu->memo, backend->env, key, *bytes) : status;
 }
 
 static ebb_status matmul_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    matmul v;
-    const ebb_status status = matmul_of(backend, call, &v);
-    return status == EBB_OK ? cpu_product_prepare(cpu_of(backend), call, &v.product, state) : status;
+    const cpu_product product = matmul_of(call);
+    return cpu_product_prepare(cpu_of(backend), call, &product, state);
 }
 
 CPU_KERNEL(matmul, EBB_TAKES(F32), EBB_RATE(190000, 12500, 3000), .supports = matmul_supports,

@@ -52,7 +52,7 @@ static ebb_status sgd_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(sgd, EBB_TAKES(F32), CPU_STREAM, .launch = sgd_launch);
+CPU_KERNEL(sgd, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = sgd_launch);
 
 /* g = dw + decay * w;  m' = momentum * m + g;  w' = w - lr * m' */
 CPU_VECTOR static void momentum_span(const void *ctx, int64_t begin, int64_t end) {
@@ -90,7 +90,7 @@ static ebb_status sgd_momentum_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(sgd_momentum, EBB_TAKES(F32), CPU_STREAM, .launch = sgd_momentum_launch);
+CPU_KERNEL(sgd_momentum, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = sgd_momentum_launch);
 
 /* running = (1 - momentum) * running + momentum * batch; the variance that is kept is the unbiased one. A
  * number per channel: not worth a team. */
@@ -107,4 +107,4 @@ static ebb_status bn_track_launch(const ebb_kernel_run *run) {
     return EBB_OK;
 }
 
-CPU_KERNEL(bn_track, EBB_TAKES(F32), CPU_STREAM, .launch = bn_track_launch);
+CPU_KERNEL(bn_track, EBB_TAKES(F32, BOOL), CPU_STREAM, .launch = bn_track_launch);

@@ -7,14 +7,7 @@
 #ifndef EBB_EXEC_CPU_PLACES_H
 #define EBB_EXEC_CPU_PLACES_H
 
-#include "exec/cpu/cpu.h"
-
-typedef struct cpu_places_row {
-    void *y;
-    const void *in[EBB_WALK_OPERANDS];
-    int64_t stride[EBB_WALK_OPERANDS], n;
-} cpu_places_row;
-typedef void cpu_places_kernel(const cpu_places_row *row);
+#include "exec/cpu/rows.h"
 
 /* Rows by a walk over the result with all operands; each: bytes that an element is worth (cpu_spans). */
 ebb_status cpu_places_run(const ebb_kernel_run *run, const ebb_walk *walk, cpu_places_kernel *kernel,
@@ -65,11 +58,12 @@ ebb_status cpu_places_launch(const ebb_kernel_run *run, cpu_places_kernel *kerne
 
 /* The kernel of an op, by the dtype of its last operand: CPU_PLACES(neg, EBB_TAKES(F32, I32), CPU_STREAM,
  * 12, [EBB_F32] = neg_float, [EBB_I32] = neg_int32_t). */
-#define CPU_PLACES(name, takes, rate, each, ...)                                                \
-    static ebb_status name##_launch(const ebb_kernel_run *run) {                                \
-        static cpu_places_kernel *const kernels[EBB_N_DTYPES] = {__VA_ARGS__};                  \
-        return cpu_places_launch(run, kernels[run->call->in[run->call->n_in - 1].dtype], each); \
-    }                                                                                           \
+#define CPU_PLACES(name, takes, rate, each, ...)                                                       \
+    static cpu_places_kernel *const name##_kernels[EBB_N_DTYPES] = {__VA_ARGS__};                      \
+    const cpu_row cpu_row_##name = {.places = name##_kernels};                                         \
+    static ebb_status name##_launch(const ebb_kernel_run *run) {                                       \
+        return cpu_places_launch(run, name##_kernels[run->call->in[run->call->n_in - 1].dtype], each); \
+    }                                                                                                  \
     CPU_KERNEL(name, takes, rate, .launch = name##_launch)
 
 /* Of reals; of reals and integers. */

@@ -1,6 +1,7 @@
 /* cpu/product.c: see product.h. What is asked before a run: descriptions, scratch, primitives. */
 #include "exec/cpu/product.h"
 
+#include "exec/cpu/onednn.h"
 #include "exec/cpu/product_state.h"
 
 /* What a product's description says. */
@@ -32,7 +33,7 @@ static dnnl_query_t query_of(int arg) {
     }
 }
 
-static const dnnl_memory_desc_t *wanted(const_dnnl_primitive_desc_t desc, int arg) {
+static cpu_memory_desc wanted(const_dnnl_primitive_desc_t desc, int arg) {
     return dnnl_primitive_desc_query_md(desc, query_of(arg), 0);
 }
 
@@ -44,57 +45,32 @@ static const cpu_operand *free_operand(const cpu_product *product) {
     return product->free_layout == 2 ? &product->out : &product->in[product->free_layout];
 }
 
-static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc) {
-    const char *name = NULL;
-    if (!product->avoid) return false;
-    if (dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name)) return false;
-    return name && strncmp(name, product->avoid, strlen(product->avoid)) == 0;
-}
-
-/* The first implementation that is not to be avoided: oneDNN lists the best first. */
-static dnnl_status_t choose(cpu_backend *cpu, const cpu_product *product, const_dnnl_primitive_desc_t hint,
-                            dnnl_primitive_desc_t *out) {
-    dnnl_primitive_desc_iterator_t at = NULL;
-    dnnl_status_t failed =
-        dnnl_primitive_desc_iterator_create(&at, product->op, cpu->attr, cpu->engine, hint);
-    while (!failed) {
-        *out = dnnl_primitive_desc_iterator_fetch(at);
-        if (!*out) failed = dnnl_out_of_memory;
-        if (failed || !avoided(product, *out)) break;
-        (void)dnnl_primitive_desc_destroy(*out);
-        *out = NULL;
-        failed = dnnl_primitive_desc_iterator_next(at);
+/* The reorder between our layout of the free operand and the primitive's, where they differ. */
+static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_product *product,
+                                      cpu_memory_desc own, dnnl_primitive_desc_t *out) {
+    cpu_memory_desc_own ours = {0};
+    dnnl_status_t failed = cpu_memory_desc_make(&ours, &free_operand(product)->plain, false);
+    const cpu_memory_desc plain = cpu_memory_desc_of(&ours);
+    if (!failed && !dnnl_memory_desc_equal(own, plain)) {
+        const bool is_out = product->free_layout == 2;
+        failed = dnnl_reorder_primitive_desc_create(out, is_out ? own : plain, cpu->engine,
+                                                    is_out ? plain : own, cpu->engine, cpu->attr);
     }
-    if (at) (void)dnnl_primitive_desc_iterator_destroy(at);
-    return failed == dnnl_iterator_ends ? dnnl_unimplemented : failed;
-}
-
-static ebb_status describe_main(cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
-                                dnnl_primitive_desc_t *out) {
-    dnnl_primitive_desc_t hint = NULL;
-    dnnl_status_t failed = dnnl_success;
-    if (product->hint)
-        failed = dnnl_primitive_desc_create(&hint, product->hint, cpu->attr, cpu->engine, NULL);
-    if (!failed) failed = choose(cpu, product, hint, out);
-    if (hint) (void)dnnl_primitive_desc_destroy(hint);
-    return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
+    cpu_memory_desc_deinit(&ours);
+    return failed;
 }
 
 /* Fills l, to be deinitialised on failure too. At the width. */
 static ebb_status describe(cpu_backend *cpu, const ebb_call *call, const cpu_product *product, layout *l) {
     *l = (layout){0};
-    const ebb_status status = describe_main(cpu, call, product, &l->main);
-    if (status != EBB_OK) return status;
+    dnnl_status_t failed = cpu_primitive_describe(cpu, product, &l->main);
+    if (failed) return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
     l->scratchpad_bytes = scratchpad_bytes(l->main);
     if (product->free_layout < 0) return EBB_OK;
-    const cpu_operand *free = free_operand(product);
-    const dnnl_memory_desc_t *own = wanted(l->main, free->arg);
-    if (dnnl_memory_desc_equal(own, &free->plain)) return EBB_OK;
-    const bool out = product->free_layout == 2;
-    const dnnl_status_t failed =
-        dnnl_reorder_primitive_desc_create(&l->reorder, out ? own : &free->plain, cpu->engine,
-                                           out ? &free->plain : own, cpu->engine, cpu->attr);
+    const cpu_memory_desc own = wanted(l->main, free_operand(product)->arg);
+    failed = describe_reorder(cpu, product, own, &l->reorder);
     if (failed) return cpu_onednn(cpu->base.env, call, "reorder_primitive_desc_create", failed);
+    if (!l->reorder) return EBB_OK;
     l->own_bytes = (int64_t)dnnl_memory_desc_get_size(own);
     l->scratchpad_bytes = ebb_max_i64(l->scratchpad_bytes, scratchpad_bytes(l->reorder));
     return EBB_OK;
@@ -134,8 +110,16 @@ ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call, const cpu
 
 /* ---- primitives ----------------------------------------------------------------------------------- */
 
-static dnnl_status_t memory_create(cpu_backend *cpu, const dnnl_memory_desc_t *desc, dnnl_memory_t *out) {
+static dnnl_status_t memory_create(const cpu_backend *cpu, cpu_memory_desc desc, dnnl_memory_t *out) {
     return dnnl_memory_create(out, desc, cpu->engine, DNNL_MEMORY_NONE);
+}
+
+static dnnl_status_t plain_create(const cpu_backend *cpu, const cpu_layout *l, dnnl_memory_t *out) {
+    cpu_memory_desc_own plain = {0};
+    dnnl_status_t failed = cpu_memory_desc_make(&plain, l, false);
+    if (!failed) failed = memory_create(cpu, cpu_memory_desc_of(&plain), out);
+    cpu_memory_desc_deinit(&plain);
+    return failed;
 }
 
 static dnnl_status_t reorder_create(cpu_backend *cpu, const cpu_product *product, const layout *l,
@@ -155,7 +139,7 @@ static dnnl_status_t state_create(cpu_backend *cpu, const cpu_product *product, 
     for (int i = 0; i < 3; i++) {
         const cpu_operand *operand = i == 2 ? &product->out : &product->in[i];
         s->arg[i] = operand->arg;
-        if (!failed) failed = memory_create(cpu, &operand->plain, &s->plain[i]);
+        if (!failed) failed = plain_create(cpu, &operand->plain, &s->plain[i]);
     }
     if (!failed) failed = memory_create(cpu, wanted(l->main, DNNL_ARG_SCRATCHPAD), &s->scratchpad);
     s->free_layout = product->free_layout;

@@ -13,18 +13,26 @@
 
 #include "exec/cpu/cpu.h"
 
-/* oneDNN's names of the operands, and what each is in memory. */
+/* Sizes and strides, in elements, as oneDNN orders axes. */
+typedef struct cpu_layout {
+    int rank;
+    dnnl_dims_t size, stride;
+} cpu_layout;
+
 typedef struct cpu_operand {
-    int arg; /* DNNL_ARG_* */
-    dnnl_memory_desc_t plain;
+    int arg;          /* oneDNN's name of it: DNNL_ARG_* */
+    cpu_layout plain; /* what it is in memory */
 } cpu_operand;
 
+typedef enum cpu_product_kind { CPU_MATMUL, CPU_CONV, CPU_CONV_DGRAD, CPU_CONV_WGRAD } cpu_product_kind;
+
+/* A value: nothing of oneDNN's is held. */
 typedef struct cpu_product {
+    cpu_product_kind kind;
     cpu_operand in[2], out;
     int free_layout; /* the operand whose layout oneDNN may choose: 0 or 1: in[], 2: out, -1: none */
-    /* What a gradient wants to see of its forward; NULL where nothing. */
-    const_dnnl_op_desc_t hint;
-    const_dnnl_op_desc_t op;
+    dnnl_dims_t stride, dilation, before,
+        behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
 } cpu_product;

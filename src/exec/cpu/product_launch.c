@@ -89,8 +89,6 @@ static const char *reason_of(dnnl_status_t failed) {
         return "invalid arguments";
     case dnnl_not_required:
         return "not required";
-    case dnnl_iterator_ends:
-        return "iterator ends";
     default:
         return "runtime error";
     }

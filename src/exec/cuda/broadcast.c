@@ -114,14 +114,12 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
         [EBB_BF16] = CUDA_KERNEL_cast_##dtype##_bf16, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
         [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                              \
     }
-    static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {[EBB_F32] = FROM(f32),
-                                                                       [EBB_F16] = FROM(f16),
-                                                                       [EBB_BF16] = FROM(bf16),
-                                                                       [EBB_I32] = FROM(i32),
-                                                                       [EBB_BOOL] = FROM(bool)};
+    static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
+        [EBB_F32] = FROM(f32), [EBB_F16] = FROM(f16), [EBB_BF16] = FROM(bf16),
+        [EBB_I32] = FROM(i32), [EBB_U8] = FROM(u8),   [EBB_BOOL] = FROM(bool)};
     return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
 }
-CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, BOOL), CUDA_SWEEP, .launch = cast_launch);
+CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 

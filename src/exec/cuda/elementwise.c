@@ -39,6 +39,17 @@ static ebb_status fill_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(fill, CUDA_REALS, CUDA_SWEEP, .launch = fill_launch);
 
+/* No kernel of a body is made at run time here: ebb_backend_api.fuses is not set. */
+static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
+    return ebb_fail(backend->env, EBB_BAD_INPUT,
+                    "backend %s: %s is not supported: plan without --opt-level 3, or use the device cpu",
+                    backend->api->name, call->op->name);
+}
+static ebb_status fused_launch(const ebb_kernel_run *run) {
+    return fused_supports(run->backend, run->call);
+}
+CUDA_OP(fused, EBB_TAKES_ALL, CUDA_SWEEP, .supports = fused_supports, .launch = fused_launch);
+
 static ebb_status scale_launch(const ebb_kernel_run *run) {
     cuda_scale_args args = operands_of(run);
     args.b = NULL;

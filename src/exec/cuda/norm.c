@@ -100,6 +100,7 @@ static ebb_status bn_track_launch(const ebb_kernel_run *run) {
     const cuda_norm_track_args args = {.scalars = cuda_of(run->backend)->device->scalars,
                                        .batch = {run->launch->in[0], run->launch->in[1]},
                                        .old = {run->launch->in[2], run->launch->in[3]},
+                                       .apply = run->call->n_in > 4 ? run->launch->in[4] : NULL,
                                        .to = {run->launch->out[0], run->launch->out[1]},
                                        .channels = ebb_type_count(&run->call->in[0]),
                                        .keep = (float)(1 - momentum),
@@ -108,4 +109,4 @@ static ebb_status bn_track_launch(const ebb_kernel_run *run) {
                        cuda_blocks_of(args.channels, CUDA_TRACK_THREADS), &args);
 }
 
-CUDA_OP(bn_track, EBB_TAKES(F32), CUDA_SWEEP, .launch = bn_track_launch);
+CUDA_OP(bn_track, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = bn_track_launch, .obeys = true);

@@ -146,6 +146,27 @@ REF_KERNEL(clip_factor) {
     return EBB_OK;
 }
 
+/* What the scale may be: it and its reciprocal are normal numbers. */
+static double scale_within(double next, double scale) {
+    return next >= 0x1p-100 && next <= 0x1p100 ? next : scale;
+}
+
+REF_KERNEL(loss_scale) {
+    const ref_tensor scale = ref_in(run, 0), clean = ref_in(run, 1), squares = ref_in(run, 2);
+    const ref_tensor next = ref_out(run, 0), next_clean = ref_out(run, 1), factor = ref_out(run, 2);
+    const ref_tensor apply = ref_out(run, 3);
+    const ebb_attr *a = run->call->attr;
+    const double was = ref_get(&scale, 0), n = ref_get(&clean, 0) + 1, sum = ref_get(&squares, 0);
+    const double most = a[EBB_LOSS_SCALE_NORM].f, clip = most / (sqrt(sum) / was + 1e-6);
+    const bool finite = isfinite(sum), grows = finite && n >= (double)a[EBB_LOSS_SCALE_INTERVAL].i[0];
+    const double times = finite ? grows ? a[EBB_LOSS_SCALE_GROWTH].f : 1 : a[EBB_LOSS_SCALE_BACKOFF].f;
+    ref_set(&next, 0, scale_within(was * times, was));
+    ref_set(&next_clean, 0, finite && !grows ? n : 0);
+    ref_set(&factor, 0, finite ? (most > 0 && clip < 1 ? clip : 1) / was : 0);
+    ref_set(&apply, 0, finite);
+    return EBB_OK;
+}
+
 REF_KERNEL(scale) {
     const ref_tensor x = ref_in(run, 0), factor = ref_in(run, 1), y = ref_out(run, 0);
     const double by = ref_get(&factor, 0);

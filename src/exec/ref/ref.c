@@ -1,8 +1,7 @@
 /* ref/ref.c: the reference backend's table of functions: facts, kernel objects, host memory. */
 #include "exec/ref/ref.h"
 
-/* NULL for composites, views and choices: they have no kernel. */
-static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
+const ebb_kernel_info *const ref_kernels[EBB_N_OPS] = {
 #define EBB_COMPOSITE(name, family)
 #define EBB_VIEW(name, family)
 #define EBB_CHOICE(name, family)
@@ -29,7 +28,7 @@ static void ref_destroy(ebb_backend *backend) {
 static ebb_status ref_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){.n_choices = 1};
     const ebb_kernel_info *info;
-    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    const ebb_status status = ebb_kernel_find(backend, ref_kernels, call, &info);
     if (status != EBB_OK) return status;
     const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
     out->line =
@@ -42,7 +41,7 @@ static ebb_status ref_prepare(ebb_backend *backend, const ebb_call *call, uint64
                               ebb_kernel **out) {
     *out = NULL;
     const ebb_kernel_info *info;
-    const ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    const ebb_status status = ebb_kernel_find(backend, ref_kernels, call, &info);
     return status == EBB_OK ? ebb_kernel_make(backend, info, call, seed_key, out) : status;
 }
 
@@ -71,6 +70,7 @@ const ebb_backend_api ebb_backend_ref = {
     .name = "ref",
     .host_memory = true,
     .computes = true,
+    .fuses = true,
     .alignment = 64,
     .create = ref_create,
     .destroy = ref_destroy,

@@ -18,6 +18,8 @@
 #define EBB_CHOICE(name, family)
 #define EBB_OP(name, family) extern const ebb_kernel_info ebb_ref_##name;
 #include "graph/ops.def"
+/* NULL for composites, views and choices: they have no kernel. */
+extern const ebb_kernel_info *const ref_kernels[EBB_N_OPS];
 
 /* Begins a kernel: REF_KERNEL(relu) { ... run->call ... }. It takes every dtype, for elements are read as
  * double, and that is slow; the ratio of the two rates is what matters to a search: about that of a host

@@ -17,6 +17,7 @@ uint32_t ebb_attr_length(const ebb_attr_info *info, const ebb_attr *a) {
 
 ebb_attr ebb_attr_default(const ebb_attr_info *info) {
     ebb_attr a = {.i = {0}};
+    if (info->kind == EBB_ATTR_TEXT) return a;
     if (info->kind == EBB_ATTR_REAL) {
         a.f = info->fallback;
         return a;
@@ -32,11 +33,17 @@ ebb_attr ebb_attr_clean(const ebb_attr_info *info, const ebb_attr *a) {
         clean.f = a->f;
         return clean;
     }
+    if (info->kind == EBB_ATTR_TEXT) {
+        clean.text = a->text;
+        return clean;
+    }
     for (uint32_t i = 0; i < ebb_attr_width(info); i++) clean.i[i] = a->i[i];
     return clean;
 }
 
 bool ebb_attr_equal(const ebb_attr_info *info, const ebb_attr *a, const ebb_attr *b) {
+    if (info->kind == EBB_ATTR_TEXT)
+        return a->text && b->text ? strcmp(a->text, b->text) == 0 : a->text == b->text;
     ebb_attr x = ebb_attr_clean(info, a), y = ebb_attr_clean(info, b);
     return memcmp(&x, &y, sizeof x) == 0;
 }
@@ -48,8 +55,27 @@ static ebb_status real_check(ebb_env *env, const ebb_op_info *op, const ebb_attr
                     ebb_real_text(f, value), ebb_real_text(info->min, min), ebb_real_text(info->max, max));
 }
 
+/* Letters, digits and what bodies are written with: a text needs no escapes anywhere. */
+static ebb_status text_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
+                             const char *text) {
+    size_t n = 0;
+    if (!text) return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has no text", op->name, info->name);
+    for (; text[n] && n <= EBB_MAX_ATTR_TEXT; n++) {
+        const char c = text[n];
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) continue;
+        if (strchr("_(),;=.+->", c)) continue;
+        return ebb_fail(env, EBB_BAD_INPUT,
+                        "%s: byte %zu of %s is 0x%02x: it has letters, digits and _(),;=.+->", op->name,
+                        n + 1, info->name, (unsigned)(unsigned char)c);
+    }
+    if (n > 0 && n <= EBB_MAX_ATTR_TEXT) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s has %s: it must have 1 to %d bytes", op->name, info->name,
+                    n ? "more" : "none", EBB_MAX_ATTR_TEXT);
+}
+
 ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
                           const ebb_attr *a) {
+    if (info->kind == EBB_ATTR_TEXT) return text_check(env, op, info, a->text);
     if (info->kind == EBB_ATTR_REAL) return real_check(env, op, info, a->f);
     uint32_t n = ebb_attr_length(info, a);
     for (uint32_t i = 0; i < n; i++) {
@@ -72,6 +98,9 @@ ebb_status ebb_attr_check(ebb_env *env, const ebb_op_info *op, const ebb_attr_in
 static ebb_status given_fill(ebb_env *env, const ebb_op_info *op, const ebb_attr_info *info,
                              const ebb_build_attribute *a, ebb_attr *out) {
     const uint32_t width = ebb_attr_width(info);
+    if (info->kind == EBB_ATTR_TEXT)
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: %s is a text: only a graph's text has it", op->name,
+                        info->name);
     if (info->kind == EBB_ATTR_REAL) {
         out->f = a->n == 1 ? (double)a->sizes[0] : a->real;
         if (a->n <= 1) return ebb_attr_check(env, op, info, out);

@@ -145,6 +145,7 @@ static bool given_check(ebb_builder *b, const char *name, ebb_role role, const e
     char text[EBB_TYPE_TEXT];
     const char *shown = name ? name : "";
     bool real = ebb_dtype_real(type->dtype), trained = role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE;
+    const bool filled = role == EBB_ROLE_CONSTANT || (trained && init == EBB_INIT_FILL);
     uint32_t rank = init == EBB_INIT_KAIMING ? 2 : init == EBB_INIT_UNIFORM ? 1 : 0;
     if (role != EBB_ROLE_INPUT && role != EBB_ROLE_CONSTANT && !trained) {
         ebb_builder_fail(b, EBB_INTERNAL, "%%%.200s: role %d is not given", shown, (int)role);
@@ -157,11 +158,10 @@ static bool given_check(ebb_builder *b, const char *name, ebb_role role, const e
         ebb_builder_fail(b, EBB_BAD_INPUT,
                          "%%%.200s: %s init needs f32, f64, f16 or bf16 of rank %u or more, not %s", shown,
                          rank == 2 ? "kaiming" : "uniform", rank, ebb_type_text(type, text));
-    } else if (role == EBB_ROLE_CONSTANT && !fill_is_finite(type->dtype, fill)) {
+    } else if (filled && !fill_is_finite(type->dtype, fill)) {
         ebb_builder_fail(b, EBB_BAD_INPUT, "%%%.200s: fill must be finite as %s", shown,
                          ebb_dtype_name(type->dtype));
-    } else if (role == EBB_ROLE_CONSTANT && !real &&
-               !(fill >= INT32_MIN && fill <= INT32_MAX && fill == floor(fill))) {
+    } else if (filled && !real && !(fill >= INT32_MIN && fill <= INT32_MAX && fill == floor(fill))) {
         ebb_builder_fail(b, EBB_BAD_INPUT, "%%%.200s: fill of an i32 must be a whole number of 32 bits",
                          shown);
     }
@@ -176,8 +176,12 @@ ebb_id ebb_builder_given(ebb_builder *b, const char *name, ebb_role role, const 
         .type = {.dtype = type->dtype, .rank = type->rank}, .role = role, .producer = EBB_NONE};
     for (uint32_t i = 0; i < type->rank; i++) value.type.dim[i] = type->dim[i];
     if (role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE) value.init = init;
-    if (role == EBB_ROLE_CONSTANT) value.fill = fill;
+    if (role == EBB_ROLE_CONSTANT || value.init == EBB_INIT_FILL) value.fill = fill;
     return ebb_builder_push(b, name, &value);
+}
+
+void ebb_builder_within_step(ebb_builder *b, ebb_id value) {
+    if (!b->status && ebb_builder_known(b, value)) b->values.at[value]->value.within_step = true;
 }
 
 /* ---- what the graph is for -------------------------------------------------------------------------- */

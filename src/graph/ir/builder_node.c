@@ -83,6 +83,9 @@ static const ebb_attr *attrs_make(ebb_builder *b, const ebb_op_info *op, const e
         }
         made[i] = attr ? ebb_attr_clean(info, &attr[i]) : ebb_attr_default(info);
         ebb_status status = ebb_attr_check(b->env, op, info, &made[i]);
+        if (!status && info->kind == EBB_ATTR_TEXT &&
+            !(made[i].text = ebb_arena_text(&b->arena, made[i].text)))
+            status = EBB_NO_MEMORY;
         if (status) {
             ebb_builder_latch(b, status, NULL);
             return NULL;
@@ -135,14 +138,15 @@ const ebb_id *ebb_builder_node(ebb_builder *b, const ebb_op_info *op, const ebb_
                                uint64_t seed_key) {
     if (b->status || !operands_check(b, op, in, n_in, phase) || !updates_check(b, op, in, n_in))
         return none;
-    for (uint32_t i = 0; names && i < op->n_out; i++) {
-        if (!ebb_builder_name_check(b, names[i])) return none;
-    }
-    ebb_node node = {.op = op, .phase = phase, .n_in = n_in, .n_out = op->n_out};
+    ebb_node node = {.op = op, .phase = phase, .n_in = n_in};
     if (op->effect == EBB_SEEDED) node.seed_key = seed_key;
     node.attr = attrs_make(b, op, attr);
     if (!node.attr) return none;
-    ebb_id *out = EBB_NEW(&b->arena, ebb_id, op->n_out);
+    node.n_out = ebb_op_results(op, node.attr);
+    for (uint32_t i = 0; names && i < node.n_out; i++) {
+        if (!ebb_builder_name_check(b, names[i])) return none;
+    }
+    ebb_id *out = EBB_NEW(&b->arena, ebb_id, node.n_out);
     node.in = ebb_arena_copy(&b->arena, in, n_in, sizeof *in);
     node.out = out;
     if (!node.in || !out) {

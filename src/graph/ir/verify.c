@@ -63,7 +63,7 @@ static ebb_status value_verify(verifier *c, ebb_id id) {
 static ebb_status operands_verify(const verifier *c, ebb_id n) {
     const ebb_node *node = &c->graph->nodes[n];
     if (node->n_in < node->op->min_in || node->n_in > node->op->max_in || node->n_in > EBB_MAX_OPERANDS ||
-        node->n_out != node->op->n_out || node->n_out > EBB_MAX_RESULTS) {
+        node->n_out > node->op->n_out || node->n_out > EBB_MAX_RESULTS) {
         return FAULT(c, n, "it has %u operands and %u results", node->n_in, node->n_out);
     }
     if (!ebb_phase_name(node->phase)) return FAULT(c, n, "phase %d is not one", (int)node->phase);
@@ -90,6 +90,8 @@ static ebb_status types_verify(const verifier *c, ebb_id n) {
         ebb_status status = ebb_attr_check(c->env, node->op, &node->op->attrs[i], &node->attr[i]);
         if (status) return fault(c, n, EBB_INTERNAL);
     }
+    if (node->n_out != ebb_op_results(node->op, node->attr))
+        return FAULT(c, n, "it has %u results", node->n_out);
     ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS] = {{0}};
     for (uint32_t i = 0; i < node->n_in; i++) in[i] = c->graph->values[node->in[i]].type;
     ebb_call call = {

@@ -176,6 +176,22 @@ static void conv2d_dgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_
     }
 }
 
+/* dw = wgrad(x, dy) is linear in both, too: by x the gradient by the image of a convolution whose weight is
+ * what arrives, by dy that convolution. */
+static void conv2d_wgrad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    ebb_id x = ebb_rw_value(rw, node->in[0]), dy = ebb_rw_value(rw, node->in[1]);
+    ebb_attr attr[EBB_CONV_SIZE + 1];
+    if (ebb_grad_wants(rw, node, 1)) {
+        ebb_id in[] = {x, dout[0]};
+        ebb_grad_give(rw, node, 1, ebb_rw_emit(rw, &ebb_op_conv2d, in, 2, node->attr)[0]);
+    }
+    if (ebb_grad_wants(rw, node, 0)) {
+        grad_attrs(rw, node, 0, attr);
+        ebb_id in[] = {dy, dout[0]};
+        ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_conv2d_dgrad, in, 2, attr)[0]);
+    }
+}
+
 /* ---- conv2d_transpose ----------------------------------------------------------------------------- */
 
 /* Along one axis the result has (x - 1) * stride + span - 2 * pad + out_pad places: the smallest size that
@@ -242,7 +258,8 @@ EBB_DEFINE(conv2d_dgrad, EBB_RULE(2, 1, "dy[n,o,y,z] w[o,i,p,q] -> [n,c,h,w] whe
            EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_dgrad_bind, .cost = conv2d_dgrad_cost,
            .grad = conv2d_dgrad_grad, EBB_RUNS(LOW));
 EBB_DEFINE(conv2d_wgrad, EBB_RULE(2, 1, "x[n,c,h,w] dy[n,o,y,z] -> [o,i,p,q] where p=size.0 q=size.1"),
-           EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_wgrad_bind, .cost = conv2d_wgrad_cost);
+           EBB_LIST(attrs, conv_grad_attrs), .bind = conv2d_wgrad_bind, .cost = conv2d_wgrad_cost,
+           .grad = conv2d_wgrad_grad);
 EBB_DEFINE(conv2d_transpose, EBB_RULE(2, 1, "x[n,c,h,w] w[c,i,p,q] -> [n,o,y,z]"),
            EBB_LIST(attrs, conv_transpose_attrs), .bind = conv2d_transpose_bind, .cost = conv2d_dgrad_cost,
            .lower = conv2d_transpose_lower);

@@ -21,4 +21,5 @@ static void dropout_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mode)
 EBB_UNARY(dropout, 2, EBB_LIST(attrs, dropout_attrs), .effect = EBB_SEEDED, .bind = p_check,
           EBB_GRAD(dropout_grad, "dy"), .lower = dropout_lower, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(dropout_grad, EBB_RULE(1, 1, "dy[*] -> [*]"), EBB_LIST(attrs, dropout_attrs),
-           .effect = EBB_SEEDED, .bind = p_check, EBB_OVER({0, 0}), EBB_FLOPS(2));
+           .effect = EBB_SEEDED, .bind = p_check, EBB_OVER({0, 0}), EBB_FLOPS(2),
+           EBB_GRAD(dropout_grad, "dy"));

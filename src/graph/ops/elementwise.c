@@ -6,7 +6,7 @@
 
 /* The sign of y is the sign of x: keeping y lets y lie over x. */
 EBB_UNARY(relu, 1, EBB_GRAD(relu_grad, "y dy"), EBB_RUNS(FOLLOWS));
-EBB_UNARY_GRAD(relu_grad, "y", 1, EBB_OVER({0, 1}));
+EBB_UNARY_GRAD(relu_grad, "y", 1, EBB_OVER({0, 1}), .grad = ebb_grad_by_jumps);
 
 /* ---- rescale, exp ------------------------------------------------------------------------------- */
 
@@ -33,5 +33,12 @@ static void bias_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb_id 
     if (ebb_grad_wants(rw, node, 0)) ebb_grad_give(rw, node, 0, dout[0]);
 }
 EBB_DEFINE(bias, EBB_RULE(2, 1, "x[n,c,...] b:wide[c] -> [n,c,...]"), EBB_OVER({0, 0}), EBB_FLOPS(1),
-           .grad = bias_grad_rule, EBB_RUNS(FOLLOWS));
-EBB_DEFINE(bias_grad, EBB_RULE(1, 1, "dy[n,c,...] -> db:wide[c]"), EBB_FLOPS(1));
+           .by_channel = 1 << 1, .grad = bias_grad_rule, EBB_RUNS(FOLLOWS));
+
+/* A bias of zeros. */
+static void bias_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (!ebb_grad_wants(rw, node, 0)) return;
+    const ebb_id dy = ebb_rw_value(rw, node->in[0]);
+    ebb_grad_give(rw, node, 0, ebb_emit_2(rw, &ebb_op_bias, ebb_emit_fill(rw, dy, 0), dout[0]));
+}
+EBB_DEFINE(bias_grad, EBB_RULE(1, 1, "dy[n,c,...] -> db:wide[c]"), EBB_FLOPS(1), .grad = bias_grad_grad);

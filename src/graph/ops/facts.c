@@ -66,17 +66,26 @@ void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) 
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, op, in, n, attr)[0]);
 }
 
+void ebb_grad_zero_to(ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
+    if (ebb_grad_wants(rw, node, i))
+        ebb_grad_give(rw, node, i, ebb_emit_fill(rw, ebb_rw_value(rw, node->in[i]), 0));
+}
+
 void ebb_grad_zero(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     (void)dout;
-    for (uint32_t i = 0; i < node->n_in; i++) {
-        if (!ebb_grad_wants(rw, node, i)) continue;
-        const ebb_type *x = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]));
-        ebb_attr attr[] = {[EBB_FILL_SHAPE] = {.i = {0}},
-                           [EBB_FILL_VALUE] = {.f = 0},
-                           [EBB_FILL_DTYPE] = {.i = {x->dtype}}};
-        for (uint32_t d = 0; d < x->rank; d++) attr[EBB_FILL_SHAPE].i[d] = x->dim[d];
-        ebb_grad_give(rw, node, i, ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0]);
-    }
+    for (uint32_t i = 0; i < node->n_in; i++) ebb_grad_zero_to(rw, node, i);
+}
+
+void ebb_grad_same(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout, uint32_t i) {
+    ebb_id in[EBB_MAX_OPERANDS];
+    if (!ebb_grad_wants(rw, node, i)) return;
+    for (uint32_t k = 0; k < node->n_in; k++) in[k] = k == i ? dout[0] : ebb_rw_value(rw, node->in[k]);
+    ebb_grad_give(rw, node, i, ebb_rw_emit(rw, node->op, in, node->n_in, node->attr)[0]);
+}
+
+void ebb_grad_by_jumps(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    ebb_grad_zero_to(rw, node, 0);
+    ebb_grad_same(rw, node, dout, 1);
 }
 
 ebb_id ebb_emit_1(ebb_rewriter *rw, const ebb_op_info *op, ebb_id x) {
@@ -86,6 +95,35 @@ ebb_id ebb_emit_1(ebb_rewriter *rw, const ebb_op_info *op, ebb_id x) {
 ebb_id ebb_emit_2(ebb_rewriter *rw, const ebb_op_info *op, ebb_id a, ebb_id b) {
     const ebb_id in[] = {a, b};
     return ebb_rw_emit(rw, op, in, 2, NULL)[0];
+}
+
+ebb_id ebb_emit_fill(ebb_rewriter *rw, ebb_id x, double number) {
+    const ebb_type *type = ebb_builder_type(ebb_rw_builder(rw), x);
+    ebb_attr attr[] = {[EBB_FILL_SHAPE] = {.i = {0}},
+                       [EBB_FILL_VALUE] = {.f = number},
+                       [EBB_FILL_DTYPE] = {.i = {type->dtype}}};
+    for (uint32_t d = 0; d < type->rank; d++) attr[EBB_FILL_SHAPE].i[d] = type->dim[d];
+    return ebb_rw_emit(rw, &ebb_op_fill, NULL, 0, attr)[0];
+}
+
+ebb_id ebb_emit_cast(ebb_rewriter *rw, ebb_id x, ebb_dtype dtype) {
+    const ebb_attr attr[] = {[EBB_CAST_TO] = {.i = {dtype}}};
+    if (ebb_builder_type(ebb_rw_builder(rw), x)->dtype == dtype) return x;
+    return ebb_rw_emit(rw, &ebb_op_cast, &x, 1, attr)[0];
+}
+
+ebb_id ebb_emit_wide(ebb_rewriter *rw, ebb_id x) {
+    return ebb_emit_cast(rw, x, ebb_dtype_wide(ebb_builder_type(ebb_rw_builder(rw), x)->dtype));
+}
+
+ebb_id ebb_emit_sum(ebb_rewriter *rw, ebb_id x, uint32_t axes, bool keep) {
+    ebb_attr attr[] = {
+        [EBB_REDUCE_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {keep}}};
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
+        if (axes >> d & 1) attr[EBB_REDUCE_AXIS].i[n++] = d;
+    }
+    return ebb_rw_emit(rw, &ebb_op_reduce_sum, &x, 1, attr)[0];
 }
 
 ebb_id ebb_emit_rescale(ebb_rewriter *rw, ebb_id x, double times, double plus) {

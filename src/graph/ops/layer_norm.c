@@ -7,9 +7,8 @@
  *     ln_grad       dx = inv_std * (g - mean of g - xhat * mean of g * xhat),  g = dy * gamma
  *
  * The statistics are always those of the same x: dx above is the whole derivative by x, through them too,
- * so ln_apply gives them no gradient of their own, and ln_stats's rule refuses one that comes from
- * elsewhere. */
-#include "graph/ops/rule.h"
+ * so ln_apply gives them no gradient of their own. Gradients of gradients do (layer_again.c). */
+#include "graph/ops/norm.h"
 
 static const ebb_attr_info ln_attrs[] = {[EBB_LN_EPS] = EBB_REAL("eps", 1e-5, 1e-30, 1e30)};
 
@@ -28,15 +27,6 @@ static void layer_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 }
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
-
-static void ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
-    (void)node;
-    if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_builder_fail(
-        ebb_rw_builder(rw), EBB_BAD_INPUT,
-        "ln_stats: its mean and variance have no gradient of their own: only ln_apply, on the same "
-        "x, may read them on the way to the loss");
-}
 
 static void ln_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     const bool wants_x = ebb_grad_wants(rw, node, X);
@@ -65,7 +55,7 @@ EBB_DEFINE(layer_norm, EBB_RULE(3, 1, "x[n,c] gamma:wide[c] beta:wide[c] -> [n,c
            EBB_LIST(attrs, ln_attrs), EBB_FLOPS(10), .lower = layer_norm_lower);
 
 EBB_DEFINE(ln_stats, EBB_RULE(1, 2, "x[n,c] -> mean:wide[n] variance:wide[n]"), EBB_FLOPS(4),
-           .grad = ln_stats_grad, EBB_RUNS(FOLLOWS));
+           .grad = ebb_ln_stats_grad, EBB_RUNS(FOLLOWS));
 
 EBB_DEFINE(ln_apply,
            EBB_RULE(5, 1, "x[n,c] mean:wide[n] variance:wide[n] gamma:wide[c] beta:wide[c] -> [n,c]"),
@@ -74,8 +64,8 @@ EBB_DEFINE(ln_apply,
 
 EBB_DEFINE(ln_grad_sums,
            EBB_RULE(4, 2, "x[n,c] mean:wide[n] variance:wide[n] dy[n,c] -> dgamma:wide[c] dbeta:wide[c]"),
-           EBB_LIST(attrs, ln_attrs), EBB_FLOPS(4));
+           EBB_LIST(attrs, ln_attrs), EBB_FLOPS(4), .grad = ebb_ln_grad_sums_grad);
 
 /* Over dy; over x where a skip branch needs dy. */
 EBB_DEFINE(ln_grad, EBB_RULE(5, 1, "x[n,c] mean:wide[n] variance:wide[n] gamma:wide[c] dy[n,c] -> [n,c]"),
-           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}), EBB_FLOPS(10));
+           EBB_LIST(attrs, ln_attrs), EBB_OVER({0, 4}, {0, 0}), EBB_FLOPS(10), .grad = ebb_ln_grad_grad);

@@ -5,7 +5,7 @@
 
 EBB_DEFINE(relu_mask, EBB_RULE(1, 1, "y[*] -> bits:u8[b] where b=bits"), EBB_FLOPS(1));
 EBB_DEFINE(relu_mask_grad, EBB_RULE(2, 1, "dy[*] bits:u8[b] -> [*] where b=bits"), EBB_OVER({0, 0}),
-           EBB_FLOPS(1));
+           EBB_FLOPS(1), EBB_GRAD(relu_mask_grad, "dy x1"));
 
 /* Where y is read elsewhere in backward too: bits let it go some steps earlier, or be made again once less.
  */

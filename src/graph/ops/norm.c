@@ -10,9 +10,9 @@
  * The statistics are small, so keeping them is cheap and y can be had again from x alone.
  *
  * Where the statistics are those of the same x (bn_apply's `batch`), dx above is the whole derivative by x,
- * through y and through both statistics; so bn_apply gives the statistics no gradient of their own, and
- * bn_stats's rule refuses one that comes from elsewhere. With running statistics they are constants: dx =
- * dy * gamma * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
+ * through y and through both statistics; so bn_apply gives the statistics no gradient of their own.
+ * Gradients of gradients do (norm_again.c). With running statistics they are constants: dx = dy * gamma *
+ * inv_std, which is bn_apply itself on dy with zeros for mean and beta. */
 #include "graph/ops/norm.h"
 
 #define MOMENTUM EBB_REAL("momentum", 0.1, 0, 1)
@@ -50,15 +50,6 @@ static void batch_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 }
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
-
-static void bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
-    (void)node;
-    if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_builder_fail(
-        ebb_rw_builder(rw), EBB_BAD_INPUT,
-        "bn_stats: its mean and variance have no gradient of their own: only bn_apply with batch=true, on "
-        "the same x, may read them on the way to the loss");
-}
 
 /* dx where mean and variance are constants. */
 static ebb_id running_dx(ebb_rewriter *rw, const ebb_node *node, ebb_id dy) {
@@ -132,22 +123,25 @@ EBB_DEFINE(
         "x[n,c,...] gamma:wide[c] beta:wide[c] running_mean:wide[c] running_variance:wide[c] -> [n,c,...]"),
     EBB_LIST(attrs, batch_norm_attrs), .effect = EBB_STATEFUL, EBB_FLOPS(6), .lower = batch_norm_lower);
 EBB_DEFINE(bn_stats, EBB_RULE(1, 2, "x[n,c,...] -> mean:wide[c] variance:wide[c]"), EBB_FLOPS(4),
-           .grad = bn_stats_grad, EBB_RUNS(FOLLOWS));
+           .grad = ebb_bn_stats_grad, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(bn_apply,
            EBB_RULE(5, 1,
                     "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
            EBB_LIST(attrs, bn_apply_attrs), EBB_OVER({0, 0}), EBB_FLOPS(2), .grad = bn_apply_grad,
            EBB_RUNS(FOLLOWS));
-EBB_DEFINE(bn_track, EBB_RULE(4, 2, "mean[c] variance[c] running_mean[c] running_variance[c] -> [c] [c]"),
-           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 2}, {1, 3}),
-           EBB_FLOPS(6));
+EBB_DEFINE(bn_track,
+           EBB_RULE_OF(4, 5, 2,
+                       "mean[c] variance[c] running_mean[c] running_variance[c] apply:bool[] -> [c] [c]"),
+           EBB_LIST(attrs, bn_track_attrs), .effect = EBB_STATEFUL, .conditional = true,
+           EBB_UPDATES({0, 2}, {1, 3}), EBB_FLOPS(6));
 EBB_DEFINE(bn_grad_sums,
            EBB_RULE(4, 2,
                     "x[n,c,...] mean:wide[c] variance:wide[c] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"),
-           EBB_LIST(attrs, bn_grad_attrs), EBB_FLOPS(4));
+           EBB_LIST(attrs, bn_grad_attrs), EBB_FLOPS(4), .grad = ebb_bn_grad_sums_grad);
 /* Over dy; over x where a skip branch still needs dy. */
 EBB_DEFINE(bn_grad,
            EBB_RULE(7, 1,
                     "x[n,c,...] mean:wide[c] variance:wide[c] gamma:wide[c] dgamma:wide[c] dbeta:wide[c] "
                     "dy[n,c,...] -> [n,c,...]"),
-           EBB_LIST(attrs, bn_grad_attrs), EBB_OVER({0, 6}, {0, 0}), EBB_FLOPS(4));
+           EBB_LIST(attrs, bn_grad_attrs), EBB_OVER({0, 6}, {0, 0}), EBB_FLOPS(4),
+           .grad = ebb_bn_grad_grad);

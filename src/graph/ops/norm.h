@@ -1,4 +1,5 @@
-/* graph/ops/norm.h: what bn_apply and the ops that are fused with it share. */
+/* graph/ops/norm.h: what bn_apply and the ops that are fused with it share, and second gradients of norms.
+ */
 #ifndef EBB_GRAPH_OPS_NORM_H
 #define EBB_GRAPH_OPS_NORM_H
 
@@ -15,6 +16,16 @@ bool ebb_norm_check(ebb_rewriter *rw, const ebb_node *node);
 void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy);
 /* To those of gamma and beta that want one. */
 void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta);
+
+/* norm_again.c: of bn_stats, where what reads its results is not bn_apply, and of bn_apply's gradients. */
+void ebb_bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_bn_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_bn_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+
+/* layer_again.c: the same of layer norm's. */
+void ebb_ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_ln_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_ln_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 
 /* bn_act, bn_add and what belongs to them: their attributes, that one of relu and clip is said and not
  * both, and their flops for each element of x; the few for each channel are not counted. */

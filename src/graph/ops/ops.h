@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "graph/op_info.h"
+#include "graph/ops/fused.h"
 #include "graph/walk.h"
 
 /* ---- the table ------------------------------------------------------------------------------------ */
@@ -207,6 +208,13 @@ enum { EBB_FILL_SHAPE, EBB_FILL_VALUE, EBB_FILL_DTYPE };
 enum { EBB_SGD_DECAY };
 enum { EBB_ADAMW_BETA1, EBB_ADAMW_BETA2, EBB_ADAMW_EPS, EBB_ADAMW_DECAY };
 enum { EBB_CLIP_FACTOR_NORM };
+enum {
+    EBB_LOSS_SCALE_NEXT,
+    EBB_LOSS_SCALE_CLEAN,
+    EBB_LOSS_SCALE_FACTOR,
+    EBB_LOSS_SCALE_APPLY
+}; /* results */
+enum { EBB_LOSS_SCALE_GROWTH, EBB_LOSS_SCALE_BACKOFF, EBB_LOSS_SCALE_INTERVAL, EBB_LOSS_SCALE_NORM };
 enum { EBB_SGDM_MOMENTUM, EBB_SGDM_DECAY, EBB_SGDM_NESTEROV };
 
 #endif

@@ -3,7 +3,7 @@
  * Along each axis y = (x + 2 * pad - kernel) / stride + 1, rounded down. pad < kernel, so that every window
  * has a real element in it. Padding never wins a maximum. avg_pool divides by the whole window, or, with
  * count_pad=false, by the real elements in it. */
-#include "graph/ops/rule.h"
+#include "graph/ops/pool.h"
 
 #define KERNEL EBB_INTS_NEEDED("kernel", 2, 1, EBB_ATTR_STEP_MAX)
 #define STRIDE EBB_INTS("stride", 2, 0, 0, EBB_ATTR_STEP_MAX)
@@ -134,23 +134,31 @@ static void avg_pool_grad_rule(ebb_rewriter *rw, const ebb_node *node, const ebb
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_avg_pool_grad, dout, 1, attr)[0]);
 }
 
+static void avg_pool_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    if (ebb_grad_wants(rw, node, 0))
+        ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_avg_pool, dout, 1, node->attr)[0]);
+}
+
 /* Without places the maximum is looked for again in x. */
 EBB_DEFINE(max_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z]"), EBB_LIST(attrs, max_pool_attrs),
            .bind = pool_bind, .cost = pool_cost, EBB_GRAD(max_pool_grad, "x dy"), .lower = max_pool_lower,
            EBB_RUNS(FOLLOWS));
 EBB_DEFINE(max_pool_grad, EBB_RULE(2, 1, "x[n,c,h,w] dy[n,c,y,z] -> [n,c,h,w]"),
-           EBB_LIST(attrs, max_pool_attrs), .bind = dy_check, .cost = pool_grad_cost);
+           EBB_LIST(attrs, max_pool_attrs), .bind = dy_check, .cost = pool_grad_cost,
+           .grad = ebb_max_pool_grad_grad);
 EBB_DEFINE(max_pool_at, EBB_RULE(1, 2, "x[n,c,h,w] -> [n,c,y,z] place:u8[n,c,y,z]"),
            EBB_LIST(attrs, max_pool_attrs), .bind = max_pool_at_bind, .cost = pool_cost,
            .grad = max_pool_at_grad_rule, EBB_RUNS(FOLLOWS));
 /* Gradients that do not read x have its rows and columns as an attribute. */
 EBB_DEFINE(max_pool_at_grad,
            EBB_RULE(2, 1, "dy[n,c,y,z] place:u8[n,c,y,z] -> [n,c,h,w] where h=size.0 w=size.1"),
-           EBB_LIST(attrs, max_pool_at_grad_attrs), .bind = max_pool_at_grad_bind, .cost = pool_grad_cost);
+           EBB_LIST(attrs, max_pool_at_grad_attrs), .bind = max_pool_at_grad_bind, .cost = pool_grad_cost,
+           .grad = ebb_max_pool_at_grad_grad);
 EBB_DEFINE(avg_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z]"), EBB_LIST(attrs, avg_pool_attrs),
            .bind = pool_bind, .cost = pool_cost, .grad = avg_pool_grad_rule, EBB_RUNS(FOLLOWS));
 EBB_DEFINE(avg_pool_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w] where h=size.0 w=size.1"),
-           EBB_LIST(attrs, avg_pool_grad_attrs), .bind = dy_check, .cost = pool_grad_cost);
+           EBB_LIST(attrs, avg_pool_grad_attrs), .bind = dy_check, .cost = pool_grad_cost,
+           .grad = avg_pool_grad_grad);
 
 /* ---- the whole plane ---------------------------------------------------------------------------- */
 
@@ -164,4 +172,4 @@ static const ebb_attr_info gap_grad_attrs[] = {[EBB_GAP_SIZE] = SIZE};
 EBB_DEFINE(global_avg_pool, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c]"), EBB_FLOPS(1), .grad = gap_grad_rule,
            EBB_RUNS(FOLLOWS));
 EBB_DEFINE(global_avg_pool_grad, EBB_RULE(1, 1, "dy[n,c] -> [n,c,h,w] where h=size.0 w=size.1"),
-           EBB_LIST(attrs, gap_grad_attrs), EBB_FLOPS(1));
+           EBB_LIST(attrs, gap_grad_attrs), EBB_FLOPS(1), EBB_GRAD(global_avg_pool, "dy"));

@@ -16,8 +16,8 @@ static ebb_status reduce_infer(ebb_env *env, const ebb_call *call, ebb_type *out
         return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16, bf16 or i32", call->op->name,
                         ebb_type_text(x, text));
     if (x->dtype == EBB_I32 && call->op == &ebb_op_reduce_mean)
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16: cast it", call->op->name,
-                        ebb_type_text(x, text));
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16: cast it",
+                        call->op->name, ebb_type_text(x, text));
     const ebb_status status = ebb_rule_axes(env, call, &call->attr[EBB_REDUCE_AXIS], x, &axes);
     if (status) return status;
     *out = (ebb_type){.dtype = x->dtype};
@@ -219,4 +219,4 @@ static ebb_status upsample_grad_bind(ebb_env *env, const ebb_call *call, ebb_rul
 EBB_DEFINE(upsample, EBB_RULE(1, 1, "x[n,c,h,w] -> [n,c,y,z] where y=h*factor.0 z=w*factor.1"),
            EBB_LIST(attrs, upsample_attrs), EBB_FLOPS(0), EBB_GRAD(upsample_grad, "dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(upsample_grad, EBB_RULE(1, 1, "dy[n,c,y,z] -> [n,c,h,w]"), EBB_LIST(attrs, upsample_attrs),
-           .bind = upsample_grad_bind, EBB_FLOPS(1));
+           .bind = upsample_grad_bind, EBB_FLOPS(1), EBB_GRAD(upsample, "dy"));

@@ -45,6 +45,7 @@
                                      .family = EBB_FAMILY_OF(op),                        \
                                      .composite = EBB_KIND_OF(op) == EBB_KIND_COMPOSITE, \
                                      .view = EBB_KIND_OF(op) == EBB_KIND_VIEW,           \
+                                     .pointwise = EBB_KIND_OF(op) == EBB_KIND_POINTWISE, \
                                      __VA_ARGS__}
 
 /* So many operands and results, by a rule. */
@@ -99,6 +100,8 @@
         .name = (field), .kind = EBB_ATTR_DTYPE, .count = 1, .fallback = (double)(usual), \
         .max = EBB_N_DTYPES - 1                                                           \
     }
+#define EBB_TEXT_NEEDED(field) \
+    { .name = (field), .kind = EBB_ATTR_TEXT, .count = 1, .required = true, .max = EBB_MAX_ATTR_TEXT }
 #define EBB_FLAG(field, usual) \
     { .name = (field), .kind = EBB_ATTR_BOOL, .count = 1, .fallback = (usual), .min = 0, .max = 1 }
 
@@ -181,12 +184,26 @@ void ebb_grad_by_op(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 /* Of ops whose results change with their operands by jumps alone: zeros. */
 void ebb_grad_zero(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 
+/* Zeros to operand i. */
+void ebb_grad_zero_to(ebb_rewriter *rw, const ebb_node *node, uint32_t i);
+/* To operand i of an op that is linear in it and is its own transpose there: the same op of what arrives.
+ */
+void ebb_grad_same(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout, uint32_t i);
+/* Of an op of (x, dy) -> dx that lets dy through or not, by x: zeros to x, the same op of what arrives to
+ * dy. */
+void ebb_grad_by_jumps(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+
 /* For gradients in code: one node of one or two operands without attributes; times * x + plus; a real
  * scalar of x's dtype, for ops that broadcast it. */
 ebb_id ebb_emit_1(ebb_rewriter *rw, const ebb_op_info *op, ebb_id x);
 ebb_id ebb_emit_2(ebb_rewriter *rw, const ebb_op_info *op, ebb_id a, ebb_id b);
+/* x in another dtype; in f32 where its own is of 16 bits; its sums along axes, bit i: axis i. */
+ebb_id ebb_emit_cast(ebb_rewriter *rw, ebb_id x, ebb_dtype dtype);
+ebb_id ebb_emit_wide(ebb_rewriter *rw, ebb_id x);
+ebb_id ebb_emit_sum(ebb_rewriter *rw, ebb_id x, uint32_t axes, bool keep);
 ebb_id ebb_emit_rescale(ebb_rewriter *rw, ebb_id x, double times, double plus);
 ebb_id ebb_emit_number(ebb_rewriter *rw, ebb_id x, double number);
+ebb_id ebb_emit_fill(ebb_rewriter *rw, ebb_id x, double number); /* of x's type */
 
 /* "3,5": the two integers of an attribute, for error texts. */
 #define EBB_TWO(a) (long long)(a).i[0], (long long)(a).i[1]

@@ -109,8 +109,8 @@ static ebb_status flatten_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
     const ebb_type *x = &call->in[0];
     if (x->rank == 0 || !ebb_dtype_real(x->dtype)) {
         char text[EBB_TYPE_TEXT];
-        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 of rank 1 or more", call->op->name,
-                        ebb_type_text(x, text));
+        return ebb_fail(env, EBB_BAD_INPUT, "%s: x %s must be f32, f64, f16 or bf16 of rank 1 or more",
+                        call->op->name, ebb_type_text(x, text));
     }
     *out = (ebb_type){.dtype = x->dtype, .rank = 2, .dim = {x->dim[0], ebb_type_count(x) / x->dim[0]}};
     return EBB_OK;

@@ -15,9 +15,24 @@ static ebb_status causal_check(ebb_env *env, const ebb_call *call, ebb_rule *rul
                     ebb_type_text(x, text));
 }
 
+/* y (dy - sum of dy y) by y: what arrives times (dy - sum of dy y), less dy times the sum of what arrives
+ * times y. By dy the same op: softmax's derivative is its own transpose. */
+static void softmax_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
+    const ebb_id y = ebb_rw_value(rw, node->in[0]), dy = ebb_rw_value(rw, node->in[1]);
+    const uint32_t last = UINT32_C(1) << (ebb_builder_type(ebb_rw_builder(rw), y)->rank - 1);
+    if (ebb_grad_wants(rw, node, 0)) {
+        const ebb_id of_dy = ebb_emit_sum(rw, ebb_emit_2(rw, &ebb_op_mul, dy, y), last, true);
+        const ebb_id of_it = ebb_emit_sum(rw, ebb_emit_2(rw, &ebb_op_mul, dout[0], y), last, true);
+        const ebb_id first = ebb_emit_2(rw, &ebb_op_mul, dout[0], ebb_emit_2(rw, &ebb_op_sub, dy, of_dy));
+        ebb_grad_give(rw, node, 0,
+                      ebb_emit_2(rw, &ebb_op_sub, first, ebb_emit_2(rw, &ebb_op_mul, dy, of_it)));
+    }
+    ebb_grad_same(rw, node, dout, 1);
+}
+
 /* Maximum, subtraction, an exponential of about twenty, sum, product. */
 EBB_DEFINE(softmax, EBB_RULE(1, 1, "x[n,k] -> [n,k] or x[g,n,k] -> [g,n,k]"),
            EBB_LIST(attrs, softmax_attrs), .bind = causal_check, EBB_OVER({0, 0}), EBB_FLOPS(24),
            EBB_GRAD(softmax_grad, "y dy"), EBB_RUNS(FOLLOWS));
 EBB_DEFINE(softmax_grad, EBB_RULE(2, 1, "y[n,k] dy[n,k] -> [n,k] or y[g,n,k] dy[g,n,k] -> [g,n,k]"),
-           EBB_OVER({0, 1}, {0, 0}), EBB_FLOPS(4));
+           EBB_OVER({0, 1}, {0, 0}), EBB_FLOPS(4), .grad = softmax_grad_grad);

@@ -95,6 +95,24 @@ static ebb_id seed_emit(ebb_rewriter *rw, ebb_id id) {
     return seed;
 }
 
+/* A state, start at first. */
+static ebb_id scale_emit(ebb_rewriter *rw, ebb_id id, double start) {
+    const ebb_type scalar = {.dtype = EBB_F32}, *loss = &rw->old->values[id].type;
+    char text[EBB_TYPE_TEXT];
+    if (!ebb_type_equal(loss, &scalar)) {
+        ebb_builder_fail(rw->builder, EBB_BAD_INPUT, "loss %%%.200s is %s: only one of f32[] can be scaled",
+                         rw->old->values[id].name, ebb_type_text(loss, text));
+        return EBB_NONE;
+    }
+    const ebb_id scale =
+        ebb_builder_given(rw->builder, EBB_SCALER_SCALE, EBB_ROLE_STATE, &scalar, EBB_INIT_FILL, start);
+    /* A value of its own: some param's gradient may be just this, when the scale has long been updated. */
+    const ebb_id seed =
+        ebb_builder_node(rw->builder, &ebb_op_rescale, &scale, 1, NULL, NULL, rw->phase, 0)[0];
+    ebb_builder_stem(rw->builder, seed, rw->old->values[id].name);
+    return seed;
+}
+
 /* A gradient that is complete takes the name of its value, unless it is another's too or the model uses the
  * name. */
 static void activation_name(ebb_rewriter *rw, ebb_id v) {
@@ -148,7 +166,8 @@ static void params_complete(ebb_rewriter *rw, const ebb_id *first, ebb_id n) {
     }
 }
 
-static void backward(ebb_rewriter *rw) {
+/* start: of a scaled loss; 0: of the loss itself. */
+static void backward(ebb_rewriter *rw, double start) {
     const ebb_graph *old = rw->old;
     rw->wants = ebb_rw_scratch(rw, old->n_values, sizeof *rw->wants);
     rw->gradient = ebb_rw_scratch(rw, old->n_values, sizeof *rw->gradient);
@@ -163,7 +182,7 @@ static void backward(ebb_rewriter *rw) {
         return;
     }
     rw->phase = EBB_BACKWARD;
-    rw->gradient[old->loss] = seed_emit(rw, old->loss);
+    rw->gradient[old->loss] = start > 0 ? scale_emit(rw, old->loss, start) : seed_emit(rw, old->loss);
     for (ebb_id n = old->n_nodes; n-- > 0 && !ebb_rw_failed(rw);) {
         node_backward(rw, &old->nodes[n]);
         if (!ebb_rw_failed(rw)) params_complete(rw, first, n);
@@ -186,16 +205,24 @@ static ebb_status begin(ebb_rewriter *rw, ebb_env *env, const ebb_graph *graph, 
     return EBB_OK;
 }
 
-ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
+static ebb_status grad(ebb_env *env, const ebb_graph *graph, double start, ebb_graph **out) {
     *out = NULL;
     ebb_rewriter rw;
     ebb_status status = begin(&rw, env, graph, true);
     if (!status) {
-        if (!ebb_rw_failed(&rw)) backward(&rw);
+        if (!ebb_rw_failed(&rw)) backward(&rw, start);
         status = ebb_rw_seal(&rw, out);
     }
     ebb_rw_deinit(&rw);
     return status;
+}
+
+ebb_status ebb_grad(ebb_env *env, const ebb_graph *graph, ebb_graph **out) {
+    return grad(env, graph, 0, out);
+}
+
+ebb_status ebb_grad_scaled(ebb_env *env, const ebb_graph *graph, double start, ebb_graph **out) {
+    return grad(env, graph, start, out);
 }
 
 /* ---- any values by any others --------------------------------------------------------------- */

@@ -11,6 +11,7 @@ typedef struct update_pass {
     const ebb_adamw *adamw;
     ebb_names names; /* of the old graph */
     ebb_id lr;       /* in the new graph */
+    ebb_id apply;    /* scaled losses' condition in the new graph, or EBB_NONE: every step counts */
     ebb_id step;     /* AdamW's count of steps in the new graph: the old one, then the next */
     bool counted;
     ebb_id *gradient;      /* [old values] of params: in the old graph */
@@ -159,20 +160,24 @@ static double decay_of(const update_pass *s, ebb_id p) {
     return s->adamw ? s->adamw->weight_decay : s->sgd->weight_decay;
 }
 
+/* An update of n_in operands, with room for one more. */
+static ebb_id emit(update_pass *s, const ebb_op_info *op, ebb_id *in, uint32_t n_in, const ebb_attr *attr) {
+    if (s->apply != EBB_NONE) in[n_in++] = s->apply;
+    return ebb_builder_node(s->rw.builder, op, in, n_in, attr, NULL, EBB_UPDATE, 0)[0];
+}
+
 /* The steps are counted once, before the first update. */
 static void adamw_emit(update_pass *s, ebb_id p) {
     ebb_attr attr[EBB_MAX_ATTRS] = {{{0}}};
-    if (!s->counted) {
-        s->step =
-            ebb_builder_node(s->rw.builder, &ebb_op_count_step, &s->step, 1, NULL, NULL, EBB_UPDATE, 0)[0];
-    }
+    ebb_id count[2] = {s->step};
+    if (!s->counted) s->step = emit(s, &ebb_op_count_step, count, 1, NULL);
     s->counted = true;
     attr[EBB_ADAMW_BETA1].f = s->adamw->beta1;
     attr[EBB_ADAMW_BETA2].f = s->adamw->beta2;
     attr[EBB_ADAMW_EPS].f = s->adamw->eps;
     attr[EBB_ADAMW_DECAY].f = decay_of(s, p);
-    ebb_id in[] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
-    ebb_builder_node(s->rw.builder, &ebb_op_adamw, in, 6, attr, NULL, EBB_UPDATE, 0);
+    ebb_id in[7] = {s->rw.map[p], s->rw.map[s->gradient[p]], s->mean[p], s->square[p], s->step, s->lr};
+    (void)emit(s, &ebb_op_adamw, in, 6, attr);
 }
 
 static void update_emit(update_pass *s, ebb_id p) {
@@ -184,19 +189,28 @@ static void update_emit(update_pass *s, ebb_id p) {
         attr[EBB_SGDM_MOMENTUM].f = s->sgd->momentum;
         attr[EBB_SGDM_DECAY].f = decay_of(s, p);
         attr[EBB_SGDM_NESTEROV].i[0] = s->sgd->nesterov;
-        ebb_id in[] = {w, dw, s->mean[p], s->lr};
-        ebb_builder_node(s->rw.builder, &ebb_op_sgd_momentum, in, 4, attr, NULL, EBB_UPDATE, 0);
+        ebb_id in[5] = {w, dw, s->mean[p], s->lr};
+        (void)emit(s, &ebb_op_sgd_momentum, in, 4, attr);
     } else {
         attr[EBB_SGD_DECAY].f = decay_of(s, p);
-        ebb_id in[] = {w, dw, s->lr};
-        ebb_builder_node(s->rw.builder, &ebb_op_sgd, in, 3, attr, NULL, EBB_UPDATE, 0);
+        ebb_id in[4] = {w, dw, s->lr};
+        (void)emit(s, &ebb_op_sgd, in, 3, attr);
     }
+}
+
+/* The node that ebb_scale_gradients made, or EBB_NONE: a model may have one of its own. */
+static ebb_id scaler_find(const update_pass *s) {
+    const ebb_id apply = old_find(s, EBB_SCALER_APPLY);
+    const ebb_id n = apply == EBB_NONE ? EBB_NONE : s->rw.old->values[apply].producer;
+    return n != EBB_NONE && s->rw.old->nodes[n].op == &ebb_op_loss_scale ? n : EBB_NONE;
 }
 
 static void nodes_make(update_pass *s, bool phased) {
     const ebb_graph *old = s->rw.old;
+    const ebb_id scaler = scaler_find(s);
     for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&s->rw); n++) {
         ebb_rw_copy_node(&s->rw, &old->nodes[n]);
+        if (n == scaler) s->apply = s->rw.map[old->nodes[n].out[EBB_LOSS_SCALE_APPLY]];
         for (ebb_id p = phased ? EBB_NONE : s->after[n]; p != EBB_NONE; p = s->next[p]) update_emit(s, p);
     }
     for (ebb_id p = 0; phased && p < old->n_values && !ebb_rw_failed(&s->rw); p++) {
@@ -226,7 +240,7 @@ static ebb_status run(update_pass *s, bool phased) {
 }
 
 static ebb_status add(ebb_env *env, const ebb_graph *graph, update_pass *s, bool phased, ebb_graph **out) {
-    s->lr = s->step = EBB_NONE;
+    s->lr = s->step = s->apply = EBB_NONE;
     ebb_status status = ebb_rw_init(&s->rw, env, graph);
     if (!status) status = run(s, phased);
     if (!status) status = ebb_rw_seal(&s->rw, out);

@@ -22,5 +22,10 @@ EBB_CHECKED ebb_status ebb_rw_seal(ebb_rewriter *rw, ebb_graph **out);
 /* The gradient that ebb_grad gave a param, by its name (%w.grad of %w), or EBB_NONE. names: of the old
  * graph. A model may use the name for a value of its own: that one is computed forward. */
 ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param);
+/* In scratch, for each old value the param whose gradient it is, or EBB_NONE. EBB_BAD_INPUT: there is none.
+ */
+EBB_CHECKED ebb_status ebb_rw_gradients(ebb_rewriter *rw, ebb_id **param);
+/* ebb_rw_copy_node, but gradients get a suffix, so that their names are free. */
+void ebb_rw_copy_renamed(ebb_rewriter *rw, const ebb_node *node, const ebb_id *param, const char *suffix);
 
 #endif

@@ -17,21 +17,12 @@ void ebb_rw_deinit(ebb_rewriter *rw) {
     ebb_arena_deinit(&rw->scratch);
 }
 
-ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param) {
-    const ebb_graph *old = rw->old;
-    const ebb_value *v = &old->values[param];
-    if (v->role != EBB_ROLE_PARAM || v->producer != EBB_NONE) return EBB_NONE;
-    const char *name = ebb_rw_join(rw, v->name, ".grad");
-    const ebb_id g = name ? ebb_names_find(names, name, strlen(name)) : EBB_NONE;
-    if (g == EBB_NONE || old->values[g].producer == EBB_NONE) return EBB_NONE;
-    return old->nodes[old->values[g].producer].phase == EBB_BACKWARD ? g : EBB_NONE;
-}
-
 /* ---- copying ------------------------------------------------------------------------------------ */
 
 void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id id) {
     const ebb_value *v = &rw->old->values[id];
     rw->map[id] = ebb_builder_given(rw->builder, v->name, v->role, &v->type, v->init, v->fill);
+    if (v->within_step) ebb_builder_within_step(rw->builder, rw->map[id]);
 }
 
 void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {

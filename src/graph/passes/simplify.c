@@ -35,7 +35,11 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
 static uint64_t node_hash(const simplifier *s, const ebb_node *node) {
     uint64_t hash = mix(node->phase, &node->op->code, sizeof node->op->code);
     for (uint32_t i = 0; i < node->n_in; i++) hash = mix(hash, &s->same[node->in[i]], sizeof(ebb_id));
-    hash = mix(hash, node->attr, node->op->n_attrs * sizeof(ebb_attr));
+    for (uint32_t i = 0; i < node->op->n_attrs; i++) {
+        const ebb_attr *a = &node->attr[i];
+        const bool text = node->op->attrs[i].kind == EBB_ATTR_TEXT;
+        hash = mix(hash, text ? (const void *)a->text : a, text ? strlen(a->text) : sizeof *a);
+    }
     return hash ^ hash >> 32;
 }
 

@@ -12,15 +12,16 @@ static bool text_end(ebb_parser *p, const char *what) {
 static void given_make(ebb_parser *p, const ebb_declaration *d) {
     ebb_type type;
     ebb_init init = EBB_INIT_ZERO;
+    double fill = d->fill;
     if (!ebb_declaration_text_begin(p, d->type) || !ebb_parse_type(p, &type) ||
         !text_end(p, "the end of the type"))
         return;
     if (d->init) {
-        if (!ebb_declaration_text_begin(p, d->init) || !ebb_parse_init(p, &init) ||
+        if (!ebb_declaration_text_begin(p, d->init) || !ebb_parse_init(p, &init, &fill) ||
             !text_end(p, "the end of the init"))
             return;
     }
-    ebb_builder_given(p->builder, d->names[0], d->role, &type, init, d->fill);
+    ebb_builder_given(p->builder, d->names[0], d->role, &type, init, fill);
 }
 
 static void op_make(ebb_parser *p, const ebb_declaration *d) {
@@ -28,13 +29,14 @@ static void op_make(ebb_parser *p, const ebb_declaration *d) {
     const ebb_op_info *op = ebb_parse_op(p, &name);
     if (!op) return;
     ebb_node_text node = {.op = op, .phase = EBB_FORWARD};
-    if (d->n_names > 0 && d->n_names != op->n_out) {
-        ebb_parse_fail(p, &name, "%s gives %u results, not %u", op->name, op->n_out, d->n_names);
-        return;
-    }
     if (!ebb_declaration_text_begin(p, d->attributes ? d->attributes : "") ||
         !ebb_parse_attributes(p, &name, &node) || !text_end(p, "attributes like stride=2"))
         return;
+    const uint32_t n_out = ebb_op_results(op, node.attr);
+    if (d->n_names > 0 && d->n_names != n_out) {
+        ebb_parse_fail(p, &name, "%s gives %u results, not %u", op->name, n_out, d->n_names);
+        return;
+    }
     char key[40];
     snprintf(key, sizeof key, "#%u", d->at); /* no name has a # */
     const char *first = d->n_names > 0 ? d->names[0] : key;

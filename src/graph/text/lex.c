@@ -77,6 +77,19 @@ static ebb_token line_end(ebb_lexer *l) {
     return token;
 }
 
+/* From a " to the next one on its line. What may stand between is the attribute's to say. */
+static ebb_token quoted(ebb_lexer *l, size_t from) {
+    size_t at = from + 1;
+    while (byte_at(l, at) != '\0' && byte_at(l, at) != '\n' && byte_at(l, at) != '"') at++;
+    l->at = at;
+    if (byte_at(l, at) != '"') return bad(l, from, "a text without its second \"");
+    l->at++;
+    ebb_token token = make(l, EBB_TOKEN_TEXT, from, l->at);
+    token.text++;
+    token.n -= 2;
+    return token;
+}
+
 ebb_token ebb_lex_next(ebb_lexer *l) {
     ebb_token token;
     if (!skip_blank(l, &token)) return token;
@@ -89,6 +102,7 @@ ebb_token ebb_lex_next(ebb_lexer *l) {
         while (word_begins(byte_at(l, l->at)) || digit(byte_at(l, l->at))) l->at++;
         return make(l, EBB_TOKEN_WORD, from, l->at);
     }
+    if (c == '"') return quoted(l, from);
     if (c == '%') {
         l->at++;
         while (ebb_name_char(byte_at(l, l->at))) l->at++;

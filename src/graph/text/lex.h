@@ -10,6 +10,7 @@ typedef enum ebb_token_kind {
     EBB_TOKEN_WORD,   /* conv2d */
     EBB_TOKEN_VALUE,  /* %conv1.w, text without the % */
     EBB_TOKEN_NUMBER, /* 12, -0.5, 1e-05 */
+    EBB_TOKEN_TEXT,   /* "add(i0,i1)->t0", text without the marks */
     EBB_TOKEN_MARK,   /* one of = , : [ ] * / */
     EBB_TOKEN_BAD,    /* text is the reason, a constant of ours */
 } ebb_token_kind;

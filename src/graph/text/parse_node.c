@@ -94,13 +94,17 @@ const char *ebb_init_name(ebb_init init) {
     return init_names[init];
 }
 
-bool ebb_parse_init(ebb_parser *p, ebb_init *out) {
+bool ebb_parse_init(ebb_parser *p, ebb_init *out, double *fill) {
+    if (p->token.kind == EBB_TOKEN_NUMBER) {
+        *out = EBB_INIT_FILL;
+        return ebb_parse_real(p, fill);
+    }
     for (size_t i = 0; i < EBB_COUNT(init_names); i++) {
         if (p->token.kind != EBB_TOKEN_WORD || !ebb_token_equal(&p->token, init_names[i])) continue;
         *out = (ebb_init)i;
         return ebb_parse_next(p);
     }
-    return ebb_parse_expected(p, "zero, one, kaiming or uniform");
+    return ebb_parse_expected(p, "zero, one, kaiming, uniform or a number");
 }
 
 /* f32[64,3,7,7] init=kaiming */
@@ -117,7 +121,7 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
         if (!key) return ebb_parse_expected(p, "the end of the line: an input has no attributes");
         if (!ebb_token_equal(&p->token, key)) return ebb_parse_expected(p, trained ? "init=" : "fill=");
         if (!ebb_parse_next(p) || !ebb_parse_mark(p, '=')) return false;
-        if (trained ? !ebb_parse_init(p, &init) : !ebb_parse_real(p, &fill)) return false;
+        if (trained ? !ebb_parse_init(p, &init, &fill) : !ebb_parse_real(p, &fill)) return false;
     }
     ebb_builder_given(p->builder, d->name[0], role, &type, init, fill);
     ebb_status status = ebb_builder_status(p->builder);
@@ -220,18 +224,21 @@ static bool types_check(ebb_parser *p, const ebb_id *out, uint32_t n_out) {
 
 static bool node_line(ebb_parser *p, const definition *d, const ebb_op_info *op) {
     ebb_node_text node = {.op = op, .phase = EBB_FORWARD};
-    if (d->n != op->n_out) {
+    if (d->n > op->n_out || (!op->results && d->n != op->n_out)) {
         return ebb_parse_fail(p, &d->kind, "%s gives %u results, not %u", op->name, op->n_out, d->n);
     }
     if (!ebb_parse_next(p) || !operands(p, d, &node) || !ebb_parse_attributes(p, &d->kind, &node))
         return false;
     if (p->token.kind == EBB_TOKEN_VALUE) return ebb_parse_expected(p, "operands before attributes");
+    const uint32_t n_out = ebb_op_results(op, node.attr);
+    if (d->n != n_out)
+        return ebb_parse_fail(p, &d->kind, "%s gives %u results, not %u", op->name, n_out, d->n);
     uint64_t seed = node.has_seed ? node.seed : ebb_name_hash(d->result[0].text, d->result[0].n);
     const ebb_id *out =
         ebb_builder_node(p->builder, op, node.in, node.n_in, node.attr, d->name, node.phase, seed);
     ebb_status status = ebb_builder_status(p->builder);
     if (status) return ebb_parse_relay(p, &d->kind, status);
-    return types_check(p, out, op->n_out) && ebb_parse_line_end(p);
+    return types_check(p, out, n_out) && ebb_parse_line_end(p);
 }
 
 static const char *op_name_at(const void *ctx, size_t i) {

@@ -178,6 +178,17 @@ static bool attr_int(ebb_parser *p, const ebb_attr_info *info, ebb_attr *out) {
                                               info->name, info->count, n);
 }
 
+/* In the builder's scratch until a node has it. */
+static bool attr_text(ebb_parser *p, ebb_attr *out) {
+    const ebb_token at = p->token;
+    if (at.kind != EBB_TOKEN_TEXT) return ebb_parse_expected(p, "a text in \"\"");
+    char *text = ebb_arena_alloc(&p->builder->scratch, at.n + 1, 1);
+    if (!text) return ebb_parse_relay(p, &at, EBB_NO_MEMORY);
+    memcpy(text, at.text, at.n);
+    out->text = text;
+    return ebb_parse_next(p);
+}
+
 bool ebb_parse_attr(ebb_parser *p, const ebb_op_info *op, const ebb_attr_info *info, ebb_attr *out) {
     ebb_token at = p->token;
     bool good = false;
@@ -194,6 +205,9 @@ bool ebb_parse_attr(ebb_parser *p, const ebb_op_info *op, const ebb_attr_info *i
         break;
     case EBB_ATTR_REAL:
         good = ebb_parse_real(p, &out->f);
+        break;
+    case EBB_ATTR_TEXT:
+        good = attr_text(p, out);
         break;
     }
     if (!good) return false;

@@ -18,6 +18,10 @@ static void attr_print(ebb_text *text, const ebb_attr_info *info, const ebb_attr
         ebb_text_add(text, "%s", ebb_dtype_name((ebb_dtype)a->i[0]));
         return;
     }
+    if (info->kind == EBB_ATTR_TEXT) {
+        ebb_text_add(text, "\"%s\"", a->text);
+        return;
+    }
     if (info->kind == EBB_ATTR_BOOL) {
         ebb_text_add(text, "%s", a->i[0] ? "true" : "false");
         return;
@@ -55,7 +59,8 @@ static void given_print(ebb_text *text, const ebb_value *v) {
     ebb_text_add(text, "%%%s = %s %s", v->name, ebb_role_name(v->role), ebb_type_text(&v->type, type));
     if (v->role == EBB_ROLE_CONSTANT) ebb_text_add(text, " fill=%s", ebb_real_text(v->fill, real));
     if (v->role == EBB_ROLE_PARAM || v->role == EBB_ROLE_STATE) {
-        ebb_text_add(text, " init=%s", ebb_init_name(v->init));
+        ebb_text_add(text, " init=%s",
+                     v->init == EBB_INIT_FILL ? ebb_real_text(v->fill, real) : ebb_init_name(v->init));
     }
     ebb_text_add(text, "\n");
 }

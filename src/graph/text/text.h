@@ -57,7 +57,7 @@ EBB_CHECKED ebb_status ebb_parse_dims_check(ebb_parser *parser);
 
 /* parse_node.c: a line that begins with %. */
 bool ebb_parse_definition(ebb_parser *parser);
-bool ebb_parse_init(ebb_parser *parser, ebb_init *out);
+bool ebb_parse_init(ebb_parser *parser, ebb_init *out, double *fill);
 /* One node as it is read. */
 typedef struct ebb_node_text {
     const ebb_op_info *op;

@@ -111,9 +111,10 @@ void ebb_chain_set_block(const ebb_chain *chain, const ebb_chain_block *block,
                          const ebb_chain_option *option, bool measured, uint8_t *genes);
 
 typedef struct ebb_chain_solver ebb_chain_solver;
-/* Solves for every limit of k / EBB_CHAIN_SLOTS x most_bytes at once. In arena; NULL: no memory.
- * O(blocks^3 x slots). */
-ebb_chain_solver *ebb_chain_solve(ebb_arena *arena, const ebb_chain *chain, int64_t most_bytes);
+/* Solves for every limit of k / EBB_CHAIN_SLOTS x most_bytes at once; when the search is to end meanwhile,
+ * for none. In arena; NULL: no memory. O(blocks^3 x slots). */
+ebb_chain_solver *ebb_chain_solve(ebb_arena *arena, ebb_search *search, const ebb_chain *chain,
+                                  int64_t most_bytes);
 /* Time that the best answer for so many slots adds; < 0: there is none. */
 double ebb_chain_added_ns(const ebb_chain_solver *solver, uint32_t slots);
 /* Writes the genes of that answer. */

@@ -71,9 +71,10 @@ static void read_held(ebb_chain_meter *m) {
     }
 }
 
-/* Figures of all blocks under the genes. false: they are not valid. */
+/* Figures of all blocks under the genes. false: they are not valid, or it is time to end. */
 bool ebb_chain_measure(ebb_chain_meter *m) {
     const ebb_chain *c = m->chain;
+    if (ebb_search_may_end(m->search)) return false;
     ebb_scorer *scorer = m->search->scorers[0];
     if (c->space->pinned) ebb_space_heed_pins(c->space, m->genes);
     ebb_score score = ebb_score_genes(scorer, m->genes, 0);

@@ -17,7 +17,8 @@ struct ebb_chain_meter {
     ebb_chain_figures base[EBB_CHAIN_BLOCKS], now[EBB_CHAIN_BLOCKS]; /* of no recomputation, of the genes */
 };
 
-/* Figures of all blocks under meter->genes, into now; time_ns: of all their steps. false: not valid. */
+/* Figures of all blocks under meter->genes, into now; time_ns: of all their steps. false: not valid, or the
+ * search is to end. */
 bool ebb_chain_measure(ebb_chain_meter *meter);
 
 #endif

@@ -168,27 +168,35 @@ static void take_choice(const choice *x, double *best) {
     }
 }
 
-static void fill(ebb_chain_solver *s) {
+/* No choice was found yet. */
+static double *no_choice(double *best) {
+    for (uint32_t m = 0; m <= SLOTS; m++) best[m] = NEVER;
+    return best;
+}
+
+static void fill(ebb_chain_solver *s, ebb_search *search) {
     uint32_t n = s->chain->n_blocks;
     choice x;
     for (uint32_t m = 0; m <= SLOTS; m++) s->zero[m] = s->kept[(size_t)n * (SLOTS + 1) + m] = 0;
+    no_choice(s->kept);
     for (uint32_t last = 0; last < n; last++)
         for (uint32_t first = 0; first <= last; first++)
             s->runs[pair_of(first, last)] = run_of(s->chain, first, last);
     for (uint32_t last = 0; last < n; last++)
         for (uint32_t first = last + 1; first-- > 0;) {
-            double *best = s->held + pair_of(first, last) * (SLOTS + 1);
-            for (uint32_t m = 0; m <= SLOTS; m++) best[m] = NEVER;
+            double *best = no_choice(s->held + pair_of(first, last) * (SLOTS + 1));
+            if (ebb_search_may_end(search)) return;
             for (uint32_t k = 0; held_choice(s, first, last, k, &x); k++) take_choice(&x, best);
         }
     for (uint32_t first = n; first-- > 0;) {
-        double *best = s->kept + (size_t)first * (SLOTS + 1);
-        for (uint32_t m = 0; m <= SLOTS; m++) best[m] = NEVER;
+        double *best = no_choice(s->kept + (size_t)first * (SLOTS + 1));
+        if (ebb_search_may_end(search)) return;
         for (uint32_t k = 0; kept_choice(s, first, k, &x); k++) take_choice(&x, best);
     }
 }
 
-ebb_chain_solver *ebb_chain_solve(ebb_arena *arena, const ebb_chain *chain, int64_t most_bytes) {
+ebb_chain_solver *ebb_chain_solve(ebb_arena *arena, ebb_search *search, const ebb_chain *chain,
+                                  int64_t most_bytes) {
     size_t n = chain->n_blocks, pairs = n * (n + 1) / 2;
     ebb_chain_solver *s = EBB_NEW(arena, ebb_chain_solver, 1);
     if (!s) return NULL;
@@ -198,7 +206,7 @@ ebb_chain_solver *ebb_chain_solve(ebb_arena *arena, const ebb_chain *chain, int6
     s->kept = EBB_NEW(arena, double, (n + 1) * (SLOTS + 1));
     s->zero = EBB_NEW(arena, double, SLOTS + 1);
     if (!s->runs || !s->held || !s->kept || !s->zero) return NULL;
-    fill(s);
+    fill(s, search);
     return s;
 }
 

@@ -5,7 +5,7 @@
  * candidate costs what it changes, which grows with the graph: so many candidates x ops. */
 #define EFFORT_WORK      INT64_C(640000000)
 #define MIN_EFFORT       INT64_C(4000)
-#define MAX_EFFORT       INT64_C(1000000) /* candidates, reached below 640 ops */
+#define MAX_EFFORT       INT64_C(1300000) /* candidates, reached below 490 ops */
 
 /* Scored whole, a candidate costs the graph. */
 #define WHOLE_WORK       INT64_C(60000000) /* candidates x ops */
@@ -22,6 +22,10 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
 #define ROUND_CANDIDATES 16384   /* that are scored by what they change */
 
 #define TOO_LONG         (INT64_MAX / 2)
+
+/* Seeds of which none fits yet may take so much of the time limit more: a plan's search is given three
+ * quarters of what its plan has left. */
+#define GRACE_PART       3
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -92,7 +96,11 @@ static bool is_late(ebb_search *s) {
 }
 
 bool ebb_search_may_end(ebb_search *s) {
-    return s->members[0].best.excess_bytes == 0 && is_late(s);
+    if (s->out_of_grace || !is_late(s)) return s->out_of_grace;
+    if (s->members[0].best.excess_bytes == 0) return true;
+    const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
+    s->out_of_grace = spent_ns - s->time_limit_ns >= s->time_limit_ns / GRACE_PART;
+    return s->out_of_grace;
 }
 
 ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request, bool *go_on) {

@@ -61,6 +61,7 @@ typedef struct ebb_search {
     uint64_t started_ns;            /* of the selection: its caller sets it */
     uint64_t time_limit_ns;         /* since started_ns; 0: none */
     bool out_of_time;               /* it has struck; nobody looks at the clock any more */
+    bool out_of_grace;              /* nor does anything fit, and seeds have had their time */
     ebb_select_log *log;            /* or NULL */
 } ebb_search;
 
@@ -104,7 +105,8 @@ int64_t ebb_search_base_peak(ebb_search *search);
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
-/* The time limit has struck and something fits: other seeds are left out. */
+/* The time limit has struck and something fits, or a third of it has gone since: other seeds are left out.
+ */
 bool ebb_search_may_end(ebb_search *search);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
 bool ebb_search_is_over(const ebb_search *search);

@@ -62,7 +62,7 @@ static void sweep_prices(ebb_search *s, ebb_cut *cut, int64_t most) {
     int64_t kept = -1;
     for (int64_t price = most, n = 0; price > 0 && n < MAX_PRICES; n++, price -= price / 4 + 1) {
         ebb_cut_line line;
-        if (!ebb_cut_solve(cut, price, WORK_LIMIT, &line)) return;
+        if (ebb_search_may_end(s) || !ebb_cut_solve(cut, price, WORK_LIMIT, &line)) return;
         if (line.n_units == kept) continue;
         kept = line.n_units;
         offer_cut(s, cut);

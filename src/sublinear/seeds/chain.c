@@ -45,7 +45,8 @@ static void offer_answers(offering *x, const ebb_chain_solver *solver) {
 static ebb_status offer_share(offering *x) {
     ebb_arena memory;
     ebb_arena_init(&memory, x->search->env);
-    const ebb_chain_solver *solver = ebb_chain_solve(&memory, &x->chain, x->most_bytes + x->most_bytes / 4);
+    const ebb_chain_solver *solver =
+        ebb_chain_solve(&memory, x->search, &x->chain, x->most_bytes + x->most_bytes / 4);
     if (solver) offer_answers(x, solver);
     ebb_arena_deinit(&memory);
     return solver ? EBB_OK : EBB_NO_MEMORY;

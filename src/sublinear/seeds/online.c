@@ -256,7 +256,7 @@ static int64_t *live_by_position(ebb_search *s, ebb_arena *arena, int64_t *peak_
 }
 
 static bool offer_walk(ebb_search *s, walk *w, int64_t limit_bytes, uint8_t tail, bool *fits) {
-    if (!walk_all(w, limit_bytes, tail)) return false;
+    if (ebb_search_may_end(s) || !walk_all(w, limit_bytes, tail)) return false;
     *fits = ebb_search_offer_genes(s, w->genes).excess_bytes == 0;
     return true;
 }

@@ -29,12 +29,20 @@ const tool_command tool_commands[TOOL_N_COMMANDS] = {
          "Plans the model within --budget with one config after the other: the defaults with the\n"
          "genetic search off and on, and each parameter changed alone. -o FILE receives the\n"
          "recommended config (ebb.config/1), for --config of plan, fit, frontier and run."},
-    [TOOL_IMPORT] = {"import", "MODEL", "turn an ONNX file into a model's text",
-                     "Prints the text (*.ebb) of a model in ONNX, or writes it to FILE of -o; --weights\n"
-                     "receives the initializers, for `ebb run --init-from`. --dim N=SIZE is the default batch;\n"
-                     "other names are the file's own. Other commands take MODEL.onnx, too."},
-    [TOOL_RUN] = {"run", "MODEL", "run training steps on synthetic data",
-                  "Plans, allocates and runs, and prints the planned bytes beside the allocated ones."},
+    [TOOL_IMPORT] =
+        {"import", "MODEL", "turn an ONNX file into a model's text",
+         "Prints the text (*.ebb) of a model in ONNX, or writes it to FILE of -o; --weights\n"
+         "receives the initializers, for `ebb run --init-from`. --dim N=SIZE is the default batch;\n"
+         "other names are the file's own. Other commands take MODEL.onnx, too."},
+    [TOOL_EXPORT] =
+        {"export", "MODEL", "write a trained model as an ONNX file",
+         "Writes MODEL as it evaluates, with the params and states of --weights (what `ebb run\n"
+         "--save` wrote), to FILE of -o: opset 21. A MODEL in ONNX has weights of its own. The\n"
+         "batch stays open unless --dim N=SIZE is given."},
+    [TOOL_RUN] =
+        {"run", "MODEL", "run training steps, on data or on made-up inputs",
+         "Plans, allocates and runs, and prints the planned bytes beside the allocated ones. --data\n"
+         "trains on pictures; without it inputs are made up, labels among them."},
     [TOOL_BENCH] =
         {"bench", "MODEL", "measure how long ops take on this machine",
          "--ops: times each op of the model in its own training steps. --calibrate takes no\n"

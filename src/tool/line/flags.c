@@ -19,7 +19,8 @@ enum {
     T = 1 << TOOL_TUNE,
     G = 1 << TOOL_GENERATE,
     IM = 1 << TOOL_IMPORT,
-    ALL = I | P | F | C | R | B | V | RP | DF | PK | D | H | T | G | IM
+    EX = 1 << TOOL_EXPORT,
+    ALL = I | P | F | C | R | B | V | RP | DF | PK | D | H | T | G | IM | EX
 };
 
 #define AT(field) offsetof(tool_args, field)
@@ -30,8 +31,8 @@ const tool_flag tool_flags[] = {
     {"help", 'h', TOOL_SWITCH, AT(help), ALL, NULL, 0, 0, NULL, "show this"},
     {"json", 0, TOOL_SWITCH, AT(json), I | P | F | C | R | B | V | RP | DF | PK | D | T, NULL, 0, 0, NULL,
      "data as JSON on standard output"},
-    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T | IM, "FILE", 0,
-     0, NULL,
+    {"output", 'o', TOOL_TEXT, AT(output), I | P | F | C | R | B | V | RP | DF | PK | D | T | IM | EX,
+     "FILE", 0, 0, NULL,
      "write the data (JSON, or what a format asks for; pack: CSV) to FILE, whole or not at all; - is "
      "--json"},
     {"capacity", 0, TOOL_BYTES, AT(capacity_bytes), PK, "BYTES", 0, INT64_MAX, NULL,
@@ -56,9 +57,11 @@ const tool_flag tool_flags[] = {
      "an answer of `ebb fit` (ebb.fit/1): batches and peaks for each mode (repeatable)"},
     {"log", 0, TOOL_TEXT, AT(log), P, "FILE", 0, 0, NULL,
      "write what the search tried to FILE (ebb.search/1), for `ebb report --search`"},
-    {"weights", 0, TOOL_TEXT, AT(weights), IM, "FILE", 0, 0, NULL,
-     "write the initial values to FILE (safetensors), whole or not at all"},
-    {"dim", 0, TOOL_DIM, AT(dims), MODELS | IM, "NAME=SIZE", 1, INT64_MAX, NULL,
+    {"weights", 0, TOOL_TEXT, AT(weights), IM | EX, "FILE", 0, 0, NULL,
+     "write the initial values to FILE (safetensors), whole or not at all; export: read them"},
+    {"fold-batch-norm", 0, TOOL_SWITCH, AT(fold_batch_norm), EX, NULL, 0, 0, NULL,
+     "into the weights of the convolution or linear op that alone comes before"},
+    {"dim", 0, TOOL_DIM, AT(dims), MODELS | IM | EX, "NAME=SIZE", 1, INT64_MAX, NULL,
      "bind a dimension (repeatable)"},
     {"budget", 0, TOOL_BYTES, AT(budget_bytes), P | F | R | B | T, "BYTES", 1, INT64_MAX, NULL,
      "most total bytes: 11GiB, 500MB (MB = 10^6, MiB = 2^20)"},
@@ -82,6 +85,24 @@ const tool_flag tool_flags[] = {
      "these budgets: 10GiB,8GiB,60% (of the baseline's bytes)"},
     {"steps", 0, TOOL_INTEGER, AT(steps), R | B, "N", 1, 1000000000, NULL,
      "steps to run (run: 3; bench: 11, at most 10000)"},
+    {"data", 0, TOOL_TEXT, AT(data), R, "PATH", 0, 0, NULL,
+     "train on the pictures of PATH: a folder with one for each class (JPEG, PNG), records, .npz, .csv or "
+     ".csv.gz"},
+    {"held-out", 0, TOOL_SHARE, AT(held_out), R, "SHARE", 0, 0, NULL,
+     "with --data: this share of each class is for evaluation alone (default 0)"},
+    {"evaluate-every", 0, TOOL_INTEGER, AT(evaluate_every), R, "N", 1, 1000000000, NULL,
+     "with --held-out: loss, top-1 and top-5 of it after every N steps and the last"},
+    {"crop", 0, TOOL_SHARE, AT(crop), R, "SHARE", 0, 0, NULL,
+     "with --data: least share of a picture that a random crop has; 1: no crop (default 35%; of records "
+     "1)"},
+    {"flip", 0, TOOL_CHOICE, AT(flip), R, "WHETHER", 0, 0, "yes no",
+     "with --data: mirror every other picture (default yes; of records no)"},
+    {"strict", 0, TOOL_SWITCH, AT(strict), R, NULL, 0, 0, NULL,
+     "with --data: stop at a picture that cannot be read, instead of passing over it"},
+    {"data-threads", 0, TOOL_INTEGER, AT(data_threads), R, "N", 1, 256, NULL,
+     "with --data: threads that make batches ready; changes no bit (default: the processors)"},
+    {"accumulate", 0, TOOL_INTEGER, AT(accumulate), MODELS, "K", 1, 65536, NULL,
+     "parts of a training step, whose gradients are averaged before the update (default 1)"},
     {"save", 0, TOOL_TEXT, AT(save), R, "DIR", 0, 0, NULL,
      "save the run in DIR at its end, on Ctrl-C, and as --every says"},
     {"every", 0, TOOL_INTEGER, AT(every), R, "N", 1, 1000000000, NULL,
@@ -164,6 +185,12 @@ const tool_flag tool_flags[] = {
      "run forward, backward and update apart"},
     {"precision", 0, TOOL_CHOICE, AT(precision), MODELS, "NAME", 0, 0, "f32 bf16 f16",
      "of activations and gradients; parameters, statistics and losses stay f32 (default f32)"},
+    {"opt-level", 0, TOOL_CHOICE, AT(opt_level), MODELS, "N", 0, 0, "0 1 2 3",
+     "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
+     "one op"},
+    {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
+     "who makes code for such chains: LLVM or INTERP (default: the variable MGB_JIT_BACKEND, or LLVM if "
+     "there)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
     {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",
@@ -187,7 +214,9 @@ const tool_flag tool_flags[] = {
     {"fetch", 0, TOOL_LIST, AT(fetch), MODELS, "NAME", 0, 0, NULL,
      "keep further values to the end; * and ? match (repeatable)"},
     {"dump", 0, TOOL_CHOICE, AT(dump), MODELS, "PASS", 0, 0,
-     "parse smooth lower precision fuse grad clip optimizer simplify bits query schedule",
+     "parse smooth lower precision fuse grad recast accumulate clip scale optimizer simplify bits "
+     "pointwise query "
+     "schedule",
      "print a pass's result on standard error"},
     {"poison", 0, TOOL_SWITCH, AT(poison), R, NULL, 0, 0, NULL, "overwrite dead bytes with 0xFF"},
     {"hash", 0, TOOL_SWITCH, AT(hash), R, NULL, 0, 0, NULL,

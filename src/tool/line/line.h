@@ -13,6 +13,7 @@
     X(FIT, fit)           \
     X(FRONTIER, frontier) \
     X(IMPORT, import)     \
+    X(EXPORT, export)     \
     X(RUN, run)           \
     X(BENCH, bench)       \
     X(VERIFY, verify)     \

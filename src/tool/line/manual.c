@@ -61,6 +61,7 @@ static void environment(void) {
         {"MGB_SUBLINEAR_MEMORY_LOWER_BOUND_MB", "\\-\\-lb\\-memory\\-mb"},
         {"MGB_SUBLINEAR_MEMORY_WORKERS", "\\-\\-num\\-worker"},
         {"EBB_CACHE", "\\-\\-cache"},
+        {"MGB_JIT_BACKEND", "\\-\\-jit"},
     };
     printf(
         ".SH ENVIRONMENT\nA flag overrides its variable, and a variable the file of\n.BR \\-\\-config .\n");

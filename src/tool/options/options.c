@@ -1,6 +1,7 @@
 /* options: flags and environment variables become the engine's options. */
 #include "tool/options/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *tool_mode_name(ebb_memory_mode mode) {
@@ -126,6 +127,12 @@ static void print_dump(void *ctx, const char *pass, const char *text) {
     fprintf(stderr, "# after %s\n%s", pass, text);
 }
 
+/* Of the environment: where code is made at all. Empty counts as not set. */
+static const char *jit_variable(const ebb_options *o) {
+    const char *text = getenv("MGB_JIT_BACKEND");
+    return text && *text && o->opt_level >= 3 && strcmp(o->device, "cpu") == 0 ? text : NULL;
+}
+
 ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings) {
     const tool_args *args = &t->args;
     ebb_options_init(out);
@@ -146,11 +153,14 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     set_optimizer(args, out);
     out->evaluate = args->evaluate;
     out->phased = args->phased;
+    if (args->accumulate > 0) out->accumulate = (uint32_t)args->accumulate;
     if (args->precision)
         out->precision = strcmp(args->precision, "bf16") == 0  ? EBB_PRECISION_BF16
                          : strcmp(args->precision, "f16") == 0 ? EBB_PRECISION_F16
                                                                : EBB_PRECISION_F32;
     out->unfused = args->no_fuse;
+    if (args->opt_level) out->opt_level = args->opt_level[0] - '0';
+    out->jit = args->jit ? args->jit : jit_variable(out);
     out->poison = args->poison;
     out->check_finite = args->check_finite;
     out->verify = args->verify;

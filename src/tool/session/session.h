@@ -32,8 +32,8 @@ typedef struct tool_args {
     uint32_t n_dims;
     tool_list fetch, keep, drop;
     const char *config; /* the file of --config */
-    const char *device, *method, *optimizer, *precision, *dump, *plans, *over, *cache, *costs, *format,
-        *measured, *fail_if, *svg;
+    const char *device, *method, *optimizer, *precision, *opt_level, *jit, *dump, *plans, *over, *cache,
+        *costs, *format, *measured, *fail_if, *svg;
     const char *log, *search;
     tool_list fits, pools;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
@@ -47,7 +47,11 @@ typedef struct tool_args {
     bool full, check_finite, hash;
     const char *compare; /* the other device */
     const char *save, *init_from, *schedule, *weights, *metrics;
-    bool resume, decay_weights;
+    bool resume, decay_weights, fold_batch_norm;
+    const char *data, *flip;
+    bool strict;
+    double held_out, crop;
+    int64_t data_threads, evaluate_every, accumulate;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
 } tool_args;

@@ -105,7 +105,7 @@ void test_calls_add_in(test_calls *calls, const char *model_name, int64_t batch,
     if (ebb_dtype_low(dtype)) options.precision = EBB_PRECISION_BF16;
     (void)snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, model_name);
     TEST_OK(calls->env, ebb_model_open(calls->env, path, &model));
-    TEST_OK(calls->env, ebb_compile_graph(calls->env, model, &dim, 1, &options, &graph));
+    TEST_OK(calls->env, ebb_compile_graph(calls->env, model, &dim, 1, &options, NULL, &graph));
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
         ebb_id ids[EBB_MAX_OPERANDS];

@@ -2,6 +2,7 @@
  * read once and written once, by the thread that read it, so results may stand where operands do.
  *
  * After a fault of this run nothing is updated: a step that is refused leaves parameters as they were.
+ * Where a call has a condition and it is false, what was there stays.
  *
  * Bytes moved an element: assign twice its own, sgd 12, sgd_momentum 20, adamw 28. */
 #ifndef EBB_EXEC_CUDA_KERNELS_OPTIM_H
@@ -12,12 +13,21 @@
 #define CUDA_OPTIM_THREADS 256
 #define CUDA_OPTIM_EACH    (INT64_C(4) * CUDA_OPTIM_THREADS) /* elements of a block of sgd */
 
+/* Is there a condition, and is it false? */
+CUDA_BODY bool cuda_is_held(const uint8_t *apply) {
+    return apply && !*apply;
+}
+CUDA_BODY void cuda_keep_some(float *to, const float *from, int64_t left) {
+    cuda_store_some(to, cuda_load_some(from, left), left);
+}
+
 /* Of elements of any kind: 16 bytes to a thread. */
-#define CUDA_ASSIGN_EACH   (INT64_C(16) * CUDA_OPTIM_THREADS) /* bytes of a block */
+#define CUDA_ASSIGN_EACH (INT64_C(16) * CUDA_OPTIM_THREADS) /* bytes of a block */
 
 typedef struct cuda_assign_args {
     const cuda_scalars *scalars;
-    const void *x;
+    const void *x, *target; /* target: what stays where apply is false */
+    const uint8_t *apply;   /* NULL: always; so of every update */
     void *to;
     int64_t bytes;
 } cuda_assign_args;
@@ -27,17 +37,19 @@ CUDA_BODY void cuda_assign_body(const cuda_assign_args *args, int64_t block, int
     const int64_t at = block * CUDA_ASSIGN_EACH + 16 * (int64_t)thread, left = args->bytes - at;
     (void)phase, (void)shared;
     if (left <= 0 || args->scalars->fault) return;
+    const void *x = cuda_is_held(args->apply) ? args->target : args->x;
     if (left >= 16) {
-        cuda_store4((float *)args->to + at / 4, cuda_load4((const float *)args->x + at / 4));
+        cuda_store4((float *)args->to + at / 4, cuda_load4((const float *)x + at / 4));
         return;
     }
     CUDA_ONE_BY_ONE for (int64_t i = at; i < args->bytes; i++)((uint8_t *)args->to)[i] =
-        ((const uint8_t *)args->x)[i];
+        ((const uint8_t *)x)[i];
 }
 
 typedef struct cuda_sgd_args {
     const cuda_scalars *scalars;
     const float *w, *dw, *m, *lr;
+    const uint8_t *apply;
     float *to, *to_m;
     int64_t n;
     float momentum, decay;
@@ -50,6 +62,10 @@ CUDA_BODY void cuda_sgd_body(const cuda_sgd_args *args, int64_t block, int32_t t
     const int64_t at = block * CUDA_OPTIM_EACH + 4 * (int64_t)thread, left = args->n - at;
     (void)phase, (void)shared;
     if (left <= 0 || args->scalars->fault) return;
+    if (cuda_is_held(args->apply)) {
+        cuda_keep_some(args->to + at, args->w + at, left);
+        return;
+    }
     const float rate = *args->lr;
     const cuda_f32x4 dw = cuda_load_some(args->dw + at, left);
     cuda_f32x4 w = cuda_load_some(args->w + at, left);
@@ -64,6 +80,11 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
     const int64_t at = block * CUDA_OPTIM_EACH + 4 * (int64_t)thread, left = args->n - at;
     (void)phase, (void)shared;
     if (left <= 0 || args->scalars->fault) return;
+    if (cuda_is_held(args->apply)) {
+        cuda_keep_some(args->to + at, args->w + at, left);
+        cuda_keep_some(args->to_m + at, args->m + at, left);
+        return;
+    }
     const float rate = *args->lr;
     const cuda_f32x4 dw = cuda_load_some(args->dw + at, left);
     cuda_f32x4 w = cuda_load_some(args->w + at, left), m = cuda_load_some(args->m + at, left);
@@ -86,6 +107,7 @@ CUDA_BODY void cuda_sgd_momentum_body(const cuda_sgd_momentum_args *args, int64_
 typedef struct cuda_adamw_args {
     const cuda_scalars *scalars;
     const float *w, *dw, *m, *v, *step, *lr;
+    const uint8_t *apply;
     float *to, *to_m, *to_v;
     int64_t n;
     double beta1, beta2;
@@ -114,6 +136,12 @@ CUDA_BODY void cuda_adamw_body(const cuda_adamw_args *args, int64_t block, int32
         const int64_t at = block * CUDA_ADAMW_EACH + 4 * ((int64_t)round * CUDA_OPTIM_THREADS + thread);
         const int64_t left = args->n - at;
         if (left <= 0) return;
+        if (cuda_is_held(args->apply)) {
+            cuda_keep_some(args->to + at, args->w + at, left);
+            cuda_keep_some(args->to_m + at, args->m + at, left);
+            cuda_keep_some(args->to_v + at, args->v + at, left);
+            continue;
+        }
         const cuda_f32x4 g = cuda_load_some(args->dw + at, left);
         cuda_f32x4 w = cuda_load_some(args->w + at, left), m = cuda_load_some(args->m + at, left);
         cuda_f32x4 v = cuda_load_some(args->v + at, left);
@@ -136,13 +164,15 @@ CUDA_BODY void cuda_adamw_body(const cuda_adamw_args *args, int64_t block, int32
 typedef struct cuda_count_step_args {
     const cuda_scalars *scalars;
     const float *x;
+    const uint8_t *apply;
     float *y; /* may be x */
 } cuda_count_step_args;
 
 CUDA_BODY void cuda_count_step_body(const cuda_count_step_args *args, int64_t block, int32_t thread,
                                     int32_t phase, void *shared) {
     (void)block, (void)phase, (void)shared;
-    if (thread == 0 && !args->scalars->fault) *args->y = *args->x + 1;
+    if (thread == 0 && !args->scalars->fault)
+        *args->y = *args->x + (cuda_is_held(args->apply) ? 0.0f : 1.0f);
 }
 
 typedef struct cuda_clip_factor_args {
@@ -158,6 +188,31 @@ CUDA_BODY void cuda_clip_factor_body(const cuda_clip_factor_args *args, int64_t 
     if (thread != 0) return;
     const double factor = (double)args->norm / (sqrt((double)*args->x) + 1e-6);
     *args->y = (float)(factor > 1 ? 1 : factor);
+}
+
+typedef struct cuda_loss_scale_args {
+    const cuda_scalars *scalars;
+    const float *scale, *clean, *squares;
+    float *next, *next_clean, *factor; /* the first two may be scale and clean */
+    uint8_t *apply;
+    double growth, backoff, norm; /* norm 0: nothing is clipped */
+    float interval;
+} cuda_loss_scale_args;
+
+/* The scale and its reciprocal stay normal numbers. A sum is finite where it less itself is 0. */
+CUDA_BODY void cuda_loss_scale_body(const cuda_loss_scale_args *args, int64_t block, int32_t thread,
+                                    int32_t phase, void *shared) {
+    (void)block, (void)phase, (void)shared;
+    if (thread != 0 || args->scalars->fault) return;
+    const double was = (double)*args->scale, sum = (double)*args->squares;
+    const float n = *args->clean + 1;
+    const bool finite = sum - sum == 0, grows = finite && n >= args->interval;
+    const double clip = args->norm / (sqrt(sum) / was + 1e-6);
+    const double next = was * (!finite ? args->backoff : grows ? args->growth : 1.0);
+    *args->next = (float)(next >= 0x1p-100 && next <= 0x1p100 ? next : was);
+    *args->next_clean = finite && !grows ? n : 0.0f;
+    *args->factor = (float)(finite ? (args->norm > 0 && clip < 1 ? clip : 1.0) / was : 0.0);
+    *args->apply = finite;
 }
 
 #endif

@@ -57,6 +57,13 @@ static void print_text(tool *t, const machine *m) {
     for (uint32_t i = 0; (name = ebb_device_at(t->env, i, &available, &why)) != NULL; i++)
         printf("device %-9s %s%s%s\n", name, available ? "available" : "not available",
                why && *why != '\0' ? ": " : "", why ? why : "");
+    char what[128];
+    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++)
+        printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
+               what);
+    for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++)
+        printf("data %-11s %s%s%s\n", name, available ? "available" : "not available", why ? ": " : "",
+               why ? why : "");
 }
 
 static ebb_status print_json(tool *t, const machine *m) {
@@ -82,6 +89,25 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_text(&json, "name", name);
         out_bool(&json, "available", available);
         out_text(&json, "why", why && *why != '\0' ? why : NULL);
+        out_close(&json, '}');
+    }
+    out_close(&json, ']');
+    out_open(&json, "data_formats", '[');
+    for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++) {
+        out_open(&json, NULL, '{');
+        out_text(&json, "name", name);
+        out_bool(&json, "available", available);
+        out_text(&json, "why", why);
+        out_close(&json, '}');
+    }
+    out_close(&json, ']');
+    char what[128];
+    out_open(&json, "emitters", '[');
+    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++) {
+        out_open(&json, NULL, '{');
+        out_text(&json, "name", name);
+        out_bool(&json, "available", available);
+        out_text(&json, available ? "version" : "why", *what ? what : NULL);
         out_close(&json, '}');
     }
     out_close(&json, ']');

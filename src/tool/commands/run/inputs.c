@@ -1,5 +1,5 @@
 /* inputs: found in the text IR (docs/ir.md), where an input is a line "%x = input TYPE" and the loss a line
- * "loss %loss". */
+ * "loss %loss"; and the state of f16's loss scale. */
 #include "tool/commands/run/run.h"
 
 #include <math.h>
@@ -17,14 +17,26 @@ static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MA
     return true;
 }
 
+/* "%loss = softmax_xent %logits, %labels": the logits, if the loss is this line's. */
+static void read_logits(inputs *in, const char *line, const char *space, const char *end) {
+    static const char op[] = " = softmax_xent %";
+    const size_t n = strlen(op);
+    if ((size_t)(end - space) < n || memcmp(space, op, n) != 0) return;
+    const char *comma = memchr(space + n, ',', (size_t)(end - space) - n);
+    if (!comma || !copy_name(line + 1, space, in->xent)) return;
+    if (!copy_name(space + n, comma, in->logits)) in->logits[0] = '\0';
+}
+
 static void read_line(inputs *in, const char *line, size_t n) {
-    static const char is_input[] = " = input ", is_loss[] = "loss %";
+    static const char is_input[] = " = input ", is_loss[] = "loss %", is_scale[] = "%scaler.scale = state ";
     const char *end = line + n;
+    if (n > strlen(is_scale) && memcmp(line, is_scale, strlen(is_scale)) == 0) in->scaled = true;
     if (n > strlen(is_loss) && memcmp(line, is_loss, strlen(is_loss)) == 0) {
         if (!copy_name(line + strlen(is_loss), end, in->loss)) in->too_many = true;
         return;
     }
     const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
+    if (space) read_logits(in, line, space, end);
     if (!space || (size_t)(end - space) < strlen(is_input)) return;
     if (memcmp(space, is_input, strlen(is_input)) != 0) return;
     if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))
@@ -62,6 +74,7 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
         watch.dump = "lower";
         status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
     }
+    if (strcmp(out->xent, out->loss) != 0) out->logits[0] = '\0';
     if (status == EBB_OK && out->too_many)
         return tool_fail(t, EBB_BAD_INPUT,
                          "%.200s: more than %d inputs, or a name of more than %d bytes: run it from C",
@@ -161,6 +174,16 @@ static ebb_status feed(tool *t, ebb_program *program, const char *name, void **h
     }
     status = make(t, &info, held);
     return status == EBB_OK ? ebb_feed(program, name, *held, (size_t)info.bytes) : status;
+}
+
+ebb_status inputs_feed_rate(const inputs *in, ebb_program *program, double rate) {
+    ebb_tensor_info info;
+    for (uint32_t i = 0; i < in->n; i++) {
+        if (strcmp(in->name[i], "lr") != 0) continue;
+        const ebb_status status = ebb_program_tensor(program, in->name[i], &info);
+        return status == EBB_OK ? feed_rate(program, &info, rate) : status;
+    }
+    return EBB_OK;
 }
 
 ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program, double rate) {

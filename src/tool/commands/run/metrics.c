@@ -8,7 +8,13 @@
 
 #include "tool/commands/run/run.h"
 
-static const char head[] = "step,rate,loss,ns\n";
+/* Columns behind those that every run has. */
+static const char *head_of(const run_session *s) {
+    static const char *const heads[2][2] = {
+        {"step,rate,loss,ns\n", "step,rate,loss,ns,held_out_loss,top1,top5\n"},
+        {"step,rate,loss,ns,scale,skipped\n", "step,rate,loss,ns,scale,skipped,held_out_loss,top1,top5\n"}};
+    return heads[s->in.scaled][s->evaluation != NULL];
+}
 
 static ebb_status fail_file(const run_session *s, const char *verb, int error) {
     return tool_fail(s->t, EBB_IO,
@@ -26,11 +32,11 @@ static bool as_json(const run_session *s) {
 }
 
 /* The step that a line of ours is of; -1: the head; -2: no such line. */
-static int64_t step_of(const char *line, bool json) {
+static int64_t step_of(const run_session *s, const char *line, bool json) {
     static const char before[] = "{\"step\": ";
     int64_t step;
     char digits[24];
-    if (!json && strcmp(line, head) == 0) return -1;
+    if (!json && strcmp(line, head_of(s)) == 0) return -1;
     if (json && strncmp(line, before, strlen(before)) != 0) return -2;
     if (json) line += strlen(before);
     const size_t n = strspn(line, "0123456789");
@@ -48,7 +54,7 @@ static ebb_status cut(run_session *s) {
     off_t whole = 0;
     bool json = as_json(s), foreign = false;
     while ((n = getline(&line, &room, s->metrics)) > 0 && line[n - 1] == '\n') {
-        const int64_t step = step_of(line, json);
+        const int64_t step = step_of(s, line, json);
         foreign = step == -2 || (step == -1) != (whole == 0 && !json);
         if (foreign || step > s->n_begin) break;
         whole += n;
@@ -74,7 +80,7 @@ ebb_status metrics_begin(run_session *s) {
     else
         s->metrics = fopen(path, "we");
     if (!s->metrics) return fail_file(s, "open", errno);
-    if (status == EBB_OK && !as_json(s) && ftello(s->metrics) <= 0 && fputs(head, s->metrics) < 0)
+    if (status == EBB_OK && !as_json(s) && ftello(s->metrics) <= 0 && fputs(head_of(s), s->metrics) < 0)
         status = fail_file(s, "write", errno);
     return status;
 }
@@ -88,7 +94,7 @@ static void put_real(FILE *to, const char *key, double value, bool known, bool j
         fputs("null", to);
 }
 
-ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns) {
+ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns, const run_evaluation *e) {
     FILE *to = s->metrics;
     if (!to) return EBB_OK;
     const bool json = as_json(s);
@@ -96,7 +102,17 @@ ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns) {
     fprintf(to, json ? "{\"step\": %" PRId64 : "%" PRId64, s->n_begin + s->n_done);
     put_real(to, "rate", rate, true, json);
     put_real(to, "loss", loss, s->has_loss, json);
-    fprintf(to, json ? ", \"ns\": %" PRId64 "}\n" : ",%" PRId64 "\n", ns);
+    fprintf(to, json ? ", \"ns\": %" PRId64 : ",%" PRId64, ns);
+    if (s->in.scaled) {
+        put_real(to, "scale", (double)s->scale, s->has_loss, json);
+        put_real(to, "skipped", (double)s->n_skipped, s->has_loss, json);
+    }
+    if (s->evaluation && (e || !json)) { /* a table has all columns */
+        put_real(to, "held_out_loss", e ? e->loss : 0, e != NULL, json);
+        put_real(to, "top1", e ? e->top1 : 0, e != NULL, json);
+        put_real(to, "top5", e ? e->top5 : 0, e != NULL, json);
+    }
+    fputs(json ? "}\n" : "\n", to);
     /* What is read while the run goes on, and what a crash leaves, are whole lines. */
     return fflush(to) == 0 && !ferror(to) ? EBB_OK : fail_file(s, "write", errno);
 }

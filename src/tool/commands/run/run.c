@@ -13,6 +13,8 @@ static ebb_status run_steps(run_session *s) {
     ebb_plan_summarize(ebb_program_plan(s->program), &summary);
     ebb_status status = run_find_loss(s, &summary);
     if (status == EBB_OK) status = saves_begin(s);
+    if (status == EBB_OK) status = scaler_begin(s);
+    if (status == EBB_OK) status = data_begin(s);
     if (status == EBB_OK) status = metrics_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
@@ -44,8 +46,10 @@ static ebb_status compile(run_session *s, const ebb_model *model, const ebb_opti
 static ebb_status open_session(run_session *s, const ebb_model *model, ebb_options *options) {
     tool *t = s->t;
     tool_progress progress;
+    ebb_status status = data_open(s);
+    if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, options);
-    ebb_status status = inputs_find(t, model, options, &s->in);
+    status = inputs_find(t, model, options, &s->in);
     if (status == EBB_OK) status = compile(s, model, options);
     if (t->args.replan) {
         bool again;
@@ -57,6 +61,7 @@ static ebb_status open_session(run_session *s, const ebb_model *model, ebb_optio
         }
     }
     tool_progress_end(&progress);
+    if (status == EBB_OK) status = evaluation_begin(s);
     if (status == EBB_OK && t->onnx) status = ebb_onnx_feed(t->onnx, s->program);
     return status;
 }
@@ -65,11 +70,13 @@ ebb_status tool_run(tool *t) {
     ebb_options options;
     ebb_model *model = NULL;
     run_session s = {.t = t, .phased = t->args.phased};
+    s.n_parts = t->args.accumulate > 1 && !t->args.evaluate ? (uint32_t)t->args.accumulate : 1;
     s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
     ebb_status status = tool_reserve(t);
     if (status == EBB_OK) status = saves_check(t);
     if (status == EBB_OK) status = rates_find(&s);
     if (status == EBB_OK) status = tool_options(t, &options);
+    if (status == EBB_OK) status = data_check(t);
     if (status != EBB_OK) return status;
     if (t->args.replan && !ebb_device_is_apart(options.device))
         return tool_fail(
@@ -94,6 +101,8 @@ ebb_status tool_run(tool *t) {
     if (status == EBB_OK) status = closed;
     if (status == EBB_OK) tool_note_effort(t, &options);
     inputs_drop(&s.in);
+    data_end(&s);
+    evaluation_end(&s);
     if (s.engine) ebb_engine_destroy(s.engine);
     ebb_model_destroy(model);
     return status;

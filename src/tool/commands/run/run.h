@@ -11,9 +11,12 @@ enum { INPUTS_MAX = 64, INPUTS_NAME_MAX = 128 };
 typedef struct inputs {
     char name[INPUTS_MAX][INPUTS_NAME_MAX];
     uint32_t n;
-    char loss[INPUTS_NAME_MAX]; /* "" when the model has none */
-    bool too_many, read;        /* read: there was a text */
-    void *held[INPUTS_MAX];     /* what is fed again each step, in logical order; inputs_drop frees it */
+    char loss[INPUTS_NAME_MAX];   /* "" when the model has none */
+    char logits[INPUTS_NAME_MAX]; /* what its softmax_xent reads, "" where it is none */
+    char xent[INPUTS_NAME_MAX];   /* that softmax_xent's result */
+    bool too_many, read;          /* read: there was a text */
+    bool scaled;                  /* the loss is: training in f16 */
+    void *held[INPUTS_MAX];       /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
 /* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than
@@ -26,8 +29,29 @@ EBB_CHECKED ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_op
  * Elsewhere an input is made at its first feed and held, the bytes of all inputs together: so feed one
  * program only. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status inputs_feed(tool *t, inputs *in, ebb_program *program, double rate);
+/* The learning rate alone, where the program has one. */
+EBB_CHECKED ebb_status inputs_feed_rate(const inputs *in, ebb_program *program, double rate);
 /* Frees what is held. Zeroed inputs may be dropped, and dropped ones again. */
 void inputs_drop(inputs *in);
+
+/* ---- data: --data and what belongs to it ---- */
+
+typedef struct run_data {
+    ebb_data *set; /* NULL: made-up inputs */
+    ebb_data_facts facts;
+    ebb_loader *train, *held_out;
+    const char *pictures, *labels; /* inputs */
+    uint32_t batch;
+    void *held;           /* a batch, where the device has no host bytes */
+    size_t bytes;         /* of a batch */
+    int32_t *held_labels; /* [batch] */
+} run_data;
+
+/* What an evaluation found. */
+typedef struct run_evaluation {
+    int64_t step, n; /* pictures */
+    double loss, top1, top5;
+} run_evaluation;
 
 /* ---- the steps ---- */
 
@@ -40,11 +64,21 @@ typedef struct run_session {
     bool as_json, phased;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
+    float scale, n_skipped, n_skipped_before; /* of a scaled loss: as it is after a step; steps that changed
+                                               * nothing, in all, and before this run */
     ebb_schedule schedule;
     int64_t n_steps, n_begin,
-        n_done;      /* to run in all; done before, by the run that this one resumes; done */
-    int64_t n_saved; /* the step of the newest save; -1: none */
-    FILE *metrics;   /* of --metrics, open; or NULL */
+        n_done;       /* to run in all; done before, by the run that this one resumes; done */
+    int64_t n_saved;  /* the step of the newest save; -1: none */
+    FILE *metrics;    /* of --metrics, open; or NULL */
+    uint32_t n_parts; /* of a step: --accumulate */
+    int64_t wall_ns;  /* of all steps but the first, with what feeds them */
+    run_data data;
+    ebb_program *evaluation; /* of --evaluate-every, or NULL */
+    float *logits;           /* room for a batch's */
+    uint32_t n_classes;      /* of the logits */
+    run_evaluation *evaluations;
+    size_t n_evaluations, evaluations_room;
     int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
 } run_session;
 
@@ -57,6 +91,32 @@ EBB_CHECKED ebb_status run_next_step(run_session *s);
 void run_print_head(const run_session *s, const ebb_plan_summary *plan);
 /* Prints what was measured and ends the document; drops it on failure. */
 EBB_CHECKED ebb_status run_finish(run_session *s, const ebb_plan_summary *plan);
+
+/* EBB_USAGE: flags that do not belong together. */
+EBB_CHECKED ebb_status data_check(tool *t);
+/* Opens the data, before anything is planned. */
+EBB_CHECKED ebb_status data_open(run_session *s);
+/* Of a compiled program, whose seed is known: which inputs they are for, and threads that begin.
+ * EBB_BAD_INPUT: they do not fit. */
+EBB_CHECKED ebb_status data_begin(run_session *s);
+/* Feeds pictures and labels of a part of a step, counted from 0 over the whole run; of the held-out part,
+ * the batch. *n: pictures that count. */
+EBB_CHECKED ebb_status data_feed(run_session *s, ebb_loader *loader, ebb_program *program, int64_t batch,
+                                 uint32_t *n);
+void data_print(const run_session *s);
+/* "data": {...}, where there are some. */
+void data_json(const run_session *s, out_json *json);
+void data_end(run_session *s);
+
+/* ---- evaluation: --evaluate-every ---- */
+
+/* Compiles the program, beside training's. */
+EBB_CHECKED ebb_status evaluation_begin(run_session *s);
+/* After a step: evaluates if it is one of the every, or the last. *out: the row, or NULL. */
+EBB_CHECKED ebb_status evaluation_step(run_session *s, const run_evaluation **out);
+/* "evaluations": [...], with --evaluate-every. */
+void evaluation_json(const run_session *s, out_json *json);
+void evaluation_end(run_session *s);
 
 /* ---- saves: --save, --every, --keep-saves, --resume, --init-from ---- */
 
@@ -80,10 +140,22 @@ EBB_CHECKED ebb_status rates_find(run_session *s);
  * EBB_BAD_INPUT: it has lines of something else. Each writes, or does nothing without the flag. */
 EBB_CHECKED ebb_status metrics_begin(run_session *s);
 /* The line of the step that was just counted: its number, rate, loss (empty or null where there is none, or
- * it is not finite) and time. EBB_IO. */
-EBB_CHECKED ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns);
+ * it is not finite), time, of a scaled loss the scale and how many steps were skipped so far, and what an
+ * evaluation found, where there are some. EBB_IO. */
+EBB_CHECKED ebb_status metrics_step(run_session *s, double rate, double loss, int64_t ns,
+                                    const run_evaluation *evaluation);
 /* Closes the file, after a failure too. */
 EBB_CHECKED ebb_status metrics_end(run_session *s);
+
+/* ---- f16's loss scale; without one nothing is fetched or said ---- */
+
+/* After saves_begin. */
+EBB_CHECKED ebb_status scaler_begin(run_session *s);
+/* After a step: fetches it; *skipped: the step has changed nothing. */
+EBB_CHECKED ebb_status scaler_step(run_session *s, bool *skipped);
+/* The line under those of time, and members of the document. */
+void scaler_print(const run_session *s);
+void scaler_json(run_session *s);
 
 /* ---- --profile: what each step of a program took ---- */
 

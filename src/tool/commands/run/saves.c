@@ -10,7 +10,7 @@
 #include "tool/commands/run/run.h"
 
 enum { KEEP_DEFAULT = 3, DIGITS = 12, NAME_BYTES = 64 };
-static const char prefix[] = "step-", suffix[] = ".safetensors";
+static const char prefix[] = "step-", suffix[] = ".safetensors", data_fact[] = "data";
 
 static ebb_status fail_folder(const run_session *s, const char *verb, int error) {
     return tool_fail(s->t, EBB_IO, "cannot %s %.300s: %.100s: name a folder that can be written", verb,
@@ -84,6 +84,21 @@ static ebb_status load_weights(run_session *s) {
     return status;
 }
 
+/* Other data are allowed, and told: the run does not go on as if it had never stopped. */
+static ebb_status compare_data(const run_session *s, const char *path) {
+    ebb_tensors *file;
+    const ebb_status status = ebb_tensors_open(s->t->env, path, &file);
+    if (status != EBB_OK) return status;
+    const char *then = ebb_tensors_fact_find(file, data_fact),
+               *now = s->data.set ? s->data.facts.hash : NULL;
+    if (then || now) {
+        const bool same = then && now && strcmp(then, now) == 0;
+        if (!same) fprintf(stderr, "ebb: the data, or --held-out, are not those of %.300s\n", path);
+    }
+    ebb_tensors_close(file);
+    return EBB_OK;
+}
+
 static ebb_status resume(run_session *s, int64_t step) {
     char path[PATH_MAX];
     ebb_load_result result;
@@ -93,6 +108,8 @@ static ebb_status resume(run_session *s, int64_t step) {
     if (s->t->args.seed >= 0 && (uint64_t)s->t->args.seed != ebb_engine_seed(s->engine))
         return tool_fail(s->t, EBB_USAGE, "--seed %lld, but %.300s is of a run with %llu: leave --seed out",
                          (long long)s->t->args.seed, path, (unsigned long long)ebb_engine_seed(s->engine));
+    status = compare_data(s, path);
+    if (status != EBB_OK) return status;
     s->n_begin = s->n_saved = (int64_t)result.step;
     fprintf(stderr, "ebb: resumed after step %lld\n", (long long)s->n_begin);
     return EBB_OK;
@@ -135,8 +152,9 @@ ebb_status saves_check(tool *t) {
 static ebb_status save(run_session *s) {
     const int64_t step = s->n_begin + s->n_done;
     char path[PATH_MAX];
+    const ebb_tensors_fact data = {data_fact, s->data.facts.hash};
     ebb_status status = path_of(s, step, path);
-    if (status == EBB_OK) status = ebb_engine_save(s->engine, path, NULL, 0);
+    if (status == EBB_OK) status = ebb_engine_save(s->engine, path, &data, s->data.set ? 1 : 0);
     if (status != EBB_OK) return status;
     s->n_saved = step;
     /* All before this one are whole; it may not be yet. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static ebb_status one_step(run_session *s) {
+static ebb_status run_once(run_session *s) {
     if (!s->phased) return ebb_step(s->program);
     ebb_status status = ebb_run_phase(s->program, EBB_FORWARD);
     if (status == EBB_OK) status = ebb_run_phase(s->program, EBB_BACKWARD);
@@ -33,42 +33,79 @@ static ebb_status fetch_loss(run_session *s, double *out) {
     return status;
 }
 
-static void print_step(const run_session *s, int64_t ns, double loss) {
+/* Made up, or the batch of this part of this step. */
+static ebb_status feed(run_session *s, double rate, uint32_t part) {
+    const int64_t step = s->n_begin + s->n_done;
+    uint32_t n;
+    if (!s->data.train) return inputs_feed(s->t, &s->in, s->program, rate);
+    const ebb_status status = data_feed(s, s->data.train, s->program, step * s->n_parts + part, &n);
+    return status == EBB_OK ? inputs_feed_rate(&s->in, s->program, rate) : status;
+}
+
+/* All parts of a step: the time that they ran, and the mean of their losses. */
+static ebb_status one_step(run_session *s, double rate, int64_t *ns, double *loss) {
+    *ns = 0;
+    *loss = 0;
+    for (uint32_t part = 0; part < s->n_parts; part++) {
+        double of_part = 0;
+        ebb_status status = feed(s, rate, part);
+        const int64_t begin_ns = tool_now_ns();
+        if (status == EBB_OK) status = run_once(s);
+        *ns += tool_now_ns() - begin_ns;
+        if (status == EBB_OK) status = fetch_loss(s, &of_part);
+        if (status != EBB_OK) return status;
+        *loss += of_part;
+    }
+    *loss /= s->n_parts;
+    return EBB_OK;
+}
+
+static void print_step(const run_session *s, int64_t ns, double loss, bool skipped,
+                       const run_evaluation *e) {
     printf("step %-6lld %12s", (long long)(s->n_begin + s->n_done), out_time(ns).text);
     /* A NaN's sign means nothing, and printf would print it. */
     if (s->has_loss && isnan(loss))
         printf("   loss nan");
     else if (s->has_loss)
         printf("   loss %.6f", loss);
+    if (skipped)
+        printf("   skipped: gradients beyond f16; the loss is scaled by %.9g now", (double)s->scale);
+    if (e)
+        printf("   held out: loss %.6f, top-1 %.2f %%, top-5 %.2f %%", e->loss, 100 * e->top1,
+               100 * e->top5);
     printf("\n");
 }
 
 static ebb_status timed_step(run_session *s) {
+    const run_evaluation *evaluation = NULL;
     double loss = 0;
+    int64_t ns = 0;
+    bool skipped = false;
     const double rate = ebb_schedule_rate(&s->schedule, s->n_begin + s->n_done);
-    ebb_status status = inputs_feed(s->t, &s->in, s->program, rate);
-    int64_t begin_ns = tool_now_ns();
-    if (status == EBB_OK) status = one_step(s);
-    int64_t ns = tool_now_ns() - begin_ns;
-    if (status == EBB_OK) status = fetch_loss(s, &loss);
+    const int64_t begin_ns = tool_now_ns();
+    ebb_status status = one_step(s, rate, &ns, &loss);
+    if (status == EBB_OK) status = scaler_step(s, &skipped);
     if (status != EBB_OK) return status;
     if (s->n_done == 0)
         s->first_ns = ns;
     else
-        s->total_ns += ns;
+        s->total_ns += ns, s->wall_ns += tool_now_ns() - begin_ns;
     if (s->n_done == 0 || ns < s->best_ns) s->best_ns = ns;
     s->n_done++;
+    status = evaluation_step(s, &evaluation);
+    if (status != EBB_OK) return status;
     if (s->as_json) {
         out_open(&s->json, NULL, '{');
         out_integer(&s->json, "ns", ns);
         if (s->has_loss) out_real(&s->json, "loss", loss);
+        if (skipped) out_bool(&s->json, "skipped", true);
         out_close(&s->json, '}');
     }
     if (!s->t->args.json) {
-        print_step(s, ns, loss);
+        print_step(s, ns, loss, skipped, evaluation);
         status = out_finish(s->t); /* steps that nobody reads are not worth running */
     }
-    if (status == EBB_OK) status = metrics_step(s, rate, loss, ns);
+    if (status == EBB_OK) status = metrics_step(s, rate, loss, ns, evaluation);
     return status == EBB_OK ? saves_step(s) : status;
 }
 

@@ -1,0 +1,99 @@
+/* data: pictures with labels in folders and files (ebb/data.h), drawn, decoded, cropped, scaled, and handed
+ * over in batches by threads of its own. It knows no model and no engine.
+ *
+ *     open: folder | records | npz (zip) | table        -> which pictures there are, their labels, the
+ * split draw: seed, step, place in the batch              -> which picture, which crop picture: jpeg | png
+ * | record                      -> rows -> scale -> bytes h,w,c loader: threads -> a batch of bytes -> fill
+ * -> the input's elements
+ *
+ * Private to the room: others see ebb/data.h.
+ */
+#ifndef EBB_DATA_ROOM_H
+#define EBB_DATA_ROOM_H
+
+#include "base/base.h"
+#include "ebb/data.h"
+
+/* ---- a data set ---- */
+
+typedef struct data_file {
+    const char *name; /* below the folder: "cats/a.jpg" */
+    int64_t bytes;    /* when the folder was read */
+} data_file;
+
+struct ebb_data {
+    ebb_env *env;
+    ebb_arena arena;
+    const char *path;
+    int64_t n, n_ignored;
+    uint32_t n_classes;
+    uint32_t channels, height, width; /* of records; 0: files */
+    const char **classes;             /* names, or NULL */
+    uint32_t *labels;                 /* [n] */
+    data_file *files;                 /* [n], or NULL: records */
+    int64_t most_bytes;               /* of a file */
+    int fd;                           /* records lie in it from at on; or -1 */
+    int64_t at;
+    const uint8_t *records; /* or here */
+    void *held;             /* what records lie in */
+    size_t held_bytes;
+    uint32_t *parts[2]; /* pictures of EBB_DATA_TRAIN and EBB_DATA_HELD_OUT */
+    int64_t n_parts[2];
+    char hash[EBB_DATA_HASH_TEXT];
+};
+
+/* Each fills what it finds but parts and hash. EBB_IO, EBB_BAD_INPUT, EBB_UNAVAILABLE, EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status data_open_folder(ebb_data *data);
+EBB_CHECKED ebb_status data_open_records(ebb_data *data);
+EBB_CHECKED ebb_status data_open_npz(ebb_data *data);
+EBB_CHECKED ebb_status data_open_table(ebb_data *data);
+
+/* Bytes of a record: channels * height * width. */
+static inline int64_t data_record_bytes(const ebb_data *data) {
+    return (int64_t)data->channels * data->height * data->width;
+}
+/* Sides, channels and classes within the limits, at least one record; what: "records", for the error. */
+EBB_CHECKED ebb_status data_check_shape(const ebb_data *data, const char *what);
+/* Each label below n_classes. */
+EBB_CHECKED ebb_status data_check_labels(const ebb_data *data);
+/* A regular file opened for reading, without waiting for what is none. EBB_IO. */
+EBB_CHECKED ebb_status data_open_file(ebb_env *env, const char *path, int *fd, int64_t *bytes);
+/* n bytes from `at` on. EBB_IO; EBB_BAD_INPUT: the file has become shorter. */
+EBB_CHECKED ebb_status data_read(const ebb_data *data, int fd, int64_t at, int64_t n, void *to);
+
+/* ---- inflating, by zlib ---- */
+
+/* n bytes of from become exactly n_to. raw: as in .zip; else with gzip's head and end. EBB_BAD_INPUT: they
+ * do not, told as `what`; EBB_UNAVAILABLE: built without zlib. */
+EBB_CHECKED ebb_status data_inflate(ebb_arena *arena, const char *what, const uint8_t *from, size_t n,
+                                    bool raw, uint8_t *to, size_t n_to);
+/* zlib's CRC-32. */
+uint32_t data_crc(const uint8_t *bytes, size_t n);
+EBB_CHECKED ebb_status data_need_zlib(ebb_env *env, const char *path);
+
+/* ---- a member of a .zip file ---- */
+
+/* The first member of one of these names, in memory of held; EBB_BAD_INPUT: none, or it is damaged. */
+typedef struct data_member {
+    uint8_t *held;
+    size_t n;
+} data_member;
+EBB_CHECKED ebb_status data_zip_read(const ebb_data *data, int fd, int64_t file_bytes,
+                                     const char *const *names, data_member *out);
+
+/* ---- draws: pure functions of seed and place ---- */
+
+/* The picture at a place of the endless row of epochs over n. */
+int64_t data_draw_index(uint64_t seed, int64_t place, int64_t n);
+/* One in its stead, for the attempt-th picture there that cannot be read (from 1 on). */
+int64_t data_draw_other(uint64_t seed, int64_t place, uint32_t attempt, int64_t n);
+
+/* The part of a picture that is looked at, in pixels. */
+typedef struct data_box {
+    double x, y, width, height;
+} data_box;
+/* Of a picture of these sides, as the options say. */
+data_box data_draw_box(const ebb_loader_options *options, int64_t place, uint32_t width, uint32_t height);
+bool data_draw_flip(const ebb_loader_options *options, int64_t place);
+
+#endif

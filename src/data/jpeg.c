@@ -1,0 +1,110 @@
+/* JPEG, by libjpeg-turbo. Its errors end a picture by longjmp from its own error manager: between setjmp
+ * and longjmp nothing is held but the library's own object, which is destroyed in either case. */
+#include "data/picture.h"
+
+#include "ebb_build.h"
+
+#if EBB_HAVE_JPEG
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+/* A small file may ask for much work: so many passes over the picture, and so much memory for
+ * coefficients. */
+enum { MAX_SCANS = 100, MAX_BYTES = 256 << 20 };
+
+typedef struct decoding {
+    struct jpeg_error_mgr errors; /* first: the library gives back its address */
+    struct jpeg_progress_mgr progress;
+    struct jpeg_decompress_struct jpeg;
+    data_worker *worker;
+    data_verdict verdict;
+    jmp_buf end;
+} decoding;
+
+static void fail(j_common_ptr jpeg) {
+    decoding *d = (decoding *)jpeg->err;
+    char text[JMSG_LENGTH_MAX];
+    d->errors.format_message(jpeg, text);
+    d->verdict = data_picture_bad(d->worker, "is damaged: %.120s", text);
+    if (d->errors.msg_code == JERR_NO_BACKING_STORE)
+        d->verdict = data_picture_bad(
+            d->worker, "needs more than %d MiB to decode: save it smaller, or baseline", MAX_BYTES >> 20);
+    if (d->errors.msg_code == JERR_OUT_OF_MEMORY) d->verdict = DATA_NO_MEMORY;
+    longjmp(d->end, 1);
+}
+
+/* What the library warns of it fills with grey: such a picture is none. But bytes between segments, which
+ * cameras leave, hold no pixels. */
+static void tell(j_common_ptr jpeg, int level) {
+    const int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM && code != JWRN_JFIF_MAJOR)
+        fail(jpeg);
+}
+
+static void watch(j_common_ptr jpeg) {
+    decoding *d = (decoding *)jpeg->err;
+    if (d->jpeg.input_scan_number <= MAX_SCANS) return;
+    d->verdict = data_picture_bad(d->worker, "has more than %d scans", MAX_SCANS);
+    longjmp(d->end, 1);
+}
+
+/* The library scales by 1/2, 1/4 and 1/8 while it decodes, as far as the box keeps the output's size. */
+static data_box choose_scale(decoding *d, int64_t place) {
+    const ebb_loader_options *o = d->worker->options;
+    data_box box = data_draw_box(o, place, d->jpeg.image_width, d->jpeg.image_height);
+    unsigned by = 1;
+    while (by < 8 && box.width >= 2.0 * by * o->width && box.height >= 2.0 * by * o->height) by *= 2;
+    d->jpeg.scale_num = 1;
+    d->jpeg.scale_denom = by;
+    box.x /= by, box.y /= by, box.width /= by, box.height /= by;
+    return box;
+}
+
+static void decode(decoding *d, int64_t place) {
+    data_worker *w = d->worker;
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    (void)jpeg_read_header(jpeg, TRUE);
+    d->verdict = data_picture_check(w, jpeg->image_width, jpeg->image_height);
+    if (d->verdict != DATA_GOOD) return;
+    const data_box box = choose_scale(d, place);
+    jpeg->out_color_space = w->options->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    (void)jpeg_start_decompress(jpeg);
+    data_scale_begin(&w->scale, jpeg->output_width, jpeg->output_height, &box);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        const JDIMENSION y = jpeg->output_scanline;
+        JSAMPROW row = w->row;
+        if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, w->row);
+    }
+    (void)jpeg_finish_decompress(jpeg);
+}
+
+/* Apart from its caller, whose object it is that changes between the two. */
+static void run(decoding *d, int64_t place) {
+    if (setjmp(d->end) != 0) return;
+    jpeg_create_decompress(&d->jpeg);
+    d->jpeg.mem->max_memory_to_use = MAX_BYTES;
+    d->jpeg.progress = &d->progress;
+    jpeg_mem_src(&d->jpeg, d->worker->file, (unsigned long)d->worker->n_file);
+    decode(d, place);
+}
+
+data_verdict data_jpeg_read(data_worker *worker, int64_t place) {
+    decoding d = {.worker = worker, .verdict = DATA_GOOD};
+    d.jpeg.err = jpeg_std_error(&d.errors);
+    d.errors.error_exit = fail;
+    d.errors.emit_message = tell;
+    d.progress.progress_monitor = watch;
+    run(&d, place);
+    jpeg_destroy_decompress(&d.jpeg);
+    return d.verdict;
+}
+#else
+data_verdict data_jpeg_read(data_worker *worker, int64_t place) {
+    (void)place;
+    return data_picture_bad(worker, "is a JPEG, which this build does not read");
+}
+#endif

@@ -1,0 +1,52 @@
+/* data/loader.h: a loader's inside. Private to data. */
+#ifndef EBB_DATA_LOADER_H
+#define EBB_DATA_LOADER_H
+
+#include <stdatomic.h>
+
+#include "data/fill.h"
+#include "data/picture.h"
+#include "data/team.h"
+
+enum { LOADER_ATTEMPTS = 64, LOADER_NAMED = 256 };
+
+typedef struct loader_slot {
+    int64_t index; /* the picture that it holds, or the last that could not be read; -1: behind the end */
+    data_verdict verdict;
+} loader_slot;
+
+/* A picture that could not be read, for the first time. */
+typedef struct loader_bad {
+    uint32_t slot;
+    int64_t index;
+    char why[200];
+} loader_bad;
+
+struct ebb_loader {
+    ebb_env *env;
+    const ebb_data *data;
+    ebb_loader_options options;
+    ebb_arena arena;
+    data_team team;
+    data_worker *workers; /* [threads + 1] */
+    data_palette palette;
+    size_t picture_bytes; /* of one, as bytes */
+    uint8_t *bytes;       /* [batch * picture_bytes] */
+    loader_slot *slots;   /* [batch] */
+    uint32_t *order;      /* [batch] the slots that count, then the others */
+    int64_t step;         /* that slots are of, or are made ready for; -1: none */
+    void *to;             /* while slots are written to the input */
+
+    pthread_mutex_t lock; /* of bads and n_bads */
+    loader_bad bads[LOADER_NAMED];
+    uint32_t n_bads;             /* since the last batch; those beyond LOADER_NAMED are counted alone */
+    _Atomic uint64_t *known_bad; /* a bit for each picture */
+    _Atomic int64_t n_pictures, n_bad, busy_ns;
+    int64_t wait_ns;
+    bool waited; /* for a batch: the first one is there only when it is asked for */
+};
+
+/* Part i of a job: slot i's picture. ctx: the loader. */
+void loader_decode(void *ctx, uint32_t slot, uint32_t worker);
+
+#endif

@@ -1,0 +1,39 @@
+/* data/scale.h: a box of a picture, scaled to the input's size while its rows come by. Private to data.
+ *
+ * Each output is the mean of the pixels around its place, weighted by a triangle that reaches one output's
+ * width to either side, or one pixel's where that is more: bilinear when a picture grows, free of aliases
+ * when it shrinks. Only sums of the size of the output are kept, however large the picture is.
+ */
+#ifndef EBB_DATA_SCALE_H
+#define EBB_DATA_SCALE_H
+
+#include "data/data.h"
+
+/* Weights of the pixels from first on, n of them, for one output. */
+typedef struct data_window {
+    int32_t first, n;
+    const float *weight;
+} data_window;
+
+typedef struct data_scale {
+    uint32_t channels, width, height; /* of the output */
+    data_window *across, *down;       /* [width], [height] */
+    float *weights;                   /* of both */
+    size_t n_weights;
+    float *row;  /* [width * channels] */
+    float *sums; /* [height * width * channels] */
+} data_scale;
+
+/* Room for pictures of at most EBB_DATA_MAX_SIDE. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status data_scale_make(ebb_arena *arena, const ebb_loader_options *options,
+                                       data_scale *out);
+/* A picture of these sides, and the box of it. */
+void data_scale_begin(data_scale *scale, uint32_t width, uint32_t height, const data_box *box);
+/* Does an output depend on row y? */
+bool data_scale_wants(const data_scale *scale, uint32_t y);
+/* Row y, channels bytes a pixel; rows may come in any order, and in parts whose other pixels are 0. */
+void data_scale_row(data_scale *scale, uint32_t y, const uint8_t *pixels);
+/* The output's bytes, h,w,c. */
+void data_scale_end(const data_scale *scale, bool flip, uint8_t *out);
+
+#endif

@@ -1,0 +1,122 @@
+/* Steps of a program: whole, by phases, or in parts whose gradients are summed. */
+#include "engine/run/run.h"
+
+/* Each part of a step draws by a number of its own. */
+static ebb_run_options run_options(ebb_program *program, bool first) {
+    const ebb_engine *engine = program->engine;
+    const uint64_t n_parts = program->evaluates ? 1 : ebb_options_parts(&engine->options);
+    if (program->profile && first) ebb_profile_begin_run(program->profile);
+    return (ebb_run_options){.seed = engine->options.seed,
+                             .step = engine->step * n_parts + (program->evaluates ? 0 : engine->part),
+                             .n_run_threads = engine->n_run_threads,
+                             .step_ns = program->profile ? ebb_profile_row(program->profile) : NULL,
+                             .on_step = engine->options.check_finite ? ebb_finite_look : NULL,
+                             .on_step_ctx = program};
+}
+
+static void count_step(ebb_program *program) {
+    if (!program->evaluates) program->engine->step++;
+    if (program->profile) ebb_profile_end_run(program->profile);
+}
+
+/* What can be told before anything has changed. */
+static ebb_status check_step(ebb_program *program) {
+    program->touched = false;
+    const ebb_status status = ebb_stale_check(program);
+    return status == EBB_OK ? ebb_integers_check_all(program) : status;
+}
+
+/* The next step begins anew. */
+static ebb_status fail_step(ebb_program *program, ebb_status status) {
+    program->next_phase = EBB_FORWARD;
+    return program->touched || ebb_exec_touched(program->exec) ? ebb_stale_mark(program, status) : status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+/* What sums gradients starts at 0: bytes, and whatever they held. */
+static ebb_status clear_sums(ebb_program *program) {
+    const ebb_graph *graph = program->compiled.graph;
+    ebb_backend *backend = program->engine->backend;
+    ebb_status status = EBB_OK;
+    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
+        int64_t bytes = 0;
+        if (!graph->values[v].within_step || graph->values[v].producer != EBB_NONE) continue;
+        void *at = ebb_exec_given(program->exec, v, &bytes);
+        if (at) status = backend->api->fill(backend, at, 0, bytes);
+    }
+    return status;
+}
+
+static ebb_status run_part(ebb_program *program, bool last) {
+    ebb_engine *engine = program->engine;
+    ebb_status status = EBB_OK;
+    for (ebb_phase phase = EBB_FORWARD; phase <= (last ? EBB_UPDATE : EBB_BACKWARD) && status == EBB_OK;
+         phase++) {
+        ebb_run_options options = run_options(program, phase == EBB_FORWARD && engine->part == 0);
+        status = ebb_exec_run_phase(program->exec, phase, &options);
+        program->touched = program->touched || ebb_exec_touched(program->exec);
+    }
+    return status;
+}
+
+/* Params and states are those of the step before it until the last part has ended; but what forward tracks,
+ * running statistics, has moved. */
+static ebb_status step_part(ebb_program *program, uint32_t n_parts) {
+    ebb_engine *engine = program->engine;
+    if (engine->part > 0 && engine->part_of != program)
+        return ebb_fail(engine->env, EBB_USAGE,
+                        "%u of %u parts of a step were run by another program: let that one run them all",
+                        engine->part, n_parts);
+    const bool touched = engine->part > 0 && program->touched;
+    ebb_status status = check_step(program);
+    program->touched = touched;
+    if (status != EBB_OK) return status;
+    engine->part_of = program;
+    if (engine->part == 0) status = clear_sums(program);
+    if (status == EBB_OK) status = run_part(program, engine->part + 1 == n_parts);
+    if (status != EBB_OK) {
+        engine->part = 0;
+        return fail_step(program, status);
+    }
+    if (++engine->part < n_parts) return EBB_OK;
+    engine->part = 0;
+    count_step(program);
+    return EBB_OK;
+}
+
+ebb_status ebb_step(ebb_program *program) {
+    ebb_engine *engine = program->engine;
+    const uint32_t n_parts = ebb_options_parts(&engine->options);
+    if (n_parts > 1 && !program->evaluates) return step_part(program, n_parts);
+    if (program->next_phase != EBB_FORWARD)
+        return ebb_fail(engine->env, EBB_USAGE, "a step is half done: run the %s phase first",
+                        ebb_phase_name((ebb_phase)program->next_phase));
+    ebb_status status = check_step(program);
+    if (status != EBB_OK) return status;
+    ebb_run_options options = run_options(program, true);
+    status = ebb_exec_run(program->exec, &options);
+    if (status != EBB_OK) return fail_step(program, status);
+    count_step(program);
+    return EBB_OK;
+}
+
+ebb_status ebb_run_phase(ebb_program *program, ebb_phase phase) {
+    ebb_engine *engine = program->engine;
+    if (!engine->options.phased)
+        return ebb_fail(engine->env, EBB_USAGE,
+                        "running by phase needs the option phased, so that the plan keeps what "
+                        "lives across a boundary");
+    if (phase > EBB_UPDATE || (uint32_t)phase != program->next_phase)
+        return ebb_fail(engine->env, EBB_USAGE, "the next phase is %s",
+                        ebb_phase_name((ebb_phase)program->next_phase));
+    ebb_status status = phase == EBB_FORWARD ? check_step(program) : EBB_OK;
+    if (status != EBB_OK) return status;
+    ebb_run_options options = run_options(program, phase == EBB_FORWARD);
+    status = ebb_exec_run_phase(program->exec, phase, &options);
+    if (status != EBB_OK) return fail_step(program, status);
+    program->touched = program->touched || ebb_exec_touched(program->exec);
+    program->next_phase = phase == EBB_UPDATE ? EBB_FORWARD : (uint32_t)phase + 1;
+    if (phase == EBB_UPDATE) count_step(program);
+    return EBB_OK;
+}

@@ -1,0 +1,159 @@
+/* cpu/fused.c: the kernel of fused: what it supports, its rate, its tiles shared out to a team. */
+#include "exec/cpu/fused.h"
+#include "exec/cpu/low.h"
+
+/* ---- before a run ----------------------------------------------------------------------------------- */
+
+/* Every step's op by itself must have a kernel here. */
+static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
+    ebb_fused_body body;
+    ebb_status status = ebb_fused_read(backend->env, call, &body);
+    for (uint32_t k = 0; !status && k < body.n_steps; k++) {
+        ebb_type in[EBB_FUSED_ARGS];
+        const ebb_kernel_info *info;
+        const ebb_call step = ebb_fused_call(call, &body, k, in);
+        status = cpu_kernel_find(backend, &step, &info);
+    }
+    return status;
+}
+
+/* Flops take the time that they take by their steps' kernels; bytes stream. */
+static void fused_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **kind) {
+    ebb_fused_body body;
+    double flops = 0, us = 0;
+    (void)kind;
+    if (ebb_fused_read(NULL, call, &body)) return; /* never: it is supported */
+    for (uint32_t k = 0; k < body.n_steps; k++) {
+        ebb_type in[EBB_FUSED_ARGS];
+        ebb_cost cost;
+        const char *name;
+        const ebb_call step = ebb_fused_call(call, &body, k, in);
+        const ebb_kernel_rate own = ebb_kernel_rate_of(cpu_kernel_of(step.op->code), &step, &name);
+        step.op->cost(&step, &cost);
+        flops += (double)cost.flops;
+        us += (double)cost.flops / (double)own.flops;
+    }
+    if (us > 0) rate->flops = (int64_t)(flops / us);
+}
+
+static void fused_release(ebb_backend *backend, void *state) {
+    if (state) ebb_cfree(backend->env, state, 1, sizeof(cpu_fused));
+}
+
+static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
+    cpu_fused *f = ebb_calloc(backend->env, 1, sizeof *f);
+    *state = NULL;
+    if (!f) return EBB_NO_MEMORY;
+    const ebb_status status = ebb_fused_read(backend->env, call, &f->body);
+    if (status) {
+        fused_release(backend, f);
+        return status;
+    }
+    f->n_in = call->n_in;
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        f->in_dtype[i] = call->in[i].dtype;
+        f->load[i] = ebb_fused_load_of(call, &f->body, i);
+        ebb_fused_walk(call, &f->body, i, &f->walk[i]);
+    }
+    cpu_fused_slots(f);
+    const ebb_status made = cpu_jit_code(cpu_of(backend)->jit, call, f);
+    if (made)
+        fused_release(backend, f);
+    else
+        *state = f;
+    return made;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------------ */
+
+typedef struct fused_run {
+    const cpu_fused *f;
+    const char *in[EBB_FUSED_OPERANDS];
+    char *out[EBB_FUSED_RESULTS];
+    bool spread; /* an operand is gathered, tile by tile */
+} fused_run;
+
+#define GATHER(T)                                                             \
+    static void gather_##T(const T *from, int64_t stride, T *to, int64_t n) { \
+        for (int64_t i = 0; i < n; i++) to[i] = from[i * stride];             \
+    }
+GATHER(uint8_t)
+GATHER(uint16_t)
+GATHER(uint32_t)
+
+/* n elements of a spread operand, those of the places from `begin` on. */
+static void spread(const ebb_walk *w, const char *from, int64_t bytes, int64_t begin, int64_t n,
+                   void *tile) {
+    const uint32_t last = w->n_dims - 1;
+    ebb_walk_place at = ebb_walk_place_of(w, begin);
+    for (char *to = tile; n > 0;) {
+        const int64_t run = ebb_min_i64(n, w->size[last] - at.at[last]), stride = w->stride[0][last];
+        const void *source = from + at.element[0] * bytes;
+        if (stride == 1)
+            memcpy(to, source, (size_t)(run * bytes));
+        else if (bytes == 1)
+            gather_uint8_t(source, stride, (uint8_t *)to, run);
+        else if (bytes == 2)
+            gather_uint16_t(source, stride, (uint16_t *)(void *)to, run);
+        else
+            gather_uint32_t(source, stride, (uint32_t *)(void *)to, run);
+        ebb_walk_on(w, &at, run);
+        to += run * bytes;
+        n -= run;
+    }
+}
+
+/* Of a tile: where each operand's elements are. */
+static void tile_operands(const fused_run *r, int64_t begin, int64_t n, float gathered[][CPU_FUSED_TILE],
+                          const void **in) {
+    for (uint32_t i = 0; i < r->f->n_in; i++) {
+        const int64_t bytes = ebb_dtype_bytes(r->f->in_dtype[i]);
+        in[i] = r->in[i] + (r->f->load[i] == EBB_FUSED_FULL ? begin * bytes : 0);
+        if (r->f->load[i] != EBB_FUSED_SPREAD) continue;
+        spread(&r->f->walk[i], r->in[i], bytes, begin, n, gathered[i]);
+        in[i] = gathered[i];
+    }
+}
+
+static void fused_span(const void *ctx, int64_t begin, int64_t end) {
+    const fused_run *r = ctx;
+    const ebb_fused_body *b = &r->f->body;
+    cpu_fused_tiles tiles;
+    float gathered[EBB_FUSED_OPERANDS][CPU_FUSED_TILE];
+    const int64_t tile = r->f->code && !r->spread ? end - begin : CPU_FUSED_TILE;
+    for (int64_t at = begin, n; at < end; at += n) {
+        n = ebb_min_i64(end - at, tile);
+        const void *in[EBB_FUSED_OPERANDS];
+        void *out[EBB_FUSED_RESULTS];
+        tile_operands(r, at, n, gathered, in);
+        for (uint32_t o = 0; o < b->n_out; o++)
+            out[o] = r->out[o] + at * ebb_dtype_bytes(b->step[b->out[o]].type.dtype);
+        if (r->f->code)
+            r->f->code(in, out, n);
+        else
+            cpu_fused_interpret(r->f, in, out, n, at == begin, &tiles);
+    }
+}
+
+static ebb_status fused_launch(const ebb_kernel_run *run) {
+    const cpu_fused *f = run->state;
+    fused_run r = {.f = f};
+    int64_t each = 0;
+    for (uint32_t i = 0; i < f->n_in; i++) {
+        r.in[i] = run->launch->in[i];
+        r.spread = r.spread || f->load[i] == EBB_FUSED_SPREAD;
+        each += ebb_dtype_bytes(f->in_dtype[i]);
+    }
+    for (uint32_t o = 0; o < f->body.n_out; o++) {
+        r.out[o] = run->launch->out[o];
+        each += ebb_dtype_bytes(run->call->out[o].dtype);
+    }
+    const int64_t n = ebb_type_count(&run->call->out[0]);
+    each = ebb_max_i64(each, 8 * (int64_t)f->body.n_steps);
+    cpu_spans(cpu_of(run->backend), n, CPU_FUSED_TILE, each * n, fused_span, &r);
+    return EBB_OK;
+}
+
+CPU_KERNEL(fused, EBB_TAKES(F32, I32, BOOL, F16, BF16), CPU_STREAM, .rate_of = fused_rate,
+           .supports = fused_supports, .prepare = fused_prepare, .release = fused_release,
+           .launch = fused_launch);

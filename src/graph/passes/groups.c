@@ -1,0 +1,87 @@
+/* What becomes of groups (groups.h): each the op `fused`, where its place is. */
+#include "graph/passes/groups.h"
+
+static void numbers_take(ebb_grouper *f, ebb_group *g) {
+    for (uint32_t i = 0; i < g->n_in;) {
+        if (g->n_in == 1 || !ebb_group_is_number(f, g, i)) {
+            i++;
+            continue;
+        }
+        uint32_t k = g->n_members++;
+        const ebb_id maker = f->old->values[g->in[i]].producer;
+        for (; k > 0 && g->member[k - 1] > maker; k--) g->member[k] = g->member[k - 1];
+        g->member[k] = maker;
+        g->n_in--;
+        for (uint32_t j = i; j < g->n_in; j++) {
+            g->in[j] = g->in[j + 1];
+            g->channel[j] = g->channel[j + 1];
+        }
+    }
+}
+
+static ebb_fused_arg arg_of(const ebb_grouper *f, const ebb_group *g, ebb_id value, bool channel) {
+    const ebb_id maker = f->old->values[value].producer;
+    for (uint32_t k = 0; k < g->n_members; k++) {
+        if (g->member[k] == maker) return (ebb_fused_arg){true, k};
+    }
+    uint32_t i = 0;
+    while (i + 1 < g->n_in && !(g->in[i] == value && g->channel[i] == channel)) i++;
+    return (ebb_fused_arg){false, i};
+}
+
+static void fused_emit(ebb_grouper *f, ebb_group *g, const ebb_node *sink) {
+    ebb_fused_body body = {.n_steps = g->n_members, .n_out = 1, .out = {g->n_members - 1}};
+    for (uint32_t k = 0; k < g->n_members; k++) {
+        const ebb_node *node = &f->old->nodes[g->member[k]];
+        ebb_fused_step *s = &body.step[k];
+        s->op = node->op;
+        s->n_arg = node->n_in;
+        for (uint32_t i = 0; i < node->n_in; i++)
+            s->arg[i] = arg_of(f, g, node->in[i], node->op->by_channel >> i & 1);
+        for (uint32_t a = 0; a < node->op->n_attrs; a++) s->attr[a] = node->attr[a];
+    }
+    ebb_id in[EBB_FUSED_OPERANDS];
+    for (uint32_t i = 0; i < g->n_in; i++) in[i] = f->rw.map[g->in[i]];
+    ebb_text text;
+    ebb_text_init(&text, f->rw.env);
+    ebb_fused_print(&text, &body);
+    const char *name = f->old->values[sink->out[0]].name;
+    const ebb_attr attr = {.text = text.at};
+    if (ebb_text_status(&text))
+        ebb_builder_fail(f->rw.builder, EBB_NO_MEMORY, "no memory for a body of %u steps", g->n_members);
+    f->rw.map[sink->out[0]] =
+        ebb_builder_node(f->rw.builder, &ebb_op_fused, in, g->n_in, &attr, &name, sink->phase, 0)[0];
+    ebb_text_deinit(&text);
+}
+
+/* A number that is made inside of all who read it. */
+static bool is_unread(const ebb_grouper *f, ebb_id n) {
+    const ebb_node *node = &f->old->nodes[n];
+    const ebb_id value = node->out[0];
+    if (node->n_in > 0 || !node->op->pointwise) return false;
+    if (f->old->values[value].role == EBB_ROLE_OUTPUT || value == f->old->loss) return false;
+    for (uint32_t l = f->readers[value]; l != EBB_NONE; l = f->links.at[l].next) {
+        if (ebb_group_reads(f, f->links.at[l].node, value)) return false;
+    }
+    return true;
+}
+
+static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
+    ebb_grouper *f = ctx;
+    const ebb_id n = rw->old->values[node->out[0]].producer;
+    const ebb_id due = f->groups[n] ? f->emit[n] : n;
+    if (due == EBB_NONE || is_unread(f, n)) return;
+    ebb_group *g = f->groups[due];
+    if (g && g->n_members > 1) {
+        fused_emit(f, g, &f->old->nodes[due]);
+    } else {
+        ebb_rw_copy_node(rw, &f->old->nodes[due]);
+    }
+}
+
+void ebb_groups_emit(ebb_grouper *f) {
+    for (ebb_id n = 0; n < f->old->n_nodes; n++) {
+        if (f->groups[n] && !f->gone[n] && f->groups[n]->n_members > 1) numbers_take(f, f->groups[n]);
+    }
+    ebb_rw_each(&f->rw, visit, f);
+}

@@ -1,0 +1,142 @@
+/* state: an export as it goes on, and what rules are written with. After a refusal, or when memory is out,
+ * calls do nothing and give "". */
+#ifndef EBB_ONNX_EXPORT_STATE_H
+#define EBB_ONNX_EXPORT_STATE_H
+
+#include "graph/op.h"
+#include "onnx/batch.h"
+#include "onnx/export/export.h"
+#include "onnx/export/wire_out.h"
+#include "onnx/file.h"
+
+enum { ONNX_OPSET = 21, ONNX_IR_VERSION = 10, ONNX_OUT_WHY = 240 };
+
+/* An initializer: its name, its type, its elements in logical order. */
+typedef struct onnx_stored {
+    const char *name;
+    ebb_type type;
+    const void *bytes; /* NULL: the weight of this name, read when the file is written */
+} onnx_stored;
+
+typedef struct onnx_weight {
+    ebb_tensor_row row;
+    const void *data; /* NULL: in the file */
+} onnx_weight;
+
+/* Sizes of a shape, with N at its two sizes. */
+typedef struct onnx_sizes {
+    uint32_t n;
+    int64_t at[2][EBB_MAX_RANK];
+} onnx_sizes;
+
+typedef struct onnx_out {
+    ebb_env *env;
+    ebb_arena arena;
+    const ebb_onnx_export_options *options;
+    const char *model; /* for errors */
+    ebb_graph *graph[2];
+    bool *needed;      /* by node: an output depends on it */
+    bool *done;        /* by node: written, or a part of one that is */
+    ebb_id *reader;    /* by value: the one node that reads it, or EBB_NONE */
+    const char **name; /* by value, once it is in the file */
+    EBB_ARRAY(ebb_id) outputs;
+    EBB_ARRAY(onnx_stored) stored;
+    ebb_text nodes;      /* fields of the GraphProto */
+    ebb_text attributes; /* of the next node: fields of its NodeProto */
+    ebb_text room, room2;
+    const char *batch; /* the name of N as a vector of one; NULL: not there yet */
+    uint32_t n_made;   /* names of parts */
+
+    ebb_id id;     /* of the node that is written */
+    ebb_id result; /* the value that its ONNX node gives */
+    char why[ONNX_OUT_WHY];
+    ebb_text refused;
+    uint32_t n_refused;
+    bool no_memory;
+    ebb_status status; /* of reading weights */
+
+    onnx_weight *weights; /* by name */
+    uint32_t n_weights;
+    ebb_tensors *file; /* NULL: all in memory */
+} onnx_out;
+
+EBB_PRINTF(2, 3) void onnx_out_refuse(onnx_out *o, const char *format, ...);
+bool onnx_out_stopped(const onnx_out *o);
+void onnx_out_no_memory(onnx_out *o);
+
+/* ---- the node, in both graphs ---- */
+
+static inline const ebb_node *onnx_out_node(const onnx_out *o) {
+    return &o->graph[0]->nodes[o->id];
+}
+static inline const ebb_attr *onnx_out_attr(const onnx_out *o, uint32_t which, uint32_t attr) {
+    return &o->graph[which]->nodes[o->id].attr[attr];
+}
+static inline const ebb_type *onnx_out_type(const onnx_out *o, uint32_t which, ebb_id value) {
+    return &o->graph[which]->values[value].type;
+}
+onnx_sizes onnx_shape_sizes(const onnx_out *o, ebb_id value);
+int64_t onnx_dtype_code(ebb_dtype dtype); /* TensorProto.DataType */
+
+/* ---- names ---- */
+
+/* Of a value: of a weight, which is stored from now on; of a constant, which is made when it is first asked
+ * for; of what a node gave. */
+const char *onnx_value_name(onnx_out *o, ebb_id value);
+/* Of operand i. */
+const char *onnx_arg(onnx_out *o, uint32_t i);
+/* A new one for a part of the result: no value of a model has a colon in its name. */
+const char *onnx_part_name(onnx_out *o, const char *part);
+
+/* ---- nodes ---- */
+
+/* Attributes of the next node: when all of its operands have their names. */
+void onnx_set_int(onnx_out *o, const char *name, int64_t value);
+void onnx_set_ints(onnx_out *o, const char *name, const int64_t *at, uint32_t n);
+void onnx_set_real(onnx_out *o, const char *name, double value);
+void onnx_set_text(onnx_out *o, const char *name, const char *text);
+/* Writes a node and gives its result's name: part NULL: it is the op's result. */
+const char *onnx_make(onnx_out *o, const char *op, const char *part, const char *const *in, uint32_t n_in);
+const char *onnx_make1(onnx_out *o, const char *op, const char *part, const char *x);
+const char *onnx_make2(onnx_out *o, const char *op, const char *part, const char *a, const char *b);
+/* The op's result is another value as it is. */
+void onnx_is(onnx_out *o, const char *name);
+
+/* ---- known numbers: Constant nodes, which importers compute with ---- */
+
+const char *onnx_known(onnx_out *o, const ebb_type *type, const void *bytes, size_t n);
+const char *onnx_known_real(onnx_out *o, ebb_dtype dtype, double value); /* a scalar */
+const char *onnx_known_ints(onnx_out *o, const int64_t *at, uint32_t n); /* int64 */
+/* Sizes as int64; those that grow with N are computed from an input's shape. */
+const char *onnx_known_sizes(onnx_out *o, const onnx_sizes *sizes);
+/* The number everywhere of a value's type. part NULL: it is the op's result. */
+const char *onnx_filled(onnx_out *o, const char *part, ebb_id like, double number);
+/* Rows of k see columns up to i + k - n: the name of bool[n,k]. */
+const char *onnx_causal_mask(onnx_out *o, int64_t n, int64_t k);
+
+/* ---- weights ---- */
+
+EBB_CHECKED ebb_status onnx_weights_open(onnx_out *o, const onnx_source *source);
+/* Each that the outputs need is there, in its shape and dtype: one line names all that are not. */
+EBB_CHECKED ebb_status onnx_weights_check(onnx_out *o);
+/* Its elements, in memory until the end; NULL: o->status or no_memory says why. */
+const void *onnx_weight_bytes(onnx_out *o, const char *name);
+void onnx_store(onnx_out *o, const char *name, const ebb_type *type, const void *bytes);
+/* A product, the bias that alone reads it, and, if that is asked for, the batch norm that alone reads that:
+ * names of weight and bias ("": none), and the last of their results in o->result. groups: of a transposed
+ * convolution, 0 for others. */
+void onnx_absorb(onnx_out *o, int64_t groups, const char **weight, const char **bias);
+
+/* Ports, initializers, and the file. */
+EBB_CHECKED ebb_status onnx_finish(onnx_out *o, const char *path);
+
+/* ---- rules: NULL where ONNX has nothing for an op ---- */
+
+typedef void onnx_out_rule(onnx_out *o);
+onnx_out_rule *onnx_rule_pointwise(ebb_opcode op);
+onnx_out_rule *onnx_rule_products(ebb_opcode op);
+onnx_out_rule *onnx_rule_windows(ebb_opcode op);
+onnx_out_rule *onnx_rule_places(ebb_opcode op);
+onnx_out_rule *onnx_rule_reductions(ebb_opcode op);
+
+#endif

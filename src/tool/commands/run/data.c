@@ -1,0 +1,233 @@
+/* data: --data: which inputs of the model the pictures and labels are for, and batches of them. */
+#include "tool/commands/run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ebb_status data_check(tool *t) {
+    const tool_args *a = &t->args;
+    const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
+                      a->data_threads > 0;
+    if (!a->data && asks)
+        return tool_fail(t, EBB_USAGE,
+                         "--held-out, --evaluate-every, --crop, --flip, --strict and --data-threads belong "
+                         "to --data PATH: "
+                         "give it, or leave them out");
+    if (a->evaluate_every > 0 && a->held_out <= 0)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--evaluate-every needs --held-out SHARE, the part that is not trained on: 20%%, for instance");
+    if (a->evaluate_every > 0 && a->device && strcmp(a->device, "shadow") == 0)
+        return tool_fail(t, EBB_USAGE,
+                         "device shadow computes nothing to evaluate: leave --evaluate-every out");
+    if (a->data && (a->evaluate || a->compare))
+        return tool_fail(t, EBB_USAGE, "--data trains: leave --eval and --compare out, or --data");
+    return EBB_OK;
+}
+
+ebb_status data_open(run_session *s) {
+    const tool_args *a = &s->t->args;
+    if (!a->data) return EBB_OK;
+    const double share = a->held_out >= 0 ? a->held_out : 0;
+    const ebb_status status = ebb_data_open(s->t->env, a->data, share, &s->data.set);
+    if (status == EBB_OK) ebb_data_look(s->data.set, &s->data.facts);
+    return status;
+}
+
+/* ---- inputs ---- */
+
+static bool is_real(ebb_element e) {
+    return e == EBB_FLOAT32 || e == EBB_FLOAT64 || e == EBB_FLOAT16 || e == EBB_BFLOAT16;
+}
+
+/* The one input of pictures and the one of labels; the learning rate beside them. */
+static ebb_status find_inputs(run_session *s, ebb_tensor_info *pictures, ebb_tensor_info *labels) {
+    tool *t = s->t;
+    ebb_tensor_info info;
+    uint32_t n_others = 0;
+    *pictures = *labels = (ebb_tensor_info){.name = NULL};
+    for (uint32_t i = 0; i < s->in.n; i++) {
+        const ebb_status status = ebb_program_tensor(s->program, s->in.name[i], &info);
+        if (status != EBB_OK) return status;
+        if (info.rank == 0 && strcmp(info.name, "lr") == 0) continue;
+        if (!pictures->name && is_real(info.element) && (info.rank == 4 || info.rank == 2))
+            *pictures = info;
+        else if (!labels->name && info.element == EBB_INT32 && info.rank == 1)
+            *labels = info;
+        else
+            n_others++;
+    }
+    if (pictures->name && labels->name && n_others == 0 && pictures->dim[0] == labels->dim[0])
+        return EBB_OK;
+    return tool_fail(
+        t, EBB_BAD_INPUT,
+        "%.200s: --data feeds two inputs, pictures f32[N,C,H,W] or f32[N,F] and labels i32[N]; this "
+        "model's are others",
+        t->args.operand);
+}
+
+static ebb_status check_labels(const run_session *s, const ebb_tensor_info *labels) {
+    if ((int64_t)s->data.facts.n_classes <= labels->below || labels->below <= 0) return EBB_OK;
+    return tool_fail(s->t, EBB_BAD_INPUT,
+                     "%.200s has %u classes, but the model tells %lld apart: give it more outputs%s",
+                     s->t->args.data, s->data.facts.n_classes, (long long)labels->below,
+                     s->t->args.n_dims > 0 ? ", or another --dim" : "");
+}
+
+/* Rank 2 is a record's bytes in a row; rank 4 any picture's, scaled. */
+static ebb_status find_shape(const run_session *s, const ebb_tensor_info *p, ebb_loader_options *o) {
+    const ebb_data_facts *f = &s->data.facts;
+    const int64_t n_record = (int64_t)f->channels * f->height * f->width;
+    if (p->rank == 2 && p->dim[1] == n_record && n_record > 0) return EBB_OK;
+    const bool fits =
+        p->rank == 4 && (p->dim[1] == 1 || p->dim[1] == 3) && p->dim[2] <= 4096 && p->dim[3] <= 4096;
+    if (!fits)
+        return tool_fail(s->t, EBB_BAD_INPUT,
+                         "input %s has %lld %s: pictures have 1 or 3 channels and sides of at most 4096, "
+                         "or, as rank 2, a "
+                         "record's %lld values",
+                         p->name, (long long)p->dim[1],
+                         p->rank == 4 ? "channels, or is too large" : "values a row", (long long)n_record);
+    o->channels = (uint32_t)p->dim[1];
+    o->height = (uint32_t)p->dim[2];
+    o->width = (uint32_t)p->dim[3];
+    for (int c = 0; o->channels == 1 && c < 3; c++) o->mean[c] = o->deviation[c] = 0.5F;
+    return EBB_OK;
+}
+
+static void tell_bad(void *ctx, const char *line) {
+    (void)ctx;
+    fputs("ebb: passed over: ", stderr);
+    out_safe(stderr, line);
+    fputs("\n", stderr);
+}
+
+static ebb_status set_options(run_session *s, const ebb_tensor_info *p, ebb_loader_options *o) {
+    const tool_args *a = &s->t->args;
+    ebb_loader_options_init(s->data.set, o);
+    const ebb_status status = find_shape(s, p, o);
+    if (status != EBB_OK) return status;
+    if (p->dim[0] > UINT32_MAX)
+        return tool_fail(s->t, EBB_BAD_INPUT, "a batch of %lld", (long long)p->dim[0]);
+    o->batch = s->data.batch = (uint32_t)p->dim[0];
+    o->element = p->element;
+    o->seed = ebb_engine_seed(s->engine);
+    o->strict = a->strict;
+    o->on_bad = tell_bad;
+    if (a->crop >= 0) o->crop_least = a->crop;
+    if (a->flip) o->flip = strcmp(a->flip, "yes") == 0;
+    if (a->data_threads > 0) o->n_threads = (uint32_t)a->data_threads;
+    return EBB_OK;
+}
+
+static ebb_status take_memory(run_session *s, const ebb_tensor_info *p, ebb_loader_options *o) {
+    run_data *d = &s->data;
+    void *bytes = NULL;
+    d->bytes = (size_t)p->bytes;
+    d->held_labels = calloc(d->batch, sizeof *d->held_labels);
+    if (ebb_input_bytes(s->program, p->name, &bytes, &d->bytes) != EBB_OK) {
+        d->bytes = (size_t)p->bytes;
+        d->held = malloc(d->bytes);
+        o->planes = p->rank == 4;
+    }
+    if (d->held_labels && (bytes || d->held)) return EBB_OK;
+    return tool_fail(s->t, EBB_NO_MEMORY, "no memory for a batch of %zu bytes", d->bytes);
+}
+
+ebb_status data_begin(run_session *s) {
+    run_data *d = &s->data;
+    ebb_tensor_info pictures, labels;
+    ebb_loader_options o;
+    if (!d->set) return EBB_OK;
+    ebb_status status = find_inputs(s, &pictures, &labels);
+    if (status == EBB_OK) status = check_labels(s, &labels);
+    if (status == EBB_OK) status = set_options(s, &pictures, &o);
+    if (status != EBB_OK) return status;
+    d->pictures = pictures.name;
+    d->labels = labels.name;
+    status = take_memory(s, &pictures, &o);
+    if (status == EBB_OK) status = ebb_loader_create(s->t->env, d->set, &o, &d->train);
+    o.part = EBB_DATA_HELD_OUT;
+    if (status == EBB_OK && s->t->args.evaluate_every > 0)
+        status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
+    if (status == EBB_OK && d->facts.n_ignored > 0)
+        fprintf(stderr,
+                "ebb: %lld other files are not read: names of pictures end in .jpg, .jpeg or .png\n",
+                (long long)d->facts.n_ignored);
+    return status;
+}
+
+/* ---- batches ---- */
+
+ebb_status data_feed(run_session *s, ebb_loader *loader, ebb_program *program, int64_t batch, uint32_t *n) {
+    const run_data *d = &s->data;
+    void *bytes = d->held;
+    size_t n_bytes = d->bytes;
+    ebb_status status = d->held ? EBB_OK : ebb_input_bytes(program, d->pictures, &bytes, &n_bytes);
+    if (status == EBB_OK) status = ebb_loader_batch(loader, batch, bytes, n_bytes, d->held_labels, n);
+    if (status == EBB_OK && d->held) status = ebb_feed(program, d->pictures, bytes, n_bytes);
+    if (status == EBB_OK)
+        status = ebb_feed(program, d->labels, d->held_labels, d->batch * sizeof *d->held_labels);
+    return status;
+}
+
+/* ---- figures ---- */
+
+/* A second: of the steps, with what feeds them; -1: only the first has run. */
+static double images_per_s(const run_session *s) {
+    if (s->n_done < 2 || s->wall_ns <= 0) return -1;
+    return 1e9 * (double)(s->n_done - 1) * s->n_parts * s->data.batch / (double)s->wall_ns;
+}
+
+/* What the loader's threads could do if they had their processors to themselves. */
+static double loader_per_s(const ebb_loader_facts *f) {
+    const double n_threads = f->n_threads > 0 ? f->n_threads : 1;
+    return f->busy_ns > 0 ? 1e9 * n_threads * (double)f->n_pictures / (double)f->busy_ns : -1;
+}
+
+/* Of both parts. */
+static int64_t count_bad(const run_session *s) {
+    ebb_loader_facts of_train, of_held_out = {0};
+    ebb_loader_look(s->data.train, &of_train);
+    if (s->data.held_out) ebb_loader_look(s->data.held_out, &of_held_out);
+    return of_train.n_bad + of_held_out.n_bad;
+}
+
+void data_print(const run_session *s) {
+    ebb_loader_facts f;
+    if (!s->data.train) return;
+    ebb_loader_look(s->data.train, &f);
+    printf("data             %lld pictures to train on, %lld held out, %u classes, %lld passed over\n",
+           (long long)s->data.facts.n_train, (long long)s->data.facts.n_held_out, s->data.facts.n_classes,
+           (long long)count_bad(s));
+    if (images_per_s(s) < 0) return;
+    printf("images           %.1f a second; the loader alone %.1f by %u threads; steps waited %.2f %% of "
+           "their time\n",
+           images_per_s(s), loader_per_s(&f), f.n_threads, 100.0 * (double)f.wait_ns / (double)s->wall_ns);
+}
+
+void data_json(const run_session *s, out_json *json) {
+    ebb_loader_facts f;
+    if (!s->data.train) return;
+    ebb_loader_look(s->data.train, &f);
+    out_open(json, "data", '{');
+    out_text(json, "hash", s->data.facts.hash);
+    out_integer(json, "n_train", s->data.facts.n_train);
+    out_integer(json, "n_held_out", s->data.facts.n_held_out);
+    out_integer(json, "n_classes", s->data.facts.n_classes);
+    out_integer(json, "n_bad", count_bad(s));
+    out_real(json, "images_per_s", images_per_s(s));
+    out_real(json, "loader_images_per_s", loader_per_s(&f));
+    out_integer(json, "loader_threads", f.n_threads);
+    out_integer(json, "wait_ns", f.wait_ns);
+    out_close(json, '}');
+}
+
+void data_end(run_session *s) {
+    ebb_loader_destroy(s->data.train);
+    ebb_loader_destroy(s->data.held_out);
+    ebb_data_close(s->data.set);
+    free(s->data.held);
+    free(s->data.held_labels);
+    s->data = (run_data){.set = NULL};
+}

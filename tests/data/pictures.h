@@ -1,0 +1,19 @@
+/* Pictures for tests: made, and written by the libraries that the loader reads with. */
+#ifndef EBB_TESTS_DATA_PICTURES_H
+#define EBB_TESTS_DATA_PICTURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Pixels of a class: stripes whose direction and colour tell it, with noise drawn by number. h,w,3 bytes.
+ */
+void pictures_draw(uint8_t *rgb, uint32_t width, uint32_t height, uint32_t label, uint32_t number);
+/* false: the file could not be written. grey: one channel, by the green one. */
+bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height, bool grey,
+                         bool progressive);
+bool pictures_write_png(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height,
+                        bool interlaced);
+bool pictures_write_bytes(const char *path, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""`ebb run --data`: digits, folders and files are trained on, evaluated, interrupted and gone on with.
+
+    test_data_run.py EBB SOURCE MAKE_PICTURES
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tool"))
+import harness
+from tester import equal, holds, main
+
+SOURCE, MAKE_PICTURES = pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
+DIGITS = str(SOURCE / "examples/resnet50/data/digits.csv.gz")
+SQUARES = SOURCE / "tests/fuzz/data"
+
+FLAT = """ebb 1
+graph flat
+dim N = 32
+dim F = 64
+dim K = 10
+%x = input f32[N,F]
+%labels = input i32[N]
+%w = param f32[48,F] init=kaiming
+%u = param f32[K,48] init=uniform
+%h = linear %x, %w
+%r = relu %h
+%d = dropout %r p=0.1
+%l = linear %d, %u
+%loss = softmax_xent %l, %labels
+loss %loss
+"""
+SEEN = """ebb 1
+graph seen
+dim N = 6
+dim C = 3
+%x = input f32[N,C,16,20]
+%labels = input i32[N]
+%w = param f32[8,C,3,3] init=kaiming
+%g = param f32[8] init=one
+%b = param f32[8]
+%m = state f32[8]
+%v = state f32[8] init=one
+%c = conv2d %x, %w pad=1 stride=2
+%n = batch_norm %c, %g, %b, %m, %v
+%r = relu %n
+%p = global_avg_pool %r
+%u = param f32[4,8] init=uniform
+%l = linear %p, %u
+%loss = softmax_xent %l, %labels
+loss %loss
+"""
+RUN = ("run", "flat.ebb", "--data", DIGITS, "--held-out", "20%", "--lr", "0.1", "--schedule", "cosine")
+
+
+def models(t):
+    (t.folder / "flat.ebb").write_text(FLAT)
+    (t.folder / "seen.ebb").write_text(SEEN)
+
+
+def pictures(t, *args):
+    subprocess.run([MAKE_PICTURES, str(t.folder / "p"), *args], check=True)
+
+
+def after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run(t):
+    models(t)
+    steps = ("--steps", "600", "--evaluate-every", "600", "--accumulate", "2")
+    whole = t.json(*RUN, *steps, "--hash")
+    last = whole["evaluations"][-1]
+    holds(last["top1"] > 0.9 and last["top5"] > 0.99 and last["n"] == 355, last)
+    for at in (3, 50, 200, 333, 550):
+        for file in (t.folder / "s").glob("*"):
+            file.unlink()
+        process = subprocess.Popen([t.ebb, *RUN, *steps, "--save", "s", "--every", "7"], cwd=t.folder, env=harness.ENVIRONMENT,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for line in process.stdout:
+            if line.startswith(b"step %d " % at):
+                process.send_signal(signal.SIGINT)
+                break
+        _, stderr = process.communicate(timeout=60)
+        holds(process.returncode == 130 or b"interrupted" not in stderr, stderr)
+        got = t.json(*RUN, *steps, "--hash", "--save", "s", "--resume")
+        equal(got["params_hash"], whole["params_hash"], f"interrupted at {at}")
+        if got["steps"]:
+            equal(got["evaluations"][-1], last, f"interrupted at {at}")
+
+
+def a_killed_run_goes_on_to_the_same_accuracy(t):
+    models(t)
+    steps = ("--steps", "40", "--evaluate-every", "10")
+    whole = t.json(*RUN, *steps, "--hash")
+    for at in (10, 20, 30):
+        for file in (t.folder / "s").glob("*"):
+            file.unlink()
+        t.ebb_run(*RUN, *steps, "--save", "s", "--every", "10", "--keep-saves", "9")
+        for file in (t.folder / "s").glob("*"):
+            if int(file.name[5:17]) > at:
+                file.unlink()
+        got = t.json(*RUN, *steps, "--hash", "--save", "s", "--resume")
+        equal((got["resumed_after"], got["params_hash"]), (at, whole["params_hash"]), "the rest")
+        equal(got["evaluations"], [e for e in whole["evaluations"] if e["step"] > at], "evaluations")
+    done = t.ebb_run(*RUN[:-6], "--held-out", "30%", "--steps", "41", "--save", "s", "--resume")
+    holds(b"are not those of s/step-000000000040" in done.stderr, done.stderr)
+
+
+def neither_threads_nor_evaluation_nor_memory_change_a_bit(t):
+    models(t)
+    pictures(t, "4", "60", "40", "30")
+    plan = t.json("plan", "seen.ebb", "--accumulate", "3")
+    run = ("run", "seen.ebb", "--data", "p", "--held-out", "0.2", "--steps", "6", "--accumulate", "3", "--hash")
+    ways = ((), ("--data-threads", "1"), ("--data-threads", "5"), ("--evaluate-every", "2"), ("--no-reuse",),
+            ("--budget", str(plan["total_bytes"])), ("--no-fuse",))
+    equal(len({t.json(*run, *way)["params_hash"] for way in ways}), 1, "hashes")
+    for other in (("--seed", "5"), ("--flip", "no"), ("--crop", "1")):
+        holds(t.json(*run, *other)["params_hash"] != t.json(*run)["params_hash"], f"{other} is heard")
+
+
+def damaged_pictures_are_named_counted_and_passed_over(t):
+    models(t)
+    pictures(t, "4", "50", "64", "48", "10")
+    run = ("run", "seen.ebb", "--data", "p", "--steps", "60")
+    done = t.ebb_run(*run, "--json")
+    lines = done.stderr.decode().splitlines()
+    equal(len([line for line in lines if line.startswith("ebb: passed over: p/class")]), 10, lines)
+    equal(len(set(lines)), len(lines), "each once")
+    holds(b'"n_bad": 10' in done.stdout, done.stdout[-600:])
+    done = t.ebb_run(*run, "--strict", code=3)
+    equal(done.stderr.count(b"\n"), 1, done.stderr)
+    holds(b"leave strict out" in done.stderr, done.stderr)
+
+
+def the_same_pixels_train_the_same_whatever_holds_them(t):
+    models(t)
+    run = ("run", "flat.ebb", "--dim", "F=25", "--dim", "K=3", "--dim", "N=4", "--steps", "5", "--hash", "--data")
+    answers = [t.json(*run, str(SQUARES / name)) for name in ("squares.npz", "packed.npz", "squares.rec")]
+    equal(len({a["params_hash"] for a in answers}), 1, "hashes")
+    equal(len({a["data"]["hash"] for a in answers}), 1, "the data's hashes")
+    t.json(*run, str(SQUARES / "squares.csv.gz"))
+    t.json("run", "seen.ebb", "--data", str(SQUARES / "squares.npz"), "--precision", "bf16", "--held-out", "0.5", "--evaluate-every", "1")
+    t.json("run", "seen.ebb", "--dim", "C=1", "--data", str(SQUARES / "pictures"), "--dim", "N=2")
+
+
+def metrics_have_what_evaluations_found(t):
+    models(t)
+    for name in ("m.csv", "m.jsonl"):
+        t.ebb_run(*RUN, "--steps", "5", "--evaluate-every", "2", "--save", name + ".s", "--every", "1", "--metrics", name)
+        whole = (t.folder / name).read_text().splitlines()
+        for file in sorted((t.folder / (name + ".s")).glob("*"))[-2:]:
+            file.unlink()
+        t.ebb_run(*RUN, "--steps", "5", "--evaluate-every", "2", "--save", name + ".s", "--resume", "--metrics", name)
+        rows = (t.folder / name).read_text().splitlines()
+        equal(len(rows), len(whole), "rows")
+        if name == "m.csv":
+            equal(rows[0], "step,rate,loss,ns,held_out_loss,top1,top5", "head")
+            equal([row.count(",") for row in rows], [6] * 6, rows)
+            equal([row.endswith(",,,") for row in rows[1:]], [True, False, True, False, False], rows)
+        else:
+            equal(['"top5"' in row for row in rows], [False, True, False, True, True], rows)
+
+
+def what_does_not_belong_together_is_refused_in_one_line(t):
+    models(t)
+    pictures(t, "4", "8", "20", "20")
+    (t.folder / "other.ebb").write_text(FLAT.replace("%h = linear %x", "%y = input f32[N,F]\n%z = add %x, %y\n%h = linear %z"))
+    (t.folder / "mean.ebb").write_text(FLAT.replace("%loss = softmax_xent %l, %labels", "%e = softmax_xent %l, %labels\n%loss = rescale %e times=2"))
+    for code, words, *args in (
+            (2, b"--data", "flat.ebb", "--held-out", "0.1"), (2, b"--data", "flat.ebb", "--strict"),
+            (2, b"--held-out", "flat.ebb", "--data", DIGITS, "--evaluate-every", "2"),
+            (2, b"shadow", "flat.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1", "--device", "shadow"),
+            (2, b"--eval", "flat.ebb", "--data", DIGITS, "--eval"), (2, b"phased", "flat.ebb", "--phased", "--accumulate", "2"),
+            (2, b"share", "flat.ebb", "--data", DIGITS, "--held-out", "1"), (7, b"nowhere", "flat.ebb", "--data", "nowhere"),
+            (3, b"64 values", "flat.ebb", "--data", "p"), (3, b"others", "other.ebb", "--data", DIGITS),
+            (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
+            (3, b"10 classes", "seen.ebb", "--data", DIGITS), (3, b"2 channels", "seen.ebb", "--dim", "C=2", "--data", "p"),
+            (2, b"crop", "seen.ebb", "--data", "p", "--crop", "0")):
+        done = t.ebb_run("run", *args, code=code)
+        equal(done.stderr.count(b"\n"), 1, done.stderr)
+        holds(words in done.stderr, f"{args}: {done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(main([after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run, a_killed_run_goes_on_to_the_same_accuracy,
+                   neither_threads_nor_evaluation_nor_memory_change_a_bit, damaged_pictures_are_named_counted_and_passed_over,
+                   the_same_pixels_train_the_same_whatever_holds_them, metrics_have_what_evaluations_found,
+                   what_does_not_belong_together_is_refused_in_one_line]))

@@ -1,0 +1,143 @@
+/* Bodies of pointwise steps have the bits of their steps' ops run one by one, each result in memory of its
+ * own: random ones, of every dtype, on operands with NaNs, infinities and subnormal numbers, on every
+ * backend that has the op. A NaN is a NaN: its sign and payload are nobody's to promise.
+ *
+ * EBB_TEST_FUSED sets how many are drawn. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "exec/backend.h"
+#include "support/count.h"
+#include "support/env.h"
+#include "support/random_body.h"
+#include "support/skip.h"
+
+enum { WIDTH = 2, ALIGNMENT = 64 };
+
+typedef struct bench {
+    ebb_env *env;
+    ebb_backend *backend;
+    const char *name;
+    uint64_t seed;
+} bench;
+
+static void *take(const bench *b, int64_t bytes) {
+    void *at = ebb_alloc_aligned(b->env, (size_t)bytes, ALIGNMENT);
+    cr_assert_not_null(at);
+    return at;
+}
+
+static void run_call(const bench *b, const ebb_call *call, void *const *in, void *const *out) {
+    const ebb_backend_api *api = b->backend->api;
+    ebb_op_facts facts;
+    ebb_kernel *kernel;
+    TEST_OK(b->env, api->facts(b->backend, call, &facts));
+    TEST_OK(b->env, api->prepare(b->backend, call, 0, &kernel));
+    void *scratch = facts.scratch_bytes ? take(b, facts.scratch_bytes) : NULL;
+    const ebb_launch launch = {
+        .in = in, .out = out, .scratch = scratch, .scratch_bytes = facts.scratch_bytes};
+    if (api->begin) TEST_OK(b->env, api->begin(b->backend, &(ebb_run){.n_threads = WIDTH}));
+    TEST_OK(b->env, api->launch(b->backend, kernel, &launch));
+    if (api->end) TEST_OK(b->env, api->end(b->backend));
+    if (scratch) ebb_free_aligned(b->env, scratch, (size_t)facts.scratch_bytes, ALIGNMENT);
+    api->release(b->backend, kernel);
+}
+
+/* Each step by itself into memory of its own. */
+static void run_apart(const bench *b, const random_body *body, void *const *in, void **held) {
+    for (uint32_t k = 0; k < body->body.n_steps; k++) {
+        const ebb_fused_step *s = &body->body.step[k];
+        ebb_type types[EBB_FUSED_ARGS];
+        void *args[EBB_FUSED_ARGS];
+        const ebb_call call = ebb_fused_call(&body->call, &body->body, k, types);
+        for (uint32_t i = 0; i < s->n_arg; i++)
+            args[i] = s->arg[i].is_step ? held[s->arg[i].at] : in[s->arg[i].at];
+        held[k] = take(b, ebb_type_bytes(&s->type));
+        run_call(b, &call, args, &held[k]);
+    }
+}
+
+static void expect_same(const bench *b, const random_body *body, const ebb_type *type, const void *got,
+                        const void *want, const char *how) {
+    const int64_t bytes = ebb_dtype_bytes(type->dtype);
+    for (int64_t i = 0; i < ebb_type_count(type); i++) {
+        if (memcmp((const char *)got + i * bytes, (const char *)want + i * bytes, (size_t)bytes) == 0)
+            continue;
+        const double x = ebb_dtypes[type->dtype].load(got, i), y = ebb_dtypes[type->dtype].load(want, i);
+        if (ebb_dtype_real(type->dtype) && isnan(x) && isnan(y)) continue;
+        char text[EBB_TYPE_TEXT];
+        cr_assert_fail("%s, seed %llu, %s: element %lld of %s is %.17g, op by op %.17g: %s", b->name,
+                       (unsigned long long)b->seed, how, (long long)i, ebb_type_text(type, text), x, y,
+                       body->text);
+    }
+}
+
+/* Once into memory of its own, and once in each place that an operand has for a result. */
+static void run_fused(const bench *b, const random_body *body, void *const *in, void *const *held) {
+    const ebb_op_info *op = body->call.op;
+    for (uint32_t p = 0; p <= op->n_may_overwrite; p++) {
+        const bool over = p < op->n_may_overwrite;
+        const ebb_pair pair = over ? op->may_overwrite[p] : (ebb_pair){EBB_NONE, EBB_NONE};
+        if (over && !ebb_may_lie_over(&body->call, pair)) continue;
+        void *own_in[EBB_FUSED_OPERANDS], *out[EBB_FUSED_RESULTS];
+        for (uint32_t i = 0; i < body->call.n_in; i++) own_in[i] = in[i];
+        if (over) {
+            own_in[pair.in] = take(b, ebb_type_bytes(&body->in[pair.in]));
+            memcpy(own_in[pair.in], in[pair.in], (size_t)ebb_type_bytes(&body->in[pair.in]));
+        }
+        for (uint32_t o = 0; o < body->call.n_out; o++)
+            out[o] = o == pair.out ? own_in[pair.in] : take(b, ebb_type_bytes(&body->out[o]));
+        run_call(b, &body->call, own_in, out);
+        for (uint32_t o = 0; o < body->call.n_out; o++) {
+            expect_same(b, body, &body->out[o], out[o], held[body->body.out[o]],
+                        over ? "in place" : "apart");
+            ebb_free_aligned(b->env, out[o], (size_t)ebb_type_bytes(&body->out[o]), ALIGNMENT);
+        }
+    }
+}
+
+static void check_body(bench *b, uint64_t seed) {
+    random_body body;
+    void *in[EBB_FUSED_OPERANDS], *held[EBB_FUSED_STEPS];
+    b->seed = seed;
+    random_body_draw(b->env, seed, strcmp(b->name, "ref") == 0, &body);
+    for (uint32_t i = 0; i < body.call.n_in; i++) {
+        in[i] = take(b, ebb_type_bytes(&body.in[i]));
+        random_body_fill(&body, seed, i, in[i]);
+    }
+    run_apart(b, &body, in, held);
+    run_fused(b, &body, in, held);
+    for (uint32_t i = 0; i < body.call.n_in; i++)
+        ebb_free_aligned(b->env, in[i], (size_t)ebb_type_bytes(&body.in[i]), ALIGNMENT);
+    for (uint32_t k = 0; k < body.body.n_steps; k++)
+        ebb_free_aligned(b->env, held[k], (size_t)ebb_type_bytes(&body.body.step[k].type), ALIGNMENT);
+}
+
+/* jit: of the cpu, who makes its code. */
+static void check_backend(const char *name, const char *jit, uint32_t n) {
+    const ebb_backend_api *api = ebb_backend_find(name);
+    bench b = {.env = test_env_open(), .name = name};
+    const ebb_backend_options options = {.n_threads = WIDTH, .jit = jit};
+    const ebb_status status = api ? api->create(b.env, &options, &b.backend) : EBB_UNAVAILABLE;
+    if (status == EBB_UNAVAILABLE) {
+        ebb_env_destroy(b.env);
+        TEST_SKIP(jit && api ? "no libLLVM is here: its code is not tried"
+                             : "this build has no such backend");
+    }
+    TEST_OK(b.env, status);
+    for (uint64_t seed = 1; seed <= n; seed++) check_body(&b, seed);
+    api->destroy(b.backend);
+    test_env_close(b.env);
+}
+
+Test(fused, has_the_bits_of_its_steps_on_the_reference) {
+    check_backend("ref", NULL, count_from_env("EBB_TEST_FUSED", 150));
+}
+
+Test(fused, has_the_bits_of_its_steps_when_it_is_interpreted, .timeout = 600) {
+    check_backend("cpu", "INTERP", count_from_env("EBB_TEST_FUSED", 400));
+}
+
+Test(fused, has_the_bits_of_its_steps_when_llvm_makes_its_code, .timeout = 1200) {
+    check_backend("cpu", "LLVM", count_from_env("EBB_TEST_FUSED", 100));
+}

@@ -1,0 +1,118 @@
+"""Values that other libraries look at, and memory of theirs that becomes a value."""
+
+import gc
+import sys
+import unittest
+
+import numpy as np
+
+import ebb as mge
+from ebb import tensor
+from ebb.utils import dlpack
+
+
+def same(test, x, want, dtype):
+    test.assertEqual(x.shape, want.shape)
+    test.assertEqual(x.dtype, np.dtype(dtype))
+    np.testing.assert_array_equal(x.numpy() if hasattr(x, "numpy") else x, want)
+
+
+class Legacy:
+    """Asks for DLPack as before its version 1."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **kwargs):
+        return self.tensor.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+class Shared(unittest.TestCase):
+    SHAPES = [(), (7,), (2, 3), (2, 3, 5), (2, 3, 4, 5), (1, 3, 1, 5), (2, 3, 1, 2, 2), (1, 2, 1, 3, 2, 2)]
+
+    def test_others_look_at_a_value_without_a_copy(self):
+        for shape in self.SHAPES:
+            for dtype in ("float32", "int32", "float16", "bool"):
+                with self.subTest(f"{dtype} {shape}"):
+                    array = (np.arange(np.prod(shape)).reshape(shape) % 2).astype(dtype)
+                    x = tensor(array, dtype=dtype)
+                    looks = [np.asarray(x), np.asarray(x)]
+                    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+                        looks += [np.from_dlpack(x)]
+                    for look in looks:
+                        same(self, look, array, dtype)
+                        self.assertFalse(look.flags.writeable)
+                        self.assertEqual(look.ctypes.data, looks[0].ctypes.data)
+
+    def test_what_is_looked_at_stays_as_it_is(self):
+        x = tensor(np.arange(1000, dtype=np.float32))
+        look = np.asarray(x)
+        x += 1
+        x[3] = 7
+        self.assertEqual(look[3], 3)
+        del x
+        gc.collect()
+        tensor(np.zeros(1000, np.float32))
+        np.testing.assert_array_equal(look, np.arange(1000))
+        before = mge.device.get_allocated_memory()
+        del look
+        self.assertLess(mge.device.get_allocated_memory(), before)
+
+    def test_copies_may_be_written_to(self):
+        x = tensor([1.0, 2.0])
+        for copy in (x.numpy(), np.array(x)):
+            copy[0] = 9
+            self.assertEqual(x.tolist(), [1, 2])
+        self.assertNotEqual(np.from_dlpack(Legacy(x)).ctypes.data, np.asarray(x).ctypes.data)
+        with self.assertRaisesRegex(BufferError, "may not be written to"):
+            x.__dlpack__(copy=False)
+
+    def test_what_lies_well_comes_in_without_a_copy(self):
+        for shape in self.SHAPES:
+            with self.subTest(str(shape)):
+                n = int(np.prod(shape))
+                room = np.zeros(n + 16, np.float32)
+                skip = -room.ctypes.data // 4 % 16
+                flat = room[skip : skip + n]
+                flat[:] = np.arange(n)
+                if len(shape) == 4:
+                    array = flat.reshape([shape[i] for i in (0, 2, 3, 1)]).transpose(0, 3, 1, 2)
+                else:
+                    array = flat.reshape(shape)
+                x = dlpack.from_dlpack(array)
+                same(self, x, array, "float32")
+                self.assertEqual(np.asarray(x).ctypes.data, array.ctypes.data)
+                y = x * 2
+                x += 1  # another value: what was borrowed is as it was
+                same(self, x, array + 1, "float32")
+                np.testing.assert_array_equal(flat, np.arange(n))
+                same(self, y, array * 2, "float32")
+
+    def test_what_is_borrowed_is_given_back(self):
+        array = np.zeros(4096, np.float32)
+        array = array[-array.ctypes.data // 4 % 16 :]
+        before = sys.getrefcount(array)
+        x = dlpack.from_dlpack(array)
+        z = x.reshape(-1, 1)
+        del x
+        gc.collect()
+        self.assertEqual(z.shape[1], 1)
+        del z
+        gc.collect()
+        tensor([1.0]) + 1  # what could not be destroyed at once is
+        self.assertEqual(sys.getrefcount(array), before)
+
+    def test_other_layouts_and_dtypes_come_in_as_copies(self):
+        array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+        for data in (array, array.transpose(2, 0, 1), array[:, ::2], array.__dlpack__(), dlpack.to_dlpack(tensor(array))):
+            found = dlpack.from_dlpack(data)
+            same(self, found, data if isinstance(data, np.ndarray) else array, "float32")
+        self.assertEqual(dlpack.from_dlpack(array.astype(np.float64)).dtype, "float32")
+        self.assertEqual(dlpack.from_dlpack(array.astype(np.uint8)).dtype, "uint8")
+
+
+if __name__ == "__main__":
+    unittest.main()

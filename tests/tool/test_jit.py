@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""`--opt-level` and `--jit`: chains of pointwise ops as single ops, by each who makes their code: the same bits.
+
+    test_jit.py EBB
+"""
+import shutil
+import sys
+
+from tester import Skip, equal, holds, main
+
+MODEL = """ebb 1
+graph gated
+dim N = 33
+%x = input f32[N,24]
+%labels = input i32[N]
+%w = param f32[40,24] init=uniform
+%b = param f32[40] init=uniform
+%g = param f32[1,40] init=one
+%u = param f32[5,40] init=uniform
+%h = linear %x, %w
+%h1 = bias %h, %b
+%a = gelu %h1
+%s = sigmoid %h1
+%m = mul %a, %s
+%e = mul %m, %g
+%y = silu %e
+%l = linear %y, %u
+%loss = softmax_xent %l, %labels
+loss %loss
+"""
+RUN = ("run", "gated.ebb", "--steps", "3", "--lr", "0.05", "--hash")
+USAGE, UNAVAILABLE = 2, 5
+
+
+def emitters(t):
+    return [e["name"] for e in t.json("doctor")["emitters"] if e["available"]]
+
+
+def write(t):
+    (t.folder / "gated.ebb").write_text(MODEL)
+
+
+def no_level_and_nobodys_code_changes_a_bit(t):
+    write(t)
+    for precision in (), ("--precision", "bf16"):
+        ways = [("--opt-level", str(level)) for level in range(4)]
+        ways += [("--opt-level", "3", "--jit", name, *more) for name in emitters(t) for more in ((), ("--threads", "2"))]
+        ways += [("--opt-level", "3", "--method", "megengine"), ("--opt-level", "3", "--no-fuse")]
+        runs = [t.json(*RUN, *precision, *way) for way in ways]
+        equal(len({run["params_hash"] for run in runs}), 1, f"hashes {precision}")
+    equal(t.json("plan", "gated.ebb")["total_bytes"], t.json("plan", "gated.ebb", "--opt-level", "2")["total_bytes"])
+
+
+def chains_are_fused_at_level_3_alone(t):
+    write(t)
+    for level, code in (("2", b""), ("3", b"= fused %")):
+        done = t.ebb_run("plan", "gated.ebb", "--opt-level", level, "--dump", "pointwise", "-o", "plan.json")
+        holds(code in done.stderr and (code or b"fused" not in done.stderr), done.stderr[-300:])
+        t.ebb_run("verify", "plan.json")
+    done = t.ebb_run("plan", "gated.ebb", "--opt-level", "3", "--no-fuse", "--dump", "pointwise")
+    holds(b"fused" not in done.stderr, "--no-fuse leaves it out")
+
+
+def what_is_named_and_not_there_is_one_line(t):
+    write(t)
+    for code, words, *args in ((UNAVAILABLE, b"jit MLIR is not in this build", "--jit", "MLIR"),
+                               (USAGE, b'jit "TCC" is not known', "--jit", "TCC"),
+                               (USAGE, b"device ref makes no code", "--jit", "LLVM", "--device", "ref")):
+        done = t.ebb_run(*RUN, "--opt-level", "3", *args, code=code)
+        holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
+    done = t.ebb_run(*RUN, "--opt-level", "3", code=UNAVAILABLE, env={"MGB_JIT_BACKEND": "NVRTC"})
+    holds(done.stderr.count(b"\n") == 1 and b"NVRTC" in done.stderr, done.stderr)
+
+
+def a_library_that_lacks_a_function_is_refused_where_it_is_named(t):
+    """One by LLVM's newest name that is found first and is something else."""
+    write(t)
+    if "LLVM" not in emitters(t):
+        raise Skip("no libLLVM is here")
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        some = next(line.split()[-1] for line in maps if "/libc." in line)
+    shutil.copy(some, t.folder / "libLLVM-19.so.1")
+    env = {"LD_LIBRARY_PATH": str(t.folder)}
+    done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "LLVM", code=UNAVAILABLE, env=env)
+    holds(done.stderr.count(b"\n") == 1 and b"libLLVM 19 has no LLVM" in done.stderr, done.stderr)
+    there = t.json(*RUN, "--opt-level", "3")["params_hash"]
+    equal(t.json(*RUN, "--opt-level", "3", env=env)["params_hash"], there, "not named: interpreted")
+
+
+TESTS = [no_level_and_nobodys_code_changes_a_bit, chains_are_fused_at_level_3_alone,
+         what_is_named_and_not_there_is_one_line, a_library_that_lacks_a_function_is_refused_where_it_is_named]
+
+if __name__ == "__main__":
+    sys.exit(main(TESTS))

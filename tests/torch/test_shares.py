@@ -1,0 +1,131 @@
+"""How graphs of one model share a budget, what is said of one that is too small, and PyTorch's own knob with Ebb behind it."""
+
+import unittest
+
+import torch
+from torch import nn
+
+import ebb.torch
+from common import Attention, convolutions, pair, peak_of_step, result, same
+
+X = (8, 3, 16, 16)
+
+
+class Uneven(nn.Module):
+    """A graph that can give back nothing, before one that can."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(32, 32), nn.Sequential(*[Attention() for _ in range(4)])
+
+    def forward(self, x):
+        x = self.first(x)
+        torch._dynamo.graph_break()
+        return self.last(x)
+
+
+class Teacher(nn.Module):
+    """Its forward moves parameters that ask for gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.teacher, self.student = (nn.Sequential(nn.Linear(32, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 8)) for _ in range(2))
+
+    def forward(self, x):
+        with torch.no_grad():
+            for p, q in zip(self.student.parameters(), self.teacher.parameters()):
+                q.lerp_(p, 0.05)
+            goal = self.teacher(x)
+        return self.student(x) - goal
+
+
+class Shares(unittest.TestCase):
+    def test_a_call_that_is_refused_leaves_everything_as_it_was(self):
+        model = Teacher()
+        before = [t.clone() for t in model.state_dict().values()]
+        (_, _), (twin, compiled) = pair(model, budget=0.01, time_limit=0.5)
+        with self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs"):
+            compiled(torch.randn(16, 32))
+        self.assertTrue(same(before, list(twin.state_dict().values())))
+
+    def test_a_graph_at_its_least_takes_from_the_others(self):
+        x = torch.randn(4, 64, 32)
+        (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, time_limit=1.0)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        self.assertTrue(any(plan.starved for plan in compiled.plans))
+        together = ebb.torch._budget.Graphs(compiled.plans)
+        self.assertLessEqual(together.planned, together.kept + 0.5 * (together.in_order - together.kept))
+        self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes)
+
+    def test_less_than_all_graphs_need_together_is_refused_with_the_least(self):
+        x = torch.randn(4, 64, 32)
+        model = Uneven()
+        (_, _), (twin, compiled) = pair(model, budget=0.02, time_limit=1.0)
+        state = torch.get_rng_state()
+        with self.assertRaisesRegex(ebb.torch.OverBudget, r"^ebb.torch: budget 0.02: the smallest found needs \d+ bytes, a share of 0\.\d+; ") as caught:
+            compiled(x)
+        self.assertTrue(torch.equal(state, torch.get_rng_state()))
+        (plain, run), (twin, compiled) = pair(model, budget=min(1.0, 1.05 * caught.exception.least_share), time_limit=1.0)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+
+    def test_bytes_below_the_least_name_the_least_total(self):
+        model = Uneven()
+        (_, _), (_, compiled) = pair(model, budget=150_000, time_limit=1.0)
+        with self.assertRaisesRegex(ebb.torch.OverBudget, r"budget 150000 bytes: the smallest found needs \d+ bytes: parameters") as caught:
+            compiled(torch.randn(4, 64, 32))
+        least = caught.exception.least_bytes
+        (plain, run), (twin, compiled) = pair(model, budget=least + least // 20, time_limit=1.0)
+        x = torch.randn(4, 64, 32)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        fixed = compiled.backend.budget.fixed
+        self.assertLessEqual(compiled.planned_bytes + fixed, least + least // 20)
+
+
+class ByName(unittest.TestCase):
+    def one_line(self, kind, text, options):
+        torch._dynamo.reset()
+        with self.assertRaisesRegex(kind, text) as caught:
+            torch.compile(convolutions(2), backend="ebb", options=options)(torch.ones(X)).sum().backward()
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_what_is_wrong_is_said_in_one_line(self):
+        self.one_line(ValueError, '^backend "ebb" has no option \'bugdet\'$', {"bugdet": 0.5})
+        self.one_line(ValueError, "^budget 1.5: a share is above 0", {"budget": 1.5})
+        self.one_line(TypeError, r"^budget \[1\]: ", {"budget": [1]})
+        self.one_line(ValueError, "^backend 'cudnn'", {"backend": "cudnn"})
+        self.one_line(ebb.torch.OverBudget, r"^ebb.torch: budget 100000 bytes: the smallest found needs \d+ bytes", {"budget": 100_000})
+
+
+class Knob(unittest.TestCase):
+    def test_the_solver_keeps_bits_and_what_it_may_save(self):
+        x, saved, found = torch.randn(*X), {}, {}
+        torch.manual_seed(1)
+        layers = [nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.Tanh()) for _ in range(6)]
+        model = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), *layers)  # without dropout, whose masks this way of PyTorch's draws anew
+
+        def count(t):
+            if isinstance(t, torch.Tensor) and not any(t.untyped_storage()._cdata == p.untyped_storage()._cdata for p in model.parameters()):
+                sizes.append(t.untyped_storage().nbytes())
+            return t
+
+        config = torch._functorch.config
+        for solver in ("dp", ebb.torch.solver):
+            for budget in (1.0, 0.4):
+                torch._dynamo.reset()
+                sizes = []
+                with config.patch(activation_memory_budget=budget, activation_memory_budget_solver=solver):
+                    run = torch.compile(model, backend="aot_eager_decomp_partition")
+                    torch.manual_seed(5)
+                    with torch.autograd.graph.saved_tensors_hooks(count, lambda t: t):
+                        loss = run(x).square().mean()
+                    loss.backward()
+                saved[solver, budget] = sum(sizes)
+                found[solver, budget] = [p.grad.clone() for p in model.parameters()]
+                for p in model.parameters():
+                    p.grad = None
+        self.assertLess(saved[ebb.torch.solver, 0.4], 0.75 * saved[ebb.torch.solver, 1.0])
+        self.assertTrue(same(found["dp", 1.0], found[ebb.torch.solver, 0.4]))
+
+
+if __name__ == "__main__":
+    unittest.main()
