@@ -26,6 +26,28 @@ void test_bench_deinit(test_bench *bench) {
     ebb_env_destroy(bench->env);
 }
 
+/* Ops that the cuda backend takes in f32 alone: none of them runs in 16 bits (ebb_low), and no gradient of
+ * what does is made of them. */
+static bool is_wide(const ebb_op_info *op) {
+    static const char *const names[] = {
+        "adamw",     "argmax",         "argmin",    "bn_track",    "ceil",   "clip_factor",
+        "cos",       "count_step",     "cumsum",    "erf",         "expm1",  "floor",
+        "embedding", "embedding_grad", "floor_div", "log",         "log1p",  "loss_scale",
+        "mod",       "normal",         "pow",       "round",       "sgd",    "sgd_momentum",
+        "sin",       "sort",           "sqrt",      "sum_squares", "uniform"};
+    for (size_t i = 0; i < EBB_COUNT(names); i++) {
+        if (strcmp(names[i], op->name) == 0) return true;
+    }
+    return false;
+}
+
+/* Is the backend to have such a kernel? */
+static bool is_taken(const char *backend, const ebb_op_info *op, ebb_dtype real) {
+    if (real == EBB_F64) return strcmp(backend, "ref") == 0;
+    if (strcmp(backend, "cuda") != 0) return true;
+    return op->code != EBB_OP_fused && (real == EBB_F32 || !is_wide(op)); /* fused: it has none yet */
+}
+
 void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks) {
     for (uint32_t row = 0; row < cases->n_rows; row++) {
         static const ebb_dtype reals[] = {EBB_F32, EBB_F64, EBB_F16, EBB_BF16};
@@ -34,9 +56,9 @@ void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t chec
             const ebb_status status =
                 ebb_case_check(&bench->checker, cases, row, reals[k], checks, &outcome);
             cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(bench->env));
-            const bool all = strcmp(bench->backend->api->name, "cpu") == 0 && reals[k] != EBB_F64;
-            cr_assert(!all || outcome.n_calls > 0, "%s in %s: cpu supports no such call", cases->op->name,
-                      ebb_dtype_name(reals[k]));
+            const bool taken = is_taken(bench->backend->api->name, cases->op, reals[k]);
+            cr_assert(!taken || outcome.n_calls > 0, "%s in %s: %s supports no such call", cases->op->name,
+                      ebb_dtype_name(reals[k]), bench->backend->api->name);
         }
     }
 }

@@ -13,7 +13,8 @@ cuda_description test_description(void) {
                               .context_bytes = INT64_C(512) << 20,
                               .bytes_per_us = 1000000,
                               .f32_flops_per_us = 20000000,
-                              .tf32_flops_per_us = 100000000};
+                              .tf32_flops_per_us = 100000000,
+                              .half_flops_per_us = 200000000};
 }
 
 static ebb_status open_device(ebb_env *env, const ebb_backend_options *options, int64_t ordinal,

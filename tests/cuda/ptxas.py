@@ -30,9 +30,9 @@ def kernels(path):
             match = re.match(r'#include "(.*)"', line)
             if match:
                 names += kernels(root + match.group(1))
-            match = re.match(r'CUDA_KERNEL(?:_LOOP)?\((\w+),', line)
+            match = re.match(r'CUDA_KERNEL(S?|_LOOPS?)\((\w+),', line)
             if match:
-                names.append(match.group(1))
+                names += [match.group(2) + end for end in (('', '_f16', '_bf16') if match.group(1).endswith('S') else ('',))]
     return names
 
 

@@ -9,14 +9,15 @@
 
 /* ---- every element is one thread's, once, at a lane of its channel ------------------------------- */
 
-static void count_thread(const cuda_lanes *l, int64_t block, int32_t thread, uint8_t *seen) {
-    const cuda_spot s = cuda_spot_of(l, block, thread);
+static void count_thread(const cuda_lanes *l, int32_t side, int64_t block, int32_t thread, uint8_t *seen) {
+    const cuda_spot s = cuda_spot_of(l, block, thread, side);
     if (s.lane >= l->width) return;
     int64_t at = s.at;
-    for (int64_t row = s.row; row < s.end; row += CUDA_LANES_Y, at += s.step) {
-        cr_assert_eq(cuda_rows_left(&s, row, 1000), (s.end - row + CUDA_LANES_Y - 1) / CUDA_LANES_Y);
-        cr_assert(!l->aligned || at % 4 == 0, "16 bytes at once");
-        for (int64_t k = 0; k < 4; k++) {
+    cr_assert_eq(s.y * CUDA_LANES_TILE, CUDA_LANES_THREADS * side);
+    for (int64_t row = s.row; row < s.end; row += s.y, at += s.step) {
+        cr_assert_eq(cuda_rows_left(&s, row, 1000), (s.end - row + s.y - 1) / s.y);
+        cr_assert(!l->aligned || at % side == 0, "what a thread takes at once");
+        for (int64_t k = 0; k < side; k++) {
             cr_assert_eq((at + k - s.base) % l->channels, (s.lane + k) % l->channels);
             seen[at + k]++;
         }
@@ -27,17 +28,18 @@ static void count_thread(const cuda_lanes *l, int64_t block, int32_t thread, uin
     }
 }
 
-static void check_cover(int64_t outer, int64_t rows, int64_t channels, int64_t unit, int64_t most_blocks) {
+static void check_cover(int64_t outer, int64_t rows, int64_t channels, int32_t side, int64_t unit,
+                        int64_t most_blocks) {
     const int64_t count = rows * channels;
-    const cuda_lanes l = cuda_lanes_of(outer, count, channels, unit, most_blocks);
+    const cuda_lanes l = cuda_lanes_of(outer, count, channels, side, unit, most_blocks);
     uint8_t *seen = calloc((size_t)(outer * count), 1);
     cr_assert_not_null(seen);
     cr_assert_eq(l.width % channels, 0);
-    cr_assert_eq(l.width % 4, 0);
+    cr_assert_eq(l.width % side, 0);
     cr_assert(l.chunks == 1 || l.outer * l.tiles * l.chunks <= most_blocks);
     for (int64_t block = 0; block < l.outer * l.tiles * l.chunks; block++) {
         for (int32_t thread = 0; thread < CUDA_LANES_THREADS; thread++)
-            count_thread(&l, block, thread, seen);
+            count_thread(&l, side, block, thread, seen);
     }
     for (int64_t i = 0; i < outer * count; i++) {
         cr_assert_eq(seen[i], 1, "%lld x [%lld,%lld] unit %lld blocks %lld: element %lld is seen %d times",
@@ -53,10 +55,12 @@ Test(cuda, every_element_is_one_threads) {
     static const int64_t rows[] = {1, 2, 9, 63, 1033};
     for (size_t c = 0; c < EBB_COUNT(channels); c++) {
         for (size_t r = 0; r < EBB_COUNT(rows); r++) {
-            check_cover(1, rows[r], channels[c], 1, 5);
-            check_cover(1, rows[r], channels[c], 3, 64);
-            check_cover(1, rows[r], channels[c], CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
-            check_cover(3, rows[r], channels[c], 2, 7);
+            for (int32_t side = 4; side <= 8; side += 4) {
+                check_cover(1, rows[r], channels[c], side, 1, 5);
+                check_cover(1, rows[r], channels[c], side, 3, 64);
+                check_cover(1, rows[r], channels[c], side, CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
+                check_cover(3, rows[r], channels[c], side, 2, 7);
+            }
         }
     }
 }
@@ -66,7 +70,7 @@ Test(cuda, large_tensors_are_cut_for_a_whole_device) {
     static const int64_t channels[] = {3, 64, 256, 2048};
     for (size_t k = 0; k < EBB_COUNT(channels); k++) {
         const int64_t count = INT64_C(1) << 28;
-        const cuda_lanes l = cuda_lanes_of(1, count / channels[k] * channels[k], channels[k],
+        const cuda_lanes l = cuda_lanes_of(1, count / channels[k] * channels[k], channels[k], 4,
                                            CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
         cr_assert_gt(l.tiles * l.chunks, 1000);
         cr_assert_leq(l.tiles * l.chunks, CUDA_LANES_SUM_BLOCKS);

@@ -105,7 +105,7 @@ ROOMS = {
 }
 
 # What a backend, src/exec/<name>, may see beside its own folder and base: never another backend.
-BACKEND_SEES = {'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h', 'exec/roofline.h',
+BACKEND_SEES = {'base/half.h', 'exec/backend.h', 'exec/device_file.h', 'exec/kernels.h', 'exec/module.h', 'exec/dropout.h', 'exec/draws.h', 'exec/roofline.h',
                 'graph/op.h', 'graph/ops.def', 'graph/dtypes.def', 'base/base.h', 'base/philox.h', 'ebb/base.h'}
 # The conformance suite, src/exec/conformance, sees what a backend sees: it asks backends through their table alone.
 CONFORMANCE_SEES = BACKEND_SEES | {'exec/conformance.h', 'ebb/check.h'}

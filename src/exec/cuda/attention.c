@@ -35,9 +35,10 @@ static ebb_status attention_launch(const ebb_kernel_run *run) {
                                       .y = run->launch->out[0],
                                       .lse = run->launch->out[1],
                                       .h = heads_of(run->call)};
-    return cuda_launch(run->backend, CUDA_KERNEL_attention, n_blocks(run->call, &args.h), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention, run->call->in[0].dtype),
+                       n_blocks(run->call, &args.h), &args);
 }
-CUDA_OP(attention, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports, .launch = attention_launch);
+CUDA_OP(attention, CUDA_REALS, CUDA_SWEEP, .supports = attention_supports, .launch = attention_launch);
 
 /* ---- the gradient ----------------------------------------------------------------------------------- */
 
@@ -58,10 +59,14 @@ static ebb_status attention_grad_launch(const ebb_kernel_run *run) {
                                          .n = ebb_type_count(&run->call->in[2]),
                                          .h = heads_of(run->call)};
     const int64_t blocks = n_blocks(run->call, &args.h);
-    ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_attention_inner,
+    const ebb_dtype dtype = run->call->in[0].dtype;
+    ebb_status status = cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_inner, dtype),
                                     cuda_blocks_of(args.n, CUDA_INNER_ROWS), &args);
-    if (status == EBB_OK) status = cuda_launch(run->backend, CUDA_KERNEL_attention_dq, blocks, &args);
-    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_attention_dkv, blocks, &args) : status;
+    if (status == EBB_OK)
+        status = cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_dq, dtype), blocks, &args);
+    return status == EBB_OK
+               ? cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_attention_dkv, dtype), blocks, &args)
+               : status;
 }
-CUDA_OP(attention_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = attention_supports,
+CUDA_OP(attention_grad, CUDA_REALS, CUDA_SWEEP, .supports = attention_supports,
         .scratch = attention_grad_scratch, .launch = attention_grad_launch);

@@ -19,13 +19,21 @@ void cuda_strides_of(const ebb_walk *walk, cuda_strides *out) {
     }
 }
 
+/* Results of a thread: by the kernel's types, as CUDA_PLACES_SIDE has it; those of `where` are always 4. */
+static int64_t side_of(const ebb_call *call) {
+    const bool low = ebb_dtype_low(call->out[0].dtype) ||
+                     (call->n_in > 0 && ebb_dtype_low(call->in[call->n_in - 1].dtype));
+    return low && call->op->code != EBB_OP_where ? 8 : 4;
+}
+
 static ebb_status launch(const ebb_kernel_run *run, const ebb_walk *walk, cuda_kernel_id kernel) {
     cuda_places_args args = {.y = run->launch->out[0], .n = ebb_walk_count(walk)};
     cuda_strides_of(walk, &args.walk);
     for (uint32_t j = 0; j < run->call->n_in; j++)
         args.in[j] =
             (const char *)run->launch->in[j] + walk->first[j] * ebb_dtype_bytes(run->call->in[j].dtype);
-    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
+    return cuda_launch(run->backend, kernel,
+                       cuda_blocks_of(args.n, side_of(run->call) * CUDA_PLACES_THREADS), &args);
 }
 
 /* Operands broadcast to the result. */
@@ -45,42 +53,47 @@ static ebb_status launch_places(const ebb_kernel_run *run, cuda_kernel_id kernel
         return launch_places(run, kernels[run->call->in[run->call->n_in - 1].dtype]); \
     }                                                                                 \
     CUDA_OP(name, takes, CUDA_SWEEP, .launch = name##_launch);
-#define REALS(name) PLACES(name, EBB_TAKES(F32), [EBB_F32] = CUDA_KERNEL_##name##_f32)
-#define NUMBERS(name) \
-    PLACES(           \
-        name,         \
+/* WIDE: of f32 alone. */
+#define OF_REALS(name)                                                          \
+    [EBB_F32] = CUDA_KERNEL_##name##_f32, [EBB_F16] = CUDA_KERNEL_##name##_f16, \
+    [EBB_BF16] = CUDA_KERNEL_##name##_bf16
+#define WIDE(name) PLACES(name, EBB_TAKES(F32), [EBB_F32] = CUDA_KERNEL_##name##_f32)
+#define WIDE_NUMBERS(name) \
+    PLACES(                \
+        name,              \
         EBB_TAKES(F32, I32), [EBB_F32] = CUDA_KERNEL_##name##_f32, [EBB_I32] = CUDA_KERNEL_##name##_i32)
-#define COMPARES(name)                                                            \
-    PLACES(name, EBB_TAKES(F32, I32, BOOL), [EBB_F32] = CUDA_KERNEL_##name##_f32, \
-           [EBB_I32] = CUDA_KERNEL_##name##_i32)
+#define REALS(name) PLACES(name, CUDA_REALS, OF_REALS(name))
+#define NUMBERS(name) \
+    PLACES(name, CUDA_REALS | EBB_TAKES(I32), OF_REALS(name), [EBB_I32] = CUDA_KERNEL_##name##_i32)
+#define COMPARES(name) \
+    PLACES(name, CUDA_REALS | EBB_TAKES(I32, BOOL), OF_REALS(name), [EBB_I32] = CUDA_KERNEL_##name##_i32)
 #define TRUTHS(name) PLACES(name, EBB_TAKES(BOOL), [EBB_BOOL] = CUDA_KERNEL_##name##_bool)
 
 NUMBERS(add)
 NUMBERS(sub)
 NUMBERS(mul)
 REALS(div)
-NUMBERS(floor_div)
-NUMBERS(mod)
-REALS(pow)
+WIDE_NUMBERS(floor_div)
+WIDE_NUMBERS(mod)
+WIDE(pow)
 NUMBERS(maximum)
 NUMBERS(minimum)
 NUMBERS(neg)
 NUMBERS(abs)
 NUMBERS(sign)
-REALS(floor)
-REALS(ceil)
-REALS(round)
-REALS(sqrt)
-REALS(log)
-REALS(log1p)
-REALS(expm1)
-REALS(sin)
-REALS(cos)
+WIDE(floor)
+WIDE(ceil)
+WIDE(round)
+WIDE(sqrt)
+WIDE(log)
+WIDE(log1p)
+WIDE(expm1)
+WIDE(sin)
+WIDE(cos)
 REALS(tanh)
-REALS(erf)
+WIDE(erf)
 REALS(sigmoid)
-PLACES(equal,
-       EBB_TAKES(F32, I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_equal_f32, [EBB_I32] = CUDA_KERNEL_equal_i32,
+PLACES(equal, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), OF_REALS(equal), [EBB_I32] = CUDA_KERNEL_equal_i32,
        [EBB_U8] = CUDA_KERNEL_equal_u8, [EBB_BOOL] = CUDA_KERNEL_equal_bool)
 COMPARES(less)
 COMPARES(less_equal)
@@ -88,22 +101,25 @@ TRUTHS(logical_and)
 TRUTHS(logical_or)
 TRUTHS(logical_xor)
 TRUTHS(logical_not)
-PLACES(where, EBB_TAKES(F32, I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_where_32,
+PLACES(where, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_where_32,
+       [EBB_F16] = CUDA_KERNEL_where_16, [EBB_BF16] = CUDA_KERNEL_where_16,
        [EBB_I32] = CUDA_KERNEL_where_32, [EBB_U8] = CUDA_KERNEL_where_8, [EBB_BOOL] = CUDA_KERNEL_where_8)
 
 /* ---- casts ------------------------------------------------------------------------------------------ */
 
 static ebb_status cast_launch(const ebb_kernel_run *run) {
-#define FROM(dtype)                                                                             \
-    {                                                                                           \
-        [EBB_F32] = CUDA_KERNEL_cast_##dtype##_f32, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
-        [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                            \
+#define FROM(dtype)                                                                               \
+    {                                                                                             \
+        [EBB_F32] = CUDA_KERNEL_cast_##dtype##_f32, [EBB_F16] = CUDA_KERNEL_cast_##dtype##_f16,   \
+        [EBB_BF16] = CUDA_KERNEL_cast_##dtype##_bf16, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
+        [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                              \
     }
     static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
-        [EBB_F32] = FROM(f32), [EBB_I32] = FROM(i32), [EBB_U8] = FROM(u8), [EBB_BOOL] = FROM(bool)};
+        [EBB_F32] = FROM(f32), [EBB_F16] = FROM(f16), [EBB_BF16] = FROM(bf16),
+        [EBB_I32] = FROM(i32), [EBB_U8] = FROM(u8),   [EBB_BOOL] = FROM(bool)};
     return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
 }
-CUDA_OP(cast, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = cast_launch);
+CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 
@@ -113,8 +129,11 @@ static ebb_status launch_move(const ebb_kernel_run *run, const uint32_t along[EB
     ebb_walk_begin(&walk, &run->call->out[0]);
     ebb_walk_operand(&walk, &run->call->in[0], along, begin, step);
     ebb_walk_end(&walk);
-    const bool byte = ebb_dtype_bytes(run->call->in[0].dtype) == 1;
-    return launch(run, &walk, byte ? CUDA_KERNEL_move_8 : CUDA_KERNEL_move_32);
+    const int64_t bytes = ebb_dtype_bytes(run->call->in[0].dtype);
+    return launch(run, &walk,
+                  bytes == 1   ? CUDA_KERNEL_move_8
+                  : bytes == 2 ? CUDA_KERNEL_move_16
+                               : CUDA_KERNEL_move_32);
 }
 
 static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
@@ -122,14 +141,14 @@ static ebb_status broadcast_to_launch(const ebb_kernel_run *run) {
     (void)ebb_broadcast_to_along(&run->call->in[0], &run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(broadcast_to, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
+CUDA_OP(broadcast_to, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = broadcast_to_launch);
 
 static ebb_status permute_launch(const ebb_kernel_run *run) {
     uint32_t along[EBB_MAX_RANK];
     ebb_permute_along(&run->call->out[0], run->call->attr, along);
     return launch_move(run, along, NULL, NULL);
 }
-CUDA_OP(permute, EBB_TAKES(F32, I32, U8, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
+CUDA_OP(permute, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), EBB_RATE(50, 40, 2500), .launch = permute_launch);
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 
@@ -139,7 +158,7 @@ static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
     return launch_move(run, same_axes, attr[EBB_STRIDED_BEGIN].i, attr[EBB_STRIDED_STEP].i);
 }
-CUDA_OP(strided_slice, EBB_TAKES(F32, I32, U8, BOOL), EBB_RATE(50, 40, 2500),
+CUDA_OP(strided_slice, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), EBB_RATE(50, 40, 2500),
         .launch = strided_slice_launch);
 
 static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
@@ -154,8 +173,9 @@ static ebb_status strided_slice_grad_launch(const ebb_kernel_run *run) {
         args.many[d] = dy->dim[walk.axis[d]];
     }
     cuda_strides_of(&walk, &args.whole);
-    return cuda_launch(run->backend, CUDA_KERNEL_lattice, cuda_blocks_of(args.n, CUDA_PLACES_THREADS),
-                       &args);
+    return cuda_launch(run->backend,
+                       ebb_dtype_low(dx->dtype) ? CUDA_KERNEL_lattice_16 : CUDA_KERNEL_lattice,
+                       cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args);
 }
-CUDA_OP(strided_slice_grad, EBB_TAKES(F32, I32), EBB_RATE(50, 40, 2500),
+CUDA_OP(strided_slice_grad, CUDA_REALS | EBB_TAKES(I32), EBB_RATE(50, 40, 2500),
         .launch = strided_slice_grad_launch);

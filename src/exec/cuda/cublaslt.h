@@ -14,6 +14,7 @@ typedef struct lt_shape {
     int64_t g, m, n, k;
     uint32_t a, b; /* which input */
     bool transpose_a, transpose_b;
+    ebb_dtype from, to; /* of a and b; of c: f32 also where it is a part of a sum in 16 bits */
 } lt_shape;
 bool lt_is_product(const ebb_call *call);
 /* Of those: the product's rows are pixels that stand apart in the result, zeros between them. */
@@ -41,8 +42,9 @@ typedef struct lt_problem {
 /* Needs no device. After a failure *out is to be dropped too. */
 cublasStatus_t lt_problem_make(const lt_shape *shape, lt_alignment alignment, bool tf32, lt_problem *out);
 void lt_problem_drop(lt_problem *problem);
-/* Does the algorithm give the same bits each time, within so many bytes of scratch? */
-bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t scratch_bytes);
+/* Does the algorithm give the same bits each time, sums in f32, within so many bytes of scratch? */
+bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, ebb_dtype to,
+                          int64_t scratch_bytes);
 
 /* ---- a call's products (cublaslt_pieces.c) -------------------------------------------------------- */
 

@@ -46,7 +46,7 @@ int64_t lt_moved_bytes(const lt_product *p) {
  * where rows are. The rest is a product of its own, which a few tiles do: of the two lengths next to an
  * equal share the one that leaves less. */
 static int64_t part_length(const lt_shape *all, int64_t n_splits) {
-    const int64_t m_bytes = all->m * (int64_t)sizeof(float), n_bytes = all->n * (int64_t)sizeof(float);
+    const int64_t each = ebb_dtype_bytes(all->from), m_bytes = all->m * each, n_bytes = all->n * each;
     const int64_t unit = 256 / ebb_min_i64(alignment_of(m_bytes), alignment_of(n_bytes));
     const int64_t less = all->k / n_splits / unit * unit, more = less + unit;
     return all->k % more < all->k % less ? more : less;
@@ -54,6 +54,7 @@ static int64_t part_length(const lt_shape *all, int64_t n_splits) {
 
 static void plan_split(const lt_shape *all, int64_t n_splits, lt_product *out) {
     lt_shape *most = &out->parts[PART_MOST].shape, *rest = &out->parts[PART_REST].shape;
+    most->to = rest->to = EBB_F32;
     most->k = part_length(all, n_splits);
     most->g = all->k / most->k;
     rest->k = all->k - most->g * most->k;

@@ -7,7 +7,8 @@
  * number of multiprocessors, with one stream and a workspace of the caller's (its guide, "Results
  * reproducibility"): both hold here. Beyond that, where the sum over k is split, the parts must be added in
  * a step of their own (reduction schemes COMPUTE_TYPE and OUTPUT_TYPE); INPLACE, which adds into the result
- * as blocks arrive, is never taken, though cuBLAS says that it keeps an order.
+ * as blocks arrive, is never taken, though cuBLAS says that it keeps an order; nor is OUTPUT_TYPE where
+ * that is of 16 bits, for each part would be rounded to them.
  */
 #include "exec/cuda/cublaslt.h"
 #include "exec/cuda/products_parts.h"
@@ -39,24 +40,32 @@ static int64_t rows_of(const ebb_type *type) {
     return type->rank == 4 ? type->dim[0] * type->dim[2] * type->dim[3] : type->dim[0];
 }
 
-lt_shape lt_shape_of(const ebb_call *call) {
+static lt_shape shape_of(const ebb_call *call) {
     const ebb_type *a = &call->in[0], *b = &call->in[1], *c = &call->out[0];
     switch (call->op->code) {
     case EBB_OP_linear: /* x[n,i] w[o,i] -> [n,o] */
     case EBB_OP_conv2d:
-        return (lt_shape){1, rows_of(c), c->dim[1], a->dim[1], 0, 1, false, true};
+        return (lt_shape){1, rows_of(c), c->dim[1], a->dim[1], 0, 1, false, true, EBB_F32, EBB_F32};
     case EBB_OP_linear_dgrad: /* dy[n,o] w[o,i] -> [n,i] */
     case EBB_OP_conv2d_dgrad: /* pixels of dy, of dx too where nothing is strided */
-        return (lt_shape){1, rows_of(a), call->in[1].dim[1], a->dim[1], 0, 1, false, false};
+        return (lt_shape){1,       rows_of(a), call->in[1].dim[1], a->dim[1], 0, 1, false, false,
+                          EBB_F32, EBB_F32};
     case EBB_OP_linear_wgrad: /* x[n,i] dy[n,o] -> [o,i] = dyT x */
     case EBB_OP_conv2d_wgrad:
-        return (lt_shape){1, c->dim[0], c->dim[1], rows_of(b), 1, 0, true, false};
+        return (lt_shape){1, c->dim[0], c->dim[1], rows_of(b), 1, 0, true, false, EBB_F32, EBB_F32};
     default: { /* matmul */
         const bool ta = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
                    tb = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
-        return (lt_shape){c->dim[0], c->dim[1], c->dim[2], ta ? a->dim[1] : a->dim[2], 0, 1, ta, tb};
+        return (lt_shape){c->dim[0], c->dim[1], c->dim[2], ta ? a->dim[1] : a->dim[2], 0, 1, ta,
+                          tb,        EBB_F32,   EBB_F32};
     }
     }
+}
+
+lt_shape lt_shape_of(const ebb_call *call) {
+    lt_shape shape = shape_of(call);
+    shape.from = shape.to = call->in[0].dtype;
+    return shape;
 }
 
 /* Where the result is too small to fill a device, the sum over k may be split in up to 8 parts, which stand
@@ -89,11 +98,15 @@ int64_t lt_splits(const lt_shape *s) {
 /* ---- problems ------------------------------------------------------------------------------------- */
 
 /* One of our matrices of rows x columns, g of them. */
-static cublasStatus_t layout_make(int64_t rows, int64_t columns, int64_t g, cublasLtMatrixLayout_t *out) {
+static cublasStatus_t layout_make(ebb_dtype dtype, int64_t rows, int64_t columns, int64_t g,
+                                  cublasLtMatrixLayout_t *out) {
+    const cudaDataType_t type = dtype == EBB_F16    ? CUDA_R_16F
+                                : dtype == EBB_BF16 ? CUDA_R_16BF
+                                                    : CUDA_R_32F;
     const int32_t count = (int32_t)g;
     const int64_t stride = rows * columns;
     cublasStatus_t status =
-        cublasLtMatrixLayoutCreate(out, CUDA_R_32F, (uint64_t)columns, (uint64_t)rows, columns);
+        cublasLtMatrixLayoutCreate(out, type, (uint64_t)columns, (uint64_t)rows, columns);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatrixLayoutSetAttribute(*out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
                                                   sizeof count);
@@ -103,12 +116,12 @@ static cublasStatus_t layout_make(int64_t rows, int64_t columns, int64_t g, cubl
     return status;
 }
 
-/* COMPUTE_32F on f32 operands multiplies f32: TF32 must be asked for. */
+/* COMPUTE_32F on f32 operands multiplies f32: TF32 must be asked for. On 16 bits it has f32 sums. */
 static cublasStatus_t operation_make(const lt_shape *s, bool tf32, cublasLtMatmulDesc_t *out) {
     const cublasOperation_t first = s->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t second = s->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasStatus_t status =
-        cublasLtMatmulDescCreate(out, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    cublasStatus_t status = cublasLtMatmulDescCreate(
+        out, tf32 && s->from == EBB_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulDescSetAttribute(*out, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -137,7 +150,9 @@ static cublasStatus_t promise_all(lt_alignment align, cublasLtMatmulPreference_t
 static cublasStatus_t preference_make(const lt_shape *s, lt_alignment align,
                                       cublasLtMatmulPreference_t *out) {
     const size_t bytes = (size_t)lt_scratch_bytes(s);
-    const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+    const uint32_t schemes =
+        CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
+        (s->to == EBB_F32 ? (uint32_t)CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE : UINT32_C(0));
     cublasStatus_t status = cublasLtMatmulPreferenceCreate(out);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulPreferenceSetAttribute(*out, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -153,12 +168,12 @@ cublasStatus_t lt_problem_make(const lt_shape *s, lt_alignment align, bool tf32,
     *out = (lt_problem){0};
     cublasStatus_t status = operation_make(s, tf32, &out->operation);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = s->transpose_b ? layout_make(s->n, s->k, s->g, &out->a)
-                                : layout_make(s->k, s->n, s->g, &out->a);
+        status = s->transpose_b ? layout_make(s->from, s->n, s->k, s->g, &out->a)
+                                : layout_make(s->from, s->k, s->n, s->g, &out->a);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = s->transpose_a ? layout_make(s->k, s->m, s->g, &out->b)
-                                : layout_make(s->m, s->k, s->g, &out->b);
-    if (status == CUBLAS_STATUS_SUCCESS) status = layout_make(s->m, s->n, s->g, &out->c);
+        status = s->transpose_a ? layout_make(s->from, s->k, s->m, s->g, &out->b)
+                                : layout_make(s->from, s->m, s->k, s->g, &out->b);
+    if (status == CUBLAS_STATUS_SUCCESS) status = layout_make(s->to, s->m, s->n, s->g, &out->c);
     if (status == CUBLAS_STATUS_SUCCESS) status = preference_make(s, align, &out->preference);
     return status;
 }
@@ -172,12 +187,14 @@ void lt_problem_drop(lt_problem *problem) {
     *problem = (lt_problem){0};
 }
 
-bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, int64_t scratch_bytes) {
+bool lt_algorithm_allowed(const cublasLtMatmulHeuristicResult_t *found, ebb_dtype to,
+                          int64_t scratch_bytes) {
     uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_INPLACE;
     size_t written;
     if (found->state != CUBLAS_STATUS_SUCCESS || found->workspaceSize > (size_t)scratch_bytes) return false;
     if (cublasLtMatmulAlgoConfigGetAttribute(&found->algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme,
                                              sizeof scheme, &written) != CUBLAS_STATUS_SUCCESS)
         return false;
-    return scheme != CUBLASLT_REDUCTION_SCHEME_INPLACE;
+    return scheme != CUBLASLT_REDUCTION_SCHEME_INPLACE &&
+           (to == EBB_F32 || scheme != CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
 }

@@ -50,7 +50,8 @@ ebb_status cuda_lt_facts(cuda_lt *lt, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){.n_choices = 1, .scratch_bytes = product.product_bytes + product.result_bytes};
     cuda_cost_product(&lt->description, call, lt->tf32, out);
     out->time_ns += cuda_cost_scratch_ns(&lt->description, lt_moved_bytes(&product));
-    (void)snprintf(out->choice, sizeof out->choice, "%s", lt->tf32 ? "tf32" : "f32");
+    (void)snprintf(out->choice, sizeof out->choice, "%s",
+                   lt->tf32 && shape.from == EBB_F32 ? "tf32" : ebb_dtype_name(shape.from));
     return EBB_OK;
 }
 
@@ -73,7 +74,7 @@ static ebb_status choose_algorithm(cuda_lt *lt, const char *op, lt_part *p) {
         return failed(lt, EBB_DEVICE, op, "its heuristics", status);
     const int64_t scratch_bytes = lt_scratch_bytes(&p->shape);
     for (int i = 0; i < n; i++) {
-        if (!lt_algorithm_allowed(&found[i], scratch_bytes)) continue;
+        if (!lt_algorithm_allowed(&found[i], p->shape.to, scratch_bytes)) continue;
         p->algorithm = found[i].algo;
         return EBB_OK;
     }
@@ -161,17 +162,21 @@ static ebb_status launch_spread(cuda_lt *lt, const lt_product *p, const ebb_laun
 static ebb_status launch_split(cuda_lt *lt, const lt_product *p, const ebb_launch *launch) {
     const lt_part *most = &p->parts[PART_MOST], *rest = &p->parts[PART_REST];
     const lt_shape *s = &most->shape;
-    const float *a = launch->in[s->a], *b = launch->in[s->b];
+    const int64_t each = ebb_dtype_bytes(s->from);
+    const char *a = launch->in[s->a], *b = launch->in[s->b];
     float *results = (float *)(void *)((char *)launch->scratch + p->product_bytes);
     ebb_status status = multiply(lt, p, most, a, b, results, launch->scratch);
     if (status == EBB_OK && lt_part_is_there(rest)) /* both are stored by k */
-        status = multiply(lt, p, rest, a + s->g * s->k * s->m, b + s->g * s->k * s->n,
+        status = multiply(lt, p, rest, a + s->g * s->k * s->m * each, b + s->g * s->k * s->n * each,
                           results + s->g * s->m * s->n, launch->scratch);
     if (status != EBB_OK) return status;
     cuda_strip_sums_args sums = p->sums;
     sums.x = results;
     sums.y = launch->out[0];
-    return lt->device->api->launch(lt->device, CUDA_KERNEL_strip_sums,
+    const cuda_kernel_id kernel = s->from == EBB_F16    ? CUDA_KERNEL_part_sums_f16
+                                  : s->from == EBB_BF16 ? CUDA_KERNEL_part_sums_bf16
+                                                        : CUDA_KERNEL_strip_sums;
+    return lt->device->api->launch(lt->device, kernel,
                                    cuda_blocks_of(cuda_strip_total(&sums), CUDA_STRIP_THREADS), &sums);
 }
 

@@ -1,5 +1,5 @@
 /* cuda/cuda.h: the cuda backend: cuDNN and cuBLASLt for convolutions and matrix products, own kernels for
- * the rest; f32, channels last.
+ * the rest; f32, and 16 bits with arithmetic in f32; channels last.
  *
  * It is a module of its own (libebb_cuda.so), opened when a device of it is asked for, so that nothing else
  * links CUDA. It has two natures: with a device it runs plans; with a description alone it gives facts for
@@ -18,6 +18,7 @@
 #define EBB_EXEC_CUDA_CUDA_H
 
 #include "exec/cuda/cost.h"
+#include "exec/cuda/kernels/elements.h"
 #include "exec/cuda/products.h"
 
 #define CUDA_ALIGNMENT 256 /* bytes: what cuDNN wants at most, and a whole number of memory sectors */
@@ -51,13 +52,23 @@ EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description descri
 /* Defines a kernel; rate: of cost.h. */
 #define CUDA_OP(name, takes, rate, ...) EBB_KERNEL(cuda, name, takes, rate, __VA_ARGS__)
 
+/* The dtypes of what is written once for all of them (kernels/elements.h), and of the three kernels in a
+ * row that it becomes the one for a dtype. */
+#define CUDA_REALS                      EBB_TAKES(F32, F16, BF16)
+static inline cuda_element cuda_element_of(ebb_dtype dtype) {
+    return dtype == EBB_F16 ? CUDA_F16 : dtype == EBB_BF16 ? CUDA_BF16 : CUDA_F32;
+}
+static inline cuda_kernel_id cuda_kernel_for(cuda_kernel_id f32, ebb_dtype dtype) {
+    return (cuda_kernel_id)((int)f32 + (int)cuda_element_of(dtype));
+}
+
 /* Puts one kernel into the stream. n_blocks 0: nothing. EBB_BAD_INPUT where n_blocks is 2^31 or more. */
 EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,
                                    const void *args);
 
-/* A bit for each of y's n elements: unless it is cut, y <= min or y >= max (mask.c). */
-EBB_CHECKED ebb_status cuda_launch_bits(ebb_backend *backend, const float *y, uint8_t *bits, int64_t n,
-                                        ebb_bounds bounds);
+/* A bit for each of y's elements: unless it is cut, y <= min or y >= max (mask.c). */
+EBB_CHECKED ebb_status cuda_launch_bits(ebb_backend *backend, const ebb_type *type, const void *y,
+                                        uint8_t *bits, ebb_bounds bounds);
 
 extern const ebb_backend_api ebb_backend_cuda;
 

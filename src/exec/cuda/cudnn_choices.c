@@ -46,6 +46,7 @@ static bool is_aligned(const ebb_type *type) {
 
 static int64_t most_pieces(const ebb_call *call) {
     const bool adds = dnn_pieces_add(call);
+    if (adds && ebb_dtype_low(call->out[0].dtype)) return 1;
     const ebb_type *x = &call->in[0], *y = adds ? &call->in[1] : &call->out[0];
     if (!is_aligned(x) || !is_aligned(y)) return 1;
     const int64_t n = dnn_images(call), pixels = ebb_max_i64(pixels_of(x), pixels_of(y));
@@ -95,15 +96,19 @@ static ebb_status find_or_choose(dnn_memo *memo, const dnn_choosing *from, const
 }
 
 ebb_status dnn_choices_find(dnn_memo *memo, const cuda_description *description,
-                            cudnnBackendDescriptor_t device, cudnnHandle_t handle, bool tf32,
-                            const ebb_call *call, const dnn_entry **out) {
+                            cudnnBackendDescriptor_t device, cudnnHandle_t handle,
+                            const cuda_products_options *options, const ebb_call *call,
+                            const dnn_entry **out) {
+    const bool low = ebb_dtype_low(call->in[0].dtype);
     const dnn_choosing from = {.env = memo->env,
                                .description = description,
                                .call = call,
                                .device = device,
                                .handle = handle,
-                               .tf32 = tf32,
-                               .ranked = dnn_speed_measured(description, call, tf32),
+                               .allowed = {.tensor_cores = low || options->tf32,
+                                           .winograd = !low,
+                                           .uncompared = options->free_engines},
+                               .ranked = dnn_speed_measured(description, call, options->tf32),
                                .saving_bytes = ebb_max_i64(dnn_operand_bytes(call) / 32, LEAST_SAVING)};
     ebb_text text;
     *out = NULL;

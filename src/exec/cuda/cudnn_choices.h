@@ -40,8 +40,9 @@ EBB_CHECKED ebb_status dnn_memo_keep(dnn_memo *memo, const ebb_hash *call, const
  * which can be more than from the same device's description; without a device it is NULL. EBB_BAD_INPUT:
  * there is none. EBB_UNAVAILABLE: cuDNN does not work here. */
 EBB_CHECKED ebb_status dnn_choices_find(dnn_memo *memo, const cuda_description *description,
-                                        cudnnBackendDescriptor_t device, cudnnHandle_t handle, bool tf32,
-                                        const ebb_call *call, const dnn_entry **out);
+                                        cudnnBackendDescriptor_t device, cudnnHandle_t handle,
+                                        const cuda_products_options *options, const ebb_call *call,
+                                        const dnn_entry **out);
 
 /* ---- engines' speeds where cuDNN's order does not tell (cudnn_speed.c) ----------------------------- */
 

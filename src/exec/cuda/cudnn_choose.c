@@ -124,7 +124,7 @@ static ebb_status take(dnn_choosing *c, uint32_t from, bool generic) {
 }
 
 static ebb_status ask(dnn_choosing *c, cudnnBackendHeurMode_t mode, dnn_configs *to) {
-    const ebb_status status = dnn_configs_find(c->env, c->graph, c->device, mode, c->tf32, to);
+    const ebb_status status = dnn_configs_find(c->env, c->graph, c->device, mode, &c->allowed, to);
     for (uint32_t i = 0; i < to->n && status == EBB_OK; i++) c->order[c->n_order++] = &to->at[i];
     return status;
 }

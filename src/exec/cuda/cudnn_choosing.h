@@ -11,7 +11,8 @@ typedef struct dnn_choosing {
     const ebb_call *call;
     cudnnBackendDescriptor_t device;
     cudnnHandle_t handle; /* NULL: described only */
-    bool tf32, ranked;    /* ranked: by speeds that are known */
+    dnn_allowed allowed;
+    bool ranked; /* by speeds that are known */
     int64_t
         saving_bytes; /* of scratch that is worth another choice: a 32nd of what the step holds anyway */
     int64_t n_pieces;

@@ -45,11 +45,13 @@ static const form *form_of(const ebb_call *call) {
 }
 
 static cudnnBackendDescriptor_t tensor(dnn_set *set, int64_t id, const ebb_type *type) {
-    const cudnnDataType_t f32 = CUDNN_DATA_FLOAT;
+    const cudnnDataType_t element = type->dtype == EBB_F16    ? CUDNN_DATA_HALF
+                                    : type->dtype == EBB_BF16 ? CUDNN_DATA_BFLOAT16
+                                                              : CUDNN_DATA_FLOAT;
     const int64_t *d = type->dim, c = d[1], w = d[3] * c;
     const int64_t strides[4] = {d[2] * w, 1, w, c};
     cudnnBackendDescriptor_t t = dnn_new(set, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    dnn_put(set, t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &f32);
+    dnn_put(set, t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &element);
     dnn_put(set, t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, d);
     dnn_put(set, t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
     dnn_put_i64(set, t, CUDNN_ATTR_TENSOR_UNIQUE_ID, id);

@@ -3,7 +3,11 @@
  * By cuDNN's own notes of an engine. Never: NONDETERMINISTIC (sums by atomics), DOWN_CONVERT_INPUTS and
  * REDUCED_PRECISION_REDUCTION (less than f32 where f32 is meant), FFT and Winograd by tiles of 6 or 13
  * (they lose digits), RUNTIME_COMPILATION (its plans need a device). TENSOR_CORE only where TF32 is
- * allowed: for f32 operands it means factors that are rounded to TF32.
+ * allowed, for f32 operands: it means factors that are rounded to TF32. Winograd's not for 16 bits.
+ *
+ * Notes are what a maker says. Engine 17, Winograd's weight gradient in f32, was never compared with the
+ * reference at a batch where it is chosen, so that it is offered to plans that choose engines, and tried
+ * there by scripts/gpu-check, and is nobody's default.
  */
 #include "exec/cuda/cudnn_graph.h"
 
@@ -11,12 +15,13 @@
 
 enum { MOST_NOTES = 32 };
 
-static bool note_allowed(cudnnBackendNumericalNote_t note, bool tf32) {
+static bool note_allowed(cudnnBackendNumericalNote_t note, const dnn_allowed *allowed) {
     switch (note) {
     case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-        return tf32;
+        return allowed->tensor_cores;
     case CUDNN_NUMERICAL_NOTE_WINOGRAD:
     case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+        return allowed->winograd;
     case CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP:
         return true;
     default: /* also what a later cuDNN notes: nobody knows what it means here */
@@ -25,16 +30,17 @@ static bool note_allowed(cudnnBackendNumericalNote_t note, bool tf32) {
 }
 
 /* Reads the engine's notes into *config; false: it may not be used. */
-static bool engine_allowed(cudnnBackendDescriptor_t engine, bool tf32, dnn_config *config) {
+static bool engine_allowed(cudnnBackendDescriptor_t engine, const dnn_allowed *may, dnn_config *config) {
+    enum { UNCOMPARED = 17 }; /* of weight gradients; it is nothing else's number */
     cudnnBackendNumericalNote_t notes[MOST_NOTES];
     cudnnBackendBehaviorNote_t ways[MOST_NOTES];
     const int64_t n =
         dnn_get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, MOST_NOTES, notes);
     const int64_t n_ways =
         dnn_get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, MOST_NOTES, ways);
-    bool allowed = true;
+    bool allowed = config->engine != UNCOMPARED || may->uncompared;
     for (int64_t i = 0; i < n; i++) {
-        allowed = allowed && note_allowed(notes[i], tf32);
+        allowed = allowed && note_allowed(notes[i], may);
         config->tensor_cores = config->tensor_cores || notes[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
         config->generic = config->generic || notes[i] == CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP;
     }
@@ -87,14 +93,14 @@ int64_t dnn_plan_scratch(cudnnBackendDescriptor_t plan) {
 
 /* Reads one of the heuristics' answers; false: not one for us, or none that the device can run. */
 static bool read_config(dnn_set *set, cudnnBackendDescriptor_t from, cudnnBackendDescriptor_t device,
-                        bool tf32, dnn_config *to) {
+                        const dnn_allowed *allowed, dnn_config *to) {
     *to = (dnn_config){0};
     cudnnBackendDescriptor_t engine = dnn_new(set, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     if (!dnn_ok(set)) return false;
     if (dnn_get(from, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) != 1 ||
         dnn_get(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &to->engine) != 1)
         return false;
-    if (!engine_allowed(engine, tf32, to) || !dnn_config_knobs(set, from, to)) return false;
+    if (!engine_allowed(engine, allowed, to) || !dnn_config_knobs(set, from, to)) return false;
     cudnnBackendDescriptor_t plan = plan_of(set, from, NULL, device);
     if (!dnn_ok(set)) return false;
     to->scratch_bytes = dnn_plan_scratch(plan);
@@ -120,7 +126,7 @@ static int64_t ask(dnn_set *set, cudnnBackendDescriptor_t graph, cudnnBackendDes
 }
 
 ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph, cudnnBackendDescriptor_t device,
-                            cudnnBackendHeurMode_t mode, bool tf32, dnn_configs *out) {
+                            cudnnBackendHeurMode_t mode, const dnn_allowed *allowed, dnn_configs *out) {
     cudnnBackendDescriptor_t found[DNN_MOST_CONFIGS];
     dnn_set set;
     out->n = 0;
@@ -130,7 +136,7 @@ ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph, cudnnB
     for (int64_t i = 0; i < n && status == EBB_OK; i++) {
         dnn_set one; /* a refused plan fails its own set alone */
         dnn_set_init(&one, env);
-        if (read_config(&one, found[i], device, tf32, &out->at[out->n])) out->n++;
+        if (read_config(&one, found[i], device, allowed, &out->at[out->n])) out->n++;
         status = dnn_set_trouble(&one, "heuristics");
         dnn_set_deinit(&one);
     }

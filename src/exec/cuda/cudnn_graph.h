@@ -76,8 +76,8 @@ enum { DNN_ALIGNMENT = 16 };
 
 enum { DNN_X = 1, DNN_W, DNN_Y }; /* unique ids: in gradients x or w is the gradient by it, y that of y */
 
-/* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32, channels last. accumulate: the result
- * is added to what is there. */
+/* The operation graph of a conv2d, conv2d_dgrad or conv2d_wgrad: f32 or 16 bits, sums in f32, channels
+ * last. accumulate: the result is added to what is there. */
 cudnnBackendDescriptor_t dnn_conv_graph(dnn_set *set, const ebb_call *call, bool accumulate,
                                         cudnnHandle_t handle);
 /* The launch's addresses of x, w and y, in that order. */
@@ -94,7 +94,8 @@ typedef struct dnn_piece {
 } dnn_piece;
 void dnn_piece_make(const ebb_call *call, int64_t n_images, dnn_piece *out);
 int64_t dnn_images(const ebb_call *call);
-/* A weight gradient's pieces behind the first add to it. */
+/* A weight gradient's pieces behind the first add to it: in 16 bits each would round the sum, and the batch
+ * is not cut (cudnn_choices.c). */
 bool dnn_pieces_add(const ebb_call *call);
 /* Pieces share plans: one of the larger pieces, one of the smaller ones, and one of each that adds. */
 enum { DNN_PLAN_ADDS = 1, DNN_PLAN_SMALLER = 2, DNN_N_PLANS = 4 };
@@ -111,7 +112,7 @@ typedef struct dnn_config {
     int32_t knob[DNN_MOST_KNOBS]; /* cudnnBackendKnobType_t */
     uint32_t n_knobs;
     int64_t scratch_bytes;
-    bool tensor_cores; /* f32 factors are rounded to TF32 */
+    bool tensor_cores; /* f32 factors are rounded to TF32; of 16 bits, exact */
     bool generic;      /* the engine that does everything, and nothing fast */
 } dnn_config;
 
@@ -122,13 +123,19 @@ typedef struct dnn_configs {
 
 /* Reads the knobs of a heuristics' answer; false: they cannot be had. */
 bool dnn_config_knobs(dnn_set *set, cudnnBackendDescriptor_t from, dnn_config *to);
+/* Which engines may do a call. */
+typedef struct dnn_allowed {
+    bool tensor_cores; /* TF32 factors may be, or all are of 16 bits */
+    bool winograd;     /* transformed tiles, which round on their way: not in 16 bits */
+    bool uncompared;   /* those that nothing but their notes speaks for (cudnn_engines.c) */
+} dnn_allowed;
+
 /* What the heuristics offer for the graph on the device, best first, of those that may be used: the same
- * bits each time, f32 or (tf32) TF32 factors and f32 sums, no compiling at run time. Those beyond
- * DNN_MOST_CONFIGS are left out. A mode without an answer has none; EBB_NO_MEMORY, EBB_UNAVAILABLE (cuDNN
- * does not work here). */
+ * bits each time, f32 sums, no compiling at run time. Those beyond DNN_MOST_CONFIGS are left out. A mode
+ * without an answer has none; EBB_NO_MEMORY, EBB_UNAVAILABLE (cuDNN does not work here). */
 EBB_CHECKED ebb_status dnn_configs_find(ebb_env *env, cudnnBackendDescriptor_t graph,
                                         cudnnBackendDescriptor_t device, cudnnBackendHeurMode_t mode,
-                                        bool tf32, dnn_configs *out);
+                                        const dnn_allowed *allowed, dnn_configs *out);
 /* The configuration's plan: for a device that is there (handle) or for a described one (device); the other
  * is NULL. NULL: it is refused, as the set then tells. */
 cudnnBackendDescriptor_t dnn_config_plan(dnn_set *set, cudnnBackendDescriptor_t graph,

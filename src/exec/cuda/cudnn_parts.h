@@ -11,7 +11,7 @@ struct cuda_dnn {
     ebb_env *env;
     cuda_description description; /* a copy, without its text */
     cuda_device *device;          /* NULL: described only */
-    bool tf32, free_engines;
+    cuda_products_options options;
     dnn_set described; /* owns properties */
     cudnnBackendDescriptor_t properties;
     dnn_memo memo;

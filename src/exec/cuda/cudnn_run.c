@@ -16,11 +16,7 @@ ebb_status cuda_dnn_open(ebb_env *env, const cuda_description *description, cuda
                         LEAST_VERSION);
     cuda_dnn *dnn = ebb_calloc(env, 1, sizeof *dnn);
     if (!dnn) return EBB_NO_MEMORY;
-    *dnn = (cuda_dnn){.env = env,
-                      .description = *description,
-                      .device = device,
-                      .tf32 = options->tf32,
-                      .free_engines = options->free_engines};
+    *dnn = (cuda_dnn){.env = env, .description = *description, .device = device, .options = *options};
     dnn->description.properties = NULL;
     dnn_memo_init(&dnn->memo, env);
     dnn_set_init(&dnn->described, env);
@@ -79,14 +75,14 @@ ebb_status dnn_find_choice(cuda_dnn *dnn, const ebb_call *call, const dnn_choice
     const dnn_entry *entry = NULL;
     ebb_status status = dnn->device ? make_handle(dnn) : EBB_OK;
     if (status == EBB_OK)
-        status = dnn_choices_find(&dnn->memo, &dnn->description, dnn->properties, dnn->handle, dnn->tf32,
-                                  call, &entry);
+        status = dnn_choices_find(&dnn->memo, &dnn->description, dnn->properties, dnn->handle,
+                                  &dnn->options, call, &entry);
     if (status != EBB_OK || !entry) return status;
-    *n = dnn->free_engines ? entry->n : 1;
+    *n = dnn->options.free_engines ? entry->n : 1;
     if (call->choice >= *n)
         return ebb_fail(dnn->env, EBB_USAGE, "%s: choice %u of %u: plan for this device and cuDNN",
                         call->op->name, call->choice, *n);
-    *out = &entry->at[dnn->free_engines ? call->choice : fixed_choice(entry, call)];
+    *out = &entry->at[dnn->options.free_engines ? call->choice : fixed_choice(entry, call)];
     return EBB_OK;
 }
 

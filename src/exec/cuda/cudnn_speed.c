@@ -60,8 +60,8 @@ static bool is_case(const ebb_call *call, speed_case when) {
 
 bool dnn_speed_measured(const cuda_description *description, const ebb_call *call, bool tf32) {
     const ebb_type *x = call->op->code == EBB_OP_conv2d_dgrad ? &call->out[0] : &call->in[0];
-    return !tf32 && description->compute == MEASURED_COMPUTE && call->attr[EBB_CONV_GROUPS].i[0] == 1 &&
-           x->dim[1] >= LEAST_CHANNELS;
+    return !tf32 && call->in[0].dtype == EBB_F32 && description->compute == MEASURED_COMPUTE &&
+           call->attr[EBB_CONV_GROUPS].i[0] == 1 && x->dim[1] >= LEAST_CHANNELS;
 }
 
 int32_t dnn_speed_percent(const ebb_call *call, const dnn_config *config) {

@@ -102,14 +102,16 @@ static ebb_status copy_members(ebb_env *env, const ebb_json *json, const char *w
 
 /* Of one multiprocessor and clock: fused multiply-adds of f32, and of TF32 factors (dense). NVIDIA's tuning
  * guides and architecture papers; TF32's from the published peaks, A100 156 TFLOP/s = 108 x 1.41 GHz x 512
- * x 2, RTX 3090 35.6, RTX 4090 82.6, H100 SXM 494.7, B200 1,100, RTX 5090 104.8. */
+ * x 2, RTX 3090 35.6, RTX 4090 82.6, H100 SXM 494.7, B200 1,100, RTX 5090 104.8. Of 16 bits with sums in
+ * f32: A100 312, RTX 3090 71, RTX 4090 165, H100 989.4, RTX 2080 Ti
+ * 53.8 (a T4, of the same architecture, twice that for each clock). */
 typedef struct units {
     int32_t compute; /* and what comes after it, up to the next row */
-    int32_t f32, tf32;
+    int32_t f32, tf32, half;
 } units;
 
-static const units units_of[] = {{750, 64, 0},     {800, 64, 512},    {860, 128, 128},
-                                 {900, 128, 1024}, {1000, 128, 2048}, {1200, 128, 128}};
+static const units units_of[] = {{750, 64, 0, 256},      {800, 64, 512, 1024},    {860, 128, 128, 256},
+                                 {900, 128, 1024, 2048}, {1000, 128, 2048, 4096}, {1200, 128, 128, 256}};
 
 /* Memory by name, from the data sheets; a name that goes on after these is that device too. */
 typedef struct memory {
@@ -161,6 +163,7 @@ static void find_arithmetic(const facts *f, cuda_description *out) {
     for (size_t i = 0; i < EBB_COUNT(units_of) && units_of[i].compute <= f->compute; i++) u = &units_of[i];
     out->f32_flops_per_us = f->n_multiprocessors * u->f32 * 2 * f->clock_khz / 1000;
     out->tf32_flops_per_us = f->n_multiprocessors * u->tf32 * 2 * f->clock_khz / 1000;
+    out->half_flops_per_us = f->n_multiprocessors * u->half * 2 * f->clock_khz / 1000;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------ */

@@ -17,8 +17,9 @@ typedef struct cuda_description {
     int32_t n_multiprocessors;
     int64_t memory_bytes, context_bytes;
     /* Peaks by its data sheet's formulas: clock x units. Units as in ebb_roofline. */
-    int64_t bytes_per_us, f32_flops_per_us, tf32_flops_per_us; /* tf32: 0 where it has none */
-    char *properties;                                          /* cuDNN's 23 members as JSON text; owned */
+    int64_t bytes_per_us, f32_flops_per_us;
+    int64_t tf32_flops_per_us, half_flops_per_us; /* of tensor cores; tf32: 0 where they have none */
+    char *properties;                             /* cuDNN's 23 members as JSON text; owned */
 } cuda_description;
 
 /* EBB_BAD_INPUT: not such a file (which member, what it must be). EBB_IO. deinit frees. */
@@ -30,6 +31,11 @@ EBB_CHECKED ebb_status cuda_description_parse(ebb_env *env, const char *where, c
 /* Of the machine's device of this number, from cuDNN and the driver (cudnn_description.c, of the module).
  * EBB_UNAVAILABLE: what refused. */
 EBB_CHECKED ebb_status cuda_description_of_device(ebb_env *env, int ordinal, cuda_description *out);
+/* Whether its tensor cores multiply bf16; all of them multiply f16. */
+static inline bool cuda_description_has_bf16(const cuda_description *description) {
+    enum { AMPERE = 800 };
+    return description->compute >= AMPERE;
+}
 void cuda_description_deinit(ebb_env *env, cuda_description *description);
 
 #endif

@@ -13,15 +13,15 @@ static ebb_status dropout_launch(const ebb_kernel_run *run) {
                               .scale = (float)ebb_dropout_scale(p),
                               .n = ebb_type_count(x)};
     if (x->rank != 4)
-        return cuda_launch(run->backend, CUDA_KERNEL_dropout, cuda_blocks_of(args.n, CUDA_DROPOUT_EACH),
-                           &args);
+        return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_dropout, x->dtype),
+                           cuda_blocks_of(args.n, CUDA_DROPOUT_EACH), &args);
     args.channels = x->dim[1];
     args.places = x->dim[2] * x->dim[3];
     args.groups = cuda_blocks_of(args.places, 4);
     args.n_groups = x->dim[0] * args.groups * args.channels;
-    return cuda_launch(run->backend, CUDA_KERNEL_dropout_planes,
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_dropout_planes, x->dtype),
                        cuda_blocks_of(args.n_groups, CUDA_DROPOUT_THREADS), &args);
 }
 
-CUDA_OP(dropout, EBB_TAKES(F32), CUDA_SWEEP, .launch = dropout_launch);
-CUDA_OP(dropout_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = dropout_launch);
+CUDA_OP(dropout, CUDA_REALS, CUDA_SWEEP, .launch = dropout_launch);
+CUDA_OP(dropout_grad, CUDA_REALS, CUDA_SWEEP, .launch = dropout_launch);

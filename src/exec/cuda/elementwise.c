@@ -2,31 +2,42 @@
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/kernels/elementwise.h"
 
-/* Launches a kernel of one or two operands; p, q: what its attributes give. */
-static ebb_status launch_pointwise(const ebb_kernel_run *run, cuda_kernel_id kernel, double p, double q) {
-    const cuda_pointwise_args args = {.a = run->launch->in[0],
-                                      .b = run->call->n_in > 1 ? run->launch->in[1] : NULL,
-                                      .y = run->launch->out[0],
-                                      .n = ebb_type_count(&run->call->out[0]),
-                                      .p = (float)p,
-                                      .q = (float)q};
-    return cuda_launch(run->backend, kernel, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
+/* p: rounded as an element would be: what a clip leaves of a larger number is found to be at its bound. */
+static float attribute(const ebb_kernel_run *run, double p) {
+    return (float)ebb_dtype_rounded(run->call->out[0].dtype, p);
 }
 
-#define CUDA_POINTWISE(name, p, q, ...)                             \
-    static ebb_status name##_launch(const ebb_kernel_run *run) {    \
-        return launch_pointwise(run, CUDA_KERNEL_##name, (p), (q)); \
-    }                                                               \
-    CUDA_OP(name, EBB_TAKES(F32), CUDA_SWEEP, .launch = name##_launch);
+static ebb_status launch_pointwise(const ebb_kernel_run *run, cuda_kernel_id kernel,
+                                   const cuda_pointwise_args *args) {
+    const ebb_dtype dtype = run->call->out[0].dtype;
+    return cuda_launch(run->backend, cuda_kernel_for(kernel, dtype),
+                       cuda_blocks_of(args->n, cuda_pointwise_each(cuda_element_of(dtype))), args);
+}
+
+/* A kernel's operands, one or two of them, and its result. */
+static cuda_pointwise_args operands_of(const ebb_kernel_run *run) {
+    return (cuda_pointwise_args){.a = run->call->n_in > 0 ? run->launch->in[0] : NULL,
+                                 .b = run->call->n_in > 1 ? run->launch->in[1] : NULL,
+                                 .y = run->launch->out[0],
+                                 .n = ebb_type_count(&run->call->out[0])};
+}
+
+#define CUDA_POINTWISE(name, first, second, ...)                 \
+    static ebb_status name##_launch(const ebb_kernel_run *run) { \
+        cuda_pointwise_args args = operands_of(run);             \
+        args.p = (first);                                        \
+        args.q = (second);                                       \
+        return launch_pointwise(run, CUDA_KERNEL_##name, &args); \
+    }                                                            \
+    CUDA_OP(name, CUDA_REALS, CUDA_SWEEP, .launch = name##_launch);
 #include "exec/cuda/kernels/elementwise.def"
 
 static ebb_status fill_launch(const ebb_kernel_run *run) {
-    const cuda_fill_args args = {.y = run->launch->out[0],
-                                 .n = ebb_type_count(&run->call->out[0]),
-                                 .p = (float)run->call->attr[EBB_FILL_VALUE].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_fill, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
+    cuda_fill_args args = operands_of(run);
+    args.p = (float)run->call->attr[EBB_FILL_VALUE].f;
+    return launch_pointwise(run, CUDA_KERNEL_fill, &args);
 }
-CUDA_OP(fill, EBB_TAKES(F32), CUDA_SWEEP, .launch = fill_launch);
+CUDA_OP(fill, CUDA_REALS, CUDA_SWEEP, .launch = fill_launch);
 
 /* No kernel of a body is made at run time here: ebb_backend_api.fuses is not set. */
 static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
@@ -40,10 +51,9 @@ static ebb_status fused_launch(const ebb_kernel_run *run) {
 CUDA_OP(fused, EBB_TAKES_ALL, CUDA_SWEEP, .supports = fused_supports, .launch = fused_launch);
 
 static ebb_status scale_launch(const ebb_kernel_run *run) {
-    const cuda_scale_args args = {.a = run->launch->in[0],
-                                  .y = run->launch->out[0],
-                                  .n = ebb_type_count(&run->call->out[0]),
-                                  .s = run->launch->in[1]};
-    return cuda_launch(run->backend, CUDA_KERNEL_scale, cuda_blocks_of(args.n, CUDA_POINTWISE_EACH), &args);
+    cuda_scale_args args = operands_of(run);
+    args.b = NULL;
+    args.s = run->launch->in[1];
+    return launch_pointwise(run, CUDA_KERNEL_scale, &args);
 }
-CUDA_OP(scale, EBB_TAKES(F32), CUDA_SWEEP, .launch = scale_launch);
+CUDA_OP(scale, CUDA_REALS, CUDA_SWEEP, .launch = scale_launch);

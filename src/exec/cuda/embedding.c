@@ -59,8 +59,8 @@ static ebb_status embedding_grad_launch(const ebb_kernel_run *run) {
                                            .quads = c % 4 == 0};
     ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_sort, 1, &sort);
     if (status == EBB_OK)
-        status = cuda_launch(run->backend, CUDA_KERNEL_fill, cuda_blocks_of(zeros.n, CUDA_POINTWISE_EACH),
-                             &zeros);
+        status = cuda_launch(run->backend, CUDA_KERNEL_fill,
+                             cuda_blocks_of(zeros.n, cuda_pointwise_each(CUDA_F32)), &zeros);
     return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_embedding_runs, n * runs.slices, &runs)
                             : status;
 }

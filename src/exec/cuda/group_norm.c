@@ -17,10 +17,11 @@ static ebb_status gn_stats_launch(const ebb_kernel_run *run) {
                                      .x = run->launch->in[0],
                                      .to_mean = run->launch->out[0],
                                      .to_variance = run->launch->out[1]};
-    return cuda_launch(run->backend, CUDA_KERNEL_gn_stats, args.s.images * args.s.groups, &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_gn_stats, run->call->in[0].dtype),
+                       args.s.images * args.s.groups, &args);
 }
 
-CUDA_OP(gn_stats, EBB_TAKES(F32), CUDA_SWEEP, .launch = gn_stats_launch);
+CUDA_OP(gn_stats, CUDA_REALS, CUDA_SWEEP, .launch = gn_stats_launch);
 
 static cuda_gn_args with_statistics(const ebb_kernel_run *run) {
     return (cuda_gn_args){.s = groups_of(run->call),
@@ -36,19 +37,21 @@ static ebb_status gn_apply_launch(const ebb_kernel_run *run) {
     args.gamma = run->launch->in[3];
     args.beta = run->launch->in[4];
     const int64_t n = ebb_type_count(&run->call->in[0]);
-    return cuda_launch(run->backend, CUDA_KERNEL_gn_apply, cuda_blocks_of(n, CUDA_GN_EACH), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_gn_apply, run->call->in[0].dtype),
+                       cuda_blocks_of(n, CUDA_GN_EACH), &args);
 }
 
-CUDA_OP(gn_apply, EBB_TAKES(F32), CUDA_SWEEP, .launch = gn_apply_launch);
+CUDA_OP(gn_apply, CUDA_REALS, CUDA_SWEEP, .launch = gn_apply_launch);
 
 static ebb_status gn_grad_launch(const ebb_kernel_run *run) {
     cuda_gn_grad_args args = with_statistics(run);
     args.gamma = run->launch->in[3];
     args.dy = run->launch->in[4];
-    return cuda_launch(run->backend, CUDA_KERNEL_gn_grad, args.s.images * args.s.groups, &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_gn_grad, run->call->in[0].dtype),
+                       args.s.images * args.s.groups, &args);
 }
 
-CUDA_OP(gn_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = gn_grad_launch);
+CUDA_OP(gn_grad, CUDA_REALS, CUDA_SWEEP, .launch = gn_grad_launch);
 
 static ebb_status gn_grad_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     const cuda_lanes lanes = cuda_lanes_for_sums(&call->in[0]);
@@ -62,7 +65,8 @@ static ebb_status gn_grad_sums_launch(const ebb_kernel_run *run) {
     args.to = NULL;
     args.sums = (cuda_sums_to){.partial = run->launch->scratch};
     const ebb_status status =
-        cuda_launch(run->backend, CUDA_KERNEL_gn_sums, cuda_lanes_blocks(&args.lanes), &args);
+        cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_gn_sums, run->call->in[0].dtype),
+                    cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_PLAIN,
@@ -72,5 +76,5 @@ static ebb_status gn_grad_sums_launch(const ebb_kernel_run *run) {
     return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-CUDA_OP(gn_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(gn_grad_sums, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = gn_grad_sums_scratch, .launch = gn_grad_sums_launch);

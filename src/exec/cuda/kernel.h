@@ -31,6 +31,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __CUDACC__
 #define CUDA_BODY       static __host__ __device__ __forceinline__
@@ -55,7 +56,17 @@
  * define it, needs two more names:
  *   cuda_<name>_phases(args, block)  how many phases this block has, >= 1
  *   cuda_<name>_keep                 what a thread keeps; anything before phase 0. The body's last argument
+ *
+ * CUDA_KERNELS and CUDA_KERNEL_LOOPS are three in a row, of f32, f16 and bf16 (kernels/elements.h).
  */
+#define CUDA_KERNELS(name, threads, phases, shared_bytes)  \
+    CUDA_KERNEL(name, threads, phases, shared_bytes)       \
+    CUDA_KERNEL(name##_f16, threads, phases, shared_bytes) \
+    CUDA_KERNEL(name##_bf16, threads, phases, shared_bytes)
+#define CUDA_KERNEL_LOOPS(name, threads, shared_bytes)  \
+    CUDA_KERNEL_LOOP(name, threads, shared_bytes)       \
+    CUDA_KERNEL_LOOP(name##_f16, threads, shared_bytes) \
+    CUDA_KERNEL_LOOP(name##_bf16, threads, shared_bytes)
 typedef enum cuda_kernel_id {
 #define CUDA_KERNEL(name, threads, phases, shared_bytes) CUDA_KERNEL_##name,
 #include "exec/cuda/kernels.def"

@@ -11,13 +11,14 @@ static ebb_status ln_stats_launch(const ebb_kernel_run *run) {
                                      .x = run->launch->in[0],
                                      .mean = run->launch->out[0],
                                      .variance = run->launch->out[1]};
-    return cuda_launch(run->backend, CUDA_KERNEL_ln_stats, cuda_rows_blocks(&args.rows), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_ln_stats, run->call->in[0].dtype),
+                       cuda_rows_blocks(&args.rows), &args);
 }
 
-CUDA_OP(ln_stats, EBB_TAKES(F32), CUDA_SWEEP, .launch = ln_stats_launch);
+CUDA_OP(ln_stats, CUDA_REALS, CUDA_SWEEP, .launch = ln_stats_launch);
 
 static ebb_status ln_apply_launch(const ebb_kernel_run *run) {
-    const cuda_ln_apply_args args = {.lanes = cuda_lanes_for_each(&run->call->in[0]),
+    const cuda_ln_apply_args args = {.lanes = cuda_lanes_for_each(&run->call->in[0], 4),
                                      .x = run->launch->in[0],
                                      .mean = run->launch->in[1],
                                      .variance = run->launch->in[2],
@@ -25,11 +26,11 @@ static ebb_status ln_apply_launch(const ebb_kernel_run *run) {
                                      .beta = run->launch->in[4],
                                      .y = run->launch->out[0],
                                      .eps = (float)run->call->attr[EBB_LN_EPS].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_ln_apply, cuda_lanes_blocks(&args.lanes), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_ln_apply, run->call->in[0].dtype),
+                       cuda_lanes_blocks(&args.lanes), &args);
 }
 
-CUDA_OP(ln_apply, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
-        .launch = ln_apply_launch);
+CUDA_OP(ln_apply, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .launch = ln_apply_launch);
 
 static ebb_status ln_grad_sums_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     const cuda_lanes lanes = cuda_lanes_for_sums(&call->in[0]);
@@ -45,7 +46,8 @@ static ebb_status ln_grad_sums_launch(const ebb_kernel_run *run) {
                                     .eps = (float)run->call->attr[EBB_LN_EPS].f,
                                     .to = {.partial = run->launch->scratch}};
     const ebb_status status =
-        cuda_launch(run->backend, CUDA_KERNEL_ln_sums, cuda_lanes_blocks(&args.lanes), &args);
+        cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_ln_sums, run->call->in[0].dtype),
+                    cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_PLAIN,
@@ -55,7 +57,7 @@ static ebb_status ln_grad_sums_launch(const ebb_kernel_run *run) {
     return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-CUDA_OP(ln_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(ln_grad_sums, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = ln_grad_sums_scratch, .launch = ln_grad_sums_launch);
 
 static ebb_status ln_grad_launch(const ebb_kernel_run *run) {
@@ -67,7 +69,8 @@ static ebb_status ln_grad_launch(const ebb_kernel_run *run) {
                                     .dy = run->launch->in[4],
                                     .dx = run->launch->out[0],
                                     .eps = (float)run->call->attr[EBB_LN_EPS].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_ln_grad, cuda_rows_blocks(&args.rows), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_ln_grad, run->call->in[0].dtype),
+                       cuda_rows_blocks(&args.rows), &args);
 }
 
-CUDA_OP(ln_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = ln_grad_launch);
+CUDA_OP(ln_grad, CUDA_REALS, CUDA_SWEEP, .launch = ln_grad_launch);

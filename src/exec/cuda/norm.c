@@ -5,7 +5,8 @@
 /* ---- forward: operands x, mean, variance, gamma, beta, and skip ----------------------------------- */
 
 static cuda_norm_args args_of(const ebb_kernel_run *run) {
-    cuda_norm_args args = {.lanes = cuda_lanes_for_each(&run->call->in[0]),
+    const ebb_type *x = &run->call->in[0];
+    cuda_norm_args args = {.lanes = cuda_lanes_for_each(x, cuda_side(cuda_element_of(x->dtype))),
                            .x = run->launch->in[0],
                            .mean = run->launch->in[1],
                            .variance = run->launch->in[2],
@@ -18,14 +19,19 @@ static cuda_norm_args args_of(const ebb_kernel_run *run) {
     return args;
 }
 
+static ebb_status launch_sweep(const ebb_kernel_run *run, cuda_kernel_id kernel,
+                               const cuda_norm_args *args) {
+    return cuda_launch(run->backend, cuda_kernel_for(kernel, run->call->in[0].dtype),
+                       cuda_lanes_blocks(&args->lanes), args);
+}
+
 static ebb_status bn_apply_launch(const ebb_kernel_run *run) {
     cuda_norm_args args = args_of(run);
     args.beta = run->launch->in[4];
-    return cuda_launch(run->backend, CUDA_KERNEL_norm_apply, cuda_lanes_blocks(&args.lanes), &args);
+    return launch_sweep(run, CUDA_KERNEL_norm_apply, &args);
 }
 
-CUDA_OP(bn_apply, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
-        .launch = bn_apply_launch);
+CUDA_OP(bn_apply, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_apply_launch);
 
 static ebb_status bn_act_launch(const ebb_kernel_run *run) {
     const bool add = run->call->n_in > 5;
@@ -33,31 +39,31 @@ static ebb_status bn_act_launch(const ebb_kernel_run *run) {
     args.beta = run->launch->in[4];
     args.bounds = cuda_bounds_of(run->call);
     if (add) args.other = run->launch->in[5];
-    return cuda_launch(run->backend, add ? CUDA_KERNEL_norm_apply_add : CUDA_KERNEL_norm_apply,
-                       cuda_lanes_blocks(&args.lanes), &args);
+    return launch_sweep(run, add ? CUDA_KERNEL_norm_apply_add : CUDA_KERNEL_norm_apply, &args);
 }
 
-CUDA_OP(bn_act, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_act_launch);
-CUDA_OP(bn_add, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_act_launch);
+CUDA_OP(bn_act, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_act_launch);
+CUDA_OP(bn_add, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_act_launch);
 
 /* The bits are of y as it was rounded. Where a byte of them is of several rows of channels they are found
  * by a sweep of their own behind it. */
 static ebb_status bn_add_bits_launch(const ebb_kernel_run *run) {
     cuda_norm_args args = args_of(run);
     if (args.lanes.channels % 8 == 0) {
+        args.lanes = cuda_lanes_for_each(&run->call->in[0], 8);
         args.beta = run->launch->in[4];
         args.other = run->launch->in[5];
         args.bounds = cuda_bounds_of(run->call);
         args.bits = run->launch->out[1];
-        return cuda_launch(run->backend, CUDA_KERNEL_norm_add_bits, cuda_lanes_blocks(&args.lanes), &args);
+        return launch_sweep(run, CUDA_KERNEL_norm_add_bits, &args);
     }
     const ebb_status status = bn_act_launch(run);
     if (status != EBB_OK) return status;
-    return cuda_launch_bits(run->backend, run->launch->out[0], run->launch->out[1],
-                            ebb_type_count(&run->call->out[0]), ebb_bn_act_bounds(run->call->attr));
+    return cuda_launch_bits(run->backend, &run->call->out[0], run->launch->out[0], run->launch->out[1],
+                            ebb_bn_act_bounds(run->call->attr));
 }
 
-CUDA_OP(bn_add_bits, EBB_TAKES(F32, U8), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_add_bits, CUDA_REALS | EBB_TAKES(U8), CUDA_SWEEP, .supports = cuda_channels_supports,
         .launch = bn_add_bits_launch);
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
@@ -67,10 +73,10 @@ static ebb_status bn_grad_launch(const ebb_kernel_run *run) {
     args.dgamma = run->launch->in[4];
     args.dbeta = run->launch->in[5];
     args.other = run->launch->in[6];
-    return cuda_launch(run->backend, CUDA_KERNEL_norm_grad, cuda_lanes_blocks(&args.lanes), &args);
+    return launch_sweep(run, CUDA_KERNEL_norm_grad, &args);
 }
 
-CUDA_OP(bn_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_grad_launch);
+CUDA_OP(bn_grad, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .launch = bn_grad_launch);
 
 static ebb_status bn_act_grad_launch(const ebb_kernel_run *run) {
     cuda_norm_args args = args_of(run);
@@ -79,10 +85,10 @@ static ebb_status bn_act_grad_launch(const ebb_kernel_run *run) {
     args.dbeta = run->launch->in[6];
     args.other = run->launch->in[7];
     args.bounds = cuda_bounds_of(run->call);
-    return cuda_launch(run->backend, CUDA_KERNEL_norm_grad_act, cuda_lanes_blocks(&args.lanes), &args);
+    return launch_sweep(run, CUDA_KERNEL_norm_grad_act, &args);
 }
 
-CUDA_OP(bn_act_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_act_grad, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .launch = bn_act_grad_launch);
 
 /* ---- running statistics: the variance that is kept is the unbiased one ---------------------------- */

@@ -14,20 +14,22 @@ static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
                                        .x = run->launch->in[0],
                                        .to = {.partial = run->launch->scratch}};
     const ebb_status status =
-        cuda_launch(run->backend, CUDA_KERNEL_norm_stats, cuda_lanes_blocks(&args.lanes), &args);
+        cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_norm_stats, run->call->in[0].dtype),
+                    cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const int64_t each = args.lanes.count / args.lanes.channels;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_STATS,
                                       .divisor = (double)each,
                                       .per_channel = run->launch->in[0], /* the first row */
+                                      .element = cuda_element_of(run->call->in[0].dtype),
                                       .a = run->launch->out[0],
                                       .b = run->launch->out[1]};
     return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-CUDA_OP(bn_stats, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
-        .scratch = two_sums_scratch, .launch = bn_stats_launch);
+CUDA_OP(bn_stats, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = two_sums_scratch,
+        .launch = bn_stats_launch);
 
 /* ---- sums of gradients: operands x, mean, variance, ... ------------------------------------------- */
 
@@ -40,7 +42,8 @@ static ebb_status run_sums(const ebb_kernel_run *run, uint32_t x, cuda_kernel_id
     args.variance = run->launch->in[x + 2];
     args.eps = (float)run->call->attr[EBB_BN_EPS].f;
     args.to.partial = run->launch->scratch;
-    const ebb_status status = cuda_launch(run->backend, kernel, cuda_lanes_blocks(&args.lanes), &args);
+    const ebb_status status = cuda_launch(run->backend, cuda_kernel_for(kernel, run->call->in[0].dtype),
+                                          cuda_lanes_blocks(&args.lanes), &args);
     if (status != EBB_OK) return status;
     const cuda_sums_join_args join = {.n_sums = 2,
                                       .what = CUDA_JOIN_GRAD,
@@ -56,7 +59,7 @@ static ebb_status bn_grad_sums_launch(const ebb_kernel_run *run) {
     return run_sums(run, 0, CUDA_KERNEL_norm_sums_plain, args);
 }
 
-CUDA_OP(bn_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_grad_sums, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = two_sums_scratch, .launch = bn_grad_sums_launch);
 
 static ebb_status bn_act_grad_sums_launch(const ebb_kernel_run *run) {
@@ -67,7 +70,7 @@ static ebb_status bn_act_grad_sums_launch(const ebb_kernel_run *run) {
     return run_sums(run, 0, CUDA_KERNEL_norm_sums_act, args);
 }
 
-CUDA_OP(bn_act_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_act_grad_sums, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = two_sums_scratch, .launch = bn_act_grad_sums_launch);
 
 static ebb_status bn_add_grad_sums_launch(const ebb_kernel_run *run) {
@@ -80,7 +83,7 @@ static ebb_status bn_add_grad_sums_launch(const ebb_kernel_run *run) {
     return run_sums(run, 0, two ? CUDA_KERNEL_norm_sums_add_two : CUDA_KERNEL_norm_sums_add, args);
 }
 
-CUDA_OP(bn_add_grad_sums, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_add_grad_sums, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = two_sums_scratch, .launch = bn_add_grad_sums_launch);
 
 static ebb_status bn_add_bits_grad_sums_launch(const ebb_kernel_run *run) {
@@ -92,5 +95,5 @@ static ebb_status bn_add_bits_grad_sums_launch(const ebb_kernel_run *run) {
     return run_sums(run, 1, two ? CUDA_KERNEL_norm_sums_bits_two : CUDA_KERNEL_norm_sums_bits, args);
 }
 
-CUDA_OP(bn_add_bits_grad_sums, EBB_TAKES(F32, U8), CUDA_SWEEP, .supports = cuda_channels_supports,
+CUDA_OP(bn_add_bits_grad_sums, CUDA_REALS | EBB_TAKES(U8), CUDA_SWEEP, .supports = cuda_channels_supports,
         .scratch = two_sums_scratch, .launch = bn_add_bits_grad_sums_launch);

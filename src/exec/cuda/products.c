@@ -8,7 +8,7 @@ typedef struct products {
     cuda_products base; /* first */
     cuda_device *device;
     char device_name[80];
-    bool tf32;
+    bool tf32, bf16;
     cuda_dnn *dnn;
     cuda_lt *lt;
 } products;
@@ -20,9 +20,17 @@ typedef struct product {
 } product;
 
 /* Filters of one pixel are products of matrices, which cuBLASLt multiplies faster than cuDNN in f32, and
- * without scratch to convert layouts. In TF32 cuDNN is at memory's speed. */
+ * without scratch to convert layouts. In TF32 cuDNN is at memory's speed, and in 16 bits its engines are of
+ * the same kind. */
 static bool is_convolution(const products *p, const ebb_call *call) {
-    return cuda_is_convolution(call) && (p->tf32 || !lt_is_product(call));
+    const bool cores = p->tf32 || ebb_dtype_low(call->in[0].dtype);
+    return cuda_is_convolution(call) && (cores || !lt_is_product(call));
+}
+
+static ebb_status check_dtype(const products *p, const ebb_call *call) {
+    if (call->in[0].dtype != EBB_BF16 || p->bf16) return EBB_OK;
+    return ebb_fail(p->base.env, EBB_BAD_INPUT, "%s: %s multiplies f16 and no bf16: give --precision f16",
+                    call->op->name, p->device_name);
 }
 
 /* Handles, plans and launches are of the thread's device. */
@@ -42,7 +50,8 @@ static void products_close(cuda_products *base) {
 static ebb_status products_facts(cuda_products *base, const ebb_call *call, ebb_op_facts *out) {
     products *p = (products *)base;
     *out = (ebb_op_facts){.n_choices = 1};
-    const ebb_status status = use(p);
+    ebb_status status = check_dtype(p, call);
+    if (status == EBB_OK) status = use(p);
     if (status != EBB_OK) return status;
     return is_convolution(p, call) ? cuda_dnn_facts(p->dnn, call, out) : cuda_lt_facts(p->lt, call, out);
 }
@@ -105,6 +114,7 @@ ebb_status cuda_products_open(ebb_env *env, const cuda_description *description,
     p->base = (cuda_products){&api, env};
     p->device = device;
     p->tf32 = options->tf32;
+    p->bf16 = cuda_description_has_bf16(description);
     memcpy(p->device_name, description->name, sizeof p->device_name);
     ebb_status status = cuda_dnn_open(env, description, device, options, &p->dnn);
     if (status == EBB_OK) status = cuda_lt_open(env, description, device, options->tf32, &p->lt);

@@ -21,8 +21,8 @@ static ebb_status product_launch(const ebb_kernel_run *run) {
     return products->api->launch(products, run->state, run->launch);
 }
 
-#define PRODUCT(name)                                                                               \
-    CUDA_OP(name, EBB_TAKES(F32), CUDA_PRODUCT, .facts = product_facts, .prepare = product_prepare, \
+#define PRODUCT(name)                                                                           \
+    CUDA_OP(name, CUDA_REALS, CUDA_PRODUCT, .facts = product_facts, .prepare = product_prepare, \
             .release = product_release, .launch = product_launch)
 
 PRODUCT(conv2d);

@@ -14,15 +14,21 @@ static ebb_status columns_scratch(ebb_backend *backend, const ebb_call *call, co
 static ebb_status run_columns(const ebb_kernel_run *run, cuda_kernel_id kernel, const cuda_lanes *lanes,
                               double divisor) {
     const bool last = cuda_sums_are_last(lanes);
+    const cuda_element result = cuda_element_of(run->call->out[0].dtype);
     const cuda_column_args args = {.lanes = *lanes,
                                    .x = run->launch->in[0],
                                    .to = {.partial = run->launch->scratch,
                                           .direct = last ? run->launch->out[0] : NULL,
-                                          .divisor = divisor}};
-    const ebb_status status = cuda_launch(run->backend, kernel, cuda_lanes_blocks(lanes), &args);
+                                          .divisor = divisor,
+                                          .element = result}};
+    const ebb_status status = cuda_launch(run->backend, cuda_kernel_for(kernel, run->call->in[0].dtype),
+                                          cuda_lanes_blocks(lanes), &args);
     if (status != EBB_OK || last) return status;
-    const cuda_sums_join_args join = {
-        .n_sums = 1, .what = CUDA_JOIN_PLAIN, .divisor = divisor, .a = run->launch->out[0]};
+    const cuda_sums_join_args join = {.n_sums = 1,
+                                      .what = CUDA_JOIN_PLAIN,
+                                      .divisor = divisor,
+                                      .result = result,
+                                      .a = run->launch->out[0]};
     return cuda_sums_join(run->backend, lanes, run->launch->scratch, join);
 }
 
@@ -36,12 +42,12 @@ static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
     return run_columns(run, CUDA_KERNEL_bias_sums, &lanes, 1);
 }
 
-CUDA_OP(bias_grad, EBB_TAKES(F32), CUDA_SWEEP, .supports = cuda_channels_supports,
-        .scratch = bias_grad_scratch, .launch = bias_grad_launch);
+CUDA_OP(bias_grad, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = bias_grad_scratch,
+        .launch = bias_grad_launch);
 
 /* All elements are one channel's. */
 static cuda_lanes squares_lanes(const ebb_call *call) {
-    return cuda_lanes_of(1, ebb_type_count(&call->in[0]), 1, CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
+    return cuda_lanes_of(1, ebb_type_count(&call->in[0]), 1, 4, CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
 }
 
 static ebb_status sum_squares_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
@@ -77,8 +83,8 @@ static reduction reduction_of(ebb_axis a) {
     } else if (a.inner > 1 && (a.size < FEW_PLACES || a.outer * a.inner >= MANY_SUMS)) {
         r.way = BY_STRIPS;
     } else {
-        r.lanes =
-            cuda_lanes_of(a.outer, a.size * a.inner, a.inner, CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
+        r.lanes = cuda_lanes_of(a.outer, a.size * a.inner, a.inner, 4, CUDA_LANES_SUM_ROWS,
+                                CUDA_LANES_SUM_BLOCKS);
     }
     return r;
 }
@@ -91,13 +97,15 @@ static ebb_status along_scratch(ebb_backend *backend, const ebb_call *call, ebb_
 
 static ebb_status along_launch(const ebb_kernel_run *run, ebb_axis axis, double divisor) {
     const reduction r = reduction_of(axis);
+    const ebb_dtype dtype = run->call->in[0].dtype;
     if (r.way == BY_COLUMNS) return run_columns(run, CUDA_KERNEL_column_sums, &r.lanes, divisor);
     if (r.way == BY_ROWS) {
         const cuda_row_sums_args args = {.rows = {axis.outer, axis.size},
                                          .x = run->launch->in[0],
                                          .y = run->launch->out[0],
                                          .divisor = divisor};
-        return cuda_launch(run->backend, CUDA_KERNEL_row_sums, cuda_rows_blocks(&args.rows), &args);
+        return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_row_sums, dtype),
+                           cuda_rows_blocks(&args.rows), &args);
     }
     const cuda_strip_sums_args args = {.x = run->launch->in[0],
                                        .y = run->launch->out[0],
@@ -106,7 +114,7 @@ static ebb_status along_launch(const ebb_kernel_run *run, ebb_axis axis, double 
                                        .inner = axis.inner,
                                        .wide = axis.inner % 4 == 0,
                                        .factor = 1 / divisor};
-    return cuda_launch(run->backend, CUDA_KERNEL_strip_sums,
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_strip_sums, dtype),
                        cuda_blocks_of(cuda_strip_total(&args), CUDA_STRIP_THREADS), &args);
 }
 
@@ -115,7 +123,8 @@ static ebb_status along_launch(const ebb_kernel_run *run, ebb_axis axis, double 
 static bool one_run(const ebb_call *call, ebb_axis *out) {
     const ebb_type *x = &call->in[0], *y = &call->out[0];
     const uint32_t axes = ebb_reduce_axes(x, call->attr);
-    bool good = x->dtype == EBB_F32 && axes != 0 && (y->rank == x->rank || (x->rank != 4 && y->rank != 4));
+    bool good =
+        ebb_dtype_real(x->dtype) && axes != 0 && (y->rank == x->rank || (x->rank != 4 && y->rank != 4));
     *out = (ebb_axis){1, 1, 1};
     for (uint32_t a = 0, n = 0; a < x->rank && good; a++) {
         if (!(axes >> a & 1)) continue;
@@ -164,7 +173,7 @@ static ebb_status walk_launch(const ebb_kernel_run *run, cuda_reduce_what what, 
     const cuda_kernel_id kernel =
         blocks ? (whole ? CUDA_KERNEL_reduce_block_i32 : CUDA_KERNEL_reduce_block_f32)
                : (whole ? CUDA_KERNEL_reduce_i32 : CUDA_KERNEL_reduce_f32);
-    return cuda_launch(run->backend, kernel,
+    return cuda_launch(run->backend, cuda_kernel_for(kernel, run->call->in[0].dtype),
                        blocks ? args.n_results : cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS),
                        &args);
 }
@@ -184,27 +193,28 @@ static ebb_status sums_launch(const ebb_kernel_run *run, bool mean) {
 static ebb_status reduce_sum_launch(const ebb_kernel_run *run) {
     return sums_launch(run, false);
 }
-CUDA_OP(reduce_sum, EBB_TAKES(F32, I32), CUDA_SWEEP, .scratch = sums_scratch, .launch = reduce_sum_launch);
+CUDA_OP(reduce_sum, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .scratch = sums_scratch,
+        .launch = reduce_sum_launch);
 
 static ebb_status reduce_mean_launch(const ebb_kernel_run *run) {
     return sums_launch(run, true);
 }
-CUDA_OP(reduce_mean, EBB_TAKES(F32), CUDA_SWEEP, .scratch = sums_scratch, .launch = reduce_mean_launch);
+CUDA_OP(reduce_mean, CUDA_REALS, CUDA_SWEEP, .scratch = sums_scratch, .launch = reduce_mean_launch);
 
 static ebb_status reduce_max_launch(const ebb_kernel_run *run) {
     return walk_launch(run, CUDA_REDUCE_MAX, false);
 }
-CUDA_OP(reduce_max, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_max_launch);
+CUDA_OP(reduce_max, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = reduce_max_launch);
 
 static ebb_status reduce_min_launch(const ebb_kernel_run *run) {
     return walk_launch(run, CUDA_REDUCE_MIN, false);
 }
-CUDA_OP(reduce_min, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_min_launch);
+CUDA_OP(reduce_min, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = reduce_min_launch);
 
 static ebb_status reduce_prod_launch(const ebb_kernel_run *run) {
     return walk_launch(run, CUDA_REDUCE_PROD, false);
 }
-CUDA_OP(reduce_prod, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = reduce_prod_launch);
+CUDA_OP(reduce_prod, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = reduce_prod_launch);
 
 static ebb_status best_launch(const ebb_kernel_run *run, cuda_kernel_id real, cuda_kernel_id whole) {
     const cuda_reduce_args args = walks_of(run, UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
@@ -238,5 +248,5 @@ static ebb_status global_avg_pool_launch(const ebb_kernel_run *run) {
     return along_launch(run, axis, (double)axis.size);
 }
 
-CUDA_OP(global_avg_pool, EBB_TAKES(F32), CUDA_SWEEP, .scratch = global_avg_pool_scratch,
+CUDA_OP(global_avg_pool, CUDA_REALS, CUDA_SWEEP, .scratch = global_avg_pool_scratch,
         .launch = global_avg_pool_launch);

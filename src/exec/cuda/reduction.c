@@ -1,21 +1,24 @@
 /* cuda/reduction.c: see reduction.h. */
 #include "exec/cuda/reduction.h"
 
+enum { MOST_CHANNELS = 1 << 28, FOUR = 4 };
+
 ebb_status cuda_channels_supports(ebb_backend *backend, const ebb_call *call) {
     const ebb_type *type = &call->in[0];
-    if (type->dim[1] <= INT32_MAX) return EBB_OK;
+    if (type->dim[1] < MOST_CHANNELS) return EBB_OK;
     char text[EBB_TYPE_TEXT];
     return ebb_fail(backend->env, EBB_BAD_INPUT,
-                    "backend cuda: %s of %s: more than 2^31 - 1 channels are not supported", call->op->name,
+                    "backend cuda: %s of %s: 2^28 channels or more are not supported", call->op->name,
                     ebb_type_text(type, text));
 }
 
 cuda_lanes cuda_lanes_for_sums(const ebb_type *type) {
-    return cuda_lanes_of(1, ebb_type_count(type), type->dim[1], CUDA_LANES_SUM_ROWS, CUDA_LANES_SUM_BLOCKS);
+    return cuda_lanes_of(1, ebb_type_count(type), type->dim[1], FOUR, CUDA_LANES_SUM_ROWS,
+                         CUDA_LANES_SUM_BLOCKS);
 }
 
-cuda_lanes cuda_lanes_for_each(const ebb_type *type) {
-    return cuda_lanes_of(1, ebb_type_count(type), type->dim[1], CUDA_LANES_EACH_ROWS,
+cuda_lanes cuda_lanes_for_each(const ebb_type *type, int32_t side) {
+    return cuda_lanes_of(1, ebb_type_count(type), type->dim[1], side, CUDA_LANES_EACH_ROWS,
                          CUDA_LANES_EACH_BLOCKS);
 }
 

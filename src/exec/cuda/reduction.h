@@ -10,9 +10,9 @@
 /* EBB_BAD_INPUT where input 0 has more channels than lanes can be numbered. */
 EBB_CHECKED ebb_status cuda_channels_supports(ebb_backend *backend, const ebb_call *call);
 
-/* Of [n,c] and [n,c,h,w], for kernels that leave sums behind, or none. */
+/* Of [n,c] and [n,c,h,w], for kernels that leave sums behind, or none; side: lanes of a thread. */
 cuda_lanes cuda_lanes_for_sums(const ebb_type *type);
-cuda_lanes cuda_lanes_for_each(const ebb_type *type);
+cuda_lanes cuda_lanes_for_each(const ebb_type *type, int32_t side);
 int64_t cuda_lanes_blocks(const cuda_lanes *lanes);
 
 /* Bytes of the partials of n_sums sums, or EBB_BAD_INPUT where they do not fit in 63 bits. */
@@ -23,10 +23,12 @@ EBB_CHECKED ebb_status cuda_sums_scratch(ebb_backend *backend, const ebb_call *c
 EBB_CHECKED ebb_status cuda_sums_join(ebb_backend *backend, const cuda_lanes *lanes, const void *partial,
                                       cuda_sums_join_args join);
 
-/* Of bn_act, bn_add and their gradients. */
+/* Of bn_act, bn_add and their gradients: as an element holds them. */
 static inline cuda_bounds cuda_bounds_of(const ebb_call *call) {
     const ebb_bounds bounds = ebb_bn_act_bounds(call->attr);
-    return (cuda_bounds){(float)bounds.min, (float)bounds.max};
+    const ebb_dtype dtype = call->in[0].dtype;
+    return (cuda_bounds){(float)ebb_dtype_rounded(dtype, bounds.min),
+                         (float)ebb_dtype_rounded(dtype, bounds.max)};
 }
 
 #endif

@@ -8,12 +8,30 @@ static bool whole_quads(const cuda_copy_rows_args *a) {
     return (a->width | a->from_row | a->from_first | a->to_row | a->to_first) % 4 == 0;
 }
 
-/* f32 and i32 are 32 bits to it. */
-static ebb_status launch_copy_rows(const ebb_kernel_run *run, cuda_copy_rows_args *args) {
-    const bool bytes = ebb_dtype_bytes(run->call->out[0].dtype) == 1;
-    args->quads = whole_quads(args);
-    return cuda_launch(run->backend, bytes ? CUDA_KERNEL_copy_byte_rows : CUDA_KERNEL_copy_rows,
-                       cuda_blocks_of(args->n, CUDA_MOVE_EACH), args);
+/* Elements of 16 bits as pairs, where everything is even: true. */
+static bool pair_up(const ebb_type *type, cuda_copy_rows_args *a) {
+    const bool even = (a->width | a->from_row | a->from_first | a->to_row | a->to_first) % 2 == 0;
+    if (ebb_dtype_bytes(type->dtype) != 2 || !even) return false;
+    a->width /= 2;
+    a->from_row /= 2;
+    a->from_first /= 2;
+    a->to_row /= 2;
+    a->to_first /= 2;
+    a->n /= 2;
+    return true;
+}
+
+/* f32, i32 and pairs are 32 bits to it. */
+static ebb_status launch_copy_rows(const ebb_kernel_run *run, cuda_copy_rows_args args) {
+    const ebb_type *type = &run->call->out[0];
+    const bool pairs = pair_up(type, &args);
+    const int64_t bytes = pairs ? 4 : ebb_dtype_bytes(type->dtype);
+    args.quads = whole_quads(&args);
+    return cuda_launch(run->backend,
+                       bytes == 1   ? CUDA_KERNEL_copy_byte_rows
+                       : bytes == 2 ? CUDA_KERNEL_copy_half_rows
+                                    : CUDA_KERNEL_copy_rows,
+                       cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
 
 static ebb_status concat_launch(const ebb_kernel_run *run) {
@@ -25,12 +43,12 @@ static ebb_status concat_launch(const ebb_kernel_run *run) {
         args.from = run->launch->in[i];
         args.width = args.from_row = run->call->in[i].dim[axis] * whole.inner;
         args.n = whole.outer * args.width;
-        status = launch_copy_rows(run, &args);
+        status = launch_copy_rows(run, args);
         args.to_first += args.width;
     }
     return status;
 }
-CUDA_OP(concat, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = concat_launch);
+CUDA_OP(concat, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = concat_launch);
 
 static ebb_status slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
@@ -42,9 +60,9 @@ static ebb_status slice_launch(const ebb_kernel_run *run) {
                                 .from_first = attr[EBB_SLICE_BEGIN].i[0] * x.inner,
                                 .to_row = attr[EBB_SLICE_SIZE].i[0] * x.inner,
                                 .n = ebb_type_count(&run->call->out[0])};
-    return launch_copy_rows(run, &args);
+    return launch_copy_rows(run, args);
 }
-CUDA_OP(slice, EBB_TAKES(F32, I32, U8, BOOL), CUDA_SWEEP, .launch = slice_launch);
+CUDA_OP(slice, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = slice_launch);
 
 static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
@@ -56,35 +74,44 @@ static ebb_status slice_grad_launch(const ebb_kernel_run *run) {
                                  .to_row = attr[EBB_SLICE_GRAD_TOTAL].i[0] * dy.inner,
                                  .to_first = attr[EBB_SLICE_GRAD_BEGIN].i[0] * dy.inner,
                                  .n = ebb_type_count(&run->call->out[0])};
+    const bool half = !pair_up(&run->call->out[0], &args) && ebb_dtype_low(run->call->out[0].dtype);
     args.quads = whole_quads(&args);
-    return cuda_launch(run->backend, CUDA_KERNEL_embed_rows, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
+    return cuda_launch(run->backend, half ? CUDA_KERNEL_embed_half_rows : CUDA_KERNEL_embed_rows,
+                       cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(slice_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = slice_grad_launch);
+CUDA_OP(slice_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = slice_grad_launch);
 
 /* ---- expand, bias ----------------------------------------------------------------------------------- */
 
 static ebb_status expand_launch(const ebb_kernel_run *run) {
-    const ebb_axis y = ebb_axis_of(&run->call->out[0], run->call->attr[EBB_EXPAND_AXIS].i[0]);
+    const ebb_type *type = &run->call->out[0];
+    const ebb_axis y = ebb_axis_of(type, run->call->attr[EBB_EXPAND_AXIS].i[0]);
+    const bool low = ebb_dtype_low(type->dtype), pairs = low && y.inner % 2 == 0;
+    const int64_t each = pairs ? 2 : 1, inner = y.inner / each;
     const cuda_expand_args args = {.x = run->launch->in[0],
                                    .y = run->launch->out[0],
                                    .size = y.size,
-                                   .inner = y.inner,
-                                   .n = ebb_type_count(&run->call->out[0]),
-                                   .quads = y.inner % 4 == 0};
-    return cuda_launch(run->backend, CUDA_KERNEL_expand, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
+                                   .inner = inner,
+                                   .n = ebb_type_count(type) / each,
+                                   .quads = inner % 4 == 0};
+    return cuda_launch(run->backend, low && !pairs ? CUDA_KERNEL_expand_half : CUDA_KERNEL_expand,
+                       cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
 }
-CUDA_OP(expand, EBB_TAKES(F32), CUDA_SWEEP, .launch = expand_launch);
+CUDA_OP(expand, CUDA_REALS, CUDA_SWEEP, .launch = expand_launch);
 
 static ebb_status bias_launch(const ebb_kernel_run *run) {
+    const ebb_type *x = &run->call->in[0];
+    const cuda_element e = cuda_element_of(x->dtype);
     const cuda_bias_args args = {.x = run->launch->in[0],
                                  .b = run->launch->in[1],
                                  .y = run->launch->out[0],
-                                 .size = run->call->in[0].dim[1],
-                                 .n = ebb_type_count(&run->call->out[0]),
-                                 .quads = run->call->in[0].dim[1] % 4 == 0};
-    return cuda_launch(run->backend, CUDA_KERNEL_bias, cuda_blocks_of(args.n, CUDA_MOVE_EACH), &args);
+                                 .size = x->dim[1],
+                                 .n = ebb_type_count(x),
+                                 .quads = x->dim[1] % cuda_side(e) == 0};
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_bias, x->dtype),
+                       cuda_blocks_of(args.n, cuda_bias_each(e)), &args);
 }
-CUDA_OP(bias, EBB_TAKES(F32), CUDA_SWEEP, .launch = bias_launch);
+CUDA_OP(bias, CUDA_REALS, CUDA_SWEEP, .launch = bias_launch);
 
 /* ---- planes ----------------------------------------------------------------------------------------- */
 
@@ -96,18 +123,19 @@ static ebb_status planes_launch(const ebb_kernel_run *run, int64_t n_images, int
                                    .columns = columns,
                                    .tiles_down = cuda_blocks_of(rows, CUDA_PLANES_TILE),
                                    .tiles_across = cuda_blocks_of(columns, CUDA_PLANES_TILE)};
-    return cuda_launch(run->backend, CUDA_KERNEL_planes, n_images * args.tiles_down * args.tiles_across,
-                       &args);
+    const bool low = ebb_dtype_low(run->call->out[0].dtype);
+    return cuda_launch(run->backend, low ? CUDA_KERNEL_half_planes : CUDA_KERNEL_planes,
+                       n_images * args.tiles_down * args.tiles_across, &args);
 }
 
 static ebb_status to_planes_launch(const ebb_kernel_run *run) {
     const int64_t *x = run->call->in[0].dim;
     return planes_launch(run, x[0], x[2] * x[3], x[1]);
 }
-CUDA_OP(to_planes, EBB_TAKES(F32), CUDA_SWEEP, .launch = to_planes_launch);
+CUDA_OP(to_planes, CUDA_REALS, CUDA_SWEEP, .launch = to_planes_launch);
 
 static ebb_status from_planes_launch(const ebb_kernel_run *run) {
     const int64_t *y = run->call->out[0].dim;
     return planes_launch(run, y[0], y[1], y[2] * y[3]);
 }
-CUDA_OP(from_planes, EBB_TAKES(F32), CUDA_SWEEP, .launch = from_planes_launch);
+CUDA_OP(from_planes, CUDA_REALS, CUDA_SWEEP, .launch = from_planes_launch);

@@ -22,15 +22,17 @@ static cuda_softmax_args args_of(const ebb_kernel_run *run) {
 
 static ebb_status softmax_launch(const ebb_kernel_run *run) {
     const cuda_softmax_args args = args_of(run);
-    return cuda_launch(run->backend, CUDA_KERNEL_softmax, blocks_of(args.n_rows, args.lanes), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_softmax, run->call->in[0].dtype),
+                       blocks_of(args.n_rows, args.lanes), &args);
 }
-CUDA_OP(softmax, EBB_TAKES(F32), CUDA_SWEEP, .launch = softmax_launch);
+CUDA_OP(softmax, CUDA_REALS, CUDA_SWEEP, .launch = softmax_launch);
 
 static ebb_status softmax_grad_launch(const ebb_kernel_run *run) {
     const cuda_softmax_grad_args args = args_of(run);
-    return cuda_launch(run->backend, CUDA_KERNEL_softmax_grad, blocks_of(args.n_rows, args.lanes), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_softmax_grad, run->call->in[0].dtype),
+                       blocks_of(args.n_rows, args.lanes), &args);
 }
-CUDA_OP(softmax_grad, EBB_TAKES(F32), CUDA_SWEEP, .launch = softmax_grad_launch);
+CUDA_OP(softmax_grad, CUDA_REALS, CUDA_SWEEP, .launch = softmax_grad_launch);
 
 /* ---- cross-entropy ---------------------------------------------------------------------------------- */
 
@@ -61,10 +63,12 @@ static ebb_status softmax_xent_launch(const ebb_kernel_run *run) {
     args.labels = run->launch->in[1];
     args.to = run->launch->out[0];
     args.losses = run->launch->scratch;
-    const ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_softmax_xent, args.n_blocks, &args);
+    const ebb_status status =
+        cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_softmax_xent, run->call->in[0].dtype),
+                    args.n_blocks, &args);
     return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_softmax_xent_mean, 1, &args) : status;
 }
-CUDA_OP(softmax_xent, EBB_TAKES(F32, I32), CUDA_SWEEP, .scratch = softmax_xent_scratch,
+CUDA_OP(softmax_xent, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .scratch = softmax_xent_scratch,
         .launch = softmax_xent_launch);
 
 static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
@@ -73,6 +77,7 @@ static ebb_status softmax_xent_grad_launch(const ebb_kernel_run *run) {
     args.labels = run->launch->in[1];
     args.dloss = run->launch->in[2];
     args.to = run->launch->out[0];
-    return cuda_launch(run->backend, CUDA_KERNEL_softmax_xent_grad, args.n_blocks, &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_softmax_xent_grad, run->call->in[0].dtype),
+                       args.n_blocks, &args);
 }
-CUDA_OP(softmax_xent_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = softmax_xent_grad_launch);
+CUDA_OP(softmax_xent_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = softmax_xent_grad_launch);

@@ -23,25 +23,28 @@ static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool wh
     ebb_walk walk;
     ebb_take_walk(run->call, n_i, whole, &walk);
     cuda_strides_of(&walk, &args.walk);
+    const int64_t bytes = ebb_dtype_bytes(x->dtype);
     return cuda_launch(run->backend,
-                       ebb_dtype_bytes(x->dtype) == 1 ? CUDA_KERNEL_take_8 : CUDA_KERNEL_take_32,
+                       bytes == 1   ? CUDA_KERNEL_take_8
+                       : bytes == 2 ? CUDA_KERNEL_take_16
+                                    : CUDA_KERNEL_take_32,
                        cuda_blocks_of(args.n, CUDA_PLACES_EACH), &args);
 }
 
 static ebb_status take_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, run->call->in[1].rank, false);
 }
-CUDA_OP(take, EBB_TAKES(F32, I32, U8, BOOL), TAKE_RATE, .launch = take_launch);
+CUDA_OP(take, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), TAKE_RATE, .launch = take_launch);
 
 static ebb_status pick_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 0, true);
 }
-CUDA_OP(pick, EBB_TAKES(F32, I32, U8, BOOL), TAKE_RATE, .launch = pick_launch);
+CUDA_OP(pick, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), TAKE_RATE, .launch = pick_launch);
 
 static ebb_status sort_grad_launch(const ebb_kernel_run *run) {
     return chosen_launch(run, 1, true);
 }
-CUDA_OP(sort_grad, EBB_TAKES(F32, I32), TAKE_RATE, .launch = sort_grad_launch);
+CUDA_OP(sort_grad, CUDA_REALS | EBB_TAKES(I32), TAKE_RATE, .launch = sort_grad_launch);
 
 /* ---- gradients -------------------------------------------------------------------------------------- */
 
@@ -90,11 +93,12 @@ static ebb_status take_grad_launch(const ebb_kernel_run *run) {
     cuda_strides_of(&walk, &args.walk);
     cuda_strides_of(&indices, &args.indices);
     const ebb_status status = sort_indices(run, &args);
-    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_take_sums,
-                                          cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args)
-                            : status;
+    return status == EBB_OK
+               ? cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_take_sums, call->in[0].dtype),
+                             cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args)
+               : status;
 }
-CUDA_OP(take_grad, EBB_TAKES(F32, I32), TAKE_RATE, .supports = take_grad_supports,
+CUDA_OP(take_grad, CUDA_REALS | EBB_TAKES(I32), TAKE_RATE, .supports = take_grad_supports,
         .scratch = take_grad_scratch, .launch = take_grad_launch);
 
 static ebb_status pick_grad_launch(const ebb_kernel_run *run) {
@@ -107,7 +111,7 @@ static ebb_status pick_grad_launch(const ebb_kernel_run *run) {
     ebb_walk walk;
     ebb_take_grad_walk(run->call, true, &walk);
     cuda_strides_of(&walk, &args.walk);
-    return cuda_launch(run->backend, CUDA_KERNEL_pick_grad, cuda_blocks_of(args.n, CUDA_PLACES_THREADS),
-                       &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_pick_grad, run->call->in[0].dtype),
+                       cuda_blocks_of(args.n, CUDA_PLACES_THREADS), &args);
 }
-CUDA_OP(pick_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = pick_grad_launch);
+CUDA_OP(pick_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = pick_grad_launch);

@@ -83,13 +83,26 @@ static void add_call(test_calls *calls, const ebb_call *call) {
     ebb_text_deinit(&text);
 }
 
+/* The dtype of what the ops of a step in bf16 have in 16 bits: the pass is the same for both, and f16 may
+ * be asked for without training in it. */
+static void set_dtype(ebb_type *types, uint32_t n, ebb_dtype dtype) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (ebb_dtype_low(types[i].dtype)) types[i].dtype = dtype;
+    }
+}
+
 void test_calls_add(test_calls *calls, const char *model_name, int64_t batch) {
+    test_calls_add_in(calls, model_name, batch, EBB_F32);
+}
+
+void test_calls_add_in(test_calls *calls, const char *model_name, int64_t batch, ebb_dtype dtype) {
     const ebb_dim_binding dim = {"N", batch};
     char path[512];
     ebb_model *model;
     ebb_options options;
     ebb_graph *graph;
     ebb_options_init(&options);
+    if (ebb_dtype_low(dtype)) options.precision = EBB_PRECISION_BF16;
     (void)snprintf(path, sizeof path, "%s/%s.ebb", EBB_MODELS_DIR, model_name);
     TEST_OK(calls->env, ebb_model_open(calls->env, path, &model));
     TEST_OK(calls->env, ebb_compile_graph(calls->env, model, &dim, 1, &options, NULL, &graph));
@@ -97,6 +110,8 @@ void test_calls_add(test_calls *calls, const char *model_name, int64_t batch) {
         ebb_type in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
         ebb_id ids[EBB_MAX_OPERANDS];
         const ebb_call call = ebb_node_call(graph, &graph->nodes[i], 0, ids, in, out);
+        set_dtype(in, call.n_in, dtype);
+        set_dtype(out, call.n_out, dtype);
         if (is_product(&call)) add_call(calls, &call);
     }
     ebb_graph_destroy(graph);

@@ -16,6 +16,8 @@ void test_calls_init(test_calls *calls, ebb_env *env);
 void test_calls_deinit(test_calls *calls);
 /* Adds the products of a training step of examples/models/<model> that are not among them yet. */
 void test_calls_add(test_calls *calls, const char *model, int64_t batch);
+/* The same of a step in f16 or bf16. */
+void test_calls_add_in(test_calls *calls, const char *model, int64_t batch, ebb_dtype dtype);
 extern const char *const test_models[];
 extern const size_t test_n_models;
 

@@ -63,7 +63,8 @@ static uint32_t check_anew(ebb_env *env, const ebb_call *call, const char *name,
     dnn_set_init(&set, env);
     cudnnBackendDescriptor_t graph = dnn_conv_graph(&set, call, false, NULL);
     TEST_OK(env, dnn_set_status(&set, EBB_BAD_INPUT, name));
-    TEST_OK(env, dnn_configs_find(env, graph, device, CUDNN_HEUR_MODE_A, true, configs));
+    TEST_OK(env, dnn_configs_find(env, graph, device, CUDNN_HEUR_MODE_A,
+                                  &(dnn_allowed){.tensor_cores = true, .winograd = true}, configs));
     const size_t n_theirs = plans_of_heuristics(env, graph, device, theirs, DNN_MOST_CONFIGS);
     size_t at = 0;
     for (uint32_t i = 0; i < configs->n; i++) {

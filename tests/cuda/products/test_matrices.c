@@ -103,12 +103,12 @@ Test(products, scratch_of_matrix_products_is_by_shape_alone) {
         lt_shape shape;
         int64_t bytes;
     } expected[] = {
-        {{1, 256, 1000, 2048, 0, 1, false, true}, 8192000},
-        {{1, 1, 1, 1, 0, 1, false, true}, 256},
-        {{1, 256, 2048, 1000, 0, 1, false, false}, 8 << 20},
-        {{1, 2048, 1024, 64, 0, 1, false, false}, 0},
-        {{48, 1024, 1024, 64, 0, 1, false, true}, 0},
-        {{INT64_C(1) << 31, INT64_C(1) << 31, INT64_C(1) << 31, 1, 0, 1, false, true}, 0},
+        {{1, 256, 1000, 2048, 0, 1, false, true, EBB_F32, EBB_F32}, 8192000},
+        {{1, 1, 1, 1, 0, 1, false, true, EBB_F32, EBB_F32}, 256},
+        {{1, 256, 2048, 1000, 0, 1, false, false, EBB_F32, EBB_F32}, 8 << 20},
+        {{1, 2048, 1024, 64, 0, 1, false, false, EBB_F32, EBB_F32}, 0},
+        {{48, 1024, 1024, 64, 0, 1, false, true, EBB_F32, EBB_F32}, 0},
+        {{INT64_C(1) << 31, INT64_C(1) << 31, INT64_C(1) << 31, 1, 0, 1, false, true, EBB_F32, EBB_F32}, 0},
     };
     for (size_t i = 0; i < EBB_COUNT(expected); i++)
         cr_expect_eq(lt_scratch_bytes(&expected[i].shape), expected[i].bytes, "row %zu: %lld", i,
@@ -129,11 +129,12 @@ Test(products, an_algorithm_that_adds_in_place_or_wants_more_scratch_is_not_take
                                                           CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
                                                           &schemes[i].scheme, sizeof schemes[i].scheme),
                      CUBLAS_STATUS_SUCCESS);
-        cr_expect_eq(lt_algorithm_allowed(&found, 1024), schemes[i].allowed, "%u", schemes[i].scheme);
-        cr_expect_not(lt_algorithm_allowed(&found, 1023));
+        cr_expect_eq(lt_algorithm_allowed(&found, EBB_F32, 1024), schemes[i].allowed, "%u",
+                     schemes[i].scheme);
+        cr_expect_not(lt_algorithm_allowed(&found, EBB_F32, 1023));
     }
     found.state = CUBLAS_STATUS_NOT_SUPPORTED;
-    cr_expect_not(lt_algorithm_allowed(&found, 1024));
+    cr_expect_not(lt_algorithm_allowed(&found, EBB_F32, 1024));
 }
 
 Test(products, long_sums_of_weight_gradients_are_cut_by_shape_alone) {
@@ -141,16 +142,19 @@ Test(products, long_sums_of_weight_gradients_are_cut_by_shape_alone) {
         lt_shape shape;
         int64_t n;
     } expected[] = {
-        {{1, 128, 256, 802816, 1, 0, true, false}, 132}, /* two tiles: as many as fill a device */
-        {{1, 64, 64, 802816, 1, 0, true, false}, 264},
-        {{1, 64, 64, 4095, 1, 0, true, false}, 1},
-        {{1, 64, 64, 4096, 1, 0, true, false}, 2},
-        {{1, 512, 2048, 12544, 1, 0, true, false}, 4},
-        {{1, 2048, 2048, INT64_C(1) << 40, 1, 0, true, false}, 1}, /* it is large enough */
-        {{1, INT64_C(1) << 40, INT64_C(1) << 40, 1 << 20, 1, 0, true, false}, 1},
-        {{2, 64, 64, 802816, 1, 0, true, false}, 1}, /* not of one product, and not stored by k */
-        {{1, 64, 64, 802816, 0, 1, false, false}, 1},
-        {{1, 64, 64, 802816, 0, 1, true, true}, 1},
+        {{1, 128, 256, 802816, 1, 0, true, false, EBB_F32, EBB_F32},
+         132}, /* two tiles: as many as fill a device */
+        {{1, 64, 64, 802816, 1, 0, true, false, EBB_F32, EBB_F32}, 264},
+        {{1, 64, 64, 4095, 1, 0, true, false, EBB_F32, EBB_F32}, 1},
+        {{1, 64, 64, 4096, 1, 0, true, false, EBB_F32, EBB_F32}, 2},
+        {{1, 512, 2048, 12544, 1, 0, true, false, EBB_F32, EBB_F32}, 4},
+        {{1, 2048, 2048, INT64_C(1) << 40, 1, 0, true, false, EBB_F32, EBB_F32},
+         1}, /* it is large enough */
+        {{1, INT64_C(1) << 40, INT64_C(1) << 40, 1 << 20, 1, 0, true, false, EBB_F32, EBB_F32}, 1},
+        {{2, 64, 64, 802816, 1, 0, true, false, EBB_F32, EBB_F32},
+         1}, /* not of one product, and not stored by k */
+        {{1, 64, 64, 802816, 0, 1, false, false, EBB_F32, EBB_F32}, 1},
+        {{1, 64, 64, 802816, 0, 1, true, true, EBB_F32, EBB_F32}, 1},
     };
     for (size_t i = 0; i < EBB_COUNT(expected); i++)
         cr_expect_eq(lt_splits(&expected[i].shape), expected[i].n, "row %zu: %lld", i,

@@ -64,8 +64,9 @@ static dnn_choice first_choice(order *o, const ebb_call *call) {
     dnn_memo memo;
     ebb_op_facts facts;
     dnn_memo_init(&memo, o->env);
-    TEST_OK(o->env,
-            dnn_choices_find(&memo, &o->device.description, o->described, NULL, o->tf32, call, &entry));
+    TEST_OK(o->env, dnn_choices_find(&memo, &o->device.description, o->described, NULL,
+                                     &(cuda_products_options){.tf32 = o->tf32, .free_engines = true}, call,
+                                     &entry));
     cr_assert_gt(entry->n, 0);
     const dnn_choice choice = entry->at[0];
     TEST_OK(o->env, o->device.products->api->facts(o->device.products, call, &facts));
@@ -81,7 +82,10 @@ static void offered(order *o, const ebb_call *call, const dnn_choice *choice, cu
     dnn_piece_make(call, cuda_piece_images(dnn_images(call), choice->n_pieces, 0), &piece);
     cudnnBackendDescriptor_t graph = dnn_conv_graph(&o->set, &piece.call, false, NULL);
     TEST_OK(o->env, dnn_set_status(&o->set, EBB_BAD_INPUT, call->op->name));
-    TEST_OK(o->env, dnn_configs_find(o->env, graph, o->described, mode, o->tf32, out));
+    TEST_OK(o->env,
+            dnn_configs_find(o->env, graph, o->described, mode,
+                             &(dnn_allowed){.tensor_cores = o->tf32, .winograd = true, .uncompared = true},
+                             out));
 }
 
 static size_t least_place(const dnn_configs *configs) {

@@ -9,9 +9,9 @@
  * factor. Phases of a tile of keys: for each 32 columns load and multiply; maxima (and load v); weights;
  * second product.
  *
- * A pair of tiles of d = 64 is 2^20 operations on 48 KiB (q, k, v) from the caches: 21 a byte. Bytes moved
- * of memory: 16 a number of y, and 4 a row and head; k and v are read again by every tile of queries, from
- * L2. */
+ * A pair of tiles of d = 64 is 2^20 operations on 48 KiB (q, k, v) from the caches: 21 a byte. Moved
+ * of memory: 4 numbers for each of y, and 4 bytes a row and head; k and v are read again by every tile of
+ * queries, from L2. */
 #ifndef EBB_EXEC_CUDA_KERNELS_ATTENTION_H
 #define EBB_EXEC_CUDA_KERNELS_ATTENTION_H
 
@@ -24,8 +24,9 @@
 #define CUDA_ATTENTION_SHARED (4 * (2 * CUDA_TILE_FLOATS + (4 + 2 * CUDA_ATTENTION_PARTS) * CUDA_TILE))
 
 typedef struct cuda_attention_args {
-    const float *qkv;
-    float *y, *lse;
+    const void *qkv;
+    void *y;
+    float *lse;
     cuda_heads h;
 } cuda_attention_args;
 
@@ -126,23 +127,24 @@ CUDA_BODY void cuda_attention_add(const cuda_attention_shared *s, cuda_tile *sum
 }
 
 CUDA_BODY void cuda_attention_write(const cuda_attention_args *args, const cuda_attention_shared *s,
-                                    const cuda_head *at, const cuda_tile *sum, int32_t thread) {
+                                    const cuda_head *at, const cuda_tile *sum, int32_t thread,
+                                    cuda_element e) {
     const cuda_heads *h = &args->h;
     const int64_t first = (int64_t)at->tile * CUDA_TILE;
     const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
     CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
         const int32_t query = thread / 16 * CUDA_TILE_ROWS + i;
-        float *to = args->y + cuda_head_index(h, at, first + query, h->c) + column;
+        const int64_t to = cuda_head_index(h, at, first + query, h->c) + column;
         if (first + query < h->t)
-            cuda_tile_store(to, sum->at[i], 1 / s->sum[query], h->d - column, h->d % 4 == 0);
+            cuda_tile_store(args->y, to, sum->at[i], 1 / s->sum[query], h->d - column, h->d % 4 == 0, e);
     }
     if (at->chunk == 0 && thread < CUDA_TILE && first + thread < h->t)
         args->lse[cuda_head_row(h, at, first + thread)] =
             s->max[cuda_attention_keys(h, at->tile) % 2 * CUDA_TILE + thread] + logf(s->sum[thread]);
 }
 
-CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t block, int32_t thread,
-                                   int32_t phase, void *shared, cuda_attention_keep *keep) {
+CUDA_BODY void cuda_attention_in(const cuda_attention_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared, cuda_attention_keep *keep, cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_shared s = cuda_attention_shared_of(shared);
     const int32_t n_steps = 2 * cuda_head_steps(h);
@@ -152,21 +154,21 @@ CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t bloc
     const int32_t query = at.tile * CUDA_TILE, key = tile * CUDA_TILE;
     const int64_t row = 3 * h->c;
     if (tile == cuda_attention_keys(h, at.tile)) {
-        cuda_attention_write(args, &s, &at, &keep->sum, thread);
+        cuda_attention_write(args, &s, &at, &keep->sum, thread, e);
     } else if (step < n_steps && step % 2 == 0) {
         const int64_t column = (int64_t)step / 2 * CUDA_TILE_STEP;
-        const cuda_matrix q = cuda_head_rows(h, &at, args->qkv, row, query, column);
-        const cuda_matrix k = cuda_head_rows(h, &at, args->qkv + h->c, row, key, column);
-        cuda_tile_load_columns(s.a, &k, thread);
-        cuda_tile_load_columns(s.b, &q, thread);
+        const cuda_matrix q = cuda_head_rows(h, &at, args->qkv, 0, row, query, column);
+        const cuda_matrix k = cuda_head_rows(h, &at, args->qkv, h->c, row, key, column);
+        cuda_tile_load_columns(s.a, &k, thread, e);
+        cuda_tile_load_columns(s.b, &q, thread, e);
     } else if (step < n_steps) {
         if (step == 1) cuda_tile_zero(&keep->score);
         cuda_tile_multiply(&keep->score, s.a, s.b, CUDA_TILE_STEP, thread);
         if (step == n_steps - 1) cuda_attention_put_scores(h, &s, &keep->score, query, key, thread);
     } else if (step == n_steps) {
         const cuda_matrix v =
-            cuda_head_rows(h, &at, args->qkv + 2 * h->c, row, key, (int64_t)at.chunk * CUDA_TILE);
-        cuda_tile_load_rows(s.a, &v, thread);
+            cuda_head_rows(h, &at, args->qkv, 2 * h->c, row, key, (int64_t)at.chunk * CUDA_TILE);
+        cuda_tile_load_rows(s.a, &v, thread, e);
         cuda_attention_maxima(&s, thread);
     } else if (step == n_steps + 1) {
         cuda_attention_weights(&s, tile, thread);
@@ -174,5 +176,6 @@ CUDA_BODY void cuda_attention_body(const cuda_attention_args *args, int64_t bloc
         cuda_attention_add(&s, &keep->sum, tile, thread);
     }
 }
+CUDA_LOOP_BODIES(attention)
 
 #endif

@@ -8,16 +8,17 @@
  * the scores of a pair of tiles again.
  *
  * For a pair of tiles of d = 64: dq 6 * 64^3 operations and dkv 8 * 64^3 (10 would do for both in one
- * kernel, with atomics), on 80 KiB and 96 KiB from the caches: 19 and 21 a byte. Bytes moved of memory:
- * inner 8 a number of y; then 28 each a number of y (qkv, dy and one or two of dq, dk, dv). */
+ * kernel, with atomics), on 80 KiB and 96 KiB from the caches: 19 and 21 a byte. Numbers moved of
+ * memory for each of y: inner 2; then 7 each (qkv, dy and one or two of dq, dk, dv). */
 #ifndef EBB_EXEC_CUDA_KERNELS_ATTENTION_GRAD_H
 #define EBB_EXEC_CUDA_KERNELS_ATTENTION_GRAD_H
 
 #include "exec/cuda/kernels/attention.h"
 
 typedef struct cuda_attention_dq_args {
-    const float *qkv, *y, *lse, *dy;
-    float *dqkv;
+    const void *qkv, *y, *dy;
+    const float *lse;
+    void *dqkv;
     float *inner; /* D[image, head, row] */
     int64_t n;    /* of D */
     cuda_heads h;
@@ -32,23 +33,25 @@ typedef struct cuda_attention_dq_args {
 
 /* Rows of this kernel are numbered [image, row, head], as they lie in y. */
 typedef cuda_attention_dq_args cuda_attention_inner_args;
-CUDA_BODY void cuda_attention_inner_body(const cuda_attention_inner_args *args, int64_t block,
-                                         int32_t thread, int32_t phase, void *shared) {
+CUDA_BODY void cuda_attention_inner_in(const cuda_attention_inner_args *args, int64_t block, int32_t thread,
+                                       int32_t phase, void *shared, cuda_element e) {
     const cuda_heads *h = &args->h;
     float *found = (float *)shared;
     const int32_t lane = thread % CUDA_INNER_LANES;
     const int64_t at = block * CUDA_INNER_ROWS + thread / CUDA_INNER_LANES;
     if (at >= args->n) return;
     if (phase == 0) {
-        const float *y = args->y + at * h->d, *dy = args->dy + at * h->d;
+        const int64_t first = at * h->d;
         float sum = 0;
         if (h->d % 4 == 0) {
-            for (int64_t e = 4 * lane; e < h->d; e += 4 * CUDA_INNER_LANES) {
-                const cuda_f32x4 a = cuda_load4(y + e), b = cuda_load4(dy + e);
+            for (int64_t k = 4 * lane; k < h->d; k += 4 * CUDA_INNER_LANES) {
+                const cuda_f32x4 a = cuda_get4(e, args->y, first + k),
+                                 b = cuda_get4(e, args->dy, first + k);
                 sum += (a.v[0] * b.v[0] + a.v[1] * b.v[1]) + (a.v[2] * b.v[2] + a.v[3] * b.v[3]);
             }
         } else {
-            for (int64_t e = lane; e < h->d; e += CUDA_INNER_LANES) sum += y[e] * dy[e];
+            for (int64_t k = lane; k < h->d; k += CUDA_INNER_LANES)
+                sum += cuda_get1(e, args->y, first + k) * cuda_get1(e, args->dy, first + k);
         }
         found[thread] = sum;
     } else if (lane == 0) {
@@ -58,6 +61,7 @@ CUDA_BODY void cuda_attention_inner_body(const cuda_attention_inner_args *args, 
         args->inner[(image * h->heads + at - row * h->heads) * h->t + row - image * h->t] = sum;
     }
 }
+CUDA_BODIES(attention_inner)
 
 /* ---- both ------------------------------------------------------------------------------------------- */
 
@@ -82,17 +86,17 @@ CUDA_BODY cuda_attention_grad_shared cuda_attention_grad_shared_of(void *shared)
  * a has rows of keys and b of queries, or, with swap, the other way round. */
 CUDA_BODY void cuda_attention_grad_load(const cuda_attention_dq_args *args,
                                         const cuda_attention_grad_shared *s, const cuda_head *at,
-                                        int32_t query, int32_t key, int32_t step, bool swap,
-                                        int32_t thread) {
+                                        int32_t query, int32_t key, int32_t step, bool swap, int32_t thread,
+                                        cuda_element e) {
     const cuda_heads *h = &args->h;
     const int32_t n_steps = cuda_head_steps(h);
     const bool second = step >= n_steps;
     const int64_t column = (int64_t)(second ? step - n_steps : step) * CUDA_TILE_STEP, row = 3 * h->c;
     const cuda_matrix q =
-        cuda_head_rows(h, at, second ? args->dy : args->qkv, second ? h->c : row, query, column);
-    const cuda_matrix k = cuda_head_rows(h, at, args->qkv + (second ? 2 * h->c : h->c), row, key, column);
-    cuda_tile_load_columns(swap ? s->a : s->b, &q, thread);
-    cuda_tile_load_columns(swap ? s->b : s->a, &k, thread);
+        cuda_head_rows(h, at, second ? args->dy : args->qkv, 0, second ? h->c : row, query, column);
+    const cuda_matrix k = cuda_head_rows(h, at, args->qkv, second ? 2 * h->c : h->c, row, key, column);
+    cuda_tile_load_columns(swap ? s->a : s->b, &q, thread, e);
+    cuda_tile_load_columns(swap ? s->b : s->a, &k, thread, e);
 }
 
 /* The score becomes its weight P, and dy vT becomes dS; 0 where a query does not see a key. */
@@ -108,16 +112,17 @@ CUDA_BODY void cuda_attention_grad_weigh(const cuda_attention_dq_args *args, con
     *dp = *score * (*dp - args->inner[row]) * h->scale;
 }
 
-/* Rows [first, first + 64) of the result, from numbers of the block's chunk. */
+/* Rows [first, first + 64) of dq, dk or dv (part: where it begins), from numbers of the block's chunk. */
 CUDA_BODY void cuda_attention_grad_write(const cuda_attention_dq_args *args, const cuda_head *at,
-                                         float *base, const cuda_tile *sum, int32_t thread) {
+                                         int64_t part, const cuda_tile *sum, int32_t thread,
+                                         cuda_element e) {
     const cuda_heads *h = &args->h;
     const int64_t column = (int64_t)at->chunk * CUDA_TILE + thread % 16 * 4;
     CUDA_UNROLL for (int i = 0; i < CUDA_TILE_ROWS; i++) {
         const int64_t row = (int64_t)at->tile * CUDA_TILE + thread / 16 * CUDA_TILE_ROWS + i;
         if (row < h->t)
-            cuda_tile_store(base + cuda_head_index(h, at, row, 3 * h->c) + column, sum->at[i], 1,
-                            h->d - column, h->d % 4 == 0);
+            cuda_tile_store(args->dqkv, part + cuda_head_index(h, at, row, 3 * h->c) + column, sum->at[i],
+                            1, h->d - column, h->d % 4 == 0, e);
     }
 }
 
@@ -133,8 +138,9 @@ CUDA_BODY int32_t cuda_attention_dq_phases(const cuda_attention_dq_args *args, i
     return (int32_t)cuda_attention_keys(&args->h, at.tile) * (4 * cuda_head_steps(&args->h) + 1) + 1;
 }
 
-CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_t block, int32_t thread,
-                                      int32_t phase, void *shared, cuda_attention_dq_keep *keep) {
+CUDA_BODY void cuda_attention_dq_in(const cuda_attention_dq_args *args, int64_t block, int32_t thread,
+                                    int32_t phase, void *shared, cuda_attention_dq_keep *keep,
+                                    cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
     const int32_t n_steps = cuda_head_steps(h);
@@ -144,15 +150,15 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
     const int32_t query = at.tile * CUDA_TILE, key = tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dq);
     if (tile == cuda_attention_keys(h, at.tile)) {
-        cuda_attention_grad_write(args, &at, args->dqkv, &keep->dq, thread);
+        cuda_attention_grad_write(args, &at, 0, &keep->dq, thread, e);
     } else if (step == 4 * n_steps) {
         cuda_tile_multiply(&keep->dq, s.weight, s.rows, CUDA_TILE, thread);
     } else if (step % 2 == 0) {
-        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, false, thread);
+        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, false, thread, e);
         if (step == 4 * n_steps - 2) {
             const cuda_matrix k =
-                cuda_head_rows(h, &at, args->qkv + h->c, 3 * h->c, key, (int64_t)at.chunk * CUDA_TILE);
-            cuda_tile_load_rows(s.rows, &k, thread);
+                cuda_head_rows(h, &at, args->qkv, h->c, 3 * h->c, key, (int64_t)at.chunk * CUDA_TILE);
+            cuda_tile_load_rows(s.rows, &k, thread, e);
         }
     } else if (step < 2 * n_steps) {
         if (step == 1) cuda_tile_zero(&keep->score);
@@ -169,6 +175,8 @@ CUDA_BODY void cuda_attention_dq_body(const cuda_attention_dq_args *args, int64_
         cuda_tile_put(s.weight, &keep->dp, thread);
     }
 }
+
+CUDA_LOOP_BODIES(attention_dq)
 
 /* ---- dk, dv: phases of a tile of queries: 4 for each 32 columns, dv, dS and q, dk ------------------- */
 
@@ -193,21 +201,22 @@ CUDA_BODY int32_t cuda_attention_dkv_phases(const cuda_attention_dkv_args *args,
 CUDA_BODY void cuda_attention_dkv_sum(const cuda_attention_dkv_args *args,
                                       const cuda_attention_grad_shared *s, const cuda_head *at,
                                       int32_t query, int32_t step, int32_t thread,
-                                      cuda_attention_dkv_keep *keep) {
+                                      cuda_attention_dkv_keep *keep, cuda_element e) {
     if (step == 0) {
         cuda_tile_multiply(&keep->dv, s->weight, s->rows, CUDA_TILE, thread);
     } else if (step == 1) {
-        const cuda_matrix q =
-            cuda_head_rows(&args->h, at, args->qkv, 3 * args->h.c, query, (int64_t)at->chunk * CUDA_TILE);
-        cuda_tile_load_rows(s->rows, &q, thread);
+        const cuda_matrix q = cuda_head_rows(&args->h, at, args->qkv, 0, 3 * args->h.c, query,
+                                             (int64_t)at->chunk * CUDA_TILE);
+        cuda_tile_load_rows(s->rows, &q, thread, e);
         cuda_tile_put(s->weight, &keep->dp, thread);
     } else {
         cuda_tile_multiply(&keep->dk, s->weight, s->rows, CUDA_TILE, thread);
     }
 }
 
-CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int64_t block, int32_t thread,
-                                       int32_t phase, void *shared, cuda_attention_dkv_keep *keep) {
+CUDA_BODY void cuda_attention_dkv_in(const cuda_attention_dkv_args *args, int64_t block, int32_t thread,
+                                     int32_t phase, void *shared, cuda_attention_dkv_keep *keep,
+                                     cuda_element e) {
     const cuda_heads *h = &args->h;
     const cuda_attention_grad_shared s = cuda_attention_grad_shared_of(shared);
     const int32_t n_steps = cuda_head_steps(h);
@@ -218,16 +227,16 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
     const int32_t query = tile * CUDA_TILE, key = at.tile * CUDA_TILE;
     if (phase == 0) cuda_tile_zero(&keep->dk), cuda_tile_zero(&keep->dv);
     if (tile == h->tiles) {
-        cuda_attention_grad_write(args, &at, args->dqkv + h->c, &keep->dk, thread);
-        cuda_attention_grad_write(args, &at, args->dqkv + 2 * h->c, &keep->dv, thread);
+        cuda_attention_grad_write(args, &at, h->c, &keep->dk, thread, e);
+        cuda_attention_grad_write(args, &at, 2 * h->c, &keep->dv, thread, e);
     } else if (step >= 4 * n_steps) {
-        cuda_attention_dkv_sum(args, &s, &at, query, step - 4 * n_steps, thread, keep);
+        cuda_attention_dkv_sum(args, &s, &at, query, step - 4 * n_steps, thread, keep, e);
     } else if (step % 2 == 0) {
-        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, true, thread);
+        cuda_attention_grad_load(args, &s, &at, query, key, step / 2, true, thread, e);
         if (step == 4 * n_steps - 2) {
             const cuda_matrix dy =
-                cuda_head_rows(h, &at, args->dy, h->c, query, (int64_t)at.chunk * CUDA_TILE);
-            cuda_tile_load_rows(s.rows, &dy, thread);
+                cuda_head_rows(h, &at, args->dy, 0, h->c, query, (int64_t)at.chunk * CUDA_TILE);
+            cuda_tile_load_rows(s.rows, &dy, thread, e);
         }
     } else if (step < 2 * n_steps) {
         if (step == 1) cuda_tile_zero(&keep->score);
@@ -244,5 +253,6 @@ CUDA_BODY void cuda_attention_dkv_body(const cuda_attention_dkv_args *args, int6
         cuda_tile_put(s.weight, &keep->score, thread);
     }
 }
+CUDA_LOOP_BODIES(attention_dkv)
 
 #endif

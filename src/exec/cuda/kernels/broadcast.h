@@ -1,50 +1,20 @@
 /* kernels/broadcast.h: ops whose result at each place is of their operands' elements there, which may be
  * broadcast, moved and of several dtypes; and reductions along any axes.
  *
- * A thread has four results: side by side and at once where every operand's elements stand as the result's;
- * else one after the other, as far apart as the block has threads, and the operands' elements are found by
- * place (graph/walk.h), for all operands by the same divisions. In place, an output is an input of its
- * shape: a thread reads each element before it writes it, and no other thread's.
+ * A thread has four results, or eight where an operand or the result is of 16 bits: side by side and at
+ * once where every operand's elements stand as the result's; else one after the other, as far apart as the
+ * block has threads, and the operands' elements are found by place (graph/walk.h), for all operands by the
+ * same divisions. In place, an output is an input of its shape: a thread reads each element before it
+ * writes it, and no other thread's.
  *
  * Bytes moved: those of each operand and result once; an operand that is broadcast comes from a cache. */
 #ifndef EBB_EXEC_CUDA_KERNELS_BROADCAST_H
 #define EBB_EXEC_CUDA_KERNELS_BROADCAST_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/strides.h"
 
 #define CUDA_PLACES_THREADS 256
-#define CUDA_PLACES_EACH    (INT64_C(4) * CUDA_PLACES_THREADS) /* results of a block */
-#define CUDA_PLACES_DIMS    6
-#define CUDA_PLACES_IN      3
-
-/* As ebb_walk: size, and strides in elements, of each dimension; the last runs fastest. */
-typedef struct cuda_strides {
-    int64_t size[CUDA_PLACES_DIMS], stride[CUDA_PLACES_IN][CUDA_PLACES_DIMS];
-    int32_t n_dims;
-    int32_t along; /* bit j: operand j's elements stand as the result's */
-} cuda_strides;
-
-/* Where the first n operands' elements of place i are. */
-CUDA_BODY void cuda_strides_each(const cuda_strides *w, int32_t n, int64_t i, int64_t *at) {
-    CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] = 0;
-    for (int32_t d = w->n_dims - 1; d > 0; d--) {
-        const int64_t next = cuda_divide(i, w->size[d]), k = i - next * w->size[d];
-        CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] += k * w->stride[j][d];
-        i = next;
-    }
-    CUDA_UNROLL for (int32_t j = 0; j < n; j++) at[j] += i * w->stride[j][0];
-}
-
-/* Where operand j's element of place i is. */
-CUDA_BODY int64_t cuda_strides_at(const cuda_strides *w, int32_t j, int64_t i) {
-    int64_t at = 0;
-    for (int32_t d = w->n_dims - 1; d > 0; d--) {
-        const int64_t next = cuda_divide(i, w->size[d]);
-        at += (i - next * w->size[d]) * w->stride[j][d];
-        i = next;
-    }
-    return at + i * w->stride[j][0];
-}
+#define CUDA_PLACES_EACH    (INT64_C(4) * CUDA_PLACES_THREADS) /* results of a block, of 4 to a thread */
 
 /* ---- places ---------------------------------------------------------------------------------------- */
 
@@ -55,79 +25,69 @@ typedef struct cuda_places_args {
     int64_t n;
 } cuda_places_args;
 
-/* Four elements, or as many as are left of them, that stand side by side. */
-#define CUDA_PLACES_LOAD(T)                                                                       \
-    CUDA_BODY void cuda_places_load_##T(const void *from, int64_t begin, int64_t left, T to[4]) { \
-        const T *p = (const T *)from + begin;                                                     \
-        CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = k < left ? p[k] : 0;                      \
-    }                                                                                             \
-    CUDA_BODY void cuda_places_store_##T(void *to, int64_t begin, int64_t left, const T y[4]) {   \
-        CUDA_UNROLL for (int k = 0; k < 4; k++) {                                                 \
-            if (k < left) ((T *)to)[begin + k] = y[k];                                            \
-        }                                                                                         \
-    }
-CUDA_PLACES_LOAD(int32_t)
-CUDA_PLACES_LOAD(uint8_t)
-
-CUDA_BODY void cuda_places_load_float(const void *from, int64_t begin, int64_t left, float to[4]) {
-    const cuda_f32x4 x = cuda_load_some((const float *)from + begin, left);
-    CUDA_UNROLL for (int k = 0; k < 4; k++) to[k] = x.v[k];
-}
-
-CUDA_BODY void cuda_places_store_float(void *to, int64_t begin, int64_t left, const float y[4]) {
-    cuda_f32x4 x;
-    CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = y[k];
-    cuda_store_some((float *)to + begin, x, left);
-}
+/* Results of a thread that takes T and gives R. */
+#define CUDA_PLACES_SIDE(T, R) ((int)CUDA_SIDE_##T > (int)CUDA_SIDE_##R ? CUDA_SIDE_##T : CUDA_SIDE_##R)
 
 /* Of a thread where an operand is broadcast or moved: threads side by side have results side by side. */
-#define CUDA_PLACES_ONE_BY_ONE(i)                                         \
-    CUDA_ONE_BY_ONE for (int64_t i = (block)*CUDA_PLACES_EACH + (thread); \
-                         i < args->n && i < ((block) + 1) * CUDA_PLACES_EACH; i += CUDA_PLACES_THREADS)
+#define CUDA_PLACES_ONE_BY_ONE(i, side)                                                 \
+    CUDA_ONE_BY_ONE for (int64_t i = (block) * (side)*CUDA_PLACES_THREADS + (thread);   \
+                         i < args->n && i < ((block) + 1) * (side)*CUDA_PLACES_THREADS; \
+                         i += CUDA_PLACES_THREADS)
 
-/* T, R: the C types of operands and result; the rest is the op's body, of T a and b. */
+/* T, R: the types of operands and result; the rest is the op's body, of values a and b. */
 #define CUDA_PLACES_1(name, T, R, ...)                                                                \
     typedef cuda_places_args cuda_##name##_args;                                                      \
-    CUDA_BODY R cuda_##name##_of(T a){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(                 \
-        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) {   \
-        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread, left = args->n - begin; \
+    CUDA_BODY cuda_value_##R cuda_##name##_of(cuda_value_##T a){                                      \
+        __VA_ARGS__} CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block,   \
+                                                       int32_t thread, int32_t phase, void *shared) { \
+        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                       \
+        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin;  \
         (void)phase, (void)shared;                                                                    \
         if (!(args->walk.along & 1)) {                                                                \
-            CUDA_PLACES_ONE_BY_ONE(i) {                                                               \
+            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                         \
                 int64_t at[1];                                                                        \
                 cuda_strides_each(&args->walk, 1, i, at);                                             \
-                ((R *)args->y)[i] = cuda_##name##_of(((const T *)args->in[0])[at[0]]);                \
+                cuda_places_put_##R(args->y, i,                                                       \
+                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0])));       \
             }                                                                                         \
         } else if (left > 0) {                                                                        \
-            T a[4];                                                                                   \
-            R y[4];                                                                                   \
-            cuda_places_load_##T(args->in[0], begin, left, a);                                        \
-            CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k]);                    \
-            cuda_places_store_##R(args->y, begin, left, y);                                           \
+            cuda_value_##T a[8];                                                                      \
+            cuda_value_##R y[8];                                                                      \
+            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                  \
+            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k]);                 \
+            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                     \
         }                                                                                             \
     }
-#define CUDA_PLACES_2(name, T, R, ...)                                                                  \
-    typedef cuda_places_args cuda_##name##_args;                                                        \
-    CUDA_BODY R cuda_##name##_of(T a, T b){__VA_ARGS__} CUDA_BODY void cuda_##name##_body(              \
-        const cuda_places_args *args, int64_t block, int32_t thread, int32_t phase, void *shared) {     \
-        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread, left = args->n - begin;   \
-        (void)phase, (void)shared;                                                                      \
-        if ((args->walk.along & 3) != 3) {                                                              \
-            CUDA_PLACES_ONE_BY_ONE(i) {                                                                 \
-                int64_t at[2];                                                                          \
-                cuda_strides_each(&args->walk, 2, i, at);                                               \
-                ((R *)args->y)[i] =                                                                     \
-                    cuda_##name##_of(((const T *)args->in[0])[at[0]], ((const T *)args->in[1])[at[1]]); \
-            }                                                                                           \
-        } else if (left > 0) {                                                                          \
-            T a[4], b[4];                                                                               \
-            R y[4];                                                                                     \
-            cuda_places_load_##T(args->in[0], begin, left, a);                                          \
-            cuda_places_load_##T(args->in[1], begin, left, b);                                          \
-            CUDA_UNROLL for (int k = 0; k < 4; k++) y[k] = cuda_##name##_of(a[k], b[k]);                \
-            cuda_places_store_##R(args->y, begin, left, y);                                             \
-        }                                                                                               \
+#define CUDA_PLACES_2(name, T, R, ...)                                                                \
+    typedef cuda_places_args cuda_##name##_args;                                                      \
+    CUDA_BODY cuda_value_##R cuda_##name##_of(cuda_value_##T a, cuda_value_##T b){                    \
+        __VA_ARGS__} CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block,   \
+                                                       int32_t thread, int32_t phase, void *shared) { \
+        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                       \
+        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin;  \
+        (void)phase, (void)shared;                                                                    \
+        if ((args->walk.along & 3) != 3) {                                                            \
+            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                         \
+                int64_t at[2];                                                                        \
+                cuda_strides_each(&args->walk, 2, i, at);                                             \
+                cuda_places_put_##R(args->y, i,                                                       \
+                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0]),         \
+                                                     cuda_places_get_##T(args->in[1], at[1])));       \
+            }                                                                                         \
+        } else if (left > 0) {                                                                        \
+            cuda_value_##T a[8], b[8];                                                                \
+            cuda_value_##R y[8];                                                                      \
+            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                  \
+            cuda_places_load_##T(args->in[1], begin, left, SIDE, b);                                  \
+            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k], b[k]);           \
+            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                     \
+        }                                                                                             \
     }
+
+CUDA_BODY int32_t cuda_whole_of(float a) {
+    if (a != a) return 0;
+    return a < -2147483648.0F ? INT32_MIN : a >= 2147483648.0F ? INT32_MAX : (int32_t)a;
+}
 
 CUDA_BODY int32_t cuda_floor_div_whole(int32_t a, int32_t b) {
     if (b == 0) return 0;
@@ -148,12 +108,13 @@ CUDA_BODY int64_t cuda_places_at(const cuda_places_args *a, int32_t j, int64_t i
                                       int32_t phase, void *shared) {                               \
         const uint8_t *c = (const uint8_t *)args->in[0];                                           \
         (void)phase, (void)shared;                                                                 \
-        CUDA_PLACES_ONE_BY_ONE(i) {                                                                \
+        CUDA_PLACES_ONE_BY_ONE(i, 4) {                                                             \
             const int32_t j = c[cuda_places_at(args, 0, i)] ? 1 : 2;                               \
             ((T *)args->y)[i] = ((const T *)args->in[j])[cuda_places_at(args, j, i)];              \
         }                                                                                          \
     }
 CUDA_WHERE(where_32, int32_t)
+CUDA_WHERE(where_16, uint16_t)
 CUDA_WHERE(where_8, uint8_t)
 
 /* ---- reductions ------------------------------------------------------------------------------------- */
@@ -180,21 +141,21 @@ typedef struct cuda_reduce_args {
     int32_t what;
 } cuda_reduce_args;
 
-CUDA_BODY double cuda_reduced_float(int32_t what, double a, double b) {
+CUDA_BODY double cuda_reduced_double(int32_t what, double a, double b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
     if (what == CUDA_REDUCE_PROD) return a * b;
     if (what == CUDA_REDUCE_MAX) return a < b || b != b ? b : a;
     return b < a || b != b ? b : a;
 }
-CUDA_BODY int64_t cuda_reduced_int32_t(int32_t what, int64_t a, int64_t b) {
+CUDA_BODY int64_t cuda_reduced_int64_t(int32_t what, int64_t a, int64_t b) {
     if (what == CUDA_REDUCE_SUM) return a + b;
     if (what == CUDA_REDUCE_PROD) return (int32_t)((uint32_t)a * (uint32_t)b);
     return what == CUDA_REDUCE_MAX ? (a < b ? b : a) : b < a ? b : a;
 }
-CUDA_BODY float cuda_reduce_end_float(const cuda_reduce_args *a, double x) {
+CUDA_BODY float cuda_reduce_end_double(const cuda_reduce_args *a, double x) {
     return (float)(a->what == CUDA_REDUCE_SUM ? x / a->divisor : x);
 }
-CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) {
+CUDA_BODY int32_t cuda_reduce_end_int64_t(const cuda_reduce_args *a, int64_t x) {
     (void)a;
     return (int32_t)(uint32_t)x;
 }
@@ -204,10 +165,11 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
     typedef cuda_reduce_args cuda_##block_each##_args;                                                    \
     /* Numbers first, first + step, ... of result o. */                                                   \
     CUDA_BODY SUM cuda_##each##_some(const cuda_reduce_args *a, int64_t o, int64_t first, int64_t step) { \
-        const T *x = (const T *)a->x + cuda_strides_at(&a->kept, 0, o);                                   \
-        SUM sum = x[cuda_strides_at(&a->gone, 0, first)];                                                 \
+        const int64_t at = cuda_strides_at(&a->kept, 0, o);                                               \
+        SUM sum = cuda_places_get_##T(a->x, at + cuda_strides_at(&a->gone, 0, first));                    \
         for (int64_t i = first + step; i < a->n_each; i += step)                                          \
-            sum = cuda_reduced_##T(a->what, sum, x[cuda_strides_at(&a->gone, 0, i)]);                     \
+            sum = cuda_reduced_##SUM(a->what, sum,                                                        \
+                                     cuda_places_get_##T(a->x, at + cuda_strides_at(&a->gone, 0, i)));    \
         return sum;                                                                                       \
     }                                                                                                     \
     CUDA_BODY void cuda_##each##_body(const cuda_reduce_args *args, int64_t block, int32_t thread,        \
@@ -215,7 +177,8 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
         const int64_t o = block * CUDA_REDUCE_THREADS + thread;                                           \
         (void)phase, (void)shared;                                                                        \
         if (o < args->n_results)                                                                          \
-            ((T *)args->y)[o] = cuda_reduce_end_##T(args, cuda_##each##_some(args, o, 0, 1));             \
+            cuda_places_put_##T(args->y, o,                                                               \
+                                cuda_reduce_end_##SUM(args, cuda_##each##_some(args, o, 0, 1)));          \
     }                                                                                                     \
     CUDA_BODY void cuda_##block_each##_body(const cuda_reduce_args *args, int64_t block, int32_t thread,  \
                                             int32_t phase, void *shared) {                                \
@@ -226,12 +189,14 @@ CUDA_BODY int32_t cuda_reduce_end_int32_t(const cuda_reduce_args *a, int64_t x) 
                 sum[thread] = cuda_##each##_some(args, block, thread, CUDA_REDUCE_THREADS);               \
         } else if (phase < CUDA_REDUCE_PHASES - 1) {                                                      \
             if (thread < half && thread + half < args->n_each)                                            \
-                sum[thread] = cuda_reduced_##T(args->what, sum[thread], sum[thread + half]);              \
+                sum[thread] = cuda_reduced_##SUM(args->what, sum[thread], sum[thread + half]);            \
         } else if (thread == 0) {                                                                         \
-            ((T *)args->y)[block] = cuda_reduce_end_##T(args, sum[0]);                                    \
+            cuda_places_put_##T(args->y, block, cuda_reduce_end_##SUM(args, sum[0]));                     \
         }                                                                                                 \
     }
 CUDA_REDUCE(reduce_f32, reduce_block_f32, float, double)
+CUDA_REDUCE(reduce_f16, reduce_block_f16, f16, double)
+CUDA_REDUCE(reduce_bf16, reduce_block_bf16, bf16, double)
 CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
 
 /* The place of the first of the largest or smallest, or of the first NaN: a thread to a result. */
@@ -265,26 +230,36 @@ CUDA_BEST(argmin_i32, int32_t, <)
 typedef struct cuda_lattice_args {
     cuda_strides whole;
     int64_t begin[CUDA_PLACES_DIMS], step[CUDA_PLACES_DIMS], many[CUDA_PLACES_DIMS];
-    const int32_t *dy;
-    int32_t *dx;
+    const void *dy;
+    void *dx;
     int64_t n;
 } cuda_lattice_args;
 
-CUDA_BODY void cuda_lattice_body(const cuda_lattice_args *args, int64_t block, int32_t thread,
-                                 int32_t phase, void *shared) {
-    const int64_t i = block * CUDA_PLACES_THREADS + thread;
-    int64_t left = i, from = 0;
-    (void)phase, (void)shared;
-    if (i >= args->n) return;
+/* Where dx's element i is in dy; -1: nowhere. */
+CUDA_BODY int64_t cuda_lattice_from(const cuda_lattice_args *args, int64_t i) {
+    int64_t from = 0;
     for (int32_t d = args->whole.n_dims - 1; d >= 0; d--) {
-        const int64_t next = cuda_divide(left, args->whole.size[d]),
-                      way = left - next * args->whole.size[d] - args->begin[d];
-        const int64_t k = way / args->step[d];
-        if (k * args->step[d] != way || k < 0 || k >= args->many[d]) from = -1;
+        const int64_t next = cuda_divide(i, args->whole.size[d]), step = args->step[d];
+        const int64_t off = i - next * args->whole.size[d] - args->begin[d];
+        const int64_t way = step < 0 ? -off : off, each = step < 0 ? -step : step;
+        const int64_t k = way < 0 ? -1 : cuda_divide(way, each);
+        if (k * each != way || k < 0 || k >= args->many[d]) from = -1;
         if (from >= 0) from += k * args->whole.stride[0][d];
-        left = next;
+        i = next;
     }
-    args->dx[i] = from >= 0 ? args->dy[from] : 0;
+    return from;
 }
+
+#define CUDA_LATTICE(name, T)                                                                        \
+    typedef cuda_lattice_args cuda_##name##_args;                                                    \
+    CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
+                                      int32_t phase, void *shared) {                                 \
+        const int64_t i = block * CUDA_PLACES_THREADS + thread;                                      \
+        const int64_t from = i < args->n ? cuda_lattice_from(args, i) : -1;                          \
+        (void)phase, (void)shared;                                                                   \
+        if (i < args->n) ((T *)args->dx)[i] = from >= 0 ? ((const T *)args->dy)[from] : 0;           \
+    }
+CUDA_LATTICE(lattice, int32_t)
+CUDA_LATTICE(lattice_16, uint16_t)
 
 #endif

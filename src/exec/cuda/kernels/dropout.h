@@ -2,20 +2,20 @@
  * the same function of dy. Seed and step are read in device memory, so that a recorded run draws those of
  * its step.
  *
- * Bytes moved: 8 an element; and 10 rounds of philox for four of them, twice as many in dropout_planes
- * where the four are not one block of it. */
+ * Bytes moved: twice an element's; and 10 rounds of philox for four of them, twice as many in
+ * dropout_planes where the four are not one block of it. */
 #ifndef EBB_EXEC_CUDA_KERNELS_DROPOUT_H
 #define EBB_EXEC_CUDA_KERNELS_DROPOUT_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/elements.h"
 #include "exec/dropout.h"
 
 #define CUDA_DROPOUT_THREADS 256
 #define CUDA_DROPOUT_EACH    (INT64_C(4) * CUDA_DROPOUT_THREADS) /* elements of a block of dropout */
 
 typedef struct cuda_dropout_args {
-    const float *x;
-    float *y; /* may be x */
+    const void *x;
+    void *y; /* may be x */
     const cuda_scalars *scalars;
     uint64_t seed_key, threshold;
     float scale;
@@ -29,24 +29,25 @@ CUDA_BODY float cuda_dropout_of(const cuda_dropout_args *args, uint32_t random, 
 }
 
 /* The order of the bytes is the logical one: a thread has a block of philox. */
-CUDA_BODY void cuda_dropout_body(const cuda_dropout_args *args, int64_t block, int32_t thread,
-                                 int32_t phase, void *shared) {
+CUDA_BODY void cuda_dropout_in(const cuda_dropout_args *args, int64_t block, int32_t thread, int32_t phase,
+                               void *shared, cuda_element e) {
     const int64_t at = block * CUDA_DROPOUT_THREADS + thread, left = args->n - 4 * at;
     (void)phase, (void)shared;
     if (left <= 0) return;
     const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),
                    step = ebb_dropout_step(args->seed_key, args->scalars->step);
     const ebb_u32x4 random = ebb_dropout_block(key, step, (uint64_t)at);
-    cuda_f32x4 x = cuda_load_some(args->x + 4 * at, left);
+    cuda_f32x8 x = cuda_get_some(e, 4, args->x, 4 * at, left);
     CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = cuda_dropout_of(args, random.v[k], x.v[k]);
-    cuda_store_some(args->y + 4 * at, x, left);
+    cuda_put_some(e, 4, args->y, 4 * at, x, left);
 }
+CUDA_BODIES(dropout)
 
 /* Channels last: a thread has 4 places of one channel, which are neighbours in logical order, and the
  * threads beside it have the channels beside it, which are neighbours in memory. */
 typedef cuda_dropout_args cuda_dropout_planes_args;
-CUDA_BODY void cuda_dropout_planes_body(const cuda_dropout_planes_args *args, int64_t block, int32_t thread,
-                                        int32_t phase, void *shared) {
+CUDA_BODY void cuda_dropout_planes_in(const cuda_dropout_planes_args *args, int64_t block, int32_t thread,
+                                      int32_t phase, void *shared, cuda_element e) {
     const int64_t at = block * CUDA_DROPOUT_THREADS + thread;
     (void)phase, (void)shared;
     if (at >= args->n_groups) return;
@@ -66,8 +67,10 @@ CUDA_BODY void cuda_dropout_planes_body(const cuda_dropout_planes_args *args, in
     const int64_t from = (image * args->places + place) * args->channels + c;
     CUDA_UNROLL for (int k = 0; k < 4; k++) {
         const int64_t i = from + k * args->channels;
-        if (place + k < args->places) args->y[i] = cuda_dropout_of(args, word[k], args->x[i]);
+        if (place + k < args->places)
+            cuda_put1(e, args->y, i, cuda_dropout_of(args, word[k], cuda_get1(e, args->x, i)));
     }
 }
+CUDA_BODIES(dropout_planes)
 
 #endif

@@ -1,11 +1,11 @@
 /* kernels/group_norm.h: group norm of images whose channels are stored last: a group of an image to a
  * block, and its sums over all images by columns (lanes.h).
  *
- *     kernel     of             reads   writes   bytes an element
- *     gn_stats   gn_stats       x                4
- *     gn_apply   gn_apply       x       y        8
- *     gn_sums    gn_grad_sums   x, dy            8 (and the partials)
- *     gn_grad    gn_grad        x, dy   dx       12; x and dy a second time, from the caches
+ *     kernel     of             reads   writes
+ *     gn_stats   gn_stats       x
+ *     gn_apply   gn_apply       x       y
+ *     gn_sums    gn_grad_sums   x, dy   the partials
+ *     gn_grad    gn_grad        x, dy   dx      x and dy a second time, from the caches
  */
 #ifndef EBB_EXEC_CUDA_KERNELS_GROUP_NORM_H
 #define EBB_EXEC_CUDA_KERNELS_GROUP_NORM_H
@@ -44,8 +44,10 @@ CUDA_BODY float cuda_gn_scale(const float *variance, float eps, int64_t at) {
 typedef struct cuda_gn_args {
     cuda_groups s;
     cuda_lanes lanes; /* gn_sums */
-    const float *x, *mean, *variance, *gamma, *beta, *dy;
-    float *to, *to_mean, *to_variance;
+    const void *x, *dy;
+    const float *mean, *variance, *gamma, *beta;
+    void *to;
+    float *to_mean, *to_variance;
     float eps;
     cuda_sums_to sums; /* gn_sums */
 } cuda_gn_args;
@@ -56,15 +58,15 @@ typedef cuda_gn_args cuda_gn_grad_args;
 
 /* ---- statistics: in double, relative to the group's first element ---------------------------------- */
 
-CUDA_BODY void cuda_gn_stats_body(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
-                                  void *shared) {
+CUDA_BODY void cuda_gn_stats_in(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
+                                void *shared, cuda_element e) {
     const cuda_row r = cuda_group_row(&a->s, block);
-    const double center = a->x[r.base];
+    const double center = cuda_get1(e, a->x, r.base);
     if (phase == 0) {
         double first = 0, second = 0;
         CUDA_AHEAD for (int64_t i = thread; i < r.left; i += CUDA_ROWS_THREADS) {
             int64_t channel;
-            const double d = a->x[cuda_group_at(&a->s, &r, i, &channel)] - center;
+            const double d = cuda_get1(e, a->x, cuda_group_at(&a->s, &r, i, &channel)) - center;
             first += d;
             second += d * d;
         }
@@ -79,18 +81,19 @@ CUDA_BODY void cuda_gn_stats_body(const cuda_gn_args *a, int64_t block, int32_t 
         a->to_variance[block] = (float)(variance < 0 ? 0 : variance);
     }
 }
+CUDA_BODIES(gn_stats)
 
 /* ---- apply: four elements to a thread --------------------------------------------------------------- */
 
 #define CUDA_GN_EACH (INT64_C(4) * CUDA_ROWS_THREADS)
 
-CUDA_BODY void cuda_gn_apply_body(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
-                                  void *shared) {
+CUDA_BODY void cuda_gn_apply_in(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
+                                void *shared, cuda_element e) {
     const int64_t n = a->s.images * a->s.places * a->s.c;
     const int64_t begin = block * CUDA_GN_EACH + 4 * (int64_t)thread, left = n - begin;
     (void)phase, (void)shared;
     if (left <= 0) return;
-    cuda_f32x4 x = cuda_load_some(a->x + begin, left);
+    cuda_f32x8 x = cuda_get_some(e, 4, a->x, begin, left);
     const int64_t row = cuda_divide(begin, a->s.c);
     int64_t image = cuda_divide(row, a->s.places), c = begin - row * a->s.c;
     int64_t place = row - image * a->s.places;
@@ -105,44 +108,45 @@ CUDA_BODY void cuda_gn_apply_body(const cuda_gn_args *a, int64_t block, int32_t 
         place = 0;
         image++;
     }
-    cuda_store_some(a->to + begin, x, left);
+    cuda_put_some(e, 4, a->to, begin, x, left);
 }
+CUDA_BODIES(gn_apply)
 
 /* ---- gradient --------------------------------------------------------------------------------------- */
 
 CUDA_BODY void cuda_gn_grad_add(const cuda_gn_args *a, const cuda_row *r, int32_t thread, double *plain,
-                                double *products) {
+                                double *products, cuda_element e) {
     const float center = a->mean[r->row], scale = cuda_gn_scale(a->variance, a->eps, r->row);
     const int64_t first = r->row % a->s.groups * a->s.each;
     CUDA_AHEAD for (int64_t i = thread; i < r->left; i += CUDA_ROWS_THREADS) {
         int64_t channel;
         const int64_t at = cuda_group_at(&a->s, r, i, &channel);
-        const float g = a->dy[at] * a->gamma[first + channel];
+        const float g = cuda_get1(e, a->dy, at) * a->gamma[first + channel];
         *plain += g;
-        *products += g * ((a->x[at] - center) * scale);
+        *products += g * ((cuda_get1(e, a->x, at) - center) * scale);
     }
 }
 
 /* In place over x or dy: the whole group was summed in an earlier phase, and an element is read before it
  * is written. */
 CUDA_BODY void cuda_gn_grad_give(const cuda_gn_args *a, const cuda_row *r, int32_t thread, float shift,
-                                 float slope) {
+                                 float slope, cuda_element e) {
     const float center = a->mean[r->row], scale = cuda_gn_scale(a->variance, a->eps, r->row);
     const int64_t first = r->row % a->s.groups * a->s.each;
     for (int64_t i = thread; i < r->left; i += CUDA_ROWS_THREADS) {
         int64_t channel;
         const int64_t at = cuda_group_at(&a->s, r, i, &channel);
-        const float g = a->dy[at] * a->gamma[first + channel];
-        a->to[at] = scale * (g - shift - (a->x[at] - center) * scale * slope);
+        const float g = cuda_get1(e, a->dy, at) * a->gamma[first + channel];
+        cuda_put1(e, a->to, at, scale * (g - shift - (cuda_get1(e, a->x, at) - center) * scale * slope));
     }
 }
 
-CUDA_BODY void cuda_gn_grad_body(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
-                                 void *shared) {
+CUDA_BODY void cuda_gn_grad_in(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
+                               void *shared, cuda_element e) {
     const cuda_row r = cuda_group_row(&a->s, block);
     if (phase == 0) {
         double plain = 0, products = 0;
-        cuda_gn_grad_add(a, &r, thread, &plain, &products);
+        cuda_gn_grad_add(a, &r, thread, &plain, &products, e);
         cuda_row_put(shared, thread, 0, plain);
         cuda_row_put(shared, thread, 1, products);
     } else if (phase == 1) {
@@ -150,9 +154,10 @@ CUDA_BODY void cuda_gn_grad_body(const cuda_gn_args *a, int64_t block, int32_t t
     } else {
         const double n = (double)r.left;
         cuda_gn_grad_give(a, &r, thread, (float)(cuda_row_sum(&r, 0, 2, shared) / n),
-                          (float)(cuda_row_sum(&r, 1, 2, shared) / n));
+                          (float)(cuda_row_sum(&r, 1, 2, shared) / n), e);
     }
 }
+CUDA_BODIES(gn_grad)
 
 /* ---- sums of dy * xhat and of dy -------------------------------------------------------------------- */
 
@@ -164,15 +169,16 @@ CUDA_BODY void cuda_gn_sums_add(const cuda_gn_args *a, int64_t row, int64_t c, f
     *plain += dy;
 }
 
-CUDA_BODY void cuda_gn_sums_sweep(const cuda_gn_args *a, int64_t block, int32_t thread, void *shared) {
+CUDA_BODY void cuda_gn_sums_sweep(const cuda_gn_args *a, int64_t block, int32_t thread, void *shared,
+                                  cuda_element e) {
     const cuda_lanes *l = &a->lanes;
-    const cuda_spot s = cuda_spot_of(l, block, thread);
+    const cuda_spot s = cuda_spot_of(l, block, thread, 4);
     if (s.lane >= l->width) return;
     const int64_t each = l->width / l->channels; /* rows of channels in a row of lanes */
     double products[4] = {0, 0, 0, 0}, plain[4] = {0, 0, 0, 0};
     int64_t at = s.at;
     for (int64_t row = s.row; row < s.end; row += CUDA_LANES_Y, at += s.step) {
-        const cuda_f32x4 x = cuda_load4(a->x + at), dy = cuda_load4(a->dy + at);
+        const cuda_f32x4 x = cuda_get4(e, a->x, at), dy = cuda_get4(e, a->dy, at);
         CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
             const int64_t repeat = cuda_divide(s.lane + k, l->channels);
             cuda_gn_sums_add(a, row * each + repeat, s.lane + k - repeat * l->channels, x.v[k], dy.v[k],
@@ -182,20 +188,22 @@ CUDA_BODY void cuda_gn_sums_sweep(const cuda_gn_args *a, int64_t block, int32_t 
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
         if (k >= s.tail) continue;
         const int64_t repeat = cuda_divide(s.lane + k, l->channels);
-        cuda_gn_sums_add(a, l->rows * each + repeat, s.lane + k - repeat * l->channels, a->x[s.last + k],
-                         a->dy[s.last + k], &products[k], &plain[k]);
+        cuda_gn_sums_add(a, l->rows * each + repeat, s.lane + k - repeat * l->channels,
+                         cuda_get1(e, a->x, s.last + k), cuda_get1(e, a->dy, s.last + k), &products[k],
+                         &plain[k]);
     }
     cuda_sums_put(shared, thread, 0, products);
     cuda_sums_put(shared, thread, 1, plain);
 }
 
-CUDA_BODY void cuda_gn_sums_body(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
-                                 void *shared) {
+CUDA_BODY void cuda_gn_sums_in(const cuda_gn_args *a, int64_t block, int32_t thread, int32_t phase,
+                               void *shared, cuda_element e) {
     if (phase == 0) {
-        cuda_gn_sums_sweep(a, block, thread, shared);
+        cuda_gn_sums_sweep(a, block, thread, shared, e);
     } else {
         cuda_sums_fold(&a->lanes, 2, a->sums, block, thread, phase, shared);
     }
 }
+CUDA_BODIES(gn_sums)
 
 #endif

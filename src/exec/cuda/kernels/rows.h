@@ -2,7 +2,7 @@
  * are long, a block. Sums of a row go thread by thread into doubles, then eight threads' at a time through
  * shared bytes, then the rest: an order that only the shape fixes.
  *
- * A thread takes four elements at a time: 16 bytes where c is a multiple of 4, else one here and three
+ * A thread takes four elements at a time: at once where c is a multiple of 4, else one here and three
  * further on, so that a warp's reads lie side by side. */
 #ifndef EBB_EXEC_CUDA_KERNELS_ROWS_H
 #define EBB_EXEC_CUDA_KERNELS_ROWS_H
@@ -65,13 +65,14 @@ CUDA_BODY int32_t cuda_row_count(const cuda_row *r, int64_t j) {
 }
 
 /* Of x, a tensor like the matrix; *n of the four are there, the others 0. */
-CUDA_BODY cuda_f32x4 cuda_row_load(const cuda_row *r, const float *x, int64_t j, int32_t *n) {
+CUDA_BODY cuda_f32x4 cuda_row_load(const cuda_row *r, const void *x, int64_t j, int32_t *n,
+                                   cuda_element e) {
     const int64_t at = cuda_row_at(r, j);
     *n = cuda_row_count(r, j);
-    if (r->wide) return *n ? cuda_load4(x + r->base + at) : cuda_zero4();
+    if (r->wide) return *n ? cuda_get4(e, x, r->base + at) : cuda_zero4();
     cuda_f32x4 q;
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) q.v[k] =
-        k < *n ? x[r->base + at + (int64_t)k * r->threads] : 0;
+        k < *n ? cuda_get1(e, x, r->base + at + (int64_t)k * r->threads) : 0;
     return q;
 }
 
@@ -80,18 +81,18 @@ CUDA_BODY cuda_f32x4 cuda_row_columns(const cuda_row *r, const float *table, int
     cuda_row first = *r;
     int32_t n;
     first.base = 0;
-    return cuda_row_load(&first, table, j, &n);
+    return cuda_row_load(&first, table, j, &n, CUDA_F32);
 }
 
-CUDA_BODY void cuda_row_store(const cuda_row *r, float *y, int64_t j, cuda_f32x4 x) {
+CUDA_BODY void cuda_row_store(const cuda_row *r, void *y, int64_t j, cuda_f32x4 x, cuda_element e) {
     const int64_t at = cuda_row_at(r, j);
     const int32_t n = cuda_row_count(r, j);
     if (r->wide) {
-        if (n) cuda_store4(y + r->base + at, x);
+        if (n) cuda_put4(e, y, r->base + at, x);
         return;
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        if (k < n) y[r->base + at + (int64_t)k * r->threads] = x.v[k];
+        if (k < n) cuda_put1(e, y, r->base + at + (int64_t)k * r->threads, x.v[k]);
     }
 }
 

@@ -3,7 +3,7 @@
  *
  *     | head | quad | quad | ... | quad | tail |
  *
- * head ends where 16-byte addresses begin; head and tail are less than 4 numbers. A row of k numbers has 4,
+ * head ends where a quad is read at once; head and tail are less than 4 numbers. A row of k numbers has 4,
  * 16, 64 or 256 threads, its lanes, by k alone, and a block of 256 threads has 64 to 1 rows. A lane takes
  * number `lane` of head and tail and every lanes-th quad. What lanes found is joined in a fixed order in
  * two phases: 16 lanes, then what is left, which is at most 16. */
@@ -12,7 +12,7 @@
 
 #include <float.h>
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/elements.h"
 
 #define CUDA_SOFT_THREADS 256
 #define CUDA_SOFT_JOIN    16 /* lanes that are joined at once */
@@ -75,17 +75,17 @@ CUDA_BODY void cuda_soft_join(cuda_soft *s, cuda_soft other) {
     s->sum += other.sum * expf(other.max - s->max);
 }
 
-CUDA_BODY cuda_soft cuda_soft_of(const cuda_soft_row *r, const float *x) {
+CUDA_BODY cuda_soft cuda_soft_of(const cuda_soft_row *r, const void *x, cuda_element e) {
     cuda_soft s;
     s.max = -FLT_MAX, s.sum = 0;
-    if (r->lane < r->head) cuda_soft_add(&s, x[r->first + r->lane]);
+    if (r->lane < r->head) cuda_soft_add(&s, cuda_get1(e, x, r->first + r->lane));
     CUDA_AHEAD for (int64_t q = r->lane; q < r->n_quads; q += r->lanes) {
-        const cuda_f32x4 v = cuda_load4(x + r->quads_at + 4 * q);
+        const cuda_f32x4 v = cuda_get4(e, x, r->quads_at + 4 * q);
         cuda_soft_raise(&s, fmaxf(fmaxf(v.v[0], v.v[1]), fmaxf(v.v[2], v.v[3])));
         s.sum +=
             (expf(v.v[0] - s.max) + expf(v.v[1] - s.max)) + (expf(v.v[2] - s.max) + expf(v.v[3] - s.max));
     }
-    if (r->lane < r->tail) cuda_soft_add(&s, x[r->tail_at + r->lane]);
+    if (r->lane < r->tail) cuda_soft_add(&s, cuda_get1(e, x, r->tail_at + r->lane));
     return s;
 }
 

@@ -1,7 +1,7 @@
 /* kernels/stats.h: mean and variance per channel, in one sweep of memory.
  *
- *     kernel       of         reads   bytes an element (and the partials)
- *     norm_stats   bn_stats   x       4
+ *     kernel       of         reads
+ *     norm_stats   bn_stats   x, once (and the partials)
  *
  * A strip of eight elements is held in registers: its mean, then the squares around it, as two sweeps
  * would, in float. Strips are joined by their means and squares in double (Chan, Golub and LeVeque, 1983),
@@ -43,15 +43,16 @@ CUDA_BODY void cuda_strip_add(double *first, double *second, const float x[8], i
 
 typedef struct cuda_norm_stats_args {
     cuda_lanes lanes;
-    const float *x;
+    const void *x;
     cuda_sums_to to;
 } cuda_norm_stats_args;
 
-CUDA_BODY void cuda_stats_rows(const float *x, int64_t step, int32_t n_rows, const cuda_f32x4 *center,
-                               double first[4], double second[4]) {
+CUDA_BODY void cuda_stats_rows(const void *x, int64_t at, int64_t step, int32_t n_rows,
+                               const cuda_f32x4 *center, double first[4], double second[4],
+                               cuda_element e) {
     cuda_f32x4 rows[CUDA_STRIP];
     CUDA_UNROLL for (int32_t j = 0; j < CUDA_STRIP; j++) {
-        rows[j] = j < n_rows ? cuda_load4(x + j * step) : cuda_zero4();
+        rows[j] = j < n_rows ? cuda_get4(e, x, at + j * step) : cuda_zero4();
     }
     const int32_t n = n_rows < 4 ? n_rows : 4;
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
@@ -61,35 +62,39 @@ CUDA_BODY void cuda_stats_rows(const float *x, int64_t step, int32_t n_rows, con
     }
 }
 
-CUDA_BODY void cuda_stats_sweep(const cuda_norm_stats_args *a, int64_t block, int32_t thread,
-                                void *shared) {
-    const cuda_spot s = cuda_spot_of(&a->lanes, block, thread);
+CUDA_BODY void cuda_stats_sweep(const cuda_norm_stats_args *a, int64_t block, int32_t thread, void *shared,
+                                cuda_element e) {
+    const cuda_spot s = cuda_spot_of(&a->lanes, block, thread, 4);
+    const int32_t channels = (int32_t)a->lanes.channels;
     if (s.lane >= a->lanes.width) return;
-    const cuda_f32x4 center = cuda_channels4(&a->lanes, a->x, s.lane);
+    cuda_f32x4 center;
+    CUDA_UNROLL for (int32_t k = 0; k < 4; k++) center.v[k] = cuda_get1(e, a->x, (s.lane + k) % channels);
     double first[4] = {0, 0, 0, 0}, second[4] = {0, 0, 0, 0};
-    const float *x = a->x + s.at;
-    for (int64_t row = s.row; row < s.end; row += CUDA_STRIP * CUDA_LANES_Y, x += CUDA_STRIP * s.step) {
+    int64_t at = s.at;
+    for (int64_t row = s.row; row < s.end; row += CUDA_STRIP * CUDA_LANES_Y, at += CUDA_STRIP * s.step) {
         const int32_t left = cuda_rows_left(&s, row, CUDA_STRIP);
         if (left == CUDA_STRIP) {
-            cuda_stats_rows(x, s.step, CUDA_STRIP, &center, first, second);
+            cuda_stats_rows(a->x, at, s.step, CUDA_STRIP, &center, first, second, e);
         } else {
-            cuda_stats_rows(x, s.step, left, &center, first, second);
+            cuda_stats_rows(a->x, at, s.step, left, &center, first, second, e);
         }
     }
     CUDA_UNROLL for (int32_t k = 0; k < 4; k++) {
-        if (k < s.tail) cuda_moments_add(&first[k], &second[k], a->x[s.last + k] - center.v[k], 0, 1);
+        if (k < s.tail)
+            cuda_moments_add(&first[k], &second[k], cuda_get1(e, a->x, s.last + k) - center.v[k], 0, 1);
     }
     cuda_sums_put(shared, thread, 0, first);
     cuda_sums_put(shared, thread, 1, second);
 }
 
-CUDA_BODY void cuda_norm_stats_body(const cuda_norm_stats_args *a, int64_t block, int32_t thread,
-                                    int32_t phase, void *shared) {
+CUDA_BODY void cuda_norm_stats_in(const cuda_norm_stats_args *a, int64_t block, int32_t thread,
+                                  int32_t phase, void *shared, cuda_element e) {
     if (phase == 0) {
-        cuda_stats_sweep(a, block, thread, shared);
+        cuda_stats_sweep(a, block, thread, shared, e);
     } else {
         cuda_sums_fold(&a->lanes, 2, a->to, block, thread, phase, shared);
     }
 }
+CUDA_BODIES(norm_stats)
 
 #endif

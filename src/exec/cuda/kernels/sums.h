@@ -19,8 +19,9 @@
 /* Where a block's sums go. */
 typedef struct cuda_sums_to {
     double *partial;
-    float *direct; /* in place of partial where that is the last word (cuda_sums_are_last); else NULL */
+    void *direct; /* in place of partial where that is the last word (cuda_sums_are_last); else NULL */
     double divisor;
+    cuda_element element; /* of direct */
 } cuda_sums_to;
 
 /* Doubles of a chunk's partial sums, for each sum. */
@@ -48,9 +49,9 @@ CUDA_BODY int32_t cuda_sums_strands(const cuda_lanes *l) {
 /* Number i of sum k of a block. */
 CUDA_BODY void cuda_sums_store(const cuda_lanes *l, int32_t n_sums, cuda_sums_to to, int64_t block,
                                int32_t k, int64_t i, double sum) {
-    const int64_t slot = block / l->tiles, width = cuda_sums_width(l);
+    const int64_t slot = (int32_t)block / l->tiles, width = cuda_sums_width(l);
     if (to.direct) {
-        to.direct[slot * width + i] = (float)(sum / to.divisor);
+        cuda_put1(to.element, to.direct, slot * width + i, (float)(sum / to.divisor));
     } else {
         to.partial[(slot * n_sums + k) * width + i] = sum;
     }
@@ -62,7 +63,7 @@ CUDA_BODY void cuda_sums_fold(const cuda_lanes *l, int32_t n_sums, cuda_sums_to 
     double *all = (double *)shared, *lanes = all + n_sums * CUDA_LANES_Y * CUDA_LANES_TILE;
     const int32_t k = thread / CUDA_LANES_TILE, slot = thread % CUDA_LANES_TILE;
     const int32_t strands = cuda_sums_strands(l), each = CUDA_LANES_TILE / strands;
-    const int64_t first = block % l->tiles * CUDA_LANES_TILE;
+    const int64_t first = (int64_t)((int32_t)block % l->tiles) * CUDA_LANES_TILE;
     if (k >= n_sums) return;
     if (phase == 1) {
         double sum = 0;
@@ -110,8 +111,11 @@ typedef struct cuda_sums_join_args {
     int64_t chunks, channels, width; /* lanes: repeats of the channels */
     int32_t n_sums, what;
     double divisor, eps;
-    const float *per_channel; /* STATS: center; GRAD: variance */
-    float *a, *b;
+    const void *per_channel; /* STATS: centers, which are of x; GRAD: variances, f32 */
+    cuda_element element;    /* of per_channel */
+    cuda_element result;     /* of a, in PLAIN; else f32, as b is */
+    void *a;
+    float *b;
 } cuda_sums_join_args;
 
 /* Blocks for each tensor of outer. */
@@ -122,14 +126,15 @@ CUDA_BODY int64_t cuda_join_blocks(int64_t channels) {
 CUDA_BODY void cuda_join_give(const cuda_sums_join_args *j, int64_t channel, int64_t to, double sum,
                               double more) {
     if (j->what == CUDA_JOIN_PLAIN) {
-        j->a[to] = (float)(sum / j->divisor);
+        cuda_put1(j->result, j->a, to, (float)(sum / j->divisor));
         if (j->b) j->b[to] = (float)(more / j->divisor);
     } else if (j->what == CUDA_JOIN_STATS) {
         const double first = sum / j->divisor, variance = more / j->divisor - first * first;
-        j->a[to] = (float)(j->per_channel[channel] + first);
+        ((float *)j->a)[to] = (float)(cuda_get1(j->element, j->per_channel, channel) + first);
         j->b[to] = (float)(variance < 0 ? 0 : variance);
     } else {
-        j->a[to] = (float)(sum / sqrt((double)j->per_channel[channel] + j->eps));
+        ((float *)j->a)[to] =
+            (float)(sum / sqrt((double)cuda_get1(j->element, j->per_channel, channel) + j->eps));
         j->b[to] = (float)more;
     }
 }

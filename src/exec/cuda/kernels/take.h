@@ -4,8 +4,8 @@
  * then a thread to a number finds the first of its place by halves, and adds what follows, in double: no
  * atomics.
  *
- * Bytes moved: twice an element's for each of y, 4 for each index; the gradients 4 for each number of dx
- * and of dy; take's 16 an index and digit. */
+ * Bytes moved: twice an element's for each of y, 4 for each index; the gradients an element's for each of
+ * dx and of dy; take's 16 an index and digit. */
 #ifndef EBB_EXEC_CUDA_KERNELS_TAKE_H
 #define EBB_EXEC_CUDA_KERNELS_TAKE_H
 
@@ -35,7 +35,7 @@ typedef struct cuda_take_args {
     CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
                                       int32_t phase, void *shared) {                                 \
         (void)phase, (void)shared;                                                                   \
-        CUDA_PLACES_ONE_BY_ONE(k) {                                                                  \
+        CUDA_PLACES_ONE_BY_ONE(k, 4) {                                                               \
             int64_t at[2]; /* of x's first along the axis, of the index */                           \
             cuda_strides_each(&args->walk, 2, k, at);                                                \
             const int64_t place = cuda_index_of(args->scalars, args->i[at[1]], args->places);        \
@@ -44,6 +44,7 @@ typedef struct cuda_take_args {
         }                                                                                            \
     }
 CUDA_TAKE(take_32, int32_t)
+CUDA_TAKE(take_16, uint16_t)
 CUDA_TAKE(take_8, uint8_t)
 
 /* ---- gradients: a thread to a number of dx ---------------------------------------------------------- */
@@ -51,18 +52,18 @@ CUDA_TAKE(take_8, uint8_t)
 typedef struct cuda_take_sums_args {
     cuda_strides walk, indices; /* ebb_take_grad_walk, ebb_take_index_walk */
     const int32_t *key, *row;   /* sorted: places, and which indices name them */
-    const float *dy;
-    float *dx;
+    const void *dy;
+    void *dx;
     int64_t n, n_indices;
 } cuda_take_sums_args;
 
-CUDA_BODY void cuda_take_sums_body(const cuda_take_sums_args *args, int64_t block, int32_t thread,
-                                   int32_t phase, void *shared) {
+CUDA_BODY void cuda_take_sums_in(const cuda_take_sums_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared, cuda_element e) {
     const int64_t k = block * CUDA_PLACES_THREADS + thread;
     (void)phase, (void)shared;
     if (k >= args->n) return;
     const int64_t place = cuda_strides_at(&args->walk, 1, k);
-    const float *dy = args->dy + cuda_strides_at(&args->walk, 0, k);
+    const int64_t from = cuda_strides_at(&args->walk, 0, k);
     int64_t first = 0, end = args->n_indices;
     while (first < end) {
         const int64_t middle = (first + end) / 2;
@@ -74,28 +75,30 @@ CUDA_BODY void cuda_take_sums_body(const cuda_take_sums_args *args, int64_t bloc
     }
     double sum = 0;
     for (; first < args->n_indices && args->key[first] == place; first++)
-        sum += (double)dy[cuda_strides_at(&args->indices, 0, args->row[first])];
-    args->dx[k] = (float)sum;
+        sum += (double)cuda_get1(e, args->dy, from + cuda_strides_at(&args->indices, 0, args->row[first]));
+    cuda_put1(e, args->dx, k, (float)sum);
 }
+CUDA_BODIES(take_sums)
 
 typedef struct cuda_pick_grad_args {
     cuda_strides walk; /* ebb_take_grad_walk */
-    const float *dy;
+    const void *dy;
     const int32_t *i;
-    float *dx;
+    void *dx;
     cuda_scalars *scalars;
     int64_t n, places;
 } cuda_pick_grad_args;
 
-CUDA_BODY void cuda_pick_grad_body(const cuda_pick_grad_args *args, int64_t block, int32_t thread,
-                                   int32_t phase, void *shared) {
+CUDA_BODY void cuda_pick_grad_in(const cuda_pick_grad_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared, cuda_element e) {
     const int64_t k = block * CUDA_PLACES_THREADS + thread;
     (void)phase, (void)shared;
     if (k >= args->n) return;
     const int32_t index = args->i[cuda_strides_at(&args->walk, 2, k)];
     const bool here =
         cuda_index_of(args->scalars, index, args->places) == cuda_strides_at(&args->walk, 1, k);
-    args->dx[k] = here ? args->dy[cuda_strides_at(&args->walk, 0, k)] : 0;
+    cuda_put1(e, args->dx, k, here ? cuda_get1(e, args->dy, cuda_strides_at(&args->walk, 0, k)) : 0);
 }
+CUDA_BODIES(pick_grad)
 
 #endif

@@ -7,12 +7,13 @@
  *     tile += sum over k of a[k][rows] * b[k][columns]      in the order of k, each a fused multiply-add
  *
  * A step of a thread is three reads of 16 bytes and 32 products; a warp's reads are 2, 2 and 16 different
- * ones, four rounds of the banks in the time of eight of arithmetic. Strict f32, no tensor cores. Two
- * factors of 64 x 64 from the caches, 32 KiB, make 2^19 operations: 16 a byte. */
+ * ones, four rounds of the banks in the time of eight of arithmetic. Strict f32, no tensor cores, also of
+ * 16 bits, which become f32 on their way to shared bytes. Two factors of 64 x 64 from the caches, 32 KiB,
+ * make 2^19 operations: 16 a byte. */
 #ifndef EBB_EXEC_CUDA_KERNELS_TILES_H
 #define EBB_EXEC_CUDA_KERNELS_TILES_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/elements.h"
 
 #define CUDA_TILE_THREADS 128
 #define CUDA_TILE         64 /* rows and columns */
@@ -62,51 +63,53 @@ CUDA_BODY void cuda_tile_put(float *to, const cuda_tile *tile, int32_t thread) {
 
 /* ---- factors ---------------------------------------------------------------------------------------- */
 
-/* Rows of a matrix in memory, of which `rows` and `columns` are left from `from` on, either possibly none.
+/* Rows of a matrix in memory, of which `rows` and `columns` are left from `first` on, either possibly none.
  */
 typedef struct cuda_matrix {
-    const float *from;
+    const void *from;
+    int64_t first; /* element */
     int64_t stride, rows, columns;
-    bool quads; /* from, stride and columns are whole quads */
+    bool quads; /* first, stride and columns are whole quads */
 } cuda_matrix;
 
-CUDA_BODY cuda_f32x4 cuda_matrix_quad(const cuda_matrix *m, int32_t row, int32_t column) {
+CUDA_BODY cuda_f32x4 cuda_matrix_quad(const cuda_matrix *m, int32_t row, int32_t column, cuda_element e) {
     const int64_t left = row < m->rows ? m->columns - column : 0;
-    const float *p = m->from + row * m->stride + column;
+    const int64_t at = m->first + row * m->stride + column;
     cuda_f32x4 x;
-    if (m->quads && left > 0) return cuda_load4(p);
-    CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = k < left ? p[k] : 0;
+    if (m->quads && left > 0) return cuda_get4(e, m->from, at);
+    CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = k < left ? cuda_get1(e, m->from, at + k) : 0;
     return x;
 }
 
 /* Its first CUDA_TILE_STEP columns of 64 rows, as to[column][row]; zeros for what is not there. A warp
  * stores to neighbours, and each of its threads reads a whole sector of 32 bytes. */
-CUDA_BODY void cuda_tile_load_columns(float *to, const cuda_matrix *m, int32_t thread) {
+CUDA_BODY void cuda_tile_load_columns(float *to, const cuda_matrix *m, int32_t thread, cuda_element e) {
     const int32_t row = thread % CUDA_TILE, first = thread / CUDA_TILE * (4 * CUDA_TILE_QUADS);
     CUDA_UNROLL for (int32_t q = 0; q < CUDA_TILE_QUADS; q++) {
-        const cuda_f32x4 x = cuda_matrix_quad(m, row, first + 4 * q);
+        const cuda_f32x4 x = cuda_matrix_quad(m, row, first + 4 * q, e);
         CUDA_UNROLL for (int k = 0; k < 4; k++) to[(first + 4 * q + k) * CUDA_TILE + row] = x.v[k];
     }
 }
 
 /* Its first 64 columns of 64 rows, as to[row][column]. */
-CUDA_BODY void cuda_tile_load_rows(float *to, const cuda_matrix *m, int32_t thread) {
+CUDA_BODY void cuda_tile_load_rows(float *to, const cuda_matrix *m, int32_t thread, cuda_element e) {
     const int32_t column = thread % 16 * 4;
     CUDA_UNROLL for (int32_t k = 0; k < CUDA_TILE * 16 / CUDA_TILE_THREADS; k++) {
         const int32_t row = thread / 16 + CUDA_TILE_THREADS / 16 * k;
-        cuda_share4(to + row * CUDA_TILE + column, cuda_matrix_quad(m, row, column));
+        cuda_share4(to + row * CUDA_TILE + column, cuda_matrix_quad(m, row, column, e));
     }
 }
 
 /* A row of a tile to memory, from its first column on: those of its 4 numbers that are left. */
-CUDA_BODY void cuda_tile_store(float *to, const float *x, float times, int64_t left, bool quads) {
+CUDA_BODY void cuda_tile_store(void *to, int64_t at, const float *x, float times, int64_t left, bool quads,
+                               cuda_element e) {
     if (quads && left > 0) {
         cuda_f32x4 y;
         CUDA_UNROLL for (int k = 0; k < 4; k++) y.v[k] = x[k] * times;
-        cuda_store4(to, y);
+        cuda_put4(e, to, at, y);
         return;
     }
-    CUDA_UNROLL for (int k = 0; k < 4; k++) if (k < left) to[k] = x[k] * times;
+    CUDA_UNROLL for (int k = 0; k < 4; k++) if (k < left) cuda_put1(e, to, at + k, x[k] * times);
 }
 
 /* ---- where a head's rows are ------------------------------------------------------------------------ */
@@ -162,12 +165,13 @@ CUDA_BODY int64_t cuda_head_row(const cuda_heads *h, const cuda_head *at, int64_
     return (at->image * h->heads + at->head) * h->t + i;
 }
 
-/* Rows of a head from `row` on, and its numbers from `column` on. `base` is the matrix's, moved to q, k or
- * v. */
-CUDA_BODY cuda_matrix cuda_head_rows(const cuda_heads *h, const cuda_head *at, const float *base,
-                                     int64_t width, int64_t row, int64_t column) {
+/* Rows of a head from `row` on, and its numbers from `column` on; part: where the matrix's q, k or v begin.
+ */
+CUDA_BODY cuda_matrix cuda_head_rows(const cuda_heads *h, const cuda_head *at, const void *from,
+                                     int64_t part, int64_t width, int64_t row, int64_t column) {
     cuda_matrix m;
-    m.from = base + cuda_head_index(h, at, row, width) + column;
+    m.from = from;
+    m.first = part + cuda_head_index(h, at, row, width) + column;
     m.stride = width;
     m.rows = h->t - row;
     m.columns = h->d - column;
