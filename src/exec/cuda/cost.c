@@ -7,11 +7,9 @@
  *     A100 SXM 80 GB   TF32       938 (PyTorch), 1,056 (MXNet): NVIDIA's DL examples   914 (batch 256)
  *     RTX 2080 Ti      f32        294 (TensorFlow): Lambda, 2019                       248 (batch 64)
  *
- *     A100 SXM 80 GB   16 bits    2,470 (PyTorch), 3,411 (MXNet): NVIDIA's DL examples  2,490 (batch 256)
- *
  * or was measured with these kernels (docs/records): H100, 256 images, 227 ms in f32 and 80.2 ms in TF32,
- * of whose products 38 ms where 25 % of the peak would be 52. 16 bits were not measured: on Hopper they are
- * taken to reach TF32's part of their peak.
+ * of whose products 38 ms where 25 % of the peak would be 52. 16 bits were neither measured nor compared:
+ * on Hopper they are taken to reach TF32's part of their peak.
  */
 #include "exec/cuda/cost.h"
 

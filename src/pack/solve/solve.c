@@ -162,27 +162,16 @@ ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *job, const ebb_pack_
 
 #define PLAN_EFFORT 50000 /* of the planner's stage */
 
-/* As low as it gets until the deadline; after it, by the lists alone. */
-static ebb_status pack_until(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers,
-                             uint64_t deadline_ns, int64_t *offsets, int64_t *height) {
+ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
+                    int64_t *height) {
     const ebb_pack_job job = {.rows = rows, .n = n};
-    const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
-    const bool late = deadline_ns > 0 && now_ns >= deadline_ns;
-    const ebb_pack_options options = {.capacity = -1,
-                                      .effort = late ? 0 : PLAN_EFFORT,
-                                      .seed = 1,
-                                      .time_limit_ns = deadline_ns > 0 && !late ? deadline_ns - now_ns : 0,
-                                      .n_workers = n_workers};
+    const ebb_pack_options options = {
+        .capacity = -1, .effort = PLAN_EFFORT, .seed = 1, .n_workers = n_workers};
     ebb_pack_answer answer;
     *height = 0;
     ebb_status status = ebb_pack_solve(env, &job, &options, offsets, &answer);
     if (status == EBB_OK) *height = answer.height;
     return status;
-}
-
-ebb_status ebb_pack(ebb_env *env, const ebb_row *rows, uint32_t n, uint32_t n_workers, int64_t *offsets,
-                    int64_t *height) {
-    return pack_until(env, rows, n, n_workers, 0, offsets, height);
 }
 
 /* Of asking for a capacity: a row's share, and all rows together; for a quick answer one part in so many.
@@ -196,7 +185,7 @@ ebb_status ebb_pack_within(ebb_env *env, const ebb_row *rows, uint32_t n, uint32
                            int64_t *height) {
     ebb_status status = EBB_OK;
     *height = INT64_MAX;
-    if (!quick || capacity < 0) status = pack_until(env, rows, n, n_workers, deadline_ns, offsets, height);
+    if (!quick || capacity < 0) status = ebb_pack(env, rows, n, n_workers, offsets, height);
     if (status != EBB_OK || capacity < 0 || *height <= capacity) return status;
     const uint64_t now_ns = deadline_ns > 0 ? ebb_clock_ns(env) : 0;
     const bool late = deadline_ns > 0 && now_ns >= deadline_ns;

@@ -23,9 +23,10 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
 
 #define TOO_LONG         (INT64_MAX / 2)
 
-/* Seeds of which none fits yet may take so much of the time limit more: a plan's search is given three
- * quarters of what its plan has left. */
+/* Seeds of which none fits yet may take so much of the time limit more, for a plan's search is given three
+ * quarters of what its plan has left; but no less than what lets a short limit have an answer. */
 #define GRACE_PART       3
+#define GRACE_LEAST_NS   UINT64_C(200000000)
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -99,7 +100,8 @@ bool ebb_search_may_end(ebb_search *s) {
     if (s->out_of_grace || !is_late(s)) return s->out_of_grace;
     if (s->members[0].best.excess_bytes == 0) return true;
     const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
-    s->out_of_grace = spent_ns - s->time_limit_ns >= s->time_limit_ns / GRACE_PART;
+    const uint64_t part_ns = s->time_limit_ns / GRACE_PART;
+    s->out_of_grace = spent_ns - s->time_limit_ns >= (part_ns > GRACE_LEAST_NS ? part_ns : GRACE_LEAST_NS);
     return s->out_of_grace;
 }
 

@@ -105,8 +105,8 @@ int64_t ebb_search_base_peak(ebb_search *search);
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
-/* The time limit has struck and something fits, or a third of it has gone since: other seeds are left out.
- */
+/* The time limit has struck and something fits, or a third of it, at least 0.2 s, has gone since: other seeds
+ * are left out. */
 bool ebb_search_may_end(ebb_search *search);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
 bool ebb_search_is_over(const ebb_search *search);

@@ -74,10 +74,12 @@ static const char *choice_at(const void *ctx, size_t i) {
 }
 
 static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, const char **field) {
-    char copy[128];
-    const char *words[16] = {NULL};
+    char copy[256];
+    const char *words[32] = {NULL};
     size_t n = 0;
-    snprintf(copy, sizeof copy, "%s", flag->choices);
+    const int length = snprintf(copy, sizeof copy, "%s", flag->choices);
+    if (length < 0 || (size_t)length >= sizeof copy)
+        return tool_fail(t, EBB_INTERNAL, "--%s: its choices are longer than %zu", flag->name, sizeof copy);
     for (char *word = strtok(copy, " "); word && n + 1 < TOOL_COUNT(words); word = strtok(NULL, " "))
         words[n++] = word;
     for (size_t i = 0; i < n; i++) {
