@@ -166,7 +166,7 @@ class Compiled(torch.nn.Module):
                         break
         if not holds:
             raise self.backend.budget.refuse(together.planned, together.in_order, together.kept)
-        self.settled, self.backend.before = bool(self.plans), None
+        self.settled = bool(self.plans)
         return result
 
     def _attempt(self, args, kwargs, part, before):
@@ -180,6 +180,7 @@ class Compiled(torch.nn.Module):
             holds = not any(plan.starved for plan in self.plans) or self.backend.budget.holds(together)
             return result, together, holds
         finally:
+            self.backend.before = None
             if not holds:
                 before.restore()
 
