@@ -48,45 +48,32 @@ static ebb_dtype low_of(uint64_t seed) {
 
 static void make_training_graph(subject *s, bool phased, bool fused) {
     static const char *const keep[] = {"*.grad"};
+    const ebb_dtype low = low_of(s->seed);
+    const bool scaled = low == EBB_F16, clipped = s->seed % 7 == 2;
+    const ebb_sgd sgd = {
+        .momentum = s->seed % 2 ? 0.9 : 0, .weight_decay = 1e-4, .nesterov = s->seed % 4 == 3};
+    const ebb_adamw adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 1e-2};
     ebb_graph *made;
     TEST_OK(s->env, random_graph(s->env, s->seed, NULL, &s->graph));
-    ebb_status status = ebb_lower(s->env, s->graph, EBB_TRAIN, &made);
-    pass(s, status, made);
-    if (low_of(s->seed) != EBB_F32) {
-        status = ebb_lower_precision(s->env, s->graph, low_of(s->seed), &made);
-        pass(s, status, made);
-    }
-    if (fused) {
-        status = ebb_fuse(s->env, s->graph, NULL, 0, &made);
-        pass(s, status, made);
-    }
-    const bool scaled = low_of(s->seed) == EBB_F16;
-    status = scaled ? ebb_grad_scaled(s->env, s->graph, s->seed % 3 == 1 ? 0x1p40 : 0x1p10, &made)
-                    : ebb_grad(s->env, s->graph, &made);
-    pass(s, status, made);
-    if (low_of(s->seed) != EBB_F32) {
-        status = ebb_recast_params(s->env, s->graph, &made);
-        pass(s, status, made);
-    }
-    if (scaled) {
-        status = ebb_scale_gradients(s->env, s->graph, s->seed % 7 == 2 ? 0.5 : 0, &made);
-        pass(s, status, made);
-    } else if (s->seed % 7 == 2) {
-        status = ebb_clip_gradients(s->env, s->graph, 0.5, &made);
-        pass(s, status, made);
-    }
-    status = ebb_mark_outputs(s->env, s->graph, keep, s->seed % 3 == 0 ? 1 : 0, &made);
-    pass(s, status, made);
-    ebb_sgd sgd = {.momentum = s->seed % 2 ? 0.9 : 0, .weight_decay = 1e-4, .nesterov = s->seed % 4 == 3};
-    ebb_adamw adamw = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 1e-2};
-    status = s->seed % 5 == 1 ? ebb_add_adamw(s->env, s->graph, &adamw, phased, &made)
-                              : ebb_add_sgd(s->env, s->graph, &sgd, phased, &made);
-    pass(s, status, made);
-    status = ebb_simplify(s->env, s->graph, &made);
-    pass(s, status, made);
-    if (!fused) return;
-    status = ebb_keep_bits(s->env, s->graph, &made);
-    pass(s, status, made);
+#define PASS(call)                             \
+    do {                                       \
+        const ebb_status made_status = (call); \
+        pass(s, made_status, made);            \
+    } while (0)
+    PASS(ebb_lower(s->env, s->graph, EBB_TRAIN, &made));
+    if (low != EBB_F32) PASS(ebb_lower_precision(s->env, s->graph, low, &made));
+    if (fused) PASS(ebb_fuse(s->env, s->graph, NULL, 0, &made));
+    PASS(scaled ? ebb_grad_scaled(s->env, s->graph, s->seed % 3 == 1 ? 0x1p40 : 0x1p10, &made)
+                : ebb_grad(s->env, s->graph, &made));
+    if (low != EBB_F32) PASS(ebb_recast_params(s->env, s->graph, &made));
+    if (scaled) PASS(ebb_scale_gradients(s->env, s->graph, clipped ? 0.5 : 0, &made));
+    if (!scaled && clipped) PASS(ebb_clip_gradients(s->env, s->graph, 0.5, &made));
+    PASS(ebb_mark_outputs(s->env, s->graph, keep, s->seed % 3 == 0 ? 1 : 0, &made));
+    PASS(s->seed % 5 == 1 ? ebb_add_adamw(s->env, s->graph, &adamw, phased, &made)
+                          : ebb_add_sgd(s->env, s->graph, &sgd, phased, &made));
+    PASS(ebb_simplify(s->env, s->graph, &made));
+    if (fused) PASS(ebb_keep_bits(s->env, s->graph, &made));
+#undef PASS
 }
 
 static ebb_backend *open_backend(ebb_env *env, const char *name) {
