@@ -95,7 +95,9 @@ void ebb_select_log_deinit(ebb_env *env, ebb_select_log *log); /* all zero at fi
 
 /* A search within a budget ends when its answer lies within one in so many of the time without
  * recomputation from what no schedule takes less than. */
-#define EBB_CLOSE_PART 2000
+#define EBB_CLOSE_PART     2000
+
+#define EBB_UNTIL_ONE_FITS UINT64_MAX /* a grace without end */
 
 typedef struct ebb_select_request {
     const ebb_pgraph *graph;
@@ -108,6 +110,9 @@ typedef struct ebb_select_request {
     int64_t effort; /* candidates; 0: default for the size of the graph, and fewer where more do not pay */
     uint32_t effort_part;   /* one part in so many of the effort; 0: all of it */
     uint64_t time_limit_ns; /* 0: none */
+    /* While nothing fits, seeds go on so long after the limit, or for a third of it where that is longer.
+     * EBB_UNTIL_ONE_FITS: as long as there are any. */
+    uint64_t grace_ns;
     uint64_t seed;
     /* What an earlier call found (its genes), to go on from when the budget was tightened a little. May be
      * NULL. */

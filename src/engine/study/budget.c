@@ -107,11 +107,9 @@ static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, 
     return status;
 }
 
-/* An answer within a time limit that packs badly has a neighbour that packs better: so long is looked for
- * it behind the limit, since without any answer a search for the fewest bytes would follow, which takes
- * longer. */
-#define GRACE_NS   UINT64_C(200000000)
-/* Then the limit is lower by this part more, so that it packs at once. */
+/* An answer within a time limit that packs badly has a neighbour that packs better: it is looked for once
+ * after the limit, since without any answer a search for the fewest bytes would follow, which takes longer.
+ * Then the limit is lower by this part more, so that it packs at once. */
 #define GRACE_PART 64
 
 /* Has the time limit struck? Nothing is begun after it, but once where there is no answer yet. */
@@ -119,7 +117,7 @@ static bool is_late(ebb_study *p, bool answered) {
     if (!ebb_study_is_late(p)) return false;
     if (answered || !p->alone) return true;
     p->alone = false;
-    p->deadline_ns = ebb_clock_ns(p->env) + GRACE_NS;
+    p->deadline_ns = ebb_clock_ns(p->env) + EBB_GRACE_NS;
     return false;
 }
 

@@ -73,6 +73,9 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .effort = o->effort,
                                   .effort_part = part,
                                   .time_limit_ns = time_left_ns(p, started_ns),
+                                  .grace_ns = p->hint.grace_ns > 0 ? p->hint.grace_ns
+                                              : p->alone           ? EBB_GRACE_NS
+                                                                   : 0,
                                   .seed = ebb_options_search_seed(o),
                                   .n_answers =
                                       method != EBB_METHOD_LEAST || p->hint.least ? EBB_MOST_ANSWERS : 1,

@@ -27,6 +27,9 @@ typedef struct ebb_compiled {
 } ebb_compiled;
 void ebb_compiled_deinit(ebb_env *env, ebb_compiled *compiled);
 
+/* What a plan that has no answer when its own time limit strikes may take more. */
+#define EBB_GRACE_NS UINT64_C(200000000)
+
 /* What a search may start from and how much it should do, when sizes are tried one after the other. */
 typedef struct ebb_hint {
     const ebb_compiled *warm; /* another size's answer, or NULL */
@@ -40,6 +43,7 @@ typedef struct ebb_hint {
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
     uint64_t deadline_ns;  /* of the env's clock, for several plans together; 0: the options' limit */
+    uint64_t grace_ns;     /* of searches after it (ebb_select_request); 0: a plan alone has EBB_GRACE_NS */
     ebb_select_log *log;   /* of its searches, or NULL; the cache is not asked then */
     int64_t bound_time_ns; /* what was proved before for this graph and budget: the search is told, and the
                             * plan's own bound is left 0, without a proof; 0: nothing was */

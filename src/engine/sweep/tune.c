@@ -92,8 +92,11 @@ ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *co
         .config = *config, .is_default = is_default, .total_bytes = -1, .time_ns = -1, .n_candidates = -1};
     (void)snprintf(row->what, sizeof row->what, "%s", what);
     ebb_compiled compiled = {0};
-    /* All rows within the budget have one bound: it is proved once. */
-    ebb_hint hint = {.deadline_ns = t->deadline_ns, .bound_time_ns = r->bound_time_ns};
+    /* All rows within the budget have one bound: it is proved once. A default has an answer, however late.
+     */
+    ebb_hint hint = {.deadline_ns = t->deadline_ns,
+                     .grace_ns = is_default ? EBB_UNTIL_ONE_FITS : 0,
+                     .bound_time_ns = r->bound_time_ns};
     set_options(t, config);
     uint64_t began_ns = ebb_clock_ns(t->env);
     ebb_status status = ebb_compile_plan(t->env, t->facts, t->backend, &t->options, &hint, &compiled);

@@ -24,9 +24,8 @@ int64_t ebb_search_default_effort(const ebb_space *space) {
 #define TOO_LONG         (INT64_MAX / 2)
 
 /* Seeds of which none fits yet may take so much of the time limit more, for a plan's search is given three
- * quarters of what its plan has left; but no less than what lets a short limit have an answer. */
+ * quarters of what its plan has left; and no less than the request's grace. */
 #define GRACE_PART       3
-#define GRACE_LEAST_NS   UINT64_C(200000000)
 
 ebb_worth ebb_search_worth(const ebb_search *search, const ebb_score *score) {
     if (!score->valid) return (ebb_worth){INT64_MAX, INT64_MAX, INT64_MAX};
@@ -101,7 +100,7 @@ bool ebb_search_may_end(ebb_search *s) {
     if (s->members[0].best.excess_bytes == 0) return true;
     const uint64_t spent_ns = ebb_clock_ns(s->env) - s->started_ns;
     const uint64_t part_ns = s->time_limit_ns / GRACE_PART;
-    s->out_of_grace = spent_ns - s->time_limit_ns >= (part_ns > GRACE_LEAST_NS ? part_ns : GRACE_LEAST_NS);
+    s->out_of_grace = spent_ns - s->time_limit_ns >= (part_ns > s->grace_ns ? part_ns : s->grace_ns);
     return s->out_of_grace;
 }
 
@@ -131,6 +130,7 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
                       .budget_bytes = budget ? ebb_max_i64(request->peak_budget_bytes, -1) : 0,
                       .most_time_ns = budget ? 0 : request->most_time_ns,
                       .time_limit_ns = request->time_limit_ns,
+                      .grace_ns = request->grace_ns,
                       .log = request->log};
     ebb_arena_init(&s->arena, env);
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);

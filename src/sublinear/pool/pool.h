@@ -60,6 +60,7 @@ typedef struct ebb_search {
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;            /* of the selection: its caller sets it */
     uint64_t time_limit_ns;         /* since started_ns; 0: none */
+    uint64_t grace_ns;              /* as in the request */
     bool out_of_time;               /* it has struck; nobody looks at the clock any more */
     bool out_of_grace;              /* nor does anything fit, and seeds have had their time */
     ebb_select_log *log;            /* or NULL */
@@ -105,7 +106,7 @@ int64_t ebb_search_base_peak(ebb_search *search);
  * stop flag does (EBB_INTERRUPTED). */
 EBB_CHECKED ebb_status ebb_search_goes_on(ebb_search *search, const ebb_select_request *request,
                                           bool *go_on);
-/* The time limit has struck and something fits, or a third of it, at least 0.2 s, has gone since: other seeds
+/* The time limit has struck and something fits, or a third of it and the grace have gone since: other seeds
  * are left out. */
 bool ebb_search_may_end(ebb_search *search);
 /* Nothing is better than the best there is: it fits, and nothing takes less time. */
