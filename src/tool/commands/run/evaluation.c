@@ -23,12 +23,22 @@ ebb_status evaluation_begin(run_session *s) {
         ebb_compile_evaluation(s->engine, t->args.dims, t->args.n_dims, &logits, 1, &s->evaluation);
     if (status == EBB_OK) status = ebb_program_tensor(s->evaluation, logits, &info);
     if (status != EBB_OK) return status;
-    if (info.rank != 2 || (info.element != EBB_FLOAT32 && info.element != EBB_BFLOAT16))
-        return tool_fail(t, EBB_BAD_INPUT, "%.200s: %s is not f32[N,K] or bf16[N,K]", t->args.operand,
+    const bool low = info.element == EBB_FLOAT16 || info.element == EBB_BFLOAT16;
+    if (info.rank != 2 || (info.element != EBB_FLOAT32 && !low))
+        return tool_fail(t, EBB_BAD_INPUT, "%.200s: %s is not f32, f16 or bf16 [N,K]", t->args.operand,
                          logits);
     s->n_classes = (uint32_t)info.dim[1];
     s->logits = malloc((size_t)(info.dim[0] * info.dim[1]) * sizeof *s->logits);
     return s->logits ? EBB_OK : tool_fail(t, EBB_NO_MEMORY, "no memory for %s", logits);
+}
+
+static float float_of(uint16_t x, ebb_element element) {
+    const int n_fraction = element == EBB_FLOAT16 ? 10 : 7, bias = element == EBB_FLOAT16 ? 15 : 127;
+    const int exponent = (x & 0x7FFF) >> n_fraction, fraction = x & ((1 << n_fraction) - 1);
+    const double size = exponent == 2 * bias + 1 ? (fraction ? (double)NAN : (double)INFINITY)
+                        : exponent == 0          ? ldexp(fraction, 1 - bias - n_fraction)
+                                        : ldexp(fraction + (1 << n_fraction), exponent - bias - n_fraction);
+    return (float)(x & 0x8000 ? -size : size);
 }
 
 /* Floats, whatever they were: of 16 bits, in place, from behind. */
@@ -38,10 +48,9 @@ static ebb_status fetch_logits(run_session *s) {
     if (status == EBB_OK) status = ebb_fetch(s->evaluation, s->in.logits, s->logits, (size_t)info.bytes);
     if (status != EBB_OK || info.element == EBB_FLOAT32) return status;
     for (size_t i = (size_t)info.bytes / 2; i-- > 0;) {
-        uint16_t upper;
-        memcpy(&upper, (const char *)s->logits + 2 * i, sizeof upper);
-        const uint32_t bits = (uint32_t)upper << 16;
-        memcpy(&s->logits[i], &bits, sizeof bits);
+        uint16_t low;
+        memcpy(&low, (const char *)s->logits + 2 * i, sizeof low);
+        s->logits[i] = float_of(low, info.element);
     }
     return EBB_OK;
 }
