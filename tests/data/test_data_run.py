@@ -143,6 +143,8 @@ def the_same_pixels_train_the_same_whatever_holds_them(t):
     wide, *low = ([e["loss"] for e in t.json(*seen, precision)["evaluations"]] for precision in ("f32", "bf16", "f16"))
     for losses, most in zip(low, (0.02, 0.004)):
         holds(len(losses) == len(wide) and all(abs(a - b) <= most * b for a, b in zip(losses, wide)), (wide, losses))
+    (t.folder / "two.ebb").write_text(SEEN.replace("loss %loss", "%other = softmax_xent %p, %labels smooth=0.5\noutput %other\nloss %loss"))
+    equal(len(t.json("run", "two.ebb", *seen[2:-1], "--steps", "4")["evaluations"]), 4, "another softmax_xent behind the loss's")
     t.json("run", "seen.ebb", "--dim", "C=1", "--data", str(SQUARES / "pictures"), "--dim", "N=2")
 
 
@@ -168,6 +170,9 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
     models(t)
     pictures(t, "4", "8", "20", "20")
     (t.folder / "other.ebb").write_text(FLAT.replace("%h = linear %x", "%y = input f32[N,F]\n%z = add %x, %y\n%h = linear %z"))
+    own = "%e = embedding %t, %labels\n%o = add %l, %e\n%y = argmax %l axis=1\n%loss = softmax_xent %o, %y"
+    (t.folder / "own.ebb").write_text(FLAT.replace("%h = linear %x", "%t = param f32[100,K] init=uniform\n%h = linear %x").replace(
+        "%loss = softmax_xent %l, %labels", own))
     (t.folder / "mean.ebb").write_text(FLAT.replace("%loss = softmax_xent %l, %labels", "%e = softmax_xent %l, %labels\n%loss = rescale %e times=2"))
     for code, words, *args in (
             (2, b"--data", "flat.ebb", "--held-out", "0.1"), (2, b"--data", "flat.ebb", "--strict"),
@@ -177,6 +182,7 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
             (2, b"share", "flat.ebb", "--data", DIGITS, "--held-out", "1"), (7, b"nowhere", "flat.ebb", "--data", "nowhere"),
             (3, b"64 values", "flat.ebb", "--data", "p"), (3, b"others", "other.ebb", "--data", DIGITS),
             (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
+            (3, b"reads y, for 32 rows of 10", "own.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
             (3, b"10 classes", "seen.ebb", "--data", DIGITS), (3, b"2 channels", "seen.ebb", "--dim", "C=2", "--data", "p"),
             (2, b"crop", "seen.ebb", "--data", "p", "--crop", "0")):
         done = t.ebb_run("run", *args, code=code)

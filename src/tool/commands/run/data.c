@@ -74,6 +74,20 @@ static ebb_status check_labels(const run_session *s, const ebb_tensor_info *labe
                      s->t->args.n_dims > 0 ? ", or another --dim" : "");
 }
 
+/* What is fed chooses in the logits that evaluation looks at: it is what the loss reads, one for each row.
+ */
+static ebb_status check_evaluation(const run_session *s, const ebb_tensor_info *labels) {
+    const uint32_t n_classes = s->data.facts.n_classes;
+    if (!s->evaluation || (strcmp(s->in.labels, labels->name) == 0 && s->n_rows == labels->dim[0] &&
+                           s->n_classes >= n_classes))
+        return EBB_OK;
+    return tool_fail(s->t, EBB_BAD_INPUT,
+                     "%.200s: --evaluate-every needs a loss of the %lld labels that are fed, %s, of %u "
+                     "classes; this one reads %s, for %lld rows of %u",
+                     s->t->args.operand, (long long)labels->dim[0], labels->name, n_classes, s->in.labels,
+                     (long long)s->n_rows, s->n_classes);
+}
+
 /* Rank 2 is a record's bytes in a row; rank 4 any picture's, scaled. */
 static ebb_status find_shape(const run_session *s, const ebb_tensor_info *p, ebb_loader_options *o) {
     const ebb_data_facts *f = &s->data.facts;
@@ -141,6 +155,7 @@ ebb_status data_begin(run_session *s) {
     if (!d->set) return EBB_OK;
     ebb_status status = find_inputs(s, &pictures, &labels);
     if (status == EBB_OK) status = check_labels(s, &labels);
+    if (status == EBB_OK) status = check_evaluation(s, &labels);
     if (status == EBB_OK) status = set_options(s, &pictures, &o);
     if (status != EBB_OK) return status;
     d->pictures = pictures.name;

@@ -27,6 +27,7 @@ ebb_status evaluation_begin(run_session *s) {
     if (info.rank != 2 || (info.element != EBB_FLOAT32 && !low))
         return tool_fail(t, EBB_BAD_INPUT, "%.200s: %s is not f32, f16 or bf16 [N,K]", t->args.operand,
                          logits);
+    s->n_rows = info.dim[0];
     s->n_classes = (uint32_t)info.dim[1];
     s->logits = malloc((size_t)(info.dim[0] * info.dim[1]) * sizeof *s->logits);
     return s->logits ? EBB_OK : tool_fail(t, EBB_NO_MEMORY, "no memory for %s", logits);

@@ -17,26 +17,32 @@ static bool copy_name(const char *text, const char *end, char out[INPUTS_NAME_MA
     return true;
 }
 
-/* "%loss = softmax_xent %logits, %labels": the logits, if the loss is this line's. */
-static void read_logits(inputs *in, const char *line, const char *space, const char *end) {
-    static const char op[] = " = softmax_xent %";
-    const size_t n = strlen(op);
+/* "%loss = softmax_xent %logits, %labels": its operands, where the loss is this line's. */
+static void read_xent(inputs *in, const char *line, const char *space, const char *end) {
+    static const char op[] = " = softmax_xent %", between[] = ", %";
+    const size_t n = strlen(op), n_between = strlen(between);
+    char name[INPUTS_NAME_MAX];
     if ((size_t)(end - space) < n || memcmp(space, op, n) != 0) return;
+    if (!copy_name(line + 1, space, name) || strcmp(name, in->loss) != 0) return;
     const char *comma = memchr(space + n, ',', (size_t)(end - space) - n);
-    if (!comma || !copy_name(line + 1, space, in->xent)) return;
-    if (!copy_name(space + n, comma, in->logits)) in->logits[0] = '\0';
+    if (!comma || (size_t)(end - comma) < n_between || memcmp(comma, between, n_between) != 0) return;
+    const char *labels = comma + n_between, *behind = memchr(labels, ' ', (size_t)(end - labels));
+    if (!copy_name(space + n, comma, in->logits) || !copy_name(labels, behind ? behind : end, in->labels))
+        in->logits[0] = in->labels[0] = '\0';
+}
+
+static void read_loss(inputs *in, const char *line, size_t n) {
+    static const char is_loss[] = "loss %";
+    if (n <= strlen(is_loss) || memcmp(line, is_loss, strlen(is_loss)) != 0) return;
+    if (!copy_name(line + strlen(is_loss), line + n, in->loss)) in->too_many = true;
 }
 
 static void read_line(inputs *in, const char *line, size_t n) {
-    static const char is_input[] = " = input ", is_loss[] = "loss %", is_scale[] = "%scaler.scale = state ";
+    static const char is_input[] = " = input ", is_scale[] = "%scaler.scale = state ";
     const char *end = line + n;
     if (n > strlen(is_scale) && memcmp(line, is_scale, strlen(is_scale)) == 0) in->scaled = true;
-    if (n > strlen(is_loss) && memcmp(line, is_loss, strlen(is_loss)) == 0) {
-        if (!copy_name(line + strlen(is_loss), end, in->loss)) in->too_many = true;
-        return;
-    }
     const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
-    if (space) read_logits(in, line, space, end);
+    if (space) read_xent(in, line, space, end);
     if (!space || (size_t)(end - space) < strlen(is_input)) return;
     if (memcmp(space, is_input, strlen(is_input)) != 0) return;
     if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))
@@ -45,14 +51,20 @@ static void read_line(inputs *in, const char *line, size_t n) {
         in->n++;
 }
 
+static void each_line(inputs *in, const char *text, void (*read)(inputs *in, const char *line, size_t n)) {
+    while (*text != '\0') {
+        const size_t n = strcspn(text, "\n");
+        read(in, text, n);
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* The line that names the loss stands behind the one that makes it. */
 static void read_text(void *ctx, const char *pass, const char *text) {
     (void)pass;
     ((inputs *)ctx)->read = true;
-    while (*text != '\0') {
-        size_t n = strcspn(text, "\n");
-        read_line(ctx, text, n);
-        text += n + (text[n] == '\n');
-    }
+    each_line(ctx, text, read_loss);
+    each_line(ctx, text, read_line);
 }
 
 ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *options, inputs *out) {
@@ -74,7 +86,6 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
         watch.dump = "lower";
         status = ebb_model_inspect(t->env, model, t->args.dims, t->args.n_dims, &watch, &facts);
     }
-    if (strcmp(out->xent, out->loss) != 0) out->logits[0] = '\0';
     if (status == EBB_OK && out->too_many)
         return tool_fail(t, EBB_BAD_INPUT,
                          "%.200s: more than %d inputs, or a name of more than %d bytes: run it from C",

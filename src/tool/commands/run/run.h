@@ -12,11 +12,11 @@ typedef struct inputs {
     char name[INPUTS_MAX][INPUTS_NAME_MAX];
     uint32_t n;
     char loss[INPUTS_NAME_MAX];   /* "" when the model has none */
-    char logits[INPUTS_NAME_MAX]; /* what its softmax_xent reads, "" where it is none */
-    char xent[INPUTS_NAME_MAX];   /* that softmax_xent's result */
-    bool too_many, read;          /* read: there was a text */
-    bool scaled;                  /* the loss is: training in f16 */
-    void *held[INPUTS_MAX];       /* what is fed again each step, in logical order; inputs_drop frees it */
+    char logits[INPUTS_NAME_MAX]; /* what it reads where it is a softmax_xent, else "" */
+    char labels[INPUTS_NAME_MAX];
+    bool too_many, read;    /* read: there was a text */
+    bool scaled;            /* the loss is: training in f16 */
+    void *held[INPUTS_MAX]; /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
 /* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than
@@ -76,6 +76,7 @@ typedef struct run_session {
     run_data data;
     ebb_program *evaluation; /* of --evaluate-every, or NULL */
     float *logits;           /* room for a batch's */
+    int64_t n_rows;          /* of the logits */
     uint32_t n_classes;      /* of the logits */
     run_evaluation *evaluations;
     size_t n_evaluations, evaluations_room;
