@@ -174,6 +174,25 @@ class Partial(unittest.TestCase):
             self.assertEqual(w.grad.tolist(), [11.0, 11.0])
             w.grad = None
 
+    def test_a_function_with_its_own_gradient_within_is_refused(self):
+        class Ten(Function):
+            def forward(self, x):
+                return x * 1.0
+
+            def backward(self, dy):
+                return dy * 10
+
+        w = Parameter([2.0, 3.0])
+        part = partial_trace(lambda x: (Ten()(x) * w).sum())
+        gm = GradManager().attach(w)
+        for _ in range(2):
+            with gm, self.assertRaisesRegex(RuntimeError, "^Ten: a gradient of its own .* outside of partial_trace$"):
+                part(w * 1.0)
+        self.assertEqual(part(tensor([1.0, 1.0])).item(), 5.0)  # nobody asks for gradients
+        with gm:
+            gm.backward(Ten()(w).sum())
+        self.assertEqual(w.grad.tolist(), [10.0, 10.0])
+
     def test_gradients_of_gradients(self):
         x, w = tensor([1.0, 2.0]), Parameter([3.0, 4.0])
         f = partial_trace(lambda x: (x * x * x * w).sum())

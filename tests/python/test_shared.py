@@ -3,6 +3,7 @@
 import gc
 import sys
 import unittest
+import weakref
 
 import numpy as np
 
@@ -104,6 +105,30 @@ class Shared(unittest.TestCase):
         gc.collect()
         tensor([1.0]) + 1  # what could not be destroyed at once is
         self.assertEqual(sys.getrefcount(array), before)
+
+    def test_a_finalizer_of_what_was_borrowed_may_call(self):
+        class Lent(np.ndarray):
+            pass
+
+        array = np.zeros(4096, np.float32)
+        array = array[-array.ctypes.data // 4 % 16 :].view(Lent)
+        said = []
+
+        def finalizer():
+            try:
+                said.append((tensor([1.0]) + 1).item())
+            except RuntimeError as error:
+                said.append(str(error))
+
+        weakref.finalize(array, finalizer)
+        x = dlpack.from_dlpack(array)
+        del array
+        self.assertEqual(said, [])
+        del x
+        gc.collect()
+        tensor([1.0]) + 1
+        self.assertEqual(said, ["ebb: called from within a call of its own"])
+        self.assertEqual((tensor([1.0]) + 1).item(), 2.0)
 
     def test_other_layouts_and_dtypes_come_in_as_copies(self):
         array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -66,6 +66,26 @@ def memory_that_is_saved_changes_no_bit_of_16(t):
     holds(n_recomputed > 0, "nothing was recomputed")
 
 
+def a_state_that_the_model_updates_keeps_its_cast_for_backward(t):
+    (t.folder / "book.ebb").write_text("""ebb 1
+graph book
+%x = input f32[6,8]
+%labels = input i32[6]
+%w = param f32[8,8] init=uniform
+%q = state f32[4,8] init=uniform
+%h = linear %x, %w
+%l = linear %h, %q
+%n = rescale %q times=0.9
+%next = assign %q, %n
+%loss = softmax_xent %l, %labels
+loss %loss
+""")
+    for low in LOW, HALF:
+        runs = [t.json("run", "book.ebb", "--steps", "3", *low, *way, "--hash") for way in ((), ("--no-reuse",), ("--method", "megengine"))]
+        equal(len({run["params_hash"] for run in runs}), 1, f"{low}: hashes")
+        holds(runs[0]["steps"][-1]["loss"] < runs[0]["steps"][0]["loss"], runs[0]["steps"])
+
+
 def f16_evaluates(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     full, low = (t.json(*RUN, "--eval", *p) for p in ((), HALF))
@@ -122,6 +142,7 @@ def what_is_fed_may_be_of_16_bits(t):
 
 
 if __name__ == "__main__":
-    sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_16, f16_evaluates,
+    sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_16,
+                   a_state_that_the_model_updates_keeps_its_cast_for_backward, f16_evaluates,
                    steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,
                    what_is_fed_may_be_of_16_bits]))

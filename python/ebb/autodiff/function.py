@@ -7,6 +7,7 @@ from .._tensor import Tensor
 
 _recording = []  # (tape, calls, depth, watched) of the managers that record; inner ones are deeper
 _unseen = []  # of each unseen() that goes on: the tapes that it has paused
+_parts = []  # of each part() that goes on
 
 
 class Call:
@@ -50,6 +51,8 @@ class Function:
         for x in inputs:
             if not isinstance(x, _core.Tensor):
                 raise TypeError(f"op {type(self).__name__} expect type Tensor as inputs, got {type(x).__name__}")
+        if _parts:
+            raise RuntimeError(f"{type(self).__name__}: a gradient of its own cannot be part of a planned backward: call it outside of partial_trace")
         tapes = [(tape, calls) for tape, calls, *_ in _recording]
         with unseen():
             given = self.forward(*inputs)
@@ -93,6 +96,17 @@ def alone():
         return None
     tape, calls, _, watched = _recording[0]
     return tape, calls, watched
+
+
+@contextlib.contextmanager
+def part():
+    """What is done here is for a tape of the part's own, and for no manager of now."""
+    _parts.append(True)
+    try:
+        with unseen():
+            yield
+    finally:
+        _parts.pop()
 
 
 @contextlib.contextmanager

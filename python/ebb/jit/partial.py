@@ -77,7 +77,7 @@ class _Part:
     def run(self, function, *args, **kwargs):
         self._tape.pause(False)
         try:
-            with autodiff.unseen():
+            with autodiff.part():
                 return function(*args, **kwargs)
         finally:
             self._tape.pause(True)

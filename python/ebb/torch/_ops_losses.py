@@ -2,6 +2,7 @@
 
 import math
 
+from ._ops_pointwise import chosen
 from ._table import rule
 from ._text import Refused
 
@@ -87,10 +88,14 @@ def cross_entropy(b, self, target, weight=None, reduction=1, ignore_index=-100, 
 
 @rule("nll_loss.default", "nll_loss_nd.default", "nll_loss_forward.default")
 def nll_loss(b, node, self, target, weight=None, reduction=1, ignore_index=-100):
-    if weight is not None or ignore_index != -100 or reduction == 0 or len(self.shape) != 2:
-        raise Refused("weight, ignore_index, more axes, or reduction=none")
+    if weight is not None or reduction == 0 or len(self.shape) != 2:
+        raise Refused("weight, more axes, or reduction=none")
+    counts = b.op("logical_not", b.binary("equal", target, b.fill((), ignore_index, target.dtype), kind="bool"))
+    target = chosen(b, counts, target, b.fill((), 0, target.dtype))
     picked = b.op("pick", self, target, axis=1, result=target.shape)
-    found = b.op("neg", b.reduce("reduce_mean" if reduction == 1 else "reduce_sum", picked, None))
+    found = b.op("neg", b.reduce("reduce_sum", chosen(b, counts, picked, b.fill((), 0.0, picked.dtype)), None))
+    if reduction == 1:
+        found = b.binary("div", found, b.reduce("reduce_sum", b.cast(counts, found.dtype), None))
     return [found, None] if "forward" in node.target._schema.name else found
 
 

@@ -267,10 +267,13 @@ def elu(b, self, alpha=1, scale=1, input_scale=1):
 
 @rule("softplus.default")
 def softplus(b, self, beta=1, threshold=20):
-    """max(x, 0) + log(1 + e^-|x|), which is x beyond any threshold to within rounding."""
+    """max(x, 0) + log(1 + e^-|x|), which is x to within rounding beyond 20; beyond a lower threshold it is made so."""
     x = b.rescale(self, beta)
     tail = b.op("log1p", b.op("exp", b.op("neg", b.op("abs", x))))
-    return b.rescale(b.binary("add", b.op("relu", x), tail), 1 / beta)
+    found = b.rescale(b.binary("add", b.op("relu", x), tail), 1 / beta)
+    if threshold >= 20:
+        return found
+    return chosen(b, b.binary("less", b.fill((), threshold, x.dtype), x, kind="bool"), self, found)
 
 
 @rule("mish.default")

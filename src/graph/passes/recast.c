@@ -2,7 +2,8 @@
  * backward casts them for itself, right before it first reads them. Requires nothing. Cost: O(graph).
  *
  * The param lies there all the time, so that its cast need not live from one end of a step to the other: of
- * a network with small activations these were most of what was kept. */
+ * a network with small activations these were most of what was kept. What a node of the model updates
+ * (`assign`) has another value by then: its cast stays. */
 #include "graph/passes/passes.h"
 
 /* Is it such a cast? */
@@ -15,8 +16,26 @@ static bool is_cast_param(const ebb_graph *graph, ebb_id id) {
     return from->producer == EBB_NONE && ebb_role_persistent(from->role);
 }
 
+/* For each given value: does a node update it? NULL on a latched error. */
+static bool *find_updated(ebb_rewriter *rw) {
+    const ebb_graph *graph = rw->old;
+    bool *updated = ebb_rw_scratch(rw, graph->n_values, sizeof *updated);
+    for (uint32_t n = 0; updated && n < graph->n_nodes; n++) {
+        const ebb_node *node = &graph->nodes[n];
+        for (uint32_t i = 0; i < node->op->n_update; i++)
+            if (node->op->update[i].in < node->n_in) updated[node->in[node->op->update[i].in]] = true;
+    }
+    return updated;
+}
+
+typedef struct recast {
+    ebb_id *again;       /* [old values] the cast of backward, or EBB_NONE */
+    const bool *updated; /* [old values] */
+} recast;
+
 static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
-    ebb_id *again = ctx; /* [old values] the cast of backward, or EBB_NONE */
+    const recast *r = ctx;
+    ebb_id *again = r->again;
     ebb_id forward[EBB_MAX_OPERANDS];
     const bool backward = node->phase == EBB_BACKWARD;
     for (uint32_t i = 0; i < node->n_in; i++) {
@@ -24,6 +43,7 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
         forward[i] = rw->map[id];
         if (!backward || !is_cast_param(rw->old, id)) continue;
         const ebb_node *cast = &rw->old->nodes[rw->old->values[id].producer];
+        if (r->updated[cast->in[0]]) continue;
         if (again[id] == EBB_NONE) {
             again[id] = ebb_builder_node(rw->builder, cast->op, &rw->map[cast->in[0]], 1, cast->attr, NULL,
                                          EBB_BACKWARD, 0)[0];
@@ -42,7 +62,8 @@ ebb_status ebb_recast_params(ebb_env *env, const ebb_graph *graph, ebb_graph **o
     if (!status) {
         ebb_id *again = ebb_rw_scratch(&rw, graph->n_values, sizeof *again);
         for (uint32_t v = 0; again && v < graph->n_values; v++) again[v] = EBB_NONE;
-        ebb_rw_each(&rw, visit, again);
+        recast r = {again, find_updated(&rw)};
+        ebb_rw_each(&rw, visit, &r);
         status = ebb_rw_seal(&rw, out);
     }
     ebb_rw_deinit(&rw);
