@@ -86,11 +86,14 @@ typedef struct ebb_loader_options {
  * ImageNet's for 3 channels (He et al. 2015) and 1/2 for 1. channels, height and width are those of the
  * records, or 3, 224 and 224; the batch is 32. */
 EBB_API void ebb_loader_options_init(const ebb_data *data, ebb_loader_options *options);
+/* Other channels, 1 or 3, with the mean and the deviation that go with them. */
+EBB_API void ebb_loader_options_channels(ebb_loader_options *options, uint32_t channels);
 
 typedef struct ebb_loader ebb_loader;
-/* Starts its threads, and copies the options. Takes all memory that it will ever use: a batch of bytes, and
- * for each thread the largest file and a few rows. EBB_USAGE: an option is out of its range; EBB_BAD_INPUT:
- * the part has no picture. */
+/* Starts its threads, and copies the options. Takes all memory that it will ever use through the env: a
+ * batch of bytes, and for each thread the largest file and a few rows. Beside these, libjpeg and libspng
+ * take memory of their own while a picture is decoded: rows, or, of a progressive JPEG, up to 256 MiB a
+ * thread. EBB_USAGE: an option is out of its range; EBB_BAD_INPUT: the part has no picture. */
 EBB_API EBB_CHECKED ebb_status ebb_loader_create(ebb_env *env, const ebb_data *data,
                                                  const ebb_loader_options *options, ebb_loader **out);
 EBB_API void ebb_loader_destroy(ebb_loader *loader); /* NULL is allowed */

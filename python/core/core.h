@@ -8,8 +8,9 @@
  *     tape.c       gradients of what was run; sweep.c: piece by piece
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
  *     plan.c       a planning graph in memory becomes a plan
- *     program.c    a model of text, compiled: what a file of a trace is loaded as, and ebb.torch.to_model
- * makes bytes.c      a program's bytes as a buffer place.c      "train.py:12", for errors and reports
+ *     program.c    a model of text, compiled: a file of a trace, what ebb.torch.to_model makes
+ *     bytes.c      a program's bytes as a buffer
+ *     place.c      "train.py:12", for errors and reports
  *     module.c     the functions of the module
  *
  * The package `ebb` is written in Python on top of it; what can be said there is not said here.

@@ -2,7 +2,7 @@
  */
 #include "core.h"
 
-typedef enum core_field { BOOL, UINT, INT, REAL, BYTES, TEXT, WORD } core_field;
+typedef enum core_field { BOOL, UINT, INT32, INT, REAL, BYTES, TEXT, WORD } core_field;
 
 typedef struct core_entry {
     const char *name;
@@ -41,7 +41,7 @@ static const core_entry entries[] = {
     {"effort", INT, PLAN(effort), NULL},
     {"search_seed", INT, PLAN(search_seed), NULL},
     {"time_limit", REAL, PLAN(time_limit_s), NULL},
-    {"opt_level", UINT, PLAN(opt_level), NULL},
+    {"opt_level", INT32, PLAN(opt_level), NULL},
     {"unfused", BOOL, PLAN(unfused), NULL},
     {"verify", BOOL, PLAN(verify), NULL},
     {"cache", TEXT, PLAN(cache), NULL},
@@ -123,6 +123,12 @@ static int entry_read(const core_entry *entry, PyObject *value, char *to) {
     if (entry->field == BOOL) *(bool *)to = whole != 0;
     if (entry->field == UINT) {
         const uint32_t number = whole < 0 ? 0 : whole > UINT32_MAX ? UINT32_MAX : (uint32_t)whole;
+        memcpy(to, &number, sizeof number);
+    }
+    if (entry->field == INT32) {
+        const int32_t number = whole < INT32_MIN   ? INT32_MIN
+                               : whole > INT32_MAX ? INT32_MAX
+                                                   : (int32_t)whole;
         memcpy(to, &number, sizeof number);
     }
     if (entry->field == INT || entry->field == BYTES) memcpy(to, &whole, sizeof whole);

@@ -71,6 +71,16 @@ static int view_buffer(PyObject *self, Py_buffer *buffer, int flags) {
                         "the view of a tensor may be read, by its strides, and not written to");
         return -1;
     }
+    const bool rows = view->type.rank != 4; /* rank 4 lies channels-last */
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !rows) {
+        PyErr_SetString(PyExc_BufferError,
+                        "a tensor of rank 4 lies channels-last: look at it by its strides");
+        return -1;
+    }
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && view->type.rank > 1) {
+        PyErr_SetString(PyExc_BufferError, "a tensor's first axis is not its innermost one");
+        return -1;
+    }
     const Py_ssize_t each = core_element_bytes[view->type.element];
     Py_ssize_t bytes = each;
     for (uint32_t d = 0; d < view->type.rank; d++) bytes *= view->shape[d];

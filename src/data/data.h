@@ -1,10 +1,10 @@
 /* data: pictures with labels in folders and files (ebb/data.h), drawn, decoded, cropped, scaled, and handed
  * over in batches by threads of its own. It knows no model and no engine.
  *
- *     open: folder | records | npz (zip) | table        -> which pictures there are, their labels, the
- * split draw: seed, step, place in the batch              -> which picture, which crop picture: jpeg | png
- * | record                      -> rows -> scale -> bytes h,w,c loader: threads -> a batch of bytes -> fill
- * -> the input's elements
+ *     open      folder | records | npz (zip) | table -> pictures, their labels, the split
+ *     draw      seed, step, place in the batch -> which picture, which crop
+ *     picture   jpeg | png | record -> rows -> scale -> bytes h,w,c
+ *     loader    threads -> a batch of bytes -> fill -> the input's elements
  *
  * Private to the room: others see ebb/data.h.
  */

@@ -7,20 +7,24 @@
 
 enum { MOST_BATCH = 1 << 20, MOST_SIDE = 4096, MOST_THREADS = 256, LINE_BYTES = 1024 };
 
-void ebb_loader_options_init(const ebb_data *data, ebb_loader_options *o) {
+void ebb_loader_options_channels(ebb_loader_options *o, uint32_t channels) {
     static const float mean[3] = {0.485F, 0.456F, 0.406F}, deviation[3] = {0.229F, 0.224F, 0.225F};
+    o->channels = channels;
+    for (int c = 0; c < 3; c++) {
+        o->mean[c] = channels == 3 ? mean[c] : 0.5F;
+        o->deviation[c] = channels == 3 ? deviation[c] : 0.5F;
+    }
+}
+
+void ebb_loader_options_init(const ebb_data *data, ebb_loader_options *o) {
     const bool files = data->files != NULL;
     *o = (ebb_loader_options){.batch = 32,
-                              .channels = files ? 3 : data->channels,
                               .height = files ? 224 : data->height,
                               .width = files ? 224 : data->width,
                               .seed = 1,
                               .crop_least = files ? 0.35 : 1,
                               .flip = files};
-    for (int c = 0; c < 3; c++) {
-        o->mean[c] = o->channels == 3 ? mean[c] : 0.5F;
-        o->deviation[c] = o->channels == 3 ? deviation[c] : 0.5F;
-    }
+    ebb_loader_options_channels(o, files ? 3 : data->channels);
 }
 
 /* ---- making and ending ---- */
@@ -140,6 +144,7 @@ static ebb_status tell_bads(ebb_loader *l) {
 /* ---- a batch ---- */
 
 static void begin(ebb_loader *l, int64_t step) {
+    if (l->options.strict) l->n_bads = 0; /* of a batch that nobody took */
     l->step = step;
     data_team_begin(&l->team, loader_decode, l, l->options.batch);
 }
@@ -199,9 +204,10 @@ ebb_status ebb_loader_batch(ebb_loader *l, int64_t step, void *pictures, size_t 
     const ebb_loader_options *o = &l->options;
     const size_t want = l->picture_bytes * o->batch * data_element_bytes(o->element);
     *n = 0;
-    if (step < 0 || step > INT64_MAX / o->batch - 1 || bytes != want)
-        return ebb_fail(l->env, EBB_USAGE, "the batch of step %lld has %zu bytes, not %zu", (long long)step,
-                        want, bytes);
+    if (step < 0 || step > INT64_MAX / o->batch - 1)
+        return ebb_fail(l->env, EBB_USAGE, "step %lld is not in [0, %lld)", (long long)step,
+                        (long long)(INT64_MAX / o->batch));
+    if (bytes != want) return ebb_fail(l->env, EBB_USAGE, "a batch has %zu bytes, not %zu", want, bytes);
     wait_for(l, step);
     ebb_status status = tell_bads(l);
     if (status == EBB_OK) status = sort_slots(l, n);

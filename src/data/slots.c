@@ -13,19 +13,21 @@ static bool known_bad(const ebb_loader *l, int64_t index) {
     return atomic_load_explicit(&l->known_bad[index / 64], memory_order_relaxed) >> (index % 64) & 1;
 }
 
-/* Counts it, and keeps what is wrong with it, once. */
+/* Counts it, and keeps what is wrong with it: once; with strict the first of each batch. */
 static void note_bad(ebb_loader *l, uint32_t slot, int64_t index, const char *why) {
+    const bool strict = l->options.strict;
     const uint64_t bit = UINT64_C(1) << (index % 64);
-    if (atomic_fetch_or(&l->known_bad[index / 64], bit) & bit) return;
-    atomic_fetch_add(&l->n_bad, 1);
+    const bool known = atomic_fetch_or(&l->known_bad[index / 64], bit) & bit;
+    if (known && !strict) return;
+    if (!known) atomic_fetch_add(&l->n_bad, 1);
     (void)pthread_mutex_lock(&l->lock);
-    if (l->n_bads < LOADER_NAMED) {
-        loader_bad *bad = &l->bads[l->n_bads];
+    loader_bad *bad = strict ? &l->bads[0] : l->n_bads < LOADER_NAMED ? &l->bads[l->n_bads] : NULL;
+    if (bad && !(strict && l->n_bads > 0 && bad->slot < slot)) {
         bad->slot = slot;
         bad->index = index;
         memcpy(bad->why, why, sizeof bad->why);
     }
-    l->n_bads++;
+    l->n_bads = strict ? 1 : l->n_bads + 1;
     (void)pthread_mutex_unlock(&l->lock);
 }
 

@@ -241,16 +241,27 @@ ebb_status ebb_sweep_back(ebb_sweep *s, uint32_t n_nodes) {
 
 /* ---- between pieces ------------------------------------------------------------------------- */
 
+/* The tensor's value on the tape, of those that it had when the sweep began; EBB_NONE: it has none. */
+static ebb_status value_find(const ebb_sweep *s, const ebb_tensor *tensor, ebb_id *v) {
+    *v = ebb_tape_find(s->tape, tensor->datum->serial);
+    if (*v == EBB_NONE || *v < s->n_values) return EBB_OK;
+    *v = EBB_NONE;
+    return ebb_fail(s->tape->eager->env, EBB_USAGE, "a value that was recorded after the sweep began");
+}
+
 ebb_status ebb_sweep_get(const ebb_sweep *s, const ebb_tensor *tensor, ebb_tensor **out) {
-    const ebb_id v = ebb_tape_find(s->tape, tensor->datum->serial);
+    ebb_id v;
     *out = NULL;
-    if (v == EBB_NONE || !s->come[v]) return EBB_OK;
+    const ebb_status status = value_find(s, tensor, &v);
+    if (status != EBB_OK || v == EBB_NONE || !s->come[v]) return status;
     *out = ebb_tensor_of(s->tape->eager, ebb_datum_hold(s->come[v]));
     return *out ? EBB_OK : EBB_NO_MEMORY;
 }
 
 ebb_status ebb_sweep_set(ebb_sweep *s, const ebb_tensor *tensor, const ebb_tensor *gradient) {
-    const ebb_id v = ebb_tape_find(s->tape, tensor->datum->serial);
+    ebb_id v;
+    const ebb_status status = value_find(s, tensor, &v);
+    if (status != EBB_OK) return status;
     if (v == EBB_NONE || !ebb_type_equal(&gradient->datum->type, &s->tape->values.at[v].type))
         return ebb_fail(s->tape->eager->env, EBB_USAGE,
                         "a gradient is put where the tape has a value of its type");

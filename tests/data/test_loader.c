@@ -137,10 +137,29 @@ Test(loader, a_picture_that_cannot_be_read_is_named_once_counted_and_passed_over
         for (int64_t step = 0; step < 12 && status == EBB_OK; step++) status = ask(l, step, &b);
         cr_expect_eq(status, EBB_BAD_INPUT);
         cr_expect_not_null(strstr(ebb_env_error(env), words[how]), "%s", ebb_env_error(env));
+        for (int64_t step = 0; step < 12; step++) { /* asked again, it is as strict */
+            (void)ask(l, step, &b);
+            cr_expect_eq(ask(l, step, &b), ask(l, step, &b), "step %lld", (long long)step);
+        }
         ebb_loader_destroy(l);
         ebb_data_close(data);
         test_env_end(env);
         folder_end(path);
+    }
+}
+
+Test(loader, means_are_those_of_the_channels_that_are_asked_for) {
+    static const struct {
+        uint32_t channels;
+        float mean[3], deviation[3];
+    } rows[] = {{3, {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}},
+                {1, {0.5F, 0.5F, 0.5F}, {0.5F, 0.5F, 0.5F}}};
+    ebb_loader_options o = {.batch = 7};
+    for (int turn = 0; turn < 4; turn++) {
+        ebb_loader_options_channels(&o, rows[turn % 2].channels);
+        cr_expect(o.channels == rows[turn % 2].channels && o.batch == 7);
+        for (int c = 0; c < 3; c++)
+            cr_expect(o.mean[c] == rows[turn % 2].mean[c] && o.deviation[c] == rows[turn % 2].deviation[c]);
     }
 }
 

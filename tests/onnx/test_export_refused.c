@@ -39,6 +39,12 @@ static const struct {
      "v",
      EBB_BAD_INPUT,
      {"w f32[6,6] is not there", "v f32[3,6] is there F32[6,6]"}},
+    {"16 bits beside f32",
+     "%h = cast %x to=bf16\n%g = cast %w to=bf16\n%a = linear %h, %g\n%b = reduce_sum %w axis=[0] "
+     "keep=false\n%c = bias %a, %b\noutput %c\n",
+     "w",
+     EBB_BAD_INPUT,
+     {"1 op cannot be exported", "c (bias): it reads 16 bits and f32"}},
     {"no output", "%a = linear %x, %w\n", "w", EBB_BAD_INPUT, {"no output"}},
     {"rows that grow with N",
      "%a = iota shape=[N] axis=0\n%b = cast %a to=f32\noutput %b\n",

@@ -1,6 +1,7 @@
 """Values that other libraries look at, and memory of theirs that becomes a value."""
 
 import gc
+import hashlib
 import sys
 import unittest
 import weakref
@@ -70,6 +71,16 @@ class Shared(unittest.TestCase):
         self.assertNotEqual(np.from_dlpack(Legacy(x)).ctypes.data, np.asarray(x).ctypes.data)
         with self.assertRaisesRegex(BufferError, "may not be written to"):
             x.__dlpack__(copy=False)
+
+    def test_who_asks_for_rows_gets_them_or_is_told(self):
+        flat, image = tensor(np.zeros((2, 3), np.float32)), tensor(np.zeros((2, 3, 4, 5), np.float32))
+        self.assertEqual(hashlib.sha1(np.asarray(flat)).digest(), hashlib.sha1(bytes(24)).digest())
+        self.assertTrue(memoryview(flat._view()).c_contiguous)
+        with self.assertRaisesRegex(BufferError, "by its strides"):
+            hashlib.sha1(image._view())  # takes bytes as they lie
+        program = mge._core.Program("ebb 1\ngraph g\n%x = input f32[2,3,4,5]\n%y = neg %x\noutput %y\n", {}, [])
+        with self.assertRaisesRegex(BufferError, "channels-last"):
+            program.feed("x", image._view())  # asks for rows
 
     def test_what_lies_well_comes_in_without_a_copy(self):
         for shape in self.SHAPES:

@@ -285,7 +285,7 @@ class Failing(unittest.TestCase):
     def test_options_are_checked(self):
         for options, error, text in (
             ({"budget": "11 apples"}, ValueError, "apples"), ({"memory": "little"}, ValueError, "little"),
-            ({"memory": "budget"}, ValueError, "budget"), ({"sublinear_memory_config": 3}, TypeError, "int"),
+            ({"memory": "budget"}, ValueError, "budget"), ({"opt_level": -1}, ValueError, "opt_level is -1"), ({"sublinear_memory_config": 3}, TypeError, "int"),
         ):
             with self.assertRaisesRegex(error, text):
                 trace(**options)(lambda x: x)(tensor([1.0]))

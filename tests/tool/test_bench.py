@@ -152,6 +152,13 @@ def a_profile_tells_of_each_step_and_joins_the_report(t):
         equal(step["bytes"], sum(plan["graph"]["values"][v]["bytes"] for v in op["inputs"] + op["outputs"]), op["name"])
         holds(0 < step["least_ns"] <= step["median_ns"], step)
     equal(sum(step["predicted_ns"] for step in run["profile"]), run["predicted_step_ns"])
+    parts = t.json("run", "small.ebb", *REF, "--steps", "2", "--profile", "--accumulate", "3")
+    for step in parts["profile"]:
+        times = 1 if step["phase"] == "update" else 3
+        holds(step["predicted_ns"] % times == 0 and "predicted_step_ns" not in parts, step)
+    equal({step["phase"] for step in parts["profile"]}, {"forward", "backward", "update"})
+    first = run["profile"][0], parts["profile"][0]
+    equal((first[0]["name"], 3 * first[0]["predicted_ns"]), (first[1]["name"], first[1]["predicted_ns"]), "of three parts")
     report = t.json("report", "plan.json", "--measured", "run.json")
     equal(report["measured"]["steps"], [step["median_ns"] for step in run["profile"]])
     kinds = report["measured"]["kinds"]

@@ -51,5 +51,11 @@ ebb_status ebb_plan_step_times(ebb_env *env, const ebb_plan *plan, const ebb_pro
 }
 
 ebb_status ebb_program_step_times(const ebb_program *program, uint32_t i, ebb_step_times *out) {
-    return ebb_plan_step_times(program->engine->env, program->compiled.plan, program->profile, i, out);
+    const ebb_status status =
+        ebb_plan_step_times(program->engine->env, program->compiled.plan, program->profile, i, out);
+    /* A step runs forward and backward once for each of its parts. */
+    const int64_t n_parts = ebb_options_parts(&program->engine->options);
+    if (out->phase != EBB_UPDATE && !ebb_mul_i64(out->predicted_ns, n_parts, &out->predicted_ns))
+        out->predicted_ns = INT64_MAX;
+    return status;
 }

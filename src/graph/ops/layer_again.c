@@ -2,12 +2,20 @@
  * for batch norm. With r = 1 / sqrt(variance + eps), xhat = (x - mean) r, and sums and means over a row's c
  * places unless said otherwise:
  *
- *     ln_stats      dx = (dmean + 2 dvariance (x - mean)) / c
- *     ln_grad_sums  of sums over rows, A of dy xhat and B of dy, where a and b arrive: to dy a xhat + b, to
- * x dy a r, to the mean -r sum(dy a), to the variance -r^2 / 2 sum(dy a xhat) ln_grad       of r (q -
- * mean(q) - xhat mean(q xhat)), q = dy gamma, where g arrives: to q the same of g, from there to dy and
- * gamma; with e = -r (g mean(q xhat) + q mean(g xhat)), which is what comes to xhat: to x e r, to the mean
- * -r sum(e), to the variance -r^2 / 2 sum(e xhat + g dx)
+ *     ln_stats       dx = (dmean + 2 dvariance (x - mean)) / c
+ *
+ *     ln_grad_sums   of sums over rows, A of dy xhat and B of dy, where a and b arrive
+ *         dy         a xhat + b
+ *         x          dy a r
+ *         mean       -r sum(dy a)
+ *         variance   -r^2 / 2 sum(dy a xhat)
+ *
+ *     ln_grad        of r (q - mean(q) - xhat mean(q xhat)), q = dy gamma, where g arrives;
+ *                    with e = -r (g mean(q xhat) + q mean(g xhat)), what comes to xhat
+ *         q          the same of g; from there to dy and gamma
+ *         x          e r
+ *         mean       -r sum(e)
+ *         variance   -r^2 / 2 sum(e xhat + g dx)
  *
  * Where x is of 16 bits all of this is computed in f32. */
 #include "graph/ops/norm.h"

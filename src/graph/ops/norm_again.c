@@ -2,12 +2,22 @@
  * differentiated again. With r = 1 / sqrt(variance + eps), xhat = (x - mean) r, m places a channel, sums
  * over all but channels:
  *
- *     bn_stats      dx = (dmean + 2 dvariance (x - mean)) / m
- *     bn_grad_sums  of A = sum dy xhat and B = sum dy, where a and b arrive: to dy a xhat + b, to x dy a r,
- * to the mean -a r B, to the variance -a r^2 A / 2 bn_grad       of k (dy - B / m - xhat A / m), k = gamma
- * r, where g arrives; with s = sum g, t = sum g xhat and u = sum g dy: to dy k g, to A -k t / m, to B -k s
- * / m, to gamma r (u - B s / m - A t / m), to x -k r A / m g, to the mean k r A s / m, to the variance -k
- * r^2 / 2 (u - B s / m - 2 A t / m)
+ *     bn_stats       dx = (dmean + 2 dvariance (x - mean)) / m
+ *
+ *     bn_grad_sums   of A = sum dy xhat and B = sum dy, where a and b arrive
+ *         dy         a xhat + b
+ *         x          dy a r
+ *         mean       -a r B
+ *         variance   -a r^2 A / 2
+ *
+ *     bn_grad        of k (dy - B / m - xhat A / m), k = gamma r, where g arrives;
+ *                    with s = sum g, t = sum g xhat, u = sum g dy
+ *         dy         k g
+ *         A, B       -k t / m, -k s / m
+ *         gamma      r (u - B s / m - A t / m)
+ *         x          -k r A / m g
+ *         mean       k r A s / m
+ *         variance   -k r^2 / 2 (u - B s / m - 2 A t / m)
  *
  * Where x is of 16 bits all of this is computed in f32. */
 #include "graph/ops/norm.h"

@@ -9,9 +9,9 @@
  *                    w' = w - lr * (m' / (1 - beta1^n) / (sqrt(v' / (1 - beta2^n)) + eps) + decay * w)
  *                    with n, the number of this step, from count_step
  *     clip_factor    min(1, norm / (sqrt(sum of squares) + 1e-6)), and scale by it
- *     loss_scale     of gradients of scale * loss: by what they are multiplied, clipped to `norm` where
- * that is not 0, and whether they are finite; the next scale: times backoff where they are not, and times
- * growth after so many steps in a row where they were
+ *     loss_scale     of gradients of scale * loss: their factor, which clips to `norm` where that is not 0;
+ *                    are they finite? the next scale: times backoff where they are not, times growth after
+ *                    so many steps in a row in which they were
  *
  * An update whose last operand is false leaves everything as it was.
  *

@@ -2,8 +2,10 @@
  * gradients of the loss itself, and with every update bound to their being finite. Requires what
  * ebb_grad_scaled gives. Cost: O(graph).
  *
- *     squares of each gradient, added in the order of the params -> loss_scale -> each gradient in f32,
- * times its factor; then the model's own updates (running statistics), which are held until it is known
+ *     squares of each gradient, added in the order of the params
+ *     loss_scale of their sum
+ *     each gradient in f32, times its factor
+ *     the model's own updates (running statistics), held until it is known whether the gradients are finite
  *
  * All of it stands behind the whole backward, so that the gradients wait as they came: in 16 bits. */
 #include "graph/passes/passes.h"

@@ -46,6 +46,7 @@ static ebb_status open_graphs(onnx_out *o, const ebb_model *model) {
     }
     if (status != EBB_OK) {
         ebb_graph_destroy(a);
+        ebb_graph_destroy(b);
         return status;
     }
     ebb_graph_destroy(o->graph[0]);
@@ -102,6 +103,17 @@ static onnx_out_rule *rule_of(ebb_opcode op) {
     return NULL;
 }
 
+/* What is f32 beside 16 bits: ONNX's ops take one type of reals. */
+static void check_reals(onnx_out *o, const ebb_node *node) {
+    bool low = false, wide = false;
+    for (uint32_t k = 0; k < node->n_in; k++) {
+        const ebb_dtype dtype = onnx_out_type(o, 0, node->in[k])->dtype;
+        low = low || ebb_dtype_low(dtype);
+        wide = wide || dtype == EBB_F32;
+    }
+    if (low && wide) onnx_out_refuse(o, "it reads 16 bits and f32: export the model in f32");
+}
+
 /* All nodes that ONNX has nothing for are told in one answer; what reads their results is no new fault. */
 static void write_node(onnx_out *o) {
     const ebb_node *node = onnx_out_node(o);
@@ -115,6 +127,7 @@ static void write_node(onnx_out *o) {
     if (o->result == EBB_NONE) return;
     for (uint32_t k = 1; k < node->n_out; k++)
         if (o->reader[node->out[k]] != EBB_NONE) onnx_out_refuse(o, "its result %u is read", k);
+    check_reals(o, node);
     if (!rule)
         onnx_out_refuse(o, "ONNX has no op for it");
     else

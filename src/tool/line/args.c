@@ -78,10 +78,11 @@ static ebb_status set_choice(tool *t, const tool_flag *flag, const char *value, 
     const char *words[32] = {NULL};
     size_t n = 0;
     const int length = snprintf(copy, sizeof copy, "%s", flag->choices);
-    if (length < 0 || (size_t)length >= sizeof copy)
-        return tool_fail(t, EBB_INTERNAL, "--%s: its choices are longer than %zu", flag->name, sizeof copy);
-    for (char *word = strtok(copy, " "); word && n + 1 < TOOL_COUNT(words); word = strtok(NULL, " "))
-        words[n++] = word;
+    char *word = strtok(copy, " ");
+    for (; word && n + 1 < TOOL_COUNT(words); word = strtok(NULL, " ")) words[n++] = word;
+    if (word || length < 0 || (size_t)length >= sizeof copy)
+        return tool_fail(t, EBB_INTERNAL, "--%s: its choices are longer than %zu, or more than %zu",
+                         flag->name, sizeof copy, n);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(words[i], value) == 0) {
             *field = value;

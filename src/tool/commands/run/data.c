@@ -102,10 +102,9 @@ static ebb_status find_shape(const run_session *s, const ebb_tensor_info *p, ebb
                          "record's %lld values",
                          p->name, (long long)p->dim[1],
                          p->rank == 4 ? "channels, or is too large" : "values a row", (long long)n_record);
-    o->channels = (uint32_t)p->dim[1];
+    ebb_loader_options_channels(o, (uint32_t)p->dim[1]);
     o->height = (uint32_t)p->dim[2];
     o->width = (uint32_t)p->dim[3];
-    for (int c = 0; o->channels == 1 && c < 3; c++) o->mean[c] = o->deviation[c] = 0.5F;
     return EBB_OK;
 }
 

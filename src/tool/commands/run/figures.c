@@ -87,7 +87,7 @@ static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const 
     out_integer(&s->json, "process_peak_bytes", f->peak);
     out_integer(&s->json, "mean_step_ns", f->mean_ns);
     out_integer(&s->json, "best_step_ns", s->best_ns);
-    out_integer(&s->json, "predicted_step_ns", p->time_ns);
+    if (s->n_parts == 1) out_integer(&s->json, "predicted_step_ns", p->time_ns);
     scaler_json(s);
     data_json(s, &s->json);
     evaluation_json(s, &s->json);

@@ -1,4 +1,4 @@
-/* ebb run: training steps on synthetic data: planned bytes beside taken ones. */
+/* ebb run: training steps, on data or on made-up inputs: planned bytes beside taken ones. */
 #include "tool/commands/commands.h"
 #include "tool/commands/run/run.h"
 #include "tool/options/options.h"
