@@ -1,9 +1,10 @@
 /* cpu/emit.h: code for a body, as text: what a step is in plain operations.
  *
- *     emit_ops.c     steps as operations on registers: the same ones in the same order as the unfused
- * kernels', nothing contracted, nothing reordered emit_print.c   an operation as a line of LLVM's IR over
- * some lanes emit_llvm.c    two loops in LLVM's IR, over vectors and over what is left, compiled in the
- * process emitters.c     which emitters there are here, and which one is taken
+ *     emit_ops.c     steps as operations on registers: those of the unfused kernels, in their order;
+ *                    nothing is contracted or reordered
+ *     emit_print.c   an operation as a line of LLVM's IR over some lanes
+ *     emit_llvm.c    two loops in LLVM's IR, over vectors and over what is left, compiled in the process
+ *     emitters.c     which emitters there are here, and which one is taken
  */
 #ifndef EBB_EXEC_CPU_EMIT_H
 #define EBB_EXEC_CPU_EMIT_H

@@ -6,10 +6,10 @@
  * where no schedule needs more bytes for that, however it recomputes (docs/decisions/0048). With N(n): what
  * n reads, but for params, states and constants, which are there all the time:
  *
- *     sink   N(p) has nothing that N(y) has not, or one value in the elements of t: it is held instead of
- * t, and y may lie over it instead of t. Of several readers each one takes p in, if p is cheap. hoist  y,
- * the only reader, is of t's elements and N(y) has nothing but t that N(p) has not: y is computed where t
- * was, and held instead of it.
+ *     sink    N(p) has nothing that N(y) has not, or one value in the elements of t: it is held instead of
+ *             t, and y may lie over it instead of t. Of several readers each one takes p in, if p is cheap.
+ *     hoist   y, the only reader, is of t's elements, and N(y) has nothing but t that N(p) has not: y is
+ *             computed where t was, and held instead of it.
  *
  * A number (`fill`) is made inside of whoever is fused. Results of a group are one: all else that is asked
  * for is stored, so that whatever was recomputed by itself still is. */
