@@ -5,7 +5,7 @@
 
 #include "ebb/ebb.h"
 #include "engine/engine.h"
-#include "support/env.h"
+#include "side.h"
 #include "support/options.h"
 
 /* Every kind of state: batch norm's, an optimizer's, dropout's draws by the step. */
@@ -18,25 +18,6 @@ static const char MODEL[] =
     "%c3 = conv2d %r2, %w3 pad=1\n%r3 = relu %c3\n%p = max_pool %r3 kernel=3 stride=2\n%f = flatten %p\n"
     "%d = dropout %f p=0.25\n%u = param f32[4,80] init=uniform\n%t = param f32[4]\n%l = linear %d, %u\n"
     "%k = bias %l, %t\n%loss = softmax_xent %k, %labels\nloss %loss\n";
-
-typedef struct side {
-    ebb_model *model;
-    ebb_engine *engine;
-    ebb_program *program;
-} side;
-
-static side side_open(ebb_env *env, const char *text, const ebb_options *o) {
-    side s;
-    TEST_OK(env, ebb_model_parse(env, "kept", text, strlen(text), &s.model));
-    TEST_OK(env, ebb_engine_create(env, s.model, o, &s.engine));
-    TEST_OK(env, ebb_compile(s.engine, NULL, 0, &s.program));
-    return s;
-}
-
-static void side_close(side *s) {
-    ebb_engine_destroy(s->engine);
-    ebb_model_destroy(s->model);
-}
 
 /* Data by the engine's step, which is what a resumed run has to go by. */
 static void feed(ebb_env *env, side *s) {

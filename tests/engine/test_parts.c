@@ -6,7 +6,7 @@
 
 #include "ebb/ebb.h"
 #include "engine/engine.h"
-#include "support/env.h"
+#include "side.h"
 #include "support/options.h"
 
 /* Running statistics, draws by the step, and a gradient of two readers. */
@@ -21,25 +21,6 @@ static const char MODEL[] =
     "%l = linear %f, %u\n%k = bias %l, %t\n%loss = softmax_xent %k, %labels\nloss %loss\n";
 static const char *const PARAMS[] = {"w", "g", "b", "w2", "u", "t"};
 enum { BATCH = 7, MOST = 512, N_MODES = 4 };
-
-typedef struct side {
-    ebb_model *model;
-    ebb_engine *engine;
-    ebb_program *program;
-} side;
-
-static side side_open(ebb_env *env, const ebb_options *o) {
-    side s;
-    TEST_OK(env, ebb_model_parse(env, "parted", MODEL, strlen(MODEL), &s.model));
-    TEST_OK(env, ebb_engine_create(env, s.model, o, &s.engine));
-    TEST_OK(env, ebb_compile(s.engine, NULL, 0, &s.program));
-    return s;
-}
-
-static void side_close(side *s) {
-    ebb_engine_destroy(s->engine);
-    ebb_model_destroy(s->model);
-}
 
 static void feed(ebb_env *env, ebb_program *program, uint64_t at, float lr) {
     static float x[BATCH * 3 * 9 * 9];
@@ -56,7 +37,7 @@ static void set_mode(ebb_env *env, const ebb_options *base, int mode, ebb_option
     if (mode == 0) o->memory = EBB_MEMORY_NONE;
     if (mode == 2) o->memory = EBB_MEMORY_MEGENGINE;
     if (mode < 3) return;
-    side s = side_open(env, base);
+    side s = side_open(env, MODEL, base);
     ebb_plan_summary summary;
     ebb_plan_summarize(ebb_program_plan(s.program), &summary);
     o->memory = EBB_MEMORY_BUDGET;
@@ -93,7 +74,7 @@ static void by_hand(ebb_env *env, const char *device, uint32_t n_parts, float lr
     defaults(device, &o);
     o.fetch = all;
     o.n_fetch = 1;
-    side s = side_open(env, &o);
+    side s = side_open(env, MODEL, &o);
     float sum[EBB_COUNT(PARAMS)][MOST] = {{0}}, grad[MOST];
     for (uint32_t part = 0; part < n_parts; part++) {
         feed(env, s.program, at + part, 0);
@@ -144,7 +125,7 @@ Test(parts, a_step_of_parts_is_the_sum_done_by_hand_in_every_memory_mode) {
                 defaults(devices[d], &base);
                 base.accumulate = parts[k];
                 set_mode(env, &base, mode, &o);
-                side s = side_open(env, &o);
+                side s = side_open(env, MODEL, &o);
                 for (uint32_t part = 0; part < parts[k]; part++) {
                     cr_expect_eq(ebb_engine_step(s.engine), 0);
                     feed(env, s.program, 3 + part, 0.05F);
@@ -166,7 +147,7 @@ Test(parts, sums_begin_at_zero_whatever_they_held_and_are_not_kept) {
     o.accumulate = 2;
     o.clip_norm = 0.1; /* clipping is of the sum, in the update */
     o.momentum = 0.9;
-    side s = side_open(env, &o);
+    side s = side_open(env, MODEL, &o);
     const uint32_t n = ebb_program_n_params(s.program);
     for (uint32_t i = 0; i < n; i++) {
         ebb_tensor_info info;
@@ -176,7 +157,7 @@ Test(parts, sums_begin_at_zero_whatever_they_held_and_are_not_kept) {
     float bad[5] = {NAN, INFINITY, 1, 2, 3};
     char before[EBB_PROGRAM_HASH_TEXT], after[EBB_PROGRAM_HASH_TEXT];
     for (int run = 0; run < 2; run++) {
-        side again = side_open(env, &o);
+        side again = side_open(env, MODEL, &o);
         if (run) TEST_OK(env, ebb_feed(again.program, "g.grad.sum", bad, sizeof bad));
         for (uint64_t at = 0; at < 4; at++) {
             feed(env, again.program, at, 0.05F);
@@ -208,7 +189,7 @@ Test(evaluation, reads_the_params_of_training_without_a_copy_and_changes_nothing
         defaults("ref", &base);
         base.accumulate = mode == 1 ? 2 : 1;
         set_mode(env, &base, mode, &o);
-        side s = side_open(env, &o), alone = side_open(env, &o);
+        side s = side_open(env, MODEL, &o), alone = side_open(env, MODEL, &o);
         ebb_program *evaluation = NULL, *other = NULL;
         TEST_OK(env, ebb_compile_evaluation(s.engine, NULL, 0, logits, 1, &evaluation));
         TEST_OK(env, ebb_compile_evaluation(s.engine, NULL, 0, logits, 1, &other));
@@ -249,12 +230,12 @@ Test(evaluation, gives_what_an_engine_of_its_own_gives) {
     ebb_env *env = test_env_open();
     ebb_options o;
     defaults("ref", &o);
-    side s = side_open(env, &o);
+    side s = side_open(env, MODEL, &o);
     ebb_program *evaluation = NULL;
     o.evaluate = true;
     o.fetch = logits;
     o.n_fetch = 1;
-    side alone = side_open(env, &o);
+    side alone = side_open(env, MODEL, &o);
     cr_expect_eq(ebb_compile_evaluation(alone.engine, NULL, 0, NULL, 0, &evaluation), EBB_OK);
     TEST_OK(env, ebb_compile_evaluation(s.engine, NULL, 0, logits, 1, &evaluation));
     for (uint64_t at = 0; at < 3; at++) {

@@ -35,7 +35,7 @@ static ebb_id mul(const rows *a, ebb_id x, ebb_id y) {
 }
 
 static ebb_id operand(const rows *a, uint32_t i) {
-    return ebb_emit_wide(a->rw, ebb_rw_value(a->rw, a->node->in[i]));
+    return ebb_norm_operand(a->rw, a->node, i);
 }
 
 static bool wants(const rows *a, uint32_t i) {
@@ -58,7 +58,7 @@ static void give(const rows *a, uint32_t i, ebb_id id) {
     const ebb_attr shape[] = {[EBB_RESHAPE_SHAPE] = {.i = {due.dim[0]}}};
     if (due.rank == 1 && ebb_builder_type(b, id)->rank == 2) /* of rows: [n,1] */
         id = ebb_rw_emit(a->rw, &ebb_op_reshape, &id, 1, shape)[0];
-    ebb_grad_give(a->rw, a->node, i, ebb_emit_cast(a->rw, id, due.dtype));
+    ebb_norm_give(a->rw, a->node, i, id);
 }
 
 static rows begin(ebb_rewriter *rw, const ebb_node *node, ebb_id mean) {
@@ -73,9 +73,7 @@ static rows begin(ebb_rewriter *rw, const ebb_node *node, ebb_id mean) {
 static rows begin_grad(ebb_rewriter *rw, const ebb_node *node) {
     rows a = begin(rw, node, ebb_rw_value(rw, node->in[NORM_MEAN]));
     const ebb_id variance = beside(&a, operand(&a, NORM_VARIANCE));
-    const ebb_id sum = ebb_emit_rescale(rw, variance, 1, node->attr[EBB_LN_EPS].f);
-    const ebb_id one = ebb_emit_number(rw, sum, 1);
-    a.root = ebb_emit_2(rw, &ebb_op_div, one, ebb_emit_1(rw, &ebb_op_sqrt, sum));
+    a.root = ebb_norm_root(rw, variance, node->attr[EBB_LN_EPS].f);
     a.xhat = mul(&a, a.far, a.root);
     return a;
 }

@@ -17,6 +17,13 @@ void ebb_norm_backward(ebb_rewriter *rw, const ebb_node *node, ebb_id dy);
 /* To those of gamma and beta that want one. */
 void ebb_norm_give_sums(ebb_rewriter *rw, const ebb_node *node, ebb_id dgamma, ebb_id dbeta);
 
+/* For second gradients. Operand i of the node, in f32 where it is of 16 bits. */
+ebb_id ebb_norm_operand(ebb_rewriter *rw, const ebb_node *node, uint32_t i);
+/* 1 / sqrt(variance + eps), at each of its places. */
+ebb_id ebb_norm_root(ebb_rewriter *rw, ebb_id variance, double eps);
+/* To operand i, in its dtype. */
+void ebb_norm_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id);
+
 /* norm_again.c: of bn_stats, where what reads its results is not bn_apply, and of bn_apply's gradients. */
 void ebb_bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 void ebb_bn_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);

@@ -22,6 +22,20 @@
  * Where x is of 16 bits all of this is computed in f32. */
 #include "graph/ops/norm.h"
 
+ebb_id ebb_norm_operand(ebb_rewriter *rw, const ebb_node *node, uint32_t i) {
+    return ebb_emit_wide(rw, ebb_rw_value(rw, node->in[i]));
+}
+
+ebb_id ebb_norm_root(ebb_rewriter *rw, ebb_id variance, double eps) {
+    const ebb_id sum = ebb_emit_rescale(rw, variance, 1, eps), one = ebb_emit_number(rw, sum, 1);
+    return ebb_emit_2(rw, &ebb_op_div, one, ebb_emit_1(rw, &ebb_op_sqrt, sum));
+}
+
+void ebb_norm_give(ebb_rewriter *rw, const ebb_node *node, uint32_t i, ebb_id id) {
+    const ebb_dtype due = ebb_builder_type(ebb_rw_builder(rw), ebb_rw_value(rw, node->in[i]))->dtype;
+    ebb_grad_give(rw, node, i, ebb_emit_cast(rw, id, due));
+}
+
 typedef struct again {
     ebb_rewriter *rw;
     const ebb_node *node;
@@ -34,9 +48,8 @@ static ebb_id mul(const again *a, ebb_id x, ebb_id y) {
     return ebb_emit_2(a->rw, &ebb_op_mul, x, y);
 }
 
-/* Operand i, in f32 where it is of 16 bits. */
 static ebb_id operand(const again *a, uint32_t i) {
-    return ebb_emit_wide(a->rw, ebb_rw_value(a->rw, a->node->in[i]));
+    return ebb_norm_operand(a->rw, a->node, i);
 }
 
 static bool wants(const again *a, uint32_t i) {
@@ -67,11 +80,8 @@ static ebb_id centred(const again *a) {
     return ebb_emit_2(a->rw, &ebb_op_sub, x, beside(a, a->mean));
 }
 
-/* In the dtype of x. */
 static void give(const again *a, uint32_t i, ebb_id id) {
-    const ebb_dtype due =
-        ebb_builder_type(ebb_rw_builder(a->rw), ebb_rw_value(a->rw, a->node->in[i]))->dtype;
-    ebb_grad_give(a->rw, a->node, i, ebb_emit_cast(a->rw, id, due));
+    ebb_norm_give(a->rw, a->node, i, id);
 }
 
 static again begin(ebb_rewriter *rw, const ebb_node *node) {
@@ -84,9 +94,7 @@ static again begin(ebb_rewriter *rw, const ebb_node *node) {
 static again begin_grad(ebb_rewriter *rw, const ebb_node *node) {
     again a = begin(rw, node);
     a.mean = operand(&a, NORM_MEAN);
-    const ebb_id sum = ebb_emit_rescale(rw, operand(&a, NORM_VARIANCE), 1, node->attr[EBB_BN_EPS].f);
-    const ebb_id one = ebb_emit_number(rw, sum, 1);
-    a.root = ebb_emit_2(rw, &ebb_op_div, one, ebb_emit_1(rw, &ebb_op_sqrt, sum));
+    a.root = ebb_norm_root(rw, operand(&a, NORM_VARIANCE), node->attr[EBB_BN_EPS].f);
     return a;
 }
 

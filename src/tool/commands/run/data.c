@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-ebb_status data_check(tool *t) {
+ebb_status run_data_check(tool *t) {
     const tool_args *a = &t->args;
     const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
                       a->data_threads > 0;
@@ -25,7 +25,7 @@ ebb_status data_check(tool *t) {
     return EBB_OK;
 }
 
-ebb_status data_open(run_session *s) {
+ebb_status run_data_open(run_session *s) {
     const tool_args *a = &s->t->args;
     if (!a->data) return EBB_OK;
     const double share = a->held_out >= 0 ? a->held_out : 0;
@@ -147,7 +147,7 @@ static ebb_status take_memory(run_session *s, const ebb_tensor_info *p, ebb_load
     return tool_fail(s->t, EBB_NO_MEMORY, "no memory for a batch of %zu bytes", d->bytes);
 }
 
-ebb_status data_begin(run_session *s) {
+ebb_status run_data_begin(run_session *s) {
     run_data *d = &s->data;
     ebb_tensor_info pictures, labels;
     ebb_loader_options o;
@@ -173,7 +173,8 @@ ebb_status data_begin(run_session *s) {
 
 /* ---- batches ---- */
 
-ebb_status data_feed(run_session *s, ebb_loader *loader, ebb_program *program, int64_t batch, uint32_t *n) {
+ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *program, int64_t batch,
+                         uint32_t *n) {
     const run_data *d = &s->data;
     void *bytes = d->held;
     size_t n_bytes = d->bytes;
@@ -207,7 +208,7 @@ static int64_t count_bad(const run_session *s) {
     return of_train.n_bad + of_held_out.n_bad;
 }
 
-void data_print(const run_session *s) {
+void run_data_print(const run_session *s) {
     ebb_loader_facts f;
     if (!s->data.train) return;
     ebb_loader_look(s->data.train, &f);
@@ -220,7 +221,7 @@ void data_print(const run_session *s) {
            images_per_s(s), loader_per_s(&f), f.n_threads, 100.0 * (double)f.wait_ns / (double)s->wall_ns);
 }
 
-void data_json(const run_session *s, out_json *json) {
+void run_data_json(const run_session *s, out_json *json) {
     ebb_loader_facts f;
     if (!s->data.train) return;
     ebb_loader_look(s->data.train, &f);
@@ -237,7 +238,7 @@ void data_json(const run_session *s, out_json *json) {
     out_close(json, '}');
 }
 
-void data_end(run_session *s) {
+void run_data_end(run_session *s) {
     ebb_loader_destroy(s->data.train);
     ebb_loader_destroy(s->data.held_out);
     ebb_data_close(s->data.set);

@@ -73,7 +73,7 @@ static void count_row(tally *to, const float *row, uint32_t n_classes, uint32_t 
 
 static ebb_status count_batch(run_session *s, int64_t batch, tally *to) {
     uint32_t n = 0;
-    ebb_status status = data_feed(s, s->data.held_out, s->evaluation, batch, &n);
+    ebb_status status = run_data_feed(s, s->data.held_out, s->evaluation, batch, &n);
     if (status == EBB_OK) status = ebb_step(s->evaluation);
     if (status == EBB_OK) status = fetch_logits(s);
     for (uint32_t i = 0; i < n && status == EBB_OK; i++)

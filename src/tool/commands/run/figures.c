@@ -47,7 +47,7 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
         printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
     device_memory_print(s->engine);
     printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
-    data_print(s);
+    run_data_print(s);
     printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
            s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
     if (s->computes && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
@@ -89,7 +89,7 @@ static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const 
     out_integer(&s->json, "best_step_ns", s->best_ns);
     if (s->n_parts == 1) out_integer(&s->json, "predicted_step_ns", p->time_ns);
     scaler_json(s);
-    data_json(s, &s->json);
+    run_data_json(s, &s->json);
     evaluation_json(s, &s->json);
     if (f->hash[0] != '\0') out_text(&s->json, "params_hash", f->hash);
     out_costs(&s->json, p);

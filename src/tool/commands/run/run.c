@@ -14,7 +14,7 @@ static ebb_status run_steps(run_session *s) {
     ebb_status status = run_find_loss(s, &summary);
     if (status == EBB_OK) status = saves_begin(s);
     if (status == EBB_OK) status = scaler_begin(s);
-    if (status == EBB_OK) status = data_begin(s);
+    if (status == EBB_OK) status = run_data_begin(s);
     if (status == EBB_OK) status = metrics_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
@@ -46,7 +46,7 @@ static ebb_status compile(run_session *s, const ebb_model *model, const ebb_opti
 static ebb_status open_session(run_session *s, const ebb_model *model, ebb_options *options) {
     tool *t = s->t;
     tool_progress progress;
-    ebb_status status = data_open(s);
+    ebb_status status = run_data_open(s);
     if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, options);
     status = inputs_find(t, model, options, &s->in);
@@ -76,7 +76,7 @@ ebb_status tool_run(tool *t) {
     if (status == EBB_OK) status = saves_check(t);
     if (status == EBB_OK) status = rates_find(&s);
     if (status == EBB_OK) status = tool_options(t, &options);
-    if (status == EBB_OK) status = data_check(t);
+    if (status == EBB_OK) status = run_data_check(t);
     if (status != EBB_OK) return status;
     if (t->args.replan && !ebb_device_is_apart(options.device))
         return tool_fail(
@@ -101,7 +101,7 @@ ebb_status tool_run(tool *t) {
     if (status == EBB_OK) status = closed;
     if (status == EBB_OK) tool_note_effort(t, &options);
     inputs_drop(&s.in);
-    data_end(&s);
+    run_data_end(&s);
     evaluation_end(&s);
     if (s.engine) ebb_engine_destroy(s.engine);
     ebb_model_destroy(model);

@@ -94,20 +94,20 @@ void run_print_head(const run_session *s, const ebb_plan_summary *plan);
 EBB_CHECKED ebb_status run_finish(run_session *s, const ebb_plan_summary *plan);
 
 /* EBB_USAGE: flags that do not belong together. */
-EBB_CHECKED ebb_status data_check(tool *t);
+EBB_CHECKED ebb_status run_data_check(tool *t);
 /* Opens the data, before anything is planned. */
-EBB_CHECKED ebb_status data_open(run_session *s);
+EBB_CHECKED ebb_status run_data_open(run_session *s);
 /* Of a compiled program, whose seed is known: which inputs they are for, and threads that begin.
  * EBB_BAD_INPUT: they do not fit. */
-EBB_CHECKED ebb_status data_begin(run_session *s);
+EBB_CHECKED ebb_status run_data_begin(run_session *s);
 /* Feeds pictures and labels of a part of a step, counted from 0 over the whole run; of the held-out part,
  * the batch. *n: pictures that count. */
-EBB_CHECKED ebb_status data_feed(run_session *s, ebb_loader *loader, ebb_program *program, int64_t batch,
-                                 uint32_t *n);
-void data_print(const run_session *s);
+EBB_CHECKED ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *program,
+                                     int64_t batch, uint32_t *n);
+void run_data_print(const run_session *s);
 /* "data": {...}, where there are some. */
-void data_json(const run_session *s, out_json *json);
-void data_end(run_session *s);
+void run_data_json(const run_session *s, out_json *json);
+void run_data_end(run_session *s);
 
 /* ---- evaluation: --evaluate-every ---- */
 

@@ -38,7 +38,7 @@ static ebb_status feed(run_session *s, double rate, uint32_t part) {
     const int64_t step = s->n_begin + s->n_done;
     uint32_t n;
     if (!s->data.train) return inputs_feed(s->t, &s->in, s->program, rate);
-    const ebb_status status = data_feed(s, s->data.train, s->program, step * s->n_parts + part, &n);
+    const ebb_status status = run_data_feed(s, s->data.train, s->program, step * s->n_parts + part, &n);
     return status == EBB_OK ? inputs_feed_rate(&s->in, s->program, rate) : status;
 }
 
