@@ -239,13 +239,22 @@ def logical_not(x):
 
 
 def left_shift(x, y):
-    """x times 2^y, y an int, of integers."""
-    return _integers(x) * (1 << int(y))
+    """x times 2^y of integers; y is in [0, 31)."""
+    return _integers(x) * _power_of_two(y)
 
 
 def right_shift(x, y):
-    """x divided by 2^y, y an int, of integers: the largest whole number not above."""
-    return _integers(x) // (1 << int(y))
+    """x divided by 2^y of integers: the largest whole number not above; y is in [0, 31)."""
+    return _integers(x) // _power_of_two(y)
+
+
+def _power_of_two(y):
+    if not np.ndim(y):
+        return 1 << int(y)
+    y, power = _integers(y), 1
+    for bit in (1, 2, 4, 8, 16):
+        power = power * (y // bit % 2 * (2**bit - 1) + 1)
+    return power
 
 
 def _integers(x):

@@ -208,13 +208,18 @@ def split(inp, nsplits_or_sections, axis=0):
 
 
 def repeat(inp, repeats, axis=None):
-    """Each place so often, one after the other."""
+    """Each place so often, one after the other. repeats: a number, or one for each place, which the host reads."""
+    inp = as_tensor(inp)
     if axis is None:
         return repeat(_shape.reshape(inp, (-1,)), repeats, 0)
-    if not isinstance(repeats, int):
-        raise TypeError(f"repeat: repeats is one int, not {repeats}")
     axis = _shape.axis_of(axis, inp.ndim)
-    shape = inp.shape
+    shape, counts = inp.shape, np.asarray(repeats)
+    if counts.dtype.kind != "i" or counts.size not in (1, shape[axis]) or counts.min() < 0 or not counts.any():
+        raise ValueError(f"repeat: repeats {repeats!r} of the {shape[axis]} places of axis {axis}")
+    if counts.size > 1:
+        rows = np.repeat(np.arange(shape[axis], dtype=np.int32), counts.reshape(-1))
+        return _take(inp, as_tensor(rows), axis=axis)
+    repeats = int(counts.reshape(()))
     wide = _broadcast_to(expand_dims(inp, axis + 1), shape=(*shape[: axis + 1], repeats, *shape[axis + 1 :]))
     return _shape.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
