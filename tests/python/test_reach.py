@@ -38,6 +38,31 @@ class Numbers(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "shifts are of integers"):
             tensor([1.0]) << 1
 
+    def test_areas_of_hyperbolas(self):
+        x = np.array([-1e30, -1e9, -1000, -1, -1e-6, 0, 1e-6, 0.5, 30, 1e9, 3e38], np.float32)
+        same(F.asinh(tensor(x)), np.arcsinh(x.astype(np.float64)))
+        np.testing.assert_allclose(F.asinh(tensor(x[4:7])).numpy(), x[4:7], rtol=1e-6)
+        y = np.array([1, 1 + 2**-20, 1.5, 30, 1e9, 3e38], np.float32)
+        np.testing.assert_allclose(F.acosh(tensor(y)).numpy(), np.arccosh(y.astype(np.float64)), rtol=1e-5)
+        self.assertTrue(np.isnan(F.acosh(tensor(0.5)).item()))
+        for f in (F.asinh, F.acosh):
+            np.testing.assert_allclose(f(tensor([3.0, 300, 6e4], dtype="float16")).numpy(),
+                                       getattr(np, f"arc{f.__name__[1:]}")([3.0, 300, 6e4]), rtol=4e-3)
+        for function, places in ((F.asinh, [-3.0, 0.25, 2.0]), (F.acosh, [1.25, 2.0, 9.0])):
+            at = tensor(places)
+            gm = GradManager().attach(at)
+            with gm:
+                gm.backward(function(at).sum())
+            more = 1 if function is F.asinh else -1
+            np.testing.assert_allclose(at.grad.numpy(), 1 / np.sqrt(np.array(places) ** 2 + more), rtol=1e-5)
+
+    def test_counts_are_any_whole_numbers(self):
+        x = draw(4, 2)
+        for n in (2, np.int64(2), tensor(2)):
+            self.assertEqual([p.shape for p in F.split(tensor(x), n)], [(2, 2), (2, 2)])
+            same(F.tile(tensor(x), n), np.tile(x, 2))
+        self.assertEqual([p.shape for p in F.split(tensor(x), tensor([1, 3]))], [(1, 2), (2, 2), (1, 2)])
+
     def test_round(self):
         same(round(tensor([0.5, -1.5, 1.4])), [1, -2, 1])
         with self.assertRaisesRegex(ValueError, "2 digits"):

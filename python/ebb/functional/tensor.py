@@ -194,8 +194,8 @@ def split(inp, nsplits_or_sections, axis=0):
     """So many parts, the first ones by one longer where they are not equal, or parts that end at the places given."""
     axis = _shape.axis_of(axis, inp.ndim)
     whole = inp.shape[axis]
-    if isinstance(nsplits_or_sections, int):
-        n = nsplits_or_sections
+    if not np.ndim(nsplits_or_sections):
+        n = int(nsplits_or_sections)
         if not 1 <= n <= whole:
             raise ValueError(f"split: {whole} places of axis {axis} are not {n} parts")
         ends = [whole // n * (i + 1) + min(i + 1, whole % n) for i in range(n)]
@@ -226,7 +226,7 @@ def repeat(inp, repeats, axis=None):
 
 def tile(inp, reps):
     """The whole so often along each axis, from the last one on."""
-    reps = (reps,) if isinstance(reps, int) else tuple(int(r) for r in reps)
+    reps = (int(reps),) if not np.ndim(reps) else tuple(int(r) for r in reps)
     ndim = max(inp.ndim, len(reps))
     reps = (1,) * (ndim - len(reps)) + reps
     tiled = _shape.reshape(inp, (1,) * (ndim - inp.ndim) + inp.shape)
