@@ -23,8 +23,9 @@ _NAMES = (
     ("optimizer", "LAMBFp16", "LAMB's states are float32"),
     ("random", "multinomial", "nothing draws it"),
     ("amp", "convert_module convert_tensor_format", "the layout is channels last on every device"),
-    ("device", "get_cuda_compute_capability", "ebb doctor tells what a device is"),
-    ("hub", "help list load", "nothing is downloaded"),
+    ("device", "get_cuda_compute_capability get_cuda_version get_cudnn_version", "ebb doctor tells what a device is"),
+    ("device", "get_max_reserved_memory", "get_max_allocated_memory tells the most of values, a plan its block"),
+    ("hub", "help import_module list load load_serialized_obj_from_url", "nothing is downloaded"),
     ("logger", "set_log_file", "logging's own handlers do it"),
     ("data.dataset", "CIFAR10 CIFAR100 COCO Cityscapes ImageFolder ImageNet MNIST Objects365 PascalVOC",
      "data sets are not read: ArrayDataset takes arrays, and ebb run --data files"),
@@ -45,7 +46,7 @@ _MODULES = (
     ("utils.module_stats utils.profiler", "jit.trace(profiling=True) and report tell times and bytes"),
     ("utils.persistent_cache", "jit.trace(cache=FOLDER) keeps plans"),
     ("xla", "jit.xla_trace runs on Ebb's own kernels"),
-    ("experimental", "it is not there"),
+    ("experimental utils.deprecation utils.hook utils.max_recursion_limit", "it is MegEngine's own"),
 )
 
 
