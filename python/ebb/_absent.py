@@ -59,7 +59,7 @@ class Absent:
     def _refuse(self, *args, **kwargs):
         raise NotImplementedError(f"{self.__name__}: {self._why}")
 
-    __call__ = __enter__ = __getitem__ = __iter__ = __mro_entries__ = _refuse
+    __call__ = __enter__ = __exit__ = __getitem__ = __iter__ = __mro_entries__ = _refuse
 
     def __getattr__(self, name):
         if name.startswith("__"):

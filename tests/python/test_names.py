@@ -36,7 +36,11 @@ class Absent(unittest.TestCase):
     def test_is_no_class_no_list_and_no_context(self):
         from ebb.traced_module import TracedModule
 
-        for use in (lambda: types.new_class("Mine", (TracedModule,)), lambda: list(TracedModule), lambda: TracedModule[0]):
+        def as_context():
+            with TracedModule:
+                pass
+
+        for use in (as_context, lambda: types.new_class("Mine", (TracedModule,)), lambda: list(TracedModule), lambda: TracedModule[0]):
             with self.assertRaisesRegex(NotImplementedError, r"ebb\.traced_module\.TracedModule"):
                 use()
         self.assertEqual(repr(TracedModule), "<ebb.traced_module.TracedModule: not there>")
