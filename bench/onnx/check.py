@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-RATES = ("0.001", "0.0001", "0.00001", "0.000001")
+RATES = ("0.001", "0.0001", "0.00001", "0.000001", "1e-8", "1e-10", "1e-12", "1e-14")
 EFFORT = "20000"  # candidates of a search: seconds, not the least added time
 EBB_TYPES = {"int64": np.int32, "int32": np.int32}
 

@@ -114,7 +114,8 @@ class Drawn(unittest.TestCase):
         runs = 0
         for seed in range(PROGRAMS):
             want, _ = history(seed, lambda body: body)
-            for options in ({}, {"symbolic": True}, {"symbolic": True, "memory": "none"}, {"opt_level": 0}):
+            for options in ({}, {"symbolic": True}, {"symbolic": True, "memory": "none"}, {"memory": "sublinear"},
+                            {"opt_level": 0}, {"symbolic": True, "opt_level": 3}):
                 got, f = history(seed, trace(**options))
                 self.assertEqual(len(got), len(want))
                 for i, (a, b) in enumerate(zip(got, want)):
