@@ -76,9 +76,14 @@ static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-static ebb_status host_use(cuda_device *device) {
+static ebb_status host_enter(cuda_device *device, int *before) {
     (void)device;
+    *before = -1;
     return EBB_OK;
+}
+
+static void host_leave(cuda_device *device, int before) {
+    (void)device, (void)before;
 }
 
 static void host_close(cuda_device *device) {
@@ -114,7 +119,8 @@ static ebb_status host_finish(cuda_device *device) {
 }
 
 static const cuda_device_api api = {.close = host_close,
-                                    .use = host_use,
+                                    .enter = host_enter,
+                                    .leave = host_leave,
                                     .alloc = host_alloc,
                                     .free = host_free,
                                     .copy_in = host_copy,
