@@ -83,6 +83,12 @@ class Shares(unittest.TestCase):
             compiled(torch.randn(16, 32))
         self.assertTrue(same(before, list(twin.state_dict().values())))
 
+    def test_a_parameter_that_is_only_moved_has_no_gradient(self):
+        (_, _), (twin, compiled) = pair(Teacher(), time_limit=0.5)
+        compiled(torch.randn(16, 32)).square().mean().backward()
+        self.assertTrue(all(p.grad is None for p in twin.teacher.parameters()))
+        self.assertTrue(all(p.grad is not None for p in twin.student.parameters()))
+
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)
         (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, time_limit=1.0)

@@ -53,7 +53,7 @@ class Backend:
         inductor = self.kind == "inductor"
         return private.aot_autograd(
             fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
-            decompositions=_fuse.decompositions() if inductor else {},
+            decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
         )(module, examples)
 
     def partition(self, module, inputs, *, num_fwd_outputs, **_):
