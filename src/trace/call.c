@@ -170,6 +170,7 @@ static void forget(ebb_trace *trace) {
     trace->eager->recorder = NULL;
     trace->calling = false;
     trace->excluded = 0;
+    trace->may_differ = false;
     trace->now = NULL;
 }
 

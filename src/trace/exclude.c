@@ -1,4 +1,4 @@
-/* Regions of a call that are left out: a segment ends before each. */
+/* Regions of a call: those that are left out, before each of which a segment ends, and those that may differ. */
 #include "trace/trace.h"
 
 static ebb_status exclude(ebb_trace *trace) {
@@ -11,6 +11,12 @@ static ebb_status exclude(ebb_trace *trace) {
     else if (!status)
         trace->at++;
     return status ? status : ebb_segment_end(trace);
+}
+
+bool ebb_trace_may_differ(ebb_trace *trace, bool on) {
+    const bool before = trace->may_differ;
+    trace->may_differ = on;
+    return before;
 }
 
 ebb_status ebb_trace_exclude_begin(ebb_trace *trace) {

@@ -112,7 +112,8 @@ static ebb_status on_apply(void *ctx, const ebb_known_call *call, ebb_datum *con
         strncpy(what, text.at ? text.at : call->call.op->name, sizeof what - 1);
         what[sizeof what - 1] = '\0';
         ebb_text_deinit(&text);
-        status = ebb_call_turn(trace, op_is_due(trace, call) ? "input id mismatch" : NULL, what, false);
+        /* Of other tensors: arguments that were one tensor, or a captured one, are another program's. */
+        status = ebb_call_turn(trace, NULL, what, op_is_due(trace, call));
         /* Another recording may go on with this very op. */
         return status ? status : on_apply(ctx, call, in, draw, out, took);
     }

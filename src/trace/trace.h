@@ -163,6 +163,7 @@ struct ebb_trace {
     EBB_ARRAY(ebb_tensor *) arguments; /* held */
     uint32_t n_taped;                  /* nodes of the tape whose backward runs */
     uint32_t excluded;                 /* how deep */
+    bool may_differ;                   /* whatever `strict` says */
     ebb_call_mode mode;
     ebb_recorded *now;
     bool is_new;      /* `now` is not among the recordings yet */
