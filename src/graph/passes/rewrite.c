@@ -42,7 +42,7 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
     for (ebb_id id = 0; id < rw->old->n_values && !ebb_rw_failed(rw); id++) {
         const ebb_value *v = &rw->old->values[id];
         if (v->producer == EBB_NONE) {
-            ebb_rw_copy_given(rw, id);
+            if (rw->map[id] == EBB_NONE) ebb_rw_copy_given(rw, id); /* a visit may need it earlier */
         } else if (v->result == 0) {
             visit(rw, &rw->old->nodes[v->producer], ctx);
         }
