@@ -8,20 +8,23 @@ enum { ROUNDS = 5, STREAM_BYTES = 1 << 26 };
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-enum { CHAINS = 12, FMA_TIMES = 1 << 20 }; /* independent chains hide the latency, and fit in 16 registers */
+enum {
+    CHAINS = 12,
+    FMA_TIMES = 1 << 20
+}; /* independent chains hide the latency, and fit in 16 registers */
 
 /* The sum is asked for so that nothing is left out. */
-#define FMA_LOOP(name, isa, vector, set, fma, add, store, lanes)                              \
-    __attribute__((target(isa))) static float name(void) {                                   \
-        vector sum[CHAINS], half = set(0.5F), one = set(1.0F);                               \
-        float to[lanes];                                                                      \
-        for (int i = 0; i < CHAINS; i++) sum[i] = set((float)i);                             \
-        for (int k = 0; k < FMA_TIMES; k++) {                                                 \
+#define FMA_LOOP(name, isa, vector, set, fma, add, store, lanes)                                       \
+    __attribute__((target(isa))) static float name(void) {                                             \
+        vector sum[CHAINS], half = set(0.5F), one = set(1.0F);                                         \
+        float to[lanes];                                                                               \
+        for (int i = 0; i < CHAINS; i++) sum[i] = set((float)i);                                       \
+        for (int k = 0; k < FMA_TIMES; k++) {                                                          \
             _Pragma("GCC unroll 12") for (int i = 0; i < CHAINS; i++) sum[i] = fma(sum[i], half, one); \
-        }                                                                                     \
-        for (int i = 1; i < CHAINS; i++) sum[0] = add(sum[0], sum[i]);                       \
-        store(to, sum[0]);                                                                    \
-        return to[0];                                                                         \
+        }                                                                                              \
+        for (int i = 1; i < CHAINS; i++) sum[0] = add(sum[0], sum[i]);                                 \
+        store(to, sum[0]);                                                                             \
+        return to[0];                                                                                  \
     }
 FMA_LOOP(fma_32, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_add_ps, _mm256_storeu_ps, 8)
 FMA_LOOP(fma_64, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps, _mm512_add_ps, _mm512_storeu_ps, 16)

@@ -42,6 +42,7 @@ static ebb_status onednn_open(cpu_backend *cpu) {
         what = "primitive_attr_set_scratchpad_mode";
         failed = dnnl_primitive_attr_set_scratchpad_mode(cpu->attr, dnnl_scratchpad_mode_user);
     }
+    cpu->wide = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
     return cpu_onednn(cpu->base.env, NULL, what, failed);
 }
 

@@ -1,5 +1,5 @@
-/* cpu/exp.h: exp in float and in double, for loops that run in vectors: no branch, no table, and the same bits in every
- * width.
+/* cpu/exp.h: exp in float and in double, for loops that run in vectors: no branch, no table, and the same
+ * bits in every width.
  *
  *     exp(x) = 2^n * exp(r),  n = x / log 2 rounded,  |r| <= log(2) / 2
  *
@@ -33,8 +33,8 @@ CPU_INLINE float cpu_exp(float x) {
     return p * power;
 }
 
-/* The same in double, for sums: the series up to r^11, whose rest is below 1e-14. Below -708 it stays at 3e-308;
- * above 709 it stays too. */
+/* The same in double, for sums: the series up to r^11, whose rest is below 1e-14. Below -708 it stays at
+ * 3e-308; above 709 it stays too. */
 CPU_INLINE double cpu_exp_double(double x) {
     const double low = x < -708 ? -708 : x, in = low > 709 ? 709 : low;
     const double shift = 6755399441055744.0; /* 1.5 * 2^52 */

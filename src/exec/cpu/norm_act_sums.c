@@ -48,7 +48,7 @@ static void run_sums(const ebb_kernel_run *run, cpu_sums *sums, int64_t element_
 /* ---- bn_act_grad_sums ------------------------------------------------------------------------------ */
 
 /* What passes of one row, lane by lane, as a double: as in cpu_product_rows. */
-#define PASSED(k) ((double)cpu_act_pass(&a, cpu_act_apply(&a, x[(k) * width + i], i), dy[(k) * width + i]))
+#define PASSED(k) ((double)cpu_act_pass(&a, cpu_act_apply(&a, x[(k)*width + i], i), dy[(k)*width + i]))
 
 /* Sums of du * (x - mean) and of du. */
 CPU_VECTOR static void act_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {

@@ -2,8 +2,8 @@
  *
  *     rows of lanes   | chunk 0 | chunk 1 | ... | chunk n-1 + the cut row |
  *
- * Chunks are cut by shape, not by team. Partial: a double per chunk, sum and lane, in scratch. The total of a
- * channel: its lanes one after the other, of each the chunks one after the other.
+ * Chunks are cut by shape, not by team. Partial: a double per chunk, sum and lane, in scratch. The total of
+ * a channel: its lanes one after the other, of each the chunks one after the other.
  *
  * A chunk may be summed by any thread; within one, rows are added in order, long ones four at a time.
  */
@@ -36,8 +36,9 @@ double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
 /* Adds up the partials, by a team where they are many; then calls finish for all channels. */
 void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
-/* Whether rows of so many lanes are added four at a time, which visits the sums less often, or one by one: short
- * rows then come from memory in its order. Several rows of one page side by side are read at half the speed. */
+/* Whether rows of so many lanes are added four at a time, which visits the sums less often, or one by one:
+ * short rows then come from memory in its order. Several rows of one page side by side are read at half the
+ * speed. */
 enum { CPU_SUMS_ALONE = 512 /* lanes */, CPU_SUMS_FOUR = 4 };
 CPU_INLINE bool cpu_sums_by_four(int64_t width) {
     return width > CPU_SUMS_ALONE;
