@@ -21,8 +21,7 @@ Test(conformance, convolutions_hold_in_vectors_of_32_bytes) {
         for (size_t i = 0; i < EBB_COUNT(ops); i++) {
             if (strcmp(cases->op->name, ops[i]) != 0) continue;
             const ebb_case_table table = ebb_case_table_of(cases, EBB_SET_SMALL);
-            test_each_row(&bench, &table,
-                          EBB_CHECK_AGREEMENT | EBB_CHECK_ADDRESSES | EBB_CHECK_THREADS);
+            test_each_row(&bench, &table, EBB_CHECK_AGREEMENT | EBB_CHECK_ADDRESSES | EBB_CHECK_THREADS);
             n++;
         }
     }

@@ -107,6 +107,30 @@ def a_calibration_is_kept_by_machine_backend_and_threads(t):
     holds(b"ebb bench --calibrate --cache kept" in done.stderr, done.stderr)
 
 
+def a_look_at_this_machine_is_kept_unless_it_was_busy(t):
+    t.ebb_run("plan", "small.ebb", "--device", "shadow", "--costs", "host", "--cache", "looks", code=USAGE)
+    if "cpu" not in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
+        return
+    cpu = ["small.ebb", "--device", "cpu", "--threads", "1", "--costs", "host"]
+    for cached in (["--cache", "looks"], []):
+        home = {"XDG_CACHE_HOME": str(t.folder)}
+        done = t.ebb_run("plan", *cpu, *cached, "-o", "plan.json", env=home)
+        kept = list((t.folder / ("looks" if cached else "ebb")).glob("host-*.json"))
+        equal(len(kept), 0 if b"busy" in done.stderr else 1, done.stderr)
+        plan = json.loads((t.folder / "plan.json").read_text())
+        equal((plan["graph"]["costs"]["measured"], plan["graph"]["costs"]["built_in"]), (0, 0))
+        holds(plan["time_ns"] > 0, plan["time_ns"])
+        for file in kept:
+            look = json.loads(file.read_text())
+            holds(look["ops"] == [] and look["others"]["flops_permille"] > 0, look)
+            again = t.ebb_run("plan", *cpu, *cached, "-o", "again.json", env=home)
+            holds(b"busy" not in again.stderr, again.stderr)
+            equal(json.loads((t.folder / "again.json").read_text()), plan)
+            file.write_text("{}")
+            t.ebb_run("plan", *cpu, *cached, code=BAD_INPUT, env=home)
+    t.ebb_run("plan", *cpu, code=USAGE, env={"HOME": "", "XDG_CACHE_HOME": ""})
+
+
 def what_does_not_fit_is_refused_in_one_line(t):
     costs = measured(t)
     (t.folder / "other.json").write_text(json.dumps({**costs, "machine": "another one"}))
@@ -191,6 +215,7 @@ TESTS = [
     every_command_that_plans_reads_it_and_says_how_much_was_measured,
     a_second_model_is_added_to_a_file,
     a_calibration_is_kept_by_machine_backend_and_threads,
+    a_look_at_this_machine_is_kept_unless_it_was_busy,
     what_does_not_fit_is_refused_in_one_line,
     a_profile_tells_of_each_step_and_joins_the_report,
     a_report_of_a_run_without_a_profile_is_as_it_was,
