@@ -131,6 +131,17 @@ def a_look_at_this_machine_is_kept_unless_it_was_busy(t):
     t.ebb_run("plan", *cpu, code=USAGE, env={"HOME": "", "XDG_CACHE_HOME": ""})
 
 
+def threads_sleep_while_they_wait_unless_the_caller_says_how(t):
+    if "cpu" not in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
+        return
+    verbose = {"OMP_DISPLAY_ENV": "verbose", "OMP_WAIT_POLICY": None}
+    for said, spins in (({}, b"0"), ({"GOMP_SPINCOUNT": "7"}, b"7")):
+        done = t.ebb_run("--version", env={**verbose, **said})
+        found = re.findall(rb"GOMP_SPINCOUNT = '(\d+)'", done.stderr)
+        if found:  # another runtime than libgomp says nothing of it
+            equal(found[-1], spins, done.stderr)
+
+
 def what_does_not_fit_is_refused_in_one_line(t):
     costs = measured(t)
     (t.folder / "other.json").write_text(json.dumps({**costs, "machine": "another one"}))
@@ -216,6 +227,7 @@ TESTS = [
     a_second_model_is_added_to_a_file,
     a_calibration_is_kept_by_machine_backend_and_threads,
     a_look_at_this_machine_is_kept_unless_it_was_busy,
+    threads_sleep_while_they_wait_unless_the_caller_says_how,
     what_does_not_fit_is_refused_in_one_line,
     a_profile_tells_of_each_step_and_joins_the_report,
     a_report_of_a_run_without_a_profile_is_as_it_was,
