@@ -176,7 +176,7 @@ def a_profile_tells_of_each_step_and_joins_the_report(t):
     equal(t.json("run", "small.ebb", *REF).get("profile"), None, "off by default")
     text = t.ebb_run("run", "small.ebb", *REF, "--steps", "4", "--profile", "-o", "run.json").stdout.decode()
     holds("by kind of op, medians of 4 steps" in text and re.search(r"\nlinear +2 +0 +[0-9.]+ [um]?s ", text), text)
-    holds(re.search(r"\npredicted step   [0-9.]+ [um]?s \(measured: mean [+-]", text), text)
+    holds(re.search(r"\npredicted step   [0-9.]+ [um]?s by the built-in model \(measured: mean [+-]", text), text)
     run = json.loads((t.folder / "run.json").read_text())
     equal(run["profile_runs"], 4)
     equal([step["op"] for step in run["profile"]], [step["op"] for step in plan["steps"]])
