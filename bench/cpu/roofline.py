@@ -4,8 +4,8 @@
     roofline.py BUILD [--only MODEL,MODEL] [--isa ALL,AVX2] [--repeats 3] [--rows 12]
 
 BUILD has bench/cpu/bench_cpu_kernels (ninja -C BUILD bench/cpu/bench_cpu_kernels). Every distinct call runs alone, on
-operands that no cache holds. --isa: what oneDNN may use (ONEDNN_MAX_CPU_ISA); the loops of Ebb's own are those of BUILD
-(-Dvectors=). The roof of an op is max(flops / peak, bytes / bandwidth): `of roof` is that over its time, `over` is what
+operands that no cache holds. --isa: what oneDNN may use (ONEDNN_MAX_CPU_ISA); loops of Ebb's own take what the processor
+has. The roof of an op is max(flops / peak, bytes / bandwidth): `of roof` is that over its time, `over` is what
 lies between them. Prints Markdown.
 """
 import argparse
