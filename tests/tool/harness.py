@@ -23,9 +23,11 @@ class Case:
 
 
 def run(ebb, args, folder, env=None, stdin=None, stdout=subprocess.PIPE, timeout=120):
+    """A variable that is None is not set."""
+    variables = {**ENVIRONMENT, **(env or {})}
     return subprocess.run(
         [ebb, *(arg.replace("{d}", str(folder)) for arg in args)],
-        cwd=folder, env={**ENVIRONMENT, **(env or {})}, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+        cwd=folder, env={key: value for key, value in variables.items() if value is not None}, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
         stdout=stdout, stderr=subprocess.PIPE, timeout=timeout, check=False,
     )
 

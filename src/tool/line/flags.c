@@ -132,7 +132,9 @@ const tool_flag tool_flags[] = {
     {"calibrate", 0, TOOL_SWITCH, AT(calibrate), B, NULL, 0, 0, NULL,
      "measure kinds of ops, for models that were not measured"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
-     "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
+     "times that `ebb bench` measured; `machine`: its calibration in the cache's folder; `host`: a quick "
+     "look at this "
+     "machine"},
     {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
      "try every kernel of --device: a line for each family of ops, and a verdict"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
