@@ -17,7 +17,7 @@ import time
 
 HEAVY = ("conv2d", "linear", "matmul", "attention")
 WAYS = {"op by op": ("--opt-level", "2"), "INTERP": ("--opt-level", "3", "--jit", "INTERP"),
-        "LLVM": ("--opt-level", "3", "--jit", "LLVM")}
+        "LLVM": ("--opt-level", "3", "--jit", "LLVM"), "CC": ("--opt-level", "3", "--jit", "CC")}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -1,5 +1,5 @@
 /* cpu/fused.c: the kernel of fused: what it supports, its rate, its tiles shared out to a team. */
-#include "exec/cpu/fused.h"
+#include "exec/cpu/emit.h"
 #include "exec/cpu/low.h"
 
 /* ---- before a run ----------------------------------------------------------------------------------- */
@@ -40,15 +40,10 @@ static void fused_release(ebb_backend *backend, void *state) {
     if (state) ebb_cfree(backend->env, state, 1, sizeof(cpu_fused));
 }
 
-static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    cpu_fused *f = ebb_calloc(backend->env, 1, sizeof *f);
-    *state = NULL;
-    if (!f) return EBB_NO_MEMORY;
-    const ebb_status status = ebb_fused_read(backend->env, call, &f->body);
-    if (status) {
-        fused_release(backend, f);
-        return status;
-    }
+/* A body, read, with how its operands lie. */
+static ebb_status fused_of(ebb_env *env, const ebb_call *call, cpu_fused *f) {
+    const ebb_status status = ebb_fused_read(env, call, &f->body);
+    if (status) return status;
     f->n_in = call->n_in;
     for (uint32_t i = 0; i < call->n_in; i++) {
         f->in_dtype[i] = call->in[i].dtype;
@@ -56,12 +51,18 @@ static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void
         ebb_fused_walk(call, &f->body, i, &f->walk[i]);
     }
     cpu_fused_slots(f);
-    const ebb_status made = cpu_jit_code(cpu_of(backend)->jit, call, f);
-    if (made)
-        fused_release(backend, f);
-    else
-        *state = f;
-    return made;
+    return EBB_OK;
+}
+
+static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
+    cpu_fused *f = *state = ebb_calloc(backend->env, 1, sizeof *f);
+    if (!f) return EBB_NO_MEMORY;
+    ebb_status status = fused_of(backend->env, call, f);
+    if (!status) status = cpu_jit_code(cpu_of(backend)->jit, call, f);
+    if (!status) return EBB_OK;
+    fused_release(backend, f);
+    *state = NULL;
+    return status;
 }
 
 /* ---- a run ------------------------------------------------------------------------------------------ */
@@ -129,7 +130,7 @@ static void fused_span(const void *ctx, int64_t begin, int64_t end) {
         for (uint32_t o = 0; o < b->n_out; o++)
             out[o] = r->out[o] + at * ebb_dtype_bytes(b->step[b->out[o]].type.dtype);
         if (r->f->code)
-            r->f->code(in, out, n);
+            r->f->code(in, out, n, cpu_fused_functions);
         else
             cpu_fused_interpret(r->f, in, out, n, at == begin, &tiles);
     }
