@@ -10,7 +10,7 @@ from tester import Skip, equal, holds, main
 
 MODEL = """ebb 1
 graph gated
-dim N = 33
+dim N = 70
 %x = input f32[N,24]
 %labels = input i32[N]
 %w = param f32[40,24] init=uniform

@@ -156,8 +156,8 @@ CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_
 
 /* ---- bias_grad ----------------------------------------------------------------------------------- */
 
-CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
-    const float *x = ((const summed *)ctx)->x + at;
+CPU_VECTOR void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const float *x = (const float *)ctx + at;
     int64_t row = 0;
     for (; row + 4 <= rows; row += 4) {
         for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
@@ -197,8 +197,7 @@ static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, 
 static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
     cpu_sums sums = cpu_sums_of(&run->call->in[0], 1);
     sums.partial = run->launch->scratch;
-    const summed s = {.x = run->launch->in[0], .lanes = sums.lanes.lanes};
-    cpu_sums_run(cpu_of(run->backend), &sums, 4, plain_rows, &s);
+    cpu_sums_run(cpu_of(run->backend), &sums, 4, cpu_sums_plain, run->launch->in[0]);
     const bias_sum all = {&sums, run->launch->out[0]};
     cpu_sums_finish(cpu_of(run->backend), &sums, bias_finish, &all);
     return EBB_OK;

@@ -36,6 +36,11 @@ double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
 /* finish over all channels, by a team where the partials are many. */
 void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
+/* A cpu_sum_rows of elements as they are; ctx: float *. Rows go four at a time: who cuts them, cuts at
+ * fours.
+ */
+void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
+
 /* Lanes that are added together, and how far ahead memory is asked for: with several rows under way the
  * processor does not see on its own what comes next. */
 enum { CPU_SUMS_TILE = 64, CPU_SUMS_LINE = CPU_ALIGNMENT / 4, CPU_SUMS_AHEAD = 4096 /* floats */ };
