@@ -48,6 +48,8 @@ def no_level_and_nobodys_code_changes_a_bit(t):
         ways += [("--opt-level", "3", "--method", "megengine"), ("--opt-level", "3", "--no-fuse")]
         runs = [t.json(*RUN, *precision, *way, env={"XDG_CACHE_HOME": str(t.folder)}) for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"hashes {precision}")
+    tight = [t.json(*RUN, "--dim", "N=700", "--budget", "500kB", "--opt-level", level)["params_hash"] for level in "23"]
+    equal(*tight, "within a budget")
     equal(t.json("plan", "gated.ebb")["total_bytes"], t.json("plan", "gated.ebb", "--opt-level", "2")["total_bytes"])
 
 
