@@ -5,7 +5,7 @@ static ebb_status exclude(ebb_trace *trace) {
     ebb_status status = EBB_OK;
     ebb_entry *entry;
     while (!status && trace->mode == EBB_CALL_COMPARE && !ebb_next_entry(trace, EBB_ENTRY_EXCLUDE))
-        status = ebb_call_turn(trace, "an excluded region", false);
+        status = ebb_call_turn(trace, NULL, "an excluded region", false);
     if (!status && trace->mode != EBB_CALL_COMPARE)
         status = ebb_entry_add(trace, EBB_ENTRY_EXCLUDE, NULL, 0, &entry);
     else if (!status)

@@ -29,7 +29,8 @@ class trace:
     identity.
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
-    (usual), "sublinear" or "budget". strict: a call that differs is a TraceError. sublinear_memory_config:
+    (usual), "sublinear" or "budget". strict, or on_mismatch="raise": a call that differs is a TraceError, and not
+    recorded anew ("retrace"). sublinear_memory_config:
     MegEngine's search for fewest bytes. opt_level: below 2 ops are
     not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
@@ -41,11 +42,14 @@ class trace:
 
     def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=2,
-                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, strict=False, effort=None,
-                 time_limit=None, cache=None, verify=False):
+                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, strict=False, on_mismatch=None,
+                 effort=None, time_limit=None, cache=None, verify=False):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
+        if on_mismatch not in (None, "retrace", "raise"):
+            raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
+        strict = strict if on_mismatch is None else on_mismatch == "raise"
         self._symbolic = symbolic or record_only
         self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify,
                          "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0, "opt_level": opt_level}
