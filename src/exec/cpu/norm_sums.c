@@ -127,8 +127,8 @@ CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_
 
 /* ---- bias_grad ----------------------------------------------------------------------------------- */
 
-CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
-    const float *x = ((const summed *)ctx)->x + at;
+CPU_VECTOR void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const float *x = (const float *)ctx + at;
     int64_t row = 0;
     for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
         const float *x0 = x + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
@@ -162,8 +162,7 @@ static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, 
 static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
     cpu_sums sums = cpu_sums_of(&run->call->in[0], 1);
     sums.partial = run->launch->scratch;
-    const summed s = {.x = run->launch->in[0], .lanes = sums.lanes.lanes};
-    cpu_sums_run(cpu_of(run->backend), &sums, 4, plain_rows, &s);
+    cpu_sums_run(cpu_of(run->backend), &sums, 4, cpu_sums_plain, run->launch->in[0]);
     const bias_sum all = {&sums, run->launch->out[0]};
     cpu_sums_finish(cpu_of(run->backend), &sums, bias_finish, &all);
     return EBB_OK;

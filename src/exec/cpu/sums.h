@@ -44,6 +44,9 @@ CPU_INLINE bool cpu_sums_by_four(int64_t width) {
     return width > CPU_SUMS_ALONE;
 }
 
+/* A cpu_sum_rows of elements as they are; ctx: float *. Who cuts rows, cuts at fours. */
+void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
+
 /* Adds g * (x - center) and g of whole rows, per lane. */
 typedef struct cpu_product_sums {
     const float *center;

@@ -191,8 +191,8 @@ const tool_flag tool_flags[] = {
      "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
      "one op"},
     {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
-     "who makes code for such chains: LLVM or INTERP (default: the variable MGB_JIT_BACKEND, or LLVM if "
-     "there)"},
+     "who makes code for such chains: LLVM, CC or INTERP (default: the variable MGB_JIT_BACKEND, or the "
+     "first that is there)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
     {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",
