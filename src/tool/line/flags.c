@@ -191,6 +191,8 @@ const tool_flag tool_flags[] = {
     {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
      "who makes code for such chains: LLVM or INTERP (default: the variable MGB_JIT_BACKEND, or LLVM if "
      "there)"},
+    {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",
+     "own, or xla: the whole step is compiled and run by XLA, through a PJRT plugin (default own)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
     {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",

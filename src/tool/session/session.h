@@ -32,8 +32,8 @@ typedef struct tool_args {
     uint32_t n_dims;
     tool_list fetch, keep, drop;
     const char *config; /* the file of --config */
-    const char *device, *method, *optimizer, *precision, *opt_level, *jit, *dump, *plans, *over, *cache,
-        *costs, *format, *measured, *fail_if, *svg;
+    const char *device, *method, *optimizer, *precision, *opt_level, *jit, *backend, *dump, *plans, *over,
+        *cache, *costs, *format, *measured, *fail_if, *svg;
     const char *log, *search;
     tool_list fits, pools;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
