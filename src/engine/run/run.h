@@ -88,6 +88,9 @@ void ebb_xla_engine_close(ebb_engine *engine); /* after its programs */
 /* Compiles the step, in place of ebb_exec_create and the block. */
 EBB_CHECKED ebb_status ebb_xla_bind(ebb_program *program);
 void ebb_xla_unbind(ebb_program *program);
+/* Of a program of our own, whose plan lets every value have its own bytes: one step by XLA, from the bytes of
+ * its inputs, params and states, and every value that it computes into the value's bytes. */
+EBB_CHECKED ebb_status ebb_xla_fill(ebb_program *program);
 /* A whole step. Sets program->touched where params and states were lost to a step that failed. */
 EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);
 /* As ebb_value_put and ebb_value_get. */

@@ -135,3 +135,73 @@ ebb_status ebb_program_xla_memory(const ebb_program *program, ebb_xla_memory *ou
     *out = (ebb_xla_memory){m->arguments, m->outputs, m->alias, m->temp};
     return EBB_OK;
 }
+
+/* ---- a step to be looked at ------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    ebb_program *program;
+    ebb_pjrt *plugin;
+    ebb_pjrt_buffer **tensors; /* [n_values] */
+    char *room;                /* of the largest buffer */
+} filling;
+
+/* Buffers as they lie to tensors: of what is given; or back: of what was computed. */
+static ebb_status move_tensors(filling *f, bool computed) {
+    const ebb_plan *plan = f->program->compiled.plan;
+    ebb_backend *b = f->program->engine->backend;
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; i < plan->n_buffers && status == EBB_OK; i++) {
+        const ebb_id v = plan->buffers[i].value;
+        const ebb_value *value = &f->program->compiled.graph->values[v];
+        int64_t bytes;
+        void *at = ebb_exec_buffer(f->program->exec, i, &bytes);
+        if (computed != (value->producer != EBB_NONE)) continue;
+        bytes = ebb_type_bytes(&value->type);
+        if (computed) {
+            status = ebb_pjrt_buffer_read(f->plugin, f->tensors[v], f->room, bytes);
+            if (status == EBB_OK) status = b->api->copy_in(b, at, f->room, bytes);
+        } else {
+            status = b->api->copy_out(b, f->room, at, bytes);
+            if (status == EBB_OK)
+                status = ebb_xla_tensor_write(f->plugin, &value->type, f->room, &f->tensors[v]);
+        }
+    }
+    return status;
+}
+
+static ebb_status fill(filling *f) {
+    static const ebb_hlo_options options = {.keep_all = true};
+    const ebb_compiled *compiled = &f->program->compiled;
+    const ebb_engine *engine = f->program->engine;
+    ebb_xla_program *step = NULL;
+    bool spent;
+    ebb_status status =
+        ebb_xla_program_create(engine->env, f->plugin, compiled->graph, compiled->plan, &options, &step);
+    if (status == EBB_OK) status = move_tensors(f, false);
+    if (status == EBB_OK)
+        status = ebb_xla_program_run(step, f->tensors, engine->options.seed, engine->step, &spent);
+    if (status == EBB_OK) status = move_tensors(f, true);
+    ebb_xla_program_destroy(step);
+    return status;
+}
+
+ebb_status ebb_xla_fill(ebb_program *program) {
+    ebb_env *env = program->engine->env;
+    const ebb_graph *graph = program->compiled.graph;
+    char path[EBB_PJRT_PATH];
+    ebb_arena arena;
+    int64_t most = 0;
+    filling f = {.program = program};
+    for (uint32_t v = 0; v < graph->n_values; v++)
+        most = ebb_max_i64(most, ebb_type_bytes(&graph->values[v].type));
+    ebb_arena_init(&arena, env);
+    f.tensors = EBB_NEW(&arena, ebb_pjrt_buffer *, graph->n_values);
+    f.room = EBB_NEW(&arena, char, most);
+    ebb_status status = f.tensors && f.room ? ebb_pjrt_find(env, path) : EBB_NO_MEMORY;
+    if (status == EBB_OK) status = ebb_pjrt_open(env, path, &f.plugin);
+    if (status == EBB_OK) status = fill(&f);
+    for (uint32_t v = 0; f.plugin && v < graph->n_values; v++) ebb_pjrt_buffer_destroy(f.plugin, f.tensors[v]);
+    ebb_pjrt_close(f.plugin);
+    ebb_arena_deinit(&arena);
+    return status;
+}

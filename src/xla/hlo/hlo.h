@@ -42,6 +42,9 @@ typedef struct ebb_hlo_signature {
 } ebb_hlo_signature;
 
 typedef struct ebb_hlo_options {
+    /* Every computed value is a result, no op is fused with another, and nothing is donated: to look at
+     * them. */
+    bool keep_all;
     bool no_barriers; /* for comparison: what is repeated may be merged with what it repeats */
 } ebb_hlo_options;
 

@@ -103,8 +103,9 @@ static ebb_status find_results(module *m, const ebb_id *next, ebb_id *from) {
     if (!s->results || !s->updates) return EBB_NO_MEMORY;
     for (uint32_t v = 0; v < m->graph->n_values; v++) {
         const ebb_value *value = &m->graph->values[v];
-        const bool output = value->role == EBB_ROLE_OUTPUT && value->producer != EBB_NONE;
-        if (!output && next[v] == EBB_NONE) continue;
+        const bool computed = value->producer != EBB_NONE, all = m->options->keep_all;
+        const bool output = computed && (value->role == EBB_ROLE_OUTPUT || (all && m->last[v] != EBB_NONE));
+        if (!output && (all || next[v] == EBB_NONE)) continue;
         s->updates[s->n_results] = output ? EBB_NONE : argument_of(s, v);
         from[s->n_results] = output ? v : next[v];
         s->results[s->n_results++] = v;
@@ -197,6 +198,7 @@ static void put_step(module *m, const ebb_plan_step *step) {
     }
     hlo_table[node->op->code](&op);
     hold(&op, &call);
+    if (m->options->keep_all) hlo_barrier(&m->h, out, step->n_writes);
     for (uint32_t k = 0; k < step->n_writes; k++) {
         m->held[step->writes[k]] = out[k];
         m->last[m->plan->buffers[step->writes[k]].value] = step->writes[k];
@@ -275,6 +277,8 @@ ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan
     if (!m.held || !m.run || !m.last || !from) return EBB_NO_MEMORY;
     ebb_status status = check_ops(&m);
     if (!status) status = find_arguments(&m);
+    for (uint32_t v = 0; v < graph->n_values; v++) m.last[v] = EBB_NONE;
+    for (uint32_t b = 0; b < plan->n_buffers; b++) m.last[plan->buffers[b].value] = b;
     const ebb_id *next = status ? NULL : find_updates(&m);
     if (!status) status = next ? find_results(&m, next, from) : EBB_NO_MEMORY;
     if (status) return status;

@@ -105,13 +105,14 @@ HLO(pick) {
     const ebb_type *x = &op->call->in[0], *y = &op->call->out[0];
     const uint32_t axis = (uint32_t)op->call->attr[EBB_TAKE_AXIS].i[0];
     const hlo_value here = named(op, x, NULL, NULL);
-    const hlo_value alone = hlo_select(h, here, op->in[0], hlo_like(h, &op->in[0], 0));
+    /* Beside -0 a sum is what is added to it, of either sign. */
+    const hlo_value alone = hlo_select(h, here, op->in[0], hlo_like(h, &op->in[0], -0.0));
     uint32_t label[HLO_MAX_RANK], n = 0;
     for (uint32_t at = 0; at < x->rank; at++)
         for (uint32_t l = 0; l < x->rank; l++)
             if (l != axis && ebb_hlo_axis(x->rank, l) == at) label[n++] = l < axis ? l : l - 1;
     op->out[0] =
-        hlo_arrange(h, hlo_reduce(h, "add", alone, 0, 1U << ebb_hlo_axis(x->rank, axis)), label, y);
+        hlo_arrange(h, hlo_reduce(h, "add", alone, -0.0, 1U << ebb_hlo_axis(x->rank, axis)), label, y);
 }
 
 HLO(pick_grad) {

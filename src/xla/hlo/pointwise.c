@@ -209,3 +209,25 @@ HLO(silu_grad) {
     const hlo_value slope = hlo_mul(h, s, hlo_2c(h, "add", hlo_mul(h, x, flat), 1));
     op->out[0] = hlo_mul(h, op->in[1], slope);
 }
+
+HLO(erf) {
+    op->out[0] = hlo_erf(op->to, op->in[0]);
+}
+
+/* The share of normal numbers below x: (1 + erf(x / sqrt(2))) / 2. */
+static hlo_value normal_below(hlo *h, hlo_value x) {
+    const hlo_value e = hlo_erf(h, hlo_2c(h, "multiply", x, 0.70710678118654752440));
+    return hlo_2c(h, "multiply", hlo_2c(h, "add", e, 1), 0.5);
+}
+
+HLO(gelu_erf) {
+    op->out[0] = hlo_mul(op->to, op->in[0], normal_below(op->to, op->in[0]));
+}
+
+HLO(gelu_erf_grad) {
+    hlo *h = op->to;
+    const hlo_value x = op->in[0], half = hlo_2c(h, "multiply", hlo_mul(h, x, x), -0.5);
+    const hlo_value density = hlo_2c(h, "multiply", hlo_1(h, "exponential", half), 0.39894228040143267794);
+    const hlo_value slope = hlo_add(h, normal_below(h, x), hlo_mul(h, x, density));
+    op->out[0] = hlo_mul(h, op->in[1], slope);
+}

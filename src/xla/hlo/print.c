@@ -124,6 +124,15 @@ hlo_value hlo_1(hlo *h, const char *name, hlo_value x) {
     return v;
 }
 
+hlo_value hlo_erf(hlo *h, hlo_value x) {
+    const hlo_value v = {h->n++, -1, x.type};
+    ebb_text_add(h->text, "    %%v%u = chlo.erf ", v.number);
+    hlo_put_value(h, &x);
+    put_one(h, " : ", &x.type, " -> ");
+    put_one(h, "", &x.type, "\n");
+    return v;
+}
+
 hlo_value hlo_2(hlo *h, const char *name, hlo_value a, hlo_value b) {
     const hlo_value v = begin(h, a.type);
     ebb_text_add(h->text, "%s ", name);

@@ -9,15 +9,38 @@ struct ebb_pjrt_program {
     uint32_t n_outputs;
 };
 
-/* CompileOptionsProto{executable_build_options(3){num_replicas(4): 1, num_partitions(5): 1}}, serialized.
+/* Options that every step is compiled with; each is a truth, and false.
+ *     xla_cpu_enable_fast_min_max                       a NaN shows in a maximum
+ *     xla_cpu_enable_concurrency_optimized_scheduler    steps are ordered for the least memory */
+static const char *const turned_off[] = {"xla_cpu_enable_fast_min_max",
+                                         "xla_cpu_enable_concurrency_optimized_scheduler"};
+enum { OPTIONS_BYTES = 256 };
+
+/* CompileOptionsProto, serialized: executable_build_options (3) {num_replicas (4): 1, num_partitions (5):
+ * 1}, and for each option an entry of env_option_overrides (7) {key (1), value (2) {bool_field (2): false}}.
  */
-static const char build_options[] = {0x1a, 4, 0x20, 1, 0x28, 1};
+static size_t put_options(char to[OPTIONS_BYTES]) {
+    static const char build[] = {0x1a, 4, 0x20, 1, 0x28, 1}, off[] = {0x12, 2, 0x10, 0};
+    size_t n = sizeof build;
+    memcpy(to, build, sizeof build);
+    for (size_t i = 0; i < EBB_COUNT(turned_off); i++) {
+        const size_t n_name = strlen(turned_off[i]); /* below 128: a length is one byte */
+        to[n++] = 0x3a;
+        to[n++] = (char)(2 + n_name + sizeof off);
+        to[n++] = 0x0a;
+        to[n++] = (char)n_name;
+        memcpy(to + n, turned_off[i], n_name);
+        n += n_name;
+        memcpy(to + n, off, sizeof off);
+        n += sizeof off;
+    }
+    return n;
+}
 
 static ebb_status compile_loaded(ebb_pjrt *plugin, const pjrt_program *text, ebb_pjrt_program *program) {
-    pjrt_client_compile args = {.client = plugin->client,
-                                .program = text,
-                                .options = build_options,
-                                .n_options = sizeof build_options};
+    char bytes[OPTIONS_BYTES];
+    pjrt_client_compile args = {
+        .client = plugin->client, .program = text, .options = bytes, .n_options = put_options(bytes)};
     ebb_status status = PJRT_CALL(plugin, "compile the step", PJRT_CLIENT_COMPILE, &args);
     if (status) return status;
     program->loaded = args.loaded;
@@ -28,10 +51,9 @@ static ebb_status compile_loaded(ebb_pjrt *plugin, const pjrt_program *text, ebb
 }
 
 static ebb_status compile_described(ebb_pjrt *plugin, const pjrt_program *text, ebb_pjrt_program *program) {
-    pjrt_compile args = {.topology = plugin->topology,
-                         .program = text,
-                         .options = build_options,
-                         .n_options = sizeof build_options};
+    char bytes[OPTIONS_BYTES];
+    pjrt_compile args = {
+        .topology = plugin->topology, .program = text, .options = bytes, .n_options = put_options(bytes)};
     const ebb_status status = PJRT_CALL(plugin, "compile the step", PJRT_COMPILE, &args);
     program->executable = args.executable;
     return status;
