@@ -31,8 +31,8 @@ typedef struct ebb_xla_measured {
     int64_t own_ns, xla_ns; /* the shortest step of each but the first; -1: there was none */
     double own_loss, xla_loss;
     double loss_off; /* over all steps: the largest difference of the losses as a part of our own */
-    /* After the first step: the largest difference of a param's elements, as a part of the largest change that
-     * the step has made to one of them; and whose it is. */
+    /* After the first step: the length of the difference of a param, as a part of that of the change that the
+     * step has made to it; the largest, and whose it is. */
     double param_off;
     char worst_param[96];
     ebb_xla_memory memory;

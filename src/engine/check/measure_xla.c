@@ -49,16 +49,17 @@ static ebb_status feed(pair *p) {
 
 /* ---- params -------------------------------------------------------------------------------------------- */
 
+/* |own - xla| / |own - before|, of a whole tensor. */
 static double part_off(const ebb_type *type, const void *before, const void *own, const void *xla) {
-    double most = 0, off = 0;
+    double change = 0, off = 0;
     for (int64_t i = 0, n = ebb_type_count(type); i < n; i++) {
         const double was = ebb_dtypes[type->dtype].load(before, i), a = ebb_dtypes[type->dtype].load(own, i);
         const double b = ebb_dtypes[type->dtype].load(xla, i);
-        most = fmax(most, fabs(a - was));
-        if (isnan(a) != isnan(b)) return (double)INFINITY;
-        off = fmax(off, fabs(a - b));
+        if (isnan(a) && isnan(b)) continue;
+        change += (a - was) * (a - was);
+        off += (a - b) * (a - b);
     }
-    return most > 0 ? off / most : off > 0 ? (double)INFINITY : 0;
+    return change > 0 ? sqrt(off / change) : off > 0 ? (double)INFINITY : 0;
 }
 
 /* Params before a step into before[i]; or, after it, how far apart the two sides' changes are. */
@@ -79,9 +80,10 @@ static ebb_status look_at_params(pair *p, void **before, bool after) {
         if (status == EBB_OK) status = ebb_fetch(p->xla.program, value->name, xla, bytes);
         if (status == EBB_OK) {
             const double off = part_off(&value->type, before[i], own, xla);
-            if (off > p->out->param_off || p->out->worst_param[0] == '\0')
+            if (!(off <= p->out->param_off) || p->out->worst_param[0] == '\0') {
                 (void)snprintf(p->out->worst_param, sizeof p->out->worst_param, "%s", value->name);
-            p->out->param_off = fmax(p->out->param_off, off);
+                p->out->param_off = off;
+            }
         }
         ebb_cfree(p->env, own, bytes, 1);
         ebb_cfree(p->env, xla, bytes, 1);
@@ -122,32 +124,68 @@ static ebb_status run_steps(pair *p, uint32_t n) {
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static ebb_status look_at_memory(pair *p) {
-    static const ebb_hlo_options none = {.no_barriers = true};
-    const ebb_compiled *compiled = &p->xla.program->compiled;
-    ebb_xla_measured *out = p->out;
-    ebb_xla_program *merged = NULL;
-    out->arena_bytes = compiled->plan->arena_bytes;
-    out->baseline_arena_bytes = compiled->plan->baseline_arena_bytes;
-    for (uint32_t s = 0; s < compiled->plan->n_steps; s++) out->n_recomputed += compiled->plan->steps[s].recompute;
-    ebb_status status = ebb_program_xla_memory(p->xla.program, &out->memory);
-    out->merged_temp_bytes = out->memory.temp_bytes;
-    if (status != EBB_OK || out->n_recomputed == 0) return status;
-    status = ebb_xla_program_create(p->env, p->xla.engine->plugin, compiled->graph, compiled->plan, &none, &merged);
-    if (status == EBB_OK) out->merged_temp_bytes = ebb_xla_program_memory(merged)->temp;
-    ebb_xla_program_destroy(merged);
+static ebb_status temp_of(ebb_pjrt *plugin, const ebb_compiled *compiled, bool merged, ebb_env *env,
+                          ebb_xla_memory *out) {
+    const ebb_hlo_options options = {.no_barriers = merged};
+    ebb_xla_program *program;
+    const ebb_status status =
+        ebb_xla_program_create(env, plugin, compiled->graph, compiled->plan, &options, &program);
+    if (status != EBB_OK) return status;
+    const ebb_pjrt_memory *m = ebb_xla_program_memory(program);
+    *out = (ebb_xla_memory){m->arguments, m->outputs, m->alias, m->temp};
+    ebb_xla_program_destroy(program);
+    return EBB_OK;
+}
+
+/* Of a compiled step, with and without barriers. */
+static ebb_status look_at_memory(ebb_env *env, ebb_pjrt *plugin, const ebb_compiled *compiled,
+                                 ebb_xla_measured *out) {
+    const ebb_plan *plan = compiled->plan;
+    ebb_xla_memory merged;
+    out->arena_bytes = plan->arena_bytes;
+    out->baseline_arena_bytes = plan->baseline_arena_bytes;
+    for (uint32_t s = 0; s < plan->n_steps; s++) out->n_recomputed += plan->steps[s].recompute;
+    ebb_status status = temp_of(plugin, compiled, false, env, &out->memory);
+    merged = out->memory;
+    if (status == EBB_OK && out->n_recomputed > 0) status = temp_of(plugin, compiled, true, env, &merged);
+    out->merged_temp_bytes = merged.temp_bytes;
+    return status;
+}
+
+/* Nothing is run: params are not even made. */
+static ebb_status compile_alone(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                                uint32_t n_dims, const ebb_options *options, ebb_xla_measured *out) {
+    ebb_backend *backend = NULL;
+    ebb_pjrt *plugin = NULL;
+    ebb_compiled compiled = {0};
+    if (model->planning)
+        return ebb_fail(env, EBB_USAGE, "%s is a planning graph: XLA cannot compile it", model->name);
+    ebb_status status = ebb_options_check(env, options);
+    if (status == EBB_OK) status = ebb_xla_plugin_open(env, options, &plugin);
+    if (status == EBB_OK) status = ebb_open_backend(env, options, &backend);
+    if (status == EBB_OK)
+        status = ebb_compile_model(env, model, dims, n_dims, options, backend, NULL, &compiled);
+    if (status == EBB_OK) {
+        status = look_at_memory(env, plugin, &compiled, out);
+        ebb_compiled_deinit(env, &compiled);
+    }
+    if (backend) backend->api->destroy(backend);
+    ebb_pjrt_close(plugin);
     return status;
 }
 
 ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims, uint32_t n_dims,
                            const ebb_options *options, uint32_t n_steps, ebb_xla_measured *out) {
     pair p = {.env = env, .out = out};
+    ebb_options by_xla = *options;
+    by_xla.xla = true;
     *out = (ebb_xla_measured){.own_ns = -1, .xla_ns = -1};
+    ebb_status status = compile_alone(env, model, dims, n_dims, &by_xla, out);
+    if (status != EBB_OK || n_steps == 0) return status;
     ebb_arena_init(&p.arena, env);
-    ebb_status status = open_side(env, model, dims, n_dims, options, true, &p.xla);
-    if (status == EBB_OK) status = look_at_memory(&p);
-    if (status == EBB_OK && n_steps > 0) status = open_side(env, model, dims, n_dims, options, false, &p.own);
-    if (status == EBB_OK && n_steps > 0) {
+    status = open_side(env, model, dims, n_dims, options, true, &p.xla);
+    if (status == EBB_OK) status = open_side(env, model, dims, n_dims, options, false, &p.own);
+    if (status == EBB_OK) {
         const ebb_graph *graph = p.own.program->compiled.graph;
         const ebb_value *loss = graph->loss != EBB_NONE ? &graph->values[graph->loss] : NULL;
         p.loss = loss && loss->type.dtype == EBB_F32 ? loss->name : NULL;

@@ -82,6 +82,9 @@ void ebb_engine_bind_all(ebb_engine *engine);
 /* ---- by XLA (run/xla.c): tensors of the plugin's in place of the block ---------------------------------
  */
 
+/* The plugin that is found (EBB_PJRT_PLUGIN), with a client; for a device's description, one that compiles for
+ * what the file of EBB_PJRT_TARGET describes and runs nothing. The caller's. */
+EBB_CHECKED ebb_status ebb_xla_plugin_open(ebb_env *env, const ebb_options *options, ebb_pjrt **out);
 /* Opens a plugin where the options ask for one. */
 EBB_CHECKED ebb_status ebb_xla_engine_open(ebb_engine *engine);
 void ebb_xla_engine_close(ebb_engine *engine); /* after its programs */

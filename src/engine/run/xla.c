@@ -4,13 +4,35 @@
  * replaces program   tensors: inputs, outputs               its own
  *
  * Given persistent values stand in one order in all programs of an engine (ebb_engine_check_shared). */
+#include <stdlib.h>
+
 #include "engine/run/run.h"
+#include "ebb/device.h"
+
+enum { TARGET_BYTES = 1 << 20 };
+
+ebb_status ebb_xla_plugin_open(ebb_env *env, const ebb_options *options, ebb_pjrt **out) {
+    char path[EBB_PJRT_PATH], *target;
+    size_t n;
+    *out = NULL;
+    ebb_status status = ebb_pjrt_find(env, path);
+    if (status != EBB_OK) return status;
+    if (!ebb_device_is_file(options->device)) return ebb_pjrt_open(env, path, out);
+    const char *asked = getenv("EBB_PJRT_TARGET");
+    if (!asked || !*asked)
+        return ebb_fail(env, EBB_USAGE,
+                        "backend xla: %.200s describes the device to our planner; EBB_PJRT_TARGET must name a "
+                        "file that describes it to the plugin, too (a GpuTargetConfigProto as text)",
+                        options->device);
+    status = ebb_file_read(env, asked, TARGET_BYTES, &target, &n);
+    if (status != EBB_OK) return status;
+    status = ebb_pjrt_open_described(env, path, target, out);
+    ebb_file_free(env, target, n);
+    return status;
+}
 
 ebb_status ebb_xla_engine_open(ebb_engine *engine) {
-    char path[EBB_PJRT_PATH];
-    if (!engine->options.xla) return EBB_OK;
-    const ebb_status status = ebb_pjrt_find(engine->env, path);
-    return status ? status : ebb_pjrt_open(engine->env, path, &engine->plugin);
+    return engine->options.xla ? ebb_xla_plugin_open(engine->env, &engine->options, &engine->plugin) : EBB_OK;
 }
 
 void ebb_xla_engine_close(ebb_engine *engine) {

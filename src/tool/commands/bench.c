@@ -70,13 +70,17 @@ static ebb_status measure(tool *t, const ebb_model *model, const ebb_dim_binding
     return ebb_measure(t->env, model, dims, n_dims, options, &request, out);
 }
 
-static void print_xla(const ebb_xla_measured *m, uint32_t n_steps) {
-    const ebb_xla_memory *x = &m->memory;
+static void print_xla_steps(const ebb_xla_measured *m, uint32_t n_steps) {
     printf("own kernels      %s a step (shortest of %u), loss %.6f\n", out_time(m->own_ns).text, n_steps,
            m->own_loss);
     printf("xla              %s a step, loss %.6f\n", out_time(m->xla_ns).text, m->xla_loss);
     printf("losses differ    %.2e of our own at most\n", m->loss_off);
     printf("params differ    %.2e of the first step's change at most (%s)\n", m->param_off, m->worst_param);
+}
+
+static void print_xla(const ebb_xla_measured *m, uint32_t n_steps) {
+    const ebb_xla_memory *x = &m->memory;
+    if (n_steps > 0) print_xla_steps(m, n_steps);
     printf("planned arena    %s, without recomputation %s; %u steps run again\n", out_bytes(m->arena_bytes).text,
            out_bytes(m->baseline_arena_bytes).text, m->n_recomputed);
     printf("xla temp         %s; with repeated steps merged %s\n", out_bytes(x->temp_bytes).text,
@@ -84,7 +88,6 @@ static void print_xla(const ebb_xla_measured *m, uint32_t n_steps) {
     printf("xla arguments    %s, results beside them %s\n", out_bytes(x->arguments_bytes).text,
            out_bytes(x->outputs_bytes - x->alias_bytes).text);
 }
-
 static ebb_status bench_ops(tool *t, const ebb_options *options) {
     ebb_model *model = NULL;
     ebb_costs *costs = NULL;
@@ -101,7 +104,7 @@ static ebb_status bench_ops(tool *t, const ebb_options *options) {
 static ebb_status bench_xla(tool *t, const ebb_options *options) {
     ebb_model *model = NULL;
     ebb_xla_measured m;
-    const uint32_t n_steps = t->args.steps > 0 ? (uint32_t)t->args.steps : RUNS_DEFAULT;
+    const uint32_t n_steps = t->args.compile_only ? 0 : t->args.steps > 0 ? (uint32_t)t->args.steps : RUNS_DEFAULT;
     ebb_status status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     status = ebb_measure_xla(t->env, model, t->args.dims, t->args.n_dims, options, n_steps, &m);

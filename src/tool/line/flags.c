@@ -131,6 +131,8 @@ const tool_flag tool_flags[] = {
     {"ops", 0, TOOL_SWITCH, AT(ops), B, NULL, 0, 0, NULL, "measure each op of MODEL"},
     {"calibrate", 0, TOOL_SWITCH, AT(calibrate), B, NULL, 0, 0, NULL,
      "measure kinds of ops, for models that were not measured"},
+    {"compile-only", 0, TOOL_SWITCH, AT(compile_only), B, NULL, 0, 0, NULL,
+     "with --backend xla: compile the step and tell its memory, run nothing"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
      "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
     {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
