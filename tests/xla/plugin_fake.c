@@ -1,5 +1,6 @@
-/* Plugins that are none, or that fail, by FAKE: 1 an older API, 2 of another major version, 3 a short table, 4
- * without what a plugin shows, 5 cannot start, 6 has no client, 7 compiles nothing, 8 has no memory for it. */
+/* Plugins that are none, or that fail, by FAKE: 1 an older API, 2 of another major version, 3 a short
+ * table, 4 without what a plugin shows, 5 cannot start, 6 has no client, 7 compiles nothing, 8 has no
+ * memory for it. */
 #include "xla/pjrt/abi.h"
 
 extern EBB_API const pjrt_api *GetPjrtApi(void);

@@ -10,7 +10,8 @@
 /* XLA divides by reciprocals and sums in orders of its own: no op has our bits. */
 #define TOLERANCE 1e-6
 
-static void each_row(ebb_env *env, ebb_checker *checker, ebb_case_set set, uint32_t *n_calls, uint32_t *n_bad) {
+static void each_row(ebb_env *env, ebb_checker *checker, ebb_case_set set, uint32_t *n_calls,
+                     uint32_t *n_bad) {
     static const ebb_dtype reals[] = {EBB_F32, EBB_F64};
     const char *only = getenv("EBB_TEST_XLA_OP");
     for (uint32_t k = 0; k < ebb_n_op_cases; k++) {

@@ -38,8 +38,8 @@ static void open_world(world *w, const char *text) {
     *w = (world){0};
     cr_assert_eq(ebb_env_create(NULL, &w->env), EBB_OK);
     cr_assert_eq(ebb_backend_ref.create(w->env, &(ebb_backend_options){.n_threads = 1}, &w->ref), EBB_OK);
-    cr_assert_eq(ebb_graph_parse(w->env, "small", text, strlen(text), &(ebb_parse_options){0}, &model), EBB_OK,
-                 "%s", ebb_env_error(w->env));
+    cr_assert_eq(ebb_graph_parse(w->env, "small", text, strlen(text), &(ebb_parse_options){0}, &model),
+                 EBB_OK, "%s", ebb_env_error(w->env));
     w->graph = test_train_graph(w->env, model, true);
     w->facts = test_query(w->env, w->graph, w->ref);
     ebb_arena_init(&w->arena, w->env);
@@ -111,7 +111,8 @@ Test(xla, each_run_of_repeated_steps_waits_behind_one_barrier_with_a_gradient) {
     cr_assert_eq(emit(&w, 60, false, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
     cr_assert(n_runs > 1, "%u runs", n_runs);
     cr_assert_eq(count(w.text.at, "optimization_barrier"), n_runs);
-    for (const char *at = strstr(w.text.at, "optimization_barrier"); at; at = strstr(at + 1, "optimization_barrier")) {
+    for (const char *at = strstr(w.text.at, "optimization_barrier"); at;
+         at = strstr(at + 1, "optimization_barrier")) {
         const char *comma = strchr(at, ','), *end = strchr(at, '\n');
         cr_assert(comma && comma < end, "a barrier of one value: nothing that it waits for");
     }

@@ -114,8 +114,8 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by
         "%u of %u ops differ; the first: %s (%s): %%%s%s is %.9g on %s but %.9g on %s, %.3g times "
         "what is allowed (%.3g)",
         out->n_over, out->n_ops, out->first.op, out->first.kind, out->first.value, out->first.element,
-        out->first.got, by_xla ? "xla" : device->engine->options.device, out->first.want, other->engine->options.device,
-        out->first.part, out->first.allowed);
+        out->first.got, by_xla ? "xla" : device->engine->options.device, out->first.want,
+        other->engine->options.device, out->first.part, out->first.allowed);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
@@ -183,7 +183,8 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
         status = check_memory(env, options, request, device->backend->api->host_memory, out);
     if (status == EBB_OK) status = ebb_compile(device, dims, n_dims, &a);
     if (status == EBB_OK) status = ebb_compile(other, dims, n_dims, &b);
-    if (status == EBB_OK) status = ebb_compare_programs(a, b, options->xla, rounding_of(request->other), out);
+    if (status == EBB_OK)
+        status = ebb_compare_programs(a, b, options->xla, rounding_of(request->other), out);
     ebb_engine_destroy(other);
     ebb_engine_destroy(device);
     return status;

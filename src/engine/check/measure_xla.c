@@ -1,9 +1,8 @@
-/* Measures a model's steps by XLA beside our own, from the same params and inputs: how far apart the two are,
- * how long they take, and what our plan's recomputation makes of XLA's memory. */
+/* Measures a model's steps by XLA beside our own, from the same params and inputs: how far apart the two
+ * are, how long they take, and what our plan's recomputation makes of XLA's memory. */
 #include "engine/compile/compile.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct side {
     ebb_engine *engine;
@@ -19,8 +18,8 @@ typedef struct pair {
     ebb_xla_measured *out;
 } pair;
 
-static ebb_status open_side(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims, uint32_t n_dims,
-                            const ebb_options *options, bool xla, side *out) {
+static ebb_status open_side(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                            uint32_t n_dims, const ebb_options *options, bool xla, side *out) {
     ebb_options o = *options;
     o.xla = xla;
     const ebb_status status = ebb_engine_create(env, model, &o, &out->engine);
@@ -47,24 +46,24 @@ static ebb_status feed(pair *p) {
     return status;
 }
 
-/* ---- params -------------------------------------------------------------------------------------------- */
+/* ---- params --------------------------------------------------------------------------------------------
+ */
 
-/* |own - xla| / |own - before|, of a whole tensor. */
-static double part_off(const ebb_type *type, const void *before, const void *own, const void *xla) {
-    double change = 0, off = 0;
+/* Adds |own - before|^2 and |own - xla|^2 of a tensor. */
+static void add_off(const ebb_type *type, const void *before, const void *own, const void *xla, double *change,
+                    double *off) {
     for (int64_t i = 0, n = ebb_type_count(type); i < n; i++) {
         const double was = ebb_dtypes[type->dtype].load(before, i), a = ebb_dtypes[type->dtype].load(own, i);
         const double b = ebb_dtypes[type->dtype].load(xla, i);
-        if (isnan(a) && isnan(b)) continue;
-        change += (a - was) * (a - was);
-        off += (a - b) * (a - b);
+        *change += (a - was) * (a - was);
+        *off += (a - b) * (a - b);
     }
-    return change > 0 ? sqrt(off / change) : off > 0 ? (double)INFINITY : 0;
 }
 
 /* Params before a step into before[i]; or, after it, how far apart the two sides' changes are. */
 static ebb_status look_at_params(pair *p, void **before, bool after) {
     ebb_status status = EBB_OK;
+    double change = 0, off = 0;
     for (uint32_t i = 0; i < p->own.program->n_params && status == EBB_OK; i++) {
         const ebb_value *value = &p->own.program->compiled.graph->values[p->own.program->params[i]];
         const size_t bytes = (size_t)ebb_type_bytes(&value->type);
@@ -78,20 +77,16 @@ static ebb_status look_at_params(pair *p, void **before, bool after) {
         if (!own || !xla) status = EBB_NO_MEMORY;
         if (status == EBB_OK) status = ebb_fetch(p->own.program, value->name, own, bytes);
         if (status == EBB_OK) status = ebb_fetch(p->xla.program, value->name, xla, bytes);
-        if (status == EBB_OK) {
-            const double off = part_off(&value->type, before[i], own, xla);
-            if (!(off <= p->out->param_off) || p->out->worst_param[0] == '\0') {
-                (void)snprintf(p->out->worst_param, sizeof p->out->worst_param, "%s", value->name);
-                p->out->param_off = off;
-            }
-        }
+        if (status == EBB_OK) add_off(&value->type, before[i], own, xla, &change, &off);
         ebb_cfree(p->env, own, bytes, 1);
         ebb_cfree(p->env, xla, bytes, 1);
     }
+    if (after) p->out->param_off = change > 0 ? sqrt(off / change) : off > 0 ? (double)INFINITY : 0;
     return status;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------- */
+/* ---- steps ---------------------------------------------------------------------------------------------
+ */
 
 static ebb_status step(pair *p, side *s, int64_t *ns) {
     const uint64_t begin = ebb_clock_ns(p->env);
@@ -114,7 +109,8 @@ static ebb_status run_steps(pair *p, uint32_t n) {
         if (status == EBB_OK) status = step(p, &p->own, i ? &out->own_ns : &first);
         if (status == EBB_OK) status = step(p, &p->xla, i ? &out->xla_ns : &first);
         if (status == EBB_OK && i == 0) status = look_at_params(p, before, true);
-        const double off = fabs((double)p->xla.loss - (double)p->own.loss) / fmax(fabs((double)p->own.loss), 1e-3);
+        const double off =
+            fabs((double)p->xla.loss - (double)p->own.loss) / fmax(fabs((double)p->own.loss), 1e-3);
         if (!(off <= out->loss_off)) out->loss_off = off;
         out->own_loss = (double)p->own.loss;
         out->xla_loss = (double)p->xla.loss;
@@ -122,7 +118,8 @@ static ebb_status run_steps(pair *p, uint32_t n) {
     return status;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------
+ */
 
 static ebb_status temp_of(ebb_pjrt *plugin, const ebb_compiled *compiled, bool merged, ebb_env *env,
                           ebb_xla_memory *out) {
@@ -161,7 +158,7 @@ static ebb_status compile_alone(ebb_env *env, const ebb_model *model, const ebb_
     if (model->planning)
         return ebb_fail(env, EBB_USAGE, "%s is a planning graph: XLA cannot compile it", model->name);
     ebb_status status = ebb_options_check(env, options);
-    if (status == EBB_OK) status = ebb_xla_plugin_open(env, options, &plugin);
+    if (status == EBB_OK) status = ebb_xla_plugin_open(env, &plugin);
     if (status == EBB_OK) status = ebb_open_backend(env, options, &backend);
     if (status == EBB_OK)
         status = ebb_compile_model(env, model, dims, n_dims, options, backend, NULL, &compiled);
@@ -174,8 +171,9 @@ static ebb_status compile_alone(ebb_env *env, const ebb_model *model, const ebb_
     return status;
 }
 
-ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims, uint32_t n_dims,
-                           const ebb_options *options, uint32_t n_steps, ebb_xla_measured *out) {
+ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
+                           uint32_t n_dims, const ebb_options *options, uint32_t n_steps,
+                           ebb_xla_measured *out) {
     pair p = {.env = env, .out = out};
     ebb_options by_xla = *options;
     by_xla.xla = true;

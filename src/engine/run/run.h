@@ -82,17 +82,18 @@ void ebb_engine_bind_all(ebb_engine *engine);
 /* ---- by XLA (run/xla.c): tensors of the plugin's in place of the block ---------------------------------
  */
 
-/* The plugin that is found (EBB_PJRT_PLUGIN), with a client; for a device's description, one that compiles for
- * what the file of EBB_PJRT_TARGET describes and runs nothing. The caller's. */
-EBB_CHECKED ebb_status ebb_xla_plugin_open(ebb_env *env, const ebb_options *options, ebb_pjrt **out);
+/* The plugin that is found (EBB_PJRT_PLUGIN), with a client; where EBB_PJRT_TARGET names a file, one that
+ * compiles for the device which it describes (a GpuTargetConfigProto as text) and runs nothing. The
+ * caller's. */
+EBB_CHECKED ebb_status ebb_xla_plugin_open(ebb_env *env, ebb_pjrt **out);
 /* Opens a plugin where the options ask for one. */
 EBB_CHECKED ebb_status ebb_xla_engine_open(ebb_engine *engine);
 void ebb_xla_engine_close(ebb_engine *engine); /* after its programs */
 /* Compiles the step, in place of ebb_exec_create and the block. */
 EBB_CHECKED ebb_status ebb_xla_bind(ebb_program *program);
 void ebb_xla_unbind(ebb_program *program);
-/* Of a program of our own, whose plan lets every value have its own bytes: one step by XLA, from the bytes of
- * its inputs, params and states, and every value that it computes into the value's bytes. */
+/* Of a program of our own, whose plan lets every value have its own bytes: one step by XLA, from the bytes
+ * of its inputs, params and states, and every value that it computes into the value's bytes. */
 EBB_CHECKED ebb_status ebb_xla_fill(ebb_program *program);
 /* A whole step. Sets program->touched where params and states were lost to a step that failed. */
 EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);

@@ -4,35 +4,53 @@
  * replaces program   tensors: inputs, outputs               its own
  *
  * Given persistent values stand in one order in all programs of an engine (ebb_engine_check_shared). */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/run/run.h"
 #include "ebb/device.h"
+#include "engine/run/run.h"
 
 enum { TARGET_BYTES = 1 << 20 };
 
-ebb_status ebb_xla_plugin_open(ebb_env *env, const ebb_options *options, ebb_pjrt **out) {
+/* The file that describes a device to the plugin; NULL: none is named. */
+static const char *described(void) {
+    const char *path = getenv("EBB_PJRT_TARGET");
+    return path && *path ? path : NULL;
+}
+
+ebb_status ebb_xla_plugin_open(ebb_env *env, ebb_pjrt **out) {
     char path[EBB_PJRT_PATH], *target;
     size_t n;
     *out = NULL;
     ebb_status status = ebb_pjrt_find(env, path);
     if (status != EBB_OK) return status;
-    if (!ebb_device_is_file(options->device)) return ebb_pjrt_open(env, path, out);
-    const char *asked = getenv("EBB_PJRT_TARGET");
-    if (!asked || !*asked)
-        return ebb_fail(env, EBB_USAGE,
-                        "backend xla: %.200s describes the device to our planner; EBB_PJRT_TARGET must name a "
-                        "file that describes it to the plugin, too (a GpuTargetConfigProto as text)",
-                        options->device);
-    status = ebb_file_read(env, asked, TARGET_BYTES, &target, &n);
+    if (!described()) return ebb_pjrt_open(env, path, out);
+    status = ebb_file_read(env, described(), TARGET_BYTES, &target, &n);
     if (status != EBB_OK) return status;
     status = ebb_pjrt_open_described(env, path, target, out);
     ebb_file_free(env, target, n);
     return status;
 }
 
+bool ebb_xla_here(ebb_env *env, char what[1200]) {
+    char path[EBB_PJRT_PATH];
+    ebb_pjrt_facts facts;
+    ebb_status status = ebb_pjrt_find(env, path);
+    if (status == EBB_OK) status = ebb_pjrt_look(env, path, &facts);
+    if (status == EBB_OK)
+        (void)snprintf(what, 1200, "PJRT C API %d.%d, %s", facts.major, facts.minor, path);
+    else
+        (void)snprintf(what, 1200, "%s", ebb_env_error(env));
+    return status == EBB_OK;
+}
+
 ebb_status ebb_xla_engine_open(ebb_engine *engine) {
-    return engine->options.xla ? ebb_xla_plugin_open(engine->env, &engine->options, &engine->plugin) : EBB_OK;
+    if (!engine->options.xla) return EBB_OK;
+    if (described())
+        return ebb_fail(engine->env, EBB_UNAVAILABLE,
+                        "backend xla: EBB_PJRT_TARGET describes a device: steps are compiled for it, but a "
+                        "description runs nothing: unset it");
+    return ebb_xla_plugin_open(engine->env, &engine->plugin);
 }
 
 void ebb_xla_engine_close(ebb_engine *engine) {
@@ -158,7 +176,8 @@ ebb_status ebb_program_xla_memory(const ebb_program *program, ebb_xla_memory *ou
     return EBB_OK;
 }
 
-/* ---- a step to be looked at ------------------------------------------------------------------------------- */
+/* ---- a step to be looked at
+ * ------------------------------------------------------------------------------- */
 
 typedef struct filling {
     ebb_program *program;
@@ -222,7 +241,8 @@ ebb_status ebb_xla_fill(ebb_program *program) {
     ebb_status status = f.tensors && f.room ? ebb_pjrt_find(env, path) : EBB_NO_MEMORY;
     if (status == EBB_OK) status = ebb_pjrt_open(env, path, &f.plugin);
     if (status == EBB_OK) status = fill(&f);
-    for (uint32_t v = 0; f.plugin && v < graph->n_values; v++) ebb_pjrt_buffer_destroy(f.plugin, f.tensors[v]);
+    for (uint32_t v = 0; f.plugin && v < graph->n_values; v++)
+        ebb_pjrt_buffer_destroy(f.plugin, f.tensors[v]);
     ebb_pjrt_close(f.plugin);
     ebb_arena_deinit(&arena);
     return status;

@@ -67,10 +67,10 @@ hlo_value hlo_full(hlo *h, hlo_type type, double x);
 hlo_value hlo_whole(hlo *h, hlo_type type, uint64_t x); /* of integers, all 64 bits */
 /* x's type, everywhere c. */
 hlo_value hlo_like(hlo *h, const hlo_value *x, double c);
-hlo_value hlo_1(hlo *h, const char *name, hlo_value x);                   /* "exponential" */
-hlo_value hlo_erf(hlo *h, hlo_value x);                               /* of CHLO, which every plugin knows */
-hlo_value hlo_2(hlo *h, const char *name, hlo_value a, hlo_value b);      /* "add": of one type */
-hlo_value hlo_2c(hlo *h, const char *name, hlo_value a, double c);        /* with a constant */
+hlo_value hlo_1(hlo *h, const char *name, hlo_value x);              /* "exponential" */
+hlo_value hlo_erf(hlo *h, hlo_value x);                              /* of CHLO, which every plugin knows */
+hlo_value hlo_2(hlo *h, const char *name, hlo_value a, hlo_value b); /* "add": of one type */
+hlo_value hlo_2c(hlo *h, const char *name, hlo_value a, double c);   /* with a constant */
 hlo_value hlo_compare(hlo *h, const char *how, hlo_value a, hlo_value b); /* "LT" */
 hlo_value hlo_select(hlo *h, hlo_value condition, hlo_value a, hlo_value b);
 hlo_value hlo_convert(hlo *h, hlo_kind kind, hlo_value x);

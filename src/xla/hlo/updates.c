@@ -39,20 +39,22 @@ HLO(count_step) {
     op->out[0] = hlo_2c(op->to, "add", op->in[0], 1);
 }
 
-/* 1 - beta^n, a scalar like n. */
-static hlo_value unbias(hlo *h, double beta, hlo_value n) {
-    return hlo_sub(h, hlo_like(h, &n, 1), hlo_2(h, "power", hlo_like(h, &n, beta), n));
+/* 1 - beta^n, in double: in f32 the first steps' would be wrong in the fifth digit. */
+static hlo_value unbias(hlo *h, double beta, hlo_value n, hlo_kind kind) {
+    const hlo_value wide = hlo_convert(h, HLO_F64, n);
+    const hlo_value power = hlo_2(h, "power", hlo_like(h, &wide, beta), wide);
+    return hlo_convert(h, kind, hlo_sub(h, hlo_like(h, &wide, 1), power));
 }
 
 HLO(adamw) {
     hlo *h = op->to;
     const ebb_attr *a = op->call->attr;
     const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f;
-    const hlo_value w = op->in[0], g = op->in[1], n = hlo_convert(h, w.type.kind, op->in[4]);
+    const hlo_value w = op->in[0], g = op->in[1], n = op->in[4];
     const hlo_value mean = hlo_add(h, times(h, op->in[2], beta1), times(h, g, 1 - beta1));
     const hlo_value square = hlo_add(h, times(h, op->in[3], beta2), times(h, hlo_mul(h, g, g), 1 - beta2));
-    const hlo_value up = hlo_div(h, mean, hlo_everywhere(h, unbias(h, beta1, n), w.type));
-    const hlo_value down = hlo_div(h, square, hlo_everywhere(h, unbias(h, beta2, n), w.type));
+    const hlo_value up = hlo_div(h, mean, hlo_everywhere(h, unbias(h, beta1, n, w.type.kind), w.type));
+    const hlo_value down = hlo_div(h, square, hlo_everywhere(h, unbias(h, beta2, n, w.type.kind), w.type));
     const hlo_value root = hlo_2c(h, "add", hlo_1(h, "sqrt", down), a[EBB_ADAMW_EPS].f);
     op->out[0] = moved(h, w, op->in[5], decayed(h, hlo_div(h, up, root), w, a[EBB_ADAMW_DECAY].f));
     op->out[1] = mean;

@@ -17,7 +17,8 @@ static const char *const turned_off[] = {"xla_cpu_enable_fast_min_max",
 enum { OPTIONS_BYTES = 256 };
 
 /* CompileOptionsProto, serialized: executable_build_options (3) {num_replicas (4): 1, num_partitions (5):
- * 1}, and for each option an entry of env_option_overrides (7) {key (1), value (2) {bool_field (2): false}}.
+ * 1}, and for each option an entry of env_option_overrides (7) {key (1), value (2) {bool_field (2):
+ * false}}.
  */
 static size_t put_options(char to[OPTIONS_BYTES]) {
     static const char build[] = {0x1a, 4, 0x20, 1, 0x28, 1}, off[] = {0x12, 2, 0x10, 0};

@@ -95,16 +95,19 @@ ebb_status ebb_pjrt_open(ebb_env *env, const char *path, ebb_pjrt **out) {
     return status;
 }
 
+static pjrt_named text_option(const char *name, const char *text) {
+    return (pjrt_named){.bytes = sizeof(pjrt_named),
+                        .name = name,
+                        .n_name = strlen(name),
+                        .value.text = text,
+                        .n_value = strlen(text)};
+}
+
 ebb_status ebb_pjrt_open_described(ebb_env *env, const char *path, const char *target, ebb_pjrt **out) {
     ebb_status status = begin(env, path, out);
     if (status) return status;
-    const pjrt_named option = {.bytes = sizeof option,
-                               .name = "target_config",
-                               .n_name = strlen("target_config"),
-                               .value.text = target,
-                               .n_value = strlen(target)};
-    const char name[] = "cuda:1x1x1";
-    pjrt_topology topology = {.name = name, .n_name = strlen(name), .options = &option, .n_options = 1};
+    const pjrt_named options[] = {text_option("target_config", target), text_option("topology", "1x1x1")};
+    pjrt_topology topology = {.options = options, .n_options = EBB_COUNT(options)};
     status = PJRT_CALL(*out, "take the device's description", PJRT_TOPOLOGY_CREATE, &topology);
     if (!status) {
         (*out)->topology = topology.topology;

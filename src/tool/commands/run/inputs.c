@@ -164,8 +164,8 @@ static void to_logical(const ebb_tensor_info *info, const char *stored, char *lo
                 memcpy(logical, stored + (size_t)((n * plane + i) * d[1] + c) * size, size);
 }
 
-/* The bytes of an input that the device has no host bytes of: made once, the same for every step, and the same
- * as elsewhere. */
+/* The bytes of an input that the device has no host bytes of: made once, the same for every step, and the
+ * same as elsewhere. */
 static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
     const size_t bytes = (size_t)info->bytes;
     if (*held) return EBB_OK;
