@@ -9,6 +9,7 @@ EVALUATE is bench/onnx/evaluate.c, compiled. Needs onnx, onnxruntime and numpy.
 """
 import collections
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -19,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-RATES = ("0.001", "0.0001", "0.00001", "0.000001")
+RATES = ("0.001", "0.0001", "0.00001", "0.000001", "1e-8", "1e-10", "1e-12", "1e-14")
 EFFORT = "20000"  # candidates of a search: seconds, not the least added time
 EBB_TYPES = {"int64": np.int32, "int32": np.int32}
 
@@ -102,7 +103,7 @@ def train_falling(ebb, path):
     """With the first rate by which the loss falls: norms that an exporter folded into weights leave random ones ill-scaled."""
     for rate in RATES:
         run = train(ebb, path, rate)
-        losses = [step["loss"] for step in run.get("steps", [])]
+        losses = [math.inf if step["loss"] is None else step["loss"] for step in run.get("steps", [])]  # none: not finite
         if "error" in run or all(b < a for a, b in zip(losses, losses[1:])):
             break
     return run, rate
@@ -168,7 +169,7 @@ def models(ebb, program, paths):
             plan = json.loads(subprocess.run([ebb, "plan", path, "--dim", "N=4", "-o", file.name, "--json"], capture_output=True, text=True, check=True).stdout)
         part, share = train_within(ebb, path, rate, plan)
         same = "equal" if whole.get("params_hash", 1) == part.get("params_hash", 2) else "DIFFERENT " + part.get("error", "")[-90:]
-        losses = " ".join(f"{s['loss']:.7g}" for s in whole["steps"])
+        losses = " ".join("-" if s["loss"] is None else f"{s['loss']:.7g}" for s in whole["steps"])
         print(f"| {pathlib.Path(path).stem} | {far:.1e} | {plan['arena_bytes'] / 2**20:.1f} | {share} % | {rate} | {losses} | {same} |", flush=True)
 
 

@@ -60,10 +60,10 @@ typedef struct core_process {
     volatile int stop;   /* the env's */
     core_grave *graves;  /* used with the GIL held */
     size_t n_graves, most_graves;
-    /* What the package says of itself (setup): the class of results, its way of allocating, the objects
-     * that name dtypes, and functions for what is written in Python. */
-    PyTypeObject *tensor_base, *tensor_class;
-    allocfunc tensor_alloc;
+    /* What the package says of itself (setup): the class of results and that of shapes, a tuple's, their
+     * ways of allocating, the objects that name dtypes, and functions for what is written in Python. */
+    PyTypeObject *tensor_base, *tensor_class, *shape_class;
+    allocfunc tensor_alloc, shape_alloc;
     PyObject *dtypes[CORE_N_ELEMENTS];
     PyObject *convert, *input_error, *trace_error, *over_budget, *package;
 } core_process;

@@ -1,22 +1,26 @@
 /* The functions of ebb._core. */
 #include "core.h"
 
-/* setup(tensor_class, dtypes, convert, input_error, trace_error, over_budget, package): what the package
- * says of itself. */
+/* setup(tensor_class, shape_class, dtypes, convert, input_error, trace_error, over_budget, package): what
+ * the package says of itself. */
 static PyObject *setup(PyObject *module, PyObject *args) {
-    PyObject *dtypes, *tensor, *convert, *input_error, *trace_error, *over_budget, *package;
+    PyObject *dtypes, *tensor, *shape, *convert, *input_error, *trace_error, *over_budget, *package;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!OOOOU", &tensor, &PyTuple_Type, &dtypes, &convert, &input_error,
-                          &trace_error, &over_budget, &package))
+    if (!PyArg_ParseTuple(args, "OOO!OOOOU", &tensor, &shape, &PyTuple_Type, &dtypes, &convert,
+                          &input_error, &trace_error, &over_budget, &package))
         return NULL;
     if (PyTuple_Size(dtypes) != CORE_N_ELEMENTS || !PyType_Check(tensor) ||
-        !PyType_IsSubtype((PyTypeObject *)tensor, core.tensor_base)) {
-        PyErr_SetString(PyExc_TypeError, "setup: a subclass of Tensor, and a dtype for each element");
+        !PyType_IsSubtype((PyTypeObject *)tensor, core.tensor_base) || !PyType_Check(shape) ||
+        !PyType_IsSubtype((PyTypeObject *)shape, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "setup: subclasses of Tensor and tuple, and a dtype for each element");
         return NULL;
     }
     for (int i = 0; i < CORE_N_ELEMENTS; i++) core.dtypes[i] = Py_NewRef(PyTuple_GetItem(dtypes, i));
     core.tensor_class = (PyTypeObject *)Py_NewRef(tensor);
     core.tensor_alloc = (allocfunc)PyType_GetSlot(core.tensor_class, Py_tp_alloc);
+    core.shape_class = (PyTypeObject *)Py_NewRef(shape);
+    core.shape_alloc = (allocfunc)PyType_GetSlot(core.shape_class, Py_tp_alloc);
     core.convert = Py_NewRef(convert);
     core.input_error = Py_NewRef(input_error);
     core.trace_error = Py_NewRef(trace_error);

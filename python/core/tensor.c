@@ -109,8 +109,8 @@ static PyObject *tensor_replace(PyObject *self, PyObject *other) {
 
 /* ---- figures ----------------------------------------------------------------------------------------- */
 
-PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n) {
-    PyObject *tuple = PyTuple_New((Py_ssize_t)n);
+/* Sizes into a new tuple of n places, which is dropped on failure. */
+static PyObject *sizes_fill(PyObject *tuple, const int64_t *sizes, uint32_t n) {
     for (uint32_t i = 0; tuple && i < n; i++) {
         PyObject *size = PyLong_FromLongLong(sizes[i]);
         if (!size || PyTuple_SetItem(tuple, (Py_ssize_t)i, size)) Py_CLEAR(tuple);
@@ -118,10 +118,15 @@ PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n) {
     return tuple;
 }
 
+PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n) {
+    return sizes_fill(PyTuple_New((Py_ssize_t)n), sizes, n);
+}
+
 static PyObject *get_shape(PyObject *self, void *closure) {
     ebb_tensor_type type;
     (void)closure;
-    return core_tensor_type_of(self, &type) ? core_sizes_tuple(type.dim, type.rank) : NULL;
+    if (!core_tensor_type_of(self, &type)) return NULL;
+    return sizes_fill(core.shape_alloc(core.shape_class, (Py_ssize_t)type.rank), type.dim, type.rank);
 }
 
 static PyObject *get_ndim(PyObject *self, void *closure) {

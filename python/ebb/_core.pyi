@@ -70,6 +70,7 @@ class Program:
 
 def setup(
     tensor_class: type,
+    shape_class: type,
     dtypes: tuple[np.dtype, ...],
     convert: Callable[[Any], Optional[Tensor]],
     trace_error: type,

@@ -83,7 +83,8 @@ def _n_axes(item):
 def _numbered(x, key):
     """The key with the numbers of places in place of masks, which the host reads. Integers beside lists are lists,
     as in NumPy."""
-    items = key if isinstance(key, tuple) else (key,)
+    items = tuple(np.asarray(i) if isinstance(i, list) and i and isinstance(i[0], (bool, np.bool_)) else i
+                  for i in (key if isinstance(key, tuple) else (key,)))
     if not any(_is_list(item) for item in items):
         return key
     numbered, axis, whole = [], 0, sum(map(_n_axes, items))

@@ -17,6 +17,15 @@ _stop_gradient = _core.op("stop_gradient")
 _to_planes = _core.op("to_planes")
 
 
+class Shape(tuple):
+    """A tensor's sizes: a tuple of ints, that can be asked for an array, as MegEngine's shapes within a trace can."""
+
+    __slots__ = ()
+
+    def numpy(self):
+        return np.array(self, np.int32)
+
+
 # What is asked of reshape, transpose, broadcast_to and astype may be x already: then they give x itself, which is
 # an operand, and users get share(x), which may be assigned to.
 

@@ -116,6 +116,31 @@ class Tensor(_core.Tensor):
     def __rmatmul__(self, other):
         return _math.matmul(tensor(other), self)
 
+    def __lshift__(self, other):
+        return _elemwise.left_shift(self, other)
+
+    def __rlshift__(self, other):
+        return _elemwise.left_shift(other, self)
+
+    def __ilshift__(self, other):
+        self._replace(self << other)
+        return self
+
+    def __rshift__(self, other):
+        return _elemwise.right_shift(self, other)
+
+    def __rrshift__(self, other):
+        return _elemwise.right_shift(other, self)
+
+    def __irshift__(self, other):
+        self._replace(self >> other)
+        return self
+
+    def __round__(self, n_digits=None):
+        if n_digits:
+            raise ValueError(f"round: {n_digits} digits of a tensor: whole numbers only")
+        return _elemwise.round(self)
+
     def astype(self, dtype):
         return _shape.another(self, _shape.astype(self, dtype))
 
@@ -205,6 +230,7 @@ def _rebuild(kind, array, own):
 
 _core.setup(
     Tensor,
+    _shape.Shape,
     _dtype.DTYPES,
     _convert,
     _errors.InputError,
@@ -214,4 +240,4 @@ _core.setup(
 )
 
 from . import _index  # noqa: E402  they make tensors
-from .functional import math as _math  # noqa: E402
+from .functional import elemwise as _elemwise, math as _math  # noqa: E402

@@ -1,5 +1,6 @@
 """The process's device: one, chosen by EBB_DEVICE or before the first tensor is made."""
 
+import os
 import re
 
 from . import _core
@@ -64,6 +65,30 @@ def get_reserved_memory(device=None):
 
 def get_max_allocated_memory(device=None):
     return _core.memory()["peak_live_bytes"]
+
+
+def get_mem_status_bytes(device=None):
+    """(bytes in all, bytes that are free) of the memory in which values are."""
+    if not is_host():
+        raise NotImplementedError("get_mem_status_bytes: of host memory only: get_reserved_memory has what is taken")
+    page = os.sysconf("SC_PAGE_SIZE")
+    return os.sysconf("SC_PHYS_PAGES") * page, os.sysconf("SC_AVPHYS_PAGES") * page
+
+
+def set_prealloc_config(alignment=1, min_req=32 << 20, max_overhead=0, growth_factor=2.0, device_type=None):
+    """Accepted, and changes nothing: the pool takes what is asked for, and a plan its one block."""
+
+
+def what_is_xpu():
+    return "cpu" if is_host() else "gpu"
+
+
+def _never():
+    """A device of this kind is never there."""
+    return False
+
+
+is_atlas_available = is_cambricon_available = is_rocm_available = _never
 
 
 def reset_max_memory_stats(device=None):

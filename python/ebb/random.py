@@ -42,11 +42,11 @@ def _any_order(n):
     return argsort(_uniform(low=0.0, high=1.0, shape=[n]))
 
 
-def permutation(n):
-    """The numbers below n in any order, or a tensor's places along its first axis."""
+def permutation(n, *, dtype="int32"):
+    """The numbers below n in any order, of a dtype, or a tensor's places along its first axis."""
     if isinstance(n, _core.Tensor) and n.ndim:
         return _take(n, _any_order(n.shape[0]), axis=0)
-    return _any_order(int(n))
+    return _any_order(int(n)).astype(dtype)
 
 
 def shuffle(inp):
@@ -88,10 +88,10 @@ class RNG:
     def exponential(self, scale=1.0, size=None):
         return self._draw("exponential", size, scale)
 
-    def permutation(self, n):
+    def permutation(self, n, *, dtype="int32"):
         if isinstance(n, _core.Tensor) and n.ndim:
             return _take(n, self.permutation(n.shape[0]), axis=0)
-        return Tensor(self._rng.permutation(int(n)).astype(np.int32))
+        return Tensor(self._rng.permutation(int(n)), dtype=dtype)
 
     def shuffle(self, inp):
         inp._replace(self.permutation(inp))

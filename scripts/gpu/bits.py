@@ -17,6 +17,11 @@ def in_force(check, told, cap_bytes):
     return check.dry or (memory.get("ballast_bytes") or 0) > 0 or 0 < (memory.get("total_bytes") or 0) <= cap_bytes
 
 
+def losses_of(steps):
+    """Of the steps that counted: f16 skips some, until its scale is low enough, and the one behind has the same loss."""
+    return [step.get("loss") for step in steps if not step.get("skipped")]
+
+
 def fault_of_losses(losses):
     """Why equal bits after these steps would mean less; None when they mean what they should."""
     if not finite(losses):
@@ -49,7 +54,7 @@ def tell_choices(check, model, variants, found):
 
 def variants_of(check, model, kind, found):
     """{name: flags}: in place, once more, recomputed, each recorded and not. The recomputed plan must recompute."""
-    word = "tf32 " if kind else ""
+    word = f"{kind[-1].lstrip('-')} " if kind else ""
     plan = check.plan(model, kind)
     again = [*kind, "--budget", plan["total_bytes"] - plan["arena_bytes"] * 35 // 100, "--effort", check.effort]
     n = found["n_recomputed"][word + "recomputed"] = check.plan(model, again)["n_recomputed"]
@@ -67,7 +72,7 @@ def compare_bits(check, goal, model, variants, found):
         with collect(found, name):
             document = check.run(model, [*flags, "--hash", "--steps", check.bits_steps])
             told[name] = found["hashes"][name] = {"params": document["params_hash"],
-                                                   "losses": [step.get("loss") for step in document["steps"]]}
+                                                   "losses": losses_of(document["steps"])}
             why = fault_of_losses(told[name]["losses"])
             if why:
                 raise Failed(why)

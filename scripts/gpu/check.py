@@ -8,6 +8,7 @@ import time
 import bits
 import build
 import facts
+import low
 import machine
 import measure
 import pytorch
@@ -19,9 +20,9 @@ from machine import Failed, Unproven
 
 # In the order of their worth: (part, the most seconds that it may take, what does it, whether it makes training runs).
 PARTS = [("build", 300, build.build, False), ("conformance", 120, wrong.conformance, False), ("bits", 180, bits.bits, True),
-         ("capped", 150, measure.capped, True), ("full", 75, bits.full, True), ("costs", 90, measure.costs, True),
+         ("capped", 150, measure.capped, True), ("low", 170, low.low, True), ("full", 75, bits.full, True), ("costs", 90, measure.costs, True),
          ("engines", 90, measure.engines, True), ("compare", 120, wrong.compare, True), ("questions", 45, build.questions, False),
-         ("pytorch", 400, pytorch.pytorch, True), ("sanitizer", 430, sanitizer.sanitizer, False), ("table", 150, measure.table, True),
+         ("pytorch", 400, pytorch.pytorch, True), ("amp", 150, low.amp, True), ("sanitizer", 430, sanitizer.sanitizer, False), ("table", 150, measure.table, True),
          ("kinds", 45, measure.kinds, True)]
 NAMES = [name for name, _, _, _ in PARTS]
 GIB, MIB = 1 << 30, 1 << 20
@@ -53,6 +54,7 @@ class Check:
         self.bits_batch, self.bits_steps = (2, 3) if small else (32, 20)
         self.batches = [4, 8] if small else [256] if quick else [64, 256, 512]
         self.capped_batches = [4] if small else [500] if quick else [500, 640]
+        self.low_batch, self.speed_batch = (4, 8) if small else (1024, 256)
         self.cap_bytes, self.cap_reserves = 11 * GIB, (256 * MIB, 512 * MIB, 1024 * MIB)
         self.full_batch, self.full_bytes = (4, GIB) if small else (256, 6 * GIB)
         self.costs_batch, self.torch_batch = (8, 2) if small else (256, self.args.torch_batch)

@@ -17,6 +17,7 @@ from meter import Meter
 HERE = pathlib.Path(__file__).resolve().parent
 LOG, SKIPPING = "torch.log", re.compile(r"skipping cudagraph.{0,180}", re.I)
 FUSED = ("fused", "compile", "graphs")  # variants that ask for fused SGD
+FLAGS = {"tf32": ["--tf32"], "bf16": ["--precision", "bf16"], "f16": ["--precision", "f16"]}  # of Ebb, by a variant's end
 
 
 class Worker:
@@ -87,12 +88,15 @@ def greet(worker, check, name):
     told = worker.read(check, 120)
     if set(told.get("tf32") or []) != {name.endswith("-tf32")}:
         raise Unproven(f"its flags for TF32 are {told.get('tf32')}")
+    end = name.partition("-")[2]
+    if told.get("amp") != (end if end in ("bf16", "f16") else None):
+        raise Unproven(f"its autocast is {told.get('amp')}")
     return told
 
 
 def measure_ebb(check, name, batch, found, meter):
     with collect(found, name), meter.of(name):
-        told = check.run(check.model(batch), [*(["--tf32"] if name.endswith("-tf32") else []), "--steps", check.steps(batch)])
+        told = check.run(check.model(batch), [*FLAGS.get(name.partition("-")[2], []), "--steps", check.steps(batch)])
         row = found["rows"].setdefault(name, {"ns": []})
         row["ns"] += [step["ns"] for step in told["steps"][2:]]
         row["block_bytes"] = told["allocated_bytes"]
@@ -143,7 +147,7 @@ def medians(found, meter):
 def notes(group, found):
     """What variants did otherwise than they are called."""
     for name in group:
-        kind, row = name.removesuffix("-tf32"), found["rows"][name]
+        kind, row = name.partition("-")[0], found["rows"][name]
         if row.get("skipped"):
             yield f"{name} recorded no graphs and does not count: {row['skipped']}"
         elif kind == "graphs" and row.get("cudagraph_skips") is None:
@@ -152,8 +156,8 @@ def notes(group, found):
             yield f"{name} has no fused SGD: {found['optimizers'].get(name)}"
 
 
-def judge(check, goal, group, lasted, ebb, found):
-    """Ebb's images a second against the best of PyTorch's: only of a group of which each variant lasted. One that was to
+def judge(check, goal, group, lasted, ebb, found, least=1):
+    """Ebb's images a second against so many times the best of PyTorch's: only of a group of which each variant lasted. One that was to
     record graphs, and did not, is not counted."""
     rows, dead = found["rows"], [name for name in group if name not in lasted or "img_per_s" not in found["rows"].get(name, {})]
     if dead:
@@ -166,7 +170,7 @@ def judge(check, goal, group, lasted, ebb, found):
     ratio = statistics.median(rows[best]["ns"]) / statistics.median(rows[ebb]["ns"])
     found["times_best"][goal] = round(ratio, 3)
     why = f"{ratio:.3f} times: Ebb {rows[ebb]['img_per_s']}, PyTorch's {best} {rows[best]['img_per_s']} images a second"
-    check.goals.judge(goal, ratio >= 1, "; ".join([why, *notes(group, found)]))
+    check.goals.judge(goal, ratio >= least, "; ".join([why, *notes(group, found)]))
 
 
 def multiplies(check, goal, end):
@@ -182,14 +186,19 @@ def multiplies(check, goal, end):
         return False
 
 
-def pytorch(check, found):
-    """PyTorch and Ebb at one batch, in turn on one device: each variant's steps, then the next's, three times."""
-    probe = "import torch; assert not %r or torch.cuda.is_available()" % (not check.dry)
-    code, _, _ = machine.run([check.python, "-c", probe], check.left(60))
+def probe(check):
+    """Raises where PyTorch cannot be asked."""
+    words = "import torch; assert not %r or torch.cuda.is_available()" % (not check.dry)
+    code, _, _ = machine.run([check.python, "-c", words], check.left(60))
     if code is None:
         raise NoTime("--python imports torch for longer than 60 s")
     if code != 0:
         raise Unproven("--python has no torch for this device: name another")
+
+
+def pytorch(check, found):
+    """PyTorch and Ebb at one batch, in turn on one device: each variant's steps, then the next's, three times."""
+    probe(check)
     found.update(batch=check.torch_batch, rows={}, optimizers={}, times_best={})
     (check.logs / LOG).unlink(missing_ok=True)
     meter, variants = Meter(check.torch_device), ["eager"] if check.dry else ["eager", "fused", "compile", "graphs"]

@@ -1,6 +1,6 @@
 """PyTorch's side of gpu-check: one process a variant, which stays and runs steps when it is asked to.
 
-    torch_worker.py VARIANT BATCH SIZE DEVICE     VARIANT: eager, fused, compile, graphs, checkpoint; + "-tf32"
+    torch_worker.py VARIANT BATCH SIZE DEVICE     VARIANT: eager, fused, compile, graphs, checkpoint; + "-tf32", "-bf16", "-f16"
     stdin: a number of steps a line, before which two are run that do not count
     stdout: a line of JSON each, and one at start. {"ns": [...], "loss", "memory", "steady_peak_bytes", "overall_peak_bytes",
             "reserved_bytes"; of graphs "cudagraph_skips"}; "memory" names the key that is the variant's memory
@@ -88,8 +88,11 @@ def say_skips():
         pass
 
 
+AMP = {"bf16": "bfloat16", "f16": "float16"}  # of autocast; f16 with a GradScaler
+
+
 class Training:
-    def __init__(self, kind, batch, size, device):
+    def __init__(self, kind, amp, batch, size, device):
         self.cuda = device.startswith("cuda")
         if self.cuda:  # what waits and what tells memory is about the current device
             torch.cuda.set_device(int(device.partition(":")[2] or 0))
@@ -104,7 +107,9 @@ class Training:
         held = [torch.randn(batch, 3, size, size).contiguous(memory_format=torch.channels_last), torch.randint(0, 1000, (batch,))]
         self.held = [tensor.pin_memory() if self.cuda else tensor for tensor in held]
         self.x, self.labels = (tensor.to(device) for tensor in held)
-        self.kind, self.loss, self.most = kind, None, 0
+        self.kind, self.loss, self.most, self.type = kind, None, 0, device.partition(":")[0]
+        self.amp = getattr(torch, AMP[amp]) if amp in AMP else None
+        self.scaler = torch.amp.GradScaler(self.type) if amp == "f16" else None
         self.state = model.state_dict()
         self.first = {name: tensor.cpu().clone() for name, tensor in self.state.items()}
 
@@ -128,9 +133,15 @@ class Training:
         if self.kind == "graphs":
             torch.compiler.cudagraph_mark_step_begin()
         self.optimizer.zero_grad(set_to_none=True)
-        self.loss = nn.functional.cross_entropy(self.forward(self.x), self.labels)
-        self.loss.backward()
-        self.optimizer.step()
+        with torch.autocast(self.type, self.amp, enabled=self.amp is not None):
+            self.loss = nn.functional.cross_entropy(self.forward(self.x), self.labels)
+        if self.scaler is None:
+            self.loss.backward()
+            self.optimizer.step()
+            return
+        self.scaler.scale(self.loss).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
 
     def timed(self):
         self.loss = None
@@ -169,11 +180,11 @@ class Training:
 
 def main():
     variant, batch, size, device = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    kind, tf32 = variant.removesuffix("-tf32"), variant.endswith("-tf32")
-    set_precision(tf32)
-    training = Training(kind, batch, size, device)
+    kind, _, end = variant.partition("-")
+    set_precision(end == "tf32")
+    training = Training(kind, end, batch, size, device)
     print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version(),
-                      "n_params": training.n_parameters, "optimizer": training.optimizer_name,
+                      "amp": end if end in AMP else None, "n_params": training.n_parameters, "optimizer": training.optimizer_name,
                       "tf32": [torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32]}), flush=True)
     for line in sys.stdin:
         print(json.dumps(training.run(int(line))), flush=True)

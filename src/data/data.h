@@ -63,10 +63,14 @@ EBB_CHECKED ebb_status data_read(const ebb_data *data, int fd, int64_t at, int64
 
 /* ---- inflating, by zlib ---- */
 
-/* n bytes of from become exactly n_to. raw: as in .zip; else with gzip's head and end. EBB_BAD_INPUT: they
- * do not, told as `what`; EBB_UNAVAILABLE: built without zlib. */
+/* n bytes of from become exactly n_to. raw: as in .zip; else gzip's members. EBB_BAD_INPUT: they do not,
+ * told as `what`; EBB_UNAVAILABLE: built without zlib. */
 EBB_CHECKED ebb_status data_inflate(ebb_arena *arena, const char *what, const uint8_t *from, size_t n,
                                     bool raw, uint8_t *to, size_t n_to);
+/* How many bytes gzip's members become, found by inflating them. EBB_BAD_INPUT: damaged, or more than
+ * `most`. */
+EBB_CHECKED ebb_status data_inflated_bytes(ebb_arena *arena, const char *what, const uint8_t *from,
+                                           size_t n, size_t most, size_t *n_to);
 /* zlib's CRC-32. */
 uint32_t data_crc(const uint8_t *bytes, size_t n);
 EBB_CHECKED ebb_status data_need_zlib(ebb_env *env, const char *path);

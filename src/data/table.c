@@ -4,7 +4,7 @@
 
 #include "data/data.h"
 
-enum { MOST_VALUE = 65535, MOST_COLUMNS = 1 << 20, TAIL_BYTES = 4, MOST_RATIO = 1032, RATIO_ROOM = 1024 };
+enum { MOST_VALUE = 65535, MOST_COLUMNS = 1 << 20 };
 
 typedef struct table {
     ebb_data *data;
@@ -91,22 +91,16 @@ static ebb_status read_text(table *t) {
     return status;
 }
 
-/* gzip says at its end how many bytes it becomes. */
-static ebb_status inflate_text(table *t, const char *packed, size_t n, char **out) {
+static ebb_status inflate_text(table *t, const uint8_t *packed, size_t n, char **out) {
     ebb_data *d = t->data;
-    const uint8_t *end = (const uint8_t *)packed + n - TAIL_BYTES;
-    const size_t whole = end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
-    ebb_status status = data_need_zlib(d->env, d->path);
-    if (status != EBB_OK) return status;
-    if (whole > (size_t)EBB_DATA_MAX_TABLE || whole > n * MOST_RATIO + RATIO_ROOM)
-        return ebb_fail(d->env, EBB_BAD_INPUT,
-                        "%s inflates to %zu bytes; at most %lld are read: give records instead", d->path,
-                        whole, (long long)EBB_DATA_MAX_TABLE);
+    size_t whole;
     ebb_arena arena;
     ebb_arena_init(&arena, d->env);
-    char *text = ebb_alloc_aligned(d->env, whole + 1, 16);
-    status = text ? data_inflate(&arena, d->path, (const uint8_t *)packed, n, false, (uint8_t *)text, whole)
-                  : EBB_NO_MEMORY;
+    ebb_status status = data_inflated_bytes(&arena, d->path, packed, n, (size_t)EBB_DATA_MAX_TABLE, &whole);
+    char *text = status == EBB_OK ? ebb_alloc_aligned(d->env, whole + 1, 16) : NULL;
+    if (status == EBB_OK)
+        status =
+            text ? data_inflate(&arena, d->path, packed, n, false, (uint8_t *)text, whole) : EBB_NO_MEMORY;
     ebb_arena_deinit(&arena);
     if (text) text[whole] = '\0';
     *out = text;
@@ -123,7 +117,8 @@ ebb_status data_open_table(ebb_data *d) {
     if (status != EBB_OK) return status;
     t.text = bytes;
     t.n = n;
-    if (n > 18 && bytes[0] == '\x1f' && bytes[1] == '\x8b') status = inflate_text(&t, bytes, n, &inflated);
+    if (n > 18 && bytes[0] == '\x1f' && bytes[1] == '\x8b')
+        status = inflate_text(&t, (const uint8_t *)bytes, n, &inflated);
     if (status == EBB_OK && t.n == 0) status = ebb_fail(d->env, EBB_BAD_INPUT, "%s is empty", d->path);
     if (status == EBB_OK) status = read_text(&t);
     if (inflated) ebb_free_aligned(d->env, inflated, t.n + 1, 16);

@@ -63,8 +63,9 @@ typedef struct ebb_value {
     ebb_init init; /* of params and states */
     double fill;   /* of constants and EBB_INIT_FILL: every element */
     /* Of a state: it means nothing between two training steps, and nobody keeps it. The text form does not
-     * tell it. */
+     * tell it. Before each step it is what another state is then, or, begins_as EBB_NONE, 0. */
     bool within_step;
+    ebb_id begins_as;
 } ebb_value;
 
 struct ebb_op_info;
@@ -104,8 +105,8 @@ void ebb_builder_destroy(ebb_builder *builder); /* without sealing; NULL is allo
  * error when it was given. */
 ebb_id ebb_builder_given(ebb_builder *builder, const char *name, ebb_role role, const ebb_type *type,
                          ebb_init init, double fill);
-/* Of a given state. */
-void ebb_builder_within_step(ebb_builder *builder, ebb_id value);
+/* Of a given state; begins_as: a param or state of the same type, or EBB_NONE. */
+void ebb_builder_within_step(ebb_builder *builder, ebb_id value, ebb_id begins_as);
 /* One node with as many results as the op gives (names NULL, or names[i] NULL: made). attr NULL: all
  * defaults. Types of results come from the op's shape rule. Returns the results, valid until the builder is
  * gone; on a latched error a list of EBB_NONE. Role of the results: activation in the forward phase,

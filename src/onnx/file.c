@@ -31,16 +31,19 @@ ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const char **out) 
     return EBB_OK;
 }
 
-/* Enters the message's field `number`, if it is there: onnx.proto nests a port's shape four deep. */
-static bool find(onnx_wire wire, uint32_t number, onnx_wire *out) {
+/* Enters the message's field `number`, once, if it is there (else at is NULL): onnx.proto nests a port's
+ * shape four deep. What is there twice protobuf would merge. */
+static ebb_status find(const onnx_file *file, onnx_wire wire, uint32_t number, onnx_wire *out) {
     onnx_field field;
     bool more;
-    while (onnx_wire_next(&wire, &field, &more) && more)
-        if (field.number == number && field.type == 2) {
-            *out = field.bytes;
-            return true;
-        }
-    return false;
+    *out = (onnx_wire){NULL, NULL};
+    while (onnx_wire_next(&wire, &field, &more)) {
+        if (!more) return EBB_OK;
+        if (field.number != number || field.type != 2) continue;
+        if (out->at) break;
+        *out = field.bytes;
+    }
+    return onnx_damaged(file, "an input or output");
 }
 
 static ebb_status port_dim(onnx_file *file, onnx_wire wire, onnx_port *out) {
@@ -61,22 +64,24 @@ static ebb_status port_dim(onnx_file *file, onnx_wire wire, onnx_port *out) {
 }
 
 static ebb_status read_port(onnx_file *file, onnx_wire wire, onnx_port *out) {
-    onnx_wire name, type, tensor, shape;
+    onnx_wire name, type, tensor = {NULL, NULL}, shape;
     onnx_field field;
     bool more;
     *out = (onnx_port){.name = ""};
-    if (find(wire, 1, &name)) {
-        const ebb_status status = onnx_text(file, &name, &out->name);
-        if (status != EBB_OK) return status;
-    }
-    if (!find(wire, 2, &type) || !find(type, 1, &tensor)) return EBB_OK;
+    ebb_status status = find(file, wire, 1, &name);
+    if (status == EBB_OK && name.at) status = onnx_text(file, &name, &out->name);
+    if (status == EBB_OK) status = find(file, wire, 2, &type);
+    if (status == EBB_OK && type.at) status = find(file, type, 1, &tensor);
+    if (status != EBB_OK || !tensor.at) return status;
     for (onnx_wire at = tensor; onnx_wire_next(&at, &field, &more) && more;)
         if (field.number == 1 && field.type == 0) out->type = field.value < 64 ? (int32_t)field.value : 64;
-    if (!(out->shaped = find(tensor, 2, &shape))) return EBB_OK;
+    status = find(file, tensor, 2, &shape);
+    out->shaped = shape.at;
+    if (status != EBB_OK || !out->shaped) return status;
     while (onnx_wire_next(&shape, &field, &more)) {
         if (!more) return EBB_OK;
         if (field.number != 1 || field.type != 2) continue;
-        const ebb_status status = port_dim(file, field.bytes, out);
+        status = port_dim(file, field.bytes, out);
         if (status != EBB_OK) return status;
     }
     return onnx_damaged(file, "a shape");

@@ -12,24 +12,25 @@ typedef struct device_host {
     cuda_device base;
     cuda_scalars scalars;
     bool backwards;
+    int64_t last; /* so many blocks alone are run; 0: all */
 } device_host;
 
 /* ---- kernels ------------------------------------------------------------------------------------- */
 
-typedef void host_kernel(const void *args, int64_t n_blocks, bool backwards);
+typedef void host_kernel(const void *args, int64_t first, int64_t n_blocks, bool backwards);
 
 static int64_t turn(int64_t i, int64_t n, bool backwards) {
     return backwards ? n - 1 - i : i;
 }
 
 #define CUDA_KERNEL(name, n_threads, n_phases, shared_bytes)                                        \
-    static void name##_run(const void *args, int64_t n_blocks, bool backwards) {                    \
+    static void name##_run(const void *args, int64_t first, int64_t n_blocks, bool backwards) {     \
         _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
         _Static_assert((shared_bytes) <= MOST_SHARED && (n_phases) > 0, "shared bytes, phases");    \
         _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                            \
         _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];                \
         for (int64_t at = 0; at < n_blocks; at++) {                                                 \
-            const int64_t block = turn(at, n_blocks, backwards);                                    \
+            const int64_t block = first + turn(at, n_blocks, backwards);                            \
             memset(shared, 0xFF, sizeof shared); /* NaN: nothing is there before it is written */   \
             for (int32_t phase = 0; phase < (n_phases); phase++) {                                  \
                 for (int32_t i = 0; i < (n_threads); i++) {                                         \
@@ -40,14 +41,14 @@ static int64_t turn(int64_t i, int64_t n, bool backwards) {
         }                                                                                           \
     }
 #define CUDA_KERNEL_LOOP(name, n_threads, shared_bytes)                                             \
-    static void name##_run(const void *args, int64_t n_blocks, bool backwards) {                    \
+    static void name##_run(const void *args, int64_t first, int64_t n_blocks, bool backwards) {     \
         _Static_assert((n_threads) % 32 == 0 && (n_threads) > 0 && (n_threads) <= 1024, "threads"); \
         _Static_assert((shared_bytes) <= MOST_SHARED, "shared bytes");                              \
         _Static_assert(sizeof(cuda_##name##_args) <= 4000, "arguments");                            \
         _Alignas(16) unsigned char shared[(shared_bytes) > 0 ? (shared_bytes) : 16];                \
         cuda_##name##_keep keep[n_threads];                                                         \
         for (int64_t at = 0; at < n_blocks; at++) {                                                 \
-            const int64_t block = turn(at, n_blocks, backwards);                                    \
+            const int64_t block = first + turn(at, n_blocks, backwards);                            \
             const int32_t n_phases = cuda_##name##_phases(args, block);                             \
             memset(shared, 0xFF, sizeof shared);                                                    \
             memset(keep, 0xFF, sizeof keep);                                                        \
@@ -70,15 +71,22 @@ static host_kernel *const kernels[CUDA_N_KERNELS] = {
 
 static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
                               const void *args) {
-    kernels[kernel](args, n_blocks, ((device_host *)device)->backwards);
+    const device_host *host = (const device_host *)device;
+    const int64_t first = host->last > 0 ? ebb_max_i64(n_blocks - host->last, 0) : 0;
+    kernels[kernel](args, first, n_blocks - first, host->backwards);
     return EBB_OK;
 }
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-static ebb_status host_use(cuda_device *device) {
+static ebb_status host_enter(cuda_device *device, int *before) {
     (void)device;
+    *before = -1;
     return EBB_OK;
+}
+
+static void host_leave(cuda_device *device, int before) {
+    (void)device, (void)before;
 }
 
 static void host_close(cuda_device *device) {
@@ -114,7 +122,8 @@ static ebb_status host_finish(cuda_device *device) {
 }
 
 static const cuda_device_api api = {.close = host_close,
-                                    .use = host_use,
+                                    .enter = host_enter,
+                                    .leave = host_leave,
                                     .alloc = host_alloc,
                                     .free = host_free,
                                     .copy_in = host_copy,
@@ -135,4 +144,8 @@ ebb_status test_device_host_open(ebb_env *env, cuda_device **out) {
 
 void test_device_host_turn(cuda_device *device, bool backwards) {
     ((device_host *)device)->backwards = backwards;
+}
+
+void test_device_host_last(cuda_device *device, int64_t n_blocks) {
+    ((device_host *)device)->last = n_blocks;
 }

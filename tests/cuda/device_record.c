@@ -27,9 +27,15 @@ static void record_close(cuda_device *device) {
     ebb_cfree(device->env, r, 1, sizeof *r);
 }
 
-static ebb_status record_use(cuda_device *device) {
+/* Around every other one: not noted. */
+static ebb_status record_enter(cuda_device *device, int *before) {
     cuda_device *inner = of(device)->inner;
-    return note(device, "use", NULL, NULL, 0, inner->api->use(inner));
+    return inner->api->enter(inner, before);
+}
+
+static void record_leave(cuda_device *device, int before) {
+    cuda_device *inner = of(device)->inner;
+    inner->api->leave(inner, before);
 }
 
 static ebb_status record_alloc(cuda_device *device, int64_t bytes, void **out) {
@@ -117,7 +123,8 @@ static ebb_status record_memory(cuda_device *device, cuda_memory *out) {
 }
 
 static const cuda_device_api api = {.close = record_close,
-                                    .use = record_use,
+                                    .enter = record_enter,
+                                    .leave = record_leave,
                                     .alloc = record_alloc,
                                     .free = record_free,
                                     .copy_in = record_copy_in,

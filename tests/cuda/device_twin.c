@@ -1,6 +1,6 @@
 /* A device on machines without one, made of the host's (host.h): it has a memory of its own size, records
  * and replays, and marks points in time. Work is done when it is put into the stream, or when its recording
- * is replayed. */
+ * is replayed. It refuses all that is asked of it while it is not the thread's device. */
 #include "twin.h"
 
 #include <stdlib.h>
@@ -17,6 +17,13 @@ struct cuda_recording {
     work *at;
     uint32_t n, cap;
 };
+
+enum { ORDINAL = 1 };
+static _Thread_local int current; /* the thread's device: another one, as a program's own may be */
+
+int test_twin_current(void) {
+    return current;
+}
 
 typedef struct device_twin {
     cuda_device base;
@@ -35,14 +42,21 @@ cuda_device *test_twin_host(cuda_device *twin) {
     return twin_of(twin)->host;
 }
 
+ebb_status test_twin_check(const cuda_device *device) {
+    if (current == ORDINAL) return EBB_OK;
+    return ebb_fail(device->env, EBB_INTERNAL, "the twin: it is not the thread's device");
+}
+
 ebb_status test_twin_call(cuda_device *device, ebb_status (*run)(void *context), const void *context,
                           size_t bytes) {
     cuda_recording *open = twin_of(device)->open;
+    ebb_status status = test_twin_check(device);
+    if (status != EBB_OK) return status;
     void *copy = malloc(bytes);
     if (!copy) return EBB_NO_MEMORY;
     memcpy(copy, context, bytes);
     if (!open) {
-        const ebb_status status = run(copy);
+        status = run(copy);
         free(copy);
         return status;
     }
@@ -56,7 +70,7 @@ ebb_status test_twin_call(cuda_device *device, ebb_status (*run)(void *context),
 }
 
 static ebb_status refuse_in_recording(const cuda_device *device, const char *what) {
-    if (!((const device_twin *)device)->open) return EBB_OK;
+    if (!((const device_twin *)device)->open) return test_twin_check(device);
     return ebb_fail(device->env, EBB_INTERNAL, "the host: %s while a recording is open", what);
 }
 
@@ -92,9 +106,16 @@ static ebb_status twin_launch(cuda_device *device, cuda_kernel_id kernel, int64_
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-static ebb_status twin_use(cuda_device *device) {
+static ebb_status twin_enter(cuda_device *device, int *before) {
     (void)device;
+    *before = current;
+    current = ORDINAL;
     return EBB_OK;
+}
+
+static void twin_leave(cuda_device *device, int before) {
+    (void)device;
+    current = before;
 }
 
 static void twin_close(cuda_device *device) {
@@ -122,6 +143,7 @@ static ebb_status twin_alloc(cuda_device *device, int64_t bytes, void **out) {
 }
 
 static void twin_free(cuda_device *device, void *block, int64_t bytes) {
+    if (test_twin_check(device) != EBB_OK) abort();
     twin_of(device)->block_bytes -= bytes;
     free(block);
 }
@@ -183,7 +205,7 @@ static ebb_status twin_replay(cuda_device *device, cuda_recording *recording) {
 }
 
 static void twin_record_free(cuda_device *device, cuda_recording *recording) {
-    (void)device;
+    if (test_twin_check(device) != EBB_OK) abort();
     for (uint32_t i = 0; i < recording->n; i++) free(recording->at[i].context);
     free(recording->at);
     free(recording);
@@ -191,7 +213,8 @@ static void twin_record_free(cuda_device *device, cuda_recording *recording) {
 
 static ebb_status twin_marks_reserve(cuda_device *device, uint32_t n_marks) {
     device_twin *twin = twin_of(device);
-    if (n_marks <= twin->n_marks) return EBB_OK;
+    const ebb_status status = test_twin_check(device);
+    if (status != EBB_OK || n_marks <= twin->n_marks) return status;
     free(twin->marks);
     twin->marks = calloc(n_marks, sizeof *twin->marks);
     twin->n_marks = twin->marks ? n_marks : 0;
@@ -208,7 +231,7 @@ static ebb_status twin_mark(cuda_device *device, uint32_t i) {
 static ebb_status twin_marks_read(cuda_device *device, uint32_t n_marks, uint64_t *ns) {
     const uint64_t *marks = twin_of(device)->marks;
     for (uint32_t i = 0; i + 1 < n_marks; i++) ns[i] = marks[i + 1] - marks[i];
-    return EBB_OK;
+    return test_twin_check(device);
 }
 
 static ebb_status twin_memory(cuda_device *device, cuda_memory *out) {
@@ -222,7 +245,7 @@ static ebb_status twin_memory(cuda_device *device, cuda_memory *out) {
                          .ballast_bytes = twin->ballast_bytes,
                          .hidden_bytes = -1,
                          .n_hidden = -1};
-    return EBB_OK;
+    return test_twin_check(device);
 }
 
 ebb_status test_twin_limit(cuda_device *device, int64_t total_bytes, int64_t cap_bytes) {
@@ -237,7 +260,8 @@ ebb_status test_twin_limit(cuda_device *device, int64_t total_bytes, int64_t cap
 }
 
 static const cuda_device_api api = {.close = twin_close,
-                                    .use = twin_use,
+                                    .enter = twin_enter,
+                                    .leave = twin_leave,
                                     .alloc = twin_alloc,
                                     .free = twin_free,
                                     .copy_in = twin_copy,

@@ -10,6 +10,8 @@
 EBB_CHECKED ebb_status test_device_host_open(ebb_env *env, cuda_device **out);
 /* Which block and which thread of a phase comes first must not matter: the same bits backwards. */
 void test_device_host_turn(cuda_device *device, bool backwards);
+/* Of each launch only so many blocks are run, its last ones; 0: all again. */
+void test_device_host_last(cuda_device *device, int64_t n_blocks);
 /* The reference's kernels. */
 EBB_CHECKED ebb_status test_products_host_open(ebb_env *env, cuda_products **out);
 /* A device of round numbers. */

@@ -1,4 +1,6 @@
 /* The host's products (host.h), put into a twin's stream, so that they can be recorded. */
+#include <stdlib.h>
+
 #include "twin.h"
 
 typedef struct products_twin {
@@ -31,16 +33,18 @@ static void products_close(cuda_products *products) {
 
 static ebb_status products_facts(cuda_products *products, const ebb_call *call, ebb_op_facts *out) {
     cuda_products *host = of(products)->host;
-    return host->api->facts(host, call, out);
+    const ebb_status status = test_twin_check(of(products)->twin);
+    return status == EBB_OK ? host->api->facts(host, call, out) : status;
 }
 
 static ebb_status products_prepare(cuda_products *products, const ebb_call *call, void **out) {
     cuda_products *host = of(products)->host;
     *out = NULL;
-    product *p = ebb_calloc(products->env, 1, sizeof *p);
-    if (!p) return EBB_NO_MEMORY;
+    ebb_status status = test_twin_check(of(products)->twin);
+    product *p = status == EBB_OK ? ebb_calloc(products->env, 1, sizeof *p) : NULL;
+    if (!p) return status == EBB_OK ? EBB_NO_MEMORY : status;
     *p = (product){.n_in = call->n_in, .n_out = call->n_out};
-    const ebb_status status = host->api->prepare(host, call, &p->made);
+    status = host->api->prepare(host, call, &p->made);
     if (status == EBB_OK)
         *out = p;
     else
@@ -51,6 +55,7 @@ static ebb_status products_prepare(cuda_products *products, const ebb_call *call
 static void products_release(cuda_products *products, void *made) {
     product *p = made;
     cuda_products *host = of(products)->host;
+    if (test_twin_check(of(products)->twin) != EBB_OK) abort();
     host->api->release(host, p->made);
     ebb_cfree(products->env, p, 1, sizeof *p);
 }

@@ -64,12 +64,14 @@ static void begin(setting *s, bool poison) {
 }
 
 static void end(setting *s) {
+    cr_expect_eq(test_twin_current(), 0, "the thread's device");
     ebb_exec_destroy(s->exec);
     s->backend->api->block_free(s->backend, s->block, s->bytes);
     s->backend->api->destroy(s->backend);
     ebb_plan_destroy(s->plan);
     ebb_pgraph_destroy(s->facts);
     ebb_graph_destroy(s->graph);
+    cr_expect_eq(test_twin_current(), 0, "the thread's device");
     free(s->log);
     test_env_close(s->env);
 }

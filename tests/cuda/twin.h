@@ -8,6 +8,10 @@
 EBB_CHECKED ebb_status test_twin_open(ebb_env *env, cuda_device **out);
 /* The host's device that it is made of. */
 cuda_device *test_twin_host(cuda_device *twin);
+/* The thread's device, which is another one than the twin before and behind each of the backend's
+ * functions; and whether it is the twin, as within each. */
+int test_twin_current(void);
+EBB_CHECKED ebb_status test_twin_check(const cuda_device *twin);
 /* What a library puts into its stream: run with a copy of its context, at once or whenever the open
  * recording is replayed. */
 EBB_CHECKED ebb_status test_twin_call(cuda_device *twin, ebb_status (*run)(void *context),

@@ -3,8 +3,10 @@
 
     test_data_run.py EBB SOURCE MAKE_PICTURES
 """
+import gzip
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -138,7 +140,16 @@ def the_same_pixels_train_the_same_whatever_holds_them(t):
     answers = [t.json(*run, str(SQUARES / name)) for name in ("squares.npz", "packed.npz", "squares.rec")]
     equal(len({a["params_hash"] for a in answers}), 1, "hashes")
     equal(len({a["data"]["hash"] for a in answers}), 1, "the data's hashes")
-    t.json(*run, str(SQUARES / "squares.csv.gz"))
+    packed = t.json(*run, str(SQUARES / "squares.csv.gz"))
+    lines = gzip.decompress((SQUARES / "squares.csv.gz").read_bytes()).splitlines(keepends=True)
+    parts = [gzip.compress(b"".join(part)) for part in (lines[:5], [], lines[5:])]
+    (t.folder / "parts.csv.gz").write_bytes(b"".join(parts))
+    equal(t.json(*run, "parts.csv.gz")["params_hash"], packed["params_hash"], "members one after the other")
+    turned = parts[0][:20] + bytes([parts[0][20] ^ 1]) + parts[0][21:]
+    for name, data in (("cut", b"".join(parts)[:-9]), ("more", b"".join(parts) + b"more"), ("turned", parts[2] + turned)):
+        (t.folder / "bad.csv.gz").write_bytes(data)
+        done = t.ebb_run(*run, "bad.csv.gz", code=3)
+        holds(b"bad.csv.gz is damaged" in done.stderr and done.stderr.count(b"\n") == 1, (name, done.stderr))
     seen = ("run", "seen.ebb", "--data", str(SQUARES / "squares.npz"), "--held-out", "0.5", "--evaluate-every", "1", "--precision")
     wide, *low = ([e["loss"] for e in t.json(*seen, precision)["evaluations"]] for precision in ("f32", "bf16", "f16"))
     for losses, most in zip(low, (0.02, 0.004)):
@@ -146,6 +157,15 @@ def the_same_pixels_train_the_same_whatever_holds_them(t):
     (t.folder / "two.ebb").write_text(SEEN.replace("loss %loss", "%other = softmax_xent %p, %labels smooth=0.5\noutput %other\nloss %loss"))
     equal(len(t.json("run", "two.ebb", *seen[2:-1], "--steps", "4")["evaluations"]), 4, "another softmax_xent behind the loss's")
     t.json("run", "seen.ebb", "--dim", "C=1", "--data", str(SQUARES / "pictures"), "--dim", "N=2")
+
+
+def waits_are_those_of_the_steps_that_are_timed(t):
+    """The first step's parts may wait longer than the second one runs."""
+    models(t)
+    pictures(t, "4", "8", "1600", "1200")
+    done = t.ebb_run("run", "seen.ebb", "--data", "p", "--steps", "2", "--accumulate", "12", "--data-threads", "1")
+    share = float(re.search(rb"steps waited ([0-9.]+) %", done.stdout).group(1))
+    holds(share <= 100, done.stdout)
 
 
 def metrics_have_what_evaluations_found(t):
@@ -193,5 +213,5 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
 if __name__ == "__main__":
     sys.exit(main([after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run, a_killed_run_goes_on_to_the_same_accuracy,
                    neither_threads_nor_evaluation_nor_memory_change_a_bit, damaged_pictures_are_named_counted_and_passed_over,
-                   the_same_pixels_train_the_same_whatever_holds_them, metrics_have_what_evaluations_found,
+                   the_same_pixels_train_the_same_whatever_holds_them, metrics_have_what_evaluations_found, waits_are_those_of_the_steps_that_are_timed,
                    what_does_not_belong_together_is_refused_in_one_line]))

@@ -2,7 +2,6 @@
  * planned and where it runs; a run that was saved goes on to the same bits; the scale grows after 2,000
  * steps. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,13 +43,10 @@ typedef struct run {
     ebb_program *program;
 } run;
 
-static void ok(const run *r, ebb_status status) {
-    cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(r->env));
-}
+#define ok(r, status) TEST_OK((r)->env, status)
 
 static run run_open(const ebb_options *options) {
-    run r = {.env = NULL};
-    cr_assert_eq(ebb_env_create(NULL, &r.env), EBB_OK);
+    run r = {.env = test_env_open()};
     ok(&r, ebb_model_parse(r.env, "scaled", model, sizeof model - 1, &r.model));
     ok(&r, ebb_engine_create(r.env, r.model, options, &r.engine));
     ok(&r, ebb_compile(r.engine, NULL, 0, &r.program));
@@ -63,20 +59,28 @@ static void run_close(run *r) {
     ebb_env_destroy(r->env);
 }
 
-/* planted: one of the numbers of the batch. */
-static void step(const run *r, bool phased, double planted) {
+/* One of the batches; planted: one of its numbers. */
+static void feed(const run *r, int batch, double planted) {
     float x[X_FLOATS];
     const float lr = 0.05F;
     const int32_t labels[4] = {0, 1, 3, 2};
-    for (int i = 0; i < X_FLOATS; i++) x[i] = (float)(i * 37 % 101) / 50 - 1;
+    for (int i = 0; i < X_FLOATS; i++) x[i] = (float)((i * 37 + batch * 11) % 101) / 50 - 1;
     if (planted != 0) x[77] = (float)planted;
     ok(r, ebb_feed(r->program, "x", x, sizeof x));
     ok(r, ebb_feed(r->program, "labels", labels, sizeof labels));
     ok(r, ebb_feed(r->program, "lr", &lr, sizeof lr));
-    if (!phased) ok(r, ebb_step(r->program));
-    for (int p = EBB_FORWARD; phased && p <= EBB_UPDATE; p++)
-        ok(r, ebb_run_phase(r->program, (ebb_phase)p));
 }
+
+/* A whole step: of each part another batch. planted: of part number `in`, counted round. */
+static void step_in(const run *r, const ebb_options *o, uint32_t in, double planted) {
+    for (uint32_t k = 0; k < o->accumulate; k++) {
+        feed(r, (int)k, k == in % o->accumulate ? planted : 0);
+        if (!o->phased) ok(r, ebb_step(r->program));
+        for (int p = EBB_FORWARD; o->phased && p <= EBB_UPDATE; p++)
+            ok(r, ebb_run_phase(r->program, (ebb_phase)p));
+    }
+}
+#define step(r, o, planted) step_in(r, o, 0, planted)
 
 typedef struct snapshot {
     char name[MOST_PARAMS][64], bytes[MOST_PARAMS][MOST_BYTES];
@@ -116,12 +120,17 @@ static const struct {
     ebb_memory_mode memory;
     double clip_norm;
     bool phased;
+    uint32_t parts;
 } ways[] = {
-    {"ref", EBB_SGD, EBB_MEMORY_IN_PLACE, 0, false},   {"ref", EBB_ADAMW, EBB_MEMORY_NONE, 0.5, false},
-    {"ref", EBB_SGD, EBB_MEMORY_MEGENGINE, 0.5, true},
+    {"ref", EBB_SGD, EBB_MEMORY_IN_PLACE, 0, false, 1},
+    {"ref", EBB_ADAMW, EBB_MEMORY_NONE, 0.5, false, 1},
+    {"ref", EBB_SGD, EBB_MEMORY_MEGENGINE, 0.5, true, 1},
+    {"ref", EBB_ADAMW, EBB_MEMORY_IN_PLACE, 0.5, false, 3},
 #if EBB_HAVE_CPU
-    {"cpu", EBB_SGD, EBB_MEMORY_IN_PLACE, 0.5, false}, {"cpu", EBB_ADAMW, EBB_MEMORY_MEGENGINE, 0, true},
-    {"cpu", EBB_SGD, EBB_MEMORY_NONE, 0, false},
+    {"cpu", EBB_SGD, EBB_MEMORY_IN_PLACE, 0.5, false, 1},
+    {"cpu", EBB_ADAMW, EBB_MEMORY_MEGENGINE, 0, true, 1},
+    {"cpu", EBB_SGD, EBB_MEMORY_NONE, 0, false, 2},
+    {"cpu", EBB_ADAMW, EBB_MEMORY_MEGENGINE, 0.5, false, 3},
 #endif
 };
 
@@ -133,6 +142,7 @@ static ebb_options options_of(size_t way) {
     o.memory = ways[way].memory;
     o.clip_norm = ways[way].clip_norm;
     o.phased = ways[way].phased;
+    o.accumulate = ways[way].parts;
     o.precision = EBB_PRECISION_F16;
     o.n_threads = 1;
     o.poison = o.verify = true;
@@ -140,24 +150,23 @@ static ebb_options options_of(size_t way) {
 }
 
 Test(loss_scale, a_step_with_gradients_that_are_not_finite_changes_nothing_but_the_scale) {
-    static const double planted[] = {(double)INFINITY, -(double)INFINITY, (double)NAN,
-                                     1e6 /* an infinity in f16 */};
+    static const double planted[] = {INFINITY, -INFINITY, NAN, 1e6 /* an infinity in f16 */};
     for (size_t w = 0; w < EBB_COUNT(ways); w++) {
         static snapshot before, after;
         const ebb_options o = options_of(w);
         run r = run_open(&o);
-        step(&r, o.phased, 0);
+        step(&r, &o, 0);
         take(&r, &before);
         const float start = number(&r, "scaler.scale");
         for (size_t i = 0; i < EBB_COUNT(planted); i++) {
-            step(&r, o.phased, planted[i]);
+            step_in(&r, &o, (uint32_t)i, planted[i]);
             take(&r, &after);
             cr_expect_eq(n_changed(&before, &after), 0, "way %zu, planted %zu", w, i);
             cr_expect_eq(number(&r, "scaler.scale"), ldexpf(start, -(int)i - 1), "way %zu", w);
             cr_expect_eq(number(&r, "scaler.skipped"), (float)i + 1, "way %zu", w);
-            cr_expect_eq(number(&r, "scaler.clean"), 0, "way %zu", w);
         }
-        step(&r, o.phased, 0);
+        cr_expect_eq(number(&r, "scaler.clean"), 0, "way %zu", w);
+        step(&r, &o, 0);
         take(&r, &after);
         cr_expect_eq(n_changed(&before, &after), after.n - 3, "way %zu: a step that counts changes all", w);
         cr_expect_eq(number(&r, "scaler.clean"), 1, "way %zu", w);
@@ -165,7 +174,6 @@ Test(loss_scale, a_step_with_gradients_that_are_not_finite_changes_nothing_but_t
     }
 }
 
-/* Skipped steps stand before and behind the save. */
 Test(loss_scale, a_run_that_was_saved_goes_on_to_the_same_bits) {
     char path[] = "/tmp/ebb-scale-XXXXXX";
     const int file = mkstemp(path);
@@ -177,11 +185,11 @@ Test(loss_scale, a_run_that_was_saved_goes_on_to_the_same_bits) {
         run r = run_open(&o), again = run_open(&o);
         for (int k = 0; k < 6; k++) {
             if (k == 3) ok(&r, ebb_engine_save(r.engine, path, NULL, 0));
-            step(&r, o.phased, k % 3 == 1 ? (double)INFINITY : 0);
+            step(&r, &o, k % 3 == 1 ? (double)INFINITY : 0);
         }
         ok(&r, ebb_engine_save_end(r.engine));
         ok(&again, ebb_engine_load(again.engine, path, NULL, &loaded));
-        for (int k = 3; k < 6; k++) step(&again, o.phased, k % 3 == 1 ? (double)INFINITY : 0);
+        for (int k = 3; k < 6; k++) step(&again, &o, k % 3 == 1 ? (double)INFINITY : 0);
         take(&r, &whole);
         take(&again, &resumed);
         cr_expect_eq(memcmp(&whole, &resumed, sizeof whole), 0, "way %zu", w);
@@ -189,7 +197,7 @@ Test(loss_scale, a_run_that_was_saved_goes_on_to_the_same_bits) {
         run_close(&r);
         run_close(&again);
     }
-    cr_expect_eq(remove(path), 0);
+    cr_expect_eq(unlink(path), 0);
 }
 
 Test(loss_scale, doubles_after_so_many_steps_in_a_row_that_were_finite) {
@@ -197,7 +205,7 @@ Test(loss_scale, doubles_after_so_many_steps_in_a_row_that_were_finite) {
     run r = run_open(&o);
     const float start = number(&r, "scaler.scale");
     for (int k = 1; k <= 2005; k++) {
-        step(&r, o.phased, k == 4 ? (double)NAN : 0);
+        step(&r, &o, k == 4 ? (double)NAN : 0);
         if (k == 2003) cr_expect_eq(number(&r, "scaler.scale"), start / 2);
     }
     cr_expect_eq(number(&r, "scaler.scale"), start);
@@ -218,7 +226,7 @@ Test(loss_scale, gradients_are_those_of_the_loss) {
             o.fetch = fetch;
             o.n_fetch = 1;
             run r = run_open(&o);
-            step(&r, o.phased, 0);
+            step(&r, &o, 0);
             ok(&r, ebb_fetch(r.program, "v.grad", grad[clip][low], sizeof grad[0][0]));
             run_close(&r);
         }
@@ -227,4 +235,66 @@ Test(loss_scale, gradients_are_those_of_the_loss) {
                                clip, i);
     }
     cr_expect(fabsf(grad[1][0][0][0]) < fabsf(grad[0][0][0][0]), "nothing was clipped");
+}
+
+/* The budget is a share of the arena in place. */
+static ebb_options in_mode(ebb_options o, ebb_memory_mode mode) {
+    o.memory = mode;
+    if (mode != EBB_MEMORY_BUDGET) return o;
+    o.memory = EBB_MEMORY_IN_PLACE;
+    ebb_plan_summary summary;
+    run r = run_open(&o);
+    ebb_plan_summarize(ebb_program_plan(r.program), &summary);
+    run_close(&r);
+    o.memory = mode;
+    o.budget_bytes = summary.persistent_bytes + summary.arena_bytes * 97 / 100;
+    o.effort = 2000;
+    return o;
+}
+
+/* Each mode: two steps that count, with one between them whose second part is not finite. */
+Test(loss_scale, parts_end_in_the_same_bits_in_every_memory_mode) {
+    static const ebb_memory_mode modes[] = {EBB_MEMORY_IN_PLACE, EBB_MEMORY_NONE, EBB_MEMORY_MEGENGINE,
+                                            EBB_MEMORY_BUDGET};
+    for (size_t w = 0; w < EBB_COUNT(ways); w++) {
+        static snapshot first, other;
+        if (ways[w].parts == 1) continue;
+        for (size_t m = 0; m < EBB_COUNT(modes); m++) {
+            const ebb_options o = in_mode(options_of(w), modes[m]);
+            run r = run_open(&o);
+            for (int k = 0; k < 3; k++) step_in(&r, &o, 1, k == 1 ? (double)INFINITY : 0);
+            take(&r, m == 0 ? &first : &other);
+            if (m > 0) cr_expect_eq(memcmp(&first, &other, sizeof first), 0, "way %zu, mode %zu", w, m);
+            cr_expect_eq(number(&r, "scaler.skipped"), 1, "way %zu, mode %zu", w, m);
+            run_close(&r);
+        }
+    }
+}
+
+/* The mean of a gradient and itself is that gradient, while running statistics move twice: with a rate of
+ * 0, as in twice as many steps. */
+Test(loss_scale, two_parts_of_one_batch_are_that_batch) {
+    static snapshot end[2];
+    for (size_t w = 0; w < 2 * EBB_COUNT(ways); w++) {
+        const float lr = w % 2 ? 0.05F : 0;
+        if (ways[w / 2].parts != 2) continue;
+        for (uint32_t parts = 1; parts <= 2; parts++) {
+            ebb_options o = options_of(w / 2);
+            o.accumulate = parts;
+            run r = run_open(&o);
+            for (uint32_t k = 0; k < (lr > 0 ? 2 * parts : 4); k++) {
+                feed(&r, 5, 0);
+                ok(&r, ebb_feed(r.program, "lr", &lr, sizeof lr));
+                ok(&r, ebb_step(r.program));
+            }
+            take(&r, &end[parts - 1]);
+            run_close(&r);
+        }
+        for (uint32_t i = 0; i < end[0].n; i++) {
+            const char *name = end[0].name[i];
+            const bool tracked = strcmp(name, "mean") == 0 || strcmp(name, "variance") == 0;
+            const bool same = memcmp(end[0].bytes[i], end[1].bytes[i], MOST_BYTES) == 0;
+            cr_expect(lr == 0 ? same || !tracked : same != tracked, "%s at %g", name, (double)lr);
+        }
+    }
 }

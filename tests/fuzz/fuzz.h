@@ -32,7 +32,6 @@ static inline void fuzz_one(const uint8_t *data, size_t n,
     (void)unlink(path);
 }
 
-#ifdef EBB_FUZZ_MAIN
 enum { FUZZ_MAX_BYTES = 1 << 20 };
 
 static inline uint64_t fuzz_next(uint64_t *state) {
@@ -68,6 +67,7 @@ static inline int fuzz_file(const char *path, long count) {
     return 0;
 }
 
+#ifdef EBB_FUZZ_MAIN
 int main(int argc, char **argv) {
     const char *asked = getenv("EBB_TEST_MUTATIONS");
     int failed = argc > 2 ? 0 : 2;

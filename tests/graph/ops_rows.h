@@ -958,6 +958,19 @@ const gradient_row gradients[] = {
      "reshape sub reshape rescale fill sqrt div mul fill ln_grad mul mul reduce_sum mul mul reduce_sum "
      "rescale mul mul reduce_sum rescale mul add mul rescale mul mul reduce_sum rescale reshape mul add "
      "mul reduce_sum mul rescale reshape reshape sub rescale reshape mul rescale reshape add add"},
+    {"gn_stats that are read by themselves, of an image",
+     "%x = param f32[2,6,5,7]\n%m, %v = gn_stats %x groups=3\n%p = mul %m, %v\n%q = reshape %p "
+     "shape=[2,3,1]\n"
+     "%y = broadcast_to %q shape=[2,3,5]",
+     EBB_TRAIN,
+     "reshape reduce_sum reshape mul mul to_planes reshape reshape sub rescale reshape mul rescale reshape "
+     "add "
+     "reshape from_planes"},
+    {"gn_grad, by dy and gamma alone",
+     "%x = input f32[2,6]\n%m = input f32[2,3]\n%v = input f32[2,3]\n%g = param f32[6]\n%d = param "
+     "f32[2,6]\n"
+     "%y = gn_grad %x, %m, %v, %g, %d groups=3",
+     EBB_TRAIN, "reshape reshape sub reshape rescale fill sqrt div mul fill gn_grad mul mul reduce_sum"},
     {"gelu_erf: by its operand", "%x = param f32[2,7]\n%y = gelu_erf %x", EBB_TRAIN, "gelu_erf_grad"},
     {"silu: by its operand", "%x = param f32[2,7]\n%y = silu %x", EBB_TRAIN, "silu_grad"},
     {"gelu: by its operand", "%x = param f32[2,7]\n%y = gelu %x", EBB_TRAIN, "gelu_grad"},

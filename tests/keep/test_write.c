@@ -1,50 +1,19 @@
 /* A write that fails leaves what was there, at whichever call it fails. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "ebb_build.h"
 #include "files.h"
+#include "support/failing.h"
 #if EBB_HAVE_JANSSON
 #include <jansson.h>
 #include <stdlib.h>
 #endif
 
-/* This program's own calls, in place of the C library's: the one that is due fails. */
-static int fail_at = -1, fail_errno, n_calls;
-static bool watched;
-static bool fails(void) {
-    if (!watched || n_calls++ != fail_at) return false;
-    errno = fail_errno;
-    return true;
-}
-ssize_t write(int fd, const void *bytes, size_t n) {
-    if (fails()) return -1;
-    return syscall(SYS_write, fd, bytes, watched && n > 100 ? 100 : n); /* short writes are writes, too */
-}
-int fsync(int fd) {
-    return fails() ? -1 : (int)syscall(SYS_fsync, fd);
-}
-int ftruncate(int fd, off_t n) {
-    return fails() ? -1 : (int)syscall(SYS_ftruncate, fd, n);
-}
-int rename(const char *from, const char *to) {
-    return fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-}
-ssize_t pread(int fd, void *to, size_t n, off_t at) {
-    return fails() ? -1 : syscall(SYS_pread64, fd, to, n, at);
-}
-
 static ebb_status watched_write(ebb_env *env, const char *path, const files_set *set, int at, int error) {
-    fail_at = at;
-    fail_errno = error;
-    n_calls = 0;
-    watched = true;
+    failing_begin(at, error);
     const ebb_status status = files_write(env, path, set);
-    watched = false;
+    failing_end();
     return status;
 }
 
@@ -91,9 +60,9 @@ Test(tensors, a_read_that_fails_says_so) {
     cr_assert_eq(files_write(env, path, &set), EBB_OK);
     ebb_status status = EBB_IO;
     for (int at = 0; status == EBB_IO; at++) {
-        fail_at = at, fail_errno = EIO, n_calls = 0, watched = true;
+        failing_begin(at, EIO);
         status = files_read(env, path);
-        watched = false;
+        failing_end();
         cr_assert(status == EBB_OK || status == EBB_IO, "%s", ebb_env_error(env));
         cr_assert(status == EBB_IO || at > 4);
     }

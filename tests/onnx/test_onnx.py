@@ -111,11 +111,22 @@ def damaged(folder):
         expect(f"damaged file {i}: {code} {err!r}", code in (0, 3, 7) and err.count("\n") == (0 if code == 0 else 1))
 
 
+def twice(folder):
+    """An output's type that is there twice: protobuf would merge them."""
+    whole, path = (MODELS / "frozen.onnx").read_bytes(), folder / "twice.onnx"
+    output = b"b\x13\n\x01y\x12\x0e\n\x0c\x08\x01"
+    expect("the output of frozen.onnx is another one", whole.count(output) == 1)
+    path.write_bytes(whole.replace(output, b"b\x13\n\x01y\xfd\x0e\n\x0c\x08\x01"))  # what was its shape is a type now, of two tensors
+    code, _, err = ebb("import", path, "-o", folder / "out.ebb")
+    expect(f"a type twice: {code} {err!r}", code == 3 and "an input or output" in err and err.count("\n") == 1)
+
+
 with tempfile.TemporaryDirectory() as name:
     read(pathlib.Path(name))
     exported(pathlib.Path(name))
     refused()
     joined()
     damaged(pathlib.Path(name))
+    twice(pathlib.Path(name))
 print("\n".join(wrong) or "ok")
 sys.exit(bool(wrong))

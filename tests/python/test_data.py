@@ -3,6 +3,7 @@
 import itertools
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -120,6 +121,93 @@ class Images(unittest.TestCase):
         for wrong in (lambda: transform.Pad((1, 2, 3)), lambda: transform.CenterCrop(5).apply(image)):
             with self.assertRaisesRegex(ValueError, "Pad: size|CenterCrop: an image"):
                 wrong()
+
+
+class Sizes(unittest.TestCase):
+    def test_places_between_places(self):
+        transform = data.transform
+        ramp = np.repeat(np.arange(8.0, dtype=np.float32)[:, None, None] * 10, 6, 1)
+        for to in (4, 16, 5):  # a ramp stays one but at its ends
+            want = np.clip((np.arange(to) + 0.5) * 8 / to - 0.5, 0, 7) * 10
+            np.testing.assert_allclose(transform.Resize((to, 3)).apply(ramp)[:, 0, 0], want, rtol=1e-6)
+        image = np.random.default_rng(1).integers(0, 255, (8, 6, 3), np.uint8)
+        np.testing.assert_array_equal(transform.Resize((4, 3), interpolation=0).apply(image), image[::2, ::2])
+        np.testing.assert_array_equal(transform.Resize((8, 6)).apply(image), image)
+        self.assertEqual(transform.Resize(5).apply(image).dtype, np.uint8)
+
+    def test_shapes(self):
+        transform, image = data.transform, np.zeros((20, 30, 3), np.uint8)
+        for one, want in ((transform.Resize(5), (5, 5)), (transform.ShortestEdgeResize(10), (10, 15)),
+                          (transform.ShortestEdgeResize(10, max_size=12), (8, 12)),
+                          (transform.ShortestEdgeResize((7, 7), sample_style="choice"), (7, 11)),
+                          (transform.RandomResize((0.5, 0.5)), (10, 15)), (transform.RandomResizedCrop((4, 6)), (4, 6)),
+                          (transform.RandomResizedCrop(9, scale_range=(4.0, 5.0)), (9, 9))):
+            self.assertEqual(one.apply(image).shape, (*want, 3), type(one).__name__)
+
+    def test_a_part_is_one_of_the_image(self):
+        rows = np.arange(40.0)[:, None, None] * np.ones((1, 30, 1))
+        np.random.seed(2)
+        crop = data.transform.RandomResizedCrop(7, scale_range=(0.3, 0.6))
+        for _ in range(50):
+            top, left, tall, wide = crop._part(40, 30)
+            self.assertTrue(0 <= top <= 40 - tall and 0 <= left <= 30 - wide and 0.25 < tall * wide / 1200 < 0.65)
+            cut = crop.apply(rows)
+            self.assertTrue(0 <= cut.min() <= cut.max() <= 39 and (np.diff(cut[:, 0, 0]) > 0).all())
+
+    def test_what_would_have_to_move_along_is_refused(self):
+        transform = data.transform
+        for made in (lambda: transform.RandomHorizontalFlip(order=("image", "boxes")),
+                     lambda: transform.Resize(3, order=("image", "mask")), lambda: transform.Pad(1, order=("coords",))):
+            with self.assertRaisesRegex(ValueError, "are known"):
+                made()
+        self.assertEqual(transform.Normalize(order=("image", "boxes")).order, ("image", "boxes"))
+        for made in (lambda: transform.Resize(3, interpolation=2), lambda: transform.ShortestEdgeResize((1, 2, 3)),
+                     lambda: transform.RandomResizedCrop(3, ratio_range=(0, 1))):
+            with self.assertRaisesRegex(ValueError, "interpolation 2|two ends|above 0"):
+                made()
+
+
+class Colours(unittest.TestCase):
+    def setUp(self):
+        self.image = np.random.default_rng(1).integers(0, 255, (5, 4, 3), np.uint8)
+
+    def drawn(self, transform):
+        np.random.seed(4)
+        return transform.apply(self.image), np.random.RandomState(4)
+
+    def test_factors(self):
+        t, image = data.transform, self.image.astype(np.float32)
+        gray = (image @ np.float32([0.114, 0.587, 0.299]))[..., None]
+        for transform, middle in ((t.BrightnessTransform(0.4), 0), (t.ContrastTransform(0.4), gray.mean()),
+                                  (t.SaturationTransform(0.4), gray)):
+            got, draws = self.drawn(transform)
+            want = np.clip(middle + (image - middle) * draws.uniform(0.6, 1.4), 0, 255).astype(np.uint8)
+            self.assertLessEqual(abs(got.astype(int) - want).max(), 1)
+        for kind in (t.BrightnessTransform, t.HueTransform):
+            np.testing.assert_array_equal(kind(0).apply(self.image), self.image)
+            with self.assertRaisesRegex(ValueError, "value -1 is not in"):
+                kind(-1)
+
+    def test_hues(self):
+        turned = data.transform.HueTransform(0.5)
+        for share, place in ((1 / 3, [1, 2, 0]), (-1 / 3, [2, 0, 1]), (0, [0, 1, 2])):  # a third is the next channel
+            with unittest.mock.patch("numpy.random.uniform", return_value=share):
+                np.testing.assert_allclose(turned.apply(self.image.astype(np.float32)),
+                                           self.image[..., place], atol=1e-3)
+
+    def test_noise_and_light(self):
+        for transform in (data.transform.GaussianNoise(3, 20), data.transform.Lighting(0.5),
+                          data.transform.ColorJitter(0.2, 0.2, 0.2, 0.1)):
+            got, _ = self.drawn(transform)
+            again, _ = self.drawn(transform)
+            self.assertEqual((got.shape, got.dtype), (self.image.shape, np.uint8))
+            np.testing.assert_array_equal(got, again)
+            self.assertTrue((got != self.image).any())
+        light = self.drawn(data.transform.Lighting(0.1))[0].astype(int) - self.image
+        free = (self.image > 20) & (self.image < 235)
+        self.assertLessEqual(np.ptp(light[..., 0][free[..., 0]]), 1)  # the same one everywhere
+        composed = data.transform.TorchTransformCompose([lambda x: x + 1, lambda x: x * 2])
+        self.assertEqual(composed.apply((np.ones(2), 7))[0].tolist(), [4, 4])
 
 
 class Samplers(unittest.TestCase):

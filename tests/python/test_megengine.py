@@ -74,7 +74,7 @@ class Traces(unittest.TestCase):
             self.assertEqual((info.nr_opr, info.inputs, info.outputs), (3, ["arg_0", "arg_1"], ["ADD"]))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            f.dump(io.BytesIO(), no_assert=True, no_change_graph=True, keep_opr_name=True)
+            f.dump(io.BytesIO(), no_assert=True, no_change_graph=True, keep_opr_name=True, enable_metadata=True)
         with self.assertRaisesRegex(ValueError, "dump_format 'ONNX'"):
             f.dump(io.BytesIO(), dump_format="ONNX")
 

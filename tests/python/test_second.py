@@ -40,6 +40,9 @@ def slopes(function, arrays, weights):
 
 IMAGE, MATRIX = (2, 4, 5, 5), (3, 7)
 CHANNEL = np.arange(1, 5) / 3.0
+ATTENTION = M.MultiHeadAttention(4, 2)
+for at, parameter in enumerate(ATTENTION.parameters()):
+    parameter.set_value(tensor(draw(40 + at, *parameter.shape), dtype="float64"))
 
 ROWS = [
     ("conv2d", lambda x, w: (F.conv2d(x, w, stride=(2, 1), padding=1) ** 2).sum(),
@@ -77,6 +80,12 @@ ROWS = [
      [draw(1, *IMAGE), CHANNEL, -CHANNEL]),
     ("layer norm", lambda x, g, b: (F.layer_norm(x, (7,), True, g, b) ** 3).sum(),
      [draw(1, *MATRIX), np.arange(1, 8) / 3.0, draw(3, 7)]),
+    ("group norm of images", lambda x, g, b: (F.group_norm(x, 2, True, g, b) ** 3).sum(),
+     [draw(1, *IMAGE), CHANNEL, -CHANNEL]),
+    ("group norm of rows", lambda x, g, b: (F.group_norm(x, 2, True, g, b) ** 3).sum(),
+     [draw(1, 3, 4), CHANNEL, -CHANNEL]),
+    ("instance norm", lambda x: (F.instance_norm(x, False) ** 3).sum(), [draw(1, 2, 3, 4, 1)]),
+    ("multi-head attention", lambda x: (ATTENTION(x, is_causal=True)[0] ** 3).sum(), [draw(1, 2, 3, 4)]),
     ("embedding", lambda w: (F.embedding(tensor([[1, 4], [1, 0]]), w) ** 3).sum(), [draw(1, 5, 3)]),
 ]
 

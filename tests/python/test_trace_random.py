@@ -4,6 +4,7 @@ A function is a list of moves, each of which makes a tensor of two earlier ones:
 excluded regions, branches by data. It may train two parameters, and the fourth call's arguments are one tensor.
 """
 
+import os
 import random as draws
 import unittest
 
@@ -15,7 +16,7 @@ from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import exclude_from_trace, trace
 
-CALLS, PROGRAMS = 6, 40
+CALLS, PROGRAMS = 6, int(os.environ.get("EBB_TEST_PROGRAMS", 40))
 
 
 def assigned(a, b, run):
@@ -113,7 +114,8 @@ class Drawn(unittest.TestCase):
         runs = 0
         for seed in range(PROGRAMS):
             want, _ = history(seed, lambda body: body)
-            for options in ({}, {"symbolic": True}, {"symbolic": True, "memory": "none"}, {"opt_level": 0}):
+            for options in ({}, {"symbolic": True}, {"symbolic": True, "memory": "none"}, {"memory": "sublinear"},
+                            {"opt_level": 0}, {"symbolic": True, "opt_level": 3}):
                 got, f = history(seed, trace(**options))
                 self.assertEqual(len(got), len(want))
                 for i, (a, b) in enumerate(zip(got, want)):

@@ -139,7 +139,7 @@ def the_worker_takes_the_named_device_and_tells_its_memory(_):
     with worker_of(stub(cuda=cuda, manual_seed=stop)) as worker:
         for name in ("cuda:1", "cuda", "cpu"):
             with contextlib.suppress(InterruptedError):
-                worker.Training("eager", 1, 8, name)
+                worker.Training("eager", "", 1, 8, name)
         equal(asked, [1, 0])
         for kind, told in (("graphs", {"memory": "reserved_bytes", "reserved_bytes": 9}),
                            ("eager", {"memory": "steady_peak_bytes", "steady_peak_bytes": 7, "overall_peak_bytes": 7,

@@ -128,7 +128,8 @@ variant, device = sys.argv[2], sys.argv[5]
 graphs = variant.startswith("graphs")
 if device != DEVICE: sys.exit(f"not of {device}")
 optimizer = "fused" if variant.startswith(("fused", "compile", "graphs")) else "foreach"
-print(json.dumps({"torch": "0", "cuda": "13", "cudnn": 91900, "optimizer": optimizer, "tf32": [variant.endswith("-tf32")] * 2}), flush=True)
+print(json.dumps({"torch": "0", "cuda": "13", "cudnn": 91900, "optimizer": optimizer, "tf32": [variant.endswith("-tf32")] * 2,
+                  "amp": variant.partition("-")[2] if variant.endswith("f16") else None}), flush=True)
 for i, line in enumerate(sys.stdin):
     if i == FAILS_AT: sys.exit("it is too large")
     memory = "reserved_bytes" if graphs else "steady_peak_bytes"

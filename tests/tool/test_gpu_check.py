@@ -15,23 +15,25 @@ from gpu_check_fakes import (HELD, MISSED, NOT_ASKED, PROVEN, SCRIPT, UNPROVEN, 
                              like_a_gpu, program, verdicts, wrapped)
 from tester import Skip, equal, holds, main
 
-PARTS = ["conformance", "bits", "capped", "full", "costs", "engines", "compare", "questions", "pytorch", "sanitizer", "table", "kinds"]
+PARTS = ["conformance", "bits", "capped", "low", "full", "costs", "engines", "compare", "questions", "pytorch", "amp", "sanitizer", "table",
+         "kinds"]
 
 
 def every_part_runs_without_a_gpu(t):
     code, out, err, record = check(t)
     equal((code, err), (8, ""), out)
     equal(list(record["parts"]), PARTS, "parts")
-    for name in ("conformance", "costs", "compare", "table", "kinds"):
+    for name in ("conformance", "low", "costs", "compare", "table", "kinds"):
         equal((record["parts"][name]["status"], record["parts"][name]["why"]), ("ok", ""), name)
-    for name in ("bits", "capped", "full", "engines", "questions", "pytorch", "sanitizer"):
+    for name in ("bits", "capped", "full", "engines", "questions", "pytorch", "amp", "sanitizer"):
         equal(record["parts"][name]["status"], "unproven", name)
     rows = record["parts"]["table"]["rows"] + record["parts"]["capped"]["rows"]
     holds(len(rows) >= 5 and all(row["planned_bytes"] == row["allocated_bytes"] > 0 and row["ms"] > 0 for row in rows), rows)
     equal(len(record["parts"]["costs"]["rows"]), 2, "added times")
     told = verdicts(record)
     equal({goal for goal, verdict in told.items() if verdict == HELD},
-          {"conformance", "bits_fp32", "capped", "capped_bits", "added_time", "compare", "poison", "planned"}, told)
+          {"conformance", "bits_fp32", "capped", "capped_bits", "bits_bf16", "bits_f16", "compare_bf16", "compare_f16", "capped_bf16",
+           "added_time", "compare", "poison", "planned"}, told)
     equal(set(told.values()), {HELD, UNPROVEN}, told)
     holds(record["dry"] and record["schema"] == "ebb.gpu-check/2" and record["exit_code"] == 8 and "seconds" in record, record["schema"])
     text = (t.folder / "out/record.json").read_text()
@@ -51,7 +53,7 @@ def where_nothing_is_wrong_all_goals_hold(t):
     for goal in ("hidden", "ratio_tf32", "recorded"):  # a dry run cannot
         equal(told[goal], UNPROVEN, goal)
     equal((code, told["added_time"], told["compare"], record["not_asked"]),
-          (8, NOT_ASKED, NOT_ASKED, ["build", "conformance", "costs", "compare", "questions", "table", "kinds"]))
+          (8, NOT_ASKED, NOT_ASKED, ["build", "conformance", "low", "costs", "compare", "questions", "amp", "table", "kinds"]))
     found = record["parts"]["sanitizer"]
     equal((found["memcheck"]["filter"], found["initcheck"]["filter"]), ("--kernel-regex kns=cuda_kernel_", ""), found)
     equal(record["versions"]["nvcc"], "V13.0.88")
@@ -60,17 +62,27 @@ def where_nothing_is_wrong_all_goals_hold(t):
 
 def with_a_gpu_and_nothing_wrong_it_is_proven(t):
     """Of a device and libraries that are canned: all that the script does beside them."""
-    parts = [part for part in PARTS if part != "questions"]
+    parts = [part for part in PARTS if part not in ("questions", "amp")]
     code, out, err, record = check(t, "--parts", ",".join(parts), "--minutes", 30, "--device", "cuda:1",
                                    "--toolkit", fake_toolkit(t, ORDINAL="1"), ebb=canned(t),
                                    python=fake_torch(t, device="cuda:1"), dry=False)
     told = verdicts(record)
     equal((code, err, {part["status"] for part in record["parts"].values()}), (0, "", {"ok"}), out)
-    equal({goal for goal, verdict in told.items() if verdict != PROVEN}, {"device"}, told)
+    equal({goal for goal, verdict in told.items() if verdict != PROVEN}, {"device", "amp_bf16", "amp_f16", "speed_bf16"}, told)
     equal(sorted(record["parts"]["pytorch"]["times_best"].values()), [2.0, 2.0])
     equal(len(record["parts"]["pytorch"]["rows"]), 12)
     holds(any(line.split()[1:5] == ["graphs-tf32", "(reserved)", "-", "7.0"] for line in out.splitlines()), out)
     equal(record["parts"]["capped"]["rows"][1]["hidden_bytes"], 7)
+
+
+def autocast_is_to_be_beaten_by_half(t):
+    """2 ms a step against 1 is; 1.4 is not. How fast an H100 is says nothing of another device."""
+    for ns, verdict, code in ((2000000, PROVEN, 8), (1400000, MISSED, 1)):
+        got, out, _, record = check(t, "--parts", "amp", ebb=canned(t), python=fake_torch(t, ns=ns, device="cuda:0"), dry=False)
+        told = verdicts(record)
+        equal((got, told["amp_bf16"], told["amp_f16"], told["speed_bf16"]), (code, verdict, verdict, UNPROVEN), out)
+        equal(sorted(record["parts"]["amp"]["rows"]), ["eager-bf16", "eager-f16", "ebb-bf16", "ebb-f16"])
+        equal(record["parts"]["amp"]["img_per_s_bf16"], 256000.0)
 
 
 # What is planted in one run's documents, and what must be said of it: a fault for each goal.
@@ -83,6 +95,13 @@ if '--free-engines' in args and '--no-graph' in args: told['params_hash'] = 'ff'
 if '--free-engines' in args and '--no-graph' not in args: told['n_replayed'] -= 1
 if '--poison' in args: told['params_hash'] = 'ff'
 if told.get('verdict') == 'agree': told.update(verdict='differ', over=1, first={'op': 'r0', 'kind': 'relu'})
+"""
+LOW_FAULTS = """
+if steps and 'f16' in args and '--budget' in args: told['params_hash'] = 'ff'
+if steps and 'bf16' in args: steps[3]['loss'] = steps[2]['loss']
+if steps and 'f16' in args: steps[3].update(loss=steps[2]['loss'], skipped=True)
+if '--cap' in args: steps[1]['loss'] = None
+if told.get('verdict') == 'agree' and 'f16' in args: told.update(verdict='differ', over=1, first={'op': 'r0', 'kind': 'relu'})
 """
 MORE_FAULTS = """
 if 'n_recomputed' in told and '--tf32' not in args: told['n_recomputed'] = 0
@@ -102,6 +121,15 @@ def planted_faults_are_found_each_by_its_goal(t):
         equal((record["parts"][part]["status"], told.get(goal, MISSED)), ("failed", MISSED), f"{part} {goal}")
         holds(why in record["parts"][part]["why"], (part, record["parts"][part]["why"]))
     equal(told["capped_bits"], PROVEN)
+
+
+def faults_of_16_bits_are_found_each_by_its_goal(t):
+    """A loss that repeats is a fault where the step before it counted; a skipped step's is none."""
+    code, out, _, record = check(t, "--parts", "low", ebb=canned(t, LOW_FAULTS), dry=False)
+    told, why = verdicts(record), record["parts"]["low"]["why"]
+    equal((code, told["bits_bf16"], told["bits_f16"], told["compare_bf16"], told["compare_f16"], told["capped_bf16"]),
+          (1, UNPROVEN, MISSED, PROVEN, MISSED, MISSED), out)
+    holds(all(words in why for words in ("losses repeat", "different bits", "first r0 (relu)")), why)
 
 
 def bits_that_differ_are_found_each_by_its_goal(t):
@@ -188,7 +216,9 @@ TESTS = [
     every_part_runs_without_a_gpu,
     where_nothing_is_wrong_all_goals_hold,
     with_a_gpu_and_nothing_wrong_it_is_proven,
+    autocast_is_to_be_beaten_by_half,
     planted_faults_are_found_each_by_its_goal,
+    faults_of_16_bits_are_found_each_by_its_goal,
     bits_that_differ_are_found_each_by_its_goal,
     each_run_is_looked_at_for_its_bytes_and_its_recording,
     what_was_found_before_a_fault_is_kept,

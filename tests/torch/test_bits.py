@@ -1,6 +1,7 @@
 """A step within a budget: the bits of the step without one, and no more bytes than planned."""
 
 import unittest
+from unittest import mock
 
 import torch
 from torch import nn
@@ -92,6 +93,14 @@ class Bits(unittest.TestCase):
         (plain, run), _ = pair(model)
         for a, b in zip(result(plain, run, x), first):
             torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
+
+    def test_a_group_whose_code_could_not_be_made_is_made_by_the_next_compilation(self):
+        model, x = nn.Sequential(nn.Linear(23, 29), nn.GELU()), torch.randn(7, 23)
+        (_, _), (_, compiled) = pair(model, backend="inductor")
+        with mock.patch("ebb.torch._private.compile_fused", side_effect=RuntimeError("no compiler")), self.assertRaisesRegex(RuntimeError, "no compiler"):
+            compiled(x)
+        (_, _), (twin, compiled) = pair(model, backend="inductor")
+        self.assertTrue(all(torch.isfinite(t).all() for t in result(twin, compiled, x)))
 
 
 if __name__ == "__main__":

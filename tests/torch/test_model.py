@@ -203,7 +203,12 @@ class Refuses(unittest.TestCase):
             def forward(self, x):
                 return self.layer(x).square().mean()
 
-        for model, x, op in ((Odd(), torch.ones(3, 3), "linalg_svd"), (Volume(), torch.ones(1, 2, 4, 4, 4), "convolution")):
+        class Bytes(nn.Module):
+            def forward(self, x):
+                return (x + 100).float().mean()
+
+        rows = ((Odd(), torch.ones(3, 3), "linalg_svd"), (Volume(), torch.ones(1, 2, 4, 4, 4), "convolution"), (Bytes(), torch.full((3,), 200).byte(), "add"))
+        for model, x, op in rows:
             with self.subTest(op):
                 self.one_line(ValueError, rf"node \w+, aten\.\w*{op}\w*\.\w+, .*test_model.py.*line \d+", lambda: ebb.torch.to_model(exported(model, (x,))))
 

@@ -34,6 +34,7 @@ ROWS = {
         lambda x: F.embedding(IDS, x, padding_idx=5), lambda x: torch.cat(x.split([1, 3, 4], 1)[::-1], 1), lambda x: sum(x.unbind(0)), lambda x: x * torch.arange(8) + torch.full((8,), 0.5),
         lambda x: x.view(2, 3, 2, 4).permute(3, 0, 2, 1).reshape(4, 12), lambda x: x.view(1, 6, 2, 4).transpose(1, 3).flatten(1), lambda x: x.masked_fill(MASK, float("-inf")).softmax(-1),
         lambda x: torch.matmul(x.view(2, 3, 8), K[:2]), lambda x: torch.matmul(x[0], K), lambda x: x.argmax(1) * x.sum(1), lambda x: F.normalize(x, dim=1), lambda x: (x > 0).any(1).float() * 0 + x.sum(1),
+        lambda x: x.bfloat16().softmax(1, dtype=torch.float32) * B8, lambda x: (x > 0).cumsum(1) * x, lambda x: torch.where(x > 0.1, 1.5, -2.0) * x,
     ),
     IMAGE: (
         lambda x: F.conv2d(x, W2, torch.ones(6), (2, 1), (1, 2), (1, 2), 2), lambda x: F.conv2d(x, torch.ones(4, 1, 3, 3), padding="same", groups=4),

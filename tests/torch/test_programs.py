@@ -83,6 +83,7 @@ class Works(unittest.TestCase):
         compiled(torch.randn(*X)).sum().backward()
         self.assertEqual(len(compiled.plans), 2)
         self.assertLess(compiled.plans[1].planned_bytes, compiled.plans[0].planned_bytes)
+        self.assertEqual(compiled.planned_bytes, compiled.plans[0].planned_bytes)
 
     def test_what_must_be_saved_is_not_run_again(self):
         compiled = self.both(Marked(), torch.randn(4, 64, 32), budget=0.9)

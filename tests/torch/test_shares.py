@@ -39,7 +39,42 @@ class Teacher(nn.Module):
         return self.student(x) - goal
 
 
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(*[nn.Sequential(nn.Linear(32, 32), nn.GELU()) for _ in range(4)])
+
+    def forward(self, x):
+        return x + self.layers(x)
+
+
+class Repeated(nn.Module):
+    """Blocks of one kind in a loop that breaks: the graph of one runs for all of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(5)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+            torch._dynamo.graph_break()
+        return x
+
+
 class Shares(unittest.TestCase):
+    def test_a_graph_counts_as_often_as_it_runs(self):
+        x = torch.randn(256, 32)
+        (_, _), (twin, compiled) = pair(Repeated(), time_limit=0.5)
+        result(twin, compiled, x)
+        self.assertLess(len(compiled.plans), 5)
+        in_order = compiled.planned_bytes
+        self.assertGreater(in_order, sum(plan.planned_bytes for plan in compiled.plans))
+        (plain, run), (twin, compiled) = pair(Repeated(), activations=int(0.7 * in_order), time_limit=60, effort=4000)
+        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        self.assertLessEqual(compiled.planned_bytes, 0.7 * in_order)
+        self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
+
     def test_a_call_that_is_refused_leaves_everything_as_it_was(self):
         model = Teacher()
         before = [t.clone() for t in model.state_dict().values()]
@@ -47,6 +82,12 @@ class Shares(unittest.TestCase):
         with self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs"):
             compiled(torch.randn(16, 32))
         self.assertTrue(same(before, list(twin.state_dict().values())))
+
+    def test_a_parameter_that_is_only_moved_has_no_gradient(self):
+        (_, _), (twin, compiled) = pair(Teacher(), time_limit=0.5)
+        compiled(torch.randn(16, 32)).square().mean().backward()
+        self.assertTrue(all(p.grad is None for p in twin.teacher.parameters()))
+        self.assertTrue(all(p.grad is not None for p in twin.student.parameters()))
 
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)

@@ -11,6 +11,9 @@ class Dataset:
         raise NotImplementedError
 
 
+MapDataset = Dataset
+
+
 class ArrayDataset(Dataset):
     """Arrays of one length: sample i has the i-th of each."""
 

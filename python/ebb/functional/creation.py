@@ -23,11 +23,11 @@ def full(shape, value, *, dtype=None, device=None):
         value = value if dtype is None else value.astype(dtype)
         return _shape.another(value, _shape.broadcast_to(value, shape))
     if dtype is None:
-        dtype = {bool: "bool", int: "int32"}.get(type(value), "float32")
+        dtype = {"b": "bool", "i": "int32"}.get(np.asarray(value).dtype.kind, "float32")
     element = _dtype.element_of(dtype)
-    if _dtype.is_real(dtype):
+    if _dtype.is_real(dtype) and np.isfinite(value):
         return _fill(shape=shape or None, value=float(value), dtype=element)
-    number = _core.number(element, value)
+    number = _core.number(element, float(value) if _dtype.is_real(dtype) else np.dtype(dtype).type(value).item())
     return _broadcast_to(number, shape=shape) if shape else number
 
 

@@ -29,6 +29,7 @@ _sin = _core.op("sin")
 _sqrt = _core.op("sqrt")
 _tanh = _core.op("tanh")
 _where = _core.op("where")
+_LOG_2 = float(np.log(2))
 
 
 def as_real(x):
@@ -158,12 +159,25 @@ def tanh(x):
     return _tanh(as_real(x))
 
 
+def _square_fits(x):
+    """A number beyond which 1 beside x's square is nothing, and up to which the square fits x's dtype."""
+    return 100.0 if _dtype.is_low(x.dtype) else 1e8
+
+
 def asinh(x):
-    return log(x + (x**2 + 1) ** 0.5)
+    x = as_real(x)
+    size, most = abs(x), _square_fits(x)
+    small = minimum(size, most)
+    near = log1p(small + small * small / (1 + sqrt(small * small + 1)))
+    return _sign(x) * _where(size > most, log(size) + _LOG_2, near)
 
 
 def acosh(x):
-    return log(x + (x**2 - 1) ** 0.5)
+    """Of x at least 1; NaN below."""
+    x = as_real(x)
+    most = _square_fits(x)
+    far = minimum(x - 1, most)
+    return _where(x > most, log(x) + _LOG_2, log1p(far + sqrt(far * far + 2 * far)))
 
 
 def atanh(x):
@@ -239,13 +253,22 @@ def logical_not(x):
 
 
 def left_shift(x, y):
-    """x times 2^y, y an int, of integers."""
-    return _integers(x) * (1 << int(y))
+    """x times 2^y of integers; y is in [0, 31)."""
+    return _integers(x) * _power_of_two(y)
 
 
 def right_shift(x, y):
-    """x divided by 2^y, y an int, of integers: the largest whole number not above."""
-    return _integers(x) // (1 << int(y))
+    """x divided by 2^y of integers: the largest whole number not above; y is in [0, 31)."""
+    return _integers(x) // _power_of_two(y)
+
+
+def _power_of_two(y):
+    if not np.ndim(y):
+        return 1 << int(y)
+    y, power = _integers(y), 1
+    for bit in (1, 2, 4, 8, 16):
+        power = power * (y // bit % 2 * (2**bit - 1) + 1)
+    return power
 
 
 def _integers(x):

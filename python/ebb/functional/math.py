@@ -123,17 +123,19 @@ def _arg(op, inp, axis, keepdims):
         if keepdims:
             raise ValueError("argmax and argmin: keepdims needs an axis")
         return op(_shape.reshape(inp, (-1,)), axis=0)
-    if isinstance(axis, (tuple, list)):
-        if len(axis) != 1:
-            raise ValueError(f"argmax and argmin: one axis, not {axis}")
-        axis = axis[0]
-    axis = _shape.axis_of(axis, inp.ndim)
-    place = op(inp, axis=axis)
-    return _shape.reshape(place, (*inp.shape[:axis], 1, *inp.shape[axis + 1 :])) if keepdims else place
+    axes, shape = axes_of(axis, inp.ndim), inp.shape
+    if not axes:
+        raise ValueError(f"argmax and argmin: axis {axis} names none")
+    if len(axes) > 1:  # their places are numbered as those of one axis
+        others = [a for a in range(inp.ndim) if a not in axes]
+        inp = _shape.transpose(inp, [*others, *axes])
+        inp = _shape.reshape(inp, (*inp.shape[: len(others)], -1))
+    place = op(inp, axis=axes[0] if len(axes) == 1 else inp.ndim - 1)
+    return _shape.reshape(place, [1 if a in axes else n for a, n in enumerate(shape)]) if keepdims else place
 
 
 def argmax(inp, axis=None, keepdims=False):
-    """The first place of the largest, or of a NaN, as int32."""
+    """The first place of the largest, or of a NaN, as int32; its number in row-major order along several axes."""
     return _arg(_argmax, _of_numbers(inp), axis, keepdims)
 
 

@@ -2,6 +2,8 @@
 
 from math import prod
 
+import numpy as np
+
 from .. import _core, _dtype, _precision, _shape
 from .._tensor import as_tensor
 from . import activation
@@ -11,7 +13,7 @@ from .tensor import full, full_like
 __all__ = activation.__all__ + [
     "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "batch_norm", "conv1d", "conv2d",
     "conv_transpose2d", "dropout", "embedding", "group_norm", "instance_norm", "layer_norm", "linear",
-    "max_pool2d", "pad",
+    "max_pool2d", "pad", "sync_batch_norm",
 ]
 
 _avg_pool = _core.op("avg_pool")
@@ -29,6 +31,8 @@ _layer_norm = _core.op("layer_norm")
 _linear = _core.op("linear")
 _max_pool = _core.op("max_pool")
 _spread = _core.op("strided_slice_grad")
+_take = _core.op("take")
+_where = _core.op("where")
 
 
 def pair(x):
@@ -133,24 +137,28 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
 
 
 def _windows(inp, oshp, what):
-    """The size of equal windows, as many as oshp says."""
-    rows, columns = pair(oshp)
-    h, w = inp.shape[2:]
-    if h % rows or w % columns:
-        raise ValueError(f"{what}: {h} x {w} places are not {rows} x {columns} equal windows")
-    return h // rows, w // columns
+    """Windows of one size, as many as oshp says, the last of which ends with the image: MegEngine's strides are the
+    quotients of the sizes, rounded down."""
+    inp, size = as_tensor(inp), pair(oshp)
+    if any(not 1 <= n <= whole for n, whole in zip(size, inp.shape[2:])):
+        raise ValueError(f"{what}: {inp.shape[2]} x {inp.shape[3]} places have no {size[0]} x {size[1]} windows")
+    stride = [whole // n for n, whole in zip(size, inp.shape[2:])]
+    kernel = [whole - (n - 1) * s for n, s, whole in zip(size, stride, inp.shape[2:])]
+    return inp, {"kernel": kernel, "stride": stride}
 
 
 def adaptive_avg_pool2d(inp, oshp):
-    """Means of equal windows, as many as oshp says, which must divide the image."""
+    """Means of windows of one size, as many as oshp says, over the whole image."""
+    inp, windows = _windows(inp, oshp, "adaptive_avg_pool2d")
     if pair(oshp) == (1, 1):
         return _shape.reshape(_global_avg_pool(inp), (*inp.shape[:2], 1, 1))
-    return _avg_pool(inp, kernel=_windows(inp, oshp, "adaptive_avg_pool2d"))
+    return _avg_pool(inp, **windows)
 
 
 def adaptive_max_pool2d(inp, oshp):
-    """The largest of equal windows, as many as oshp says, which must divide the image."""
-    return _max_pool(inp, kernel=_windows(inp, oshp, "adaptive_max_pool2d"))
+    """The largest of windows of one size, as many as oshp says, over the whole image."""
+    inp, windows = _windows(inp, oshp, "adaptive_max_pool2d")
+    return _max_pool(inp, **windows)
 
 
 # ---- norms
@@ -203,6 +211,14 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     return _shape.reshape(y, inp.shape)
 
 
+def sync_batch_norm(inp, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, eps=1e-5,
+                    eps_mode="additive", group=None):
+    """batch_norm over the batches of all devices: of the one that a process has."""
+    if eps_mode != "additive" or group is not None:
+        raise ValueError(f"sync_batch_norm: eps_mode {eps_mode!r}, group {group!r}: additive, and None")
+    return batch_norm(inp, running_mean, running_var, weight, bias, training=training, momentum=momentum, eps=eps)
+
+
 def layer_norm(inp, normalized_shape, affine, weight=None, bias=None, eps=1e-5):
     """The last axes, of normalized_shape, with mean 0 and variance 1."""
     inp = as_tensor(inp)
@@ -240,16 +256,37 @@ def dropout(inp, drop_prob, training=True):
     return _dropout(inp, p=float(drop_prob)) if training and drop_prob else inp
 
 
+def _with_edges(src, axis, before, after, mode):
+    """src with places of its own before and after those of an axis."""
+    n = src.shape[axis]
+    at = np.arange(-before, n + after, dtype=np.int32)
+    if mode == "reflect":  # edcb|abcdef
+        if max(before, after) >= n:
+            raise ValueError(f"pad: {max(before, after)} places of axis {axis}, which has {n}, cannot be reflected")
+        at = n - 1 - np.abs(n - 1 - np.abs(at))
+    return _take(src, as_tensor(np.clip(at, 0, n - 1)), axis=axis)
+
+
 def pad(src, pad_width, mode="constant", constant_value=0.0):
-    """constant_value around src: pad_width has (before, after) of each axis."""
-    if mode.lower() != "constant":
-        raise ValueError(f"pad: mode {mode!r}: constant only")
+    """More places around src: pad_width has (before, after) of each axis. mode: constant, of constant_value; reflect,
+    about the outermost places; replicate, or edge, of the outermost places."""
+    src, mode = as_tensor(src), mode.lower()
+    if mode not in ("constant", "reflect", "replicate", "edge"):
+        raise ValueError(f"pad: mode {mode!r}: constant, reflect, replicate or edge")
     if len(pad_width) > src.ndim or any(w < 0 for ws in pad_width for w in ws):
         raise ValueError(f"pad: {pad_width} for a tensor of {src.ndim} axes")
     pad_width = [*pad_width, *[(0, 0)] * (src.ndim - len(pad_width))]
+    if not any(w for ws in pad_width for w in ws):
+        return _shape.share(src)
+    if mode != "constant":
+        y = src
+        for axis, (before, after) in enumerate(pad_width):
+            y = _with_edges(y, axis, before, after, mode) if before or after else y
+        return y
     size = [b + s + a for s, (b, a) in zip(src.shape, pad_width)]
     where = {"begin": [b for b, _ in pad_width], "size": size, "step": [1] * src.ndim}
     y = _spread(src, **where)
-    if constant_value:
-        y = y + (1 - _spread(full_like(src, 1), **where)) * constant_value
+    if constant_value:  # by choice: 0 times an infinite value is no number
+        inside = _spread(full(src.shape, 1.0), **where)
+        y = _where(inside > 0, y, full(size, constant_value, dtype=src.dtype))
     return y

@@ -194,8 +194,8 @@ def split(inp, nsplits_or_sections, axis=0):
     """So many parts, the first ones by one longer where they are not equal, or parts that end at the places given."""
     axis = _shape.axis_of(axis, inp.ndim)
     whole = inp.shape[axis]
-    if isinstance(nsplits_or_sections, int):
-        n = nsplits_or_sections
+    if not np.ndim(nsplits_or_sections):
+        n = int(nsplits_or_sections)
         if not 1 <= n <= whole:
             raise ValueError(f"split: {whole} places of axis {axis} are not {n} parts")
         ends = [whole // n * (i + 1) + min(i + 1, whole % n) for i in range(n)]
@@ -208,20 +208,25 @@ def split(inp, nsplits_or_sections, axis=0):
 
 
 def repeat(inp, repeats, axis=None):
-    """Each place so often, one after the other."""
+    """Each place so often, one after the other. repeats: a number, or one for each place, which the host reads."""
+    inp = as_tensor(inp)
     if axis is None:
         return repeat(_shape.reshape(inp, (-1,)), repeats, 0)
-    if not isinstance(repeats, int):
-        raise TypeError(f"repeat: repeats is one int, not {repeats}")
     axis = _shape.axis_of(axis, inp.ndim)
-    shape = inp.shape
+    shape, counts = inp.shape, np.asarray(repeats)
+    if counts.dtype.kind != "i" or counts.size not in (1, shape[axis]) or counts.min() < 0 or not counts.any():
+        raise ValueError(f"repeat: repeats {repeats!r} of the {shape[axis]} places of axis {axis}")
+    if counts.size > 1:
+        rows = np.repeat(np.arange(shape[axis], dtype=np.int32), counts.reshape(-1))
+        return _take(inp, as_tensor(rows), axis=axis)
+    repeats = int(counts.reshape(()))
     wide = _broadcast_to(expand_dims(inp, axis + 1), shape=(*shape[: axis + 1], repeats, *shape[axis + 1 :]))
     return _shape.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
 
 def tile(inp, reps):
     """The whole so often along each axis, from the last one on."""
-    reps = (reps,) if isinstance(reps, int) else tuple(int(r) for r in reps)
+    reps = (int(reps),) if not np.ndim(reps) else tuple(int(r) for r in reps)
     ndim = max(inp.ndim, len(reps))
     reps = (1,) * (ndim - len(reps)) + reps
     tiled = _shape.reshape(inp, (1,) * (ndim - inp.ndim) + inp.shape)

@@ -237,13 +237,14 @@ def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
     return where(_shape.broadcast_to(expand_dims(area > 0, 1), y.shape), y, 0.0)
 
 
-_SWAPS = {"RGB2BGR": [2, 1, 0], "BGR2RGB": [2, 1, 0], "GRAY2RGB": [0, 0, 0], "GRAY2BGR": [0, 0, 0]}
-_GRAY = {"RGB2GRAY": (0.299, 0.587, 0.114), "BGR2GRAY": (0.114, 0.587, 0.299)}
+_SWAPS = {"RGB2BGR": [2, 1, 0], "BGR2RGB": [2, 1, 0], "GRAY2RGB": [0, 0, 0], "GRAY2BGR": [0, 0, 0],
+          "RGBA2RGB": [0, 1, 2], "RGBA2BGR": [2, 1, 0]}
+_GRAY = {"RGB2GRAY": (0.299, 0.587, 0.114), "BGR2GRAY": (0.114, 0.587, 0.299), "RGBA2GRAY": (0.299, 0.587, 0.114, 0)}
 
 
 def cvt_color(inp, mode=""):
-    """Images [n, h, w, c] in other colours: between RGB and BGR, of those to GRAY, and back to equal parts."""
-    channels = 1 if mode.startswith("GRAY") else 3
+    """Images [n, h, w, c] in other colours: between RGB and BGR, of those to GRAY, back to equal parts, without alpha."""
+    channels = 1 if mode.startswith("GRAY") else 4 if mode.startswith("RGBA") else 3
     if mode not in _SWAPS and mode not in _GRAY:
         raise ValueError(f"cvt_color: mode {mode!r}: one of {', '.join([*_GRAY, *_SWAPS])}")
     if inp.ndim != 4 or inp.shape[3] != channels:

@@ -39,8 +39,8 @@ _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "
          "enable_fuse_conv_bias", "enable_fuse_grain", "weight_preprocess"}
 
 
-# Of test cases that MegEngine writes into its files.
-_OF_CASES = {"input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
+# Of test cases and notes that MegEngine writes into its files.
+_OF_CASES = {"enable_metadata", "input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
 
 
 def check_flags(flags, dump_format=None):

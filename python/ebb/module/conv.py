@@ -11,6 +11,11 @@ from . import init
 from .module import Module
 
 
+def _check_padding(mode):
+    if mode not in ("zeros", "reflect", "replicate"):
+        raise ValueError(f"padding_mode {mode!r}: zeros, reflect or replicate")
+
+
 class _Conv(Module):
     """What convolutions share; sizes are of `_pair`'s form."""
 
@@ -40,6 +45,13 @@ class _Conv(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
+    def _within(self, inp):
+        """The input and its padding by zeros; other padding is put around the input."""
+        if self.padding_mode == "zeros":
+            return inp, self.padding
+        pads = self.padding if isinstance(self.padding, tuple) else (self.padding,)
+        return nn.pad(inp, ((0, 0), (0, 0), *((p, p) for p in pads)), self.padding_mode), 0
+
     def _module_info_string(self):
         return (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
@@ -54,13 +66,13 @@ class Conv1d(_Conv):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", **kwargs):
-        if padding_mode != "zeros":
-            raise ValueError(f"Conv1d: padding_mode {padding_mode!r}: zeros only")
+        _check_padding(padding_mode)
         self.conv_mode, self.compute_mode, self.padding_mode = conv_mode, compute_mode, padding_mode
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
     def forward(self, inp):
-        return nn.conv1d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
+        inp, padding = self._within(inp)
+        return nn.conv1d(inp, self.weight, self.bias, self.stride, padding, self.dilation, self.groups,
                          self.conv_mode, self.compute_mode)
 
 
@@ -69,13 +81,13 @@ class Conv2d(_Conv):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  conv_mode="cross_correlation", compute_mode="default", padding_mode="zeros", **kwargs):
-        if padding_mode != "zeros":
-            raise ValueError(f"Conv2d: padding_mode {padding_mode!r}: zeros only")
+        _check_padding(padding_mode)
         self.conv_mode, self.compute_mode, self.padding_mode = conv_mode, compute_mode, padding_mode
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
     def forward(self, inp):
-        return nn.conv2d(inp, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
+        inp, padding = self._within(inp)
+        return nn.conv2d(inp, self.weight, self.bias, self.stride, padding, self.dilation, self.groups,
                          self.conv_mode, self.compute_mode)
 
 

@@ -49,6 +49,13 @@ class Embedding(Module):
         if initial_weight is None:
             self.reset_parameters()
 
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=None):
+        """One whose rows are those of embeddings, a tensor of two axes."""
+        if embeddings.ndim != 2:
+            raise ValueError(f"Embedding: embeddings of shape {embeddings.shape}: two axes")
+        return cls(*embeddings.shape, padding_idx, max_norm, norm_type, embeddings, freeze)
+
     def reset_parameters(self):
         init.normal_(self.weight)
 

@@ -56,6 +56,19 @@ class SlidingWindow(Module):
         return F.nn.sliding_window(inp, self.kernel_size, self.padding, self.stride, self.dilation)
 
 
+class SlidingWindowTranspose(Module):
+    """What SlidingWindow turned about gives: places of several windows are added up."""
+
+    def __init__(self, output_size, kernel_size, padding=0, stride=1, dilation=1, **kwargs):
+        super().__init__(**kwargs)
+        self.output_size, self.kernel_size = output_size, kernel_size
+        self.padding, self.stride, self.dilation = padding, stride, dilation
+
+    def forward(self, inp):
+        return F.nn.sliding_window_transpose(inp, self.output_size, self.kernel_size, self.padding, self.stride,
+                                             self.dilation)
+
+
 class PixelShuffle(Module):
     """[..., c r r, h, w] -> [..., c, h r, w r]."""
 

@@ -10,6 +10,7 @@ import torch
 from .._errors import OverBudget
 from . import _costs, _emit, _fuse, _joint, _plan, _run
 from . import _private as private
+from ._before import Before
 from ._budget import Budget, Graphs, fixed_bytes, gradients_to_come, parse_bytes
 from ._places import place_of
 from ._plan import BORDER, STATE
@@ -45,13 +46,14 @@ class Backend:
         self.budget, self.kind, self.costs = budget, kind, costs
         self.time_limit, self.effort, self.part = time_limit, effort, part
         self.plans, self.held = [], 0
+        self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
         self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
         inductor = self.kind == "inductor"
         return private.aot_autograd(
             fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
-            decompositions=_fuse.decompositions() if inductor else {},
+            decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
         )(module, examples)
 
     def partition(self, module, inputs, *, num_fwd_outputs, **_):
@@ -65,13 +67,17 @@ class Backend:
         facts.held_bytes = emitter.held_bytes
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
+        halves[0].meta["ebb.plan"] = facts
         halves[0].meta["ebb.changed"] = [i for i, node in enumerate(joint.primals) if node in joint.mutated]
         return halves
 
     def _half(self, module, examples):
         run, held, changed = _run.make_function(module), module.meta.get("ebb", 0), module.meta.get("ebb.changed", ())
+        plan = module.meta.get("ebb.plan")
 
         def half(args):
+            if plan is not None:
+                self.ran.append(plan)
             if self.before is not None:
                 self.before.keep(args[i] for i in changed)
             self.held = max(0, self.held + held)
@@ -121,21 +127,19 @@ class Compiled(torch.nn.Module):
     def __init__(self, model, make_backend, dynamic):
         super().__init__()
         self.model, self.make_backend, self.dynamic, self.settled, self.warned = model, make_backend, dynamic, False, False
+        self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
+        self.n_starts = 0
         self.recurrent = recurrent_in_graphs(model)
         self._start(1)
 
     def _start(self, part):
+        self.n_starts += 1
         self.backend = self.make_backend(part)
         self.compiled = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
 
     @property
     def plans(self):
         return self.backend.plans
-
-    @property
-    def planned_bytes(self):
-        """The most that activations and gradients take together."""
-        return Graphs(self.plans).planned
 
     def forward(self, *args, **kwargs):
         outside = private.frames_outside()
@@ -154,10 +158,10 @@ class Compiled(torch.nn.Module):
         """The first call settles how the graphs share the budget. Where they do not hold it together, it is repeated, with less for each,
         from the buffers and generators as they were."""
         if self.settled:
-            return self._call(args, kwargs)
+            return self._later_call(args, kwargs)
         before = Before(self.model)
         result, together, holds = self._attempt(args, kwargs, 1, before)
-        if not holds and any(not plan.starved for plan in self.plans):
+        if not holds and not all(plan.starved for plan in self.plans):
             result, together, holds = self._attempt(args, kwargs, 0, before)  # the least of each: can it be held at all?
             if holds:
                 for part in PARTS:
@@ -166,7 +170,17 @@ class Compiled(torch.nn.Module):
                         break
         if not holds:
             raise self.backend.budget.refuse(together.planned, together.in_order, together.kept)
-        self.settled = bool(self.plans)
+        self.settled, self.planned_bytes = bool(self.plans), together.planned
+        return result
+
+    def _later_call(self, args, kwargs):
+        """Graphs that are new to it, of other sizes say, were planned one by one: nobody may repeat it, but somebody has to be told."""
+        n_plans = len(self.plans)
+        result = self._call(args, kwargs)
+        together = Graphs(self.backend.ran)
+        self.planned_bytes = max(self.planned_bytes, together.planned)
+        if len(self.plans) > n_plans and not self.backend.budget.holds(together):
+            self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
 
     def _attempt(self, args, kwargs, part, before):
@@ -176,8 +190,8 @@ class Compiled(torch.nn.Module):
         self.backend.before, holds = before, False
         try:
             result = self._call(args, kwargs)
-            together = Graphs(self.plans)
-            holds = not any(plan.starved for plan in self.plans) or self.backend.budget.holds(together)
+            together = Graphs(self.backend.ran)
+            holds = self.backend.budget.holds(together)
             return result, together, holds
         finally:
             self.backend.before = None
@@ -185,38 +199,16 @@ class Compiled(torch.nn.Module):
                 before.restore()
 
     def _call(self, args, kwargs):
-        self.backend.held = 0
+        self.backend.held, self.backend.ran = 0, []
+        limit = self.n_starts * torch._dynamo.config.recompile_limit  # code that was compiled before a new start counts for good
         try:
-            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent):
+            with torch._dynamo.config.patch(optimize_ddp=False, allow_rnn=self.recurrent, recompile_limit=limit):
                 return self.compiled(*args, **kwargs)
         except private.BackendCompilerFailed as error:
             inner = error.inner_exception
         except private.TorchRuntimeError as error:
             inner = RuntimeError(private.untraceable(error))
         raise inner
-
-
-class Before:
-    """Buffers, whatever else graphs change, and generators as they were before a call."""
-
-    def __init__(self, model):
-        self.kept = {}
-        self.keep(model.buffers() if isinstance(model, torch.nn.Module) else ())
-        self.cpu = torch.get_rng_state()
-        self.cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-
-    def keep(self, tensors):
-        for tensor in tensors:
-            if isinstance(tensor, torch.Tensor) and id(tensor) not in self.kept:
-                self.kept[id(tensor)] = (tensor, tensor.detach().clone())
-
-    def restore(self):
-        with torch.no_grad():
-            for tensor, value in self.kept.values():
-                tensor.copy_(value)
-        torch.set_rng_state(self.cpu)
-        if self.cuda:
-            torch.cuda.set_rng_state_all(self.cuda)
 
 
 def recurrent_in_graphs(model):

@@ -3,24 +3,24 @@
 import math
 
 from ._ops_pointwise import chosen
-from ._table import rule
+from ._table import node_dtype, rule
 from ._text import Refused
 
 # ---- softmax, attention ----
 
 
 @rule("softmax.int", "_softmax.default")
-def softmax(b, self, dim, dtype=None, half_to_float=False):
-    return along_rows(b, self, dim, lambda rows: b.op("softmax", rows))
+def softmax(b, self, node, dim, dtype=None, half_to_float=False):
+    return along_rows(b, b.cast(self, node_dtype(node)), dim, lambda rows: b.op("softmax", rows))
 
 
 @rule("log_softmax.int", "_log_softmax.default")
-def log_softmax(b, self, dim, dtype=None, half_to_float=False):
+def log_softmax(b, self, node, dim, dtype=None, half_to_float=False):
     def of(rows):
         low = b.binary("sub", rows, b.op("stop_gradient", b.reduce("reduce_max", rows, [1], True)))
         return b.binary("sub", low, b.op("log", b.reduce("reduce_sum", b.op("exp", low), [1], True)))
 
-    return along_rows(b, self, dim, of)
+    return along_rows(b, b.cast(self, node_dtype(node)), dim, of)
 
 
 def along_rows(b, x, dim, function):

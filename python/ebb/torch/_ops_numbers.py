@@ -1,7 +1,7 @@
 """Copies, casts, and tensors that are made of numbers."""
 
 from ._ops_pointwise import linear_in
-from ._table import dtype_of, rule
+from ._table import dtype_of, node_dtype, rule
 
 # ---- copies and numbers ----
 
@@ -14,10 +14,6 @@ def copied(b, self, dtype=None, other=None, node=None):
     if other is not None:
         return b.cast(self, other.dtype)
     return self if dtype is None else b.cast(self, dtype_of(dtype))
-
-
-def node_dtype(node):
-    return dtype_of(node.meta["val"].dtype)
 
 
 @rule("full.default", "full_like.default", "new_full.default", "scalar_tensor.default")

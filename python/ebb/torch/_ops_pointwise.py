@@ -1,6 +1,6 @@
 """Ops of one element at a time, and numbers."""
 
-from ._table import rule
+from ._table import node_dtype, rule
 from ._text import Refused, Value, broadcast
 
 # ---- two operands ----
@@ -168,7 +168,9 @@ def bitwise_not(b, self):
 
 
 @rule("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
-def where(b, condition, self, other):
+def where(b, condition, self, other, node):
+    if not isinstance(self, Value) and not isinstance(other, Value):
+        self = b.fill((), self, node_dtype(node))
     return chosen(b, b.cast(condition, "bool"), *promoted(b, self, other))
 
 

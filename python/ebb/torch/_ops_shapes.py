@@ -1,7 +1,6 @@
 """Ops that move elements, look places up, or reduce axes."""
 
-from ._ops_numbers import node_dtype
-from ._table import dtype_of, rule
+from ._table import dtype_of, node_dtype, rule
 from ._text import Refused
 
 # ---- shapes ----
@@ -258,5 +257,5 @@ def arg(b, self, node, dim=None, keepdim=False):
 
 
 @rule("cumsum.default")
-def cumsum(b, self, dim, dtype=None):
-    return b.op("cumsum", self, axis=dim % len(self.shape))
+def cumsum(b, self, node, dim, dtype=None):
+    return b.op("cumsum", b.cast(self, node_dtype(node)), axis=dim % len(self.shape))

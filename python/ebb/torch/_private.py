@@ -126,7 +126,8 @@ def compile_fused(module, examples):
     from torch.fx.experimental.proxy_tensor import make_fx
 
     strides = [node.meta["val"].stride() for node in module.graph.output_node().args[0]]
-    mode = detect_fake_mode(examples) or FakeTensorMode()
+    # Not the mode of the compilation that goes on: the group may be an earlier one's, whose code could not be made then.
+    mode = next((t.fake_mode for t in examples if isinstance(t, FakeTensor)), None) or FakeTensorMode()
     with mode, torch.no_grad():
         module = make_fx(module, decomposition_table=select_decomp_table(), tracing_mode="real")(*examples)
     output = module.graph.output_node()

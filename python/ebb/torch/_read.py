@@ -5,7 +5,7 @@ import re
 
 import torch
 
-from . import _ops_layers, _ops_losses, _ops_pointwise, _ops_shapes, _table  # noqa: F401: their rules
+from . import _ops_layers, _ops_losses, _ops_numbers, _ops_pointwise, _ops_shapes, _table  # noqa: F401: their rules
 from ._places import place_of
 from ._text import Refused, Text
 

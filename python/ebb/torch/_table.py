@@ -13,6 +13,11 @@ DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torc
           torch.int64: "i32", torch.int32: "i32", torch.int16: "i32", torch.int8: "i32", torch.uint8: "i32"}
 
 
+NARROW = (torch.uint8, torch.int8, torch.int16)
+COUNTING = ("add", "sub", "rsub", "mul", "neg", "abs", "pow", "square", "sum", "prod", "cumsum")
+CASTS = ("to", "_to_copy", "type_as")
+
+
 def rule(*names):
     def register(function):
         for name in names:
@@ -45,6 +50,20 @@ def dtype_of(torch_dtype):
     return DTYPES[torch_dtype]
 
 
+def node_dtype(node):
+    return dtype_of(node.meta["val"].dtype)
+
+
+def wraps(node):
+    """Whether its result may run over, or be cut off, in fewer than 32 bits, where Ebb has 32."""
+    value = node.meta.get("val")
+    kind = getattr(value, "dtype", None)
+    if kind not in NARROW:
+        return False
+    name = name_of(node.target).split(".")[0]
+    return name in COUNTING or name in CASTS and any(n.meta["val"].dtype not in (kind, torch.bool) for n in node.all_input_nodes)
+
+
 def arguments(node, value_of):
     """{name: Value or number} of a node's call. Those in HEEDLESS are left out."""
     schema, given = node.target._schema, {}
@@ -66,6 +85,8 @@ def apply(text, node, value_of):
     found = RULES.get(name)
     if found is None:
         raise Refused("there is no such op in Ebb's table")
+    if wraps(node):
+        raise Refused(f"{str(node.meta['val'].dtype).removeprefix('torch.')} wraps around, and Ebb's integers have 32 bits: make it int32 first")
     code = found.__code__
     heeded = code.co_varnames[:code.co_argcount]
     call = {}

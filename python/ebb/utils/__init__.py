@@ -1,3 +1,3 @@
 """Helpers."""
 
-from . import dlpack
+from . import dlpack, naming

@@ -75,12 +75,6 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (status != EBB_OK) return status;
     if (o->effort < 0)
         return ebb_fail(env, EBB_USAGE, "effort is %lld; it must be at least 0", (long long)o->effort);
-    if (o->precision == EBB_PRECISION_F16 && !o->evaluate && ebb_options_parts(o) > 1)
-        return ebb_fail(
-            env, EBB_USAGE,
-            "f16 does not sum the gradients of %u parts: whether a step counts is known of one: "
-            "accumulate in bf16",
-            ebb_options_parts(o));
     if (o->search_seed < -1)
         return ebb_fail(env, EBB_USAGE, "search seed is %lld; it must be at least 0, or -1: as the seed",
                         (long long)o->search_seed);

@@ -35,17 +35,25 @@ static ebb_status fail_step(ebb_program *program, ebb_status status) {
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* What sums gradients starts at 0: bytes, and whatever they held. */
-static ebb_status clear_sums(ebb_program *program) {
-    const ebb_graph *graph = program->compiled.graph;
+/* What sums gradients begins at 0, whatever it held, and a copy of a state as the state. */
+static ebb_status begin_value(ebb_program *program, ebb_id v) {
+    const ebb_id begins_as = program->compiled.graph->values[v].begins_as;
     ebb_backend *backend = program->engine->backend;
+    const ebb_backend_api *api = backend->api;
+    int64_t bytes = 0;
+    void *to = ebb_exec_given(program->exec, v, &bytes);
+    if (!to) return EBB_OK;
+    if (begins_as == EBB_NONE) return api->fill(backend, to, 0, bytes);
+    const void *from = ebb_exec_given(program->exec, begins_as, &bytes);
+    return (api->move ? api->move : api->copy_in)(backend, to, from, bytes);
+}
+
+static ebb_status begin_parts(ebb_program *program) {
+    const ebb_graph *graph = program->compiled.graph;
     ebb_status status = EBB_OK;
-    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++) {
-        int64_t bytes = 0;
-        if (!graph->values[v].within_step || graph->values[v].producer != EBB_NONE) continue;
-        void *at = ebb_exec_given(program->exec, v, &bytes);
-        if (at) status = backend->api->fill(backend, at, 0, bytes);
-    }
+    for (uint32_t v = 0; v < graph->n_values && status == EBB_OK; v++)
+        if (graph->values[v].within_step && graph->values[v].producer == EBB_NONE)
+            status = begin_value(program, v);
     return status;
 }
 
@@ -74,7 +82,7 @@ static ebb_status step_part(ebb_program *program, uint32_t n_parts) {
     program->touched = touched;
     if (status != EBB_OK) return status;
     engine->part_of = program;
-    if (engine->part == 0) status = clear_sums(program);
+    if (engine->part == 0) status = begin_parts(program);
     if (status == EBB_OK) status = run_part(program, engine->part + 1 == n_parts);
     if (status != EBB_OK) {
         engine->part = 0;

@@ -12,12 +12,42 @@ static const ebb_kernel_info *const kernels[EBB_N_OPS] = {
 #include "graph/ops.def"
 };
 
+/* ---- the thread's device -------------------------------------------------------------------------- */
+
+static ebb_status enter(ebb_backend *backend, int *before) {
+    cuda_device *device = cuda_of(backend)->device;
+    *before = -1;
+    return device ? device->api->enter(device, before) : EBB_OK;
+}
+
+static ebb_status leave(ebb_backend *backend, int before, ebb_status status) {
+    cuda_device *device = cuda_of(backend)->device;
+    if (device) device->api->leave(device, before);
+    return status;
+}
+
+/* Returns the status of a call that a device is asked for, or that of entering. */
+#define WITHIN(backend, call)                                      \
+    do {                                                           \
+        int before;                                                \
+        const ebb_status entered = enter(backend, &before);        \
+        return entered ? entered : leave(backend, before, (call)); \
+    } while (0)
+/* Of what cannot fail. Where the device is lost, so is what is to be freed. */
+#define WITHIN_ANYWAY(backend, call)                        \
+    do {                                                    \
+        int before;                                         \
+        const ebb_status entered = enter(backend, &before); \
+        (call);                                             \
+        (void)leave(backend, before, entered);              \
+    } while (0)
+
 /* ---- creation ------------------------------------------------------------------------------------- */
 
 static void cuda_destroy(ebb_backend *backend) {
     if (!backend) return;
     cuda_backend *cuda = cuda_of(backend);
-    if (cuda->products) cuda->products->api->close(cuda->products);
+    if (cuda->products) WITHIN_ANYWAY(backend, cuda->products->api->close(cuda->products));
     if (cuda->device) cuda->device->api->close(cuda->device);
     cuda_description_deinit(backend->env, &cuda->description);
     ebb_cfree(backend->env, cuda, 1, sizeof *cuda);
@@ -48,7 +78,7 @@ static ebb_status cuda_facts(ebb_backend *backend, const ebb_call *call, ebb_op_
     const ebb_kernel_info *info;
     ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
     if (status != EBB_OK) return status;
-    if (info->facts) return info->facts(backend, call, out);
+    if (info->facts) WITHIN(backend, info->facts(backend, call, out)); /* libraries know */
     cuda_cost_kernel(&cuda_of(backend)->description, info, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
@@ -67,7 +97,16 @@ static ebb_status cuda_prepare(ebb_backend *backend, const ebb_call *call, uint6
     const ebb_kernel_info *info;
     ebb_status status = check_device(backend);
     if (status == EBB_OK) status = ebb_kernel_find(backend, kernels, call, &info);
-    return status == EBB_OK ? ebb_kernel_make(backend, info, call, seed_key, out) : status;
+    if (status != EBB_OK) return status;
+    WITHIN(backend, ebb_kernel_make(backend, info, call, seed_key, out));
+}
+
+static void cuda_release(ebb_backend *backend, ebb_kernel *kernel) {
+    WITHIN_ANYWAY(backend, ebb_kernel_release(backend, kernel));
+}
+
+static ebb_status cuda_launch_kernel(ebb_backend *backend, ebb_kernel *kernel, const ebb_launch *launch) {
+    WITHIN(backend, ebb_kernel_launch(backend, kernel, launch));
 }
 
 ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks, const void *args) {
@@ -87,47 +126,50 @@ static ebb_status cuda_block_alloc(ebb_backend *backend, int64_t bytes, void **o
     const ebb_status status = check_device(backend);
     if (status != EBB_OK) return status;
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->alloc(device, bytes, out);
+    WITHIN(backend, device->api->alloc(device, bytes, out));
 }
 
 static void cuda_block_free(ebb_backend *backend, void *block, int64_t bytes) {
     cuda_device *device = cuda_of(backend)->device;
-    if (block) device->api->free(device, block, bytes);
+    if (block) WITHIN_ANYWAY(backend, device->api->free(device, block, bytes));
 }
 
 static ebb_status cuda_copy_in(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
     cuda_device *device = cuda_of(backend)->device;
-    return bytes ? device->api->copy_in(device, to, from, bytes) : EBB_OK;
+    WITHIN(backend, bytes ? device->api->copy_in(device, to, from, bytes) : EBB_OK);
 }
 
 static ebb_status cuda_copy_out(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
     cuda_device *device = cuda_of(backend)->device;
-    return bytes ? device->api->copy_out(device, to, from, bytes) : EBB_OK;
+    WITHIN(backend, bytes ? device->api->copy_out(device, to, from, bytes) : EBB_OK);
 }
 
 static ebb_status cuda_fill_bytes(ebb_backend *backend, void *to, int byte, int64_t bytes) {
     cuda_device *device = cuda_of(backend)->device;
-    return bytes ? device->api->fill(device, to, byte, bytes) : EBB_OK;
+    WITHIN(backend, bytes ? device->api->fill(device, to, byte, bytes) : EBB_OK);
 }
 
-static ebb_status cuda_move(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
-    cuda_device *device = cuda_of(backend)->device;
+static ebb_status move(cuda_device *device, void *to, const void *from, int64_t bytes) {
     if (!bytes) return EBB_OK;
     const ebb_status status = device->api->move(device, to, from, bytes);
     return status == EBB_OK ? device->api->finish(device) : status;
+}
+
+static ebb_status cuda_move(ebb_backend *backend, void *to, const void *from, int64_t bytes) {
+    WITHIN(backend, move(cuda_of(backend)->device, to, from, bytes));
 }
 
 static ebb_status cuda_memory_facts(ebb_backend *backend, ebb_memory_facts *out) {
     const ebb_status status = check_device(backend);
     if (status != EBB_OK) return status;
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->memory(device, out);
+    WITHIN(backend, device->api->memory(device, out));
 }
 
 static ebb_status cuda_begin(ebb_backend *backend, const ebb_run *run) {
     cuda_device *device = cuda_of(backend)->device;
     const cuda_scalars scalars = {.seed = run->seed, .step = run->step};
-    return device->api->copy_in(device, device->scalars, &scalars, sizeof scalars);
+    WITHIN(backend, device->api->copy_in(device, device->scalars, &scalars, sizeof scalars));
 }
 
 static ebb_status fault_text(ebb_backend *backend, const cuda_scalars *s) {
@@ -141,7 +183,7 @@ static ebb_status fault_text(ebb_backend *backend, const cuda_scalars *s) {
                     (long long)s->fault_limit, label ? "labels" : "ids");
 }
 
-static ebb_status cuda_end(ebb_backend *backend) {
+static ebb_status finish(ebb_backend *backend) {
     cuda_device *device = cuda_of(backend)->device;
     cuda_scalars scalars;
     ebb_status status = device->api->finish(device);
@@ -149,42 +191,50 @@ static ebb_status cuda_end(ebb_backend *backend) {
     return status == EBB_OK && scalars.fault ? fault_text(backend, &scalars) : status;
 }
 
-static ebb_status cuda_record_begin(ebb_backend *backend) {
-    cuda_device *device = cuda_of(backend)->device;
-    return device->api->record_begin(device);
+static ebb_status cuda_end(ebb_backend *backend) {
+    WITHIN(backend, finish(backend));
 }
 
-static ebb_status cuda_record_end(ebb_backend *backend, ebb_recording **out) {
+static ebb_status cuda_record_begin(ebb_backend *backend) {
     cuda_device *device = cuda_of(backend)->device;
+    WITHIN(backend, device->api->record_begin(device));
+}
+
+static ebb_status record_end(cuda_device *device, ebb_recording **out) {
     cuda_recording *recording;
     const ebb_status status = device->api->record_end(device, &recording);
     *out = (ebb_recording *)recording;
     return status;
 }
 
+static ebb_status cuda_record_end(ebb_backend *backend, ebb_recording **out) {
+    *out = NULL;
+    WITHIN(backend, record_end(cuda_of(backend)->device, out));
+}
+
 static ebb_status cuda_replay(ebb_backend *backend, ebb_recording *recording) {
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->replay(device, (cuda_recording *)recording);
+    WITHIN(backend, device->api->replay(device, (cuda_recording *)recording));
 }
 
 static void cuda_record_free(ebb_backend *backend, ebb_recording *recording) {
     cuda_device *device = cuda_of(backend)->device;
-    if (recording) device->api->record_free(device, (cuda_recording *)recording);
+    if (recording) WITHIN_ANYWAY(backend, device->api->record_free(device, (cuda_recording *)recording));
 }
 
 static ebb_status cuda_marks_reserve(ebb_backend *backend, uint32_t n_marks) {
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->marks_reserve(device, n_marks);
+    WITHIN(backend, device->api->marks_reserve(device, n_marks));
 }
 
 static ebb_status cuda_mark(ebb_backend *backend, uint32_t i) {
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->mark(device, i);
+    WITHIN(backend, device->api->mark(device, i));
 }
 
 static ebb_status cuda_marks_read(ebb_backend *backend, uint32_t n_marks, uint64_t *ns) {
     cuda_device *device = cuda_of(backend)->device;
-    return device->api->marks_read(device, n_marks, ns);
+    WITHIN(backend, device->api->marks_read(device, n_marks, ns));
 }
 
 const ebb_backend_api ebb_backend_cuda = {
@@ -195,8 +245,8 @@ const ebb_backend_api ebb_backend_cuda = {
     .destroy = cuda_destroy,
     .facts = cuda_facts,
     .prepare = cuda_prepare,
-    .release = ebb_kernel_release,
-    .launch = ebb_kernel_launch,
+    .release = cuda_release,
+    .launch = cuda_launch_kernel,
     .machine = cuda_machine,
     .block_alloc = cuda_block_alloc,
     .block_free = cuda_block_free,

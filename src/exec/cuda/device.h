@@ -7,6 +7,7 @@
  *     tests/cuda/device_record.c  nothing: what was asked for, in which order
  *
  * All work is in one order, the stream's; what returns before its work is done says so. Not thread-safe.
+ * The thread's own device is as it was before each function of the backend and behind it.
  */
 #ifndef EBB_EXEC_CUDA_DEVICE_H
 #define EBB_EXEC_CUDA_DEVICE_H
@@ -24,9 +25,11 @@ typedef ebb_memory_facts cuda_memory;
 typedef struct cuda_device_api {
     void (*close)(cuda_device *device);
 
-    /* Makes the device the thread's, which is where libraries work: before anything that they are asked
-     * for. */
-    ebb_status (*use)(cuda_device *device);
+    /* Around whatever is asked of the device or of libraries that work on it, but for close: the device is
+     * the thread's meanwhile, and behind leave the one before is again. *before is for leave. Where that
+     * one had no context yet, CUDA 12 makes it one. */
+    ebb_status (*enter)(cuda_device *device, int *before);
+    void (*leave)(cuda_device *device, int before);
 
     /* One block; exactly `bytes` are asked for, aligned to 256 or more. EBB_NO_MEMORY names both sizes. */
     ebb_status (*alloc)(cuda_device *device, int64_t bytes, void **out);

@@ -7,7 +7,6 @@ ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out) {
     device_cuda *d = device_of(device);
     *out = NULL;
     ebb_status status = cuda_check_not_recording(d, "an allocation");
-    if (status == EBB_OK) status = cuda_use(d);
     if (status != EBB_OK) return status;
     const cudaError_t error = cudaMalloc(out, (size_t)bytes);
     if (error == cudaErrorMemoryAllocation) {
@@ -22,6 +21,7 @@ ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out) {
     status = cuda_check(d, error, "cudaMalloc");
     if (status != EBB_OK) return status;
     d->block_bytes += bytes;
+    cuda_look_block(d, bytes);
     cuda_watch_own(bytes);
     return EBB_OK;
 }
@@ -29,10 +29,10 @@ ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out) {
 /* The stream may still use it: cudaFree waits. */
 void cuda_device_free(cuda_device *device, void *block, int64_t bytes) {
     device_cuda *d = device_of(device);
-    (void)cudaSetDevice(d->ordinal);
     (void)cudaFree(block);
     (void)cudaGetLastError();
     d->block_bytes -= bytes;
+    cuda_look_block(d, -bytes);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------- */
@@ -41,7 +41,6 @@ ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out) {
     device_cuda *d = device_of(device);
     *out = (cuda_memory){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     ebb_status status = cuda_check_not_recording(d, "a look at memory");
-    if (status == EBB_OK) status = cuda_use(d);
     size_t left = 0, total = 0;
     if (status == EBB_OK) status = cuda_check(d, cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
     if (status != EBB_OK) return status;
@@ -66,16 +65,20 @@ ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes) {
     size_t left, total;
     ebb_status status = cuda_check(d, cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
     if (status != EBB_OK) return status;
-    if ((int64_t)left < cap_bytes)
+    const int64_t taken = cuda_look_taken(d), there = (int64_t)left + taken;
+    if (there < cap_bytes - PAGE_BYTES) /* an earlier cap's rest may be a page less */
         return ebb_fail(d->base.env, EBB_USAGE,
-                        "cuda:%d: a cap of %lld bytes, but only %lld of %lld are free: cap it lower",
-                        d->ordinal, (long long)cap_bytes, (long long)left, (long long)total);
-    int64_t bytes = ebb_align_up(ebb_max_i64((int64_t)left, d->left_bytes) - cap_bytes, PAGE_BYTES);
+                        "cuda:%d: a cap of %lld bytes, but only %lld of %lld are free, and %lld this "
+                        "process's own: cap it lower",
+                        d->ordinal, (long long)cap_bytes, (long long)left, (long long)total,
+                        (long long)taken);
+    int64_t bytes = ebb_align_up(ebb_max_i64(there - cap_bytes, 0), PAGE_BYTES);
     if (bytes > (int64_t)left) bytes = (int64_t)left / PAGE_BYTES * PAGE_BYTES;
     if (bytes == 0) return EBB_OK;
     status = cuda_check(d, cudaMalloc(&d->ballast, (size_t)bytes), "cudaMalloc of the ballast");
     if (status != EBB_OK) return status;
     d->ballast_bytes = bytes;
+    cuda_look_ballast(d, bytes);
     cuda_watch_own(bytes);
     return EBB_OK;
 }

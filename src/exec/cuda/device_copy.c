@@ -47,8 +47,7 @@ static ebb_status copy_end(const copy *c, ebb_status status) {
 }
 
 static ebb_status copy_begin(const copy *c) {
-    const ebb_status status = cuda_check_not_recording(c->d, "a copy from or to the host");
-    return status == EBB_OK ? cuda_use(c->d) : status;
+    return cuda_check_not_recording(c->d, "a copy from or to the host");
 }
 
 ebb_status cuda_device_copy_in(cuda_device *device, void *to, const void *from, int64_t bytes) {

@@ -1,8 +1,6 @@
 /* cuda/device_cuda.c: a device of CUDA's runtime: opened and closed. See device_cuda.h. */
 #include "exec/cuda/device_cuda.h"
 
-#include <pthread.h>
-
 ebb_status cuda_check(const device_cuda *d, cudaError_t error, const char *call) {
     if (error == cudaSuccess) return EBB_OK;
     (void)cudaGetLastError(); /* or the next call would be told of it */
@@ -11,10 +9,17 @@ ebb_status cuda_check(const device_cuda *d, cudaError_t error, const char *call)
                     cudaGetErrorName(error));
 }
 
-ebb_status cuda_use(const device_cuda *d) {
+int cuda_current(void) {
     int now;
-    if (cudaGetDevice(&now) == cudaSuccess && now == d->ordinal) return EBB_OK;
-    return cuda_check(d, cudaSetDevice(d->ordinal), "cudaSetDevice");
+    if (cudaGetDevice(&now) == cudaSuccess) return now;
+    (void)cudaGetLastError();
+    return -1;
+}
+
+/* A device that is lost is left all the same. */
+static void give_back(const device_cuda *d, int before) {
+    if (before >= 0 && before != d->ordinal) (void)cudaSetDevice(before);
+    (void)cudaGetLastError();
 }
 
 ebb_status cuda_check_not_recording(const device_cuda *d, const char *what) {
@@ -26,7 +31,8 @@ ebb_status cuda_check_not_recording(const device_cuda *d, const char *what) {
 
 /* After an error that sticks all of these fail, which changes nothing: the context is lost as a whole. */
 static void drop_parts(device_cuda *d) {
-    (void)cudaSetDevice(d->ordinal);
+    const int before = cuda_current();
+    if (before != d->ordinal) (void)cudaSetDevice(d->ordinal);
     (void)cudaStreamSynchronize(stream_of(d));
     cuda_marks_free(d);
     for (int i = 0; i < STAGING_BUFFERS; i++) {
@@ -35,8 +41,10 @@ static void drop_parts(device_cuda *d) {
     }
     if (d->base.scalars) (void)cudaFree(d->base.scalars);
     if (d->ballast) (void)cudaFree(d->ballast);
+    cuda_look_ballast(d, -d->ballast_bytes);
     (void)cudaStreamDestroy(stream_of(d));
     (void)cudaGetLastError();
+    give_back(d, before);
 }
 
 static void device_close(cuda_device *device) {
@@ -47,12 +55,20 @@ static void device_close(cuda_device *device) {
     ebb_cfree(env, d, 1, sizeof *d);
 }
 
-static ebb_status device_use(cuda_device *device) {
-    return cuda_use(device_of(device));
+static ebb_status device_enter(cuda_device *device, int *before) {
+    const device_cuda *d = device_of(device);
+    *before = cuda_current();
+    return *before == d->ordinal ? EBB_OK : cuda_check(d, cudaSetDevice(d->ordinal), "cudaSetDevice");
+}
+
+/* On the way of every launch: nothing is asked for where the device is the thread's own. */
+static void device_leave(cuda_device *device, int before) {
+    if (before != device_of(device)->ordinal) give_back(device_of(device), before);
 }
 
 static const cuda_device_api api = {.close = device_close,
-                                    .use = device_use,
+                                    .enter = device_enter,
+                                    .leave = device_leave,
                                     .alloc = cuda_device_alloc,
                                     .free = cuda_device_free,
                                     .copy_in = cuda_device_copy_in,
@@ -140,60 +156,16 @@ static ebb_status make_parts(device_cuda *d) {
     return status;
 }
 
-/* The context is the process's: it is made when a device is opened for the first time, and stays, with the
- * code that libraries load into it. So what was free before it, what it took, and what it left is looked at
- * once. */
-enum { MOST_LOOKS = 64 };
-static struct look {
-    bool before, after;
-    int64_t free_bytes, context_bytes; /* -1: not known */
-    int64_t left_bytes;                /* by the runtime; 0: not known */
-} looks[MOST_LOOKS];
-static pthread_mutex_t looks_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void look_before(device_cuda *d) {
-    char bus_id[32] = "";
-    d->first_free_bytes = d->context_bytes = -1;
-    if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, d->ordinal) == cudaSuccess)
-        cuda_nvml_open(&d->nvml, bus_id);
-    else
-        (void)cudaGetLastError();
-    if (d->ordinal >= MOST_LOOKS) return;
-    struct look *look = &looks[d->ordinal];
-    (void)pthread_mutex_lock(&looks_lock);
-    if (!look->before) look->free_bytes = cuda_nvml_free_bytes(&d->nvml);
-    look->before = true;
-    d->first_free_bytes = look->free_bytes;
-    (void)pthread_mutex_unlock(&looks_lock);
-}
-
-static void look_after(device_cuda *d) {
-    if (d->ordinal >= MOST_LOOKS) return;
-    struct look *look = &looks[d->ordinal];
-    (void)pthread_mutex_lock(&looks_lock);
-    if (!look->after) {
-        const int64_t now = cuda_nvml_free_bytes(&d->nvml);
-        look->context_bytes = look->free_bytes >= 0 && now >= 0 ? look->free_bytes - now : -1;
-        size_t left = 0, total = 0;
-        if (cudaMemGetInfo(&left, &total) != cudaSuccess) (void)cudaGetLastError();
-        look->left_bytes = (int64_t)left;
-    }
-    look->after = true;
-    d->context_bytes = look->context_bytes;
-    d->left_bytes = look->left_bytes;
-    (void)pthread_mutex_unlock(&looks_lock);
-}
-
 static ebb_status open_parts(device_cuda *d, const ebb_backend_options *options) {
     ebb_status status = EBB_OK;
-    look_before(d);
+    cuda_look_before(d);
     if (options->watch_memory) {
         status = cuda_watch_begin(d->base.env); /* before the context: CUPTI sees what is made after it */
         d->watched = status == EBB_OK;
     }
     if (status == EBB_OK) status = make_context(d);
     if (status == EBB_OK) status = make_parts(d);
-    if (status == EBB_OK) look_after(d);
+    if (status == EBB_OK) cuda_look_after(d);
     if (status == EBB_OK && options->cap_bytes > 0) status = cuda_take_ballast(d, options->cap_bytes);
     return status;
 }
@@ -207,7 +179,9 @@ ebb_status cuda_device_open(ebb_env *env, int ordinal, const ebb_backend_options
     if (!d) return EBB_NO_MEMORY;
     d->base = (cuda_device){.api = &api, .env = env};
     d->ordinal = ordinal;
+    const int before = cuda_current();
     status = open_parts(d, options);
+    give_back(d, before);
     if (status != EBB_OK) {
         device_close(&d->base);
         return status;

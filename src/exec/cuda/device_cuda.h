@@ -31,7 +31,6 @@ typedef struct device_cuda {
     void *ballast;
     int64_t ballast_bytes, block_bytes;
     int64_t first_free_bytes, context_bytes; /* -1: not known */
-    int64_t left_bytes;                      /* beside the context when it was new; 0: not known */
     bool watched;                            /* allocations are counted */
     bool recording;
     cudaEvent_t *marks;
@@ -49,8 +48,8 @@ static inline cudaStream_t stream_of(const device_cuda *d) {
 /* EBB_OK; or EBB_DEVICE (EBB_NO_MEMORY where that is what lacked) with the call's name and the runtime's
  * words. An error that is not sticky is forgotten by the runtime. */
 EBB_CHECKED ebb_status cuda_check(const device_cuda *d, cudaError_t error, const char *call);
-/* Makes this device the thread's. */
-EBB_CHECKED ebb_status cuda_use(const device_cuda *d);
+/* The thread's device; -1: not known. */
+int cuda_current(void);
 /* EBB_INTERNAL while a recording is open: what waits or allocates cannot be in one. */
 EBB_CHECKED ebb_status cuda_check_not_recording(const device_cuda *d, const char *what);
 
@@ -58,10 +57,19 @@ EBB_CHECKED ebb_status cuda_check_not_recording(const device_cuda *d, const char
 ebb_status cuda_device_alloc(cuda_device *device, int64_t bytes, void **out);
 void cuda_device_free(cuda_device *device, void *block, int64_t bytes);
 ebb_status cuda_device_memory(cuda_device *device, cuda_memory *out);
-/* Takes what was free beyond the cap when the context was new: what this process has taken since counts,
- * libraries' code in the context and another program's block alike. What an allocation takes is a whole
- * number of the driver's pages, so the rest may be a page less than the cap, and never more. */
+/* Takes what is beyond the cap of what is free and what this process has taken since the context was new,
+ * which counts: another program's block, and, where NVML tells, libraries' code in the context. What an
+ * allocation takes is a whole number of the driver's pages, so the rest may be a page less than the cap,
+ * and never more. EBB_USAGE: there is less. */
 EBB_CHECKED ebb_status cuda_take_ballast(device_cuda *d, int64_t cap_bytes);
+
+/* device_look.c. before the context, and when it is there; what is taken (or, below 0, given back). */
+void cuda_look_before(device_cuda *d);
+void cuda_look_after(device_cuda *d);
+void cuda_look_block(const device_cuda *d, int64_t bytes);
+void cuda_look_ballast(const device_cuda *d, int64_t bytes);
+/* By this process since the device's context was new, without the ballast of caps. */
+int64_t cuda_look_taken(const device_cuda *d);
 
 /* device_copy.c */
 ebb_status cuda_device_copy_in(cuda_device *device, void *to, const void *from, int64_t bytes);

@@ -42,24 +42,18 @@ ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     const dim3 threads = {.x = kernels[kernel].threads, .y = 1, .z = 1};
     void *arguments[1];
     memcpy(&arguments[0], &args, sizeof args); /* read only, whatever the prototype says */
-    const ebb_status status =
-        n_blocks > 0 && n_blocks <= CUDA_MOST_BLOCKS ? cuda_use(d) : too_many(d, n_blocks);
-    if (status != EBB_OK) return status;
+    if (n_blocks < 1 || n_blocks > CUDA_MOST_BLOCKS) return too_many(d, n_blocks);
     return cuda_check(d, cudaLaunchKernel(symbol_of(kernel), blocks, threads, arguments, 0, stream_of(d)),
                       "cudaLaunchKernel");
 }
 
 ebb_status cuda_device_fill(cuda_device *device, void *to, int byte, int64_t bytes) {
     const device_cuda *d = device_of(device);
-    const ebb_status status = cuda_use(d);
-    if (status != EBB_OK) return status;
     return cuda_check(d, cudaMemsetAsync(to, byte, (size_t)bytes, stream_of(d)), "cudaMemsetAsync");
 }
 
 ebb_status cuda_device_move(cuda_device *device, void *to, const void *from, int64_t bytes) {
     const device_cuda *d = device_of(device);
-    const ebb_status status = cuda_use(d);
-    if (status != EBB_OK) return status;
     return cuda_check(d, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice, stream_of(d)),
                       "cudaMemcpyAsync");
 }
@@ -67,7 +61,6 @@ ebb_status cuda_device_move(cuda_device *device, void *to, const void *from, int
 ebb_status cuda_device_finish(cuda_device *device) {
     const device_cuda *d = device_of(device);
     ebb_status status = cuda_check_not_recording(d, "a wait");
-    if (status == EBB_OK) status = cuda_use(d);
     return status == EBB_OK ? cuda_check(d, cudaStreamSynchronize(stream_of(d)), "cudaStreamSynchronize")
                             : status;
 }
@@ -81,7 +74,6 @@ struct cuda_recording {
 ebb_status cuda_device_record_begin(cuda_device *device) {
     device_cuda *d = device_of(device);
     ebb_status status = cuda_check_not_recording(d, "a recording");
-    if (status == EBB_OK) status = cuda_use(d);
     /* This thread alone is held to what a capture allows. */
     if (status == EBB_OK)
         status = cuda_check(d, cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal),
@@ -97,11 +89,8 @@ ebb_status cuda_device_record_end(cuda_device *device, cuda_recording **out) {
     if (!d->recording)
         return ebb_fail(device->env, EBB_INTERNAL, "cuda:%d: no recording is open", d->ordinal);
     d->recording = false;
-    ebb_status status = cuda_use(d);
     /* Ends a capture that an error has broken, too, and says so. */
-    const ebb_status ended =
-        cuda_check(d, cudaStreamEndCapture(stream_of(d), &graph), "cudaStreamEndCapture");
-    if (status == EBB_OK) status = ended;
+    ebb_status status = cuda_check(d, cudaStreamEndCapture(stream_of(d), &graph), "cudaStreamEndCapture");
     cuda_recording *recording = status == EBB_OK ? ebb_calloc(device->env, 1, sizeof *recording) : NULL;
     if (status == EBB_OK && !recording) status = EBB_NO_MEMORY;
     if (status == EBB_OK)
@@ -118,14 +107,12 @@ ebb_status cuda_device_record_end(cuda_device *device, cuda_recording **out) {
 ebb_status cuda_device_replay(cuda_device *device, cuda_recording *recording) {
     const device_cuda *d = device_of(device);
     ebb_status status = cuda_check_not_recording(d, "a replay");
-    if (status == EBB_OK) status = cuda_use(d);
     return status == EBB_OK
                ? cuda_check(d, cudaGraphLaunch(recording->graph, stream_of(d)), "cudaGraphLaunch")
                : status;
 }
 
 void cuda_device_record_free(cuda_device *device, cuda_recording *recording) {
-    (void)cudaSetDevice(device_of(device)->ordinal);
     (void)cudaGraphExecDestroy(recording->graph);
     (void)cudaGetLastError();
     ebb_cfree(device->env, recording, 1, sizeof *recording);
@@ -145,7 +132,6 @@ void cuda_marks_free(device_cuda *d) {
 ebb_status cuda_device_marks_reserve(cuda_device *device, uint32_t n_marks) {
     device_cuda *d = device_of(device);
     ebb_status status = cuda_check_not_recording(d, "marks");
-    if (status == EBB_OK) status = cuda_use(d);
     if (status != EBB_OK || n_marks <= d->n_marks) return status;
     cuda_marks_free(d);
     d->marks = ebb_calloc(device->env, n_marks, sizeof(cudaEvent_t));
@@ -162,14 +148,13 @@ ebb_status cuda_device_mark(cuda_device *device, uint32_t i) {
     ebb_status status = cuda_check_not_recording(d, "a mark");
     if (status == EBB_OK && i >= d->n_marks)
         status = ebb_fail(device->env, EBB_INTERNAL, "cuda:%d: mark %u of %u", d->ordinal, i, d->n_marks);
-    if (status == EBB_OK) status = cuda_use(d);
     return status == EBB_OK ? cuda_check(d, cudaEventRecord(d->marks[i], stream_of(d)), "cudaEventRecord")
                             : status;
 }
 
 ebb_status cuda_device_marks_read(cuda_device *device, uint32_t n_marks, uint64_t *ns) {
     const device_cuda *d = device_of(device);
-    ebb_status status = cuda_use(d);
+    ebb_status status = EBB_OK;
     for (uint32_t i = 0; status == EBB_OK && i + 1 < n_marks; i++) {
         float ms = 0;
         status =

@@ -25,6 +25,20 @@ static ebb_status open_parts(ebb_env *env, const ebb_backend_options *options,
     return status == EBB_OK ? cuda_description_of_device(env, (int)ordinal, description) : status;
 }
 
+/* They borrow the description from where it stays. */
+static ebb_status open_products(cuda_backend *cuda, const ebb_backend_options *options) {
+    ebb_env *env = cuda->base.env;
+    cuda_device *device = cuda->device;
+    const cuda_products_options how = {options->tf32, options->free_engines};
+    int before = -1;
+    cuda->tf32 = options->tf32;
+    ebb_status status = device ? device->api->enter(device, &before) : EBB_OK;
+    if (status != EBB_OK) return status;
+    status = cuda_products_open(env, &cuda->description, device, &how, &cuda->products);
+    if (device) device->api->leave(device, before);
+    return status;
+}
+
 ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     cuda_description description = {0};
     cuda_device *device = NULL;
@@ -38,11 +52,7 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     }
     status = cuda_backend_create(env, description, device, NULL, &backend);
     if (status != EBB_OK) return status;
-    /* Products borrow the description from where it stays. */
-    cuda_backend *cuda = cuda_of(backend);
-    cuda->tf32 = options->tf32;
-    const cuda_products_options how = {options->tf32, options->free_engines};
-    status = cuda_products_open(env, &cuda->description, device, &how, &cuda->products);
+    status = open_products(cuda_of(backend), options);
     if (status != EBB_OK) {
         backend->api->destroy(backend);
         return status;

@@ -9,8 +9,17 @@ static ebb_status two_sums_scratch(ebb_backend *backend, const ebb_call *call, i
 
 /* ---- bn_stats ------------------------------------------------------------------------------------- */
 
+static cuda_lanes stats_lanes(const ebb_type *x) {
+    return cuda_lanes_of(1, ebb_type_count(x), x->dim[1], 4, CUDA_LANES_SUM_ROWS, CUDA_LANES_STAT_BLOCKS);
+}
+
+static ebb_status stats_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    const cuda_lanes lanes = stats_lanes(&call->in[0]);
+    return cuda_sums_scratch(backend, call, &lanes, 2, bytes);
+}
+
 static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
-    const cuda_norm_stats_args args = {.lanes = cuda_lanes_for_sums(&run->call->in[0]),
+    const cuda_norm_stats_args args = {.lanes = stats_lanes(&run->call->in[0]),
                                        .x = run->launch->in[0],
                                        .to = {.partial = run->launch->scratch}};
     const ebb_status status =
@@ -28,7 +37,7 @@ static ebb_status bn_stats_launch(const ebb_kernel_run *run) {
     return cuda_sums_join(run->backend, &args.lanes, run->launch->scratch, join);
 }
 
-CUDA_OP(bn_stats, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = two_sums_scratch,
+CUDA_OP(bn_stats, CUDA_REALS, CUDA_SWEEP, .supports = cuda_channels_supports, .scratch = stats_scratch,
         .launch = bn_stats_launch);
 
 /* ---- sums of gradients: operands x, mean, variance, ... ------------------------------------------- */

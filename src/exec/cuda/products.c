@@ -33,15 +33,9 @@ static ebb_status check_dtype(const products *p, const ebb_call *call) {
                     call->op->name, p->device_name);
 }
 
-/* Handles, plans and launches are of the thread's device. */
-static ebb_status use(const products *p) {
-    return p->device ? p->device->api->use(p->device) : EBB_OK;
-}
-
 static void products_close(cuda_products *base) {
     products *p = (products *)base;
     ebb_env *env = base->env;
-    (void)use(p);
     cuda_lt_close(p->lt);
     cuda_dnn_close(p->dnn);
     ebb_cfree(env, p, 1, sizeof *p);
@@ -50,8 +44,7 @@ static void products_close(cuda_products *base) {
 static ebb_status products_facts(cuda_products *base, const ebb_call *call, ebb_op_facts *out) {
     products *p = (products *)base;
     *out = (ebb_op_facts){.n_choices = 1};
-    ebb_status status = check_dtype(p, call);
-    if (status == EBB_OK) status = use(p);
+    const ebb_status status = check_dtype(p, call);
     if (status != EBB_OK) return status;
     return is_convolution(p, call) ? cuda_dnn_facts(p->dnn, call, out) : cuda_lt_facts(p->lt, call, out);
 }
@@ -60,7 +53,6 @@ static void products_release(cuda_products *base, void *object) {
     products *p = (products *)base;
     product *made = object;
     if (!made) return;
-    (void)use(p);
     if (made->convolution)
         cuda_dnn_release(p->dnn, made->of);
     else
@@ -74,13 +66,11 @@ static ebb_status products_prepare(cuda_products *base, const ebb_call *call, vo
     if (!p->device)
         return ebb_fail(base->env, EBB_UNAVAILABLE, "%s: %s is a description: nothing can be run on it",
                         call->op->name, p->device_name);
-    ebb_status status = use(p);
-    if (status != EBB_OK) return status;
     product *made = ebb_calloc(base->env, 1, sizeof *made);
     if (!made) return EBB_NO_MEMORY;
     made->convolution = is_convolution(p, call);
-    status = made->convolution ? cuda_dnn_prepare(p->dnn, call, &made->of)
-                               : cuda_lt_prepare(p->lt, call, &made->of);
+    const ebb_status status = made->convolution ? cuda_dnn_prepare(p->dnn, call, &made->of)
+                                                : cuda_lt_prepare(p->lt, call, &made->of);
     if (status == EBB_OK)
         *out = made;
     else
@@ -91,8 +81,6 @@ static ebb_status products_prepare(cuda_products *base, const ebb_call *call, vo
 static ebb_status products_launch(cuda_products *base, void *object, const ebb_launch *launch) {
     products *p = (products *)base;
     product *made = object;
-    const ebb_status status = use(p);
-    if (status != EBB_OK) return status;
     return made->convolution ? cuda_dnn_launch(p->dnn, made->of, launch)
                              : cuda_lt_launch(p->lt, made->of, launch);
 }

@@ -18,7 +18,7 @@
 enum { CUDA_MOST_CHOICES = 4 };
 
 typedef struct cuda_products cuda_products;
-typedef struct cuda_products_api {
+typedef struct cuda_products_api { /* of a device: all of it, and open, within its enter and leave */
     void (*close)(cuda_products *products);
     /* The facts of call->choice, as backend.h says of facts. */
     ebb_status (*facts)(cuda_products *products, const ebb_call *call, ebb_op_facts *out);

@@ -172,16 +172,24 @@ ebb_id ebb_builder_given(ebb_builder *b, const char *name, ebb_role role, const 
                          ebb_init init, double fill) {
     if (b->status || !ebb_builder_name_check(b, name) || !given_check(b, name, role, type, init, fill))
         return EBB_NONE;
-    ebb_value value = {
-        .type = {.dtype = type->dtype, .rank = type->rank}, .role = role, .producer = EBB_NONE};
+    ebb_value value = {.type = {.dtype = type->dtype, .rank = type->rank},
+                       .role = role,
+                       .producer = EBB_NONE,
+                       .begins_as = EBB_NONE};
     for (uint32_t i = 0; i < type->rank; i++) value.type.dim[i] = type->dim[i];
     if (role == EBB_ROLE_PARAM || role == EBB_ROLE_STATE) value.init = init;
     if (role == EBB_ROLE_CONSTANT || value.init == EBB_INIT_FILL) value.fill = fill;
     return ebb_builder_push(b, name, &value);
 }
 
-void ebb_builder_within_step(ebb_builder *b, ebb_id value) {
-    if (!b->status && ebb_builder_known(b, value)) b->values.at[value]->value.within_step = true;
+void ebb_builder_within_step(ebb_builder *b, ebb_id value, ebb_id begins_as) {
+    if (b->status || !ebb_builder_known(b, value)) return;
+    if (begins_as != EBB_NONE &&
+        !ebb_type_equal(ebb_builder_type(b, value), ebb_builder_type(b, begins_as)))
+        ebb_builder_fail(b, EBB_INTERNAL, "%%%.200s begins as a value of another type",
+                         b->values.at[value]->value.name);
+    b->values.at[value]->value.within_step = true;
+    b->values.at[value]->value.begins_as = begins_as;
 }
 
 /* ---- what the graph is for -------------------------------------------------------------------------- */

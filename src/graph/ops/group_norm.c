@@ -7,8 +7,9 @@
  *     gn_grad_sums  dgamma = sum of dy * (x - mean) * inv_std,  dbeta = sum of dy, over all but channels
  *     gn_grad       dx = inv_std * (g - mean of g - xhat * mean of g * xhat),  g = dy * gamma
  *
- * The statistics are always those of the same x, and dx is the whole derivative by x, as in layer norm. */
-#include "graph/ops/rule.h"
+ * The statistics are always those of the same x, and dx is the whole derivative by x, as in layer norm;
+ * gradients of gradients: rows_again.c. */
+#include "graph/ops/norm.h"
 
 #define GROUPS EBB_INTS_NEEDED("groups", 1, 1, EBB_ATTR_SIZE_MAX)
 static const ebb_attr_info stats_attrs[] = {[EBB_GN_GROUPS] = GROUPS};
@@ -43,14 +44,6 @@ static void group_norm_lower(ebb_rewriter *rw, const ebb_node *node, ebb_mode mo
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
-static void gn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
-    (void)node;
-    if (dout[0] == EBB_NONE && dout[1] == EBB_NONE) return;
-    ebb_builder_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
-                     "gn_stats: its mean and variance have no gradient of their own: only gn_apply, on the "
-                     "same x, may read them on the way to the loss");
-}
-
 static void gn_apply_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_made_from(rw, node, MEAN, X, &ebb_op_gn_stats)) {
         ebb_builder_fail(ebb_rw_builder(rw), EBB_BAD_INPUT,
@@ -81,7 +74,7 @@ GN(group_norm, 10, EBB_RULE(3, 1, "x[n,c,...] gamma:wide[c] beta:wide[c] -> [n,c
 
 EBB_DEFINE(gn_stats, EBB_LIST(attrs, stats_attrs), .bind = groups_bind, EBB_FLOPS(4),
            EBB_RULE(1, 2, "x[n,c,...] -> mean:wide[n,g] variance:wide[n,g] where g=groups"),
-           .grad = gn_stats_grad, EBB_RUNS(FOLLOWS));
+           .grad = ebb_gn_stats_grad, EBB_RUNS(FOLLOWS));
 
 GN(gn_apply, 4,
    EBB_RULE(5, 1, "x[n,c,...] mean:wide[n,g] variance:wide[n,g] gamma:wide[c] beta:wide[c] -> [n,c,...]"),
@@ -89,9 +82,10 @@ GN(gn_apply, 4,
 
 GN(gn_grad_sums, 4,
    EBB_RULE(4, 2,
-            "x[n,c,...] mean:wide[n,g] variance:wide[n,g] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"));
+            "x[n,c,...] mean:wide[n,g] variance:wide[n,g] dy[n,c,...] -> dgamma:wide[c] dbeta:wide[c]"),
+   .grad = ebb_gn_grad_sums_grad);
 
 /* Over dy; over x where a skip branch needs dy. */
 GN(gn_grad, 10,
    EBB_RULE(5, 1, "x[n,c,...] mean:wide[n,g] variance:wide[n,g] gamma:wide[c] dy[n,c,...] -> [n,c,...]"),
-   EBB_OVER({0, 4}, {0, 0}));
+   EBB_OVER({0, 4}, {0, 0}), .grad = ebb_gn_grad_grad);

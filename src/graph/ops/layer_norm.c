@@ -7,7 +7,7 @@
  *     ln_grad       dx = inv_std * (g - mean of g - xhat * mean of g * xhat),  g = dy * gamma
  *
  * The statistics are always those of the same x: dx above is the whole derivative by x, through them too,
- * so ln_apply gives them no gradient of their own. Gradients of gradients do (layer_again.c). */
+ * so ln_apply gives them no gradient of their own. Gradients of gradients do (rows_again.c). */
 #include "graph/ops/norm.h"
 
 static const ebb_attr_info ln_attrs[] = {[EBB_LN_EPS] = EBB_REAL("eps", 1e-5, 1e-30, 1e30)};

@@ -29,10 +29,13 @@ void ebb_bn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dou
 void ebb_bn_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 void ebb_bn_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 
-/* layer_again.c: the same of layer norm's. */
+/* rows_again.c: the same of layer norm's and of group norm's. */
 void ebb_ln_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 void ebb_ln_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 void ebb_ln_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_gn_stats_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_gn_grad_sums_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
+void ebb_gn_grad_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout);
 
 /* bn_act, bn_add and what belongs to them: their attributes, that one of relu and clip is said and not
  * both, and their flops for each element of x; the few for each channel are not counted. */

@@ -28,7 +28,7 @@ static void add_part(accumulate_pass *s, ebb_id g) {
     const ebb_id part = s->rw.map[g];
     const ebb_id sum = ebb_builder_given(s->rw.builder, ebb_rw_join(&s->rw, name, ".sum"), EBB_ROLE_STATE,
                                          ebb_builder_type(s->rw.builder, part), EBB_INIT_ZERO, 0);
-    ebb_builder_within_step(s->rw.builder, sum);
+    ebb_builder_within_step(s->rw.builder, sum, EBB_NONE);
     const ebb_id terms[] = {sum, emit(s, &ebb_op_rescale, &part, 1, share, NULL, name)};
     const ebb_id over[] = {sum, emit(s, &ebb_op_add, terms, 2, NULL, NULL, name)};
     (void)emit(s, &ebb_op_assign, over, 2, NULL, name, name);

@@ -5,7 +5,8 @@
  *
  *     squares of each gradient, added in the order of the params -> factor -> scale, each over its gradient
  *
- * Nodes stand behind the whole backward, in its phase; of gradients that are summed over the parts of a
+ * Nodes stand behind the whole backward, in its phase, and so do those that make a gradient of less than it
+ * (late.c); of gradients that are summed over the parts of a
  * step, in the update, which is run once for all parts. */
 #include "graph/passes/passes.h"
 
@@ -13,11 +14,13 @@ typedef struct clip_pass {
     ebb_rewriter rw;
     ebb_id *param; /* [old values] the param whose gradient this is, or EBB_NONE */
     ebb_phase phase;
+    bool *late; /* [old nodes] made when the gradient is read */
 } clip_pass;
 
 /* As it was, but that a gradient's name is free for the scaled one. */
 static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
-    ebb_rw_copy_renamed(rw, node, ((const clip_pass *)ctx)->param, ".whole");
+    const clip_pass *s = ctx;
+    if (!s->late[node - rw->old->nodes]) ebb_rw_copy_renamed(rw, node, s->param, ".whole");
 }
 
 /* A made name begins with the stem. */
@@ -32,9 +35,11 @@ static ebb_id emit(clip_pass *s, const ebb_op_info *op, const ebb_id *in, uint32
 static void clip_emit(clip_pass *s, double max_norm) {
     const ebb_graph *old = s->rw.old;
     const ebb_attr norm = {.f = max_norm};
-    ebb_id total = EBB_NONE;
+    ebb_id total = EBB_NONE, next = 0;
     for (ebb_id g = 0; g < old->n_values && !ebb_rw_failed(&s->rw); g++) {
         if (s->param[g] == EBB_NONE) continue;
+        for (; next <= old->values[g].producer; next++)
+            if (s->late[next]) ebb_rw_copy_renamed(&s->rw, &old->nodes[next], s->param, ".whole");
         const ebb_id squares = emit(s, &ebb_op_sum_squares, &s->rw.map[g], 1, NULL, old->values[g].name);
         const ebb_id terms[] = {total, squares};
         total = total == EBB_NONE ? squares : emit(s, &ebb_op_add, terms, 2, NULL, "grad.sum_squares");
@@ -48,6 +53,15 @@ static void clip_emit(clip_pass *s, double max_norm) {
     }
 }
 
+/* Which nodes of the backward may stand behind it. */
+static void late_find(clip_pass *s) {
+    const ebb_graph *old = s->rw.old;
+    bool *waits = ebb_rw_scratch(&s->rw, old->n_values, sizeof *waits);
+    bool *none = ebb_rw_scratch(&s->rw, old->n_nodes, sizeof *none);
+    for (ebb_id g = 0; waits && g < old->n_values; g++) waits[g] = s->param[g] != EBB_NONE;
+    if (waits && none) s->late = ebb_rw_late(&s->rw, waits, none);
+}
+
 static ebb_status run(clip_pass *s, double max_norm) {
     const ebb_graph *old = s->rw.old;
     const ebb_status status = ebb_rw_gradients(&s->rw, &s->param);
@@ -55,7 +69,8 @@ static ebb_status run(clip_pass *s, double max_norm) {
     s->phase = EBB_BACKWARD;
     for (ebb_id g = 0; g < old->n_values; g++)
         if (s->param[g] != EBB_NONE && old->values[g].role == EBB_ROLE_STATE) s->phase = EBB_UPDATE;
-    ebb_rw_each(&s->rw, visit, s);
+    late_find(s);
+    if (!ebb_rw_failed(&s->rw)) ebb_rw_each(&s->rw, visit, s);
     if (!ebb_rw_failed(&s->rw)) clip_emit(s, max_norm);
     return EBB_OK;
 }

@@ -40,8 +40,12 @@ static void fused_emit(ebb_grouper *f, ebb_group *g, const ebb_node *sink) {
             s->arg[i] = arg_of(f, g, node->in[i], node->op->by_channel >> i & 1);
         for (uint32_t a = 0; a < node->op->n_attrs; a++) s->attr[a] = node->attr[a];
     }
-    ebb_id in[EBB_FUSED_OPERANDS];
-    for (uint32_t i = 0; i < g->n_in; i++) in[i] = f->rw.map[g->in[i]];
+    ebb_id in[EBB_FUSED_OPERANDS]; /* what is given may be declared behind the place of the group */
+    for (uint32_t i = 0; i < g->n_in; i++) {
+        if (f->rw.map[g->in[i]] == EBB_NONE && f->old->values[g->in[i]].producer == EBB_NONE)
+            ebb_rw_copy_given(&f->rw, g->in[i]);
+        in[i] = f->rw.map[g->in[i]];
+    }
     ebb_text text;
     ebb_text_init(&text, f->rw.env);
     ebb_fused_print(&text, &body);

@@ -25,6 +25,10 @@ ebb_id ebb_rw_gradient(ebb_rewriter *rw, const ebb_names *names, ebb_id param);
 /* In scratch, for each old value the param whose gradient it is, or EBB_NONE. EBB_BAD_INPUT: there is none.
  */
 EBB_CHECKED ebb_status ebb_rw_gradients(ebb_rewriter *rw, ebb_id **param);
+/* In scratch, for each old node: had it better stand behind the backward, since it makes only what waits
+ * until then, of less? waits: [old values] gradients; held: [old nodes] are not of the backward any more.
+ * In the order of nodes, those up to a gradient's own make it. NULL on a latched error. */
+bool *ebb_rw_late(ebb_rewriter *rw, const bool *waits, const bool *held);
 /* ebb_rw_copy_node, but gradients get a suffix, so that their names are free. */
 void ebb_rw_copy_renamed(ebb_rewriter *rw, const ebb_node *node, const ebb_id *param, const char *suffix);
 

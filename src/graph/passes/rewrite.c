@@ -22,7 +22,10 @@ void ebb_rw_deinit(ebb_rewriter *rw) {
 void ebb_rw_copy_given(ebb_rewriter *rw, ebb_id id) {
     const ebb_value *v = &rw->old->values[id];
     rw->map[id] = ebb_builder_given(rw->builder, v->name, v->role, &v->type, v->init, v->fill);
-    if (v->within_step) ebb_builder_within_step(rw->builder, rw->map[id]);
+    if (!v->within_step) return;
+    /* It stands behind the one that it begins as. */
+    const ebb_id begins_as = v->begins_as == EBB_NONE ? EBB_NONE : rw->map[v->begins_as];
+    ebb_builder_within_step(rw->builder, rw->map[id], begins_as);
 }
 
 void ebb_rw_copy_node(ebb_rewriter *rw, const ebb_node *node) {
@@ -39,7 +42,7 @@ void ebb_rw_each(ebb_rewriter *rw, ebb_rw_visit *visit, void *ctx) {
     for (ebb_id id = 0; id < rw->old->n_values && !ebb_rw_failed(rw); id++) {
         const ebb_value *v = &rw->old->values[id];
         if (v->producer == EBB_NONE) {
-            ebb_rw_copy_given(rw, id);
+            if (rw->map[id] == EBB_NONE) ebb_rw_copy_given(rw, id); /* a visit may need it earlier */
         } else if (v->result == 0) {
             visit(rw, &rw->old->nodes[v->producer], ctx);
         }

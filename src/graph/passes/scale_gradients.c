@@ -7,17 +7,11 @@
  *     each gradient in f32, times its factor
  *     the model's own updates (running statistics), held until it is known whether the gradients are finite
  *
- * All of it stands behind the whole backward, so that the gradients wait as they came: in 16 bits. */
-#include "graph/passes/passes.h"
-
-typedef struct scale_pass {
-    ebb_rewriter rw;
-    ebb_id
-        *raw; /* [old values] of a param's gradient: the value that it is a cast of, or itself; EBB_NONE */
-    uint32_t *n_reads; /* [old values] */
-    bool *held;        /* [old nodes] made behind the backward */
-    uint32_t n_found;
-} scale_pass;
+ * All of it stands behind the whole backward, so that the gradients wait as they came: in 16 bits, or,
+ * where they are smaller, as what they are made of (late.c). Of gradients that are summed over the parts of
+ * a step, it stands in the update, which is run once for all parts: a part that is not finite makes the sum
+ * so. */
+#include "graph/passes/scale_gradients.h"
 
 /* ---- what there is -------------------------------------------------------------------------------- */
 
@@ -27,6 +21,7 @@ static void gradient_found(scale_pass *s, ebb_id g) {
     const ebb_node *node = &old->nodes[old->values[g].producer];
     s->n_found++;
     s->raw[g] = g;
+    if (node->op == &ebb_op_assign) s->phase = EBB_UPDATE; /* a sum over parts */
     if (node->op != &ebb_op_cast || s->n_reads[g] > 0) return;
     s->raw[g] = node->in[0];
     s->held[old->values[g].producer] = true;
@@ -38,11 +33,10 @@ static ebb_status find(scale_pass *s) {
     ebb_status status = EBB_OK;
     for (ebb_id n = 0; n < old->n_nodes; n++) {
         const ebb_node *node = &old->nodes[n];
-        s->held[n] = node->op->conditional && node->n_in < node->op->max_in;
+        s->held[n] = ebb_scale_holds(old, node);
         for (uint32_t i = 0; i < node->n_in; i++) s->n_reads[node->in[i]]++;
     }
     for (ebb_id id = 0; id < old->n_values && !status; id++) {
-        s->raw[id] = EBB_NONE;
         status = ebb_names_add(s->rw.env, &names, old->values[id].name, id);
     }
     for (ebb_id p = 0; p < old->n_values && !status; p++) {
@@ -55,11 +49,10 @@ static ebb_status find(scale_pass *s) {
 
 /* ---- the backward, as it was ---------------------------------------------------------------------- */
 
-static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
-    const scale_pass *s = ctx;
+static void copy(scale_pass *s, const ebb_node *node) {
+    ebb_rewriter *rw = &s->rw;
     ebb_id in[EBB_MAX_OPERANDS];
     const char *names[EBB_MAX_RESULTS];
-    if (s->held[node - rw->old->nodes]) return;
     for (uint32_t i = 0; i < node->n_in; i++) {
         in[i] = rw->map[node->in[i]];
         if (in[i] != EBB_NONE) continue;
@@ -72,24 +65,40 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     for (uint32_t i = 0; i < node->n_out; i++) {
         names[i] = rw->old->values[node->out[i]].name;
         if (s->raw[node->out[i]] != EBB_NONE) names[i] = ebb_rw_join(rw, names[i], ".scaled");
+        if (s->state[node->out[i]] != EBB_NONE) names[i] = ebb_rw_join(rw, names[i], ".part");
     }
     const ebb_id *out = ebb_builder_node(rw->builder, node->op, in, node->n_in, node->attr, names,
                                          node->phase, node->seed_key);
     for (uint32_t i = 0; i < node->n_out; i++) rw->map[node->out[i]] = out[i];
 }
 
+/* Of a step in parts the model's own updates are among them: of copies. */
+static void backward_copy(scale_pass *s) {
+    const ebb_graph *old = s->rw.old;
+    const bool parts = s->phase == EBB_UPDATE;
+    for (ebb_id v = 0; v < old->n_values && !ebb_rw_failed(&s->rw); v++)
+        if (old->values[v].producer == EBB_NONE) ebb_rw_copy_given(&s->rw, v);
+    if (parts) ebb_scale_copy_states(s);
+    for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&s->rw); n++) {
+        const bool waits = s->held[n] && !(parts && old->nodes[n].op != &ebb_op_cast);
+        if (!waits && !s->late[n]) copy(s, &old->nodes[n]);
+    }
+}
+
 /* ---- behind it ------------------------------------------------------------------------------------ */
 
 static ebb_id emit(scale_pass *s, const ebb_op_info *op, const ebb_id *in, uint32_t n_in,
                    const ebb_attr *attr, const char *name) {
-    return ebb_builder_node(s->rw.builder, op, in, n_in, attr, name ? &name : NULL, EBB_BACKWARD, 0)[0];
+    return ebb_builder_node(s->rw.builder, op, in, n_in, attr, name ? &name : NULL, s->phase, 0)[0];
 }
 
 static ebb_id squares_emit(scale_pass *s) {
     const ebb_graph *old = s->rw.old;
-    ebb_id total = EBB_NONE;
+    ebb_id total = EBB_NONE, next = 0;
     for (ebb_id g = 0; g < old->n_values && !ebb_rw_failed(&s->rw); g++) {
         if (s->raw[g] == EBB_NONE) continue;
+        for (; next <= old->values[s->raw[g]].producer; next++)
+            if (s->late[next]) copy(s, &old->nodes[next]);
         const ebb_id squares = emit(s, &ebb_op_sum_squares, &s->rw.map[s->raw[g]], 1, NULL, NULL);
         ebb_builder_stem(s->rw.builder, squares, old->values[g].name);
         const ebb_id terms[] = {total, squares};
@@ -114,22 +123,6 @@ static void gradients_emit(scale_pass *s, ebb_id factor) {
     }
 }
 
-/* The model's own updates, if the step counts. */
-static void held_emit(scale_pass *s, ebb_id apply) {
-    const ebb_graph *old = s->rw.old;
-    for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&s->rw); n++) {
-        const ebb_node *node = &old->nodes[n];
-        ebb_id in[EBB_MAX_OPERANDS];
-        const char *names[EBB_MAX_RESULTS];
-        if (!s->held[n] || node->op == &ebb_op_cast) continue;
-        for (uint32_t i = 0; i < node->n_in; i++) in[i] = s->rw.map[node->in[i]];
-        in[node->n_in] = apply;
-        for (uint32_t i = 0; i < node->n_out; i++) names[i] = old->values[node->out[i]].name;
-        ebb_builder_node(s->rw.builder, node->op, in, node->n_in + 1, node->attr, names, EBB_UPDATE,
-                         node->seed_key);
-    }
-}
-
 static ebb_id state_make(scale_pass *s, const char *name) {
     const ebb_type scalar = {.dtype = EBB_F32};
     return ebb_builder_given(s->rw.builder, name, EBB_ROLE_STATE, &scalar, EBB_INIT_ZERO, 0);
@@ -145,17 +138,38 @@ static void scale_emit_all(scale_pass *s, ebb_id scale, double max_norm) {
     const char *names[EBB_MAX_RESULTS] = {
         [EBB_LOSS_SCALE_FACTOR] = "scaler.factor", [EBB_LOSS_SCALE_APPLY] = EBB_SCALER_APPLY};
     const ebb_id *made =
-        ebb_builder_node(s->rw.builder, &ebb_op_loss_scale, in, 3, attr, names, EBB_BACKWARD, 0);
+        ebb_builder_node(s->rw.builder, &ebb_op_loss_scale, in, 3, attr, names, s->phase, 0);
     const ebb_id apply = made[EBB_LOSS_SCALE_APPLY], factor = made[EBB_LOSS_SCALE_FACTOR];
     const ebb_id skip = emit(s, &ebb_op_logical_not, &apply, 1, NULL, NULL), count[] = {skipped, skip};
     (void)emit(s, &ebb_op_count_step, count, 2, NULL, NULL);
     gradients_emit(s, factor);
-    held_emit(s, apply);
+    ebb_scale_update_held(s, apply);
+}
+
+/* In scratch, all EBB_NONE; NULL on a latched error. */
+static ebb_id *nothing(scale_pass *s) {
+    const uint32_t n = s->rw.old->n_values;
+    ebb_id *ids = ebb_rw_scratch(&s->rw, n, sizeof *ids);
+    for (uint32_t v = 0; ids && v < n; v++) ids[v] = EBB_NONE;
+    return ids;
+}
+
+/* Which nodes of the backward may stand behind it. */
+static void late_find(scale_pass *s) {
+    const ebb_graph *old = s->rw.old;
+    bool *waits = ebb_rw_scratch(&s->rw, old->n_values, sizeof *waits);
+    for (ebb_id g = 0; waits && g < old->n_values; g++)
+        if (s->raw[g] != EBB_NONE) waits[s->raw[g]] = true;
+    if (waits) s->late = ebb_rw_late(&s->rw, waits, s->held);
 }
 
 static ebb_status run(scale_pass *s, double max_norm) {
     const ebb_graph *old = s->rw.old;
-    s->raw = ebb_rw_scratch(&s->rw, old->n_values, sizeof *s->raw);
+    s->phase = EBB_BACKWARD;
+    s->raw = nothing(s);
+    s->whole = nothing(s);
+    s->last = nothing(s);
+    s->state = nothing(s);
     s->n_reads = ebb_rw_scratch(&s->rw, old->n_values, sizeof *s->n_reads);
     s->held = ebb_rw_scratch(&s->rw, old->n_nodes, sizeof *s->held);
     if (ebb_rw_failed(&s->rw)) return ebb_builder_status(s->rw.builder);
@@ -167,7 +181,8 @@ static ebb_status run(scale_pass *s, double max_norm) {
                          "graph %s has no gradient of a scaled loss: differentiate it first", old->name);
         return EBB_OK;
     }
-    ebb_rw_each(&s->rw, visit, s);
+    late_find(s);
+    if (!ebb_rw_failed(&s->rw)) backward_copy(s);
     if (!ebb_rw_failed(&s->rw)) scale_emit_all(s, scale, max_norm);
     return EBB_OK;
 }

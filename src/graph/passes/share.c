@@ -19,7 +19,8 @@ static void declare(share_pass *s, const ebb_value *v) {
         return;
     }
     const ebb_id id = ebb_builder_given(s->rw.builder, v->name, v->role, &v->type, v->init, v->fill);
-    if (v->within_step) ebb_builder_within_step(s->rw.builder, id);
+    /* What it begins as matters in training's own graph alone. */
+    if (v->within_step) ebb_builder_within_step(s->rw.builder, id, EBB_NONE);
 }
 
 static void copy_rest(share_pass *s) {

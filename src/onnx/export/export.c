@@ -71,15 +71,16 @@ static ebb_status find_outputs(onnx_out *o) {
     return EBB_PUSH(o->env, &o->outputs, logits ? node->in[0] : g->loss) ? EBB_OK : EBB_NO_MEMORY;
 }
 
-/* Facts: which nodes the outputs need, and which node alone reads a value. Requires outputs. */
+/* Facts: which nodes the outputs need, what these read, and which of them alone. Requires outputs. */
 static ebb_status find_needed(onnx_out *o) {
     const ebb_graph *g = o->graph[0];
     uint32_t *n_readers = EBB_NEW(&o->arena, uint32_t, g->n_values);
     o->needed = EBB_NEW(&o->arena, bool, g->n_nodes);
     o->done = EBB_NEW(&o->arena, bool, g->n_nodes);
+    o->read = EBB_NEW(&o->arena, bool, g->n_values);
     o->reader = EBB_NEW(&o->arena, ebb_id, g->n_values);
     o->name = EBB_NEW(&o->arena, const char *, g->n_values);
-    if (!n_readers || !o->needed || !o->done || !o->reader || !o->name) return EBB_NO_MEMORY;
+    if (!n_readers || !o->needed || !o->done || !o->read || !o->reader || !o->name) return EBB_NO_MEMORY;
     for (ebb_id v = 0; v < g->n_values; v++) o->reader[v] = EBB_NONE;
     for (size_t i = 0; i < o->outputs.n; i++) {
         n_readers[o->outputs.at[i]] = 2; /* whoever else reads it */
@@ -88,6 +89,7 @@ static ebb_status find_needed(onnx_out *o) {
     for (ebb_id i = g->n_nodes; i-- > 0;) {
         for (uint32_t k = 0; o->needed[i] && k < g->nodes[i].n_in; k++) {
             const ebb_id v = g->nodes[i].in[k];
+            o->read[v] = true;
             o->reader[v] = n_readers[v]++ == 0 ? i : EBB_NONE;
             if (g->values[v].producer != EBB_NONE) o->needed[g->values[v].producer] = true;
         }

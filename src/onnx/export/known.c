@@ -33,19 +33,25 @@ const char *onnx_known_ints(onnx_out *o, const int64_t *at, uint32_t n) {
     return constant(o, ONNX_INT64, &(int64_t){n}, 1, at, n * sizeof *at);
 }
 
-/* N, from the first input that has it for a size. */
-static const char *batch_of_input(onnx_out *o) {
-    for (ebb_id v = 0; v < o->graph[0]->n_values && !o->batch; v++) {
-        if (o->graph[0]->values[v].role != EBB_ROLE_INPUT) continue;
-        const onnx_sizes sizes = onnx_shape_sizes(o, v);
-        for (uint32_t d = 0; d < sizes.n && !o->batch; d++) {
-            if (sizes.at[0][d] != ONNX_BATCH_A || sizes.at[1][d] != ONNX_BATCH_B) continue;
-            const char *x = onnx_value_name(o, v);
-            onnx_set_int(o, "start", d);
-            onnx_set_int(o, "end", d + 1);
-            o->batch = onnx_make1(o, "Shape", "batch", x);
-        }
+/* N, where it is a size of this input. */
+static void batch_of(onnx_out *o, ebb_id input) {
+    const onnx_sizes sizes = onnx_shape_sizes(o, input);
+    for (uint32_t d = 0; d < sizes.n && !o->batch; d++) {
+        if (sizes.at[0][d] != ONNX_BATCH_A || sizes.at[1][d] != ONNX_BATCH_B) continue;
+        const char *x = onnx_value_name(o, input);
+        onnx_set_int(o, "start", d);
+        onnx_set_int(o, "end", d + 1);
+        o->batch = onnx_make1(o, "Shape", "batch", x);
     }
+}
+
+/* N, from the first input that has it for a size: of those that the outputs need, or else of all, which is
+ * an input of the file for its size alone. */
+static const char *batch_of_input(onnx_out *o) {
+    const ebb_graph *g = o->graph[0];
+    for (int all = 0; all < 2; all++)
+        for (ebb_id v = 0; v < g->n_values && !o->batch; v++)
+            if (g->values[v].role == EBB_ROLE_INPUT && (all || o->read[v])) batch_of(o, v);
     if (o->batch) return o->batch;
     onnx_out_refuse(o, "a size grows with N, which is no size of an input: give --dim N=SIZE");
     return "";

@@ -37,6 +37,7 @@ typedef struct onnx_out {
     ebb_graph *graph[2];
     bool *needed;      /* by node: an output depends on it */
     bool *done;        /* by node: written, or a part of one that is */
+    bool *read;        /* by value: one of those reads it */
     ebb_id *reader;    /* by value: the one node that reads it, or EBB_NONE */
     const char **name; /* by value, once it is in the file */
     EBB_ARRAY(ebb_id) outputs;

@@ -205,16 +205,11 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
 
 /* ---- machines ---------------------------------------------------------------------------------------- */
 
-static ebb_status use_nothing(cuda_device *device) {
-    (void)device;
-    return EBB_OK;
-}
-
 void test_machine_open(ebb_env *env, const char *file, bool tf32, bool free_engines, cuda_device *device,
                        test_machine *out) {
     char path[512];
     *out = (test_machine){.env = env, .device = device ? device : &out->own};
-    static const cuda_device_api api = {.use = use_nothing};
+    static const cuda_device_api api = {.close = NULL};
     out->own = (cuda_device){.api = &api, .env = env, .stream = &out->own};
     (void)snprintf(path, sizeof path, "%s/%s", EBB_DEVICES_DIR, file);
     TEST_OK(env, cuda_description_read(env, path, &out->description));

@@ -25,6 +25,8 @@
  * 132 multiprocessors, whatever device it is; where none does, many more. */
 #define CUDA_LANES_SUM_ROWS    64
 #define CUDA_LANES_SUM_BLOCKS  1056
+/* Of a sum whose threads hold so much that two blocks are resident: all of them at once. */
+#define CUDA_LANES_STAT_BLOCKS 264
 #define CUDA_LANES_EACH_ROWS   32
 #define CUDA_LANES_EACH_BLOCKS 4224
 

@@ -208,6 +208,12 @@ static int64_t count_bad(const run_session *s) {
     return of_train.n_bad + of_held_out.n_bad;
 }
 
+int64_t run_data_wait_ns(const run_session *s) {
+    ebb_loader_facts f = {0};
+    if (s->data.train) ebb_loader_look(s->data.train, &f);
+    return f.wait_ns - s->first_wait_ns;
+}
+
 void run_data_print(const run_session *s) {
     ebb_loader_facts f;
     if (!s->data.train) return;
@@ -218,7 +224,8 @@ void run_data_print(const run_session *s) {
     if (images_per_s(s) < 0) return;
     printf("images           %.1f a second; the loader alone %.1f by %u threads; steps waited %.2f %% of "
            "their time\n",
-           images_per_s(s), loader_per_s(&f), f.n_threads, 100.0 * (double)f.wait_ns / (double)s->wall_ns);
+           images_per_s(s), loader_per_s(&f), f.n_threads,
+           100.0 * (double)run_data_wait_ns(s) / (double)s->wall_ns);
 }
 
 void run_data_json(const run_session *s, out_json *json) {
@@ -234,7 +241,7 @@ void run_data_json(const run_session *s, out_json *json) {
     out_real(json, "images_per_s", images_per_s(s));
     out_real(json, "loader_images_per_s", loader_per_s(&f));
     out_integer(json, "loader_threads", f.n_threads);
-    out_integer(json, "wait_ns", f.wait_ns);
+    out_integer(json, "wait_ns", run_data_wait_ns(s));
     out_close(json, '}');
 }
 

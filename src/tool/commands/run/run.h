@@ -83,6 +83,7 @@ typedef struct run_session {
     run_evaluation *evaluations;
     size_t n_evaluations, evaluations_room;
     int64_t first_ns, total_ns, best_ns; /* total: without the first step, which warms caches up */
+    int64_t first_wait_ns;               /* of the loader, in the first step */
 } run_session;
 
 /* Fills has_loss and loss_is_f64. */
@@ -106,6 +107,8 @@ EBB_CHECKED ebb_status run_data_begin(run_session *s);
  * the batch. *n: pictures that count. */
 EBB_CHECKED ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *program,
                                      int64_t batch, uint32_t *n);
+/* That steps have waited for pictures. */
+int64_t run_data_wait_ns(const run_session *s);
 void run_data_print(const run_session *s);
 /* "data": {...}, where there are some. */
 void run_data_json(const run_session *s, out_json *json);

@@ -86,10 +86,13 @@ static ebb_status timed_step(run_session *s) {
     ebb_status status = one_step(s, rate, &ns, &loss);
     if (status == EBB_OK) status = scaler_step(s, &skipped);
     if (status != EBB_OK) return status;
-    if (s->n_done == 0)
+    if (s->n_done == 0) {
         s->first_ns = ns;
-    else
-        s->total_ns += ns, s->wall_ns += tool_now_ns() - begin_ns;
+        s->first_wait_ns = run_data_wait_ns(s);
+    } else {
+        s->total_ns += ns;
+        s->wall_ns += tool_now_ns() - begin_ns;
+    }
     if (s->n_done == 0 || ns < s->best_ns) s->best_ns = ns;
     s->n_done++;
     status = evaluation_step(s, &evaluation);

@@ -1,57 +1,12 @@
-"""What is done to samples before they become batches. A sample is an array, or a tuple whose parts `order` names."""
+"""Images cut, padded and turned about."""
 
 import numpy as np
 
+from .base import VisionTransform
+
 __all__ = [
-    "CenterCrop", "Compose", "Normalize", "Pad", "PseudoTransform", "RandomCrop", "RandomHorizontalFlip",
-    "RandomVerticalFlip", "ToMode", "Transform", "VisionTransform",
+    "CenterCrop", "Normalize", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "ToMode",
 ]
-
-
-class Transform:
-    """The base of transforms: apply(sample), and apply_batch(samples)."""
-
-    def apply(self, input):
-        raise NotImplementedError
-
-    def apply_batch(self, inputs):
-        return tuple(self.apply(one) for one in inputs)
-
-
-class PseudoTransform(Transform):
-    """Samples as they are."""
-
-    def apply(self, input):
-        return input
-
-
-class VisionTransform(Transform):
-    """Changes the parts of a sample that order calls "image", by _apply_image; the others stay as they are."""
-
-    def __init__(self, order=None):
-        self.order = ("image",) if order is None else tuple(order)
-
-    def apply(self, input):
-        if not isinstance(input, tuple):
-            return self._apply_image(input)
-        names = self.order + (None,) * (len(input) - len(self.order))
-        return tuple(self._apply_image(x) if name == "image" else x for x, name in zip(input, names))
-
-    def _apply_image(self, image):
-        raise NotImplementedError
-
-
-class Compose(VisionTransform):
-    """Transforms one after the other."""
-
-    def __init__(self, transforms=(), order=None):
-        super().__init__(order)
-        self.transforms = list(transforms)
-
-    def apply(self, input):
-        for one in self.transforms:
-            input = one.apply(input)
-        return input
 
 
 class Normalize(VisionTransform):
@@ -80,6 +35,8 @@ class ToMode(VisionTransform):
 
 class Pad(VisionTransform):
     """value around images: size places on each side, (top and bottom, left and right), or (top, bottom, left, right)."""
+
+    _moves = True
 
     def __init__(self, size=0, value=0, *, order=None):
         super().__init__(order)
@@ -110,6 +67,8 @@ def _cut(image, size, name, places):
 class CenterCrop(VisionTransform):
     """The middle of images: output_size rows and columns."""
 
+    _moves = True
+
     def __init__(self, output_size, *, order=None):
         super().__init__(order)
         self.output_size = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
@@ -120,6 +79,8 @@ class CenterCrop(VisionTransform):
 
 class RandomCrop(VisionTransform):
     """output_size rows and columns of images, where NumPy's generator says, padded before by padding_size."""
+
+    _moves = True
 
     def __init__(self, output_size, padding_size=0, padding_value=0, *, order=None):
         super().__init__(order)
@@ -133,7 +94,7 @@ class RandomCrop(VisionTransform):
 class RandomHorizontalFlip(VisionTransform):
     """Images whose columns are turned about, as often as prob says."""
 
-    _axis = 1
+    _moves, _axis = True, 1
 
     def __init__(self, prob=0.5, *, order=None):
         super().__init__(order)
