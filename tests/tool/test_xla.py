@@ -64,6 +64,8 @@ def an_absent_or_other_plugin_is_one_line(t):
         told = t.json("doctor", env=env)["xla"]
         holds(not told["available"] and words.decode() in told["why"], told)
         holds(words in t.ebb_run("doctor", env=env).stdout, "in words")
+    done = t.ebb_run("run", "dropped.ebb", *XLA, code=UNAVAILABLE, env={"EBB_PJRT_TARGET": "h100.txtpb"})
+    holds(done.stderr.count(b"\n") == 1 and b"describes a device" in done.stderr, done.stderr)
 
 
 def what_xla_cannot_do_is_refused(t):
