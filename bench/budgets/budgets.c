@@ -1,7 +1,7 @@
 /* bench/budgets/budgets.c: what a budget adds to a step, predicted and measured.
  *
  *     bench_budgets MODEL.ebb [NAME=SIZE ...] [threads=N] [rounds=N] [runs=N] [effort=N] [shares=50,40,30]
- *                   [costs=FILE] [cache=DIR] [cputime] [profile] [json=FILE]
+ *                   [costs=FILE|host] [cache=DIR] [cputime] [profile] [json=FILE]
  *
  * Measures the model's ops (or reads costs=FILE), plans the step in place and at each share of the in-place
  * arena (parameters and states come on top), then runs a step of each plan in turn, `rounds` times after
@@ -105,9 +105,11 @@ static ebb_status feed(bench *b, row *r) {
 
 static ebb_status measure_costs(bench *b) {
     const ebb_measure_request request = {.n_runs = b->runs};
-    ebb_status status =
-        b->costs_file ? ebb_costs_read(b->env, b->costs_file, &b->costs)
-                      : ebb_measure(b->env, b->model, b->dims, b->n_dims, &b->options, &request, &b->costs);
+    ebb_status status = b->costs_file && strcmp(b->costs_file, "host") == 0
+                            ? ebb_measure_host(b->env, &b->options, NULL, &b->costs)
+                        : b->costs_file ? ebb_costs_read(b->env, b->costs_file, &b->costs)
+                                        : ebb_measure(b->env, b->model, b->dims, b->n_dims, &b->options,
+                                                      &request, &b->costs);
     b->options.costs = b->costs;
     return status;
 }

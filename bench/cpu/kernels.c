@@ -1,17 +1,19 @@
 /* bench/cpu/kernels.c: how fast the cpu backend's kernels are on the ops of a model's training step.
  *
  *     kernels MODEL.ebb [NAME=SIZE ...] [threads=N] [repeats=N] [each] [cputime] [rotate] [unfused]
+ *     kernels peak [cputime]
  *
  * Every distinct call of the step (op, types, attributes) is run alone, `repeats` times after one to warm
  * up, and its shortest time counted as often as the step has it. One line per op: how often, milliseconds
  * of the whole step, arithmetic and traffic reached, and what the cost model says. `each` prints every
  * call. `rotate`: each run takes the next one of as many copies of its operands as no cache holds together.
- * `unfused` leaves every op of the model by itself.
+ * `unfused` leaves every op of the model by itself. `peak`: what one thread can do at most.
  */
 #include <stdio.h>
 #include <time.h>
 
 #include "exec/backend.h"
+#include "peak.h"
 #include "step.h"
 
 enum { MOST_DIMS = 16 };
@@ -246,6 +248,12 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "cputime") == 0) options.clock_ns = own_time_ns;
     }
     if (ebb_env_create(&options, &b.env) != EBB_OK) return 4;
+    if (strcmp(argv[1], "peak") == 0) {
+        printf("peak %.1f GFLOP/s in vectors of 32 bytes, %.1f in 64; %.2f GB/s\n", peak_gflops(b.env, 32),
+               peak_gflops(b.env, 64), peak_gb_per_s(b.env));
+        ebb_env_destroy(b.env);
+        return 0;
+    }
     ebb_status status = bench_open(&b, argc, argv);
     if (status == EBB_OK) status = run_all(&b);
     if (status != EBB_OK) (void)fprintf(stderr, "%s\n", ebb_env_error(b.env));

@@ -15,9 +15,9 @@ import os
 import subprocess
 import time
 
-HEAVY = ("conv2d", "linear", "matmul", "attention")
+HEAVY = ("conv2d", "linear", "matmul", "attention", "reshape", "stop_gradient")
 WAYS = {"op by op": ("--opt-level", "2"), "INTERP": ("--opt-level", "3", "--jit", "INTERP"),
-        "LLVM": ("--opt-level", "3", "--jit", "LLVM")}
+        "LLVM": ("--opt-level", "3", "--jit", "LLVM"), "CC": ("--opt-level", "3", "--jit", "CC")}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

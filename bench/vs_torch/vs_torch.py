@@ -27,16 +27,6 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = HERE.parent.parent / "examples" / "models" / "resnet50.ebb"
 TORCH, SHARES = ["plain", "channels_last", "checkpoint"], [("in place", 1.0), ("50 %", 0.5), ("30 %", 0.3)]
-TINY = """ebb 1
-graph tiny
-%x = input f32[1,3,8,8]
-%labels = input i32[1]
-%w = param f32[8,3,3,3] init=kaiming
-%c = conv2d %x, %w
-%p = global_avg_pool %c
-%loss = softmax_xent %p, %labels
-loss %loss
-"""
 
 
 def arguments():
@@ -88,8 +78,7 @@ class Ebb:
         if not os.path.exists(self.costs):
             subprocess.run([args.ebb, "bench", "--ops", *self.model, "--threads", str(args.threads), "-o", self.costs],
                            stdout=subprocess.DEVNULL, check=True)
-        (work / "tiny.ebb").write_text(TINY)
-        tiny = run_json([args.ebb, "run", str(work / "tiny.ebb"), "--threads", str(args.threads), "--json"], "ebb run tiny")
+        tiny = run_json([args.ebb, "run", str(HERE / "tiny.ebb"), "--threads", str(args.threads), "--json"], "ebb run tiny")
         self.idle_bytes = tiny["process_peak_bytes"]
         self.in_place = self.plan([])
 

@@ -29,8 +29,9 @@ typedef struct ebb_costs_summary {
     bool this_machine; /* measured on the kind of machine that this process runs on */
     const char *id;    /* hash of its content, 32 hexadecimal digits; borrowed */
     uint32_t n_ops, n_kinds;
-    int64_t median_ns, least_ns; /* over all uses of all ops: when they are far apart, the machine was busy
-                                  * with other work */
+    int64_t median_ns,
+        least_ns; /* over all uses of all ops: when they are far apart, the machine was busy
+                   * with other work. 0 of a look (ebb/measure.h) that was read from a file */
 } ebb_costs_summary;
 /* O(n_ops). */
 EBB_API void ebb_costs_summarize(const ebb_costs *costs, ebb_costs_summary *out);

@@ -125,7 +125,7 @@ EBB_API void ebb_tape_pause(ebb_tape *tape, bool paused);
 /* The gradients of ys (n_y of them), each weighed by its dy, by tensors that the tape watches or has seen.
  * dys NULL, or one of them NULL: ones. out[i] is NULL where no y depends on of[i]. Each tensor is looked up
  * by the value that it has now. What was recorded is freed, unless `keep`. EBB_BAD_INPUT: an op on the way
- * has no gradient; a dy is not of its y's type. */
+ * has no gradient; a dy is not of its y's type. EBB_USAGE: a tensor is another eager's. */
 EBB_API EBB_CHECKED ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *const *ys,
                                                   ebb_tensor *const *dys, uint32_t n_y,
                                                   ebb_tensor *const *of, uint32_t n_of, bool keep,

@@ -15,6 +15,7 @@ extern "C" {
 
 typedef struct ebb_measure_request {
     uint32_t n_runs; /* >= 1: training steps, after one to warm up; an op's time is their median */
+    bool look;       /* lines alone, from each op's shortest time, and how rates of other kinds compare */
 } ebb_measure_request;
 /* Runs training steps of the model at these dimensions on made-up inputs, in the options' memory mode, and
  * takes each op's time in them, with the caches, pages and neighbours of a real step. An op that occurs
@@ -49,6 +50,15 @@ EBB_API EBB_CHECKED ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *mo
 /* Text (*.ebb) of model i of those that together have every kind of op, small and large: their costs are a
  * calibration, for use when no model is given. NULL past the last. */
 EBB_API const char *ebb_measure_probe(uint32_t i);
+
+/* A look at this machine's processor, a fraction of a second: lines of the common kinds of ops and a scale
+ * for the others, for the options' device and threads. It is kept in `folder` (made if absent; NULL: not
+ * kept) by backend, threads, machine and what limits the backend's kernels, and only measured where it is
+ * not there. Of a busy machine, where the steps' medians are more than 1.3 times the shortest times, it is
+ * not kept; ebb_costs_summarize tells both. EBB_USAGE: a device that does not compute, or is not this
+ * host's processor. EBB_IO. */
+EBB_API EBB_CHECKED ebb_status ebb_measure_host(ebb_env *env, const ebb_options *options,
+                                                const char *folder, ebb_costs **out);
 
 #ifdef __cplusplus
 }

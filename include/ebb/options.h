@@ -97,7 +97,9 @@ typedef struct ebb_options {
      * No level changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */
     int32_t opt_level;
     /* Of the device cpu, at opt_level 3: who makes code for such chains. "LLVM": libLLVM 14 to 19, opened
-     * when it is needed; "INTERP": nobody, they are interpreted. NULL: LLVM where it is there.
+     * when it is needed; "CC": the C compiler that the variable CC names, or cc, run without a shell;
+     * "INTERP": nobody, they are interpreted. NULL: the first of these that is there. Code is kept in the
+     * folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where nothing can be kept.
      * EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has none. */
     const char *jit;
     /* A training step is compiled and run as one program by XLA, through a PJRT plugin (docs/xla.md):

@@ -58,7 +58,11 @@ static PyObject *status_raise(ebb_status status, PyObject *refused) {
     default:
         break;
     }
-    PyErr_SetString(type, *text ? text : ebb_status_name(status));
+    if (!*text) text = ebb_status_name(status);
+    if (status == EBB_MISMATCH)
+        PyErr_Format(type, "trace error because %s", text); /* as MegEngine says it */
+    else
+        PyErr_SetString(type, text);
     return NULL;
 }
 

@@ -112,6 +112,14 @@ static PyObject *trace_exclude_end(PyObject *self, PyObject *none) {
     return exclude(self, ebb_trace_exclude_end);
 }
 
+static PyObject *trace_may_differ(PyObject *self, PyObject *on) {
+    const int truth = PyObject_IsTrue(on);
+    if (truth < 0 || !core_enter()) return NULL;
+    const bool before = ebb_trace_may_differ(((core_trace *)self)->trace, truth != 0);
+    core_leave();
+    return PyBool_FromLong(before);
+}
+
 static PyMethodDef methods[] = {
     {"begin", trace_begin, METH_VARARGS, "begin(key, arguments): a call begins"},
     {"end", trace_end, METH_O, "end(returned): what has not run runs"},
@@ -119,6 +127,7 @@ static PyMethodDef methods[] = {
     {"exclude_begin", trace_exclude_begin, METH_NOARGS,
      "ops run at once from here on, and are not recorded"},
     {"exclude_end", trace_exclude_end, METH_NOARGS, "until here"},
+    {"may_differ", trace_may_differ, METH_O, "may_differ(on): what differs is recorded anew, under strict, too; whether it was on"},
 };
 
 static PyTypeObject *trace_class;

@@ -37,10 +37,12 @@ _NAMES = (
 # Modules, and why not.
 _MODULES = (
     ("core.ops core.ops.builtin core.ops.special core.tensor.dtype core.tensor.megbrain_graph", _OURS),
-    ("core._imperative_rt core._imperative_rt.core2 core._imperative_rt.ops core._imperative_rt.utils", _OURS),
+    ("core._imperative_rt core._imperative_rt.common core._imperative_rt.core2 core._imperative_rt.imperative", _OURS),
+    ("core._imperative_rt.ops core._imperative_rt.utils core._wrap core.tensor.array_method", _OURS),
     ("functional.debug_param functional.external functional.inplace utils.network utils.network_node", _OURS),
     ("functional.quantized module.qat module.quantized quantization quantization.quantize", "nothing is quantized"),
     ("functional.distributed", "a process has one device"),
+    ("data.dataset.vision", "data sets are not read: ArrayDataset takes arrays"),
     ("dtr", 'jit.trace(budget="5GB") keeps to so many bytes'),
     ("traced_module utils.module_utils", "jit.trace(capture_as_const=True) and dump keep a network"),
     ("utils.module_stats utils.profiler", "jit.trace(profiling=True) and report tell times and bytes"),

@@ -157,6 +157,21 @@ static ebb_status hand_out(ebb_eager *eager, ebb_datum **data, uint32_t n, ebb_t
     return status;
 }
 
+ebb_status ebb_tape_ends_check(const ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor *const *dys,
+                               uint32_t n_y, ebb_tensor *const *of, uint32_t n_of) {
+    ebb_env *env = tape->eager->env;
+    for (uint32_t i = 0; i < n_y + n_of; i++) {
+        const ebb_tensor *tensor = i < n_y ? ys[i] : of[i - n_y];
+        if (!tensor || tensor->eager != tape->eager)
+            return ebb_fail(env, EBB_USAGE, "gradients: tensor %u is none of the tape's eager", i);
+    }
+    for (uint32_t i = 0; dys && i < n_y; i++)
+        if (dys[i] && dys[i]->eager != tape->eager)
+            return ebb_fail(env, EBB_USAGE, "gradients: what is given for y %u is none of the tape's eager",
+                            i);
+    return EBB_OK;
+}
+
 ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor *const *dys, uint32_t n_y,
                               ebb_tensor *const *of, uint32_t n_of, bool keep, ebb_tensor **out) {
     ebb_eager *eager = tape->eager;
@@ -165,11 +180,7 @@ ebb_status ebb_tape_gradients(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor 
     ebb_datum **data = EBB_NEW(&arena, ebb_datum *, 2 * (size_t)n_y + 2 * (size_t)n_of);
     ebb_status status = data ? EBB_OK : EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n_of; i++) out[i] = NULL;
-    for (uint32_t i = 0; !status && i < n_y + n_of; i++) {
-        const ebb_tensor *tensor = i < n_y ? ys[i] : of[i - n_y];
-        if (!tensor || tensor->eager != eager)
-            status = ebb_fail(eager->env, EBB_USAGE, "gradients: tensor %u is none of the tape's eager", i);
-    }
+    if (!status) status = ebb_tape_ends_check(tape, ys, dys, n_y, of, n_of);
     if (!status) {
         ebb_datum **y = data, **dy = y + n_y, **wrt = dy + n_y, **made = wrt + n_of;
         for (uint32_t i = 0; i < n_y; i++) {

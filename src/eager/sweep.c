@@ -85,11 +85,7 @@ ebb_status ebb_sweep_create(ebb_tape *tape, ebb_tensor *const *ys, ebb_tensor *c
     s->asked = EBB_NEW(&s->arena, bool, n);
     s->as = EBB_NEW(&s->arena, ebb_id, n);
     ebb_status status = s->come && s->wanted && s->asked && s->as ? EBB_OK : EBB_NO_MEMORY;
-    for (uint32_t i = 0; !status && i < n_y + n_of; i++) {
-        const ebb_tensor *tensor = i < n_y ? ys[i] : of[i - n_y];
-        if (!tensor || tensor->eager != tape->eager)
-            status = ebb_fail(env, EBB_USAGE, "gradients: tensor %u is none of the tape's eager", i);
-    }
+    if (!status) status = ebb_tape_ends_check(tape, ys, dys, n_y, of, n_of);
     for (uint32_t i = 0; !status && i < n_of; i++) {
         const ebb_id v = ebb_tape_find(tape, of[i]->datum->serial);
         if (v != EBB_NONE) s->wanted[v] = s->asked[v] = ebb_dtype_real(tape->values.at[v].type.dtype);
@@ -262,9 +258,11 @@ ebb_status ebb_sweep_set(ebb_sweep *s, const ebb_tensor *tensor, const ebb_tenso
     ebb_id v;
     const ebb_status status = value_find(s, tensor, &v);
     if (status != EBB_OK) return status;
-    if (v == EBB_NONE || !ebb_type_equal(&gradient->datum->type, &s->tape->values.at[v].type))
-        return ebb_fail(s->tape->eager->env, EBB_USAGE,
-                        "a gradient is put where the tape has a value of its type");
+    if (v == EBB_NONE || gradient->eager != s->tape->eager ||
+        !ebb_type_equal(&gradient->datum->type, &s->tape->values.at[v].type))
+        return ebb_fail(
+            s->tape->eager->env, EBB_USAGE,
+            "a gradient is put where the tape has a value of its type, and is the tape's eager's");
     ebb_datum *before = s->come[v];
     s->come[v] = ebb_datum_hold(gradient->datum);
     ebb_datum_drop(s->tape->eager, before);

@@ -41,4 +41,9 @@ ebb_id ebb_tape_find(const ebb_tape *tape, uint64_t serial);
 /* Fills the call's saves: bits of what its gradient reads; all where that cannot be told. */
 void ebb_saves_find(const ebb_tape *tape, const ebb_taped *node, ebb_known_call *call);
 
+/* EBB_USAGE: a tensor is missing, or it or a gradient that is given is another eager's. */
+EBB_CHECKED ebb_status ebb_tape_ends_check(const ebb_tape *tape, ebb_tensor *const *ys,
+                                           ebb_tensor *const *dys, uint32_t n_y, ebb_tensor *const *of,
+                                           uint32_t n_of);
+
 #endif

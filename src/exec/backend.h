@@ -107,6 +107,10 @@ typedef struct ebb_backend_api {
     /* Whose times costs are of: a device of its own, and what else changes them. NULL: this machine's. */
     void (*machine)(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
 
+    /* What limits the kernels of a backend of this machine's: a library's version, the vectors that it may
+     * use. NULL: nothing else than the machine. */
+    void (*limits)(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]);
+
     /* One block of device memory, aligned; exactly `bytes` are asked for. */
     ebb_status (*block_alloc)(ebb_backend *backend, int64_t bytes, void **out);
     void (*block_free)(ebb_backend *backend, void *block, int64_t bytes);

@@ -161,6 +161,22 @@ static int64_t in_proportion(int64_t ns, int64_t of, int64_t to) {
     return ebb_add_i64(whole, part / to, &whole) ? whole : INT64_MAX;
 }
 
+static int64_t scaled(int64_t rate, int64_t permille) {
+    return ebb_max_i64(1, in_proportion(rate, permille, 1000));
+}
+
+/* By the built-in line at another machine's rates. */
+static int64_t other_ns(const ebb_costs *costs, const ebb_call *call, const ebb_op_facts *facts) {
+    const ebb_cost_others *others = &costs->others;
+    const ebb_roofline line = {.flops_per_us = scaled(facts->line.flops_per_us, others->flops_permille),
+                               .bytes_per_us = scaled(facts->line.bytes_per_us, others->bytes_permille),
+                               .start_ns = facts->line.start_ns};
+    ebb_cost cost = {0};
+    call->op->cost(call, &cost);
+    return in_proportion(ebb_roofline_ns(&line, &cost), facts->time_ns,
+                         ebb_roofline_ns(&facts->line, &cost));
+}
+
 ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb_op_facts *facts,
                          ebb_text *name, int64_t *time_ns, ebb_cost_source *source) {
     name->n = 0;
@@ -172,8 +188,9 @@ ebb_status ebb_costs_ask(const ebb_costs *costs, const ebb_call *call, const ebb
     if (costs->rows.n) row = bsearch(name->at, costs->rows.at, costs->rows.n, sizeof *row, to_row);
     if (!row && costs->lines.n)
         line = bsearch(facts->kind, costs->lines.at, costs->lines.n, sizeof *line, to_line);
-    *source = row ? EBB_COST_MEASURED : line ? EBB_COST_CALIBRATED : EBB_COST_BUILT_IN;
-    *time_ns = row ? row->time_ns : facts->time_ns;
+    const bool others = costs->others.flops_permille > 0;
+    *source = row ? EBB_COST_MEASURED : line || others ? EBB_COST_CALIBRATED : EBB_COST_BUILT_IN;
+    *time_ns = row ? row->time_ns : !line && others ? other_ns(costs, call, facts) : facts->time_ns;
     if (row || !line) return EBB_OK;
     ebb_cost cost = {0};
     call->op->cost(call, &cost);
@@ -197,7 +214,9 @@ void ebb_costs_summarize(const ebb_costs *costs, ebb_costs_summary *out) {
                                .this_machine = strcmp(machine, costs->machine) == 0,
                                .id = costs->id,
                                .n_ops = (uint32_t)costs->rows.n,
-                               .n_kinds = (uint32_t)costs->lines.n};
+                               .n_kinds = (uint32_t)costs->lines.n,
+                               .median_ns = costs->others.median_ns,
+                               .least_ns = costs->others.least_ns};
     for (size_t i = 0; i < costs->rows.n; i++) {
         const ebb_cost_row *row = &costs->rows.at[i];
         add(row->n_uses, row->time_ns, &out->median_ns);

@@ -3,7 +3,8 @@
  *     ask(call):  1. measured   the very call (op, types, attributes, the backend's choice) is in the table
  *                 2. calibrated its kind has a line: start + max(flops / rate, bytes / rate); of a
  * backend's choices, each in proportion to what the backend thinks it takes beyond its own line
- *                 3. built-in   neither: the backend's own answer stands
+ *                 3. built-in   neither: the backend's own answer stands, its rates scaled where the costs
+ *                               are a quick look at a machine (others)
  *
  * It is a table of facts; measuring is engine/measure.c. Sealed costs are immutable.
  */
@@ -28,6 +29,12 @@ typedef struct ebb_cost_line {
     int64_t n_ops; /* distinct ones that it was fitted to */
 } ebb_cost_line;
 
+/* How much faster than the built-in rates a machine is in kinds that have no line. */
+typedef struct ebb_cost_others {
+    int64_t flops_permille, bytes_permille; /* >= 1; 0, both: the built-in rates stand */
+    int64_t median_ns, least_ns; /* of the look's step: far apart, the machine was busy. Not in files */
+} ebb_cost_others;
+
 struct ebb_costs {
     ebb_env *env;
     ebb_arena arena; /* owns the texts */
@@ -35,7 +42,8 @@ struct ebb_costs {
     uint32_t n_threads;
     EBB_ARRAY(ebb_cost_row) rows;   /* by op, once sealed */
     EBB_ARRAY(ebb_cost_line) lines; /* by kind, once sealed */
-    char id[EBB_HASH_TEXT];         /* of the content, once sealed */
+    ebb_cost_others others;
+    char id[EBB_HASH_TEXT]; /* of the content, once sealed */
 };
 
 /* Empty; texts are copied. */

@@ -34,6 +34,12 @@ void ebb_costs_print(ebb_json_out *json, const ebb_costs *costs) {
     ebb_json_put_text(json, "backend", costs->backend);
     ebb_json_put_i64(json, "n_threads", costs->n_threads);
     ebb_json_put_text(json, "machine", costs->machine);
+    if (costs->others.flops_permille > 0) {
+        ebb_json_begin(json, "others", '{', false);
+        ebb_json_put_i64(json, "flops_permille", costs->others.flops_permille);
+        ebb_json_put_i64(json, "bytes_permille", costs->others.bytes_permille);
+        ebb_json_end(json, '}');
+    }
     ebb_json_begin(json, "lines", '[', true);
     for (size_t i = 0; i < costs->lines.n; i++) print_line(json, &costs->lines.at[i]);
     ebb_json_end(json, ']');
@@ -111,6 +117,19 @@ static ebb_status read_list(ebb_costs *costs, const ebb_json *json, const char *
     return status;
 }
 
+/* Only a quick look at a machine has it. */
+static ebb_status read_others(ebb_costs *costs, const ebb_json *json, const char *path) {
+    const ebb_json *object = NULL;
+    char where[256];
+    bool present = false;
+    const member members[] = {{"flops_permille", 1, &costs->others.flops_permille},
+                              {"bytes_permille", 1, &costs->others.bytes_permille}};
+    const ebb_status status = ebb_json_object(costs->env, json, path, "others", &present, &object);
+    if (status != EBB_OK || !present) return status;
+    (void)snprintf(where, sizeof where, "%.160s: others", path);
+    return read_members(costs->env, object, where, members, EBB_COUNT(members));
+}
+
 static ebb_status read_head(ebb_env *env, const ebb_json *json, const char *path, ebb_costs **out) {
     const char *schema = NULL, *backend = NULL, *machine = NULL;
     int64_t n_threads = 0;
@@ -136,6 +155,7 @@ ebb_status ebb_costs_read(ebb_env *env, const char *path, ebb_costs **out) {
     if (costs)
         status = read_list(costs, json, path, "lines", read_line); /* they are there if all is well */
     if (costs && status == EBB_OK) status = read_list(costs, json, path, "ops", read_row);
+    if (costs && status == EBB_OK) status = read_others(costs, json, path);
     ebb_json_free(json);
     if (costs && status == EBB_OK) status = ebb_costs_seal(costs, &n_twice);
     if (status == EBB_OK && n_twice > 0)

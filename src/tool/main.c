@@ -5,7 +5,20 @@
 #include "tool/options/options.h"
 #include "tool/out/out.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* OpenMP's threads sleep while they wait, unless the caller said how (decision 57). A runtime reads that
+ * while it is loaded, before main, so the command begins once more. Where that fails they spin: slow beside
+ * other work, no more. */
+static void sleep_while_waiting(char **argv) {
+    static const char *const said[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
+    for (size_t i = 0; i < TOOL_COUNT(said); i++) {
+        if (getenv(said[i])) return;
+    }
+    if (setenv(said[0], "passive", 1) == 0) (void)execv("/proc/self/exe", argv);
+}
 
 static ebb_status (*const run[TOOL_N_COMMANDS])(tool *t) = {
 #define RUN(id, name) [TOOL_##id] = tool_##name,
@@ -42,6 +55,7 @@ static void print_warning(void *ctx, ebb_log_level level, const char *line) {
 }
 
 int main(int argc, char **argv) {
+    sleep_while_waiting(argv);
     tool t = {.stop = tool_signals_install()};
     ebb_env_options options = {.stop = t.stop, .log = print_warning};
     ebb_status status = ebb_env_create(&options, &t.env);

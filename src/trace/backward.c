@@ -131,7 +131,7 @@ ebb_status ebb_backward_compare(void *ctx, const ebb_backward *b, ebb_datum **ou
         same = ebb_operands_are(trace, &(ebb_entry){.in = entry->in + i, .n_in = 1}, &datum, 1);
     }
     if (!same) {
-        const ebb_status status = ebb_call_turn(trace, "gradients", false);
+        const ebb_status status = ebb_call_turn(trace, NULL, "gradients", false);
         return status || trace->mode != EBB_CALL_COMPARE ? status : ebb_backward_compare(ctx, b, out, took);
     }
     const ebb_status status = ebb_results_promise(trace, entry, out);

@@ -173,6 +173,7 @@ static void forget(ebb_trace *trace) {
     trace->eager->recorder = NULL;
     trace->calling = false;
     trace->excluded = 0;
+    trace->may_differ = false;
     trace->now = NULL;
 }
 
@@ -244,7 +245,7 @@ static void handles_part(ebb_trace *trace) {
 static ebb_status finish(ebb_trace *trace) {
     ebb_status status = EBB_OK;
     while (!status && trace->mode == EBB_CALL_COMPARE && trace->at < trace->now->entries.n)
-        status = ebb_call_turn(trace, "the function's end", false);
+        status = ebb_call_turn(trace, "mismature end", "the function's end", false);
     if (status) return status;
     ebb_recorded *r = trace->now;
     if (trace->mode != EBB_CALL_COMPARE) {

@@ -74,7 +74,7 @@ static ebb_recorded *other(const ebb_trace *trace) {
     return NULL;
 }
 
-static ebb_status refuse(const ebb_trace *trace, const char *what) {
+static ebb_status refuse(const ebb_trace *trace, const char *name, const char *what) {
     char place[EBB_TRACE_PLACE] = "", text[256];
     if (trace->options.where) trace->options.where(trace->options.where_ctx, place);
     const ebb_recorded *r = trace->now;
@@ -84,15 +84,16 @@ static ebb_status refuse(const ebb_trace *trace, const char *what) {
                         what, place[0] ? " at " : "", place, trace->at);
     const ebb_entry *entry = &r->entries.at[trace->at];
     return ebb_fail(trace->env, EBB_MISMATCH,
-                    "operator mismatch: %s%s%s where the recorded call has %s%s%s (instruction %u of %zu)",
-                    what, place[0] ? " at " : "", place, ebb_entry_text(r, entry, text),
-                    entry->place[0] ? " at " : "", entry->place, trace->at, r->entries.n);
+                    "%s: %s%s%s where the recorded call has %s%s%s (instruction %u of %zu)",
+                    name ? name : "operator mismatch", what, place[0] ? " at " : "", place,
+                    ebb_entry_text(r, entry, text), entry->place[0] ? " at " : "", entry->place, trace->at,
+                    r->entries.n);
 }
 
-ebb_status ebb_call_turn(ebb_trace *trace, const char *what, bool always) {
+ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, bool always) {
     ebb_recorded *to = other(trace);
     if (to) return present_fit(trace, to);
-    if (trace->options.strict && !always) return refuse(trace, what);
+    if (trace->options.strict && !always && !trace->may_differ) return refuse(trace, name, what);
     ebb_status status = ebb_segment_play(trace, trace->now->segments.at[trace->segment].begin, trace->at);
     if (!status) status = ebb_recorded_fork(trace, trace->now, trace->at, &to);
     if (!status) status = present_fit(trace, to);

@@ -60,7 +60,8 @@ ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *tape, ebb_tensor *con
     for (uint32_t i = 0; i < n_of; i++) out[i] = NULL;
     if (tape->eager != trace->eager)
         return ebb_fail(trace->env, EBB_USAGE, "a tape of another device's eager cannot be traced");
-    ebb_status status = work_fill(trace, tape, dys, n_y, n_of, &w);
+    ebb_status status = ebb_tape_ends_check(tape, ys, dys, n_y, of, n_of);
+    if (!status) status = work_fill(trace, tape, dys, n_y, n_of, &w);
     if (!status) key_fill(tape, ys, dys, n_y, of, n_of, &w);
     if (!status)
         status = ebb_trace_begin(trace, w.key, w.n_key * sizeof *w.key, w.arguments, w.n_arguments);

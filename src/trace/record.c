@@ -51,12 +51,19 @@ static ebb_status op_add(ebb_trace *trace, const ebb_known_call *call, ebb_datum
     return EBB_OK;
 }
 
-static bool op_is(ebb_trace *trace, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw) {
+/* The same op with the same attributes is due. */
+static bool op_is_due(const ebb_trace *trace, const ebb_known_call *call) {
     const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_OP);
     const ebb_op_info *op = call->call.op;
-    if (!entry || entry->op != op || !ebb_operands_are(trace, entry, in, call->call.n_in)) return false;
-    if (op->effect == EBB_SEEDED && entry->draw != draw - trace->draws) return false;
-    return op->n_attrs == 0 || memcmp(entry->attr, call->attr, op->n_attrs * sizeof *entry->attr) == 0;
+    return entry && entry->op == op &&
+           (op->n_attrs == 0 || memcmp(entry->attr, call->attr, op->n_attrs * sizeof *entry->attr) == 0);
+}
+
+static bool op_is(ebb_trace *trace, const ebb_known_call *call, ebb_datum *const *in, uint64_t draw) {
+    const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_OP);
+    if (!op_is_due(trace, call)) return false;
+    if (call->call.op->effect == EBB_SEEDED && entry->draw != draw - trace->draws) return false;
+    return ebb_operands_are(trace, entry, in, call->call.n_in);
 }
 
 static ebb_status promise(ebb_trace *trace, const ebb_known_call *call, ebb_datum **out) {
@@ -105,7 +112,8 @@ static ebb_status on_apply(void *ctx, const ebb_known_call *call, ebb_datum *con
         strncpy(what, text.at ? text.at : call->call.op->name, sizeof what - 1);
         what[sizeof what - 1] = '\0';
         ebb_text_deinit(&text);
-        status = ebb_call_turn(trace, what, false);
+        /* Of other tensors: arguments that were one tensor, or a captured one, are another program's. */
+        status = ebb_call_turn(trace, NULL, what, op_is_due(trace, call));
         /* Another recording may go on with this very op. */
         return status ? status : on_apply(ctx, call, in, draw, out, took);
     }
@@ -144,7 +152,7 @@ static ebb_status host_datum(ebb_trace *trace, ebb_entry_kind kind, ebb_datum *d
             return ebb_value_bind(trace, entry->out, datum);
         }
         const char *what = kind == EBB_ENTRY_NUMBER ? "a number" : "a new tensor";
-        const ebb_status status = ebb_call_turn(trace, what, false);
+        const ebb_status status = ebb_call_turn(trace, NULL, what, false);
         if (status) return status;
         if (trace->mode == EBB_CALL_COMPARE) return host_datum(trace, kind, datum);
     }
@@ -207,7 +215,7 @@ static ebb_status on_assign(void *ctx, ebb_tensor *to, ebb_datum *from) {
             trace->at++;
             return EBB_OK;
         }
-        status = ebb_call_turn(trace, "an assignment", false);
+        status = ebb_call_turn(trace, NULL, "an assignment", false);
         if (status) return status;
         if (trace->mode == EBB_CALL_COMPARE) return on_assign(ctx, to, from);
     }
@@ -242,7 +250,7 @@ static ebb_status on_need(void *ctx, ebb_datum *datum) {
             trace->at++;
             return ebb_segment_end(trace);
         }
-        const ebb_status status = ebb_call_turn(trace, "a read of a value", true);
+        const ebb_status status = ebb_call_turn(trace, NULL, "a read of a value", true);
         if (status || datum->block) return status;
         if (trace->mode == EBB_CALL_COMPARE) return on_need(ctx, datum);
     }

@@ -163,6 +163,7 @@ struct ebb_trace {
     EBB_ARRAY(ebb_tensor *) arguments; /* held */
     uint32_t n_taped;                  /* nodes of the tape whose backward runs */
     uint32_t excluded;                 /* how deep */
+    bool may_differ;                   /* whatever `strict` says */
     ebb_call_mode mode;
     ebb_recorded *now;
     bool is_new;      /* `now` is not among the recordings yet */
@@ -247,8 +248,8 @@ bool ebb_operands_are(ebb_trace *trace, const ebb_entry *entry, ebb_datum *const
 /* Makes data without bytes for the entry's results. */
 EBB_CHECKED ebb_status ebb_results_promise(ebb_trace *trace, const ebb_entry *entry, ebb_datum **out);
 /* The call does something else than its recording says: another recording takes over, or an error is told.
- * what: "mul f32[3] ...". Afterwards the mode may be any. */
-EBB_CHECKED ebb_status ebb_call_turn(ebb_trace *trace, const char *what, bool always);
+ * name: MegEngine's (NULL: "operator mismatch"); what: "mul f32[3] ...". Afterwards the mode may be any. */
+EBB_CHECKED ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, bool always);
 
 /* ---- backward.c ----------------------------------------------------------------------------- */
 

@@ -147,6 +147,12 @@ static int64_t ask(asked *a, const ebb_costs *costs, ebb_cost_source want) {
     return ns;
 }
 
+static int64_t ask_built_in(asked *a) {
+    ebb_op_facts facts;
+    TEST_OK(a->env, a->backend->api->facts(a->backend, &a->call, &facts));
+    return facts.time_ns;
+}
+
 Test(costs, a_measured_op_answers_first_then_its_kinds_line_then_the_built_in_model) {
     asked a;
     ask_begin(&a, 7);
@@ -166,6 +172,26 @@ Test(costs, a_measured_op_answers_first_then_its_kinds_line_then_the_built_in_mo
     a.in[0].dim[0] = a.out[0].dim[0] = 9;
     cr_expect_eq(ask(&a, costs, EBB_COST_CALIBRATED), 78);
     ebb_costs_destroy(costs);
+    ask_end(&a);
+}
+
+Test(costs, kinds_without_a_line_have_the_built_in_one_at_the_machines_rates) {
+    static const struct {
+        int64_t flops_permille, bytes_permille, part; /* the time left is 1 / part */
+    } rows[] = {{1000, 1000, 1}, {2000, 2000, 2}, {500, 4000, 0}, {INT64_MAX, INT64_MAX, 0}};
+    asked a;
+    ask_begin(&a, 1 << 20);
+    const int64_t built_in = ask_built_in(&a);
+    for (size_t i = 0; i < EBB_COUNT(rows); i++) {
+        ebb_costs *costs = new_costs(a.env);
+        costs->others = (ebb_cost_others){.flops_permille = rows[i].flops_permille,
+                                          .bytes_permille = rows[i].bytes_permille};
+        TEST_OK(a.env, ebb_costs_seal(costs, NULL));
+        const int64_t ns = ask(&a, costs, EBB_COST_CALIBRATED);
+        if (rows[i].part) cr_expect(near(ns, built_in / rows[i].part), "%zu: %lld", i, (long long)ns);
+        cr_expect_gt(ns, 0);
+        ebb_costs_destroy(costs);
+    }
     ask_end(&a);
 }
 

@@ -30,7 +30,9 @@ Test(costs, what_is_written_is_read_again) {
     ebb_costs_kind kind;
     TEST_OK(env,
             read_text(env,
-                      HEAD "\"stranger\": [], \"lines\": [" LINE "], \"ops\": [" ROW("b") "," ROW("a") "]}",
+                      HEAD
+                      "\"stranger\": [], \"others\": {\"flops_permille\": 700, \"bytes_permille\": 900}, "
+                      "\"lines\": [" LINE "], \"ops\": [" ROW("b") "," ROW("a") "]}",
                       &costs));
     close(mkstemp(path));
     TEST_OK(env, ebb_costs_write(env, costs, path));
@@ -42,6 +44,7 @@ Test(costs, what_is_written_is_read_again) {
     cr_expect(b.n_ops == 2 && b.n_kinds == 1 && b.n_threads == 1 && !b.this_machine);
     cr_expect(b.median_ns == 36 && b.least_ns == 32);
     cr_expect_str_eq(again->rows.at[0].op, "a");
+    cr_expect(again->others.flops_permille == 700 && again->others.bytes_permille == 900);
     TEST_OK(env, ebb_costs_kind_at(env, again, 0, &kind));
     cr_expect(kind.n_ops == 2 && kind.n_uses == 4 && kind.flops == 4 && kind.measured_ns == 36);
     cr_expect_eq(kind.off_ns, 4 * (5 + 500 - 9), "%lld", (long long)kind.off_ns);

@@ -11,7 +11,7 @@ import ebb.module as M
 import ebb.optimizer as optim
 from ebb import Parameter, Tensor, tensor
 from ebb.autodiff import GradManager
-from ebb.jit import trace
+from ebb.jit import TraceError, trace
 from ebb.utils.comp_graph_tools import GraphInference
 
 
@@ -88,6 +88,27 @@ class Traces(unittest.TestCase):
         net.eval()
         f(x)
         f.dump(io.BytesIO())
+
+    def test_another_course_is_refused_and_both_places_said(self):
+        other = tensor([5.0])
+        courses = (lambda x: x * x + x, lambda x: x + x, lambda x: F.exp(x * x + x), lambda x: x * x, lambda x: x * x + other)
+        for options in ({}, {"on_mismatch": "raise", "symbolic": True}):
+            course = 0
+            f = trace(**options)(lambda x: courses[course](x))
+            f(tensor([3.0]))
+            for course, text in ((1, "operator mismatch: add .*test_megengine.py:.*mul .*test_megengine.py:"), (2, "too many instructions"),
+                                 (3, "mismature end")):
+                with self.assertRaisesRegex(TraceError, "^trace error because " + text):
+                    f(tensor([1.0]))
+            course = 0
+            self.assertEqual(f(tensor([3.0])).item(), 12)
+            course = 4  # the same ops of another tensor
+            self.assertEqual(f(tensor([3.0])).item(), 14)
+        f = trace(on_mismatch="retrace")(lambda x: courses[course](x))
+        for course, y in ((0, 12), (1, 6), (3, 9), (4, 14)):
+            self.assertEqual(f(tensor([3.0])).item(), y)
+        with self.assertRaisesRegex(ValueError, "on_mismatch 'stop'"):
+            trace(on_mismatch="stop")(lambda x: x)
 
     def test_profiles_have_the_profilers_keys(self):
         f = trace(symbolic=True, profiling=True)(lambda x: F.exp(-x))

@@ -191,6 +191,18 @@ class Modules(unittest.TestCase):
             M.Embedding.from_pretrained(tensor([1.0]))
 
 
+class Bytes(unittest.TestCase):
+    def test_are_counted_as_int32(self):
+        x = np.array([[250, 3, 9], [7, 7, 255]], np.uint8)
+        for name in ("sum", "max", "min", "mean", "argmax"):
+            y = getattr(F, name)(tensor(x, dtype="uint8"), 1)
+            same(y, getattr(np, name)(x.astype(np.int64), 1), name)
+            self.assertEqual(y.dtype, np.float32 if name == "mean" else np.int32)
+        same(F.sort(tensor(x, dtype="uint8"))[0], np.sort(x, 1))
+        same(F.cumsum(tensor(x, dtype="uint8"), 1), np.cumsum(x.astype(int), 1))
+        self.assertEqual(F.max(tensor([True, False])).dtype, np.bool_)
+
+
 class Others(unittest.TestCase):
     def test_norms_of_one_device(self):
         x = draw(4, 3, 2, 2)

@@ -149,6 +149,15 @@ static bool draw_results(drawing *d) {
     return d->body.n_out > 0 && d->n_in > 0;
 }
 
+/* Now and then the sums of a result, where it has channels. */
+static void draw_sums(drawing *d) {
+    for (uint32_t o = 0; o < d->body.n_out && d->body.n_out + d->body.n_sums < EBB_FUSED_RESULTS; o++) {
+        const bool fits = d->body.step[d->body.out[o]].type.dtype == EBB_F32;
+        if (fits && (d->shape.rank == 2 || d->shape.rank == 4) && chance(d, 40))
+            d->body.sum[d->body.n_sums++] = d->body.out[o];
+    }
+}
+
 void random_body_draw(ebb_env *env, uint64_t seed, bool f64, random_body *out) {
     static const ebb_dtype reals[] = {EBB_F32, EBB_F32, EBB_F32, EBB_BF16, EBB_F16};
     drawing d;
@@ -162,6 +171,7 @@ void random_body_draw(ebb_env *env, uint64_t seed, bool f64, random_body *out) {
         for (uint32_t tries = 0; tries < 2000 && d.body.n_steps < n_steps; tries++) draw_step(&d);
         good = draw_results(&d);
     }
+    draw_sums(&d);
     ebb_text text;
     ebb_text_init(&text, env);
     ebb_fused_print(&text, &d.body);
@@ -175,9 +185,9 @@ void random_body_draw(ebb_env *env, uint64_t seed, bool f64, random_body *out) {
                            .in = out->in,
                            .out = out->out,
                            .n_in = d.n_in,
-                           .n_out = d.body.n_out,
+                           .n_out = d.body.n_out + d.body.n_sums,
                            .attr = &out->attr};
-    cr_assert_eq(ebb_op_results(&ebb_op_fused, &out->attr), d.body.n_out, "%s", out->text);
+    cr_assert_eq(ebb_op_results(&ebb_op_fused, &out->attr), out->call.n_out, "%s", out->text);
     const ebb_status status = ebb_op_fused.infer(env, &out->call, out->out);
     cr_assert_eq(status, EBB_OK, "seed %llu: %s: %s", (unsigned long long)seed, out->text,
                  ebb_env_error(env));

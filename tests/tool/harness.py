@@ -11,6 +11,7 @@ WORKERS = "MGB_SUBLINEAR_MEMORY_WORKERS"
 ENVIRONMENT = {"OMP_WAIT_POLICY": "passive"}
 ENVIRONMENT.update((key, value) for key, value in os.environ.items() if not key.startswith(("MGB_", "EBB_CACHE")))
 ENVIRONMENT[WORKERS] = "1"
+ENVIRONMENT["XDG_CACHE_HOME"] = "/dev/null"  # no code that an earlier run made, and none is left
 
 
 class Case:
@@ -23,9 +24,11 @@ class Case:
 
 
 def run(ebb, args, folder, env=None, stdin=None, stdout=subprocess.PIPE, timeout=120):
+    """A variable that is None is not set."""
+    variables = {**ENVIRONMENT, **(env or {})}
     return subprocess.run(
         [ebb, *(arg.replace("{d}", str(folder)) for arg in args)],
-        cwd=folder, env={**ENVIRONMENT, **(env or {})}, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+        cwd=folder, env={key: value for key, value in variables.items() if value is not None}, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
         stdout=stdout, stderr=subprocess.PIPE, timeout=timeout, check=False,
     )
 

@@ -107,6 +107,41 @@ def a_calibration_is_kept_by_machine_backend_and_threads(t):
     holds(b"ebb bench --calibrate --cache kept" in done.stderr, done.stderr)
 
 
+def a_look_at_this_machine_is_kept_unless_it_was_busy(t):
+    t.ebb_run("plan", "small.ebb", "--device", "shadow", "--costs", "host", "--cache", "looks", code=USAGE)
+    if "cpu" not in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
+        return
+    cpu = ["small.ebb", "--device", "cpu", "--threads", "1", "--costs", "host"]
+    for cached in (["--cache", "looks"], []):
+        home = {"XDG_CACHE_HOME": str(t.folder)}
+        done = t.ebb_run("plan", *cpu, *cached, "-o", "plan.json", env=home)
+        kept = list((t.folder / ("looks" if cached else "ebb")).glob("host-*.json"))
+        equal(len(kept), 0 if b"busy" in done.stderr else 1, done.stderr)
+        plan = json.loads((t.folder / "plan.json").read_text())
+        equal((plan["graph"]["costs"]["measured"], plan["graph"]["costs"]["built_in"]), (0, 0))
+        holds(plan["time_ns"] > 0, plan["time_ns"])
+        for file in kept:
+            look = json.loads(file.read_text())
+            holds(look["ops"] == [] and look["others"]["flops_permille"] > 0, look)
+            again = t.ebb_run("plan", *cpu, *cached, "-o", "again.json", env=home)
+            holds(b"busy" not in again.stderr, again.stderr)
+            equal(json.loads((t.folder / "again.json").read_text()), plan)
+            file.write_text("{}")
+            t.ebb_run("plan", *cpu, *cached, code=BAD_INPUT, env=home)
+    t.ebb_run("plan", *cpu, code=USAGE, env={"HOME": "", "XDG_CACHE_HOME": ""})
+
+
+def threads_sleep_while_they_wait_unless_the_caller_says_how(t):
+    if "cpu" not in [d["name"] for d in t.json("doctor")["devices"] if d["available"]]:
+        return
+    verbose = {"OMP_DISPLAY_ENV": "verbose", "OMP_WAIT_POLICY": None}
+    for said, spins in (({}, b"0"), ({"GOMP_SPINCOUNT": "7"}, b"7")):
+        done = t.ebb_run("--version", env={**verbose, **said})
+        found = re.findall(rb"GOMP_SPINCOUNT = '(\d+)'", done.stderr)
+        if found:  # another runtime than libgomp says nothing of it
+            equal(found[-1], spins, done.stderr)
+
+
 def what_does_not_fit_is_refused_in_one_line(t):
     costs = measured(t)
     (t.folder / "other.json").write_text(json.dumps({**costs, "machine": "another one"}))
@@ -141,7 +176,7 @@ def a_profile_tells_of_each_step_and_joins_the_report(t):
     equal(t.json("run", "small.ebb", *REF).get("profile"), None, "off by default")
     text = t.ebb_run("run", "small.ebb", *REF, "--steps", "4", "--profile", "-o", "run.json").stdout.decode()
     holds("by kind of op, medians of 4 steps" in text and re.search(r"\nlinear +2 +0 +[0-9.]+ [um]?s ", text), text)
-    holds(re.search(r"\npredicted step   [0-9.]+ [um]?s \(measured: mean [+-]", text), text)
+    holds(re.search(r"\npredicted step   [0-9.]+ [um]?s by the built-in model \(measured: mean [+-]", text), text)
     run = json.loads((t.folder / "run.json").read_text())
     equal(run["profile_runs"], 4)
     equal([step["op"] for step in run["profile"]], [step["op"] for step in plan["steps"]])
@@ -191,6 +226,8 @@ TESTS = [
     every_command_that_plans_reads_it_and_says_how_much_was_measured,
     a_second_model_is_added_to_a_file,
     a_calibration_is_kept_by_machine_backend_and_threads,
+    a_look_at_this_machine_is_kept_unless_it_was_busy,
+    threads_sleep_while_they_wait_unless_the_caller_says_how,
     what_does_not_fit_is_refused_in_one_line,
     a_profile_tells_of_each_step_and_joins_the_report,
     a_report_of_a_run_without_a_profile_is_as_it_was,

@@ -10,7 +10,7 @@ from tester import Skip, equal, holds, main
 
 MODEL = """ebb 1
 graph gated
-dim N = 33
+dim N = 70
 %x = input f32[N,24]
 %labels = input i32[N]
 %w = param f32[40,24] init=uniform
@@ -46,8 +46,10 @@ def no_level_and_nobodys_code_changes_a_bit(t):
         ways = [("--opt-level", str(level)) for level in range(4)]
         ways += [("--opt-level", "3", "--jit", name, *more) for name in emitters(t) for more in ((), ("--threads", "2"))]
         ways += [("--opt-level", "3", "--method", "megengine"), ("--opt-level", "3", "--no-fuse")]
-        runs = [t.json(*RUN, *precision, *way) for way in ways]
+        runs = [t.json(*RUN, *precision, *way, env={"XDG_CACHE_HOME": str(t.folder)}) for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"hashes {precision}")
+    tight = [t.json(*RUN, "--dim", "N=700", "--budget", "500kB", "--opt-level", level)["params_hash"] for level in "23"]
+    equal(*tight, "within a budget")
     equal(t.json("plan", "gated.ebb")["total_bytes"], t.json("plan", "gated.ebb", "--opt-level", "2")["total_bytes"])
 
 
@@ -84,11 +86,44 @@ def a_library_that_lacks_a_function_is_refused_where_it_is_named(t):
     done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "LLVM", code=UNAVAILABLE, env=env)
     holds(done.stderr.count(b"\n") == 1 and b"libLLVM 19 has no LLVM" in done.stderr, done.stderr)
     there = t.json(*RUN, "--opt-level", "3")["params_hash"]
-    equal(t.json(*RUN, "--opt-level", "3", env=env)["params_hash"], there, "not named: interpreted")
+    equal(t.json(*RUN, "--opt-level", "3", env=env)["params_hash"], there, "not named: by who else is there")
+    equal(t.json(*RUN, "--opt-level", "3", env={**env, "CC": "no-such-cc"})["params_hash"], there, "interpreted")
+
+
+def a_c_compiler_takes_its_place(t):
+    """One that is counted: it compiles each body once, and none where they were kept."""
+    write(t)
+    if "CC" not in emitters(t):
+        raise Skip("no C compiler is here")
+    real, calls = shutil.which("cc"), t.folder / "calls"
+    wrapper = t.folder / "cc"
+    wrapper.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    env = {"CC": str(wrapper), "XDG_CACHE_HOME": str(t.folder / "cache")}
+    lines = []
+    for _ in range(2):
+        t.ebb_run(*RUN, "--opt-level", "3", "--jit", "CC", env=env)
+        lines.append([line for line in calls.read_text().splitlines() if line != "--version"])
+    holds(len(lines[0]) > 0 and all("-ffp-contract=off" in line for line in lines[0]), lines)
+    equal(len(lines[1]), len(lines[0]), "compiled again")
+    equal((t.folder / "cache/ebb/code").stat().st_mode & 0o777, 0o700, "who may enter")
+    t.ebb_run(*RUN, "--opt-level", "3", "--jit", "CC", env={**env, "CC": f"{wrapper} -O1"})
+    holds(len(calls.read_text().splitlines()) > len(lines[1]) + 3, "other options are other code")
+
+
+def a_compiler_that_fails_is_one_line_where_it_is_named(t):
+    write(t)
+    for command, code, words in (("no-such-cc", UNAVAILABLE, b'no C compiler is at "no-such-cc"'),
+                                 ("false", UNAVAILABLE, b'no C compiler is at "false"'),
+                                 ("cc -no-such-option", UNAVAILABLE, b"jit CC: cc ends with 1: "),
+                                 ("a b c d e f g h i", UNAVAILABLE, b"CC has more than 8 words")):
+        done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "CC", code=code, env={"CC": command})
+        holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 
 
 TESTS = [no_level_and_nobodys_code_changes_a_bit, chains_are_fused_at_level_3_alone,
-         what_is_named_and_not_there_is_one_line, a_library_that_lacks_a_function_is_refused_where_it_is_named]
+         what_is_named_and_not_there_is_one_line, a_library_that_lacks_a_function_is_refused_where_it_is_named,
+         a_c_compiler_takes_its_place, a_compiler_that_fails_is_one_line_where_it_is_named]
 
 if __name__ == "__main__":
     sys.exit(main(TESTS))

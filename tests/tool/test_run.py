@@ -159,7 +159,8 @@ def a_step_on_two_devices_is_compared_op_by_op(t):
         text = t.ebb_run("run", "small.ebb", "--device", device, "--compare", "ref").stdout
         holds(b"ops: 0 differ by more than is allowed" in text, text)
     for code, words, *args in ((1, b"every value", "--budget", "10kB"), (2, b"one step", "--steps", "2"),
-                               (2, b"computes nothing", "--device", "shadow"), (2, b"one of ref cpu", "--compare", "abacus")):
+                               (2, b"computes nothing", "--device", "shadow"), (2, b"one of ref cpu", "--compare", "abacus"),
+                               *((2, b"of the initial params", *more) for more in (("--init-from", "none"), ("--save", "s"), ("--lr", "1")))):
         done = t.ebb_run("run", "conv.ebb", "--compare", "ref", *args, code=code)
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 

@@ -7,6 +7,7 @@ EBB_KILLS: how many times a run is killed (6).
 """
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -169,6 +170,16 @@ def what_does_not_fit_is_named_in_one_line(t):
     path.write_bytes(path.read_bytes()[:-1])
     done = t.ebb_run(*RUN, "--steps", "4", "--save", "s", "--resume", code=3)
     equal(done.stderr.count(b"\n"), 1, done.stderr)
+    (t.folder / "far").mkdir()
+    t.ebb_run(*RUN, "--steps", "4", "--save", "other")
+    whole = (t.folder / "other" / "step-000000000004.safetensors").read_bytes()
+    n = 8 + int.from_bytes(whole[:8], "little")
+    for step in (b"18446744073709551615", b"1000000000000"):
+        head = re.sub(rb'"ebb.step": *"4"', b'"ebb.step":"' + step + b'"', whole[8:n])
+        holds(step in head, head[:200])
+        (t.folder / "far" / "step-000000000004.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + whole[n:])
+        done = t.ebb_run(*RUN, "--steps", "4", "--save", "far", "--resume", code=3)
+        holds(done.stderr.count(b"\n") == 1 and b"is of step " + step in done.stderr, done.stderr)
     for wrong in (("--resume",), ("--every", "2"), ("--keep-saves", "2"), ("--save", ""), ("--save", "x", "--device", "shadow"),
                   ("--lr-every", "2"), ("--schedule", "step"), ("--lr-factor", "0.5"), ("--lr-least", "0.1"), ("--warmup", "3", "--schedule", "cosine"),
                   ("--schedule", "one-cycle", "--warmup", "1", "--steps", "9")):

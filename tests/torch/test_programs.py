@@ -77,6 +77,13 @@ class Works(unittest.TestCase):
         self.assertLessEqual(tight.planned_bytes, limit + limit // 20)
         self.assertLessEqual(peak_of_step(tight.model, tight, x), 1.01 * tight.planned_bytes)
 
+    def test_a_compiled_model_has_its_model_s_state_once(self):
+        compiled = self.both(convolutions(1), torch.randn(*X), budget=0.9)
+        self.assertEqual(list(compiled.state_dict()), [f"model.{name}" for name in compiled.model.state_dict()])
+        compiled.eval()
+        with torch.no_grad():
+            self.assertTrue(torch.equal(compiled(torch.ones(X)), compiled.model(torch.ones(X))))
+
     def test_another_batch_gets_a_plan_of_its_own(self):
         compiled = self.both(convolutions(3), torch.randn(*X), dynamic=False)
         compiled(torch.randn(4, 3, 16, 16)).sum().backward()

@@ -9,6 +9,7 @@ import ebb.torch
 from common import Attention, convolutions, pair, peak_of_step, result, same
 
 X = (8, 3, 16, 16)
+REPEATABLE = {"time_limit": 60, "effort": 4000}  # on a busy machine, too
 
 
 class Uneven(nn.Module):
@@ -70,7 +71,7 @@ class Shares(unittest.TestCase):
         self.assertLess(len(compiled.plans), 5)
         in_order = compiled.planned_bytes
         self.assertGreater(in_order, sum(plan.planned_bytes for plan in compiled.plans))
-        (plain, run), (twin, compiled) = pair(Repeated(), activations=int(0.7 * in_order), time_limit=60, effort=4000)
+        (plain, run), (twin, compiled) = pair(Repeated(), activations=int(0.7 * in_order), **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
         self.assertLessEqual(compiled.planned_bytes, 0.7 * in_order)
         self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
@@ -78,7 +79,7 @@ class Shares(unittest.TestCase):
     def test_a_call_that_is_refused_leaves_everything_as_it_was(self):
         model = Teacher()
         before = [t.clone() for t in model.state_dict().values()]
-        (_, _), (twin, compiled) = pair(model, budget=0.01, time_limit=0.5)
+        (_, _), (twin, compiled) = pair(model, budget=0.01, **REPEATABLE)
         with self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs"):
             compiled(torch.randn(16, 32))
         self.assertTrue(same(before, list(twin.state_dict().values())))
@@ -91,7 +92,7 @@ class Shares(unittest.TestCase):
 
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)
-        (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, time_limit=1.0)
+        (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
         self.assertTrue(any(plan.starved for plan in compiled.plans))
         together = ebb.torch._budget.Graphs(compiled.plans)
@@ -101,21 +102,21 @@ class Shares(unittest.TestCase):
     def test_less_than_all_graphs_need_together_is_refused_with_the_least(self):
         x = torch.randn(4, 64, 32)
         model = Uneven()
-        (_, _), (twin, compiled) = pair(model, budget=0.02, time_limit=1.0)
+        (_, _), (twin, compiled) = pair(model, budget=0.02, **REPEATABLE)
         state = torch.get_rng_state()
         with self.assertRaisesRegex(ebb.torch.OverBudget, r"^ebb.torch: budget 0.02: the smallest found needs \d+ bytes, a share of 0\.\d+; ") as caught:
             compiled(x)
         self.assertTrue(torch.equal(state, torch.get_rng_state()))
-        (plain, run), (twin, compiled) = pair(model, budget=min(1.0, 1.05 * caught.exception.least_share), time_limit=1.0)
+        (plain, run), (twin, compiled) = pair(model, budget=min(1.0, 1.05 * caught.exception.least_share), **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
 
     def test_bytes_below_the_least_name_the_least_total(self):
         model = Uneven()
-        (_, _), (_, compiled) = pair(model, budget=150_000, time_limit=1.0)
+        (_, _), (_, compiled) = pair(model, budget=150_000, **REPEATABLE)
         with self.assertRaisesRegex(ebb.torch.OverBudget, r"budget 150000 bytes: the smallest found needs \d+ bytes: parameters") as caught:
             compiled(torch.randn(4, 64, 32))
         least = caught.exception.least_bytes
-        (plain, run), (twin, compiled) = pair(model, budget=least + least // 20, time_limit=1.0)
+        (plain, run), (twin, compiled) = pair(model, budget=least + least // 20, **REPEATABLE)
         x = torch.randn(4, 64, 32)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
         fixed = compiled.backend.budget.fixed

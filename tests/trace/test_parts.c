@@ -88,6 +88,36 @@ Test(parts, what_has_come_to_a_value_can_be_replaced) {
     close_all(&b);
 }
 
+/* Its bytes would go back to the wrong pool. */
+Test(parts, a_gradient_of_another_eager_is_refused) {
+    bench a, b;
+    ebb_tape *tape;
+    ebb_sweep *sweep;
+    ebb_trace *backward;
+    ebb_trace_options options;
+    open_with(&a, false, false, 0);
+    open_with(&b, false, false, 0);
+    ebb_tensor *w = vector(&b, N, 1), *dy = vector(&a, N, 3), *got;
+    TEST_OK(b.env, ebb_tape_create(b.eager, &tape));
+    TEST_OK(b.env, ebb_tape_watch(tape, w));
+    ebb_tensor *y = op2(&b, "mul", w, w);
+    ebb_trace_options_init(&options);
+    TEST_OK(b.env, ebb_trace_create(b.eager, &options, &backward));
+    TEST_STATUS(b.env, ebb_tape_gradients(tape, &y, &dy, 1, &w, 1, true, &got), EBB_USAGE);
+    TEST_STATUS(b.env, ebb_trace_gradients(backward, tape, &y, &dy, 1, &w, 1, true, &got), EBB_USAGE);
+    TEST_STATUS(b.env, ebb_sweep_create(tape, &y, &dy, 1, &w, 1, &sweep), EBB_USAGE);
+    TEST_OK(b.env, ebb_sweep_create(tape, &y, NULL, 1, &w, 1, &sweep));
+    TEST_STATUS(b.env, ebb_sweep_set(sweep, y, dy), EBB_USAGE);
+    ebb_sweep_destroy(sweep);
+    ebb_trace_destroy(backward);
+    ebb_tape_destroy(tape);
+    ebb_tensor_destroy(w);
+    ebb_tensor_destroy(y);
+    ebb_tensor_destroy(dy);
+    close_all(&b);
+    close_all(&a);
+}
+
 Test(parts, a_traced_backward_has_the_bits_of_the_ops_one_by_one) {
     bench b;
     float want[N], got[N];

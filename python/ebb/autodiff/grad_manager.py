@@ -4,6 +4,7 @@ import weakref
 
 from .. import _core
 from .._tensor import Tensor, as_tensor
+from ..jit.trace import may_differ
 from . import function
 
 
@@ -125,7 +126,11 @@ class GradManager:
         tensor = attached.tensor()
         for callback in attached.callbacks:
             gradient = callback(tensor, gradient)
-        tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
+        if tensor.grad is not None:
+            before = may_differ(True)
+            gradient = tensor.grad + gradient
+            may_differ(before)
+        tensor.grad = gradient
 
     def __enter__(self):
         self.record()

@@ -46,8 +46,14 @@ def _reduce(op, x, axis, keepdims):
 
 
 def _of_numbers(x):
+    """x, or int32 of what has no kernels for sums and the like."""
     x = as_tensor(x)
-    return x.astype("int32") if x.dtype == np.bool_ else x
+    return x.astype("int32") if x.dtype in (np.bool_, np.uint8) else x
+
+
+def _back(values, x):
+    """Truth values again where x has some; uint8 stays int32, for nothing becomes uint8."""
+    return _shape.astype(values, "bool") if x.dtype == np.bool_ else values
 
 
 def sum(inp, axis=None, keepdims=False):
@@ -72,13 +78,13 @@ def cumsum(inp, axis):
 def max(inp, axis=None, keepdims=False):
     """The largest; gradients are shared among equal ones."""
     inp = as_tensor(inp)
-    return _shape.astype(_reduce(_reduce_max, _of_numbers(inp), axis, keepdims), inp.dtype)
+    return _back(_reduce(_reduce_max, _of_numbers(inp), axis, keepdims), inp)
 
 
 def min(inp, axis=None, keepdims=False):
     """The smallest; gradients are shared among equal ones."""
     inp = as_tensor(inp)
-    return _shape.astype(_reduce(_reduce_min, _of_numbers(inp), axis, keepdims), inp.dtype)
+    return _back(_reduce(_reduce_min, _of_numbers(inp), axis, keepdims), inp)
 
 
 def var(inp, axis=None, keepdims=False):
@@ -150,7 +156,7 @@ def sort(inp, descending=False):
     if inp.ndim == 0:
         raise ValueError("sort: a number has no axis")
     values, where = _sort(_of_numbers(inp), axis=inp.ndim - 1, descending=bool(descending))
-    return _shape.astype(values, inp.dtype), where
+    return _back(values, inp), where
 
 
 def argsort(inp, descending=False):

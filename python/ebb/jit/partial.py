@@ -51,7 +51,7 @@ class _Backward(trace):
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self._options.update(arguments_stay=True, keep=False)
+        self._options.update(arguments_stay=True, keep=False, strict=False)
 
     def gradients(self, tape, ys, dys, of):
         if self._core is None:

@@ -24,13 +24,14 @@ class trace:
 
     The first call is recorded, while it runs, or, with symbolic, before anything has run. Later calls run the
     body too, without its ops: each is compared with the recording, and at the end the compiled program runs.
-    A call that does something else is recorded anew, and goes on. Positional arguments are tensors, or lists,
+    Positional arguments are tensors, or lists,
     tuples and dicts of them; other arguments are parts of the program: numbers and strings by value, objects by
     identity.
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
-    (usual), "sublinear" or "budget". strict: a call that differs is a TraceError. sublinear_memory_config:
-    MegEngine's search for fewest bytes. opt_level: below 2 ops are
+    (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
+    ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
+    reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are
     not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
@@ -41,13 +42,15 @@ class trace:
 
     def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=2,
-                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, strict=False, effort=None,
-                 time_limit=None, cache=None, verify=False):
+                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, on_mismatch="raise",
+                 effort=None, time_limit=None, cache=None, verify=False):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
+        if on_mismatch not in ("retrace", "raise"):
+            raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
         self._symbolic = symbolic or record_only
-        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": strict, "verify": verify,
+        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
                          "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0, "opt_level": opt_level}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
@@ -159,6 +162,12 @@ def on_abort(undo):
     """Has undo() called if the call that is going on, if any, fails: for counts that are no tensors."""
     if _running:
         _undo.append(undo)
+
+
+def may_differ(on):
+    """While on, at most to the call's end: what the package does by itself is no other course of the function, and is
+    recorded anew. Returns whether it was on."""
+    return _running[-1][0].may_differ(on) if _running else on
 
 
 class _Bound:

@@ -135,7 +135,8 @@ class Compiled(torch.nn.Module):
     def _start(self, part):
         self.n_starts += 1
         self.backend = self.make_backend(part)
-        self.compiled = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
+        run = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
+        object.__setattr__(self, "compiled", run)  # no part of its own, in which each parameter would have a second name
 
     @property
     def plans(self):

@@ -117,13 +117,13 @@ typedef struct content {
     size_t n;
 } content;
 
-/* 0 or an errno. */
-static int write_part(int fd, const char *bytes, size_t n) {
+int ebb_fd_write(int fd, const void *bytes, size_t n) {
+    const char *at = bytes;
     while (n > 0) {
-        ssize_t put = write(fd, bytes, n);
+        ssize_t put = write(fd, at, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return errno;
-        bytes += put;
+        at += put;
         n -= (size_t)put;
     }
     return 0;
@@ -131,7 +131,7 @@ static int write_part(int fd, const char *bytes, size_t n) {
 
 static int write_all(int fd, const content *c) {
     int error = 0;
-    for (size_t i = 0; i < c->n && error == 0; i++) error = write_part(fd, c->parts[i].at, c->parts[i].n);
+    for (size_t i = 0; i < c->n && error == 0; i++) error = ebb_fd_write(fd, c->parts[i].at, c->parts[i].n);
     return error;
 }
 

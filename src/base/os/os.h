@@ -1,4 +1,5 @@
-/* os: whole files, folders, worker threads, and what machine this is. */
+/* os: whole files, folders, a shelf of what can be made again, other programs, worker threads, and what
+ * machine this is. */
 #ifndef EBB_BASE_OS_H
 #define EBB_BASE_OS_H
 
@@ -22,6 +23,9 @@ typedef struct ebb_file_part {
 EBB_CHECKED ebb_status ebb_file_write_parts(ebb_env *env, const char *path, const ebb_file_part *parts,
                                             size_t n);
 
+/* All n bytes into an open file: 0, or an errno. */
+int ebb_fd_write(int fd, const void *bytes, size_t n);
+
 /* "cannot open plan.json: No such file or directory: ADVICE" as EBB_IO, of an errno. */
 EBB_CHECKED ebb_status ebb_fail_errno(ebb_env *env, const char *verb, const char *path, int error,
                                       const char *advice);
@@ -32,6 +36,36 @@ EBB_CHECKED ebb_status ebb_folder_make(ebb_env *env, const char *path);
 EBB_CHECKED ebb_status ebb_folder_check_writable(ebb_env *env, const char *path);
 /* Whether there is a regular file. EBB_IO: something else of that name, or no telling. */
 EBB_CHECKED ebb_status ebb_file_find(ebb_env *env, const char *path, bool *found);
+
+/* ---- a shelf: what can be made again, by the hash of what it is made from ----
+ *
+ *     $XDG_CACHE_HOME/ebb/NAME/<32 digits>     head with length and checksum | bytes
+ *
+ * It never fails: what cannot be kept or found is made again. Only a folder of this user that nobody else
+ * may enter is used, for code lies there. Entries are written beside their place and renamed, so that any
+ * number of processes may use it; a damaged one is removed; beyond most_bytes the ones that were not used
+ * for longest go. */
+
+typedef struct ebb_shelf {
+    ebb_env *env;
+    int folder;         /* -1: none; nothing is found or kept */
+    int64_t most_bytes; /* of all entries; of one a quarter */
+} ebb_shelf;
+
+/* Under XDG_CACHE_HOME, or HOME's .cache; made if it is not there. */
+void ebb_shelf_open(ebb_shelf *shelf, ebb_env *env, const char *name);
+void ebb_shelf_close(ebb_shelf *shelf); /* safe on a zeroed struct whose folder is -1 */
+/* false: it is not there. Free with ebb_file_free. */
+bool ebb_shelf_find(ebb_shelf *shelf, const ebb_hash *key, char **out, size_t *n);
+void ebb_shelf_keep(ebb_shelf *shelf, const ebb_hash *key, const void *bytes, size_t n);
+
+/* ---- other programs ---- */
+
+/* Runs argv (ended by NULL; argv[0] is looked for in PATH) without a shell, its input empty, and waits.
+ * What it writes, to either stream, goes to `said` as text, cut at n - 1 bytes. *code: what it exits with;
+ * 128 and the signal's number if it dies of one. EBB_UNAVAILABLE: it cannot be started; EBB_IO. */
+EBB_CHECKED ebb_status ebb_program_run(ebb_env *env, const char *const *argv, char *said, size_t n,
+                                       int *code);
 
 /* ---- workers ---- */
 

@@ -2,6 +2,7 @@
  * each distinct op, and a line for each kind of them. */
 #include "engine/compile/compile.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* One step of the plan, by the call that its op is. */
@@ -21,6 +22,8 @@ typedef struct measurer {
     void **input; /* [n_values] of the graph: what is fed, in storage order; NULL for other values */
     place *places;
     uint32_t n_places;
+    bool look;                        /* lines alone, from the shortest times */
+    int64_t flops_ns[2], bytes_ns[2]; /* of rows that arithmetic binds, and traffic: built-in, measured */
 } measurer;
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
@@ -129,6 +132,16 @@ static ebb_status list_places(measurer *m) {
     return status;
 }
 
+/* Rows that are mostly start say nothing of rates. */
+static void add_others(measurer *m, const ebb_roofline *line, const ebb_cost_row *row) {
+    const ebb_cost bytes = {.bytes = row->cost.bytes}, flops = {.flops = row->cost.flops};
+    const int64_t by_flops_ns = ebb_roofline_ns(line, &flops), by_bytes_ns = ebb_roofline_ns(line, &bytes);
+    int64_t *sum_ns = by_flops_ns > by_bytes_ns ? m->flops_ns : m->bytes_ns;
+    if (ebb_roofline_ns(line, &row->cost) < 4 * line->start_ns) return;
+    sum_ns[0] += row->n_uses * ebb_max_i64(by_flops_ns, by_bytes_ns);
+    sum_ns[1] += row->n_uses * row->time_ns;
+}
+
 /* The row of places [first, end), which have one call. */
 static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
     ebb_alternative_call by;
@@ -146,6 +159,12 @@ static ebb_status add_row(measurer *m, uint32_t first, uint32_t end) {
                         .least_ns = least_ns / n,
                         .n_uses = n};
     by.call.op->cost(&by.call, &row.cost);
+    if (m->look) {
+        m->costs->others.median_ns += sum_ns;
+        m->costs->others.least_ns += least_ns;
+        row.time_ns = row.least_ns;
+        add_others(m, &by.facts.line, &row);
+    }
     return ebb_costs_add_row(m->costs, &row);
 }
 
@@ -168,6 +187,10 @@ static ebb_status add_lines(measurer *m) {
     return status;
 }
 
+static int64_t permille(const int64_t ns[2]) {
+    return ns[0] > 0 && ns[1] > 0 ? ebb_max_i64(1, llround(1e3 * (double)ns[0] / (double)ns[1])) : 1000;
+}
+
 static ebb_status add_all(measurer *m) {
     ebb_status status = list_places(m);
     for (uint32_t i = 0, end; i < m->n_places && status == EBB_OK; i = end) {
@@ -176,6 +199,11 @@ static ebb_status add_all(measurer *m) {
     }
     if (status == EBB_OK) status = ebb_costs_seal(m->costs, NULL); /* rows measured before are replaced */
     if (status == EBB_OK) status = add_lines(m);
+    if (m->look) {
+        m->costs->others.flops_permille = permille(m->flops_ns);
+        m->costs->others.bytes_permille = permille(m->bytes_ns);
+        m->costs->rows.n = 0;
+    }
     return status == EBB_OK ? ebb_costs_seal(m->costs, NULL) : status;
 }
 
@@ -216,7 +244,7 @@ ebb_status ebb_measure(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
     if (options->xla)
         return ebb_fail(env, EBB_USAGE,
                         "XLA runs a step as one program: its ops cannot be timed one by one");
-    measurer m = {.env = env};
+    measurer m = {.env = env, .look = request->look};
     ebb_arena_init(&m.arena, env);
     ebb_status status = ebb_engine_create(env, model, options, &m.engine);
     if (status == EBB_OK) status = check_device(&m);

@@ -50,10 +50,11 @@ static ebb_status feed(pair *p) {
  */
 
 /* Adds |own - before|^2 and |own - xla|^2 of a tensor. */
-static void add_off(const ebb_type *type, const void *before, const void *own, const void *xla, double *change,
-                    double *off) {
+static void add_off(const ebb_type *type, const void *before, const void *own, const void *xla,
+                    double *change, double *off) {
     for (int64_t i = 0, n = ebb_type_count(type); i < n; i++) {
-        const double was = ebb_dtypes[type->dtype].load(before, i), a = ebb_dtypes[type->dtype].load(own, i);
+        const double was = ebb_dtypes[type->dtype].load(before, i),
+                     a = ebb_dtypes[type->dtype].load(own, i);
         const double b = ebb_dtypes[type->dtype].load(xla, i);
         *change += (a - was) * (a - was);
         *off += (a - b) * (a - b);

@@ -57,33 +57,50 @@ static bool writes_past_scratchpad(const int64_t *s) {
     return s[KH] == 1 && s[KW] == 1 && (s[SH] > 1 || s[SW] > 1) && s[C] / s[G] < 16;
 }
 
-/* What oneDNN calls the operands, by kind; the weights' layout is its choice. */
-static void operands(const int64_t *s, cpu_product *p) {
-    const cpu_layout x = image(s[N], s[C], s[H], s[W]), y = image(s[N], s[O], s[OH], s[OW]), w = weights(s);
-    p->free_layout = p->kind == CPU_CONV_WGRAD ? 2 : 1;
-    switch (p->kind) {
-    case CPU_CONV_DGRAD:
-        p->in[0] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
-        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, w};
-        p->out = (cpu_operand){DNNL_ARG_DIFF_SRC, x};
-        break;
-    case CPU_CONV_WGRAD:
-        p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
-        p->in[1] = (cpu_operand){DNNL_ARG_DIFF_DST, y};
-        p->out = (cpu_operand){DNNL_ARG_DIFF_WEIGHTS, w};
-        break;
-    default:
-        p->in[0] = (cpu_operand){DNNL_ARG_SRC, x};
-        p->in[1] = (cpu_operand){DNNL_ARG_WEIGHTS, w};
-        p->out = (cpu_operand){DNNL_ARG_DST, y};
-    }
+/* Kernels of vectors of 32 bytes run at half their speed or worse on channels-last images with long rows,
+ * where those for images in blocks of eight channels run near the processor's peak (decision 55). */
+enum { BLOCK = 8, LONG_ROW = 2048 /* floats */, CHUNK_PIXELS = 784 };
+
+static bool by_blocks(const cpu_backend *cpu, const int64_t *s) {
+    const int64_t row = ebb_max_i64(s[C] * s[W], s[O] * s[OW]);
+    return !cpu->wide && s[G] == 1 && s[KH] * s[KW] > 1 && s[C] % BLOCK == 0 && s[O] % BLOCK == 0 &&
+           row > LONG_ROW;
 }
 
-static cpu_product conv_of(const ebb_call *call) {
+/* Images of a chunk: the fewest that divide the batch and have enough pixels to outweigh what a run costs.
+ */
+static int64_t chunk_of(const int64_t *s) {
+    for (int64_t n = 1; n < s[N]; n++) {
+        if (s[N] % n == 0 && n * s[OH] * s[OW] >= CHUNK_PIXELS) return n;
+    }
+    return s[N];
+}
+
+/* What oneDNN calls the operands, by kind; the weights' layout is its choice. n: images of a chunk. */
+static void operands(const int64_t *s, int64_t n, bool free, cpu_product *p) {
+    const int64_t bytes = n < s[N] ? n * (int64_t)sizeof(float) : 0;
+    const cpu_operand x = {
+        .plain = image(n, s[C], s[H], s[W]), .free = free, .chunk_bytes = bytes * s[C] * s[H] * s[W]};
+    const cpu_operand y = {
+        .plain = image(n, s[O], s[OH], s[OW]), .free = free, .chunk_bytes = bytes * s[O] * s[OH] * s[OW]};
+    const cpu_operand w = {.plain = weights(s), .free = true};
+    static const int args[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                                   {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+                                   {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS}};
+    const int kind = p->kind - CPU_CONV;
+    p->at[0] = p->kind == CPU_CONV_DGRAD ? y : x;
+    p->at[1] = p->kind == CPU_CONV_WGRAD ? y : w;
+    p->at[2] = p->kind == CPU_CONV_DGRAD ? x : p->kind == CPU_CONV_WGRAD ? w : y;
+    for (int i = 0; i < 3; i++) p->at[i].arg = args[kind][i];
+    p->n_more = s[N] / n - 1;
+}
+
+static cpu_product conv_of(const cpu_backend *cpu, const ebb_call *call) {
     cpu_product p = {.kind = kind_of(call)};
     int64_t s[N_CONV];
     conv_sizes(call, p.kind, s);
-    operands(s, &p);
+    const bool blocks = by_blocks(cpu, s);
+    operands(s, blocks ? chunk_of(s) : s[N], blocks, &p);
     for (int axis = 0; axis < 2; axis++) {
         p.stride[axis] = s[SH + axis];
         p.dilation[axis] = s[DH + axis] - 1;
@@ -110,13 +127,13 @@ static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64
     int64_t key[CPU_MEMO_KEY] = {1 + call->op->code};
     conv_sizes(call, kind_of(call), key + 1);
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    const cpu_product product = conv_of(call);
+    const cpu_product product = conv_of(cpu, call);
     const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
     return status == EBB_OK ? cpu_memo_add(&cpu->memo, backend->env, key, *bytes) : status;
 }
 
 static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    const cpu_product product = conv_of(call);
+    const cpu_product product = conv_of(cpu_of(backend), call);
     return cpu_product_prepare(cpu_of(backend), call, &product, state);
 }
 

@@ -3,6 +3,7 @@
 #include "exec/cpu/low.h"
 #include "exec/cpu/product.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 
 /* NULL for composites and views: they have no kernel. */
@@ -42,6 +43,7 @@ static ebb_status onednn_open(cpu_backend *cpu) {
         what = "primitive_attr_set_scratchpad_mode";
         failed = dnnl_primitive_attr_set_scratchpad_mode(cpu->attr, dnnl_scratchpad_mode_user);
     }
+    cpu->wide = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
     return cpu_onednn(cpu->base.env, NULL, what, failed);
 }
 
@@ -172,6 +174,13 @@ static ebb_status cpu_fill_bytes(ebb_backend *backend, void *to, int byte, int64
     return EBB_OK;
 }
 
+static void cpu_limits(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
+    const dnnl_version_t *version = dnnl_version();
+    (void)backend;
+    (void)snprintf(text, EBB_MACHINE_TEXT, "oneDNN %d.%d.%d, isa %x", version->major, version->minor,
+                   version->patch, (unsigned)dnnl_get_effective_cpu_isa());
+}
+
 const ebb_backend_api ebb_backend_cpu = {
     .name = "cpu",
     .host_memory = true,
@@ -184,6 +193,7 @@ const ebb_backend_api ebb_backend_cpu = {
     .prepare = cpu_prepare,
     .release = ebb_kernel_release,
     .launch = ebb_kernel_launch,
+    .limits = cpu_limits,
     .block_alloc = cpu_block_alloc,
     .block_free = cpu_block_free,
     .copy_in = cpu_copy,

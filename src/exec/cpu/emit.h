@@ -1,10 +1,16 @@
 /* cpu/emit.h: code for a body, as text: what a step is in plain operations.
  *
- *     emit_ops.c     steps as operations on registers: those of the unfused kernels, in their order;
- *                    nothing is contracted or reordered
- *     emit_print.c   an operation as a line of LLVM's IR over some lanes
- *     emit_llvm.c    two loops in LLVM's IR, over vectors and over what is left, compiled in the process
- *     emitters.c     which emitters there are here, and which one is taken
+ *     emit_ops.c        steps as operations on registers: those of the unfused kernels, in their order;
+ *                       nothing is contracted or reordered
+ *     emit_print.c      registers; an operation goes to the language that the code is written in
+ *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over what is left
+ *     emit_in_c.c       C: one loop over elements
+ *     emit_llvm.c       compiles the one in the process
+ *     emit_cc.c         and the other by a C compiler
+ *     emitters.c        which emitters there are here, and which one is taken
+ *
+ * What was compiled is kept on a shelf (base/os), by the text, the compiler's version, its options and the
+ * processor: a second process compiles nothing.
  */
 #ifndef EBB_EXEC_CPU_EMIT_H
 #define EBB_EXEC_CPU_EMIT_H
@@ -19,42 +25,93 @@ typedef struct emit_reg {
     uint32_t number;
 } emit_reg;
 
-/* EMIT_OP(NAME, operands, result, LLVM): the result's type is that of operand 1 where it is EMIT_N_TYPES.
- */
+/* The result's type is that of operand 1 where it is EMIT_N_TYPES. */
 typedef enum emit_op {
-#define EMIT_OP(name, n, result, in_llvm) EMIT_##name,
+#define EMIT_OP(name, n, result, in_llvm, in_c) EMIT_##name,
 #include "exec/cpu/emit_ops.def"
     EMIT_N_OPS
 } emit_op;
 
-typedef struct emit {
+/* What code calls: EMIT_FUNCTION(NAME, member of cpu_fused_function, operands, function). Code finds them
+ * in a table, by their number: no address is part of it. */
+#define EMIT_FUNCTIONS(F)                           \
+    F(EXP, one, 1, expf)                            \
+    F(LOG, one, 1, logf)                            \
+    F(LOG1P, one, 1, log1pf)                        \
+    F(EXPM1, one, 1, expm1f)                        \
+    F(SIN, one, 1, sinf)                            \
+    F(COS, one, 1, cosf)                            \
+    F(TANH, one, 1, tanhf)                          \
+    F(ERF, one, 1, erff)                            \
+    F(ERFC, one, 1, erfcf)                          \
+    F(POW, two, 2, powf)                            \
+    F(FMOD, two, 2, fmodf)                          \
+    F(FLOOR_DIV_WHOLE, whole, 2, cpu_floor_div_i32) \
+    F(MOD_WHOLE, whole, 2, cpu_mod_i32)
+typedef enum emit_function {
+#define EMIT_FUNCTION(name, member, n, function) EMIT_CALL_##name,
+    EMIT_FUNCTIONS(EMIT_FUNCTION)
+#undef EMIT_FUNCTION
+        EMIT_N_FUNCTIONS
+} emit_function;
+extern const cpu_fused_function cpu_fused_functions[EMIT_N_FUNCTIONS];
+
+typedef struct emit emit;
+typedef struct emit_language {
+    void (*op)(emit *e, emit_op op, const emit_reg *in, emit_reg out);
+    void (*constant)(emit *e, emit_reg out, uint32_t bits); /* F32, I32 */
+    void (*call)(emit *e, emit_function f, const emit_reg *in, emit_reg out);
+} emit_language;
+
+struct emit {
     ebb_text *text;
-    bool typed;     /* of LLVM before 15: pointers have types */
-    uint32_t lanes; /* 1: scalars */
+    const emit_language *language;
+    bool typed;     /* LLVM before 15: pointers have types */
+    uint32_t lanes; /* LLVM; 1: scalars */
     uint32_t n;     /* registers so far */
-} emit;
+};
 
 emit_reg emit_1(emit *e, emit_op op, emit_reg a);
 emit_reg emit_2(emit *e, emit_op op, emit_reg a, emit_reg b);
 emit_reg emit_3(emit *e, emit_op op, emit_reg a, emit_reg b, emit_reg c);
 emit_reg emit_float(emit *e, float x);
 emit_reg emit_int(emit *e, uint32_t x);
-/* A function of the C library of one or two floats; of two i32. */
-typedef struct emit_function {
-    float (*one)(float);
-    float (*two)(float, float);
-    int32_t (*whole)(int32_t, int32_t);
-} emit_function;
-emit_reg emit_call(emit *e, const emit_function *f, emit_reg a, emit_reg b);
-/* "float", "<16 x float>": of a register. */
-const char *emit_type_text(const emit *e, emit_type type, char text[24]);
+emit_reg emit_call(emit *e, emit_function f, emit_reg a, emit_reg b);
 emit_reg emit_new(emit *e, emit_type type);
+
+/* What is printed of an operation and of a function. */
+typedef struct emit_op_row {
+    uint32_t n;
+    emit_type result;
+    const char *in_llvm, *in_c;
+} emit_op_row;
+extern const emit_op_row emit_op_rows[EMIT_N_OPS];
+typedef struct emit_function_row {
+    uint32_t n;
+    emit_type type; /* of its operands and its result */
+    const char *member;
+} emit_function_row;
+extern const emit_function_row emit_function_rows[EMIT_N_FUNCTIONS];
 
 /* Of an element in memory. */
 emit_type emit_stored(ebb_dtype dtype);
+static inline emit_type emit_result(const cpu_fused *f, uint32_t o) {
+    return emit_stored(f->body.step[f->body.out[o]].type.dtype);
+}
 
 /* The steps of a body: operand[i] are what was loaded, as stored; stored[o] what results are to be. */
 void emit_body(emit *e, const cpu_fused *f, const emit_reg *operand, emit_reg *stored);
+
+/* ---- whole functions -------------------------------------------------------------------------------- */
+
+/* A body and the name of its function. */
+typedef struct emit_unit {
+    const cpu_fused *f;
+    char name[EBB_HASH_TEXT + 8];
+} emit_unit;
+
+void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed);
+void emit_in_c(ebb_text *text, const emit_unit *unit);
 
 /* ---- emitters --------------------------------------------------------------------------------------- */
 
@@ -65,13 +122,17 @@ typedef struct cpu_emitter_api {
     /* Is it there? EBB_UNAVAILABLE: why not. version: of what it compiles with. */
     ebb_status (*open)(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
     void (*close)(cpu_emitter *emitter);
-    /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO: it could not be made (why). */
-    ebb_status (*compile)(cpu_emitter *emitter, const cpu_fused *f, cpu_fused_code **out);
+    /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO, EBB_UNAVAILABLE: it could not be made
+     * (why). */
+    ebb_status (*compile)(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out);
 } cpu_emitter_api;
 struct cpu_emitter { /* first member of each one's own */
     const cpu_emitter_api *api;
     ebb_env *env;
+    ebb_shelf shelf;
+    uint32_t n_compiled, n_found; /* bodies: made here; from the shelf */
+    uint64_t compile_ns;          /* of the former */
 };
-extern const cpu_emitter_api cpu_emitter_llvm;
+extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc;
 
 #endif

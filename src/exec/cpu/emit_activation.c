@@ -1,8 +1,6 @@
 /* cpu/emit_activation.c: exp.h and activation.c in plain operations, in their order. */
 #include "exec/cpu/emit_parts.h"
 
-#include <math.h>
-
 /* ---- exp.h --------------------------------------------------------------------------------------------
  */
 
@@ -30,8 +28,6 @@ R emit_share(emit *e, R x) {
 #define A (-1.5957691216F)
 #define B (-0.0713548162726F)
 
-static const emit_function exp_of = {.one = expf}, erfc_of = {.one = erfcf};
-
 static R gelu(emit *e, R a) {
     const R u = fadd(e, emit_float(e, A), fmul(e, emit_float(e, B), fmul(e, a, a)));
     return emit_2(e, EMIT_FDIV, a, fadd(e, emit_float(e, 1), emit_exponential(e, fmul(e, a, u))));
@@ -54,11 +50,11 @@ static R gelu_slope(emit *e, R wide) {
 }
 
 static R normal_below(emit *e, R x) {
-    return times(e, call(e, &erfc_of, times(e, x, -0.70710678F)), 0.5F);
+    return times(e, call(e, EMIT_CALL_ERFC, times(e, x, -0.70710678F)), 0.5F);
 }
 static R gelu_erf_slope(emit *e, R a) {
     const R below = normal_below(e, a);
-    const R density = times(e, call(e, &exp_of, times(e, fmul(e, a, a), -0.5F)), 0.39894228F);
+    const R density = times(e, call(e, EMIT_CALL_EXP, times(e, fmul(e, a, a), -0.5F)), 0.39894228F);
     return fadd(e, below, fmul(e, a, density));
 }
 

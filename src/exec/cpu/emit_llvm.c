@@ -1,42 +1,56 @@
-/* cpu/emit_llvm.c: a body as LLVM's IR, compiled in this process by a libLLVM that is opened when it is
+/* cpu/emit_llvm.c: bodies in LLVM's IR, compiled in this process by a libLLVM that is opened when it is
  * asked for: versions 14 to 19, through the functions of its C interface that have not changed between
- * them. Nothing is optimized but by the code generator: vectors are written out, and none of the flags is
- * set that would let products and sums be contracted or reordered. */
+ * them. What it makes are object files, which a shelf can keep and any later process can load. Nothing is
+ * optimized but by the code generator: vectors are written out, and none of the flags is set that would let
+ * products and sums be contracted or reordered. */
 #include "exec/cpu/emit.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 
-enum { LANES = 16, OLDEST = 14, NEWEST = 19, TYPED_BELOW = 15 };
+enum { OLDEST = 14, NEWEST = 19, TYPED_BELOW = 15 };
 
 typedef void *ref;
 /* What is called of libLLVM: name, result, parameters. */
-#define FUNCTIONS(F)                                                                                \
-    F(LLVMInitializeX86TargetInfo, void, (void))                                                    \
-    F(LLVMInitializeX86Target, void, (void))                                                        \
-    F(LLVMInitializeX86TargetMC, void, (void))                                                      \
-    F(LLVMInitializeX86AsmPrinter, void, (void))                                                    \
-    F(LLVMOrcCreateLLJIT, ref, (ref * jit, ref builder))                                            \
-    F(LLVMOrcDisposeLLJIT, ref, (ref jit))                                                          \
-    F(LLVMOrcLLJITGetMainJITDylib, ref, (ref jit))                                                  \
-    F(LLVMOrcLLJITAddLLVMIRModule, ref, (ref jit, ref dylib, ref module))                           \
-    F(LLVMOrcLLJITLookup, ref, (ref jit, uint64_t * address, const char *name))                     \
-    F(LLVMOrcCreateNewThreadSafeContext, ref, (void))                                               \
-    F(LLVMOrcThreadSafeContextGetContext, ref, (ref context))                                       \
-    F(LLVMOrcDisposeThreadSafeContext, void, (ref context))                                         \
-    F(LLVMOrcCreateNewThreadSafeModule, ref, (ref module, ref context))                             \
-    F(LLVMCreateMemoryBufferWithMemoryRangeCopy, ref, (const char *at, size_t n, const char *name)) \
-    F(LLVMParseIRInContext, int, (ref context, ref buffer, ref * module, char **message))           \
-    F(LLVMDisposeMessage, void, (char *message))                                                    \
-    F(LLVMGetErrorMessage, char *, (ref error))                                                     \
+#define FUNCTIONS(F)                                                                                     \
+    F(LLVMInitializeX86TargetInfo, void, (void))                                                         \
+    F(LLVMInitializeX86Target, void, (void))                                                             \
+    F(LLVMInitializeX86TargetMC, void, (void))                                                           \
+    F(LLVMInitializeX86AsmPrinter, void, (void))                                                         \
+    F(LLVMGetDefaultTargetTriple, char *, (void))                                                        \
+    F(LLVMGetHostCPUName, char *, (void))                                                                \
+    F(LLVMGetHostCPUFeatures, char *, (void))                                                            \
+    F(LLVMGetTargetFromTriple, int, (const char *triple, ref *target, char **message))                   \
+    F(LLVMCreateTargetMachine, ref,                                                                      \
+      (ref target, const char *triple, const char *cpu, const char *features, int level, int relocation, \
+       int code_model))                                                                                  \
+    F(LLVMDisposeTargetMachine, void, (ref machine))                                                     \
+    F(LLVMTargetMachineEmitToMemoryBuffer, int,                                                          \
+      (ref machine, ref module, int type, char **message, ref *buffer))                                  \
+    F(LLVMOrcCreateLLJIT, ref, (ref * jit, ref builder))                                                 \
+    F(LLVMOrcDisposeLLJIT, ref, (ref jit))                                                               \
+    F(LLVMOrcLLJITGetMainJITDylib, ref, (ref jit))                                                       \
+    F(LLVMOrcLLJITAddObjectFile, ref, (ref jit, ref dylib, ref object))                                  \
+    F(LLVMOrcLLJITLookup, ref, (ref jit, uint64_t * address, const char *name))                          \
+    F(LLVMContextCreate, ref, (void))                                                                    \
+    F(LLVMContextDispose, void, (ref context))                                                           \
+    F(LLVMParseIRInContext, int, (ref context, ref buffer, ref * module, char **message))                \
+    F(LLVMSetTarget, void, (ref module, const char *triple))                                             \
+    F(LLVMDisposeModule, void, (ref module))                                                             \
+    F(LLVMCreateMemoryBufferWithMemoryRangeCopy, ref, (const char *at, size_t n, const char *name))      \
+    F(LLVMGetBufferStart, const char *, (ref buffer))                                                    \
+    F(LLVMGetBufferSize, size_t, (ref buffer))                                                           \
+    F(LLVMDisposeMemoryBuffer, void, (ref buffer))                                                       \
+    F(LLVMDisposeMessage, void, (char *message))                                                         \
+    F(LLVMGetErrorMessage, char *, (ref error))                                                          \
     F(LLVMDisposeErrorMessage, void, (char *message))
 
 typedef struct llvm {
     cpu_emitter base; /* first */
     void *library;
     int version;
-    ref jit;
-    uint32_t n; /* functions so far */
+    ref jit, machine;
+    char *triple, *cpu, *features; /* of this machine; LLVM's */
 #define FIELD(name, result, parameters) result(*name) parameters;
     FUNCTIONS(FIELD)
 #undef FIELD
@@ -57,12 +71,34 @@ static const char *symbols_find(llvm *l) {
     return missing;
 }
 
-/* The error's words, as one line of the env's. */
+/* Its words, as one line of the env's. */
+static ebb_status told(llvm *l, ebb_status status, const char *what, char *message) {
+    (void)ebb_fail(l->base.env, status, "libLLVM %d: %s: %.*s", l->version, what,
+                   message ? (int)strcspn(message, "\n") : 0, message ? message : "");
+    if (message) l->LLVMDisposeMessage(message);
+    return status;
+}
 static ebb_status refused(llvm *l, const char *what, ref error) {
-    char *message = l->LLVMGetErrorMessage(error), line[300];
-    (void)snprintf(line, sizeof line, "%.*s", (int)strcspn(message, "\n"), message);
+    char *message = l->LLVMGetErrorMessage(error);
+    (void)ebb_fail(l->base.env, EBB_DEVICE, "libLLVM %d: %s: %.*s", l->version, what,
+                   (int)strcspn(message, "\n"), message);
     l->LLVMDisposeErrorMessage(message);
-    return ebb_fail(l->base.env, EBB_DEVICE, "libLLVM %d: %s: %s", l->version, what, line);
+    return EBB_DEVICE;
+}
+
+/* Of this machine. The defaults of code in a process: it may lie anywhere. */
+static ebb_status machine_create(llvm *l) {
+    enum { LEVEL_DEFAULT = 2, RELOCATION_DEFAULT = 0, CODE_MODEL_JIT = 1 };
+    ref target = NULL;
+    char *message = NULL;
+    l->triple = l->LLVMGetDefaultTargetTriple();
+    l->cpu = l->LLVMGetHostCPUName();
+    l->features = l->LLVMGetHostCPUFeatures();
+    if (l->LLVMGetTargetFromTriple(l->triple, &target, &message))
+        return told(l, EBB_UNAVAILABLE, "no compiler for this machine", message);
+    l->machine = l->LLVMCreateTargetMachine(target, l->triple, l->cpu, l->features, LEVEL_DEFAULT,
+                                            RELOCATION_DEFAULT, CODE_MODEL_JIT);
+    return l->machine ? EBB_OK : told(l, EBB_UNAVAILABLE, "no compiler for this machine", NULL);
 }
 
 static ebb_status llvm_begin(llvm *l) {
@@ -76,11 +112,16 @@ static ebb_status llvm_begin(llvm *l) {
     l->LLVMInitializeX86TargetMC();
     l->LLVMInitializeX86AsmPrinter();
     const ref error = l->LLVMOrcCreateLLJIT(&l->jit, NULL);
-    return error ? refused(l, "no compiler for this machine", error) : EBB_OK;
+    return error ? refused(l, "no compiler for this machine", error) : machine_create(l);
 }
 
 static void llvm_close(cpu_emitter *emitter) {
     llvm *l = (llvm *)emitter;
+    char *const texts[] = {l->triple, l->cpu, l->features};
+    for (size_t k = 0; k < EBB_COUNT(texts); k++) {
+        if (texts[k]) l->LLVMDisposeMessage(texts[k]);
+    }
+    if (l->machine) l->LLVMDisposeTargetMachine(l->machine);
     if (l->jit) (void)l->LLVMOrcDisposeLLJIT(l->jit);
     /* The library stays: it has handlers and threads of its own. */
     ebb_cfree(emitter->env, l, 1, sizeof *l);
@@ -93,7 +134,7 @@ static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EM
 #endif
     llvm *l = ebb_calloc(env, 1, sizeof *l);
     if (!l) return EBB_NO_MEMORY;
-    l->base = (cpu_emitter){&cpu_emitter_llvm, env};
+    l->base = (cpu_emitter){.api = &cpu_emitter_llvm, .env = env, .shelf = {.folder = -1}};
     for (l->version = NEWEST; l->version >= OLDEST && !l->library; l->version -= !l->library) {
         /* Debian's names; from 18 on others'. */
         static const char *const names[] = {"libLLVM-%d.so.1", "libLLVM-%d.so", "libLLVM.so.%d.1"};
@@ -121,163 +162,79 @@ static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EM
     return EBB_OK;
 }
 
-/* ---- a function ------------------------------------------------------------------------------------- */
+/* ---- code ------------------------------------------------------------------------------------------- */
 
-/* "float*" or "ptr". */
-static void pointer(const emit *e, const char *to) {
-    ebb_text_add(e->text, "%s%s", e->typed ? to : "ptr", e->typed ? "*" : "");
+static ebb_status module_compile(llvm *l, ref module, ref *object) {
+    enum { OBJECT_FILE = 1 };
+    char *message = NULL;
+    l->LLVMSetTarget(module, l->triple);
+    return l->LLVMTargetMachineEmitToMemoryBuffer(l->machine, module, OBJECT_FILE, &message, object)
+               ? told(l, EBB_DEVICE, "no code", message)
+               : EBB_OK;
 }
 
-/* The pointer to operand or result i, from a table of them, as %name; numbers are loaded, as scalar and
- * spread. */
-static void table_read(emit *e, const char *table, uint32_t i, const char *name, const char *type) {
-    ebb_text_add(e->text, "  %%%s.at = getelementptr %s, ", name, e->typed ? "i8*" : "ptr");
-    pointer(e, e->typed ? "i8*" : "");
-    ebb_text_add(e->text, " %%%s, i64 %u\n  %%%s.raw = load %s, ", table, i, name,
-                 e->typed ? "i8*" : "ptr");
-    pointer(e, e->typed ? "i8*" : "");
-    ebb_text_add(e->text, " %%%s.at\n  %%%s = bitcast %s %%%s.raw to ", name, name,
-                 e->typed ? "i8*" : "ptr", name);
-    pointer(e, type);
-    ebb_text_add(e->text, "\n");
-}
-
-/* The address of element %i of a table's entry: %name.N, for elements or vectors of them. */
-static void element_at(emit *e, const char *name, const char *type, const char *vector, uint32_t n) {
-    ebb_text_add(e->text, "  %%%s.%u.e = getelementptr %s, ", name, n, type);
-    pointer(e, type);
-    ebb_text_add(e->text, " %%%s, i64 %%i%u\n  %%%s.%u = bitcast ", name, e->lanes, name, n);
-    pointer(e, type);
-    ebb_text_add(e->text, " %%%s.%u.e to ", name, n);
-    pointer(e, vector);
-    ebb_text_add(e->text, "\n");
-}
-
-static emit_reg operand_load(emit *e, const cpu_fused *f, uint32_t i) {
-    const emit_reg to = emit_new(e, emit_stored(f->in_dtype[i]));
-    emit one = *e;
-    char type[24], vector[24], name[16];
-    one.lanes = 1;
-    emit_type_text(&one, to.type, type);
-    emit_type_text(e, to.type, vector);
-    (void)snprintf(name, sizeof name, "in%u", i);
-    if (f->load[i] == EBB_FUSED_ONE) {
-        if (e->lanes == 1) {
-            ebb_text_add(e->text, "  %%v%u = load %s, ", to.number, type);
-            pointer(e, type);
-            ebb_text_add(e->text, " %%%s\n", name);
-            return to;
-        }
-        ebb_text_add(e->text, "  %%s%u = load %s, ", to.number, type);
-        pointer(e, type);
-        ebb_text_add(e->text, " %%%s\n  %%t%u = insertelement %s undef, %s %%s%u, i32 0\n", name, to.number,
-                     vector, type, to.number);
-        ebb_text_add(e->text, "  %%v%u = shufflevector %s %%t%u, %s undef, <%u x i32> zeroinitializer\n",
-                     to.number, vector, to.number, vector, e->lanes);
-        return to;
-    }
-    element_at(e, name, type, vector, to.number);
-    ebb_text_add(e->text, "  %%v%u = load %s, ", to.number, vector);
-    pointer(e, vector);
-    ebb_text_add(e->text, " %%%s.%u, align %d\n", name, to.number, (int)ebb_dtype_bytes(f->in_dtype[i]));
-    return to;
-}
-
-static void result_store(emit *e, const cpu_fused *f, uint32_t o, emit_reg from) {
-    emit one = *e;
-    char type[24], vector[24], name[16];
-    one.lanes = 1;
-    emit_type_text(&one, from.type, type);
-    emit_type_text(e, from.type, vector);
-    (void)snprintf(name, sizeof name, "out%u", o);
-    const uint32_t n = emit_new(e, from.type).number;
-    element_at(e, name, type, vector, n);
-    ebb_text_add(e->text, "  store %s %%v%u, ", vector, from.number);
-    pointer(e, vector);
-    ebb_text_add(e->text, " %%%s.%u, align %d\n", name, n,
-                 (int)ebb_dtype_bytes(f->body.step[f->body.out[o]].type.dtype));
-}
-
-/* From %i<lanes> on, while as many elements are left. */
-static void loop_write(emit *e, const cpu_fused *f, const char *before, const char *first,
-                       const char *after) {
-    emit_reg operand[EBB_FUSED_OPERANDS], stored[EBB_FUSED_RESULTS];
-    const uint32_t n = e->lanes;
-    ebb_text_add(e->text, "head%u:\n  %%i%u = phi i64 [ %s, %%%s ], [ %%next%u, %%body%u ]\n", n, n, first,
-                 before, n, n);
-    ebb_text_add(e->text, "  %%next%u = add i64 %%i%u, %u\n  %%on%u = icmp ule i64 %%next%u, %%n\n", n, n,
-                 n, n, n);
-    ebb_text_add(e->text, "  br i1 %%on%u, label %%body%u, label %%%s\nbody%u:\n", n, n, after, n);
-    for (uint32_t i = 0; i < f->n_in; i++) operand[i] = operand_load(e, f, i);
-    emit_body(e, f, operand, stored);
-    for (uint32_t o = 0; o < f->body.n_out; o++) result_store(e, f, o, stored[o]);
-    ebb_text_add(e->text, "  br label %%head%u\n", n);
-}
-
-static void function_write(ebb_text *text, const cpu_fused *f, bool typed, uint32_t number) {
-    static const char *const intrinsics[] = {"fabs", "sqrt", "floor", "ceil", "rint"};
-    emit e = {.text = text, .typed = typed, .lanes = 1};
-    char type[24], name[16];
-    for (size_t k = 0; k < EBB_COUNT(intrinsics); k++)
-        ebb_text_add(
-            text, "declare float @llvm.%s.f32(float)\ndeclare <%d x float> @llvm.%s.v%df32(<%d x float>)\n",
-            intrinsics[k], LANES, intrinsics[k], LANES, LANES);
-    ebb_text_add(text, "define void @body%u(%s %%in, %s %%out, i64 %%n) {\nentry:\n", number,
-                 typed ? "i8**" : "ptr", typed ? "i8**" : "ptr");
-    for (uint32_t i = 0; i < f->n_in; i++) {
-        (void)snprintf(name, sizeof name, "in%u", i);
-        table_read(&e, "in", i, name, emit_type_text(&e, emit_stored(f->in_dtype[i]), type));
-    }
-    for (uint32_t o = 0; o < f->body.n_out; o++) {
-        (void)snprintf(name, sizeof name, "out%u", o);
-        table_read(&e, "out", o, name,
-                   emit_type_text(&e, emit_stored(f->body.step[f->body.out[o]].type.dtype), type));
-    }
-    ebb_text_add(text, "  br label %%head%d\n", LANES);
-    e.lanes = LANES;
-    loop_write(&e, f, "entry", "0", "head1");
-    e.lanes = 1;
-    (void)snprintf(name, sizeof name, "head%d", LANES);
-    (void)snprintf(type, sizeof type, "%%i%d", LANES);
-    loop_write(&e, f, name, type, "end");
-    ebb_text_add(text, "end:\n  ret void\n}\n");
-}
-
-static ebb_status text_compile(llvm *l, const ebb_text *text, cpu_fused_code **out) {
-    char name[32], *message = NULL;
-    uint64_t address = 0;
+static ebb_status text_compile(llvm *l, const ebb_text *text, ref *object) {
+    char *message = NULL;
     ref module = NULL;
-    const ref context = l->LLVMOrcCreateNewThreadSafeContext();
+    const ref context = l->LLVMContextCreate();
     const ref buffer = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(text->at, text->n, "body");
-    if (l->LLVMParseIRInContext(l->LLVMOrcThreadSafeContextGetContext(context), buffer, &module,
-                                &message)) {
-        const ebb_status status =
-            ebb_fail(l->base.env, EBB_INTERNAL, "libLLVM %d does not read our code: %.*s", l->version,
-                     (int)strcspn(message, "\n"), message);
-        l->LLVMDisposeMessage(message);
-        l->LLVMOrcDisposeThreadSafeContext(context);
-        return status;
+    ebb_status status;
+    if (l->LLVMParseIRInContext(context, buffer, &module, &message)) { /* takes the buffer */
+        status = told(l, EBB_INTERNAL, "it does not read our code", message);
+    } else {
+        status = module_compile(l, module, object);
+        l->LLVMDisposeModule(module);
     }
-    const ref safe = l->LLVMOrcCreateNewThreadSafeModule(module, context);
-    l->LLVMOrcDisposeThreadSafeContext(context); /* the module has its own hold of it */
-    ref error = l->LLVMOrcLLJITAddLLVMIRModule(l->jit, l->LLVMOrcLLJITGetMainJITDylib(l->jit), safe);
-    (void)snprintf(name, sizeof name, "body%u", l->n);
-    if (!error) error = l->LLVMOrcLLJITLookup(l->jit, &address, name);
-    if (error) return refused(l, "no code", error);
-    memcpy(out, &address, sizeof *out);
-    l->n++;
+    l->LLVMContextDispose(context);
+    return status;
+}
+
+static ebb_hash key_of(const llvm *l, const ebb_text *text) {
+    const char *const parts[] = {"LLVM", l->triple, l->cpu, l->features};
+    ebb_hash key;
+    ebb_hash_init(&key);
+    ebb_hash_add(&key, &l->version, sizeof l->version);
+    for (size_t k = 0; k < EBB_COUNT(parts); k++) ebb_hash_add(&key, parts[k], strlen(parts[k]) + 1);
+    ebb_hash_add(&key, text->at, text->n);
+    return key;
+}
+
+/* From the shelf, or compiled and put there. */
+static ebb_status object_of(llvm *l, const ebb_text *text, ref *object) {
+    const ebb_hash key = key_of(l, text);
+    char *bytes;
+    size_t n;
+    if (ebb_shelf_find(&l->base.shelf, &key, &bytes, &n)) {
+        *object = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes, n, "body");
+        ebb_file_free(l->base.env, bytes, n);
+        l->base.n_found++;
+        return EBB_OK;
+    }
+    const uint64_t before = ebb_clock_ns(l->base.env);
+    const ebb_status status = text_compile(l, text, object);
+    if (status) return status;
+    l->base.n_compiled++;
+    l->base.compile_ns += ebb_clock_ns(l->base.env) - before;
+    ebb_shelf_keep(&l->base.shelf, &key, l->LLVMGetBufferStart(*object), l->LLVMGetBufferSize(*object));
     return EBB_OK;
 }
 
-static ebb_status llvm_compile(cpu_emitter *emitter, const cpu_fused *f, cpu_fused_code **out) {
+static ebb_status llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out) {
     llvm *l = (llvm *)emitter;
     ebb_text text;
+    ref object = NULL;
+    uint64_t address = 0;
     ebb_text_init(&text, emitter->env);
-    function_write(&text, f, l->version < TYPED_BELOW, l->n);
+    emit_in_llvm(&text, unit, l->version < TYPED_BELOW);
     ebb_status status = ebb_text_status(&text);
-    if (!status) status = text_compile(l, &text, out);
+    if (!status) status = object_of(l, &text, &object);
     ebb_text_deinit(&text);
-    return status;
+    if (status) return status;
+    ref error = l->LLVMOrcLLJITAddObjectFile(l->jit, l->LLVMOrcLLJITGetMainJITDylib(l->jit), object);
+    if (!error) error = l->LLVMOrcLLJITLookup(l->jit, &address, unit->name);
+    if (error) return refused(l, "no code", error);
+    memcpy(out, &address, sizeof *out);
+    return EBB_OK;
 }
 
 const cpu_emitter_api cpu_emitter_llvm = {"LLVM", llvm_open, llvm_close, llvm_compile};

@@ -1,23 +1,12 @@
 /* cpu/emit_ops.c: what each pointwise op is in plain operations: those of its kernel (activation.c,
  * arithmetic.c, comparison.c, elementwise.c, exp.h, base/half.h), in their order. */
 #include "exec/cpu/emit_parts.h"
-#include "exec/cpu/integers.h"
-
-#include <math.h>
 
 /* ---- arithmetic.c -------------------------------------------------------------------------------------
  */
 
-static int32_t floor_divided(int32_t a, int32_t b) {
-    return cpu_floor_div_i32(a, b);
-}
-static int32_t left_of_whole(int32_t a, int32_t b) {
-    return cpu_mod_i32(a, b);
-}
-
 static R left_over(emit *e, R a, R b) {
-    static const emit_function fmod_of = {.two = fmodf};
-    const R left = emit_call(e, &fmod_of, a, b), zero = emit_float(e, 0);
+    const R left = emit_call(e, EMIT_CALL_FMOD, a, b), zero = emit_float(e, 0);
     const R other = emit_2(e, EMIT_XOR, less(e, left, zero), less(e, b, zero));
     const R both = emit_2(e, EMIT_AND, emit_2(e, EMIT_FNE, left, zero), other);
     return select(e, both, fadd(e, left, b), left);
@@ -94,43 +83,19 @@ static R cast(emit *e, R a, ebb_dtype to) {
 /* ---- a step -------------------------------------------------------------------------------------------
  */
 
-#define LIBRARY(name)                                    \
-    {                                                    \
-        static const emit_function f = {.one = name##f}; \
-        return call(e, &f, a);                           \
-    }
 /* Of reals and of i32. */
 static R either(emit *e, emit_op real, emit_op whole, R a, R b) {
     return emit_2(e, a.type == EMIT_I32 ? whole : real, a, b);
 }
 
-static R step_whole(emit *e, ebb_opcode op, R a, R b) {
-    static const emit_function floor_div = {.whole = floor_divided}, mod = {.whole = left_of_whole};
-    return emit_call(e, op == EBB_OP_mod ? &mod : &floor_div, a, b);
-}
-
+/* By a function of the C library, as its kernel. */
 static R step_library(emit *e, ebb_opcode op, R a, R b) {
-    static const emit_function power = {.two = powf};
-    switch (op) {
-    case EBB_OP_exp:
-        LIBRARY(exp)
-    case EBB_OP_log:
-        LIBRARY(log)
-    case EBB_OP_log1p:
-        LIBRARY(log1p)
-    case EBB_OP_expm1:
-        LIBRARY(expm1)
-    case EBB_OP_sin:
-        LIBRARY(sin)
-    case EBB_OP_cos:
-        LIBRARY(cos)
-    case EBB_OP_tanh:
-        LIBRARY(tanh)
-    case EBB_OP_erf:
-        LIBRARY(erf)
-    default:
-        return emit_call(e, &power, a, b);
-    }
+    static const uint8_t functions[EBB_N_OPS] = {
+        [EBB_OP_exp] = EMIT_CALL_EXP,     [EBB_OP_log] = EMIT_CALL_LOG, [EBB_OP_log1p] = EMIT_CALL_LOG1P,
+        [EBB_OP_expm1] = EMIT_CALL_EXPM1, [EBB_OP_sin] = EMIT_CALL_SIN, [EBB_OP_cos] = EMIT_CALL_COS,
+        [EBB_OP_tanh] = EMIT_CALL_TANH,   [EBB_OP_erf] = EMIT_CALL_ERF, [EBB_OP_pow] = EMIT_CALL_POW,
+    };
+    return emit_call(e, functions[op], a, b);
 }
 
 static R step_truth(emit *e, const ebb_fused_step *s, const R *in) {
@@ -175,10 +140,10 @@ static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
     case EBB_OP_div:
         return emit_2(e, EMIT_FDIV, a, b);
     case EBB_OP_floor_div:
-        if (a.type == EMIT_I32) return step_whole(e, s->op->code, a, b);
+        if (a.type == EMIT_I32) return emit_call(e, EMIT_CALL_FLOOR_DIV_WHOLE, a, b);
         return emit_1(e, EMIT_FLOOR, emit_2(e, EMIT_FDIV, a, b));
     case EBB_OP_mod:
-        return a.type == EMIT_I32 ? step_whole(e, s->op->code, a, b) : left_over(e, a, b);
+        return a.type == EMIT_I32 ? emit_call(e, EMIT_CALL_MOD_WHOLE, a, b) : left_over(e, a, b);
     case EBB_OP_maximum:
         return extreme(e, a, b, true);
     case EBB_OP_minimum:

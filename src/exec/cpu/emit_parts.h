@@ -36,8 +36,8 @@ static inline R at_most(emit *e, R x, float high) {
     return select(e, less(e, bound, x), bound, x);
 }
 
-/* A function of the C library of one number. */
-static inline R call(emit *e, const emit_function *f, R a) {
+/* A function of one number. */
+static inline R call(emit *e, emit_function f, R a) {
     return emit_call(e, f, a, a);
 }
 

@@ -14,9 +14,8 @@ struct cpu_jit {
 };
 
 /* In the order in which they are taken where none is named. */
-static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm};
-static const char *const others[] = {"CC", "MLIR", "NVRTC",
-                                     "HALIDE"}; /* of MegEngine's and ours, not here */
+static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc};
+static const char *const others[] = {"MLIR", "NVRTC", "HALIDE"}; /* of MegEngine's, not here */
 
 static ebb_status choose(cpu_jit *jit, const char *name) {
     char version[EBB_EMITTER_TEXT];
@@ -26,17 +25,19 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     for (size_t k = 0; k < EBB_COUNT(emitters); k++) {
         if (name && strcmp(name, emitters[k]->name) != 0) continue;
         status = emitters[k]->open(jit->env, &jit->emitter, version);
+        if (!status) ebb_shelf_open(&jit->emitter->shelf, jit->env, "code");
         if (name || status == EBB_OK || status == EBB_NO_MEMORY) return status;
         if (status != EBB_UNAVAILABLE)
-            ebb_log(jit->env, EBB_LOG_WARN, "bodies are interpreted: %s", ebb_env_error(jit->env));
+            ebb_log(jit->env, EBB_LOG_WARN, "%s makes no code: %s", emitters[k]->name,
+                    ebb_env_error(jit->env));
     }
     if (!name) return EBB_OK;
     for (size_t k = 0; k < EBB_COUNT(others); k++) {
         if (strcmp(name, others[k]) == 0)
             return ebb_fail(jit->env, EBB_UNAVAILABLE,
-                            "jit %s is not in this build: the device cpu has INTERP and LLVM", name);
+                            "jit %s is not in this build: the device cpu has LLVM, CC and INTERP", name);
     }
-    return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is INTERP or LLVM", name);
+    return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is LLVM, CC or INTERP", name);
 }
 
 ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]) {
@@ -59,7 +60,13 @@ ebb_status cpu_jit_create(ebb_env *env, const char *name, cpu_jit **out) {
 
 void cpu_jit_destroy(cpu_jit *jit) {
     if (!jit) return;
-    if (jit->emitter) jit->emitter->api->close(jit->emitter);
+    cpu_emitter *e = jit->emitter;
+    if (e) {
+        ebb_log(jit->env, EBB_LOG_INFO, "jit %s: %u compiled in %.1f ms, %u found", e->api->name,
+                e->n_compiled, (double)e->compile_ns / 1e6, e->n_found);
+        ebb_shelf_close(&e->shelf);
+        e->api->close(e);
+    }
     EBB_ARRAY_FREE(jit->env, &jit->made);
     ebb_cfree(jit->env, jit, 1, sizeof *jit);
 }
@@ -75,16 +82,27 @@ static ebb_hash key_of(const ebb_call *call, const cpu_fused *f) {
     return hash;
 }
 
+static cpu_fused_code *made_find(const cpu_jit *jit, const ebb_hash *of) {
+    for (size_t k = 0; k < jit->made.n; k++) {
+        if (memcmp(&jit->made.at[k].of, of, sizeof *of) == 0) return jit->made.at[k].code;
+    }
+    return NULL;
+}
+
+/* Its function's name is its key: alike wherever it is made. */
+static emit_unit unit_of(const cpu_fused *f, const ebb_hash *key) {
+    emit_unit unit = {.f = f, .name = "body_"};
+    (void)ebb_hash_text(key, unit.name + strlen(unit.name));
+    return unit;
+}
+
 ebb_status cpu_jit_code(cpu_jit *jit, const ebb_call *call, cpu_fused *f) {
     ebb_status status = jit->tried ? EBB_OK : choose(jit, NULL);
     if (status || !jit->emitter) return status;
     made one = {.of = key_of(call, f)};
-    for (size_t k = 0; k < jit->made.n; k++) {
-        if (memcmp(&jit->made.at[k].of, &one.of, sizeof one.of) != 0) continue;
-        f->code = jit->made.at[k].code;
-        return EBB_OK;
-    }
-    status = jit->emitter->api->compile(jit->emitter, f, &one.code);
+    if ((f->code = made_find(jit, &one.of)) != NULL) return EBB_OK;
+    const emit_unit unit = unit_of(f, &one.of);
+    status = jit->emitter->api->compile(jit->emitter, &unit, &one.code);
     if (status && status != EBB_NO_MEMORY && !jit->named) {
         ebb_log(jit->env, EBB_LOG_WARN, "a body is interpreted: %s", ebb_env_error(jit->env));
         return EBB_OK;

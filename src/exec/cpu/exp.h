@@ -1,5 +1,5 @@
-/* cpu/exp.h: exp in float, for loops that run in vectors: no branch, no table, and the same bits in every
- * width.
+/* cpu/exp.h: exp in float and in double, for loops that run in vectors: no branch, no table, and the same
+ * bits in every width.
  *
  *     exp(x) = 2^n * exp(r),  n = x / log 2 rounded,  |r| <= log(2) / 2
  *
@@ -29,6 +29,33 @@ CPU_INLINE float cpu_exp(float x) {
     float power;
     memcpy(&bits, &t, sizeof bits);
     bits = (bits - UINT32_C(0x4B400000) + 127) << 23;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+/* The same in double, for sums: the series up to r^11, whose rest is below 1e-14. Below -708 it stays at
+ * 3e-308; above 709 it stays too. */
+CPU_INLINE double cpu_exp_double(double x) {
+    const double low = x < -708 ? -708 : x, in = low > 709 ? 709 : low;
+    const double shift = 6755399441055744.0; /* 1.5 * 2^52 */
+    const double t = in * 1.4426950408889634 + shift, n = t - shift;
+    const double r = (in - n * 0.693145751953125) - n * 1.42860682030941723212e-6;
+    double p = 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t bits;
+    double power;
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits - UINT64_C(0x4338000000000000) + 1023) << 52;
     memcpy(&power, &bits, sizeof power);
     return p * power;
 }

@@ -1,6 +1,7 @@
 /* cpu/fused.c: the kernel of fused: what it supports, its rate, its tiles shared out to a team. */
-#include "exec/cpu/fused.h"
+#include "exec/cpu/emit.h"
 #include "exec/cpu/low.h"
+#include "exec/cpu/sums.h"
 
 /* ---- before a run ----------------------------------------------------------------------------------- */
 
@@ -33,22 +34,40 @@ static void fused_rate(const ebb_call *call, ebb_kernel_rate *rate, const char *
         flops += (double)cost.flops;
         us += (double)cost.flops / (double)own.flops;
     }
+    for (uint32_t s = 0; s < body.n_sums; s++) {
+        ebb_type in;
+        const char *name;
+        const ebb_call sum = ebb_fused_sum(&body, s, &in);
+        const double n = (double)ebb_type_count(&in);
+        flops += n;
+        us += n / (double)ebb_kernel_rate_of(cpu_kernel_of(sum.op->code), &sum, &name).flops;
+    }
     if (us > 0) rate->flops = (int64_t)(flops / us);
+}
+
+/* Of sums: all of one shape. */
+static cpu_sums fused_sums(const ebb_fused_body *body) {
+    return cpu_sums_of(&body->step[body->out[0]].type, body->n_sums);
+}
+
+static ebb_status fused_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
+    ebb_fused_body body;
+    ebb_status status = ebb_fused_read(backend->env, call, &body);
+    if (status || body.n_sums == 0) return status;
+    const cpu_sums sums = fused_sums(&body);
+    status = cpu_sums_check(backend, call, &sums, 0);
+    if (!status) *bytes = cpu_sums_bytes(&sums);
+    return status;
 }
 
 static void fused_release(ebb_backend *backend, void *state) {
     if (state) ebb_cfree(backend->env, state, 1, sizeof(cpu_fused));
 }
 
-static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    cpu_fused *f = ebb_calloc(backend->env, 1, sizeof *f);
-    *state = NULL;
-    if (!f) return EBB_NO_MEMORY;
-    const ebb_status status = ebb_fused_read(backend->env, call, &f->body);
-    if (status) {
-        fused_release(backend, f);
-        return status;
-    }
+/* A body, read, with how its operands lie. */
+static ebb_status fused_of(ebb_env *env, const ebb_call *call, cpu_fused *f) {
+    const ebb_status status = ebb_fused_read(env, call, &f->body);
+    if (status) return status;
     f->n_in = call->n_in;
     for (uint32_t i = 0; i < call->n_in; i++) {
         f->in_dtype[i] = call->in[i].dtype;
@@ -56,12 +75,18 @@ static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void
         ebb_fused_walk(call, &f->body, i, &f->walk[i]);
     }
     cpu_fused_slots(f);
-    const ebb_status made = cpu_jit_code(cpu_of(backend)->jit, call, f);
-    if (made)
-        fused_release(backend, f);
-    else
-        *state = f;
-    return made;
+    return EBB_OK;
+}
+
+static ebb_status fused_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
+    cpu_fused *f = *state = ebb_calloc(backend->env, 1, sizeof *f);
+    if (!f) return EBB_NO_MEMORY;
+    ebb_status status = fused_of(backend->env, call, f);
+    if (!status) status = cpu_jit_code(cpu_of(backend)->jit, call, f);
+    if (!status) return EBB_OK;
+    fused_release(backend, f);
+    *state = NULL;
+    return status;
 }
 
 /* ---- a run ------------------------------------------------------------------------------------------ */
@@ -71,6 +96,8 @@ typedef struct fused_run {
     const char *in[EBB_FUSED_OPERANDS];
     char *out[EBB_FUSED_RESULTS];
     bool spread; /* an operand is gathered, tile by tile */
+    const float *summed[EBB_FUSED_RESULTS];
+    int64_t lanes; /* of the sums */
 } fused_run;
 
 #define GATHER(T)                                                             \
@@ -129,10 +156,54 @@ static void fused_span(const void *ctx, int64_t begin, int64_t end) {
         for (uint32_t o = 0; o < b->n_out; o++)
             out[o] = r->out[o] + at * ebb_dtype_bytes(b->step[b->out[o]].type.dtype);
         if (r->f->code)
-            r->f->code(in, out, n);
+            r->f->code(in, out, n, cpu_fused_functions);
         else
             cpu_fused_interpret(r->f, in, out, n, at == begin, &tiles);
     }
+}
+
+/* Rows of a chunk, some at a time, added while they are cached. */
+static void fused_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    enum { ELEMENTS = 8 * CPU_FUSED_TILE, FOUR = 4 };
+    const fused_run *r = ctx;
+    const ebb_fused_body *b = &r->f->body;
+    const int64_t most = ebb_max_i64(ELEMENTS / width / FOUR * FOUR, FOUR);
+    for (int64_t row = 0, n; row < rows; row += n) {
+        n = ebb_min_i64(rows - row, most);
+        const int64_t begin = at + row * width;
+        fused_span(r, begin, begin + n * width);
+        for (uint32_t s = 0; s < b->n_sums; s++)
+            cpu_sums_plain(r->summed[s], begin, n, width, sums + s * r->lanes);
+    }
+}
+
+typedef struct fused_totals {
+    const cpu_sums *sums;
+    void *const *to;
+} fused_totals;
+
+static void totals_span(const void *ctx, int64_t begin, int64_t end) {
+    const fused_totals *t = ctx;
+    for (int64_t s = 0; s < t->sums->n_sums; s++) {
+        float *db = t->to[s];
+        for (int64_t c = begin; c < end; c++) db[c] = (float)cpu_sums_total(t->sums, s, c);
+    }
+}
+
+/* The elements in the order of their sums' chunks (sums.h). */
+static void sums_launch(const ebb_kernel_run *run, fused_run *r, int64_t each) {
+    const ebb_fused_body *b = &r->f->body;
+    cpu_sums sums = fused_sums(b);
+    sums.partial = run->launch->scratch;
+    r->lanes = sums.lanes.lanes;
+    for (uint32_t s = 0; s < b->n_sums; s++) {
+        uint32_t o = 0;
+        while (b->out[o] != b->sum[s]) o++;
+        r->summed[s] = run->launch->out[o];
+    }
+    cpu_sums_run(cpu_of(run->backend), &sums, each, fused_rows, r);
+    const fused_totals totals = {&sums, run->launch->out + b->n_out};
+    cpu_sums_finish(cpu_of(run->backend), &sums, totals_span, &totals);
 }
 
 static ebb_status fused_launch(const ebb_kernel_run *run) {
@@ -150,10 +221,13 @@ static ebb_status fused_launch(const ebb_kernel_run *run) {
     }
     const int64_t n = ebb_type_count(&run->call->out[0]);
     each = ebb_max_i64(each, 8 * (int64_t)f->body.n_steps);
-    cpu_spans(cpu_of(run->backend), n, CPU_FUSED_TILE, each * n, fused_span, &r);
+    if (f->body.n_sums > 0)
+        sums_launch(run, &r, each);
+    else
+        cpu_spans(cpu_of(run->backend), n, CPU_FUSED_TILE, each * n, fused_span, &r);
     return EBB_OK;
 }
 
 CPU_KERNEL(fused, EBB_TAKES(F32, I32, BOOL, F16, BF16), CPU_STREAM, .rate_of = fused_rate,
-           .supports = fused_supports, .prepare = fused_prepare, .release = fused_release,
-           .launch = fused_launch);
+           .supports = fused_supports, .scratch = fused_scratch, .prepare = fused_prepare,
+           .release = fused_release, .launch = fused_launch);

@@ -4,7 +4,7 @@
  *     +---- a tile of elements --------+-- gathered ------+-- as it is +--> code --> a tile of each
  *
  * Code sees elements that lie side by side: what lies otherwise is gathered into a tile first. It is the
- * interpreter's (fused_interp.c), which runs the kernels of the steps' own ops, or an emitter's (jit.h).
+ * interpreter's (fused_interp.c), which runs the kernels of the steps' own ops, or an emitter's (emit.h).
  * Whoever runs it, a body's results have the bits of its ops run one by one.
  */
 #ifndef EBB_EXEC_CPU_FUSED_H
@@ -14,9 +14,16 @@
 
 enum { CPU_FUSED_TILE = 512 /* elements: a few of them fit in the first cache */ };
 
+/* What code calls: of floats, or of i32. */
+typedef union cpu_fused_function {
+    float (*one)(float);
+    float (*two)(float, float);
+    int32_t (*whole)(int32_t, int32_t);
+} cpu_fused_function;
 /* in[i]: n elements of operand i, or the one that it has; out[o]: n elements of result o, which may lie on
- * an operand's that has n of the same size. */
-typedef void cpu_fused_code(const void *const *in, void *const *out, int64_t n);
+ * an operand's that has n of the same size; call: cpu_fused_functions (emit.h). */
+typedef void cpu_fused_code(const void *const *in, void *const *out, int64_t n,
+                            const cpu_fused_function *call);
 
 /* What a kernel keeps of a body. */
 typedef struct cpu_fused {

@@ -12,10 +12,10 @@ static cpu_layout matrix(const ebb_type *type, bool transposed) {
 
 static cpu_product linear_of(const ebb_call *call) {
     const bool wgrad = call->op->code == EBB_OP_linear_wgrad, forward = call->op->code == EBB_OP_linear;
-    cpu_product p = {.kind = CPU_MATMUL, .free_layout = -1};
-    p.in[wgrad] = (cpu_operand){DNNL_ARG_SRC, matrix(&call->in[wgrad], wgrad)};
-    p.in[!wgrad] = (cpu_operand){DNNL_ARG_WEIGHTS, matrix(&call->in[!wgrad], forward)};
-    p.out = (cpu_operand){DNNL_ARG_DST, matrix(&call->out[0], false)};
+    cpu_product p = {.kind = CPU_MATMUL};
+    p.at[wgrad] = (cpu_operand){.arg = DNNL_ARG_SRC, .plain = matrix(&call->in[wgrad], wgrad)};
+    p.at[!wgrad] = (cpu_operand){.arg = DNNL_ARG_WEIGHTS, .plain = matrix(&call->in[!wgrad], forward)};
+    p.at[2] = (cpu_operand){.arg = DNNL_ARG_DST, .plain = matrix(&call->out[0], false)};
     return p;
 }
 

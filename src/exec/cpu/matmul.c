@@ -13,10 +13,10 @@ static cpu_product matmul_of(const ebb_call *call) {
     const ebb_attr *a = call->attr;
     return (cpu_product){
         .kind = CPU_MATMUL,
-        .in = {{DNNL_ARG_SRC, matrices(&call->in[0], a[EBB_MATMUL_TRANSPOSE_A].i[0] != 0)},
-               {DNNL_ARG_WEIGHTS, matrices(&call->in[1], a[EBB_MATMUL_TRANSPOSE_B].i[0] != 0)}},
-        .out = {DNNL_ARG_DST, matrices(&call->out[0], false)},
-        .free_layout = -1};
+        .at = {
+            {.arg = DNNL_ARG_SRC, .plain = matrices(&call->in[0], a[EBB_MATMUL_TRANSPOSE_A].i[0] != 0)},
+            {.arg = DNNL_ARG_WEIGHTS, .plain = matrices(&call->in[1], a[EBB_MATMUL_TRANSPOSE_B].i[0] != 0)},
+            {.arg = DNNL_ARG_DST, .plain = matrices(&call->out[0], false)}}};
 }
 
 static ebb_status matmul_supports(ebb_backend *backend, const ebb_call *call) {

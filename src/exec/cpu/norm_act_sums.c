@@ -47,42 +47,32 @@ static void run_sums(const ebb_kernel_run *run, cpu_sums *sums, int64_t element_
 
 /* ---- bn_act_grad_sums ------------------------------------------------------------------------------ */
 
-/* Sums of du * (x - mean) and of du, two rows to each visit of the sums. */
+/* What passes of one row, lane by lane, as a double: as in cpu_product_rows. */
+#define PASSED(k) ((double)cpu_act_pass(&a, cpu_act_apply(&a, x[(k)*width + i], i), dy[(k)*width + i]))
+
+/* Sums of du * (x - mean) and of du. */
 CPU_VECTOR static void act_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const act_sums *s = ctx;
+    const cpu_act a = s->act;
+    double *products = sums, *plain = sums + a.lanes.lanes;
     int64_t row = 0;
-    for (; row < rows; row += 2) {
-        const bool pair = row + 1 < rows;
-        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
-            const cpu_act a = {.center = s->act.center + t,
-                               .scale = s->act.scale + t,
-                               .shift = s->act.shift + t,
-                               .min = s->act.min,
-                               .max = s->act.max};
-            const float *x0 = s->x + at + row * width + t, *x1 = x0 + width;
-            const float *dy0 = s->dy + at + row * width + t, *dy1 = dy0 + width;
-            double *products = sums + t, *plain = products + s->act.lanes.lanes;
-            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
-            if (!pair) {
+    for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
+        const float *x = s->x + at + row * width, *dy = s->dy + at + row * width;
 #pragma omp simd
-                for (int64_t i = 0; i < n; i++) {
-                    const float g = cpu_act_pass(&a, cpu_act_apply(&a, x0[i], i), dy0[i]);
-                    products[i] += (double)g * (x0[i] - (double)a.center[i]);
-                    plain[i] += g;
-                }
-                continue;
-            }
-            cpu_sums_ask(x0, row, rows, width, 2, n);
-            cpu_sums_ask(dy0, row, rows, width, 2, n);
+        for (int64_t i = 0; i < width; i++) {
+            const double c = a.center[i], g0 = PASSED(0), g1 = PASSED(1), g2 = PASSED(2), g3 = PASSED(3);
+            products[i] += (g0 * (x[i] - c) + g1 * (x[width + i] - c)) +
+                           (g2 * (x[2 * width + i] - c) + g3 * (x[3 * width + i] - c));
+            plain[i] += (g0 + g1) + (g2 + g3);
+        }
+    }
+    for (; row < rows; row++) {
+        const float *x = s->x + at + row * width, *dy = s->dy + at + row * width;
 #pragma omp simd
-            for (int64_t i = 0; i < n; i++) {
-                const double c = a.center[i];
-                const float f0 = cpu_act_pass(&a, cpu_act_apply(&a, x0[i], i), dy0[i]);
-                const float f1 = cpu_act_pass(&a, cpu_act_apply(&a, x1[i], i), dy1[i]);
-                const double g0 = f0, g1 = f1;
-                products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
-                plain[i] += g0 + g1;
-            }
+        for (int64_t i = 0; i < width; i++) {
+            const double g = PASSED(0);
+            products[i] += g * (x[i] - (double)a.center[i]);
+            plain[i] += g;
         }
     }
 }
@@ -140,46 +130,19 @@ CPU_INLINE void cut_by_bits(const act_sums *s, int64_t from, int64_t n, bool two
     cut_one_by_one(s, i, end, two);
 }
 
-/* Sums of du * (x - mean) and of du, two rows to each visit of the sums. */
-CPU_INLINE void sum_block(const act_sums *s, int64_t at, int64_t row, int64_t end, int64_t rows,
-                          int64_t width, double *sums) {
-    for (; row < end; row += 2) {
-        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
-            const int64_t from = at + row * width + t, n = ebb_min_i64(width - t, CPU_SUMS_TILE);
-            const float *x0 = s->x + from, *x1 = x0 + width, *center = s->act.center + t;
-            const float *du0 = s->du + from, *du1 = du0 + width;
-            double *products = sums + t, *plain = products + s->act.lanes.lanes;
-            if (row + 1 == end) {
-#pragma omp simd
-                for (int64_t i = 0; i < n; i++) {
-                    products[i] += (double)du0[i] * (x0[i] - (double)center[i]);
-                    plain[i] += du0[i];
-                }
-                continue;
-            }
-            cpu_sums_ask(x0, row, rows, width, 2, n);
-#pragma omp simd
-            for (int64_t i = 0; i < n; i++) {
-                const double c = center[i], g0 = du0[i], g1 = du1[i];
-                products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
-                plain[i] += g0 + g1;
-            }
-        }
-    }
-}
-
-/* Blocks of an even number of rows are cut, and summed while they are in the caches. */
+/* Blocks of whole fours of rows are cut, and summed while they are in the caches. */
 CPU_INLINE void add_rows(const act_sums *s, int64_t at, int64_t rows, int64_t width, double *sums, bool two,
                          bool by_bits) {
     enum { BLOCK = 16384 /* floats */ };
-    const int64_t block = ebb_max_i64(BLOCK / width / 2, 1) * 2;
+    const int64_t block = ebb_max_i64(BLOCK / width / CPU_SUMS_FOUR, 1) * CPU_SUMS_FOUR;
+    const cpu_product_sums to = {s->act.center, sums, sums + s->act.lanes.lanes};
     for (int64_t row = 0; row < rows; row += block) {
         const int64_t n = ebb_min_i64(rows - row, block), from = at + row * width;
         if (by_bits)
             cut_by_bits(s, from, n * width, two);
         else
             cut_by_y(s, from, n * width, two);
-        sum_block(s, at, row, row + n, rows, width, sums);
+        cpu_product_rows(&to, s->x + from, s->du + from, n, width);
     }
 }
 

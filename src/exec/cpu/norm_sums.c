@@ -13,28 +13,23 @@ typedef struct summed {
 
 /* ---- bn_stats ------------------------------------------------------------------------------------ */
 
-/* Sums of x - center and of its square; four rows to each visit of the sums. */
+/* Sums of x - center and of its square. */
 CPU_VECTOR static void stats_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const summed *s = ctx;
+    const float *center = s->center;
+    double *first = sums, *second = sums + s->lanes;
     int64_t row = 0;
-    for (; row + 4 <= rows; row += 4) {
-        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
-            const float *x0 = s->x + at + row * width + t, *center = s->center + t;
-            const float *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
-            double *first = sums + t, *second = first + s->lanes;
-            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
-            cpu_sums_ask(x0, row, rows, width, 4, n);
+    for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
+        const float *x0 = s->x + at + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
 #pragma omp simd
-            for (int64_t i = 0; i < n; i++) {
-                const double c = center[i], d0 = x0[i] - c, d1 = x1[i] - c, d2 = x2[i] - c, d3 = x3[i] - c;
-                first[i] += (d0 + d1) + (d2 + d3);
-                second[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
-            }
+        for (int64_t i = 0; i < width; i++) {
+            const double c = center[i], d0 = x0[i] - c, d1 = x1[i] - c, d2 = x2[i] - c, d3 = x3[i] - c;
+            first[i] += (d0 + d1) + (d2 + d3);
+            second[i] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3);
         }
     }
     for (; row < rows; row++) {
-        const float *x = s->x + at + row * width, *center = s->center;
-        double *first = sums, *second = sums + s->lanes;
+        const float *x = s->x + at + row * width;
 #pragma omp simd
         for (int64_t i = 0; i < width; i++) {
             const double d = x[i] - (double)center[i];
@@ -95,32 +90,8 @@ CPU_KERNEL(bn_stats, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_sums
 /* Sums of dy * (x - mean) and of dy. */
 CPU_VECTOR static void grad_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
     const summed *s = ctx;
-    int64_t row = 0;
-    for (; row + 2 <= rows; row += 2) {
-        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
-            const float *x0 = s->x + at + row * width + t, *x1 = x0 + width, *center = s->center + t;
-            const float *dy0 = s->dy + at + row * width + t, *dy1 = dy0 + width;
-            double *products = sums + t, *plain = products + s->lanes;
-            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
-            cpu_sums_ask(x0, row, rows, width, 2, n);
-            cpu_sums_ask(dy0, row, rows, width, 2, n);
-#pragma omp simd
-            for (int64_t i = 0; i < n; i++) {
-                const double c = center[i], g0 = dy0[i], g1 = dy1[i];
-                products[i] += g0 * (x0[i] - c) + g1 * (x1[i] - c);
-                plain[i] += g0 + g1;
-            }
-        }
-    }
-    if (row < rows) {
-        const float *x = s->x + at + row * width, *dy = s->dy + at + row * width, *center = s->center;
-        double *products = sums, *plain = sums + s->lanes;
-#pragma omp simd
-        for (int64_t i = 0; i < width; i++) {
-            products[i] += (double)dy[i] * (x[i] - (double)center[i]);
-            plain[i] += dy[i];
-        }
-    }
+    const cpu_product_sums to = {s->center, sums, sums + s->lanes};
+    cpu_product_rows(&to, s->x + at, s->dy + at, rows, width);
 }
 
 typedef struct grad_sums {
@@ -156,20 +127,14 @@ CPU_KERNEL(bn_grad_sums, EBB_TAKES(F32), CPU_RATE(60000, 23000), .scratch = two_
 
 /* ---- bias_grad ----------------------------------------------------------------------------------- */
 
-CPU_VECTOR static void plain_rows(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
-    const float *x = ((const summed *)ctx)->x + at;
+CPU_VECTOR void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums) {
+    const float *x = (const float *)ctx + at;
     int64_t row = 0;
-    for (; row + 4 <= rows; row += 4) {
-        for (int64_t t = 0; t < width; t += CPU_SUMS_TILE) {
-            const float *x0 = x + row * width + t, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
-            double *sum = sums + t;
-            const int64_t n = ebb_min_i64(width - t, CPU_SUMS_TILE);
-            cpu_sums_ask(x0, row, rows, width, 4, n);
+    for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
+        const float *x0 = x + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
 #pragma omp simd
-            for (int64_t i = 0; i < n; i++) {
-                sum[i] += ((double)x0[i] + (double)x1[i]) + ((double)x2[i] + (double)x3[i]);
-            }
-        }
+        for (int64_t i = 0; i < width; i++)
+            sums[i] += ((double)x0[i] + (double)x1[i]) + ((double)x2[i] + (double)x3[i]);
     }
     for (; row < rows; row++) {
 #pragma omp simd
@@ -197,8 +162,7 @@ static ebb_status bias_grad_scratch(ebb_backend *backend, const ebb_call *call, 
 static ebb_status bias_grad_launch(const ebb_kernel_run *run) {
     cpu_sums sums = cpu_sums_of(&run->call->in[0], 1);
     sums.partial = run->launch->scratch;
-    const summed s = {.x = run->launch->in[0], .lanes = sums.lanes.lanes};
-    cpu_sums_run(cpu_of(run->backend), &sums, 4, plain_rows, &s);
+    cpu_sums_run(cpu_of(run->backend), &sums, 4, cpu_sums_plain, run->launch->in[0]);
     const bias_sum all = {&sums, run->launch->out[0]};
     cpu_sums_finish(cpu_of(run->backend), &sums, bias_finish, &all);
     return EBB_OK;

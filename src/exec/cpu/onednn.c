@@ -5,27 +5,25 @@
 #error "oneDNN is older than 2.6"
 #endif
 
-/* The descriptions of a product's operands, where oneDNN chooses one layout, as it names them. */
+/* The descriptions of a product's operands. */
 typedef struct operands {
-    cpu_memory_desc_own in[2], out;
+    cpu_memory_desc_own at[3];
 } operands;
 
 static dnnl_status_t operands_make(const cpu_product *p, operands *o) {
-    dnnl_status_t failed = cpu_memory_desc_make(&o->in[0], &p->in[0].plain, p->free_layout == 0);
-    if (!failed) failed = cpu_memory_desc_make(&o->in[1], &p->in[1].plain, p->free_layout == 1);
-    if (!failed) failed = cpu_memory_desc_make(&o->out, &p->out.plain, p->free_layout == 2);
+    dnnl_status_t failed = dnnl_success;
+    for (int i = 0; i < 3 && !failed; i++)
+        failed = cpu_memory_desc_make(&o->at[i], &p->at[i].plain, p->at[i].free);
     return failed;
 }
 
 static void operands_deinit(operands *o) {
-    cpu_memory_desc_deinit(&o->in[0]);
-    cpu_memory_desc_deinit(&o->in[1]);
-    cpu_memory_desc_deinit(&o->out);
+    for (int i = 0; i < 3; i++) cpu_memory_desc_deinit(&o->at[i]);
 }
 
 /* Which input is the left factor. */
 static int left_of(const cpu_product *p) {
-    return p->in[0].arg == DNNL_ARG_SRC ? 0 : 1;
+    return p->at[0].arg == DNNL_ARG_SRC ? 0 : 1;
 }
 
 /* What a convolution and its gradients call these. */
@@ -34,8 +32,8 @@ typedef struct convolution {
 } convolution;
 
 static convolution convolution_of(const cpu_product *p, const operands *o) {
-    const cpu_memory_desc in0 = cpu_memory_desc_of(&o->in[0]), in1 = cpu_memory_desc_of(&o->in[1]);
-    const cpu_memory_desc out = cpu_memory_desc_of(&o->out);
+    const cpu_memory_desc in0 = cpu_memory_desc_of(&o->at[0]), in1 = cpu_memory_desc_of(&o->at[1]);
+    const cpu_memory_desc out = cpu_memory_desc_of(&o->at[2]);
     switch (p->kind) {
     case CPU_CONV_DGRAD:
         return (convolution){.x = out, .w = in1, .y = in0};
@@ -99,9 +97,9 @@ static dnnl_status_t backward_describe(const cpu_backend *cpu, const cpu_product
 static dnnl_status_t first(const cpu_backend *cpu, const cpu_product *p, const operands *o,
                            dnnl_primitive_desc_t *out) {
     if (p->kind == CPU_MATMUL)
-        return dnnl_matmul_primitive_desc_create(out, cpu->engine, cpu_memory_desc_of(&o->in[left_of(p)]),
-                                                 cpu_memory_desc_of(&o->in[!left_of(p)]), NULL,
-                                                 cpu_memory_desc_of(&o->out), cpu->attr);
+        return dnnl_matmul_primitive_desc_create(out, cpu->engine, cpu_memory_desc_of(&o->at[left_of(p)]),
+                                                 cpu_memory_desc_of(&o->at[!left_of(p)]), NULL,
+                                                 cpu_memory_desc_of(&o->at[2]), cpu->attr);
     const convolution c = convolution_of(p, o);
     return p->kind == CPU_CONV ? forward_describe(cpu, p, &c, out) : backward_describe(cpu, p, &c, out);
 }
@@ -144,8 +142,8 @@ static dnnl_status_t op_describe(const cpu_product *p, cpu_product_kind kind, co
     const convolution c = convolution_of(p, o);
     switch (kind) {
     case CPU_MATMUL:
-        return dnnl_matmul_desc_init(&out->matmul, &o->in[left_of(p)].desc, &o->in[!left_of(p)].desc, NULL,
-                                     &o->out.desc);
+        return dnnl_matmul_desc_init(&out->matmul, &o->at[left_of(p)].desc, &o->at[!left_of(p)].desc, NULL,
+                                     &o->at[2].desc);
     case CPU_CONV_DGRAD:
         return dnnl_dilated_convolution_backward_data_desc_init(
             &out->convolution, direct, c.x, c.w, c.y, p->stride, p->dilation, p->before, p->behind);

@@ -6,14 +6,17 @@
 
 /* What a product's description says. */
 typedef struct layout {
-    dnnl_primitive_desc_t main, reorder; /* reorder NULL: the primitive takes our layout */
-    int64_t scratchpad_bytes;            /* the larger of the two: they never run at once */
-    int64_t own_bytes;                   /* weights as the primitive wants them; 0: ours will do */
+    dnnl_primitive_desc_t main, reorder[3]; /* reorder NULL: the primitive takes our layout */
+    int64_t scratchpad_bytes;               /* the largest of them: they never run at once */
+    int64_t own_bytes[3];                   /* an operand as the primitive wants it; 0: ours will do */
+    int64_t result_bytes;                   /* a chunk's result that is added to those before it; else 0 */
 } layout;
 
 static void layout_deinit(layout *l) {
     if (l->main) (void)dnnl_primitive_desc_destroy(l->main);
-    if (l->reorder) (void)dnnl_primitive_desc_destroy(l->reorder);
+    for (int i = 0; i < 3; i++) {
+        if (l->reorder[i]) (void)dnnl_primitive_desc_destroy(l->reorder[i]);
+    }
     *l = (layout){0};
 }
 
@@ -22,10 +25,16 @@ static dnnl_query_t query_of(int arg) {
     switch (arg) {
     case DNNL_ARG_SRC:
         return dnnl_query_src_md;
+    case DNNL_ARG_DIFF_SRC:
+        return dnnl_query_diff_src_md;
     case DNNL_ARG_WEIGHTS:
         return dnnl_query_weights_md;
     case DNNL_ARG_DIFF_WEIGHTS:
         return dnnl_query_diff_weights_md;
+    case DNNL_ARG_DST:
+        return dnnl_query_dst_md;
+    case DNNL_ARG_DIFF_DST:
+        return dnnl_query_diff_dst_md;
     case DNNL_ARG_SCRATCHPAD:
         return dnnl_query_scratchpad_md;
     default:
@@ -41,20 +50,17 @@ static int64_t scratchpad_bytes(const_dnnl_primitive_desc_t desc) {
     return (int64_t)dnnl_memory_desc_get_size(wanted(desc, DNNL_ARG_SCRATCHPAD));
 }
 
-static const cpu_operand *free_operand(const cpu_product *product) {
-    return product->free_layout == 2 ? &product->out : &product->in[product->free_layout];
-}
-
-/* The reorder between our layout of the free operand and the primitive's, where they differ. */
-static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_product *product,
-                                      cpu_memory_desc own, dnnl_primitive_desc_t *out) {
+/* The reorder between our layout of operand i and the primitive's, where they differ. */
+static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_operand *operand, bool is_out,
+                                      layout *l, int i) {
     cpu_memory_desc_own ours = {0};
-    dnnl_status_t failed = cpu_memory_desc_make(&ours, &free_operand(product)->plain, false);
+    const cpu_memory_desc own = wanted(l->main, operand->arg);
+    dnnl_status_t failed = cpu_memory_desc_make(&ours, &operand->plain, false);
     const cpu_memory_desc plain = cpu_memory_desc_of(&ours);
     if (!failed && !dnnl_memory_desc_equal(own, plain)) {
-        const bool is_out = product->free_layout == 2;
-        failed = dnnl_reorder_primitive_desc_create(out, is_out ? own : plain, cpu->engine,
+        failed = dnnl_reorder_primitive_desc_create(&l->reorder[i], is_out ? own : plain, cpu->engine,
                                                     is_out ? plain : own, cpu->engine, cpu->attr);
+        l->own_bytes[i] = (int64_t)dnnl_memory_desc_get_size(own);
     }
     cpu_memory_desc_deinit(&ours);
     return failed;
@@ -66,13 +72,15 @@ static ebb_status describe(cpu_backend *cpu, const ebb_call *call, const cpu_pro
     dnnl_status_t failed = cpu_primitive_describe(cpu, product, &l->main);
     if (failed) return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
     l->scratchpad_bytes = scratchpad_bytes(l->main);
-    if (product->free_layout < 0) return EBB_OK;
-    const cpu_memory_desc own = wanted(l->main, free_operand(product)->arg);
-    failed = describe_reorder(cpu, product, own, &l->reorder);
-    if (failed) return cpu_onednn(cpu->base.env, call, "reorder_primitive_desc_create", failed);
-    if (!l->reorder) return EBB_OK;
-    l->own_bytes = (int64_t)dnnl_memory_desc_get_size(own);
-    l->scratchpad_bytes = ebb_max_i64(l->scratchpad_bytes, scratchpad_bytes(l->reorder));
+    for (int i = 0; i < 3; i++) {
+        if (!product->at[i].free) continue;
+        failed = describe_reorder(cpu, &product->at[i], i == 2, l, i);
+        if (failed) return cpu_onednn(cpu->base.env, call, "reorder_primitive_desc_create", failed);
+        if (l->reorder[i])
+            l->scratchpad_bytes = ebb_max_i64(l->scratchpad_bytes, scratchpad_bytes(l->reorder[i]));
+    }
+    if (product->n_more > 0 && product->at[2].chunk_bytes == 0)
+        l->result_bytes = (int64_t)dnnl_memory_desc_get_size(wanted(l->main, product->at[2].arg));
     return EBB_OK;
 }
 
@@ -93,17 +101,23 @@ ebb_status cpu_product_supports(ebb_backend *backend, const ebb_call *call, int6
     return EBB_OK;
 }
 
-static int64_t own_offset(const layout *l) {
-    return ebb_align_up(l->scratchpad_bytes, CPU_ALIGNMENT);
+/* Where the parts of scratch begin: operands, a chunk's result; the last one is the end. */
+enum { N_PARTS = 5 };
+static void parts_of(const layout *l, int64_t part[N_PARTS]) {
+    const int64_t bytes[N_PARTS - 1] = {l->own_bytes[0], l->own_bytes[1], l->own_bytes[2], l->result_bytes};
+    part[0] = ebb_align_up(l->scratchpad_bytes, CPU_ALIGNMENT);
+    for (int i = 1; i < N_PARTS; i++) part[i] = part[i - 1] + ebb_align_up(bytes[i - 1], CPU_ALIGNMENT);
 }
 
 ebb_status cpu_product_scratch(cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
                                int64_t *bytes) {
     layout l;
+    int64_t part[N_PARTS];
     const int before = cpu_width_enter(cpu);
     const ebb_status status = describe(cpu, call, product, &l);
     cpu_width_leave(cpu, before);
-    if (status == EBB_OK) *bytes = own_offset(&l) + ebb_align_up(l.own_bytes, CPU_ALIGNMENT);
+    parts_of(&l, part);
+    if (status == EBB_OK) *bytes = part[N_PARTS - 1];
     layout_deinit(&l);
     return status;
 }
@@ -122,28 +136,34 @@ static dnnl_status_t plain_create(const cpu_backend *cpu, const cpu_layout *l, d
     return failed;
 }
 
-static dnnl_status_t reorder_create(cpu_backend *cpu, const cpu_product *product, const layout *l,
-                                    cpu_product_state *s) {
-    const cpu_operand *free = free_operand(product);
-    dnnl_status_t failed = dnnl_primitive_create(&s->reorder, l->reorder);
-    if (!failed) failed = memory_create(cpu, wanted(l->main, free->arg), &s->own);
+static dnnl_status_t operand_create(cpu_backend *cpu, const cpu_operand *operand, const layout *l, int i,
+                                    cpu_product_operand *to) {
+    to->arg = operand->arg;
+    to->chunk_bytes = operand->chunk_bytes;
+    dnnl_status_t failed = plain_create(cpu, &operand->plain, &to->plain);
+    if (failed || !l->reorder[i]) return failed;
+    failed = dnnl_primitive_create(&to->reorder, l->reorder[i]);
+    if (!failed) failed = memory_create(cpu, wanted(l->main, operand->arg), &to->own);
     if (!failed)
-        failed = memory_create(cpu, wanted(l->reorder, DNNL_ARG_SCRATCHPAD), &s->reorder_scratchpad);
-    s->own_offset = own_offset(l);
+        failed = memory_create(cpu, wanted(l->reorder[i], DNNL_ARG_SCRATCHPAD), &to->reorder_scratchpad);
     return failed;
 }
 
 static dnnl_status_t state_create(cpu_backend *cpu, const cpu_product *product, const layout *l,
                                   cpu_product_state *s) {
+    int64_t part[N_PARTS];
+    parts_of(l, part);
     dnnl_status_t failed = dnnl_primitive_create(&s->main, l->main);
     for (int i = 0; i < 3; i++) {
-        const cpu_operand *operand = i == 2 ? &product->out : &product->in[i];
-        s->arg[i] = operand->arg;
-        if (!failed) failed = plain_create(cpu, &operand->plain, &s->plain[i]);
+        if (!failed) failed = operand_create(cpu, &product->at[i], l, i, &s->at[i]);
+        s->at[i].own_offset = part[i];
     }
     if (!failed) failed = memory_create(cpu, wanted(l->main, DNNL_ARG_SCRATCHPAD), &s->scratchpad);
-    s->free_layout = product->free_layout;
-    if (!failed && l->reorder) failed = reorder_create(cpu, product, l, s);
+    if (!failed && l->result_bytes > 0)
+        failed = memory_create(cpu, wanted(l->main, product->at[2].arg), &s->result);
+    s->result_offset = part[3];
+    s->result_floats = l->result_bytes / (int64_t)sizeof(float);
+    s->n_more = product->n_more;
     return failed;
 }
 
@@ -173,11 +193,14 @@ void cpu_product_release(ebb_backend *backend, void *state) {
     cpu_product_state *s = state;
     if (!s) return;
     if (s->main) (void)dnnl_primitive_destroy(s->main);
-    if (s->reorder) (void)dnnl_primitive_destroy(s->reorder);
-    dnnl_memory_t memories[] = {s->plain[0],   s->plain[1], s->plain[2],
-                                s->scratchpad, s->own,      s->reorder_scratchpad};
-    for (size_t i = 0; i < EBB_COUNT(memories); i++) {
-        if (memories[i]) (void)dnnl_memory_destroy(memories[i]);
+    if (s->scratchpad) (void)dnnl_memory_destroy(s->scratchpad);
+    if (s->result) (void)dnnl_memory_destroy(s->result);
+    for (int i = 0; i < 3; i++) {
+        const cpu_product_operand *at = &s->at[i];
+        if (at->reorder) (void)dnnl_primitive_destroy(at->reorder);
+        if (at->plain) (void)dnnl_memory_destroy(at->plain);
+        if (at->own) (void)dnnl_memory_destroy(at->own);
+        if (at->reorder_scratchpad) (void)dnnl_memory_destroy(at->reorder_scratchpad);
     }
     ebb_cfree(backend->env, s, 1, sizeof *s);
 }

@@ -1,10 +1,13 @@
 /* cpu/product.h: convolutions and matrix products by oneDNN.
  *
- * Six ops are one thing here: a oneDNN primitive with two inputs and one output, where the weights (or
- * their gradient) may want another layout than ours. Scratch of a run:
+ * Six ops are one thing here: a oneDNN primitive with two inputs and one output, some of which (the weights
+ * or their gradient, images) may be wanted in another layout than ours. Scratch of a run, each part
+ * 64-aligned:
  *
- *     0                                     64-aligned                     bytes
- *     | scratchpad of primitive or reorder | weights as the primitive wants |
+ *     | scratchpad of primitive or reorder | operands as the primitive wants them | a chunk's result |
+ *
+ * Images in another layout are converted and worked on by chunks of a few, so that scratch stays small; a
+ * result that all chunks have, a weight gradient, is added up in their order.
  *
  * Descriptions are cheap and made for every question; primitives, which compile code, are made in prepare.
  */
@@ -20,8 +23,10 @@ typedef struct cpu_layout {
 } cpu_layout;
 
 typedef struct cpu_operand {
-    int arg;          /* oneDNN's name of it: DNNL_ARG_* */
-    cpu_layout plain; /* what it is in memory */
+    int arg;             /* oneDNN's name of it: DNNL_ARG_* */
+    cpu_layout plain;    /* what it, or a chunk of it, is in memory */
+    bool free;           /* oneDNN may choose another layout for it */
+    int64_t chunk_bytes; /* from one chunk to the next; 0: all chunks have the same */
 } cpu_operand;
 
 typedef enum cpu_product_kind { CPU_MATMUL, CPU_CONV, CPU_CONV_DGRAD, CPU_CONV_WGRAD } cpu_product_kind;
@@ -29,8 +34,8 @@ typedef enum cpu_product_kind { CPU_MATMUL, CPU_CONV, CPU_CONV_DGRAD, CPU_CONV_W
 /* A value: nothing of oneDNN's is held. */
 typedef struct cpu_product {
     cpu_product_kind kind;
-    cpu_operand in[2], out;
-    int free_layout; /* the operand whose layout oneDNN may choose: 0 or 1: in[], 2: out, -1: none */
+    cpu_operand at[3]; /* both inputs, the output */
+    int64_t n_more;    /* chunks behind the first one */
     dnnl_dims_t stride, dilation, before,
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
     /* Implementations whose name begins so are passed over; NULL: none. */

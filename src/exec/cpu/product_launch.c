@@ -1,50 +1,96 @@
-/* cpu/product_launch.c: runs a product: weights into the primitive's layout, the primitive, or the
- * primitive and its result back into ours. Nothing of ours is allocated; oneDNN makes small argument
+/* cpu/product_launch.c: runs a product, chunk by chunk: operands into the primitive's layouts, the
+ * primitive, and its result back into ours. Nothing of ours is allocated; oneDNN makes small argument
  * tables. */
 #include "exec/cpu/product.h"
 #include "exec/cpu/product_state.h"
 
 #include <stdio.h>
 
-static dnnl_status_t bind(const ebb_kernel_run *run, const cpu_product_state *s) {
-    void *const at[3] = {run->launch->in[0], run->launch->in[1], run->launch->out[0]};
-    dnnl_status_t failed = dnnl_success;
-    for (int i = 0; !failed && i < 3; i++) failed = dnnl_memory_set_data_handle(s->plain[i], at[i]);
-    if (!failed) failed = dnnl_memory_set_data_handle(s->scratchpad, run->launch->scratch);
-    if (failed || !s->reorder) return failed;
-    failed = dnnl_memory_set_data_handle(s->own, (char *)run->launch->scratch + s->own_offset);
-    if (failed) return failed;
-    return dnnl_memory_set_data_handle(s->reorder_scratchpad, run->launch->scratch);
+/* Operand i, its part in a chunk. */
+static dnnl_status_t bind_operand(const ebb_kernel_run *run, const cpu_product_operand *operand, void *at,
+                                  int64_t chunk) {
+    char *scratch = run->launch->scratch;
+    dnnl_status_t failed =
+        dnnl_memory_set_data_handle(operand->plain, (char *)at + chunk * operand->chunk_bytes);
+    if (failed || !operand->reorder) return failed;
+    failed = dnnl_memory_set_data_handle(operand->own, scratch + operand->own_offset);
+    return failed ? failed : dnnl_memory_set_data_handle(operand->reorder_scratchpad, scratch);
 }
 
-static dnnl_status_t run_main(const cpu_backend *cpu, const cpu_product_state *s) {
-    dnnl_exec_arg_t args[] = {{s->arg[0], s->plain[0]},
-                              {s->arg[1], s->plain[1]},
-                              {s->arg[2], s->plain[2]},
-                              {DNNL_ARG_SCRATCHPAD, s->scratchpad}};
-    if (s->reorder) args[s->free_layout].memory = s->own;
+static dnnl_status_t bind(const ebb_kernel_run *run, const cpu_product_state *s, int64_t chunk) {
+    char *scratch = run->launch->scratch;
+    void *const at[3] = {run->launch->in[0], run->launch->in[1], run->launch->out[0]};
+    dnnl_status_t failed = dnnl_memory_set_data_handle(s->scratchpad, scratch);
+    for (int i = 0; !failed && i < 3; i++) failed = bind_operand(run, &s->at[i], at[i], chunk);
+    if (!failed && s->result) failed = dnnl_memory_set_data_handle(s->result, scratch + s->result_offset);
+    return failed;
+}
+
+static dnnl_memory_t memory_of(const cpu_product_operand *operand) {
+    return operand->reorder ? operand->own : operand->plain;
+}
+
+static dnnl_status_t run_main(const cpu_backend *cpu, const cpu_product_state *s, dnnl_memory_t out) {
+    const dnnl_exec_arg_t args[] = {{s->at[0].arg, memory_of(&s->at[0])},
+                                    {s->at[1].arg, memory_of(&s->at[1])},
+                                    {s->at[2].arg, out},
+                                    {DNNL_ARG_SCRATCHPAD, s->scratchpad}};
     return dnnl_primitive_execute(s->main, cpu->stream, EBB_COUNT(args), args);
 }
 
-static dnnl_status_t run_reorder(const cpu_backend *cpu, const cpu_product_state *s) {
-    const bool out = s->free_layout == 2;
-    const dnnl_memory_t plain = s->plain[s->free_layout];
-    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, out ? s->own : plain},
-                                    {DNNL_ARG_TO, out ? plain : s->own},
-                                    {DNNL_ARG_SCRATCHPAD, s->reorder_scratchpad}};
-    return dnnl_primitive_execute(s->reorder, cpu->stream, EBB_COUNT(args), args);
+static dnnl_status_t run_reorder(const cpu_backend *cpu, const cpu_product_operand *operand, bool out) {
+    if (!operand->reorder) return dnnl_success;
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, out ? operand->own : operand->plain},
+                                    {DNNL_ARG_TO, out ? operand->plain : operand->own},
+                                    {DNNL_ARG_SCRATCHPAD, operand->reorder_scratchpad}};
+    return dnnl_primitive_execute(operand->reorder, cpu->stream, EBB_COUNT(args), args);
+}
+
+typedef struct addition {
+    float *to;
+    const float *x;
+} addition;
+
+CPU_VECTOR static void add_span(const void *ctx, int64_t begin, int64_t end) {
+    const addition a = *(const addition *)ctx;
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) a.to[i] += a.x[i];
+}
+
+static dnnl_status_t add_result(cpu_backend *cpu, const cpu_product_state *s) {
+    void *to, *x;
+    dnnl_status_t failed = dnnl_memory_get_data_handle(memory_of(&s->at[2]), &to);
+    if (!failed) failed = dnnl_memory_get_data_handle(s->result, &x);
+    if (failed) return failed;
+    const addition a = {to, x};
+    cpu_spans(cpu, s->result_floats, CPU_ALIGNMENT / (int64_t)sizeof(float), 12 * s->result_floats,
+              add_span, &a);
+    return dnnl_success;
+}
+
+static dnnl_status_t run_chunk(const ebb_kernel_run *run, int64_t chunk) {
+    cpu_backend *cpu = cpu_of(run->backend);
+    const cpu_product_state *s = run->state;
+    const bool first = chunk == 0, more = s->result && !first, last = chunk == s->n_more;
+    dnnl_status_t failed = bind(run, s, chunk);
+    for (int i = 0; i < 2 && !failed; i++) {
+        if (first || s->at[i].chunk_bytes > 0) failed = run_reorder(cpu, &s->at[i], false);
+    }
+    if (!failed) failed = run_main(cpu, s, more ? s->result : memory_of(&s->at[2]));
+    if (!failed && more) {
+        failed = dnnl_stream_wait(cpu->stream);
+        if (!failed) failed = add_result(cpu, s);
+    }
+    if (!failed && (last || s->at[2].chunk_bytes > 0)) failed = run_reorder(cpu, &s->at[2], true);
+    return failed ? failed : dnnl_stream_wait(cpu->stream);
 }
 
 ebb_status cpu_product_launch(const ebb_kernel_run *run) {
     const cpu_backend *cpu = cpu_of(run->backend);
     const cpu_product_state *s = run->state;
     const int before = cpu_width_enter(cpu);
-    const bool reorder_first = s->reorder && s->free_layout != 2;
-    dnnl_status_t failed = bind(run, s);
-    if (!failed && reorder_first) failed = run_reorder(cpu, s);
-    if (!failed) failed = run_main(cpu, s);
-    if (!failed && s->reorder && !reorder_first) failed = run_reorder(cpu, s);
-    if (!failed) failed = dnnl_stream_wait(cpu->stream);
+    dnnl_status_t failed = dnnl_success;
+    for (int64_t chunk = 0; chunk <= s->n_more && !failed; chunk++) failed = run_chunk(run, chunk);
     cpu_width_leave(cpu, before);
     return cpu_onednn(run->backend->env, run->call, "primitive_execute", failed);
 }

@@ -1,10 +1,11 @@
 /* cpu/sums.h: sums over all but channels, in double, in an order that only the shape fixes.
  *
- *     rows of lanes   | chunk 0 | chunk 1 | ... | chunk n-1 + the cut row |      chunks by shape, not by
- * team partial         one double per sum, chunk and lane, in scratch total           of a channel: chunk
- * after chunk, repeat after repeat
+ *     rows of lanes   | chunk 0 | chunk 1 | ... | chunk n-1 + the cut row |
  *
- * A chunk may be summed by any thread; within one, rows are added in order, four at a time.
+ * Chunks are cut by shape, not by team. Partial: a double per chunk, sum and lane, in scratch. The total of
+ * a channel: its lanes one after the other, of each the chunks one after the other.
+ *
+ * A chunk may be summed by any thread; within one, rows are added in order, long ones four at a time.
  */
 #ifndef EBB_EXEC_CPU_SUMS_H
 #define EBB_EXEC_CPU_SUMS_H
@@ -30,23 +31,50 @@ int64_t cpu_sums_bytes(const cpu_sums *sums);
 /* Fills the partials; element_bytes are read for each element. */
 void cpu_sums_run(cpu_backend *cpu, const cpu_sums *sums, int64_t element_bytes, cpu_sum_rows *add,
                   const void *ctx);
-/* Sum k of a channel. */
+/* Sum k of a channel; for finish. */
 double cpu_sums_total(const cpu_sums *sums, int64_t k, int64_t channel);
-
-/* finish over all channels, by a team where the partials are many. */
+/* Adds up the partials, by a team where they are many; then calls finish for all channels. */
 void cpu_sums_finish(cpu_backend *cpu, const cpu_sums *sums, cpu_span *finish, const void *ctx);
 
-/* Lanes that are added together, and how far ahead memory is asked for: with several rows under way the
- * processor does not see on its own what comes next. */
-enum { CPU_SUMS_TILE = 64, CPU_SUMS_LINE = CPU_ALIGNMENT / 4, CPU_SUMS_AHEAD = 4096 /* floats */ };
+/* Whether rows of so many lanes are added four at a time, which visits the sums less often, or one by one:
+ * short rows then come from memory in its order. Several rows of one page side by side are read at half the
+ * speed. */
+enum { CPU_SUMS_ALONE = 512 /* lanes */, CPU_SUMS_FOUR = 4 };
+CPU_INLINE bool cpu_sums_by_four(int64_t width) {
+    return width > CPU_SUMS_ALONE;
+}
 
-/* Asks for a tile of n rows further down, `lanes` of `width` floats each, if the chunk has them. */
-CPU_INLINE void cpu_sums_ask(const float *tile, int64_t row, int64_t rows, int64_t width, int64_t n,
-                             int64_t lanes) {
-    const int64_t ahead = ebb_max_i64(CPU_SUMS_AHEAD / width, n);
-    if (row + ahead + n > rows) return;
-    for (int64_t k = ahead; k < ahead + n; k++) {
-        for (int64_t i = 0; i < lanes; i += CPU_SUMS_LINE) __builtin_prefetch(tile + k * width + i);
+/* A cpu_sum_rows of elements as they are; ctx: float *. Who cuts rows, cuts at fours. */
+void cpu_sums_plain(const void *ctx, int64_t at, int64_t rows, int64_t width, double *sums);
+
+/* Adds g * (x - center) and g of whole rows, per lane. */
+typedef struct cpu_product_sums {
+    const float *center;
+    double *products, *plain;
+} cpu_product_sums;
+CPU_INLINE void cpu_product_rows(const cpu_product_sums *to, const float *x, const float *g, int64_t rows,
+                                 int64_t width) {
+    const float *center = to->center;
+    double *products = to->products, *plain = to->plain;
+    int64_t row = 0;
+    for (; cpu_sums_by_four(width) && row + CPU_SUMS_FOUR <= rows; row += CPU_SUMS_FOUR) {
+        const float *x0 = x + row * width, *x1 = x0 + width, *x2 = x1 + width, *x3 = x2 + width;
+        const float *g0 = g + row * width, *g1 = g0 + width, *g2 = g1 + width, *g3 = g2 + width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const double c = center[i], a = g0[i], b = g1[i], d = g2[i], e = g3[i];
+            products[i] += (a * (x0[i] - c) + b * (x1[i] - c)) + (d * (x2[i] - c) + e * (x3[i] - c));
+            plain[i] += (a + b) + (d + e);
+        }
+    }
+    for (; row < rows; row++) {
+        const float *xs = x + row * width, *gs = g + row * width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) {
+            const double one = gs[i];
+            products[i] += one * (xs[i] - (double)center[i]);
+            plain[i] += one;
+        }
     }
 }
 

@@ -57,12 +57,26 @@ static void fused_release(ebb_backend *backend, void *state) {
     if (state) ebb_cfree(backend->env, state, 1, sizeof(ebb_fused_body));
 }
 
+/* Of what was stored. */
+static ebb_status sum_run(const ebb_kernel_run *run, const ebb_fused_body *b, uint32_t s) {
+    ebb_type in, out = run->call->out[b->n_out + s];
+    uint32_t o = 0;
+    while (b->out[o] != b->sum[s]) o++;
+    ebb_call call = ebb_fused_sum(b, s, &in);
+    call.out = &out;
+    const ebb_launch launch = {.in = run->launch->out + o, .out = run->launch->out + b->n_out + s};
+    const ebb_kernel_run one = {.backend = run->backend, .call = &call, .launch = &launch};
+    return ref_kernels[call.op->code]->launch(&one);
+}
+
 static ebb_status fused_launch(const ebb_kernel_run *run) {
     ebb_walk walks[EBB_FUSED_OPERANDS];
     ebb_status status = EBB_OK;
     for (uint32_t k = 0; k < run->call->n_in; k++) ebb_fused_walk(run->call, run->state, k, &walks[k]);
     for (int64_t i = 0; i < ebb_type_count(&run->call->out[0]) && !status; i++)
         status = element_run(run, walks, i);
+    const ebb_fused_body *b = run->state;
+    for (uint32_t s = 0; s < b->n_sums && !status; s++) status = sum_run(run, b, s);
     return status;
 }
 

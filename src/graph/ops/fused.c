@@ -1,4 +1,4 @@
-/* fused: a body of pointwise steps (ops/fused.h): read, checked, printed; its shape rule and its cost. */
+/* fused: a body of pointwise steps (ops/fused.h), read and checked. */
 #include "graph/ops/rule.h"
 
 #include <stdio.h>
@@ -137,13 +137,44 @@ static ebb_status step_read(reader *r) {
     return status;
 }
 
+/* What follows "sum(". */
+static ebb_status sum_read(reader *r) {
+    ebb_fused_body *b = r->body;
+    ebb_fused_arg of;
+    ebb_type in, out;
+    ebb_status status = name_read(r, &of);
+    if (status) return status;
+    if (!take(r, ')')) return wrong(r, "a ) belongs here");
+    bool is_result = false;
+    for (uint32_t o = 0; o < b->n_out; o++) is_result = is_result || (of.is_step && b->out[o] == of.at);
+    const ebb_dtype dtype = b->step[of.at].type.dtype;
+    if (!is_result || !ebb_dtype_real(dtype) || ebb_dtype_low(dtype))
+        return wrong(r, "a sum is of a result of f32 or f64 before it");
+    for (uint32_t s = 0; s < b->n_sums; s++) {
+        if (b->sum[s] == of.at) return wrong(r, "t%u is summed twice", of.at);
+    }
+    b->sum[b->n_sums] = of.at;
+    ebb_call call = ebb_fused_sum(b, b->n_sums++, &in);
+    call.out = &out;
+    return call.op->infer(r->env, &call, &out);
+}
+
 static ebb_status results_read(reader *r) {
     ebb_fused_body *b = r->body;
     if (!take(r, '-') || !take(r, '>')) return wrong(r, "a ; or -> belongs here");
     do {
         ebb_fused_arg out;
-        if (b->n_out == EBB_FUSED_RESULTS) return wrong(r, "more than %d results", EBB_FUSED_RESULTS);
-        const ebb_status status = name_read(r, &out);
+        ebb_status status;
+        if (b->n_out + b->n_sums == EBB_FUSED_RESULTS)
+            return wrong(r, "more than %d results", EBB_FUSED_RESULTS);
+        if (strncmp(r->at, "sum(", 4) == 0) {
+            r->at += 4;
+            status = sum_read(r);
+            if (status) return status;
+            continue;
+        }
+        if (b->n_sums > 0) return wrong(r, "sums stand behind all other results");
+        status = name_read(r, &out);
         if (status) return status;
         if (!out.is_step || b->step[out.at].n_arg == 0) return wrong(r, "a result is a step with operands");
         for (uint32_t o = 0; o < b->n_out; o++) {
@@ -178,104 +209,10 @@ static ebb_status whole_check(const reader *r) {
 ebb_status ebb_fused_read(ebb_env *env, const ebb_call *call, ebb_fused_body *out) {
     const char *text = call->attr[EBB_FUSED_BODY].text;
     reader r = {.env = env, .call = call, .text = text, .at = text, .body = out};
-    out->n_steps = out->n_out = out->by_channel = 0;
+    out->n_steps = out->n_out = out->n_sums = out->by_channel = 0;
     ebb_status status;
     do status = step_read(&r);
     while (!status && take(&r, ';'));
     if (!status) status = results_read(&r);
     return status ? status : whole_check(&r);
 }
-
-/* ---- what is made of it --------------------------------------------------------------------------- */
-
-ebb_call ebb_fused_call(const ebb_call *call, const ebb_fused_body *body, uint32_t k,
-                        ebb_type in[EBB_FUSED_ARGS]) {
-    const ebb_fused_step *s = &body->step[k];
-    for (uint32_t i = 0; i < s->n_arg; i++)
-        in[i] = s->arg[i].is_step ? body->step[s->arg[i].at].type : call->in[s->arg[i].at];
-    return (ebb_call){
-        .op = s->op, .in = in, .out = &s->type, .n_in = s->n_arg, .n_out = 1, .attr = s->attr};
-}
-
-void ebb_fused_print(ebb_text *text, const ebb_fused_body *body) {
-    char real[EBB_REAL_TEXT];
-    for (uint32_t k = 0; k < body->n_steps; k++) {
-        const ebb_fused_step *s = &body->step[k];
-        const char *comma = "";
-        ebb_text_add(text, "%s%s(", k ? ";" : "", s->op->name);
-        for (uint32_t i = 0; i < s->n_arg; i++, comma = ",")
-            ebb_text_add(text, "%s%c%u", comma, s->arg[i].is_step ? 't' : 'i', s->arg[i].at);
-        for (uint32_t a = 0; a < s->op->n_attrs; a++) {
-            const ebb_attr_info *info = &s->op->attrs[a];
-            const ebb_attr usual = ebb_attr_default(info);
-            if (info->kind == EBB_ATTR_INT ||
-                (!info->required && ebb_attr_equal(info, &s->attr[a], &usual)))
-                continue;
-            ebb_text_add(text, "%s%s=%s", comma, info->name,
-                         info->kind == EBB_ATTR_DTYPE ? ebb_dtype_name((ebb_dtype)s->attr[a].i[0])
-                                                      : ebb_real_text(s->attr[a].f, real));
-            comma = ",";
-        }
-        ebb_text_add(text, ")");
-    }
-    for (uint32_t o = 0; o < body->n_out; o++) ebb_text_add(text, "%st%u", o ? "," : "->", body->out[o]);
-}
-
-void ebb_fused_walk(const ebb_call *call, const ebb_fused_body *body, uint32_t i, ebb_walk *walk) {
-    static const uint32_t channels[EBB_MAX_RANK] = {EBB_NONE, 0, EBB_NONE, EBB_NONE, EBB_NONE, EBB_NONE};
-    ebb_walk_begin(walk, &body->step[body->out[0]].type);
-    if (body->by_channel >> i & 1)
-        ebb_walk_operand(walk, &call->in[i], channels, NULL, NULL);
-    else
-        ebb_walk_broadcast(walk, &call->in[i]);
-    ebb_walk_end(walk);
-}
-
-ebb_fused_load ebb_fused_load_of(const ebb_call *call, const ebb_fused_body *body, uint32_t i) {
-    if (ebb_type_count(&call->in[i]) == 1) return EBB_FUSED_ONE;
-    return ebb_type_same_shape(&call->in[i], &body->step[body->out[0]].type) ? EBB_FUSED_FULL
-                                                                             : EBB_FUSED_SPREAD;
-}
-
-/* ---- the op --------------------------------------------------------------------------------------- */
-
-/* By the commas behind the arrow: what is no body is told by infer. */
-static uint32_t results_of(const ebb_attr *attr) {
-    const char *at = strstr(attr[EBB_FUSED_BODY].text, "->");
-    uint32_t n = 1;
-    for (; at && *at; at++) n += *at == ',';
-    return n < EBB_FUSED_RESULTS ? n : EBB_FUSED_RESULTS;
-}
-
-static ebb_status fused_infer(ebb_env *env, const ebb_call *call, ebb_type *out) {
-    ebb_fused_body body;
-    const ebb_status status = ebb_fused_read(env, call, &body);
-    for (uint32_t o = 0; !status && o < body.n_out; o++) out[o] = body.step[body.out[o]].type;
-    return status;
-}
-
-/* The steps' flops; every operand and result once. */
-static void fused_cost(const ebb_call *call, ebb_cost *cost) {
-    ebb_fused_body body;
-    ebb_env *env = NULL;
-    int64_t flops = 0;
-    ebb_cost_set(call, cost, 0, 0);
-    if (ebb_fused_read(env, call, &body)) return; /* never: it was inferred */
-    for (uint32_t k = 0; k < body.n_steps; k++) {
-        ebb_type in[EBB_FUSED_ARGS];
-        ebb_cost step;
-        const ebb_call one = ebb_fused_call(call, &body, k, in);
-        one.op->cost(&one, &step);
-        if (!ebb_add_i64(flops, step.flops, &flops)) flops = INT64_MAX;
-    }
-    cost->flops = flops;
-}
-
-#define OVER(o)                                                               \
-    {o, 0}, {o, 1}, {o, 2}, {o, 3}, {o, 4}, {o, 5}, {o, 6}, {o, 7}, {o, 8}, { \
-        o, 9                                                                  \
-    }
-static const ebb_attr_info fused_attrs[] = {[EBB_FUSED_BODY] = EBB_TEXT_NEEDED("body")};
-EBB_DEFINE(fused, EBB_INFER(1, EBB_FUSED_OPERANDS, EBB_FUSED_RESULTS, fused_infer), .results = results_of,
-           .fuses = true, EBB_LIST(attrs, fused_attrs), EBB_OVER(OVER(0), OVER(1), OVER(2)),
-           .cost = fused_cost);

@@ -8,6 +8,8 @@
  *     op(a,b,key=1.5)   a step; attributes are reals and dtypes, those not said have their defaults. A
  * `fill` is one number at every place.
  *     ->t2,t3           results: different steps, no fills
+ *     ->t2,sum(t2)      and, behind all of these, of a result of f32 or f64 its sums over all but channels:
+ *                       what bias_grad gives of it
  *
  * Every step has the shape of the results, all of which have one. A step's operands are broadcast as its op
  * says: a bias lies along the channels, all else as in NumPy. One operand lies in one way.
@@ -45,9 +47,10 @@ typedef struct ebb_fused_step {
 } ebb_fused_step;
 
 typedef struct ebb_fused_body {
-    uint32_t n_steps, n_out;
+    uint32_t n_steps, n_out, n_sums;
     ebb_fused_step step[EBB_FUSED_STEPS];
     uint32_t out[EBB_FUSED_RESULTS]; /* steps */
+    uint32_t sum[EBB_FUSED_RESULTS]; /* steps; the call's results are n_out, then n_sums */
     uint32_t by_channel;             /* operands that lie along the channels, a bit for each */
 } ebb_fused_body;
 
@@ -59,6 +62,8 @@ void ebb_fused_print(ebb_text *text, const ebb_fused_body *body);
 /* The call that step k is, of its operands' types as they are; the tables are the body's and in's. */
 ebb_call ebb_fused_call(const ebb_call *call, const ebb_fused_body *body, uint32_t k,
                         ebb_type in[EBB_FUSED_ARGS]);
+/* The bias_grad that sum s is; *in is its operand's type. */
+ebb_call ebb_fused_sum(const ebb_fused_body *body, uint32_t s, ebb_type *in);
 /* Over the results' elements; operand 0 of the walk: operand i. */
 void ebb_fused_walk(const ebb_call *call, const ebb_fused_body *body, uint32_t i, ebb_walk *walk);
 /* How an operand finds its elements. */

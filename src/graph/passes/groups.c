@@ -29,8 +29,10 @@ static ebb_fused_arg arg_of(const ebb_grouper *f, const ebb_group *g, ebb_id val
     return (ebb_fused_arg){false, i};
 }
 
-static void fused_emit(ebb_grouper *f, ebb_group *g, const ebb_node *sink) {
-    ebb_fused_body body = {.n_steps = g->n_members, .n_out = 1, .out = {g->n_members - 1}};
+static void fused_emit(ebb_grouper *f, ebb_group *g, const ebb_node *sink, ebb_id sum) {
+    const ebb_id last = g->n_members - 1;
+    ebb_fused_body body = {.n_steps = g->n_members, .n_out = 1, .out = {last}, .sum = {last}};
+    body.n_sums = sum != EBB_NONE;
     for (uint32_t k = 0; k < g->n_members; k++) {
         const ebb_node *node = &f->old->nodes[g->member[k]];
         ebb_fused_step *s = &body.step[k];
@@ -49,12 +51,16 @@ static void fused_emit(ebb_grouper *f, ebb_group *g, const ebb_node *sink) {
     ebb_text text;
     ebb_text_init(&text, f->rw.env);
     ebb_fused_print(&text, &body);
-    const char *name = f->old->values[sink->out[0]].name;
+    const ebb_id db = sum == EBB_NONE ? EBB_NONE : f->old->nodes[sum].out[0];
+    const char *names[] = {f->old->values[sink->out[0]].name,
+                           db == EBB_NONE ? NULL : f->old->values[db].name};
     const ebb_attr attr = {.text = text.at};
     if (ebb_text_status(&text))
         ebb_builder_fail(f->rw.builder, EBB_NO_MEMORY, "no memory for a body of %u steps", g->n_members);
-    f->rw.map[sink->out[0]] =
-        ebb_builder_node(f->rw.builder, &ebb_op_fused, in, g->n_in, &attr, &name, sink->phase, 0)[0];
+    const ebb_id *made =
+        ebb_builder_node(f->rw.builder, &ebb_op_fused, in, g->n_in, &attr, names, sink->phase, 0);
+    f->rw.map[sink->out[0]] = made[0];
+    if (db != EBB_NONE) f->rw.map[db] = made[1];
     ebb_text_deinit(&text);
 }
 
@@ -74,16 +80,34 @@ static void visit(ebb_rewriter *rw, const ebb_node *node, void *ctx) {
     ebb_grouper *f = ctx;
     const ebb_id n = rw->old->values[node->out[0]].producer;
     const ebb_id due = f->groups[n] ? f->emit[n] : n;
-    if (due == EBB_NONE || is_unread(f, n)) return;
+    if (due == EBB_NONE || f->is_summed[n] || is_unread(f, n)) return;
     ebb_group *g = f->groups[due];
-    if (g && g->n_members > 1) {
-        fused_emit(f, g, &f->old->nodes[due]);
+    if (g && (g->n_members > 1 || f->sum[due] != EBB_NONE)) {
+        fused_emit(f, g, &f->old->nodes[due], f->sum[due]);
     } else {
         ebb_rw_copy_node(rw, &f->old->nodes[due]);
     }
 }
 
+/* Large ones: what a sum over all but channels of t holds is little beside t then. */
+static void sums_find(ebb_grouper *f) {
+    enum { LEAST_ROWS = 64 };
+    for (ebb_id n = 0; n < f->old->n_nodes; n++) {
+        const ebb_node *node = &f->old->nodes[n];
+        if (node->op != &ebb_op_bias_grad) continue;
+        const ebb_type *type = &f->old->values[node->in[0]].type;
+        const ebb_id maker = f->old->values[node->in[0]].producer;
+        if (maker == EBB_NONE || !f->groups[maker] || f->gone[maker] || f->sum[maker] != EBB_NONE) continue;
+        if (type->dtype != EBB_F32 || ebb_type_count(type) / type->dim[1] < LEAST_ROWS ||
+            f->old->nodes[maker].phase != node->phase)
+            continue;
+        f->sum[maker] = n;
+        f->is_summed[n] = true;
+    }
+}
+
 void ebb_groups_emit(ebb_grouper *f) {
+    sums_find(f);
     for (ebb_id n = 0; n < f->old->n_nodes; n++) {
         if (f->groups[n] && !f->gone[n] && f->groups[n]->n_members > 1) numbers_take(f, f->groups[n]);
     }

@@ -28,6 +28,8 @@ typedef struct ebb_grouper {
     bool *gone;         /* [old nodes] vanished into its readers */
     uint32_t *seen;     /* [old nodes] as a reader of the node that is looked at: its number + 1 */
     ebb_id *emit;       /* [old nodes] the group that runs in its place, or EBB_NONE */
+    ebb_id *sum;        /* [old nodes] the bias_grad that its group makes, too, or EBB_NONE */
+    bool *is_summed;    /* [old nodes] is such a bias_grad */
     uint32_t *readers;  /* [old values] its first link; some are out of date: see reads */
     EBB_ARRAY(ebb_group_reader) links;
 } ebb_grouper;

@@ -215,7 +215,7 @@ static void find(ebb_grouper *f) {
     }
     for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&f->rw); n++) {
         const ebb_node *node = &old->nodes[n];
-        f->emit[n] = EBB_NONE;
+        f->emit[n] = f->sum[n] = EBB_NONE;
         for (uint32_t u = 0; u < node->op->n_update; u++)
             f->updater[f->root[node->in[node->op->update[u].in]]] = n;
         for (uint32_t i = 0; i < node->n_in; i++) link_add(f, node->in[i], n);
@@ -240,6 +240,8 @@ static void fuse(ebb_grouper *f) {
     f->gone = ebb_rw_scratch(&f->rw, old->n_nodes, sizeof *f->gone);
     f->seen = ebb_rw_scratch(&f->rw, old->n_nodes, sizeof *f->seen);
     f->emit = ebb_rw_scratch(&f->rw, old->n_nodes, sizeof *f->emit);
+    f->sum = ebb_rw_scratch(&f->rw, old->n_nodes, sizeof *f->sum);
+    f->is_summed = ebb_rw_scratch(&f->rw, old->n_nodes, sizeof *f->is_summed);
     if (ebb_rw_failed(&f->rw)) return;
     find(f);
     for (ebb_id n = 0; n < old->n_nodes && !ebb_rw_failed(&f->rw); n++) {

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 enum { RUNS_DEFAULT = 11, RUNS_MOST = 10000 };
-#define BUSY_RATIO 1.3
 
 static void print_table(tool *t, const ebb_costs *costs, const ebb_costs_summary *s) {
     out_table *table = calloc(1, sizeof *table);
@@ -36,23 +35,13 @@ static void print_table(tool *t, const ebb_costs *costs, const ebb_costs_summary
     free(table);
 }
 
-/* Times of a machine that does other work too predict no quiet one's. */
-static void note_busy(const ebb_costs_summary *s) {
-    const double ratio = s->least_ns > 0 ? (double)s->median_ns / (double)s->least_ns : 1;
-    if (ratio > BUSY_RATIO)
-        fprintf(stderr,
-                "ebb: the medians are %.1f times the shortest times: this machine was busy; measure again "
-                "when it is not, or with more --steps\n",
-                ratio);
-}
-
 /* Gives the costs to the file of -o or `path`, and to standard output in the form that was asked for. */
 static ebb_status tell(tool *t, const ebb_costs *costs, const char *path) {
     ebb_costs_summary summary;
     ebb_status status = path ? ebb_costs_write(t->env, costs, path) : EBB_OK;
     if (status != EBB_OK) return status;
     ebb_costs_summarize(costs, &summary);
-    note_busy(&summary);
+    tool_note_busy(costs, "measure again when it is not, or with more --steps");
     if (t->args.json) return ebb_costs_write(t->env, costs, "-");
     print_table(t, costs, &summary);
     if (path) {

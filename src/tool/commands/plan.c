@@ -47,6 +47,9 @@ static void print_table(const tool *t, const ebb_plan_summary *s) {
         printf("\ncosts: ");
         out_safe(stdout, tool_costs_line(s).text);
         printf("\n");
+    } else if (strcmp(s->backend, "cpu") == 0) {
+        printf("\ncosts: the built-in model of a server core with 512-bit vectors; --costs host: this "
+               "machine's\n");
     }
 }
 

@@ -134,7 +134,9 @@ const tool_flag tool_flags[] = {
     {"compile-only", 0, TOOL_SWITCH, AT(compile_only), B, NULL, 0, 0, NULL,
      "with --backend xla: compile the step and tell its memory, run nothing"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
-     "times that `ebb bench` measured; `machine`: its calibration in the cache's folder"},
+     "times that `ebb bench` measured; `machine`: its calibration in the cache's folder; `host`: a quick "
+     "look at this "
+     "machine"},
     {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
      "try every kernel of --device: a line for each family of ops, and a verdict"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
@@ -191,8 +193,8 @@ const tool_flag tool_flags[] = {
      "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
      "one op"},
     {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
-     "who makes code for such chains: LLVM or INTERP (default: the variable MGB_JIT_BACKEND, or LLVM if "
-     "there)"},
+     "who makes code for such chains: LLVM, CC or INTERP (default: the variable MGB_JIT_BACKEND, or the "
+     "first that is there)"},
     {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",
      "own, or xla: the whole step is compiled and run by XLA, through a PJRT plugin (default own)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,

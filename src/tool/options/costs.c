@@ -13,11 +13,48 @@ const char *tool_cache_folder(const tool_args *args) {
     return variable && *variable != '\0' ? variable : NULL;
 }
 
-/* `machine` is the calibration in the cache's folder; a file of that name is ./machine. */
+/* The cache's folder, else that of the XDG base directory specification. Folders above it are there on any
+ * system that people work on. */
+static ebb_status read_host(tool *t, ebb_options *out) {
+    char path[PATH_MAX];
+    const char *folder = out->cache, *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const bool named = base && *base == '/';
+    if (!folder && !named && !(home && *home))
+        return tool_fail(t, EBB_USAGE,
+                         "--costs host is kept in a folder: name one with --cache, or set HOME");
+    if (!folder) {
+        const int n = snprintf(path, sizeof path, "%s%s/ebb", named ? base : home, named ? "" : "/.cache");
+        if (n < 0 || (size_t)n >= sizeof path)
+            return tool_fail(t, EBB_USAGE,
+                             "HOME or XDG_CACHE_HOME is too long: name a folder with --cache");
+        folder = path;
+    }
+    ebb_costs_destroy(t->costs);
+    t->costs = NULL;
+    ebb_status status = ebb_measure_host(t->env, out, folder, &t->costs);
+    out->costs = t->costs;
+    if (status == EBB_OK) tool_note_busy(t->costs, "its times are not kept");
+    return status;
+}
+
+/* Times of a machine that does other work too predict no quiet one's. */
+void tool_note_busy(const ebb_costs *costs, const char *advice) {
+    ebb_costs_summary s;
+    ebb_costs_summarize(costs, &s);
+    const double ratio = s.least_ns > 0 ? (double)s.median_ns / (double)s.least_ns : 1;
+    if (ratio > 1.3)
+        fprintf(stderr, "ebb: the medians are %.1f times the shortest times: this machine was busy; %s\n",
+                ratio, advice);
+}
+
+/* `machine` is the calibration in the cache's folder, `host` a look at this machine; files of these names
+ * are ./machine,
+ * ./host. */
 ebb_status tool_costs_read(tool *t, ebb_options *out) {
     char machine[PATH_MAX];
     const char *path = t->args.costs, *folder = out->cache;
     if (!path) return EBB_OK;
+    if (strcmp(path, "host") == 0) return read_host(t, out);
     if (strcmp(path, "machine") == 0) {
         if (!folder)
             return tool_fail(

@@ -56,6 +56,8 @@ typedef struct tool_costs_text {
     char text[256];
 } tool_costs_text;
 tool_costs_text tool_costs_line(const ebb_plan_summary *summary);
+/* A line on standard error if the machine was busy when these were measured. */
+void tool_note_busy(const ebb_costs *costs, const char *advice);
 /* Reads the file of --costs, if one was given, into t and *out, whose device, width and cache are set.
  * EBB_USAGE: no calibration of this machine; EBB_IO, EBB_BAD_INPUT: the file. */
 EBB_CHECKED ebb_status tool_costs_read(tool *t, ebb_options *out);

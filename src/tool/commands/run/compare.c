@@ -87,11 +87,14 @@ ebb_status compare_run(tool *t, const ebb_model *model, const ebb_options *optio
         .other = t->args.compare,
         .budget_bytes = options->memory == EBB_MEMORY_BUDGET ? options->budget_bytes : -1};
     ebb_compare_result result;
-    if (t->args.profile || t->args.steps > 0 || t->args.check_finite || t->args.hash || t->args.replan ||
-        t->args.metrics)
-        return tool_fail(t, EBB_USAGE,
-                         "--compare runs one step without a plan's reuse: leave --steps, --profile, "
-                         "--check-finite, --hash, --metrics and --auto out");
+    const tool_args *a = &t->args;
+    if (a->profile || a->steps > 0 || a->check_finite || a->hash || a->replan || a->metrics || a->save ||
+        a->init_from || a->lr >= 0 || a->schedule)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--compare runs one step, of the initial params, without a plan's reuse: leave "
+            "--steps, --profile, --check-finite, --hash, --metrics, --auto, --save, --init-from, "
+            "--lr and --schedule out");
     const ebb_status verdict =
         ebb_compare(t->env, model, t->args.dims, t->args.n_dims, options, &request, &result);
     if (verdict != EBB_OK && verdict != EBB_VIOLATION) return verdict;

@@ -76,8 +76,9 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
     printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
            s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
     if (s->computes && !s->by_xla && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
-        printf("predicted step   %s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
-               out_change(f->mean_ns, p->time_ns).text, out_change(s->best_ns, p->time_ns).text);
+        printf("predicted step   %s%s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
+               p->costs_machine ? "" : " by the built-in model", out_change(f->mean_ns, p->time_ns).text,
+               out_change(s->best_ns, p->time_ns).text);
     scaler_print(s);
     if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
     return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;

@@ -10,6 +10,7 @@
 #include "tool/commands/run/run.h"
 
 enum { KEEP_DEFAULT = 3, DIGITS = 12, NAME_BYTES = 64 };
+#define MOST_STEPS UINT64_C(999999999999) /* in so many digits */
 static const char prefix[] = "step-", suffix[] = ".safetensors", data_fact[] = "data";
 
 static ebb_status fail_folder(const run_session *s, const char *verb, int error) {
@@ -108,6 +109,11 @@ static ebb_status resume(run_session *s, int64_t step) {
     if (s->t->args.seed >= 0 && (uint64_t)s->t->args.seed != ebb_engine_seed(s->engine))
         return tool_fail(s->t, EBB_USAGE, "--seed %lld, but %.300s is of a run with %llu: leave --seed out",
                          (long long)s->t->args.seed, path, (unsigned long long)ebb_engine_seed(s->engine));
+    if (result.step > MOST_STEPS)
+        return tool_fail(s->t, EBB_BAD_INPUT,
+                         "%.300s is of step %llu; saves are named up to step %llu: remove it, or load its "
+                         "weights by --init-from",
+                         path, (unsigned long long)result.step, (unsigned long long)MOST_STEPS);
     status = compare_data(s, path);
     if (status != EBB_OK) return status;
     s->n_begin = s->n_saved = (int64_t)result.step;
