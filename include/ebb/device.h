@@ -20,6 +20,11 @@ EBB_API const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, con
  * with, or why it is not there; may be empty. NULL past the last. */
 EBB_API const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]);
 
+/* Whether a plugin is here that XLA's steps can be compiled by (ebb_options.xla), and in *what a line,
+ * valid until the next such call or env error: its API's version and its file, or why there is none. Opens
+ * the file. */
+EBB_API bool ebb_xla_here(ebb_env *env, char what[1200]);
+
 /* Whether a device's name is that of a description's file. */
 EBB_API bool ebb_device_is_file(const char *device);
 /* Whether the device has memory of its own: "cuda", "cuda:1", or a description's file. */

@@ -7,6 +7,7 @@
 
 #include "ebb/costs.h"
 #include "ebb/model.h"
+#include "ebb/run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,26 @@ EBB_API EBB_CHECKED ebb_status ebb_measure(ebb_env *env, const ebb_model *model,
                                            const ebb_dim_binding *dims, uint32_t n_dims,
                                            const ebb_options *options, const ebb_measure_request *request,
                                            ebb_costs **out);
+/* A model's steps by XLA beside our own. */
+typedef struct ebb_xla_measured {
+    int64_t own_ns, xla_ns; /* the shortest step of each but the first; -1: there was none */
+    double own_loss, xla_loss;
+    double loss_off; /* over all steps: the largest difference of the losses as a part of our own */
+    double param_off; /* after the first step: how far apart all params are, as one vector, as a part of the
+                       * change that the step has made to them */
+    ebb_xla_memory memory;
+    int64_t
+        merged_temp_bytes; /* XLA's, where it may merge what the plan runs again with what that repeats */
+    int64_t arena_bytes, baseline_arena_bytes; /* planned: with the recomputation, and without */
+    uint32_t n_recomputed;                     /* steps */
+} ebb_xla_measured;
+/* Compiles the step by XLA as the options plan it (option xla is taken as set), and runs n_steps of it and
+ * of our own, one after the other, from the same params and made-up inputs; 0: compiles alone. Both sides'
+ * memory is taken at once. EBB_USAGE, and those of ebb_engine_create and ebb_step. */
+EBB_API EBB_CHECKED ebb_status ebb_measure_xla(ebb_env *env, const ebb_model *model,
+                                               const ebb_dim_binding *dims, uint32_t n_dims,
+                                               const ebb_options *options, uint32_t n_steps,
+                                               ebb_xla_measured *out);
 /* Text (*.ebb) of model i of those that together have every kind of op, small and large: their costs are a
  * calibration, for use when no model is given. NULL past the last. */
 EBB_API const char *ebb_measure_probe(uint32_t i);

@@ -145,6 +145,15 @@ EBB_API int64_t ebb_engine_block_bytes(const ebb_engine *engine);
  * not host memory. O(pages). */
 EBB_API int64_t ebb_engine_resident_bytes(const ebb_engine *engine);
 
+/* Of a program that XLA runs (ebb_options.xla), as its compiler counts them: bytes of the step's arguments
+ * and results, how many of the results lie in donated arguments, and of everything in between. They are
+ * XLA's own places: the plan's do not hold there, and there is no block. EBB_USAGE: it is no such program.
+ */
+typedef struct ebb_xla_memory {
+    int64_t arguments_bytes, outputs_bytes, alias_bytes, temp_bytes;
+} ebb_xla_memory;
+EBB_API EBB_CHECKED ebb_status ebb_program_xla_memory(const ebb_program *program, ebb_xla_memory *out);
+
 /* The memory of the engine's device. EBB_USAGE: it is the host's. */
 EBB_API EBB_CHECKED ebb_status ebb_engine_memory(const ebb_engine *engine, ebb_memory_facts *out);
 

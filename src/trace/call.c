@@ -11,6 +11,9 @@ ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, 
     if (!status && options->n_profiled > MOST_PROFILED)
         status = ebb_fail(eager->env, EBB_USAGE, "a profile of %u runs: keep at most %d",
                           options->n_profiled, MOST_PROFILED);
+    if (!status && options->plan.xla)
+        status =
+            ebb_fail(eager->env, EBB_USAGE, "a trace runs on Ebb's own kernels: leave the option xla out");
     if (status) return status;
     ebb_trace *trace = ebb_calloc(eager->env, 1, sizeof *trace);
     if (!trace) return EBB_NO_MEMORY;

@@ -42,7 +42,7 @@ static ebb_status compare_once(check_world *w, uint32_t wrong, ebb_compare_resul
     *out = (ebb_compare_result){0};
     check_side a = check_side_open(w->env, w->model, &o, &w->away),
                b = check_side_open(w->env, w->model, &o, NULL);
-    const ebb_status status = ebb_compare_programs(a.program, b.program, 4, out);
+    const ebb_status status = ebb_compare_programs(a.program, b.program, false, 4, out);
     *n_launches = state.n_launches;
     const ebb_plan *plan = a.program->compiled.plan;
     for (uint32_t s = 0, n = 0; s < plan->n_steps; s++) {
@@ -214,7 +214,7 @@ Test(check, shaking_an_op_tells_its_noise_and_leaves_no_trace) {
     check_side a = check_side_open(w.env, w.model, &o, NULL),
                b = check_side_open(w.env, w.model, &o, &w.away);
     ebb_compare_result r = {0};
-    cr_assert_eq(ebb_compare_programs(a.program, b.program, 4, &r), EBB_OK); /* feeds it, too */
+    cr_assert_eq(ebb_compare_programs(a.program, b.program, false, 4, &r), EBB_OK); /* feeds it, too */
     const size_t bytes = (size_t)b.engine->block_bytes;
     shaker k = {.program = b.program, .before = ebb_calloc(w.env, bytes, 1)};
     const ebb_run_options run = {.seed = 1, .on_step = shake_step, .on_step_ctx = &k};

@@ -54,6 +54,14 @@ ROOMS = {
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/device.h', 'ebb/plan.h'},
         'libraries': set(),
     },
+    # A step by XLA: draws as exec's, and nothing else of it.
+    'xla': {
+        'faces': {'xla/xla.h'},
+        'sees': {'base', 'graph', 'plan'},
+        'extra': {'exec/draws.h', 'exec/dropout.h'},
+        'public': {'ebb/base.h'},
+        'libraries': set(),
+    },
     # Tensors in files: no graphs, no engine.
     'keep': {
         'faces': {'keep/keep.h'},
@@ -76,7 +84,7 @@ ROOMS = {
     },
     'engine': {
         'faces': {'engine/engine.h'},
-        'sees': {'base', 'graph', 'plan', 'planner', 'sublinear', 'exec', 'keep'},
+        'sees': {'base', 'graph', 'plan', 'planner', 'sublinear', 'exec', 'xla', 'keep'},
         'public': {'ebb/base.h', 'ebb/check.h', 'ebb/costs.h', 'ebb/plan.h', 'ebb/config.h', 'ebb/engine.h', 'ebb/ebb.h',
                    'ebb/device.h', 'ebb/fit.h', 'ebb/frontier.h', 'ebb/keep.h', 'ebb/measure.h', 'ebb/model.h', 'ebb/options.h', 'ebb/run.h', 'ebb/schedule.h', 'ebb/search.h',
                    'ebb/tune.h'},
@@ -133,6 +141,7 @@ FOLDERS = {
                   'bound': {'sublinear.h'}, 'chain': {'space', 'score', 'pool'}, 'seeds': {'space', 'score', 'pool', 'bound', 'chain'},
                   'exact': {'space', 'score', 'pool'}, 'search': {'space', 'score', 'order', 'pool', 'seeds'}},
     'onnx': {'export': {'file.h', 'batch.h'}},
+    'xla': {'pjrt': set(), 'hlo': set()},
     'engine': {'inputs': set(), 'study': {'inputs'}, 'run': {'inputs', 'study'}, 'compile': {'inputs', 'study', 'run'},
                'sweep': {'inputs', 'study', 'run', 'compile'}, 'check': {'inputs', 'study', 'run', 'compile'}},
     'report': {'value': set(), 'words': {'value'}, 'make': {'value', 'words'}, 'views': {'value', 'words'}, 'html': {'value', 'words'},

@@ -89,7 +89,7 @@ static ebb_status feed(ebb_program *program) {
     return status;
 }
 
-ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, double rounding,
+ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by_xla, double rounding,
                                 ebb_compare_result *out) {
     ebb_env *env = device->engine->env;
     ebb_arena arena;
@@ -103,7 +103,7 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, double 
     ebb_status status = find_buffers(&c, &arena);
     if (status == EBB_OK) status = feed(device);
     if (status == EBB_OK) status = feed(other);
-    if (status == EBB_OK) status = ebb_step(device);
+    if (status == EBB_OK) status = by_xla ? ebb_xla_fill(device) : ebb_step(device);
     const ebb_run_options run = {
         .seed = other->engine->options.seed, .on_step = ebb_compare_look, .on_step_ctx = &c};
     if (status == EBB_OK) status = ebb_exec_run(other->exec, &run);
@@ -114,8 +114,8 @@ ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, double 
         "%u of %u ops differ; the first: %s (%s): %%%s%s is %.9g on %s but %.9g on %s, %.3g times "
         "what is allowed (%.3g)",
         out->n_over, out->n_ops, out->first.op, out->first.kind, out->first.value, out->first.element,
-        out->first.got, device->engine->options.device, out->first.want, other->engine->options.device,
-        out->first.part, out->first.allowed);
+        out->first.got, by_xla ? "xla" : device->engine->options.device, out->first.want,
+        other->engine->options.device, out->first.part, out->first.allowed);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
@@ -142,6 +142,8 @@ static ebb_status open_side(ebb_env *env, const ebb_model *model, const ebb_dim_
 static ebb_options plain_options(const ebb_options *options, const char *device) {
     ebb_options o = *options;
     o.device = device;
+    o.unfused = o.unfused || o.xla; /* both sides have the graph that XLA gets */
+    o.xla = false;
     o.memory = EBB_MEMORY_NONE;
     o.budget_bytes = -1;
     o.n_keep = o.n_drop = 0;
@@ -176,11 +178,13 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
         open_side(env, model, dims, n_dims, &mine, &device, &out->device_bytes, &out->room_bytes);
     if (status == EBB_OK)
         status = open_side(env, model, dims, n_dims, &its, &other, &out->other_bytes, &out->room_bytes);
+    if (options->xla) out->room_bytes += out->device_bytes; /* XLA's tensors beside the block */
     if (status == EBB_OK)
         status = check_memory(env, options, request, device->backend->api->host_memory, out);
     if (status == EBB_OK) status = ebb_compile(device, dims, n_dims, &a);
     if (status == EBB_OK) status = ebb_compile(other, dims, n_dims, &b);
-    if (status == EBB_OK) status = ebb_compare_programs(a, b, rounding_of(request->other), out);
+    if (status == EBB_OK)
+        status = ebb_compare_programs(a, b, options->xla, rounding_of(request->other), out);
     ebb_engine_destroy(other);
     ebb_engine_destroy(device);
     return status;

@@ -44,9 +44,9 @@ EBB_CHECKED ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint
                                          const void *want, void *noise);
 
 /* Runs a step of both, which hold the same inputs, params and seeds, and fills *out but for its texts and
- * bytes. EBB_VIOLATION: an op differs. */
-EBB_CHECKED ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, double rounding,
-                                            ebb_compare_result *out);
+ * bytes; by_xla: the device's step is XLA's. EBB_VIOLATION: an op differs. */
+EBB_CHECKED ebb_status ebb_compare_programs(ebb_program *device, ebb_program *other, bool by_xla,
+                                            double rounding, ebb_compare_result *out);
 
 /* Bytes of the host that comparing takes beside the programs' blocks, at most: of the step with the largest
  * operands. */

@@ -241,6 +241,9 @@ ebb_status ebb_measure(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
                        const ebb_options *options, const ebb_measure_request *request, ebb_costs **out) {
     *out = NULL;
     if (request->n_runs == 0) return ebb_fail(env, EBB_USAGE, "0 steps to measure: give 1 or more");
+    if (options->xla)
+        return ebb_fail(env, EBB_USAGE,
+                        "XLA runs a step as one program: its ops cannot be timed one by one");
     measurer m = {.env = env, .look = request->look};
     ebb_arena_init(&m.arena, env);
     ebb_status status = ebb_engine_create(env, model, options, &m.engine);

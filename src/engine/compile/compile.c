@@ -21,7 +21,7 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     ebb_status s = ebb_compile_parse(env, model, dims, n_dims, &graph);
     if (!s) s = ebb_dump_graph(env, o, "parse", graph);
     const bool train = !s && !o->evaluate && graph->loss != EBB_NONE,
-               fuse = !o->unfused && o->opt_level >= 2;
+               fuse = !o->unfused && !o->xla && o->opt_level >= 2;
     const bool low = o->precision != EBB_PRECISION_F32, scaled = o->precision == EBB_PRECISION_F16;
     const ebb_mode mode = o->evaluate ? EBB_EVAL : EBB_TRAIN;
 #define PASS(name, call) \

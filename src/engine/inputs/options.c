@@ -83,6 +83,12 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
                         o->time_limit_s);
     if (o->opt_level < 0 || o->opt_level > 3)
         return ebb_fail(env, EBB_USAGE, "opt_level is %d; it must be in [0, 3]", (int)o->opt_level);
+    if (o->xla && (o->phased || o->accumulate > 1 || o->poison || o->check_finite))
+        return ebb_fail(env, EBB_USAGE, "XLA runs a step as a whole, on memory of its own: leave %s out",
+                        o->phased           ? "phased"
+                        : o->accumulate > 1 ? "accumulate"
+                        : o->poison         ? "poison"
+                                            : "check_finite");
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;

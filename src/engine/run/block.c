@@ -173,6 +173,7 @@ static ebb_status move_persistent(ebb_engine *engine, char *to) {
 ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan) {
     const ebb_backend_api *api = engine->backend->api;
     int64_t need = plan->persistent_bytes + plan->arena_bytes;
+    if (engine->plugin) return EBB_OK; /* XLA's tensors are its own */
     if (engine->block && need <= engine->block_bytes) return EBB_OK;
     if (engine->lost) return ebb_stale_lost(engine);
     void *block;
@@ -200,7 +201,7 @@ void ebb_engine_drop_block(ebb_engine *engine) {
 }
 
 void ebb_engine_bind_all(ebb_engine *engine) {
-    for (size_t i = 0; i < engine->programs.n; i++)
+    for (size_t i = 0; i < engine->programs.n && !engine->plugin; i++)
         ebb_exec_bind(engine->programs.at[i]->exec, engine->block,
                       (char *)engine->block + engine->persistent_bytes);
 }

@@ -58,7 +58,7 @@ ebb_status ebb_integers_check(const ebb_program *program, ebb_id value, const vo
 
 ebb_status ebb_integers_check_all(const ebb_program *program) {
     const ebb_backend_api *api = program->engine->backend->api;
-    if (!api->host_memory || !api->computes) return EBB_OK;
+    if (!api->host_memory || !api->computes || program->engine->plugin) return EBB_OK;
     for (uint32_t i = 0; i < program->n_bounds; i++) {
         int64_t bytes;
         const void *at = ebb_exec_given(program->exec, program->bounds[i].value, &bytes);

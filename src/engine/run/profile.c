@@ -8,6 +8,9 @@ ebb_status ebb_program_profile(ebb_program *program, uint32_t n_runs) {
     ebb_profile *profile = NULL;
     if (n_runs > MOST_RUNS)
         return ebb_fail(env, EBB_USAGE, "a profile of %u runs: keep at most %d", n_runs, MOST_RUNS);
+    if (program->xla)
+        return ebb_fail(env, EBB_USAGE,
+                        "XLA runs a step as one program: its ops cannot be timed one by one");
     if (program->next_phase != EBB_FORWARD)
         return ebb_fail(env, EBB_USAGE, "a step is half done: run the %s phase first",
                         ebb_phase_name((ebb_phase)program->next_phase));

@@ -9,6 +9,7 @@ void ebb_program_destroy(ebb_program *program) {
     ebb_env *env = program->engine->env;
     ebb_profile_destroy(program->profile);
     ebb_exec_destroy(program->exec);
+    ebb_xla_unbind(program);
     ebb_compiled_deinit(env, &program->compiled);
     ebb_arena_deinit(&program->arena);
     ebb_cfree(env, program, 1, sizeof(*program));
@@ -58,6 +59,7 @@ ebb_status ebb_engine_create(ebb_env *env, const ebb_model *model, const ebb_opt
     status = copy_options(engine, options);
     if (status == EBB_OK) status = ebb_open_backend(env, &engine->options, &engine->backend);
     if (status == EBB_OK) status = ebb_finite_open(engine);
+    if (status == EBB_OK) status = ebb_xla_engine_open(engine);
     if (status != EBB_OK) {
         ebb_engine_destroy(engine);
         return status;
@@ -76,6 +78,7 @@ void ebb_engine_destroy(ebb_engine *engine) {
     for (size_t i = 0; i < engine->programs.n; i++) ebb_program_destroy(engine->programs.at[i]);
     EBB_ARRAY_FREE(env, &engine->programs);
     ebb_engine_drop_block(engine);
+    ebb_xla_engine_close(engine);
     ebb_finite_close(engine);
     if (engine->backend) engine->backend->api->destroy(engine->backend);
     ebb_arena_deinit(&engine->arena);
@@ -135,13 +138,13 @@ ebb_status ebb_program_bind(ebb_program *program) {
     if (status == EBB_OK) status = list_params(program);
     if (status == EBB_OK) status = ebb_integers_find(program);
     if (status == EBB_OK && engine->programs.n == 0) status = ebb_stale_open(engine, program);
-    if (status != EBB_OK) return status;
     ebb_exec_options options = {.graph = program->compiled.graph,
                                 .plan = program->compiled.plan,
                                 .backend = engine->backend,
                                 .poison = engine->options.poison,
                                 .no_record = engine->options.no_record};
-    status = ebb_exec_create(env, &options, &program->exec);
+    if (status == EBB_OK)
+        status = engine->plugin ? ebb_xla_bind(program) : ebb_exec_create(env, &options, &program->exec);
     if (status != EBB_OK) return status;
     bool first = engine->programs.n == 0;
     if (!EBB_RESERVE(env, &engine->programs, engine->programs.n + 1)) return EBB_NO_MEMORY;
@@ -187,5 +190,5 @@ const ebb_plan *ebb_program_plan(const ebb_program *program) {
 }
 
 uint64_t ebb_program_n_replayed(const ebb_program *program) {
-    return ebb_exec_n_replayed(program->exec);
+    return program->exec ? ebb_exec_n_replayed(program->exec) : 0;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/study/study.h"
 #include "keep/keep.h"
+#include "xla/xla.h"
 
 /* An input of labels or ids, and what they must be below. */
 typedef struct ebb_bounded {
@@ -23,6 +24,8 @@ struct ebb_program {
     uint32_t n_params;
     ebb_bounded *bounds;
     uint32_t n_bounds;
+    ebb_xla_program *xla;      /* with the option xla, in place of exec */
+    ebb_pjrt_buffer **tensors; /* [n_values] of xla: inputs and outputs; during a step its params, too */
     bool evaluates;      /* in the model's evaluation mode: its steps change nothing and do not count */
     uint32_t next_phase; /* the phase that must run next */
     bool touched;        /* this step has begun to write params or states */
@@ -37,6 +40,10 @@ struct ebb_engine {
     EBB_ARRAY(ebb_program *) programs;
     void *block; /* persistent region, then the largest program's transient region */
     int64_t block_bytes, persistent_bytes;
+    ebb_pjrt *plugin; /* with the option xla, in place of the block; else NULL */
+    ebb_pjrt_buffer *
+        *givens; /* [n_givens] of xla: params, states and constants, in the order of any program */
+    uint32_t n_givens;
     bool *stale; /* [n_params of any program]: undefined since a step failed; NULL: no program yet */
     uint32_t n_stale;
     bool lost;  /* with their block, which could not be made again or filled: there is none any more */
@@ -71,6 +78,38 @@ EBB_CHECKED ebb_status ebb_engine_check_shared(ebb_engine *engine, const ebb_pro
 EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan *plan);
 void ebb_engine_drop_block(ebb_engine *engine);
 void ebb_engine_bind_all(ebb_engine *engine);
+
+/* ---- by XLA (run/xla.c): tensors of the plugin's in place of the block ---------------------------------
+ */
+
+/* The plugin that is found (EBB_PJRT_PLUGIN), with a client; where EBB_PJRT_TARGET names a file, one that
+ * compiles for the device which it describes (a GpuTargetConfigProto as text) and runs nothing. The
+ * caller's. */
+EBB_CHECKED ebb_status ebb_xla_plugin_open(ebb_env *env, ebb_pjrt **out);
+/* Opens a plugin where the options ask for one. */
+EBB_CHECKED ebb_status ebb_xla_engine_open(ebb_engine *engine);
+void ebb_xla_engine_close(ebb_engine *engine); /* after its programs */
+/* Compiles the step, in place of ebb_exec_create and the block. */
+EBB_CHECKED ebb_status ebb_xla_bind(ebb_program *program);
+void ebb_xla_unbind(ebb_program *program);
+/* Of a program of our own, whose plan lets every value have its own bytes: one step by XLA, from the bytes
+ * of its inputs, params and states, and every value that it computes into the value's bytes. */
+EBB_CHECKED ebb_status ebb_xla_fill(ebb_program *program);
+/* A whole step. Sets program->touched where params and states were lost to a step that failed. */
+EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);
+/* As ebb_value_put and ebb_value_get. */
+EBB_CHECKED ebb_status ebb_xla_put(ebb_program *program, ebb_id value, const void *data);
+EBB_CHECKED ebb_status ebb_xla_get(ebb_program *program, ebb_id value, void *data);
+
+/* ---- values, wherever they are --------------------------------------------------------------------------
+ */
+
+/* Is the value given, and has the program room for it? Does it outlive a step? */
+bool ebb_value_is_given(const ebb_program *program, ebb_id value);
+bool ebb_value_is_final(const ebb_program *program, ebb_id value);
+/* A given value, or one that outlives a step, from and to data in logical order. */
+EBB_CHECKED ebb_status ebb_value_put(ebb_program *program, ebb_id value, const void *data);
+EBB_CHECKED ebb_status ebb_value_get(ebb_program *program, ebb_id value, void *data);
 
 /* With the option check_finite: room for it, and what looks at a step's results, ctx being the program.
  * EBB_VIOLATION: one is not finite. */

@@ -29,7 +29,8 @@ static ebb_status check_step(ebb_program *program) {
 /* The next step begins anew. */
 static ebb_status fail_step(ebb_program *program, ebb_status status) {
     program->next_phase = EBB_FORWARD;
-    return program->touched || ebb_exec_touched(program->exec) ? ebb_stale_mark(program, status) : status;
+    const bool touched = program->touched || (program->exec && ebb_exec_touched(program->exec));
+    return touched ? ebb_stale_mark(program, status) : status;
 }
 
 /* ---- parts ------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ ebb_status ebb_step(ebb_program *program) {
     ebb_status status = check_step(program);
     if (status != EBB_OK) return status;
     ebb_run_options options = run_options(program, true);
-    status = ebb_exec_run(program->exec, &options);
+    status = program->xla ? ebb_xla_step(program, options.step) : ebb_exec_run(program->exec, &options);
     if (status != EBB_OK) return fail_step(program, status);
     count_step(program);
     return EBB_OK;

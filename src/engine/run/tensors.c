@@ -48,6 +48,36 @@ ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *fr
     return status;
 }
 
+/* ---- values, wherever they are --------------------------------------------------------------------------
+ */
+
+bool ebb_value_is_given(const ebb_program *program, ebb_id value) {
+    int64_t bytes;
+    if (!program->xla) return ebb_exec_given(program->exec, value, &bytes) != NULL;
+    return program->compiled.graph->values[value].producer == EBB_NONE;
+}
+
+bool ebb_value_is_final(const ebb_program *program, ebb_id value) {
+    int64_t bytes;
+    if (!program->xla) return ebb_exec_final(program->exec, value, &bytes) != NULL;
+    const ebb_value *v = &program->compiled.graph->values[value];
+    return v->producer == EBB_NONE ? ebb_role_persistent(v->role) : v->role == EBB_ROLE_OUTPUT;
+}
+
+ebb_status ebb_value_put(ebb_program *program, ebb_id value, const void *data) {
+    int64_t bytes;
+    if (program->xla) return ebb_xla_put(program, value, data);
+    return ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data,
+                       ebb_exec_given(program->exec, value, &bytes));
+}
+
+ebb_status ebb_value_get(ebb_program *program, ebb_id value, void *data) {
+    int64_t bytes;
+    if (program->xla) return ebb_xla_get(program, value, data);
+    return ebb_copy_out(program->engine, &program->compiled.graph->values[value].type,
+                        ebb_exec_final(program->exec, value, &bytes), data);
+}
+
 /* ---- by name
  * ------------------------------------------------------------------------------------------------------ */
 
@@ -100,24 +130,20 @@ static ebb_status check_bytes(const ebb_program *program, ebb_id value, size_t b
                     v->name, ebb_type_text(&v->type, text), (long long)ebb_type_bytes(&v->type), bytes);
 }
 
-static ebb_status given_address(const ebb_program *program, const char *name, ebb_id *value, void **at) {
+static ebb_status find_given(const ebb_program *program, const char *name, ebb_id *value) {
     ebb_status status = find(program, name, value);
     if (status != EBB_OK) return status;
-    int64_t bytes;
     if (program->engine->lost) return ebb_stale_lost(program->engine);
-    *at = ebb_exec_given(program->exec, *value, &bytes);
-    if (*at) return EBB_OK;
+    if (ebb_value_is_given(program, *value)) return EBB_OK;
     return ebb_fail(program->engine->env, EBB_USAGE, "%s cannot be fed: it is computed", name);
 }
 
 ebb_status ebb_feed(ebb_program *program, const char *name, const void *data, size_t bytes) {
     ebb_id value;
-    void *at;
-    ebb_status status = given_address(program, name, &value, &at);
+    ebb_status status = find_given(program, name, &value);
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
     if (status == EBB_OK) status = ebb_integers_check(program, value, data);
-    if (status == EBB_OK)
-        status = ebb_copy_in(program->engine, &program->compiled.graph->values[value].type, data, at);
+    if (status == EBB_OK) status = ebb_value_put(program, value, data);
     if (status == EBB_OK) ebb_stale_fed(program, value);
     return status;
 }
@@ -128,26 +154,25 @@ ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t 
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
     if (status == EBB_OK) status = ebb_stale_check_value(program, value);
     if (status != EBB_OK) return status;
-    int64_t n;
-    const void *at = ebb_exec_final(program->exec, value, &n);
-    if (!at)
-        return ebb_fail(program->engine->env, EBB_USAGE,
-                        "%s does not outlive the step: name it in the option fetch to keep it", name);
-    return ebb_copy_out(program->engine, &program->compiled.graph->values[value].type, at, data);
+    if (ebb_value_is_final(program, value)) return ebb_value_get(program, value, data);
+    return ebb_fail(program->engine->env, EBB_USAGE,
+                    "%s does not outlive the step: name it in the option fetch to keep it", name);
 }
 
 ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data, size_t *bytes) {
     *data = NULL;
     *bytes = 0;
     ebb_id value;
-    ebb_status status = given_address(program, name, &value, data);
+    int64_t n;
+    const ebb_engine *engine = program->engine;
+    const ebb_status status = find_given(program, name, &value);
     if (status != EBB_OK) return status;
-    if (!program->engine->backend->api->host_memory) {
-        *data = NULL;
-        return ebb_fail(program->engine->env, EBB_USAGE, "device \"%s\" has no host bytes: feed %s instead",
-                        program->engine->backend->api->name, name);
-    }
-    *bytes = (size_t)ebb_type_bytes(&program->compiled.graph->values[value].type);
+    if (engine->plugin || !engine->backend->api->host_memory)
+        return ebb_fail(engine->env, EBB_USAGE, "%s \"%s\" has no host bytes: feed %s instead",
+                        engine->plugin ? "backend" : "device",
+                        engine->plugin ? "xla" : engine->backend->api->name, name);
+    *data = ebb_exec_given(program->exec, value, &n);
+    *bytes = (size_t)n;
     return EBB_OK;
 }
 
@@ -206,16 +231,15 @@ static double initial(const ebb_value *v, ebb_rng *rng) {
 
 static ebb_status init_value(ebb_engine *engine, ebb_program *program, ebb_id value) {
     const ebb_value *v = &program->compiled.graph->values[value];
-    int64_t bytes, n = ebb_type_count(&v->type);
-    void *at = ebb_exec_given(program->exec, value, &bytes);
-    if (!at) return EBB_OK;
+    const int64_t bytes = ebb_type_bytes(&v->type), n = ebb_type_count(&v->type);
+    if (!ebb_value_is_given(program, value)) return EBB_OK;
     void *room = ebb_calloc(engine->env, (size_t)bytes, 1);
     if (!room) return EBB_NO_MEMORY;
     ebb_rng rng;
     ebb_rng_init(&rng, engine->options.seed, stream_of(v->name));
     for (int64_t i = 0; i < n; i++)
         ebb_dtypes[v->type.dtype].store(room, i, v->role == EBB_ROLE_CONSTANT ? v->fill : initial(v, &rng));
-    ebb_status status = ebb_copy_in(engine, &v->type, room, at);
+    ebb_status status = ebb_value_put(program, value, room);
     ebb_cfree(engine->env, room, (size_t)bytes, 1);
     return status;
 }

@@ -59,6 +59,24 @@ static ebb_status measure(tool *t, const ebb_model *model, const ebb_dim_binding
     return ebb_measure(t->env, model, dims, n_dims, options, &request, out);
 }
 
+static void print_xla_steps(const ebb_xla_measured *m, uint32_t n_steps) {
+    printf("own kernels      %s a step (shortest of %u), loss %.6f\n", out_time(m->own_ns).text, n_steps,
+           m->own_loss);
+    printf("xla              %s a step, loss %.6f\n", out_time(m->xla_ns).text, m->xla_loss);
+    printf("losses differ    %.2e of our own at most\n", m->loss_off);
+    printf("params differ    %.2e of the first step's change\n", m->param_off);
+}
+
+static void print_xla(const ebb_xla_measured *m, uint32_t n_steps) {
+    const ebb_xla_memory *x = &m->memory;
+    if (n_steps > 0) print_xla_steps(m, n_steps);
+    printf("planned arena    %s, without recomputation %s; %u steps run again\n",
+           out_bytes(m->arena_bytes).text, out_bytes(m->baseline_arena_bytes).text, m->n_recomputed);
+    printf("xla temp         %s; with repeated steps merged %s\n", out_bytes(x->temp_bytes).text,
+           out_bytes(m->merged_temp_bytes).text);
+    printf("xla arguments    %s, results beside them %s\n", out_bytes(x->arguments_bytes).text,
+           out_bytes(x->outputs_bytes - x->alias_bytes).text);
+}
 static ebb_status bench_ops(tool *t, const ebb_options *options) {
     ebb_model *model = NULL;
     ebb_costs *costs = NULL;
@@ -69,6 +87,42 @@ static ebb_status bench_ops(tool *t, const ebb_options *options) {
     ebb_costs_destroy(costs);
     ebb_model_destroy(model);
     return status;
+}
+
+/* --backend xla: a model's whole steps, by XLA and by our own kernels. */
+static ebb_status bench_xla(tool *t, const ebb_options *options) {
+    ebb_model *model = NULL;
+    ebb_xla_measured m;
+    const uint32_t n_steps = t->args.compile_only ? 0
+                             : t->args.steps > 0  ? (uint32_t)t->args.steps
+                                                  : RUNS_DEFAULT;
+    ebb_status status = tool_model_open(t, &model);
+    if (status != EBB_OK) return status;
+    status = ebb_measure_xla(t->env, model, t->args.dims, t->args.n_dims, options, n_steps, &m);
+    ebb_model_destroy(model);
+    if (status != EBB_OK) return status;
+    if (!t->args.json) {
+        print_xla(&m, n_steps);
+        return out_finish(t);
+    }
+    out_json json;
+    out_json_begin(&json, "ebb.xla/1");
+    out_integer(&json, "steps", n_steps);
+    out_integer(&json, "own_ns", m.own_ns);
+    out_integer(&json, "xla_ns", m.xla_ns);
+    out_real(&json, "own_loss", m.own_loss);
+    out_real(&json, "xla_loss", m.xla_loss);
+    out_real(&json, "loss_off", m.loss_off);
+    out_real(&json, "param_off", m.param_off);
+    out_integer(&json, "n_recomputed", m.n_recomputed);
+    out_integer(&json, "arena_bytes", m.arena_bytes);
+    out_integer(&json, "baseline_arena_bytes", m.baseline_arena_bytes);
+    out_integer(&json, "arguments_bytes", m.memory.arguments_bytes);
+    out_integer(&json, "outputs_bytes", m.memory.outputs_bytes);
+    out_integer(&json, "alias_bytes", m.memory.alias_bytes);
+    out_integer(&json, "temp_bytes", m.memory.temp_bytes);
+    out_integer(&json, "merged_temp_bytes", m.merged_temp_bytes);
+    return out_json_end(t, &json);
 }
 
 /* Each probe adds to what the ones before it measured. */
@@ -115,7 +169,13 @@ static ebb_status bench_calibrate(tool *t, const ebb_options *options) {
 
 ebb_status tool_bench(tool *t) {
     ebb_options options;
-    if (t->args.ops == t->args.calibrate)
+    const bool xla = t->args.backend && strcmp(t->args.backend, "xla") == 0;
+    if (xla && (t->args.ops || t->args.calibrate))
+        return tool_fail(t, EBB_USAGE, "bench --backend xla times whole steps, no ops: leave out --%s",
+                         t->args.ops ? "ops" : "calibrate");
+    if (!xla && t->args.compile_only)
+        return tool_fail(t, EBB_USAGE, "--compile-only belongs to --backend xla: give both or none");
+    if (!xla && t->args.ops == t->args.calibrate)
         return tool_fail(t, EBB_USAGE,
                          "bench measures --ops of a MODEL, or with --calibrate kinds of ops: %s",
                          t->args.ops ? "leave out one of the two" : "give one of the two");
@@ -127,5 +187,6 @@ ebb_status tool_bench(tool *t) {
                          RUNS_MOST);
     ebb_status status = tool_options(t, &options);
     if (status != EBB_OK) return status;
+    if (options.xla) return bench_xla(t, &options);
     return t->args.ops ? bench_ops(t, &options) : bench_calibrate(t, &options);
 }

@@ -131,6 +131,8 @@ const tool_flag tool_flags[] = {
     {"ops", 0, TOOL_SWITCH, AT(ops), B, NULL, 0, 0, NULL, "measure each op of MODEL"},
     {"calibrate", 0, TOOL_SWITCH, AT(calibrate), B, NULL, 0, 0, NULL,
      "measure kinds of ops, for models that were not measured"},
+    {"compile-only", 0, TOOL_SWITCH, AT(compile_only), B, NULL, 0, 0, NULL,
+     "with --backend xla: compile the step and tell its memory, run nothing"},
     {"costs", 0, TOOL_TEXT, AT(costs), MODELS, "FILE", 0, 0, NULL,
      "times that `ebb bench` measured; `machine`: its calibration in the cache's folder; `host`: a quick "
      "look at this "
@@ -193,6 +195,8 @@ const tool_flag tool_flags[] = {
     {"jit", 0, TOOL_TEXT, AT(jit), MODELS, "NAME", 0, 0, NULL,
      "who makes code for such chains: LLVM, CC or INTERP (default: the variable MGB_JIT_BACKEND, or the "
      "first that is there)"},
+    {"backend", 0, TOOL_CHOICE, AT(backend), R | B, "NAME", 0, 0, "own xla",
+     "own, or xla: the whole step is compiled and run by XLA, through a PJRT plugin (default own)"},
     {"no-fuse", 0, TOOL_SWITCH, AT(no_fuse), MODELS, NULL, 0, 0, NULL,
      "run every op by itself, for comparison: changes no bit of a result"},
     {"optimizer", 0, TOOL_CHOICE, AT(optimizer), MODELS, "NAME", 0, 0, "sgd adamw",

@@ -161,6 +161,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     out->unfused = args->no_fuse;
     if (args->opt_level) out->opt_level = args->opt_level[0] - '0';
     out->jit = args->jit ? args->jit : jit_variable(out);
+    out->xla = args->backend && strcmp(args->backend, "xla") == 0;
     out->poison = args->poison;
     out->check_finite = args->check_finite;
     out->verify = args->verify;

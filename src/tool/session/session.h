@@ -32,8 +32,8 @@ typedef struct tool_args {
     uint32_t n_dims;
     tool_list fetch, keep, drop;
     const char *config; /* the file of --config */
-    const char *device, *method, *optimizer, *precision, *opt_level, *jit, *dump, *plans, *over, *cache,
-        *costs, *format, *measured, *fail_if, *svg;
+    const char *device, *method, *optimizer, *precision, *opt_level, *jit, *backend, *dump, *plans, *over,
+        *cache, *costs, *format, *measured, *fail_if, *svg;
     const char *log, *search;
     tool_list fits, pools;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
@@ -43,7 +43,8 @@ typedef struct tool_args {
     int64_t thresh_nr_try, genetic_nr_iter, genetic_pool_size, lb_memory_bytes, lb_memory_mb, num_worker;
     double time_limit_s, momentum, weight_decay, beta1, beta2, clip_norm, label_smoothing, max_added;
     bool tf32, free_engines, no_graph, watch_memory, replan; /* replan: --auto */
-    bool no_reuse, no_fuse, profile, ops, calibrate, evaluate, phased, nesterov, poison, verify;
+    bool no_reuse, no_fuse, profile, ops, compile_only, calibrate, evaluate, phased, nesterov, poison,
+        verify;
     bool full, check_finite, hash;
     const char *compare; /* the other device */
     const char *save, *init_from, *schedule, *weights, *metrics;

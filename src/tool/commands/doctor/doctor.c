@@ -61,6 +61,9 @@ static void print_text(tool *t, const machine *m) {
     for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++)
         printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
                what);
+    char plugin[1200];
+    available = ebb_xla_here(t->env, plugin);
+    printf("backend xla      %s: %s\n", available ? "available" : "not available", plugin);
     for (uint32_t i = 0; (name = ebb_data_format_at(i, &available, &why)) != NULL; i++)
         printf("data %-11s %s%s%s\n", name, available ? "available" : "not available", why ? ": " : "",
                why ? why : "");
@@ -111,6 +114,11 @@ static ebb_status print_json(tool *t, const machine *m) {
         out_close(&json, '}');
     }
     out_close(&json, ']');
+    char plugin[1200];
+    out_open(&json, "xla", '{');
+    out_bool(&json, "available", available = ebb_xla_here(t->env, plugin));
+    out_text(&json, available ? "plugin" : "why", plugin);
+    out_close(&json, '}');
     return out_json_end(t, &json);
 }
 

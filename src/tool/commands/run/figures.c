@@ -19,13 +19,38 @@ static int64_t process_peak_bytes(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : -1;
 }
 
+/* XLA's own bytes, which are no plan's. */
+static void print_xla(const ebb_xla_memory *m) {
+    const struct {
+        const char *name;
+        int64_t bytes;
+    } rows[] = {{"xla arguments", m->arguments_bytes},
+                {"xla results", m->outputs_bytes - m->alias_bytes},
+                {"xla temp", m->temp_bytes}};
+    for (size_t i = 0; i < TOOL_COUNT(rows); i++)
+        printf("%-16s %lld bytes (%s)\n", rows[i].name, (long long)rows[i].bytes,
+               out_bytes(rows[i].bytes).text);
+}
+
+static void xla_json(out_json *json, const ebb_xla_memory *m) {
+    out_open(json, "xla_memory", '{');
+    out_integer(json, "arguments_bytes", m->arguments_bytes);
+    out_integer(json, "outputs_bytes", m->outputs_bytes);
+    out_integer(json, "alias_bytes", m->alias_bytes);
+    out_integer(json, "temp_bytes", m->temp_bytes);
+    out_close(json, '}');
+}
+
 void run_print_head(const run_session *s, const ebb_plan_summary *p) {
     int64_t planned = p->arena_bytes + p->persistent_bytes, taken = ebb_engine_block_bytes(s->engine);
     out_safe(stdout, p->graph_name);
     printf(" on %s, %u %s: %u steps, %u run again\n", p->backend, p->n_threads,
            p->n_threads == 1 ? "thread" : "threads", p->n_steps, p->n_recomputed);
     printf("planned block    %lld bytes (%s)\n", (long long)planned, out_bytes(planned).text);
-    printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    if (!s->by_xla)
+        printf("allocated block  %lld bytes (%s)\n", (long long)taken, out_bytes(taken).text);
+    else
+        print_xla(&s->xla);
     if (p->costs_machine) {
         printf("costs            ");
         out_safe(stdout, tool_costs_line(p).text);
@@ -50,7 +75,7 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
     run_data_print(s);
     printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
            s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
-    if (s->computes && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
+    if (s->computes && !s->by_xla && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
         printf("predicted step   %s%s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
                p->costs_machine ? "" : " by the built-in model", out_change(f->mean_ns, p->time_ns).text,
                out_change(s->best_ns, p->time_ns).text);
@@ -83,6 +108,7 @@ static ebb_status figures_json(run_session *s, const ebb_plan_summary *p, const 
     out_integer(&s->json, "planned_bytes", p->arena_bytes + p->persistent_bytes);
     out_integer(&s->json, "allocated_bytes", ebb_engine_block_bytes(s->engine));
     out_integer(&s->json, "resident_block_bytes", f->resident);
+    if (s->by_xla) xla_json(&s->json, &s->xla);
     block_json(&s->json, f);
     device_memory_json(&s->json, s->engine);
     out_integer(&s->json, "process_peak_bytes", f->peak);

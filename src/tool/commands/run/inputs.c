@@ -154,13 +154,30 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
     }
 }
 
-/* The bytes of an input that the device has no host bytes of: made once, the same for every step. */
+/* Numbers made in the order in which a block holds them (rank 4: n,h,w,c) in logical order. */
+static void to_logical(const ebb_tensor_info *info, const char *stored, char *logical) {
+    const int64_t *d = info->dim, plane = d[2] * d[3];
+    const size_t size = (size_t)(info->bytes / (d[0] * d[1] * plane));
+    for (int64_t n = 0; n < d[0]; n++)
+        for (int64_t c = 0; c < d[1]; c++)
+            for (int64_t i = 0; i < plane; i++, logical += size)
+                memcpy(logical, stored + (size_t)((n * plane + i) * d[1] + c) * size, size);
+}
+
+/* The bytes of an input that the device has no host bytes of: made once, the same for every step, and the
+ * same as elsewhere. */
 static ebb_status make(tool *t, const ebb_tensor_info *info, void **held) {
     const size_t bytes = (size_t)info->bytes;
     if (*held) return EBB_OK;
     *held = malloc(bytes);
-    if (!*held) return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
-    fill(info, *held, bytes);
+    void *stored = info->rank == 4 ? malloc(bytes) : NULL;
+    if (!*held || (info->rank == 4 && !stored)) {
+        free(stored);
+        return tool_fail(t, EBB_NO_MEMORY, "no memory for input %s: %zu bytes", info->name, bytes);
+    }
+    fill(info, stored ? stored : *held, bytes);
+    if (stored) to_logical(info, stored, *held);
+    free(stored);
     return EBB_OK;
 }
 

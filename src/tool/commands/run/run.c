@@ -18,6 +18,9 @@ static ebb_status run_steps(run_session *s) {
     if (status == EBB_OK) status = metrics_begin(s);
     if (status == EBB_OK && s->t->args.profile) status = ebb_program_profile(s->program, PROFILE_STEPS);
     if (status != EBB_OK) return status;
+    s->by_xla = strcmp(s->t->args.backend ? s->t->args.backend : "", "xla") == 0;
+    if (s->by_xla) status = ebb_program_xla_memory(s->program, &s->xla);
+    if (status != EBB_OK) return status;
     s->computes = strcmp(summary.backend, "shadow") != 0;
     s->as_json = s->t->args.json || s->t->args.output;
     if (s->as_json) {

@@ -62,6 +62,8 @@ typedef struct run_session {
     inputs in;
     out_json json;
     bool as_json, phased;
+    bool by_xla; /* of --backend xla */
+    ebb_xla_memory xla;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
     float scale, n_skipped, n_skipped_before; /* of a scaled loss: as it is after a step; steps that changed

@@ -1,0 +1,144 @@
+/* xla/hlo/emit.h: values and operations of StableHLO, printed one line each. Private to the folder.
+ *
+ * An operation is a call that returns its result; shapes of results follow from the operands wherever they
+ * can. Memory that runs out shows in the text's status. */
+#ifndef EBB_XLA_HLO_EMIT_H
+#define EBB_XLA_HLO_EMIT_H
+
+#include "xla/hlo/hlo.h"
+
+typedef enum hlo_kind {
+    HLO_PRED,
+    HLO_U8,
+    HLO_S32,
+    HLO_U32,
+    HLO_U64,
+    HLO_F32,
+    HLO_F64,
+    HLO_N_KINDS
+} hlo_kind;
+
+enum { HLO_MAX_RANK = 8 };
+typedef struct hlo_type {
+    hlo_kind kind;
+    uint32_t rank;
+    int64_t dim[HLO_MAX_RANK];
+} hlo_type;
+
+typedef struct hlo_value {
+    uint32_t number;
+    int32_t part; /* of an operation with several results; -1: it has one */
+    hlo_type type;
+} hlo_value;
+
+typedef struct hlo {
+    ebb_text *text;
+    uint32_t n; /* names so far */
+} hlo;
+
+/* One op of ours that is being emitted: rows of the table read operands from in and write out. */
+typedef struct hlo_op {
+    hlo *to;
+    const ebb_call *call;
+    const hlo_value *in;
+    hlo_value *out;
+    hlo_value key, step; /* of random ops: u64[] */
+} hlo_op;
+
+/* ---- types ---- */
+
+/* False: there is none for this dtype. */
+bool hlo_kind_of(ebb_dtype dtype, hlo_kind *out);
+/* In the order of bytes. */
+hlo_type hlo_type_of(const ebb_type *type);
+int64_t hlo_count(const hlo_type *type);
+bool hlo_real(hlo_kind kind);
+static inline hlo_type hlo_with(hlo_type type, hlo_kind kind) {
+    type.kind = kind;
+    return type;
+}
+hlo_type hlo_shape(hlo_kind kind, uint32_t rank, const int64_t *dim);
+void hlo_put_type(hlo *h, const hlo_type *type);
+void hlo_put_value(hlo *h, const hlo_value *value);
+
+/* ---- elementwise ---- */
+
+hlo_value hlo_full(hlo *h, hlo_type type, double x);
+hlo_value hlo_whole(hlo *h, hlo_type type, uint64_t x); /* of integers, all 64 bits */
+/* x's type, everywhere c. */
+hlo_value hlo_like(hlo *h, const hlo_value *x, double c);
+hlo_value hlo_1(hlo *h, const char *name, hlo_value x);              /* "exponential" */
+hlo_value hlo_erf(hlo *h, hlo_value x);                              /* of CHLO, which every plugin knows */
+hlo_value hlo_2(hlo *h, const char *name, hlo_value a, hlo_value b); /* "add": of one type */
+hlo_value hlo_2c(hlo *h, const char *name, hlo_value a, double c);   /* with a constant */
+hlo_value hlo_compare(hlo *h, const char *how, hlo_value a, hlo_value b); /* "LT" */
+hlo_value hlo_select(hlo *h, hlo_value condition, hlo_value a, hlo_value b);
+hlo_value hlo_convert(hlo *h, hlo_kind kind, hlo_value x);
+static inline hlo_value hlo_add(hlo *h, hlo_value a, hlo_value b) {
+    return hlo_2(h, "add", a, b);
+}
+static inline hlo_value hlo_sub(hlo *h, hlo_value a, hlo_value b) {
+    return hlo_2(h, "subtract", a, b);
+}
+static inline hlo_value hlo_mul(hlo *h, hlo_value a, hlo_value b) {
+    return hlo_2(h, "multiply", a, b);
+}
+static inline hlo_value hlo_div(hlo *h, hlo_value a, hlo_value b) {
+    return hlo_2(h, "divide", a, b);
+}
+
+/* ---- shapes ---- */
+
+hlo_value hlo_reshape(hlo *h, hlo_value x, hlo_type type);
+/* x's axis d runs along axis[d] of the type, of which the dims are read; axes of one place are repeated. */
+hlo_value hlo_spread(hlo *h, hlo_value x, hlo_type type, const uint32_t *axis);
+/* A vector along one axis of a type; a scalar everywhere. */
+hlo_value hlo_along(hlo *h, hlo_value vector, hlo_type type, uint32_t axis);
+hlo_value hlo_everywhere(hlo *h, hlo_value scalar, hlo_type type);
+hlo_value hlo_transpose(hlo *h, hlo_value x, const uint32_t *order);
+hlo_value hlo_slice(hlo *h, hlo_value x, const int64_t *begin, const int64_t *end, const int64_t *step);
+/* low and high may be negative; between: places put between neighbours. */
+hlo_value hlo_pad(hlo *h, hlo_value x, double with, const int64_t *low, const int64_t *high,
+                  const int64_t *between);
+hlo_value hlo_concatenate(hlo *h, const hlo_value *x, uint32_t n, uint32_t axis);
+hlo_value hlo_iota(hlo *h, hlo_type type, uint32_t axis);
+/* Along the axes (bits) from the last to the first. */
+hlo_value hlo_reverse(hlo *h, hlo_value x, uint32_t axes);
+
+/* ---- sums, products, windows ---- */
+
+/* "add", "maximum", ...: over the axes (bits), which go. */
+hlo_value hlo_reduce(hlo *h, const char *name, hlo_value x, double start, uint32_t axes);
+/* a and b of rank 2 or 3; of rank 3 the first axis is a batch. Which axis of each is summed over. */
+hlo_value hlo_dot(hlo *h, hlo_value a, hlo_value b, uint32_t sum_a, uint32_t sum_b);
+typedef struct hlo_window {
+    int64_t stride[2], low[2], high[2], spread[2], dilation[2]; /* spread: of the first operand's places */
+    int64_t groups, batch_groups;
+} hlo_window;
+/* dims: "[b, 0, 1, f]x[o, 0, 1, i]->[b, 0, 1, f]". */
+hlo_value hlo_convolution(hlo *h, hlo_value a, hlo_value b, const char *dims, const hlo_window *window,
+                          hlo_type type);
+/* The windows' sums of x n,h,w,c: `name` as for hlo_reduce. */
+hlo_value hlo_reduce_window(hlo *h, const char *name, hlo_value x, double start, const int64_t kernel[2],
+                            const hlo_window *window, hlo_type type);
+
+/* ---- indices ---- */
+
+/* Rows of table[v, ...] by index[n]: [n, ...]; and the sums of rows of one index into [v, ...] of zeros. */
+hlo_value hlo_gather_rows(hlo *h, hlo_value table, hlo_value index);
+hlo_value hlo_scatter_rows(hlo *h, hlo_type table, hlo_value index, hlo_value rows);
+
+/* Lines along an axis in their order, stably, and `beside` along with them: a NaN is larger than all
+ * numbers. */
+void hlo_sort(hlo *h, hlo_value x, hlo_value beside, uint32_t axis, bool descending, hlo_value out[2]);
+/* Values as they are, none of whose readers XLA may run before all of them are there, nor merge with
+ * readers of the values themselves: x[i] is replaced by its own. n >= 1. */
+void hlo_barrier(hlo *h, hlo_value *x, uint32_t n);
+
+/* ---- the table ---- */
+
+typedef void hlo_row(hlo_op *op);
+/* How an op is emitted, by its code (rows.def); NULL: it is not. */
+extern hlo_row *const hlo_table[EBB_N_OPS];
+
+#endif

@@ -1,0 +1,70 @@
+/* xla/hlo/updates.c: what becomes of params and states. Whether an update counts, where an op has a
+ * condition, is hlo/module.c's. */
+#include "xla/hlo/rows.h"
+
+#include <math.h>
+
+static hlo_value times(hlo *h, hlo_value x, double by) {
+    return hlo_2c(h, "multiply", x, by);
+}
+
+/* w - lr * way */
+static hlo_value moved(hlo *h, hlo_value w, hlo_value lr, hlo_value way) {
+    return hlo_sub(h, w, hlo_mul(h, hlo_everywhere(h, lr, w.type), way));
+}
+
+static hlo_value decayed(hlo *h, hlo_value gradient, hlo_value w, double decay) {
+    return decay != 0 ? hlo_add(h, gradient, times(h, w, decay)) : gradient;
+}
+
+HLO(sgd) {
+    hlo *h = op->to;
+    const hlo_value g = decayed(h, op->in[1], op->in[0], op->call->attr[EBB_SGD_DECAY].f);
+    op->out[0] = moved(h, op->in[0], op->in[2], g);
+}
+
+HLO(sgd_momentum) {
+    hlo *h = op->to;
+    const ebb_attr *a = op->call->attr;
+    const double momentum = a[EBB_SGDM_MOMENTUM].f;
+    const hlo_value g = decayed(h, op->in[1], op->in[0], a[EBB_SGDM_DECAY].f);
+    const hlo_value velocity = hlo_add(h, times(h, op->in[2], momentum), g);
+    const hlo_value way =
+        a[EBB_SGDM_NESTEROV].i[0] ? hlo_add(h, g, times(h, velocity, momentum)) : velocity;
+    op->out[0] = moved(h, op->in[0], op->in[3], way);
+    op->out[1] = velocity;
+}
+
+HLO(count_step) {
+    op->out[0] = hlo_2c(op->to, "add", op->in[0], 1);
+}
+
+/* 1 - beta^n, in double: in f32 the first steps' would be wrong in the fifth digit. */
+static hlo_value unbias(hlo *h, double beta, hlo_value n, hlo_kind kind) {
+    const hlo_value wide = hlo_convert(h, HLO_F64, n);
+    const hlo_value power = hlo_2(h, "power", hlo_like(h, &wide, beta), wide);
+    return hlo_convert(h, kind, hlo_sub(h, hlo_like(h, &wide, 1), power));
+}
+
+HLO(adamw) {
+    hlo *h = op->to;
+    const ebb_attr *a = op->call->attr;
+    const double beta1 = a[EBB_ADAMW_BETA1].f, beta2 = a[EBB_ADAMW_BETA2].f;
+    const hlo_value w = op->in[0], g = op->in[1], n = op->in[4];
+    const hlo_value mean = hlo_add(h, times(h, op->in[2], beta1), times(h, g, 1 - beta1));
+    const hlo_value square = hlo_add(h, times(h, op->in[3], beta2), times(h, hlo_mul(h, g, g), 1 - beta2));
+    const hlo_value up = hlo_div(h, mean, hlo_everywhere(h, unbias(h, beta1, n, w.type.kind), w.type));
+    const hlo_value down = hlo_div(h, square, hlo_everywhere(h, unbias(h, beta2, n, w.type.kind), w.type));
+    const hlo_value root = hlo_2c(h, "add", hlo_1(h, "sqrt", down), a[EBB_ADAMW_EPS].f);
+    op->out[0] = moved(h, w, op->in[5], decayed(h, hlo_div(h, up, root), w, a[EBB_ADAMW_DECAY].f));
+    op->out[1] = mean;
+    op->out[2] = square;
+}
+
+/* At most 1; a norm that is no number shows. */
+HLO(clip_factor) {
+    hlo *h = op->to;
+    const hlo_value norm = hlo_2c(h, "add", hlo_1(h, "sqrt", op->in[0]), 1e-6);
+    const hlo_value factor = hlo_div(h, hlo_like(h, &norm, op->call->attr[EBB_CLIP_FACTOR_NORM].f), norm);
+    op->out[0] = hlo_2c(h, "minimum", factor, 1);
+}

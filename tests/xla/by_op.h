@@ -1,0 +1,13 @@
+/* A backend whose kernels are programs of XLA, one op each: so that the tables of exec/conformance try what
+ * xla/hlo makes of every op. */
+#ifndef EBB_TESTS_XLA_BY_OP_H
+#define EBB_TESTS_XLA_BY_OP_H
+
+#include "exec/backend.h"
+
+extern const ebb_backend_api by_op_api;
+
+/* Is an op emitted at all? */
+bool by_op_takes(const ebb_op_info *op);
+
+#endif
