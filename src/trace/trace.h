@@ -168,8 +168,7 @@ struct ebb_trace {
     ebb_recorded *now;
     bool is_new;      /* `now` is not among the recordings yet */
     bool ending;      /* the last segment: what runs now is the call's end */
-    bool recorded;    /* else the call just runs: its recording is kept for no more than its text, or
-                       * no program can be made of it */
+    bool recorded;    /* else the call just runs: its recording is kept for its text alone, or refused */
     uint32_t at;      /* entries done */
     uint32_t segment; /* the one at hand */
     uint64_t draws, serial, seed;   /* the eager's when the call began */
