@@ -104,8 +104,7 @@ EBB_API EBB_CHECKED ebb_status ebb_pack_solve(ebb_env *env, const ebb_pack_job *
                                               const ebb_pack_options *options, int64_t *offsets,
                                               ebb_pack_answer *answer);
 
-/* ---- tables of rows: CSV in MiniMalloc's columns (docs/formats.md) ------------------------------------
- */
+/* ---- tables of rows: CSV in MiniMalloc's columns (docs/formats.md) --------------------------- */
 
 #define EBB_ROWS_MAX (UINT32_C(1) << 22) /* rows of a file */
 

@@ -66,6 +66,8 @@ typedef struct core_process {
     allocfunc tensor_alloc, shape_alloc;
     PyObject *dtypes[CORE_N_ELEMENTS];
     PyObject *convert, *input_error, *trace_error, *over_budget, *package;
+    /* Interned: a new string a call would stay in the interpreter's cache of attributes. */
+    PyObject *co_filename, *f_back;
 } core_process;
 extern core_process core;
 

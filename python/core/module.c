@@ -26,6 +26,9 @@ static PyObject *setup(PyObject *module, PyObject *args) {
     core.trace_error = Py_NewRef(trace_error);
     core.over_budget = Py_NewRef(over_budget);
     core.package = Py_NewRef(package);
+    core.co_filename = PyUnicode_InternFromString("co_filename");
+    core.f_back = PyUnicode_InternFromString("f_back");
+    if (!core.co_filename || !core.f_back) return NULL;
     Py_RETURN_NONE;
 }
 

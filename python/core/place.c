@@ -12,7 +12,7 @@ static bool of_package(PyObject *file) {
 /* "train.py:12" of a frame; false: it is the package's, or it does not say. */
 static bool frame_place(PyObject *frame, char text[EBB_TRACE_PLACE]) {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
-    PyObject *file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
+    PyObject *file = code ? PyObject_GetAttr(code, core.co_filename) : NULL;
     bool told = false;
     if (file && PyUnicode_Check(file) && !of_package(file)) {
         const char *path = PyUnicode_AsUTF8AndSize(file, NULL);
@@ -37,7 +37,7 @@ void core_place(void *ctx, char text[EBB_TRACE_PLACE]) {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     Py_XINCREF(frame);
     while (frame && frame != Py_None && !frame_place(frame, text)) {
-        PyObject *back = PyObject_GetAttrString(frame, "f_back");
+        PyObject *back = PyObject_GetAttr(frame, core.f_back);
         Py_DECREF(frame);
         frame = back;
     }

@@ -89,8 +89,7 @@ static void program_dealloc(PyObject *object) {
     Py_DECREF(type);
 }
 
-/* ---- data ----------------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* tensor(name): (element, shape) */
 static PyObject *tensor(PyObject *self, PyObject *args) {

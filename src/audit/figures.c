@@ -98,8 +98,7 @@ static ebb_status check_max_live(ebb_auditor *a) {
                     (long long)plan->max_live_bytes, (long long)most);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static int64_t least_time(const ebb_pop *op) {
     int64_t least = op->time_ns;

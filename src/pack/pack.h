@@ -87,8 +87,7 @@ EBB_CHECKED ebb_status ebb_rows_max_live(ebb_env *env, const ebb_row *rows, uint
 EBB_CHECKED ebb_status ebb_rows_check(ebb_env *env, const ebb_row *rows, uint32_t n, const int64_t *offsets,
                                       int64_t height);
 
-/* ---- seam: CSV in MiniMalloc's columns -----------------------------------------------------------------
- */
+/* ---- seam: CSV in MiniMalloc's columns ------------------------------------------------------- */
 
 /* Columns by name in any order: id, lower, upper, size, optional alignment, offset, gaps ("3-5 7-9@0:4"),
  * may_overwrite, pool.

@@ -1,8 +1,7 @@
 /* The entry of the room: an order of the ops, a space, seeds, one selector, and the answer as steps. */
 #include "sublinear/select.h"
 
-/* ---- the answer
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* A candidate that may be the answer. */
 typedef struct candidate {
@@ -130,8 +129,7 @@ void ebb_selection_destroy(ebb_selection *selection) {
     }
 }
 
-/* ---- one search
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one search ------------------------------------------------------------------------------ */
 
 static ebb_status run_method(ebb_search *s, const ebb_select_request *request) {
     if (request->method == EBB_METHOD_MEGENGINE || request->method == EBB_METHOD_NONE) {

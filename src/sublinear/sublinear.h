@@ -17,8 +17,7 @@
 #include "ebb/config.h"
 #include "graph/pgraph.h"
 
-/* ---- selection -----------------------------------------------------------------------------------------
- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 typedef enum ebb_method {
     EBB_METHOD_NONE,      /* no recomputation: the baseline */
@@ -151,8 +150,7 @@ typedef struct ebb_selection {
 EBB_CHECKED ebb_status ebb_select(ebb_env *env, const ebb_select_request *request, ebb_selection **out);
 void ebb_selection_destroy(ebb_selection *selection); /* and all after it; NULL is allowed */
 
-/* ---- rewrite: new graph out ---------------------------------------------------------------------------
- */
+/* ---- rewrite: new graph out ------------------------------------------------------------------ */
 
 /* The scheduled graph: step i is op i; a value written again is a second value named "x#2" whose
  * value_origin is x; each read takes the value's latest life. Chosen alternatives are resolved.
@@ -161,8 +159,7 @@ void ebb_selection_destroy(ebb_selection *selection); /* and all after it; NULL 
 EBB_CHECKED ebb_status ebb_rewrite(ebb_env *env, const ebb_pgraph *graph, const ebb_step_choice *steps,
                                    uint32_t n_steps, ebb_pgraph **out);
 
-/* ---- certificate
- * ----------------------------------------------------------------------------------------- */
+/* ---- certificate ----------------------------------------------------------------------------- */
 
 typedef struct ebb_bound {
     int64_t time_ns;  /* no schedule of the graph whose live bytes stay within the budget takes less */

@@ -107,7 +107,7 @@ def worker_of(torch):
             sys.modules.pop(name) if module is None else sys.modules.update({name: module})
 
 
-def stub(**more):
+def made_up_torch(**more):
     nn = types.SimpleNamespace(Module=object)
     return types.SimpleNamespace(__spec__=None, __path__=[], nn=nn, checkpoint=None, **more)
 
@@ -118,13 +118,13 @@ def the_worker_tells_what_it_did(_):
             raise RuntimeError("no fused SGD here")
 
     counters = {"inductor": {"cudagraph_skips": 3}}
-    with worker_of(stub(optim=types.SimpleNamespace(SGD=sgd))) as worker:
+    with worker_of(made_up_torch(optim=types.SimpleNamespace(SGD=sgd))) as worker:
         equal([worker.sgd([], fused, cuda)[1] for fused, cuda in ((True, True), (False, True), (True, False))],
               ["foreach", "foreach", "single"])
         equal(worker.graph_skips(), None, "a version without the counter")
         worker.say_skips()
     dynamo = types.SimpleNamespace(utils=types.SimpleNamespace(counters=counters))
-    with worker_of(stub(_dynamo=dynamo, optim=types.SimpleNamespace(SGD=lambda _, **__: None))) as worker:
+    with worker_of(made_up_torch(_dynamo=dynamo, optim=types.SimpleNamespace(SGD=lambda _, **__: None))) as worker:
         equal((worker.graph_skips(), worker.sgd([], True, True)[1]), (3, "fused"))
 
 
@@ -136,7 +136,7 @@ def the_worker_takes_the_named_device_and_tells_its_memory(_):
     def stop(_):
         raise InterruptedError
 
-    with worker_of(stub(cuda=cuda, manual_seed=stop)) as worker:
+    with worker_of(made_up_torch(cuda=cuda, manual_seed=stop)) as worker:
         for name in ("cuda:1", "cuda", "cpu"):
             with contextlib.suppress(InterruptedError):
                 worker.Training("eager", "", 1, 8, name)

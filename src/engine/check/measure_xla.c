@@ -46,8 +46,7 @@ static ebb_status feed(pair *p) {
     return status;
 }
 
-/* ---- params --------------------------------------------------------------------------------------------
- */
+/* ---- params ---------------------------------------------------------------------------------- */
 
 /* Adds |own - before|^2 and |own - xla|^2 of a tensor. */
 static void add_off(const ebb_type *type, const void *before, const void *own, const void *xla,
@@ -86,8 +85,7 @@ static ebb_status look_at_params(pair *p, void **before, bool after) {
     return status;
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static ebb_status step(pair *p, side *s, int64_t *ns) {
     const uint64_t begin = ebb_clock_ns(p->env);
@@ -112,15 +110,14 @@ static ebb_status run_steps(pair *p, uint32_t n) {
         if (status == EBB_OK && i == 0) status = look_at_params(p, before, true);
         const double off =
             fabs((double)p->xla.loss - (double)p->own.loss) / fmax(fabs((double)p->own.loss), 1e-3);
-        if (!(off <= out->loss_off)) out->loss_off = off;
+        if (isnan(off) || off > out->loss_off) out->loss_off = off; /* a NaN stays */
         out->own_loss = (double)p->own.loss;
         out->xla_loss = (double)p->xla.loss;
     }
     return status;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static ebb_status temp_of(ebb_pjrt *plugin, const ebb_compiled *compiled, bool merged, ebb_env *env,
                           ebb_xla_memory *out) {

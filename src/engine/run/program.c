@@ -89,8 +89,7 @@ void ebb_engine_set_threads(ebb_engine *engine, uint32_t n_threads) {
     engine->n_run_threads = n_threads;
 }
 
-/* ---- compile
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- compile --------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b) {
     return strcmp(((const ebb_dim_binding *)a)->name, ((const ebb_dim_binding *)b)->name);

@@ -79,8 +79,7 @@ EBB_CHECKED ebb_status ebb_engine_grow_block(ebb_engine *engine, const ebb_plan 
 void ebb_engine_drop_block(ebb_engine *engine);
 void ebb_engine_bind_all(ebb_engine *engine);
 
-/* ---- by XLA (run/xla.c): tensors of the plugin's in place of the block ---------------------------------
- */
+/* ---- by XLA (run/xla.c): tensors of the plugin's in place of the block ----------------------- */
 
 /* The plugin that is found (EBB_PJRT_PLUGIN), with a client; where EBB_PJRT_TARGET names a file, one that
  * compiles for the device which it describes (a GpuTargetConfigProto as text) and runs nothing. The
@@ -101,8 +100,7 @@ EBB_CHECKED ebb_status ebb_xla_step(ebb_program *program, uint64_t step);
 EBB_CHECKED ebb_status ebb_xla_put(ebb_program *program, ebb_id value, const void *data);
 EBB_CHECKED ebb_status ebb_xla_get(ebb_program *program, ebb_id value, void *data);
 
-/* ---- values, wherever they are --------------------------------------------------------------------------
- */
+/* ---- values, wherever they are --------------------------------------------------------------- */
 
 /* Is the value given, and has the program room for it? Does it outlive a step? */
 bool ebb_value_is_given(const ebb_program *program, ebb_id value);

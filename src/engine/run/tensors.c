@@ -48,8 +48,7 @@ ebb_status ebb_copy_out(ebb_engine *engine, const ebb_type *type, const void *fr
     return status;
 }
 
-/* ---- values, wherever they are --------------------------------------------------------------------------
- */
+/* ---- values, wherever they are --------------------------------------------------------------- */
 
 bool ebb_value_is_given(const ebb_program *program, ebb_id value) {
     int64_t bytes;
@@ -78,8 +77,7 @@ ebb_status ebb_value_get(ebb_program *program, ebb_id value, void *data) {
                         ebb_exec_final(program->exec, value, &bytes), data);
 }
 
-/* ---- by name
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- by name --------------------------------------------------------------------------------- */
 
 static ebb_status find(const ebb_program *program, const char *name, ebb_id *out) {
     *out = ebb_graph_find(program->compiled.graph, name);
@@ -191,8 +189,7 @@ ebb_status ebb_param_bytes(ebb_program *program, const char *name, void **data, 
     return ebb_fail(program->engine->env, EBB_USAGE, "%s is no param or state that keeps its bytes", name);
 }
 
-/* ---- initial values
- * -------------------------------------------------------------------------------------------------- */
+/* ---- initial values -------------------------------------------------------------------------- */
 
 /* FNV-1a: a stream per name, so that a parameter starts alike whatever else the model has. */
 static uint64_t stream_of(const char *name) {

@@ -1,7 +1,7 @@
 /* Programs that XLA runs: where their tensors are, and what the engine's calls are for them.
  *
- *     engine    givens:  params, states, constants     one set, which every program's step reads and
- * replaces program   tensors: inputs, outputs               its own
+ *     engine     givens: params, states, constants: one set, which every program's step replaces
+ *     program    tensors: inputs, outputs: its own
  *
  * Given persistent values stand in one order in all programs of an engine (ebb_engine_check_shared). */
 #include <stdio.h>
@@ -86,8 +86,7 @@ void ebb_xla_unbind(ebb_program *program) {
     ebb_xla_program_destroy(program->xla);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Where a value's tensor is held. */
 static ebb_pjrt_buffer **tensor_of(ebb_program *program, ebb_id value) {
@@ -128,8 +127,7 @@ ebb_status ebb_xla_get(ebb_program *program, ebb_id value, void *data) {
     return status;
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------------
- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* Shared tensors go into the program's table for a step, and back. */
 static void lend(ebb_program *program, bool back) {
@@ -176,8 +174,7 @@ ebb_status ebb_program_xla_memory(const ebb_program *program, ebb_xla_memory *ou
     return EBB_OK;
 }
 
-/* ---- a step to be looked at
- * ------------------------------------------------------------------------------- */
+/* ---- a step to be looked at ------------------------------------------------------------------ */
 
 typedef struct filling {
     ebb_program *program;

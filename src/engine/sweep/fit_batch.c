@@ -35,8 +35,7 @@ static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, co
     return status;
 }
 
-/* ---- accumulation -------------------------------------------------------------------------------------
- */
+/* ---- accumulation ---------------------------------------------------------------------------- */
 
 /* Bytes of the sums: one for each param that an op updates. */
 static int64_t sums_bytes(const ebb_pgraph *graph, int64_t alignment) {
@@ -89,8 +88,7 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
     return status;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* The smallest budget: of the plan with the fewest bytes that was found, or, where that takes too much
  * time, in place. The largest batch: as ebb_fit finds it. */

@@ -30,8 +30,7 @@ bool ebb_tune_same_plan(const ebb_config *a, const ebb_config *b) {
            a->search_seed == b->search_seed && a->effort == b->effort;
 }
 
-/* ---- one row ------------------------------------------------------------------------------------------
- */
+/* ---- one row --------------------------------------------------------------------------------- */
 
 static void set_options(ebb_tuner *t, const ebb_config *config) {
     ebb_options *o = &t->options;
@@ -106,8 +105,7 @@ ebb_status ebb_tune_add_row(ebb_tuner *t, const char *what, const ebb_config *co
     return status;
 }
 
-/* ---- the defaults -------------------------------------------------------------------------------------
- */
+/* ---- the defaults ---------------------------------------------------------------------------- */
 
 /* What a budget leaves beside what is there in every plan; 0 or less: nothing. */
 static int64_t room_bytes(const ebb_tuner *t) {
@@ -162,8 +160,7 @@ bool ebb_tune_near(const ebb_tune_result *r, int64_t time_ns, int64_t than_ns) {
     return time_ns - than_ns <= r->baseline_time_ns / TIME_PART;
 }
 
-/* ---- which of them
- * ---------------------------------------------------------------------------------------- */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 /* Within the budget, and before every default that is there: by time, then bytes, then candidates. What a
  * default would have found that the time limit cut short nobody knows: then only a default will do. */

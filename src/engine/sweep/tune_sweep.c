@@ -10,8 +10,7 @@
 /* So much less planning time makes another number of workers worth writing down. */
 #define WORKERS_GAIN 0.8
 
-/* ---- one parameter at a time ----------------------------------------------------------------------------
- */
+/* ---- one parameter at a time ----------------------------------------------------------------- */
 
 #define AT(name)     offsetof(ebb_config, name)
 static const struct variation {

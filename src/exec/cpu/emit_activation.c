@@ -1,8 +1,7 @@
 /* cpu/emit_activation.c: exp.h and activation.c in plain operations, in their order. */
 #include "exec/cpu/emit_parts.h"
 
-/* ---- exp.h --------------------------------------------------------------------------------------------
- */
+/* ---- exp.h ----------------------------------------------------------------------------------- */
 
 R emit_exponential(emit *e, R x) {
     static const float rest[] = {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F};
@@ -22,8 +21,7 @@ R emit_share(emit *e, R x) {
     return emit_2(e, EMIT_FDIV, emit_float(e, 1), fadd(e, emit_float(e, 1), x));
 }
 
-/* ---- activation.c -------------------------------------------------------------------------------------
- */
+/* ---- activation.c ---------------------------------------------------------------------------- */
 
 #define A (-1.5957691216F)
 #define B (-0.0713548162726F)

@@ -1,8 +1,7 @@
 /* cpu/emit_half.c: base/half.h in plain operations. */
 #include "exec/cpu/emit_parts.h"
 
-/* ---- half.h -------------------------------------------------------------------------------------------
- */
+/* ---- half.h ---------------------------------------------------------------------------------- */
 
 static R and_bits(emit *e, R x, uint32_t mask) {
     return emit_2(e, EMIT_IAND, x, emit_int(e, mask));

@@ -2,8 +2,7 @@
  * arithmetic.c, comparison.c, elementwise.c, exp.h, base/half.h), in their order. */
 #include "exec/cpu/emit_parts.h"
 
-/* ---- arithmetic.c -------------------------------------------------------------------------------------
- */
+/* ---- arithmetic.c ---------------------------------------------------------------------------- */
 
 static R left_over(emit *e, R a, R b) {
     const R left = emit_call(e, EMIT_CALL_FMOD, a, b), zero = emit_float(e, 0);
@@ -35,8 +34,7 @@ static R absolute(emit *e, R a) {
     return select(e, emit_2(e, EMIT_ILT, a, zero), emit_2(e, EMIT_ISUB, zero, a), a);
 }
 
-/* ---- comparison.c -------------------------------------------------------------------------------------
- */
+/* ---- comparison.c ---------------------------------------------------------------------------- */
 
 static R truth(emit *e, R byte) {
     const R whole = emit_1(e, EMIT_WIDEN_BYTE, byte);
@@ -80,8 +78,7 @@ static R cast(emit *e, R a, ebb_dtype to) {
     return dtype == EBB_I32 ? whole : emit_1(e, EMIT_TO_FLOAT, whole);
 }
 
-/* ---- a step -------------------------------------------------------------------------------------------
- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* Of reals and of i32. */
 static R either(emit *e, emit_op real, emit_op whole, R a, R b) {

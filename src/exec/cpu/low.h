@@ -29,8 +29,7 @@ bool cpu_has_strips(const ebb_call *call);
 /* The kernel that runs the parts, for its rate. EBB_BAD_INPUT: it does not support them. */
 EBB_CHECKED ebb_status cpu_low_of(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out);
 
-/* ---- low_cut.c: how a call is cut
- * -------------------------------------------------------------------------- */
+/* ---- low_cut.c: how a call is cut ------------------------------------------------------------ */
 
 /* Bits of operands and results by position. */
 typedef struct cpu_low_cut {
@@ -59,13 +58,11 @@ void cpu_low_part(const ebb_call *call, const cpu_low_cut *cut, int64_t rows, cp
  */
 bool cpu_low_applied(const ebb_call *call, const cpu_low_cut *cut, int64_t rows, cpu_low_call *out);
 
-/* ---- low_span.c: between 16 bits and 32, by the team
- * -------------------------------------------------------- */
+/* ---- low_span.c: between 16 bits and 32, by the team ----------------------------------------- */
 
 void cpu_low_widen(cpu_backend *cpu, ebb_dtype dtype, const void *from, float *to, int64_t n);
 void cpu_low_round(cpu_backend *cpu, ebb_dtype dtype, const float *from, void *to, int64_t n);
-/* ---- low_norm.c: what is fused with batch norm, each step rounded as if it had been stored
- * ------------------ */
+/* ---- low_norm.c: what is fused with batch norm, each step rounded as if it had been stored ---- */
 
 /* y, of n elements: rounded; plus skip where there is one, rounded; within the bounds. */
 void cpu_low_activate(cpu_backend *cpu, ebb_dtype dtype, float *y, const void *skip, ebb_bounds bounds,

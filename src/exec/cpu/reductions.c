@@ -23,8 +23,7 @@ static bool is_by_rows(const reduction *r) {
     return r->gone.stride[0][last] == 1 && r->gone.size[last] > 1;
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 CPU_VECTOR static void sum_rows_span(const void *ctx, int64_t begin, int64_t end) {
     const reduction *r = ctx;
@@ -190,8 +189,7 @@ REDUCTION(reduce_max, MAX, CPU_RATE(60000, 23000));
 REDUCTION(reduce_min, MIN, CPU_RATE(60000, 23000));
 REDUCTION(reduce_prod, PROD, CPU_RATE(60000, 23000));
 
-/* ---- argmax, argmin -------------------------------------------------------------------------------------
- */
+/* ---- argmax, argmin -------------------------------------------------------------------------- */
 
 /* The first of the largest or smallest, or the first NaN; b_is_better: than a. */
 #define BEST_TILE(name, T, b_is_better)                                                                    \

@@ -19,8 +19,7 @@ CPU_INLINE int64_t from_front(int32_t index, int64_t places) {
     return index < 0 ? index + places : index;
 }
 
-/* ---- take, pick, and sort_grad
- * ------------------------------------------------------------------------------------- */
+/* ---- take, pick, and sort_grad --------------------------------------------------------------- */
 
 typedef struct taking {
     ebb_walk walk; /* ebb_take_walk */

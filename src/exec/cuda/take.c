@@ -7,8 +7,7 @@
 /* Where a thread goes its own way through x or dy. */
 #define TAKE_RATE EBB_RATE(50, 40, 2500)
 
-/* ---- take, pick, and sort_grad
- * ------------------------------------------------------------------------------------- */
+/* ---- take, pick, and sort_grad --------------------------------------------------------------- */
 
 static ebb_status chosen_launch(const ebb_kernel_run *run, uint32_t n_i, bool whole) {
     const ebb_type *x = &run->call->in[0];

@@ -137,8 +137,7 @@ static bool fill_is_finite(ebb_dtype dtype, double fill) {
     return isfinite(ebb_dtypes[dtype].load(&element, 0));
 }
 
-/* ---- given values -------------------------------------------------------------------------------------
- */
+/* ---- given values ---------------------------------------------------------------------------- */
 
 static bool given_check(ebb_builder *b, const char *name, ebb_role role, const ebb_type *type,
                         ebb_init init, double fill) {

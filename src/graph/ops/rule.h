@@ -123,8 +123,7 @@
 #define EBB_UNARY_GRAD(op, kept, each, ...) \
     EBB_DEFINE(op, EBB_RULE(2, 1, kept "[*] dy[*] -> [*]"), EBB_FLOPS(each), __VA_ARGS__)
 
-/* ---- shape rules in code ------------------------------------------------------------------------------
- */
+/* ---- shape rules in code --------------------------------------------------------------------- */
 
 typedef struct ebb_rule {
     const char *text;          /* of the form that holds, to the end of the op's rule */
@@ -165,8 +164,7 @@ EBB_CHECKED ebb_status ebb_rule_real(ebb_env *env, const ebb_call *call, const e
 /* EBB_BAD_INPUT unless the type is possible (its bytes fit in 63 bits). */
 EBB_CHECKED ebb_status ebb_rule_result(ebb_env *env, const ebb_call *call, const ebb_type *out);
 
-/* ---- costs and gradients in code ----------------------------------------------------------------------
- */
+/* ---- costs and gradients in code ------------------------------------------------------------- */
 
 /* flops = items * each; bytes: every operand and result once. Saturates at INT64_MAX. */
 void ebb_cost_set(const ebb_call *call, ebb_cost *cost, int64_t items, int64_t each);

@@ -95,8 +95,7 @@ static void params_find(update_pass *s) {
     }
 }
 
-/* ---- given values -------------------------------------------------------------------------------------
- */
+/* ---- given values ---------------------------------------------------------------------------- */
 
 /* The model's own %lr where it has one, else a new scalar input of the params' dtype. */
 static void lr_find(update_pass *s, ebb_dtype dtype) {
@@ -150,8 +149,7 @@ static void givens_make(update_pass *s) {
     }
 }
 
-/* ---- updates --------------------------------------------------------------------------------------------
- */
+/* ---- updates --------------------------------------------------------------------------------- */
 
 /* The weight decay of a param. */
 static double decay_of(const update_pass *s, ebb_id p) {

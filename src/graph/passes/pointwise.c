@@ -63,8 +63,7 @@ bool ebb_group_is_number(const ebb_grouper *f, const ebb_group *g, uint32_t i) {
     return true;
 }
 
-/* ---- may it vanish? -----------------------------------------------------------------------------------
- */
+/* ---- may it vanish? -------------------------------------------------------------------------- */
 
 /* The members, operands and steps of both; false: too many. The result is in *out. */
 static bool joined(const ebb_group *p, const ebb_group *y, ebb_id t, ebb_group *out) {
@@ -146,8 +145,7 @@ static bool is_asked(const ebb_grouper *f, ebb_id value) {
     return f->old->values[value].role == EBB_ROLE_OUTPUT || value == f->old->loss;
 }
 
-/* ---- it vanishes ----------------------------------------------------------------------------------------
- */
+/* ---- it vanishes ----------------------------------------------------------------------------- */
 
 static void link_add(ebb_grouper *f, ebb_id value, ebb_id node) {
     const ebb_group_reader one = {node, f->readers[value]};
@@ -196,8 +194,7 @@ static void vanish(ebb_grouper *f, ebb_id p) {
     if (!hoists) f->emit[f->groups[p]->at] = EBB_NONE;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool is_pointwise(const ebb_grouper *f, const ebb_node *node) {
     bool good = node->op->pointwise && node->n_in > 0;

@@ -65,8 +65,7 @@ static ebb_id earlier(simplifier *s, ebb_id n) {
     return EBB_NONE;
 }
 
-/* ---- the three sweeps
- * ------------------------------------------------------------------------------------ */
+/* ---- the three sweeps ------------------------------------------------------------------------ */
 
 static void merge(simplifier *s) {
     const ebb_graph *old = s->rw.old;

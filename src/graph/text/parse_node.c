@@ -80,8 +80,7 @@ static bool results(ebb_parser *p, definition *d) {
     return ebb_parse_mark(p, '=');
 }
 
-/* ---- given values ---------------------------------------------------------------------------------------
- */
+/* ---- given values ---------------------------------------------------------------------------- */
 
 static const char *const init_names[] = {
     [EBB_INIT_ZERO] = "zero",
@@ -128,8 +127,7 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
     return status ? ebb_parse_relay(p, &d->result[0], status) : ebb_parse_line_end(p);
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool operands(ebb_parser *p, const definition *d, ebb_node_text *node) {
     while (p->token.kind == EBB_TOKEN_VALUE) {

@@ -106,8 +106,7 @@ static bool run(ebb_tree *t, ebb_id op_id) {
     return true;
 }
 
-/* ---- between rounds -----------------------------------------------------------------------------------
- */
+/* ---- between rounds -------------------------------------------------------------------------- */
 
 /* A gap begins. KEEP is HOLD when the value is not there. Otherwise it is asked about at once where the
  * value is certain to be needed at the end (so that bounds know what is held until then), else when

@@ -42,8 +42,7 @@ int ebb_worth_compare(const ebb_worth *a, const ebb_worth *b) {
     return 0;
 }
 
-/* ---- the pool
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the pool -------------------------------------------------------------------------------- */
 
 void ebb_search_offer(ebb_search *search, const ebb_member *candidate) {
     uint32_t n_genes = search->space->n_genes, n = search->n_members, at = 0;

@@ -34,8 +34,7 @@ typedef struct genetic {
     ebb_crossing crossing;
 } genetic;
 
-/* ---- what a generation starts from --------------------------------------------------------------------
- */
+/* ---- what a generation starts from ----------------------------------------------------------- */
 
 /* From hot and no recomputation; in the first generation every second one from what is there already: what
  * an earlier search found, or else the best seeds. */
@@ -91,8 +90,7 @@ static bool is_idle(genetic *g) {
            (double)(s->n_scored - g->gained_at) > IDLE_SHARE * (gap < 1 ? gap : 1) * (double)s->effort;
 }
 
-/* ---- the selector ---------------------------------------------------------------------------------------
- */
+/* ---- the selector ---------------------------------------------------------------------------- */
 
 static uint32_t whole_number(double x) {
     return x < 1 ? 1 : x > INT32_MAX / 2 ? INT32_MAX / 2 : (uint32_t)x;

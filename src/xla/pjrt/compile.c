@@ -109,8 +109,7 @@ uint32_t ebb_pjrt_program_n_outputs(const ebb_pjrt_program *program) {
     return program->n_outputs;
 }
 
-/* ---- buffers, and a run -------------------------------------------------------------------------------
- */
+/* ---- buffers, and a run ---------------------------------------------------------------------- */
 
 ebb_status ebb_pjrt_buffer_make(ebb_pjrt *plugin, ebb_pjrt_type type, const int64_t *dims, uint32_t rank,
                                 const void *data, ebb_pjrt_buffer **out) {
