@@ -1,11 +1,14 @@
-"""Runs the package's tests and README's Python example with the package that is installed; see scripts/python-test.
+"""Runs the package's tests and README's Python example with the package that is installed; see scripts/python-test. Code
+that Ebb keeps goes to a folder of its own, not to the user's.
 
     python-test.py LOG TESTS [README]
 """
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -40,7 +43,8 @@ def examples(log, readme):
 
 
 def main():
-    with open(sys.argv[1], "w", encoding="utf-8") as log:
+    with open(sys.argv[1], "w", encoding="utf-8") as log, tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
         good = tests(log, sys.argv[2])
         if len(sys.argv) > 3:
             good &= examples(log, sys.argv[3])
