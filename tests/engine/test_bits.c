@@ -201,29 +201,45 @@ static void check_unfused(const subject *fused, const char *name, bool phased, u
     ebb_graph_destroy(s.graph);
 }
 
+/* Candidates of a search: the seeds alone are some hundreds. */
+enum { FEW = 1000, MANY = 100000 };
+
+/* Searches of few candidates end up to a third above the least, of the chains or of the ops apart (graph
+ * 742: 49,088 bytes and 44,992; of many 36,800 and 37,056): where few have the chains above, many decide.
+ */
+static void least_again(subject *s, ebb_pgraph *const facts[2], const ebb_backend *backend,
+                        const int64_t in_place[2], int64_t least[2]) {
+    if (least[1] <= least[0] + least[0] / 50) return;
+    s->options.effort = MANY;
+    for (int k = 0; k < 2; k++) least[k] = least_budget(s, facts[k], backend, in_place[k]);
+    s->options.effort = FEW;
+}
+
 /* Chains of pointwise ops as one op each: the same bits; in place no more bytes, at the least about as
  * many: searches end a little higher or lower. */
 static void check_pointwise(const subject *apart, const char *name, uint64_t digest, counts *n) {
     subject s = {.env = apart->env, .seed = apart->seed, .options = apart->options};
-    int64_t live[2], least[2];
+    int64_t live[2], total[2], least[2];
+    ebb_pgraph *facts[2];
     TEST_OK(s.env, ebb_fuse_pointwise(s.env, apart->graph, &s.graph));
     TEST_OK(s.env, ebb_graph_verify(s.env, s.graph));
     for (ebb_id i = 0; i < s.graph->n_nodes; i++) n->pointwise += s.graph->nodes[i].op == &ebb_op_fused;
     ebb_backend *backend = open_backend(s.env, name);
     for (int k = 0; k < 2; k++) {
-        ebb_pgraph *facts;
-        TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts));
-        ebb_compiled in_place = plan(&s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
+        TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts[k]));
+        ebb_compiled in_place = plan(&s, facts[k], backend, EBB_MEMORY_IN_PLACE, -1);
         live[k] = in_place.plan->max_live_bytes;
-        least[k] = least_budget(&s, facts, backend, in_place.plan->total_bytes);
-        ebb_compiled tight = plan(&s, facts, backend, EBB_MEMORY_BUDGET, least[k]);
+        total[k] = in_place.plan->total_bytes;
+        least[k] = least_budget(&s, facts[k], backend, total[k]);
+        ebb_compiled tight = plan(&s, facts[k], backend, EBB_MEMORY_BUDGET, least[k]);
         cr_assert(!k || (run(&s, backend, in_place.plan, 0, false) == digest &&
                          run(&s, backend, tight.plan, 1, false) == digest),
                   "graph %llu on %s: pointwise changes a result", (unsigned long long)s.seed, name);
         ebb_compiled_deinit(s.env, &in_place);
         ebb_compiled_deinit(s.env, &tight);
-        ebb_pgraph_destroy(facts);
     }
+    least_again(&s, facts, backend, total, least);
+    for (int k = 0; k < 2; k++) ebb_pgraph_destroy(facts[k]);
     cr_assert(live[1] <= live[0] && least[1] <= least[0] + least[0] / 50,
               "graph %llu on %s: %lld bytes in place, %lld apart; at the least %lld, %lld apart",
               (unsigned long long)s.seed, name, (long long)live[1], (long long)live[0], (long long)least[1],
@@ -237,7 +253,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     bool phased = seed / 4 % 2;
     subject s = {.env = env, .seed = seed};
     test_options_init(&s.options);
-    s.options.effort = 1000; /* the seeds alone are some hundreds */
+    s.options.effort = FEW;
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
     n->low += n_low(s.graph) > 0;
