@@ -28,6 +28,7 @@ typedef struct ebb_backend_options {
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
     const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
                           is there */
+    bool native_bf16;  /* of cpu: products of bf16 by the processor's own instructions */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations

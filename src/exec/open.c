@@ -2,6 +2,8 @@
 #include "ebb/device.h"
 #include "exec/backend.h"
 
+#define NATIVE_TEXT "native-bf16 is of the device cpu, not %s: leave it out"
+
 bool ebb_device_is_file(const char *device) {
     const size_t n = device ? strlen(device) : 0;
     return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
@@ -32,6 +34,7 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
     if (options->jit)
         return ebb_fail(env, EBB_UNAVAILABLE, "jit %.20s: the device %s makes no code at run time",
                         options->jit, row->name);
+    if (options->native_bf16) return ebb_fail(env, EBB_USAGE, NATIVE_TEXT, row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;
     apart.which = which;
@@ -61,6 +64,8 @@ ebb_status ebb_backend_open(ebb_env *env, const char *device, const ebb_backend_
     if (!row) return refuse_device(env, device);
     if (!row->api) return open_apart(env, device, options, row, which, out);
     const ebb_backend_api *api = row->api;
+    if (options->native_bf16 && api != ebb_backend_find("cpu"))
+        return ebb_fail(env, EBB_USAGE, NATIVE_TEXT, api->name);
     if (options->jit && api != ebb_backend_find("cpu"))
         return ebb_fail(env, EBB_USAGE, "device %s makes no code: leave jit %.20s out", api->name,
                         options->jit);

@@ -99,7 +99,7 @@ static cpu_product conv_of(const cpu_backend *cpu, const ebb_call *call) {
     cpu_product p = {.kind = kind_of(call)};
     int64_t s[N_CONV];
     conv_sizes(call, p.kind, s);
-    const bool blocks = by_blocks(cpu, s);
+    const bool blocks = call->in[0].dtype == EBB_F32 && by_blocks(cpu, s);
     operands(s, blocks ? chunk_of(s) : s[N], blocks, &p);
     for (int axis = 0; axis < 2; axis++) {
         p.stride[axis] = s[SH + axis];
@@ -107,6 +107,7 @@ static cpu_product conv_of(const cpu_backend *cpu, const ebb_call *call) {
         p.before[axis] = s[PH + axis];
         p.behind[axis] = pad_behind(s, axis);
     }
+    p.bf16 = call->in[0].dtype == EBB_BF16;
     if (p.kind == CPU_CONV_WGRAD && writes_past_scratchpad(s)) p.avoid = "jit_1x1:";
     return p;
 }
@@ -124,7 +125,7 @@ static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
 
 static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
-    int64_t key[CPU_MEMO_KEY] = {1 + call->op->code};
+    int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call)};
     conv_sizes(call, kind_of(call), key + 1);
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     const cpu_product product = conv_of(cpu, call);
