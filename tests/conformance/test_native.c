@@ -38,6 +38,7 @@ static const native_row rows[] = {
     {&ebb_op_linear, false, {"[7,31] [32,31]", ""}},
     {&ebb_op_linear_wgrad, false, {"[7,96] [7,32]", ""}},
     {&ebb_op_matmul, false, {"[3,1,64] [3,64,96]", ""}},
+    {&ebb_op_bias_grad, false, {"[3,32,7,9]", ""}},
 };
 
 static void check_row(ebb_checker *checker, const native_row *row) {
