@@ -183,6 +183,8 @@ class Loaded:
         text, facts = _header(name, data)
         self.inputs = [n for n, _ in facts["inputs"]]
         self.outputs = [n for n, _ in facts["outputs"]]
+        self.text = text
+        self.output_values = [value for _, value in facts["outputs"]]
         self._facts = facts
         self._lock = threading.Lock()  # a run is its feeds, step and fetches together
         self._program = _core.Program(text, options)
