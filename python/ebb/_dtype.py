@@ -62,6 +62,11 @@ def cast(x, element):
     return _cast(x if direct else _cast(x, to=INT32), to=element)
 
 
+def whole(x):
+    """x, or int32 of narrow integers."""
+    return cast(x, INT32) if x.dtype in _NARROW else x
+
+
 def buffer_of(array):
     """The array's bytes: NumPy gives no buffer of a bfloat16."""
     return array.view(np.uint16) if array.dtype == DTYPES[BFLOAT16] else array

@@ -55,7 +55,7 @@ _PLACES = {"argmax": (0,), "argmin": (0,), "sort": (1,)}  # results that are num
 
 
 def _narrow(name, operands, attributes):
-    wide = [_dtype.cast(x, _dtype.INT32) if _is_narrow(x) else x for x in operands]
+    wide = [_dtype.whole(x) if isinstance(x, _core.Tensor) else x for x in operands]
     if name in _OPERATORS:
         made = _OPERATORS[name](*wide)
         dtype = None if any(isinstance(x, float) for x in operands) else _common(operands)
@@ -68,10 +68,6 @@ def _narrow(name, operands, attributes):
     back = [_dtype.cast(y, _dtype.element_of(dtype)) if y.dtype == np.int32 and i not in _PLACES.get(name, ()) else y
             for i, y in enumerate(several)]
     return tuple(back) if isinstance(made, tuple) else back[0]
-
-
-def _is_narrow(x):
-    return isinstance(x, _core.Tensor) and _dtype.is_narrow(x.dtype)
 
 
 def _common(operands):

@@ -210,6 +210,12 @@ class Narrow(unittest.TestCase):
             want[0, 0] = 9
             np.testing.assert_array_equal(x.numpy(), want + dtype(1))
             self.assertEqual((x.dtype, F.concat([x, x]).dtype, F.where(x > 1, x, x).dtype), (dtype,) * 3)
+            at = tensor(np.array([[2, 0, 1, 0]], dtype))  # and as indices
+            rows = np.arange(12, dtype=np.float32).reshape(3, 4)
+            np.testing.assert_array_equal(F.gather(tensor(rows), 0, at).numpy(), [[8, 1, 6, 3]])
+            np.testing.assert_array_equal(tensor(rows)[at[0]].numpy(), rows[[2, 0, 1, 0]])
+            np.testing.assert_array_equal(F.one_hot(at, 3).numpy()[0, 0], [0, 0, 1])
+            self.assertEqual(F.scatter(tensor(rows), 0, at, F.zeros((1, 4))).numpy()[2, 0], 0)
             self.assertEqual(F.argmax(x, 3).dtype, np.int32)
             self.assertEqual([t.dtype for t in F.topk(tensor(a[0, 0, 0]), 2)], [dtype, np.int32])
             self.assertEqual(F.full((2,), 3, dtype=dtype).dtype, dtype)

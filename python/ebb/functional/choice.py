@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .. import _core, _shape
+from .. import _core, _dtype, _shape
 from .._special import counted
 from .._tensor import Tensor, as_tensor
 
@@ -55,7 +55,7 @@ def put(x, places, values):
 
 def scatter(inp, axis, index, source):
     """inp with source's elements at the places that index names along an axis, the last of the same place."""
-    inp, index = as_tensor(inp), as_tensor(index)
+    inp, index = as_tensor(inp), _dtype.whole(as_tensor(index))
     source, axis = as_tensor(source, inp.dtype), _shape.axis_of(axis, inp.ndim)
     if index.dtype != np.int32:
         raise TypeError(f"scatter: index is of int32, not {index.dtype}")

@@ -78,7 +78,7 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
 
 def gather(inp, axis, index):
     """inp's place along the axis for each place of index, whose other axes are as long as inp's."""
-    inp, index = as_tensor(inp), as_tensor(index)
+    inp, index = as_tensor(inp), _dtype.whole(as_tensor(index))
     axis = _shape.axis_of(axis, inp.ndim)
     shape = inp.shape
     if index.dtype != np.int32:

@@ -243,7 +243,7 @@ class Loaded:
 
 
 _NAMES = {"F32": "float32", "F64": "float64", "I32": "int32", "U8": "uint8", "BOOL": "bool", "F16": "float16",
-          "BF16": "bfloat16"}
+          "BF16": "bfloat16", "I8": "int8", "I16": "int16"}
 
 
 def _weights_of(data):
