@@ -1,12 +1,13 @@
 """How long units take, what they allocate beyond their results, and how these lie in memory: measured on real tensors of the same
 sizes, or a roofline."""
 
+import operator
 import time
 
 import torch
 from torch import fx
 
-from . import _joint, _layouts
+from . import _joint, _layouts, _recurrent
 from . import _private as private
 
 MEASURED = {}  # key of a unit -> (ns, scratch bytes, layouts of its results)
@@ -29,9 +30,24 @@ def runnable(joint, unit):
         tensors = [_layouts.real(root.meta["val"]) for root in unit.roots]
         return lambda: unit.fused(*tensors)
     node = unit.node
-    made = {n: _layouts.real(joint.value_of(n)) for n in node.all_input_nodes}
+    real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
+    made = {n: real(joint, n) for n in node.all_input_nodes}
     args, kwargs = fx.map_arg((node.args, node.kwargs), made.get)
-    return lambda: node.target(*args, **kwargs)
+    return lambda: _recurrent.callable_of(node.target)(*args, **kwargs)
+
+
+def operand(joint, node):
+    """Of a recurrent layer's gradient, which reads a workspace that only the layer itself can fill: on made-up bytes it crashes."""
+    source = node.args[0] if node.target is operator.getitem else node
+    if not recurrent(source):
+        return _layouts.real(joint.value_of(node))
+    args, kwargs = fx.map_arg((source.args, source.kwargs), lambda n: _layouts.real(joint.value_of(n)))
+    made = _recurrent.callable_of(source.target)(*args, **kwargs)
+    return made[node.args[1]] if source is not node else made
+
+
+def recurrent(node):
+    return isinstance(node.target, torch._ops.OpOverload) and "rnn" in node.target._schema.name
 
 
 def roofline(unit):
@@ -54,10 +70,7 @@ def roofline(unit):
 
 
 def measurable(unit):
-    """Recurrent layers' gradients read a workspace that only their forward op can fill: on made-up bytes they crash."""
-    if unit.ordered or unit.fused is not None:
-        return not unit.ordered
-    return isinstance(unit.node.target, torch._ops.OpOverload) and "rnn" not in unit.node.target._schema.name
+    return not unit.ordered and (unit.fused is not None or isinstance(unit.node.target, torch._ops.OpOverload))
 
 
 def clock(run, device):
