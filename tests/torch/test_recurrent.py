@@ -23,6 +23,7 @@ class Recurrent(nn.Module):
 ROWS = {
     "two layers, dropout between them": {"num_layers": 2, "dropout": 0.4, "batch_first": True},
     "both ways, three layers": {"num_layers": 3, "dropout": 0.2, "bidirectional": True},
+    "two layers, one after the other": {"num_layers": 2},
     "no biases": {"bias": False},
 }
 
@@ -44,6 +45,16 @@ class Lstm(unittest.TestCase):
         compiled(torch.randn(64, 32, 12)).sum().backward()
         sizes = {value["name"]: value["bytes"] for value in compiled.plans[0].values}
         self.assertGreater(max(sizes.values()), 4 * 64 * 32 * 20 * 4)  # four gates of each cell
+
+    def test_fit_counts_the_workspace(self):
+        model, x = Recurrent(nn.LSTM, num_layers=2), torch.randn(1, 32, 12)
+        (_, _), (_, compiled) = pair(model)
+        compiled(x.expand(64, -1, -1)).square().mean().backward()
+        document = ebb.torch._fit.trace(model, [x], lambda m, x: m(x).square().mean(), 64)
+        guessed, found = (sorted(v["bytes"] for v in values)[-2:] for values in (document.values, compiled.plans[0].values))
+        for a, b in zip(guessed, found):  # the two workspaces
+            self.assertGreaterEqual(a, b)
+            self.assertLessEqual(a, 1.15 * b)
 
     def test_without_gradients_it_is_the_layer_s(self):
         (plain, _), (_, compiled) = pair(Recurrent(nn.LSTM, num_layers=2).eval())

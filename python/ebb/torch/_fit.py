@@ -46,7 +46,7 @@ def trace(model, example, loss, n):
     with private.FakeTensorMode(allow_non_fake_inputs=True):
         inputs = [resized(value, n) for value in example]
         try:
-            with _recurrent.in_graphs():
+            with _recurrent.in_graphs(exported=True):
                 module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
         except (RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0]

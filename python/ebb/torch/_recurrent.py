@@ -2,17 +2,21 @@
 other ones cell by cell. PyTorch's own decomposition forgets the dropout between layers, and an LSTM's workspace."""
 
 import contextlib
+import functools
 
 import torch
 
 from . import _private as private
 
 OP = torch.ops.aten.mkldnn_rnn_layer.default
+ROWS = 16
 LSTM = 2  # oneDNN's number of the kind, which mkldnn_rnn_layer takes
 
 
-def lstm_layer(x, hidden, params, has_biases, reverse=False):
+def lstm_layer(x, hidden, params, has_biases, reverse=False, exported=False):
     biases = params[2:4] if has_biases else [x.new_zeros(len(params[0])) for _ in range(2)]
+    if exported:
+        biases = [biases[0], biases[1].view(1, -1).view(-1)]  # the op gives both one gradient, and an export has each tensor once
     h, c = (state.unsqueeze(0).contiguous() for state in hidden)
     y, h, c, _ = OP(
         x.contiguous(), params[0], params[1], *biases, h, c, reverse, [], LSTM, h.size(2), 1, has_biases, False, False, torch.is_grad_enabled())
@@ -30,12 +34,20 @@ def callable_of(target):
     return with_workspace if target is OP else target
 
 
-def choose_lstm(x, hx, params):
+def workspace_bytes(args):
+    """Of the op with these FakeTensors, by a run of it on a few short rows: it grows with their number, and is a little larger for few."""
+    long, n, width = args[0].shape
+    few = min(long, ROWS), min(n, ROWS)
+    tensors = [torch.zeros(*few, width), *(torch.zeros(tuple(a.shape)) for a in args[1:5]), *(torch.zeros(1, few[1], a.shape[2]) for a in args[5:7])]
+    return with_workspace(*tensors, *args[7:])[3].nbytes * long * n // (few[0] * few[1])
+
+
+def choose_lstm(exported, x, hx, params):
     tensors = [x, *hx, *(p for layer in params for p in layer)]
     known = all(t.device.type == "cpu" and t.dtype is torch.float32 for t in tensors)
     projected = hx[0].size(2) != hx[1].size(2)
     if known and not projected and x.numel() and torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled:
-        return lstm_layer
+        return functools.partial(lstm_layer, exported=exported)
     return private.rnn_decompositions.one_layer_lstm
 
 
@@ -56,11 +68,11 @@ def layers(one_layer):
 
 
 @contextlib.contextmanager
-def in_graphs():
+def in_graphs(exported=False):
     """While a graph is traced."""
     module = private.rnn_decompositions
     kept = module._rnn_helper, module.select_one_layer_lstm_function
-    module._rnn_helper, module.select_one_layer_lstm_function = layers(kept[0]), choose_lstm
+    module._rnn_helper, module.select_one_layer_lstm_function = layers(kept[0]), functools.partial(choose_lstm, exported)
     try:
         yield
     finally:
