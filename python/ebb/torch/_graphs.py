@@ -65,13 +65,13 @@ def key_of(document):
 def settle(facts, limit, held, options):
     """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
     room = max(0, limit - max(0, held))
-    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, True)
+    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, True, False)
     return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
 
 
-def planned(text, options, whole):
+def planned(text, options, whole, patient):
     """(plan, whether it is the least: there is none within the budget). OverBudget has `needs` then, unless `whole`."""
-    starved, patient = False, True
+    starved = False
     for again in range(LEAST_TRIES + 2):
         began = time.monotonic()
         try:
@@ -102,7 +102,7 @@ def plan_document(document, budget, held, options, settled, whole):
     if limit is not None and limit < in_order:
         options.update(memory="budget", budget=max(1, limit))
     try:
-        plan, starved = planned(document.text("step"), options, whole)
+        plan, starved = planned(document.text("step"), options, whole, True)
     except OverBudget as error:
         raise budget.refuse(error.needs + held, in_order + held, kept + held) from None
     return GraphPlan(document, plan, limit, time.monotonic() - began, starved)
