@@ -9,6 +9,8 @@ from torch import nn
 import ebb.torch
 from common import pair, peak_of_step, result, same
 
+REPEATABLE = {"time_limit": 60, "effort": 4000}  # on a busy machine, too
+
 
 class Recurrent(nn.Module):
     def __init__(self, kind, **options):
@@ -35,7 +37,7 @@ class Lstm(unittest.TestCase):
             for budget in (None, 0.75) if len(options) > 1 else (None,):  # one layer's bytes are needed at once
                 with self.subTest(name, budget=budget), warnings.catch_warnings():
                     warnings.simplefilter("error", UserWarning)
-                    (plain, run), (twin, compiled) = pair(Recurrent(nn.LSTM, **options), budget=budget, time_limit=1.0)
+                    (plain, run), (twin, compiled) = pair(Recurrent(nn.LSTM, **options), budget=budget, **REPEATABLE)
                     self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
                     self.assertEqual(len(compiled.plans), 1)
                     self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes)
@@ -64,7 +66,7 @@ class Lstm(unittest.TestCase):
     def test_in_groups(self):
         x, first, model = torch.randn(9, 7, 12), None, Recurrent(nn.LSTM, num_layers=2, dropout=0.4)
         for budget in (None, 0.8):
-            (_, _), (twin, compiled) = pair(model, budget=budget, backend="inductor", time_limit=1.0)
+            (_, _), (twin, compiled) = pair(model, budget=budget, backend="inductor", **REPEATABLE)
             found = result(twin, compiled, x)
             first = first or found
             self.assertTrue(same(first, found))
@@ -83,7 +85,7 @@ class Cells(unittest.TestCase):
                 first = result(twin, compiled, x)
                 for a, b in zip(result(plain, run, x), first):
                     torch.testing.assert_close(a, b)
-                (_, _), (twin, compiled) = pair(model, budget=0.9, time_limit=2.0)
+                (_, _), (twin, compiled) = pair(model, budget=0.9, **REPEATABLE)
                 self.assertTrue(same(first, result(twin, compiled, x)))
                 self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes)
 
