@@ -41,8 +41,7 @@ static void layer_norm(onnx_import *im) {
     const uint32_t in[3] = {onnx_reshape(im, x, &rows), row(im, 1, rows.dim[0][1], x, 1),
                             row(im, 2, rows.dim[0][1], x, 0)};
     char text[48], real[EBB_REAL_TEXT];
-    (void)snprintf(text, sizeof text, "eps=%s",
-                   ebb_real_text(onnx_attr_real(im, "epsilon", 1e-5), real));
+    (void)snprintf(text, sizeof text, "eps=%s", ebb_real_text(onnx_attr_real(im, "epsilon", 1e-5), real));
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "layer_norm", in, 3, text), &shape));
 }
 

@@ -63,8 +63,16 @@ typedef struct range_row {
     bool known[3]; /* of each row of the result, or, of one number, of it */
 } range_row;
 
-#define F32(...) {.dtype = EBB_F32, .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dim = {__VA_ARGS__}}
-#define I32(n)   {.dtype = EBB_I32, .rank = 1, .dim = {n}}
+#define F32(...)                                                                               \
+    {                                                                                          \
+        .dtype = EBB_F32, .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dim = { \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+#define I32(n)                                    \
+    {                                             \
+        .dtype = EBB_I32, .rank = 1, .dim = { n } \
+    }
 
 static const range_row range_rows[] = {
     {&ebb_op_embedding, {F32(5, 3), I32(3)}, F32(3, 3), 2, 1, {4, 5, -1}, {true, false, false}},
@@ -72,7 +80,13 @@ static const range_row range_rows[] = {
     {&ebb_op_pick, {F32(3, 5), I32(3)}, F32(3), 2, 1, {-5, 5, -6}, {true, false, false}},
     {&ebb_op_softmax_xent, {F32(3, 5), I32(3)}, {.dtype = EBB_F32}, 2, 1, {4, 0, 3}, {true}},
     {&ebb_op_softmax_xent, {F32(3, 5), I32(3)}, {.dtype = EBB_F32}, 2, 1, {4, 0, 5}, {false}},
-    {&ebb_op_softmax_xent_grad, {F32(3, 5), I32(3), {.dtype = EBB_F32}}, F32(3, 5), 3, 1, {4, 5, -1}, {true, false, false}},
+    {&ebb_op_softmax_xent_grad,
+     {F32(3, 5), I32(3), {.dtype = EBB_F32}},
+     F32(3, 5),
+     3,
+     1,
+     {4, 5, -1},
+     {true, false, false}},
 };
 
 static void range_check(ebb_env *env, ebb_backend *backend, const range_row *row) {

@@ -125,8 +125,8 @@ HLO(pick) {
     const uint32_t along = 1U << ebb_hlo_axis(x->rank, axis);
     hlo_value picked = hlo_reduce(h, "add", alone, -0.0, along);
     if (hlo_real(picked.type.kind)) /* where no place is named, a NaN */
-        picked = hlo_select(h, hlo_reduce(h, "or", here, 0, along), picked,
-                            hlo_like(h, &picked, (double)NAN));
+        picked =
+            hlo_select(h, hlo_reduce(h, "or", here, 0, along), picked, hlo_like(h, &picked, (double)NAN));
     op->out[0] = hlo_arrange(h, picked, label, y);
 }
 

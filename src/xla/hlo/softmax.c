@@ -67,8 +67,7 @@ static loss loss_of(const hlo_op *op) {
     const int64_t dim[] = {rows, k};
     const hlo_type type = hlo_shape(op->in[0].type.kind, 2, dim), places = hlo_with(type, HLO_S32);
     const hlo_value labels = hlo_reshape(h, op->in[1], hlo_shape(HLO_S32, 1, &rows));
-    const hlo_value named =
-        hlo_compare(h, "EQ", hlo_along(h, labels, places, 0), hlo_iota(h, places, 1));
+    const hlo_value named = hlo_compare(h, "EQ", hlo_along(h, labels, places, 0), hlo_iota(h, places, 1));
     return (loss){.logits = hlo_reshape(h, op->in[0], type),
                   .named = named,
                   .known = hlo_reduce(h, "or", named, 0, 1U << 1),
