@@ -75,6 +75,13 @@ static inline double ebb_dtype_unit(ebb_dtype dtype) {
         return 0x1p-23;
     }
 }
+
+/* ---- real numbers as text, the same in every locale ------------------------------------------------- */
+
+#define EBB_REAL_TEXT 32
+/* The fewest digits that read back to the same number: "0.1", "1e-05". */
+const char *ebb_real_text(double f, char text[EBB_REAL_TEXT]);
+
 /* By the n bytes of a name; false when unknown. */
 bool ebb_dtype_find(const char *name, size_t n, ebb_dtype *out);
 

@@ -93,8 +93,7 @@ int64_t onnx_attr_int(const onnx_import *im, const char *name, int64_t otherwise
     return a && a->has_i ? a->i : otherwise;
 }
 
-/* What was meant by a number that the file has as a float: the shortest decimal one that rounds to it. */
-static double meant(double f) {
+double onnx_meant(double f) {
     char text[32];
     for (int digits = 6; digits <= 9; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, f);
@@ -106,7 +105,7 @@ static double meant(double f) {
 
 double onnx_attr_real(const onnx_import *im, const char *name, double otherwise) {
     const onnx_attribute *a = onnx_attr(im, name);
-    return a && a->has_f ? meant(a->f) : otherwise;
+    return a && a->has_f ? onnx_meant(a->f) : otherwise;
 }
 
 const char *onnx_attr_text(const onnx_import *im, const char *name, const char *otherwise) {

@@ -108,6 +108,7 @@ uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n
 uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const char *type, double fill) {
     if (onnx_stopped(im)) return EBB_BUILD_NONE;
     const char *name = onnx_new_name(im, like);
+    char real[EBB_REAL_TEXT];
     uint32_t id = EBB_BUILD_NONE;
     if (im->fatal) return id;
     for (int k = 0; k < 2; k++) {
@@ -119,7 +120,7 @@ uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const
     }
     if (made(im, id, name) == EBB_BUILD_NONE) return EBB_BUILD_NONE;
     ebb_text_add(&im->text, "%%%s = %s %s", name, word, type);
-    if (strcmp(word, "constant") == 0) ebb_text_add(&im->text, " fill=%.17g", fill);
+    if (strcmp(word, "constant") == 0) ebb_text_add(&im->text, " fill=%s", ebb_real_text(fill, real));
     ebb_text_add(&im->text, "\n");
     return id;
 }

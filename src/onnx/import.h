@@ -17,6 +17,7 @@
 
 #include "ebb/build.h"
 #include "ebb/onnx.h"
+#include "graph/graph.h"
 #include "onnx/batch.h"
 #include "onnx/file.h"
 
@@ -96,6 +97,8 @@ uint32_t onnx_in(onnx_import *im, uint32_t i);
 onnx_shape onnx_shape_of(onnx_import *im, uint32_t id);
 bool onnx_is_real(onnx_import *im, uint32_t id);
 const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
+/* What was meant by a number that the file has as a float: the shortest decimal one that rounds to it. */
+double onnx_meant(double f);
 /* Numbers of operand i, which must be known; for both sizes. */
 bool onnx_numbers(onnx_import *im, uint32_t i, const double *at[2], int64_t *n);
 /* The same where both sizes must agree. */

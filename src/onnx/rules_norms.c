@@ -6,7 +6,7 @@
 static void batch_norm(onnx_import *im) {
     const double eps = onnx_attr_real(im, "epsilon", 1e-5), keep = onnx_attr_real(im, "momentum", 0.9);
     uint32_t in[5];
-    char text[96];
+    char text[96], real[2][EBB_REAL_TEXT];
     for (uint32_t i = 0; i < 5; i++) in[i] = onnx_in(im, i);
     onnx_shape shape = onnx_shape_of(im, in[0]);
     const onnx_shape given = shape;
@@ -16,7 +16,8 @@ static void batch_norm(onnx_import *im) {
         shape.dim[0][3] = shape.dim[1][3] = 1;
         in[0] = onnx_reshape(im, in[0], &shape);
     }
-    (void)snprintf(text, sizeof text, "eps=%.9g momentum=%.9g", eps, 1 - keep);
+    (void)snprintf(text, sizeof text, "eps=%s momentum=%s", ebb_real_text(eps, real[0]),
+                   ebb_real_text(onnx_meant(1 - keep), real[1]));
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "batch_norm", in, 5, text), &given));
 }
 
@@ -39,8 +40,8 @@ static void layer_norm(onnx_import *im) {
         for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d < axis ? 0 : 1] *= shape.dim[k][d];
     const uint32_t in[3] = {onnx_reshape(im, x, &rows), row(im, 1, rows.dim[0][1], x, 1),
                             row(im, 2, rows.dim[0][1], x, 0)};
-    char text[48];
-    (void)snprintf(text, sizeof text, "eps=%.9g", onnx_attr_real(im, "epsilon", 1e-5));
+    char text[48], real[EBB_REAL_TEXT];
+    (void)snprintf(text, sizeof text, "eps=%s", ebb_real_text(onnx_attr_real(im, "epsilon", 1e-5), real));
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "layer_norm", in, 3, text), &shape));
 }
 
@@ -71,9 +72,9 @@ static void group_norm(onnx_import *im) {
     uint32_t in[3] = {shape.rank == 4 ? x : onnx_reshape(im, x, &flat), onnx_in(im, 1), onnx_in(im, 2)};
     for (int i = 1; i < 3 && !instance && im->file->opset < 21 && groups != channels; i++)
         in[i] = onnx_reshape(im, onnx_broadcast(im, onnx_reshape(im, in[i], &one), &many), &each);
-    char text[64];
-    (void)snprintf(text, sizeof text, "groups=%lld eps=%.9g", (long long)groups,
-                   onnx_attr_real(im, "epsilon", 1e-5));
+    char text[64], real[EBB_REAL_TEXT];
+    (void)snprintf(text, sizeof text, "groups=%lld eps=%s", (long long)groups,
+                   ebb_real_text(onnx_attr_real(im, "epsilon", 1e-5), real));
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "group_norm", in, 3, text), &shape));
 }
 

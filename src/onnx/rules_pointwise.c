@@ -108,19 +108,22 @@ static void mod(onnx_import *im) {
 static void dropout(onnx_import *im) {
     double p = onnx_attr_real(im, "ratio", 0.5);
     int64_t n;
+    char real[EBB_REAL_TEXT];
     const uint32_t x = onnx_in(im, 0);
     if (onnx_has(im, 1)) {
         const double *at = onnx_fixed(im, 1, &n);
         if (at && n == 1) p = at[0];
     }
     if (onnx_wants(im, 1)) onnx_refuse(im, "its mask is read");
-    onnx_give(im, 0, p > 0 ? onnx_op1(im, "dropout", x, "p=%.9g", p) : x);
+    onnx_give(im, 0, p > 0 ? onnx_op1(im, "dropout", x, "p=%s", ebb_real_text(onnx_meant(p), real)) : x);
 }
 
 static uint32_t clipped(onnx_import *im, uint32_t x, double low, double high) {
     if (low < -(double)FLT_MAX) low = -(double)FLT_MAX;
     if (high > (double)FLT_MAX) high = (double)FLT_MAX;
-    return onnx_op1(im, "clip", x, "min=%.17g max=%.17g", low, high);
+    char text[2][EBB_REAL_TEXT];
+    return onnx_op1(im, "clip", x, "min=%s max=%s", ebb_real_text(low, text[0]),
+                    ebb_real_text(high, text[1]));
 }
 
 static void clip(onnx_import *im) {

@@ -7,7 +7,9 @@
 
 uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus) {
     if (times == 1 && plus == 0) return x;
-    return onnx_op1(im, "rescale", x, "times=%.17g plus=%.17g", times, plus);
+    char text[2][EBB_REAL_TEXT];
+    return onnx_op1(im, "rescale", x, "times=%s plus=%s", ebb_real_text(times, text[0]),
+                    ebb_real_text(plus, text[1]));
 }
 
 uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value) {

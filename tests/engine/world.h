@@ -19,6 +19,8 @@ static inline uint64_t world_clock_ns(void *ctx) {
 static inline void world_progress(void *ctx, const ebb_progress *progress) {
     world *w = ctx;
     cr_assert(progress->aim && progress->done >= 0 && progress->best_added_ratio >= -1);
+    /* Not known, or near what is found: no bound of nothing. */
+    cr_assert(progress->least_added_ratio == -1 || progress->least_added_ratio > -0.9);
     if (++w->n_progress == w->stop_at) w->stop = 1;
 }
 

@@ -1,5 +1,6 @@
 /* A model that goes out to ONNX and comes back says the same: in the same bits wherever ONNX has its ops.
  */
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,5 +207,29 @@ Test(export, models_come_back_with_the_same_outputs, .timeout = 300) {
         ebb_file_free(env, text, n);
     }
     files_close(&f);
+    test_env_close(env);
+}
+
+/* In every locale of this machine, the C locale at least: numbers stand in the text with a point. */
+Test(export, an_import_does_not_depend_on_the_locale, .timeout = 60) {
+    static const char *const names[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    static const char *const models[] = {"frozen", "gpt", "unet"};
+    ebb_env *env = test_env_open();
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        char path[300], first[65536] = "";
+        (void)snprintf(path, sizeof path, EBB_ONNX_MODELS_DIR "/%s.onnx", models[m]);
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            ebb_onnx *onnx;
+            if (!setlocale(LC_ALL, names[i])) continue;
+            const ebb_status status = ebb_onnx_open(env, path, NULL, &onnx);
+            (void)setlocale(LC_ALL, "C");
+            cr_assert_eq(status, EBB_OK, "%s in %s: %s", path, names[i], ebb_env_error(env));
+            const char *text = ebb_onnx_text(onnx, NULL);
+            cr_assert(strlen(text) < sizeof first);
+            if (i == 0) memcpy(first, text, strlen(text) + 1);
+            cr_assert_str_eq(text, first, "%s in %s", path, names[i]);
+            ebb_onnx_close(onnx);
+        }
+    }
     test_env_close(env);
 }

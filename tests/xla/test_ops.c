@@ -53,3 +53,71 @@ Test(xla, every_op_agrees_with_the_reference_in_double) {
     cr_assert_eq(ebb_env_allocated_bytes(env), 0);
     ebb_env_destroy(env);
 }
+
+/* A gather would take the nearest row, and a loss without its label would be too small by it. */
+typedef struct range_row {
+    const ebb_op_info *op;
+    ebb_type in[3], out;
+    uint32_t n_in, at; /* which operand has indices */
+    int32_t index[3];
+    bool known[3]; /* of each row of the result, or, of one number, of it */
+} range_row;
+
+#define F32(...)                                                                               \
+    {                                                                                          \
+        .dtype = EBB_F32, .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dim = { \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+#define I32(n)                                    \
+    {                                             \
+        .dtype = EBB_I32, .rank = 1, .dim = { n } \
+    }
+
+static const range_row range_rows[] = {
+    {&ebb_op_embedding, {F32(5, 3), I32(3)}, F32(3, 3), 2, 1, {4, 5, -1}, {true, false, false}},
+    {&ebb_op_take, {F32(5, 3), I32(3)}, F32(3, 3), 2, 1, {-5, 5, -6}, {true, false, false}},
+    {&ebb_op_pick, {F32(3, 5), I32(3)}, F32(3), 2, 1, {-5, 5, -6}, {true, false, false}},
+    {&ebb_op_softmax_xent, {F32(3, 5), I32(3)}, {.dtype = EBB_F32}, 2, 1, {4, 0, 3}, {true}},
+    {&ebb_op_softmax_xent, {F32(3, 5), I32(3)}, {.dtype = EBB_F32}, 2, 1, {4, 0, 5}, {false}},
+    {&ebb_op_softmax_xent_grad,
+     {F32(3, 5), I32(3), {.dtype = EBB_F32}},
+     F32(3, 5),
+     3,
+     1,
+     {4, 5, -1},
+     {true, false, false}},
+};
+
+static void range_check(ebb_env *env, ebb_backend *backend, const range_row *row) {
+    float x[15] = {0.5F, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, one = 1, y[15];
+    void *in[] = {x, (void *)row->index, &one}, *out[] = {y};
+    ebb_attr attr[4] = {{{0}}};
+    ebb_kernel *kernel;
+    if (row->op == &ebb_op_pick) attr[EBB_TAKE_AXIS].i[0] = 1;
+    const ebb_call call = {
+        .op = row->op, .in = row->in, .out = &row->out, .n_in = row->n_in, .n_out = 1, .attr = attr};
+    cr_assert_eq(backend->api->prepare(backend, &call, 0, &kernel), EBB_OK, "%s", ebb_env_error(env));
+    cr_assert_eq(backend->api->launch(backend, kernel, &(ebb_launch){.in = in, .out = out}), EBB_OK, "%s",
+                 ebb_env_error(env));
+    backend->api->release(backend, kernel);
+    const int64_t n = ebb_type_count(&row->out), each = n < 3 ? 1 : n / 3;
+    for (int64_t i = 0; i < n; i++)
+        cr_expect_eq(y[i] == y[i], row->known[i / each], "%s: %lld is %g", row->op->name, (long long)i,
+                     (double)y[i]);
+}
+
+Test(xla, an_index_or_label_out_of_range_is_a_nan) {
+    ebb_env *env;
+    ebb_backend *backend;
+    cr_assert_eq(ebb_env_create(NULL, &env), EBB_OK);
+    const ebb_status status = by_op_api.create(env, &(ebb_backend_options){.n_threads = 1}, &backend);
+    if (status == EBB_UNAVAILABLE) {
+        ebb_env_destroy(env);
+        TEST_SKIP("no PJRT plugin is here: no index is tried on XLA");
+    }
+    cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(env));
+    for (size_t i = 0; i < EBB_COUNT(range_rows); i++) range_check(env, backend, &range_rows[i]);
+    backend->api->destroy(backend);
+    ebb_env_destroy(env);
+}

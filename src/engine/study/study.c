@@ -41,7 +41,7 @@ static void report(void *ctx, int64_t done, int64_t total, int64_t best_ns) {
                              .done = done,
                              .total = total,
                              .best_added_ratio = best_ns < 0 ? -1 : (double)best_ns / base - 1,
-                             .least_added_ratio = least_ns <= 0 ? -1 : (double)least_ns / base - 1};
+                             .least_added_ratio = least_ns <= 1 ? -1 : (double)least_ns / base - 1};
     p->options->on_progress(p->options->progress_ctx, &progress);
 }
 

@@ -163,7 +163,9 @@ const tool_flag tool_flags[] = {
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
     {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH | PK, "N", 1, INT64_MAX, NULL,
-     "candidates that the search scores (pack: thousands of rows that it looks at; default 10000000)"},
+     "candidates that the search scores (default: by the size of the graph, at most 1000000); pack: "
+     "thousands "
+     "of rows that it looks at (default 10000000)"},
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
      "of the search alone, which changes no result (default: the seed)"},
     {"time-limit", 0, TOOL_REAL, AT(time_limit_s), SEARCH | PK, "SECONDS", 1, 0, NULL,
@@ -191,7 +193,8 @@ const tool_flag tool_flags[] = {
     {"phased", 0, TOOL_SWITCH, AT(phased), MODELS, NULL, 0, 0, NULL,
      "run forward, backward and update apart"},
     {"precision", 0, TOOL_CHOICE, AT(precision), MODELS, "NAME", 0, 0, "f32 bf16 f16",
-     "of activations and gradients; parameters, statistics and losses stay f32 (default f32)"},
+     "f32, bf16 or f16: of activations and gradients; parameters, statistics and losses stay f32 (default "
+     "f32)"},
     {"native-bf16", 0, TOOL_SWITCH, AT(native_bf16), MODELS, NULL, 0, 0, NULL,
      "with --precision bf16 on cpu: products by the processor's bf16, where it has it"},
     {"opt-level", 0, TOOL_CHOICE, AT(opt_level), MODELS, "N", 0, 0, "0 1 2 3",

@@ -12,6 +12,7 @@
     X(PLAN, plan)         \
     X(FIT, fit)           \
     X(FRONTIER, frontier) \
+    X(TUNE, tune)         \
     X(IMPORT, import)     \
     X(EXPORT, export)     \
     X(RUN, run)           \
@@ -22,7 +23,6 @@
     X(PACK, pack)         \
     X(DOCTOR, doctor)     \
     X(HELP, help)         \
-    X(TUNE, tune)         \
     X(GENERATE, generate)
 
 #define TOOL_NUMBER(id, name) TOOL_##id,

@@ -3,10 +3,21 @@
 
 #include <math.h>
 
+/* A gather takes the nearest row for an index that names none: a wrong one shows as NaNs instead. Rows of
+ * integers have none. */
+static hlo_value rows_of(hlo *h, hlo_value table, hlo_value index) {
+    const hlo_value rows = hlo_gather_rows(h, table, index);
+    const double last = (double)ebb_min_i64(table.type.dim[0] - 1, INT32_MAX);
+    if (!hlo_real(rows.type.kind)) return rows;
+    const hlo_value named = hlo_2(h, "and", hlo_compare(h, "GE", index, hlo_like(h, &index, 0)),
+                                  hlo_compare(h, "LE", index, hlo_like(h, &index, last)));
+    return hlo_select(h, hlo_along(h, named, rows.type, 0), rows, hlo_like(h, &rows, (double)NAN));
+}
+
 /* ---- embeddings ---- */
 
 HLO(embedding) {
-    op->out[0] = hlo_gather_rows(op->to, op->in[0], op->in[1]);
+    op->out[0] = rows_of(op->to, op->in[0], op->in[1]);
 }
 
 HLO(embedding_grad) {
@@ -54,7 +65,7 @@ HLO(take) {
     uint32_t rest[HLO_MAX_RANK], label[HLO_MAX_RANK];
     const hlo_value table = axis_first(h, op->in[0], axis, rest);
     const hlo_value index = from_front(h, in_a_row(h, op->in[1]), table.type.dim[0]);
-    const hlo_value rows = hlo_gather_rows(h, table, index);
+    const hlo_value rows = rows_of(h, table, index);
     hlo_type apart = {.kind = rows.type.kind};
     for (uint32_t d = 0; d < i->rank; d++) apart.dim[apart.rank++] = op->in[1].type.dim[d];
     for (uint32_t d = 1; d < table.type.rank; d++) apart.dim[apart.rank++] = table.type.dim[d];
@@ -111,8 +122,12 @@ HLO(pick) {
     for (uint32_t at = 0; at < x->rank; at++)
         for (uint32_t l = 0; l < x->rank; l++)
             if (l != axis && ebb_hlo_axis(x->rank, l) == at) label[n++] = l < axis ? l : l - 1;
-    op->out[0] =
-        hlo_arrange(h, hlo_reduce(h, "add", alone, -0.0, 1U << ebb_hlo_axis(x->rank, axis)), label, y);
+    const uint32_t along = 1U << ebb_hlo_axis(x->rank, axis);
+    hlo_value picked = hlo_reduce(h, "add", alone, -0.0, along);
+    if (hlo_real(picked.type.kind)) /* where no place is named, a NaN */
+        picked =
+            hlo_select(h, hlo_reduce(h, "or", here, 0, along), picked, hlo_like(h, &picked, (double)NAN));
+    op->out[0] = hlo_arrange(h, picked, label, y);
 }
 
 HLO(pick_grad) {

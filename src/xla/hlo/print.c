@@ -2,7 +2,6 @@
 #include "xla/hlo/emit.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 static const char *const kinds[HLO_N_KINDS] = {"i1", "ui8", "i32", "ui32", "ui64", "f32", "f64"};
@@ -73,10 +72,9 @@ static void put_one(hlo *h, const char *before, const hlo_type *type, const char
 
 /* ---- constants ---- */
 
+/* As bits: no decimal digits, whose point depends on the locale. */
 static void put_real(hlo *h, hlo_kind kind, double x) {
-    if (isfinite(x)) {
-        ebb_text_add(h->text, kind == HLO_F64 ? "%.17e" : "%.9e", x);
-    } else if (kind == HLO_F64) {
+    if (kind == HLO_F64) {
         uint64_t bits;
         memcpy(&bits, &x, sizeof bits);
         ebb_text_add(h->text, "0x%016" PRIX64, bits);
@@ -95,7 +93,7 @@ hlo_value hlo_full(hlo *h, hlo_type type, double x) {
     if (type.kind == HLO_PRED)
         ebb_text_add(h->text, x != 0 ? "true" : "false");
     else
-        put_real(h, type.kind, type.kind == HLO_F32 ? (double)(float)x : x);
+        put_real(h, type.kind, x);
     put_one(h, "> : ", &type, "\n");
     return v;
 }

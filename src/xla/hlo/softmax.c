@@ -57,6 +57,7 @@ HLO(softmax_grad) {
 
 typedef struct loss {
     hlo_value logits, named; /* [rows, k]; truths: is this the row's label? */
+    hlo_value known;         /* [rows]: is the label one of k? Else the row's loss is a NaN, to be seen */
     double rows, smooth;
 } loss;
 
@@ -66,8 +67,10 @@ static loss loss_of(const hlo_op *op) {
     const int64_t dim[] = {rows, k};
     const hlo_type type = hlo_shape(op->in[0].type.kind, 2, dim), places = hlo_with(type, HLO_S32);
     const hlo_value labels = hlo_reshape(h, op->in[1], hlo_shape(HLO_S32, 1, &rows));
+    const hlo_value named = hlo_compare(h, "EQ", hlo_along(h, labels, places, 0), hlo_iota(h, places, 1));
     return (loss){.logits = hlo_reshape(h, op->in[0], type),
-                  .named = hlo_compare(h, "EQ", hlo_along(h, labels, places, 0), hlo_iota(h, places, 1)),
+                  .named = named,
+                  .known = hlo_reduce(h, "or", named, 0, 1U << 1),
                   .rows = (double)rows,
                   .smooth = op->call->attr[EBB_XENT_SMOOTH].f};
 }
@@ -84,7 +87,8 @@ HLO(softmax_xent) {
         target =
             hlo_add(h, hlo_2c(h, "multiply", target, 1 - s.smooth), hlo_2c(h, "multiply", mean, s.smooth));
     }
-    const hlo_value all = hlo_sub(h, hlo_1(h, "log", sum), target);
+    hlo_value all = hlo_sub(h, hlo_1(h, "log", sum), target);
+    all = hlo_select(h, s.known, all, hlo_like(h, &all, (double)NAN));
     op->out[0] = hlo_2c(h, "divide", hlo_reduce(h, "add", all, 0, 1), s.rows);
 }
 
@@ -99,7 +103,8 @@ HLO(softmax_xent_grad) {
     const hlo_value target =
         hlo_select(h, s.named, hlo_like(h, &e, 1 - s.smooth + each), hlo_like(h, &e, each));
     const hlo_value scale = hlo_2c(h, "divide", op->in[2], s.rows);
-    const hlo_value rows = hlo_mul(h, hlo_sub(h, softmax, target), hlo_everywhere(h, scale, e.type));
+    hlo_value rows = hlo_mul(h, hlo_sub(h, softmax, target), hlo_everywhere(h, scale, e.type));
+    rows = hlo_select(h, back(h, s.known, e.type), rows, hlo_like(h, &rows, (double)NAN));
     op->out[0] = hlo_reshape(h, rows, op->in[0].type);
 }
 

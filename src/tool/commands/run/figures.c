@@ -73,8 +73,11 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
     device_memory_print(s->engine);
     printf("process peak     %lld bytes (%s)\n", (long long)f->peak, out_bytes(f->peak).text);
     run_data_print(s);
-    printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
-           s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
+    if (s->n_done > 0)
+        printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
+               s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
+    else
+        printf("per step         none was left to run\n");
     if (s->computes && !s->by_xla && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
         printf("predicted step   %s%s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
                p->costs_machine ? "" : " by the built-in model", out_change(f->mean_ns, p->time_ns).text,

@@ -1,6 +1,7 @@
 /* saves: files step-000000000012.safetensors in the folder of --save, of which the newest are kept. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,13 +124,26 @@ static ebb_status resume(run_session *s, int64_t step) {
     return EBB_OK;
 }
 
+/* Can a file be made there? Hours may lie between this and the first save. */
+static ebb_status try_folder(const run_session *s) {
+    char path[PATH_MAX];
+    const int n = snprintf(path, sizeof path, "%s/.ebb-%ld.tmp", s->t->args.save, (long)getpid());
+    if (n >= PATH_MAX) return fail_folder(s, "use", ENAMETOOLONG);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return fail_folder(s, "write into", errno);
+    (void)close(fd);
+    (void)unlink(path);
+    return EBB_OK;
+}
+
 ebb_status saves_begin(run_session *s) {
     const tool_args *a = &s->t->args;
     int64_t newest, oldest, n;
     s->n_saved = -1;
     if (!a->save) return a->init_from ? load_weights(s) : EBB_OK;
     if (mkdir(a->save, 0777) != 0 && errno != EEXIST) return fail_folder(s, "make", errno);
-    const ebb_status status = look(s, INT64_MAX, &newest, &oldest, &n);
+    ebb_status status = try_folder(s);
+    if (status == EBB_OK) status = look(s, INT64_MAX, &newest, &oldest, &n);
     if (status != EBB_OK) return status;
     if (newest >= 0 && !a->resume)
         return tool_fail(
