@@ -40,6 +40,7 @@ typedef struct cpu_product {
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
+    bool winograd; /* of convolutions: in transformed tiles */
 } cpu_product;
 
 /* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
@@ -56,6 +57,10 @@ EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *cal
                                            const cpu_product *product, void **state);
 void cpu_product_release(ebb_backend *backend, void *state);
 ebb_status cpu_product_launch(const ebb_kernel_run *run);
+
+/* Are the call's products, or those of its parts in f32, of transformed tiles? false, too, where its scratch
+ * has not been asked for. */
+bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
 /* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
 ebb_status cpu_onednn(ebb_env *env, const ebb_call *call, const char *what, dnnl_status_t status);
