@@ -45,12 +45,20 @@ static double next_temperature(cooling *c) {
         c->stage *= plan->cooling;
     }
     const double left = 1.0 - (double)c->at++ / plan->n_stage;
-    return c->stage * (plan->cooling + (1.0 - plan->cooling) * left * left);
+    const double t = c->stage * plan->unit, end = t - t * (1.0 - plan->cooling);
+    return end + (t - end) * left * left;
 }
 
 /* Bytes only add to the energy: they are not looked at where time alone is too much for the luck drawn. */
 static bool is_taken(ebb_annealer *a, const ebb_anneal_plan *plan, double temperature, double *now,
                      ebb_score *score) {
+    if (!plan->time_first) {
+        *score = ebb_evaluator_score(&a->evaluator, plan->limit_bytes);
+        const double next = energy(a->search, score, plan);
+        const bool taken = ebb_metropolis(&a->member->rng, next - *now, temperature);
+        if (taken) *now = next;
+        return taken;
+    }
     const double drawn = ebb_rng_unit(&a->member->rng);
     *score = ebb_evaluator_time(&a->evaluator);
     if (!ebb_metropolis_by(drawn, energy(a->search, score, plan) - *now, temperature)) return false;

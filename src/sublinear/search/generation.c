@@ -36,8 +36,10 @@ static void plan_part(ebb_generation *g, int64_t done, uint32_t count, uint32_t 
         g->plans[i] = (ebb_anneal_plan){.first = done,
                                         .n = count,
                                         .n_stage = n_stage,
-                                        .t = (g->warm[i] ? WARM : HOT) * op,
+                                        .t = g->warm[i] ? WARM : HOT,
                                         .cooling = g->warm[i] ? WARM_COOLING : HOT_COOLING,
+                                        .unit = op,
+                                        .time_first = !least,
                                         .excess_weight = least ? LEAST : STRICT,
                                         .limit_bytes = limit};
 }

@@ -18,7 +18,9 @@ EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select
 typedef struct ebb_anneal_plan {
     int64_t first;        /* candidate of the whole annealing, whose stages have .. */
     uint32_t n, n_stage;  /* how many from there on; .. so many each */
-    double t, cooling;    /* temperature at first, relative to the base time, and its factor a stage */
+    double t, cooling;    /* temperature at first, in units, and its factor a stage */
+    double unit;          /* of temperature, relative to the base time */
+    bool time_first;      /* bytes are looked at only where time is not too much already */
     double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
     int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
 } ebb_anneal_plan;
