@@ -5,7 +5,7 @@
                   [--threads N] [-o FILE.json] [--prepare]
 
 PYTHON has torch. A model's variants are processes that live side by side and take turns, round by round: --steps each; the
-first steps, with torch.compile's compilation, are not timed. Ebb is one process a round. Times are medians; memory is a
+first steps, with torch.compile's compilation, are not timed. Ebb is one process a round, as it is and with --winograd. Times are medians; memory is a
 process's peak above an idle one's. Prints each model's ratio to the best of PyTorch's, and their geometric mean.
 --prepare only fills torch.compile's cache, which later runs find (TORCHINDUCTOR_CACHE_DIR). For a quiet machine: about eight
 minutes on two processors, once prepared.
@@ -65,32 +65,52 @@ def ebb_json(args, *words):
     return json.loads(subprocess.run([args.ebb, *words, "--threads", str(args.threads), "--json"], check=True, stdout=subprocess.PIPE).stdout)
 
 
-def ebb_steps(args, name):
+FORMS = {"Ebb": [], "--winograd": ["--winograd"]}
+
+
+def ebb_steps(args, name, form):
     dims = [word for key, size in MODELS[name].items() for word in ("--dim", f"{key}={size}")]
-    run = ebb_json(args, "run", str(HERE.parent.parent / "examples" / "models" / f"{name}.ebb"), *dims, "--steps", str(args.steps + 1))
-    return [step["ns"] for step in run["steps"]][1:], run["process_peak_bytes"], run["predicted_step_ns"]
+    run = ebb_json(args, "run", str(HERE.parent.parent / "examples" / "models" / f"{name}.ebb"), *dims, *FORMS[form], "--steps",
+                   str(args.steps + 1))
+    return [step["ns"] for step in run["steps"]][1:], run["process_peak_bytes"]
 
 
 def compare(args, name, idle_bytes):
     workers = {variant: Torch(args, name, variant) for variant in args.variants.split(",")}
     for worker in workers.values():
         worker.steps(2)
-    ns, peak = [], 0
+    ns, peak = {form: [] for form in FORMS}, {}
     for round_ in range(0 if args.prepare else args.rounds):
         print(f"{name}: round {round_ + 1} of {args.rounds}", file=sys.stderr)
         for worker in workers.values():
             worker.ns += worker.steps(args.steps)
-        more, peak, _ = ebb_steps(args, name)
-        ns += more
+        for form in FORMS:
+            more, peak[form] = ebb_steps(args, name, form)
+            ns[form] += more
     for worker in workers.values():
         worker.end()
     if args.prepare:
         return None
     times = {variant: statistics.median(worker.ns) for variant, worker in workers.items()}
     best = min(times, key=times.get)
-    return {"ebb_ns": round(statistics.median(ns)), "torch_ns": {v: round(t) for v, t in times.items()}, "best": best,
-            "ratio": times[best] / statistics.median(ns), "ebb_bytes": peak - idle_bytes, "torch_bytes": workers[best].above_bytes,
+    ebb = {form: {"ns": round(statistics.median(ns[form])), "bytes": peak[form] - idle_bytes,
+                  "ratio": times[best] / statistics.median(ns[form])} for form in FORMS}
+    return {"ebb": ebb, "torch_ns": {v: round(t) for v, t in times.items()}, "best": best, "torch_bytes": workers[best].above_bytes,
             "torch": workers[best].version}
+
+
+def line(name, row, variants):
+    dims = " ".join(f"{key}={size}" for key, size in MODELS[name].items())
+    cells = [name, dims, *(f"{row['torch_ns'][v] / 1e6:.0f}" for v in variants),
+             *(f"{form['ns'] / 1e6:.0f}, {form['ratio']:.2f}x" for form in row["ebb"].values()), f"{row['torch_bytes'] / 1e6:.0f}",
+             *(f"{form['bytes'] / 1e6:.0f}, {form['bytes'] / row['torch_bytes']:.2f}" for form in row["ebb"].values())]
+    return f"| {' | '.join(cells)} |"
+
+
+def summary(rows, form):
+    mean = math.exp(statistics.mean(math.log(row["ebb"][form]["ratio"]) for row in rows.values()))
+    worst = min(rows, key=lambda name: rows[name]["ebb"][form]["ratio"])
+    return f"{form}: geometric mean {mean:.2f}x, least {rows[worst]['ebb'][form]['ratio']:.2f}x ({worst})"
 
 
 def main():
@@ -98,25 +118,21 @@ def main():
     tiny = HERE / "tiny.ebb"
     idle_bytes = ebb_json(args, "run", str(tiny))["process_peak_bytes"]
     rows, variants = {}, args.variants.split(",")
-    print("| model | dims | " + " | ".join(f"{v}, ms" for v in variants) + " | Ebb, ms | ratio | MB: PyTorch, Ebb | ratio |")
-    print("|---|---|" + "---:|" * (len(variants) + 4))
+    head = [*(f"{v}, ms" for v in variants), *(f"{form}, ms" for form in FORMS), "PyTorch, MB", *(f"{form}, MB" for form in FORMS)]
+    print(f"| model | dims | {' | '.join(head)} |")
+    print("|---|---|" + "---:|" * len(head))
     for name in args.only.split(","):
         row = compare(args, name, idle_bytes)
         if row is None:
             continue
         rows[name] = row
-        dims = " ".join(f"{key}={size}" for key, size in MODELS[name].items())
-        print(f"| {name} | {dims} | " + " | ".join(f"{row['torch_ns'][v] / 1e6:.0f}" for v in variants) + f" | {row['ebb_ns'] / 1e6:.0f} |"
-              f" {row['ratio']:.2f}x | {row['torch_bytes'] / 1e6:.0f}, {row['ebb_bytes'] / 1e6:.0f} | {row['ebb_bytes'] / row['torch_bytes']:.2f} |",
-              flush=True)
+        print(line(name, row, variants), flush=True)
     if not rows:
         return
-    mean = math.exp(statistics.mean(math.log(row["ratio"]) for row in rows.values()))
-    worst = min(rows, key=lambda name: rows[name]["ratio"])
-    print(f"\nGeometric mean {mean:.2f}x, least {rows[worst]['ratio']:.2f}x ({worst}); PyTorch {next(iter(rows.values()))['torch']}, "
+    print("\n" + "; ".join(summary(rows, form) for form in FORMS) + f"; PyTorch {next(iter(rows.values()))['torch']}, "
           f"{args.threads} threads, load {os.getloadavg()[0]:.1f}")
     if args.output:
-        record = {"schema": "ebb.bench-six-models/1", "n_threads": args.threads, "rounds": args.rounds, "steps": args.steps, "models": rows}
+        record = {"schema": "ebb.bench-six-models/2", "n_threads": args.threads, "rounds": args.rounds, "steps": args.steps, "models": rows}
         pathlib.Path(args.output).write_text(json.dumps(record, indent=1) + "\n", encoding="ascii")
 
 

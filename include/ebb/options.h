@@ -62,6 +62,11 @@ typedef struct ebb_options {
      * device's free memory is taken first, so that whatever needs more fails; the driver's context is not
      * counted. watch_memory: allocations made by libraries are counted (CUPTI). */
     bool tf32, free_engines, no_record, watch_memory;
+    /* For cpu only: dense 3x3 convolutions of stride 1 are computed in tiles of 4x4 by Winograd's algorithm
+     * where the processor has AVX-512 and the shape promises that it pays: two to three times as fast,
+     * rounded about twice as coarsely, with scratch of at most four times the operands. Which ones is a fact
+     * of their shapes: results do not depend on the plan. EBB_USAGE on other devices. */
+    bool winograd;
     int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: this machine's processors */
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */

@@ -20,12 +20,16 @@
 typedef struct ebb_backend ebb_backend;
 typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
 
+/* What transformed tiles may differ from the reference by, as a part of the largest magnitude in a result. */
+#define EBB_WINOGRAD_TOLERANCE 1e-5
+
 typedef struct ebb_backend_options {
     uint32_t n_threads; /* width of parallel reductions, >= 1 */
     /* Of backends that have several devices: which one, "0", "1", ...; or a device's description, the path
      * of a file. NULL: the first. */
     const char *which;
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
+    bool winograd;     /* of cpu: 3x3 convolutions may be computed in transformed tiles (cpu/conv.h) */
     const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
                           is there */
     bool native_bf16;  /* of cpu: products of bf16 by the processor's own instructions */

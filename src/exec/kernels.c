@@ -115,9 +115,10 @@ ebb_status ebb_kernel_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb
     return kernel->info->launch(&run);
 }
 
-ebb_kernel_rate ebb_kernel_rate_of(const ebb_kernel_info *info, const ebb_call *call, const char **kind) {
+ebb_kernel_rate ebb_kernel_rate_of(const ebb_backend *backend, const ebb_kernel_info *info,
+                                   const ebb_call *call, const char **kind) {
     ebb_kernel_rate rate = info->rate;
     *kind = call->op->name;
-    if (info->rate_of) info->rate_of(call, &rate, kind);
+    if (info->rate_of) info->rate_of(backend, call, &rate, kind);
     return rate;
 }

@@ -30,7 +30,8 @@ typedef struct ebb_kernel_info {
     ebb_kernel_rate rate; /* of its calls, unless rate_of says otherwise */
     /* For kernels whose rate depends on the call: writes the rate and the name of the kind of calls that it
      * is for (static text). NULL: rate, and the op's name. */
-    void (*rate_of)(const ebb_call *call, ebb_kernel_rate *rate, const char **kind);
+    void (*rate_of)(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
+                    const char **kind);
     /* EBB_OK, or EBB_BAD_INPUT with what is supported. NULL: every call that infer allows. */
     ebb_status (*supports)(ebb_backend *backend, const ebb_call *call);
     /* Scratch bytes for this call at the backend's n_threads. NULL: none. */
@@ -82,8 +83,9 @@ struct ebb_kernel {
  * not take the dtype of an operand, or it does not support the call. */
 EBB_CHECKED ebb_status ebb_kernel_find(ebb_backend *backend, const ebb_kernel_info *const table[EBB_N_OPS],
                                        const ebb_call *call, const ebb_kernel_info **out);
-/* The rate of a call, and into *kind the name of its kind. */
-ebb_kernel_rate ebb_kernel_rate_of(const ebb_kernel_info *info, const ebb_call *call, const char **kind);
+/* The rate of a call, and into *kind the name of its kind. Asked after the call's scratch. */
+ebb_kernel_rate ebb_kernel_rate_of(const ebb_backend *backend, const ebb_kernel_info *info,
+                                   const ebb_call *call, const char **kind);
 /* What a backend's prepare, release and launch are. */
 EBB_CHECKED ebb_status ebb_kernel_make(ebb_backend *backend, const ebb_kernel_info *info,
                                        const ebb_call *call, uint64_t seed_key, ebb_kernel **out);

@@ -35,6 +35,9 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
         return ebb_fail(env, EBB_UNAVAILABLE, "jit %.20s: the device %s makes no code at run time",
                         options->jit, row->name);
     if (options->native_bf16) return ebb_fail(env, EBB_USAGE, NATIVE_TEXT, row->name);
+    if (options->winograd)
+        return ebb_fail(env, EBB_USAGE, "device %s chooses its convolutions itself: leave winograd out",
+                        row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;
     apart.which = which;
@@ -69,6 +72,10 @@ ebb_status ebb_backend_open(ebb_env *env, const char *device, const ebb_backend_
     if (options->jit && api != ebb_backend_find("cpu"))
         return ebb_fail(env, EBB_USAGE, "device %s makes no code: leave jit %.20s out", api->name,
                         options->jit);
+    if (options->winograd && api != ebb_backend_find("cpu"))
+        return ebb_fail(env, EBB_USAGE,
+                        "device %s computes convolutions as they are written: leave winograd out",
+                        api->name);
     if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
         return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
                         options->tf32            ? "TF32"

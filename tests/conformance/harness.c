@@ -7,12 +7,15 @@ const char *const test_backends[] = {"ref", "cpu", "cuda"};
 const uint32_t test_n_backends = EBB_COUNT(test_backends);
 
 void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads) {
+    test_bench_open(bench, backend, &(ebb_backend_options){.n_threads = n_threads});
+}
+
+void test_bench_open(test_bench *bench, const char *backend, const ebb_backend_options *options) {
     *bench = (test_bench){0};
     cr_assert_eq(ebb_env_create(NULL, &bench->env), EBB_OK);
     const ebb_backend_api *api = test_backend_api(backend);
     if (!api) return;
-    const ebb_backend_options options = {.n_threads = n_threads};
-    const ebb_status status = api->create(bench->env, &options, &bench->backend);
+    const ebb_status status = api->create(bench->env, options, &bench->backend);
     cr_assert(status == EBB_OK || status == EBB_UNAVAILABLE, "%s: %s", backend, ebb_env_error(bench->env));
     if (bench->backend)
         cr_assert_eq(ebb_checker_init(&bench->checker, bench->backend), EBB_OK, "%s",

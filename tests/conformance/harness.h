@@ -22,6 +22,7 @@ typedef struct test_bench {
 
 /* Fails the test on any error but EBB_UNAVAILABLE. */
 void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads);
+void test_bench_open(test_bench *bench, const char *backend, const ebb_backend_options *options);
 void test_bench_deinit(test_bench *bench);
 
 /* Every row of the tables, in each dtype of real numbers, by these checks (EBB_CHECK_...). */

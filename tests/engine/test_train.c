@@ -8,6 +8,7 @@
 #include "ebb_build.h"
 #include "support/env.h"
 #include "support/options.h"
+#include "support/skip.h"
 
 #define MOST_STEPS 8
 #define MOST_DIMS  8
@@ -26,6 +27,7 @@ typedef struct row {
     float lr;
     ebb_optimizer optimizer;
     double clip_norm, label_smoothing;
+    bool winograd;
 } row;
 
 #define GPT2                                                                        \
@@ -36,12 +38,28 @@ typedef struct row {
     }
 
 static const row rows[] = {
-    {"unet", {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}}, {{"x", 0}, {"labels", 3}}, 6, 0.1F, EBB_SGD, 0, 0},
-    {GPT2, 8, 0.1F, EBB_SGD, 0, 0},
-    {GPT2, 8, 0.01F, EBB_ADAMW, 1, 0},
-    {GPT2, 8, 0.1F, EBB_SGD, 0, 0.1},
+    {"unet",
+     {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}},
+     {{"x", 0}, {"labels", 3}},
+     6,
+     0.1F,
+     EBB_SGD,
+     0,
+     0,
+     false},
+    {GPT2, 8, 0.1F, EBB_SGD, 0, 0, false},
+    {GPT2, 8, 0.01F, EBB_ADAMW, 1, 0, false},
+    {GPT2, 8, 0.1F, EBB_SGD, 0, 0.1, false},
     /* 33: halved five times that is 2 pixels, as 64 is, and an odd number each time. */
-    {"mobilenet_v2", {{"N", 4}, {"H", 33}, {"K", 7}}, {{"x", 0}, {"labels", 7}}, 5, 0.02F, EBB_SGD, 0, 0},
+    {"mobilenet_v2",
+     {{"N", 4}, {"H", 33}, {"K", 7}},
+     {{"x", 0}, {"labels", 7}},
+     5,
+     0.02F,
+     EBB_SGD,
+     0,
+     0,
+     false},
 };
 
 typedef struct result {
@@ -119,6 +137,7 @@ static result run(const row *r, const char *device, ebb_memory_mode mode, int64_
     o.optimizer = r->optimizer;
     o.clip_norm = r->clip_norm;
     o.label_smoothing = r->label_smoothing;
+    o.winograd = r->winograd;
     o.effort = 200;
     o.poison = true;
     o.verify = true;
@@ -176,4 +195,24 @@ Test(train, example_models_learn_and_give_the_same_bits_in_every_memory_mode, .t
         (void)ref;
 #endif
     }
+}
+
+/* Transformed tiles round otherwise, and are as much a fact of the shapes. */
+Test(train, convolutions_in_transformed_tiles_give_the_same_bits_in_every_memory_mode, .timeout = 300) {
+#if EBB_HAVE_CPU
+    row transformed = {.model = "unet",
+                       .dims = {{"N", 4}, {"H", 48}, {"K", 3}, {"W", 32}},
+                       .inputs = {{"x", 0}, {"labels", 3}},
+                       .n_steps = 1,
+                       .lr = 0.1F,
+                       .winograd = true};
+    const result with = check_row(&transformed, "cpu", false);
+    transformed.winograd = false;
+    const result without = run(&transformed, "cpu", EBB_MEMORY_NONE, -1);
+    cr_expect(fabsf(with.loss[0] - without.loss[0]) <= 1e-5F * without.loss[0], "%g with, %g without",
+              (double)with.loss[0], (double)without.loss[0]);
+    if (with.digest == without.digest) TEST_SKIP("no AVX-512, or a oneDNN that does not transform");
+#else
+    TEST_SKIP("this build has no cpu backend");
+#endif
 }

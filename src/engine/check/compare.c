@@ -171,7 +171,7 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
     ebb_engine *device = NULL, *other = NULL;
     ebb_program *a = NULL, *b = NULL;
     /* Of the device alone. */
-    its.tf32 = its.free_engines = its.watch_memory = false;
+    its.tf32 = its.winograd = its.free_engines = its.watch_memory = false;
     its.cap_bytes = 0;
     *out = (ebb_compare_result){0};
     ebb_status status =

@@ -1,36 +1,34 @@
 /* cpu/conv.c: conv2d and its gradients as products. Activations are n,h,w,c; weights o,h,w,i as stored,
  * given to oneDNN as [g,o,i,h,w] with strides, of which it may choose another order for itself. */
-#include "exec/cpu/low.h"
-#include "exec/cpu/product.h"
+#include "exec/cpu/conv.h"
 
-enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, N_CONV };
-
-static cpu_product_kind kind_of(const ebb_call *call) {
+cpu_product_kind cpu_conv_kind(const ebb_call *call) {
     if (call->op->code == EBB_OP_conv2d_dgrad) return CPU_CONV_DGRAD;
     return call->op->code == EBB_OP_conv2d_wgrad ? CPU_CONV_WGRAD : CPU_CONV;
 }
 
-static void conv_sizes(const ebb_call *call, cpu_product_kind kind, int64_t size[N_CONV]) {
+void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]) {
+    const cpu_product_kind kind = cpu_conv_kind(call);
     const int64_t *x = kind == CPU_CONV_DGRAD ? call->out[0].dim : call->in[0].dim;
     const int64_t *w = kind == CPU_CONV_WGRAD ? call->out[0].dim : call->in[1].dim;
     const int64_t *y = kind == CPU_CONV ? call->out[0].dim : call->in[kind == CPU_CONV_WGRAD].dim;
     const ebb_attr *a = call->attr;
-    const int64_t all[N_CONV] = {[N] = x[0],
-                                 [C] = x[1],
-                                 [H] = x[2],
-                                 [W] = x[3],
-                                 [O] = y[1],
-                                 [KH] = w[2],
-                                 [KW] = w[3],
-                                 [OH] = y[2],
-                                 [OW] = y[3],
-                                 [SH] = a[EBB_CONV_STRIDE].i[0],
-                                 [SW] = a[EBB_CONV_STRIDE].i[1],
-                                 [PH] = a[EBB_CONV_PAD].i[0],
-                                 [PW] = a[EBB_CONV_PAD].i[1],
-                                 [DH] = a[EBB_CONV_DILATION].i[0],
-                                 [DW] = a[EBB_CONV_DILATION].i[1],
-                                 [G] = a[EBB_CONV_GROUPS].i[0]};
+    const int64_t all[CPU_N_CONV] = {[N] = x[0],
+                                     [C] = x[1],
+                                     [H] = x[2],
+                                     [W] = x[3],
+                                     [O] = y[1],
+                                     [KH] = w[2],
+                                     [KW] = w[3],
+                                     [OH] = y[2],
+                                     [OW] = y[3],
+                                     [SH] = a[EBB_CONV_STRIDE].i[0],
+                                     [SW] = a[EBB_CONV_STRIDE].i[1],
+                                     [PH] = a[EBB_CONV_PAD].i[0],
+                                     [PW] = a[EBB_CONV_PAD].i[1],
+                                     [DH] = a[EBB_CONV_DILATION].i[0],
+                                     [DW] = a[EBB_CONV_DILATION].i[1],
+                                     [G] = a[EBB_CONV_GROUPS].i[0]};
     memcpy(size, all, sizeof all);
 }
 
@@ -57,25 +55,6 @@ static bool writes_past_scratchpad(const int64_t *s) {
     return s[KH] == 1 && s[KW] == 1 && (s[SH] > 1 || s[SW] > 1) && s[C] / s[G] < 16;
 }
 
-/* Kernels of vectors of 32 bytes run at half their speed or worse on channels-last images with long rows,
- * where those for images in blocks of eight channels run near the processor's peak (decision 55). */
-enum { BLOCK = 8, LONG_ROW = 2048 /* floats */, CHUNK_PIXELS = 784 };
-
-static bool by_blocks(const cpu_backend *cpu, const int64_t *s) {
-    const int64_t row = ebb_max_i64(s[C] * s[W], s[O] * s[OW]);
-    return !cpu->wide && s[G] == 1 && s[KH] * s[KW] > 1 && s[C] % BLOCK == 0 && s[O] % BLOCK == 0 &&
-           row > LONG_ROW;
-}
-
-/* Images of a chunk: the fewest that divide the batch and have enough pixels to outweigh what a run costs.
- */
-static int64_t chunk_of(const int64_t *s) {
-    for (int64_t n = 1; n < s[N]; n++) {
-        if (s[N] % n == 0 && n * s[OH] * s[OW] >= CHUNK_PIXELS) return n;
-    }
-    return s[N];
-}
-
 /* What oneDNN calls the operands, by kind; the weights' layout is its choice. n: images of a chunk. */
 static void operands(const int64_t *s, int64_t n, bool free, cpu_product *p) {
     const int64_t bytes = n < s[N] ? n * (int64_t)sizeof(float) : 0;
@@ -95,12 +74,9 @@ static void operands(const int64_t *s, int64_t n, bool free, cpu_product *p) {
     p->n_more = s[N] / n - 1;
 }
 
-static cpu_product conv_of(const cpu_backend *cpu, const ebb_call *call) {
-    cpu_product p = {.kind = kind_of(call)};
-    int64_t s[N_CONV];
-    conv_sizes(call, p.kind, s);
-    const bool blocks = call->in[0].dtype == EBB_F32 && by_blocks(cpu, s);
-    operands(s, blocks ? chunk_of(s) : s[N], blocks, &p);
+cpu_product cpu_conv_product(const ebb_call *call, const int64_t *s, cpu_conv_way way) {
+    cpu_product p = {.kind = cpu_conv_kind(call), .winograd = way.winograd};
+    operands(s, way.images > 0 ? way.images : s[N], way.images > 0, &p);
     for (int axis = 0; axis < 2; axis++) {
         p.stride[axis] = s[SH + axis];
         p.dilation[axis] = s[DH + axis] - 1;
@@ -113,9 +89,9 @@ static cpu_product conv_of(const cpu_backend *cpu, const ebb_call *call) {
 }
 
 static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
-    int64_t s[N_CONV], most = 0;
-    conv_sizes(call, kind_of(call), s);
-    for (int i = 0; i < N_CONV; i++) most = ebb_max_i64(most, s[i]);
+    int64_t s[CPU_N_CONV], most = 0;
+    cpu_conv_sizes(call, s);
+    for (int i = 0; i < CPU_N_CONV; i++) most = ebb_max_i64(most, s[i]);
     for (int axis = 0; axis < 2 && most <= CPU_MOST_ALONG_AXIS; axis++) {
         most = ebb_max_i64(most, s[H + axis] + 2 * s[PH + axis]);
         most = ebb_max_i64(most, s[KH + axis] * s[DH + axis]);
@@ -124,56 +100,22 @@ static ebb_status conv_supports(ebb_backend *backend, const ebb_call *call) {
 }
 
 static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
-    cpu_backend *cpu = cpu_of(backend);
-    int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call)};
-    conv_sizes(call, kind_of(call), key + 1);
-    if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    const cpu_product product = conv_of(cpu, call);
-    const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
-    return status == EBB_OK ? cpu_memo_add(&cpu->memo, backend->env, key, *bytes) : status;
+    cpu_conv_way way;
+    return cpu_conv_choose(cpu_of(backend), call, &way, bytes);
 }
 
 static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    const cpu_product product = conv_of(cpu_of(backend), call);
+    int64_t s[CPU_N_CONV], bytes;
+    cpu_conv_way way;
+    const ebb_status status = cpu_conv_choose(cpu_of(backend), call, &way, &bytes);
+    if (status != EBB_OK) return status;
+    cpu_conv_sizes(call, s);
+    const cpu_product product = cpu_conv_product(call, s, way);
     return cpu_product_prepare(cpu_of(backend), call, &product, state);
 }
 
-_Static_assert(N_CONV < CPU_MEMO_KEY, "a convolution's numbers and its op fit in a key");
-
-/* ---- the kernels ----------------------------------------------------------------------------------- */
-
-/* By how many channels stand side by side in a vector. */
-typedef struct conv_class {
-    const char *kind[3][CPU_N_REALS]; /* forward, by data, by weights */
-    ebb_kernel_rate rate[3];
-} conv_class;
-#define KINDS(of) \
-    { CPU_KINDS("conv2d" of), CPU_KINDS("conv2d_dgrad" of), CPU_KINDS("conv2d_wgrad" of) }
-static const conv_class dense = {KINDS(""),
-                                 {{215000, 17000, 3000}, {195000, 17000, 3000}, {170000, 17000, 3000}}};
-static const conv_class thin = {KINDS(" thin"),
-                                {{200000, 17000, 3000}, {150000, 15000, 3000}, {110000, 12000, 3000}}};
-static const conv_class grouped = {KINDS(" grouped"),
-                                   {{180000, 15000, 3000}, {90000, 15000, 3000}, {120000, 12000, 3000}}};
-static const conv_class narrow = {KINDS(" narrow"),
-                                  {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}}};
-
-enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
-
-static void conv_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **kind) {
-    const cpu_product_kind product = kind_of(call);
-    const int which = product - CPU_CONV;
-    const ebb_type *x = product == CPU_CONV_DGRAD ? &call->out[0] : &call->in[0];
-    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0], channels = x->dim[1] / groups;
-    const conv_class *c = groups == 1         ? channels < THIN ? &thin : &dense
-                          : channels < NARROW ? &narrow
-                                              : &grouped;
-    *rate = c->rate[which];
-    *kind = c->kind[which][cpu_real_of(call)];
-}
-
 #define CONV(name, rate)                                                                         \
-    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = conv_rate, .supports = conv_supports,      \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = cpu_conv_rate, .supports = conv_supports,  \
                .scratch = conv_scratch, .prepare = conv_prepare, .release = cpu_product_release, \
                .launch = cpu_product_launch)
 CONV(conv2d, EBB_RATE(215000, 17000, 3000));

@@ -69,6 +69,7 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     if (!cpu) return EBB_NO_MEMORY;
     cpu->base = (ebb_backend){&ebb_backend_cpu, env, options->n_threads};
     cpu->n_run = (int)options->n_threads;
+    cpu->winograd = options->winograd;
     ebb_status status = onednn_open(cpu);
     if (status == EBB_OK && options->native_bf16) status = native_open(cpu);
     if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
@@ -116,7 +117,7 @@ static const char *const native_kinds[EBB_N_OPS] = {
 static void set_cost(ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
                      ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
-    ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    ebb_kernel_rate rate = ebb_kernel_rate_of(backend, info, call, &out->kind);
     if (out->kind == call->op->name) out->kind = kinds[call->op->code][cpu_real_of(call)];
     if (cpu_is_native(cpu_of(backend), call)) {
         rate.flops *= NATIVE_FLOPS;
@@ -158,9 +159,12 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     rated = info;
     if (status == EBB_OK && (info == &cpu_low_kernel || info == &cpu_strip_kernel))
         status = cpu_low_of(backend, call, &rated);
+    if (status == EBB_OK && info->scratch) status = info->scratch(backend, call, &out->scratch_bytes);
     if (status != EBB_OK) return status;
     set_cost(backend, rated, call, out);
-    return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
+    if (call->op->family == EBB_FAMILY_CONVOLUTION && cpu_conv_is_winograd(backend, call))
+        (void)snprintf(out->choice, sizeof out->choice, "winograd");
+    return EBB_OK;
 }
 
 static ebb_status cpu_prepare(ebb_backend *backend, const ebb_call *call, uint64_t seed_key,
@@ -206,9 +210,9 @@ static ebb_status cpu_fill_bytes(ebb_backend *backend, void *to, int byte, int64
 
 static void cpu_limits(const ebb_backend *backend, char text[EBB_MACHINE_TEXT]) {
     const dnnl_version_t *version = dnnl_version();
-    (void)backend;
-    (void)snprintf(text, EBB_MACHINE_TEXT, "oneDNN %d.%d.%d, isa %x", version->major, version->minor,
-                   version->patch, (unsigned)dnnl_get_effective_cpu_isa());
+    (void)snprintf(text, EBB_MACHINE_TEXT, "oneDNN %d.%d.%d, isa %x%s", version->major, version->minor,
+                   version->patch, (unsigned)dnnl_get_effective_cpu_isa(),
+                   ((const cpu_backend *)backend)->winograd ? ", Winograd" : "");
 }
 
 const ebb_backend_api ebb_backend_cpu = {

@@ -19,7 +19,8 @@ static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
 }
 
 /* Flops take the time that they take by their steps' kernels; bytes stream. */
-static void fused_rate(const ebb_call *call, ebb_kernel_rate *rate, const char **kind) {
+static void fused_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
+                       const char **kind) {
     ebb_fused_body body;
     double flops = 0, us = 0;
     (void)kind;
@@ -29,7 +30,7 @@ static void fused_rate(const ebb_call *call, ebb_kernel_rate *rate, const char *
         ebb_cost cost;
         const char *name;
         const ebb_call step = ebb_fused_call(call, &body, k, in);
-        const ebb_kernel_rate own = ebb_kernel_rate_of(cpu_kernel_of(step.op->code), &step, &name);
+        const ebb_kernel_rate own = ebb_kernel_rate_of(backend, cpu_kernel_of(step.op->code), &step, &name);
         step.op->cost(&step, &cost);
         flops += (double)cost.flops;
         us += (double)cost.flops / (double)own.flops;
@@ -40,7 +41,7 @@ static void fused_rate(const ebb_call *call, ebb_kernel_rate *rate, const char *
         const ebb_call sum = ebb_fused_sum(&body, s, &in);
         const double n = (double)ebb_type_count(&in);
         flops += n;
-        us += n / (double)ebb_kernel_rate_of(cpu_kernel_of(sum.op->code), &sum, &name).flops;
+        us += n / (double)ebb_kernel_rate_of(backend, cpu_kernel_of(sum.op->code), &sum, &name).flops;
     }
     if (us > 0) rate->flops = (int64_t)(flops / us);
 }

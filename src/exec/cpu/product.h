@@ -40,7 +40,8 @@ typedef struct cpu_product {
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
-    bool bf16; /* all three operands; else f32 */
+    bool bf16;     /* all three operands; else f32 */
+    bool winograd; /* of convolutions: in transformed tiles */
 } cpu_product;
 
 /* Is a call's product made by the processor's own bf16 (ebb_backend_options.native_bf16)? Of whole blocks
@@ -50,7 +51,7 @@ bool cpu_is_native(const cpu_backend *cpu, const ebb_call *call);
 
 /* The first number of a key (memo.h). */
 static inline int64_t cpu_product_key(const ebb_call *call) {
-    return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? EBB_N_OPS : 0);
+    return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? 2 * EBB_N_OPS : 0);
 }
 
 /* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
@@ -67,6 +68,10 @@ EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *cal
                                            const cpu_product *product, void **state);
 void cpu_product_release(ebb_backend *backend, void *state);
 ebb_status cpu_product_launch(const ebb_kernel_run *run);
+
+/* Are the call's products, or those of its parts in f32, of transformed tiles? false, too, where its
+ * scratch has not been asked for. */
+bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
 /* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
 ebb_status cpu_onednn(ebb_env *env, const ebb_call *call, const char *what, dnnl_status_t status);

@@ -28,9 +28,9 @@ static void set_line(const cuda_description *d, int64_t peak, const ebb_kernel_r
     out->time_ns = ebb_roofline_call_ns(&out->line, call);
 }
 
-void cuda_cost_kernel(const cuda_description *d, const ebb_kernel_info *info, const ebb_call *call,
-                      ebb_op_facts *out) {
-    const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+void cuda_cost_kernel(const ebb_backend *backend, const cuda_description *d, const ebb_kernel_info *info,
+                      const ebb_call *call, ebb_op_facts *out) {
+    const ebb_kernel_rate rate = ebb_kernel_rate_of(backend, info, call, &out->kind);
     set_line(d, d->f32_flops_per_us, &rate, call, out);
 }
 

@@ -22,8 +22,8 @@
 
 /* Writes time, kind and line of *out: of a kernel of our own; of a product that no library is slow with
  * (tf32: where it is of f32). */
-void cuda_cost_kernel(const cuda_description *d, const ebb_kernel_info *info, const ebb_call *call,
-                      ebb_op_facts *out);
+void cuda_cost_kernel(const ebb_backend *backend, const cuda_description *d, const ebb_kernel_info *info,
+                      const ebb_call *call, ebb_op_facts *out);
 void cuda_cost_product(const cuda_description *d, const ebb_call *call, bool tf32, ebb_op_facts *out);
 /* Nanoseconds that so many bytes take to be written and read again. */
 int64_t cuda_cost_scratch_ns(const cuda_description *d, int64_t bytes);

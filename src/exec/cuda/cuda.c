@@ -79,7 +79,7 @@ static ebb_status cuda_facts(ebb_backend *backend, const ebb_call *call, ebb_op_
     ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
     if (status != EBB_OK) return status;
     if (info->facts) WITHIN(backend, info->facts(backend, call, out)); /* libraries know */
-    cuda_cost_kernel(&cuda_of(backend)->description, info, call, out);
+    cuda_cost_kernel(backend, &cuda_of(backend)->description, info, call, out);
     return info->scratch ? info->scratch(backend, call, &out->scratch_bytes) : EBB_OK;
 }
 

@@ -30,7 +30,7 @@ static ebb_status ref_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     const ebb_kernel_info *info;
     const ebb_status status = ebb_kernel_find(backend, ref_kernels, call, &info);
     if (status != EBB_OK) return status;
-    const ebb_kernel_rate rate = ebb_kernel_rate_of(info, call, &out->kind);
+    const ebb_kernel_rate rate = ebb_kernel_rate_of(backend, info, call, &out->kind);
     out->line =
         (ebb_roofline){.flops_per_us = rate.flops, .bytes_per_us = rate.bytes, .start_ns = rate.start_ns};
     out->time_ns = ebb_roofline_call_ns(&out->line, call);

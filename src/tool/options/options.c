@@ -145,6 +145,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
     if (status != EBB_OK) return status;
     if (args->device) out->device = args->device;
     out->tf32 = args->tf32;
+    out->winograd = args->winograd;
     out->free_engines = args->free_engines;
     out->no_record = args->no_graph;
     out->watch_memory = args->watch_memory;

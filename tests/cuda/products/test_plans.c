@@ -20,7 +20,7 @@ static ebb_status planning_facts(ebb_backend *backend, const ebb_call *call, ebb
     const bool product = call->op->family == EBB_FAMILY_CONVOLUTION ||
                          (call->op->family == EBB_FAMILY_MATRIX_PRODUCT && !strstr(call->op->name, "bias"));
     if (!product) {
-        cuda_cost_kernel(&b->device.description, &sweep, call, out);
+        cuda_cost_kernel(NULL, &b->device.description, &sweep, call, out);
         return EBB_OK;
     }
     const ebb_status status = b->device.products->api->facts(b->device.products, call, out);

@@ -1,0 +1,34 @@
+/* cpu/conv.h: how a convolution is computed: a fact of its shape, the processor and the width, so that a
+ * call's bits do not depend on the plan.
+ *
+ *     plain      on images as they are stored, channels last
+ *     blocks     on images in blocks of channels, converted in scratch some at a time (decision 55)
+ *     winograd   likewise, in tiles of 4 x 4 that are transformed, multiplied and transformed back: a 3 x 3
+ *                takes a quarter of the products (Lavin and Gray, "Fast Algorithms for Convolutional Neural
+ *                Networks", 2015, F(4x4, 3x3)); decision 76
+ */
+#ifndef EBB_EXEC_CPU_CONV_H
+#define EBB_EXEC_CPU_CONV_H
+
+#include "exec/cpu/product.h"
+
+enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, CPU_N_CONV };
+
+/* images: converted at a time, a divisor of the batch; 0: none is. */
+typedef struct cpu_conv_way {
+    int64_t images;
+    bool winograd;
+} cpu_conv_way;
+
+cpu_product_kind cpu_conv_kind(const ebb_call *call);
+void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]);
+/* The call as oneDNN is asked for it. */
+cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv_way way);
+
+/* The way of a call of f32, or of native bf16, and all its scratch. Remembered, for it asks oneDNN. */
+EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,
+                                       int64_t *scratch_bytes);
+void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
+                   const char **kind);
+
+#endif

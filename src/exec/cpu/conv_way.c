@@ -1,0 +1,172 @@
+/* cpu/conv_way.c: which way a convolution is computed (conv.h), and how fast that is. */
+#include "exec/cpu/conv.h"
+#include "exec/cpu/low.h"
+#include "exec/cpu/onednn.h"
+
+/* Kernels of vectors of 32 bytes run at half their speed or worse on channels-last images with long rows,
+ * where those for images in blocks of eight channels run near the processor's peak (decision 55). */
+enum { BLOCK = 8, LONG_ROW = 2048 /* floats */, CHUNK_PIXELS = 784 };
+
+static bool by_blocks(const cpu_backend *cpu, const int64_t *s) {
+    const int64_t row = ebb_max_i64(s[C] * s[W], s[O] * s[OW]);
+    return !cpu->wide && s[G] == 1 && s[KH] * s[KW] > 1 && s[C] % BLOCK == 0 && s[O] % BLOCK == 0 &&
+           row > LONG_ROW;
+}
+
+/* The fewest images that divide the batch and have so many of what one has `each`; else all. */
+static int64_t images_for(const int64_t *s, int64_t each, int64_t wanted) {
+    for (int64_t n = 1; n < s[N]; n++) {
+        if (s[N] % n == 0 && n * each >= wanted) return n;
+    }
+    return s[N];
+}
+
+/* Transformed weights are four times the weights' bytes and wanted once for all tiles of a chunk: of MANY
+ * tiles they hardly show, below FEW they outweigh what is gained (decision 76). */
+enum {
+    TILE = 4,
+    LEAST = 16, /* channels: a vector */
+    FEW_TILES = 48,
+    MANY_TILES = 128,
+    MOST_SCRATCH = 4 /* times the operands */
+};
+
+static int64_t tiles_of(const int64_t *s) {
+    return cpu_ceil_div(s[OH], TILE) * cpu_ceil_div(s[OW], TILE);
+}
+
+static bool may_transform(const cpu_backend *cpu, const int64_t *s) {
+    return cpu->wide && cpu->winograd && s[G] == 1 && s[KH] == 3 && s[KW] == 3 && s[SH] == 1 &&
+           s[SW] == 1 && s[DH] == 1 && s[DW] == 1 && s[C] >= LEAST && s[O] >= LEAST &&
+           s[N] * tiles_of(s) >= FEW_TILES;
+}
+
+static int64_t operand_bytes(const int64_t *s) {
+    const int64_t x = s[N] * s[C] * s[H] * s[W], y = s[N] * s[O] * s[OH] * s[OW];
+    return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
+}
+
+/* Has oneDNN got it? Of shapes and processors that it does not take it says so before anything is made. */
+static bool is_there(const cpu_backend *cpu, const cpu_product *product) {
+    dnnl_primitive_desc_t desc = NULL;
+    const int before = cpu_width_enter(cpu);
+    const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
+    cpu_width_leave(cpu, before);
+    if (desc) (void)dnnl_primitive_desc_destroy(desc);
+    return !failed;
+}
+
+/* The most images up to MANY_TILES' whose scratch is within bounds; none: winograd stays false. */
+static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way,
+                               int64_t *bytes) {
+    const int64_t tiles = tiles_of(s);
+    for (int64_t n = images_for(s, tiles, MANY_TILES); n > 0 && n * tiles >= FEW_TILES; n--) {
+        if (s[N] % n != 0) continue;
+        const cpu_conv_way tried = {.images = n, .winograd = true};
+        const cpu_product product = cpu_conv_product(call, s, tried);
+        if (!is_there(cpu, &product)) return EBB_OK;
+        const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
+        if (status != EBB_OK) return status;
+        if (*bytes > MOST_SCRATCH * operand_bytes(s)) continue;
+        *way = tried;
+        return EBB_OK;
+    }
+    return EBB_OK;
+}
+
+/* ---- remembered ------------------------------------------------------------------------------------ */
+
+static void key_of(const ebb_call *call, const int64_t *s, bool of_way, int64_t key[CPU_MEMO_KEY]) {
+    memset(key, 0, CPU_MEMO_KEY * sizeof *key);
+    key[0] = cpu_product_key(call) + (of_way ? EBB_N_OPS : 0);
+    memcpy(key + 1, s, CPU_N_CONV * sizeof *s);
+}
+
+_Static_assert(CPU_N_CONV < CPU_MEMO_KEY, "a convolution's numbers and its op fit in a key");
+
+static bool find(const cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way *way) {
+    int64_t key[CPU_MEMO_KEY], value;
+    key_of(call, s, true, key);
+    if (!cpu_memo_find(&cpu->memo, key, &value)) return false;
+    *way = (cpu_conv_way){.images = value / 2, .winograd = value % 2};
+    return true;
+}
+
+static ebb_status add(cpu_backend *cpu, const ebb_call *call, const int64_t *s, cpu_conv_way way,
+                      int64_t bytes) {
+    int64_t key[CPU_MEMO_KEY];
+    key_of(call, s, false, key);
+    const ebb_status status = cpu_memo_add(&cpu->memo, cpu->base.env, key, bytes);
+    if (status != EBB_OK) return status;
+    key_of(call, s, true, key);
+    return cpu_memo_add(&cpu->memo, cpu->base.env, key, 2 * way.images + way.winograd);
+}
+
+ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way, int64_t *bytes) {
+    int64_t s[CPU_N_CONV], key[CPU_MEMO_KEY];
+    cpu_conv_sizes(call, s);
+    key_of(call, s, false, key);
+    if (find(cpu, call, s, way) && cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
+    const bool blocks = call->in[0].dtype == EBB_F32 && by_blocks(cpu, s),
+               tiles = call->in[0].dtype == EBB_F32 && may_transform(cpu, s);
+    *way = (cpu_conv_way){.images = blocks ? images_for(s, s[OH] * s[OW], CHUNK_PIXELS) : 0};
+    ebb_status status = tiles ? try_winograd(cpu, call, s, way, bytes) : EBB_OK;
+    if (status == EBB_OK && !way->winograd) {
+        const cpu_product product = cpu_conv_product(call, s, *way);
+        status = cpu_product_scratch(cpu, call, &product, bytes);
+    }
+    return status == EBB_OK ? add(cpu, call, s, *way, *bytes) : status;
+}
+
+static bool was_chosen(const cpu_backend *cpu, const ebb_call *call) {
+    int64_t s[CPU_N_CONV];
+    cpu_conv_way way;
+    cpu_conv_sizes(call, s);
+    return find(cpu, call, s, &way) && way.winograd;
+}
+
+bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {
+    const cpu_backend *cpu = (const cpu_backend *)backend;
+    if (!cpu_is_low(call)) return was_chosen(cpu, call);
+    if (cpu_is_native(cpu, call)) return false;
+    const cpu_low_cut cut = cpu_low_cut_of(backend, call);
+    cpu_low_call part;
+    cpu_low_part(call, &cut, cut.part, &part);
+    return was_chosen(cpu, &part.call);
+}
+
+/* ---- rates ----------------------------------------------------------------------------------------- */
+
+/* By how many channels stand side by side in a vector. */
+typedef struct conv_class {
+    const char *kind[3][CPU_N_REALS]; /* forward, by data, by weights */
+    ebb_kernel_rate rate[3];
+} conv_class;
+#define KINDS(of) \
+    { CPU_KINDS("conv2d" of), CPU_KINDS("conv2d_dgrad" of), CPU_KINDS("conv2d_wgrad" of) }
+static const conv_class dense = {KINDS(""),
+                                 {{215000, 17000, 3000}, {195000, 17000, 3000}, {170000, 17000, 3000}}};
+static const conv_class thin = {KINDS(" thin"),
+                                {{200000, 17000, 3000}, {150000, 15000, 3000}, {110000, 12000, 3000}}};
+static const conv_class grouped = {KINDS(" grouped"),
+                                   {{180000, 15000, 3000}, {90000, 15000, 3000}, {120000, 12000, 3000}}};
+static const conv_class narrow = {KINDS(" narrow"),
+                                  {{40000, 17000, 3000}, {35000, 15000, 3000}, {20000, 12000, 3000}}};
+static const conv_class winograd = {KINDS(" winograd"),
+                                    {{430000, 10000, 3000}, {390000, 10000, 3000}, {340000, 10000, 3000}}};
+
+enum { THIN = 16, NARROW = 8 }; /* fewer input channels of an image or of a group */
+
+void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
+                   const char **kind) {
+    const cpu_product_kind product = cpu_conv_kind(call);
+    const int which = product - CPU_CONV;
+    const ebb_type *x = product == CPU_CONV_DGRAD ? &call->out[0] : &call->in[0];
+    const int64_t groups = call->attr[EBB_CONV_GROUPS].i[0], channels = x->dim[1] / groups;
+    const conv_class *c = cpu_conv_is_winograd(backend, call) ? &winograd
+                          : groups == 1                       ? channels < THIN ? &thin : &dense
+                          : channels < NARROW                 ? &narrow
+                                                              : &grouped;
+    *rate = c->rate[which];
+    *kind = c->kind[which][cpu_real_of(call)];
+}

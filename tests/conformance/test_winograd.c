@@ -1,0 +1,90 @@
+/* Convolutions in transformed tiles (cpu/conv.h): where they are asked for and pay. */
+#include <criterion/criterion.h>
+
+#include "ebb_build.h"
+#include "harness.h"
+#include "support/skip.h"
+
+#if EBB_HAVE_CPU
+#include "exec/cpu/cpu.h"
+
+/* Sizes that tiles of 4 do not divide, and batches in several chunks; the smallest for which scratch is
+ * within bounds. */
+enum { N_ROWS = 2 };
+static const ebb_op_case forward[N_ROWS] = {{"[8,32,30,27] [48,32,3,3]", "pad=1"},
+                                            {"[24,64,15,14] [64,64,3,3]", ""}};
+static const ebb_op_case by_data[N_ROWS] = {{"[8,48,30,27] [48,32,3,3]", "pad=1 size=30,27"},
+                                            {"[24,64,13,12] [64,64,3,3]", "size=15,14"}};
+static const ebb_op_case by_weights[N_ROWS] = {{"[8,48,34,29] [8,48,34,29]", "pad=1 size=3"},
+                                               {"[24,80,15,14] [24,80,13,12]", "size=3"}};
+
+static const ebb_case_table tables[] = {
+    {.op = &ebb_op_conv2d, .fills = "u", .rounds_factors = true, .rows = forward, .n_rows = N_ROWS},
+    {.op = &ebb_op_conv2d_dgrad, .fills = "u", .rounds_factors = true, .rows = by_data, .n_rows = N_ROWS},
+    {.op = &ebb_op_conv2d_wgrad,
+     .fills = "u",
+     .rounds_factors = true,
+     .rows = by_weights,
+     .n_rows = N_ROWS}};
+
+/* Is it computed so, and within what a plan counts for it? */
+static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
+    ebb_op_facts facts;
+    test_call call;
+    test_call_read(bench->env, cases, row, EBB_F32, &call);
+    cr_assert_eq(bench->backend->api->facts(bench->backend, &call.call, &facts), EBB_OK, "%s",
+                 ebb_env_error(bench->env));
+    return strcmp(facts.choice, "winograd") == 0;
+}
+
+Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads) {
+    const uint32_t checks = EBB_CHECK_AGREEMENT | EBB_CHECK_THREADS;
+    test_bench bench;
+    test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .winograd = true});
+    bench.checker.product_tolerance = EBB_WINOGRAD_TOLERANCE;
+    const bool wide = cpu_of(bench.backend)->wide && DNNL_VERSION_MAJOR < 3;
+    for (size_t k = 0; wide && k < EBB_COUNT(tables); k++) {
+        for (uint32_t row = 0; row < N_ROWS; row++) {
+            ebb_case_outcome outcome;
+            const char *inputs = tables[k].rows[row].inputs;
+            cr_assert(is_transformed(&bench, &tables[k], row), "%s", inputs);
+            cr_assert_eq(ebb_case_check(&bench.checker, &tables[k], row, EBB_F32, checks, &outcome), EBB_OK,
+                         "%s", ebb_env_error(bench.env));
+            cr_assert_eq(outcome.n_calls, 1, "%s", inputs);
+        }
+    }
+    test_bench_deinit(&bench);
+    if (!wide) TEST_SKIP("no AVX-512, or a oneDNN that does not transform: nothing is tried");
+}
+
+/* Its products would be direct ones unless asked, of other shapes, and where scratch would outgrow the
+ * operands. */
+Test(conformance, only_what_pays_is_transformed_and_only_where_asked) {
+    static const ebb_op_case rows[] = {{"[8,32,30,27] [48,32,3,3]", "pad=1 stride=2"},
+                                       {"[8,32,30,27] [48,32,3,3]", "pad=2 dilation=2"},
+                                       {"[8,32,30,27] [48,32,1,1]", ""},
+                                       {"[8,32,30,27] [32,1,3,3]", "pad=1 groups=32"},
+                                       {"[8,3,90,90] [48,3,3,3]", "pad=1"},
+                                       {"[2,512,7,7] [512,512,3,3]", "pad=1"},
+                                       {"[1,32,30,27] [48,32,3,3]", "pad=1"},
+                                       {"[8,32,30,27] [48,32,3,3]", "pad=1"}};
+    const ebb_case_table table = {
+        .op = &ebb_op_conv2d, .fills = "u", .rows = rows, .n_rows = EBB_COUNT(rows)};
+    test_bench bench;
+    for (int asked = 0; asked < 2; asked++) {
+        test_bench_open(&bench, "cpu", &(ebb_backend_options){.n_threads = 2, .winograd = asked});
+        const bool last = asked && cpu_of(bench.backend)->wide && DNNL_VERSION_MAJOR < 3;
+        for (uint32_t row = 0; row < table.n_rows; row++)
+            cr_assert_eq(is_transformed(&bench, &table, row), last && row + 1 == table.n_rows, "%s %s",
+                         rows[row].inputs, rows[row].attrs);
+        test_bench_deinit(&bench);
+    }
+}
+
+#else
+
+Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads) {
+    TEST_SKIP("this build has no cpu backend");
+}
+
+#endif
