@@ -31,7 +31,7 @@ EBB_API EBB_CHECKED ebb_status ebb_measure(ebb_env *env, const ebb_model *model,
 typedef struct ebb_xla_measured {
     int64_t own_ns, xla_ns; /* the shortest step of each but the first; -1: there was none */
     double own_loss, xla_loss;
-    double loss_off; /* over all steps: the largest difference of the losses as a part of our own */
+    double loss_off;  /* over all steps: the largest difference of the losses as a part of our own */
     double param_off; /* after the first step: how far apart all params are, as one vector, as a part of the
                        * change that the step has made to them */
     ebb_xla_memory memory;

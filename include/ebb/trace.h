@@ -75,8 +75,8 @@ EBB_API void ebb_trace_abort(ebb_trace *trace);
  * follows. Nests. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_begin(ebb_trace *trace);
 EBB_API EBB_CHECKED ebb_status ebb_trace_exclude_end(ebb_trace *trace);
-/* While on, at most until the call ends, what differs is recorded anew under `strict`, too: for what a front
- * end does by itself, as it adds to gradients that were not cleared. Returns whether it was on. */
+/* While on, at most until the call ends, what differs is recorded anew under `strict`, too: for what a
+ * front end does by itself, as it adds to gradients that were not cleared. Returns whether it was on. */
 EBB_API bool ebb_trace_may_differ(ebb_trace *trace, bool on);
 
 /* ebb_tape_gradients as a call of its own, from begin to end: a backward that is planned, and whose later

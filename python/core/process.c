@@ -131,7 +131,8 @@ void core_leave(void) {
 void core_bury(void *what, void (*destroy)(void *what)) {
     if (!what || core.forked) return;
     if (PyThread_acquire_lock(core.lock, NOWAIT_LOCK)) {
-        core.owner = PyThread_get_thread_ident(); /* what goes may be another library's, whose finalizer asks */
+        core.owner =
+            PyThread_get_thread_ident(); /* what goes may be another library's, whose finalizer asks */
         destroy(what);
         core_leave();
         return;

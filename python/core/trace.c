@@ -127,7 +127,8 @@ static PyMethodDef methods[] = {
     {"exclude_begin", trace_exclude_begin, METH_NOARGS,
      "ops run at once from here on, and are not recorded"},
     {"exclude_end", trace_exclude_end, METH_NOARGS, "until here"},
-    {"may_differ", trace_may_differ, METH_O, "may_differ(on): what differs is recorded anew, under strict, too; whether it was on"},
+    {"may_differ", trace_may_differ, METH_O,
+     "may_differ(on): what differs is recorded anew, under strict, too; whether it was on"},
 };
 
 static PyTypeObject *trace_class;

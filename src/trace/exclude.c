@@ -1,4 +1,5 @@
-/* Regions of a call: those that are left out, before each of which a segment ends, and those that may differ. */
+/* Regions of a call: those that are left out, before each of which a segment ends, and those that may
+ * differ. */
 #include "trace/trace.h"
 
 static ebb_status exclude(ebb_trace *trace) {
