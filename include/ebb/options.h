@@ -64,8 +64,8 @@ typedef struct ebb_options {
     bool tf32, free_engines, no_record, watch_memory;
     /* For cpu only: dense 3x3 convolutions of stride 1 are computed in tiles of 4x4 by Winograd's algorithm
      * where the processor has AVX-512 and the shape promises that it pays: two to three times as fast,
-     * rounded about twice as coarsely, with scratch of at most four times the operands. Which ones is a fact
-     * of their shapes: results do not depend on the plan. EBB_USAGE on other devices. */
+     * rounded about twice as coarsely, with scratch of at most four times the operands. Which ones is a
+     * fact of their shapes: results do not depend on the plan. EBB_USAGE on other devices. */
     bool winograd;
     int64_t cap_bytes;
     uint32_t n_threads;     /* width of parallel reductions, at most 4096; 0: this machine's processors */
