@@ -1,14 +1,20 @@
-"""Runs the package's tests and README's Python example with the package that is installed; see scripts/python-test.
+"""Runs the package's tests and README's Python example with the package that is installed; see scripts/python-test. Code
+that Ebb keeps goes to a folder of its own, not to the user's.
 
     python-test.py LOG TESTS [README]
-"""
+
+A file of tests that asks for a device of its own is run by itself: a process chooses one, and the others take the default."""
 import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
+OWN_DEVICE = re.compile(r'^_core\.device\("', re.MULTILINE)
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -19,13 +25,34 @@ def record(log, name, began, good, text):
     return good
 
 
-def tests(log, folder):
-    began = time.monotonic()
-    suite = unittest.defaultTestLoader.discover(folder)
+def run(suite):
+    """(whether all is well, the closing line)"""
     result = unittest.TextTestRunner(verbosity=1).run(suite)
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     text = f"{result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped"
-    return record(log, "python", began, not failed and result.testsRun > 0, text)
+    return not failed and result.testsRun > 0, text
+
+
+def alone(file):
+    """The tests of one file, in this process: its exit code tells."""
+    sys.path.insert(0, os.path.dirname(file))
+    good, text = run(unittest.defaultTestLoader.loadTestsFromName(pathlib.Path(file).stem))
+    print(text, flush=True)
+    return 0 if good else 1
+
+
+def tests(log, folder):
+    files = sorted(pathlib.Path(folder).glob("test_*.py"))
+    own = [file for file in files if OWN_DEVICE.search(file.read_text(encoding="utf-8"))]
+    good = True
+    for file in own:
+        began = time.monotonic()
+        done = subprocess.run([sys.executable, __file__, "--alone", file], stdout=subprocess.PIPE, text=True, timeout=600, check=False)
+        good &= record(log, file.stem, began, done.returncode == 0, done.stdout)
+    began = time.monotonic()
+    sys.path.insert(0, folder)
+    suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromName(file.stem) for file in files if file not in own)
+    return good & record(log, "python", began, *run(suite))
 
 
 def examples(log, readme):
@@ -40,7 +67,10 @@ def examples(log, readme):
 
 
 def main():
-    with open(sys.argv[1], "w", encoding="utf-8") as log:
+    if sys.argv[1] == "--alone":
+        return alone(sys.argv[2])
+    with open(sys.argv[1], "w", encoding="utf-8") as log, tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
         good = tests(log, sys.argv[2])
         if len(sys.argv) > 3:
             good &= examples(log, sys.argv[3])

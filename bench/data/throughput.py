@@ -5,8 +5,9 @@
 
 MAKE_PICTURES: build/tests/data/make_pictures. Makes a folder of COUNT pictures, 10 of them damaged; then, in turn, ROUNDS runs
 without --data and with it. A row a round: images a second of both, their ratio; the ratio of processor time a step, which other
-programs' load does not move; the processor time of decoding a batch beside the time of a step, and how long steps waited. The rate
-without data is that of steps alone; with data it has all that feeds them."""
+programs' load does not move; the processor time of decoding a batch beside the time of a step; how busy a step keeps its threads (in
+what it leaves, pictures are decoded for nothing); how long steps waited. The rate without data is that of steps alone; with data it
+has all that feeds them."""
 import argparse
 import json
 import pathlib
@@ -61,16 +62,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pictures = str(pathlib.Path(folder) / "pictures")
         subprocess.run([options.make_pictures, pictures, str(options.classes), str(options.count), *options.size.split("x"), "10"], check=True)
-        print(f"{'without':>9} {'with':>9} {'ratio':>7} {'cpu':>7} {'decode':>7} {'waited':>7} {'damaged':>8}")
+        print(f"{'without':>9} {'with':>9} {'ratio':>7} {'cpu':>7} {'decode':>7} {'busy':>7} {'waited':>7} {'damaged':>8}")
         for _ in range(options.rounds):
             plain, plain_s = both(options)
             answer, loaded_s = both(options, "--data", pictures)
             without = 1e9 * batch / plain["mean_step_ns"]
             data = answer["data"]
             decode = batch * data["loader_threads"] / data["loader_images_per_s"] / (batch / without)
+            busy = plain_s / (options.threads * plain["mean_step_ns"] / 1e9)
             waited = data["wait_ns"] / (answer["mean_step_ns"] * (options.steps - 1))
             rows.append(data["images_per_s"] / without)
-            print(f"{without:9.1f} {data['images_per_s']:9.1f} {rows[-1]:7.3f} {plain_s / loaded_s:7.3f} {decode:7.1%} {waited:7.2%} {data['n_bad']:8d}", flush=True)
+            print(f"{without:9.1f} {data['images_per_s']:9.1f} {rows[-1]:7.3f} {plain_s / loaded_s:7.3f} {decode:7.1%} {busy:7.1%} {waited:7.2%} {data['n_bad']:8d}", flush=True)
     print(f"ratio: median {statistics.median(rows):.3f}")
 
 

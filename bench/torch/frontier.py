@@ -1,8 +1,8 @@
 """Added time over peak, of Ebb's budgets and of PyTorch's own means, as SVG: a panel a model and backend.
 
-    python bench/torch/frontier.py rows.json frontier.svg [--table]
+    python bench/torch/frontier.py times.json frontier.svg [--table]
 
-Rows are those of budgets.py, of one machine. Both axes are relative to `plain` of the same backend: what the step takes and how long it
+Rows are those of times.py, of one machine. Both axes are relative to `plain` of the same backend: what the step takes and how long it
 lasts without any means. --table prints, for each of PyTorch's rows, Ebb's fastest row whose measured peak is no higher.
 """
 
@@ -17,7 +17,7 @@ def panels(rows):
     """{(model, backend): {kind: [(peak, time)]}} relative to plain."""
     found = {}
     for row in rows:
-        if "peak" in row:
+        if "seconds" in row:
             found.setdefault((row["model"], row["backend"]), []).append(row)
     made = {}
     for key, group in found.items():

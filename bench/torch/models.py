@@ -117,15 +117,26 @@ def stages(model):
     return [b for stage in (model.layer1, model.layer2, model.layer3, model.layer4) for b in stage]
 
 
+def between_pools(model):
+    """VGG's layers from one pool to the next, each as one."""
+    blocks = [[]]
+    for layer in model.features:
+        blocks[-1].append(layer)
+        if isinstance(layer, nn.MaxPool2d):
+            blocks.append([])
+    model.features = nn.Sequential(*[nn.Sequential(*block) for block in blocks if block])
+    return list(model.features)
+
+
 MODELS = {
-    "resnet50": vision("resnet50", 8, 64, stages),
-    "vgg16_bn": vision("vgg16_bn", 4, 64, lambda m: []),
+    "resnet50": vision("resnet50", 16, 64, stages),
+    "vgg16_bn": vision("vgg16_bn", 8, 64, between_pools),
     "densenet121": vision("densenet121", 4, 64, lambda m: [b for n, b in m.features.named_children() if n.startswith("denseblock")]),
     "mobilenet_v3": vision("mobilenet_v3_large", 16, 64, lambda m: list(m.features)[1:-1]),
     "efficientnet_b0": vision("efficientnet_b0", 8, 64, lambda m: [b for s in list(m.features)[1:-1] for b in s]),
-    "convnext_tiny": vision("convnext_tiny", 2, 64, lambda m: [b for s in list(m.features)[1::2] for b in s]),
-    "swin_t": vision("swin_t", 2, 64, lambda m: [b for s in list(m.features)[1::2] for b in s]),
-    "vit_b_16": vision("vit_b_16", 4, 64, lambda m: list(m.encoder.layers), image_size=64),
+    "convnext_tiny": vision("convnext_tiny", 8, 64, lambda m: [b for s in list(m.features)[1::2] for b in s]),
+    "swin_t": vision("swin_t", 8, 64, lambda m: [b for s in list(m.features)[1::2] for b in s]),
+    "vit_b_16": vision("vit_b_16", 16, 64, lambda m: list(m.encoder.layers), image_size=64),
     "unet": images(UNet, (4, 3, 64, 64), lambda m: [*m.down, *m.join]),
     "gpt": tokens(lambda: Transformer(True), 1000, (8, 128), lambda m: list(m.blocks)),
     "bert": tokens(lambda: Transformer(False, length=96), 1000, (8, 96), lambda m: list(m.blocks)),

@@ -1,8 +1,10 @@
 """Models that the bridge was not made with, at small sizes: name -> (model, inputs, blocks to checkpoint), as in models.py. Each stands
-for a way of writing models: masks, noise, tied or normed weights, dictionaries, complex numbers, indices, updated buffers."""
+for a way of writing models: masks, noise, tied or normed weights, dictionaries, complex numbers, indices, updated buffers, several losses, gradients of gradients."""
 
 import torch
 from zoo_images import Codes, Diffusion, Fourier, InPlace, Mixer, Normed, Vae, Warp
+from zoo_mixed import Boxes, Points, Retention, Routed, Sloped, Splines, UViT
+from zoo_parts import Clicks, ConvLstm, Flow, Meta, Pair, Queue, Rays, Reversible, Speech, Volume, Words
 from zoo_words import Critic, Custom, EncoderDecoder, Experts, Graphs, Gru, Llama, Padded, Scan, Sparse
 
 
@@ -74,4 +76,27 @@ ZOO = {
     "scan": of(Scan, noise(4, 16, 32)),
     "critic": of(Critic, words(100, 64, 12)),
     "warp": of(Warp, noise(4, 3, 32, 32)),
+    "resnext": vision(tv("resnext50_32x4d", **ten), (4, 3, 64, 64)),
+    "wide_resnet": vision(tv("wide_resnet50_2", **ten), (4, 3, 64, 64)),
+    "googlenet_aux": vision(tv("googlenet", aux_logits=True, init_weights=False, **ten), (4, 3, 64, 64)),
+    "inception_aux": vision(tv("inception_v3", aux_logits=True, init_weights=False, **ten), (2, 3, 299, 299)),
+    "regnet_x": vision(tv("regnet_x_800mf", **ten), (4, 3, 64, 64)),
+    "conv_lstm": of(ConvLstm, noise(2, 6, 3, 16, 16)),
+    "words": of(Words, words(120, 8, 40)),
+    "speech": of(Speech, noise(4, 20, 96), lambda: torch.randint(1, 16, (4, 10))),
+    "clicks": of(Clicks, noise(64, 13), words(300, 5, 256)),
+    "volume": of(Volume, noise(1, 1, 16, 16, 16)),
+    "pair": of(Pair, noise(8, 3, 16, 16)),
+    "rays": of(Rays, noise(64, 6)),
+    "flow": of(Flow, noise(128, 48)),
+    "meta": of(Meta, noise(128, 8)),
+    "reversible": of(Reversible, noise(128, 128)),
+    "queue": of(Queue, noise(32, 48)),
+    "u_vit": of(UViT, noise(2, 3, 32, 32), words(10, 2)),
+    "sloped": of(Sloped, noise(2, 32, 64)),
+    "points": of(Points, noise(4, 64, 3)),
+    "routed": of(Routed, noise(96, 48)),
+    "retention": of(Retention, noise(4, 64, 48)),
+    "boxes": of(Boxes, noise(2, 3, 64, 64)),
+    "splines": of(Splines, noise(128, 24)),
 }

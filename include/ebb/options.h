@@ -97,6 +97,11 @@ typedef struct ebb_options {
     /* Of the forward and the backward pass; params, states, updates, statistics, losses and outputs are
      * f32. Default EBB_PRECISION_F32. Not for planning graphs. */
     ebb_precision precision;
+    /* Of the device cpu in EBB_PRECISION_BF16: products with whole blocks of channels are made by the
+     * processor's own bf16 instructions, by oneDNN, instead of in f32: their sums are f32's, too, in
+     * another order. Bits are the same whatever memory is saved, and not those without. EBB_UNAVAILABLE:
+     * the processor has none; EBB_USAGE: another device or precision. */
+    bool native_bf16;
     /* 0: passes change nothing but what must be. 1: simplified. 2 (default): and ops are fused that have
      * kernels of their own. 3: and chains of pointwise ops become one op each, whose code is made for it.
      * No level changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */

@@ -53,7 +53,9 @@ typedef enum ebb_element {
     EBB_UINT8,
     EBB_BOOL8,
     EBB_FLOAT16,
-    EBB_BFLOAT16
+    EBB_BFLOAT16,
+    EBB_INT8,
+    EBB_INT16
 } ebb_element;
 typedef struct ebb_tensor_info {
     const char *name; /* borrowed */

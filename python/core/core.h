@@ -36,12 +36,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORE_N_ELEMENTS = EBB_BFLOAT16 + 1, CORE_MAX_OPERANDS = 64, CORE_MAX_RESULTS = 4 };
+enum { CORE_N_ELEMENTS = EBB_INT16 + 1, CORE_MAX_OPERANDS = 64, CORE_MAX_RESULTS = 4 };
 
 typedef struct core_tensor {
-    PyObject_HEAD ebb_tensor *handle; /* NULL: it was not given a value yet */
-    ebb_element element;              /* the value's, which can be told without asking the library */
+    PyObject_HEAD ebb_tensor *handle; /* NULL: it was not given a value yet, or has no elements */
+    PyObject *sizes; /* of a tensor without elements, which the library has none of: a tuple; else NULL */
+    ebb_element element; /* the value's, which can be told without asking the library */
 } core_tensor;
+
+/* Does the package itself do what is asked of such a tensor? Without elements, or of integers that no
+ * kernel reckons with. */
+static inline bool core_is_special(const core_tensor *tensor) {
+    const ebb_element e = tensor->element;
+    return tensor->sizes || (tensor->handle && (e == EBB_UINT8 || e == EBB_INT8 || e == EBB_INT16));
+}
 
 /* Something of the library's that could not be destroyed when Python let go of it. */
 typedef struct core_grave {
@@ -65,7 +73,7 @@ typedef struct core_process {
     PyTypeObject *tensor_base, *tensor_class, *shape_class;
     allocfunc tensor_alloc, shape_alloc;
     PyObject *dtypes[CORE_N_ELEMENTS];
-    PyObject *convert, *input_error, *trace_error, *over_budget, *package;
+    PyObject *convert, *special, *input_error, *trace_error, *over_budget, *package;
     /* Interned: a new string a call would stay in the interpreter's cache of attributes. */
     PyObject *co_filename, *f_back;
 } core_process;
@@ -108,6 +116,10 @@ int core_replace(core_tensor *to, core_tensor *from);
 int core_read_sizes(PyObject *sequence, int64_t sizes[6], uint32_t *n);
 PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n);
 
+/* _without(element, shape): self has no elements. */
+PyObject *core_tensor_without(PyObject *self, PyObject *args);
+/* What the package makes of an op, by its name, and operands of which one is special. */
+PyObject *core_special(const char *op, PyObject *args, PyObject *kwargs);
 /* Within core_enter: self's handle becomes this one, which it takes over. Returns None. */
 PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle);
 /* false with an exception. */

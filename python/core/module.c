@@ -1,12 +1,13 @@
 /* The functions of ebb._core. */
 #include "core.h"
 
-/* setup(tensor_class, shape_class, dtypes, convert, input_error, trace_error, over_budget, package): what
- * the package says of itself. */
+/* setup(tensor_class, shape_class, dtypes, convert, special, input_error, trace_error, over_budget,
+ * package): what the package says of itself. */
 static PyObject *setup(PyObject *module, PyObject *args) {
-    PyObject *dtypes, *tensor, *shape, *convert, *input_error, *trace_error, *over_budget, *package;
+    PyObject *dtypes, *tensor, *shape, *convert, *special, *input_error, *trace_error, *over_budget,
+        *package;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOO!OOOOU", &tensor, &shape, &PyTuple_Type, &dtypes, &convert,
+    if (!PyArg_ParseTuple(args, "OOO!OOOOOU", &tensor, &shape, &PyTuple_Type, &dtypes, &convert, &special,
                           &input_error, &trace_error, &over_budget, &package))
         return NULL;
     if (PyTuple_Size(dtypes) != CORE_N_ELEMENTS || !PyType_Check(tensor) ||
@@ -22,6 +23,7 @@ static PyObject *setup(PyObject *module, PyObject *args) {
     core.shape_class = (PyTypeObject *)Py_NewRef(shape);
     core.shape_alloc = (allocfunc)PyType_GetSlot(core.shape_class, Py_tp_alloc);
     core.convert = Py_NewRef(convert);
+    core.special = Py_NewRef(special);
     core.input_error = Py_NewRef(input_error);
     core.trace_error = Py_NewRef(trace_error);
     core.over_budget = Py_NewRef(over_budget);
@@ -30,6 +32,17 @@ static PyObject *setup(PyObject *module, PyObject *args) {
     core.f_back = PyUnicode_InternFromString("f_back");
     if (!core.co_filename || !core.f_back) return NULL;
     Py_RETURN_NONE;
+}
+
+/* Shapes are of this class from now on, a subclass of setup's. Returns which they were. */
+static PyObject *shapes(PyObject *module, PyObject *class) {
+    (void)module;
+    if (!PyType_Check(class) || !PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type))
+        return PyErr_Format(PyExc_TypeError, "shapes: a class of tuples, not %R", class);
+    PyObject *before = (PyObject *)core.shape_class;
+    core.shape_class = (PyTypeObject *)Py_NewRef(class);
+    core.shape_alloc = (allocfunc)PyType_GetSlot(core.shape_class, Py_tp_alloc);
+    return before;
 }
 
 static PyObject *number(PyObject *module, PyObject *args) {
@@ -121,6 +134,7 @@ static PyObject *trim(PyObject *module, PyObject *none) {
 
 static PyMethodDef functions[] = {
     {"setup", setup, METH_VARARGS, "what the package says of itself"},
+    {"shapes", shapes, METH_O, "shapes(class): of what class shapes are from now on"},
     {"op", core_op_named, METH_O, "op(name): an op of docs/ir.md"},
     {"number", number, METH_VARARGS, "number(element, value): a scalar that is a part of the program"},
     {"maximum", core_maximum, METH_VARARGS, "maximum(a, b)"},

@@ -6,6 +6,8 @@ enum { MAX_ATTRIBUTES = 16 };
 typedef struct core_op {
     PyObject_HEAD const ebb_op *op;
     uint32_t n_results;
+    bool moves;       /* integers of any width as they are */
+    const char *text; /* of the name */
     PyObject *name;
 } core_op;
 
@@ -24,6 +26,8 @@ PyObject *core_op_named(PyObject *module, PyObject *name) {
     self->op = op;
     self->n_results = ebb_op_n_results(op);
     self->name = Py_NewRef(name);
+    self->text = text;
+    self->moves = strcmp(text, "cast") == 0 || strcmp(text, "reshape") == 0;
     return (PyObject *)self;
 }
 
@@ -93,7 +97,11 @@ static PyObject *op_call(PyObject *self, PyObject *args, PyObject *kwargs) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < n_in; i++) {
-        in[i] = core_handle(PyTuple_GetItem(args, i));
+        PyObject *operand = PyTuple_GetItem(args, i);
+        if (core_is_tensor(operand) && core_is_special((core_tensor *)operand) &&
+            (!op->moves || ((core_tensor *)operand)->sizes))
+            return core_special(op->text, args, kwargs);
+        in[i] = core_handle(operand);
         if (!in[i]) return NULL;
     }
     while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {

@@ -69,8 +69,9 @@ static const int rank_of[CORE_N_ELEMENTS] = {
 enum { LEAST_REAL = 3 };
 
 static bool operand_tensor(PyObject *object, core_operand *out) {
-    out->handle = core_handle(object);
-    if (!out->handle) return false;
+    out->special = core_is_special((core_tensor *)object);
+    out->handle = out->special ? ((core_tensor *)object)->handle : core_handle(object);
+    if (!out->handle && !out->special) return false;
     out->held = Py_NewRef(object);
     out->element = ((core_tensor *)object)->element;
     return true;

@@ -36,6 +36,14 @@ static PyObject *compute(core_code code, core_operand *a, core_operand *b) {
     return core_apply(core_operators[code].op, in, 2, NULL, 0, &out) ? core_wrap(out) : NULL;
 }
 
+/* right NULL: of one operand. */
+static PyObject *special(core_code code, PyObject *left, PyObject *right) {
+    PyObject *args = PyTuple_Pack(right ? 2 : 1, left, right);
+    PyObject *answer = args ? core_special(core_operators[code].name, args, NULL) : NULL;
+    Py_XDECREF(args);
+    return answer;
+}
+
 static PyObject *binary(core_code code, PyObject *left, PyObject *right) {
     core_operand a, b = {.number = NO_NUMBER};
     PyObject *answer = NULL;
@@ -43,6 +51,8 @@ static PyObject *binary(core_code code, PyObject *left, PyObject *right) {
     if (read > 0) read = core_operand_read(right, &b);
     if (read == 0)
         answer = Py_NewRef(Py_NotImplemented);
+    else if (read > 0 && (a.special || b.special))
+        answer = special(code, a.held ? a.held : left, b.held ? b.held : right);
     else if (read > 0)
         answer = compute(code, &a, &b);
     core_operand_drop(&a);
@@ -102,7 +112,10 @@ static PyObject *do_ipow(PyObject *a, PyObject *b, PyObject *modulus) {
 static PyObject *unary(core_code code, PyObject *x) {
     core_operand a;
     PyObject *answer = NULL;
-    if (core_operand_read(x, &a) > 0) {
+    const int read = core_operand_read(x, &a);
+    if (read > 0 && a.special) {
+        answer = special(code, a.held, NULL);
+    } else if (read > 0) {
         const ebb_element element = core_element_wanted(core_operators[code].wants, a.element);
         if (core_operators[code].wants == TRUTHS && element != EBB_BOOL8)
             PyErr_Format(PyExc_TypeError, "~ is of bool tensors: compare first, or x.astype(\"bool\")");

@@ -46,6 +46,7 @@ typedef struct core_operand {
     core_number number;
     double value;
     ebb_element element;
+    bool special; /* core_is_special */
 } core_operand;
 
 /* 1: read; 0: it is nothing that operators know; -1: an exception. */

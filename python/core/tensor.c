@@ -11,7 +11,10 @@ ebb_tensor *core_handle(PyObject *object) {
         return NULL;
     }
     ebb_tensor *handle = ((core_tensor *)object)->handle;
-    if (!handle) PyErr_SetString(PyExc_ValueError, "this tensor was not given a value");
+    if (!handle)
+        PyErr_SetString(PyExc_ValueError, ((core_tensor *)object)->sizes
+                                              ? "a tensor without elements: not here"
+                                              : "this tensor was not given a value");
     return handle;
 }
 
@@ -26,6 +29,7 @@ static bool handle_set(core_tensor *self, ebb_tensor *handle) {
     }
     self->handle = handle;
     self->element = type.element;
+    Py_CLEAR(self->sizes);
     return true;
 }
 
@@ -49,6 +53,7 @@ static void tensor_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     const freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     core_bury(((core_tensor *)self)->handle, tensor_destroy);
+    Py_CLEAR(((core_tensor *)self)->sizes);
     release(self);
     Py_DECREF(type);
 }
@@ -61,8 +66,59 @@ PyObject *core_tensor_set(core_tensor *self, ebb_tensor *handle) {
     Py_RETURN_NONE;
 }
 
+/* ---- without elements -------------------------------------------------------------------------------- */
+
+static PyObject *sizes_set(core_tensor *self, ebb_element element, PyObject *sizes) {
+    core_bury(self->handle, tensor_destroy);
+    PyObject *before = self->sizes;
+    self->handle = NULL;
+    self->sizes = Py_NewRef(sizes);
+    self->element = element;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+
+PyObject *core_tensor_without(PyObject *self, PyObject *args) {
+    ebb_tensor_type type = {.rank = 0};
+    PyObject *sizes;
+    int element;
+    if (!PyArg_ParseTuple(args, "iO!", &element, &PyTuple_Type, &sizes) ||
+        core_read_sizes(sizes, type.dim, &type.rank))
+        return NULL;
+    int64_t least = 1;
+    for (uint32_t d = 0; d < type.rank; d++) least = type.dim[d] < least ? type.dim[d] : least;
+    if (element >= 0 && element < CORE_N_ELEMENTS && least == 0)
+        return sizes_set((core_tensor *)self, (ebb_element)element, sizes);
+    PyErr_Format(PyExc_ValueError, "element %d, shape %R: a tensor without elements has an axis of size 0",
+                 element, sizes);
+    return NULL;
+}
+
+PyObject *core_special(const char *op, PyObject *args, PyObject *kwargs) {
+    PyObject *name = PyUnicode_FromString(op), *none = kwargs ? NULL : PyDict_New(), *answer = NULL;
+    if (name && (kwargs || none))
+        answer = PyObject_CallFunctionObjArgs(core.special, name, args, kwargs ? kwargs : none, NULL);
+    Py_XDECREF(none);
+    Py_XDECREF(name);
+    return answer;
+}
+
 int core_replace(core_tensor *to, core_tensor *from) {
     ebb_tensor_type a, b;
+    if (from->sizes) {
+        PyObject *set = sizes_set(to, from->element, from->sizes);
+        Py_XDECREF(set);
+        return set ? 0 : -1;
+    }
+    if (to->sizes) { /* nothing knows the one that it was */
+        ebb_tensor *shared = NULL;
+        if (!core_handle((PyObject *)from) || !core_enter()) return -1;
+        const ebb_status got = ebb_tensor_share(from->handle, &shared);
+        PyObject *set = got ? core_raise(got) : core_tensor_set(to, shared);
+        core_leave();
+        Py_XDECREF(set);
+        return set ? 0 : -1;
+    }
     if (!core_handle((PyObject *)to) || !core_handle((PyObject *)from) || !core_enter()) return -1;
     ebb_tensor_type_of(to->handle, &a);
     ebb_tensor_type_of(from->handle, &b);
@@ -85,6 +141,10 @@ int core_replace(core_tensor *to, core_tensor *from) {
 }
 
 bool core_tensor_type_of(PyObject *self, ebb_tensor_type *type) {
+    if (((core_tensor *)self)->sizes) {
+        type->element = ((core_tensor *)self)->element;
+        return core_read_sizes(((core_tensor *)self)->sizes, type->dim, &type->rank) == 0;
+    }
     const ebb_tensor *handle = core_handle(self);
     if (!handle || !core_enter()) return false;
     ebb_tensor_type_of(handle, type);
@@ -94,6 +154,9 @@ bool core_tensor_type_of(PyObject *self, ebb_tensor_type *type) {
 
 /* _share(other): self becomes another handle on the value of other. */
 static PyObject *tensor_share(PyObject *self, PyObject *other) {
+    if (core_is_tensor(other) && ((core_tensor *)other)->sizes)
+        return sizes_set((core_tensor *)self, ((core_tensor *)other)->element,
+                         ((core_tensor *)other)->sizes);
     ebb_tensor *of = core_handle(other), *made = NULL;
     if (!of || !core_enter()) return NULL;
     const ebb_status status = ebb_tensor_share(of, &made);
@@ -103,7 +166,8 @@ static PyObject *tensor_share(PyObject *self, PyObject *other) {
 }
 
 static PyObject *tensor_replace(PyObject *self, PyObject *other) {
-    if (!core_handle(other) || core_replace((core_tensor *)self, (core_tensor *)other)) return NULL;
+    if (!core_is_tensor(other)) return core_handle(other), NULL;
+    if (core_replace((core_tensor *)self, (core_tensor *)other)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -137,12 +201,16 @@ static PyObject *get_ndim(PyObject *self, void *closure) {
 
 static PyObject *get_element(PyObject *self, void *closure) {
     (void)closure;
-    return core_handle(self) ? PyLong_FromLong((long)((core_tensor *)self)->element) : NULL;
+    return ((core_tensor *)self)->sizes || core_handle(self)
+               ? PyLong_FromLong((long)((core_tensor *)self)->element)
+               : NULL;
 }
 
 static PyObject *get_dtype(PyObject *self, void *closure) {
     (void)closure;
-    return core_handle(self) ? Py_NewRef(core.dtypes[((core_tensor *)self)->element]) : NULL;
+    return ((core_tensor *)self)->sizes || core_handle(self)
+               ? Py_NewRef(core.dtypes[((core_tensor *)self)->element])
+               : NULL;
 }
 
 static PyObject *get_size(PyObject *self, void *closure) {
@@ -165,6 +233,8 @@ static Py_ssize_t tensor_len(PyObject *self) {
 static PyMethodDef methods[] = {
     {"_create", core_tensor_create, METH_VARARGS,
      "_create(buffer, element, shape): a value from row-major data"},
+    {"_without", core_tensor_without, METH_VARARGS,
+     "_without(element, shape): no elements, of a shape that has a 0"},
     {"_share", tensor_share, METH_O, "_share(other): becomes another handle on the value of other"},
     {"_replace", tensor_replace, METH_O, "_replace(other): gets the value of other"},
     {"_read", core_tensor_read, METH_O, "_read(buffer): copies all elements out, row-major"},

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const int core_element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1, 2, 2};
+const int core_element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1, 2, 2, 1, 2};
 
 /* ---- data in ----------------------------------------------------------------------------------------- */
 
@@ -86,6 +86,7 @@ static ebb_status read_long(ebb_tensor *handle, void *data, size_t bytes) {
 /* _read(buffer): all elements, row-major. */
 PyObject *core_tensor_read(PyObject *self, PyObject *into) {
     Py_buffer buffer;
+    if (((core_tensor *)self)->sizes) Py_RETURN_NONE;
     ebb_tensor *handle = core_handle(self);
     if (!handle || PyObject_GetBuffer(into, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)) return NULL;
     PyObject *answer = NULL;
@@ -116,7 +117,7 @@ static double bfloat_number(uint16_t half) {
 
 PyObject *core_tensor_item(PyObject *self, PyObject *none) {
     (void)none;
-    ebb_tensor *handle = core_handle(self);
+    ebb_tensor *const handle = ((core_tensor *)self)->handle;
     ebb_tensor_type type;
     union {
         float f32;
@@ -124,6 +125,8 @@ PyObject *core_tensor_item(PyObject *self, PyObject *none) {
         int32_t i32;
         uint16_t u16;
         uint8_t u8;
+        int8_t i8;
+        int16_t i16;
     } one;
     if (!core_tensor_type_of(self, &type)) return NULL;
     const size_t bytes = (size_t)core_element_bytes[type.element];
@@ -152,6 +155,10 @@ PyObject *core_tensor_item(PyObject *self, PyObject *none) {
         return PyLong_FromLong(one.i32);
     case EBB_UINT8:
         return PyLong_FromLong(one.u8);
+    case EBB_INT8:
+        return PyLong_FromLong(one.i8);
+    case EBB_INT16:
+        return PyLong_FromLong(one.i16);
     default:
         return PyBool_FromLong(one.u8);
     }

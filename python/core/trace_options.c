@@ -29,6 +29,7 @@ static const core_entry entries[] = {
     {"record_only", BOOL, OF(record_only), NULL},
     {"keep", BOOL, OF(keep), NULL},
     {"strict", BOOL, OF(strict), NULL},
+    {"algebra", BOOL, OF(algebra), NULL},
     {"arguments_stay", BOOL, OF(arguments_stay), NULL},
     {"n_profiled", UINT, OF(n_profiled), NULL},
     {"n_most", UINT, OF(n_most), NULL},

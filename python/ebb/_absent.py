@@ -31,12 +31,12 @@ _NAMES = (
      "data sets are not read: ArrayDataset takes arrays, and ebb run --data files"),
     ("core", "Grad", _OURS),
     ("jit", "is_tracing", "what is traced runs as what is not"),
-    ("utils.comp_graph_tools", "get_dep_vars get_oprs_seq get_owner_opr_type load_model", _OURS),
+    ("utils.comp_graph_tools", "load_model", _OURS),
 )
 
 # Modules, and why not.
 _MODULES = (
-    ("core.ops core.ops.builtin core.ops.special core.tensor.dtype core.tensor.megbrain_graph", _OURS),
+    ("core.ops core.ops.builtin core.ops.special core.tensor.dtype", _OURS),
     ("core._imperative_rt core._imperative_rt.common core._imperative_rt.core2 core._imperative_rt.imperative", _OURS),
     ("core._imperative_rt.ops core._imperative_rt.utils core._wrap core.tensor.array_method", _OURS),
     ("functional.debug_param functional.external functional.inplace utils.network utils.network_node", _OURS),

@@ -3,22 +3,27 @@
 import ml_dtypes
 import numpy as np
 
-FLOAT32, FLOAT64, INT32, UINT8, BOOL, FLOAT16, BFLOAT16 = range(7)
-DTYPES = tuple(np.dtype(d) for d in (
-    "float32", "float64", "int32", "uint8", "bool", "float16", ml_dtypes.bfloat16))
+from . import _core
 
+FLOAT32, FLOAT64, INT32, UINT8, BOOL, FLOAT16, BFLOAT16, INT8, INT16 = range(9)
+DTYPES = tuple(np.dtype(d) for d in (
+    "float32", "float64", "int32", "uint8", "bool", "float16", ml_dtypes.bfloat16, "int8", "int16"))
+
+# By their names in text (docs/ir.md).
+NAMES = dict(zip(("f32", "f64", "i32", "u8", "bool", "f16", "bf16", "i8", "i16"), DTYPES))
 _ELEMENTS = {dtype: element for element, dtype in enumerate(DTYPES)}
 _REAL = frozenset(DTYPES[e] for e in (FLOAT16, BFLOAT16, FLOAT32, FLOAT64))
 _LOW = frozenset(DTYPES[e] for e in (FLOAT16, BFLOAT16))
 # The narrower of two comes first; of two that are as far, both become the next.
-_ORDER = {DTYPES[e]: at for e, at in ((BOOL, 0), (UINT8, 1), (INT32, 2), (FLOAT16, 3), (BFLOAT16, 3), (FLOAT32, 4),
-                                      (FLOAT64, 5))}
-# What has no element of its own, or one that ops do not take, becomes on entry one that holds its values.
+_NARROW = frozenset(DTYPES[e] for e in (UINT8, INT8, INT16))
+_ORDER = {DTYPES[e]: at for at, es in enumerate(((BOOL,), (UINT8, INT8), (INT16,), (INT32,), (FLOAT16, BFLOAT16), (FLOAT32,),
+                                                 (FLOAT64,))) for e in es}
+# What has no element of its own becomes on entry one that holds its values.
 _ENTRY = {
     np.dtype(given): np.dtype(taken)
     for taken, several in (
         ("float32", ("float64",)),
-        ("int32", ("int64", "uint64", "uint32", "int16", "uint16", "int8", "uint8")),
+        ("int32", ("int64", "uint64", "uint32", "uint16")),
     )
     for given in several
 }
@@ -40,6 +45,26 @@ def is_real(dtype):
 def is_low(dtype):
     """Of 16 bits."""
     return np.dtype(dtype) in _LOW
+
+
+def is_narrow(dtype):
+    """Integers below 32 bits."""
+    return dtype in _NARROW
+
+
+_cast = _core.op("cast")
+
+
+def cast(x, element):
+    """x as another element, by way of int32 where there is no kernel."""
+    dtype, given = DTYPES[element], x.dtype
+    direct = INT32 in (element, x._element) or not (dtype in _NARROW or (given in _NARROW and x._element != UINT8))
+    return _cast(x if direct else _cast(x, to=INT32), to=element)
+
+
+def whole(x):
+    """x, or int32 of narrow integers."""
+    return cast(x, INT32) if x.dtype in _NARROW else x
 
 
 def buffer_of(array):
@@ -66,6 +91,8 @@ def array_of(data, dtype=None):
 
 
 def promote(*dtypes):
-    """The widest of them, in the order bool, uint8, int32, 16 bits, float32, float64."""
+    """The widest of them, in the order bool, uint8 and int8, int16, int32, 16 bits, float32, float64."""
     widest = max(dtypes, key=_ORDER.get)
+    if widest in _NARROW and len({d for d in dtypes if _ORDER[d] == _ORDER[widest]}) > 1:
+        return DTYPES[INT16]
     return DTYPES[FLOAT32] if widest in _LOW and len(_LOW.intersection(dtypes)) > 1 else widest

@@ -6,7 +6,7 @@ x[key] = value makes a new value of the old one and gives it to x."""
 
 import numpy as np
 
-from . import _core, _dtype, _shape
+from . import _core, _dtype, _shape, _special
 
 _broadcast_to = _core.op("broadcast_to")
 _equal = _core.op("equal")
@@ -53,9 +53,7 @@ class _Lattice:
                 self.shape.append(whole)
             else:
                 places = [self._place(item, whole, axis)]
-            if not len(places):
-                raise IndexError(f"{item} takes nothing of axis {axis}, which has {whole} places")
-            self.begin.append(places[0])
+            self.begin.append(places[0] if len(places) else 0)
             self.size.append(len(places))
             self.step.append(places[1] - places[0] if len(places) > 1 else 1)
 
@@ -80,7 +78,7 @@ def _n_axes(item):
     return 0 if item is None or item is Ellipsis else item.ndim if _is_mask(item) else 1
 
 
-def _numbered(x, key):
+def _numbered(x, key, of_data=np.asarray):
     """The key with the numbers of places in place of masks, which the host reads. Integers beside lists are lists,
     as in NumPy."""
     items = tuple(np.asarray(i) if isinstance(i, list) and i and isinstance(i[0], (bool, np.bool_)) else i
@@ -93,10 +91,7 @@ def _numbered(x, key):
             own = x.shape[axis : axis + item.ndim]
             if tuple(item.shape) != own:
                 raise IndexError(f"a mask of shape {tuple(item.shape)} for places of shape {own}")
-            places = np.nonzero(np.asarray(item))
-            if not len(places[0]):
-                raise IndexError("the mask holds nowhere: a tensor has at least one element")
-            numbered += places
+            numbered += map(of_data, np.nonzero(np.asarray(item)))
         elif item is None or item is Ellipsis or isinstance(item, slice) or _is_list(item) or axis >= x.ndim:
             numbered.append(item)
         else:
@@ -114,8 +109,22 @@ def _set_lists(x, key, value):
     x._replace(put(x, places, _shape.broadcast_to(value, places.shape)))
 
 
+def _has_none(lattice):
+    return 0 in lattice.size or any(np.size(item) == 0 for _, item in lattice.lists)
+
+
+def _shape_of(x, key):
+    """x[key]'s shape, which the host finds of an array without bytes of its own."""
+    host = tuple(np.zeros(np.shape(i), np.int32) if _is_list(i) and np.size(i) == 0 else np.asarray(i) if _is_list(i) else i
+                 for i in key)
+    return np.broadcast_to(np.int8(0), x.shape)[host].shape
+
+
 def get(x, key):
-    lattice = _Lattice(x, _whole_key(_numbered(x, key), x.ndim))
+    key = _whole_key(_numbered(x, key, _special.counted), x.ndim)
+    lattice = _Lattice(x, key)
+    if _has_none(lattice):
+        return _special.without(_shape_of(x, key), x.dtype)
     if not lattice.of_all(x):
         x = _strided_slice(x, begin=lattice.begin, size=lattice.size, step=lattice.step)
     x = _shape.reshape(x, tuple(lattice.shape))
@@ -127,11 +136,11 @@ def _numbers(item, whole):
     from ._tensor import as_tensor
 
     given = item if isinstance(item, _core.Tensor) else np.asarray(item)
-    if given.dtype.kind != "i":
+    if given.dtype.kind not in "iu":
         raise TypeError(f"indices are integers, not {given.dtype}")
     if isinstance(given, np.ndarray) and given.size and not (-whole <= given.min() and given.max() < whole):
         raise IndexError(f"indices from {given.min()} to {given.max()} are out of {whole} places")
-    return as_tensor(given)
+    return as_tensor(given, "int32")
 
 
 def _from_front(item, whole):
@@ -174,6 +183,8 @@ def set(x, key, value):
         return
     lattice = _Lattice(x, _whole_key(_numbered(x, key), x.ndim))
     value = as_tensor(value, x.dtype)
+    if _has_none(lattice):
+        return
     if lattice.lists:
         _set_lists(x, key, value)
         return

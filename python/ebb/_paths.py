@@ -8,6 +8,7 @@ _PATHS = {
     "_tensor": "tensor",
     "core": "core.tensor core.autodiff core.autodiff.grad core._trace_option core.tensor.utils",
     "data.transform": "data.transform.vision data.transform.vision.transform",
+    "utils.comp_graph_tools": "core.tensor.megbrain_graph",
     "distributed": "distributed.group distributed.helper distributed.launcher",
     "jit.config": "jit.dtr_config jit.graph_opt_config jit.sublinear_memory_config",
     "jit.partial": "jit.partial_tracing",

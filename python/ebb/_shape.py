@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from . import _core, _dtype
+from . import _core, _dtype, _special
 
 _broadcast_to = _core.op("broadcast_to")
 _cast = _core.op("cast")
@@ -26,6 +26,77 @@ class Shape(tuple):
         return np.array(self, np.int32)
 
 
+class _Asked(int):
+    """An int that can be asked for an array."""
+
+    __slots__ = ()
+    __hash__ = int.__hash__
+    shape = ()
+
+    def numpy(self):
+        return np.array(int(self), self._dtype)
+
+    def item(self):
+        return self.numpy().item()
+
+
+class _Truth(_Asked):
+    """What a comparison of a size gives: 1 or 0, for nothing can be a subclass of bool."""
+
+    _dtype = np.bool_
+
+    def __repr__(self):
+        return repr(bool(self))
+
+
+class Size(_Asked):
+    """A size of a symbolic shape."""
+
+    _dtype = np.int32
+    __hash__ = int.__hash__
+
+
+def _comparison(name):
+    of_ints = getattr(int, name)
+
+    def compare(self, other):
+        answer = of_ints(self, other)
+        return answer if answer is NotImplemented else _Truth(answer)
+
+    return compare
+
+
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Size, _name, _comparison(_name))
+
+
+class SymbolicShape(Shape):
+    """What shapes are where MegEngine has tensors of them (core.set_symbolic_shape): they, their sizes, and what
+    comparisons of sizes give, have numpy()."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        found = tuple.__getitem__(self, key)
+        return SymbolicShape(found) if isinstance(key, slice) else Size(found)
+
+
+_symbolic = False
+
+
+def set_symbolic(on):
+    """Whether shapes are symbolic from now on; returns whether they were."""
+    global _symbolic
+    before, _symbolic = _symbolic, bool(on)
+    if before != _symbolic:
+        _core.shapes(SymbolicShape if on else Shape)
+    return before
+
+
+def is_symbolic():
+    return _symbolic
+
+
 # What is asked of reshape, transpose, broadcast_to and astype may be x already: then they give x itself, which is
 # an operand, and users get share(x), which may be assigned to.
 
@@ -41,7 +112,7 @@ def another(x, y):
 
 def astype(x, dtype):
     element = _dtype.element_of(dtype)
-    return x if x._element == element else _cast(x, to=element)
+    return x if x._element == element else _dtype.cast(x, element)
 
 
 def detach(x):
@@ -76,7 +147,7 @@ def _whole(old, shape):
     known = prod(s for s in shape if s != -1)
     if shape.count(-1) == 1 and known > 0 and prod(old) % known == 0:
         shape = tuple(prod(old) // known if s == -1 else s for s in shape)
-    if any(s < 1 for s in shape) or prod(shape) != prod(old):
+    if any(s < 0 for s in shape) or prod(shape) != prod(old):
         raise ValueError(f"reshape: {prod(old)} elements of shape {old} do not fit the shape {shape}")
     return shape
 
@@ -111,6 +182,8 @@ def reshape(x, shape):
         shape = _whole(old, shape)
     if shape == old:
         return x
+    if 0 in shape:
+        return _special.without(shape, x.dtype)
     if not shape:
         return _scalar(x)
     if not old:
@@ -134,4 +207,8 @@ def transpose(x, order):
 
 def broadcast_to(x, shape):
     shape = tuple(shape)
-    return x if x.shape == shape else _broadcast_to(x, shape=shape)
+    if x.shape == shape:
+        return x
+    if 0 in shape and np.broadcast_shapes(x.shape, shape) == shape:
+        return _special.without(shape, x.dtype)
+    return _broadcast_to(x, shape=shape)

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from . import _core, _dtype, _errors, _shape
+from . import _core, _dtype, _errors, _shape, _special
 from .device import check_device, is_host
 
 _READ_ONLY_DLPACK = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -28,11 +28,15 @@ class Tensor(_core.Tensor):
         if isinstance(data, _core.Tensor):
             self._share(_shape.another(data, as_tensor(data, dtype)))
             return
-        array = _dtype.array_of(data, dtype)
-        if array.shape == (0,):
-            self._valueless = True  # tensor([]), until set_value gives it a value
-            return
-        self._create(_dtype.buffer_of(array), _dtype.element_of(array.dtype), array.shape)
+        self._fill(_dtype.array_of(data, dtype))
+
+    def _fill(self, array):
+        """The value of a new tensor, of a row-major array."""
+        element = _dtype.element_of(array.dtype)
+        if array.size:
+            self._create(_dtype.buffer_of(array), element, array.shape)
+        else:
+            self._without(element, array.shape)
 
     name = ""
 
@@ -57,7 +61,7 @@ class Tensor(_core.Tensor):
 
     def _look(self):
         """An array of the value itself, which may not be written to; a copy where a device has its own memory."""
-        if is_host():
+        if is_host() and self.size:
             array = np.asarray(self._view())
             return array if array.dtype == self.dtype else array.view(self.dtype)
         return self.numpy()
@@ -154,6 +158,9 @@ class Tensor(_core.Tensor):
     def reshape(self, *shape):
         return _shape.another(self, _shape.reshape(self, _shape.sizes(shape)))
 
+    def _broadcast(self, shape):
+        return _shape.another(self, _shape.broadcast_to(self, _shape.sizes((shape,))))
+
     def flatten(self):
         return _shape.another(self, _shape.reshape(self, (-1,)))
 
@@ -181,11 +188,7 @@ class Tensor(_core.Tensor):
 
     def set_value(self, value):
         """Gives the tensor another value, of any shape and dtype."""
-        value = tensor(value)
-        if self.__dict__.pop("_valueless", False):
-            self._share(value)
-        else:
-            self._replace(value)
+        self._replace(tensor(value))
 
     def reset_zero(self):
         self._reset(np.zeros(self.shape, self.dtype))
@@ -222,8 +225,7 @@ def _convert(x):
 
 def _rebuild(kind, array, own):
     made = kind.__new__(kind)
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    made._create(_dtype.buffer_of(array), _dtype.element_of(array.dtype), array.shape)
+    made._fill(np.ascontiguousarray(array).reshape(array.shape))
     made.__dict__.update(own)
     return made
 
@@ -233,6 +235,7 @@ _core.setup(
     _shape.Shape,
     _dtype.DTYPES,
     _convert,
+    _special.special,
     _errors.InputError,
     _errors.TraceError,
     _errors.OverBudget,

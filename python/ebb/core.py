@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _core
+from . import _core, _shape
 from ._tensor import as_tensor
 from .autodiff import Function
 
@@ -11,20 +11,17 @@ __all__ = [
     "use_symbolic_shape",
 ]
 
-_symbolic_shape = False
 _options = {}
 
 
 def set_symbolic_shape(option):
-    """Keeps it, and changes nothing: shapes are tuples of ints that have numpy(), in a trace and out of it. Returns
-    what there was."""
-    global _symbolic_shape
-    before, _symbolic_shape = _symbolic_shape, bool(option)
-    return before
+    """Whether sizes, and what comparisons of them give, have numpy(), as within a trace. Shapes are tuples of ints
+    in any case. Returns what there was."""
+    return _shape.set_symbolic(option)
 
 
 def use_symbolic_shape():
-    return _symbolic_shape
+    return _shape.is_symbolic()
 
 
 def set_option(name, value):

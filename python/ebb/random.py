@@ -6,7 +6,7 @@ is fed them anew in each call.
 
 import numpy as np
 
-from . import _core
+from . import _core, _special
 from ._tensor import Tensor
 from .functional.math import argsort
 
@@ -22,6 +22,11 @@ def _shape(size):
     return [int(s) for s in size] or None
 
 
+def _drawn(op, size, **how):
+    shape = _shape(size)
+    return _special.without(shape, "float32") if shape and 0 in shape else op(**how, shape=shape)
+
+
 def seed(seed):
     """Draws begin anew from here."""
     _core.seed(int(seed))
@@ -30,16 +35,16 @@ def seed(seed):
 
 def uniform(low=0, high=1, size=None):
     """float32 in [low, high)."""
-    return _uniform(low=float(low), high=float(high), shape=_shape(size))
+    return _drawn(_uniform, size, low=float(low), high=float(high))
 
 
 def normal(mean=0, std=1, size=None):
     """float32 of the normal distribution."""
-    return _normal(mean=float(mean), std=float(std), shape=_shape(size))
+    return _drawn(_normal, size, mean=float(mean), std=float(std))
 
 
 def _any_order(n):
-    return argsort(_uniform(low=0.0, high=1.0, shape=[n]))
+    return argsort(uniform(size=(n,)))
 
 
 def permutation(n, *, dtype="int32"):

@@ -26,6 +26,8 @@ size_t data_element_bytes(ebb_element element) {
     case EBB_INT32:
     case EBB_UINT8:
     case EBB_BOOL8:
+    case EBB_INT8:
+    case EBB_INT16:
         break;
     }
     return 0;

@@ -64,6 +64,27 @@ static data_box choose_scale(decoding *d, int64_t place) {
     return box;
 }
 
+/* Columns beside the box are left out, but for one block, whose colours reach into it. */
+static JDIMENSION crop(decoding *d) {
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    const JDIMENSION block = (JDIMENSION)(jpeg->max_h_samp_factor * jpeg->min_DCT_scaled_size);
+    uint32_t first, end;
+    data_scale_columns(&d->worker->scale, &first, &end);
+    JDIMENSION begin = first > block ? first - block : 0, width = jpeg->output_width - begin;
+    if (end + block - begin < width) width = end + block - begin;
+    if (width < jpeg->output_width) jpeg_crop_scanline(jpeg, &begin, &width);
+    return begin;
+}
+
+/* Rows that no output depends on are passed over: their bytes are read, for damage, and no pixels made.
+ * Passing over the last one would end the reading. */
+static void pass_over(decoding *d) {
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    JDIMENSION end = jpeg->output_scanline;
+    while (end < jpeg->output_height - 1 && !data_scale_wants(&d->worker->scale, end)) end++;
+    if (end > jpeg->output_scanline) (void)jpeg_skip_scanlines(jpeg, end - jpeg->output_scanline);
+}
+
 static void decode(decoding *d, int64_t place) {
     data_worker *w = d->worker;
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -73,10 +94,13 @@ static void decode(decoding *d, int64_t place) {
     const data_box box = choose_scale(d, place);
     jpeg->out_color_space = w->options->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     (void)jpeg_start_decompress(jpeg);
-    data_scale_begin(&w->scale, jpeg->output_width, jpeg->output_height, &box);
+    data_scale_begin(&w->scale, jpeg->output_width, jpeg->output_height, &box,
+                     data_draw_flip(w->options, place));
+    const JDIMENSION begin = crop(d);
+    JSAMPROW row = w->row + (size_t)begin * w->options->channels;
     while (jpeg->output_scanline < jpeg->output_height) {
+        pass_over(d);
         const JDIMENSION y = jpeg->output_scanline;
-        JSAMPROW row = w->row;
         if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, w->row);
     }
     (void)jpeg_finish_decompress(jpeg);

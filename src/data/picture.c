@@ -111,7 +111,7 @@ static data_verdict decode_record(data_worker *w, int64_t index, int64_t place) 
              DATA_GOOD)
         return verdict;
     const data_box box = data_draw_box(w->options, place, d->width, d->height);
-    data_scale_begin(&w->scale, d->width, d->height, &box);
+    data_scale_begin(&w->scale, d->width, d->height, &box, data_draw_flip(w->options, place));
     for (uint32_t y = 0; y < d->height; y++) {
         for (uint32_t x = 0; x < d->width; x++, record += c)
             for (uint32_t k = 0; k < 3; k++) w->row[(size_t)3 * x + k] = record[c == 3 ? k : 0];
@@ -128,6 +128,6 @@ data_verdict data_picture_read(data_worker *w, int64_t index, int64_t place, uin
     } else {
         verdict = decode_record(w, index, place);
     }
-    if (verdict == DATA_GOOD) data_scale_end(&w->scale, data_draw_flip(w->options, place), out);
+    if (verdict == DATA_GOOD) data_scale_end(&w->scale, out);
     return verdict;
 }

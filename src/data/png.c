@@ -37,7 +37,7 @@ static data_verdict decode(data_worker *w, spng_ctx *png, int64_t place) {
     const data_verdict verdict = data_picture_check(w, head.width, head.height);
     if (verdict != DATA_GOOD) return verdict;
     const data_box box = data_draw_box(w->options, place, head.width, head.height);
-    data_scale_begin(&w->scale, head.width, head.height, &box);
+    data_scale_begin(&w->scale, head.width, head.height, &box, data_draw_flip(w->options, place));
     return read_rows(w, png, &head);
 }
 

@@ -20,20 +20,25 @@ typedef struct data_scale {
     data_window *across, *down;       /* [width], [height] */
     float *weights;                   /* of both */
     size_t n_weights;
-    float *row;  /* [width * channels] */
-    float *sums; /* [height * width * channels] */
+    float *pixels; /* [side * channels] of the row that came, those that count */
+    float *row;    /* [width * channels + 1] */
+    float *sums;   /* [height * width * channels] */
+    bool *begun;   /* [height] which sums hold something */
 } data_scale;
 
 /* Room for pictures of at most EBB_DATA_MAX_SIDE. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status data_scale_make(ebb_arena *arena, const ebb_loader_options *options,
                                        data_scale *out);
-/* A picture of these sides, and the box of it. */
-void data_scale_begin(data_scale *scale, uint32_t width, uint32_t height, const data_box *box);
+/* A picture of these sides, and the box of it; flip: mirrored. */
+void data_scale_begin(data_scale *scale, uint32_t width, uint32_t height, const data_box *box, bool flip);
+/* The pixels of a row that outputs depend on: [first, end). */
+void data_scale_columns(const data_scale *scale, uint32_t *first, uint32_t *end);
 /* Does an output depend on row y? */
 bool data_scale_wants(const data_scale *scale, uint32_t y);
-/* Row y, channels bytes a pixel; rows may come in any order, and in parts whose other pixels are 0. */
+/* Row y, channels bytes a pixel; rows may come in any order, and in parts whose other pixels are 0. Pixels
+ * that no output depends on are not read. */
 void data_scale_row(data_scale *scale, uint32_t y, const uint8_t *pixels);
 /* The output's bytes, h,w,c. */
-void data_scale_end(const data_scale *scale, bool flip, uint8_t *out);
+void data_scale_end(const data_scale *scale, uint8_t *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 _Static_assert((int)EBB_FLOAT32 == EBB_F32 && (int)EBB_FLOAT64 == EBB_F64 && (int)EBB_INT32 == EBB_I32 &&
                    (int)EBB_UINT8 == EBB_U8 && (int)EBB_BOOL8 == EBB_BOOL && (int)EBB_FLOAT16 == EBB_F16 &&
-                   (int)EBB_BFLOAT16 == EBB_BF16,
+                   (int)EBB_BFLOAT16 == EBB_BF16 && (int)EBB_INT8 == EBB_I8 && (int)EBB_INT16 == EBB_I16,
                "elements are dtypes");
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -193,8 +193,8 @@ ebb_status ebb_tensor_number(ebb_eager *eager, ebb_element element, double value
     *out = NULL;
     if ((uint32_t)element >= EBB_N_DTYPES)
         return ebb_fail(eager->env, EBB_BAD_INPUT, "element %d is none", (int)element);
-    const double least = type.dtype == EBB_I32 ? INT32_MIN : 0;
-    const double most = type.dtype == EBB_I32 ? INT32_MAX : type.dtype == EBB_U8 ? UINT8_MAX : 1;
+    double least, most;
+    ebb_dtype_range(type.dtype, &least, &most);
     if (!ebb_dtype_real(type.dtype) && !(value >= least && value <= most && value == floor(value)))
         return ebb_fail(eager->env, EBB_BAD_INPUT, "%.17g is no %s: give a whole number in [%.0f, %.0f]",
                         value, ebb_dtype_name(type.dtype), least, most);

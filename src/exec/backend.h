@@ -32,6 +32,7 @@ typedef struct ebb_backend_options {
     bool winograd;     /* of cpu: 3x3 convolutions may be computed in transformed tiles (cpu/conv.h) */
     const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
                           is there */
+    bool native_bf16;  /* of cpu: products of bf16 by the processor's own instructions */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
      * is taken at creation, so that what this process asks for beyond them fails. watch_memory: allocations

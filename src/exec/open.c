@@ -2,6 +2,12 @@
 #include "ebb/device.h"
 #include "exec/backend.h"
 
+/* What only the cpu backend does with its products. */
+static ebb_status refuse_products(ebb_env *env, const ebb_backend_options *options, const char *device) {
+    return ebb_fail(env, EBB_USAGE, "%s is of the device cpu, not %s: leave it out",
+                    options->winograd ? "winograd" : "native-bf16", device);
+}
+
 bool ebb_device_is_file(const char *device) {
     const size_t n = device ? strlen(device) : 0;
     return n > 0 && (strchr(device, '/') != NULL || (n > 5 && strcmp(device + n - 5, ".json") == 0));
@@ -32,9 +38,7 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
     if (options->jit)
         return ebb_fail(env, EBB_UNAVAILABLE, "jit %.20s: the device %s makes no code at run time",
                         options->jit, row->name);
-    if (options->winograd)
-        return ebb_fail(env, EBB_USAGE, "device %s chooses its convolutions itself: leave winograd out",
-                        row->name);
+    if (options->winograd || options->native_bf16) return refuse_products(env, options, row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;
     apart.which = which;
@@ -64,13 +68,11 @@ ebb_status ebb_backend_open(ebb_env *env, const char *device, const ebb_backend_
     if (!row) return refuse_device(env, device);
     if (!row->api) return open_apart(env, device, options, row, which, out);
     const ebb_backend_api *api = row->api;
+    if ((options->winograd || options->native_bf16) && api != ebb_backend_find("cpu"))
+        return refuse_products(env, options, api->name);
     if (options->jit && api != ebb_backend_find("cpu"))
         return ebb_fail(env, EBB_USAGE, "device %s makes no code: leave jit %.20s out", api->name,
                         options->jit);
-    if (options->winograd && api != ebb_backend_find("cpu"))
-        return ebb_fail(env, EBB_USAGE,
-                        "device %s computes convolutions as they are written: leave winograd out",
-                        api->name);
     if (options->tf32 || options->free_engines || options->cap_bytes > 0 || options->watch_memory)
         return ebb_fail(env, EBB_USAGE, "device %s has no %s: that is of the device cuda", api->name,
                         options->tf32            ? "TF32"

@@ -17,10 +17,11 @@ enum {
 };
 
 typedef enum ebb_dtype_kind {
-    EBB_DTYPE_FLOAT, /* params, activations, gradients */
-    EBB_DTYPE_INT,   /* labels and ids */
-    EBB_DTYPE_BITS,  /* what ops keep for their gradients */
-    EBB_DTYPE_TRUTH  /* what comparisons give */
+    EBB_DTYPE_FLOAT,  /* params, activations, gradients */
+    EBB_DTYPE_INT,    /* labels and ids */
+    EBB_DTYPE_NARROW, /* integers below 32 bits: data, which ops take once they are cast to i32, and, of u8,
+                       * places and bits that ops keep for their gradients */
+    EBB_DTYPE_TRUTH   /* what comparisons give */
 } ebb_dtype_kind;
 
 /* What is to be known of a dtype, from dtypes.def. */
@@ -44,6 +45,15 @@ static inline bool ebb_dtype_low(ebb_dtype dtype) {
  * it. */
 static inline ebb_dtype ebb_dtype_wide(ebb_dtype dtype) {
     return ebb_dtype_low(dtype) ? EBB_F32 : dtype;
+}
+/* The least and the most of integers and truth values. */
+static inline void ebb_dtype_range(ebb_dtype dtype, double *least, double *most) {
+    const double count = ebb_dtypes[dtype].bytes == 1   ? 0x1p8
+                         : ebb_dtypes[dtype].bytes == 2 ? 0x1p16
+                                                        : 0x1p32;
+    const bool truth = ebb_dtypes[dtype].kind == EBB_DTYPE_TRUTH, natural = truth || dtype == EBB_U8;
+    *least = natural ? 0 : -count / 2;
+    *most = truth ? 1 : *least + count - 1;
 }
 /* x as an element of the dtype holds it. */
 static inline double ebb_dtype_rounded(ebb_dtype dtype, double x) {

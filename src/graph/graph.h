@@ -178,8 +178,8 @@ typedef enum ebb_mode { EBB_TRAIN, EBB_EVAL } ebb_mode;
  * loss that becomes another value is a view of it under its own name. */
 EBB_CHECKED ebb_status ebb_lower(ebb_env *env, const ebb_graph *graph, ebb_mode mode, ebb_graph **out);
 
-/* Smooths the labels of each softmax_xent whose text does not say how much: `smooth` in (0, 1] becomes its
- * attribute. Before ebb_lower. EBB_USAGE: there is no softmax_xent. */
+/* `smooth` in (0, 1] becomes the attribute of each softmax_xent whose text does not say it. Before
+ * ebb_lower. EBB_USAGE: there is no softmax_xent. */
 EBB_CHECKED ebb_status ebb_smooth_labels(ebb_env *env, const ebb_graph *graph, double smooth,
                                          ebb_graph **out);
 
@@ -274,6 +274,9 @@ EBB_CHECKED ebb_status ebb_scale_gradients(ebb_env *env, const ebb_graph *graph,
 #define EBB_SCALER_CLEAN   "scaler.clean"
 #define EBB_SCALER_SKIPPED "scaler.skipped"
 #define EBB_SCALER_APPLY   "scaler.apply"
+
+/* Identities of real numbers (algebra.c), which change bits; names stay. Before ebb_fuse and ebb_grad. */
+EBB_CHECKED ebb_status ebb_algebra(ebb_env *env, const ebb_graph *graph, ebb_graph **out);
 
 /* Removes nodes that nothing reads (effects, outputs and the loss stay, so mark the gradients that are to
  * be looked at first), merges equal pure nodes of the same phase, drops views that change nothing. Inputs

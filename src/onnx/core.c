@@ -140,7 +140,7 @@ bool onnx_axes(onnx_import *im, uint32_t i, uint32_t rank, uint32_t *bits) {
     if (!onnx_has(im, i)) return false;
     int64_t n;
     const double *at = onnx_fixed(im, i, &n);
-    for (int64_t k = 0; k < n; k++) *bits |= 1U << onnx_axis(im, (int64_t)at[k], rank);
+    for (int64_t k = 0; k < n; k++) *bits |= 1U << onnx_axis(im, onnx_whole(at[k]), rank);
     return n > 0;
 }
 

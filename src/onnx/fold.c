@@ -213,7 +213,7 @@ static bool recast(onnx_import *im, const onnx_value *v) {
     if (strcmp(op, "Reshape") == 0) {
         int64_t n;
         const double *to = onnx_fixed(im, 1, &n);
-        if (to && n == 1 && (to[0] == -1 || (int64_t)to[0] == count))
+        if (to && n == 1 && (to[0] == -1 || onnx_whole(to[0]) == count))
             return copy_range(im, v, &shape, 0, 1);
         if (to && n == 0 && count == 1) return copy_range(im, v, &(onnx_shape){.rank = 0}, 0, 1);
         return false;

@@ -130,6 +130,8 @@ static void make_node(onnx_import *im) {
         onnx_refuse(im, "no op of domain %.60s is read", node->domain);
     else if (graphs)
         onnx_refuse(im, "it has a graph of its own: only straight graphs are read");
+    else if (node->n_out == 0)
+        onnx_refuse(im, "it has no result");
     else if (is_trailing_softmax(im))
         onnx_give(im, 0, onnx_in(im, 0));
     else if (!onnx_fold(im) && !onnx_stopped(im)) {

@@ -143,6 +143,11 @@ double onnx_attr_real(const onnx_import *im, const char *name, double otherwise)
 const char *onnx_attr_text(const onnx_import *im, const char *name, const char *otherwise);
 /* Exactly n of them into out, each `otherwise` where the attribute is not there. */
 bool onnx_attr_list(onnx_import *im, const char *name, uint32_t n, int64_t otherwise, int64_t *out);
+/* A number of a file as a whole one: beyond +-2^40, which no size or place reaches, that; of a NaN 0. */
+static inline int64_t onnx_whole(double x) {
+    const double most = 0x1p40;
+    return x >= most ? (int64_t)most : x <= -most ? -(int64_t)most : x == x ? (int64_t)x : 0;
+}
 /* An axis in [0, rank), counted from the end if negative. */
 uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
 /* A place counted from the end if below 0, cut to [0, size]. */

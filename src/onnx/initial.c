@@ -43,7 +43,7 @@ static const void *bytes_of(onnx_import *im, const onnx_value *v, int64_t count,
             return NULL;
         }
         const int32_t i32 = dtype[0] == 'i' ? (int32_t)x : 0;
-        const uint8_t u8 = dtype[0] == 'b' || dtype[0] == 'u' ? (uint8_t)x : 0;
+        const uint8_t u8 = dtype[0] == 'b' || dtype[0] == 'u' ? (uint8_t)onnx_whole(x) : 0;
         const void *from = dtype[0] == 'i' ? (const void *)&i32
                            : bytes == 8    ? (const void *)&x
                            : bytes == 4    ? (const void *)&f32

@@ -13,7 +13,7 @@ static void expand(onnx_import *im) {
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < out.rank; d++) {
             const int64_t i = (int64_t)d - (out.rank - n), j = (int64_t)d - (out.rank - now.rank);
-            const int64_t asked = i >= 0 && i < n ? (int64_t)at[k][i] : 1,
+            const int64_t asked = i >= 0 && i < n ? onnx_whole(at[k][i]) : 1,
                           have = j >= 0 ? now.dim[k][j] : 1;
             out.dim[k][d] = have == 1 ? asked : have;
         }

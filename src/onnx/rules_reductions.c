@@ -61,7 +61,7 @@ static void cumsum(onnx_import *im) {
     if (!at || n != 1 || onnx_stopped(im)) return;
     if (onnx_attr_int(im, "exclusive", 0)) onnx_refuse(im, "exclusive=1");
     onnx_give(im, 0,
-              onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", onnx_axis(im, (int64_t)at[0], shape.rank),
+              onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", onnx_axis(im, onnx_whole(at[0]), shape.rank),
                        onnx_attr_int(im, "reverse", 0) ? "true" : "false"));
 }
 

@@ -31,7 +31,7 @@ static void reshape(onnx_import *im) {
     uint32_t open = EBB_NONE;
     for (uint32_t d = 0; d < out.rank; d++)
         for (uint32_t k = 0; k < 2; k++) {
-            out.dim[k][d] = (int64_t)at[k][d];
+            out.dim[k][d] = onnx_whole(at[k][d]);
             if (at[k][d] == 0 && d < now.rank && !onnx_attr_int(im, "allowzero", 0))
                 out.dim[k][d] = now.dim[k][d];
             if (at[k][d] < 0) open = d;
@@ -136,7 +136,7 @@ static void split(onnx_import *im) {
         for (uint32_t k = 0; k < 2; k++) {
             const int64_t total = shape.dim[k][axis], part = (total + n - 1) / n;
             size[k] = a && a->n_ints ? a->ints[i]
-                      : at           ? (int64_t)at[i]
+                      : at           ? onnx_whole(at[i])
                                      : ebb_min_i64(part, total - begin[k]);
         }
         onnx_give(im, i, onnx_slice(im, x, axis, begin, size));
@@ -161,7 +161,7 @@ static bool list(onnx_import *im, uint32_t i, const char *name, const double *at
 
 int64_t onnx_place(double at, int64_t size) {
     const double from = at < 0 ? at + (double)size : at;
-    return from < 0 ? 0 : from > (double)size ? size : (int64_t)from;
+    return from < 0 ? 0 : from > (double)size ? size : onnx_whole(from);
 }
 
 static uint32_t strided(onnx_import *im, uint32_t x, uint32_t axis, const int64_t begin[2],
@@ -200,7 +200,7 @@ static void slice(onnx_import *im) {
     if ((named && n_axes_given != n) || (stepped && n_steps != n))
         onnx_refuse(im, "starts, axes and steps do not match");
     for (int64_t i = 0; i < n && !onnx_stopped(im); i++) {
-        const uint32_t axis = onnx_axis(im, named ? (int64_t)axes[0][i] : i, shape.rank);
+        const uint32_t axis = onnx_axis(im, named ? onnx_whole(axes[0][i]) : i, shape.rank);
         const double step = stepped ? steps[0][i] : 1;
         int64_t begin[2], end[2], size[2];
         if (step < 1 || step > INT32_MAX) onnx_refuse(im, "a step of %g: at least 1", step);

@@ -11,7 +11,7 @@ typedef struct draft {
     const ebb_recorded *r;
     uint32_t begin, end;
     bool constants;
-    bool fuse; /* still to be done, before the first backward or at the end */
+    bool algebra, fuse; /* still to be done, before the first backward or at the end */
     ebb_arena arena;
     ebb_builder *b;
     ebb_id *at;       /* [values] in the graph, or EBB_NONE */
@@ -116,9 +116,21 @@ static ebb_status lower_and_fuse(draft *d, ebb_graph **graph) {
     if (status) return status;
     ebb_graph_destroy(*graph);
     *graph = fused;
-    d->fuse = false;
-    find_again(d, fused);
     return EBB_OK;
+}
+
+/* What is done once: before the first backward, or at the end. */
+static ebb_status forward_finish(draft *d, ebb_graph **graph) {
+    ebb_graph *exact = *graph;
+    ebb_status status = EBB_OK;
+    if (!d->algebra && !d->fuse) return EBB_OK;
+    if (d->algebra) status = ebb_algebra(d->env, exact, graph);
+    if (!status && d->algebra) ebb_graph_destroy(exact);
+    if (status) *graph = exact;
+    if (!status && d->fuse) status = lower_and_fuse(d, graph);
+    d->algebra = d->fuse = false;
+    if (!status) find_again(d, *graph);
+    return status;
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
@@ -171,7 +183,7 @@ static ebb_status backward_add(draft *d, const ebb_entry *entry) {
     }
     ebb_status status = ebb_builder_seal(d->b, &graph);
     d->b = NULL;
-    if (!status && d->fuse) status = lower_and_fuse(d, &graph);
+    if (!status) status = forward_finish(d, &graph);
     if (!status) status = differentiate(d, entry, graph);
     ebb_graph_destroy(graph);
     return status;
@@ -256,13 +268,14 @@ static ebb_status entries_add(draft *d) {
 }
 
 ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, const ebb_segment *segment,
-                             ebb_segment_form form, bool constants, ebb_graph **out) {
-    const bool fused = form == EBB_SEGMENT_FUSED;
+                             uint32_t form, bool constants, ebb_graph **out) {
+    const bool fused = form & EBB_SEGMENT_FUSED;
     draft d = {.env = env,
                .r = recorded,
                .begin = segment->begin,
                .end = segment->end,
                .constants = constants,
+               .algebra = form & EBB_SEGMENT_ALGEBRA,
                .fuse = fused};
     *out = NULL;
     ebb_arena_init(&d.arena, env);
@@ -274,7 +287,7 @@ ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded, const e
         status = ebb_builder_seal(d.b, out);
         d.b = NULL;
     }
-    if (!status && d.fuse) status = lower_and_fuse(&d, out);
+    if (!status) status = forward_finish(&d, out);
     if (status) ebb_graph_destroy(*out), *out = NULL;
     ebb_builder_destroy(d.b);
     ebb_arena_deinit(&d.arena);

@@ -15,8 +15,9 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     const ebb_options *o = &trace->options.plan;
     const bool fuse = !o->unfused && o->opt_level >= 2;
     ebb_graph *graph = NULL, *made;
-    ebb_status status = ebb_segment_graph(trace->env, r, segment,
-                                          fuse ? EBB_SEGMENT_FUSED : EBB_SEGMENT_APART, constants, &graph);
+    const uint32_t form =
+        (fuse ? EBB_SEGMENT_FUSED : 0) | (trace->options.algebra ? EBB_SEGMENT_ALGEBRA : 0);
+    ebb_status status = ebb_segment_graph(trace->env, r, segment, form, constants, &graph);
 #define PASS(call)                                \
     if (!status && (status = (call)) == EBB_OK) { \
         ebb_graph_destroy(graph);                 \

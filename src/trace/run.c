@@ -259,9 +259,8 @@ ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
         segment->program = NULL;
         segment->made = false;
     }
-    ebb_status status =
-        ebb_segment_graph(trace->env, trace->now, &(ebb_segment){.begin = begin, .end = end},
-                          EBB_SEGMENT_APART, false, &graph);
+    ebb_status status = ebb_segment_graph(trace->env, trace->now,
+                                          &(ebb_segment){.begin = begin, .end = end}, 0, false, &graph);
     if (status) return status;
     const size_t n = graph->n_values;
     ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));

@@ -268,15 +268,13 @@ EBB_CHECKED ebb_status ebb_updates_apart(ebb_arena *arena, const ebb_recorded *r
 const char *ebb_traced_name(const ebb_recorded *recorded, uint32_t v, char name[EBB_TRACE_NAME]);
 /* The value of that name, or EBB_NONE. */
 uint32_t ebb_traced_find(const ebb_recorded *recorded, const char *name);
-typedef enum ebb_segment_form {
-    EBB_SEGMENT_APART, /* op by op */
-    EBB_SEGMENT_FUSED, /* after ebb_lower and ebb_fuse */
-} ebb_segment_form;
-/* Entries [begin, end) as a graph, backwards played. constants: host data of the body are params, not
- * inputs. Values that say `output` are outputs, and others that are not read may be gone. EBB_BAD_INPUT: no
- * graph can be made. */
+/* What is done to the part before the first backward: ebb_algebra, then ebb_lower and ebb_fuse. */
+enum { EBB_SEGMENT_ALGEBRA = 1, EBB_SEGMENT_FUSED = 2 };
+/* Entries [begin, end) as a graph, backwards played. form: of the bits above. constants: host data of the
+ * body are params, not inputs. Values that say `output` are outputs, and others that are not read may be
+ * gone. EBB_BAD_INPUT: no graph can be made. */
 EBB_CHECKED ebb_status ebb_segment_graph(ebb_env *env, const ebb_recorded *recorded,
-                                         const ebb_segment *segment, ebb_segment_form form, bool constants,
+                                         const ebb_segment *segment, uint32_t form, bool constants,
                                          ebb_graph **out);
 /* *out is NULL when there is nothing to run. */
 EBB_CHECKED ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t segment,

@@ -1,6 +1,7 @@
 #include "harness.h"
 
 #include "support/backends.h"
+#include "support/count.h"
 
 /* cuda: its kernels on the host (support/backends.h). */
 const char *const test_backends[] = {"ref", "cpu", "cuda"};
@@ -52,6 +53,7 @@ static bool is_taken(const char *backend, const ebb_op_info *op, ebb_dtype real)
 }
 
 void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks) {
+    checks &= count_from_env("EBB_TEST_CHECKS", EBB_CHECK_ALL);
     for (uint32_t row = 0; row < cases->n_rows; row++) {
         static const ebb_dtype reals[] = {EBB_F32, EBB_F64, EBB_F16, EBB_BF16};
         for (size_t k = 0; k < EBB_COUNT(reals); k++) {

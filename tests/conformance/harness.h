@@ -25,7 +25,8 @@ void test_bench_init(test_bench *bench, const char *backend, uint32_t n_threads)
 void test_bench_open(test_bench *bench, const char *backend, const ebb_backend_options *options);
 void test_bench_deinit(test_bench *bench);
 
-/* Every row of the tables, in each dtype of real numbers, by these checks (EBB_CHECK_...). */
+/* Every row of the tables, in each dtype of real numbers, by these checks (EBB_CHECK_...), of which
+ * EBB_TEST_CHECKS names fewer. */
 void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks);
 
 typedef ebb_case_inputs test_inputs;

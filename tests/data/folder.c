@@ -19,7 +19,7 @@ static void put(const char *folder, const char *name, uint32_t w, uint32_t h, ui
     uint8_t *rgb = malloc((size_t)3 * w * h);
     path_of(path, folder, name);
     pictures_draw(rgb, w, h, label, w);
-    cr_assert(jpeg ? pictures_write_jpeg(path, rgb, w, h, way, !way)
+    cr_assert(jpeg ? pictures_write_jpeg(path, rgb, w, h, (pictures_way){.grey = way, .progressive = !way})
                    : pictures_write_png(path, rgb, w, h, way));
     free(rgb);
 }

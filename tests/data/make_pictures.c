@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
         if (i < n_classes) (void)mkdir(path, 0777);
         (void)snprintf(path, sizeof path, "%s/class%02u/%06u.jpg", argv[1], label, i);
         pictures_draw(rgb, width, height, label, i);
-        if (!pictures_write_jpeg(path, rgb, width, height, false, false)) return 1;
+        if (!pictures_write_jpeg(path, rgb, width, height, (pictures_way){.grey = false})) return 1;
         if (i + n_bad >= n && !damage(path, i + n_bad - n)) return 1;
     }
     free(rgb);

@@ -23,8 +23,9 @@ void pictures_draw(uint8_t *rgb, uint32_t width, uint32_t height, uint32_t label
     }
 }
 
-bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height, bool grey,
-                         bool progressive) {
+bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height,
+                         pictures_way way) {
+    const bool grey = way.grey;
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
     FILE *file = fopen(path, "wb");
@@ -39,7 +40,9 @@ bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, u
     jpeg.in_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&jpeg);
     jpeg_set_quality(&jpeg, 85, TRUE);
-    if (progressive) jpeg_simple_progression(&jpeg);
+    if (way.progressive) jpeg_simple_progression(&jpeg);
+    if (way.across > 0) jpeg.comp_info[0].h_samp_factor = way.across;
+    if (way.down > 0) jpeg.comp_info[0].v_samp_factor = way.down;
     jpeg_start_compress(&jpeg, TRUE);
     while (jpeg.next_scanline < height) {
         const uint8_t *from = rgb + (size_t)3 * width * jpeg.next_scanline;
@@ -51,6 +54,30 @@ bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, u
     jpeg_destroy_compress(&jpeg);
     free(row);
     return fclose(file) == 0;
+}
+
+uint8_t *pictures_read_jpeg(const char *path, uint32_t *width, uint32_t *height) {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&jpeg);
+    jpeg_stdio_src(&jpeg, file);
+    (void)jpeg_read_header(&jpeg, TRUE);
+    jpeg.out_color_space = JCS_RGB;
+    (void)jpeg_start_decompress(&jpeg);
+    *width = jpeg.output_width;
+    *height = jpeg.output_height;
+    uint8_t *rgb = malloc((size_t)3 * *width * *height);
+    while (rgb && jpeg.output_scanline < *height) {
+        JSAMPROW row = rgb + (size_t)3 * *width * jpeg.output_scanline;
+        (void)jpeg_read_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_abort_decompress(&jpeg);
+    jpeg_destroy_decompress(&jpeg);
+    (void)fclose(file);
+    return rgb;
 }
 
 bool pictures_write_bytes(const char *path, const void *bytes, size_t n) {

@@ -60,10 +60,10 @@ static void scaled(ebb_env *env, const ebb_loader_options *o, const uint8_t *p, 
     ebb_arena arena;
     ebb_arena_init(&arena, env);
     cr_assert_eq(data_scale_make(&arena, o, &s), EBB_OK);
-    data_scale_begin(&s, w, h, box);
+    data_scale_begin(&s, w, h, box, false);
     for (uint32_t y = h; y-- > 0;)
         data_scale_row(&s, y, p + (size_t)y * w * o->channels); /* in any order */
-    data_scale_end(&s, false, out);
+    data_scale_end(&s, out);
     ebb_arena_deinit(&arena);
 }
 

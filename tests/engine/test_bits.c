@@ -11,14 +11,15 @@
 #include "ebb_build.h"
 #include "engine/engine.h"
 #include "support/backends.h"
+#include "support/body_sums.h"
 #include "support/random_graph.h"
 #include "support/count.h"
 #include "support/run_graph.h"
 #include "support/env.h"
 #include "support/options.h"
 
-#define N_STEPS 3
-#define WIDTH   2
+enum { N_STEPS = 3, WIDTH = 2 };
+enum { FEW = 1000, MANY = 100000 }; /* candidates of a search: the seeds alone are some hundreds */
 
 typedef struct subject {
     ebb_env *env;
@@ -122,8 +123,8 @@ static int64_t least_budget(subject *s, const ebb_pgraph *facts, const ebb_backe
     const char *needs = strstr(ebb_env_error(s->env), "needs ");
     cr_assert_not_null(needs, "%s", ebb_env_error(s->env));
     int64_t least = strtoll(needs + strlen("needs "), NULL, 10);
-    cr_assert(least > 1 && least <= in_place, "graph %llu: least %lld, in place %lld",
-              (unsigned long long)s->seed, (long long)least, (long long)in_place);
+    cr_assert(least > 1 && least <= in_place, "graph %llu: least %lld", (unsigned long long)s->seed,
+              (long long)least);
     return least;
 }
 
@@ -177,10 +178,10 @@ static uint32_t n_fused(const ebb_graph *graph) {
     return n;
 }
 
-static uint32_t n_low(const ebb_graph *graph) {
-    uint32_t n = 0;
-    for (ebb_id v = 0; v < graph->n_values; v++) n += ebb_dtype_low(graph->values[v].type.dtype);
-    return n;
+static bool has_low(const ebb_graph *graph) {
+    ebb_id v = 0;
+    while (v < graph->n_values && !ebb_dtype_low(graph->values[v].type.dtype)) v++;
+    return v < graph->n_values;
 }
 
 /* The same model with each op by itself gives the same bits, unless gradients are asked for that fusing
@@ -201,30 +202,42 @@ static void check_unfused(const subject *fused, const char *name, bool phased, u
     ebb_graph_destroy(s.graph);
 }
 
-/* Chains of pointwise ops as one op each: the same bits; in place no more bytes, at the least about as
- * many: searches end a little higher or lower. */
+/* Searches of FEW candidates end up to a third above the least (graph 742: 49,088 bytes as chains, 44,992
+ * apart; of MANY 36,800 and 37,056): where few have the chains above, many decide. */
+static bool is_least_kept(const int64_t least[2]) {
+    return least[1] <= least[0] + least[0] / 50;
+}
+
+/* Chains of pointwise ops as one op each: the same bits; in place no more bytes, but for sums; at the least
+ * about as many: searches end a little higher or lower. */
 static void check_pointwise(const subject *apart, const char *name, uint64_t digest, counts *n) {
     subject s = {.env = apart->env, .seed = apart->seed, .options = apart->options};
-    int64_t live[2], least[2];
+    int64_t live[2], total[2], least[2];
+    ebb_pgraph *facts[2];
     TEST_OK(s.env, ebb_fuse_pointwise(s.env, apart->graph, &s.graph));
     TEST_OK(s.env, ebb_graph_verify(s.env, s.graph));
     for (ebb_id i = 0; i < s.graph->n_nodes; i++) n->pointwise += s.graph->nodes[i].op == &ebb_op_fused;
     ebb_backend *backend = open_backend(s.env, name);
     for (int k = 0; k < 2; k++) {
-        ebb_pgraph *facts;
-        TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts));
-        ebb_compiled in_place = plan(&s, facts, backend, EBB_MEMORY_IN_PLACE, -1);
+        TEST_OK(s.env, ebb_compile_query(s.env, k ? s.graph : apart->graph, backend, NULL, &facts[k]));
+        ebb_compiled in_place = plan(&s, facts[k], backend, EBB_MEMORY_IN_PLACE, -1);
         live[k] = in_place.plan->max_live_bytes;
-        least[k] = least_budget(&s, facts, backend, in_place.plan->total_bytes);
-        ebb_compiled tight = plan(&s, facts, backend, EBB_MEMORY_BUDGET, least[k]);
-        cr_assert(!k || (run(&s, backend, in_place.plan, 0, false) == digest &&
-                         run(&s, backend, tight.plan, 1, false) == digest),
-                  "graph %llu on %s: pointwise changes a result", (unsigned long long)s.seed, name);
+        total[k] = in_place.plan->total_bytes;
+        least[k] = least_budget(&s, facts[k], backend, total[k]);
+        ebb_compiled tight = plan(&s, facts[k], backend, EBB_MEMORY_BUDGET, least[k]);
+        const bool same = !k || (run(&s, backend, in_place.plan, 0, false) == digest &&
+                                 run(&s, backend, tight.plan, 1, false) == digest);
+        cr_assert(same, "graph %llu on %s: pointwise changes a result", (unsigned long long)s.seed, name);
         ebb_compiled_deinit(s.env, &in_place);
         ebb_compiled_deinit(s.env, &tight);
-        ebb_pgraph_destroy(facts);
     }
-    cr_assert(live[1] <= live[0] && least[1] <= least[0] + least[0] / 50,
+    const bool again = !is_least_kept(least);
+    s.options.effort = MANY;
+    for (int k = 0; k < 2; k++) {
+        if (again) least[k] = least_budget(&s, facts[k], backend, total[k]);
+        ebb_pgraph_destroy(facts[k]);
+    }
+    cr_assert(live[1] <= live[0] + test_body_sums_bytes(s.graph) && is_least_kept(least),
               "graph %llu on %s: %lld bytes in place, %lld apart; at the least %lld, %lld apart",
               (unsigned long long)s.seed, name, (long long)live[1], (long long)live[0], (long long)least[1],
               (long long)least[0]);
@@ -237,15 +250,15 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     bool phased = seed / 4 % 2;
     subject s = {.env = env, .seed = seed};
     test_options_init(&s.options);
-    s.options.effort = 1000; /* the seeds alone are some hundreds */
+    s.options.effort = FEW;
     s.options.phased = phased;
     make_training_graph(&s, phased, true);
-    n->low += n_low(s.graph) > 0;
+    n->low += has_low(s.graph);
     n->fused += s.seed % 3 != 0 && n_fused(s.graph) > 0;
     check_backend(&s, "ref", phased, &digest, n);
     check_unfused(&s, "ref", phased, digest);
-    cr_assert(test_interpret_graph(env, s.graph, seed, N_STEPS) == digest,
-              "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
+    const bool same = test_interpret_graph(env, s.graph, seed, N_STEPS) == digest;
+    cr_assert(same, "graph %llu: ref differs from the plain interpreter", (unsigned long long)seed);
 #if EBB_HAVE_CPU
     check_backend(&s, "cpu", phased, &digest, n);
     check_unfused(&s, "cpu", phased, digest);
@@ -253,15 +266,13 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
 #else
     if (seed / 4 % 2) check_pointwise(&s, "ref", digest, n);
 #endif
-    /* Its bodies are run thread by thread: a quarter of the graphs take as long as all of the others' do.
-     */
+    /* Its bodies are run thread by thread: a quarter of the graphs take as long as all others. */
     if (seed / 4 % 4 == 1 && low_of(seed) == EBB_F32) {
         check_backend(&s, "cuda", phased, &digest, n);
         check_unfused(&s, "cuda", phased, digest);
     }
     ebb_graph_destroy(s.graph);
-    cr_assert(ebb_env_allocated_bytes(env) == 0, "graph %llu: %zu bytes leaked", (unsigned long long)seed,
-              ebb_env_allocated_bytes(env));
+    cr_assert_eq(ebb_env_allocated_bytes(env), 0, "graph %llu leaks", (unsigned long long)seed);
 }
 
 /* Every fourth graph, so that the test runner's processes share the work. */
@@ -271,25 +282,19 @@ static void check_share(uint64_t first) {
     uint32_t n = count_from_env("EBB_TEST_BITS", 200);
     counts found = {0};
     for (uint64_t seed = first; seed <= n; seed += 4) check_graph(env, seed, &found);
-    cr_assert(n < 16 || found.recomputed > n / 4,
-              "the budgets recomputed next to nothing: %u ops in %u graphs", found.recomputed, n / 4);
+    cr_assert(n < 16 || found.recomputed > n / 4, "%u ops run again in %u graphs", found.recomputed, n / 4);
     cr_assert(n < 200 || found.chosen > 0, "no plan of %u graphs takes an alternative", n / 4);
     cr_assert(n < 100 || found.fused > n / 40, "%u of %u graphs have something fused", found.fused, n / 4);
-    cr_assert(n < 100 || found.pointwise > n / 20, "%u of %u graphs' chains are one op", found.pointwise,
-              n / 4);
+    cr_assert(n < 100 || found.pointwise > n / 20, "%u chains in %u graphs", found.pointwise, n / 4);
     cr_assert(n < 100 || found.low > n / 20, "%u of %u graphs are in 16 bits", found.low, n / 4);
     ebb_env_destroy(env);
 }
 
-Test(bits, saving_memory_never_changes_a_result_1, .timeout = 7200) {
-    check_share(1);
-}
-Test(bits, saving_memory_never_changes_a_result_2, .timeout = 7200) {
-    check_share(2);
-}
-Test(bits, saving_memory_never_changes_a_result_3, .timeout = 7200) {
-    check_share(3);
-}
-Test(bits, saving_memory_never_changes_a_result_4, .timeout = 7200) {
-    check_share(4);
-}
+#define SHARE(k)                                                            \
+    Test(bits, saving_memory_never_changes_a_result_##k, .timeout = 7200) { \
+        check_share(k);                                                     \
+    }
+SHARE(1)
+SHARE(2)
+SHARE(3)
+SHARE(4)

@@ -52,8 +52,8 @@ static void check_plan(bench *b, ebb_plan *plan, const char *what) {
 }
 
 Test(budget, a_plan_is_never_slower_than_a_baseline_that_fits) {
-    static const int64_t efforts[] = {1, 40, 1000, 0};
-    for (size_t i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++)
+    static const int64_t efforts[] = {1000, 1, 40, 0};
+    for (size_t i = 0; i < rows_from_env(EBB_COUNT(efforts)); i++)
         for (int64_t budget = CHOICES_BASELINE_BYTES; budget <= CHOICES_BASELINE_BYTES + 512;
              budget += 64) {
             world w = {.tick_ns = 1};
@@ -144,7 +144,7 @@ Test(budget, a_plan_that_packs_badly_at_its_limit_is_searched_around_once) {
         int64_t percent;
         double limit_s;
     } rows[] = {{188, 84, 2e-2}, {340, 72, 4e-2}, {340, 72, 8e-2}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < rows_from_env(EBB_COUNT(rows)); i++) {
         world w = {.tick_ns = 1000000};
         char *text = random_pgraph_text(rows[i].seed, NULL);
         cr_assert_not_null(text);

@@ -104,7 +104,7 @@ Test(refuse, options_out_of_range) {
         {no_pool, EBB_USAGE, "genetic_pool_size is 0"},
         {no_worker, EBB_USAGE, "num_worker is 0"},
         {bad_device, EBB_UNAVAILABLE, "tpu"},
-        {winograd_on_ref, EBB_USAGE, "device ref computes convolutions as they are written"},
+        {winograd_on_ref, EBB_USAGE, "winograd is of the device cpu, not ref: leave it out"},
         {bad_effort, EBB_USAGE, "effort is -1"},
         {bad_time, EBB_USAGE, "time limit"},
         {many_threads, EBB_USAGE, "threads is 100000"},

@@ -6,6 +6,7 @@
 
 #include "ebb/ebb.h"
 #include "ebb_build.h"
+#include "support/count.h"
 #include "support/env.h"
 #include "support/options.h"
 #include "support/skip.h"
@@ -178,7 +179,7 @@ static result check_row(const row *r, const char *device, bool learns) {
 }
 
 Test(train, example_models_learn_and_give_the_same_bits_in_every_memory_mode, .timeout = 600) {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < rows_from_env(EBB_COUNT(rows)); i++) {
         row on_ref = rows[i];
         /* It is slow: where there is another backend, that one learns. */
         if (EBB_HAVE_CPU) on_ref.n_steps = 2;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ebb/ebb.h"
+#include "support/count.h"
 #include "support/options.h"
 #include "world.h"
 
@@ -85,8 +86,8 @@ static void want_never_worse(const ebb_tune_result *r) {
 }
 
 Test(tune, what_is_recommended_is_never_worse_than_a_default) {
-    static const double shares[] = {0.8, 0.52};
-    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+    static const double shares[] = {0.52, 0.8};
+    for (size_t i = 0; i < rows_from_env(EBB_COUNT(shares)); i++) {
         world w = {.tick_ns = 1};
         bench b = open_bench(&w);
         ebb_tune_result *r = tune(&b, (int64_t)(shares[i] * (double)b.base_bytes), EBB_OK);

@@ -269,7 +269,10 @@ const row rows[] = {
     {"cast", "f16[3,7]", "to=bf16", "bf16[3,7]"},
     {"add", "f16[3] bf16[3]", "", "!add: a f16[3] and b bf16[3] must have one dtype"},
     {"cast", "bool[2,3,5,7]", "to=f64", "f64[2,3,5,7]"},
-    {"cast", "f32[3]", "to=u8", "!cast: to=u8 holds what ops keep for their gradients"},
+    {"cast", "i32[3]", "to=i8", "i8[3]"},
+    {"cast", "i16[3]", "to=i32", "i32[3]"},
+    {"cast", "f32[3]", "to=u8", "!cast: f32 becomes u8 by way of i32: cast it to that first"},
+    {"cast", "i8[3]", "to=bool", "!cast: i8 becomes bool by way of i32: cast it to that first"},
     {"cast", "u8[3]", "to=f32", "f32[3]"},
 
     {"stop_gradient", "f32[3,7,5,1]", "", "f32[3,7,5,1]"},

@@ -116,6 +116,8 @@ ebb_status graph_pass(ebb_env *env, const char *pass, ebb_graph **graph) {
         status = ebb_recast_params(env, *graph, &next);
     } else if (strcmp(pass, "scale") == 0 || strcmp(pass, "scale-clip") == 0) {
         status = ebb_scale_gradients(env, *graph, pass[5] ? 0.5 : 0, &next);
+    } else if (strcmp(pass, "algebra") == 0) {
+        status = ebb_algebra(env, *graph, &next);
     } else if (strcmp(pass, "simplify") == 0) {
         status = ebb_simplify(env, *graph, &next);
     } else if (strcmp(pass, "pointwise") == 0) {

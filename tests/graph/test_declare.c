@@ -185,7 +185,7 @@ static const struct {
     {say_dim_twice, "bad: dim N is already declared"},
     {say_no_dim, "bad: dim N is below 1"},
     {say_unknown_dim, "bad: %x: dim N is not declared above"},
-    {say_bad_dtype, "bad: %x: expected f32, f64, i32, u8, bool, f16 or bf16, found f31"},
+    {say_bad_dtype, "bad: %x: expected f32, f64, i32, u8, bool, f16, bf16, i8 or i16, found f31"},
     {say_type_and_more, "bad: %x: expected the end of the type, found init"},
     {say_bad_name, "bad: value name \"x y\" must be letters, digits"},
     {say_no_name, "bad: value name \"\" must be letters, digits"},

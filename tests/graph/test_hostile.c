@@ -55,7 +55,7 @@ static const row rows[] = {
     R(H "%a, %b, %c, %d, %e = relu %x\n", "3:17", "more than 4 results"),
     /* types */
     R(H "%x = input\n", "3:11", "expected a type like f32[3,7]"),
-    R(H "%x = input f17[3]\n", "3:12", "expected f32, f64, i32, u8, bool, f16 or bf16, found f17"),
+    R(H "%x = input f17[3]\n", "3:12", "expected f32, f64, i32, u8, bool, f16, bf16, i8 or i16, found f17"),
     R(H "%x = input f32\n", "3:15", "expected [, found the end of the line"),
     R(H "%x = input f32[\n", "3:16", "expected an integer or a dim"),
     R(H "%x = input f32[3\n", "3:17", "expected ,, found the end of the line"),
@@ -78,7 +78,7 @@ static const row rows[] = {
     R(H "%x = input f32[3]\n%y = reduce_sum %x axis=1\n", "4:6", "reduce_sum: f32[3] has no axis 1"),
     R(H "%x = input f32[3]\n%y = permute %x order=[-1]\n", "4:23", "order -1: it is counted from 0"),
     R(H "%x = input f32[3]\n%y = cast %x to=f17\n", "4:17",
-      "expected f32, f64, i32, u8, bool, f16 or bf16, found f17"),
+      "expected f32, f64, i32, u8, bool, f16, bf16, i8 or i16, found f17"),
     R(H "%x = input f32[3]\n%y = cast %x\n", "4:6", "cast needs to="),
     /* dims */
     R(H "dim\n", "3:4", "expected a dim's name"),

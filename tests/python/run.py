@@ -1,12 +1,15 @@
-"""Runs one file of tests with the package of the source tree and the extension that was built.
+"""Runs one file of tests with the package of the source tree and the extension that was built. Code that it keeps goes to a
+folder of its own, not to the user's.
 
     run.py <the extension> <the tree's python/> <test_x.py> [unittest's arguments]
 """
 
 import importlib.util
+import os
 import pathlib
 import runpy
 import sys
+import tempfile
 
 
 def main():
@@ -17,7 +20,9 @@ def main():
     sys.modules["ebb._core"] = module  # found before the package looks for it
     spec.loader.exec_module(module)
     sys.argv = [test, *sys.argv[4:]]
-    runpy.run_path(test, run_name="__main__")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        runpy.run_path(test, run_name="__main__")
 
 
 main()

@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 
 import ebb.functional as F
+import ebb.module as M
 from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
 
@@ -215,6 +216,28 @@ class Losses(unittest.TestCase):
         logits = tensor([[0.1, 0.9, 0.5], [0.8, 0.1, 0.2]])
         one, two = F.topk_accuracy(logits, tensor([2, 0]), (1, 2))
         self.assertEqual((one.item(), two.item()), (0.5, 1.0))
+
+
+class Groups(unittest.TestCase):
+    def test_weights_of_groups_have_an_axis_of_them(self):
+        for made, weight, shape in (
+            (lambda g: M.Conv1d(4, 6, 3, groups=g), (3, 2, 3), (2, 4, 9)), (lambda g: M.Conv2d(4, 6, (1, 3), groups=g), (3, 2, 1, 3), (2, 4, 5, 5)),
+            (lambda g: M.Conv3d(4, 6, 2, groups=g), (3, 2, 2, 2, 2), (2, 4, 3, 3, 3)),
+            (lambda g: M.ConvTranspose2d(4, 6, 3, groups=g), (2, 3, 3, 3), (2, 4, 5, 5)),
+            (lambda g: M.ConvTranspose3d(4, 6, 2, groups=g), (2, 3, 2, 2, 2), (2, 4, 3, 3, 3)),
+        ):
+            net, halves, x = made(2), [], draw(*shape)
+            self.assertEqual(net.weight.shape, (2, *weight))
+            for g in range(2):
+                half = type(net)(2, 3, net.kernel_size)
+                half.weight._reset(net.weight.numpy()[g])
+                half.bias._reset(net.bias.numpy()[:, 3 * g : 3 * g + 3])
+                halves.append(half(tensor(x[:, 2 * g : 2 * g + 2])).numpy())
+            np.testing.assert_allclose(net(tensor(x)).numpy(), np.concatenate(halves, 1), rtol=1e-5, atol=1e-5)
+            gm = GradManager().attach(net.parameters())
+            with gm:
+                gm.backward((net(tensor(x)) ** 2).mean())
+            self.assertEqual(net.weight.grad.shape, net.weight.shape)
 
 
 if __name__ == "__main__":

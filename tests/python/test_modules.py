@@ -149,11 +149,13 @@ class State(unittest.TestCase):
     def test_shapes_of_megengine_are_taken(self):
         net = M.Sequential(M.Conv2d(4, 6, 3, groups=2), M.BatchNorm2d(6))
         state = net.state_dict()
-        w = draw(6, 2, 3, 3)
-        state["0.weight"] = w.reshape(2, 3, 2, 3, 3)
+        self.assertEqual(state["0.weight"].shape, (2, 3, 2, 3, 3))
+        w = draw(2, 3, 2, 3, 3)
         state["1.weight"] = np.arange(6.0).reshape(1, 6, 1, 1)
-        net.load_state_dict(state)
-        np.testing.assert_array_equal(net[0].weight.numpy(), w)
+        for shape in (w.shape, (6, 2, 3, 3)):
+            state["0.weight"] = w.reshape(shape)
+            net.load_state_dict(state)
+            np.testing.assert_array_equal(net[0].weight.numpy(), w)
         np.testing.assert_array_equal(net[1].weight.numpy(), np.arange(6).reshape(1, 6, 1, 1))
 
     def test_parents_keys_and_other_parameters(self):
@@ -205,7 +207,7 @@ class Layers(unittest.TestCase):
 
     def test_convolution_of_lines(self):
         layer = M.Conv1d(4, 6, 3, stride=2, padding=1, groups=2)
-        self.assertEqual((layer.weight.shape, layer.bias.shape), ((6, 2, 3), (1, 6, 1)))
+        self.assertEqual((layer.weight.shape, layer.bias.shape), ((2, 3, 2, 3), (1, 6, 1)))
         self.assertEqual(layer(tensor(draw(2, 4, 9))).shape, (2, 6, 5))
 
     def test_batch_norm_in_training_in_evaluation_and_frozen(self):

@@ -82,6 +82,30 @@ class Answers(unittest.TestCase):
         self.assertEqual((shape, shape[:1], shape.numpy().dtype, tensor(1).shape), ((2, 3), (2,), np.int32, ()))
         self.assertIsInstance(shape, tuple)
 
+    def test_sizes_and_their_comparisons_have_arrays_within_a_trace(self):
+        from ebb.core import set_symbolic_shape
+        from ebb.core.tensor.utils import isscalar
+
+        for symbolic in (False, True):
+
+            @trace(symbolic=symbolic)
+            def f(x):
+                size = x.shape[0]
+                assert isscalar(size) and size + 1 == 3 and x.shape[:1].numpy().tolist() == [2]
+                return size == 0, size > 1, x * size
+
+            for _ in range(3):
+                zero, more, y = f(tensor([1.0, 2.0]))
+                self.assertEqual((zero.numpy(), more.item(), y.tolist()), (False, True, [2, 4]))
+                self.assertEqual((bool(zero), bool(more), zero.numpy().dtype), (False, True, np.bool_))
+        self.assertIs(tensor([1, 2]).shape[0] == 2, True)
+        self.assertFalse(set_symbolic_shape(True))
+        try:
+            self.assertEqual((tensor([1, 2]).shape[0] == 2).numpy(), True)
+            self.assertEqual(tensor([1, 2]).shape[0].numpy().dtype, np.int32)
+        finally:
+            set_symbolic_shape(False)
+
     def test_of_options(self):
         from ebb.core import set_option
         from ebb.core._trace_option import set_symbolic_shape, use_symbolic_shape

@@ -22,7 +22,9 @@ class Made(unittest.TestCase):
     def test_wide_dtypes_become_those_of_megengine(self):
         for data, dtype in (
             (1, "int32"), (1.5, "float32"), (True, "bool"), ([1, 2], "int32"), (np.float64(3), "float32"),
-            (np.arange(3, dtype=np.int64), "int32"), (np.arange(3, dtype=np.uint8), "int32"),
+            (np.arange(3, dtype=np.int64), "int32"), (np.arange(3, dtype=np.uint8), "uint8"),
+            (np.arange(-3, 3, dtype=np.int8), "int8"), (np.arange(-3, 3, dtype=np.int16), "int16"),
+            (np.arange(3, dtype=np.uint16), "int32"),
             (np.ones(2, np.float16), "float16"), (np.array([True]), "bool"),
         ):
             x = tensor(data)
@@ -33,13 +35,9 @@ class Made(unittest.TestCase):
         with self.assertRaisesRegex(OverflowError, "3000000000"):
             tensor([3000000000])
         with self.assertRaisesRegex(TypeError, "float32, float64, int32"):
-            tensor([1], dtype="int16")
+            tensor([1], dtype="int64")
         with self.assertRaisesRegex(TypeError, "dtype"):
             tensor(["a"])
-        with self.assertRaisesRegex(ValueError, "1 or more"):
-            tensor(np.zeros((2, 0), np.float32))
-        with self.assertRaisesRegex(ValueError, "not given a value"):
-            tensor([]) + 1
 
     def test_a_value_given_later(self):
         x = tensor([])

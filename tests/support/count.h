@@ -14,4 +14,12 @@ static inline uint32_t count_from_env(const char *name, uint32_t otherwise) {
     return (uint32_t)n;
 }
 
+/* Of a table whose rows take seconds each: how many of its n are run, from the first on; all where
+ * EBB_TEST_ROWS does not say fewer. The sanitizers look at the code, which a row reaches as well as the
+ * rest. */
+static inline uint32_t rows_from_env(size_t n) {
+    const uint32_t most = count_from_env("EBB_TEST_ROWS", UINT16_MAX);
+    return n < most ? (uint32_t)n : most;
+}
+
 #endif

@@ -7,6 +7,7 @@ import json
 import sys
 
 from tester import equal, holds, main
+import harness
 
 MODEL = """ebb 1
 graph halves
@@ -64,6 +65,31 @@ def memory_that_is_saved_changes_no_bit_of_16(t):
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
         n_recomputed += sum(run["n_recomputed"] for run in runs)
     holds(n_recomputed > 0, "nothing was recomputed")
+
+
+def products_by_the_processor_learn_the_same_and_memory_changes_no_bit(t):
+    native, low = (*LOW, "--native-bf16", "--dim", "N=16"), (*LOW, "--dim", "N=16")
+    (t.folder / "halves.ebb").write_text(MODEL.replace("[16", "[32").replace("16,3,3]", "32,3,3]").replace("[5,16]", "[5,32]"))
+    for wrong in ("--native-bf16",), (*HALF, "--native-bf16"), (*native, "--device", "ref"):
+        done = t.ebb_run(*RUN, *wrong, code=2)
+        holds(b"native-bf16" in done.stderr and done.stderr.count(b"\n") == 1, done.stderr)
+    limited = harness.run(t.ebb, [*RUN, *native], t.folder, env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"})
+    equal(limited.returncode, 5, limited.stderr)
+    holds(b"AVX512-BF16" in limited.stderr and limited.stderr.count(b"\n") == 1, limited.stderr)
+    if harness.run(t.ebb, [*RUN, *native], t.folder).returncode == 5:
+        print("SKIP this processor has no AVX512-BF16")
+        return
+    parts = t.json(*RUN, *low, "--hash")
+    for width in "1", "3":
+        plan = t.json("plan", "halves.ebb", *native, "--threads", width)
+        budget = str(plan["total_bytes"] - plan["arena_bytes"] // 16)
+        ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--budget", budget), ("--poison",)
+        runs = [t.json(*RUN, *native, *way, "--hash", "--threads", width) for way in ways]
+        equal(len({run["params_hash"] for run in runs}), 1, "hashes")
+        holds(any(run["n_recomputed"] for run in runs), "nothing was recomputed")
+        holds(runs[0]["params_hash"] != parts["params_hash"], "no product was the processor's")
+        pairs = zip((s["loss"] for s in runs[0]["steps"]), (s["loss"] for s in parts["steps"]))
+        holds(all(abs(a - b) < 0.01 * b for a, b in pairs), (runs[0]["steps"], parts["steps"]))
 
 
 def a_state_that_the_model_updates_keeps_its_cast_for_backward(t):
@@ -143,6 +169,7 @@ def what_is_fed_may_be_of_16_bits(t):
 
 if __name__ == "__main__":
     sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_16,
+                   products_by_the_processor_learn_the_same_and_memory_changes_no_bit,
                    a_state_that_the_model_updates_keeps_its_cast_for_backward, f16_evaluates,
                    steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,
                    what_is_fed_may_be_of_16_bits]))

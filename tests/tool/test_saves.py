@@ -5,11 +5,15 @@
 
 EBB_KILLS: how many times a run is killed (6).
 """
+import ctypes
+import errno
 import os
+import platform
 import random
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -161,6 +165,30 @@ def a_run_that_is_done_has_no_step_left(t):
     holds(b"per step         none was left to run\n" in done.stdout, done.stdout)
 
 
+def lists_no_folder():
+    """From now on this process's getdents64 fails with EIO: a filter of system calls (seccomp(2), bpf's four instructions)."""
+    number = {"x86_64": 217, "aarch64": 61}[platform.machine()]
+    load, equals, give = 0x20, 0x15, 0x06  # a word; a jump; an answer: 0x0005....: this errno, 0x7fff0000: go on
+    rows = ((load, 0, 0, 0), (equals, 0, 1, number), (give, 0, 0, 0x00050000 | errno.EIO), (give, 0, 0, 0x7FFF0000))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rows), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:  # PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def a_folder_that_cannot_be_listed_is_not_an_empty_one(t):
+    model(t)
+    t.ebb_run(*RUN, "--steps", "4", "--save", "s")
+    before = saves(t)
+    leaks = {"ASAN_OPTIONS": harness.ENVIRONMENT.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # which looks for threads in a folder
+    done = subprocess.run([t.ebb, *RUN, "--steps", "9", "--save", "s", "--resume"], cwd=t.folder, capture_output=True, check=False,
+                          preexec_fn=lists_no_folder, env=harness.ENVIRONMENT | leaks, timeout=60)
+    equal(done.returncode, 7, done.stderr)
+    holds(done.stderr.count(b"\n") == 1 and b"cannot read s: Input/output error" in done.stderr, done.stderr)
+    equal(saves(t), before, "saves")
+
+
 def what_does_not_fit_is_named_in_one_line(t):
     model(t)
     t.ebb_run(*RUN, "--steps", "4", "--save", "s")
@@ -191,6 +219,7 @@ def what_does_not_fit_is_named_in_one_line(t):
         done = t.ebb_run(*RUN, "--steps", "4", "--save", "far", "--resume", code=3)
         holds(done.stderr.count(b"\n") == 1 and b"is of step " + step in done.stderr, done.stderr)
     for wrong in (("--resume",), ("--every", "2"), ("--keep-saves", "2"), ("--save", ""), ("--save", "x", "--device", "shadow"),
+                  ("--save", "x", "--eval"),
                   ("--lr-every", "2"), ("--schedule", "step"), ("--lr-factor", "0.5"), ("--lr-least", "0.1"), ("--warmup", "3", "--schedule", "cosine"),
                   ("--schedule", "one-cycle", "--warmup", "1", "--steps", "9")):
         done = t.ebb_run("run", "kept.ebb", *wrong, code=2)
@@ -200,4 +229,5 @@ def what_does_not_fit_is_named_in_one_line(t):
 if __name__ == "__main__":
     sys.exit(main([a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bits, an_interrupt_saves_the_run,
                    at_five_interruptions_the_rest_of_the_losses_is_the_same, a_file_system_without_room_leaves_the_old_save,
-                   a_folder_that_cannot_be_written_is_refused, a_run_that_is_done_has_no_step_left, what_does_not_fit_is_named_in_one_line]))
+                   a_folder_that_cannot_be_written_is_refused, a_folder_that_cannot_be_listed_is_not_an_empty_one,
+                   a_run_that_is_done_has_no_step_left, what_does_not_fit_is_named_in_one_line]))

@@ -71,10 +71,27 @@ class Shares(unittest.TestCase):
         self.assertLess(len(compiled.plans), 5)
         in_order = compiled.planned_bytes
         self.assertGreater(in_order, sum(plan.planned_bytes for plan in compiled.plans))
-        (plain, run), (twin, compiled) = pair(Repeated(), activations=int(0.7 * in_order), **REPEATABLE)
-        self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
-        self.assertLessEqual(compiled.planned_bytes, 0.7 * in_order)
-        self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
+        for share in (0.7, 0.35):  # the latter is below what five blocks hold that have their smallest peak
+            (plain, run), (twin, compiled) = pair(Repeated(), activations=int(share * in_order), **REPEATABLE)
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+            self.assertLessEqual(compiled.planned_bytes, share * in_order)
+            self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
+
+    def test_what_is_held_between_the_halves_has_a_limit_of_its_own(self):
+        x = torch.randn(256, 32)
+        (_, _), (twin, compiled) = pair(Block(), time_limit=0.5)
+        result(twin, compiled, x)
+        facts, options = compiled.plans[0], {"time_limit": 60, "effort": 4000}
+        self.assertEqual(facts.planned_bytes, facts.plan["max_live_bytes"])
+        held = []
+        for part in (1, 0.6, 0.3):
+            cap = int(facts.given_bytes + part * (facts.held_in_order - facts.given_bytes))
+            found = ebb.torch._graphs.settle(facts, 4 * facts.bytes_in_order, cap, options)
+            self.assertLessEqual(found.held_bytes, cap)
+            self.assertLessEqual(found.planned_bytes, 4 * facts.bytes_in_order)
+            held.append(found.held_bytes)
+        self.assertEqual(held, sorted(held, reverse=True))
+        self.assertLess(held[2], held[0])
 
     def test_a_call_that_is_refused_leaves_everything_as_it_was(self):
         model = Teacher()
@@ -95,7 +112,7 @@ class Shares(unittest.TestCase):
         (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, **REPEATABLE)
         self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
         self.assertTrue(any(plan.starved for plan in compiled.plans))
-        together = ebb.torch._budget.Graphs(compiled.plans)
+        together = ebb.torch._share.Graphs(compiled.plans)
         self.assertLessEqual(together.planned, together.kept + 0.5 * (together.in_order - together.kept))
         self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes)
 

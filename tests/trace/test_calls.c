@@ -20,6 +20,12 @@ Test(calls, equal_arguments_and_then_others_are_two_recordings) {
             cr_expect_eq(difference(&b, x, y), 3);
             cr_expect_eq(difference(&b, y, x), -3);
         }
+        ebb_trace_facts facts;
+        ebb_trace_facts_now(b.trace, &facts);
+        cr_expect(facts.n_recordings == 2 && facts.n_recorded == 2, "%u kept, %llu made",
+                  facts.n_recordings, (unsigned long long)facts.n_recorded);
+        /* Found at once, and not by another course on the way: all but those that recorded op by op. */
+        cr_expect_eq(facts.n_runs, symbolic ? 9 : 7);
         ebb_tensor_destroy(x);
         ebb_tensor_destroy(y);
         close_all(&b);

@@ -3,6 +3,8 @@
 import weakref
 
 from .. import _core
+from .._shape import broadcast_to
+from .._special import is_without
 from .._tensor import Tensor, as_tensor
 from ..jit.trace import may_differ
 from . import function
@@ -53,7 +55,7 @@ class GradManager:
 
     def _watch(self, key):
         tensor = self._attached[key].tensor()
-        if self._tape is None or key in self._watched or tensor is None:
+        if self._tape is None or key in self._watched or tensor is None or is_without(tensor):
             return
         # The value of now: an update within the record gives the tensor another one.
         value = Tensor.__new__(Tensor)
@@ -119,7 +121,8 @@ class GradManager:
         dys = [None] * len(ys) if dy is None else list(dy) if isinstance(dy, (tuple, list)) else [dy]
         if len(ys) != len(dys):
             raise ValueError(f"backward: {len(ys)} tensors and {len(dys)} gradients of them")
-        return ys, [d if d is None else as_tensor(d, one.dtype) for one, d in zip(ys, dys)]
+        there = [(one, d) for one, d in zip(ys, dys) if not is_without(one)]
+        return [one for one, _ in there], [d if d is None else broadcast_to(as_tensor(d, one.dtype), one.shape) for one, d in there]
 
     @staticmethod
     def _give(attached, gradient):

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 
-from .. import _core, _shape
+from .. import _core, _dtype, _shape
+from .._special import counted
 from .._tensor import Tensor, as_tensor
 
 __all__ = ["cond_take", "masked_fill", "non_zero", "nonzero", "scatter"]
@@ -23,19 +24,14 @@ def cond_take(mask, x):
     mask, x = as_tensor(mask), as_tensor(x)
     if mask.dtype != np.bool_ or mask.shape != x.shape:
         raise ValueError(f"cond_take: mask is of bool and of x's shape {x.shape}, not {mask.dtype} of {mask.shape}")
-    rows = np.flatnonzero(mask.numpy())
-    if not len(rows):
-        raise ValueError("cond_take: mask holds nowhere: a tensor has at least one element")
-    rows = _rows(rows)
+    rows = counted(np.flatnonzero(mask.numpy()))
     return _take(_shape.reshape(x, (-1,)), rows, axis=0), rows
 
 
 def non_zero(condition, as_tuple=False):
     """Where condition is not 0: a row of numbers for each place, or with as_tuple a vector for each axis."""
     found = np.nonzero(as_tensor(condition).numpy())
-    if not len(found[0]):
-        raise ValueError("non_zero: it is 0 everywhere: a tensor has at least one element")
-    return tuple(_rows(f) for f in found) if as_tuple else _rows(np.stack(found, 1))
+    return tuple(counted(f) for f in found) if as_tuple else counted(np.stack(found, 1))
 
 
 nonzero = non_zero
@@ -59,7 +55,7 @@ def put(x, places, values):
 
 def scatter(inp, axis, index, source):
     """inp with source's elements at the places that index names along an axis, the last of the same place."""
-    inp, index = as_tensor(inp), as_tensor(index)
+    inp, index = as_tensor(inp), _dtype.whole(as_tensor(index))
     source, axis = as_tensor(source, inp.dtype), _shape.axis_of(axis, inp.ndim)
     if index.dtype != np.int32:
         raise TypeError(f"scatter: index is of int32, not {index.dtype}")
@@ -68,7 +64,7 @@ def scatter(inp, axis, index, source):
     if not fits or source.shape != index.shape:
         raise ValueError(f"scatter: index {index.shape} and source {source.shape} for inp {shape} along axis {axis}")
     named, along = index.numpy(), shape[axis]
-    if named.min() < -along or named.max() >= along:
+    if named.size and (named.min() < -along or named.max() >= along):
         raise IndexError(f"scatter: indices from {named.min()} to {named.max()} are out of {along} places")
     at = list(np.indices(named.shape))
     at[axis] = named % along

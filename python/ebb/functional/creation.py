@@ -4,7 +4,7 @@ import math as _numbers
 
 import numpy as np
 
-from .. import _core, _dtype, _shape
+from .. import _core, _dtype, _shape, _special
 from ..device import check_device
 
 __all__ = ["arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like"]
@@ -25,10 +25,12 @@ def full(shape, value, *, dtype=None, device=None):
     if dtype is None:
         dtype = {"b": "bool", "i": "int32"}.get(np.asarray(value).dtype.kind, "float32")
     element = _dtype.element_of(dtype)
+    if 0 in shape:
+        return _special.without(shape, dtype)
     if _dtype.is_real(dtype) and np.isfinite(value):
         return _fill(shape=shape or None, value=float(value), dtype=element)
     number = _core.number(element, float(value) if _dtype.is_real(dtype) else np.dtype(dtype).type(value).item())
-    return _broadcast_to(number, shape=shape) if shape else number
+    return _shape.broadcast_to(number, shape)
 
 
 def ones(shape, *, dtype="float32", device=None):
@@ -53,6 +55,8 @@ def zeros_like(inp):
 
 def places(n, axis=0, ndim=1):
     """0 to n - 1 along an axis, int32, the other axes of size 1."""
+    if n == 0:
+        return _special.without([0 if a == axis else 1 for a in range(ndim)], "int32")
     return _iota(shape=[n if a == axis else 1 for a in range(ndim)], axis=axis)
 
 
@@ -61,8 +65,7 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     if stop is None:
         start, stop = 0, start
     n = _numbers.ceil((float(stop) - float(start)) / float(step))
-    if n < 1:
-        raise ValueError(f"arange: nothing from {start} to {stop} by {step}: a tensor has at least one element")
+    n = max(n, 0)
     whole = all(float(v).is_integer() for v in (start, step))
     counted = places(n) if whole else places(n).astype("float32")
     number = int if whole else float
@@ -72,8 +75,8 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
 def linspace(start, stop, num, dtype="float32", device=None):
     """num places from start to stop, both of them included."""
     num = int(num)
-    if num < 1:
-        raise ValueError(f"linspace: num {num}: at least 1")
+    if num < 0:
+        raise ValueError(f"linspace: num {num}: 0 or more")
     step = (float(stop) - float(start)) / max(num - 1, 1)
     return (places(num).astype("float32") * step + float(start)).astype(dtype)
 

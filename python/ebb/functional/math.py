@@ -46,14 +46,14 @@ def _reduce(op, x, axis, keepdims):
 
 
 def _of_numbers(x):
-    """x, or int32 of what has no kernels for sums and the like."""
+    """x, or int32 of truth values and of narrow integers, whose sums need more bits."""
     x = as_tensor(x)
-    return x.astype("int32") if x.dtype in (np.bool_, np.uint8) else x
+    return x.astype("int32") if x.dtype == np.bool_ or _dtype.is_narrow(x.dtype) else x
 
 
 def _back(values, x):
-    """Truth values again where x has some; uint8 stays int32, for nothing becomes uint8."""
-    return _shape.astype(values, "bool") if x.dtype == np.bool_ else values
+    """Values of int32 as x's dtype, where they are some of x's."""
+    return _shape.astype(values, x.dtype) if values.dtype == np.int32 else values
 
 
 def sum(inp, axis=None, keepdims=False):
@@ -213,7 +213,7 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
         c = matmul(a, _shape.reshape(b, (-1, 1)), transpose_a, False)
         return _shape.reshape(c, c.shape[:-1])
     if b.ndim == 2 and not transpose_a:  # one product of all rows of a
-        rows = _shape.reshape(a, (-1, a.shape[-1]))
+        rows = _shape.reshape(a, (_numbers.prod(a.shape[:-1]), a.shape[-1]))
         if transpose_b:
             c = _linear(rows, b)
         else:

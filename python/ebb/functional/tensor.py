@@ -5,7 +5,7 @@ import math as _numbers
 
 import numpy as np
 
-from .. import _core, _dtype, _shape
+from .. import _core, _dtype, _shape, _special
 from .._tensor import as_tensor
 from . import creation
 from .creation import *
@@ -78,7 +78,7 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
 
 def gather(inp, axis, index):
     """inp's place along the axis for each place of index, whose other axes are as long as inp's."""
-    inp, index = as_tensor(inp), as_tensor(index)
+    inp, index = as_tensor(inp), _dtype.whole(as_tensor(index))
     axis = _shape.axis_of(axis, inp.ndim)
     shape = inp.shape
     if index.dtype != np.int32:
@@ -218,7 +218,7 @@ def repeat(inp, repeats, axis=None):
         raise ValueError(f"repeat: repeats {repeats!r} of the {shape[axis]} places of axis {axis}")
     if counts.size > 1:
         rows = np.repeat(np.arange(shape[axis], dtype=np.int32), counts.reshape(-1))
-        return _take(inp, as_tensor(rows), axis=axis)
+        return _take(inp, _special.counted(rows), axis=axis)
     repeats = int(counts.reshape(()))
     wide = _broadcast_to(expand_dims(inp, axis + 1), shape=(*shape[: axis + 1], repeats, *shape[axis + 1 :]))
     return _shape.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))

@@ -5,6 +5,7 @@ import builtins
 import numpy as np
 
 from .. import _core, _shape
+from .._special import counted
 from .._tensor import Tensor, as_tensor
 from .elemwise import ceil, clip, floor, maximum, minimum, round
 from .math import matmul, max, mean, sum
@@ -269,4 +270,4 @@ def nms(boxes, scores, iou_thresh, max_output=None):
         low, high = np.maximum(boxes[best, :2], boxes[left, :2]), np.minimum(boxes[best, 2:], boxes[left, 2:])
         common = np.prod(np.maximum(high - low, 0), 1)
         left = left[common <= iou_thresh * (area[best] + area[left] - common)]
-    return Tensor(np.array(kept, np.int32))
+    return counted(kept)

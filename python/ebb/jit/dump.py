@@ -183,6 +183,8 @@ class Loaded:
         text, facts = _header(name, data)
         self.inputs = [n for n, _ in facts["inputs"]]
         self.outputs = [n for n, _ in facts["outputs"]]
+        self.text = text
+        self.output_values = [value for _, value in facts["outputs"]]
         self._facts = facts
         self._lock = threading.Lock()  # a run is its feeds, step and fetches together
         self._program = _core.Program(text, options)
@@ -241,7 +243,7 @@ class Loaded:
 
 
 _NAMES = {"F32": "float32", "F64": "float64", "I32": "int32", "U8": "uint8", "BOOL": "bool", "F16": "float16",
-          "BF16": "bfloat16"}
+          "BF16": "bfloat16", "I8": "int8", "I16": "int16"}
 
 
 def _weights_of(data):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import _core
+from .._special import is_without
 from .._tensor import Tensor
 
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
@@ -15,8 +16,11 @@ def take_apart(value, tensors, key):
         handle = type(value).__new__(type(value))  # the body may assign to it
         handle.__dict__ = value.__dict__  # `grad`, and whatever else it is known by, are the caller's tensor's
         handle._share(value)
-        tensors.append(handle)
-        key.append("T")
+        if is_without(value):  # all that is known of it is its type
+            key.append(f"T{value.dtype}{value.shape}")
+        else:
+            tensors.append(handle)
+            key.append("T")
         return handle
     if isinstance(value, (list, tuple)):
         key.append(f"{type(value).__name__}{len(value)}")
@@ -46,7 +50,8 @@ def _name(value):
 def tensors_of(value, found):
     """Appends all tensors of a result to `found`."""
     if isinstance(value, _core.Tensor):
-        found.append(value)
+        if not is_without(value):
+            found.append(value)
     elif isinstance(value, (list, tuple)):
         for v in value:
             tensors_of(v, found)

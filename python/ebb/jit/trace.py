@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 
-from .. import _core
+from .. import _core, _shape
 from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
@@ -41,7 +41,7 @@ class trace:
         return super().__new__(cls) if args else functools.partial(cls, **kwargs)
 
     def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
-                 record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=2,
+                 record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, on_mismatch="raise",
                  effort=None, time_limit=None, cache=None, verify=False):
         functools.update_wrapper(self, function)
@@ -51,10 +51,12 @@ class trace:
             raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
         self._symbolic = symbolic or record_only
         self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
-                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0, "opt_level": opt_level}
+                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0,
+                         "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
         self._options.update({k: v for k, v in said.items() if v is not None})
+        self._symbolic_shape = symbolic_shape
         self._core = None
         self._n_returned = 0
 
@@ -74,6 +76,7 @@ class trace:
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
         _undo.clear()
+        symbolic = _shape.set_symbolic(self._symbolic_shape)
         try:
             self._core.begin("\n".join(key).encode(), tensors)
             result = function(*args, **kwargs)
@@ -88,6 +91,7 @@ class trace:
             raise
         finally:
             _running.pop()
+            _shape.set_symbolic(symbolic)
         return result
 
     # ---- what came of it

@@ -1,5 +1,5 @@
-"""Convolutions. Weights of groups are kept as [groups * out, in, h, w], so that nothing is moved in a step;
-load_state_dict takes MegEngine's [groups, out, in, h, w] as well."""
+"""Convolutions. Weights are [out, in, h, w], and of several groups [groups, out, in, h, w] of one group's channels, as in
+MegEngine; load_state_dict takes [groups * out, in, h, w] as well."""
 
 import math
 
@@ -28,20 +28,20 @@ class _Conv(Module):
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = self._pair(kernel_size), self._pair(stride)
         self.padding, self.dilation = self._pair(padding), self._pair(dilation)
-        self.weight = Parameter(np.zeros(self._weight_shape(), np.float32))
-        ones = (1,) * (self.weight.ndim - 2)
+        kernel = self.kernel_size if isinstance(self.kernel_size, tuple) else (self.kernel_size,)
+        channels = [n // groups for n in self._channels()]
+        self.weight = Parameter(np.zeros(([groups] if groups > 1 else []) + channels + list(kernel), np.float32))
+        ones = (1,) * len(kernel)
         self.bias = Parameter(np.zeros((1, out_channels, *ones), np.float32)) if bias else None
         self.reset_parameters()
 
-    def _weight_shape(self):
-        kernel = self.kernel_size if isinstance(self.kernel_size, tuple) else (self.kernel_size,)
-        return (self.out_channels, self.in_channels // self.groups, *kernel)
-
-    def _fan_in(self):
-        return math.prod(self._weight_shape()[1:])
+    def _channels(self):
+        """The weight's first axes, of all groups; the second one counts as the fan."""
+        return self.out_channels, self.in_channels
 
     def reset_parameters(self):
-        init.normal_(self.weight, 0.0, math.sqrt(1 / self._fan_in()))
+        fan_in = math.prod(self.weight.shape[2 if self.groups > 1 else 1 :])
+        init.normal_(self.weight, 0.0, math.sqrt(1 / fan_in))
         if self.bias is not None:
             init.zeros_(self.bias)
 
@@ -99,11 +99,8 @@ class ConvTranspose2d(_Conv):
         self.conv_mode, self.compute_mode, self.output_padding = conv_mode, compute_mode, nn.pair(output_padding)
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
-    def _weight_shape(self):
-        return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
-
-    def _fan_in(self):
-        return self.out_channels // self.groups * math.prod(self.kernel_size)
+    def _channels(self):
+        return self.in_channels, self.out_channels
 
     def forward(self, inp):
         return nn.conv_transpose2d(inp, self.weight, self.bias, self.stride, self.padding, self.output_padding,

@@ -46,7 +46,7 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def calculate_fan_in_and_fan_out(tensor):
-    """Of weights [out, in, ...], or of groups of them [groups, out, in, h, w]."""
+    """Of weights [out, in, ...], or of groups of images' [groups, out, in, h, w]."""
     shape = tensor.shape[1:] if tensor.ndim == 5 else tensor.shape
     if len(shape) < 2:
         raise ValueError(f"a tensor of shape {tensor.shape} has no fan: two axes or more are needed")

@@ -240,7 +240,8 @@ def _fitting(name, value, tensor):
     array = value.numpy() if isinstance(value, _core.Tensor) else np.asarray(value)
     shape = tensor.shape
     same = [s for s in array.shape if s != 1] == [s for s in shape if s != 1]
-    grouped = len(array.shape) == 5 and array.shape[2:] == shape[1:]
+    less, more = sorted((array.shape, shape), key=len)
+    grouped = len(more) == len(less) + 1 >= 4 and more[2:] == less[1:]
     if array.shape != shape and (array.size != tensor.size or not (same or grouped)):
         raise ValueError(f"load_state_dict: {name} has shape {shape}, and {array.shape} was given")
     return array.reshape(shape).astype(tensor.dtype)

@@ -34,11 +34,8 @@ class ConvTranspose3d(_Conv):
         self.output_padding = self._pair(output_padding)
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, **kwargs)
 
-    def _weight_shape(self):
-        return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
-
-    def _fan_in(self):
-        return self.out_channels // self.groups * math.prod(self.kernel_size)
+    def _channels(self):
+        return self.in_channels, self.out_channels
 
     def forward(self, inp):
         return F.nn.conv_transpose3d(inp, self.weight, self.bias, self.stride, self.padding, self.output_padding,

@@ -101,12 +101,12 @@ class Optimizer:
     zero_grad = clear_grad
 
     def state_dict(self, keep_var=False):
-        """Settings and states, parameters by number."""
+        """Settings and states, parameters by number; a number of steps is a tensor like the others, as in MegEngine."""
         numbers, state, groups = {}, {}, []
         for group in self.param_groups:
             for param in group["params"]:
                 numbers[id(param)] = len(numbers)
-                own = self._state[param]
+                own = {k: Tensor(np.float32(v)) if k == "step" else v for k, v in self._state[param].items()}
                 state[numbers[id(param)]] = {
                     k: v.numpy() if isinstance(v, Tensor) and not keep_var else v for k, v in own.items()
                 }

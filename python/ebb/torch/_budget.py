@@ -35,22 +35,19 @@ class Budget:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
         self.fixed, self.reserve, self.gradients = fixed, reserve, gradients
 
-    def of(self, document, in_order, held, part=1):
+    def of(self, document, in_order, held):
         """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
-        before it hold until their backward halves, and the gradients that those after it have made. `part` is the most of its activations
-        that a graph of several may keep; of a share, what is left of it."""
+        before it hold until their backward halves, and the gradients that those after it have made."""
         if self.share is not None:
             kept = document.kept_bytes()
-            return kept + int(self.share * part * (in_order - kept))
+            return kept + int(self.share * (in_order - kept))
         total = self.total()
         if total is None:
             return None
         if total <= 0:
             raise OverBudget(f"ebb.torch: budget {self.bytes} bytes: parameters, buffers and optimizer states take {self.fixed}, "
                              f"the reserve {self.reserve}: nothing is left for activations; raise the budget")
-        left = total - held - max(0, self.gradients - document.gradient_bytes())
-        kept = document.kept_bytes()
-        return left if part == 1 else min(left, kept + int(part * (in_order - kept)))
+        return total - held - max(0, self.gradients - document.gradient_bytes())
 
     def total(self):
         """Bytes for activations and gradients; None: no limit in bytes."""
@@ -58,11 +55,15 @@ class Budget:
             return self.activations
         return self.bytes - self.fixed - self.reserve
 
-    def holds(self, together):
-        """Whether Graphs are within it."""
+    def of_step(self, together):
+        """Bytes for the Graphs of a step together; None: no limit."""
         if self.share is not None:
-            return together.within(self.share)
-        return self.total() is None or together.planned <= self.total()
+            return int(together.kept + self.share * (together.in_order - together.kept))
+        return self.total()
+
+    def holds(self, together):
+        limit = self.of_step(together)
+        return limit is None or together.planned <= limit
 
     def refuse(self, needs, in_order, kept):
         """The error that names the least: `needs` are bytes of activations and gradients; `least_bytes` is in the budget's own terms."""
@@ -79,31 +80,9 @@ class Budget:
         return error
 
 
-class Graphs:
-    """What the graphs of one step take together: they run one in another, in the order of their plans. `planned` within their plans,
-    `in_order` in PyTorch's order, `kept` of both by the caller."""
-
-    def __init__(self, plans):
-        self.planned = peak_of([(p.planned_bytes, p.held_bytes, p.gradient_bytes) for p in plans])
-        self.in_order = peak_of([(p.bytes_in_order, p.held_in_order, p.gradient_bytes) for p in plans])
-        self.kept = min(self.in_order, sum(p.kept_bytes for p in plans))
-
-    def within(self, share):
-        return self.planned <= self.kept + share * (self.in_order - self.kept)
-
-
 def share_of(n_bytes, in_order, kept):
     """Rounded up to four digits."""
     return min(1.0, math.ceil(1e4 * (n_bytes - kept) / max(1, in_order - kept)) / 1e4)
-
-
-def peak_of(graphs):
-    """(peak, bytes held between the halves, gradients) of each."""
-    gradients, held, most = sum(g[2] for g in graphs), 0, 0
-    for peak, holds, made in graphs:
-        gradients -= made
-        most, held = max(most, held + peak + gradients), held + holds
-    return most
 
 
 def tensor_bytes(tensors):

@@ -1,70 +1,52 @@
 """ebb.torch.compile: torch.compile with a partitioner that plans each graph within its share of the budget."""
 
 import functools
-import re
-import time
 import warnings
 
 import torch
 
 from .._errors import OverBudget
-from . import _costs, _emit, _fuse, _joint, _plan, _run
+from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
 from ._before import Before
-from ._budget import Budget, Graphs, fixed_bytes, gradients_to_come, parse_bytes
-from ._places import place_of
-from ._plan import BORDER, STATE
+from ._budget import Budget, fixed_bytes, gradients_to_come, parse_bytes
+from ._share import Graphs, share_out
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
 UNIT = 64
-LEAST_TRIES = 3  # a search cut off by the clock may miss what the one before it has found
 PLANNING_SECONDS = 3.0
-PARTS = (0.8, 0.65, 0.5, 0.35, 0.2, 0)  # of what a graph could keep, tried in this order
-
-
-class GraphPlan:
-    """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
-    order `bytes_in_order`; `document` and `plan` are ebb.graph/1 and ebb.plan/1."""
-
-    def __init__(self, document, plan, budget_bytes, seconds):
-        self.budget_bytes, self.planning_seconds = budget_bytes, seconds
-        self.plan, self.ops, self.values = plan, document.ops, document.values
-        self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
-        self.planned_bytes, self.arena_bytes = plan["max_live_bytes"], plan["arena_bytes"]
-        self.bytes_in_order = document.bytes_in_order()
-        self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
-        own = sum(op["time_ns"] for op in document.ops)
-        self.predicted_added = plan["time_ns"] / own - 1
-        self.gradient_bytes, self.held_bytes, self.held_in_order = document.gradient_bytes(), 0, document.held_in_order()
-        self.kept_bytes, self.starved = document.kept_bytes(), False
+ATTEMPTS = 4  # a new start may find other graphs than the one before it: of sizes that are symbols now
 
 
 class Backend:
     """A backend of torch.compile: one for each compiled model."""
 
-    def __init__(self, budget, kind, costs, time_limit, effort, part=1):
+    def __init__(self, budget, kind, costs, time_limit, effort, settled=None):
         self.budget, self.kind, self.costs = budget, kind, costs
-        self.time_limit, self.effort, self.part = time_limit, effort, part
+        self.options = {"time_limit": time_limit, **({"effort": effort} if effort else {})}
+        self.settled = settled  # {key of a graph: its plan among those of a step}
         self.plans, self.held = [], 0
+        self.leaves = []  # of the graph that is compiled: which inputs keep their gradients
         self.ran = []  # plans of the forward halves that this call has run, in their order: a graph may run several times
         self.before = None  # set while graphs share the budget out: one that can not go below its least is given that
 
     def __call__(self, module, examples):
         inductor = self.kind == "inductor"
-        return private.aot_autograd(
-            fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
-            decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
-        )(module, examples)
+        self.leaves = [isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf for t in examples]
+        with _recurrent.in_graphs():
+            return private.aot_autograd(
+                fw_compiler=self._half, bw_compiler=self._half, inference_compiler=self._inference, partition_fn=self.partition,
+                decompositions=_fuse.decompositions() if inductor else {}, keep_inference_input_mutations=True,
+            )(module, examples)
 
     def partition(self, module, inputs, *, num_fwd_outputs, **_):
         joint = _joint.Joint(module, num_fwd_outputs, _fuse.groups if self.kind == "inductor" else None)
         (_costs.measure if self.costs == "measured" else _costs.estimate)(joint)
         device = next((t.device.type for n in joint.placeholders for t in _joint.tensors_of(n.meta.get("val"))), "cpu")
         document = _plan.Document(joint, ROUNDING.get(device, UNIT))
-        facts = plan_document(document, self.budget, self.held, self.time_limit, self.effort, self.part, self.before is not None)
-        emitter = _emit.Emitter(joint, document, facts.plan)
-        halves = emitter.emit()
-        facts.held_bytes = emitter.held_bytes
+        document.leaves = self.leaves
+        facts = _graphs.plan_document(document, self.budget, self.held, self.options, self.settled, self.before is not None)
+        halves = _emit.Emitter(joint, document, facts.plan).emit()
         self.plans.append(facts)
         halves[0].meta["ebb"], halves[1].meta["ebb"] = facts.held_bytes, -facts.held_bytes
         halves[0].meta["ebb.plan"] = facts
@@ -95,32 +77,6 @@ class Backend:
         return _run.make_function(module)
 
 
-def plan_document(document, budget, held=0, time_limit=PLANNING_SECONDS, effort=0, part=1, whole=False):
-    """Within its part of the budget. With `whole`, a graph that can not go as low gets its least: others may go lower for it."""
-    began = time.monotonic()
-    in_order, kept = document.bytes_in_order(), document.kept_bytes()
-    limit = budget.of(document, in_order, held, part)
-    options = {"memory": "in_place", "time_limit": time_limit}
-    if effort:
-        options["effort"] = effort
-    if limit is not None and limit < in_order:
-        options.update(memory="budget", budget=max(1, limit))
-    starved, text = False, document.text("step")
-    for again in range(LEAST_TRIES + 1):
-        try:
-            plan = _plan.make_plan(text, options)
-            break
-        except OverBudget as error:
-            found = re.search(r"smallest found needs (\d+) bytes", str(error))
-            least = int(found[1]) if found else 0
-            if not whole or not least or again == LEAST_TRIES:
-                raise budget.refuse(least + held, in_order + held, kept + held) from None
-            starved, options["budget"] = True, least
-    facts = GraphPlan(document, plan, limit, time.monotonic() - began)
-    facts.starved = starved
-    return facts
-
-
 class Compiled(torch.nn.Module):
     """A model whose steps hold the budget. `plans` has a GraphPlan for each graph that torch.compile made of it."""
 
@@ -130,11 +86,11 @@ class Compiled(torch.nn.Module):
         self.planned_bytes = 0  # the most that activations and gradients take together, of the calls so far
         self.n_starts = 0
         self.recurrent = recurrent_in_graphs(model)
-        self._start(1)
+        self._start(None)
 
-    def _start(self, part):
+    def _start(self, settled):
         self.n_starts += 1
-        self.backend = self.make_backend(part)
+        self.backend = self.make_backend(settled)
         run = torch.compile(self.model, backend=self.backend, dynamic=self.dynamic)
         object.__setattr__(self, "compiled", run)  # no part of its own, in which each parameter would have a second name
 
@@ -156,22 +112,25 @@ class Compiled(torch.nn.Module):
         self.warned = True
 
     def _settled_call(self, args, kwargs):
-        """The first call settles how the graphs share the budget. Where they do not hold it together, it is repeated, with less for each,
-        from the buffers and generators as they were."""
+        """The first call settles how the graphs share the budget. Where they do not hold it together, it is repeated, with a plan for each that
+        holds with the others', from the buffers and generators as they were."""
         if self.settled:
             return self._later_call(args, kwargs)
-        before = Before(self.model)
-        result, together, holds = self._attempt(args, kwargs, 1, before)
-        if not holds and not all(plan.starved for plan in self.plans):
-            result, together, holds = self._attempt(args, kwargs, 0, before)  # the least of each: can it be held at all?
-            if holds:
-                for part in PARTS:
-                    result, together, holds = self._attempt(args, kwargs, part, before)
-                    if holds:
-                        break
+        before, budget = Before(self.model), self.backend.budget
+        result, together, holds = self._attempt(args, kwargs, before)
+        for _ in range(ATTEMPTS - 1):
+            runs = self.backend.ran
+            if holds or len(runs) == 1:
+                break
+            shared = share_out(runs, budget.of_step(together), self.backend.options)
+            together = Graphs(runs, shared)
+            if not budget.holds(together):
+                break
+            self._start({g.key: plan for g, plan in shared.items()})
+            result, together, holds = self._attempt(args, kwargs, before)
         if not holds:
-            raise self.backend.budget.refuse(together.planned, together.in_order, together.kept)
-        self.settled, self.planned_bytes = bool(self.plans), together.planned
+            raise budget.refuse(together.planned, together.in_order, together.kept)
+        self.settled, self.planned_bytes, self.backend.settled = bool(self.plans), together.planned, None
         return result
 
     def _later_call(self, args, kwargs):
@@ -184,10 +143,8 @@ class Compiled(torch.nn.Module):
             self._warn(f"the graphs of this call take {together.planned} bytes together, more than the budget: make its largest call the first")
         return result
 
-    def _attempt(self, args, kwargs, part, before):
-        """(result, Graphs, whether they hold the budget) of a call in which each graph has that part; if they do not, it is taken back."""
-        if part != self.backend.part:
-            self._start(part)
+    def _attempt(self, args, kwargs, before):
+        """(result, Graphs, whether they hold the budget) of a call; if they do not, it is taken back."""
         self.backend.before, holds = before, False
         try:
             result = self._call(args, kwargs)
@@ -213,11 +170,10 @@ class Compiled(torch.nn.Module):
 
 
 def recurrent_in_graphs(model):
-    """Whether recurrent layers become parts of graphs. PyTorch's LSTM keeps what no graph can save, and CUDA's are untried."""
+    """Whether recurrent layers become parts of graphs: those of CUDA are untried."""
     layers = [m for m in model.modules() if isinstance(m, torch.nn.RNNBase)] if isinstance(model, torch.nn.Module) else []
-    if any(isinstance(m, torch.nn.LSTM) or p.device.type != "cpu" for m in layers for p in m.parameters()):
-        warnings.warn("ebb.torch: nn.LSTM, and recurrent layers on a GPU, run outside of the graphs: the budget does not count them",
-                      stacklevel=3)
+    if any(p.device.type != "cpu" for m in layers for p in m.parameters()):
+        warnings.warn("ebb.torch: recurrent layers on a GPU run outside of the graphs: the budget does not count them", stacklevel=3)
         return False
     return True
 
@@ -249,7 +205,7 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
         made.fixed = fixed_bytes(model, optimizer)
-    return Compiled(model, lambda part: Backend(made, backend, costs, time_limit, effort, part), dynamic)
+    return Compiled(model, lambda settled: Backend(made, backend, costs, time_limit, effort, settled), dynamic)
 
 
 def check(backend, costs):

@@ -1,12 +1,13 @@
 """How long units take, what they allocate beyond their results, and how these lie in memory: measured on real tensors of the same
 sizes, or a roofline."""
 
+import operator
 import time
 
 import torch
 from torch import fx
 
-from . import _joint, _layouts
+from . import _joint, _layouts, _recurrent
 from . import _private as private
 
 MEASURED = {}  # key of a unit -> (ns, scratch bytes, layouts of its results)
@@ -29,9 +30,24 @@ def runnable(joint, unit):
         tensors = [_layouts.real(root.meta["val"]) for root in unit.roots]
         return lambda: unit.fused(*tensors)
     node = unit.node
-    made = {n: _layouts.real(joint.value_of(n)) for n in node.all_input_nodes}
+    real = operand if recurrent(node) else (lambda joint, n: _layouts.real(joint.value_of(n)))
+    made = {n: real(joint, n) for n in node.all_input_nodes}
     args, kwargs = fx.map_arg((node.args, node.kwargs), made.get)
-    return lambda: node.target(*args, **kwargs)
+    return lambda: _recurrent.callable_of(node.target)(*args, **kwargs)
+
+
+def operand(joint, node):
+    """Of a recurrent layer's gradient, which reads a workspace that only the layer itself can fill: on made-up bytes it crashes."""
+    source = node.args[0] if node.target is operator.getitem else node
+    if source.target is not _recurrent.OP:
+        return _layouts.real(joint.value_of(node))
+    args, kwargs = fx.map_arg((source.args, source.kwargs), lambda n: _layouts.real(joint.value_of(n)))
+    made = _recurrent.callable_of(source.target)(*args, **kwargs)
+    return made[node.args[1]] if source is not node else made
+
+
+def recurrent(node):
+    return isinstance(node.target, torch._ops.OpOverload) and "rnn" in node.target._schema.name
 
 
 def roofline(unit):
@@ -54,10 +70,10 @@ def roofline(unit):
 
 
 def measurable(unit):
-    """Recurrent layers' gradients read a workspace that only their forward op can fill: on made-up bytes they crash."""
+    """No recurrent op but oneDNN's layer, whose workspace is known (operand)."""
     if unit.ordered or unit.fused is not None:
         return not unit.ordered
-    return isinstance(unit.node.target, torch._ops.OpOverload) and "rnn" not in unit.node.target._schema.name
+    return isinstance(unit.node.target, torch._ops.OpOverload) and (not recurrent(unit.node) or "mkldnn_rnn_layer" in unit.node.target._schema.name)
 
 
 def clock(run, device):
@@ -149,6 +165,12 @@ def measure(joint):
 
 
 def estimate(joint):
-    """The same by the roofline alone: no tensor is made."""
+    """The same by the roofline alone: no tensor is made but a few rows for an LSTM."""
     for unit in joint.units:
         unit.time_ns = roofline(unit)
+        if unit.fused is None and unit.node.target is _recurrent.OP:
+            with private.no_modes(), torch.no_grad():
+                n_bytes = _recurrent.workspace_bytes(fx.map_arg(unit.node.args, joint.value_of))
+            for _, value in unit.outputs:
+                if value.index == 3:
+                    value.bytes = n_bytes

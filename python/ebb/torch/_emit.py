@@ -182,17 +182,8 @@ class Emitter:
         for node in backward.graph.nodes:
             if node.op in ("call_function", "get_attr"):
                 node.meta["autograd_backward"] = True
-        given = [n for n, d in zip(self.results, joint.forward_descriptors) if not isinstance(d, private.InputMutationAOTOutput)]
-        self.held_bytes = held_bytes([*given, *saved])
         return fx.GraphModule(joint.module, forward.graph), fx.GraphModule(joint.module, backward.graph)
 
     def _place(self, node):
         names = {n.name: i for i, n in enumerate(self.joint.placeholders)}
         return names.get(node.name, len(names))
-
-
-def held_bytes(nodes):
-    """Of storages that are there between the halves: what is saved, and what the caller has been given."""
-    inside = [n for n in nodes if isinstance(n, fx.Node) and n.op != "placeholder"]
-    tensors = [t for n in inside for t in _joint.tensors_of(n.meta.get("val"))]
-    return sum({private.storage_key(t): private.storage_bytes(t) for t in tensors}.values())

@@ -5,7 +5,7 @@ import dataclasses
 import torch
 
 from .._errors import OverBudget
-from . import _budget, _compile, _costs, _joint, _plan
+from . import _budget, _compile, _costs, _joint, _plan, _recurrent
 from . import _private as private
 
 MOST = 1 << 20
@@ -46,7 +46,8 @@ def trace(model, example, loss, n):
     with private.FakeTensorMode(allow_non_fake_inputs=True):
         inputs = [resized(value, n) for value in example]
         try:
-            module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
+            with _recurrent.in_graphs(exported=True):
+                module, _ = private.aot_export_module(Loss(model, loss), inputs, trace_joint=True, output_loss_index=0, decompositions={})
         except (RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise ValueError(f"ebb.torch.fit: no step with gradients can be traced of this model and loss: {reason}") from None

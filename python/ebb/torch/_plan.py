@@ -15,7 +15,7 @@ class Document:
     for the draw after it, whose other runs read it. `state_of` has that value's id for each unit that draws."""
 
     def __init__(self, joint, rounding):
-        self.joint, self.rounding = joint, rounding
+        self.joint, self.rounding, self.leaves = joint, rounding, []
         self.values, self.ops, self.rows, self.state_of = [], [], [], {}
         early = [unit for unit in joint.units if not unit.late]
         self.border_reads = self._roots_made(joint.forward_outputs)
@@ -96,14 +96,25 @@ class Document:
         self.rows.append(BORDER)
 
     def text(self, name):
-        document = {"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": self.values, "ops": self.ops}
-        return json.dumps(document).encode()
+        return text_of(self.values, self.ops, name=name)
+
+    def leave_room(self, n_bytes):
+        """Between the halves, for what other graphs hold then."""
+        next(op for op in self.ops if op["kind"] == BORDER)["scratch_bytes"] = n_bytes
 
     def gradient_bytes(self):
-        return sum(self.values[value.id]["bytes"] for value in self._roots_made(self.joint.backward_outputs))
+        """Of those that stay to the end of the step: an input that another graph has made hands its gradient on to that one."""
+        made = self.joint.backward_outputs
+        known = len(self.leaves) == len(made) == len(self.joint.primals)
+        stay = [g for g, leaf in zip(made, self.leaves) if leaf] if known else made
+        return sum(self.values[value.id]["bytes"] for value in self._roots_made(stay))
 
     def kept_bytes(self):
         return sum(value["bytes"] for value in self.values if value["role"] == "output")
+
+    def given_bytes(self):
+        """What the caller has been given when the forward half has run."""
+        return sum(self.values[v.id]["bytes"] for v in self.border_reads)
 
     def held_in_order(self):
         """Between the halves, when nothing runs again: what the backward half reads, and what the caller has been given."""
@@ -125,9 +136,16 @@ class Document:
         live = peak = 0
         for i, op in enumerate(self.ops):
             live += sum(self.values[v]["bytes"] for v in op["outputs"])
-            peak = max(peak, live + op.get("scratch_bytes", 0))
+            peak = max(peak, live + (0 if op["kind"] == BORDER else op.get("scratch_bytes", 0)))
             live -= sum(self.values[v]["bytes"] for v in dying[i])
         return peak
+
+
+def text_of(values, ops, room=None, name="step"):
+    """ebb.graph/1, with so many bytes of room at the border if that is given."""
+    if room is not None:
+        ops = [{**op, "scratch_bytes": room} if op["kind"] == BORDER else op for op in ops]
+    return json.dumps({"schema": "ebb.graph/1", "name": name, "fixed_bytes": 0, "values": values, "ops": ops}).encode()
 
 
 def shape_text(node):

@@ -21,6 +21,7 @@ if _release() < OLDEST:
     _refuse("is too old")
 
 try:
+    from torch._decomp import decompositions as rnn_decompositions
     from torch._decomp import get_decompositions
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import BackendCompilerFailed, ShortenTraceback, TorchRuntimeError

@@ -2,6 +2,8 @@
 
 from torch import fx
 
+from . import _recurrent
+
 PLAIN = (int, bool, str, type(None))
 
 
@@ -61,7 +63,7 @@ class Writer:
             self.lines.append(f"v{self.number[node]} = {self.object(thing)}")
         else:
             args = [self.argument(a) for a in node.args] + [f"{k}={self.argument(v)}" for k, v in node.kwargs.items()]
-            self.lines.append(f"v{self.number[node]} = {self.object(node.target)}({', '.join(args)})")
+            self.lines.append(f"v{self.number[node]} = {self.object(_recurrent.callable_of(node.target))}({', '.join(args)})")
         if dying:
             self.lines.append("del " + ", ".join(dying))
 

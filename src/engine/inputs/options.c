@@ -83,6 +83,10 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
                         o->time_limit_s);
     if (o->opt_level < 0 || o->opt_level > 3)
         return ebb_fail(env, EBB_USAGE, "opt_level is %d; it must be in [0, 3]", (int)o->opt_level);
+    if (o->native_bf16 && (o->precision != EBB_PRECISION_BF16 || o->xla))
+        return ebb_fail(env, EBB_USAGE,
+                        "native-bf16 makes products of precision bf16, not %s: leave it out",
+                        o->xla ? "XLA's" : "of others");
     if (o->xla && (o->phased || o->accumulate > 1 || o->poison || o->check_finite))
         return ebb_fail(env, EBB_USAGE, "XLA runs a step as a whole, on memory of its own: leave %s out",
                         o->phased           ? "phased"
@@ -119,6 +123,7 @@ ebb_status ebb_open_backend(ebb_env *env, const ebb_options *options, ebb_backen
                                       .winograd = options->winograd,
                                       .free_engines = options->free_engines,
                                       .jit = options->jit,
+                                      .native_bf16 = options->native_bf16,
                                       .cap_bytes = options->cap_bytes,
                                       .watch_memory = options->watch_memory};
     return ebb_backend_open(env, options->device, &open, out);

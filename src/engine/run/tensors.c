@@ -89,8 +89,9 @@ static ebb_status find(const ebb_program *program, const char *name, ebb_id *out
 static void describe(const ebb_program *program, ebb_id value, ebb_tensor_info *out) {
     const ebb_value *v = &program->compiled.graph->values[value];
     static const ebb_element elements[] = {
-        [EBB_F32] = EBB_FLOAT32, [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32,    [EBB_U8] = EBB_UINT8,
-        [EBB_BOOL] = EBB_BOOL8,  [EBB_F16] = EBB_FLOAT16, [EBB_BF16] = EBB_BFLOAT16};
+        [EBB_F32] = EBB_FLOAT32,   [EBB_F64] = EBB_FLOAT64, [EBB_I32] = EBB_INT32,
+        [EBB_U8] = EBB_UINT8,      [EBB_BOOL] = EBB_BOOL8,  [EBB_F16] = EBB_FLOAT16,
+        [EBB_BF16] = EBB_BFLOAT16, [EBB_I8] = EBB_INT8,     [EBB_I16] = EBB_INT16};
     *out = (ebb_tensor_info){.name = v->name,
                              .element = elements[v->type.dtype],
                              .rank = v->type.rank,

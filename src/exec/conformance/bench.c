@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 /* Guards are of large numbers (3.4e38 as f32): one that is read where it should not shows in any sum or
- * maximum. What is not written shows as NaN. */
+ * maximum; times zero only NaN shows, which a bench may ask for. What is not written shows as NaN. */
 enum { PAGE = 4096, GUARD = 64, GUARD_BYTE = 0x7F, UNWRITTEN_BYTE = 0xFF };
 
 void ebb_bench_init(ebb_bench *bench, ebb_backend *backend) {
-    *bench = (ebb_bench){.backend = backend};
+    *bench = (ebb_bench){.backend = backend, .guard = GUARD_BYTE};
 }
 
 void ebb_bench_deinit(ebb_bench *bench) {
@@ -17,7 +17,8 @@ void ebb_bench_deinit(ebb_bench *bench) {
     if (bench->block) bench->backend->api->block_free(bench->backend, bench->block, bench->bytes + PAGE);
     ebb_cfree(env, bench->before, bench->before ? (size_t)bench->bytes : 0, 1);
     ebb_cfree(env, bench->after, bench->after ? (size_t)bench->bytes : 0, 1);
-    ebb_bench_init(bench, bench->backend);
+    bench->block = bench->before = bench->after = NULL;
+    bench->bytes = 0;
 }
 
 /* Room for a block that begins at a page. */
@@ -90,7 +91,7 @@ static layout lay_out(const ebb_call *call, const ebb_bench_place *place, int64_
 /* The block's bytes before the run, inputs last: outputs may lie over them. */
 static void fill_block(ebb_bench *bench, const ebb_call *call, const layout *l,
                        const ebb_case_inputs *inputs) {
-    memset(bench->before, GUARD_BYTE, (size_t)l->end);
+    memset(bench->before, bench->guard, (size_t)l->end);
     for (uint32_t o = 0; o < call->n_out; o++)
         memset(bench->before + l->out[o], UNWRITTEN_BYTE, (size_t)ebb_type_bytes(&call->out[o]));
     memset(bench->before + l->scratch, UNWRITTEN_BYTE, (size_t)l->scratch_bytes);

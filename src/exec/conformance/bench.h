@@ -4,7 +4,7 @@
  * device's: the block is laid out and filled on the host, copied in whole, and copied out whole after the
  * run.
  *
- *     block:  guard | input 0 | guard | ... | output 0 | guard | scratch | guard      guards 0xA5; outputs
+ *     block:  guard | input 0 | guard | ... | output 0 | guard | scratch | guard      guards 0x7F; outputs
  * and scratch 0xFF: NaN, -1
  */
 #ifndef EBB_EXEC_CONFORMANCE_BENCH_H
@@ -23,6 +23,7 @@ typedef struct ebb_bench {
     void *block;          /* of the backend; NULL: none yet */
     char *before, *after; /* the block's bytes on the host */
     int64_t bytes;
+    int guard; /* the byte that guards are of; 0xFF: NaN */
 } ebb_bench;
 void ebb_bench_init(ebb_bench *bench, ebb_backend *backend);
 void ebb_bench_deinit(ebb_bench *bench);

@@ -28,9 +28,11 @@ static void fill_distinct(const ebb_type *type, void *at, ebb_rng *rng) {
 
 /* Small ones, so that there are ties and zeros, and the ends of what 32 bits hold. */
 static void fill_whole(const ebb_type *type, void *at, ebb_rng *rng) {
+    double least, most;
+    ebb_dtype_range(type->dtype, &least, &most);
     for (int64_t i = 0; i < ebb_type_count(type); i++) {
         const uint32_t draw = ebb_rng_below(rng, 24);
-        const double x = draw == 0 ? INT32_MIN : draw == 1 ? INT32_MAX : (double)draw - 12;
+        const double x = draw == 0 ? least : draw == 1 ? most : (double)draw - 12;
         ebb_element_set(type, at, i, type->dtype == EBB_BOOL ? draw % 2 : x);
     }
 }
@@ -87,7 +89,8 @@ void ebb_case_fill(const ebb_case_table *cases, const ebb_call *call, uint32_t i
     const char letter = type->dtype == EBB_U8 && !strchr("wb", given) ? 'b' : given;
     ebb_rng rng;
     ebb_rng_init(&rng, seed, i);
-    if (type->dtype == EBB_BOOL || (type->dtype == EBB_I32 && !strchr("lia", letter))) {
+    if (type->dtype == EBB_BOOL || type->dtype == EBB_I8 || type->dtype == EBB_I16 ||
+        (type->dtype == EBB_I32 && !strchr("lia", letter))) {
         fill_whole(type, at, &rng);
         return;
     }

@@ -80,6 +80,12 @@ CAST(i32, uint8_t, int32_t, a != 0)
 CAST(bool, uint8_t, uint8_t, a != 0)
 CAST_BYTE(f32, float)
 CAST_BYTE(i32, int32_t)
+/* Narrow integers: of an i32 its lowest bits. */
+CAST(u8, int32_t, uint8_t, (uint8_t)a)
+CAST(i8, int32_t, int8_t, (int8_t)a)
+CAST(i16, int32_t, int16_t, (int16_t)a)
+CAST(i32, int8_t, int32_t, a)
+CAST(i32, int16_t, int32_t, a)
 
 /* Of 16 bits: by way of f32, rounded once more where they are the result. */
 #define CAST_LOW(dtype)                                                             \
@@ -108,7 +114,12 @@ static cpu_places_kernel *const cast_kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
                  [EBB_I32] = cast_i32_int32_t,
                  [EBB_BOOL] = cast_bool_int32_t,
                  [EBB_F16] = cast_f16_int32_t,
-                 [EBB_BF16] = cast_bf16_int32_t},
+                 [EBB_BF16] = cast_bf16_int32_t,
+                 [EBB_U8] = cast_u8_int32_t,
+                 [EBB_I8] = cast_i8_int32_t,
+                 [EBB_I16] = cast_i16_int32_t},
+    [EBB_I8] = {[EBB_I32] = cast_i32_int8_t},
+    [EBB_I16] = {[EBB_I32] = cast_i32_int16_t},
     [EBB_BOOL] = {[EBB_F32] = cast_f32_uint8_t,
                   [EBB_I32] = cast_i32_uint8_t,
                   [EBB_BOOL] = cast_bool_uint8_t,
@@ -138,4 +149,5 @@ static ebb_status cast_launch(const ebb_kernel_run *run) {
     const int64_t each = ebb_dtype_bytes(from->dtype) + ebb_dtype_bytes(to->dtype);
     return cpu_places_launch(run, cast_kernels[from->dtype][to->dtype], each);
 }
-CPU_KERNEL(cast, EBB_TAKES(F32, I32, U8, BOOL, F16) | EBB_TAKES(BF16), CPU_STREAM, .launch = cast_launch);
+CPU_KERNEL(cast, EBB_TAKES(F32, I32, U8, BOOL, F16) | EBB_TAKES(BF16, I8, I16), CPU_STREAM,
+           .launch = cast_launch);

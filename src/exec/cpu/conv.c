@@ -83,6 +83,7 @@ cpu_product cpu_conv_product(const ebb_call *call, const int64_t *s, cpu_conv_wa
         p.before[axis] = s[PH + axis];
         p.behind[axis] = pad_behind(s, axis);
     }
+    p.bf16 = call->in[0].dtype == EBB_BF16;
     if (p.kind == CPU_CONV_WGRAD && writes_past_scratchpad(s)) p.avoid = "jit_1x1:";
     return p;
 }

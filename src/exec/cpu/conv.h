@@ -25,7 +25,8 @@ void cpu_conv_sizes(const ebb_call *call, int64_t size[CPU_N_CONV]);
 /* The call as oneDNN is asked for it. */
 cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv_way way);
 
-/* The way of a call of f32 and all its scratch. Remembered, for it asks oneDNN. */
+/* The way of a call of f32, or bf16 by the processor, and all its scratch. Remembered, for it asks oneDNN.
+ */
 EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,
                                        int64_t *scratch_bytes);
 void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,

@@ -78,7 +78,7 @@ static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int
 
 static void key_of(const ebb_call *call, const int64_t *s, bool of_way, int64_t key[CPU_MEMO_KEY]) {
     memset(key, 0, CPU_MEMO_KEY * sizeof *key);
-    key[0] = 1 + call->op->code + (of_way ? EBB_N_OPS : 0);
+    key[0] = cpu_product_key(call) + (of_way ? 2 * EBB_N_OPS : 0);
     memcpy(key + 1, s, CPU_N_CONV * sizeof *s);
 }
 
@@ -107,8 +107,10 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     cpu_conv_sizes(call, s);
     key_of(call, s, false, key);
     if (find(cpu, call, s, way) && cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
-    *way = (cpu_conv_way){.images = by_blocks(cpu, s) ? images_for(s, s[OH] * s[OW], CHUNK_PIXELS) : 0};
-    ebb_status status = may_transform(cpu, s) ? try_winograd(cpu, call, s, way, bytes) : EBB_OK;
+    const bool f32 = call->in[0].dtype == EBB_F32;
+    *way =
+        (cpu_conv_way){.images = f32 && by_blocks(cpu, s) ? images_for(s, s[OH] * s[OW], CHUNK_PIXELS) : 0};
+    ebb_status status = f32 && may_transform(cpu, s) ? try_winograd(cpu, call, s, way, bytes) : EBB_OK;
     if (status == EBB_OK && !way->winograd) {
         const cpu_product product = cpu_conv_product(call, s, *way);
         status = cpu_product_scratch(cpu, call, &product, bytes);
@@ -125,6 +127,7 @@ static bool was_chosen(const cpu_backend *cpu, const ebb_call *call) {
 
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call) {
     const cpu_backend *cpu = (const cpu_backend *)backend;
+    if (cpu_is_native(cpu, call)) return false;
     if (!cpu_is_low(call)) return was_chosen(cpu, call);
     const cpu_low_cut cut = cpu_low_cut_of(backend, call);
     cpu_low_call part;

@@ -47,6 +47,17 @@ static ebb_status onednn_open(cpu_backend *cpu) {
     return cpu_onednn(cpu->base.env, NULL, what, failed);
 }
 
+static ebb_status native_open(cpu_backend *cpu) {
+    const unsigned isa = (unsigned)dnnl_get_effective_cpu_isa(),
+                   needs = (unsigned)dnnl_cpu_isa_avx512_core_bf16;
+    cpu->native = (isa & needs) == needs;
+    if (cpu->native) return EBB_OK;
+    return ebb_fail(
+        cpu->base.env, EBB_UNAVAILABLE,
+        "native-bf16: this processor, or oneDNN's limit (ONEDNN_MAX_CPU_ISA), has no AVX512-BF16: "
+        "leave it out");
+}
+
 static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, ebb_backend **out) {
     enum { MOST = 4096 }; /* threads: beyond any host, so that a slip of the keyboard is told */
     *out = NULL;
@@ -60,6 +71,7 @@ static ebb_status cpu_create(ebb_env *env, const ebb_backend_options *options, e
     cpu->n_run = (int)options->n_threads;
     cpu->winograd = options->winograd;
     ebb_status status = onednn_open(cpu);
+    if (status == EBB_OK && options->native_bf16) status = native_open(cpu);
     if (status == EBB_OK) status = cpu_jit_create(env, options->jit, &cpu->jit);
     if (status != EBB_OK) {
         cpu_destroy(&cpu->base);
@@ -92,11 +104,25 @@ static const char *const kinds[EBB_N_OPS][CPU_N_REALS] = {
 #include "graph/ops.def"
 };
 
-static void set_cost(const ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
+/* Of native products, and how many times as many flops they make as those of f32. */
+enum { NATIVE_FLOPS = 2 };
+static const char *const native_kinds[EBB_N_OPS] = {
+#define EBB_COMPOSITE(name, family)
+#define EBB_VIEW(name, family)
+#define EBB_CHOICE(name, family)
+#define EBB_OP(name, family) [EBB_OP_##name] = #name " native bf16",
+#include "graph/ops.def"
+};
+
+static void set_cost(ebb_backend *backend, const ebb_kernel_info *info, const ebb_call *call,
                      ebb_op_facts *out) {
     const int64_t n = backend->n_threads, busy = ebb_min_i64(n, BUSY_THREADS);
-    const ebb_kernel_rate rate = ebb_kernel_rate_of(backend, info, call, &out->kind);
+    ebb_kernel_rate rate = ebb_kernel_rate_of(backend, info, call, &out->kind);
     if (out->kind == call->op->name) out->kind = kinds[call->op->code][cpu_real_of(call)];
+    if (cpu_is_native(cpu_of(backend), call)) {
+        rate.flops *= NATIVE_FLOPS;
+        out->kind = native_kinds[call->op->code];
+    }
     out->line = (ebb_roofline){
         .flops_per_us = rate.flops * n, .bytes_per_us = rate.bytes * busy, .start_ns = rate.start_ns};
     out->time_ns = ebb_roofline_call_ns(&out->line, call);
@@ -116,6 +142,10 @@ const ebb_kernel_info *cpu_kernel_of(ebb_opcode code) {
 
 ebb_status cpu_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
     const ebb_kernel_info *info = kernels[call->op->code];
+    if (cpu_is_native(cpu_of(backend), call)) {
+        *out = info;
+        return info->supports(backend, call);
+    }
     if (!info || !cpu_is_low(call) || is_taken(info, call))
         return ebb_kernel_find(backend, kernels, call, out);
     *out = cpu_has_strips(call) ? &cpu_strip_kernel : &cpu_low_kernel;

@@ -26,6 +26,7 @@ typedef struct cpu_backend {
     dnnl_primitive_attr_t attr;   /* scratchpads are the plan's, not oneDNN's */
     bool wide;                    /* oneDNN works in vectors of 64 bytes */
     bool winograd;                /* convolutions may be computed in transformed tiles (conv.h) */
+    bool native;                  /* products of bf16 are the processor's (product.h) */
     cpu_memo memo;                /* of the products asked for so far: scratch bytes, ways */
     int n_run;                    /* 1 to the width */
     int n_before, dynamic_before; /* the caller's OpenMP settings, between begin and end */

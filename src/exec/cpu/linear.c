@@ -12,7 +12,7 @@ static cpu_layout matrix(const ebb_type *type, bool transposed) {
 
 static cpu_product linear_of(const ebb_call *call) {
     const bool wgrad = call->op->code == EBB_OP_linear_wgrad, forward = call->op->code == EBB_OP_linear;
-    cpu_product p = {.kind = CPU_MATMUL};
+    cpu_product p = {.kind = CPU_MATMUL, .bf16 = call->in[0].dtype == EBB_BF16};
     p.at[wgrad] = (cpu_operand){.arg = DNNL_ARG_SRC, .plain = matrix(&call->in[wgrad], wgrad)};
     p.at[!wgrad] = (cpu_operand){.arg = DNNL_ARG_WEIGHTS, .plain = matrix(&call->in[!wgrad], forward)};
     p.at[2] = (cpu_operand){.arg = DNNL_ARG_DST, .plain = matrix(&call->out[0], false)};
@@ -29,7 +29,7 @@ static ebb_status linear_supports(ebb_backend *backend, const ebb_call *call) {
 
 static ebb_status linear_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
-    const int64_t key[CPU_MEMO_KEY] = {1 + call->op->code, call->in[0].dim[0], call->in[0].dim[1],
+    const int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call), call->in[0].dim[0], call->in[0].dim[1],
                                        call->in[1].dim[0], call->in[1].dim[1]};
     if (cpu_memo_find(&cpu->memo, key, bytes)) return EBB_OK;
     const cpu_product product = linear_of(call);

@@ -13,6 +13,7 @@ static cpu_product matmul_of(const ebb_call *call) {
     const ebb_attr *a = call->attr;
     return (cpu_product){
         .kind = CPU_MATMUL,
+        .bf16 = call->in[0].dtype == EBB_BF16,
         .at = {
             {.arg = DNNL_ARG_SRC, .plain = matrices(&call->in[0], a[EBB_MATMUL_TRANSPOSE_A].i[0] != 0)},
             {.arg = DNNL_ARG_WEIGHTS, .plain = matrices(&call->in[1], a[EBB_MATMUL_TRANSPOSE_B].i[0] != 0)},
@@ -30,7 +31,7 @@ static ebb_status matmul_supports(ebb_backend *backend, const ebb_call *call) {
 static ebb_status matmul_scratch(ebb_backend *backend, const ebb_call *call, int64_t *bytes) {
     cpu_backend *cpu = cpu_of(backend);
     const int64_t *a = call->in[0].dim, *b = call->in[1].dim;
-    const int64_t key[CPU_MEMO_KEY] = {1 + call->op->code,
+    const int64_t key[CPU_MEMO_KEY] = {cpu_product_key(call),
                                        a[0],
                                        a[1],
                                        a[2],

@@ -13,7 +13,7 @@ typedef struct operands {
 static dnnl_status_t operands_make(const cpu_product *p, operands *o) {
     dnnl_status_t failed = dnnl_success;
     for (int i = 0; i < 3 && !failed; i++)
-        failed = cpu_memory_desc_make(&o->at[i], &p->at[i].plain, p->at[i].free);
+        failed = cpu_memory_desc_make(&o->at[i], &p->at[i].plain, p->bf16, p->at[i].free);
     return failed;
 }
 
@@ -57,11 +57,11 @@ static dnnl_alg_kind_t algorithm_of(const cpu_product *p) {
 
 #if DNNL_VERSION_MAJOR >= 3
 
-dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *l, bool any) {
+dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *l, bool bf16, bool any) {
+    const dnnl_data_type_t type = bf16 ? dnnl_bf16 : dnnl_f32;
     if (any)
-        return dnnl_memory_desc_create_with_tag(&out->desc, l->rank, l->size, dnnl_f32,
-                                                dnnl_format_tag_any);
-    return dnnl_memory_desc_create_with_strides(&out->desc, l->rank, l->size, dnnl_f32, l->stride);
+        return dnnl_memory_desc_create_with_tag(&out->desc, l->rank, l->size, type, dnnl_format_tag_any);
+    return dnnl_memory_desc_create_with_strides(&out->desc, l->rank, l->size, type, l->stride);
 }
 
 void cpu_memory_desc_deinit(cpu_memory_desc_own *own) {
@@ -120,10 +120,10 @@ static dnnl_status_t choose(const cpu_backend *cpu, const cpu_product *p, const 
 
 #else
 
-dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *l, bool any) {
-    if (any)
-        return dnnl_memory_desc_init_by_tag(&out->desc, l->rank, l->size, dnnl_f32, dnnl_format_tag_any);
-    return dnnl_memory_desc_init_by_strides(&out->desc, l->rank, l->size, dnnl_f32, l->stride);
+dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *l, bool bf16, bool any) {
+    const dnnl_data_type_t type = bf16 ? dnnl_bf16 : dnnl_f32;
+    if (any) return dnnl_memory_desc_init_by_tag(&out->desc, l->rank, l->size, type, dnnl_format_tag_any);
+    return dnnl_memory_desc_init_by_strides(&out->desc, l->rank, l->size, type, l->stride);
 }
 
 void cpu_memory_desc_deinit(cpu_memory_desc_own *own) {

@@ -19,8 +19,8 @@ typedef struct cpu_memory_desc_own {
     dnnl_memory_desc_t desc;
 } cpu_memory_desc_own;
 
-/* f32 in this layout or, with any, of its sizes in whatever layout oneDNN likes best. */
-dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *layout, bool any);
+/* f32 or bf16 in this layout or, with any, of its sizes in whatever layout oneDNN likes best. */
+dnnl_status_t cpu_memory_desc_make(cpu_memory_desc_own *out, const cpu_layout *layout, bool bf16, bool any);
 void cpu_memory_desc_deinit(cpu_memory_desc_own *own);
 cpu_memory_desc cpu_memory_desc_of(const cpu_memory_desc_own *own);
 

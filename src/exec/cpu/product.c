@@ -51,11 +51,13 @@ static int64_t scratchpad_bytes(const_dnnl_primitive_desc_t desc) {
 }
 
 /* The reorder between our layout of operand i and the primitive's, where they differ. */
-static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_operand *operand, bool is_out,
-                                      layout *l, int i) {
+static dnnl_status_t describe_reorder(const cpu_backend *cpu, const cpu_product *product, layout *l,
+                                      int i) {
+    const cpu_operand *operand = &product->at[i];
+    const bool is_out = i == 2;
     cpu_memory_desc_own ours = {0};
     const cpu_memory_desc own = wanted(l->main, operand->arg);
-    dnnl_status_t failed = cpu_memory_desc_make(&ours, &operand->plain, false);
+    dnnl_status_t failed = cpu_memory_desc_make(&ours, &operand->plain, product->bf16, false);
     const cpu_memory_desc plain = cpu_memory_desc_of(&ours);
     if (!failed && !dnnl_memory_desc_equal(own, plain)) {
         failed = dnnl_reorder_primitive_desc_create(&l->reorder[i], is_out ? own : plain, cpu->engine,
@@ -74,7 +76,7 @@ static ebb_status describe(cpu_backend *cpu, const ebb_call *call, const cpu_pro
     l->scratchpad_bytes = scratchpad_bytes(l->main);
     for (int i = 0; i < 3; i++) {
         if (!product->at[i].free) continue;
-        failed = describe_reorder(cpu, &product->at[i], i == 2, l, i);
+        failed = describe_reorder(cpu, product, l, i);
         if (failed) return cpu_onednn(cpu->base.env, call, "reorder_primitive_desc_create", failed);
         if (l->reorder[i])
             l->scratchpad_bytes = ebb_max_i64(l->scratchpad_bytes, scratchpad_bytes(l->reorder[i]));
@@ -128,19 +130,21 @@ static dnnl_status_t memory_create(const cpu_backend *cpu, cpu_memory_desc desc,
     return dnnl_memory_create(out, desc, cpu->engine, DNNL_MEMORY_NONE);
 }
 
-static dnnl_status_t plain_create(const cpu_backend *cpu, const cpu_layout *l, dnnl_memory_t *out) {
+static dnnl_status_t plain_create(const cpu_backend *cpu, const cpu_layout *l, bool bf16,
+                                  dnnl_memory_t *out) {
     cpu_memory_desc_own plain = {0};
-    dnnl_status_t failed = cpu_memory_desc_make(&plain, l, false);
+    dnnl_status_t failed = cpu_memory_desc_make(&plain, l, bf16, false);
     if (!failed) failed = memory_create(cpu, cpu_memory_desc_of(&plain), out);
     cpu_memory_desc_deinit(&plain);
     return failed;
 }
 
-static dnnl_status_t operand_create(cpu_backend *cpu, const cpu_operand *operand, const layout *l, int i,
+static dnnl_status_t operand_create(cpu_backend *cpu, const cpu_product *product, const layout *l, int i,
                                     cpu_product_operand *to) {
+    const cpu_operand *operand = &product->at[i];
     to->arg = operand->arg;
     to->chunk_bytes = operand->chunk_bytes;
-    dnnl_status_t failed = plain_create(cpu, &operand->plain, &to->plain);
+    dnnl_status_t failed = plain_create(cpu, &operand->plain, product->bf16, &to->plain);
     if (failed || !l->reorder[i]) return failed;
     failed = dnnl_primitive_create(&to->reorder, l->reorder[i]);
     if (!failed) failed = memory_create(cpu, wanted(l->main, operand->arg), &to->own);
@@ -155,7 +159,7 @@ static dnnl_status_t state_create(cpu_backend *cpu, const cpu_product *product, 
     parts_of(l, part);
     dnnl_status_t failed = dnnl_primitive_create(&s->main, l->main);
     for (int i = 0; i < 3; i++) {
-        if (!failed) failed = operand_create(cpu, &product->at[i], l, i, &s->at[i]);
+        if (!failed) failed = operand_create(cpu, product, l, i, &s->at[i]);
         s->at[i].own_offset = part[i];
     }
     if (!failed) failed = memory_create(cpu, wanted(l->main, DNNL_ARG_SCRATCHPAD), &s->scratchpad);

@@ -41,7 +41,18 @@ typedef struct cpu_product {
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
     bool winograd; /* of convolutions: in transformed tiles */
+    bool bf16; /* all three operands; else f32 */
 } cpu_product;
+
+/* Is a call's product made by the processor's own bf16 (ebb_backend_options.native_bf16)? Of whole blocks
+ * of channels alone: where there are others oneDNN 2.6 reads what lies behind a tensor, and counts it in
+ * where it is no number. What is not is run in f32, in parts (low.h). */
+bool cpu_is_native(const cpu_backend *cpu, const ebb_call *call);
+
+/* The first number of a key (memo.h). */
+static inline int64_t cpu_product_key(const ebb_call *call) {
+    return 1 + (int64_t)call->op->code + (call->in[0].dtype == EBB_BF16 ? EBB_N_OPS : 0);
+}
 
 /* oneDNN counts in 32 bits, and looks at every place along an axis when it describes a convolution:
  * EBB_BAD_INPUT where `most`, the largest of a call's sizes, strides and spans, or a tensor is beyond that.

@@ -108,18 +108,23 @@ PLACES(where, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), [EBB_F32] = CUDA_KERNEL_whe
 /* ---- casts ------------------------------------------------------------------------------------------ */
 
 static ebb_status cast_launch(const ebb_kernel_run *run) {
-#define FROM(dtype)                                                                               \
-    {                                                                                             \
-        [EBB_F32] = CUDA_KERNEL_cast_##dtype##_f32, [EBB_F16] = CUDA_KERNEL_cast_##dtype##_f16,   \
-        [EBB_BF16] = CUDA_KERNEL_cast_##dtype##_bf16, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
-        [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool                                              \
-    }
+#define FROM(dtype)                                                                           \
+    [EBB_F32] = CUDA_KERNEL_cast_##dtype##_f32, [EBB_F16] = CUDA_KERNEL_cast_##dtype##_f16,   \
+    [EBB_BF16] = CUDA_KERNEL_cast_##dtype##_bf16, [EBB_I32] = CUDA_KERNEL_cast_##dtype##_i32, \
+    [EBB_BOOL] = CUDA_KERNEL_cast_##dtype##_bool
     static const cuda_kernel_id kernels[EBB_N_DTYPES][EBB_N_DTYPES] = {
-        [EBB_F32] = FROM(f32), [EBB_F16] = FROM(f16), [EBB_BF16] = FROM(bf16),
-        [EBB_I32] = FROM(i32), [EBB_U8] = FROM(u8),   [EBB_BOOL] = FROM(bool)};
+        [EBB_F32] = {FROM(f32)},
+        [EBB_F16] = {FROM(f16)},
+        [EBB_BF16] = {FROM(bf16)},
+        [EBB_I32] = {FROM(i32), [EBB_U8] = CUDA_KERNEL_cast_i32_u8, [EBB_I8] = CUDA_KERNEL_cast_i32_i8,
+                     [EBB_I16] = CUDA_KERNEL_cast_i32_i16},
+        [EBB_U8] = {FROM(u8)},
+        [EBB_BOOL] = {FROM(bool)},
+        [EBB_I8] = {[EBB_I32] = CUDA_KERNEL_cast_i8_i32},
+        [EBB_I16] = {[EBB_I32] = CUDA_KERNEL_cast_i16_i32}};
     return launch_places(run, kernels[run->call->in[0].dtype][run->call->out[0].dtype]);
 }
-CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), CUDA_SWEEP, .launch = cast_launch);
+CUDA_OP(cast, CUDA_REALS | EBB_TAKES(I32, U8, BOOL, I8, I16), CUDA_SWEEP, .launch = cast_launch);
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-"""Compiles one family of kernels: compile.py LOG NVCC ARGUMENTS... What the assembler says of registers, spills and
+"""Compiles families of kernels: compile.py LOG NVCC ARGUMENTS... What the assembler says of registers, spills and
 stack frames (-Xptxas -v) goes to LOG, and how many 64-bit divisions each kernel has, which are calls of some hundred
 instructions: "divisions NAME ARCHITECTURE N". To standard error only when it fails."""
 import os

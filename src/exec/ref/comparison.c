@@ -25,9 +25,14 @@ REF_KERNEL(where) {
 
 REF_KERNEL(cast) {
     const ref_tensor x = ref_in(run, 0), y = ref_out(run, 0);
+    const bool narrow = ebb_dtypes[y.dtype].kind == EBB_DTYPE_NARROW;
+    double least, most;
+    ebb_dtype_range(y.dtype, &least, &most);
+    const double count = most - least + 1;
     for (int64_t i = 0; i < ebb_type_count(y.type); i++) {
         double v = ref_get(&x, i);
         if (y.dtype == EBB_I32) v = isnan(v) ? 0 : fmin(fmax(v, INT32_MIN), INT32_MAX);
+        if (narrow) v = v - count * floor((v - least) / count); /* what its lowest bits are */
         ref_set(&y, i, v);
     }
     return EBB_OK;

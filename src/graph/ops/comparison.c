@@ -33,13 +33,15 @@ EBB_DEFINE(where, EBB_RULE(3, 1, "condition:bool[~] a:all[~] b:all[~] -> [~]"), 
 
 /* ---- cast ------------------------------------------------------------------------------------------- */
 
+/* Integers below 32 bits are made of i32, by its lowest bits, and of them i8 and i16 become i32 alone:
+ * there are no kernels for all pairs. */
 static ebb_status cast_bind(ebb_env *env, const ebb_call *call, ebb_rule *rule) {
-    const ebb_dtype to = (ebb_dtype)call->attr[EBB_CAST_TO].i[0];
+    const ebb_dtype from = call->in[0].dtype, to = (ebb_dtype)call->attr[EBB_CAST_TO].i[0];
+    const bool narrow = ebb_dtypes[to].kind == EBB_DTYPE_NARROW || from == EBB_I8 || from == EBB_I16;
     rule->dtype = to;
-    if (ebb_dtypes[to].kind != EBB_DTYPE_BITS) return EBB_OK;
-    return ebb_fail(env, EBB_BAD_INPUT,
-                    "%s: to=%s holds what ops keep for their gradients: nothing is cast to it",
-                    call->op->name, ebb_dtype_name(to));
+    if (!narrow || from == EBB_I32 || to == EBB_I32) return EBB_OK;
+    return ebb_fail(env, EBB_BAD_INPUT, "%s: %s becomes %s by way of i32: cast it to that first",
+                    call->op->name, ebb_dtype_name(from), ebb_dtype_name(to));
 }
 
 static void cast_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {

@@ -197,11 +197,13 @@ static ebb_status whole_check(const reader *r) {
         if (b->step[k].n_arg > 0 && !ebb_type_same_shape(type, result))
             return wrong(r, "t%u is %s and a result %s: all have one shape", k, ebb_type_text(type, text),
                          ebb_type_text(result, other));
-        if (ebb_dtypes[type->dtype].kind == EBB_DTYPE_BITS) return wrong(r, "t%u is of u8", k);
+        if (ebb_dtypes[type->dtype].kind == EBB_DTYPE_NARROW)
+            return wrong(r, "t%u is of %s", k, ebb_dtype_name(type->dtype));
     }
     for (uint32_t i = 0; i < r->call->n_in; i++) {
         if (!(r->read >> i & 1)) return wrong(r, "nothing reads i%u", i);
-        if (ebb_dtypes[r->call->in[i].dtype].kind == EBB_DTYPE_BITS) return wrong(r, "i%u is of u8", i);
+        if (ebb_dtypes[r->call->in[i].dtype].kind == EBB_DTYPE_NARROW)
+            return wrong(r, "i%u is of %s", i, ebb_dtype_name(r->call->in[i].dtype));
     }
     return EBB_OK;
 }

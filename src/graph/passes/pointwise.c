@@ -199,8 +199,8 @@ static void vanish(ebb_grouper *f, ebb_id p) {
 static bool is_pointwise(const ebb_grouper *f, const ebb_node *node) {
     bool good = node->op->pointwise && node->n_in > 0;
     for (uint32_t i = 0; i < node->n_in && good; i++)
-        good = ebb_dtypes[type_of(f, node->in[i])->dtype].kind != EBB_DTYPE_BITS;
-    return good && ebb_dtypes[type_of(f, node->out[0])->dtype].kind != EBB_DTYPE_BITS;
+        good = ebb_dtypes[type_of(f, node->in[i])->dtype].kind != EBB_DTYPE_NARROW;
+    return good && ebb_dtypes[type_of(f, node->out[0])->dtype].kind != EBB_DTYPE_NARROW;
 }
 
 static void find(ebb_grouper *f) {

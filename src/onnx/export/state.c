@@ -33,8 +33,9 @@ onnx_sizes onnx_shape_sizes(const onnx_out *o, ebb_id value) {
 
 int64_t onnx_dtype_code(ebb_dtype dtype) {
     static const int64_t codes[EBB_N_DTYPES] = {
-        [EBB_F32] = ONNX_FLOAT, [EBB_F64] = ONNX_DOUBLE,  [EBB_I32] = ONNX_INT32,    [EBB_U8] = ONNX_UINT8,
-        [EBB_BOOL] = ONNX_BOOL, [EBB_F16] = ONNX_FLOAT16, [EBB_BF16] = ONNX_BFLOAT16};
+        [EBB_F32] = ONNX_FLOAT,     [EBB_F64] = ONNX_DOUBLE, [EBB_I32] = ONNX_INT32,
+        [EBB_U8] = ONNX_UINT8,      [EBB_BOOL] = ONNX_BOOL,  [EBB_F16] = ONNX_FLOAT16,
+        [EBB_BF16] = ONNX_BFLOAT16, [EBB_I8] = ONNX_INT8,    [EBB_I16] = ONNX_INT16};
     return codes[dtype];
 }
 

@@ -72,12 +72,17 @@ EBB_CHECKED ebb_status ebb_order_check(ebb_arena *arena, const ebb_order_facts *
 /* ---- annealing, of orders here and of genes in search/ ---- */
 
 /* Metropolis' rule with exp(-x) replaced by 1 / (1 + x + x^2/2 + x^3/6), which has the same start and a
- * fatter tail: only + - * / on doubles, which give the same bits on every machine. */
-static inline bool ebb_metropolis(ebb_rng *rng, double rise, double temperature) {
+ * fatter tail: only + - * / on doubles, which give the same bits on every machine. drawn: from [0, 1). A
+ * smaller rise is taken by whatever takes a larger one. */
+static inline bool ebb_metropolis_by(double drawn, double rise, double temperature) {
     if (rise <= 0) return true;
     double x = rise / temperature;
     if (x > 1000) return false;
-    return ebb_rng_unit(rng) * (1 + x * (1 + x * (0.5 + x / 6))) < 1;
+    return drawn * (1 + x * (1 + x * (0.5 + x / 6))) < 1;
+}
+static inline bool ebb_metropolis(ebb_rng *rng, double rise, double temperature) {
+    if (rise <= 0) return true;
+    return rise / temperature <= 1000 && ebb_metropolis_by(ebb_rng_unit(rng), rise, temperature);
 }
 
 /* An order under change. */

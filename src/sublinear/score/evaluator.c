@@ -11,6 +11,18 @@ void ebb_evaluator_set(ebb_evaluator *e, uint32_t gene, uint8_t state) {
 }
 
 ebb_score ebb_evaluator_score(ebb_evaluator *e, int64_t limit_bytes) {
-    return e->rescorer ? ebb_rescorer_score(e->rescorer, limit_bytes)
-                       : ebb_score_genes(e->scorer, e->genes, limit_bytes);
+    ebb_score score = ebb_evaluator_time(e);
+    ebb_evaluator_bytes(e, limit_bytes, &score);
+    return score;
+}
+
+ebb_score ebb_evaluator_time(ebb_evaluator *e) {
+    return e->rescorer ? ebb_rescorer_time(e->rescorer) : ebb_score_time(e->scorer, e->genes);
+}
+
+void ebb_evaluator_bytes(ebb_evaluator *e, int64_t limit_bytes, ebb_score *score) {
+    if (e->rescorer)
+        *score = ebb_rescorer_score(e->rescorer, limit_bytes);
+    else
+        ebb_score_bytes(e->scorer, limit_bytes, score);
 }

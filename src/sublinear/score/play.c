@@ -155,13 +155,19 @@ void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order) {
     scorer->order = order;
 }
 
-ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes) {
-    ebb_score score = {0};
+ebb_score ebb_score_time(ebb_scorer *scorer, const uint8_t *genes) {
     scorer->genes = genes;
-    score.valid = play(scorer);
-    score.n_steps = scorer->n_steps;
-    score.time_ns = scorer->time_ns;
-    if (score.valid) ebb_scorer_sweep(scorer, limit_bytes, &score);
+    const bool valid = play(scorer);
+    return (ebb_score){.valid = valid, .time_ns = scorer->time_ns, .n_steps = scorer->n_steps};
+}
+
+void ebb_score_bytes(ebb_scorer *scorer, int64_t limit_bytes, ebb_score *score) {
+    if (score->valid) ebb_scorer_sweep(scorer, limit_bytes, score);
+}
+
+ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes) {
+    ebb_score score = ebb_score_time(scorer, genes);
+    ebb_score_bytes(scorer, limit_bytes, &score);
     return score;
 }
 

@@ -175,7 +175,6 @@ static void settle(ebb_rescorer *r) {
     }
     r->queue_first = UINT32_MAX;
     r->queue_last = 0;
-    if (!r->broken && !r->pool.failed) ebb_rescore_bytes(r);
 }
 
 /* From nothing: no lives but the given, no round run. */
@@ -207,8 +206,7 @@ void ebb_rescorer_load(ebb_rescorer *rescorer, const uint8_t *genes) {
     rescorer->broken = true;
 }
 
-ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {
-    ebb_score score = {0};
+ebb_score ebb_rescorer_time(ebb_rescorer *r) {
     bool anew = r->broken;
     if (anew && !r->pool.failed) start_over(r);
     settle(r);
@@ -216,11 +214,15 @@ ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {
         start_over(r);
         settle(r);
     }
-    score.n_steps = (uint32_t)r->n_steps;
-    score.time_ns = r->time_ns;
-    score.valid = !r->broken && !r->pool.failed && r->n_invalid == 0;
-    if (!score.valid) return score;
-    ebb_rescore_peak(r, limit_bytes, &score);
+    return (ebb_score){.valid = !r->broken && !r->pool.failed && r->n_invalid == 0,
+                       .time_ns = r->time_ns,
+                       .n_steps = (uint32_t)r->n_steps};
+}
+
+ebb_score ebb_rescorer_score(ebb_rescorer *r, int64_t limit_bytes) {
+    ebb_score score = ebb_rescorer_time(r);
+    if (!r->broken && !r->pool.failed) ebb_rescore_bytes(r);
+    if (score.valid) ebb_rescore_peak(r, limit_bytes, &score);
     return score;
 }
 

@@ -172,20 +172,28 @@ static void queue_after(ebb_rescorer *r, ebb_id value, int32_t p) {
 
 /* ---- settling --------------------------------------------------------------------------------------- */
 
-static void settle_reads(ebb_rescorer *r, const ebb_round *round, uint32_t p) {
+static void list_touched(ebb_rescorer *r) {
     for (uint32_t k = 0; k < r->reads.n; k++) {
-        const ebb_rescore_life *life = &r->lives[r->reads.at[k]];
-        if (life->root != EBB_NONE && r->life_mark[life->root] != 2 * r->epoch) {
-            r->life_mark[life->root] = 2 * r->epoch;
-            push(r, &r->touched, life->root);
-        }
-        if (r->value_mark[life->value] == r->epoch) continue;
-        r->value_mark[life->value] = r->epoch;
-        ebb_ids_insert(&r->pool, &r->asks[life->value], p);
+        const uint32_t root = r->lives[r->reads.at[k]].root;
+        if (root == EBB_NONE || r->life_mark[root] == 2 * r->epoch) continue;
+        r->life_mark[root] = 2 * r->epoch;
+        push(r, &r->touched, root);
+    }
+}
+
+/* Who asks for a value: most that a round reads, it has read before. */
+static void settle_reads(ebb_rescorer *r, const ebb_round *round, uint32_t p) {
+    const uint32_t before = 2 * r->epoch, seen = before + 1;
+    for (uint32_t k = 0; k < round->reads.n; k++)
+        r->value_mark[r->lives[round->reads.at[k]].value] = before;
+    for (uint32_t k = 0; k < r->reads.n; k++) {
+        const ebb_id value = r->lives[r->reads.at[k]].value;
+        if (r->value_mark[value] < before) ebb_ids_insert(&r->pool, &r->asks[value], p);
+        r->value_mark[value] = seen;
     }
     for (uint32_t k = 0; k < round->reads.n; k++) {
-        ebb_id value = r->lives[round->reads.at[k]].value;
-        if (r->value_mark[value] != r->epoch) ebb_ids_erase(&r->asks[value], p);
+        const ebb_id value = r->lives[round->reads.at[k]].value;
+        if (r->value_mark[value] == before) ebb_ids_erase(&r->asks[value], p);
     }
 }
 
@@ -242,9 +250,11 @@ void ebb_rescore_round(ebb_rescorer *r, uint32_t position) {
     r->n_invalid += now.invalid - round->invalid;
     round->time_ns = now.time_ns;
     round->invalid = now.invalid;
-    settle_reads(r, round, position);
-    bool as_before = same(&r->steps, &round->steps) && same(&r->reads, &round->reads) &&
-                     same(&r->touched, &round->touched) && same(&r->made, &round->made);
+    const bool same_reads = same(&r->reads, &round->reads);
+    list_touched(r);
+    if (!same_reads) settle_reads(r, round, position);
+    bool as_before = same_reads && same(&r->steps, &round->steps) && same(&r->touched, &round->touched) &&
+                     same(&r->made, &round->made);
     if (as_before) return;
     settle_touches(r, round, position);
     settle_made(r, round, (int32_t)position);

@@ -36,6 +36,10 @@ void ebb_scorer_destroy(ebb_scorer *scorer);
 void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order);
 /* limit_bytes: of overflow_bytes. O(steps + edges). */
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes);
+/* The same in two looks: valid, time_ns and n_steps; then, of the candidate that was looked at last and is
+ * valid, the bytes. */
+ebb_score ebb_score_time(ebb_scorer *scorer, const uint8_t *genes);
+void ebb_score_bytes(ebb_scorer *scorer, int64_t limit_bytes, ebb_score *score);
 
 /* Steps instead of what genes would play: each run takes the latest life of what it reads; genes name the
  * ways. Invalid when a run finds nothing, or what an update has replaced. */
@@ -82,6 +86,9 @@ void ebb_rescorer_load(ebb_rescorer *rescorer, const uint8_t *genes);
 void ebb_rescorer_set(ebb_rescorer *rescorer, uint32_t gene, uint8_t state);
 const uint8_t *ebb_rescorer_genes(const ebb_rescorer *rescorer);
 ebb_score ebb_rescorer_score(ebb_rescorer *rescorer, int64_t limit_bytes);
+/* valid, time_ns and n_steps alone, for about half of the cost: what bytes cost falls due at the next
+ * score, and is saved when the genes are set back before it. */
+ebb_score ebb_rescorer_time(ebb_rescorer *rescorer);
 /* Memory ran out, now or earlier: scores are invalid from then on. */
 bool ebb_rescorer_failed(const ebb_rescorer *rescorer);
 
@@ -98,5 +105,8 @@ typedef struct ebb_evaluator {
 void ebb_evaluator_load(ebb_evaluator *evaluator);
 void ebb_evaluator_set(ebb_evaluator *evaluator, uint32_t gene, uint8_t state);
 ebb_score ebb_evaluator_score(ebb_evaluator *evaluator, int64_t limit_bytes);
+/* The same in two looks: what takes too long need not be looked at again. No gene changes in between. */
+ebb_score ebb_evaluator_time(ebb_evaluator *evaluator);
+void ebb_evaluator_bytes(ebb_evaluator *evaluator, int64_t limit_bytes, ebb_score *score);
 
 #endif

@@ -25,6 +25,57 @@ static double energy(const ebb_search *s, const ebb_score *score, const ebb_anne
     return e;
 }
 
+/* The temperature of one candidate after the other: each stage ends where the next begins. */
+typedef struct cooling {
+    const ebb_anneal_plan *plan;
+    double stage; /* at its beginning */
+    uint32_t at;  /* candidate of the stage */
+} cooling;
+
+static cooling cool_to(const ebb_anneal_plan *plan) {
+    cooling c = {plan, plan->t, (uint32_t)(plan->first % plan->n_stage)};
+    for (int64_t k = plan->first / plan->n_stage; k > 0; k--) c.stage *= plan->cooling;
+    return c;
+}
+
+static double next_temperature(cooling *c) {
+    const ebb_anneal_plan *plan = c->plan;
+    if (c->at == plan->n_stage) {
+        c->at = 0;
+        c->stage *= plan->cooling;
+    }
+    const double left = 1.0 - (double)c->at++ / plan->n_stage;
+    return c->stage * (plan->cooling + (1.0 - plan->cooling) * left * left);
+}
+
+/* Bytes only add to the energy: they are not looked at where time alone is too much for the luck drawn. */
+static bool is_taken(ebb_annealer *a, const ebb_anneal_plan *plan, double temperature, double *now,
+                     ebb_score *score) {
+    const double drawn = ebb_rng_unit(&a->member->rng);
+    *score = ebb_evaluator_time(&a->evaluator);
+    if (!ebb_metropolis_by(drawn, energy(a->search, score, plan) - *now, temperature)) return false;
+    ebb_evaluator_bytes(&a->evaluator, plan->limit_bytes, score);
+    const double next = energy(a->search, score, plan);
+    if (!ebb_metropolis_by(drawn, next - *now, temperature)) return false;
+    *now = next;
+    return true;
+}
+
+static void look_at(ebb_annealer *a, const ebb_anneal_plan *plan, const ebb_score *score) {
+    a->over = !score->valid || score->peak_bytes > plan->limit_bytes;
+    a->peak_position = score->peak_position;
+}
+
+static void keep_best(ebb_annealer *a, const ebb_score *score) {
+    const ebb_space *space = a->search->space;
+    ebb_member *m = a->member;
+    const ebb_worth worth = ebb_search_worth(a->search, score);
+    if (ebb_worth_compare(&worth, &m->best) >= 0) return;
+    m->best = worth;
+    memcpy(m->best_genes, m->genes, space->n_genes);
+    if (m->ordering) memcpy(m->best_order, m->ordering->order, space->n_ops * sizeof(ebb_id));
+}
+
 void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const ebb_anneal_plan *plan) {
     if (search->n_free == 0) return;
     ebb_ordering *ordering = member->ordering;
@@ -34,30 +85,19 @@ void ebb_anneal(ebb_search *search, uint32_t worker, ebb_member *member, const e
     if (ordering) ebb_scorer_set_order(a.evaluator.scorer, ordering->order);
     ebb_score score = ebb_evaluator_score(&a.evaluator, plan->limit_bytes);
     double now = energy(search, &score, plan);
-    a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
-    a.peak_position = score.peak_position;
+    cooling c = cool_to(plan);
+    look_at(&a, plan, &score);
     for (uint32_t i = 0; i < plan->n; i++) {
-        double left = 1.0 - (double)i / plan->n;
-        double temperature = plan->t1 + (plan->t0 - plan->t1) * left * left;
+        const double temperature = next_temperature(&c);
         a.n_changes = a.moved_from = a.moved_to = 0;
         ebb_move(&a);
         if (a.n_changes == 0 && a.moved_from == a.moved_to) continue;
-        score = ebb_evaluator_score(&a.evaluator, plan->limit_bytes);
-        double next = energy(search, &score, plan);
-        if (!ebb_metropolis(&member->rng, next - now, temperature)) {
+        if (!is_taken(&a, plan, temperature, &now, &score)) {
             ebb_move_undo(&a);
             continue;
         }
-        now = next;
-        a.over = !score.valid || score.peak_bytes > plan->limit_bytes;
-        a.peak_position = score.peak_position;
-        ebb_worth worth = ebb_search_worth(search, &score);
-        if (ebb_worth_compare(&worth, &member->best) < 0) {
-            member->best = worth;
-            memcpy(member->best_genes, member->genes, search->space->n_genes);
-            if (ordering)
-                memcpy(member->best_order, ordering->order, search->space->n_ops * sizeof(ebb_id));
-        }
+        look_at(&a, plan, &score);
+        keep_best(&a, &score);
     }
     if (ordering) ebb_scorer_set_order(a.evaluator.scorer, NULL);
 }

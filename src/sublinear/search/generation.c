@@ -27,42 +27,39 @@ static int64_t limit_bytes(const ebb_generation *g) {
     return best - best / 64;
 }
 
-/* Candidates [done, done + count) of n in a stage; hot and warm: its temperatures. */
-static void plan_part(ebb_generation *g, double hot, double warm, uint32_t done, uint32_t count,
-                      uint32_t n) {
+/* Candidates [done, done + count) of each island. */
+static void plan_part(ebb_generation *g, int64_t done, uint32_t count, uint32_t n_stage) {
     bool least = g->request->method == EBB_METHOD_LEAST;
     int64_t limit = limit_bytes(g);
-    double begin = (double)done / n, end = (double)(done + count) / n;
     double op = (least ? LEAST_HEAT : 1) / (g->search->space->n_ops + 1);
-    for (uint32_t i = 0; i < g->n_islands; i++) {
-        double t = (g->warm[i] ? warm : hot) * op, fall = 1 - (g->warm[i] ? WARM_COOLING : HOT_COOLING);
-        g->plans[i] = (ebb_anneal_plan){.n = count,
-                                        .t0 = t - t * fall * begin,
-                                        .t1 = t - t * fall * end,
+    for (uint32_t i = 0; i < g->n_islands; i++)
+        g->plans[i] = (ebb_anneal_plan){.first = done,
+                                        .n = count,
+                                        .n_stage = n_stage,
+                                        .t = (g->warm[i] ? WARM : HOT) * op,
+                                        .cooling = g->warm[i] ? WARM_COOLING : HOT_COOLING,
                                         .excess_weight = least ? LEAST : STRICT,
                                         .limit_bytes = limit};
-    }
 }
 
 ebb_status ebb_generation_run(ebb_generation *g, uint32_t n_stage, bool *go_on) {
     ebb_search *s = g->search;
+    const int64_t n = (int64_t)EBB_STAGES * n_stage;
     uint32_t round = ebb_search_round(s, g->islands[0].ordering != NULL) / g->n_islands + 1;
-    double hot = HOT, warm = WARM;
     ebb_status status = EBB_OK;
+    /* A part takes each island anew, which costs as much as dozens of candidates; but a lower peak is to be
+     * a limit soon. */
+    if (g->request->method == EBB_METHOD_LEAST && round > n_stage) round = n_stage;
     *go_on = true;
-    for (uint32_t k = 0; k < EBB_STAGES && status == EBB_OK && *go_on; k++) {
-        for (uint32_t done = 0; done < n_stage && status == EBB_OK;) {
-            uint32_t count = n_stage - done < round ? n_stage - done : round;
-            status = ebb_search_goes_on(s, g->request, go_on);
-            if (status != EBB_OK || !*go_on) break;
-            plan_part(g, hot, warm, done, count, n_stage);
-            status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
-            if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
-            s->n_scored += (int64_t)count * g->n_islands;
-            done += count;
-        }
-        hot *= HOT_COOLING;
-        warm *= WARM_COOLING;
+    for (int64_t done = 0; done < n && status == EBB_OK;) {
+        const uint32_t count = (uint32_t)ebb_min_i64(n - done, round);
+        status = ebb_search_goes_on(s, g->request, go_on);
+        if (status != EBB_OK || !*go_on) break;
+        plan_part(g, done, count, n_stage);
+        status = ebb_parallel_for(s->env, s->n_workers, g->n_islands, anneal_island, g);
+        if (status == EBB_OK && ebb_search_out_of_memory(s)) status = EBB_NO_MEMORY;
+        s->n_scored += (int64_t)count * g->n_islands;
+        done += count;
     }
     return status;
 }

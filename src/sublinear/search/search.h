@@ -16,8 +16,9 @@ EBB_CHECKED ebb_status ebb_select_megengine(ebb_search *search, const ebb_select
 /* ---- annealing ---- */
 
 typedef struct ebb_anneal_plan {
-    uint32_t n;           /* candidates */
-    double t0, t1;        /* temperature from and to, relative to the base time */
+    int64_t first;        /* candidate of the whole annealing, whose stages have .. */
+    uint32_t n, n_stage;  /* how many from there on; .. so many each */
+    double t, cooling;    /* temperature at first, relative to the base time, and its factor a stage */
     double excess_weight; /* of being over the limit: so many steps' time for twice the limit */
     int64_t limit_bytes;  /* of the peak: the budget, or more while it closes in on it */
 } ebb_anneal_plan;

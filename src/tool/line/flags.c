@@ -195,6 +195,8 @@ const tool_flag tool_flags[] = {
     {"precision", 0, TOOL_CHOICE, AT(precision), MODELS, "NAME", 0, 0, "f32 bf16 f16",
      "f32, bf16 or f16: of activations and gradients; parameters, statistics and losses stay f32 (default "
      "f32)"},
+    {"native-bf16", 0, TOOL_SWITCH, AT(native_bf16), MODELS, NULL, 0, 0, NULL,
+     "with --precision bf16 on cpu: products by the processor's bf16, where it has it"},
     {"opt-level", 0, TOOL_CHOICE, AT(opt_level), MODELS, "N", 0, 0, "0 1 2 3",
      "0: no passes but the needed ones; 1: and simpler; 2: and fused (default); 3: and pointwise chains as "
      "one op"},

@@ -159,6 +159,7 @@ ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *s
         out->precision = strcmp(args->precision, "bf16") == 0  ? EBB_PRECISION_BF16
                          : strcmp(args->precision, "f16") == 0 ? EBB_PRECISION_F16
                                                                : EBB_PRECISION_F32;
+    out->native_bf16 = args->native_bf16;
     out->unfused = args->no_fuse;
     if (args->opt_level) out->opt_level = args->opt_level[0] - '0';
     out->jit = args->jit ? args->jit : jit_variable(out);

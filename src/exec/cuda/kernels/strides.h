@@ -76,7 +76,9 @@ CUDA_BODY int64_t cuda_strides_at(const cuda_strides *w, int32_t j, int64_t i) {
     }
 CUDA_PLACES_WHOLE(int32_t, 4)
 CUDA_PLACES_WHOLE(uint16_t, 8)
+CUDA_PLACES_WHOLE(int16_t, 8)
 CUDA_PLACES_WHOLE(uint8_t, 4)
+CUDA_PLACES_WHOLE(int8_t, 4)
 CUDA_PLACES_REAL(float, CUDA_F32)
 CUDA_PLACES_REAL(f16, CUDA_F16)
 CUDA_PLACES_REAL(bf16, CUDA_BF16)

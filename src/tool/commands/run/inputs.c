@@ -149,6 +149,8 @@ static void fill(const ebb_tensor_info *info, void *data, size_t bytes) {
         break;
     case EBB_UINT8:
     case EBB_BOOL8:
+    case EBB_INT8:
+    case EBB_INT16:
         memset(data, 0, bytes);
         break;
     }

@@ -44,6 +44,7 @@ static ebb_status look(const run_session *s, int64_t before, int64_t *newest, in
     *newest = *oldest = -1;
     *n = 0;
     if (!folder) return fail_folder(s, "read", errno);
+    errno = 0; /* which is all that tells a failure from the end */
     while ((entry = readdir(folder))) {
         const int64_t step = step_of(entry->d_name);
         if (step > *newest) *newest = step;
@@ -51,8 +52,9 @@ static ebb_status look(const run_session *s, int64_t before, int64_t *newest, in
         if (*oldest < 0 || step < *oldest) *oldest = step;
         (*n)++;
     }
+    const int error = errno;
     (void)closedir(folder);
-    return EBB_OK;
+    return error == 0 ? EBB_OK : fail_folder(s, "read", error);
 }
 
 /* Removes the oldest until `keep` are left of those before a step. */
@@ -160,6 +162,10 @@ ebb_status saves_check(tool *t) {
                          a->resume      ? "--resume"
                          : a->every > 0 ? "--every"
                                         : "--keep-saves");
+    if (a->save && a->evaluate)
+        return tool_fail(t, EBB_USAGE,
+                         "evaluation changes nothing that could be saved: leave --save out; --init-from "
+                         "FILE evaluates a save");
     if ((a->save || a->init_from) && a->device && strcmp(a->device, "shadow") == 0)
         return tool_fail(
             t, EBB_USAGE,

@@ -1,0 +1,108 @@
+"""What became of one graph: its plan, and what that takes while it runs and between its halves."""
+
+import hashlib
+import re
+import time
+
+from .._errors import OverBudget
+from . import _plan
+from ._places import place_of
+from ._plan import BORDER, STATE
+
+LEAST_TRIES = 3  # a search cut off by the clock may miss what the one before it has found
+CUT_OFF, PATIENCE = 0.6, 4  # one that refused after this part of its time was cut off: before it is believed, it has more time, once
+
+
+class Taken:
+    """What a plan takes: `peak` in any step, `held` between the halves, without the room that its document leaves at the border."""
+
+    def __init__(self, plan, values, ops):
+        border = next(i for i, step in enumerate(plan["steps"]) if ops[step["op"]]["kind"] == BORDER)
+        change = [0] * (len(plan["steps"]) + 1)
+        self.held = 0
+        for buffer in plan["buffers"]:
+            n_bytes = values[buffer["value"]]["bytes"]
+            change[buffer["lower"]] += n_bytes
+            change[buffer["upper"]] -= n_bytes
+            self.held += n_bytes if buffer["lower"] < border < buffer["upper"] - 1 else 0
+        live = self.peak = 0
+        for i, step in enumerate(plan["steps"]):
+            live += change[i]
+            self.peak = max(self.peak, live + (0 if i == border else ops[step["op"]].get("scratch_bytes", 0)))
+
+
+class GraphPlan:
+    """What became of one graph: `planned_bytes` are the most that its activations and gradients take in a step, in PyTorch's
+    order `bytes_in_order`; `held_bytes` of them stay between its halves; `document` and `plan` are ebb.graph/1 and ebb.plan/1."""
+
+    def __init__(self, document, plan, budget_bytes, seconds, starved=False):
+        self.budget_bytes, self.planning_seconds, self.starved = budget_bytes, seconds, starved
+        self.plan, self.ops, self.values, self.key = plan, document.ops, document.values, key_of(document)
+        self.places = ["" if unit in (BORDER, STATE) else place_of(unit.node) for unit in document.rows]
+        taken = Taken(plan, self.values, self.ops)
+        self.planned_bytes, self.held_bytes, self.arena_bytes = taken.peak, taken.held, plan["arena_bytes"]
+        self.bytes_in_order = document.bytes_in_order()
+        self.n_recomputed = sum(step["recompute"] for step in plan["steps"])
+        self.time_ns, own = plan["time_ns"], sum(op["time_ns"] for op in document.ops)
+        self.predicted_added = plan["time_ns"] / own - 1
+        self.gradient_bytes, self.held_in_order, self.given_bytes = document.gradient_bytes(), document.held_in_order(), document.given_bytes()
+        self.kept_bytes = document.kept_bytes()
+
+
+class Settled:
+    """A graph's plan among those of a step: of a document that leaves `room` at the border for what the others hold then."""
+
+    def __init__(self, plan, room, limit, starved, taken):
+        self.plan, self.room, self.limit, self.starved = plan, room, limit, starved
+        self.planned_bytes, self.held_bytes, self.time_ns = taken.peak, taken.held, plan["time_ns"]
+
+
+def key_of(document):
+    """The same for the same graph, whatever room it leaves."""
+    return hashlib.sha256(_plan.text_of(document.values, document.ops, 0)).hexdigest()
+
+
+def settle(facts, limit, held, options):
+    """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
+    room = max(0, limit - max(0, held))
+    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, True, False)
+    return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
+
+
+def planned(text, options, whole, patient):
+    """(plan, whether it is the least: there is none within the budget). OverBudget has `needs` then, unless `whole`."""
+    starved = False
+    for again in range(LEAST_TRIES + 2):
+        began = time.monotonic()
+        try:
+            return _plan.make_plan(text, options), starved
+        except OverBudget as error:
+            if patient and time.monotonic() - began > CUT_OFF * options["time_limit"]:
+                patient, options = False, {**options, "time_limit": PATIENCE * options["time_limit"]}
+                continue
+            found = re.search(r"smallest found needs (\d+) bytes", str(error))
+            error.needs = int(found[1]) if found else 0
+            if not whole or not error.needs or again > LEAST_TRIES:
+                raise
+            starved, options = True, {**options, "budget": error.needs}
+    raise AssertionError("not reached")
+
+
+def plan_document(document, budget, held, options, settled, whole):
+    """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `whole`, a graph that can not go as low
+    gets its least: others may go lower for it."""
+    began = time.monotonic()
+    ready = settled.get(key_of(document)) if settled else None
+    if ready is not None:
+        document.leave_room(ready.room)
+        return GraphPlan(document, ready.plan, ready.limit, time.monotonic() - began, ready.starved)
+    in_order, kept = document.bytes_in_order(), document.kept_bytes()
+    limit = budget.of(document, in_order, held)
+    options = {**options, "memory": "in_place"}
+    if limit is not None and limit < in_order:
+        options.update(memory="budget", budget=max(1, limit))
+    try:
+        plan, starved = planned(document.text("step"), options, whole, True)
+    except OverBudget as error:
+        raise budget.refuse(error.needs + held, in_order + held, kept + held) from None
+    return GraphPlan(document, plan, limit, time.monotonic() - began, starved)
