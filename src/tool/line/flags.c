@@ -163,7 +163,7 @@ const tool_flag tool_flags[] = {
     {"seed", 0, TOOL_INTEGER, AT(seed), MODELS | PK, "N", 0, INT64_MAX, NULL,
      "of parameters, dropout and search (default 1)"},
     {"effort", 0, TOOL_INTEGER, AT(effort), SEARCH | PK, "N", 1, INT64_MAX, NULL,
-     "candidates that the search scores (default: by the size of the graph, at most 1000000); pack: "
+     "candidates that the search scores (default: by the size of the graph); pack: "
      "thousands "
      "of rows that it looks at (default 10000000)"},
     {"search-seed", 0, TOOL_INTEGER, AT(search_seed), SEARCH, "N", 0, INT64_MAX, NULL,
