@@ -20,7 +20,8 @@
 typedef struct ebb_backend ebb_backend;
 typedef struct ebb_kernel ebb_kernel; /* each backend defines its own */
 
-/* What transformed tiles may differ from the reference by, as a part of the largest magnitude in a result. */
+/* What transformed tiles may differ from the reference by, as a part of the largest magnitude in a result.
+ */
 #define EBB_WINOGRAD_TOLERANCE 1e-5
 
 typedef struct ebb_backend_options {

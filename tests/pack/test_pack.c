@@ -186,7 +186,8 @@ static void draw_rows(ebb_row *rows, uint32_t n, int64_t alignment, uint64_t see
 Test(pack, random_rows_of_any_number_are_packed_the_same_by_any_workers, .timeout = 120) {
     static const uint32_t sizes[] = {600, 10, 1000, 2000};
     ebb_env *env = test_env_open();
-    for (size_t s = 0; s < 2 * rows_from_env(EBB_COUNT(sizes)) - 1; s++) { /* the largest at one alignment */
+    for (size_t s = 0; s < 2 * rows_from_env(EBB_COUNT(sizes)) - 1;
+         s++) { /* the largest at one alignment */
         uint32_t n = sizes[s / 2];
         int64_t height = 0, again = 0;
         ebb_row *rows = ebb_calloc(env, n, sizeof *rows);

@@ -41,7 +41,7 @@ typedef struct cpu_product {
     /* Implementations whose name begins so are passed over; NULL: none. */
     const char *avoid;
     bool winograd; /* of convolutions: in transformed tiles */
-    bool bf16; /* all three operands; else f32 */
+    bool bf16;     /* all three operands; else f32 */
 } cpu_product;
 
 /* Is a call's product made by the processor's own bf16 (ebb_backend_options.native_bf16)? Of whole blocks
@@ -69,8 +69,8 @@ EBB_CHECKED ebb_status cpu_product_prepare(cpu_backend *cpu, const ebb_call *cal
 void cpu_product_release(ebb_backend *backend, void *state);
 ebb_status cpu_product_launch(const ebb_kernel_run *run);
 
-/* Are the call's products, or those of its parts in f32, of transformed tiles? false, too, where its scratch
- * has not been asked for. */
+/* Are the call's products, or those of its parts in f32, of transformed tiles? false, too, where its
+ * scratch has not been asked for. */
 bool cpu_conv_is_winograd(const ebb_backend *backend, const ebb_call *call);
 
 /* status EBB_OK for dnnl_success; else says which of oneDNN's calls failed for which op and shapes. */
