@@ -5,7 +5,7 @@
  * candidate costs what it changes, which grows with the graph: so many candidates x ops. */
 #define EFFORT_WORK      INT64_C(640000000)
 #define MIN_EFFORT       INT64_C(4000)
-#define MAX_EFFORT       INT64_C(1150000) /* candidates, reached below 556 ops */
+#define MAX_EFFORT       INT64_C(1000000) /* candidates, reached below 640 ops */
 
 /* Scored whole, a candidate costs the graph. */
 #define WHOLE_WORK       INT64_C(60000000) /* candidates x ops */
