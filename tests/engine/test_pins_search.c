@@ -224,7 +224,7 @@ Test(pins_search, what_is_kept_is_never_made_again) {
 /* Each value alone, kept and dropped, at half way between the smallest plan and the baseline. */
 Test(pins_search, pins_hold_on_random_graphs) {
     uint32_t n_kept = 0, n_dropped = 0;
-    for (uint64_t seed = 0; seed < 24; seed++) {
+    for (uint64_t seed = 0; seed < 40; seed++) {
         char *text = random_pgraph_text(seed, NULL);
         bench b = open_bench(text);
         b.options.effort = 300;

@@ -101,7 +101,7 @@ Test(products, a_tight_budget_takes_choices_with_less_scratch) {
     options.memory = EBB_MEMORY_BUDGET;
     options.budget_bytes = base->total_bytes * 52 / 100;
     options.verify = true;
-    options.effort = 2000;
+    options.effort = 20000;
     TEST_OK(env, plan_model(env, &backend, "unet", 4, &options, &tight));
     cr_expect_leq(tight.plan->total_bytes, options.budget_bytes);
     cr_expect_gt(count_others(tight.plan), 0);
