@@ -5,8 +5,8 @@
                   [--threads N] [-o FILE.json] [--prepare]
 
 PYTHON has torch. A model's variants are processes that live side by side and take turns, round by round: --steps each; the
-first steps, with torch.compile's compilation, are not timed. Ebb is one process a round, as it is and with --winograd. Times are medians; memory is a
-process's peak above an idle one's. Prints each model's ratio to the best of PyTorch's, and their geometric mean.
+first steps, with torch.compile's compilation, are not timed. Ebb is one process a round, as it is and with --winograd.
+Times are medians; memory is a process's peak above an idle one's. Prints each model's ratio to the best of PyTorch's, and their geometric mean.
 --prepare only fills torch.compile's cache, which later runs find (TORCHINDUCTOR_CACHE_DIR). For a quiet machine: about eight
 minutes on two processors, once prepared.
 """

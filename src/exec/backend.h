@@ -58,7 +58,8 @@ typedef struct ebb_op_facts {
     int64_t time_ns;       /* by the backend's cost model; >= 0 */
     int64_t scratch_bytes; /* asked before planning */
     /* A backend may have several implementations of a call: these are the facts of call->choice, and there
-     * are so many (>= 1), the same ones whichever is asked for. Its name, where there are several. */
+     * are so many (>= 1), the same ones whichever is asked for. Its name, where there are several or
+     * options ask for it. */
     uint32_t n_choices;
     char choice[24];
     /* The line of the cost model that gave the time, at this width, and the name of the kind of calls that

@@ -50,6 +50,11 @@ static void check_row(ebb_checker *checker, const native_row *row) {
     cr_assert_eq(ebb_case_read(env, &one, 0, EBB_BF16, &call), EBB_OK, "%s", ebb_env_error(env));
     cr_expect_eq(cpu_is_native(cpu_of(checker->device.backend), &call.call), row->native, "%s %s",
                  row->op->name, row->row.inputs);
+    ebb_op_facts facts;
+    ebb_backend *backend = checker->device.backend;
+    cr_assert_eq(backend->api->facts(backend, &call.call, &facts), EBB_OK, "%s", ebb_env_error(env));
+    cr_expect_eq(strcmp(facts.choice, "native-bf16") == 0, row->native,
+                 "%s %s: measured times of both ways have one name", row->op->name, row->row.inputs);
     const ebb_status status = ebb_case_check(checker, &one, 0, EBB_BF16, EBB_CHECK_ALL, &outcome);
     cr_assert_eq(status, EBB_OK, "%s", ebb_env_error(env));
     cr_expect_gt(outcome.n_calls, 0, "%s %s is not supported", row->op->name, row->row.inputs);

@@ -27,7 +27,7 @@ static const ebb_case_table tables[] = {
      .rows = by_weights,
      .n_rows = N_ROWS}};
 
-/* Is it computed so, and within what a plan counts for it? */
+/* By the name that measured times have, too. */
 static bool is_transformed(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
     ebb_op_facts facts;
     test_call call;
@@ -57,8 +57,8 @@ Test(conformance, transformed_tiles_agree_and_have_the_same_bits_on_any_threads)
     if (!wide) TEST_SKIP("no AVX-512, or a oneDNN that does not transform: nothing is tried");
 }
 
-/* Its products would be direct ones unless asked, of other shapes, and where scratch would outgrow the
- * operands. */
+/* Strides, dilation, 1x1, groups, few channels, too few tiles for the weights, and scratch that outgrows
+ * the operands: only the last row pays. */
 Test(conformance, only_what_pays_is_transformed_and_only_where_asked) {
     static const ebb_op_case rows[] = {{"[8,32,30,27] [48,32,3,3]", "pad=1 stride=2"},
                                        {"[8,32,30,27] [48,32,3,3]", "pad=2 dilation=2"},

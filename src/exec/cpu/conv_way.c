@@ -46,14 +46,17 @@ static int64_t operand_bytes(const int64_t *s) {
     return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
 }
 
-/* Has oneDNN got it? Of shapes and processors that it does not take it says so before anything is made. */
-static bool is_there(const cpu_backend *cpu, const cpu_product *product) {
+/* Has oneDNN got it? Memory that ran out is no answer: another way would give other bits. */
+static ebb_status is_there(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
+                           bool *there) {
     dnnl_primitive_desc_t desc = NULL;
     const int before = cpu_width_enter(cpu);
     const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
     cpu_width_leave(cpu, before);
     if (desc) (void)dnnl_primitive_desc_destroy(desc);
-    return !failed;
+    *there = !failed;
+    return failed == dnnl_out_of_memory ? cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed)
+                                        : EBB_OK;
 }
 
 /* The most images up to MANY_TILES' whose scratch is within bounds; none: winograd stays false. */
@@ -64,8 +67,10 @@ static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int
         if (s[N] % n != 0) continue;
         const cpu_conv_way tried = {.images = n, .winograd = true};
         const cpu_product product = cpu_conv_product(call, s, tried);
-        if (!is_there(cpu, &product)) return EBB_OK;
-        const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
+        bool there;
+        ebb_status status = is_there(cpu, call, &product, &there);
+        if (status != EBB_OK || !there) return status;
+        status = cpu_product_scratch(cpu, call, &product, bytes);
         if (status != EBB_OK) return status;
         if (*bytes > MOST_SCRATCH * operand_bytes(s)) continue;
         *way = tried;

@@ -162,7 +162,9 @@ static ebb_status cpu_facts(ebb_backend *backend, const ebb_call *call, ebb_op_f
     if (status == EBB_OK && info->scratch) status = info->scratch(backend, call, &out->scratch_bytes);
     if (status != EBB_OK) return status;
     set_cost(backend, rated, call, out);
-    if (call->op->family == EBB_FAMILY_CONVOLUTION && cpu_conv_is_winograd(backend, call))
+    if (cpu_is_native(cpu_of(backend), call))
+        (void)snprintf(out->choice, sizeof out->choice, "native-bf16");
+    else if (call->op->family == EBB_FAMILY_CONVOLUTION && cpu_conv_is_winograd(backend, call))
         (void)snprintf(out->choice, sizeof out->choice, "winograd");
     return EBB_OK;
 }
