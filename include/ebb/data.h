@@ -75,7 +75,11 @@ typedef struct ebb_loader_options {
     bool flip;                   /* TRAIN: every other picture, as drawn, is mirrored left to right */
     float mean[3], deviation[3]; /* element = (value / 255 - mean) / deviation */
     uint32_t n_threads;          /* at most 256; 0: the processors */
-    bool strict;                 /* a picture that cannot be read ends the batch: EBB_BAD_INPUT */
+    /* Of a folder: decoded pictures are kept in so many bytes, for later epochs; 0: none are. They fill as
+     * pictures are first read; a picture that has no room left is decoded each time. Changes no byte of a
+     * batch. */
+    int64_t keep_decoded_bytes;
+    bool strict; /* a picture that cannot be read ends the batch: EBB_BAD_INPUT */
     /* Told of each picture that cannot be read, once: one line without a newline, from within
      * ebb_loader_batch. May be NULL. */
     void (*on_bad)(void *ctx, const char *line);
@@ -91,9 +95,10 @@ EBB_API void ebb_loader_options_channels(ebb_loader_options *options, uint32_t c
 
 typedef struct ebb_loader ebb_loader;
 /* Starts its threads, and copies the options. Takes all memory that it will ever use through the env: a
- * batch of bytes, and for each thread the largest file and a few rows. Beside these, libjpeg and libspng
- * take memory of their own while a picture is decoded: rows, or, of a progressive JPEG, up to 256 MiB a
- * thread. EBB_USAGE: an option is out of its range; EBB_BAD_INPUT: the part has no picture. */
+ * batch of bytes, for each thread the largest file and a few rows, and keep_decoded_bytes. Beside these,
+ * libjpeg and libspng take memory of their own while a picture is decoded: rows, or, of a progressive JPEG,
+ * up to 256 MiB a thread. EBB_USAGE: an option is out of its range; EBB_BAD_INPUT: the part has no picture.
+ */
 EBB_API EBB_CHECKED ebb_status ebb_loader_create(ebb_env *env, const ebb_data *data,
                                                  const ebb_loader_options *options, ebb_loader **out);
 EBB_API void ebb_loader_destroy(ebb_loader *loader); /* NULL is allowed */
@@ -107,10 +112,12 @@ EBB_API EBB_CHECKED ebb_status ebb_loader_batch(ebb_loader *loader, int64_t step
                                                 size_t bytes, int32_t *labels, uint32_t *n);
 
 typedef struct ebb_loader_facts {
-    int64_t n_pictures; /* made ready so far, those of the batch ahead included */
-    int64_t n_bad;      /* different pictures that could not be read */
-    int64_t busy_ns;    /* processor time of the threads together */
-    int64_t wait_ns;    /* that ebb_loader_batch waited for pictures, the first batch apart */
+    int64_t n_pictures;  /* made ready so far, those of the batch ahead included */
+    int64_t n_from_kept; /* of these, from what was kept of them, without decoding */
+    int64_t n_bad;       /* different pictures that could not be read */
+    int64_t busy_ns;     /* processor time of the threads together */
+    int64_t wait_ns;     /* that ebb_loader_batch waited for pictures, the first batch apart */
+    int64_t kept_bytes;  /* of keep_decoded_bytes, that hold pictures */
     uint32_t n_threads;
 } ebb_loader_facts;
 EBB_API void ebb_loader_look(ebb_loader *loader, ebb_loader_facts *out);

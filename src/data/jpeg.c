@@ -52,18 +52,6 @@ static void watch(j_common_ptr jpeg) {
     longjmp(d->end, 1);
 }
 
-/* The library scales by 1/2, 1/4 and 1/8 while it decodes, as far as the box keeps the output's size. */
-static data_box choose_scale(decoding *d, int64_t place) {
-    const ebb_loader_options *o = d->worker->options;
-    data_box box = data_draw_box(o, place, d->jpeg.image_width, d->jpeg.image_height);
-    unsigned by = 1;
-    while (by < 8 && box.width >= 2.0 * by * o->width && box.height >= 2.0 * by * o->height) by *= 2;
-    d->jpeg.scale_num = 1;
-    d->jpeg.scale_denom = by;
-    box.x /= by, box.y /= by, box.width /= by, box.height /= by;
-    return box;
-}
-
 /* Columns beside the box are left out, but for one block, whose colours reach into it. */
 static JDIMENSION crop(decoding *d) {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -91,17 +79,23 @@ static void decode(decoding *d, int64_t place) {
     (void)jpeg_read_header(jpeg, TRUE);
     d->verdict = data_picture_check(w, jpeg->image_width, jpeg->image_height);
     if (d->verdict != DATA_GOOD) return;
-    const data_box box = choose_scale(d, place);
+    data_box box = data_draw_box(w->options, place, jpeg->image_width, jpeg->image_height);
+    const uint32_t scale = data_picture_scale(w->options, &box);
+    jpeg->scale_num = 1;
+    jpeg->scale_denom = 1U << scale;
     jpeg->out_color_space = w->options->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     (void)jpeg_start_decompress(jpeg);
     data_scale_begin(&w->scale, jpeg->output_width, jpeg->output_height, &box,
                      data_draw_flip(w->options, place));
-    const JDIMENSION begin = crop(d);
-    JSAMPROW row = w->row + (size_t)begin * w->options->channels;
+    uint8_t *kept = data_kept_begin(w, true, jpeg->image_width, jpeg->image_height, scale,
+                                    jpeg->output_width, jpeg->output_height);
+    const JDIMENSION begin = kept ? 0 : crop(d);
     while (jpeg->output_scanline < jpeg->output_height) {
-        pass_over(d);
+        if (!kept) pass_over(d);
         const JDIMENSION y = jpeg->output_scanline;
-        if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, w->row);
+        uint8_t *pixels = kept ? kept + (size_t)y * jpeg->output_width * w->options->channels : w->row;
+        JSAMPROW row = pixels + (size_t)begin * w->options->channels;
+        if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, pixels);
     }
     (void)jpeg_finish_decompress(jpeg);
 }

@@ -48,6 +48,11 @@ static ebb_status check(ebb_env *env, const ebb_data *data, const ebb_loader_opt
         if (!(o->deviation[c] > 0 && o->deviation[c] < 1e30F && o->mean[c] > -1e30F && o->mean[c] < 1e30F))
             return ebb_fail(env, EBB_USAGE, "channel %d: mean %g, deviation %g; it must be above 0", c,
                             (double)o->mean[c], (double)o->deviation[c]);
+    if (o->keep_decoded_bytes < 0 || (o->keep_decoded_bytes > 0 && !data->files))
+        return ebb_fail(
+            env, EBB_USAGE,
+            "%s: %lld bytes for decoded pictures; at least 0, and 0 of records, which need no decoding",
+            data->path, (long long)o->keep_decoded_bytes);
     if (data->n_parts[o->part] == 0)
         return ebb_fail(env, EBB_BAD_INPUT, "%s: no picture is %s", data->path,
                         o->part == EBB_DATA_TRAIN ? "left to train on" : "held out");
@@ -66,7 +71,7 @@ static ebb_status take_memory(ebb_loader *l) {
     if (!l->bytes || !l->slots || !l->order || !l->known_bad || !l->workers) return EBB_NO_MEMORY;
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; i < n_workers && status == EBB_OK; i++)
-        status = data_worker_make(&l->arena, l->data, o, &l->workers[i]);
+        status = data_worker_make(&l->arena, l->data, o, &l->kept, &l->workers[i]);
     return status;
 }
 
@@ -87,6 +92,7 @@ ebb_status ebb_loader_create(ebb_env *env, const ebb_data *data, const ebb_loade
     (void)pthread_mutex_init(&l->lock, NULL);
     data_palette_make(&l->options, &l->palette);
     status = take_memory(l);
+    if (status == EBB_OK) status = data_kept_make(env, data->n, l->options.keep_decoded_bytes, &l->kept);
     if (status == EBB_OK) status = data_team_make(&l->arena, l->options.n_threads, &l->team);
     if (status == EBB_OK)
         *out = l;
@@ -99,6 +105,7 @@ void ebb_loader_destroy(ebb_loader *l) {
     if (!l) return;
     ebb_env *env = l->env;
     data_team_end(&l->team);
+    data_kept_end(env, l->data->n, &l->kept);
     (void)pthread_mutex_destroy(&l->lock);
     ebb_arena_deinit(&l->arena);
     ebb_cfree(env, l, 1, sizeof *l);
@@ -225,8 +232,10 @@ ebb_status ebb_loader_batch(ebb_loader *l, int64_t step, void *pictures, size_t 
 
 void ebb_loader_look(ebb_loader *l, ebb_loader_facts *out) {
     *out = (ebb_loader_facts){.n_pictures = atomic_load(&l->n_pictures),
+                              .n_from_kept = atomic_load(&l->n_from_kept),
                               .n_bad = atomic_load(&l->n_bad),
                               .busy_ns = atomic_load(&l->busy_ns),
                               .wait_ns = l->wait_ns,
+                              .kept_bytes = atomic_load(&l->kept.used_bytes),
                               .n_threads = l->team.n_threads};
 }

@@ -30,6 +30,7 @@ struct ebb_loader {
     data_team team;
     data_worker *workers; /* [threads + 1] */
     data_palette palette;
+    data_kept kept;
     size_t picture_bytes; /* of one, as bytes */
     uint8_t *bytes;       /* [batch * picture_bytes] */
     loader_slot *slots;   /* [batch] */
@@ -41,7 +42,7 @@ struct ebb_loader {
     loader_bad bads[LOADER_NAMED];
     uint32_t n_bads;             /* since the last batch; those beyond LOADER_NAMED are counted alone */
     _Atomic uint64_t *known_bad; /* a bit for each picture */
-    _Atomic int64_t n_pictures, n_bad, busy_ns;
+    _Atomic int64_t n_pictures, n_from_kept, n_bad, busy_ns;
     int64_t wait_ns;
     bool waited; /* for a batch: the first one is there only when it is asked for */
 };

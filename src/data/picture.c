@@ -11,8 +11,8 @@
 enum { PATH_BYTES = 4096 };
 
 ebb_status data_worker_make(ebb_arena *arena, const ebb_data *data, const ebb_loader_options *options,
-                            data_worker *out) {
-    *out = (data_worker){.data = data, .options = options};
+                            data_kept *kept, data_worker *out) {
+    *out = (data_worker){.data = data, .options = options, .kept = kept};
     out->file_room = data->files ? data->most_bytes : data_record_bytes(data);
     out->file = EBB_NEW(arena, uint8_t, out->file_room + 1);
     out->row = EBB_NEW(arena, uint8_t, (size_t)4 * EBB_DATA_MAX_SIDE);
@@ -43,7 +43,19 @@ void data_picture_row(data_worker *w, uint32_t y, uint8_t *rgb, uint32_t width) 
             const uint8_t *p = rgb + (size_t)3 * x;
             rgb[x] = (uint8_t)((19595U * p[0] + 38470U * p[1] + 7471U * p[2] + 32768U) >> 16);
         }
+    const size_t n = (size_t)width * w->options->channels;
+    if (w->keeping.rows) memcpy(w->keeping.rows + y * n, rgb, n);
     data_scale_row(&w->scale, y, rgb);
+}
+
+uint32_t data_picture_scale(const ebb_loader_options *o, data_box *box) {
+    uint32_t scale = 0;
+    for (double by = 2;
+         scale < KEPT_SCALES - 1 && box->width >= by * o->width && box->height >= by * o->height; by *= 2)
+        scale++;
+    const double by = 1U << scale;
+    box->x /= by, box->y /= by, box->width /= by, box->height /= by;
+    return scale;
 }
 
 /* ---- bytes ---- */
@@ -122,9 +134,14 @@ static data_verdict decode_record(data_worker *w, int64_t index, int64_t place) 
 
 data_verdict data_picture_read(data_worker *w, int64_t index, int64_t place, uint8_t *out) {
     data_verdict verdict = DATA_GOOD;
+    w->index = index;
     if (w->data->files) {
-        verdict = read_file(w, index);
-        if (verdict == DATA_GOOD) verdict = decode_file(w, place);
+        w->shown = data_kept_show(w, place);
+        if (!w->shown) {
+            verdict = read_file(w, index);
+            if (verdict == DATA_GOOD) verdict = decode_file(w, place);
+            data_kept_finish(w, verdict == DATA_GOOD);
+        }
     } else {
         verdict = decode_record(w, index, place);
     }

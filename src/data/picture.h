@@ -2,6 +2,7 @@
 #ifndef EBB_DATA_PICTURE_H
 #define EBB_DATA_PICTURE_H
 
+#include "data/kept.h"
 #include "data/scale.h"
 
 typedef enum data_verdict { DATA_GOOD, DATA_BAD, DATA_NO_MEMORY } data_verdict;
@@ -13,12 +14,17 @@ typedef struct data_worker {
     data_scale scale;
     uint8_t *file; /* [file_room] what a file or a record holds */
     int64_t file_room, n_file;
-    uint8_t *row;  /* one of any picture, 4 bytes a pixel */
+    uint8_t *row;    /* one of any picture, 4 bytes a pixel */
+    data_kept *kept; /* of all workers */
+    data_keeping keeping;
+    int64_t index; /* of the picture that it reads */
+    bool shown;    /* it was kept: nothing was decoded */
     char why[200]; /* of DATA_BAD */
 } data_worker;
 
 EBB_CHECKED ebb_status data_worker_make(ebb_arena *arena, const ebb_data *data,
-                                        const ebb_loader_options *options, data_worker *out);
+                                        const ebb_loader_options *options, data_kept *kept,
+                                        data_worker *out);
 /* Picture `index`, cropped as its place in the row of all batches says. DATA_BAD: why. */
 data_verdict data_picture_read(data_worker *worker, int64_t index, int64_t place, uint8_t *out);
 
@@ -27,6 +33,9 @@ data_verdict data_picture_read(data_worker *worker, int64_t index, int64_t place
 EBB_PRINTF(2, 3) data_verdict data_picture_bad(data_worker *worker, const char *format, ...);
 /* Sides within the limits, told in one place. */
 data_verdict data_picture_check(data_worker *worker, int64_t width, int64_t height);
+/* A JPEG is decoded at 1/2^scale, as small as the box keeps the output's size: the scale; the box becomes
+ * that of what is decoded. */
+uint32_t data_picture_scale(const ebb_loader_options *options, data_box *box);
 /* DATA_BAD as well where the build lacks the library. */
 data_verdict data_jpeg_read(data_worker *worker, int64_t place);
 data_verdict data_png_read(data_worker *worker, int64_t place);

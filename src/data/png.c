@@ -38,6 +38,8 @@ static data_verdict decode(data_worker *w, spng_ctx *png, int64_t place) {
     if (verdict != DATA_GOOD) return verdict;
     const data_box box = data_draw_box(w->options, place, head.width, head.height);
     data_scale_begin(&w->scale, head.width, head.height, &box, data_draw_flip(w->options, place));
+    if (head.interlace_method == 0) /* parts of rows are added up in another order than rows */
+        (void)data_kept_begin(w, false, head.width, head.height, 0, head.width, head.height);
     return read_rows(w, png, &head);
 }
 

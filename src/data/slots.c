@@ -66,6 +66,8 @@ void loader_decode(void *ctx, uint32_t slot, uint32_t worker) {
         decode_trained(l, slot, &l->workers[worker], place);
     else
         decode_held_out(l, slot, &l->workers[worker], place);
-    atomic_fetch_add(&l->n_pictures, l->slots[slot].verdict == DATA_GOOD);
+    const bool good = l->slots[slot].verdict == DATA_GOOD;
+    atomic_fetch_add(&l->n_pictures, good);
+    atomic_fetch_add(&l->n_from_kept, good && l->workers[worker].shown);
     atomic_fetch_add(&l->busy_ns, thread_ns() - begin_ns);
 }

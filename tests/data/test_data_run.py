@@ -113,7 +113,7 @@ def neither_threads_nor_evaluation_nor_memory_change_a_bit(t):
     pictures(t, "4", "60", "40", "30")
     plan = t.json("plan", "seen.ebb", "--accumulate", "3")
     run = ("run", "seen.ebb", "--data", "p", "--held-out", "0.2", "--steps", "6", "--accumulate", "3", "--hash")
-    ways = ((), ("--data-threads", "1"), ("--data-threads", "5"), ("--evaluate-every", "2"), ("--no-reuse",),
+    ways = ((), ("--data-threads", "1"), ("--data-threads", "5"), ("--keep-decoded", "90kB", "--evaluate-every", "1"), ("--evaluate-every", "2"), ("--no-reuse",),
             ("--budget", str(plan["total_bytes"])), ("--no-fuse",))
     equal(len({t.json(*run, *way)["params_hash"] for way in ways}), 1, "hashes")
     for other in (("--seed", "5"), ("--flip", "no"), ("--crop", "1")):
@@ -204,7 +204,9 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
             (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
             (3, b"reads y, for 32 rows of 10", "own.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
             (3, b"10 classes", "seen.ebb", "--data", DIGITS), (3, b"2 channels", "seen.ebb", "--dim", "C=2", "--data", "p"),
-            (2, b"crop", "seen.ebb", "--data", "p", "--crop", "0")):
+            (2, b"--keep-decoded", "flat.ebb", "--keep-decoded", "1MB"),
+            (2, b"need no decoding", "flat.ebb", "--data", DIGITS, "--keep-decoded", "1MB"),
+            (2, b"give more", "seen.ebb", "--data", "p", "--keep-decoded", "9"), (2, b"crop", "seen.ebb", "--data", "p", "--crop", "0")):
         done = t.ebb_run("run", *args, code=code)
         equal(done.stderr.count(b"\n"), 1, done.stderr)
         holds(words in done.stderr, f"{args}: {done.stderr}")

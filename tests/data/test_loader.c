@@ -201,6 +201,7 @@ static ebb_status all_of_it(ebb_env *env, const char *path) {
     ebb_status status = ebb_data_open(env, path, 0.25, &data);
     if (status != EBB_OK) return status;
     folder_options(data, &o);
+    o.keep_decoded_bytes = 30000;
     status = ebb_loader_create(env, data, &o, &l);
     for (int64_t step = 0; step < 3 && status == EBB_OK; step++) status = ask(l, step, &b);
     ebb_loader_destroy(l);

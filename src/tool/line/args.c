@@ -221,7 +221,7 @@ static void args_init(tool_args *args) {
     args->beta1 = args->beta2 = args->clip_norm = args->label_smoothing = -1;
     args->every = args->keep_saves = args->warmup = args->lr_every = -1;
     args->held_out = args->crop = -1;
-    args->data_threads = args->evaluate_every = args->accumulate = -1;
+    args->data_threads = args->keep_decoded_bytes = args->evaluate_every = args->accumulate = -1;
     args->lr = args->lr_least = args->lr_factor = -1;
 }
 

@@ -52,7 +52,7 @@ typedef struct tool_args {
     const char *data, *flip;
     bool strict;
     double held_out, crop;
-    int64_t data_threads, evaluate_every, accumulate;
+    int64_t data_threads, keep_decoded_bytes, evaluate_every, accumulate;
     int64_t every, keep_saves, warmup, lr_every;
     double lr, lr_least, lr_factor;
 } tool_args;

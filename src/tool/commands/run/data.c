@@ -7,12 +7,11 @@
 ebb_status run_data_check(tool *t) {
     const tool_args *a = &t->args;
     const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
-                      a->data_threads > 0;
+                      a->data_threads > 0 || a->keep_decoded_bytes > 0;
     if (!a->data && asks)
         return tool_fail(t, EBB_USAGE,
-                         "--held-out, --evaluate-every, --crop, --flip, --strict and --data-threads belong "
-                         "to --data PATH: "
-                         "give it, or leave them out");
+                         "--held-out, --evaluate-every, --crop, --flip, --strict, --data-threads and "
+                         "--keep-decoded belong to --data PATH: give it, or leave them out");
     if (a->evaluate_every > 0 && a->held_out <= 0)
         return tool_fail(
             t, EBB_USAGE,
@@ -130,6 +129,7 @@ static ebb_status set_options(run_session *s, const ebb_tensor_info *p, ebb_load
     if (a->crop >= 0) o->crop_least = a->crop;
     if (a->flip) o->flip = strcmp(a->flip, "yes") == 0;
     if (a->data_threads > 0) o->n_threads = (uint32_t)a->data_threads;
+    if (a->keep_decoded_bytes > 0) o->keep_decoded_bytes = a->keep_decoded_bytes;
     return EBB_OK;
 }
 
@@ -147,6 +147,13 @@ static ebb_status take_memory(run_session *s, const ebb_tensor_info *p, ebb_load
     return tool_fail(s->t, EBB_NO_MEMORY, "no memory for a batch of %zu bytes", d->bytes);
 }
 
+/* What of bytes for decoded pictures goes to those that are evaluated: as many as there are of them. */
+static int64_t held_out_share(const run_session *s, int64_t bytes) {
+    const ebb_data_facts *f = &s->data.facts;
+    return s->t->args.evaluate_every > 0 ? (int64_t)((double)bytes * (double)f->n_held_out / (double)f->n)
+                                         : 0;
+}
+
 ebb_status run_data_begin(run_session *s) {
     run_data *d = &s->data;
     ebb_tensor_info pictures, labels;
@@ -160,8 +167,11 @@ ebb_status run_data_begin(run_session *s) {
     d->pictures = pictures.name;
     d->labels = labels.name;
     status = take_memory(s, &pictures, &o);
+    const int64_t all = o.keep_decoded_bytes, of_held_out = held_out_share(s, all);
+    o.keep_decoded_bytes = all - of_held_out;
     if (status == EBB_OK) status = ebb_loader_create(s->t->env, d->set, &o, &d->train);
     o.part = EBB_DATA_HELD_OUT;
+    o.keep_decoded_bytes = of_held_out;
     if (status == EBB_OK && s->t->args.evaluate_every > 0)
         status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
     if (status == EBB_OK && d->facts.n_ignored > 0)
@@ -226,6 +236,10 @@ void run_data_print(const run_session *s) {
            "their time\n",
            images_per_s(s), loader_per_s(&f), f.n_threads,
            100.0 * (double)run_data_wait_ns(s) / (double)s->wall_ns);
+    if (s->t->args.keep_decoded_bytes > 0)
+        printf(
+            "decoded pictures %lld bytes are kept; %lld of the %lld pictures to train on came from them\n",
+            (long long)f.kept_bytes, (long long)f.n_from_kept, (long long)f.n_pictures);
 }
 
 void run_data_json(const run_session *s, out_json *json) {
@@ -242,6 +256,8 @@ void run_data_json(const run_session *s, out_json *json) {
     out_real(json, "loader_images_per_s", loader_per_s(&f));
     out_integer(json, "loader_threads", f.n_threads);
     out_integer(json, "wait_ns", run_data_wait_ns(s));
+    out_integer(json, "kept_bytes", f.kept_bytes);
+    out_integer(json, "n_from_kept", f.n_from_kept);
     out_close(json, '}');
 }
 
