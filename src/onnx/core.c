@@ -162,6 +162,17 @@ const onnx_value *onnx_operand(onnx_import *im, uint32_t i) {
     return &none;
 }
 
+int32_t onnx_type_of(onnx_import *im, uint32_t i) {
+    char dtype[8];
+    const onnx_value *v = onnx_operand(im, i);
+    if (v->kind != ONNX_GRAPH) return v->type;
+    (void)onnx_dtype_of(im, v->id, dtype);
+    return strcmp(dtype, "f64") == 0    ? ONNX_DOUBLE
+           : strcmp(dtype, "i32") == 0  ? ONNX_INT64
+           : strcmp(dtype, "bool") == 0 ? ONNX_BOOL
+                                        : ONNX_FLOAT;
+}
+
 double *onnx_folded(onnx_import *im, int64_t n) {
     if (n > ONNX_MAX_FOLDED - im->n_folded) {
         onnx_refuse(im, "more than 2097152 numbers to be computed from constants");

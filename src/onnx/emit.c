@@ -87,22 +87,37 @@ static uint32_t made(onnx_import *im, uint32_t id, const char *name) {
     return id;
 }
 
-uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
-                 const char *attributes) {
+/* An op of one result, or of two, which `two` asks for. */
+static uint32_t call(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
+                     const char *attributes, bool two) {
     if (onnx_stopped(im)) return EBB_BUILD_NONE;
     for (uint32_t i = 0; i < n_in; i++)
         if (in[i] == EBB_BUILD_NONE) return EBB_BUILD_NONE;
     const char *like = im->node && im->node->n_out > 0 ? im->node->out[0] : "v";
-    const char *name = onnx_new_name(im, like);
+    const char *name = onnx_new_name(im, like), *second = two ? onnx_new_name(im, like) : "";
+    const size_t n_names = strlen(name) + strlen(second) + 4;
+    char *names = EBB_NEW(im->arena, char, n_names);
     uint32_t id = EBB_BUILD_NONE;
+    if (!names) out_of_memory(im);
     if (im->fatal) return id;
-    for (int k = 0; k < 2; k++) id = ebb_build_op(im->build[k], name, op, in, n_in, attributes);
-    if (made(im, id, name) == EBB_BUILD_NONE) return EBB_BUILD_NONE;
-    ebb_text_add(&im->text, "%%%s = %s", name, op);
+    (void)snprintf(names, n_names, "%s%s%s", name, two ? ", " : "", second);
+    for (int k = 0; k < 2; k++) id = ebb_build_op(im->build[k], names, op, in, n_in, attributes);
+    if (made(im, id, name) == EBB_BUILD_NONE || (two && made(im, id + 1, second) == EBB_BUILD_NONE))
+        return EBB_BUILD_NONE;
+    ebb_text_add(&im->text, "%%%s%s%s = %s", name, two ? ", %" : "", second, op);
     for (uint32_t i = 0; i < n_in; i++)
         ebb_text_add(&im->text, "%s %%%s", i > 0 ? "," : "", im->id_name.at[in[i]]);
     ebb_text_add(&im->text, "%s%s\n", attributes && attributes[0] ? " " : "", attributes ? attributes : "");
     return id;
+}
+
+uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
+                 const char *attributes) {
+    return call(im, op, in, n_in, attributes, false);
+}
+
+uint32_t onnx_op_two(onnx_import *im, const char *op, uint32_t x, const char *attributes) {
+    return call(im, op, &x, 1, attributes, true);
 }
 
 uint32_t onnx_declare(onnx_import *im, const char *word, const char *like, const char *type, double fill) {

@@ -235,10 +235,26 @@ static bool recast(onnx_import *im, const onnx_value *v) {
     return true;
 }
 
+/* CastLike: its second operand may be anything. */
+static bool cast_like(onnx_import *im, const onnx_value *v) {
+    const double *at[2];
+    int64_t n;
+    const int32_t type = onnx_type_of(im, 1);
+    if (onnx_stopped(im) || v->kind != ONNX_FOLDED || !onnx_numbers(im, 0, at, &n)) return false;
+    const onnx_shape shape = v->shape;
+    double *to[2] = {onnx_folded(im, n), onnx_folded(im, n)};
+    for (uint32_t k = 0; to[0] && to[1] && k < 2; k++)
+        for (int64_t i = 0; i < n; i++)
+            to[k][i] = type == ONNX_BOOL ? at[k][i] != 0 : is_whole(type) ? trunc(at[k][i]) : at[k][i];
+    if (to[0] && to[1]) give_new(im, type, &shape, to[0], to[1]);
+    return true;
+}
+
 bool onnx_fold(onnx_import *im) {
     const uint32_t n = im->node->n_in;
     const onnx_value *v[3];
     if (onnx_fold_made(im)) return true;
+    if (strcmp(im->node->op, "CastLike") == 0) return cast_like(im, onnx_operand(im, 0));
     for (uint32_t i = 0; i < n; i++) {
         if (!onnx_has(im, i)) continue;
         const onnx_value *operand = onnx_operand(im, i);

@@ -96,9 +96,13 @@ const onnx_value *onnx_operand(onnx_import *im, uint32_t i);
 uint32_t onnx_in(onnx_import *im, uint32_t i);
 onnx_shape onnx_shape_of(onnx_import *im, uint32_t id);
 bool onnx_is_real(onnx_import *im, uint32_t id);
+/* The file's type of operand i; of what is computed one that has its dtype. */
+int32_t onnx_type_of(onnx_import *im, uint32_t i);
 const char *onnx_dtype_of(onnx_import *im, uint32_t id, char text[8]);
 /* What was meant by a number that the file has as a float: the shortest decimal one that rounds to it. */
 double onnx_meant(double f);
+/* Known numbers as an operand: a constant where all are alike, else a state. type: as in the file. */
+uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, const double *at);
 /* Numbers of operand i, which must be known; for both sizes. */
 bool onnx_numbers(onnx_import *im, uint32_t i, const double *at[2], int64_t *n);
 /* The same where both sizes must agree. */
@@ -106,12 +110,16 @@ const double *onnx_fixed(onnx_import *im, uint32_t i, int64_t *n);
 /* One op; attributes as in docs/ir.md, or NULL. */
 uint32_t onnx_op(onnx_import *im, const char *op, const uint32_t *in, uint32_t n_in,
                  const char *attributes);
+/* One op of two results: the number of the first; the second's is one more. */
+uint32_t onnx_op_two(onnx_import *im, const char *op, uint32_t x, const char *attributes);
 EBB_PRINTF(4, 5) uint32_t onnx_op1(onnx_import *im, const char *op, uint32_t x, const char *format, ...);
 uint32_t onnx_op2(onnx_import *im, const char *op, uint32_t a, uint32_t b);
 /* times * x + plus */
 uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus);
 /* The value everywhere, of a shape and of like's dtype. */
 uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value);
+/* x's places along an axis, as often and in the order that n known places say. */
+uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n);
 /* To any shape of the same elements, in logical order. */
 uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape);
 uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order);
@@ -175,7 +183,8 @@ typedef struct onnx_rule {
     void (*make)(onnx_import *im);
 } onnx_rule;
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
-    onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[];
+    onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
+    onnx_rules_resize[], onnx_rules_attention[], onnx_rules_choices[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
 /* Its part for Shape, Size, Constant, ConstantOfShape. */

@@ -92,6 +92,16 @@ static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) 
     return id;
 }
 
+uint32_t onnx_table(onnx_import *im, int32_t type, const onnx_shape *shape, const double *at) {
+    const onnx_value v = {.name = im->node->out[0],
+                          .kind = ONNX_FOLDED,
+                          .id = EBB_BUILD_NONE,
+                          .type = type,
+                          .shape = *shape,
+                          .at = {at, at}};
+    return onnx_stopped(im) ? EBB_BUILD_NONE : declare(im, &v, "state");
+}
+
 uint32_t onnx_in(onnx_import *im, uint32_t i) {
     const onnx_value *v = onnx_operand(im, i);
     if (onnx_stopped(im) || v->id != EBB_BUILD_NONE) return v->id;

@@ -29,13 +29,36 @@ static uint32_t row(onnx_import *im, uint32_t i, int64_t n, uint32_t like, doubl
                            : onnx_fill(im, &shape, like, otherwise);
 }
 
+/* "axis,axis+1,..." up to the last. */
+static const char *axes_from(uint32_t axis, uint32_t rank, char text[32]) {
+    int n = 0;
+    for (uint32_t d = axis; d < rank && d < ONNX_RANK; d++)
+        n += snprintf(text + n, (size_t)(32 - n), "%s%u", d > axis ? "," : "", d);
+    return text;
+}
+
+/* LayerNormalization's second and third result: each row's mean, and 1 by its deviation. */
+static void give_statistics(onnx_import *im, uint32_t x, uint32_t axis, uint32_t rank, double eps) {
+    const onnx_shape one = {.rank = 0};
+    char axes[32];
+    if (!onnx_wants(im, 1) && !onnx_wants(im, 2)) return;
+    const uint32_t mean =
+        onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true", axes_from(axis, rank, axes));
+    onnx_give(im, 1, mean);
+    if (!onnx_wants(im, 2)) return;
+    const uint32_t low = onnx_op2(im, "sub", x, mean);
+    const uint32_t square =
+        onnx_op1(im, "reduce_mean", onnx_op2(im, "mul", low, low), "axis=[%s] keep=true", axes);
+    const uint32_t sum = onnx_rescale(im, square, 1, eps), root = onnx_op(im, "sqrt", &sum, 1, NULL);
+    onnx_give(im, 2, onnx_op2(im, "div", onnx_fill(im, &one, x, 1), root));
+}
+
 static void layer_norm(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
     onnx_shape rows = {.rank = 2, .dim = {{1, 1}, {1, 1}}};
     if (onnx_stopped(im)) return;
-    if (onnx_wants(im, 1) || onnx_wants(im, 2)) onnx_refuse(im, "its mean or deviation is read");
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < shape.rank; d++) rows.dim[k][d < axis ? 0 : 1] *= shape.dim[k][d];
     const uint32_t in[3] = {onnx_reshape(im, x, &rows), row(im, 1, rows.dim[0][1], x, 1),
@@ -43,6 +66,55 @@ static void layer_norm(onnx_import *im) {
     char text[48], real[EBB_REAL_TEXT];
     (void)snprintf(text, sizeof text, "eps=%s", ebb_real_text(onnx_attr_real(im, "epsilon", 1e-5), real));
     onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "layer_norm", in, 3, text), &shape));
+    give_statistics(im, x, axis, shape.rank, onnx_attr_real(im, "epsilon", 1e-5));
+}
+
+/* x / sqrt(mean of squares + epsilon) * scale */
+static void rms_norm(onnx_import *im) {
+    char axes[32];
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
+    if (onnx_stopped(im)) return;
+    const uint32_t square = onnx_op1(im, "reduce_mean", onnx_op2(im, "mul", x, x), "axis=[%s] keep=true",
+                                     axes_from(axis, shape.rank, axes));
+    const uint32_t sum = onnx_rescale(im, square, 1, onnx_attr_real(im, "epsilon", 1e-5));
+    const uint32_t y = onnx_op2(im, "div", x, onnx_op(im, "sqrt", &sum, 1, NULL));
+    onnx_give(im, 0, onnx_op2(im, "mul", y, onnx_in(im, 1)));
+}
+
+/* x by the sum of its sizes along an axis, or by the root of that of its squares; 0 stays 0. */
+static void lp_norm(onnx_import *im) {
+    const onnx_shape one = {.rank = 0};
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
+    const bool two = onnx_attr_int(im, "p", 2) == 2;
+    const uint32_t size = two ? onnx_op2(im, "mul", x, x) : onnx_op(im, "abs", &x, 1, NULL);
+    uint32_t sum = onnx_op1(im, "reduce_sum", size, "axis=[%u] keep=true", axis);
+    if (two) sum = onnx_op(im, "sqrt", &sum, 1, NULL);
+    const uint32_t zero = onnx_op2(im, "equal", sum, onnx_fill(im, &one, x, 0)),
+                   in[3] = {zero, onnx_fill(im, &one, x, 1), sum};
+    onnx_give(im, 0, onnx_op2(im, "div", x, onnx_op(im, "where", in, 3, NULL)));
+}
+
+/* (x - mean) / (deviation + 1e-9) */
+static void mean_variance(onnx_import *im) {
+    char text[32];
+    int n = 0;
+    uint32_t bits = 0xD; /* 0, 2 and 3 */
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_attr(im, "axes")) (void)onnx_axes(im, 1, shape.rank, &bits);
+    if (shape.rank < 4 && bits == 0xD) onnx_refuse(im, "rank %u", shape.rank);
+    for (uint32_t d = 0; d < ONNX_RANK; d++)
+        if (bits >> d & 1) n += snprintf(text + n, (size_t)(32 - n), "%s%u", n > 0 ? "," : "", d);
+    const uint32_t mean = onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true", text),
+                   low = onnx_op2(im, "sub", x, mean);
+    const uint32_t square =
+        onnx_op1(im, "reduce_mean", onnx_op2(im, "mul", low, low), "axis=[%s] keep=true", text);
+    const uint32_t deviation = onnx_op(im, "sqrt", &square, 1, NULL);
+    onnx_give(im, 0, onnx_op2(im, "div", low, onnx_rescale(im, deviation, 1, 1e-9)));
 }
 
 /* GroupNormalization's factors were one a group before opset 21; InstanceNormalization's groups are the
@@ -112,6 +184,9 @@ static void softmax(onnx_import *im) {
 const onnx_rule onnx_rules_norms[] = {
     {"BatchNormalization", batch_norm},
     {"LayerNormalization", layer_norm},
+    {"RMSNormalization", rms_norm},
+    {"LpNormalization", lp_norm},
+    {"MeanVarianceNormalization", mean_variance},
     {"GroupNormalization", group_norm},
     {"InstanceNormalization", group_norm},
     {"Softmax", softmax},

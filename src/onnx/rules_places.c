@@ -91,6 +91,30 @@ static void depth_to_space(onnx_import *im) {
                            &out));
 }
 
+static void space_to_depth(onnx_import *im) {
+    static const uint32_t dcr_order[6] = {0, 3, 5, 1, 2, 4}, crd_order[6] = {0, 1, 3, 5, 2, 4};
+    const int64_t b = onnx_attr_int(im, "blocksize", 1);
+    const bool crd = strcmp(onnx_attr_text(im, "mode", "DCR"), "CRD") == 0;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape now = onnx_shape_of(im, x);
+    onnx_shape split6 = {.rank = 6}, out = {.rank = 4};
+    if (onnx_stopped(im)) return;
+    if (now.rank != 4 || b < 1 || b > 256 || now.dim[0][2] % b != 0 || now.dim[0][3] % b != 0) {
+        onnx_refuse(im, "blocksize %lld of rank %u", (long long)b, now.rank);
+        return;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        const int64_t *s = now.dim[k];
+        const int64_t parts[6] = {s[0], s[1], s[2] / b, b, s[3] / b, b},
+                      whole[4] = {s[0], s[1] * b * b, s[2] / b, s[3] / b};
+        memcpy(split6.dim[k], parts, sizeof parts);
+        memcpy(out.dim[k], whole, sizeof whole);
+    }
+    onnx_give(im, 0,
+              onnx_reshape(im, onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order),
+                           &out));
+}
+
 /* Places at or below a diagonal, or at or above it, of the last two axes; zero elsewhere. */
 static void trilu(onnx_import *im) {
     int64_t n = 0;
@@ -122,6 +146,11 @@ static void trilu(onnx_import *im) {
 }
 
 const onnx_rule onnx_rules_places[] = {
-    {"Expand", expand}, {"Tile", tile}, {"Gather", gather}, {"DepthToSpace", depth_to_space},
-    {"Trilu", trilu},   {NULL, NULL},
+    {"Expand", expand},
+    {"Tile", tile},
+    {"Gather", gather},
+    {"DepthToSpace", depth_to_space},
+    {"SpaceToDepth", space_to_depth},
+    {"Trilu", trilu},
+    {NULL, NULL},
 };

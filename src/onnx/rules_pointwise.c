@@ -118,24 +118,35 @@ static void dropout(onnx_import *im) {
     onnx_give(im, 0, p > 0 ? onnx_op1(im, "dropout", x, "p=%s", ebb_real_text(onnx_meant(p), real)) : x);
 }
 
+/* One bound alone, or one beyond those that docs/ir.md has, is a comparison with a number. */
 static uint32_t clipped(onnx_import *im, uint32_t x, double low, double high) {
-    if (low < -(double)FLT_MAX) low = -(double)FLT_MAX;
-    if (high > (double)FLT_MAX) high = (double)FLT_MAX;
+    const onnx_shape one = {.rank = 0};
+    const bool from_low = low > -1e30, from_high = high < 1e30;
     char text[2][EBB_REAL_TEXT];
+    if (!from_low && !from_high) return x;
+    if (!from_low || !from_high)
+        return onnx_op2(im, from_low ? "maximum" : "minimum", x,
+                        onnx_fill(im, &one, x, from_low ? low : high));
     return onnx_op1(im, "clip", x, "min=%s max=%s", ebb_real_text(low, text[0]),
                     ebb_real_text(high, text[1]));
 }
 
+/* Bounds that are computed are compared with each place. */
 static void clip(onnx_import *im) {
     double bound[2] = {onnx_attr_real(im, "min", -DBL_MAX), onnx_attr_real(im, "max", DBL_MAX)};
-    const uint32_t x = onnx_in(im, 0);
+    uint32_t x = onnx_in(im, 0);
+    bool computed = !onnx_is_real(im, x);
+    for (uint32_t i = 0; i < 2; i++)
+        computed |= onnx_has(im, i + 1) && onnx_operand(im, i + 1)->kind == ONNX_GRAPH;
     for (uint32_t i = 0; i < 2; i++) {
         int64_t n;
-        const double *at = onnx_has(im, i + 1) ? onnx_fixed(im, i + 1, &n) : NULL;
+        if (computed && onnx_has(im, i + 1))
+            x = onnx_op2(im, i == 0 ? "maximum" : "minimum", x, onnx_in(im, i + 1));
+        const double *at = !computed && onnx_has(im, i + 1) ? onnx_fixed(im, i + 1, &n) : NULL;
         if (at && n == 1) bound[i] = at[0];
     }
     if (bound[0] > bound[1]) bound[0] = bound[1];
-    onnx_give(im, 0, clipped(im, x, bound[0], bound[1]));
+    onnx_give(im, 0, computed ? x : clipped(im, x, bound[0], bound[1]));
 }
 
 /* relu(x) + slope * (x - relu(x)) */
@@ -202,7 +213,8 @@ static void reciprocal(onnx_import *im) {
 }
 
 static void cast(onnx_import *im) {
-    const int64_t to = onnx_attr_int(im, "to", 0);
+    const int64_t to =
+        strcmp(im->node->op, "CastLike") == 0 ? onnx_type_of(im, 1) : onnx_attr_int(im, "to", 0);
     const char *dtype = to == ONNX_FLOAT                       ? "f32"
                         : to == ONNX_DOUBLE                    ? "f64"
                         : to == ONNX_BOOL                      ? "bool"
@@ -270,5 +282,6 @@ const onnx_rule onnx_rules_pointwise[] = {
     {"Gelu", gelu},
     {"Reciprocal", reciprocal},
     {"Cast", cast},
+    {"CastLike", cast},
     {NULL, NULL},
 };

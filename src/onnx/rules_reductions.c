@@ -39,6 +39,30 @@ static void reduce(onnx_import *im) {
     onnx_give(im, 0, y);
 }
 
+/* The largest, and the logarithm of the sum of e^(x - largest). */
+static void log_sum_exp(onnx_import *im) {
+    char axes[32];
+    uint32_t bits;
+    const uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return;
+    if (!onnx_axes(im, 1, shape.rank, &bits)) {
+        if (onnx_attr_int(im, "noop_with_empty_axes", 0)) {
+            onnx_give(im, 0, x);
+            return;
+        }
+        bits = (1U << shape.rank) - 1;
+    }
+    axes_text(bits, axes);
+    const char *keep = onnx_attr_int(im, "keepdims", 1) ? "true" : "false";
+    const uint32_t largest = onnx_op1(im, "reduce_max", x, "axis=[%s] keep=true", axes),
+                   top = onnx_op(im, "stop_gradient", &largest, 1, NULL), low = onnx_op2(im, "sub", x, top);
+    const uint32_t sum =
+        onnx_op1(im, "reduce_sum", onnx_op(im, "exp", &low, 1, NULL), "axis=[%s] keep=%s", axes, keep);
+    const onnx_shape out = onnx_shape_of(im, sum);
+    onnx_give(im, 0, onnx_op2(im, "add", onnx_op(im, "log", &sum, 1, NULL), onnx_reshape(im, top, &out)));
+}
+
 static void arg(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     onnx_shape shape = onnx_shape_of(im, x);
@@ -59,24 +83,19 @@ static void cumsum(onnx_import *im) {
     const double *at = onnx_fixed(im, 1, &n);
     const onnx_shape shape = onnx_shape_of(im, x);
     if (!at || n != 1 || onnx_stopped(im)) return;
-    if (onnx_attr_int(im, "exclusive", 0)) onnx_refuse(im, "exclusive=1");
-    onnx_give(im, 0,
-              onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", onnx_axis(im, onnx_whole(at[0]), shape.rank),
-                       onnx_attr_int(im, "reverse", 0) ? "true" : "false"));
+    const uint32_t axis = onnx_axis(im, onnx_whole(at[0]), shape.rank);
+    const bool back = onnx_attr_int(im, "reverse", 0) != 0;
+    uint32_t y = onnx_op1(im, "cumsum", x, "axis=%u reverse=%s", axis, back ? "true" : "false");
+    if (onnx_attr_int(im, "exclusive", 0)) y = onnx_pad(im, y, axis, back ? -1 : 1, back ? 1 : -1, 0);
+    onnx_give(im, 0, y);
 }
 
 const onnx_rule onnx_rules_reductions[] = {
-    {"ReduceSum", reduce},
-    {"ReduceMean", reduce},
-    {"ReduceMax", reduce},
-    {"ReduceMin", reduce},
-    {"ReduceProd", reduce},
-    {"ReduceL1", reduce},
-    {"ReduceL2", reduce},
-    {"ReduceSumSquare", reduce},
-    {"ReduceLogSum", reduce},
-    {"ArgMax", arg},
-    {"ArgMin", arg},
-    {"CumSum", cumsum},
-    {NULL, NULL},
+    {"ReduceSum", reduce},    {"ReduceMean", reduce},
+    {"ReduceMax", reduce},    {"ReduceMin", reduce},
+    {"ReduceProd", reduce},   {"ReduceL1", reduce},
+    {"ReduceL2", reduce},     {"ReduceSumSquare", reduce},
+    {"ReduceLogSum", reduce}, {"ReduceLogSumExp", log_sum_exp},
+    {"ArgMax", arg},          {"ArgMin", arg},
+    {"CumSum", cumsum},       {NULL, NULL},
 };

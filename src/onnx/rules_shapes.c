@@ -186,6 +186,23 @@ static uint32_t strided(onnx_import *im, uint32_t x, uint32_t axis, const int64_
     return onnx_op1(im, "strided_slice", x, "begin=[%s] size=[%s] step=[%s]", text[0], text[1], text[2]);
 }
 
+/* Backwards, by a table of places. */
+static uint32_t reversed(onnx_import *im, uint32_t x, uint32_t axis, double from, double to, double step) {
+    const onnx_shape shape = onnx_shape_of(im, x);
+    if (onnx_stopped(im)) return x;
+    const double size = (double)shape.dim[0][axis];
+    if (shape.dim[1][axis] != shape.dim[0][axis]) onnx_refuse(im, "the batch is read backwards");
+    from += from < 0 ? size : 0;
+    to += to < 0 ? size : 0;
+    from = from < 0 ? 0 : from > size - 1 ? size - 1 : from;
+    to = to < -1 ? -1 : to > size - 1 ? size - 1 : to;
+    const int64_t n = onnx_whole((from - to - step - 1) / -step);
+    double *at = n > 0 ? onnx_folded(im, n) : NULL;
+    if (n < 1) onnx_refuse(im, "an empty slice");
+    for (int64_t i = 0; at && i < n; i++) at[i] = from + (double)i * step;
+    return at ? onnx_take(im, x, axis, at, n) : x;
+}
+
 static void slice(onnx_import *im) {
     const double *from[2], *to[2], *axes[2], *steps[2];
     int64_t n, n_to, n_axes_given, n_steps;
@@ -203,7 +220,11 @@ static void slice(onnx_import *im) {
         const uint32_t axis = onnx_axis(im, named ? onnx_whole(axes[0][i]) : i, shape.rank);
         const double step = stepped ? steps[0][i] : 1;
         int64_t begin[2], end[2], size[2];
-        if (step < 1 || step > INT32_MAX) onnx_refuse(im, "a step of %g: at least 1", step);
+        if (step <= -1 && step >= -INT32_MAX) {
+            x = reversed(im, x, axis, from[0][i], to[0][i], step);
+            continue;
+        }
+        if (step < 1 || step > INT32_MAX) onnx_refuse(im, "a step of %g", step);
         for (uint32_t k = 0; k < 2; k++) {
             begin[k] = onnx_place(from[k][i], shape.dim[k][axis]);
             end[k] = onnx_place(to[k][i], shape.dim[k][axis]);
@@ -217,24 +238,51 @@ static void slice(onnx_import *im) {
     onnx_give(im, 0, x);
 }
 
-static void pad(onnx_import *im) {
-    const double *at[2];
-    int64_t n, n_value = 0;
-    uint32_t x = onnx_in(im, 0), bits;
+/* Places of the operand that stand around it: its edge, its mirror image, or its other end. */
+static uint32_t pad_from_inside(onnx_import *im, uint32_t x, uint32_t axis, int64_t before, int64_t after,
+                                const char *mode) {
+    if (before < 0 || after < 0)
+        x = onnx_pad(im, x, axis, before < 0 ? before : 0, after < 0 ? after : 0, 0);
+    before = before < 0 ? 0 : before;
+    after = after < 0 ? 0 : after;
     const onnx_shape shape = onnx_shape_of(im, x);
-    if (strcmp(onnx_attr_text(im, "mode", "constant"), "constant") != 0)
-        onnx_refuse(im, "mode %.20s", onnx_attr_text(im, "mode", ""));
+    if (onnx_stopped(im) || before + after == 0) return x;
+    const int64_t size = shape.dim[0][axis], period = mode[0] == 'r' && size > 1 ? 2 * size - 2 : size;
+    if (shape.dim[1][axis] != size) onnx_refuse(im, "the batch is padded by mode %.20s", mode);
+    double *at = onnx_folded(im, before + size + after);
+    for (int64_t i = -before; at && i < size + after; i++) {
+        const int64_t turned = (i % period + period) % period, edge = i < 0 ? 0 : i < size ? i : size - 1;
+        at[i + before] = (double)(mode[0] == 'e' ? edge : turned < size ? turned : period - turned);
+    }
+    return at && !onnx_stopped(im) ? onnx_take(im, x, axis, at, before + size + after) : x;
+}
+
+static void pad(onnx_import *im) {
+    const double *at[2], *named[2];
+    int64_t n, n_value = 0, n_named = 0;
+    uint32_t x = onnx_in(im, 0);
+    const onnx_shape shape = onnx_shape_of(im, x);
+    const char *mode = onnx_attr_text(im, "mode", "constant");
+    const bool constant = strcmp(mode, "constant") == 0;
+    if (!constant && strcmp(mode, "edge") != 0 && strcmp(mode, "reflect") != 0 && strcmp(mode, "wrap") != 0)
+        onnx_refuse(im, "mode %.20s", mode);
     if (!list(im, 1, "pads", at, &n)) return;
     const double *value = onnx_has(im, 2) ? onnx_fixed(im, 2, &n_value) : NULL;
     const double fill = value && n_value == 1 ? value[0] : onnx_attr_real(im, "value", 0);
-    const bool named = onnx_axes(im, 3, shape.rank, &bits);
-    if (named || n != 2 * (int64_t)shape.rank) onnx_refuse(im, "pads of some axes only: name them all");
+    const bool some = list(im, 3, "axes", named, &n_named);
+    const int64_t n_axes_given = some ? n_named : shape.rank;
+    if (n != 2 * n_axes_given)
+        onnx_refuse(im, "%lld pads of %lld axes", (long long)n, (long long)n_axes_given);
     for (int64_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < 2; k++)
             if (!(at[k][i] >= -INT32_MAX && at[k][i] <= INT32_MAX))
                 onnx_refuse(im, "a pad of %g", at[k][i]);
-    for (uint32_t d = 0; d < shape.rank && !onnx_stopped(im); d++)
-        x = onnx_pad(im, x, d, (int64_t)at[0][d], (int64_t)at[0][shape.rank + d], fill);
+    for (int64_t i = 0; i < n_axes_given && !onnx_stopped(im); i++) {
+        const uint32_t d = some ? onnx_axis(im, onnx_whole(named[0][i]), shape.rank) : (uint32_t)i;
+        const int64_t before = (int64_t)at[0][i], after = (int64_t)at[0][n_axes_given + i];
+        x = constant ? onnx_pad(im, x, d, before, after, fill)
+                     : pad_from_inside(im, x, d, before, after, mode);
+    }
     onnx_give(im, 0, x);
 }
 

@@ -1,6 +1,5 @@
-/* rules_windows: pools, Resize, LRN; and the windows of convolutions. */
+/* rules_windows: pools, LRN; and the windows of convolutions. */
 #include <float.h>
-#include <math.h>
 
 #include "onnx/import.h"
 #include "onnx/windows.h"
@@ -125,54 +124,6 @@ static void global_pool(onnx_import *im) {
     onnx_give(im, 0, onnx_op1(im, max ? "reduce_max" : "reduce_mean", x, "axis=[%s]", axes));
 }
 
-/* ---- Resize, Upsample: pixels repeated a whole number of times ---- */
-
-static bool factors(onnx_import *im, const onnx_shape *x, double out[4]) {
-    const bool old = strcmp(im->node->op, "Upsample") == 0;
-    int64_t n = 0;
-    const onnx_attribute *a = onnx_attr(im, "scales");
-    const uint32_t scales = old || im->file->opset < 11 ? 1 : 2;
-    const double *at = a && a->n_floats > 0 ? a->floats : NULL;
-    if (at) n = a->n_floats;
-    if (!at && onnx_has(im, scales)) at = onnx_fixed(im, scales, &n);
-    if (at && n == 4) {
-        for (int d = 0; d < 4; d++) out[d] = at[d];
-        return true;
-    }
-    const double *sizes[2];
-    if (onnx_has(im, 3) && onnx_numbers(im, 3, sizes, &n) && n == 4) {
-        for (int d = 0; d < 4; d++) out[d] = sizes[0][d] / (double)x->dim[0][d];
-        return true;
-    }
-    onnx_refuse(im, "neither scales nor sizes of four axes");
-    return false;
-}
-
-static void resize(onnx_import *im) {
-    const uint32_t x = onnx_in(im, 0);
-    const onnx_shape shape = onnx_shape_of(im, x);
-    const char *mode = onnx_attr_text(im, "mode", "nearest"),
-               *rounding = onnx_attr_text(im, "nearest_mode", "round_prefer_floor");
-    const char *places = onnx_attr_text(im, "coordinate_transformation_mode", "half_pixel");
-    double by[4] = {1, 1, 1, 1};
-    if (onnx_stopped(im)) return;
-    if (shape.rank != 4 || strcmp(mode, "nearest") != 0)
-        onnx_refuse(im, "mode %.20s of rank %u: nearest of rank 4 is read", mode, shape.rank);
-    if (onnx_stopped(im) || !factors(im, &shape, by)) return;
-    const bool whole = by[0] == 1 && by[1] == 1 && by[2] >= 1 && by[3] >= 1 && by[2] == floor(by[2]) &&
-                       by[3] == floor(by[3]) && by[2] < 4096 && by[3] < 4096;
-    const bool repeats =
-        strcmp(im->node->op, "Upsample") == 0 || im->file->opset < 11 ||
-        (strcmp(places, "half_pixel") == 0 && strncmp(rounding, "round_prefer", 12) == 0) ||
-        (strcmp(places, "asymmetric") == 0 && strcmp(rounding, "floor") == 0);
-    if (!whole || !repeats) {
-        onnx_refuse(im, "by %g and %g, %.30s, %.30s: only pixels repeated a whole number of times are read",
-                    by[2], by[3], places, rounding);
-        return;
-    }
-    onnx_give(im, 0, onnx_op1(im, "upsample", x, "factor=[%d,%d]", (int)by[2], (int)by[3]));
-}
-
 /* ---- LRN: x / (bias + alpha/size * sum of squares of the channels around)^beta ---- */
 
 static void lrn(onnx_import *im) {
@@ -203,8 +154,6 @@ const onnx_rule onnx_rules_windows[] = {
     {"AveragePool", pool},
     {"GlobalAveragePool", global_pool},
     {"GlobalMaxPool", global_pool},
-    {"Resize", resize},
-    {"Upsample", resize},
     {"LRN", lrn},
     {NULL, NULL},
 };

@@ -80,6 +80,13 @@ uint32_t onnx_slice(onnx_import *im, uint32_t x, uint32_t axis, const int64_t be
                     onnx_size_text(im, size[0], size[1], n));
 }
 
+uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n) {
+    char text[32];
+    const onnx_shape shape = {.rank = 1, .dim = {{n}, {n}}};
+    (void)snprintf(text, sizeof text, "axis=%u", axis);
+    return onnx_op(im, "take", (uint32_t[]){x, onnx_table(im, ONNX_INT64, &shape, places)}, 2, text);
+}
+
 uint32_t onnx_concat(onnx_import *im, const uint32_t *in, uint32_t n, uint32_t axis) {
     char text[32];
     if (n == 1) return in[0];

@@ -1,54 +1,13 @@
-"""What import computes of known numbers, and what it must leave or refuse. usage: test_folds.py EBB
-
-Files are written here, field by field as onnx.proto3 numbers them, so that no package is needed."""
+"""What import computes of known numbers, and what it must leave or refuse. usage: test_folds.py EBB"""
 
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
+from written import field, model, node, tensor
+
 EBB = sys.argv[1]
-
-
-def varint(n):
-    n, out = n & (1 << 64) - 1, b""
-    while n >= 128:
-        out, n = out + bytes([n & 127 | 128]), n >> 7
-    return out + bytes([n])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def tensor(name, dims, values, floats=False):
-    data = struct.pack(f"<{len(values)}{'f' if floats else 'q'}", *values)
-    return b"".join(field(1, d) for d in dims) + field(2, 1 if floats else 7) + field(8, name) + field(9, data)
-
-
-def attribute(name, value):
-    kind, number = (2, 3) if isinstance(value, int) else (3, 4)
-    return field(1, name) + field(number, value) + field(20, kind)
-
-
-def node(op, inputs, output, **attributes):
-    return (b"".join(field(1, x) for x in inputs) + field(2, output) + field(4, op)
-            + b"".join(field(5, attribute(k, v)) for k, v in attributes.items()))
-
-
-def port(name, dims):
-    shape = b"".join(field(1, field(1 if isinstance(d, int) else 2, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
-
-
-def model(nodes, tensors, x, y):
-    graph = (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, t) for t in tensors)
-             + field(11, port("x", x)) + field(12, port("y", y)))
-    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
 
 
 def beside(nodes, tensors):
@@ -91,7 +50,7 @@ ROWS.append(("forty of one kind, one of another", model(
     "!41 nodes cannot be imported; n0, n1, n2 and 37 more (NonZero): no op of Ebb does this; d (Det): no op of Ebb does this"))
 listed = field(1, 1 << 20 | 1) + field(2, 7) + field(8, "k") + field(7, b"\1" * (1 << 20 | 1))
 ROWS.append(("eight bytes for each byte of a file", beside([node("ReduceSum", ["k"], "c", keepdims=0)], [listed]), "!1048576 numbers one by one"))
-for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "!half_pixel, floor"), ("ceil", "!half_pixel, ceil")):
+for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor", "take %x, %y axis=2"), ("ceil", "take %x, %y axis=2")):
     ROWS.append((f"resize, {mode}", model(
         [node("Resize", ["x", "", "s"], "y", mode="nearest", nearest_mode=mode, coordinate_transformation_mode="half_pixel")],
         [tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), wanted))

@@ -1,0 +1,146 @@
+"""What ops of ONNX compute, beside numbers worked out by hand. usage: test_rules.py EVALUATE [FOLDER]
+
+EVALUATE is bench/onnx/evaluate.c, compiled. With FOLDER the files stay there, named by row, for scripts/fuzz."""
+import math
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+from written import FLOAT, INT64, graph, node, port, tensor
+
+EVALUATE = sys.argv[1]
+NAN, LN3 = math.nan, math.log(3)
+LINE = [0.0, 1.0, 2.0, 3.0]
+
+
+def row(what, op, given, wanted, known=(), ints=(), opset=23, **attributes):
+    """given: (dims, numbers) of each operand that is fed, ints: which of them are whole; known: further operands; wanted: (dims, numbers)."""
+    names = [f"x{i}" for i in range(len(given))]
+    tensors = [tensor(f"k{i}", dims, numbers, floats=any(isinstance(n, float) for n in numbers)) for i, (dims, numbers) in enumerate(known) if dims is not None]
+    operands = names + ["" if dims is None else f"k{i}" for i, (dims, _) in enumerate(known)]
+    outs = [f"y{i}" for i in range(len(wanted))]
+    ports = [port(name, dims, INT64 if i in ints else FLOAT) for i, (name, (dims, _)) in enumerate(zip(names, given))]
+    data = graph([node(op, operands, " ".join(outs), **attributes)], tensors, ports, [port(y, dims) for y, (dims, _) in zip(outs, wanted)], opset)
+    fed = {name: struct.pack(f"<{len(numbers)}{'i' if i in ints else 'f'}", *numbers) for i, (name, (_, numbers)) in enumerate(zip(names, given))}
+    return what, data, fed, [numbers for _, numbers in wanted]
+
+
+def resized(what, numbers, scale, wanted, **attributes):
+    return row(f"Resize, {what}", "Resize", [([1, 1, 1, len(numbers)], numbers)], [([1, 1, 1, len(wanted)], wanted)],
+               [(None, None), ([4], [1.0, 1.0, 1.0, scale])], **attributes)
+
+
+def padded(mode, wanted):
+    return row(f"Pad, {mode}", "Pad", [([1, 4], LINE)], [([1, len(wanted)], wanted)], [([2], [2, 1]), (None, None), ([1], [-1])], mode=mode)
+
+
+def sliced(step, wanted):
+    return row(f"Slice by {step}", "Slice", [([1, 4], LINE)], [([1, len(wanted)], wanted)], [([1], [-1]), ([1], [-99]), ([1], [1]), ([1], [step])])
+
+
+def curve(op, x, y):
+    return row(op, op, [([2], [x, -x] if op != "Acosh" else [x, x])], [([2], [y, y if op in ("Cosh", "Acosh") else -y])])
+
+
+# Two queries, 0 and 1; keys 0 and log 3; values 1 and 5: weights 1/2 and 1/2, then 1/4 and 3/4.
+Q, K, V = ([1, 1, 2, 1], [0.0, 1.0]), ([1, 1, 2, 1], [0.0, LN3]), ([1, 1, 2, 1], [1.0, 5.0])
+TURN = ([1, 1, 1, 4], [1.0, 2.0, 3.0, 4.0]), ([1, 1, 2], [0.0, 1.0]), ([1, 1, 2], [1.0, 0.0])
+ROWS = [
+    resized("linear", [0.0, 1.0], 2.0, [0, 0.25, 0.75, 1], mode="linear"),
+    resized("linear, ends on ends", [0.0, 1.0], 1.5, [0, 0.5, 1], mode="linear", coordinate_transformation_mode="align_corners"),
+    resized("linear, from the start", [0.0, 1.0], 2.0, [0, 0.5, 1, 1], mode="linear", coordinate_transformation_mode="asymmetric"),
+    resized("linear, antialiased", LINE, 0.5, [0.625, 2.375], mode="linear", antialias=1),
+    resized("linear, inside alone", LINE, 0.5, [(0.75 + 0.5) / 1.75, 3 - (0.75 + 0.5) / 1.75], mode="linear", antialias=1, exclude_outside=1),
+    resized("cubic", LINE, 0.5, [0.40625, 2.59375], mode="cubic"),
+    resized("nearest", LINE, 0.5, [0, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+    resized("nearest, below", LINE, 0.75, [0, 1, 3], mode="nearest"),
+    padded("reflect", [2, 1, 0, 1, 2, 3, 2]), padded("edge", [0, 0, 0, 1, 2, 3, 3]), padded("wrap", [2, 3, 0, 1, 2, 3, 0]), padded("constant", [0, 0, 0, 1, 2, 3, 0]),
+    sliced(-1, [3, 2, 1, 0]), sliced(-2, [3, 1]), sliced(-3, [3, 0]), sliced(-4, [3]),
+    row("CumSum, exclusive", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [0, 1, 3])], [([], [0])], exclusive=1),
+    row("CumSum, exclusive, reverse", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [5, 3, 0])], [([], [0])], exclusive=1, reverse=1),
+    row("OneHot", "OneHot", [([3], [1, -1, 7])], [([3, 3], [2, 5, 2, 2, 2, 5, 2, 2, 2])], [([], [3]), ([2], [2.0, 5.0])], ints=[0]),
+    row("OneHot, first", "OneHot", [([2], [0, 2])], [([3, 2], [1, 0, 0, 0, 0, 1])], [([], [3]), ([2], [0.0, 1.0])], ints=[0], axis=0),
+    row("TopK", "TopK", [([1, 4], [1.0, 3.0, 2.0, 0.0])], [([1, 2], [3, 2]), ([1, 2], [1, 2])], [([1], [2])]),
+    row("TopK, smallest", "TopK", [([1, 4], [1.0, 3.0, 2.0, 0.0])], [([1, 3], [0, 1, 2]), ([1, 3], [3, 0, 2])], [([1], [3])], largest=0),
+    row("RMSNormalization", "RMSNormalization", [([1, 2], [3.0, 4.0])], [([1, 2], [3 / math.sqrt(12.5), 8 / math.sqrt(12.5)])], [([2], [1.0, 2.0])]),
+    row("LayerNormalization", "LayerNormalization", [([1, 2], [1.0, 3.0])], [([1, 2], [-1, 1]), ([1, 1], [2]), ([1, 1], [1])], [([2], [1.0, 1.0])]),
+    row("LpNormalization", "LpNormalization", [([2, 2], [3.0, 4.0, 0.0, 0.0])], [([2, 2], [0.6, 0.8, 0, 0])]),
+    row("LpNormalization, 1", "LpNormalization", [([1, 2], [1.0, -3.0])], [([1, 2], [0.25, -0.75])], p=1),
+    row("MeanVarianceNormalization", "MeanVarianceNormalization", [([1, 2], [1.0, 5.0])], [([1, 2], [-1, 1])], axes=[1]),
+    row("ReduceLogSumExp", "ReduceLogSumExp", [([2, 2], [0.0, LN3, 1000.0, 1000.0])], [([2], [math.log(4), 1000 + math.log(2)])], [([1], [1])], keepdims=0),
+    row("SpaceToDepth", "SpaceToDepth", [([1, 1, 2, 4], [0.0, 1.0, 4.0, 5.0, 2.0, 3.0, 6.0, 7.0])], [([1, 4, 1, 2], [0, 4, 1, 5, 2, 6, 3, 7])], blocksize=2),
+    row("Clip from below", "Clip", [([3], [-1.0, 0.5, 3.0])], [([3], [0, 0.5, 3])], [([], [0.0])]),
+    row("Clip, computed", "Clip", [([3], [-1.0, 0.5, 3.0]), ([], [0.0]), ([], [2.0])], [([3], [0, 0.5, 2])]),
+    row("CastLike", "CastLike", [([2], [1.5, -2.5]), ([1], [7])], [([2], [1, -2])], ints=[1]),
+    row("ThresholdedRelu", "ThresholdedRelu", [([3], [1.0, 2.0, 2.5])], [([3], [0, 0, 2.5])], alpha=2.0),
+    row("Shrink", "Shrink", [([4], [-2.0, -1.0, 1.0, 2.0])], [([4], [-1.5, 0, 0, 1.5])], lambd=1.0, bias=0.5),
+    row("IsNaN", "IsNaN", [([3], [NAN, 1.0, math.inf])], [([3], [True, False, False])]),
+    row("IsInf", "IsInf", [([4], [NAN, 1.0, math.inf, -math.inf])], [([4], [False, False, True, True])]),
+    row("IsInf above", "IsInf", [([2], [math.inf, -math.inf])], [([2], [True, False])], detect_negative=0),
+    curve("Tan", 0.5, math.tan(0.5)), curve("Sinh", 1e-4, math.sinh(1e-4)), curve("Cosh", 0.5, math.cosh(0.5)),
+    curve("Asinh", 3.0, math.asinh(3)), curve("Acosh", 3.0, math.acosh(3)), curve("Atanh", 0.5, math.atanh(0.5)),
+    row("Attention", "Attention", [Q, K, V], [([1, 1, 2, 1], [3, 4])]),
+    row("Attention, causal", "Attention", [Q, K, V], [([1, 1, 2, 1], [1, 4])], is_causal=1),
+    row("Attention, causal, fewer keys", "Attention", [([1, 1, 3, 1], [0.0, 0.0, 1.0]), K, V], [([1, 1, 3, 1], [1, 3, 4])], is_causal=1),
+    row("Attention, a mask", "Attention", [Q, K, V, ([2, 2], [0.0, -1e30, 0.0, 0.0])], [([1, 1, 2, 1], [1, 4])]),
+    row("Attention, a mask of heads", "Attention", [Q, K, V, ([1, 1, 2, 2], [-1e30, 0.0, 0.0, 0.0])], [([1, 1, 2, 1], [5, 4])]),
+    row("Attention, capped", "Attention", [Q, K, V], [([1, 1, 2, 1], [3, 1 + 4 / (1 + math.exp(-math.tanh(LN3)))])], softcap=1.0),
+    row("Attention, scaled", "Attention", [Q, K, V], [([1, 1, 2, 1], [3, 4.6])], scale=2.0),
+    row("Attention, two heads of one", "Attention", [([1, 2, 1, 1], [0.0, 1.0]), K, V], [([1, 2, 1, 1], [3, 4])]),
+    row("Attention, rank 3", "Attention", [([1, 1, 2], [0.0, 1.0]), ([1, 2, 1], K[1]), ([1, 2, 1], V[1])], [([1, 1, 2], [3, 4])], q_num_heads=2, kv_num_heads=1),
+    row("RotaryEmbedding", "RotaryEmbedding", TURN, [([1, 1, 1, 4], [-3, 2, 1, 4])]),
+    row("RotaryEmbedding, neighbours", "RotaryEmbedding", TURN, [([1, 1, 1, 4], [-2, 1, 3, 4])], interleaved=1),
+    row("RotaryEmbedding, a part, rank 3", "RotaryEmbedding", [([1, 1, 4], TURN[0][1]), ([1, 1, 1], [0.0]), ([1, 1, 1], [1.0])], [([1, 1, 4], [-2, 1, 3, 4])],
+        rotary_embedding_dim=2, num_heads=1),
+    row("RotaryEmbedding, by places", "RotaryEmbedding", [([1, 2, 2], [1.0, 2.0, 1.0, 2.0]), ([3, 1], [1.0, 0.0, -1.0]), ([3, 1], [0.0, 1.0, 0.0]), ([1, 2], [1, 2])],
+        [([1, 2, 2], [-2, 1, -1, -2])], ints=[3], num_heads=1),
+]
+
+
+def of_ones(what, outs, wanted, n, **attributes):
+    """Attention of one query, 1, and one key, 0, whose value is 1; before them a key log 3 with value 5."""
+    operands = ["x0", "x1", "x2", "", "x3", "x4"]
+    ports = [port(y, [1, 1, 1, len(numbers)]) for y, numbers in zip(outs.split(), wanted)]
+    data = graph([node("Attention", operands[:n], outs, **attributes)], [], [port(x, [1, 1, 1, 1]) for x in operands[:n] if x], ports, 23)
+    numbers = dict(zip(("x0", "x1", "x2", "x3", "x4"), (1.0, 0.0, 1.0, LN3, 5.0)))
+    return what, data, {x: struct.pack("<f", numbers[x]) for x in operands[:n] if x}, wanted
+
+
+ROWS.append(of_ones("Attention, after the past", "y0 y1 y2", [[4], [LN3, 0], [5, 1]], 6, is_causal=1))
+ROWS.append(of_ones("Attention, its weights", "y0   y3", [[4], [0.75, 0.25]], 6, qk_matmul_output_mode=3))
+ROWS.append(of_ones("Attention, its scores", "y0   y3", [[1], [0]], 3))
+
+
+def unpacked(data, n):
+    kind = "?" if len(data) == n else "f"
+    return list(struct.unpack(f"<{n}{kind}", data)) if len(data) == n * struct.calcsize(kind) else None
+
+
+def near(data, wanted):
+    got = unpacked(data, len(wanted))
+    whole = list(struct.unpack(f"<{len(wanted)}i", data)) if len(data) == 4 * len(wanted) else None
+    return whole == wanted or (got is not None and all(abs(a - b) <= 1e-4 * max(1, abs(b)) for a, b in zip(got, wanted)))
+
+
+def held(what, data, fed, wanted, folder):
+    path = folder / (what.replace(" ", "_") + ".onnx")
+    path.write_bytes(data)
+    for name, numbers in fed.items():
+        (folder / name).write_bytes(numbers)
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run([EVALUATE, path, "0", *(f"{name}={folder / name}" for name in fed), out], capture_output=True, text=True, check=False)
+        outputs = [file.read_bytes() for file in sorted(pathlib.Path(out).iterdir())]
+    for name in fed:
+        (folder / name).unlink()
+    if done.returncode == 0 and len(outputs) == len(wanted) and all(map(near, outputs, wanted)):
+        return []
+    return [f"{what}: {done.returncode} {done.stderr} {[unpacked(o, len(w)) for o, w in zip(outputs, wanted)]}, not {wanted}"]
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else name)
+    wrong = [line for each in ROWS for line in held(*each, folder)]
+print("\n".join(wrong) or f"ok: {len(ROWS)}")
+sys.exit(bool(wrong))

@@ -1,0 +1,54 @@
+"""ONNX files for tests, written field by field as onnx.proto3 numbers them, so that no package is needed."""
+import struct
+
+FLOAT, INT64 = 1, 7
+
+
+def varint(n):
+    n, out = n & (1 << 64) - 1, b""
+    while n >= 128:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def tensor(name, dims, values, floats=False):
+    data = struct.pack(f"<{len(values)}{'f' if floats else 'q'}", *values)
+    return b"".join(field(1, d) for d in dims) + field(2, 1 if floats else 7) + field(8, name) + field(9, data)
+
+
+def attribute(name, value):
+    if isinstance(value, float):
+        return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
+    if isinstance(value, list):
+        return field(1, name) + b"".join(field(8, v) for v in value) + field(20, 7)
+    kind, number = (2, 3) if isinstance(value, int) else (3, 4)
+    return field(1, name) + field(number, value) + field(20, kind)
+
+
+def node(op, inputs, outputs, **attributes):
+    """outputs: names with blanks between them."""
+    return (b"".join(field(1, x) for x in inputs) + b"".join(field(2, y) for y in outputs.split(" ")) + field(4, op)
+            + b"".join(field(5, attribute(k, v)) for k, v in attributes.items()))
+
+
+def port(name, dims, kind=FLOAT):
+    shape = b"".join(field(1, field(1 if isinstance(d, int) else 2, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+
+def graph(nodes, tensors, inputs, outputs, opset=17):
+    """inputs, outputs: ports."""
+    body = (b"".join(field(1, n) for n in nodes) + field(2, "g") + b"".join(field(5, t) for t in tensors)
+            + b"".join(field(11, x) for x in inputs) + b"".join(field(12, y) for y in outputs))
+    return field(1, 8) + field(7, body) + field(8, field(1, "") + field(2, opset))
+
+
+def model(nodes, tensors, x, y):
+    return graph(nodes, tensors, [port("x", x)], [port("y", y)])
