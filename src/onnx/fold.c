@@ -151,8 +151,8 @@ static bool concat(onnx_import *im) {
 
 static bool slice(onnx_import *im, const onnx_value *v) {
     int64_t n, n_step = 0;
-    if (v->shape.rank != 1 || onnx_attr(im, "starts")) return false;
     int64_t n_from;
+    if (onnx_attr(im, "starts")) return false;
     const double *from = onnx_fixed(im, 1, &n_from), *to = onnx_fixed(im, 2, &n);
     const double *steps = onnx_has(im, 4) ? onnx_fixed(im, 4, &n_step) : NULL;
     if (!from || !to || n_from != 1 || n != 1) return onnx_refuse(im, "starts and ends"), true;
@@ -267,8 +267,9 @@ bool onnx_fold(onnx_import *im) {
     if (strcmp(im->node->op, "Concat") == 0) return concat(im);
     for (uint32_t i = 0; i < 3; i++)
         v[i] = i < n && onnx_has(im, i) ? onnx_operand(im, i) : onnx_operand(im, 0);
-    if (strcmp(im->node->op, "Slice") == 0 && n >= 3) return slice(im, v[0]);
+    if (strcmp(im->node->op, "Slice") == 0 && n >= 3 && v[0]->shape.rank == 1) return slice(im, v[0]);
     if (strcmp(im->node->op, "Gather") == 0 && n == 2) return gather(im, v[0]);
     if (strcmp(im->node->op, "Range") == 0 && n == 3) return range(im, v[0]);
-    return recast(im, v[0]) || (n <= 3 && !onnx_stopped(im) && pointwise(im, v, n));
+    if (recast(im, v[0]) || onnx_fold_moved(im, v[0])) return true;
+    return n <= 3 && !onnx_stopped(im) && pointwise(im, v, n);
 }

@@ -187,6 +187,8 @@ extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules
     onnx_rules_resize[], onnx_rules_attention[], onnx_rules_choices[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
+/* Its part for Reshape, Transpose and Slice of numbers of any rank, v. */
+bool onnx_fold_moved(onnx_import *im, const onnx_value *v);
 /* Its part for Shape, Size, Constant, ConstantOfShape. */
 bool onnx_fold_made(onnx_import *im);
 

@@ -153,6 +153,8 @@ static bool read_sizes(onnx_import *im, const onnx_shape *x, axis_size s[ONNX_MA
         onnx_refuse(im, "neither scales nor sizes of its %u axes", n_axes);
     for (uint32_t i = 0; i < n_axes && !onnx_stopped(im); i++) {
         const uint32_t d = axes ? onnx_axis(im, axes->ints[i], x->rank) : i;
+        if (sizes && im->rebind && x->dim[0][d] != x->dim[1][d] && at[i] == (double)im->batch)
+            continue; /* the batch, as the exporter froze it */
         const double scale = sizes ? at[i] / (double)s[d].in : at[i],
                      out = sizes ? at[i] : floor(at[i] * (double)s[d].in);
         if (!(scale > 0 && out >= 1 && out <= INT32_MAX)) onnx_refuse(im, "axis %u by %g", d, scale);

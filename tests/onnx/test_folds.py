@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 
-from written import field, model, node, tensor
+from written import field, graph, model, node, port, tensor
 
 EBB = sys.argv[1]
 
@@ -54,6 +54,18 @@ for mode, wanted in (("round_prefer_floor", "upsample %x factor=[2,2]"), ("floor
     ROWS.append((f"resize, {mode}", model(
         [node("Resize", ["x", "", "s"], "y", mode="nearest", nearest_mode=mode, coordinate_transformation_mode="half_pixel")],
         [tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), wanted))
+
+moved = [tensor("p", [4], [1, 2, 0, 0]), tensor("two", [2], [-1, 2]), number("minus", -1), number("least", -99), number("first", 0), tensor("line", [1], [-1])]
+ROWS.append(("pads as PyTorch's first exporter has them", model(
+    [node("Reshape", ["p", "two"], "a"), node("Slice", ["a", "minus", "least", "first", "minus"], "b"), node("Transpose", ["b"], "c", perm=[1, 0]),
+     node("Reshape", ["c", "line"], "d"), node("Cast", ["d"], "e", to=7), node("Pad", ["x", "e"], "y", mode="constant")], moved, ["N", 4], ["N", 7]),
+    "%y = constant f32[N,1] fill=0\n%y.1 = constant f32[N,2] fill=0\n%y.2 = concat %y, %x, %y.1 axis=1"))
+for what, op, known, wanted in (("the batch of a frozen size stays N", "Resize", [2, 4, 5, 7], "axis=2"), ("another first size", "Resize", [3, 4, 5, 7], "take %x, %y.1 axis=0")):
+    ROWS.append((what, graph([node(op, ["x", "", "", "s"], "y", mode="linear")], [tensor("s", [4], known)], [port("x", [2, 4, 3, 3])], [port("y", [2, 4, 5, 7])]), wanted))
+ROWS.append(("backwards along the batch", model([node("Slice", ["x", "minus", "least", "first", "minus"], "y")], moved, ["N", 4], ["N", 4]), "!the batch is read backwards"))
+ROWS.append(("more than there are", model([node("TopK", ["x", "k"], "y")], [number("k", 5)], ["N", 4], ["N", 5]), "!5 of 4 places"))
+ROWS.append(("a part of an image", model([node("Resize", ["x", "r", "s"], "y", mode="linear", coordinate_transformation_mode="tf_crop_and_resize")],
+                                        [tensor("r", [0], [], floats=True), tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), "!tf_crop_and_resize"))
 
 wrong = []
 with tempfile.TemporaryDirectory() as folder:
