@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What training on JPEGs costs beside training on made-up inputs.
 
-    throughput.py EBB MAKE_PICTURES [--model M] [--dim NAME=SIZE ...] [--count 2000] [--size 300x200] [--steps 64] [--rounds 3]
+    throughput.py EBB MAKE_PICTURES [--model M] [--dim NAME=SIZE ...] [--count 2000] [--size 300x200] [--steps 64] [--rounds 3] [--keep-decoded BYTES]
 
 MAKE_PICTURES: build/tests/data/make_pictures. Makes a folder of COUNT pictures, 10 of them damaged; then, in turn, ROUNDS runs
 without --data and with it. A row a round: images a second of both, their ratio; the ratio of processor time a step, which other
@@ -31,6 +31,7 @@ def arguments():
     parser.add_argument("--steps", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--keep-decoded")
     return parser.parse_args()
 
 
@@ -65,7 +66,7 @@ def main():
         print(f"{'without':>9} {'with':>9} {'ratio':>7} {'cpu':>7} {'decode':>7} {'busy':>7} {'waited':>7} {'damaged':>8}")
         for _ in range(options.rounds):
             plain, plain_s = both(options)
-            answer, loaded_s = both(options, "--data", pictures)
+            answer, loaded_s = both(options, "--data", pictures, *(("--keep-decoded", options.keep_decoded) if options.keep_decoded else ()))
             without = 1e9 * batch / plain["mean_step_ns"]
             data = answer["data"]
             decode = batch * data["loader_threads"] / data["loader_images_per_s"] / (batch / without)
