@@ -49,7 +49,7 @@ class Latent(nn.Module):
         self.time = nn.Sequential(nn.Linear(32, time), nn.SiLU(), nn.Linear(time, time))
         self.first, self.nothing = nn.Conv2d(4, width, 3, padding=1), nn.Parameter(torch.randn(1, 1, words) / 10)
         self.down = nn.ModuleList([Residual(width, width, time), Residual(width, 2 * width, time)])
-        self.half, self.twice = nn.Conv2d(width, width, 3, 2, 1), nn.Conv2d(2 * width, width, 3, padding=1)
+        self.shrink, self.twice = nn.Conv2d(width, width, 3, 2, 1), nn.Conv2d(2 * width, width, 3, padding=1)
         self.cross = nn.ModuleList([CrossBlock(2 * width, words), CrossBlock(width, words)])
         self.up, self.last = nn.ModuleList([Residual(2 * width, 2 * width, time), Residual(2 * width, width, time)]), nn.Conv2d(width, 4, 3, padding=1)
 
@@ -62,7 +62,7 @@ class Latent(nn.Module):
         time = self.time(torch.cat([angles.sin(), angles.cos()], -1))
         words = torch.where(torch.rand(len(latent), 1, 1, device=t.device) < 0.2, self.nothing, words)
         a = self.down[0](self.first(keep * latent + lost * noise), time)
-        b = self.cross[0](self.up[0](self.down[1](self.half(a), time), time), words)
+        b = self.cross[0](self.up[0](self.down[1](self.shrink(a), time), time), words)
         x = self.twice(F.interpolate(b, scale_factor=2.0, mode="nearest"))
         x = self.cross[1](self.up[1](torch.cat([x, a], 1), time), words)
         return F.mse_loss(self.last(x), keep * noise - lost * latent)
