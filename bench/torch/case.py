@@ -7,25 +7,14 @@ import time
 
 import torch
 from models import MODELS
-from torch.profiler import ProfilerActivity, profile
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 from zoo import ZOO
 
+import ebb.torch
+
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "convolution", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math"}
 MANY = 1 << 10  # each means of a process is code of its own for the same lines
-
-
-def peak_bytes(step):
-    """Of what PyTorch's allocator gave out during the step, above what was there before it."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
-        step()
-    changes = sorted((e.start_ns(), e.nbytes()) for e in session.profiler.kineto_results.events() if e.name() == "[memory]")
-    live = peak = 0
-    for _, n_bytes in changes:
-        live += n_bytes
-        peak = max(peak, live)
-    return peak
 
 
 class WithLoss(torch.nn.Module):
@@ -72,12 +61,13 @@ class Case:
 
     def peak(self, run):
         self.model.zero_grad()
-        return peak_bytes(lambda: self.step(run))
+        return ebb.torch.peak_bytes(lambda: self.step(run))
 
     def seconds(self, run):
-        began = time.perf_counter()
+        """Of processor time, which is that of a step on one thread however many share the machine."""
+        began = time.process_time()
         self.step(run)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
 
 def digest(tensors):
@@ -125,8 +115,6 @@ def others(case, backend, means):
 
 def within(case, backend, **options):
     """(what is to be said of it, run, its result after the first step) of Ebb within a budget; a share below the least is that least."""
-    import ebb.torch
-
     found = ""
     while True:
         with torch._dynamo.config.patch(recompile_limit=MANY, accumulated_recompile_limit=MANY):

@@ -4,8 +4,8 @@
     python bench/torch/budgets.py --table rows.json times.json
     python bench/torch/frontier.py times.json frontier.svg [--table]
 
-A process for each model and backend makes each means once, then takes a step of each in turns, and keeps each one's median over the median of
-`plain` of the same rounds (`seconds` is that times plain's own). Models that the file has already are not measured again. `--prepare` makes
+A process for each model and backend makes each means once, then takes a step of each in turns, on one thread and by processor time, and keeps
+each one's median over the median of `plain` of the same rounds (`seconds` is that times plain's own). Models that the file has already are not measured again. `--prepare` makes
 what Inductor keeps on disk, and measures nothing: do that first, for it needs no quiet machine.
 
 `ebb =blocks` is Ebb within the bytes that `blocks` was measured to take, in the same process: the same peak, so that times compare.

@@ -3,8 +3,10 @@ for a way of writing models: masks, noise, tied or normed weights, dictionaries,
 
 import torch
 from zoo_images import Codes, Diffusion, Fourier, InPlace, Mixer, Normed, Vae, Warp
+from zoo_layers import Adapted, Conformer, Ensemble, Glow, Masked, Placed, Selective
 from zoo_mixed import Boxes, Points, Retention, Routed, Sloped, Splines, UViT
 from zoo_parts import Clicks, ConvLstm, Flow, Meta, Pair, Queue, Rays, Reversible, Speech, Volume, Words
+from zoo_tasks import Chance, Latent, Long, Molecules, Style, Towers, Voice
 from zoo_words import Critic, Custom, EncoderDecoder, Experts, Graphs, Gru, Llama, Padded, Scan, Sparse
 
 
@@ -99,4 +101,18 @@ ZOO = {
     "retention": of(Retention, noise(4, 64, 48)),
     "boxes": of(Boxes, noise(2, 3, 64, 64)),
     "splines": of(Splines, noise(128, 24)),
+    "conformer": of(Conformer, noise(4, 32, 96), lambda: torch.tensor([24, 20, 17, 9])),
+    "selective": of(Selective, words(64, 4, 64)),
+    "placed": of(Placed, noise(96, 48)),
+    "adapted": of(Adapted, noise(256, 96)),
+    "masked": of(Masked, noise(4, 3, 32, 32)),
+    "glow": of(Glow, noise(8, 3, 24, 24)),
+    "ensemble": of(Ensemble, noise(256, 16)),
+    "latent": of(Latent, noise(2, 4, 16, 16), noise(2, 6, 24)),
+    "molecules": of(Molecules, words(10, 96), words(96, 2, 300), noise(300, 4), lambda: torch.arange(96) // 12),
+    "towers": of(Towers, noise(16, 3, 32, 32), words(200, 16, 12)),
+    "voice": of(Voice, noise(4, 16, 32), noise(4, 512)),
+    "long": of(Long, noise(8, 64, 24)),
+    "chance": of(Chance, noise(8, 3, 24, 24)),
+    "style": of(Style, noise(2, 3, 32, 32)),
 }

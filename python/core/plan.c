@@ -1,6 +1,40 @@
 /* plan(graph, options): a planning graph (ebb.graph/1) in memory becomes a plan (ebb.plan/1) in memory. It
- * has an env of its own, so that other threads use the library meanwhile. */
+ * has an env of its own, so that other threads use the library meanwhile, and its own clock. */
+#define _GNU_SOURCE /* pthread_getcpuclockid */
 #include "core.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static uint64_t clock_read(clockid_t id) {
+    struct timespec now = {0};
+    if (clock_gettime(id, &now) != 0) return 0;
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Time limits are of the calling thread's processor time, so that a machine which others share gives the
+ * same plans, only later. That thread works in all parts of a search: its time stands for its workers',
+ * whose threads ask this, too. One that gets less than one part in MOST_WAIT of a processor is not waited
+ * for. */
+#define MOST_WAIT 8
+typedef struct plan_watch {
+    clockid_t thread;
+    uint64_t worked_ns, passed_ns; /* when it was started */
+} plan_watch;
+
+static uint64_t watch_read(void *ctx) {
+    const plan_watch *w = ctx;
+    const uint64_t worked_ns = clock_read(w->thread) - w->worked_ns,
+                   passed_ns = (clock_read(CLOCK_MONOTONIC) - w->passed_ns) / MOST_WAIT;
+    return 1 + (worked_ns > passed_ns ? worked_ns : passed_ns);
+}
+
+static plan_watch watch_start(void) {
+    plan_watch w = {.passed_ns = clock_read(CLOCK_MONOTONIC)};
+    if (pthread_getcpuclockid(pthread_self(), &w.thread) != 0) w.thread = CLOCK_MONOTONIC;
+    w.worked_ns = clock_read(w.thread);
+    return w;
+}
 
 typedef struct plan_text {
     char *at;
@@ -51,7 +85,8 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     ebb_trace_options options;
     ebb_env *env = NULL;
     plan_text text = {NULL, 0};
-    const ebb_env_options env_options = {.stop = &core.stop};
+    plan_watch watch = watch_start();
+    const ebb_env_options env_options = {.clock_ns = watch_read, .clock_ctx = &watch, .stop = &core.stop};
     (void)module;
     if (!PyArg_ParseTuple(args, "y#O!", &graph, &n_graph, &PyDict_Type, &dict) ||
         core_trace_options_read(dict, &options))

@@ -1,10 +1,9 @@
-"""What the tests share: small models, a step's results, and the peak that PyTorch's allocator saw."""
+"""What the tests share: small models, a step's results, and its peak."""
 
 import copy
 
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
 
 import ebb.torch
 
@@ -56,21 +55,10 @@ def pair(model, **options):
     return (model, model), (twin, ebb.torch.compile(twin, **options))
 
 
-def peak_bytes(step):
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as session:
-        step()
-    changes = sorted((e.start_ns(), e.nbytes()) for e in session.profiler.kineto_results.events() if e.name() == "[memory]")
-    live = peak = 0
-    for _, n_bytes in changes:
-        live += n_bytes
-        peak = max(peak, live)
-    return peak
-
-
 def peak_of_step(model, run, x):
     def step():
         run(x).float().square().mean().backward()
 
     for p in model.parameters():
         p.grad = None
-    return peak_bytes(step)
+    return ebb.torch.peak_bytes(step)

@@ -92,6 +92,15 @@ class Works(unittest.TestCase):
         self.assertLess(compiled.plans[1].planned_bytes, compiled.plans[0].planned_bytes)
         self.assertEqual(compiled.planned_bytes, compiled.plans[0].planned_bytes)
 
+    def test_sizes_that_are_symbols(self):
+        model, sizes = nn.Sequential(*[Attention() for _ in range(3)]), (6, 3, 9)
+        (plain, run), (twin, compiled) = pair(model, budget=0.7, dynamic=True, time_limit=1.0)
+        for n in sizes:
+            x = torch.randn(n, 64, 32)
+            self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+        self.assertEqual(len(compiled.plans), 1)
+        self.assertGreater(compiled.plans[0].n_recomputed, 0)
+
     def test_what_must_be_saved_is_not_run_again(self):
         compiled = self.both(Marked(), torch.randn(4, 64, 32), budget=0.9)
         plan = compiled.plans[0]
@@ -129,6 +138,21 @@ class Works(unittest.TestCase):
         x = torch.randn(4, 64, 32)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+
+    def test_gradients_that_are_kept_beside_a_step_s_are_told(self):
+        x = torch.randn(*X)
+        (_, _), (twin, free) = pair(convolutions(3))
+        result(twin, free, x)
+        model = convolutions(3)
+        total = free.planned_bytes + ebb.torch._budget.fixed_bytes(model, None)
+        for room in (0, 1 << 22):
+            with self.subTest(room=room), warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                (_, _), (_, compiled) = pair(model, budget=total + room)
+                for _ in range(3):
+                    compiled(x).square().mean().backward()
+                told = [w for w in seen if "are kept beside those of this step" in str(w.message)]
+                self.assertEqual(len(told), 0 if room else 1)
 
     def test_a_compiled_optimizer(self):
         (plain, run), (twin, compiled) = pair(convolutions(2), budget=0.6, time_limit=1.0)

@@ -41,6 +41,9 @@ class Refuses(unittest.TestCase):
         self.one_line(TypeError, "a module or a function", lambda: ebb.torch.compile(3))
         self.one_line(ValueError, "backend", lambda: ebb.torch.compile(convolutions(1), backend="cudnn"))
 
+    def test_a_device_whose_peak_is_not_known(self):
+        self.one_line(ValueError, "peaks are known of", lambda: ebb.torch.peak_bytes(lambda: None, "meta"))
+
     def test_a_report_before_a_step(self):
         self.one_line(ValueError, "no plan yet", lambda: ebb.torch.report(ebb.torch.compile(convolutions(1)), "x.html"))
 

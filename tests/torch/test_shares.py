@@ -107,6 +107,16 @@ class Shares(unittest.TestCase):
         self.assertTrue(all(p.grad is None for p in twin.teacher.parameters()))
         self.assertTrue(all(p.grad is not None for p in twin.student.parameters()))
 
+    def test_the_least_that_a_refusal_names_is_taken(self):
+        x, model = torch.randn(*X), convolutions(3)
+        (_, _), (_, compiled) = pair(model, budget=0.01, **REPEATABLE)
+        with self.assertRaisesRegex(ebb.torch.OverBudget, "the smallest found needs") as caught:
+            compiled(x)
+        (_, _), (twin, compiled) = pair(model, budget=caught.exception.least_share, **REPEATABLE)
+        result(twin, compiled, x)
+        self.assertFalse(compiled.plans[0].starved)
+        self.assertLessEqual(compiled.planned_bytes, compiled.plans[0].budget_bytes)
+
     def test_a_graph_at_its_least_takes_from_the_others(self):
         x = torch.randn(4, 64, 32)
         (plain, run), (twin, compiled) = pair(Uneven(), budget=0.5, **REPEATABLE)
@@ -152,6 +162,7 @@ class ByName(unittest.TestCase):
         self.one_line(ValueError, "^budget 1.5: a share is above 0", {"budget": 1.5})
         self.one_line(TypeError, r"^budget \[1\]: ", {"budget": [1]})
         self.one_line(ValueError, "^backend 'cudnn'", {"backend": "cudnn"})
+        self.one_line(ebb.torch.OverBudget, "the reserve 1048576: nothing is left", {"budget": 100_000, "reserve": "1MiB"})
         self.one_line(ebb.torch.OverBudget, r"^ebb.torch: budget 100000 bytes: the smallest found needs \d+ bytes", {"budget": 100_000})
 
 

@@ -5,7 +5,8 @@ from ._budget import Budget
 from ._compile import Compiled, compile
 from ._fit import Fit, fit
 from ._model import Model, to_model
+from ._peak import peak_bytes
 from ._report import report
 from ._solver import solver
 
-__all__ = ["Budget", "Compiled", "Fit", "Model", "OverBudget", "compile", "fit", "report", "solver", "to_model"]
+__all__ = ["Budget", "Compiled", "Fit", "Model", "OverBudget", "compile", "fit", "peak_bytes", "report", "solver", "to_model"]

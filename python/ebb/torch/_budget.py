@@ -33,7 +33,8 @@ class Budget:
             raise ValueError(f"budget {budget!r}: a share is above 0 and at most 1")
         if self.bytes is not None and self.bytes <= 0:
             raise ValueError(f"budget {budget!r}: bytes are above 0")
-        self.fixed, self.reserve, self.gradients = fixed, reserve, gradients
+        self.fixed, self.reserve, self.gradients = fixed, parse_bytes(reserve) if isinstance(reserve, str) else reserve, gradients
+        self.present = 0  # of the fixed bytes: gradients that were there
 
     def of(self, document, in_order, held):
         """Bytes for the activations and gradients of one graph; None: no limit. Graphs run one in another: there is what those
@@ -60,6 +61,13 @@ class Budget:
         if self.share is not None:
             return int(together.kept + self.share * (together.in_order - together.kept))
         return self.total()
+
+    def outgrown(self, planned, model):
+        """Bytes of gradients that are there before a step and were not when they were counted, if with them it takes more than the total."""
+        if self.bytes is None:
+            return 0
+        more = present_gradients(model) - self.present
+        return more if more > 0 and self.fixed + self.reserve + planned + more > self.bytes else 0
 
     def holds(self, together):
         limit = self.of_step(together)
@@ -94,13 +102,16 @@ def fixed_bytes(model, optimizer):
     """Parameters, buffers, gradients that are there already, and the optimizer's states, those to come included."""
     if not isinstance(model, torch.nn.Module):
         return 0
-    parameters = list(model.parameters())
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    total = tensor_bytes([*parameters, *model.buffers(), *gradients])
+    total = tensor_bytes([*model.parameters(), *model.buffers()]) + present_gradients(model)
     if optimizer is None:
         return total
     states = [t for state in optimizer.state.values() for t in state.values() if isinstance(t, torch.Tensor)]
     return total + (tensor_bytes(states) if states else states_to_come(optimizer))
+
+
+def present_gradients(model):
+    parameters = model.parameters() if isinstance(model, torch.nn.Module) else ()
+    return sum(private.storage_bytes(p.grad) for p in parameters if p.grad is not None)
 
 
 def gradients_to_come(model):

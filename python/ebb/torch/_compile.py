@@ -9,7 +9,7 @@ from .._errors import OverBudget
 from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
 from ._before import Before
-from ._budget import Budget, fixed_bytes, gradients_to_come, parse_bytes
+from ._budget import Budget, fixed_bytes, gradients_to_come, present_gradients
 from ._share import Graphs, share_out
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
@@ -101,11 +101,20 @@ class Compiled(torch.nn.Module):
     def forward(self, *args, **kwargs):
         outside = private.frames_outside()
         result = self._settled_call(args, kwargs)
-        if not self.warned and private.frames_outside() > outside:
-            self._warn("parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks says why")
-        elif not self.warned and not self.backend.plans and torch.is_grad_enabled():
-            self._warn("nothing in this call asks for gradients: there is nothing to plan")
+        concern = None if self.warned else self._concern(private.frames_outside() > outside)
+        if concern:
+            self._warn(concern)
         return result
+
+    def _concern(self, outside):
+        """What the budget does not hold in a call like this one, if anything."""
+        if outside:
+            return "parts of the model run outside of graphs, and the budget does not count them: TORCH_LOGS=graph_breaks says why"
+        if not self.plans and torch.is_grad_enabled():
+            return "nothing in this call asks for gradients: there is nothing to plan"
+        kept = self.backend.budget.outgrown(self.planned_bytes, self.model)
+        return kept and (f"gradients of {kept} bytes are kept beside those of this step, and with them it takes more than the budget: "
+                         "call compile once they are there, or leave a reserve")
 
     def _warn(self, text):
         warnings.warn(f"ebb.torch: {text}", stacklevel=3)
@@ -201,10 +210,9 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
         raise TypeError(f"model {model!r}: a module or a function")
     refuse_parallel(model)
     check(backend, costs)
-    reserve = parse_bytes(reserve) if isinstance(reserve, str) else reserve
     made = Budget(budget, 0, reserve, activations, gradients_to_come(model))
     if made.bytes is not None:
-        made.fixed = fixed_bytes(model, optimizer)
+        made.fixed, made.present = fixed_bytes(model, optimizer), present_gradients(model)
     return Compiled(model, lambda settled: Backend(made, backend, costs, time_limit, effort, settled), dynamic)
 
 

@@ -63,13 +63,13 @@ class Backward(Half):
 
     def __init__(self, emitter):
         super().__init__(emitter)
-        self.saved = []  # (key, node of the forward half, placeholder)
+        self.saved = {}  # placeholder -> node of the forward half
 
     def missing(self, key, like):
         source = self.emitter.forward.nodes[key]
-        node = self.graph.placeholder(source.name if source.name not in {p.name for _, _, p in self.saved} else f"saved_{len(self.saved)}")
+        node = self.graph.placeholder(source.name)  # or another name, where that is taken
         node.meta.update(source.meta)
-        self.saved.append((key, source, node))
+        self.saved[node] = source
         return node
 
 
@@ -164,14 +164,14 @@ class Emitter:
     def _finish(self, latest):
         forward, backward, joint = self.forward, self.backward, self.joint
         gradients = [backward.load(n, latest) if isinstance(n, fx.Node) else n for n in joint.backward_outputs]
-        sizes = [s for s in backward.saved if not _joint.tensors_of(s[1].meta.get("val"))]
-        tensors = [s for s in backward.saved if _joint.tensors_of(s[1].meta.get("val"))]
-        tail = [n for n in backward.graph.nodes if n.op == "placeholder" and n not in {s[2] for s in backward.saved}]
+        sizes = [n for n, source in backward.saved.items() if not _joint.tensors_of(source.meta.get("val"))]
+        tensors = [n for n, source in backward.saved.items() if _joint.tensors_of(source.meta.get("val"))]
+        tail = [n for n in backward.graph.find_nodes(op="placeholder") if n not in backward.saved]
         # As AOTAutograd wants them: sizes, saved tensors, tangents; in the forward's results sizes come last.
-        root = next(iter(backward.graph.nodes), None)
-        order = [s[2] for s in sizes] + [s[2] for s in tensors] + sorted(tail, key=self._place)
+        places = {n.name: i for i, n in enumerate(joint.placeholders)}
+        order = [*sizes, *tensors, *sorted(tail, key=lambda n: places.get(n.name, len(places)))]
         anchor = next((n for n in backward.graph.nodes if n.op != "placeholder"), None)
-        saved = [s[1] for s in tensors] + [s[1] for s in sizes]
+        saved = [backward.saved[n] for n in (*tensors, *sizes)]
         descriptors = [private.SavedForBackwardsAOTOutput(i) for i in range(len(saved))]
         result = forward.graph.output((*self.results, *saved))
         result.meta["desc"] = [*joint.forward_descriptors, *descriptors]
@@ -183,7 +183,3 @@ class Emitter:
             if node.op in ("call_function", "get_attr"):
                 node.meta["autograd_backward"] = True
         return fx.GraphModule(joint.module, forward.graph), fx.GraphModule(joint.module, backward.graph)
-
-    def _place(self, node):
-        names = {n.name: i for i, n in enumerate(self.joint.placeholders)}
-        return names.get(node.name, len(names))

@@ -92,10 +92,9 @@ class Groups:
         if not fusible(node):
             return None, 0
         size = max(private.hint(t.numel()) for t in _joint.tensors_of(node.meta["val"]))
-        if any(r in self.joint.mutated for r in roots):
-            return "pinned", size
-        late = node in self.joint.backward_nodes or node.meta.get("partitioner_tag") == "is_backward"
-        return "backward" if late else "forward", size
+        if node not in self.joint.early:
+            return "backward", size
+        return "pinned" if any(r in self.joint.mutated for r in roots) else "forward", size
 
     def fits(self, g, size):
         most = self.size[g]

@@ -10,7 +10,7 @@ from ._places import place_of
 from ._plan import BORDER, STATE
 
 LEAST_TRIES = 3  # a search cut off by the clock may miss what the one before it has found
-CUT_OFF, PATIENCE = 0.6, 4  # one that refused after this part of its time was cut off: before it is believed, it has more time, once
+CUT_SHORT, PATIENCE = "cut the search short", 4  # before such a refusal is believed, the search has more time, once
 
 
 class Taken:
@@ -65,24 +65,23 @@ def key_of(document):
 def settle(facts, limit, held, options):
     """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
     room = max(0, limit - max(0, held))
-    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, True, False)
+    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, False)
     return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
 
 
-def planned(text, options, whole, patient):
-    """(plan, whether it is the least: there is none within the budget). OverBudget has `needs` then, unless `whole`."""
+def planned(text, options, patient):
+    """(plan, whether no plan within the budget was found: then it is the smallest that was)."""
     starved = False
     for again in range(LEAST_TRIES + 2):
-        began = time.monotonic()
         try:
             return _plan.make_plan(text, options), starved
         except OverBudget as error:
-            if patient and time.monotonic() - began > CUT_OFF * options["time_limit"]:
+            if patient and CUT_SHORT in str(error):
                 patient, options = False, {**options, "time_limit": PATIENCE * options["time_limit"]}
                 continue
             found = re.search(r"smallest found needs (\d+) bytes", str(error))
             error.needs = int(found[1]) if found else 0
-            if not whole or not error.needs or again > LEAST_TRIES:
+            if not error.needs or again > LEAST_TRIES:
                 raise
             starved, options = True, {**options, "budget": error.needs}
     raise AssertionError("not reached")
@@ -102,7 +101,12 @@ def plan_document(document, budget, held, options, settled, whole):
     if limit is not None and limit < in_order:
         options.update(memory="budget", budget=max(1, limit))
     try:
-        plan, starved = planned(document.text("step"), options, whole, True)
+        plan, starved = planned(document.text("step"), options, True)
     except OverBudget as error:
         raise budget.refuse(error.needs + held, in_order + held, kept + held) from None
-    return GraphPlan(document, plan, limit, time.monotonic() - began, starved)
+    facts = GraphPlan(document, plan, limit, time.monotonic() - began, starved)
+    if starved and facts.planned_bytes <= limit:
+        facts.starved = False  # only the packed block, which this plan runs without, is larger
+    if facts.starved and not whole:
+        raise budget.refuse(facts.planned_bytes + held, in_order + held, kept + held)
+    return facts

@@ -68,13 +68,10 @@ class Joint:
         self._needed = self._find_needed()
         self._sort_nodes()
         self._find_mutated()
+        self.early = self._find_early()
         self.units = fuse(self) if fuse else [Unit([node]) for node in self.fresh]
         for unit in self.units:
             self._describe(unit)
-        late = set()
-        for unit in self.units:
-            unit.late = unit.late or any(value in late for value in unit.reads)
-            late.update(value for _, value in unit.outputs if unit.late)
 
     # ---- facts of nodes ----
 
@@ -137,6 +134,23 @@ class Joint:
             if has_effect(node):
                 self.mutated |= {n for n in mutated_operands(node) for n in self.roots(n) if n.op == "placeholder"}
 
+    def _find_early(self):
+        """Nodes of the forward half: what its results and effects are made of, and what reads that which it replaces. Others wait for the
+        backward half, also those that depend on no gradient, as a checkpoint's do."""
+        early, stack = set(), [n for n in self.forward_outputs if isinstance(n, torch.fx.Node)]
+        for node in self.graph.nodes:
+            if node in self.backward_nodes or node.op != "call_function":
+                continue
+            reads = [r for n in self.read_operands(node) for r in self.roots(n)] if node in self._needed else []
+            if has_effect(node) and not asked_for_late(node) or node not in self.free and any(r in self.mutated for r in reads):
+                stack.append(node)
+        while stack:
+            node = stack.pop()
+            if node not in early:
+                early.add(node)
+                stack.extend(operands(node))
+        return early
+
     def value_of(self, node):
         return self.layouts.get(node, node.meta.get("val"))
 
@@ -162,9 +176,8 @@ class Joint:
         unit.backward = any(n in self.backward_nodes for n in unit.nodes)
         unit.random = any(private.is_random(n) for n in unit.nodes)
         unit.ordered = any(has_effect(n) for n in unit.nodes)
-        late = any(n.meta.get("partitioner_tag") == "is_backward" for n in unit.nodes)
-        unit.late = unit.backward or (late and (unit.ordered or unit.random))
-        unit.pinned = not unit.backward and any(r in self.mutated for r in unit.roots)
+        unit.late = any(n not in self.early for n in unit.nodes)
+        unit.pinned = not unit.late and any(r in self.mutated for r in unit.roots)
         unit.recomputable = not unit.ordered and all(map(known, unit.nodes)) and not any(private.saved_marks(n)[0] for n in unit.nodes)
         again_without_statistics = len(unit.nodes) == 1 and unit.node.target is BATCH_NORM and unit.node.args[5] is True
         if unit.pinned and not again_without_statistics:
@@ -212,6 +225,11 @@ class Joint:
         if not isinstance(value, (list, tuple)):
             return 0
         return sum(private.storage_bytes(t) for i, t in enumerate(value) if i not in read and isinstance(t, torch.Tensor))
+
+
+def asked_for_late(node):
+    """By a backward half, whether it depends on gradients or not."""
+    return node.meta.get("partitioner_tag") in ("is_backward", "must_be_in_backward")
 
 
 def operands(node):

@@ -25,7 +25,8 @@ class describe:
         value = self.value
         if isinstance(value, torch.Tensor):
             place = f"{value.storage_offset()}/{private.storage_bytes(value)}" if self.placed and plain(value) else ""
-            return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}{place}"
+            sizes = "" if plain(value) else tuple(map(private.hint, (*value.shape, *value.stride())))  # what its symbols stand for
+            return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}{place}{sizes}"
         if isinstance(value, (list, tuple)):
             return repr([describe(one, self.placed) for one in value])
         return repr(value)
@@ -35,13 +36,16 @@ def real(value):
     """A tensor like a FakeTensor. Indices are zeros, which are inside of any table."""
     if isinstance(value, (list, tuple)):
         return type(value)(real(one) for one in value)
+    if isinstance(value, torch.SymInt):
+        return private.hint(value)
     if not isinstance(value, torch.Tensor):
         return value
     if plain(value) and not value.is_conj():
         base = torch.empty(private.storage_bytes(value) // value.element_size(), dtype=value.dtype, device=value.device)
         tensor = base.as_strided(value.shape, value.stride(), value.storage_offset())
     else:
-        base = tensor = torch.empty_strided(tuple(map(int, value.shape)), tuple(map(int, value.stride())), dtype=value.dtype, device=value.device)
+        sizes = [tuple(map(private.hint, numbers)) for numbers in (value.shape, value.stride())]  # int() of a symbol would settle it for good
+        base = tensor = torch.empty_strided(*sizes, dtype=value.dtype, device=value.device)
     base.fill_(0.5) if value.is_floating_point() else base.zero_()
     return tensor
 

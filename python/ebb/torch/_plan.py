@@ -17,6 +17,7 @@ class Document:
     def __init__(self, joint, rounding):
         self.joint, self.rounding, self.leaves = joint, rounding, []
         self.values, self.ops, self.rows, self.state_of = [], [], [], {}
+        self.last_draw = None  # op
         early = [unit for unit in joint.units if not unit.late]
         self.border_reads = self._roots_made(joint.forward_outputs)
         kept = self._kept()
@@ -59,6 +60,8 @@ class Document:
             "scratch_bytes": self._rounded(unit.scratch_bytes + self.joint.unread_bytes(unit)) + state,
             "recomputable": recomputable, "ordered": unit.ordered, "after": after,
         }
+        if unit.random:
+            self.last_draw = op["id"]
         self.ops.append(op)
         self.rows.append(unit)
 
@@ -79,10 +82,7 @@ class Document:
 
     def _drawn_before(self, random):
         """The last op that draws: the next one draws after it, and all of the forward half's before it ends."""
-        for i in range(len(self.rows) - 1, -1, -1):
-            if random and self.rows[i] not in (BORDER, STATE) and self.rows[i].random:
-                return [i]
-        return []
+        return [self.last_draw] if random and self.last_draw is not None else []
 
     def _add_border(self, kept):
         made = [self.joint.made[n] for n in self.joint.tangents if n in self.joint.made]

@@ -81,7 +81,8 @@ def storage_bytes(tensor):
 
 
 def hint(size):
-    if isinstance(size, int):
+    """A number that sizes may decide, as it is for those that were traced; symbols stay symbols."""
+    if isinstance(size, (int, float)):
         return size
     node = size.node
     return int(node.hint if node.hint is not None else node.shape_env.size_hint(node.expr))
