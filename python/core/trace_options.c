@@ -27,6 +27,8 @@ static const core_entry entries[] = {
     {"memory", WORD, PLAN(memory), memory_words},
     {"symbolic", BOOL, OF(symbolic), NULL},
     {"record_only", BOOL, OF(record_only), NULL},
+    {"plan_only", BOOL, OF(plan_only), NULL},
+    {"device", TEXT, PLAN(device), NULL},
     {"keep", BOOL, OF(keep), NULL},
     {"strict", BOOL, OF(strict), NULL},
     {"algebra", BOOL, OF(algebra), NULL},

@@ -25,7 +25,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     }
     PASS(ebb_simplify(trace->env, graph, &made))
     if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
-    if (fuse && o->opt_level >= 3 && trace->eager->backend->api->fuses)
+    if (fuse && o->opt_level >= 3 && trace->backend->api->fuses)
         PASS(ebb_fuse_pointwise(trace->env, graph, &made))
 #undef PASS
     *out = status ? NULL : graph;
@@ -79,17 +79,16 @@ static ebb_status values_place(ebb_traced_program *p, const ebb_recorded *r) {
 
 static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_program *p) {
     const ebb_options *options = &trace->options.plan;
-    ebb_eager *eager = trace->eager;
-    ebb_status status = ebb_compile_query(trace->env, p->compiled.graph, eager->backend, options->costs,
+    ebb_status status = ebb_compile_query(trace->env, p->compiled.graph, trace->backend, options->costs,
                                           &p->compiled.facts);
     if (!status)
         status =
-            ebb_compile_plan(trace->env, p->compiled.facts, eager->backend, options, NULL, &p->compiled);
+            ebb_compile_plan(trace->env, p->compiled.facts, trace->backend, options, NULL, &p->compiled);
     if (!status && options->verify) status = ebb_plan_audit(trace->env, p->compiled.plan);
-    if (status) return status;
+    if (status || trace->options.plan_only) return status;
     const ebb_exec_options exec = {.graph = p->compiled.graph,
                                    .plan = p->compiled.plan,
-                                   .backend = eager->backend,
+                                   .backend = trace->backend,
                                    .poison = options->poison,
                                    .no_record = options->no_record};
     status = ebb_exec_create(trace->env, &exec, &p->exec);
