@@ -107,6 +107,8 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_step_times(const ebb_trace *trace, uint
 EBB_API const char *ebb_trace_place(const ebb_trace *trace, const char *name);
 /* The training step's graph as text (docs/ir.md). Free with ebb_trace_text_free. EBB_USAGE: no such. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out);
+/* The same with each op by itself, as other formats have them: what the level of the plan fuses is not. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_text_unfused(ebb_trace *trace, uint32_t program, char **out);
 EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);
 
 /* ---- with the option `keep`: what a file of the text needs besides ---- */

@@ -159,6 +159,8 @@ static PyMethodDef functions[] = {
      "device_memory(path): (name, bytes, its context's) of a device's description"},
     {"plan", core_plan, METH_VARARGS, "plan(graph, options): ebb.graph/1 as bytes becomes ebb.plan/1"},
     {"report", core_report, METH_VARARGS, "report(plan, path, format): of a plan in a file"},
+    {"export_onnx", core_export_onnx, METH_VARARGS,
+     "export_onnx(text, weights, path): a graph and a file of its tensors, as ONNX"},
     {"parse_bytes", core_parse_bytes, METH_O, "parse_bytes(text): \"11GiB\" as a number"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
     {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},

@@ -1,8 +1,6 @@
 /* A trace's options: its own copy of what they point to, and the device that they plan for. */
 #include "trace/trace.h"
 
-#include "ebb/device.h"
-
 void ebb_trace_options_init(ebb_trace_options *options) {
     *options = (ebb_trace_options){.n_most = 0};
     ebb_options_init(&options->plan);

@@ -163,7 +163,8 @@ class trace:
     def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
              append_json=False, optimize_for_inference=True, dump_format=None, user_info=None, **flags):
-        """Writes the last call's graph and its weights to a path or an open file, for jit.load. Needs
+        """Writes the last call's graph and its weights to a path or an open file: for jit.load, or as ONNX where
+        dump_format says so, or the path ends with .onnx. Needs
         capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
         always kept, and the graph is as it was recorded; the flags are checked, and change nothing."""
         if not self._options["keep"]:
@@ -173,7 +174,7 @@ class trace:
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
         _dump.check_flags(flags, dump_format)
-        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name)
+        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format)
 
     def report(self, path=None, format=None, program=0):
         """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""
