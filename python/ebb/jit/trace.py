@@ -45,7 +45,7 @@ class trace:
     def __new__(cls, *args, **kwargs):
         return super().__new__(cls) if args else functools.partial(cls, **kwargs)
 
-    def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
+    def __init__(self, function=None, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, device=None,
                  on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False):
