@@ -14,6 +14,7 @@ from . import dump as _dump
 from . import fit as _fit
 from .options import memory_options
 from .profile import profile_of
+from .progress import Line
 from .structure import take_apart, tensors_of
 
 _PROFILED = 100  # runs whose times a profile keeps
@@ -35,9 +36,10 @@ class trace:
     ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
     reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for
     fewest bytes. opt_level: below 2 ops are not fused; 3: chains of pointwise ops are one op each. cache: a folder of
-    plans made earlier. device: the file of a device's description: calls are planned for it, and refused where it has
-    too little memory. Then, and with record_only, nothing runs: results have no values, and what is assigned is taken
-    back.
+    plans made earlier. progress: whether stderr shows how far a search is (usually where it is a terminal), or a
+    function of (aim, done, total, best, least) that is told. device: the file of a device's description: calls are
+    planned for it, and refused where it has too little memory. Then, and with record_only, nothing runs: results have
+    no values, and what is assigned is taken back.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -48,7 +50,7 @@ class trace:
     def __init__(self, function=None, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, device=None,
-                 on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False):
+                 on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False, progress=None):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
@@ -63,6 +65,8 @@ class trace:
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache), "device": self._described}
         self._options.update({k: v for k, v in said.items() if v is not None})
+        self._line = Line(progress)
+        self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._core = None
         self._n_returned = 0
@@ -99,6 +103,7 @@ class trace:
             raise
         finally:
             _running.pop()
+            self._line.clear()
             while _undo:
                 _undo.pop()()
             _shape.set_symbolic(symbolic)
