@@ -181,7 +181,7 @@ class Files(unittest.TestCase):
         with self.assertRaises(TraceError):
             f.dump(io.BytesIO())
         f(tensor([1.0]))
-        for flags, error in (({"enable_ioc16": True}, "half precision"), ({"enable_nchw44": True}, "layout"),
+        for flags, error in (({"enable_ioc16": True}, "amp.autocast"), ({"enable_nchw44": True}, "layout"),
                              ({"append": True}, "append"), ({"arg_names": ["a", "b"]}, "2 arg_names for 1")):
             with self.assertRaisesRegex(ValueError, error):
                 f.dump(io.BytesIO(), **flags)

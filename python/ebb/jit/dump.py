@@ -28,7 +28,7 @@ FORMAT = "ebb.trace/1"
 DumpInfo = collections.namedtuple(
     "DumpInfo", "nr_opr tot_bytes tensor_value_bytes content_hash inputs outputs params")
 
-_NO_HALF = "half precision is not there"
+_NO_HALF = "a file has the dtypes of the call: amp.autocast makes them float16"
 _NO_LAYOUT = "the layout is channels last on every device"
 _REFUSED = dict.fromkeys(["enable_io16xc32", "enable_ioc16"], _NO_HALF)
 _REFUSED.update(dict.fromkeys(
