@@ -7,7 +7,8 @@ from .math import matmul, sum
 from .tensor import stack
 
 __all__ = [
-    "conv3d", "conv_transpose3d", "local_conv2d", "local_response_norm", "pixel_shuffle", "sliding_window", "sliding_window_transpose",
+    "conv3d", "conv_transpose3d", "local_conv2d", "local_response_norm", "pixel_shuffle", "sliding_window",
+    "sliding_window_transpose",
 ]
 
 _conv2d = _core.op("conv2d")

@@ -28,8 +28,8 @@ class trace:
 
     The first call is recorded, while it runs, or, with symbolic, before anything has run. Later calls run the
     body too, without its ops: each is compared with the recording, and at the end the compiled program runs.
-    Positional arguments are tensors, or lists, tuples and dicts of them; other arguments are parts of the program: numbers and strings by value, objects by
-    identity.
+    Positional arguments are tensors, or lists, tuples and dicts of them; other arguments are parts of the program:
+    numbers and strings by value, objects by identity.
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
@@ -129,8 +129,8 @@ class trace:
         figures of its plan, and tried, {n: bytes, or None where no plan fits}.
 
         arguments(n) gives the positional arguments of such a call, and kwargs are its others. They are planned as the
-        trace saves memory, with less effort unless it says how much; nothing runs. budget: "11GiB" or bytes; usually the trace's own, or what its described
-        device has."""
+        trace saves memory, with less effort unless it says how much; nothing runs. budget: "11GiB" or bytes; usually
+        the trace's own, or what its described device has."""
         if budget is None:
             budget = self._options.get("budget")
         if budget is None and self._described is None:
@@ -169,7 +169,7 @@ class trace:
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
              append_json=False, optimize_for_inference=True, dump_format=None, user_info=None, **flags):
         """Writes the last call's graph and its weights to a path or an open file: for jit.load, or as ONNX where
-        dump_format says so, or the path ends with .onnx. Needs
+        dump_format="ONNX" or the path ends with .onnx. Needs
         capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
         always kept, and the graph is as it was recorded; the flags are checked, and change nothing."""
         if not self._options["keep"]:
