@@ -11,6 +11,7 @@ def description(device):
     """The path where a device's description is named, whose steps are planned only; None: the process's own device."""
     path = "" if device is None else os.fspath(device)
     if os.sep in path or path.endswith(".json"):
+        room(path)  # it can be read
         return path
     if device is not None:
         check_device(device)
