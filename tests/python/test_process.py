@@ -214,6 +214,20 @@ class Environment(unittest.TestCase):
         self.assertEqual(mge.get_device_count("cpu"), 1)
         self.assertIn("cpu", [name for name, available, why in mge._core.devices()])
 
+    def test_megengines_sample_of_level_3(self):
+        """MGB_JIT_BACKEND chooses who makes code; none changes a bit."""
+        code = """
+import ebb, numpy as np, ebb.functional as F
+from ebb.jit import trace
+x = ebb.tensor(np.linspace(-2, 2, 1000).reshape(10, 100))
+step = trace(lambda x: F.exp(x) * x + F.relu(x) * 0.5, symbolic=True, opt_level=3)
+print(step(x).numpy().tobytes().hex() == (F.exp(x) * x + F.relu(x) * 0.5).numpy().tobytes().hex(), "fused" in step.text())
+"""
+        self.assertEqual(run(code, MGB_JIT_BACKEND="INTERP").stdout.split(), ["True", "True"])
+        refused = run(code, MGB_JIT_BACKEND="HALIDE")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("HALIDE", refused.stderr.strip().splitlines()[-1])
+
     def test_nothing_is_opened_by_an_import(self):
         self.assertEqual(run("import ebb", EBB_DEVICE="abacus").returncode, 0)
 
