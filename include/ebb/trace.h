@@ -38,11 +38,14 @@ typedef struct ebb_trace ebb_trace;
 
 #define EBB_TRACE_PLACE 256
 typedef struct ebb_trace_options {
-    bool symbolic;    /* the first call runs nothing until it ends */
-    bool record_only; /* recorded and never compiled: for ebb_trace_text; each call runs op by op */
-    bool keep;        /* the last call's constants are kept, for ebb_trace_given_at */
-    bool strict;      /* a call that differs from its recording is EBB_MISMATCH */
-    bool algebra;     /* y / y is 1, log(exp(x)) is x, log(exp(a) + exp(b)) does not overflow: other bits */
+    bool symbolic; /* the first call runs nothing until it ends */
+    /* Nothing runs: calls are recorded as symbolic ones are. What they make has no values, and what they
+     * assign is taken back when they end. record_only: for ebb_trace_text. plan_only: and plans are made,
+     * for plan.device where that is the file of a device's description, else for the eager's device. */
+    bool record_only, plan_only;
+    bool keep;    /* the last call's constants are kept, for ebb_trace_given_at */
+    bool strict;  /* a call that differs from its recording is EBB_MISMATCH */
+    bool algebra; /* y / y is 1, log(exp(x)) is x, log(exp(a) + exp(b)) does not overflow: other bits */
     bool arguments_stay; /* programs read arguments where they lie, without a copy in the block */
     uint32_t n_most;     /* recordings that are kept, the latest used; 0: 64 */
     uint32_t n_profiled; /* runs of each program whose steps' times are kept; 0: none is measured */
@@ -104,6 +107,8 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_step_times(const ebb_trace *trace, uint
 EBB_API const char *ebb_trace_place(const ebb_trace *trace, const char *name);
 /* The training step's graph as text (docs/ir.md). Free with ebb_trace_text_free. EBB_USAGE: no such. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out);
+/* The same with each op by itself, as other formats have them: what the level of the plan fuses is not. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_text_unfused(ebb_trace *trace, uint32_t program, char **out);
 EBB_API void ebb_trace_text_free(ebb_trace *trace, char *text);
 
 /* ---- with the option `keep`: what a file of the text needs besides ---- */

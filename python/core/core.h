@@ -7,7 +7,7 @@
  *     op.c         any op of docs/ir.md by name, its attributes as keyword arguments
  *     tape.c       gradients of what was run; sweep.c: piece by piece
  *     trace.c      calls that become plans; trace_options.c, trace_facts.c: how, and what came of it
- *     plan.c       a planning graph in memory becomes a plan
+ *     plan.c       a planning graph in memory becomes a plan; a graph of text becomes ONNX
  *     program.c    a model of text, compiled: a file of a trace, what ebb.torch.to_model makes
  *     bytes.c      a program's bytes as a buffer
  *     place.c      "train.py:12", for errors and reports
@@ -179,6 +179,7 @@ PyObject *core_bytes_create(PyObject *owner, void *at, Py_ssize_t n);
 
 PyObject *core_plan(PyObject *module, PyObject *args);
 PyObject *core_report(PyObject *module, PyObject *args);
+PyObject *core_export_onnx(PyObject *module, PyObject *args);
 PyObject *core_parse_bytes(PyObject *module, PyObject *object);
 
 /* ---- trace_options.c, trace_facts.c, place.c ---- */

@@ -103,6 +103,19 @@ static PyObject *devices(PyObject *module, PyObject *none) {
     return list;
 }
 
+/* device_memory(path): (name, bytes, those that its context takes) of a device's description. */
+static PyObject *device_memory(PyObject *module, PyObject *args) {
+    const char *path;
+    ebb_device_memory m;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &path) || !core_enter()) return NULL;
+    const ebb_status status = ebb_device_memory_read(core.env, path, &m);
+    if (status) core_raise(status);
+    core_leave();
+    return status ? NULL
+                  : Py_BuildValue("(sLL)", m.name, (long long)m.memory_bytes, (long long)m.context_bytes);
+}
+
 static PyObject *memory(PyObject *module, PyObject *none) {
     ebb_eager_memory m;
     (void)module, (void)none;
@@ -142,8 +155,12 @@ static PyMethodDef functions[] = {
     {"seed", seed, METH_O, "seed(int): random ops draw from here"},
     {"device", device, METH_VARARGS, "device([name]): the process's device"},
     {"devices", devices, METH_NOARGS, "devices(): (name, available, why) of each backend"},
+    {"device_memory", device_memory, METH_VARARGS,
+     "device_memory(path): (name, bytes, its context's) of a device's description"},
     {"plan", core_plan, METH_VARARGS, "plan(graph, options): ebb.graph/1 as bytes becomes ebb.plan/1"},
     {"report", core_report, METH_VARARGS, "report(plan, path, format): of a plan in a file"},
+    {"export_onnx", core_export_onnx, METH_VARARGS,
+     "export_onnx(text, weights, path): a graph and a file of its tensors, as ONNX"},
     {"parse_bytes", core_parse_bytes, METH_O, "parse_bytes(text): \"11GiB\" as a number"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
     {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},

@@ -104,6 +104,27 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     return made;
 }
 
+/* export_onnx(text, weights, path): a graph of docs/ir.md and a safetensors file of its tensors, as ONNX.
+ */
+PyObject *core_export_onnx(PyObject *module, PyObject *args) {
+    const char *text, *weights, *path;
+    Py_ssize_t n;
+    ebb_env *env = NULL;
+    ebb_model *model = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s#ss", &text, &n, &weights, &path)) return NULL;
+    if (ebb_env_create(NULL, &env)) return PyErr_NoMemory();
+    core_long call = core_long_begin(false);
+    const ebb_onnx_export_options options = {.weights = weights};
+    ebb_status status = ebb_model_parse(env, "the graph", text, (size_t)n, &model);
+    if (!status) status = ebb_onnx_export(env, model, &options, path);
+    ebb_model_destroy(model);
+    core_long_end(&call);
+    if (status) plan_raise(env, status);
+    ebb_env_destroy(env);
+    return status ? NULL : Py_NewRef(Py_None);
+}
+
 /* parse_bytes("11GiB"): a number of bytes. */
 PyObject *core_parse_bytes(PyObject *module, PyObject *object) {
     int64_t n;

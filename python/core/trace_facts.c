@@ -135,9 +135,11 @@ static PyObject *report_write(PyObject *self, PyObject *args) {
 
 static PyObject *text(PyObject *self, PyObject *args) {
     unsigned program;
+    int unfused = 0;
     char *written = NULL;
-    if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
-    const ebb_status status = ebb_trace_text(trace_of(self), program, &written);
+    if (!PyArg_ParseTuple(args, "I|p", &program, &unfused) || !core_enter()) return NULL;
+    const ebb_status status = unfused ? ebb_trace_text_unfused(trace_of(self), program, &written)
+                                      : ebb_trace_text(trace_of(self), program, &written);
     PyObject *answer = status ? core_raise_trace(status) : PyUnicode_FromString(written);
     if (!status) ebb_trace_text_free(trace_of(self), written);
     core_leave();
@@ -193,5 +195,5 @@ PyMethodDef core_trace_fact_methods[] = {
     {"profile", profile, METH_VARARGS, "profile(program): its steps' times, a list of dicts"},
     {"given", given, METH_NOARGS, "given(): name, kind, argument and data of what the last call was given"},
     {"returned", returned, METH_VARARGS, "returned(i): the name of a result, or \"\""},
-    {"text", text, METH_VARARGS, "text(program): the graph, as docs/ir.md says"},
+    {"text", text, METH_VARARGS, "text(program, unfused=False): the graph, as docs/ir.md says"},
     {NULL, NULL, 0, NULL}};

@@ -27,6 +27,8 @@ static const core_entry entries[] = {
     {"memory", WORD, PLAN(memory), memory_words},
     {"symbolic", BOOL, OF(symbolic), NULL},
     {"record_only", BOOL, OF(record_only), NULL},
+    {"plan_only", BOOL, OF(plan_only), NULL},
+    {"device", TEXT, PLAN(device), NULL},
     {"keep", BOOL, OF(keep), NULL},
     {"strict", BOOL, OF(strict), NULL},
     {"algebra", BOOL, OF(algebra), NULL},
@@ -62,6 +64,8 @@ static const core_entry entries[] = {
     {"evaluate", BOOL, PLAN(evaluate), NULL},
     {"n_threads", UINT, PLAN(n_threads), NULL},
 };
+
+#define PROGRESS "progress"
 
 static int text_read(PyObject *value, const char **out) {
     *out = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
@@ -146,6 +150,21 @@ static int sublinear_finish(ebb_sublinear_config *config) {
     return status ? -1 : 0;
 }
 
+/* ctx(aim, done, total, best, least), by any thread. An interrupt in there ends the search. */
+static void on_progress(void *ctx, const ebb_progress *p) {
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *done = PyObject_CallFunction(ctx, "sLLdd", p->aim, (long long)p->done, (long long)p->total,
+                                           p->best_added_ratio, p->least_added_ratio);
+    if (!done && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        PyErr_Clear();
+        core.stop = 1;
+    } else if (!done) {
+        PyErr_WriteUnraisable(ctx);
+    }
+    Py_XDECREF(done);
+    PyGILState_Release(gil);
+}
+
 int core_trace_options_read(PyObject *dict, ebb_trace_options *out) {
     Py_ssize_t at = 0, n_known = 0;
     PyObject *value = NULL;
@@ -156,10 +175,16 @@ int core_trace_options_read(PyObject *dict, ebb_trace_options *out) {
         n_known++;
         if (entry_read(&entries[i], value, (char *)out + entries[i].offset)) return -1;
     }
+    value = PyDict_GetItemString(dict, PROGRESS);
+    if (value) {
+        n_known++;
+        out->plan.on_progress = on_progress;
+        out->plan.progress_ctx = value; /* the dict's */
+    }
     if (n_known != PyDict_Size(dict)) {
         PyObject *key = NULL;
         while (PyDict_Next(dict, &at, &key, &value)) {
-            bool known = false;
+            bool known = PyUnicode_CompareWithASCIIString(key, PROGRESS) == 0;
             for (size_t i = 0; !known && i < sizeof entries / sizeof *entries; i++)
                 known = PyUnicode_CompareWithASCIIString(key, entries[i].name) == 0;
             if (!known) break;

@@ -10,7 +10,6 @@ _OURS = "MegEngine's own graph and ops are not there"
 # Of modules that are there: where, names, why not.
 _NAMES = (
     ("functional functional.math", "matinv svd", "matrices are not decomposed"),
-    ("functional functional.nn", "local_conv2d", "its weights have 7 axes, and tensors have 6 at most"),
     ("functional functional.nn", "multi_head_attention rnn_cell lstm_cell rnn lstm", "the modules of ebb.module do it"),
     ("functional functional.nn", "conv_bias_activation batch_conv_bias_activation", "nothing is quantized"),
     ("functional functional.nn", "deformable_conv2d deformable_psroi_pooling region_restricted_conv general_norm",
@@ -18,7 +17,6 @@ _NAMES = (
     ("functional functional.nn functional.vision", "correlation nvof", "no op does it"),
     ("module", "DeformableConv2d DeformablePSROIPooling RegionRestrictedConv GeneralNorm BatchMatMulActivation",
      "no op does it"),
-    ("module", "LocalConv2d", "its weights have 7 axes, and tensors have 6 at most"),
     ("module", "QuantStub DequantStub", "nothing is quantized"),
     ("optimizer", "LAMBFp16", "LAMB's states are float32"),
     ("random", "multinomial", "nothing draws it"),

@@ -38,6 +38,11 @@ def element_of(dtype):
     return _ELEMENTS[dtype]
 
 
+def stays(dtype):
+    """Whether data of the dtype come in as they are."""
+    return dtype in _ELEMENTS and dtype not in _ENTRY
+
+
 def is_real(dtype):
     return np.dtype(dtype) in _REAL
 

@@ -28,7 +28,14 @@ class Tensor(_core.Tensor):
         if isinstance(data, _core.Tensor):
             self._share(_shape.another(data, as_tensor(data, dtype)))
             return
-        self._fill(_dtype.array_of(data, dtype))
+        if not self._look_at(data, dtype):
+            self._fill(_dtype.array_of(data, dtype))
+
+    def _look_at(self, data, dtype):
+        """Whether the value is the array's memory itself: nobody can write to that, and it lies as values do."""
+        return (isinstance(data, np.ndarray) and not data.flags.writeable and data.size > 0 and _dtype.stays(data.dtype)
+                and (dtype is None or data.dtype == np.dtype(dtype)) and _is_fixed(data) and is_host()
+                and self._borrow(_dtype.buffer_of(data), _dtype.element_of(data.dtype)))
 
     def _fill(self, array):
         """The value of a new tensor, of a row-major array."""
@@ -198,6 +205,19 @@ class Tensor(_core.Tensor):
         if value.shape != self.shape:
             raise ValueError(f"a value of shape {value.shape} for a tensor of shape {self.shape}")
         self._replace(value)
+
+
+def _is_fixed(array):
+    """Whether the array's memory stays as it is: neither the array nor what it is a view of may be written to. Who owns
+    memory can make it writable again; so it must be lent by an object that is no array, and read-only."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    try:
+        return memoryview(array).readonly
+    except TypeError:
+        return False
 
 
 class Parameter(Tensor):

@@ -57,8 +57,8 @@ ebb_status ebb_datum_need(ebb_eager *eager, ebb_datum *datum) {
     if (status || datum->block) return status;
     return ebb_fail(
         eager->env, EBB_USAGE,
-        "this tensor was to be made by a traced call that failed, or that did not know it would "
-        "be read: it has no value");
+        "this tensor was to be made by a traced call that failed, that was planned only, or that did "
+        "not know it would be read: it has no value");
 }
 
 /* ---- handles -------------------------------------------------------------------------------- */

@@ -19,12 +19,8 @@ ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, 
     if (!trace) return EBB_NO_MEMORY;
     trace->eager = eager;
     trace->env = eager->env;
-    trace->options = *options;
-    trace->options.plan.n_threads = eager->backend->n_threads;
-    trace->options.plan.device = eager->backend->api->name;
-    if (!trace->options.n_most) trace->options.n_most = 64;
     ebb_arena_init(&trace->arena, eager->env);
-    if (!ebb_trace_texts_copy(&trace->arena, &trace->options.plan)) status = EBB_NO_MEMORY;
+    status = ebb_trace_options_take(trace, options);
     if (status)
         ebb_trace_destroy(trace);
     else
@@ -44,6 +40,8 @@ void ebb_trace_destroy(ebb_trace *trace) {
     EBB_ARRAY_FREE(trace->env, &trace->arguments);
     EBB_ARRAY_FREE(trace->env, &trace->restore);
     EBB_ARRAY_FREE(trace->env, &trace->kept);
+    if (trace->backend && trace->backend != trace->eager->backend)
+        trace->backend->api->destroy(trace->backend);
     ebb_arena_deinit(&trace->arena);
     ebb_cfree(trace->env, trace, 1, sizeof *trace);
 }
@@ -86,10 +84,10 @@ static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *co
                         uint32_t n) {
     trace->now = find(trace, key);
     trace->is_new = !trace->now;
-    const bool only = trace->options.record_only;
-    trace->mode = trace->is_new && trace->options.symbolic && !only ? EBB_CALL_LAZY
-                  : trace->is_new || trace->now->refused || only    ? EBB_CALL_EAGER
-                                                                    : EBB_CALL_COMPARE;
+    const bool lazy = trace->options.symbolic || !trace->runs;
+    trace->mode = trace->is_new && lazy                  ? EBB_CALL_LAZY
+                  : trace->is_new || trace->now->refused ? EBB_CALL_EAGER
+                                                         : EBB_CALL_COMPARE;
     trace->recorded = trace->is_new || trace->mode == EBB_CALL_COMPARE;
     trace->at = trace->segment = 0;
     trace->ending = false;
@@ -177,10 +175,14 @@ static void forget(ebb_trace *trace) {
     trace->now = NULL;
 }
 
-void ebb_trace_abort(ebb_trace *trace) {
-    if (!trace->calling) return;
+static void assignments_take_back(ebb_trace *trace) {
     for (size_t i = trace->restore.n; i-- > 0;)
         ebb_tensor_set(trace->restore.at[i].handle, ebb_datum_hold(trace->restore.at[i].datum));
+}
+
+void ebb_trace_abort(ebb_trace *trace) {
+    if (!trace->calling) return;
+    assignments_take_back(trace);
     ebb_recorded *made = trace->is_new ? trace->now : NULL;
     forget(trace);
     ebb_recorded_destroy(made);
@@ -268,7 +270,12 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
         ebb_trace_abort(trace);
         return status;
     }
-    handles_part(trace);
+    if (trace->runs) {
+        handles_part(trace);
+    } else {
+        assignments_take_back(trace);
+        trace->eager->draws = trace->draws;
+    }
     if (trace->recorded) keep(trace);
     forget(trace);
     return EBB_OK;

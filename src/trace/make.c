@@ -11,9 +11,9 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
 }
 
 static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_segment *segment,
-                             bool constants, ebb_graph **out) {
+                             bool constants, bool unfused, ebb_graph **out) {
     const ebb_options *o = &trace->options.plan;
-    const bool fuse = !o->unfused && o->opt_level >= 2;
+    const bool fuse = !unfused && !o->unfused && o->opt_level >= 2;
     ebb_graph *graph = NULL, *made;
     const uint32_t form =
         (fuse ? EBB_SEGMENT_FUSED : 0) | (trace->options.algebra ? EBB_SEGMENT_ALGEBRA : 0);
@@ -25,7 +25,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     }
     PASS(ebb_simplify(trace->env, graph, &made))
     if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
-    if (fuse && o->opt_level >= 3 && trace->eager->backend->api->fuses)
+    if (fuse && o->opt_level >= 3 && trace->backend->api->fuses)
         PASS(ebb_fuse_pointwise(trace->env, graph, &made))
 #undef PASS
     *out = status ? NULL : graph;
@@ -79,17 +79,16 @@ static ebb_status values_place(ebb_traced_program *p, const ebb_recorded *r) {
 
 static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_program *p) {
     const ebb_options *options = &trace->options.plan;
-    ebb_eager *eager = trace->eager;
-    ebb_status status = ebb_compile_query(trace->env, p->compiled.graph, eager->backend, options->costs,
+    ebb_status status = ebb_compile_query(trace->env, p->compiled.graph, trace->backend, options->costs,
                                           &p->compiled.facts);
     if (!status)
         status =
-            ebb_compile_plan(trace->env, p->compiled.facts, eager->backend, options, NULL, &p->compiled);
+            ebb_compile_plan(trace->env, p->compiled.facts, trace->backend, options, NULL, &p->compiled);
     if (!status && options->verify) status = ebb_plan_audit(trace->env, p->compiled.plan);
-    if (status) return status;
+    if (status || trace->options.plan_only) return status;
     const ebb_exec_options exec = {.graph = p->compiled.graph,
                                    .plan = p->compiled.plan,
-                                   .backend = eager->backend,
+                                   .backend = trace->backend,
                                    .poison = options->poison,
                                    .no_record = options->no_record};
     status = ebb_exec_create(trace->env, &exec, &p->exec);
@@ -106,7 +105,7 @@ ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t s
     if (!p) return EBB_NO_MEMORY;
     ebb_arena_init(&p->arena, trace->env);
     ebb_status status =
-        graph_make(trace, recorded, &recorded->segments.at[segment], false, &p->compiled.graph);
+        graph_make(trace, recorded, &recorded->segments.at[segment], false, false, &p->compiled.graph);
     const bool empty = !status && p->compiled.graph->n_nodes == 0;
     if (!status && !empty) status = plan(trace, recorded, p);
     if (status || empty)
@@ -154,7 +153,7 @@ static uint32_t segment_of(const ebb_trace *trace, uint32_t i) {
     return ebb_trace_n_programs(trace) ? EBB_NONE : i;
 }
 
-ebb_status ebb_trace_text(ebb_trace *trace, uint32_t i, char **out) {
+static ebb_status text_make(ebb_trace *trace, uint32_t i, bool unfused, char **out) {
     const uint32_t segment = segment_of(trace, i);
     const ebb_recorded *r = trace->last;
     ebb_graph *graph = NULL;
@@ -163,7 +162,8 @@ ebb_status ebb_trace_text(ebb_trace *trace, uint32_t i, char **out) {
     if (!r || segment >= r->segments.n)
         return ebb_fail(trace->env, EBB_USAGE, "there is no program %u: %zu segments are recorded", i,
                         r ? r->segments.n : 0);
-    ebb_status status = graph_make(trace, r, &r->segments.at[segment], trace->options.keep, &graph);
+    ebb_status status =
+        graph_make(trace, r, &r->segments.at[segment], trace->options.keep, unfused, &graph);
     if (status) return status;
     ebb_text_init(&text, trace->env);
     ebb_graph_print(&text, graph);
@@ -178,6 +178,14 @@ ebb_status ebb_trace_text(ebb_trace *trace, uint32_t i, char **out) {
     ebb_text_deinit(&text);
     ebb_graph_destroy(graph);
     return status;
+}
+
+ebb_status ebb_trace_text(ebb_trace *trace, uint32_t program, char **out) {
+    return text_make(trace, program, false, out);
+}
+
+ebb_status ebb_trace_text_unfused(ebb_trace *trace, uint32_t program, char **out) {
+    return text_make(trace, program, true, out);
 }
 
 void ebb_trace_text_free(ebb_trace *trace, char *text) {

@@ -244,6 +244,9 @@ static ebb_status on_need(void *ctx, ebb_datum *datum) {
     ebb_trace *trace = ctx;
     if (datum->owner != trace) return EBB_OK;
     if (ebb_value_given(trace->now, datum->number)) return number_fill(trace, datum);
+    if (!trace->runs)
+        return ebb_fail(trace->env, EBB_USAGE,
+                        "a value is read in a call in which nothing runs: it is recorded or planned only");
     if (trace->mode == EBB_CALL_COMPARE) {
         const ebb_entry *entry = ebb_next_entry(trace, EBB_ENTRY_READ);
         if (entry && ebb_operands_are(trace, entry, &datum, 1)) {

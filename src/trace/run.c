@@ -189,6 +189,9 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     if (trace->eager->seed != trace->seed)
         return ebb_fail(trace->env, EBB_USAGE,
                         "the seed was changed inside of a traced call: change it outside");
+    if (trace->options.record_only) return EBB_OK;
+    if (r->refused && trace->options.plan_only)
+        return ebb_fail(trace->env, EBB_BAD_INPUT, "a traced function has no plan: %s", r->refused);
     if (r->refused) return ebb_segment_play(trace, segment->begin, segment->end);
     if (more || !segment->made) {
         ebb_traced_program_destroy(trace->env, segment->program);
@@ -197,6 +200,7 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
         status = ebb_program_make(trace, r, s, &segment->program);
         segment->made = !status;
     }
+    if (trace->options.plan_only) return status;
     if (status == EBB_BAD_INPUT) {
         ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
                 ebb_env_error(trace->env));

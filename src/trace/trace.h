@@ -151,7 +151,9 @@ typedef struct ebb_restore {
 struct ebb_trace {
     ebb_eager *eager;
     ebb_env *env;
+    ebb_backend *backend; /* that plans are for: the eager's, or, of a description, its own */
     ebb_trace_options options;
+    bool runs;                /* else calls are recorded, or planned, only */
     ebb_arena arena;          /* the options' texts */
     ebb_recorded *recordings; /* the latest used first */
     uint32_t n_recordings;
@@ -198,8 +200,8 @@ const char *ebb_entry_text(const ebb_recorded *recorded, const ebb_entry *entry,
 
 /* ---- options.c, call.c, values.c ------------------------------------------------------------ */
 
-/* Copies texts and lists. false: no memory. */
-bool ebb_trace_texts_copy(ebb_arena *arena, ebb_options *plan);
+/* Copies the options, with their texts and lists. */
+EBB_CHECKED ebb_status ebb_trace_options_take(ebb_trace *trace, const ebb_trace_options *options);
 /* Ops run, and nothing is recorded: assignments are noted all the same. */
 static inline bool ebb_call_silent(const ebb_trace *trace) {
     return trace->excluded > 0 || !trace->recorded;

@@ -954,6 +954,17 @@ const gradient_row gradients[] = {
      "rescale fill sqrt div mul bn_grad_sums mul reduce_sum mul rescale mul rescale sub sub mul mul "
      "rescale mul rescale mul mul sub mul rescale mul mul mul rescale mul mul rescale rescale sub rescale "
      "mul add add"},
+    {"attention_grad",
+     "%q = param f32[2,2,6]\n%z, %l = attention %q heads=1 causal=true\n%d = param f32[2,2,2]\n"
+     "%y = attention_grad %q, %z, %l, %d heads=1 causal=true",
+     EBB_TRAIN,
+     "reshape reshape permute reshape slice reshape slice reshape slice reshape reshape permute reshape "
+     "slice reshape slice reshape slice reshape reshape permute reshape reshape reshape matmul rescale sub "
+     "exp iota iota less_equal fill where matmul matmul add rescale mul reduce_sum sub mul matmul matmul "
+     "add reshape reshape permute reshape matmul mul reduce_sum sub mul mul matmul add mul reduce_sum mul "
+     "sub mul reduce_sum sub mul matmul matmul add matmul matmul add matmul rescale rescale reshape "
+     "reshape "
+     "reshape concat reshape permute reshape"},
     {"ln_stats that are read by themselves",
      "%x = param f32[2,3]\n%m, %v = ln_stats %x\n%p = mul %m, %v\n%q = reshape %p shape=[2,1]\n"
      "%y = broadcast_to %q shape=[2,3]",

@@ -59,8 +59,12 @@ static const struct {
      "%q = param f32[2,5,12]\n%z, %l = attention %q heads=2\n%y = relu %l",
      "attention: its log-sum-exp is for its own backward"},
     {"some gradient ops have none",
-     "%q = param f32[2,5,12]\n%z, %l = attention %q heads=2\n%y = attention_grad %q, %z, %l, %z heads=2",
-     "%y = attention_grad has no gradient"},
+     "%x = param f32[2,3]\n%s, %i = sort %x axis=1\n%y = sort_grad %s, %i axis=1",
+     "%y = sort_grad has no gradient"},
+    {"attention's gradient by another's results",
+     "%q = param f32[2,5,12]\n%o = param f32[2,5,12]\n%z, %l = attention %o heads=2\n"
+     "%y = attention_grad %q, %z, %l, %z heads=2",
+     "attention_grad: y and lse are not attention's of this qkv"},
 };
 
 Test(ops_rules, what_has_no_gradient_is_refused) {

@@ -121,6 +121,30 @@ class Files(unittest.TestCase):
         for _ in range(3):
             np.testing.assert_array_equal(loaded(x, y).numpy(), step(x, y).numpy())
 
+    def test_onnx(self):
+        net = Net()
+        net.eval()
+        infer = trace(lambda x: net(x), capture_as_const=True)
+        infer(tensor(random(2, 3, 8, 8)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "net.onnx")
+            info = infer.dump(path, arg_names=["pixels"], output_names=["logits"])
+            self.assertEqual((os.listdir(folder), info.tot_bytes), (["net.onnx"], os.path.getsize(path)))
+            with open(path, "rb") as file:
+                found = file.read()
+        for text in (b"pixels", b"logits", b"Conv", b"BatchNormalization", b"Relu", b"Gemm", net.conv.weight.numpy().tobytes()):
+            self.assertIn(text, found)
+        file = io.BytesIO()
+        infer.dump(file, dump_format="ONNX", arg_names=["pixels"], output_names=["logits"])
+        self.assertEqual(file.getvalue(), found)
+        for names, error in ((["x[0]"], "letters"), (["v1.tensor"], "letters")):
+            with self.assertRaisesRegex(ValueError, error):
+                infer.dump(io.BytesIO(), dump_format="ONNX", arg_names=names)
+        last = trace(lambda x: F.sort(x)[0], capture_as_const=True)
+        last(tensor([2.0, 1.0]))
+        with self.assertRaisesRegex(ValueError, r"1 op cannot be exported; .*\(sort\)"):
+            last.dump(io.BytesIO(), dump_format="ONNX")
+
     def test_what_can_not_be_written(self):
         @trace(symbolic=True)
         def without(x):
@@ -157,7 +181,7 @@ class Files(unittest.TestCase):
         with self.assertRaises(TraceError):
             f.dump(io.BytesIO())
         f(tensor([1.0]))
-        for flags, error in (({"enable_ioc16": True}, "half precision"), ({"enable_nchw44": True}, "layout"),
+        for flags, error in (({"enable_ioc16": True}, "amp.autocast"), ({"enable_nchw44": True}, "layout"),
                              ({"append": True}, "append"), ({"arg_names": ["a", "b"]}, "2 arg_names for 1")):
             with self.assertRaisesRegex(ValueError, error):
                 f.dump(io.BytesIO(), **flags)

@@ -1,6 +1,8 @@
 """MegEngine's names: where else a module is found, what is not there, and what only answers."""
 
+import ast
 import importlib
+import os
 import sys
 import types
 import unittest
@@ -138,6 +140,20 @@ class Answers(unittest.TestCase):
         whole, free = ebb.device.get_mem_status_bytes()
         self.assertTrue(0 < free <= whole)
         self.assertFalse(ebb.is_cambricon_available() or ebb.is_rocm_available())
+
+
+class Stubs(unittest.TestCase):
+    def test_name_what_the_extension_has(self):
+        with open(os.path.join(os.path.dirname(ebb.__file__), "_core.pyi"), encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        classes = {n.name: {m.name for m in n.body if isinstance(m, ast.FunctionDef)} for n in tree.body if isinstance(n, ast.ClassDef)}
+        functions = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+        there = {n: x for n, x in vars(ebb._core).items() if not n.startswith("__")}
+        self.assertEqual(functions, {n for n, x in there.items() if callable(x) and not isinstance(x, type)})
+        self.assertEqual(set(classes), {n for n, x in there.items() if isinstance(x, type)})
+        for name, told in classes.items():
+            known = set(vars(there[name])) - {"__doc__", "__module__", "__new__"}
+            self.assertEqual(told - {"__init__"}, known, name)
 
 
 if __name__ == "__main__":

@@ -123,6 +123,50 @@ class Forks(unittest.TestCase):
         self.assertIn("spawn", text)
         self.assertNotIn("\n", text)
 
+    FORKED = """
+import os, sys
+import ebb, ebb.functional as F
+from ebb import tensor
+from ebb.jit import trace
+def use():
+    step = trace(lambda x: F.relu(x) * 2, symbolic=True)
+    return [step(tensor([1.0, -1.0])).tolist() for _ in range(2)][1]
+def said(what):
+    try:
+        return what()
+    except RuntimeError as error:
+        return str(error)
+def child(work):
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        work()
+        sys.stdout.flush()
+        sys.exit(0)  # with all that was made: nothing may fail or hang
+    print(os.waitpid(pid, 0)[1])
+"""
+
+    def test_after_the_import_both_go_on(self):
+        done = run(self.FORKED + "child(lambda: print(use()))\nprint(use())")
+        self.assertEqual((done.stdout.split("\n")[:3], done.stderr), (["[2.0, 0.0]", "0", "[2.0, 0.0]"], ""))
+
+    def test_after_use_all_is_refused_in_one_line(self):
+        code = """
+x, step, tape = tensor([1.0]), trace(lambda x: x + 1), ebb._core.Tape()
+step(x)
+def work():
+    for what in (use, lambda: x + 1, lambda: x.numpy(), lambda: x.shape, lambda: step(x), lambda: step.plan(),
+                 lambda: tape.watch(x), lambda: ebb.random.seed(1), lambda: ebb._core.memory()):
+        print(said(what))
+child(work)
+print((x + 1).item())
+"""
+        done = run(self.FORKED + code)
+        lines = done.stdout.splitlines()
+        self.assertEqual((len(lines), lines[9:], done.stderr), (11, ["0", "2.0"], ""))
+        for line in lines[:9]:
+            self.assertRegex(line, "forked from one that had used ebb.*spawn")
+
 
 class Interrupts(unittest.TestCase):
     def setUp(self):
@@ -169,6 +213,20 @@ class Environment(unittest.TestCase):
             mge._core.device("shadow")
         self.assertEqual(mge.get_device_count("cpu"), 1)
         self.assertIn("cpu", [name for name, available, why in mge._core.devices()])
+
+    def test_megengines_sample_of_level_3(self):
+        """MGB_JIT_BACKEND chooses who makes code; none changes a bit."""
+        code = """
+import ebb, numpy as np, ebb.functional as F
+from ebb.jit import trace
+x = ebb.tensor(np.linspace(-2, 2, 1000).reshape(10, 100))
+step = trace(lambda x: F.exp(x) * x + F.relu(x) * 0.5, symbolic=True, opt_level=3)
+print(step(x).numpy().tobytes().hex() == (F.exp(x) * x + F.relu(x) * 0.5).numpy().tobytes().hex(), "fused" in step.text())
+"""
+        self.assertEqual(run(code, MGB_JIT_BACKEND="INTERP").stdout.split(), ["True", "True"])
+        refused = run(code, MGB_JIT_BACKEND="HALIDE")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("HALIDE", refused.stderr.strip().splitlines()[-1])
 
     def test_nothing_is_opened_by_an_import(self):
         self.assertEqual(run("import ebb", EBB_DEVICE="abacus").returncode, 0)

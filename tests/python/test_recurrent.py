@@ -108,6 +108,31 @@ class Recurrent(unittest.TestCase):
         causal = net(tensor(x), is_causal=True, need_weights=True, average_attn_weights=True)[1].numpy()
         np.testing.assert_array_equal(causal > 0, np.tril(np.ones((2, 3, 3), bool)))
 
+    def test_convolution_by_places(self):
+        """Against each place's own product, with MegEngine's weights of 7 axes."""
+        for groups, kernel, how in ((1, 3, {}), (2, (3, 2), {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2)})):
+            layer = M.LocalConv2d(4, 6, 7, 5, kernel, groups=groups, **how)
+            (kh, kw), (sh, sw), (ph, pw), (dh, dw) = layer.kernel_size, layer.stride, layer.padding, layer.dilation
+            oh, ow = layer.output_height, layer.output_width
+            w, x = draw(groups, oh, ow, 4 // groups, kh, kw, 6 // groups), draw(2, 4, 7, 5)
+            layer.load_state_dict({"weight": w})
+            padded = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw))).reshape(2, groups, 4 // groups, 7 + 2 * ph, 5 + 2 * pw)
+            want = np.zeros((2, groups, 6 // groups, oh, ow))
+            for g, i, j in np.ndindex(groups, oh, ow):
+                at = padded[:, g, :, i * sh : i * sh + dh * kh : dh, j * sw : j * sw + dw * kw : dw]
+                want[:, g, :, i, j] = np.einsum("nchw,chwo->no", at, w[g, i, j])
+            gm = GradManager().attach(layer.parameters())
+            with gm:
+                y = layer(tensor(x))
+                gm.backward((y * y).sum() / 2)
+            np.testing.assert_allclose(y.numpy(), want.reshape(y.shape), rtol=1e-4, atol=1e-5)
+            # y is linear in w: the gradient beside w is twice the loss
+            self.assertAlmostEqual(float((layer.weight.grad * layer.weight).sum().numpy() / (want**2).sum()), 1, places=4)
+            with self.assertRaisesRegex(ValueError, "local_conv2d: weight of shape"):
+                layer(tensor(draw(2, 4, 9, 5)))
+        with self.assertRaisesRegex(ValueError, "multiples of groups"):
+            M.LocalConv2d(4, 6, 7, 5, 3, groups=4)
+
     def test_modules_of_windows(self):
         x = tensor(draw(1, 4, 4, 4))
         self.assertEqual(M.PixelShuffle(2)(x).shape, (1, 1, 8, 8))

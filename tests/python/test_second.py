@@ -44,6 +44,8 @@ ATTENTION = M.MultiHeadAttention(4, 2)
 for at, parameter in enumerate(ATTENTION.parameters()):
     parameter.set_value(tensor(draw(40 + at, *parameter.shape), dtype="float64"))
 
+_attention = _core.op("attention")
+
 ROWS = [
     ("conv2d", lambda x, w: (F.conv2d(x, w, stride=(2, 1), padding=1) ** 2).sum(),
      [draw(1, *IMAGE), draw(2, 3, 4, 3, 3)]),
@@ -86,6 +88,8 @@ ROWS = [
      [draw(1, 3, 4), CHANNEL, -CHANNEL]),
     ("instance norm", lambda x: (F.instance_norm(x, False) ** 3).sum(), [draw(1, 2, 3, 4, 1)]),
     ("multi-head attention", lambda x: (ATTENTION(x, is_causal=True)[0] ** 3).sum(), [draw(1, 2, 3, 4)]),
+    *((f"attention{', causal' * causal}", lambda x, causal=causal: (_attention(x * 2, heads=2, causal=causal)[0] ** 3).sum(),
+       [draw(1, 2, 3, 12)]) for causal in (False, True)),
     ("embedding", lambda w: (F.embedding(tensor([[1, 4], [1, 0]]), w) ** 3).sum(), [draw(1, 5, 3)]),
 ]
 

@@ -2,7 +2,9 @@
 
 import gc
 import hashlib
+import os
 import sys
+import tempfile
 import unittest
 import weakref
 
@@ -140,6 +142,38 @@ class Shared(unittest.TestCase):
         tensor([1.0]) + 1
         self.assertEqual(said, ["ebb: called from within a call of its own"])
         self.assertEqual((tensor([1.0]) + 1).item(), 2.0)
+
+    def test_arrays_that_nobody_can_write_to_come_in_without_a_copy(self):
+        for shape in self.SHAPES:
+            for dtype in ("float32", "int32", "float16", "bool", "bfloat16"):
+                with self.subTest(f"{dtype} {shape}"):
+                    look = np.asarray(tensor(np.ones(shape), dtype=mge._dtype.DTYPES[6] if dtype == "bfloat16" else dtype))
+                    x = tensor(look)
+                    same(self, x, look, look.dtype)
+                    self.assertEqual(np.asarray(x).ctypes.data, look.ctypes.data)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "data.npy")
+            np.save(path, np.arange(4096, dtype=np.float32))
+            mapped = np.load(path, mmap_mode="r")
+            rows = tensor(mapped)
+            self.assertEqual(np.asarray(rows).ctypes.data, mapped.ctypes.data)
+            del mapped
+            self.assertEqual((rows + 1).numpy()[4095], 4096)
+
+    def test_others_are_copied(self):
+        own = np.arange(4096, dtype=np.float32)
+        own = own[-own.ctypes.data // 4 % 16 :]
+        view = own[:]
+        view.flags.writeable = False
+        fixed = np.array(own)
+        fixed.flags.writeable = False
+        wide = np.asarray(tensor(np.zeros(16), dtype="float64"))
+        buffer = np.frombuffer(bytearray(4096), np.float32)
+        buffer.flags.writeable = False
+        for array in (own, view, fixed, wide, buffer, np.asarray(tensor(own))[1:]):
+            x = tensor(array)
+            self.assertNotEqual(np.asarray(x).ctypes.data, array.ctypes.data)
+            self.assertEqual(x.tolist(), array.tolist())
 
     def test_other_layouts_and_dtypes_come_in_as_copies(self):
         array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

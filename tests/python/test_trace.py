@@ -6,7 +6,7 @@ import numpy as np
 
 import ebb.functional as F
 from ebb import Parameter, random, tensor
-from ebb.jit import TraceError, exclude_from_trace, trace
+from ebb.jit import TraceError, trace
 
 RNG = np.random.default_rng(17)
 
@@ -110,10 +110,6 @@ class Results(unittest.TestCase):
         for f in both(lambda x: inner(x) + 1):
             self.assertEqual([f(tensor([3.0])).item() for _ in range(3)], [7, 7, 7])
 
-    def test_record_only(self):
-        f = trace(record_only=True)(lambda x: x * 2)
-        self.assertEqual([f(tensor([1.0])).item() for _ in range(2)], [2, 2])
-
 
 class Reading(unittest.TestCase):
     def test_values_may_be_read_inside(self):
@@ -153,62 +149,6 @@ class Reading(unittest.TestCase):
             for a in (1.0, 2.0, 3.0):
                 y = f(tensor([a]))
                 self.assertEqual((kept.pop().item(), y.item()), (3 * a, a + 1))
-
-
-class Excluding(unittest.TestCase):
-    def test_the_sample_of_the_documents(self):
-        i = 0
-
-        @trace
-        def f(x):
-            x += 1
-            with exclude_from_trace():
-                if i % 2 == 0:
-                    x += 1
-            return x
-
-        x, got = tensor([1]), []
-        for i in range(3):
-            got.append(f(x))
-        self.assertEqual([y.item() for y in got], [3, 2, 3])
-        self.assertEqual(str(got[0]), "Tensor([3], dtype=int32, device=xpux:0)")
-
-    def test_what_is_excluded_may_do_anything(self):
-        calls = []
-
-        def g(x):
-            y = x * 2
-            with exclude_from_trace():
-                calls.append(y.item())
-                z = y + len(calls)
-            return z * 10
-
-        for f in both(g):
-            calls.clear()
-            self.assertEqual([f(tensor([a])).item() for a in (1.0, 2.0, 3.0)], [30, 60, 90])
-            self.assertEqual(calls, [2, 4, 6])
-
-    def test_an_exception_in_there_ends_the_call(self):
-        fail = False
-
-        def g(x):
-            y = x * 2
-            with exclude_from_trace():
-                if fail:
-                    raise KeyError("mine")
-            return y + 1
-
-        for f in both(g):
-            for fail in (False, True, False, True, False):
-                if fail:
-                    with self.assertRaisesRegex(KeyError, "mine"):
-                        f(tensor([1.0]))
-                else:
-                    self.assertEqual(f(tensor([1.0])).item(), 3)
-
-    def test_outside_of_a_trace_it_does_nothing(self):
-        with exclude_from_trace():
-            self.assertEqual((tensor(1) + 1).item(), 2)
 
 
 class Failing(unittest.TestCase):

@@ -1,5 +1,7 @@
 """Traced steps within a budget: the same bits in fewer bytes, plans, reports and refusals."""
 
+import contextlib
+import io
 import json
 import os
 import tempfile
@@ -80,6 +82,28 @@ class Budgets(unittest.TestCase):
             state, step = steps(sublinear_memory_config=config)
             self.assertLess(step.plan()["arena_bytes"], self.plan["arena_bytes"])
             self.same(state)
+
+    def test_progress_is_told(self):
+        budget = int(self.plan["persistent_bytes"] + 0.5 * self.plan["arena_bytes"])
+        told = []
+        state, _ = steps(1, budget=budget, effort=3000, progress=lambda *how: told.append(how))
+        aim, done, total, best, least = told[-1]
+        self.assertTrue(isinstance(aim, str) and done > 0 and total > 0 and best >= least >= 0, told[-1])
+        with contextlib.redirect_stderr(io.StringIO()) as shown:
+            again, _ = steps(1, budget=budget, effort=3000, progress=True)
+        self.assertIn(f"planning: {aim}, ", shown.getvalue())
+        self.assertTrue(shown.getvalue().endswith("\r\x1b[K"))
+        for name, value in state.items():
+            np.testing.assert_array_equal(again[name], value)
+        with contextlib.redirect_stderr(io.StringIO()) as shown:
+            steps(1, budget=budget, effort=3000)
+        self.assertEqual(shown.getvalue(), "")
+
+        def interrupts(*how):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            steps(1, budget=budget, effort=3000, progress=interrupts)
 
     def test_dtr_config_is_a_budget(self):
         budget = int(self.plan["persistent_bytes"] + 0.7 * self.plan["arena_bytes"])

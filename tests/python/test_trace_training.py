@@ -49,8 +49,6 @@ def training(make_step, optimizer, clear_first=True, epochs=6):
 
     step, losses = make_step(body), []
     for n in range(epochs):
-        if n == 3:
-            opt.param_groups[0]["lr"] *= 0.5
         x, y = rng.standard_normal((6, 1, 4, 4)).astype(np.float32), rng.integers(0, 3, 6).astype(np.int32)
         losses.append(step(tensor(x), tensor(y), net=net, gm=gm, opt=opt).item())
     return {**net.state_dict(), "losses": np.array(losses)}, step
@@ -165,6 +163,36 @@ class Training(unittest.TestCase):
             for _ in range(3):
                 x = tensor(draw(5, 1, 4, 4))
                 np.testing.assert_array_equal(f(x).numpy(), F.softmax(net(x)).numpy())
+
+
+class Failing(unittest.TestCase):
+    def test_a_step_that_fails_behind_its_backward_keeps_no_gradients(self):
+        """Gradients that are cleared at the end: after a failure they are what they were, and the next step works."""
+        for optimizer in (lambda p: optim.Adam(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1)):
+            for symbolic in (False, True):
+                for failing in (0, 1, 2):
+                    net = M.Linear(3, 2)
+                    gm, opt = GradManager().attach(net.parameters()), optimizer(net.parameters())
+
+                    @trace(symbolic=symbolic)
+                    def step(x):
+                        with gm:
+                            loss = net(x).sum()
+                            gm.backward(loss)
+                        if n == failing:
+                            raise KeyError("mine")
+                        opt.step().clear_grad()
+                        return loss
+
+                    losses = []
+                    for n in range(3):
+                        try:
+                            losses.append(step(tensor(np.ones((2, 3), np.float32))).item())
+                        except KeyError:
+                            self.assertEqual([p.grad for p in net.parameters()], [None, None])
+                    self.assertEqual(len(losses), 2)
+                    self.assertLess(losses[1], losses[0])
+                    self.assertEqual(step.facts()["n_recorded"], 1)
 
 
 class Kinds(unittest.TestCase):

@@ -4,7 +4,7 @@ import math
 
 from ..functional.creation import full_like
 from ..functional.tensor import stack
-from ..jit.trace import may_differ, on_abort
+from ..jit.trace import give_grad, may_differ, on_abort
 
 
 class GradScaler:
@@ -43,7 +43,7 @@ class GradScaler:
             self._found_non_finite = True
         may_differ(True)  # whether the step counts is said by this call's numbers
         for tensor in tensors:
-            tensor.grad = None if self._found_non_finite else tensor.grad * (1.0 / self.scale_factor)
+            give_grad(tensor, None if self._found_non_finite else tensor.grad * (1.0 / self.scale_factor))
         return self
 
     @staticmethod

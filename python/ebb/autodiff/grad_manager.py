@@ -6,7 +6,7 @@ from .. import _core
 from .._shape import broadcast_to
 from .._special import is_without
 from .._tensor import Tensor, as_tensor
-from ..jit.trace import may_differ
+from ..jit.trace import give_grad, may_differ
 from . import function
 
 
@@ -133,7 +133,7 @@ class GradManager:
             before = may_differ(True)
             gradient = tensor.grad + gradient
             may_differ(before)
-        tensor.grad = gradient
+        give_grad(tensor, gradient)
 
     def __enter__(self):
         self.record()

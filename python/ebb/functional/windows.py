@@ -3,11 +3,12 @@
 from math import prod
 
 from .. import _core, _precision, _shape
-from .math import sum
+from .math import matmul, sum
 from .tensor import stack
 
 __all__ = [
-    "conv3d", "conv_transpose3d", "local_response_norm", "pixel_shuffle", "sliding_window", "sliding_window_transpose",
+    "conv3d", "conv_transpose3d", "local_conv2d", "local_response_norm", "pixel_shuffle", "sliding_window",
+    "sliding_window_transpose",
 ]
 
 _conv2d = _core.op("conv2d")
@@ -122,6 +123,27 @@ def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding
         total = total + _spread(part, begin=[0, i * dilation[0], 0, 0, 0], size=size, step=[1, stride[0], 1, 1, 1])
     y = _shape.transpose(total[:, padding[0] : whole - padding[0]], (0, 2, 1, 3, 4))
     return y if bias is None else y + _shape.reshape(bias, (1, -1, 1, 1, 1))
+
+
+def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, conv_mode="cross_correlation", *, kernel_size):
+    """A convolution whose kernel is another one at each place: weight[groups, oh, ow, c / groups, kh kw, out / groups].
+    MegEngine's has kh and kw as two axes, 7 in all; tensors have 6 at most, so kernel_size tells them."""
+    if conv_mode != "cross_correlation":
+        raise ValueError(f"local_conv2d: conv_mode {conv_mode!r}: cross_correlation only")
+    inp, weight = _precision.low(inp, weight)
+    kernel = _several(kernel_size, 2, "local_conv2d")
+    windows = sliding_window(inp, kernel, padding, stride, dilation)
+    n, channels, oh, ow, kh, kw = windows.shape
+    groups, out, own = weight.shape[0], weight.shape[-1], channels // weight.shape[0]
+    if weight.shape != (groups, oh, ow, own, kh * kw, out) or own * groups != channels:
+        raise ValueError(f"local_conv2d: weight of shape {weight.shape}: ({groups}, {oh}, {ow}, {own}, {kh * kw}, {out}) "
+                         f"for {channels} channels, {oh} x {ow} places and a kernel of {kh} x {kw}")
+    x = _shape.transpose(_shape.reshape(windows, (n, groups, own, oh * ow, kh * kw)), (1, 3, 0, 2, 4))
+    y = matmul(_shape.reshape(x, (groups * oh * ow, n, own * kh * kw)),
+               _shape.reshape(weight, (groups * oh * ow, own * kh * kw, out)))
+    y = _shape.transpose(_shape.reshape(y, (groups, oh * ow, n, out)), (2, 0, 3, 1))
+    y = _shape.reshape(y, (n, groups * out, oh, ow))
+    return y if bias is None else y + bias
 
 
 def pixel_shuffle(inp, upscale_factor):

@@ -1,4 +1,4 @@
-"""Files of traced functions: the graph as text and its weights, one safetensors file.
+"""Files of traced functions: the graph as text and its weights, one safetensors file; or an ONNX file.
 
 `__metadata__` holds the text ("graph", docs/ir.md) and, as JSON, which of its values are the inputs, outputs and
 named parameters. Everything that the graph is given besides its inputs is a tensor of the file, by the value's
@@ -21,13 +21,14 @@ import safetensors.numpy
 from .. import _core, _dtype
 from .._errors import InputError
 from .._tensor import Tensor
+from . import onnx as _onnx
 from .options import memory_options
 
 FORMAT = "ebb.trace/1"
 DumpInfo = collections.namedtuple(
     "DumpInfo", "nr_opr tot_bytes tensor_value_bytes content_hash inputs outputs params")
 
-_NO_HALF = "half precision is not there"
+_NO_HALF = "a file has the dtypes of the call: amp.autocast makes them float16"
 _NO_LAYOUT = "the layout is channels last on every device"
 _REFUSED = dict.fromkeys(["enable_io16xc32", "enable_ioc16"], _NO_HALF)
 _REFUSED.update(dict.fromkeys(
@@ -44,11 +45,12 @@ _OF_CASES = {"enable_metadata", "input_data", "repeat", "silent", "no_assert", "
 
 
 def check_flags(flags, dump_format=None):
-    if dump_format not in (None, "FBS", "FBS_V2"):
-        raise ValueError(f"dump: dump_format {dump_format!r}: FBS or FBS_V2, in place of which there is one of Ebb's own")
+    if dump_format not in (None, "FBS", "FBS_V2", "ONNX"):
+        raise ValueError(f"dump: dump_format {dump_format!r}: ONNX, or FBS or FBS_V2, in place of which there is one of "
+                         "Ebb's own")
     flags = dict(flags)
     cases = {name: flags.pop(name) for name in _OF_CASES & set(flags)}
-    if dump_format or cases.get("input_data"):
+    if dump_format in ("FBS", "FBS_V2") or cases.get("input_data"):
         warnings.warn("dump: the file is Ebb's own, for jit.load and GraphInference, and has no test cases", stacklevel=3)
     for name, value in flags.items():
         if name not in _REFUSED and name not in _DONE:
@@ -68,19 +70,20 @@ def _names(given, default, what):
     return given
 
 
-def _output_names(values):
-    """ADD, ADD[1], ...: an output's default name is its op's."""
+def _output_names(values, onnx):
+    """ADD, ADD[1] (in ONNX ADD_1), ...: an output's default name is its op's."""
     seen, names = collections.Counter(), []
     for value in values:
         name = value.split(".", 1)[1].upper()
-        names.append(f"{name}[{seen[name]}]" if seen[name] else name)
+        number = f"_{seen[name]}" if onnx else f"[{seen[name]}]"
+        names.append(name + number if seen[name] else name)
         seen[name] += 1
     return names
 
 
-def _text(core, returned):
+def _text(core, returned, unfused):
     """The text of the one program, whose outputs are what was returned."""
-    text = core.text(0)
+    text = core.text(0, unfused)
     try:
         core.text(1)
     except Exception:  # noqa: BLE001 - there is no second one
@@ -101,12 +104,13 @@ def _given(lines, value):
     return any(line.startswith((f"%{value} = input ", f"%{value} = param ")) for line in lines)
 
 
-def dump(core, n_returned, file, arg_names, output_names, keep_param_name):
+def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None):
     """Writes the file; DumpInfo."""
+    onnx = _onnx.is_meant(file, dump_format)
     returned = [core.returned(i) for i in range(n_returned)]
     if not returned or "" in returned:
         raise ValueError("dump: the function must return tensors that it has made")
-    text = _text(core, returned)
+    text = _text(core, returned, onnx)
     if " = bn_track " in text and "_grad" not in text:
         raise InputError("dump: a batch norm is in training, and nothing is trained: eval() comes before the call")
     lines = text.splitlines()
@@ -122,10 +126,13 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name):
             own = getattr(tensor, "name", "")
             params[name] = own if keep_param_name and own else name
     inputs = _names(arg_names, [f"arg_{index}" for index, _ in arguments], "arg_names")
-    outputs = _names(output_names, _output_names(returned), "output_names")
+    outputs = _names(output_names, _output_names(returned, onnx), "output_names")
     facts = {"inputs": [[n, v] for n, (_, v) in zip(inputs, arguments)],
              "outputs": [[n, v] for n, v in zip(outputs, returned)], "params": params}
-    data = safetensors.numpy.save(weights, {"format": FORMAT, "graph": text, "facts": json.dumps(facts)})
+    if onnx:
+        data = _onnx.bytes_of(text, weights, facts["inputs"], facts["outputs"])
+    else:
+        data = safetensors.numpy.save(weights, {"format": FORMAT, "graph": text, "facts": json.dumps(facts)})
     _write(file, data)
     n_ops = sum(" = " in line and not _is_weight(line) for line in lines)
     return DumpInfo(n_ops, len(data), sum(w.nbytes for w in weights.values()), hashlib.sha256(data).hexdigest(),

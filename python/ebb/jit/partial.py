@@ -14,7 +14,7 @@ class xla_trace(trace):
 
     _warned = False
 
-    def __init__(self, function, *, without_host=True, symbolic_shape=False, **kwargs):
+    def __init__(self, function=None, *, without_host=True, symbolic_shape=False, **kwargs):
         if not xla_trace._warned:
             xla_trace._warned = True
             warnings.warn("xla_trace: Ebb plans and runs this on its own kernels, not on XLA", stacklevel=2)
@@ -29,7 +29,7 @@ class partial_trace(trace):
     Where several managers record, the backward runs op by op, so that gradients of gradients can be had. Within
     another traced call it is a part of that."""
 
-    def __init__(self, function, *, backend="default", without_host=True, symbolic=True, **options):
+    def __init__(self, function=None, *, backend="default", without_host=True, symbolic=True, **options):
         if backend not in ("default", "xla"):
             raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
         super().__init__(function, symbolic, without_host=without_host, **options)

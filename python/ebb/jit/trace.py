@@ -5,16 +5,20 @@ import functools
 import os
 import tempfile
 import threading
+import weakref
 
 from .. import _core, _shape
 from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
+from . import fit as _fit
 from .options import memory_options
 from .profile import profile_of
+from .progress import Line
 from .structure import take_apart, tensors_of
 
 _PROFILED = 100  # runs whose times a profile keeps
+_FIT_EFFORT = 10000  # of each search of fit(), unless the trace says another
 _undo = []  # what the program's own objects take back when the call fails
 _running = []  # the trace whose call is going on, and its thread: one at most
 
@@ -24,15 +28,18 @@ class trace:
 
     The first call is recorded, while it runs, or, with symbolic, before anything has run. Later calls run the
     body too, without its ops: each is compared with the recording, and at the end the compiled program runs.
-    Positional arguments are tensors, or lists,
-    tuples and dicts of them; other arguments are parts of the program: numbers and strings by value, objects by
-    identity.
+    Positional arguments are tensors, or lists, tuples and dicts of them; other arguments are parts of the program:
+    numbers and strings by value, objects by identity.
 
     budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
     ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
-    reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are
-    not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
+    reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for
+    fewest bytes. opt_level: below 2 ops are not fused; 3: chains of pointwise ops are one op each. cache: a folder of
+    plans made earlier. progress: whether stderr shows how far a search is (usually where it is a terminal), or a
+    function of (aim, done, total, best, least) that is told. device: the file of a device's description: calls are
+    planned for it, and refused where it has too little memory. Then, and with record_only, nothing runs: results have
+    no values, and what is assigned is taken back.
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -40,22 +47,26 @@ class trace:
     def __new__(cls, *args, **kwargs):
         return super().__new__(cls) if args else functools.partial(cls, **kwargs)
 
-    def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
+    def __init__(self, function=None, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
-                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, on_mismatch="raise",
-                 effort=None, time_limit=None, cache=None, verify=False):
+                 graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, device=None,
+                 on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False, progress=None):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         if on_mismatch not in ("retrace", "raise"):
             raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
-        self._symbolic = symbolic or record_only
-        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
-                         "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0,
+        self._described = _fit.description(device)
+        self._runs = not (record_only or self._described)
+        self._options = {"symbolic": symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
+                         "keep": capture_as_const or record_only, "n_profiled": _PROFILED if profiling else 0,
+                         "plan_only": bool(self._described) and not record_only,
                          "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
-        said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
+        said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache), "device": self._described}
         self._options.update({k: v for k, v in said.items() if v is not None})
+        self._line = Line(progress)
+        self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._core = None
         self._n_returned = 0
@@ -75,7 +86,6 @@ class trace:
         tensors, key = [], [f"{mode.now():x}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
-        _undo.clear()
         symbolic = _shape.set_symbolic(self._symbolic_shape)
         try:
             self._core.begin("\n".join(key).encode(), tensors)
@@ -84,13 +94,18 @@ class trace:
             tensors_of(result, returned)
             self._core.end(returned)
             self._n_returned = len(returned)
+            if self._runs:
+                _undo.clear()
+            elif self._options["plan_only"] and self._described:
+                _fit.check(self._core, self._described)
         except BaseException:
             self._core.abort()
-            while _undo:
-                _undo.pop()()
             raise
         finally:
             _running.pop()
+            self._line.clear()
+            while _undo:
+                _undo.pop()()
             _shape.set_symbolic(symbolic)
         return result
 
@@ -108,6 +123,32 @@ class trace:
     def plan(self, program=0):
         """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound."""
         return self._made().plan(program)
+
+    def fit(self, arguments, budget=None, *, most=65536, **kwargs):
+        """The largest n, up to `most`, with which the step fits a budget: a dict of n (0: none does), budget_bytes, the
+        figures of its plan, and tried, {n: bytes, or None where no plan fits}.
+
+        arguments(n) gives the positional arguments of such a call, and kwargs are its others. They are planned as the
+        trace saves memory, with less effort unless it says how much; nothing runs. budget: "11GiB" or bytes; usually
+        the trace's own, or what its described device has."""
+        if budget is None:
+            budget = self._options.get("budget")
+        if budget is None and self._described is None:
+            raise ValueError('fit: a budget is needed: "11GiB", or a number of bytes')
+        n_bytes = _fit.room(self._described)[0] if budget is None else _core.parse_bytes(str(budget))
+        planner = object.__new__(trace)
+        planner.__dict__.update(self.__dict__)
+        planner._options = {"effort": _FIT_EFFORT, **self._options, "plan_only": True, "record_only": False,
+                            "n_profiled": 0, "n_most": 1}
+        if planner._options.get("memory") == "budget":
+            planner._options["budget"] = n_bytes
+        planner._core, planner._runs, planner._described = None, False, None
+
+        def plan_of(n):
+            planner(*arguments(n), **kwargs)
+            return _fit.total(planner._core), planner.plan()
+
+        return _fit.largest(plan_of, n_bytes, most)
 
     def save_plan(self, path, program=0):
         """Writes ebb.plan/1, which `ebb verify` and `ebb report` read."""
@@ -127,7 +168,8 @@ class trace:
     def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
              append_json=False, optimize_for_inference=True, dump_format=None, user_info=None, **flags):
-        """Writes the last call's graph and its weights to a path or an open file, for jit.load. Needs
+        """Writes the last call's graph and its weights to a path or an open file: for jit.load, or as ONNX where
+        dump_format="ONNX" or the path ends with .onnx. Needs
         capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
         always kept, and the graph is as it was recorded; the flags are checked, and change nothing."""
         if not self._options["keep"]:
@@ -137,7 +179,7 @@ class trace:
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
         _dump.check_flags(flags, dump_format)
-        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name)
+        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format)
 
     def report(self, path=None, format=None, program=0):
         """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""
@@ -163,9 +205,17 @@ def _inside():
 
 
 def on_abort(undo):
-    """Has undo() called if the call that is going on, if any, fails: for counts that are no tensors."""
+    """Has undo() called if the call that is going on, if any, fails, or runs nothing: for what is no tensor's value."""
     if _running:
         _undo.append(undo)
+
+
+def give_grad(tensor, gradient):
+    """tensor.grad = gradient, which a call that fails takes back."""
+    if _running:
+        before, of = tensor.grad, weakref.ref(tensor)
+        _undo.append(lambda: of() is None or setattr(of(), "grad", before))
+    tensor.grad = gradient
 
 
 def may_differ(on):
@@ -183,6 +233,9 @@ class _Bound:
     def __call__(self, *args, **kwargs):
         return self.__func__(self.__self__, *args, **kwargs)
 
+    def fit(self, arguments, *args, **kwargs):
+        return self.__func__.fit(lambda n: (self.__self__, *arguments(n)), *args, **kwargs)
+
     def __getattr__(self, name):
         return getattr(self.__func__, name)
 
@@ -195,5 +248,7 @@ def exclude_from_trace():
         return
     core = _running[-1][0]
     core.exclude_begin()
-    yield  # an exception aborts the whole call
-    core.exclude_end()
+    try:
+        yield
+    finally:  # the body may catch what is raised in here, and go on
+        core.exclude_end()

@@ -14,4 +14,5 @@ from .padding import Pad
 from .pooling import AdaptiveAvgPool2d, AdaptiveMaxPool2d, AvgPool2d, MaxPool2d
 from .sequential import Identity, Sequential
 from .rnn import RNN, GRUCell, LSTM, LSTMCell, MultiHeadAttention, RNNCell
-from .windows import Conv3d, ConvTranspose3d, LocalResponseNorm, PixelShuffle, SlidingWindow, SlidingWindowTranspose
+from .windows import (Conv3d, ConvTranspose3d, LocalConv2d, LocalResponseNorm, PixelShuffle, SlidingWindow,
+                      SlidingWindowTranspose)

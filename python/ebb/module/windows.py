@@ -2,7 +2,11 @@
 
 import math
 
+import numpy as np
+
 from .. import functional as F
+from .._tensor import Parameter
+from . import init
 from .conv import _Conv
 from .module import Module
 
@@ -40,6 +44,31 @@ class ConvTranspose3d(_Conv):
     def forward(self, inp):
         return F.nn.conv_transpose3d(inp, self.weight, self.bias, self.stride, self.padding, self.output_padding,
                                      self.dilation, self.groups)
+
+
+class LocalConv2d(Module):
+    """A convolution of images of one size whose kernel is another one at each place. Its weight is [groups, oh, ow,
+    in_channels / groups, kh kw, out_channels / groups]; load_state_dict takes MegEngine's, too, with kh and kw apart."""
+
+    def __init__(self, in_channels, out_channels, input_height, input_width, kernel_size, stride=1, padding=0, dilation=1,
+                 groups=1, conv_mode="cross_correlation", **kwargs):
+        super().__init__(**kwargs)
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(f"{in_channels} and {out_channels} channels are not multiples of groups {groups}")
+        self.in_channels, self.out_channels, self.groups, self.conv_mode = in_channels, out_channels, groups, conv_mode
+        self.kernel_size, self.stride, self.padding, self.dilation = (
+            F.windows._several(x, 2, "LocalConv2d") for x in (kernel_size, stride, padding, dilation)
+        )
+        self.output_height, self.output_width = F.windows._windows_of(
+            (input_height, input_width), self.kernel_size, self.padding, self.stride, self.dilation, "LocalConv2d")
+        inside, places = in_channels // groups, math.prod(self.kernel_size)
+        shape = (groups, self.output_height, self.output_width, inside, places, out_channels // groups)
+        self.weight = Parameter(np.zeros(shape, np.float32))
+        init.normal_(self.weight, 0.0, math.sqrt(1 / (inside * places)))
+
+    def forward(self, inp):
+        return F.local_conv2d(inp, self.weight, None, self.stride, self.padding, self.dilation, self.conv_mode,
+                              kernel_size=self.kernel_size)
 
 
 class SlidingWindow(Module):

@@ -1,6 +1,7 @@
 """Stochastic gradient descent."""
 
 from .. import _core
+from ..jit.trace import on_abort
 from .optimizer import Optimizer, check, zeros_of
 
 _sgd = _core.op("sgd")
@@ -27,5 +28,6 @@ class SGD(Optimizer):
             return
         if "momentum_buffer" not in state:  # momentum was set later
             state["momentum_buffer"] = zeros_of(param)
+            on_abort(lambda: state.pop("momentum_buffer"))
         _sgd_momentum(param, param.grad, state["momentum_buffer"], lr, momentum=float(group["momentum"]), decay=decay,
                       nesterov=self.nesterov)

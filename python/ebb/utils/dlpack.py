@@ -36,7 +36,7 @@ def to_dlpack(tensor, stream=None):
 def from_dlpack(data, stream=None):
     """A tensor of what a capsule, or an object with __dlpack__, has in host memory: without a copy where it can be."""
     array = np.from_dlpack(data if hasattr(data, "__dlpack__") else _Capsule(data))
-    if array.dtype == np.float64 or array.dtype not in _dtype.DTYPES:
+    if not _dtype.stays(array.dtype):
         return Tensor(array)
     tensor = Tensor.__new__(Tensor)
     if is_host() and tensor._borrow(array, _dtype.element_of(array.dtype)):

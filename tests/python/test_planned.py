@@ -1,0 +1,178 @@
+"""Calls in which nothing runs: recorded only, planned for a described device, or to find what fits."""
+
+import json
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import ebb as mge
+import ebb.functional as F
+import ebb.module as M
+import ebb.optimizer as optim
+from ebb import random, tensor
+from ebb.autodiff import GradManager
+from ebb.jit import SublinearMemoryConfig, TraceError, load, trace
+
+EXAMPLES = next(folder for folder in (os.path.join(os.path.dirname(__file__), *up, "examples") for up in ([".."], ["..", ".."]))
+                if os.path.isdir(folder))
+CARD = os.path.join(EXAMPLES, "devices", "rtx2080ti.json")
+
+
+def here():
+    """Whether plans can be made for a described GPU."""
+    try:
+        trace(lambda x: x + 1, device=CARD)(tensor([1.0]))
+    except RuntimeError as error:
+        if "cuda" not in str(error):
+            raise
+        return False
+    return True
+
+
+def resnet50():
+    """The example's network and a step as MegEngine's documents write it; and what it is called with."""
+    with open(os.path.join(EXAMPLES, "python", "resnet50.py"), encoding="utf-8") as file:
+        cells = {}
+        exec(file.read().split("# %% The digits")[0], cells)
+    net = cells["ResNet50"](3, 1000)
+    opt = optim.SGD(net.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
+
+    def train(x, y, *, net, opt, gm):
+        with gm:
+            loss = F.nn.cross_entropy(net(x), y)
+            gm.backward(loss)
+        opt.step().clear_grad()
+        return loss
+
+    return train, {"net": net, "opt": opt, "gm": GradManager().attach(net.parameters())}
+
+
+def data(n):
+    return tensor(np.ones((n, 16), np.float32)), tensor(np.zeros(n, np.int32))
+
+
+def training():
+    """A network's step, and what it changes."""
+    net = M.Sequential(M.Linear(16, 32), M.BatchNorm1d(32), M.Dropout(0.5), M.ReLU(), M.Linear(32, 4))
+    gm, opt = GradManager().attach(net.parameters()), optim.Adam(net.parameters(), lr=0.1)
+
+    def step(x, y):
+        with gm:
+            loss = F.loss.cross_entropy(net(x), y)
+            gm.backward(loss)
+        opt.step()
+        return loss
+
+    def state():
+        own = [x.numpy().tobytes() for x in [*net.tensors(), *(s for p in opt.state_dict(True)["state"].values() for s in p.values())]]
+        return own, [p.grad for p in net.parameters()], random.uniform(size=(3,)).tolist()
+
+    return step, state
+
+
+class Nothing(unittest.TestCase):
+    def test_runs_where_calls_are_recorded_only(self):
+        step, state = training()
+        f = trace(step, record_only=True)
+        for _ in range(2):
+            random.seed(4)
+            before = state()
+            random.seed(4)
+            pool = mge._core.memory()["n_launches"]
+            loss = f(*data(8))
+            self.assertEqual((loss.shape, mge._core.memory()["n_launches"]), ((), pool))
+            self.assertEqual(state(), before)
+            with self.assertRaisesRegex(TraceError, "no value"):
+                loss.item()
+        self.assertIn("adamw", f.text())
+        self.assertEqual((f.facts()["n_runs"], f.facts()["n_programs"]), (0, 0))
+        random.seed(4)
+        self.assertTrue(np.isfinite(step(*data(8)).item()))  # and all of it goes on
+
+    def test_is_read_in_them(self):
+        f = trace(lambda x: x * float((x + 1).item()), record_only=True)
+        with self.assertRaisesRegex(TraceError, "nothing runs"):
+            f(tensor([2.0]))
+
+    def test_a_file_of_them_runs(self):
+        f = trace(lambda x: x * 2 + 1, record_only=True)
+        f(tensor([1.0, 2.0]))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.safetensors")
+            f.dump(path)
+            self.assertEqual(load(path)(tensor([3.0, 4.0])).tolist(), [7, 9])
+
+
+class Fitting(unittest.TestCase):
+    def test_the_largest_is_the_largest(self):
+        step, state = training()
+        for options in ({}, {"budget": "64KiB"}):
+            with self.subTest(str(options)):
+                before = state()[:2]
+                found = trace(step, **options).fit(data, "100KiB", most=300)
+                self.assertEqual(state()[:2], before)
+                n, plan = found["n"], found["plan"]
+                self.assertLessEqual(plan["total_bytes"], 100 * 1024)
+                self.assertTrue(found["tried"][n + 1] is None or found["tried"][n + 1] > 100 * 1024)
+                self.assertEqual(found["tried"][n], plan["total_bytes"])
+        self.assertEqual(trace(step).fit(data, 1000)["n"], 0)
+        self.assertEqual(trace(step).fit(data, "1GiB", most=6)["n"], 6)
+
+    def test_methods_keywords_and_budgets(self):
+        class Model:
+            @trace(budget="1MiB")
+            def step(self, x, *, times):
+                return (x * times).sum()
+
+        found = Model().step.fit(lambda n: (tensor(np.ones(n, np.float32)),), times=2.0, most=1 << 20)
+        self.assertEqual(found["budget_bytes"], 1 << 20)
+        self.assertGreater(found["n"], 100000)
+        with self.assertRaisesRegex(ValueError, "a budget is needed"):
+            trace(lambda x: x).fit(data)
+
+
+class Devices(unittest.TestCase):
+    def test_of_this_process_are_named_as_ever(self):
+        self.assertEqual(trace(lambda x: x + 1, device="xpux")(tensor([1.0])).item(), 2)
+        with self.assertRaisesRegex(ValueError, "EBB_DEVICE"):
+            trace(lambda x: x, device="gpu0")
+        with self.assertRaisesRegex((ValueError, OSError, RuntimeError), "nowhere.json"):
+            trace(lambda x: x, device="nowhere.json")
+
+    def test_megengines_sample_on_a_described_rtx_2080_ti(self):
+        """100 images fit; 200 do not, and the numbers are told; 200 with 20 generations do."""
+        if not here():
+            self.skipTest("this build has no cuda")
+        train, own = resnet50()
+
+        def planned(n, **options):
+            step = trace(train, symbolic=True, device=CARD, **options)
+            step(tensor(np.zeros((n, 3, 224, 224), np.float32)), tensor(np.zeros(n, np.int32)), **own)
+            return step.plan()["total_bytes"]
+
+        with open(CARD, encoding="utf-8") as file:
+            card = json.load(file)
+        self.assertLess(planned(100), card["totalGlobalMem"])
+        with self.assertRaisesRegex(mge.OverBudget, r"takes \d+ bytes, more than the 11017846784 that NVIDIA GeForce RTX 2080 Ti"):
+            planned(200)
+        self.assertLess(planned(200, sublinear_memory_config=SublinearMemoryConfig(genetic_nr_iter=20)), 11017846784)
+        with self.assertRaisesRegex(mge.OverBudget, "smallest found needs"):
+            planned(200, budget="300MiB", effort=100)
+
+    def test_megengines_sample_runs_to_the_bits_of_eager(self):
+        ends, rng = [], np.random.default_rng(3)
+        image, label = rng.standard_normal((2, 3, 32, 32)).astype(np.float32), np.array([1, 7])
+        for wrap in (lambda f: f, trace(symbolic=True, sublinear_memory_config=SublinearMemoryConfig(genetic_nr_iter=20))):
+            random.seed(1)
+            train, own = resnet50()
+            step = wrap(train)
+            losses = [step(tensor(image), tensor(label), **own).item() for _ in range(2)]
+            ends.append((losses, [p.numpy().tobytes() for p in own["net"].tensors()]))
+        self.assertEqual(*ends)
+        self.assertGreater(step.plan()["n_recomputed"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
