@@ -10,6 +10,7 @@ from .. import _core, _shape
 from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
+from .backend import plugins, xla_is_here
 from .options import memory_options
 from .profile import profile_of
 from .structure import take_apart, tensors_of
@@ -32,7 +33,8 @@ class trace:
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
     ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
     reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are
-    not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier.
+    not fused; 3: chains of pointwise ops are one op each. cache: a folder of plans made earlier. backend: "own", or
+    "xla": programs are compiled and run by XLA, and results agree by tolerance (docs/xla.md).
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -43,20 +45,23 @@ class trace:
     def __init__(self, function, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, on_mismatch="raise",
-                 effort=None, time_limit=None, cache=None, verify=False):
+                 effort=None, time_limit=None, cache=None, verify=False, backend="own"):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         if on_mismatch not in ("retrace", "raise"):
             raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
+        if backend not in ("own", "xla"):
+            raise ValueError(f"trace: backend {backend!r}: own or xla")
         self._symbolic = symbolic or record_only
-        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
+        self._options = {"symbolic": self._symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify, "xla": backend == "xla",
                          "keep": capture_as_const, "n_profiled": _PROFILED if profiling else 0,
                          "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
         self._options.update({k: v for k, v in said.items() if v is not None})
         self._symbolic_shape = symbolic_shape
+        self._xla_if_here = False  # in place of the option xla, until it is known
         self._core = None
         self._n_returned = 0
 
@@ -70,8 +75,7 @@ class trace:
 
     def _traced(self, function, kind, args, kwargs):
         """A call of the function. kind: what the recording depends on besides."""
-        if self._core is None:
-            self._core = _core.Trace(self._options)
+        self._start()
         tensors, key = [], [f"{mode.now():x}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
@@ -94,7 +98,27 @@ class trace:
             _shape.set_symbolic(symbolic)
         return result
 
+    def _settle(self):
+        if self._xla_if_here:
+            self._options["xla"] = xla_is_here(type(self).__name__)
+            self._xla_if_here = False
+
+    def _start(self):
+        """The core, which is made by the first call."""
+        if self._core is None:
+            with plugins():
+                self._settle()
+                self._core = _core.Trace(self._options)
+        return self._core
+
     # ---- what came of it
+
+    @property
+    def backend(self):
+        """Who runs its programs: "own" or "xla"."""
+        with plugins():
+            self._settle()
+        return "xla" if self._options["xla"] else "own"
 
     def _made(self):
         if self._core is None:
@@ -106,7 +130,8 @@ class trace:
         return self._made().facts()
 
     def plan(self, program=0):
-        """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound."""
+        """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound; where XLA
+        runs it, its own bytes beside them, as "xla"."""
         return self._made().plan(program)
 
     def save_plan(self, path, program=0):
