@@ -8,11 +8,16 @@
 #include "xla/hlo/hlo.h"
 
 typedef enum hlo_kind {
+    HLO_NONE,
     HLO_PRED,
     HLO_U8,
+    HLO_S8,
+    HLO_S16,
     HLO_S32,
     HLO_U32,
     HLO_U64,
+    HLO_F16,
+    HLO_BF16,
     HLO_F32,
     HLO_F64,
     HLO_N_KINDS
@@ -47,8 +52,8 @@ typedef struct hlo_op {
 
 /* ---- types ---- */
 
-/* False: there is none for this dtype. */
-bool hlo_kind_of(ebb_dtype dtype, hlo_kind *out);
+/* HLO_NONE: there is none for this dtype. */
+hlo_kind hlo_kind_of(ebb_dtype dtype);
 /* In the order of bytes. */
 hlo_type hlo_type_of(const ebb_type *type);
 int64_t hlo_count(const hlo_type *type);
