@@ -48,6 +48,7 @@ typedef struct hlo_op {
     const hlo_value *in;
     hlo_value *out;
     hlo_value key, step; /* of random ops: u64[] */
+    bool ordered;        /* what the plan does late, XLA is to do late */
 } hlo_op;
 
 /* ---- types ---- */
@@ -136,9 +137,23 @@ hlo_value hlo_scatter_rows(hlo *h, hlo_type table, hlo_value index, hlo_value ro
 /* Lines along an axis in their order, stably, and `beside` along with them: a NaN is larger than all
  * numbers. */
 void hlo_sort(hlo *h, hlo_value x, hlo_value beside, uint32_t axis, bool descending, hlo_value out[2]);
+/* The bits of x as a kind of as many. */
+hlo_value hlo_bitcast(hlo *h, hlo_kind kind, hlo_value x);
+/* x with `part` at a place, an s32[] for each axis. */
+hlo_value hlo_written(hlo *h, hlo_value x, hlo_value part, const hlo_value *place);
 /* Values as they are, none of whose readers XLA may run before all of them are there, nor merge with
  * readers of the values themselves: x[i] is replaced by its own. n >= 1. */
 void hlo_barrier(hlo *h, hlo_value *x, uint32_t n);
+
+/* ---- order.c: what the plan does later is data, so that XLA cannot do it sooner ---- */
+
+/* A truth that is false: not known before x is there. */
+hlo_value hlo_never(hlo *h, hlo_value x);
+/* x, read no sooner than `never` is known. One element is written over itself, which moves nothing where x
+ * is not read in another way any more. */
+hlo_value hlo_after(hlo *h, hlo_value x, hlo_value never);
+/* The same, by a choice that is fused with what makes x anew in any case: turns it round, say. */
+hlo_value hlo_late(hlo *h, hlo_value x, hlo_value never);
 
 /* ---- the table ---- */
 

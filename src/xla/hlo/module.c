@@ -178,12 +178,13 @@ static void put_step(hlo_module *m, const ebb_plan_step *step) {
     ebb_type in_types[EBB_MAX_OPERANDS], out_types[EBB_MAX_RESULTS];
     hlo_value in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     const ebb_call call = ebb_node_call(m->graph, node, 0, ids, in_types, out_types);
+    for (uint32_t i = 0; i < step->n_reads; i++) in[i] = m->held[step->reads[i]];
+    if (m->ordered) hlo_order_update(m, step, in);
     for (uint32_t i = 0; i < step->n_reads; i++) {
-        in[i] = m->held[step->reads[i]];
         if (widened(&in_types[i])) in[i] = hlo_convert(&m->h, HLO_F32, in[i]);
     }
     for (uint32_t k = 0; k < step->n_writes; k++) (void)widened(&out_types[k]);
-    hlo_op op = {.to = &m->h, .call = &call, .in = in, .out = out};
+    hlo_op op = {.to = &m->h, .call = &call, .in = in, .out = out, .ordered = m->ordered};
     if (node->op->effect == EBB_SEEDED) {
         op.key = element(m, m->keys, m->key_of[step->op]);
         op.step = element(m, m->steps, m->key_of[step->op]);
@@ -199,18 +200,16 @@ static void put_step(hlo_module *m, const ebb_plan_step *step) {
     }
 }
 
-static ebb_status put_steps(hlo_module *m) {
+static void put_steps(hlo_module *m) {
     const ebb_plan *plan = m->plan;
-    ebb_status status = EBB_OK;
     uint32_t n_runs = 0;
-    for (uint32_t s = 0; s < plan->n_steps && status == EBB_OK; s++) {
+    for (uint32_t s = 0; s < plan->n_steps; s++) {
         const bool begins = plan->steps[s].recompute && (s == 0 || !plan->steps[s - 1].recompute);
         uint32_t end = s;
         while (begins && end < plan->n_steps && plan->steps[end].recompute) end++;
-        if (begins && !m->options->no_barriers) status = hlo_order_run(m, s, end, ++n_runs);
+        if (begins && m->ordered) hlo_order_run(m, s, end, ++n_runs);
         put_step(m, &plan->steps[s]);
     }
-    return status;
 }
 
 ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan *plan,
@@ -220,6 +219,7 @@ ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan
                     .graph = graph,
                     .plan = plan,
                     .options = options,
+                    .ordered = !options->keep_all && !options->no_barriers,
                     .signature = out,
                     .held = EBB_NEW(arena, hlo_value, plan->n_buffers),
                     .run = EBB_NEW(arena, uint32_t, plan->n_buffers),
@@ -235,8 +235,7 @@ ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan
     if (!status) status = next ? find_results(&m, next, from) : EBB_NO_MEMORY;
     if (status) return status;
     put_head(&m, from);
-    status = put_steps(&m);
-    if (status) return status;
+    put_steps(&m);
     put_tail(&m, from);
     return ebb_text_status(text);
 }

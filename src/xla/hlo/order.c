@@ -1,5 +1,71 @@
-/* xla/hlo/order.c: where the plan's order matters to XLA: repeated runs. */
+/* xla/hlo/order.c: where the plan's order is more than the data's. XLA orders by data alone: by the time it
+ * schedules, optimization barriers are gone. */
 #include "xla/hlo/module.h"
+
+/* ---- order as data ---- */
+
+/* The first element, as a tensor of one; of a scalar, itself. */
+static hlo_value first_of(hlo *h, hlo_value x) {
+    int64_t first[HLO_MAX_RANK] = {0}, one[HLO_MAX_RANK];
+    for (uint32_t d = 0; d < HLO_MAX_RANK; d++) one[d] = 1;
+    return hlo_slice(h, x, first, one, one);
+}
+
+/* A sign bit is 0 or 1: XLA does not look into bits. */
+hlo_value hlo_never(hlo *h, hlo_value x) {
+    const hlo_type truth = hlo_shape(HLO_PRED, 0, NULL);
+    if (hlo_count(&x.type) == 0) return hlo_full(h, truth, 0);
+    const hlo_value one = hlo_reshape(h, x.type.rank ? first_of(h, x) : x, hlo_with(truth, x.type.kind));
+    const hlo_value bits = hlo_bitcast(h, HLO_U32, hlo_convert(h, HLO_F32, one));
+    const hlo_value sign = hlo_2c(h, "shift_right_logical", bits, 31);
+    return hlo_compare(h, "GT", sign, hlo_like(h, &sign, 1));
+}
+
+hlo_value hlo_after(hlo *h, hlo_value x, hlo_value never) {
+    const hlo_type type = x.type;
+    const int64_t one = 1;
+    hlo_value place[HLO_MAX_RANK];
+    if (hlo_count(&type) == 0) return x;
+    if (type.rank == 0) x = hlo_reshape(h, x, hlo_shape(type.kind, 1, &one));
+    place[0] = hlo_convert(h, HLO_S32, never);
+    for (uint32_t d = 1; d < x.type.rank; d++) place[d] = hlo_full(h, place[0].type, 0);
+    return hlo_reshape(h, hlo_written(h, x, first_of(h, x), place), type);
+}
+
+hlo_value hlo_late(hlo *h, hlo_value x, hlo_value never) {
+    return hlo_select(h, hlo_everywhere(h, never, x.type), hlo_like(h, &x, 0), x);
+}
+
+/* ---- updates ---- */
+
+static bool reads(const ebb_plan_step *step, ebb_id buffer) {
+    for (uint32_t i = 0; i < step->n_reads; i++)
+        if (step->reads[i] == buffer) return true;
+    return false;
+}
+
+/* Forward's readers come before any gradient. */
+static bool comes_late(const hlo_module *m, const ebb_plan_step *step) {
+    return step->n_writes > 0 && (step->recompute || m->graph->nodes[step->op].phase != EBB_FORWARD);
+}
+
+/* Vectors are not worth it: XLA copies them, and fuses what reads them in several places. */
+void hlo_order_update(hlo_module *m, const ebb_plan_step *step, hlo_value *in) {
+    const ebb_op_info *op = m->graph->nodes[step->op].op;
+    for (uint32_t k = 0; k < op->n_update; k++) {
+        const uint32_t at = op->update[k].in;
+        hlo_value never = {.number = EBB_NONE};
+        if (hlo_value_of(m, step->reads[at])->type.rank < 2) continue;
+        for (const ebb_plan_step *s = m->plan->steps; s < step; s++) {
+            if (!comes_late(m, s) || !reads(s, step->reads[at])) continue;
+            const hlo_value one = hlo_never(&m->h, m->held[s->writes[0]]);
+            never = never.number == EBB_NONE ? one : hlo_2(&m->h, "or", never, one);
+        }
+        if (never.number != EBB_NONE) in[at] = hlo_after(&m->h, in[at], never);
+    }
+}
+
+/* ---- repeated runs ---- */
 
 /* The newest gradient before a step; EBB_NONE: there is none yet. */
 static ebb_id newest_gradient(const hlo_module *m, uint32_t s) {
@@ -13,30 +79,22 @@ static ebb_id newest_gradient(const hlo_module *m, uint32_t s) {
     return EBB_NONE;
 }
 
-/* All that the run [first, end) reads from outside, behind the newest gradient. Params are no reason to
- * wait: they stay where they are. The gradient itself goes on behind the barrier. */
-ebb_status hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number) {
-    EBB_ARRAY(ebb_id) outside = {0};
-    ebb_env *env = m->arena->env;
-    bool room = true;
+/* Later readers of what the run reads go on behind it, too. Params are no reason to wait: they stay where
+ * they are. */
+void hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number) {
     const ebb_id gradient = newest_gradient(m, first);
+    hlo_value never = {.number = EBB_NONE};
+    if (gradient != EBB_NONE) never = hlo_never(&m->h, m->held[gradient]);
     for (uint32_t s = first; s < end; s++) {
         const ebb_plan_step *step = &m->plan->steps[s];
         for (uint32_t k = 0; k < step->n_writes; k++) m->run[step->writes[k]] = number;
-        for (uint32_t i = 0; i < step->n_reads && room; i++) {
+        for (uint32_t i = 0; i < step->n_reads; i++) {
             const ebb_id b = step->reads[i];
             const bool known = m->run[b] == number || b == gradient;
             if (known || ebb_role_persistent(hlo_value_of(m, b)->role)) continue;
             m->run[b] = number;
-            room = EBB_PUSH(env, &outside, b);
+            if (never.number == EBB_NONE) never = hlo_never(&m->h, m->held[b]);
+            m->held[b] = hlo_after(&m->h, m->held[b], never);
         }
     }
-    const bool any = outside.n > 0;
-    if (any && gradient != EBB_NONE && room) room = EBB_PUSH(env, &outside, gradient);
-    hlo_value *values = room ? EBB_NEW(m->arena, hlo_value, outside.n) : NULL;
-    for (size_t i = 0; values && i < outside.n; i++) values[i] = m->held[outside.at[i]];
-    if (values && any) hlo_barrier(&m->h, values, (uint32_t)outside.n);
-    for (size_t i = 0; values && i < outside.n; i++) m->held[outside.at[i]] = values[i];
-    EBB_ARRAY_FREE(env, &outside);
-    return values ? EBB_OK : EBB_NO_MEMORY;
 }
