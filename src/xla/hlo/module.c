@@ -200,16 +200,18 @@ static void put_step(hlo_module *m, const ebb_plan_step *step) {
     }
 }
 
-static void put_steps(hlo_module *m) {
+static ebb_status put_steps(hlo_module *m) {
     const ebb_plan *plan = m->plan;
+    ebb_status status = EBB_OK;
     uint32_t n_runs = 0;
-    for (uint32_t s = 0; s < plan->n_steps; s++) {
+    for (uint32_t s = 0; s < plan->n_steps && status == EBB_OK; s++) {
         const bool begins = plan->steps[s].recompute && (s == 0 || !plan->steps[s - 1].recompute);
         uint32_t end = s;
         while (begins && end < plan->n_steps && plan->steps[end].recompute) end++;
-        if (begins && m->ordered) hlo_order_run(m, s, end, ++n_runs);
+        if (begins && !m->options->no_barriers) status = hlo_order_run(m, s, end, ++n_runs);
         put_step(m, &plan->steps[s]);
     }
+    return status;
 }
 
 ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan *plan,
@@ -219,7 +221,7 @@ ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan
                     .graph = graph,
                     .plan = plan,
                     .options = options,
-                    .ordered = !options->keep_all && !options->no_barriers,
+                    .ordered = !options->keep_all && !options->no_barriers && !options->by_barriers,
                     .signature = out,
                     .held = EBB_NEW(arena, hlo_value, plan->n_buffers),
                     .run = EBB_NEW(arena, uint32_t, plan->n_buffers),
@@ -235,7 +237,8 @@ ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan
     if (!status) status = next ? find_results(&m, next, from) : EBB_NO_MEMORY;
     if (status) return status;
     put_head(&m, from);
-    put_steps(&m);
+    status = put_steps(&m);
+    if (status) return status;
     put_tail(&m, from);
     return ebb_text_status(text);
 }

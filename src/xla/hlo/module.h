@@ -10,7 +10,7 @@ typedef struct hlo_module {
     const ebb_graph *graph;
     const ebb_plan *plan;
     const ebb_hlo_options *options;
-    bool ordered; /* what order.c does */
+    bool ordered; /* by data: what order.c does */
     ebb_hlo_signature *signature;
     hlo_value *held; /* [n_buffers]: what each buffer holds so far */
     uint32_t *run;   /* [n_buffers]: the number of the run of repeated steps that wrote it; 0: none */
@@ -27,7 +27,7 @@ static inline const ebb_value *hlo_value_of(const hlo_module *m, ebb_id buffer) 
 
 /* The run [first, end) of repeated steps, of this number, begins: what it reads from outside is there no
  * sooner than the newest gradient. */
-void hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number);
+EBB_CHECKED ebb_status hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number);
 /* Of a step that updates: in[i], what it updates, is there no sooner than what was made of it in backward,
  * so that XLA needs no copy for that. */
 void hlo_order_update(hlo_module *m, const ebb_plan_step *step, hlo_value *in);

@@ -1,5 +1,5 @@
 /* xla/hlo/order.c: where the plan's order is more than the data's. XLA orders by data alone: by the time it
- * schedules, optimization barriers are gone. */
+ * schedules for a processor, optimization barriers are gone. */
 #include "xla/hlo/module.h"
 
 /* ---- order as data ---- */
@@ -79,22 +79,44 @@ static ebb_id newest_gradient(const hlo_module *m, uint32_t s) {
     return EBB_NONE;
 }
 
-/* Later readers of what the run reads go on behind it, too. Params are no reason to wait: they stay where
- * they are. */
-void hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number) {
+/* One of the values that the run reads from outside; later readers go on behind the wait, too. Params are
+ * no reason to wait: they stay where they are. */
+static bool waits(hlo_module *m, ebb_id buffer, ebb_id gradient, uint32_t number) {
+    if (m->run[buffer] == number || buffer == gradient) return false;
+    if (ebb_role_persistent(hlo_value_of(m, buffer)->role)) return false;
+    m->run[buffer] = number;
+    return true;
+}
+
+static void wait_by_data(hlo_module *m, const ebb_id *buffers, uint32_t n, ebb_id gradient) {
+    if (n == 0) return;
+    const hlo_value never = hlo_never(&m->h, m->held[gradient == EBB_NONE ? buffers[0] : gradient]);
+    for (uint32_t i = 0; i < n; i++) m->held[buffers[i]] = hlo_after(&m->h, m->held[buffers[i]], never);
+}
+
+/* buffers has room for one more. */
+static ebb_status wait_by_barrier(hlo_module *m, ebb_id *buffers, uint32_t n, ebb_id gradient) {
+    if (n == 0) return EBB_OK;
+    if (gradient != EBB_NONE) buffers[n++] = gradient;
+    hlo_value *values = EBB_NEW(m->arena, hlo_value, n);
+    if (!values) return EBB_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) values[i] = m->held[buffers[i]];
+    hlo_barrier(&m->h, values, n);
+    for (uint32_t i = 0; i < n; i++) m->held[buffers[i]] = values[i];
+    return EBB_OK;
+}
+
+ebb_status hlo_order_run(hlo_module *m, uint32_t first, uint32_t end, uint32_t number) {
     const ebb_id gradient = newest_gradient(m, first);
-    hlo_value never = {.number = EBB_NONE};
-    if (gradient != EBB_NONE) never = hlo_never(&m->h, m->held[gradient]);
+    ebb_id *buffers = EBB_NEW(m->arena, ebb_id, (size_t)m->plan->n_buffers + 1);
+    uint32_t n = 0;
+    if (!buffers) return EBB_NO_MEMORY;
     for (uint32_t s = first; s < end; s++) {
         const ebb_plan_step *step = &m->plan->steps[s];
         for (uint32_t k = 0; k < step->n_writes; k++) m->run[step->writes[k]] = number;
-        for (uint32_t i = 0; i < step->n_reads; i++) {
-            const ebb_id b = step->reads[i];
-            const bool known = m->run[b] == number || b == gradient;
-            if (known || ebb_role_persistent(hlo_value_of(m, b)->role)) continue;
-            m->run[b] = number;
-            if (never.number == EBB_NONE) never = hlo_never(&m->h, m->held[b]);
-            m->held[b] = hlo_after(&m->h, m->held[b], never);
-        }
+        for (uint32_t i = 0; i < step->n_reads; i++)
+            if (waits(m, step->reads[i], gradient, number)) buffers[n++] = step->reads[i];
     }
+    if (!m->options->by_barriers) wait_by_data(m, buffers, n, gradient);
+    return m->options->by_barriers ? wait_by_barrier(m, buffers, n, gradient) : EBB_OK;
 }
