@@ -112,10 +112,10 @@ typedef struct ebb_options {
      * folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where nothing can be kept.
      * EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has none. */
     const char *jit;
-    /* A training step is compiled and run as one program by XLA, through a PJRT plugin (docs/xla.md):
-     * planned as for the device, unfused, on tensors of the plugin's own, without the device's bits. f32
-     * and what is wider; not with phased, accumulate, poison or check_finite. EBB_UNAVAILABLE: no plugin,
-     * or an op without a form for XLA; EBB_DEVICE: the plugin cannot compile or run the step. */
+    /* A training step, or a trace's programs, are compiled and run by XLA, each as one program, through a
+     * PJRT plugin (docs/xla.md): planned as for the device, unfused, on tensors of the plugin's own,
+     * without the device's bits. Not with phased, accumulate, poison or check_finite. EBB_UNAVAILABLE: no
+     * plugin, or an op without a form for XLA; EBB_DEVICE: the plugin cannot compile or run the step. */
     bool xla;
     bool unfused; /* for comparison: every op of the model by itself, and relu's gradient from its result;
                    * neither changes a bit of a result */

@@ -18,6 +18,11 @@
  * uses their bytes where they are, and what was assigned to them is theirs when the call has ended. A value
  * that is read inside a call ends a segment: what it needs runs then, and the rest later.
  *
+ * With plan.xla programs are compiled and run by XLA (docs/xla.md): results have no bits of ours, and a
+ * call of which no program can be made is refused. What is not in programs (the first call unless
+ * `symbolic`, excluded regions, what was compared before a call took another course) runs on our kernels.
+ * Tensors are ours before and after a run, which copies them.
+ *
  * A call that does something else than its recording starts another recording: what was compared is run op
  * by op, and the call goes on. With `strict` it fails instead, with both ops and both places.
  *
@@ -58,7 +63,8 @@ typedef struct ebb_trace_options {
 EBB_API void ebb_trace_options_init(ebb_trace_options *options);
 
 /* Copies the options, and the texts and lists of `plan`; costs, and what functions are called with, are
- * borrowed. */
+ * borrowed. With plan.xla, EBB_UNAVAILABLE: no plugin is here, or traces of this eager have another one
+ * open; EBB_USAGE: a profile is asked for, or the device's memory is not the host's. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options,
                                                 ebb_trace **out);
 EBB_API void ebb_trace_destroy(ebb_trace *trace); /* NULL is allowed */
@@ -97,6 +103,10 @@ EBB_API EBB_CHECKED ebb_status ebb_trace_gradients(ebb_trace *trace, ebb_tape *t
 EBB_API uint32_t ebb_trace_n_programs(const ebb_trace *trace);
 /* Borrowed; valid until the next call. NULL: there is no such program. */
 EBB_API const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t program);
+/* Bytes of a program that XLA runs, as its compiler counts them (ebb_program_xla_memory). EBB_USAGE: no
+ * such program, or it is not XLA's. */
+EBB_API EBB_CHECKED ebb_status ebb_trace_xla_memory(const ebb_trace *trace, uint32_t program,
+                                                    ebb_xla_memory *out);
 /* Of a step of that plan, with the option n_profiled (ebb_program_step_times). EBB_USAGE: no such program
  * or step, or no run since. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_step_times(const ebb_trace *trace, uint32_t program, uint32_t step,

@@ -116,6 +116,14 @@ static PyObject *device_memory(PyObject *module, PyObject *args) {
                   : Py_BuildValue("(sLL)", m.name, (long long)m.memory_bytes, (long long)m.context_bytes);
 }
 
+/* xla(): (available, a plugin's version and file, or why there is none). */
+static PyObject *xla(PyObject *module, PyObject *none) {
+    char what[1200];
+    (void)module, (void)none;
+    const bool here = ebb_xla_here(core.env, what);
+    return Py_BuildValue("(Os)", here ? Py_True : Py_False, what);
+}
+
 static PyObject *memory(PyObject *module, PyObject *none) {
     ebb_eager_memory m;
     (void)module, (void)none;
@@ -162,6 +170,7 @@ static PyMethodDef functions[] = {
     {"export_onnx", core_export_onnx, METH_VARARGS,
      "export_onnx(text, weights, path): a graph and a file of its tensors, as ONNX"},
     {"parse_bytes", core_parse_bytes, METH_O, "parse_bytes(text): \"11GiB\" as a number"},
+    {"xla", xla, METH_NOARGS, "xla(): (available, what plugin, or why there is none)"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
     {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},
     {"trim", trim, METH_NOARGS, "trim(): free blocks go back to the device"},

@@ -40,11 +40,24 @@ PyObject *core_plan_dict(const ebb_plan *plan) {
         "baseline_time_ns", (long long)s.baseline_time_ns, "bound_time_ns", (long long)s.bound_time_ns);
 }
 
+/* Adds what XLA counts of a program of its own. -1 with an exception. */
+static int add_xla(PyObject *self, unsigned program, PyObject *answer) {
+    ebb_xla_memory m;
+    if (ebb_trace_xla_memory(trace_of(self), program, &m)) return 0;
+    PyObject *bytes = Py_BuildValue("{s:L,s:L,s:L,s:L}", "arguments_bytes", (long long)m.arguments_bytes,
+                                    "outputs_bytes", (long long)m.outputs_bytes, "alias_bytes",
+                                    (long long)m.alias_bytes, "temp_bytes", (long long)m.temp_bytes);
+    const int failed = bytes ? PyDict_SetItemString(answer, "xla", bytes) : -1;
+    Py_XDECREF(bytes);
+    return failed;
+}
+
 static PyObject *plan(PyObject *self, PyObject *args) {
     unsigned program;
     if (!PyArg_ParseTuple(args, "I", &program) || !core_enter()) return NULL;
     const ebb_plan *of = plan_of(self, program);
     PyObject *answer = of ? core_plan_dict(of) : NULL;
+    if (answer && add_xla(self, program, answer)) Py_CLEAR(answer);
     core_leave();
     return answer;
 }

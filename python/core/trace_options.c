@@ -46,6 +46,7 @@ static const core_entry entries[] = {
     {"time_limit", REAL, PLAN(time_limit_s), NULL},
     {"opt_level", INT32, PLAN(opt_level), NULL},
     {"unfused", BOOL, PLAN(unfused), NULL},
+    {"xla", BOOL, PLAN(xla), NULL},
     {"verify", BOOL, PLAN(verify), NULL},
     {"cache", TEXT, PLAN(cache), NULL},
     /* Of programs, whose updates are the engine's: a trace has its own. */

@@ -45,7 +45,7 @@ _MODULES = (
     ("traced_module utils.module_utils", "jit.trace(capture_as_const=True) and dump keep a network"),
     ("utils.module_stats utils.profiler", "jit.trace(profiling=True) and report tell times and bytes"),
     ("utils.persistent_cache", "jit.trace(cache=FOLDER) keeps plans"),
-    ("xla", "jit.xla_trace runs on Ebb's own kernels"),
+    ("xla", "jit.xla_trace does it"),
     ("experimental utils.deprecation utils.hook utils.max_recursion_limit", "it is MegEngine's own"),
 )
 

@@ -28,6 +28,7 @@ ebb_status ebb_eager_create(ebb_env *env, const ebb_options *options, ebb_eager 
 void ebb_eager_destroy(ebb_eager *eager) {
     if (!eager) return;
     ebb_env *env = eager->env;
+    if (eager->above) eager->above_destroy(eager->above);
     if (eager->backend) {
         if (ebb_eager_settle(eager))
             ebb_log(env, EBB_LOG_WARN, "the device failed at the end: %s", ebb_env_error(env));

@@ -155,6 +155,9 @@ struct ebb_eager {
      * handles a datum came. */
     ebb_tensor *const *handles;
     uint32_t n_handles;
+    /* The room above's, that lasts as long as this, and what destroys it; NULL: nothing. */
+    void *above;
+    void (*above_destroy)(void *above);
     /* The block that all programs share, one after the other. */
     void *arena;
     int64_t arena_bytes;

@@ -1,5 +1,5 @@
 /* A call: from begin to end, or until it fails. */
-#include "trace/trace.h"
+#include "trace/xla.h"
 
 enum { MOST_PROFILED = 10000 };
 
@@ -11,9 +11,6 @@ ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, 
     if (!status && options->n_profiled > MOST_PROFILED)
         status = ebb_fail(eager->env, EBB_USAGE, "a profile of %u runs: keep at most %d",
                           options->n_profiled, MOST_PROFILED);
-    if (!status && options->plan.xla)
-        status =
-            ebb_fail(eager->env, EBB_USAGE, "a trace runs on Ebb's own kernels: leave the option xla out");
     if (status) return status;
     ebb_trace *trace = ebb_calloc(eager->env, 1, sizeof *trace);
     if (!trace) return EBB_NO_MEMORY;
@@ -21,6 +18,7 @@ ebb_status ebb_trace_create(ebb_eager *eager, const ebb_trace_options *options, 
     trace->env = eager->env;
     ebb_arena_init(&trace->arena, eager->env);
     status = ebb_trace_options_take(trace, options);
+    if (!status && options->plan.xla) status = ebb_trace_xla_open(trace);
     if (status)
         ebb_trace_destroy(trace);
     else
@@ -248,8 +246,9 @@ static ebb_status finish(ebb_trace *trace) {
     ebb_status status = EBB_OK;
     while (!status && trace->mode == EBB_CALL_COMPARE && trace->at < trace->now->entries.n)
         status = ebb_call_turn(trace, "mismature end", "the function's end", false);
-    if (status) return status;
     ebb_recorded *r = trace->now;
+    if (!status && r->refused && trace->plugin) status = ebb_trace_xla_refuse(trace, r->refused);
+    if (status) return status;
     if (trace->mode != EBB_CALL_COMPARE) {
         r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
     }

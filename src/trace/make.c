@@ -1,9 +1,10 @@
 /* The chapters from a segment to a program: simplify, bits, pointwise, query, plan, bind. */
-#include "trace/trace.h"
+#include "trace/xla.h"
 
 void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
     if (!program) return;
     ebb_exec_destroy(program->exec);
+    ebb_xla_program_destroy(program->xla);
     ebb_profile_destroy(program->profile);
     ebb_compiled_deinit(env, &program->compiled);
     ebb_arena_deinit(&program->arena);
@@ -13,7 +14,7 @@ void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
 static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_segment *segment,
                              bool constants, bool unfused, ebb_graph **out) {
     const ebb_options *o = &trace->options.plan;
-    const bool fuse = !unfused && !o->unfused && o->opt_level >= 2;
+    const bool fuse = !unfused && !o->unfused && !o->xla && o->opt_level >= 2;
     ebb_graph *graph = NULL, *made;
     const uint32_t form =
         (fuse ? EBB_SEGMENT_FUSED : 0) | (trace->options.algebra ? EBB_SEGMENT_ALGEBRA : 0);
@@ -91,7 +92,7 @@ static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_progr
                                    .backend = trace->backend,
                                    .poison = options->poison,
                                    .no_record = options->no_record};
-    status = ebb_exec_create(trace->env, &exec, &p->exec);
+    status = trace->plugin ? ebb_traced_xla_make(trace, p) : ebb_exec_create(trace->env, &exec, &p->exec);
     if (!status && trace->options.n_profiled > 0)
         status = ebb_profile_create(trace->env, p->compiled.plan->n_steps, trace->options.n_profiled,
                                     &p->profile);
@@ -134,6 +135,17 @@ uint32_t ebb_trace_n_programs(const ebb_trace *trace) {
 const ebb_plan *ebb_trace_plan(const ebb_trace *trace, uint32_t i) {
     const ebb_traced_program *program = program_at(trace, i);
     return program ? program->compiled.plan : NULL;
+}
+
+ebb_status ebb_trace_xla_memory(const ebb_trace *trace, uint32_t i, ebb_xla_memory *out) {
+    const ebb_traced_program *program = program_at(trace, i);
+    *out = (ebb_xla_memory){0};
+    if (!program || !program->xla)
+        return ebb_fail(trace->env, EBB_USAGE, "there is no program %u of XLA's, of %u programs", i,
+                        ebb_trace_n_programs(trace));
+    const ebb_pjrt_memory *m = ebb_xla_program_memory(program->xla);
+    *out = (ebb_xla_memory){m->arguments, m->outputs, m->alias, m->temp};
+    return EBB_OK;
 }
 
 ebb_status ebb_trace_step_times(const ebb_trace *trace, uint32_t i, uint32_t step, ebb_step_times *out) {

@@ -1,5 +1,5 @@
-/* Programs on the data of a call; and segments without a program. */
-#include "trace/trace.h"
+/* Programs on the data of a call. */
+#include "trace/xla.h"
 
 #include <stdio.h>
 
@@ -14,8 +14,7 @@ ebb_status ebb_number_fill(ebb_trace *trace, uint32_t v) {
         "a tensor that the traced function reads has no value: a call that failed was to make it");
 }
 
-/* A given value's datum, with bytes. */
-static ebb_status given(ebb_trace *trace, uint32_t v, ebb_datum **out) {
+ebb_status ebb_value_data(ebb_trace *trace, uint32_t v, ebb_datum **out) {
     const ebb_present *p = &trace->present.at[v];
     *out = p->datum;
     if (!ebb_present_alive(p))
@@ -38,40 +37,26 @@ static uint32_t own_holds(const ebb_trace *trace, const ebb_datum *datum) {
 }
 
 /* The block that is updated: the tensor's own when nobody else has its value and the call can fail no more,
- * else a copy. The caller holds it. */
-static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, ebb_pool_block **out) {
+ * else another one: a copy where steps write over what they read. The caller holds it. */
+static ebb_status block_to_update(ebb_trace *trace, ebb_datum *datum, bool copied, ebb_pool_block **out) {
     *out = datum->block;
     if (trace->ending && datum->n_refs <= own_holds(trace, datum) && ebb_pool_alone(datum->block)) {
         datum->block->n_refs++;
         return EBB_OK;
     }
     const ebb_status status = ebb_pool_take(&trace->eager->pool, datum->block->bytes, out);
-    return status ? status : copy(trace, (*out)->at, datum->block->at, ebb_type_bytes(&datum->type));
+    return status || !copied ? status
+                             : copy(trace, (*out)->at, datum->block->at, ebb_type_bytes(&datum->type));
 }
 
-/* ---- a run ---------------------------------------------------------------------------------- */
-
 /* updated[i]: the block of params[i] if it is updated, held; else NULL. */
-static ebb_status params_place(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
+static ebb_status updates_reserve(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated) {
     ebb_status status = EBB_OK;
     for (uint32_t i = 0; !status && i < p->n_params; i++) {
         ebb_datum *datum;
-        status = given(trace, p->params[i].value, &datum);
-        if (!status && p->params[i].target != EBB_NONE) status = block_to_update(trace, datum, &updated[i]);
-        if (!status)
-            ebb_exec_place(p->exec, p->params[i].id, updated[i] ? updated[i]->at : datum->block->at);
-    }
-    return status;
-}
-
-static ebb_status inputs_feed(ebb_trace *trace, const ebb_traced_program *p) {
-    ebb_status status = EBB_OK;
-    for (uint32_t i = 0; !status && i < p->n_inputs; i++) {
-        ebb_datum *datum;
-        int64_t bytes;
-        void *to = ebb_exec_given(p->exec, p->inputs[i].id, &bytes);
-        status = given(trace, p->inputs[i].value, &datum);
-        if (!status && to) status = copy(trace, to, datum->block->at, bytes);
+        status = ebb_value_data(trace, p->params[i].value, &datum);
+        if (!status && p->params[i].target != EBB_NONE)
+            status = block_to_update(trace, datum, p->exec != NULL, &updated[i]);
     }
     return status;
 }
@@ -89,46 +74,88 @@ static ebb_status outputs_reserve(ebb_trace *trace, const ebb_traced_program *p,
     return status;
 }
 
-static ebb_status output_take(ebb_trace *trace, const ebb_traced_program *p, const ebb_traced_at *at,
-                              ebb_pool_block *const *updated, ebb_pool_block **block) {
-    const ebb_present *present = &trace->present.at[at->value];
-    int64_t bytes;
-    if (!ebb_present_alive(present) || present->datum->block) return EBB_OK;
-    if (at->target != EBB_NONE) {
-        uint32_t i = 0;
-        while (p->params[i].id != at->target) i++;
-        present->datum->block = updated[i];
-        updated[i]->n_refs++;
-        return EBB_OK;
+/* ---- a run by our kernels ------------------------------------------------------------------- */
+
+static ebb_status params_place(ebb_trace *trace, const ebb_traced_program *p,
+                               ebb_pool_block *const *updated) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; !status && i < p->n_params; i++) {
+        ebb_datum *datum;
+        status = ebb_value_data(trace, p->params[i].value, &datum);
+        if (!status)
+            ebb_exec_place(p->exec, p->params[i].id, updated[i] ? updated[i]->at : datum->block->at);
     }
-    const void *from = ebb_exec_final(p->exec, at->id, &bytes);
-    present->datum->block = *block;
-    *block = NULL;
-    return copy(trace, present->datum->block->at, from, bytes);
+    return status;
 }
 
-/* *began: its steps were launched, whatever the status. */
-static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated,
-                              bool *began) {
-    ebb_eager *eager = trace->eager;
+static ebb_status inputs_feed(ebb_trace *trace, const ebb_traced_program *p) {
+    ebb_status status = EBB_OK;
+    for (uint32_t i = 0; !status && i < p->n_inputs; i++) {
+        ebb_datum *datum;
+        int64_t bytes;
+        void *to = ebb_exec_given(p->exec, p->inputs[i].id, &bytes);
+        status = ebb_value_data(trace, p->inputs[i].value, &datum);
+        if (!status && to) status = copy(trace, to, datum->block->at, bytes);
+    }
+    return status;
+}
+
+static ebb_status exec_ready(ebb_trace *trace, const ebb_traced_program *p,
+                             ebb_pool_block *const *updated) {
     void *arena;
-    ebb_status status = ebb_eager_settle(eager);
-    if (!status) status = params_place(trace, p, updated);
-    if (!status) status = ebb_eager_arena(eager, p->compiled.plan->arena_bytes, &arena);
+    ebb_status status = params_place(trace, p, updated);
+    if (!status) status = ebb_eager_arena(trace->eager, p->compiled.plan->arena_bytes, &arena);
     if (status) return status;
     ebb_exec_bind(p->exec, NULL, arena);
-    status = inputs_feed(trace, p);
+    return inputs_feed(trace, p);
+}
+
+static ebb_status exec_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block *const *blocks,
+                           bool *touched) {
     if (p->profile) ebb_profile_begin_run(p->profile);
     const ebb_run_options run = {.seed = trace->seed,
                                  .step = trace->draws,
                                  .step_ns = p->profile ? ebb_profile_row(p->profile) : NULL};
-    ebb_pool_block **blocks = updated + p->n_params;
-    if (!status) status = outputs_reserve(trace, p, blocks);
-    *began = !status;
-    if (!status) status = ebb_exec_run(p->exec, &run);
+    ebb_status status = ebb_exec_run(p->exec, &run);
+    *touched = ebb_exec_touched(p->exec);
     if (!status && p->profile) ebb_profile_end_run(p->profile);
-    for (uint32_t i = 0; !status && i < p->n_outputs; i++)
-        status = output_take(trace, p, &p->outputs[i], updated, &blocks[i]);
+    for (uint32_t i = 0; !status && i < p->n_outputs; i++) {
+        int64_t bytes;
+        const void *from = blocks[i] ? ebb_exec_final(p->exec, p->outputs[i].id, &bytes) : NULL;
+        if (from) status = copy(trace, blocks[i]->at, from, bytes);
+    }
+    return status;
+}
+
+/* ---- a run ---------------------------------------------------------------------------------- */
+
+/* What was computed becomes the data of the call. */
+static void outputs_take(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block *const *updated,
+                         ebb_pool_block *const *blocks) {
+    for (uint32_t i = 0; i < p->n_outputs; i++) {
+        const ebb_traced_at *at = &p->outputs[i];
+        const ebb_present *present = &trace->present.at[at->value];
+        ebb_pool_block *block = blocks[i];
+        if (!ebb_present_alive(present) || present->datum->block) continue;
+        for (uint32_t k = 0; at->target != EBB_NONE && k < p->n_params; k++)
+            if (p->params[k].id == at->target) block = updated[k];
+        present->datum->block = block;
+        block->n_refs++;
+    }
+}
+
+/* *touched: what it updates where it lies may be of no step, whatever the status. */
+static ebb_status program_run(ebb_trace *trace, const ebb_traced_program *p, ebb_pool_block **updated,
+                              bool *touched) {
+    ebb_pool_block **blocks = updated + p->n_params;
+    ebb_status status = ebb_eager_settle(trace->eager);
+    if (!status) status = updates_reserve(trace, p, updated);
+    if (!status && p->exec) status = exec_ready(trace, p, updated);
+    if (!status) status = outputs_reserve(trace, p, blocks);
+    if (status) return status;
+    status = p->exec ? exec_run(trace, p, blocks, touched)
+                     : ebb_traced_xla_run(trace, p, updated, blocks, touched);
+    if (!status) outputs_take(trace, p, updated, blocks);
     trace->facts.n_runs += !status;
     return status;
 }
@@ -156,9 +183,9 @@ static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
     const size_t n = (size_t)p->n_params + p->n_outputs;
     ebb_pool_block **updated = ebb_calloc(trace->env, n, sizeof(*updated));
     if (!updated) return EBB_NO_MEMORY;
-    bool began = false;
-    ebb_status status = program_run(trace, p, updated, &began);
-    if (status && began && ebb_exec_touched(p->exec)) status = updates_lose(trace, p, updated, status);
+    bool touched = false;
+    ebb_status status = program_run(trace, p, updated, &touched);
+    if (status && touched) status = updates_lose(trace, p, updated, status);
     for (size_t i = 0; i < n; i++) ebb_pool_drop(&trace->eager->pool, updated[i]);
     ebb_cfree(trace->env, updated, n, sizeof(*updated));
     return status;
@@ -166,8 +193,7 @@ static ebb_status run(ebb_trace *trace, const ebb_traced_program *p) {
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-/* Marks what is alive of entries [begin, end)'s results as outputs. true: some were not before. */
-static bool outputs_find(const ebb_trace *trace, ebb_recorded *r, uint32_t begin, uint32_t end) {
+bool ebb_outputs_find(const ebb_trace *trace, ebb_recorded *r, uint32_t begin, uint32_t end) {
     bool more = false;
     for (uint32_t e = begin; e < end; e++) {
         const ebb_entry *entry = &r->entries.at[e];
@@ -184,7 +210,7 @@ static bool outputs_find(const ebb_trace *trace, ebb_recorded *r, uint32_t begin
 ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     ebb_recorded *r = trace->now;
     ebb_segment *segment = &r->segments.at[s];
-    const bool more = outputs_find(trace, r, segment->begin, segment->end);
+    const bool more = ebb_outputs_find(trace, r, segment->begin, segment->end);
     ebb_status status = EBB_OK;
     if (trace->eager->seed != trace->seed)
         return ebb_fail(trace->env, EBB_USAGE,
@@ -192,6 +218,7 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
     if (trace->options.record_only) return EBB_OK;
     if (r->refused && trace->options.plan_only)
         return ebb_fail(trace->env, EBB_BAD_INPUT, "a traced function has no plan: %s", r->refused);
+    if (r->refused && trace->plugin) return ebb_trace_xla_refuse(trace, r->refused);
     if (r->refused) return ebb_segment_play(trace, segment->begin, segment->end);
     if (more || !segment->made) {
         ebb_traced_program_destroy(trace->env, segment->program);
@@ -201,77 +228,11 @@ ebb_status ebb_segment_run(ebb_trace *trace, uint32_t s) {
         segment->made = !status;
     }
     if (trace->options.plan_only) return status;
-    if (status == EBB_BAD_INPUT) {
+    if (status == EBB_BAD_INPUT && !trace->plugin) {
         ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
                 ebb_env_error(trace->env));
         r->refused = "no program can be made of it";
         return ebb_segment_play(trace, segment->begin, segment->end);
     }
     return status || !segment->program ? status : run(trace, segment->program);
-}
-
-/* ---- op by op ------------------------------------------------------------------------------- */
-
-/* Data of the graph's values, by name: those that are given, held. */
-static ebb_status values_fill(ebb_trace *trace, const ebb_graph *graph, ebb_datum **values, bool *kept) {
-    ebb_status status = EBB_OK;
-    for (ebb_id id = 0; !status && id < graph->n_values; id++) {
-        const ebb_value *value = &graph->values[id];
-        const uint32_t v = ebb_traced_find(trace->now, value->name);
-        kept[id] = v != EBB_NONE && trace->now->values.at[v].output;
-        if (value->producer != EBB_NONE || v == EBB_NONE) continue;
-        status = given(trace, v, &values[id]);
-        if (!status)
-            ebb_datum_hold(values[id]);
-        else
-            values[id] = NULL;
-    }
-    return status;
-}
-
-static void values_take(ebb_trace *trace, const ebb_graph *graph, ebb_datum *const *values) {
-    for (ebb_id id = 0; id < graph->n_values; id++) {
-        const uint32_t v = ebb_traced_find(trace->now, graph->values[id].name);
-        if (v == EBB_NONE || graph->values[id].producer == EBB_NONE || !values[id]) continue;
-        ebb_datum *datum = trace->present.at[v].datum;
-        if (!ebb_present_alive(&trace->present.at[v]) || datum->block) continue;
-        datum->block = values[id]->block;
-        datum->block->n_refs++;
-    }
-}
-
-static ebb_status play(ebb_trace *trace, const ebb_graph *graph, ebb_datum **values, bool *kept) {
-    ebb_eager *eager = trace->eager;
-    const ebb_recorder *recorder = eager->recorder;
-    ebb_tape *tapes = eager->tapes;
-    ebb_status status = values_fill(trace, graph, values, kept);
-    eager->recorder = NULL;
-    eager->tapes = NULL;
-    if (!status) status = ebb_play(eager, graph, 0, values, kept, trace->draws);
-    eager->recorder = recorder;
-    eager->tapes = tapes;
-    if (!status) values_take(trace, graph, values);
-    for (uint32_t i = 0; i < graph->n_values; i++) ebb_datum_drop(eager, values[i]);
-    return status;
-}
-
-ebb_status ebb_segment_play(ebb_trace *trace, uint32_t begin, uint32_t end) {
-    ebb_graph *graph;
-    ebb_segment *segment = &trace->now->segments.at[trace->segment];
-    if (outputs_find(trace, trace->now, begin, end)) { /* which its program does not give */
-        ebb_traced_program_destroy(trace->env, segment->program);
-        segment->program = NULL;
-        segment->made = false;
-    }
-    ebb_status status = ebb_segment_graph(trace->env, trace->now,
-                                          &(ebb_segment){.begin = begin, .end = end}, 0, false, &graph);
-    if (status) return status;
-    const size_t n = graph->n_values;
-    ebb_datum **values = ebb_calloc(trace->env, n, sizeof(*values));
-    bool *kept = ebb_calloc(trace->env, n, sizeof *kept);
-    status = values && kept ? play(trace, graph, values, kept) : EBB_NO_MEMORY;
-    if (values) ebb_cfree(trace->env, values, n, sizeof(*values));
-    if (kept) ebb_cfree(trace->env, kept, n, sizeof *kept);
-    ebb_graph_destroy(graph);
-    return status;
 }

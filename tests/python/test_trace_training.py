@@ -9,7 +9,7 @@ import ebb.module as M
 import ebb.optimizer as optim
 from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
-from ebb.jit import partial_trace, trace, xla_trace
+from ebb.jit import partial_trace, trace
 
 RNG = np.random.default_rng(19)
 
@@ -196,22 +196,8 @@ class Failing(unittest.TestCase):
 
 
 class Kinds(unittest.TestCase):
-    def test_xla_trace_says_what_it_is(self):
-        xla_trace._warned = False
-        with self.assertWarnsRegex(UserWarning, "not on XLA"):
-
-            @xla_trace
-            def softmax(x):
-                e = F.exp(x - x.max(axis=-1, keepdims=True).detach())
-                return e / e.sum(axis=-1, keepdims=True)
-
-        for _ in range(2):
-            a = draw(3, 4)
-            e = np.exp(a)
-            np.testing.assert_allclose(softmax(tensor(a)).numpy(), e / e.sum(1, keepdims=True), rtol=1e-5)
-
     def test_partial_trace(self):
-        @partial_trace(backend="xla", capture_as_const=True)
+        @partial_trace(capture_as_const=True)
         def backbone(net, x):
             return net(x)
 
@@ -230,8 +216,6 @@ class Kinds(unittest.TestCase):
         for planned, eager in zip(*results):
             np.testing.assert_array_equal(planned, eager)
         self.assertGreater(backbone.facts()["n_runs"], 2)
-        with self.assertRaisesRegex(ValueError, "backend"):
-            partial_trace(lambda x: x, backend="tvm")
 
 
 class Penalties(unittest.TestCase):

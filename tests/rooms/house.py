@@ -106,7 +106,7 @@ ROOMS = {
     },
     'trace': {
         'faces': {'trace/trace.h'},
-        'sees': {'base', 'graph', 'exec', 'engine', 'eager'},
+        'sees': {'base', 'graph', 'exec', 'xla', 'engine', 'eager'},
         'public': {'ebb/base.h', 'ebb/build.h', 'ebb/eager.h', 'ebb/options.h', 'ebb/plan.h', 'ebb/run.h', 'ebb/trace.h'},
         'libraries': set(),
     },

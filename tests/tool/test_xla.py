@@ -123,15 +123,21 @@ def repeated_steps_are_not_merged(t):
     holds(b"xla temp" in t.ebb_run(*bench, "--steps", "2").stdout, "in words")
 
 
-def sixteen_bits_are_refused_by_the_ops_that_need_them(t):
+def sixteen_bits_are_rounded_as_by_our_kernels(t):
     here(t)
-    done = t.ebb_run("run", "dropped.ebb", *XLA, "--precision", "bf16", code=UNAVAILABLE)
-    holds(done.stderr.count(b"\n") == 1 and b"conv2d of bf16" in done.stderr, done.stderr)
+    for precision, off in ("bf16", 1e-2), ("f16", 2e-3):
+        low = ("run", "dropped.ebb", "--precision", precision)
+        told = t.json(*low, "--compare", "ref", *XLA)
+        equal((told["verdict"], told["over"]), ("agree", 0), told)
+        own, xla = (losses(t.json(*low, "--steps", "5", "--lr", "0.1", *more)) for more in ((), XLA))
+        holds(all(abs(x - y) <= off * x for x, y in zip(own, xla)), (precision, own, xla))
+        wide = losses(t.json("run", "dropped.ebb", "--steps", "5", "--lr", "0.1", *XLA))
+        holds(not near(wide, xla), "it was rounded")
 
 
 TESTS = [an_absent_or_other_plugin_is_one_line, what_xla_cannot_do_is_refused, losses_are_those_of_our_own_kernels,
          a_run_is_saved_and_goes_on_elsewhere, every_op_agrees_on_its_own_inputs, repeated_steps_are_not_merged,
-         sixteen_bits_are_refused_by_the_ops_that_need_them]
+         sixteen_bits_are_rounded_as_by_our_kernels]
 
 if __name__ == "__main__":
     sys.exit(main(TESTS))

@@ -18,14 +18,19 @@ static inline void where(void *ctx, char text[EBB_TRACE_PLACE]) {
     (void)snprintf(text, EBB_TRACE_PLACE, "f.py:%d", ((bench *)ctx)->line);
 }
 
-static inline void open_with(bench *b, bool symbolic, bool strict, uint32_t n_most) {
+/* With an eager, and no trace yet. */
+static inline void open_eager(bench *b) {
     ebb_options options;
-    ebb_trace_options trace;
     ebb_options_init(&options);
     options.device = "ref";
     options.n_threads = 1;
     *b = (bench){.env = test_env_open()};
     TEST_OK(b->env, ebb_eager_create(b->env, &options, &b->eager));
+}
+
+static inline void open_with(bench *b, bool symbolic, bool strict, uint32_t n_most) {
+    ebb_trace_options trace;
+    open_eager(b);
     ebb_trace_options_init(&trace);
     trace.symbolic = symbolic;
     trace.strict = strict;

@@ -42,11 +42,10 @@ static void destroy(ebb_backend *backend) {
 }
 
 static ebb_status facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
-    hlo_kind kind;
     *out = (ebb_op_facts){.n_choices = 1, .kind = call->op->name};
     for (uint32_t i = 0; i < call->n_in + call->n_out; i++) {
         const ebb_type *type = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
-        if (!hlo_kind_of(type->dtype, &kind))
+        if (hlo_kind_of(type->dtype) == HLO_NONE)
             return ebb_fail(backend->env, EBB_BAD_INPUT, "no such dtype: %s", ebb_dtype_name(type->dtype));
     }
     return by_op_takes(call->op) ? EBB_OK : ebb_fail(backend->env, EBB_BAD_INPUT, "%s", call->op->name);

@@ -1,6 +1,6 @@
 /* Plugins that are none, or that fail, by FAKE: 1 an older API, 2 of another major version, 3 a short
  * table, 4 without what a plugin shows, 5 cannot start, 6 has no client, 7 compiles nothing, 8 has no
- * memory for it. */
+ * memory for it, 9 compiles what has three results and runs nothing, 10 runs it and gives one result. */
 #include "xla/pjrt/abi.h"
 
 extern EBB_API const pjrt_api *GetPjrtApi(void);
@@ -43,6 +43,15 @@ static pjrt_error *names(void *args) {
     ((pjrt_platform *)args)->n = strlen("paper");
     return NULL;
 }
+static pjrt_error *counts(void *args) {
+    ((pjrt_n_outputs *)args)->n = 3;
+    return NULL;
+}
+static pjrt_error *gives_one(void *args) {
+    static int n;
+    (void)args;
+    return n++ == 0 ? NULL : fails(args);
+}
 static pjrt_error *lists(void *args) {
     static pjrt_device *const devices[] = {(pjrt_device *)&failure};
     ((pjrt_devices *)args)->at = devices;
@@ -58,7 +67,10 @@ const pjrt_api *GetPjrtApi(void) {
     put(PJRT_CLIENT_CREATE, FAKE == 6 ? fails : makes_client);
     put(PJRT_CLIENT_PLATFORM, names);
     put(PJRT_CLIENT_DEVICES, lists);
-    put(PJRT_CLIENT_COMPILE, fails);
+    put(PJRT_CLIENT_COMPILE, FAKE < 9 ? fails : fine);
+    put(PJRT_EXECUTABLE_N_OUTPUTS, counts);
+    put(PJRT_LOADED_EXECUTE, FAKE == 9 ? fails : fine);
+    put(PJRT_BUFFER_TO_HOST, gives_one);
     pjrt_api *api = (pjrt_api *)(void *)table;
     api->bytes = offsetof(pjrt_api, function) + (FAKE == 3 ? 5 : PJRT_N_FUNCTIONS) * sizeof(void *);
     api->version.major = FAKE == 2;

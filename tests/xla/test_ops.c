@@ -12,14 +12,17 @@
 
 static void each_row(ebb_env *env, ebb_checker *checker, ebb_case_set set, uint32_t *n_calls,
                      uint32_t *n_bad) {
-    static const ebb_dtype reals[] = {EBB_F32, EBB_F64};
+    /* Of 16 bits are the stores alone: one row of each op tells. */
+    enum { N_WIDE = 2 };
+    static const ebb_dtype reals[] = {EBB_F32, EBB_F64, EBB_F16, EBB_BF16};
     const char *only = getenv("EBB_TEST_XLA_OP");
     for (uint32_t k = 0; k < ebb_n_op_cases; k++) {
         ebb_case_table table = ebb_case_table_of(ebb_op_cases_all[k], set);
         if (table.tolerance < TOLERANCE) table.tolerance = TOLERANCE;
         if (!by_op_takes(table.op) || (only && strcmp(only, table.op->name) != 0)) continue;
         for (uint32_t row = 0; row < table.n_rows; row++) {
-            for (size_t d = 0; d < EBB_COUNT(reals); d++) {
+            const size_t n = set == EBB_SET_SMALL && row == 0 ? EBB_COUNT(reals) : N_WIDE;
+            for (size_t d = 0; d < n; d++) {
                 ebb_case_outcome outcome;
                 const ebb_status status =
                     ebb_case_check(checker, &table, row, reals[d], EBB_CHECK_AGREEMENT, &outcome);

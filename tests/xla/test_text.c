@@ -56,10 +56,13 @@ static void close_world(world *w) {
     ebb_env_destroy(w->env);
 }
 
+static const ebb_hlo_options by_data = {0}, by_barriers = {.by_barriers = true},
+                             unordered = {.no_barriers = true};
+
 /* With a chance of `percent` that backward makes an operand again. Repeated steps, and runs of them. */
-static ebb_status emit(world *w, uint32_t percent, bool no_barriers, uint32_t *n_steps, uint32_t *n_runs) {
+static ebb_status emit(world *w, uint32_t percent, ebb_hlo_options options, uint32_t *n_steps,
+                       uint32_t *n_runs) {
     test_schedule schedule = {0};
-    const ebb_hlo_options options = {.no_barriers = no_barriers};
     if (percent > 0) test_schedule_recompute(&schedule, w->facts, 7, percent);
     ebb_plan *plan = test_plan(w->env, w->facts, percent ? &schedule : NULL, w->ref, EBB_REUSE_IN_PLACE);
     ebb_arena_deinit(&w->arena);
@@ -84,7 +87,7 @@ Test(xla, a_step_takes_givens_and_gives_outputs_and_next_states) {
     world w;
     uint32_t n_steps, n_runs, n_donated = 0;
     open_world(&w, model_text);
-    cr_assert_eq(emit(&w, 0, false, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
+    cr_assert_eq(emit(&w, 0, by_data, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
     /* x, labels, lr; 4 params and their momenta; logits and no loss, which is not marked here. */
     cr_assert_eq(w.signature.n_arguments, 3 + 8, "%u", w.signature.n_arguments);
     cr_assert_eq(w.signature.n_keys, 2, "dropout and its gradient");
@@ -100,24 +103,34 @@ Test(xla, a_step_takes_givens_and_gives_outputs_and_next_states) {
     cr_assert_eq(count(w.text.at, "tf.aliasing_output"), 8);
     cr_assert_eq(count(w.text.at, "func.func public @main("), 1);
     cr_assert_eq(count(w.text.at, "dot_general"), 8, "3 forward, 2 + 3 backward");
-    cr_assert_eq(count(w.text.at, "optimization_barrier"), 0);
+    cr_assert_eq(count(w.text.at, "dynamic_update_slice"), 2, "w2 and w3, which backward reads");
+    cr_assert_eq(emit(&w, 0, unordered, &n_steps, &n_runs), EBB_OK);
+    cr_assert_eq(count(w.text.at, "dynamic_update_slice"), 0);
     close_world(&w);
 }
 
-Test(xla, each_run_of_repeated_steps_waits_behind_one_barrier_with_a_gradient) {
+/* Each waits for one gradient, whatever it reads; and so do updates for their readers. */
+Test(xla, each_run_of_repeated_steps_waits_for_a_gradient) {
     world w;
     uint32_t n_steps, n_runs;
     open_world(&w, model_text);
-    cr_assert_eq(emit(&w, 60, false, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
+    cr_assert_eq(emit(&w, 60, by_data, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
     cr_assert(n_runs > 1, "%u runs", n_runs);
+    cr_assert_geq(count(w.text.at, "dynamic_update_slice"), n_runs + 2);
+    cr_assert_geq(count(w.text.at, "bitcast_convert"), n_runs + 2);
+    cr_assert_leq(count(w.text.at, "bitcast_convert"), count(w.text.at, "dynamic_update_slice") + n_runs);
+    cr_assert_eq(count(w.text.at, "optimization_barrier"), 0);
+    cr_assert_eq(emit(&w, 60, by_barriers, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
     cr_assert_eq(count(w.text.at, "optimization_barrier"), n_runs);
+    cr_assert_eq(count(w.text.at, "dynamic_update_slice"), 0);
     for (const char *at = strstr(w.text.at, "optimization_barrier"); at;
          at = strstr(at + 1, "optimization_barrier")) {
         const char *comma = strchr(at, ','), *end = strchr(at, '\n');
         cr_assert(comma && comma < end, "a barrier of one value: nothing that it waits for");
     }
-    cr_assert_eq(emit(&w, 60, true, &n_steps, &n_runs), EBB_OK);
+    cr_assert_eq(emit(&w, 60, unordered, &n_steps, &n_runs), EBB_OK);
     cr_assert_eq(count(w.text.at, "optimization_barrier"), 0);
+    cr_assert_eq(count(w.text.at, "dynamic_update_slice"), 0);
     close_world(&w);
 }
 
@@ -125,11 +138,11 @@ Test(xla, the_same_plan_has_the_same_text) {
     world w;
     uint32_t n_steps, n_runs;
     open_world(&w, model_text);
-    cr_assert_eq(emit(&w, 60, false, &n_steps, &n_runs), EBB_OK);
+    cr_assert_eq(emit(&w, 60, by_data, &n_steps, &n_runs), EBB_OK);
     ebb_arena keep;
     ebb_arena_init(&keep, w.env);
     const char *first = ebb_arena_text(&keep, w.text.at);
-    cr_assert_eq(emit(&w, 60, false, &n_steps, &n_runs), EBB_OK);
+    cr_assert_eq(emit(&w, 60, by_data, &n_steps, &n_runs), EBB_OK);
     cr_assert_eq(strcmp(first, w.text.at), 0);
     ebb_arena_deinit(&keep);
     close_world(&w);
@@ -144,19 +157,40 @@ Test(xla, ops_without_a_form_are_refused_all_at_once) {
                                "%a = linear %x, %w\n"
                                "%m = relu_mask %a\n"
                                "%b = relu_mask_grad %a, %m\n"
-                               "%h = cast %b to=bf16\n"
-                               "%k = cast %h to=f32\n"
                                "%s = softmax_xent %a, %labels\n"
+                               "output %b\n"
+                               "loss %s\n";
+    world w;
+    uint32_t n_steps, n_runs;
+    open_world(&w, text);
+    cr_assert_eq(emit(&w, 0, by_data, &n_steps, &n_runs), EBB_UNAVAILABLE);
+    const char *error = ebb_env_error(w.env);
+    cr_assert(strstr(error, "relu_mask of u8") && strstr(error, "relu_mask_grad of f32"), "%s", error);
+    cr_assert(!strstr(error, "linear"), "%s", error);
+    close_world(&w);
+}
+
+/* Stored in 16 bits, computed with in 32. */
+Test(xla, what_has_16_bits_is_widened_for_each_op) {
+    static const char text[] = "ebb 1\n"
+                               "graph low\n"
+                               "%x = input f32[3,8]\n"
+                               "%labels = input i32[3]\n"
+                               "%w = param f32[8,8] init=uniform\n"
+                               "%a = linear %x, %w\n"
+                               "%h = cast %a to=bf16\n"
+                               "%r = relu %h\n"
+                               "%k = cast %r to=f32\n"
+                               "%s = softmax_xent %k, %labels\n"
                                "output %k\n"
                                "loss %s\n";
     world w;
     uint32_t n_steps, n_runs;
     open_world(&w, text);
-    cr_assert_eq(emit(&w, 0, false, &n_steps, &n_runs), EBB_UNAVAILABLE);
-    const char *error = ebb_env_error(w.env);
-    cr_assert(strstr(error, "relu_mask of u8") && strstr(error, "relu_mask_grad of f32") &&
-                  strstr(error, "cast of bf16"),
-              "%s", error);
-    cr_assert(!strstr(error, "linear"), "%s", error);
+    cr_assert_eq(emit(&w, 0, by_data, &n_steps, &n_runs), EBB_OK, "%s", ebb_env_error(w.env));
+    cr_assert(count(w.text.at, "(tensor<3x8xf32>) -> tensor<3x8xbf16>") >= 2, "%s", w.text.at);
+    cr_assert(count(w.text.at, "(tensor<3x8xbf16>) -> tensor<3x8xf32>") >= 2, "%s", w.text.at);
+    const char *relu = strstr(w.text.at, "stablehlo.maximum");
+    cr_assert(relu && strncmp(strchr(relu, ':'), ": tensor<3x8xf32>\n", 18) == 0, "%s", w.text.at);
     close_world(&w);
 }

@@ -1,7 +1,6 @@
-"""partial_trace and xla_trace, on Ebb's own backends."""
+"""partial_trace and xla_trace."""
 
 import functools
-import warnings
 
 from .. import _core
 from ..autodiff import function as autodiff
@@ -10,15 +9,13 @@ from .trace import _inside, trace
 
 
 class xla_trace(trace):
-    """trace, whose programs run on Ebb's own kernels: XLA is not used, and a warning says so once."""
+    """trace, whose programs XLA compiles and runs, the first call's too. Where no plugin is found they run on Ebb's own
+    kernels: `backend` tells, and a warning does once. backend="xla": nothing but XLA will do."""
 
-    _warned = False
-
-    def __init__(self, function=None, *, without_host=True, symbolic_shape=False, **kwargs):
-        if not xla_trace._warned:
-            xla_trace._warned = True
-            warnings.warn("xla_trace: Ebb plans and runs this on its own kernels, not on XLA", stacklevel=2)
-        super().__init__(function, without_host=without_host, symbolic_shape=symbolic_shape, **kwargs)
+    def __init__(self, function=None, *, without_host=True, symbolic_shape=False, symbolic=True, backend=None, **kwargs):
+        super().__init__(function, symbolic, without_host=without_host, symbolic_shape=symbolic_shape,
+                         backend=backend or "own", **kwargs)
+        self._xla_if_here = backend is None
 
 
 class partial_trace(trace):
@@ -26,14 +23,18 @@ class partial_trace(trace):
     will read; the backward of each call is planned, too, and runs when the GradManager outside comes to it: what is
     done between runs op by op. `backward` is the trace of the backwards: backward.plan(), and so on.
 
+    backend="xla": as xla_trace does, both by XLA; the values that backward reads of forward are results of the one and
+    arguments of the other.
+
     Where several managers record, the backward runs op by op, so that gradients of gradients can be had. Within
     another traced call it is a part of that."""
 
     def __init__(self, function=None, *, backend="default", without_host=True, symbolic=True, **options):
         if backend not in ("default", "xla"):
-            raise ValueError(f"partial_trace: backend {backend!r}: default or xla, which are the same here")
+            raise ValueError(f"partial_trace: backend {backend!r}: default or xla")
         super().__init__(function, symbolic, without_host=without_host, **options)
         self.backward = _Backward(function, True, without_host=without_host, **options)
+        self._xla_if_here = self.backward._xla_if_here = backend == "xla"
 
     def __call__(self, *args, **kwargs):
         outside = None if _inside() else autodiff.alone()
@@ -54,9 +55,7 @@ class _Backward(trace):
         self._options.update(arguments_stay=True, keep=False, strict=False)
 
     def gradients(self, tape, ys, dys, of):
-        if self._core is None:
-            self._core = _core.Trace(self._options)
-        return tape.gradients(ys, dys, of, False, self._core)
+        return tape.gradients(ys, dys, of, False, self._start())
 
 
 class _Part:

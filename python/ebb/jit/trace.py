@@ -12,6 +12,7 @@ from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
 from . import fit as _fit
+from .backend import plugins, xla_is_here
 from .options import memory_options
 from .profile import profile_of
 from .progress import Line
@@ -39,7 +40,8 @@ class trace:
     plans made earlier. progress: whether stderr shows how far a search is (usually where it is a terminal), or a
     function of (aim, done, total, best, least) that is told. device: the file of a device's description: calls are
     planned for it, and refused where it has too little memory. Then, and with record_only, nothing runs: results have
-    no values, and what is assigned is taken back.
+    no values, and what is assigned is taken back. backend: "own", or "xla": programs are compiled and run by XLA, and
+    results agree by tolerance (docs/xla.md).
     Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
     the body out there, and here it runs.
     """
@@ -50,17 +52,20 @@ class trace:
     def __init__(self, function=None, symbolic=False, capture_as_const=False, without_host=False, imperative=False,
                  record_only=False, sublinear_memory_config=None, dtr_config=None, profiling=False, opt_level=None,
                  graph_opt_config=None, symbolic_shape=True, *, budget=None, memory=None, device=None,
-                 on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False, progress=None):
+                 on_mismatch="raise", effort=None, time_limit=None, cache=None, verify=False, progress=None,
+                 backend="own"):
         functools.update_wrapper(self, function)
         if sublinear_memory_config is not None and dtr_config is not None:
             raise ValueError("trace: sublinear_memory_config or dtr_config, not both")
         if on_mismatch not in ("retrace", "raise"):
             raise ValueError(f"trace: on_mismatch {on_mismatch!r}: retrace or raise")
+        if backend not in ("own", "xla"):
+            raise ValueError(f"trace: backend {backend!r}: own or xla")
         self._described = _fit.description(device)
         self._runs = not (record_only or self._described)
         self._options = {"symbolic": symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
                          "keep": capture_as_const or record_only, "n_profiled": _PROFILED if profiling else 0,
-                         "plan_only": bool(self._described) and not record_only,
+                         "plan_only": bool(self._described) and not record_only, "xla": backend == "xla",
                          "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
         said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache), "device": self._described}
@@ -68,6 +73,7 @@ class trace:
         self._line = Line(progress)
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
+        self._xla_if_here = False  # in place of the option xla, until it is known
         self._core = None
         self._n_returned = 0
 
@@ -81,8 +87,7 @@ class trace:
 
     def _traced(self, function, kind, args, kwargs):
         """A call of the function. kind: what the recording depends on besides."""
-        if self._core is None:
-            self._core = _core.Trace(self._options)
+        self._start()
         tensors, key = [], [f"{mode.now():x}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident()))
@@ -109,7 +114,27 @@ class trace:
             _shape.set_symbolic(symbolic)
         return result
 
+    def _settle(self):
+        if self._xla_if_here:
+            self._options["xla"] = xla_is_here(type(self).__name__)
+            self._xla_if_here = False
+
+    def _start(self):
+        """The core, which is made by the first call."""
+        if self._core is None:
+            with plugins():
+                self._settle()
+                self._core = _core.Trace(self._options)
+        return self._core
+
     # ---- what came of it
+
+    @property
+    def backend(self):
+        """Who runs its programs: "own" or "xla"."""
+        with plugins():
+            self._settle()
+        return "xla" if self._options["xla"] else "own"
 
     def _made(self):
         if self._core is None:
@@ -121,7 +146,8 @@ class trace:
         return self._made().facts()
 
     def plan(self, program=0):
-        """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound."""
+        """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound; where XLA
+        runs it, its own bytes beside them, as "xla"."""
         return self._made().plan(program)
 
     def fit(self, arguments, budget=None, *, most=65536, **kwargs):

@@ -8,11 +8,16 @@
 #include "xla/hlo/hlo.h"
 
 typedef enum hlo_kind {
+    HLO_NONE,
     HLO_PRED,
     HLO_U8,
+    HLO_S8,
+    HLO_S16,
     HLO_S32,
     HLO_U32,
     HLO_U64,
+    HLO_F16,
+    HLO_BF16,
     HLO_F32,
     HLO_F64,
     HLO_N_KINDS
@@ -43,12 +48,13 @@ typedef struct hlo_op {
     const hlo_value *in;
     hlo_value *out;
     hlo_value key, step; /* of random ops: u64[] */
+    bool ordered;        /* what the plan does late, XLA is to do late */
 } hlo_op;
 
 /* ---- types ---- */
 
-/* False: there is none for this dtype. */
-bool hlo_kind_of(ebb_dtype dtype, hlo_kind *out);
+/* HLO_NONE: there is none for this dtype. */
+hlo_kind hlo_kind_of(ebb_dtype dtype);
 /* In the order of bytes. */
 hlo_type hlo_type_of(const ebb_type *type);
 int64_t hlo_count(const hlo_type *type);
@@ -131,9 +137,23 @@ hlo_value hlo_scatter_rows(hlo *h, hlo_type table, hlo_value index, hlo_value ro
 /* Lines along an axis in their order, stably, and `beside` along with them: a NaN is larger than all
  * numbers. */
 void hlo_sort(hlo *h, hlo_value x, hlo_value beside, uint32_t axis, bool descending, hlo_value out[2]);
+/* The bits of x as a kind of as many. */
+hlo_value hlo_bitcast(hlo *h, hlo_kind kind, hlo_value x);
+/* x with `part` at a place, an s32[] for each axis. */
+hlo_value hlo_written(hlo *h, hlo_value x, hlo_value part, const hlo_value *place);
 /* Values as they are, none of whose readers XLA may run before all of them are there, nor merge with
  * readers of the values themselves: x[i] is replaced by its own. n >= 1. */
 void hlo_barrier(hlo *h, hlo_value *x, uint32_t n);
+
+/* ---- order.c: what the plan does later is data, so that XLA cannot do it sooner ---- */
+
+/* A truth that is false: not known before x is there. */
+hlo_value hlo_never(hlo *h, hlo_value x);
+/* x, read no sooner than `never` is known. One element is written over itself, which moves nothing where x
+ * is not read in another way any more. */
+hlo_value hlo_after(hlo *h, hlo_value x, hlo_value never);
+/* The same, by a choice that is fused with what makes x anew in any case: turns it round, say. */
+hlo_value hlo_late(hlo *h, hlo_value x, hlo_value never);
 
 /* ---- the table ---- */
 

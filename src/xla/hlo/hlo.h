@@ -9,10 +9,12 @@
  * Tensors have the shape of their bytes: rank 4 is n,h,w,c here too, so that what is fed needs no other
  * copy than for our own backends, and a view is a reshape.
  *
- * Recomputation. XLA merges equal operations, so that a value computed a second time would be the first
- * one, kept: nothing gained. Every value that a run of repeated steps reads from outside of it therefore
- * goes through an optimization_barrier, together with the newest gradient at the run's place in the plan;
- * XLA then neither merges nor hoists it before that gradient. A barrier over the value alone is hoisted.
+ * Order. XLA merges equal operations, so that a value computed a second time would be the first one, kept:
+ * nothing gained. For a CPU it orders by data alone, and forgets optimization barriers before it does. So
+ * every value that a run of repeated steps reads from outside of it is made to depend on the newest
+ * gradient at the run's place in the plan; a weight's update on what backward has made of the weight, or
+ * XLA copies all weights first; and the weights that backward turns round on what they are multiplied with
+ * (order.c). For others a run waits behind one optimization barrier over these values and that gradient.
  *
  * Random ops draw our bits: the keys, one for each of them, and the step are arguments of the program.
  */
@@ -45,7 +47,9 @@ typedef struct ebb_hlo_options {
     /* Every computed value is a result, no op is fused with another, and nothing is donated: to look at
      * them. */
     bool keep_all;
-    bool no_barriers; /* for comparison: what is repeated may be merged with what it repeats */
+    bool by_barriers; /* repeated runs wait behind optimization barriers, and nothing else does */
+    bool no_barriers; /* for comparison: order is XLA's, and what is repeated may be merged with what it
+                       * repeats */
 } ebb_hlo_options;
 
 /* The program's text, and its signature in the arena. EBB_UNAVAILABLE: an op or a dtype that is not

@@ -1,40 +1,21 @@
 /* xla/hlo/module.c: a plan's steps as one function: arguments, bodies, results. */
-#include "xla/hlo/emit.h"
+#include "xla/hlo/module.h"
 
 #include <stdio.h>
 
-typedef struct module {
-    ebb_arena *arena;
-    hlo h;
-    const ebb_graph *graph;
-    const ebb_plan *plan;
-    const ebb_hlo_options *options;
-    ebb_hlo_signature *signature;
-    hlo_value *held; /* [n_buffers]: what each buffer holds so far */
-    uint32_t *run;   /* [n_buffers]: the number of the run of repeated steps that wrote it; 0: none */
-    ebb_id *last;    /* [n_values]: the buffer that was written last */
-    hlo_value keys, steps;
-    uint32_t *key_of; /* [n_nodes] of random ops */
-} module;
-
-static const ebb_value *value_of(const module *m, ebb_id buffer) {
-    return &m->graph->values[m->plan->buffers[buffer].value];
-}
-
 /* ---- what is not emitted ---- */
 
-static bool emitted(const module *m, const ebb_plan_step *step) {
-    hlo_kind kind;
+static bool emitted(const hlo_module *m, const ebb_plan_step *step) {
     if (!hlo_table[m->graph->nodes[step->op].op->code]) return false;
     for (uint32_t i = 0; i < step->n_reads + step->n_writes; i++) {
         const ebb_id b = i < step->n_reads ? step->reads[i] : step->writes[i - step->n_reads];
-        if (!hlo_kind_of(value_of(m, b)->type.dtype, &kind)) return false;
+        if (hlo_kind_of(hlo_value_of(m, b)->type.dtype) == HLO_NONE) return false;
     }
     return true;
 }
 
 /* All of them in one error, each once. */
-static ebb_status check_ops(const module *m) {
+static ebb_status check_ops(const hlo_module *m) {
     char names[600] = "";
     size_t n = 0;
     bool seen[EBB_N_OPS] = {false};
@@ -46,24 +27,24 @@ static ebb_status check_ops(const module *m) {
         if (n < sizeof names - 1) {
             const ebb_id b = step->n_writes ? step->writes[0] : step->reads[0];
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s of %s", n ? ", " : "", op->name,
-                                  ebb_dtype_name(value_of(m, b)->type.dtype));
+                                  ebb_dtype_name(hlo_value_of(m, b)->type.dtype));
         }
     }
     if (names[0] == '\0') return EBB_OK;
     return ebb_fail(m->arena->env, EBB_UNAVAILABLE,
-                    "backend xla: %s has no form for XLA: %s: leave --backend out", m->graph->name, names);
+                    "backend xla: %s has no form for XLA: %s: run it without", m->graph->name, names);
 }
 
 /* ---- the signature ---- */
 
-static ebb_status find_arguments(module *m) {
+static ebb_status find_arguments(hlo_module *m) {
     ebb_hlo_signature *s = m->signature;
     s->arguments = EBB_NEW(m->arena, ebb_id, m->graph->n_values);
     s->keyed = EBB_NEW(m->arena, ebb_id, m->graph->n_nodes);
     m->key_of = EBB_NEW(m->arena, uint32_t, m->graph->n_nodes);
     if (!s->arguments || !s->keyed || !m->key_of) return EBB_NO_MEMORY;
     for (uint32_t b = 0; b < m->plan->n_buffers; b++)
-        if (value_of(m, b)->producer == EBB_NONE)
+        if (hlo_value_of(m, b)->producer == EBB_NONE)
             s->arguments[s->n_arguments++] = m->plan->buffers[b].value;
     for (uint32_t i = 0; i < m->graph->n_nodes; i++) {
         if (m->graph->nodes[i].op->effect != EBB_SEEDED) continue;
@@ -74,7 +55,7 @@ static ebb_status find_arguments(module *m) {
 }
 
 /* Of each given value its next one, or EBB_NONE. */
-static ebb_id *find_updates(const module *m) {
+static ebb_id *find_updates(const hlo_module *m) {
     ebb_id *next = EBB_NEW(m->arena, ebb_id, m->graph->n_values);
     if (!next) return NULL;
     for (uint32_t v = 0; v < m->graph->n_values; v++) next[v] = EBB_NONE;
@@ -96,7 +77,7 @@ static uint32_t argument_of(const ebb_hlo_signature *s, ebb_id value) {
 }
 
 /* results[i] of a param or state is the given value; which computed one it is, into from. */
-static ebb_status find_results(module *m, const ebb_id *next, ebb_id *from) {
+static ebb_status find_results(hlo_module *m, const ebb_id *next, ebb_id *from) {
     ebb_hlo_signature *s = m->signature;
     s->results = EBB_NEW(m->arena, ebb_id, m->graph->n_values);
     s->updates = EBB_NEW(m->arena, uint32_t, m->graph->n_values);
@@ -115,7 +96,7 @@ static ebb_status find_results(module *m, const ebb_id *next, ebb_id *from) {
 
 /* ---- arguments and results as text ---- */
 
-static hlo_value put_argument(module *m, hlo_type type, uint32_t result, bool first) {
+static hlo_value put_argument(hlo_module *m, hlo_type type, uint32_t result, bool first) {
     const hlo_value v = {m->h.n++, -1, type};
     ebb_text_add(m->h.text, "%s%%v%u: ", first ? "" : ", ", v.number);
     hlo_put_type(&m->h, &type);
@@ -123,12 +104,12 @@ static hlo_value put_argument(module *m, hlo_type type, uint32_t result, bool fi
     return v;
 }
 
-static void put_head(module *m, const ebb_id *from) {
+static void put_head(hlo_module *m, const ebb_id *from) {
     const ebb_hlo_signature *s = m->signature;
     uint32_t n = 0;
     ebb_text_add(m->h.text, "module @step {\n  func.func public @main(");
     for (uint32_t b = 0; b < m->plan->n_buffers; b++) {
-        const ebb_value *value = value_of(m, b);
+        const ebb_value *value = hlo_value_of(m, b);
         uint32_t result = EBB_NONE;
         if (value->producer != EBB_NONE) continue;
         for (uint32_t i = 0; i < s->n_results; i++)
@@ -150,7 +131,7 @@ static void put_head(module *m, const ebb_id *from) {
     ebb_text_add(m->h.text, ") {\n");
 }
 
-static void put_tail(module *m, const ebb_id *from) {
+static void put_tail(hlo_module *m, const ebb_id *from) {
     const ebb_hlo_signature *s = m->signature;
     ebb_text_add(m->h.text, "    return ");
     for (uint32_t i = 0; i < s->n_results; i++) {
@@ -167,7 +148,7 @@ static void put_tail(module *m, const ebb_id *from) {
 /* ---- steps ---- */
 
 /* One of the arrays' elements, as a scalar. */
-static hlo_value element(module *m, hlo_value of, uint32_t i) {
+static hlo_value element(hlo_module *m, hlo_value of, uint32_t i) {
     const int64_t first = i, last = (int64_t)i + 1, step = 1;
     const hlo_value one = hlo_slice(&m->h, of, &first, &last, &step);
     return hlo_reshape(&m->h, one, hlo_shape(HLO_U64, 0, NULL));
@@ -184,20 +165,34 @@ static void hold(hlo_op *op, const ebb_call *call) {
     }
 }
 
-static void put_step(module *m, const ebb_plan_step *step) {
+/* Numbers of 16 bits are stored so and computed with in f32, as by our kernels. */
+static bool widened(ebb_type *type) {
+    const bool is = type->dtype == EBB_F16 || type->dtype == EBB_BF16;
+    if (is) type->dtype = EBB_F32;
+    return is;
+}
+
+static void put_step(hlo_module *m, const ebb_plan_step *step) {
     const ebb_node *node = &m->graph->nodes[step->op];
     ebb_id ids[EBB_MAX_OPERANDS];
     ebb_type in_types[EBB_MAX_OPERANDS], out_types[EBB_MAX_RESULTS];
     hlo_value in[EBB_MAX_OPERANDS], out[EBB_MAX_RESULTS];
     const ebb_call call = ebb_node_call(m->graph, node, 0, ids, in_types, out_types);
     for (uint32_t i = 0; i < step->n_reads; i++) in[i] = m->held[step->reads[i]];
-    hlo_op op = {.to = &m->h, .call = &call, .in = in, .out = out};
+    if (m->ordered) hlo_order_update(m, step, in);
+    for (uint32_t i = 0; i < step->n_reads; i++) {
+        if (widened(&in_types[i])) in[i] = hlo_convert(&m->h, HLO_F32, in[i]);
+    }
+    for (uint32_t k = 0; k < step->n_writes; k++) (void)widened(&out_types[k]);
+    hlo_op op = {.to = &m->h, .call = &call, .in = in, .out = out, .ordered = m->ordered};
     if (node->op->effect == EBB_SEEDED) {
         op.key = element(m, m->keys, m->key_of[step->op]);
         op.step = element(m, m->steps, m->key_of[step->op]);
     }
     hlo_table[node->op->code](&op);
     hold(&op, &call);
+    for (uint32_t k = 0; k < step->n_writes; k++)
+        out[k] = hlo_convert(&m->h, hlo_kind_of(hlo_value_of(m, step->writes[k])->type.dtype), out[k]);
     if (m->options->keep_all) hlo_barrier(&m->h, out, step->n_writes);
     for (uint32_t k = 0; k < step->n_writes; k++) {
         m->held[step->writes[k]] = out[k];
@@ -205,49 +200,7 @@ static void put_step(module *m, const ebb_plan_step *step) {
     }
 }
 
-/* ---- repeated runs ---- */
-
-/* The newest gradient before a step; EBB_NONE: there is none yet. */
-static ebb_id newest_gradient(const module *m, uint32_t s) {
-    while (s-- > 0) {
-        const ebb_plan_step *step = &m->plan->steps[s];
-        for (uint32_t k = 0; k < step->n_writes; k++) {
-            const ebb_value *value = value_of(m, step->writes[k]);
-            if (value->role == EBB_ROLE_GRADIENT && !step->recompute) return step->writes[k];
-        }
-    }
-    return EBB_NONE;
-}
-
-/* All that the run [first, end) reads from outside, behind the newest gradient. Params are no reason to
- * wait: they stay where they are. The gradient itself goes on behind the barrier. */
-static ebb_status put_barrier(module *m, uint32_t first, uint32_t end, uint32_t number) {
-    EBB_ARRAY(ebb_id) outside = {0};
-    ebb_env *env = m->arena->env;
-    bool room = true;
-    const ebb_id gradient = newest_gradient(m, first);
-    for (uint32_t s = first; s < end; s++) {
-        const ebb_plan_step *step = &m->plan->steps[s];
-        for (uint32_t k = 0; k < step->n_writes; k++) m->run[step->writes[k]] = number;
-        for (uint32_t i = 0; i < step->n_reads && room; i++) {
-            const ebb_id b = step->reads[i];
-            const bool known = m->run[b] == number || b == gradient;
-            if (known || ebb_role_persistent(value_of(m, b)->role)) continue;
-            m->run[b] = number;
-            room = EBB_PUSH(env, &outside, b);
-        }
-    }
-    const bool any = outside.n > 0;
-    if (any && gradient != EBB_NONE && room) room = EBB_PUSH(env, &outside, gradient);
-    hlo_value *values = room ? EBB_NEW(m->arena, hlo_value, outside.n) : NULL;
-    for (size_t i = 0; values && i < outside.n; i++) values[i] = m->held[outside.at[i]];
-    if (values && any) hlo_barrier(&m->h, values, (uint32_t)outside.n);
-    for (size_t i = 0; values && i < outside.n; i++) m->held[outside.at[i]] = values[i];
-    EBB_ARRAY_FREE(env, &outside);
-    return values ? EBB_OK : EBB_NO_MEMORY;
-}
-
-static ebb_status put_steps(module *m) {
+static ebb_status put_steps(hlo_module *m) {
     const ebb_plan *plan = m->plan;
     ebb_status status = EBB_OK;
     uint32_t n_runs = 0;
@@ -255,7 +208,7 @@ static ebb_status put_steps(module *m) {
         const bool begins = plan->steps[s].recompute && (s == 0 || !plan->steps[s - 1].recompute);
         uint32_t end = s;
         while (begins && end < plan->n_steps && plan->steps[end].recompute) end++;
-        if (begins && !m->options->no_barriers) status = put_barrier(m, s, end, ++n_runs);
+        if (begins && !m->options->no_barriers) status = hlo_order_run(m, s, end, ++n_runs);
         put_step(m, &plan->steps[s]);
     }
     return status;
@@ -263,15 +216,16 @@ static ebb_status put_steps(module *m) {
 
 ebb_status ebb_hlo_emit(ebb_arena *arena, const ebb_graph *graph, const ebb_plan *plan,
                         const ebb_hlo_options *options, ebb_text *text, ebb_hlo_signature *out) {
-    module m = {.arena = arena,
-                .h = {.text = text},
-                .graph = graph,
-                .plan = plan,
-                .options = options,
-                .signature = out,
-                .held = EBB_NEW(arena, hlo_value, plan->n_buffers),
-                .run = EBB_NEW(arena, uint32_t, plan->n_buffers),
-                .last = EBB_NEW(arena, ebb_id, graph->n_values)};
+    hlo_module m = {.arena = arena,
+                    .h = {.text = text},
+                    .graph = graph,
+                    .plan = plan,
+                    .options = options,
+                    .ordered = !options->keep_all && !options->no_barriers && !options->by_barriers,
+                    .signature = out,
+                    .held = EBB_NEW(arena, hlo_value, plan->n_buffers),
+                    .run = EBB_NEW(arena, uint32_t, plan->n_buffers),
+                    .last = EBB_NEW(arena, ebb_id, graph->n_values)};
     ebb_id *from = EBB_NEW(arena, ebb_id, graph->n_values);
     *out = (ebb_hlo_signature){0};
     if (!m.held || !m.run || !m.last || !from) return EBB_NO_MEMORY;

@@ -1,35 +1,29 @@
 /* xla/hlo/print.c: types, constants and operations element by element. */
+#include "base/half.h"
 #include "xla/hlo/emit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const kinds[HLO_N_KINDS] = {"i1", "ui8", "i32", "ui32", "ui64", "f32", "f64"};
+static const char *const kinds[HLO_N_KINDS] = {
+    [HLO_PRED] = "i1",   [HLO_U8] = "ui8",   [HLO_S8] = "i8",    [HLO_S16] = "i16",
+    [HLO_S32] = "i32",   [HLO_U32] = "ui32", [HLO_U64] = "ui64", [HLO_F16] = "f16",
+    [HLO_BF16] = "bf16", [HLO_F32] = "f32",  [HLO_F64] = "f64"};
 
-bool hlo_kind_of(ebb_dtype dtype, hlo_kind *out) {
-    switch (dtype) {
-    case EBB_F32:
-        return *out = HLO_F32, true;
-    case EBB_F64:
-        return *out = HLO_F64, true;
-    case EBB_I32:
-        return *out = HLO_S32, true;
-    case EBB_U8:
-        return *out = HLO_U8, true;
-    case EBB_BOOL:
-        return *out = HLO_PRED, true;
-    default:
-        return false;
-    }
+hlo_kind hlo_kind_of(ebb_dtype dtype) {
+    static const hlo_kind of[EBB_N_DTYPES] = {
+        [EBB_F32] = HLO_F32,   [EBB_F64] = HLO_F64,   [EBB_I32] = HLO_S32,
+        [EBB_U8] = HLO_U8,     [EBB_BOOL] = HLO_PRED, [EBB_F16] = HLO_F16,
+        [EBB_BF16] = HLO_BF16, [EBB_I8] = HLO_S8,     [EBB_I16] = HLO_S16};
+    return of[dtype];
 }
 
 bool hlo_real(hlo_kind kind) {
-    return kind == HLO_F32 || kind == HLO_F64;
+    return kind >= HLO_F16;
 }
 
 hlo_type hlo_type_of(const ebb_type *type) {
-    hlo_type t = {.kind = HLO_F32, .rank = type->rank};
-    (void)hlo_kind_of(type->dtype, &t.kind);
+    hlo_type t = {.kind = hlo_kind_of(type->dtype), .rank = type->rank};
     for (uint32_t d = 0; d < type->rank; d++) t.dim[ebb_hlo_axis(type->rank, d)] = type->dim[d];
     return t;
 }
@@ -78,6 +72,8 @@ static void put_real(hlo *h, hlo_kind kind, double x) {
         uint64_t bits;
         memcpy(&bits, &x, sizeof bits);
         ebb_text_add(h->text, "0x%016" PRIX64, bits);
+    } else if (kind == HLO_F16 || kind == HLO_BF16) {
+        ebb_text_add(h->text, "0x%04X", kind == HLO_F16 ? ebb_f16_of_double(x) : ebb_bf16_of_double(x));
     } else {
         const float f = (float)x;
         uint32_t bits;
@@ -98,9 +94,13 @@ hlo_value hlo_full(hlo *h, hlo_type type, double x) {
     return v;
 }
 
+static bool whole_signed(hlo_kind kind) {
+    return kind >= HLO_S8 && kind <= HLO_S32;
+}
+
 hlo_value hlo_whole(hlo *h, hlo_type type, uint64_t x) {
     const hlo_value v = begin(h, type);
-    if (type.kind == HLO_S32)
+    if (whole_signed(type.kind))
         ebb_text_add(h->text, "constant dense<%" PRId64 "> : ", (int64_t)x);
     else
         ebb_text_add(h->text, "constant dense<%" PRIu64 "> : ", x);
@@ -146,7 +146,7 @@ hlo_value hlo_2c(hlo *h, const char *name, hlo_value a, double c) {
 }
 
 hlo_value hlo_compare(hlo *h, const char *how, hlo_value a, hlo_value b) {
-    const bool is_signed = a.type.kind == HLO_S32;
+    const bool is_signed = whole_signed(a.type.kind);
     const hlo_value v = begin(h, hlo_with(a.type, HLO_PRED));
     ebb_text_add(h->text, "compare %s, ", how);
     hlo_put_value(h, &a);

@@ -67,9 +67,12 @@ static hlo_value turned(hlo *h, hlo_value w, int64_t groups) {
                        hlo_shape(w.type.kind, 4, (const int64_t[]){each, d[1], d[2], groups * d[3]}));
 }
 
-/* Each place of dy, a stride apart, times w turned round. */
+/* Each place of dy, a stride apart, times w turned round. XLA would turn all weights before the first step.
+ */
 HLO(conv2d_dgrad) {
     hlo *h = op->to;
+    hlo_value k = op->in[1];
+    if (op->ordered) k = hlo_late(h, k, hlo_never(h, op->in[0]));
     const conv c = conv_of(op, &op->call->out[0], &op->call->in[1], &op->call->in[0]);
     hlo_window w = {.stride = {1, 1}, .groups = c.groups, .batch_groups = 1};
     for (int axis = 0; axis < 2; axis++) {
@@ -81,7 +84,7 @@ HLO(conv2d_dgrad) {
         w.high[axis] = c.x[axis] + reach - w.low[axis] - spread;
     }
     op->out[0] =
-        hlo_convolution(h, op->in[0], hlo_reverse(h, turned(h, op->in[1], c.groups), 1U << 1 | 1U << 2),
+        hlo_convolution(h, op->in[0], hlo_reverse(h, turned(h, k, c.groups), 1U << 1 | 1U << 2),
                         "[b, 0, 1, f]x[i, 0, 1, o]->[b, 0, 1, f]", &w, hlo_type_of(&op->call->out[0]));
 }
 

@@ -68,3 +68,29 @@ HLO(clip_factor) {
     const hlo_value factor = hlo_div(h, hlo_like(h, &norm, op->call->attr[EBB_CLIP_FACTOR_NORM].f), norm);
     op->out[0] = hlo_2c(h, "minimum", factor, 1);
 }
+
+/* Of finite gradients the scale grows after so many steps, of others it shrinks; within bounds. */
+HLO(loss_scale) {
+    hlo *h = op->to;
+    const ebb_attr *a = op->call->attr;
+    const hlo_value was = op->in[0], sum = op->in[2], n = hlo_2c(h, "add", op->in[1], 1);
+    const hlo_value one = hlo_like(h, &was, 1), zero = hlo_like(h, &was, 0);
+    const hlo_value finite =
+        hlo_compare(h, "LT", hlo_1(h, "abs", sum), hlo_like(h, &sum, (double)INFINITY));
+    const hlo_value often = hlo_like(h, &n, (double)a[EBB_LOSS_SCALE_INTERVAL].i[0]);
+    const hlo_value grows = hlo_2(h, "and", finite, hlo_compare(h, "GE", n, often));
+    const hlo_value good = hlo_select(h, grows, hlo_like(h, &was, a[EBB_LOSS_SCALE_GROWTH].f), one);
+    const hlo_value next =
+        hlo_mul(h, was, hlo_select(h, finite, good, hlo_like(h, &was, a[EBB_LOSS_SCALE_BACKOFF].f)));
+    const hlo_value within = hlo_2(h, "and", hlo_compare(h, "GE", next, hlo_like(h, &next, 0x1p-100)),
+                                   hlo_compare(h, "LE", next, hlo_like(h, &next, 0x1p100)));
+    hlo_value clip = one;
+    if (a[EBB_LOSS_SCALE_NORM].f > 0) {
+        const hlo_value norm = hlo_2c(h, "add", hlo_div(h, hlo_1(h, "sqrt", sum), was), 1e-6);
+        clip = hlo_2c(h, "minimum", hlo_div(h, hlo_like(h, &norm, a[EBB_LOSS_SCALE_NORM].f), norm), 1);
+    }
+    op->out[0] = hlo_select(h, within, next, was);
+    op->out[1] = hlo_select(h, finite, hlo_select(h, grows, zero, n), zero);
+    op->out[2] = hlo_select(h, finite, hlo_div(h, clip, was), zero);
+    op->out[3] = finite;
+}

@@ -242,3 +242,24 @@ void hlo_sort(hlo *h, hlo_value x, hlo_value beside, uint32_t axis, bool descend
         if (i < 2) out[i] = (hlo_value){number, i, operands[i].type};
     }
 }
+
+/* ---- bits and places ---- */
+
+hlo_value hlo_bitcast(hlo *h, hlo_kind kind, hlo_value x) {
+    const hlo_type to = hlo_with(x.type, kind);
+    const hlo_value v = begin(h, to);
+    ebb_text_add(h->text, "stablehlo.bitcast_convert ");
+    hlo_put_value(h, &x);
+    end(h, &x, 1, &to);
+    return v;
+}
+
+hlo_value hlo_written(hlo *h, hlo_value x, hlo_value part, const hlo_value *place) {
+    hlo_value operands[2 + HLO_MAX_RANK] = {x, part};
+    for (uint32_t d = 0; d < x.type.rank; d++) operands[2 + d] = place[d];
+    const hlo_value v = begin(h, x.type);
+    ebb_text_add(h->text, "stablehlo.dynamic_update_slice ");
+    put_operands(h, operands, 2 + x.type.rank);
+    end(h, operands, 2 + x.type.rank, &x.type);
+    return v;
+}

@@ -11,9 +11,11 @@ struct ebb_pjrt_program {
 
 /* Options that every step is compiled with; each is a truth, and false.
  *     xla_cpu_enable_fast_min_max                       a NaN shows in a maximum
- *     xla_cpu_enable_concurrency_optimized_scheduler    steps are ordered for the least memory */
+ *     xla_cpu_enable_concurrency_optimized_scheduler    steps are ordered for the least memory
+ *     xla_allow_excess_precision                        what is stored in 16 bits is rounded */
 static const char *const turned_off[] = {"xla_cpu_enable_fast_min_max",
-                                         "xla_cpu_enable_concurrency_optimized_scheduler"};
+                                         "xla_cpu_enable_concurrency_optimized_scheduler",
+                                         "xla_allow_excess_precision"};
 enum { OPTIONS_BYTES = 256 };
 
 /* CompileOptionsProto, serialized: executable_build_options (3) {num_replicas (4): 1, num_partitions (5):

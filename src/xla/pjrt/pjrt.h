@@ -54,11 +54,15 @@ uint32_t ebb_pjrt_program_n_outputs(const ebb_pjrt_program *program);
 /* Of an element, as the API counts its types. */
 typedef enum ebb_pjrt_type {
     EBB_PJRT_PRED = 1,
+    EBB_PJRT_S8 = 2,
+    EBB_PJRT_S16 = 3,
     EBB_PJRT_S32 = 4,
     EBB_PJRT_U8 = 6,
     EBB_PJRT_U64 = 9,
+    EBB_PJRT_F16 = 10,
     EBB_PJRT_F32 = 11,
-    EBB_PJRT_F64 = 12
+    EBB_PJRT_F64 = 12,
+    EBB_PJRT_BF16 = 13
 } ebb_pjrt_type;
 
 /* A copy of dense, row-major data. The caller's. */
