@@ -149,6 +149,35 @@ static bool check_random(bench *b, uint64_t seed) {
     return true;
 }
 
+/* A body of these operands; sets its call. */
+static void body_of(const bench *b, const char *text, const ebb_type *in, uint32_t n_in, random_body *out) {
+    (void)snprintf(out->text, sizeof out->text, "%s", text);
+    memcpy(out->in, in, n_in * sizeof *in);
+    out->attr = (ebb_attr){.text = out->text};
+    out->call = (ebb_call){.op = &ebb_op_fused,
+                           .in = out->in,
+                           .out = out->out,
+                           .n_in = n_in,
+                           .n_out = ebb_op_results(&ebb_op_fused, &out->attr),
+                           .attr = &out->attr};
+    TEST_OK(b->env, ebb_op_fused.infer(b->env, &out->call, out->out));
+    TEST_OK(b->env, ebb_fused_read(b->env, &out->call, &out->body));
+}
+
+/* Of 16 bits each step is rounded, which the steps behind it see. */
+static void check_rounded(bench *b) {
+    static const ebb_dtype dtypes[] = {EBB_F16, EBB_BF16};
+    for (size_t k = 0; k < EBB_COUNT(dtypes); k++) {
+        random_body body;
+        const ebb_type type = {.dtype = dtypes[k], .rank = 2, .dim = {33, 7}};
+        const ebb_type in[] = {type, type, {.dtype = dtypes[k], .rank = 1, .dim = {7}}};
+        body_of(
+            b, "mul(i0,i1);add(t0,i2);sub(t1,t0);rescale(t2,times=1.7,plus=0.3);gelu(t3);div(t4,i1)->t2,t5",
+            in, EBB_COUNT(in), &body);
+        check_body(b, &body, k, false);
+    }
+}
+
 /* Sums of more rows than random bodies have: of one chunk and of many, cut within four rows, of few
  * channels and of more than a tile's. */
 static void check_sums(bench *b) {
@@ -157,22 +186,12 @@ static void check_sums(bench *b) {
         {.rank = 2, .dim = {99, 1111}}, {.rank = 4, .dim = {3, 5, 33, 7}}, {.rank = 2, .dim = {2500, 3}},
     };
     for (uint32_t k = 0; k < EBB_COUNT(types); k++) {
-        random_body body = {.text = ""};
-        (void)snprintf(body.text, sizeof body.text, "%s",
-                       k % 2 ? "add(i0,i1);bias(t0,i2)->t1,sum(t1)"
-                             : "gelu_grad(i0,i1);bias(t0,i2);mul(t1,i0)->t1,t2,sum(t2)");
-        body.in[0] = body.in[1] = types[k];
-        body.in[2] = (ebb_type){.rank = 1, .dim = {types[k].dim[1]}};
-        for (uint32_t i = 0; i < 3; i++) body.in[i].dtype = EBB_F32;
-        body.attr.text = body.text;
-        body.call = (ebb_call){.op = &ebb_op_fused,
-                               .in = body.in,
-                               .out = body.out,
-                               .n_in = 3,
-                               .n_out = ebb_op_results(&ebb_op_fused, &body.attr),
-                               .attr = &body.attr};
-        TEST_OK(b->env, ebb_op_fused.infer(b->env, &body.call, body.out));
-        TEST_OK(b->env, ebb_fused_read(b->env, &body.call, &body.body));
+        random_body body;
+        const ebb_type in[] = {types[k], types[k], {.rank = 1, .dim = {types[k].dim[1]}}};
+        body_of(b,
+                k % 2 ? "add(i0,i1);bias(t0,i2)->t1,sum(t1)"
+                      : "gelu_grad(i0,i1);bias(t0,i2);mul(t1,i0)->t1,t2,sum(t2)",
+                in, EBB_COUNT(in), &body);
         check_body(b, &body, k, true);
     }
 }
@@ -194,6 +213,7 @@ static void check_backend(const char *name, const char *jit, uint32_t n) {
         n_checked += check_random(&b, seed);
         cr_assert_leq(seed, 8 * (uint64_t)n, "%s has few of these", name);
     }
+    check_rounded(&b);
     check_sums(&b);
     api->destroy(b.backend);
     test_env_close(b.env);
