@@ -106,9 +106,11 @@ typedef struct ebb_options {
      * kernels of their own. 3: and chains of pointwise ops become one op each, whose code is made for it.
      * No level changes a bit of a result; planning graphs have none. EBB_USAGE outside 0 to 3. */
     int32_t opt_level;
-    /* Of the device cpu, at opt_level 3: who makes code for such chains. "LLVM": libLLVM 14 to 19, opened
+    /* At opt_level 3, who makes code for such chains. Of the device cpu, "LLVM": libLLVM 14 to 19, opened
      * when it is needed; "CC": the C compiler that the variable CC names, or cc, run without a shell;
-     * "INTERP": nobody, they are interpreted. NULL: the first of these that is there. Code is kept in the
+     * "INTERP": nobody, they are interpreted. Of the device cuda, "NVRTC": CUDA's libnvrtc of the version
+     * that compiled the device's kernels; where it is not there chains are not fused. NULL: the first of
+     * the device's that is there. Code is kept in the
      * folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where nothing can be kept.
      * EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has none. */
     const char *jit;

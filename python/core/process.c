@@ -83,7 +83,8 @@ static bool eager_open(void) {
     options.device = core.device;
     options.seed = core.seed;
     const char *jit = getenv("MGB_JIT_BACKEND"); /* as the command reads it */
-    if (jit && *jit && strcmp(core.device, "cpu") == 0) options.jit = jit;
+    if (jit && *jit && (strcmp(core.device, "cpu") == 0 || ebb_device_is_apart(core.device)))
+        options.jit = jit;
     const ebb_status status = ebb_eager_create(core.env, &options, &core.eager);
     if (status) core_raise(status);
     return status == EBB_OK;

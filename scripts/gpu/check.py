@@ -7,6 +7,7 @@ import time
 
 import bits
 import build
+import chains
 import facts
 import low
 import machine
@@ -20,7 +21,7 @@ from machine import Failed, Unproven
 
 # In the order of their worth: (part, the most seconds that it may take, what does it, whether it makes training runs).
 PARTS = [("build", 300, build.build, False), ("conformance", 120, wrong.conformance, False), ("bits", 180, bits.bits, True),
-         ("capped", 150, measure.capped, True), ("low", 170, low.low, True), ("full", 75, bits.full, True), ("costs", 90, measure.costs, True),
+         ("capped", 150, measure.capped, True), ("low", 170, low.low, True), ("chains", 110, chains.chains, True), ("full", 75, bits.full, True), ("costs", 90, measure.costs, True),
          ("engines", 90, measure.engines, True), ("compare", 120, wrong.compare, True), ("questions", 45, build.questions, False),
          ("pytorch", 400, pytorch.pytorch, True), ("amp", 150, low.amp, True), ("sanitizer", 430, sanitizer.sanitizer, False), ("table", 150, measure.table, True),
          ("kinds", 45, measure.kinds, True)]
@@ -62,6 +63,7 @@ class Check:
         self.off_points = 100000 if small else 5  # a dry run's times mean nothing
         self.torch_device = "cpu" if small else f"cuda:{self.ordinal}"
         self.tool_limits = dict.fromkeys(sanitizer.CLEAN, 3) if small else {"memcheck": 150, "racecheck": 150, "initcheck": 90}
+        self.chain_dims = ["N=1", "T=33", "V=257", "C=96", "P=64"] if small else ["N=4", "T=256"]
         self.compared = [("small", ["N=2", "H=17"] if small else [])]
         if not small:
             self.compared += [("resnet18", ["N=2", "H=33"]), ("resnet50", ["N=2", "H=64"]), ("mobilenet_v2", ["N=2", "H=64"]),

@@ -17,6 +17,7 @@ GOALS = [
     ("compare_bf16", "low", "models in bf16 agree with ref, op by op"),
     ("compare_f16", "low", "models in f16 agree with ref, op by op"),
     ("capped_bf16", "low", "1,024 images train in bf16 within 11 GiB, every loss a finite number"),
+    ("bits_chains", "chains", "chains of pointwise ops give the bits of ops one by one, recorded or not, recomputed"),
     ("full", "full", "--auto plans again in a device that is full, with the same bits"),
     ("added_time", "costs", "added time is within 5 points of what was foretold, at 80 and 60 % of the arena"),
     ("engines", "engines", "--free-engines trains the capped batch, with the same bits each time"),

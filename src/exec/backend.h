@@ -31,8 +31,8 @@ typedef struct ebb_backend_options {
     const char *which;
     bool tf32;         /* factors of products may be rounded to TF32 where that is faster */
     bool winograd;     /* of cpu: 3x3 convolutions may be computed in transformed tiles (cpu/conv.h) */
-    const char *jit;   /* of cpu: who makes code for `fused`, "INTERP", "LLVM", ...; NULL: the best one that
-                          is there */
+    const char *jit;   /* of cpu and cuda: who makes code for `fused`, "INTERP", "LLVM", "NVRTC", ...; NULL:
+                          the best one that is there */
     bool native_bf16;  /* of cpu: products of bf16 by the processor's own instructions */
     bool free_engines; /* plans may choose among implementations that round differently */
     /* Of backends with memory of their own. cap_bytes > 0: all of it that is free, but for so many bytes,
@@ -97,7 +97,9 @@ typedef struct ebb_backend_api {
     const char *name;
     bool host_memory; /* addresses in the block can be read and written by the host */
     bool computes;    /* false: tracks only (shadow): steps need no kernels and regions no memory */
-    bool fuses; /* has a kernel of ops that are `fuses` (graph/op_info.h); else passes make none for it */
+    /* Whether it has kernels of ops that are `fuses` (graph/op_info.h) here; else passes make none for it.
+     * NULL: it has not. */
+    bool (*fuses)(ebb_backend *backend);
     int64_t alignment; /* of offsets, scratch and regions */
 
     /* Errors: EBB_UNAVAILABLE (says which part is absent), EBB_NO_MEMORY, EBB_USAGE. */
@@ -164,6 +166,9 @@ struct ebb_backend { /* first member of every backend's own struct */
     ebb_env *env;
     uint32_t n_threads;
 };
+static inline bool ebb_backend_fuses(ebb_backend *backend) {
+    return backend->api->fuses && backend->api->fuses(backend);
+}
 
 /* The backends of this build (backends.def). */
 typedef struct ebb_backend_row {

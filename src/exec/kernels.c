@@ -115,6 +115,11 @@ ebb_status ebb_kernel_launch(ebb_backend *backend, ebb_kernel *kernel, const ebb
     return kernel->info->launch(&run);
 }
 
+bool ebb_fuses_always(ebb_backend *backend) {
+    (void)backend;
+    return true;
+}
+
 ebb_kernel_rate ebb_kernel_rate_of(const ebb_backend *backend, const ebb_kernel_info *info,
                                    const ebb_call *call, const char **kind) {
     ebb_kernel_rate rate = info->rate;

@@ -83,6 +83,8 @@ struct ebb_kernel {
  * not take the dtype of an operand, or it does not support the call. */
 EBB_CHECKED ebb_status ebb_kernel_find(ebb_backend *backend, const ebb_kernel_info *const table[EBB_N_OPS],
                                        const ebb_call *call, const ebb_kernel_info **out);
+/* For an api's `fuses`, where code is not needed for it. */
+bool ebb_fuses_always(ebb_backend *backend);
 /* The rate of a call, and into *kind the name of its kind. Asked after the call's scratch. */
 ebb_kernel_rate ebb_kernel_rate_of(const ebb_backend *backend, const ebb_kernel_info *info,
                                    const ebb_call *call, const char **kind);

@@ -35,9 +35,6 @@ static ebb_status open_apart(ebb_env *env, const char *device, const ebb_backend
                         row->name, row->name);
     const ebb_status status = ebb_backend_load(env, row, &api);
     if (status != EBB_OK) return status;
-    if (options->jit)
-        return ebb_fail(env, EBB_UNAVAILABLE, "jit %.20s: the device %s makes no code at run time",
-                        options->jit, row->name);
     if (options->winograd || options->native_bf16) return refuse_products(env, options, row->name);
     ebb_backend_options apart = *options;
     apart.n_threads = 1;

@@ -26,7 +26,7 @@ static ebb_status graph_make(ebb_trace *trace, const ebb_recorded *r, const ebb_
     }
     PASS(ebb_simplify(trace->env, graph, &made))
     if (fuse) PASS(ebb_keep_bits(trace->env, graph, &made))
-    if (fuse && o->opt_level >= 3 && trace->backend->api->fuses)
+    if (fuse && o->opt_level >= 3 && ebb_backend_fuses(trace->backend))
         PASS(ebb_fuse_pointwise(trace->env, graph, &made))
 #undef PASS
     *out = status ? NULL : graph;

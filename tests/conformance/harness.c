@@ -49,7 +49,7 @@ static bool is_wide(const ebb_op_info *op) {
 static bool is_taken(const char *backend, const ebb_op_info *op, ebb_dtype real) {
     if (real == EBB_F64) return strcmp(backend, "ref") == 0;
     if (strcmp(backend, "cuda") != 0) return true;
-    return op->code != EBB_OP_fused && (real == EBB_F32 || !is_wide(op)); /* fused: it has none yet */
+    return real == EBB_F32 || !is_wide(op);
 }
 
 void test_each_row(test_bench *bench, const ebb_case_table *cases, uint32_t checks) {

@@ -42,8 +42,13 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
                         : test_products_host_open(env, &products);
     if (status == EBB_OK) {
         const ebb_status made = cuda_backend_create(env, test_description(), device, products, out);
-        if (made == EBB_OK) cuda_of(*out)->tf32 = options->tf32;
-        return made;
+        if (made != EBB_OK) return made;
+        cuda_of(*out)->tf32 = options->tf32;
+        status = cuda_backend_jit(cuda_of(*out), options->jit);
+        if (status == EBB_OK) return EBB_OK;
+        (*out)->api->destroy(*out);
+        *out = NULL;
+        return status;
     }
     if (device) device->api->close(device);
     return status;

@@ -2,7 +2,10 @@
  * blocks and the threads of each phase take their turns in the other order. */
 #include "host.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "exec/cuda/kernels.h"
 
@@ -77,6 +80,51 @@ static ebb_status host_launch(cuda_device *device, cuda_kernel_id kernel, int64_
     return EBB_OK;
 }
 
+/* ---- code: a shared object (compiler_host.c) ------------------------------------------------------ */
+
+struct cuda_code {
+    void *library;
+    void (*run)(const cuda_fused_args *args, int64_t block, int32_t thread);
+};
+
+static ebb_status host_code_load(cuda_device *device, const void *bytes, size_t n, cuda_code **out) {
+    char path[] = "/tmp/ebb-code-XXXXXX";
+    cuda_code code = {NULL, NULL};
+    *out = NULL;
+    const int fd = mkstemp(path);
+    if (fd < 0) return ebb_fail(device->env, EBB_IO, "the host: no file can be made in /tmp");
+    if (ebb_fd_write(fd, bytes, n) == 0) code.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    (void)close(fd);
+    (void)unlink(path);
+    if (!code.library) return ebb_fail(device->env, EBB_DEVICE, "the host: this is no code");
+    void *at = dlsym(code.library, "cuda_fused");
+    memcpy(&code.run, &at, sizeof at);
+    *out = at ? ebb_calloc(device->env, 1, sizeof **out) : NULL;
+    if (!*out) {
+        (void)dlclose(code.library);
+        return at ? EBB_NO_MEMORY : ebb_fail(device->env, EBB_DEVICE, "the host: this is other code");
+    }
+    **out = code;
+    return EBB_OK;
+}
+
+static void host_code_free(cuda_device *device, cuda_code *code) {
+    (void)dlclose(code->library);
+    ebb_cfree(device->env, code, 1, sizeof *code);
+}
+
+static ebb_status host_code_launch(cuda_device *device, const cuda_code *code, int64_t n_blocks,
+                                   const cuda_fused_args *args) {
+    const device_host *host = (const device_host *)device;
+    const int64_t first = host->last > 0 ? ebb_max_i64(n_blocks - host->last, 0) : 0;
+    for (int64_t at = 0; at < n_blocks - first; at++) {
+        const int64_t block = first + turn(at, n_blocks - first, host->backwards);
+        for (int32_t i = 0; i < CUDA_FUSED_THREADS; i++)
+            code->run(args, block, (int32_t)turn(i, CUDA_FUSED_THREADS, host->backwards));
+    }
+    return EBB_OK;
+}
+
 /* ---- memory -------------------------------------------------------------------------------------- */
 
 static ebb_status host_enter(cuda_device *device, int *before) {
@@ -131,6 +179,9 @@ static const cuda_device_api api = {.close = host_close,
                                     .fill = host_fill,
                                     .move = host_copy,
                                     .launch = host_launch,
+                                    .code_load = host_code_load,
+                                    .code_free = host_code_free,
+                                    .code_launch = host_code_launch,
                                     .finish = host_finish};
 
 ebb_status test_device_host_open(ebb_env *env, cuda_device **out) {

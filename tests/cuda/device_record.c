@@ -75,6 +75,24 @@ static ebb_status record_launch(cuda_device *device, cuda_kernel_id kernel, int6
     return status;
 }
 
+static ebb_status record_code_load(cuda_device *device, const void *code, size_t n, cuda_code **out) {
+    cuda_device *inner = of(device)->inner;
+    return note(device, "code_load", NULL, code, (int64_t)n, inner->api->code_load(inner, code, n, out));
+}
+
+static void record_code_free(cuda_device *device, cuda_code *code) {
+    cuda_device *inner = of(device)->inner;
+    (void)note(device, "code_free", NULL, NULL, 0, EBB_OK);
+    inner->api->code_free(inner, code);
+}
+
+static ebb_status record_code_launch(cuda_device *device, const cuda_code *code, int64_t n_blocks,
+                                     const cuda_fused_args *args) {
+    cuda_device *inner = of(device)->inner;
+    return note(device, "code_launch", NULL, NULL, n_blocks,
+                inner->api->code_launch(inner, code, n_blocks, args));
+}
+
 static ebb_status record_finish(cuda_device *device) {
     cuda_device *inner = of(device)->inner;
     return note(device, "finish", NULL, NULL, 0, inner->api->finish(inner));
@@ -132,6 +150,9 @@ static const cuda_device_api api = {.close = record_close,
                                     .fill = record_fill,
                                     .move = record_move,
                                     .launch = record_launch,
+                                    .code_load = record_code_load,
+                                    .code_free = record_code_free,
+                                    .code_launch = record_code_launch,
                                     .finish = record_finish,
                                     .record_begin = record_record_begin,
                                     .record_end = record_record_end,

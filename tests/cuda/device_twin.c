@@ -69,7 +69,7 @@ ebb_status test_twin_call(cuda_device *device, ebb_status (*run)(void *context),
     return EBB_OK;
 }
 
-static ebb_status refuse_in_recording(const cuda_device *device, const char *what) {
+ebb_status test_twin_refuse(const cuda_device *device, const char *what) {
     if (!((const device_twin *)device)->open) return test_twin_check(device);
     return ebb_fail(device->env, EBB_INTERNAL, "the host: %s while a recording is open", what);
 }
@@ -132,7 +132,7 @@ static int64_t free_bytes(const device_twin *twin) {
 static ebb_status twin_alloc(cuda_device *device, int64_t bytes, void **out) {
     device_twin *twin = twin_of(device);
     *out = NULL;
-    const ebb_status status = refuse_in_recording(device, "an allocation");
+    const ebb_status status = test_twin_refuse(device, "an allocation");
     if (status != EBB_OK) return status;
     if (bytes > free_bytes(twin))
         return ebb_fail(device->env, EBB_NO_MEMORY, "the twin: %lld bytes were asked for; %lld are free",
@@ -149,7 +149,7 @@ static void twin_free(cuda_device *device, void *block, int64_t bytes) {
 }
 
 static ebb_status twin_copy(cuda_device *device, void *to, const void *from, int64_t bytes) {
-    const ebb_status status = refuse_in_recording(device, "a copy from or to the host");
+    const ebb_status status = test_twin_refuse(device, "a copy from or to the host");
     if (status == EBB_OK) memcpy(to, from, (size_t)bytes);
     return status;
 }
@@ -179,13 +179,13 @@ static ebb_status twin_move(cuda_device *device, void *to, const void *from, int
 }
 
 static ebb_status twin_finish(cuda_device *device) {
-    return refuse_in_recording(device, "a wait");
+    return test_twin_refuse(device, "a wait");
 }
 
 /* ---- recordings, marks, memory ------------------------------------------------------------------- */
 
 static ebb_status twin_record_begin(cuda_device *device) {
-    const ebb_status status = refuse_in_recording(device, "a recording");
+    const ebb_status status = test_twin_refuse(device, "a recording");
     if (status != EBB_OK) return status;
     twin_of(device)->open = calloc(1, sizeof(cuda_recording));
     return twin_of(device)->open ? EBB_OK : EBB_NO_MEMORY;
@@ -198,7 +198,7 @@ static ebb_status twin_record_end(cuda_device *device, cuda_recording **out) {
 }
 
 static ebb_status twin_replay(cuda_device *device, cuda_recording *recording) {
-    ebb_status status = refuse_in_recording(device, "a replay");
+    ebb_status status = test_twin_refuse(device, "a replay");
     for (uint32_t i = 0; status == EBB_OK && i < recording->n; i++)
         status = recording->at[i].run(recording->at[i].context);
     return status;
@@ -222,7 +222,7 @@ static ebb_status twin_marks_reserve(cuda_device *device, uint32_t n_marks) {
 }
 
 static ebb_status twin_mark(cuda_device *device, uint32_t i) {
-    const ebb_status status = refuse_in_recording(device, "a mark");
+    const ebb_status status = test_twin_refuse(device, "a mark");
     if (status == EBB_OK && i < twin_of(device)->n_marks)
         twin_of(device)->marks[i] = ebb_clock_ns(device->env);
     return status;
@@ -269,6 +269,9 @@ static const cuda_device_api api = {.close = twin_close,
                                     .fill = twin_fill,
                                     .move = twin_move,
                                     .launch = twin_launch,
+                                    .code_load = test_twin_code_load,
+                                    .code_free = test_twin_code_free,
+                                    .code_launch = test_twin_code_launch,
                                     .finish = twin_finish,
                                     .record_begin = twin_record_begin,
                                     .record_end = twin_record_end,

@@ -9,6 +9,7 @@ void fake_begin(void) {
     const int64_t gib = INT64_C(1) << 30;
     fake.current = fake.n_set = fake.n_get = 0;
     fake.no_nvml = false;
+    fake.n_libraries = 0;
     for (int i = 0; i < FAKE_DEVICES; i++) {
         fake.device[i].total_bytes = 80 * gib;
         fake.device[i].other_bytes = gib;
@@ -195,6 +196,23 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 blocks, dim3 threads, vo
                              cudaStream_t stream) {
     (void)function, (void)blocks, (void)threads, (void)args, (void)shared;
     return used(stream);
+}
+/* Code: "good", of one kernel, "other", of a kernel of another name; anything else is no code. */
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *options,
+                                void **values, unsigned n, enum cudaLibraryOption *library_options,
+                                void **library_values, unsigned n_library) {
+    (void)options, (void)values, (void)n, (void)library_options, (void)library_values, (void)n_library;
+    fake.n_libraries += memcmp(code, "good", 4) == 0 || memcmp(code, "othe", 4) == 0;
+    fake.other_kernel = memcmp(code, "othe", 4) == 0;
+    return memcmp(code, "good", 4) == 0 || fake.other_kernel ? made(out) : cudaErrorInvalidKernelImage;
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+    fake.n_libraries--;
+    return gone(library);
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t library, const char *name) {
+    *out = (cudaKernel_t)library;
+    return strcmp(name, "cuda_fused") == 0 && !fake.other_kernel ? used(library) : cudaErrorSymbolNotFound;
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     (void)mode;

@@ -12,6 +12,8 @@ typedef struct fake_runtime {
     int current;      /* the thread's device */
     int n_set, n_get; /* how often it was set and asked for */
     bool no_nvml;     /* it does not know processes */
+    int n_libraries;  /* of code, loaded */
+    bool other_kernel;
     struct fake_device {
         bool context;
         int64_t total_bytes, other_bytes;                      /* taken by other processes */

@@ -9,7 +9,8 @@
 
 /* Within a phase no thread reads what another writes, and no block what another does. */
 static void check_order(test_bench *bench, const ebb_case_table *cases, uint32_t row) {
-    if (cases->op->fuses && !bench->backend->api->fuses) return; /* it says so, which the suite asks for */
+    if (cases->op->fuses && !ebb_backend_fuses(bench->backend))
+        return; /* it says so, which the suite asks for */
     cuda_device *device = test_twin_host(cuda_of(bench->backend)->device);
     const test_place plain = {0};
     test_call call;

@@ -165,3 +165,40 @@ Test(runtime, a_cap_is_of_what_is_there_when_the_device_is_opened_again) {
         test_env_close(env);
     }
 }
+
+/* Code that is made at run time. */
+Test(runtime, code_is_loaded_launched_and_let_go_on_its_device) {
+    static const char *const refused[] = {"bytes of no code", "other code"};
+    for (int ordinal = 0; ordinal < FAKE_DEVICES; ordinal++) {
+        ebb_env *env = test_env_open();
+        cuda_device *device;
+        cuda_code *code;
+        int before;
+        fake_begin();
+        TEST_OK(env, cuda_device_open(env, ordinal, &(ebb_backend_options){.n_threads = 1}, &device));
+        TEST_OK(env, device->api->enter(device, &before));
+        for (size_t k = 0; k < EBB_COUNT(refused); k++) {
+            TEST_STATUS(env, device->api->code_load(device, refused[k], strlen(refused[k]), &code),
+                        EBB_DEVICE);
+            cr_expect_null(code);
+            cr_expect_null(strchr(ebb_env_error(env), '\n'));
+            cr_expect_eq(fake.n_libraries, 0, "%s", refused[k]);
+        }
+        TEST_OK(env, device->api->code_load(device, "good code", 9, &code));
+        cr_expect_eq(fake.n_libraries, 1);
+        const cuda_fused_args args = {.n = 1};
+        TEST_OK(env, device->api->code_launch(device, code, 1, &args));
+        TEST_STATUS(env, device->api->code_launch(device, code, 0, &args), EBB_BAD_INPUT);
+        TEST_OK(env, device->api->record_begin(device));
+        cuda_code *late;
+        TEST_STATUS(env, device->api->code_load(device, "good code", 9, &late), EBB_INTERNAL);
+        cuda_recording *recording;
+        TEST_OK(env, device->api->record_end(device, &recording));
+        device->api->record_free(device, recording);
+        device->api->code_free(device, code);
+        cr_expect_eq(fake.n_libraries, 0);
+        device->api->leave(device, before);
+        device->api->close(device);
+        test_env_close(env);
+    }
+}

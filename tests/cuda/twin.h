@@ -12,6 +12,12 @@ cuda_device *test_twin_host(cuda_device *twin);
  * functions; and whether it is the twin, as within each. */
 int test_twin_current(void);
 EBB_CHECKED ebb_status test_twin_check(const cuda_device *twin);
+/* EBB_INTERNAL while a recording is open, too. */
+EBB_CHECKED ebb_status test_twin_refuse(const cuda_device *twin, const char *what);
+ebb_status test_twin_code_load(cuda_device *device, const void *code, size_t n, cuda_code **out);
+void test_twin_code_free(cuda_device *device, cuda_code *code);
+ebb_status test_twin_code_launch(cuda_device *device, const cuda_code *code, int64_t n_blocks,
+                                 const cuda_fused_args *args);
 /* What a library puts into its stream: run with a copy of its context, at once or whenever the open
  * recording is replayed. */
 EBB_CHECKED ebb_status test_twin_call(cuda_device *twin, ebb_status (*run)(void *context),

@@ -144,7 +144,6 @@ static void check_backend(subject *s, const char *name, bool phased, uint64_t *d
         n->chosen += tight.plan->steps[i].alternative != EBB_NONE;
     for (uint32_t i = 0; i < middle.plan->n_steps; i++)
         n->chosen += middle.plan->steps[i].alternative != EBB_NONE;
-
     *digest = run(s, backend, none.plan, 0, false);
     const struct {
         const char *what;
@@ -270,6 +269,7 @@ static void check_graph(ebb_env *env, uint64_t seed, counts *n) {
     if (seed / 4 % 4 == 1 && low_of(seed) == EBB_F32) {
         check_backend(&s, "cuda", phased, &digest, n);
         check_unfused(&s, "cuda", phased, digest);
+        if (seed % 32 == 5) check_pointwise(&s, "cuda", digest, n); /* a compiler's run for each body */
     }
     ebb_graph_destroy(s.graph);
     cr_assert_eq(ebb_env_allocated_bytes(env), 0, "graph %llu leaks", (unsigned long long)seed);

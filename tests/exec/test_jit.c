@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exec/backend.h"
+#include "support/backends.h"
 #include "support/env.h"
 #include "support/skip.h"
 
@@ -30,11 +30,11 @@ static void count(void *ctx, ebb_log_level level, const char *line) {
             "%s", line);
 }
 
-/* y of a chain by a backend of its own; what it did for that. */
+/* y of a chain by a backend of its own, of cuda's on the host where NVRTC makes the code; what it did for
+ * that. */
 static ebb_status chain_run(const char *jit, float *y, counts *did, char why[256]) {
     static char body[] = "rescale(i0,times=1.7,plus=-0.3);gelu(t0);mul(t1,i1);tanh(t2)->t3";
-    float x[N];
-    const float b = 0.7F;
+    _Alignas(16) float x[N], b = 0.7F;
     const void *in[] = {x, &b};
     void *inputs[2], *outputs[] = {y};
     memcpy(inputs, in, sizeof in);
@@ -45,7 +45,7 @@ static ebb_status chain_run(const char *jit, float *y, counts *did, char why[256
         .op = &ebb_op_fused, .in = types, .out = types, .n_in = 2, .n_out = 1, .attr = &attr};
     *did = (counts){.compiled = 99};
     const ebb_env_options options = {.log = count, .log_ctx = did};
-    const ebb_backend_api *api = ebb_backend_find("cpu");
+    const ebb_backend_api *api = test_backend_api(strcmp(jit, "NVRTC") == 0 ? "cuda" : "cpu");
     const ebb_backend_options which = {.n_threads = 1, .jit = jit};
     ebb_env *env;
     ebb_backend *backend;
@@ -67,11 +67,23 @@ static ebb_status chain_run(const char *jit, float *y, counts *did, char why[256
     return status;
 }
 
+/* Of one device: by who needs no code, or by code that is made anew. */
+static void expected(const char *jit, float same[N]) {
+    const char *folder = getenv("XDG_CACHE_HOME");
+    const bool other = strcmp(jit, "NVRTC") == 0;
+    char kept[N_PATH], why[256];
+    counts did;
+    cr_assert_lt(snprintf(kept, N_PATH, "%s", folder), N_PATH);
+    if (other) cr_assert_eq(setenv("XDG_CACHE_HOME", "/dev/null", 1), 0);
+    cr_assert_eq(chain_run(other ? jit : "INTERP", same, &did, why), EBB_OK, "%s", why);
+    cr_assert_eq(setenv("XDG_CACHE_HOME", kept, 1), 0);
+}
+
 static void expect(const char *jit, unsigned compiled, unsigned found, const char *what) {
-    float y[N], same[N];
+    _Alignas(16) float y[N], same[N];
     counts did;
     char why[256];
-    cr_assert_eq(chain_run("INTERP", same, &did, why), EBB_OK, "%s", why);
+    expected(jit, same);
     cr_assert_eq(chain_run(jit, y, &did, why), EBB_OK, "%s", why);
     cr_expect_arr_eq(y, same, sizeof y, "%s: %s: other bits", jit, what);
     cr_expect(did.compiled == compiled && did.found == found, "%s: %s: %u compiled, %u found", jit, what,
@@ -131,14 +143,41 @@ Test(jit, llvm_compiles_once, .timeout = 60) {
 Test(jit, cc_compiles_once, .timeout = 60) {
     check("CC");
 }
+Test(jit, nvrtc_compiles_once, .timeout = 60) {
+    check("NVRTC");
+}
+
+/* An entry that is whole, and no code. */
+Test(jit, what_is_kept_and_does_not_load_is_made_anew, .timeout = 60) {
+    char folder[N_PATH], path[2 * N_PATH];
+    ebb_shelf shelf;
+    ebb_env *env = test_env_open();
+    folder_make(folder);
+    expect("NVRTC", 1, 0, "first");
+    (void)snprintf(path, sizeof path, "%s/ebb/code", folder);
+    DIR *entries = opendir(path);
+    cr_assert_not_null(entries);
+    ebb_shelf_open(&shelf, env, "code");
+    for (const struct dirent *d; (d = readdir(entries)) != NULL;) {
+        unsigned long long high, low;
+        if (sscanf(d->d_name, "%16llx%16llx", &high, &low) == 2)
+            ebb_shelf_keep(&shelf, &(ebb_hash){high, low}, "no code", 8);
+    }
+    (void)closedir(entries);
+    ebb_shelf_close(&shelf);
+    expect("NVRTC", 1, 0, "no code");
+    expect("NVRTC", 0, 1, "made anew");
+    cr_expect_eq(entries_change(folder, true), 1);
+    test_env_close(env);
+}
 
 static void check_together(const char *jit) {
     enum { PROCESSES = 4 };
     char folder[N_PATH], why[256];
-    float same[N], y[N];
+    _Alignas(16) float same[N], y[N];
     counts did;
     folder_make(folder);
-    cr_assert_eq(chain_run("INTERP", same, &did, why), EBB_OK, "%s", why);
+    expected(jit, same);
     pid_t child[PROCESSES];
     for (int p = 0; p < PROCESSES; p++) {
         child[p] = fork();
@@ -158,6 +197,9 @@ static void check_together(const char *jit) {
 
 Test(jit, processes_may_compile_one_body_at_once, .timeout = 60) {
     check_together("CC");
+}
+Test(jit, processes_may_compile_one_body_at_once_by_nvrtc, .timeout = 60) {
+    check_together("NVRTC");
 }
 Test(jit, processes_may_compile_one_body_at_once_by_llvm, .timeout = 60) {
     check_together("LLVM");

@@ -92,7 +92,7 @@ if args[0] == "doctor": tell(verdict="holds", ops=9, calls=9, runs=9, faults=0,
                              rows=[{"op": "relu", "worst": 0.5, "faults": 0, "fault": None}])
 if args[0] == "plan":
     with open(args[args.index("-o") + 1], "w") as file:
-        json.dump({"graph": {"ops": [{"name": "conv"}]}, "steps": [{"op": 0, "alternative": "b" if budget else "a"}]}, file)
+        json.dump({"graph": {"ops": [{"name": "conv", "kind": "fused"}]}, "steps": [{"op": 0, "alternative": "b" if budget else "a"}]}, file)
     tell(total_bytes=40 << 30, arena_bytes=30 << 30, n_recomputed=5 if budget else 0)
 if "--compare" in args: tell(verdict="agree", ops=9, over=0, first=None, worst=[])
 if "--auto" in args: print("ebb: AGAIN within 5 bytes", file=sys.stderr)

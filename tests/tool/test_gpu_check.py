@@ -15,7 +15,7 @@ from gpu_check_fakes import (HELD, MISSED, NOT_ASKED, PROVEN, SCRIPT, UNPROVEN, 
                              like_a_gpu, program, verdicts, wrapped)
 from tester import Skip, equal, holds, main
 
-PARTS = ["conformance", "bits", "capped", "low", "full", "costs", "engines", "compare", "questions", "pytorch", "amp", "sanitizer", "table",
+PARTS = ["conformance", "bits", "capped", "low", "chains", "full", "costs", "engines", "compare", "questions", "pytorch", "amp", "sanitizer", "table",
          "kinds"]
 
 
@@ -23,7 +23,7 @@ def every_part_runs_without_a_gpu(t):
     code, out, err, record = check(t)
     equal((code, err), (8, ""), out)
     equal(list(record["parts"]), PARTS, "parts")
-    for name in ("conformance", "low", "costs", "compare", "table", "kinds"):
+    for name in ("conformance", "low", "chains", "costs", "compare", "table", "kinds"):
         equal((record["parts"][name]["status"], record["parts"][name]["why"]), ("ok", ""), name)
     for name in ("bits", "capped", "full", "engines", "questions", "pytorch", "amp", "sanitizer"):
         equal(record["parts"][name]["status"], "unproven", name)
@@ -33,7 +33,7 @@ def every_part_runs_without_a_gpu(t):
     told = verdicts(record)
     equal({goal for goal, verdict in told.items() if verdict == HELD},
           {"conformance", "bits_fp32", "capped", "capped_bits", "bits_bf16", "bits_f16", "compare_bf16", "compare_f16", "capped_bf16",
-           "added_time", "compare", "poison", "planned"}, told)
+           "bits_chains", "added_time", "compare", "poison", "planned"}, told)
     equal(set(told.values()), {HELD, UNPROVEN}, told)
     holds(record["dry"] and record["schema"] == "ebb.gpu-check/2" and record["exit_code"] == 8 and "seconds" in record, record["schema"])
     text = (t.folder / "out/record.json").read_text()
@@ -53,7 +53,7 @@ def where_nothing_is_wrong_all_goals_hold(t):
     for goal in ("hidden", "ratio_tf32", "recorded"):  # a dry run cannot
         equal(told[goal], UNPROVEN, goal)
     equal((code, told["added_time"], told["compare"], record["not_asked"]),
-          (8, NOT_ASKED, NOT_ASKED, ["build", "conformance", "low", "costs", "compare", "questions", "amp", "table", "kinds"]))
+          (8, NOT_ASKED, NOT_ASKED, ["build", "conformance", "low", "chains", "costs", "compare", "questions", "amp", "table", "kinds"]))
     found = record["parts"]["sanitizer"]
     equal((found["memcheck"]["filter"], found["initcheck"]["filter"]), ("--kernel-regex kns=cuda_kernel_", ""), found)
     equal(record["versions"]["nvcc"], "V13.0.88")
@@ -130,6 +130,19 @@ def faults_of_16_bits_are_found_each_by_its_goal(t):
     equal((code, told["bits_bf16"], told["bits_f16"], told["compare_bf16"], told["compare_f16"], told["capped_bf16"]),
           (1, UNPROVEN, MISSED, PROVEN, MISSED, MISSED), out)
     holds(all(words in why for words in ("losses repeat", "different bits", "first r0 (relu)")), why)
+
+
+def chains_must_be_there_and_have_the_bits_of_ops_one_by_one(t):
+    other = "if args[0] == 'run' and '3' in args: told['params_hash'] = 'ff'"
+    for planted, verdict, why in (("pass", PROVEN, ""), (other, MISSED, "different bits")):
+        code, out, _, record = check(t, "--parts", "chains", ebb=canned(t, planted), dry=False)
+        equal((code, verdicts(record)["bits_chains"]), (int(verdict != PROVEN), verdict), out)
+        holds(why in record["parts"]["chains"]["why"], out)
+        equal(sorted(len(ms) for ms in record["parts"]["chains"]["ms"].values()), [3, 3], out)
+    without = program(t, "apart/ebb", canned(t).read_text().replace('"kind": "fused"', '"kind": "conv2d"'))
+    code, out, _, record = check(t, "--parts", "chains", ebb=without, dry=False)
+    equal((code, verdicts(record)["bits_chains"]), (1, UNPROVEN), out)
+    holds("no chain" in record["parts"]["chains"]["why"], out)
 
 
 def bits_that_differ_are_found_each_by_its_goal(t):
@@ -219,6 +232,7 @@ TESTS = [
     autocast_is_to_be_beaten_by_half,
     planted_faults_are_found_each_by_its_goal,
     faults_of_16_bits_are_found_each_by_its_goal,
+    chains_must_be_there_and_have_the_bits_of_ops_one_by_one,
     bits_that_differ_are_found_each_by_its_goal,
     each_run_is_looked_at_for_its_bytes_and_its_recording,
     what_was_found_before_a_fault_is_kept,

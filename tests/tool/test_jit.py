@@ -33,7 +33,7 @@ USAGE, UNAVAILABLE = 2, 5
 
 
 def emitters(t):
-    return [e["name"] for e in t.json("doctor")["emitters"] if e["available"]]
+    return [e["name"] for e in t.json("doctor")["emitters"] if e["available"] and e["device"] == "cpu"]
 
 
 def write(t):

@@ -173,6 +173,7 @@ ebb_status ebb_compare(ebb_env *env, const ebb_model *model, const ebb_dim_bindi
     /* Of the device alone. */
     its.tf32 = its.winograd = its.free_engines = its.watch_memory = false;
     its.cap_bytes = 0;
+    its.jit = NULL;
     *out = (ebb_compare_result){0};
     ebb_status status =
         open_side(env, model, dims, n_dims, &mine, &device, &out->device_bytes, &out->room_bytes);

@@ -14,8 +14,7 @@
 #include "engine/compile/compile.h"
 
 ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                             uint32_t n_dims, const ebb_options *o, const ebb_backend *backend,
-                             ebb_graph **out) {
+                             uint32_t n_dims, const ebb_options *o, ebb_backend *backend, ebb_graph **out) {
     ebb_graph *graph = NULL, *made = NULL;
     *out = NULL;
     ebb_status s = ebb_compile_parse(env, model, dims, n_dims, &graph);
@@ -44,7 +43,7 @@ ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim
     if (train) PASS("optimizer", ebb_compile_optimizer(env, o, graph, &made));
     if (o->opt_level >= 1) PASS("simplify", ebb_simplify(env, graph, &made));
     if (fuse) PASS("bits", ebb_keep_bits(env, graph, &made));
-    if (fuse && o->opt_level >= 3 && backend && backend->api->fuses)
+    if (fuse && o->opt_level >= 3 && backend && ebb_backend_fuses(backend))
         PASS("pointwise", ebb_fuse_pointwise(env, graph, &made));
 #undef PASS
     if (s)

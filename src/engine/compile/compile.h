@@ -10,8 +10,8 @@
  * bits, pointwise: the graph of a whole step for this backend, the caller's. EBB_BAD_INPUT, EBB_NO_MEMORY.
  */
 EBB_CHECKED ebb_status ebb_compile_graph(ebb_env *env, const ebb_model *model, const ebb_dim_binding *dims,
-                                         uint32_t n_dims, const ebb_options *options,
-                                         const ebb_backend *backend, ebb_graph **out);
+                                         uint32_t n_dims, const ebb_options *options, ebb_backend *backend,
+                                         ebb_graph **out);
 /* query: asks the backend for each op's facts, and costs (NULL: none) for its time. EBB_USAGE: they are not
  * this backend's. */
 EBB_CHECKED ebb_status ebb_compile_query(ebb_env *env, const ebb_graph *graph, ebb_backend *backend,

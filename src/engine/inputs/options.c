@@ -146,11 +146,27 @@ const char *ebb_device_at(ebb_env *env, uint32_t i, bool *available, const char 
     return ebb_backends[i].name;
 }
 
-const char *ebb_emitter_at(ebb_env *env, uint32_t i, bool *available, char what[128]) {
-    const ebb_backend_api *api = ebb_backend_find("cpu");
+/* How many a backend names. */
+static uint32_t emitters_count(ebb_env *env, const ebb_backend_api *api) {
+    const char *name = NULL;
+    char version[EBB_EMITTER_TEXT];
+    uint32_t n = 0;
+    while ((void)api->emitter(env, n, &name, version), name) n++;
+    return n;
+}
+
+const char *ebb_emitter_at(ebb_env *env, uint32_t i, const char **device, bool *available, char what[128]) {
     const char *name = NULL;
     char version[EBB_EMITTER_TEXT] = "";
-    *available = api && api->emitter && api->emitter(env, i, &name, version) == EBB_OK;
+    *available = false;
+    *device = "";
+    for (uint32_t b = 0; b < ebb_n_backends && !name; b++) {
+        const ebb_backend_api *api;
+        if (ebb_backend_load(env, &ebb_backends[b], &api) != EBB_OK || !api->emitter) continue;
+        *device = ebb_backends[b].name;
+        *available = api->emitter(env, i, &name, version) == EBB_OK && name;
+        if (!name) i -= emitters_count(env, api);
+    }
     (void)snprintf(what, 128, "%s", *available || !name ? version : ebb_env_error(env));
     return name;
 }

@@ -197,7 +197,7 @@ static ebb_status check_choice(trial *t, uint32_t checks) {
         t->outcome->n_calls++;
         status = check_all(t, checks);
     } else if (status == EBB_OK && t->real == EBB_F32 &&
-               (!t->cases->op->fuses || t->checker->device.backend->api->fuses)) {
+               (!t->cases->op->fuses || ebb_backend_fuses(t->checker->device.backend))) {
         status = ebb_fail(env_of(t), EBB_VIOLATION, "%s does not support %s %s %s", name_of(t),
                           t->cases->op->name, t->cases->rows[t->row].inputs, t->cases->rows[t->row].attrs);
     }

@@ -34,7 +34,7 @@ typedef struct ebb_case_outcome {
 
 /* Tries a row with the checks asked for, in every choice that the backend has of the call. EBB_VIOLATION:
  * the first that does not hold (op, backend, row, the numbers). A call of another dtype than f32 may be
- * unsupported, and an op that is `fuses` where the backend's api is not. Others: the backend's EBB_DEVICE
+ * unsupported, and an op that is `fuses` where the backend does not. Others: the backend's EBB_DEVICE
  * and EBB_NO_MEMORY; EBB_INTERNAL: a wrong row. */
 EBB_CHECKED ebb_status ebb_case_check(ebb_checker *checker, const ebb_case_table *cases, uint32_t row,
                                       ebb_dtype real, uint32_t checks, ebb_case_outcome *out);

@@ -15,7 +15,7 @@ struct cpu_jit {
 
 /* In the order in which they are taken where none is named. */
 static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc};
-static const char *const others[] = {"MLIR", "NVRTC", "HALIDE"}; /* of MegEngine's, not here */
+static const char *const others[] = {"MLIR", "HALIDE"}; /* of MegEngine's, not here */
 
 static ebb_status choose(cpu_jit *jit, const char *name) {
     char version[EBB_EMITTER_TEXT];
@@ -32,6 +32,9 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
                     ebb_env_error(jit->env));
     }
     if (!name) return EBB_OK;
+    if (strcmp(name, "NVRTC") == 0)
+        return ebb_fail(jit->env, EBB_UNAVAILABLE,
+                        "jit NVRTC is of the device cuda: the device cpu has LLVM, CC and INTERP");
     for (size_t k = 0; k < EBB_COUNT(others); k++) {
         if (strcmp(name, others[k]) == 0)
             return ebb_fail(jit->env, EBB_UNAVAILABLE,

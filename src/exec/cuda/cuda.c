@@ -47,6 +47,7 @@ static ebb_status leave(ebb_backend *backend, int before, ebb_status status) {
 static void cuda_destroy(ebb_backend *backend) {
     if (!backend) return;
     cuda_backend *cuda = cuda_of(backend);
+    WITHIN_ANYWAY(backend, cuda_jit_close(&cuda->jit, cuda->device));
     if (cuda->products) WITHIN_ANYWAY(backend, cuda->products->api->close(cuda->products));
     if (cuda->device) cuda->device->api->close(cuda->device);
     cuda_description_deinit(backend->env, &cuda->description);
@@ -73,10 +74,14 @@ ebb_status cuda_backend_create(ebb_env *env, cuda_description description, cuda_
 
 /* ---- facts and kernels ---------------------------------------------------------------------------- */
 
+ebb_status cuda_kernel_find(ebb_backend *backend, const ebb_call *call, const ebb_kernel_info **out) {
+    return ebb_kernel_find(backend, kernels, call, out);
+}
+
 static ebb_status cuda_facts(ebb_backend *backend, const ebb_call *call, ebb_op_facts *out) {
     *out = (ebb_op_facts){.n_choices = 1};
     const ebb_kernel_info *info;
-    ebb_status status = ebb_kernel_find(backend, kernels, call, &info);
+    ebb_status status = cuda_kernel_find(backend, call, &info);
     if (status != EBB_OK) return status;
     if (info->facts) WITHIN(backend, info->facts(backend, call, out)); /* libraries know */
     cuda_cost_kernel(backend, &cuda_of(backend)->description, info, call, out);
@@ -96,7 +101,7 @@ static ebb_status cuda_prepare(ebb_backend *backend, const ebb_call *call, uint6
     *out = NULL;
     const ebb_kernel_info *info;
     ebb_status status = check_device(backend);
-    if (status == EBB_OK) status = ebb_kernel_find(backend, kernels, call, &info);
+    if (status == EBB_OK) status = cuda_kernel_find(backend, call, &info);
     if (status != EBB_OK) return status;
     WITHIN(backend, ebb_kernel_make(backend, info, call, seed_key, out));
 }
@@ -240,6 +245,7 @@ static ebb_status cuda_marks_read(ebb_backend *backend, uint32_t n_marks, uint64
 const ebb_backend_api ebb_backend_cuda = {
     .name = "cuda",
     .computes = true,
+    .fuses = cuda_fuses,
     .alignment = CUDA_ALIGNMENT,
     .create = cuda_create,
     .destroy = cuda_destroy,
@@ -264,4 +270,5 @@ const ebb_backend_api ebb_backend_cuda = {
     .marks_reserve = cuda_marks_reserve,
     .mark = cuda_mark,
     .marks_read = cuda_marks_read,
+    .emitter = cuda_emitter_at,
 };

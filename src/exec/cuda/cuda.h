@@ -8,6 +8,7 @@
  *     cuda.c         the table of functions that backend.h asks for
  *     <family>.c     an op's facts and launches: how many blocks of which kernel, what scratch
  *     kernels/       what the kernels do (kernel.h)
+ *     fused*.c       chains of pointwise ops, whose kernels are made at run time (fused.h)
  *     device*.c      memory, stream, recordings (device.h)
  *     products*.c    cuDNN, cuBLASLt (products.h)
  *     cost.c         how long ops take, from a description
@@ -18,6 +19,7 @@
 #define EBB_EXEC_CUDA_CUDA_H
 
 #include "exec/cuda/cost.h"
+#include "exec/cuda/fused.h"
 #include "exec/cuda/kernels/elements.h"
 #include "exec/cuda/products.h"
 
@@ -29,6 +31,7 @@ typedef struct cuda_backend {
     cuda_device *device;     /* NULL: described only */
     cuda_products *products; /* owned, as the device is */
     bool tf32;               /* of products; for the name of its times */
+    cuda_jit jit;
 } cuda_backend;
 
 static inline cuda_backend *cuda_of(ebb_backend *backend) {
@@ -41,6 +44,12 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
 /* Makes a backend of its parts, which it owns from then on, also when it fails. Tests give it others. */
 EBB_CHECKED ebb_status cuda_backend_create(ebb_env *env, cuda_description description, cuda_device *device,
                                            cuda_products *products, ebb_backend **out);
+
+/* Of what options say of jit, NULL for nothing (code.c): a compiler that is named is opened now.
+ * EBB_UNAVAILABLE: it is not there, or of another device; EBB_USAGE: none has that name. */
+EBB_CHECKED ebb_status cuda_backend_jit(cuda_backend *cuda, const char *jit);
+/* Whether chains have code here (exec/backend.h): a described device is taken to have a compiler. */
+bool cuda_fuses(ebb_backend *backend);
 
 /* The kernels, one per op that has one (exec/kernels.h). Those of products are in products_ops.c. */
 #define EBB_COMPOSITE(name, family)
@@ -61,6 +70,12 @@ static inline cuda_element cuda_element_of(ebb_dtype dtype) {
 static inline cuda_kernel_id cuda_kernel_for(cuda_kernel_id f32, ebb_dtype dtype) {
     return (cuda_kernel_id)((int)f32 + (int)cuda_element_of(dtype));
 }
+
+/* A call's kernel: ebb_kernel_find of this backend's table. */
+EBB_CHECKED ebb_status cuda_kernel_find(ebb_backend *backend, const ebb_call *call,
+                                        const ebb_kernel_info **out);
+/* The two numbers that an op of elementwise.def takes of its attributes. false: it is not of that list. */
+bool cuda_pointwise_numbers(const ebb_call *call, float number[2]);
 
 /* Puts one kernel into the stream. n_blocks 0: nothing. EBB_BAD_INPUT where n_blocks is 2^31 or more. */
 EBB_CHECKED ebb_status cuda_launch(ebb_backend *backend, cuda_kernel_id kernel, int64_t n_blocks,

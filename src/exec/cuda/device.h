@@ -13,10 +13,11 @@
 #define EBB_EXEC_CUDA_DEVICE_H
 
 #include "exec/backend.h"
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/fused.h"
 
 typedef struct cuda_device cuda_device;
 typedef struct cuda_recording cuda_recording; /* each device defines its own */
+typedef struct cuda_code cuda_code;           /* likewise */
 
 typedef ebb_memory_facts cuda_memory;
 
@@ -43,6 +44,14 @@ typedef struct cuda_device_api {
     ebb_status (*move)(cuda_device *device, void *to, const void *from, int64_t bytes); /* do not overlap */
     /* args: the kernel's struct, copied. EBB_BAD_INPUT: n_blocks is not in [1, CUDA_MOST_BLOCKS]. */
     ebb_status (*launch)(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks, const void *args);
+
+    /* Code of a text (fused.h) that was compiled for this device; loaded until code_free, which waits for
+     * the stream. Not while a recording is open. EBB_DEVICE: it is no such code. code_launch is as launch.
+     */
+    ebb_status (*code_load)(cuda_device *device, const void *code, size_t n, cuda_code **out);
+    void (*code_free)(cuda_device *device, cuda_code *code);
+    ebb_status (*code_launch)(cuda_device *device, const cuda_code *code, int64_t n_blocks,
+                              const cuda_fused_args *args);
 
     /* Waits for all that was put into the stream. EBB_DEVICE with the first error of any of it. */
     ebb_status (*finish)(cuda_device *device);

@@ -92,6 +92,16 @@ void cuda_marks_free(device_cuda *d);
 /* Any kernel, to ask whether there is code of it for a device. */
 const void *cuda_any_kernel(void);
 
+/* Puts a kernel into the stream, by what the runtime knows it by. */
+EBB_CHECKED ebb_status cuda_launch_symbol(const device_cuda *d, const void *symbol, unsigned n_threads,
+                                          int64_t n_blocks, const void *args);
+
+/* device_code.c */
+ebb_status cuda_device_code_load(cuda_device *device, const void *bytes, size_t n, cuda_code **out);
+void cuda_device_code_free(cuda_device *device, cuda_code *code);
+ebb_status cuda_device_code_launch(cuda_device *device, const cuda_code *code, int64_t n_blocks,
+                                   const cuda_fused_args *args);
+
 /* device_memory.c: what NVML says. bus_id: the device's, as the runtime prints it. */
 void cuda_nvml_open(cuda_nvml *nvml, const char *bus_id);
 void cuda_nvml_close(cuda_nvml *nvml);

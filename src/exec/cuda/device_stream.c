@@ -35,16 +35,21 @@ static ebb_status too_many(const device_cuda *d, int64_t n_blocks) {
                     d->ordinal, (long long)n_blocks, CUDA_MOST_BLOCKS);
 }
 
-ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
-                              const void *args) {
-    const device_cuda *d = device_of(device);
+ebb_status cuda_launch_symbol(const device_cuda *d, const void *symbol, unsigned n_threads,
+                              int64_t n_blocks, const void *args) {
     const dim3 blocks = {.x = (unsigned)n_blocks, .y = 1, .z = 1};
-    const dim3 threads = {.x = kernels[kernel].threads, .y = 1, .z = 1};
+    const dim3 threads = {.x = n_threads, .y = 1, .z = 1};
     void *arguments[1];
     memcpy(&arguments[0], &args, sizeof args); /* read only, whatever the prototype says */
     if (n_blocks < 1 || n_blocks > CUDA_MOST_BLOCKS) return too_many(d, n_blocks);
-    return cuda_check(d, cudaLaunchKernel(symbol_of(kernel), blocks, threads, arguments, 0, stream_of(d)),
+    return cuda_check(d, cudaLaunchKernel(symbol, blocks, threads, arguments, 0, stream_of(d)),
                       "cudaLaunchKernel");
+}
+
+ebb_status cuda_device_launch(cuda_device *device, cuda_kernel_id kernel, int64_t n_blocks,
+                              const void *args) {
+    return cuda_launch_symbol(device_of(device), symbol_of(kernel), kernels[kernel].threads, n_blocks,
+                              args);
 }
 
 ebb_status cuda_device_fill(cuda_device *device, void *to, int byte, int64_t bytes) {

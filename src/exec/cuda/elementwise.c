@@ -3,8 +3,26 @@
 #include "exec/cuda/kernels/elementwise.h"
 
 /* p: rounded as an element would be: what a clip leaves of a larger number is found to be at its bound. */
-static float attribute(const ebb_kernel_run *run, double p) {
-    return (float)ebb_dtype_rounded(run->call->out[0].dtype, p);
+static float attribute(const ebb_call *call, double p) {
+    return (float)ebb_dtype_rounded(call->out[0].dtype, p);
+}
+
+#define CUDA_POINTWISE(name, first, second, ...)                        \
+    static void name##_numbers(const ebb_call *call, float number[2]) { \
+        (void)call;                                                     \
+        number[0] = (first);                                            \
+        number[1] = (second);                                           \
+    }
+#include "exec/cuda/kernels/elementwise.def"
+
+bool cuda_pointwise_numbers(const ebb_call *call, float number[2]) {
+    static void (*const numbers[EBB_N_OPS])(const ebb_call *call, float number[2]) = {
+#define CUDA_POINTWISE(name, first, second, ...) [EBB_OP_##name] = name##_numbers,
+#include "exec/cuda/kernels/elementwise.def"
+    };
+    if (!numbers[call->op->code]) return false;
+    numbers[call->op->code](call, number);
+    return true;
 }
 
 static ebb_status launch_pointwise(const ebb_kernel_run *run, cuda_kernel_id kernel,
@@ -25,8 +43,10 @@ static cuda_pointwise_args operands_of(const ebb_kernel_run *run) {
 #define CUDA_POINTWISE(name, first, second, ...)                 \
     static ebb_status name##_launch(const ebb_kernel_run *run) { \
         cuda_pointwise_args args = operands_of(run);             \
-        args.p = (first);                                        \
-        args.q = (second);                                       \
+        float number[2];                                         \
+        name##_numbers(run->call, number);                       \
+        args.p = number[0];                                      \
+        args.q = number[1];                                      \
         return launch_pointwise(run, CUDA_KERNEL_##name, &args); \
     }                                                            \
     CUDA_OP(name, CUDA_REALS, CUDA_SWEEP, .launch = name##_launch);
@@ -38,17 +58,6 @@ static ebb_status fill_launch(const ebb_kernel_run *run) {
     return launch_pointwise(run, CUDA_KERNEL_fill, &args);
 }
 CUDA_OP(fill, CUDA_REALS, CUDA_SWEEP, .launch = fill_launch);
-
-/* No kernel of a body is made at run time here: ebb_backend_api.fuses is not set. */
-static ebb_status fused_supports(ebb_backend *backend, const ebb_call *call) {
-    return ebb_fail(backend->env, EBB_BAD_INPUT,
-                    "backend %s: %s is not supported: plan without --opt-level 3, or use the device cpu",
-                    backend->api->name, call->op->name);
-}
-static ebb_status fused_launch(const ebb_kernel_run *run) {
-    return fused_supports(run->backend, run->call);
-}
-CUDA_OP(fused, EBB_TAKES_ALL, CUDA_SWEEP, .supports = fused_supports, .launch = fused_launch);
 
 static ebb_status scale_launch(const ebb_kernel_run *run) {
     cuda_scale_args args = operands_of(run);

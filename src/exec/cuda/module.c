@@ -53,12 +53,18 @@ ebb_status cuda_create(ebb_env *env, const ebb_backend_options *options, ebb_bac
     status = cuda_backend_create(env, description, device, NULL, &backend);
     if (status != EBB_OK) return status;
     status = open_products(cuda_of(backend), options);
+    if (status == EBB_OK) status = cuda_backend_jit(cuda_of(backend), options->jit);
     if (status != EBB_OK) {
         backend->api->destroy(backend);
         return status;
     }
     *out = backend;
     return EBB_OK;
+}
+
+/* Of the version that compiled the kernels: what both compute has one set of bits. */
+ebb_status cuda_compiler_open(ebb_env *env, int32_t compute, cuda_compiler **out) {
+    return cuda_nvrtc_open(env, CUDA_NVCC_MAJOR, CUDA_NVCC_MINOR, compute, out);
 }
 
 EBB_MODULE_DEFINE(cuda, &ebb_backend_cuda);

@@ -130,7 +130,8 @@ static void print_dump(void *ctx, const char *pass, const char *text) {
 /* Of the environment: where code is made at all. Empty counts as not set. */
 static const char *jit_variable(const ebb_options *o) {
     const char *text = getenv("MGB_JIT_BACKEND");
-    return text && *text && o->opt_level >= 3 && strcmp(o->device, "cpu") == 0 ? text : NULL;
+    const bool makes = strcmp(o->device, "cpu") == 0 || ebb_device_is_apart(o->device);
+    return text && *text && o->opt_level >= 3 && makes ? text : NULL;
 }
 
 ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings) {

@@ -11,7 +11,7 @@
 #ifndef EBB_EXEC_CUDA_KERNELS_BROADCAST_H
 #define EBB_EXEC_CUDA_KERNELS_BROADCAST_H
 
-#include "exec/cuda/kernels/strides.h"
+#include "exec/cuda/kernels/pointwise.h"
 
 #define CUDA_PLACES_THREADS 256
 #define CUDA_PLACES_EACH    (INT64_C(4) * CUDA_PLACES_THREADS) /* results of a block, of 4 to a thread */
@@ -34,67 +34,53 @@ typedef struct cuda_places_args {
                          i < args->n && i < ((block) + 1) * (side)*CUDA_PLACES_THREADS; \
                          i += CUDA_PLACES_THREADS)
 
-/* T, R: the types of operands and result; the rest is the op's body, of values a and b. */
-#define CUDA_PLACES_1(name, T, R, ...)                                                                \
-    typedef cuda_places_args cuda_##name##_args;                                                      \
-    CUDA_BODY cuda_value_##R cuda_##name##_of(cuda_value_##T a){                                      \
-        __VA_ARGS__} CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block,   \
-                                                       int32_t thread, int32_t phase, void *shared) { \
-        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                       \
-        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin;  \
-        (void)phase, (void)shared;                                                                    \
-        if (!(args->walk.along & 1)) {                                                                \
-            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                         \
-                int64_t at[1];                                                                        \
-                cuda_strides_each(&args->walk, 1, i, at);                                             \
-                cuda_places_put_##R(args->y, i,                                                       \
-                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0])));       \
-            }                                                                                         \
-        } else if (left > 0) {                                                                        \
-            cuda_value_##T a[8];                                                                      \
-            cuda_value_##R y[8];                                                                      \
-            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                  \
-            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k]);                 \
-            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                     \
-        }                                                                                             \
+/* T, R: the types of operands and result; what is computed is cuda_<name>_of (pointwise.h). */
+#define CUDA_PLACES_1(name, T, R, ...)                                                               \
+    typedef cuda_places_args cuda_##name##_args;                                                     \
+    CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block, int32_t thread,   \
+                                      int32_t phase, void *shared) {                                 \
+        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                      \
+        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin; \
+        (void)phase, (void)shared;                                                                   \
+        if (!(args->walk.along & 1)) {                                                               \
+            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                        \
+                int64_t at[1];                                                                       \
+                cuda_strides_each(&args->walk, 1, i, at);                                            \
+                cuda_places_put_##R(args->y, i,                                                      \
+                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0])));      \
+            }                                                                                        \
+        } else if (left > 0) {                                                                       \
+            cuda_value_##T a[8];                                                                     \
+            cuda_value_##R y[8];                                                                     \
+            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                 \
+            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k]);                \
+            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                    \
+        }                                                                                            \
     }
-#define CUDA_PLACES_2(name, T, R, ...)                                                                \
-    typedef cuda_places_args cuda_##name##_args;                                                      \
-    CUDA_BODY cuda_value_##R cuda_##name##_of(cuda_value_##T a, cuda_value_##T b){                    \
-        __VA_ARGS__} CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block,   \
-                                                       int32_t thread, int32_t phase, void *shared) { \
-        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                       \
-        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin;  \
-        (void)phase, (void)shared;                                                                    \
-        if ((args->walk.along & 3) != 3) {                                                            \
-            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                         \
-                int64_t at[2];                                                                        \
-                cuda_strides_each(&args->walk, 2, i, at);                                             \
-                cuda_places_put_##R(args->y, i,                                                       \
-                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0]),         \
-                                                     cuda_places_get_##T(args->in[1], at[1])));       \
-            }                                                                                         \
-        } else if (left > 0) {                                                                        \
-            cuda_value_##T a[8], b[8];                                                                \
-            cuda_value_##R y[8];                                                                      \
-            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                  \
-            cuda_places_load_##T(args->in[1], begin, left, SIDE, b);                                  \
-            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k], b[k]);           \
-            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                     \
-        }                                                                                             \
+#define CUDA_PLACES_2(name, T, R, ...)                                                               \
+    typedef cuda_places_args cuda_##name##_args;                                                     \
+    CUDA_BODY void cuda_##name##_body(const cuda_places_args *args, int64_t block, int32_t thread,   \
+                                      int32_t phase, void *shared) {                                 \
+        enum { SIDE = CUDA_PLACES_SIDE(T, R) };                                                      \
+        const int64_t begin = (block * CUDA_PLACES_THREADS + thread) * SIDE, left = args->n - begin; \
+        (void)phase, (void)shared;                                                                   \
+        if ((args->walk.along & 3) != 3) {                                                           \
+            CUDA_PLACES_ONE_BY_ONE(i, SIDE) {                                                        \
+                int64_t at[2];                                                                       \
+                cuda_strides_each(&args->walk, 2, i, at);                                            \
+                cuda_places_put_##R(args->y, i,                                                      \
+                                    cuda_##name##_of(cuda_places_get_##T(args->in[0], at[0]),        \
+                                                     cuda_places_get_##T(args->in[1], at[1])));      \
+            }                                                                                        \
+        } else if (left > 0) {                                                                       \
+            cuda_value_##T a[8], b[8];                                                               \
+            cuda_value_##R y[8];                                                                     \
+            cuda_places_load_##T(args->in[0], begin, left, SIDE, a);                                 \
+            cuda_places_load_##T(args->in[1], begin, left, SIDE, b);                                 \
+            CUDA_UNROLL for (int k = 0; k < SIDE; k++) y[k] = cuda_##name##_of(a[k], b[k]);          \
+            cuda_places_store_##R(args->y, begin, left, SIDE, y);                                    \
+        }                                                                                            \
     }
-
-CUDA_BODY int32_t cuda_whole_of(float a) {
-    if (a != a) return 0;
-    return a < -2147483648.0F ? INT32_MIN : a >= 2147483648.0F ? INT32_MAX : (int32_t)a;
-}
-
-CUDA_BODY int32_t cuda_floor_div_whole(int32_t a, int32_t b) {
-    if (b == 0) return 0;
-    if (b == -1) return (int32_t)(0U - (uint32_t)a);
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 #include "exec/cuda/kernels/broadcast.def"
 
 /* The first operand says which of the others, and just that one is read; a result at a time, for three

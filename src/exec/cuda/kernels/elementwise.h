@@ -5,7 +5,7 @@
 #ifndef EBB_EXEC_CUDA_KERNELS_ELEMENTWISE_H
 #define EBB_EXEC_CUDA_KERNELS_ELEMENTWISE_H
 
-#include "exec/cuda/kernels/elements.h"
+#include "exec/cuda/kernels/pointwise.h"
 
 #define CUDA_POINTWISE_THREADS 256
 
@@ -40,26 +40,15 @@ typedef struct cuda_pointwise_args {
     }                                                                                                   \
     CUDA_BODIES(name)
 
-#define CUDA_GELU_FIRST (-1.5957691216F)
-#define CUDA_GELU_THIRD (-0.0713548162726F)
-
-/* The list's bodies. */
-#define CUDA_POINTWISE(name, first, second, ...)                           \
-    typedef cuda_pointwise_args cuda_##name##_args;                        \
-    CUDA_BODY float cuda_##name##_of(float a, float b, float p, float q) { \
-        (void)a, (void)b, (void)p, (void)q;                                \
-        __VA_ARGS__                                                        \
-    }                                                                      \
+/* The list's bodies; what is computed is cuda_<name>_of (pointwise.h). */
+#define CUDA_POINTWISE(name, first, second, ...)    \
+    typedef cuda_pointwise_args cuda_##name##_args; \
     CUDA_POINTWISE_BODY(name)
 #include "exec/cuda/kernels/elementwise.def"
 
 /* ---- scale and fill --------------------------------------------------------------------------------- */
 
 typedef cuda_pointwise_args cuda_scale_args;
-CUDA_BODY float cuda_scale_of(float a, float b, float p, float q) {
-    (void)b, (void)q;
-    return p * a;
-}
 CUDA_POINTWISE_BODY(scale)
 
 /* y is p everywhere. */

@@ -46,7 +46,7 @@ static void look(machine *m) {
 
 static void print_text(tool *t, const machine *m) {
     bool available = false;
-    const char *why = NULL, *name;
+    const char *why = NULL, *name, *device;
     printf("ebb %s\nallocator        %s\n", ebb_version(), m->allocator);
     printf("processors       %lld of %lld usable\n", (long long)m->n_usable, (long long)m->n_processors);
     printf("processor quota  %s\n", m->quota[0] != '\0' ? m->quota : "none");
@@ -58,7 +58,7 @@ static void print_text(tool *t, const machine *m) {
         printf("device %-9s %s%s%s\n", name, available ? "available" : "not available",
                why && *why != '\0' ? ": " : "", why ? why : "");
     char what[128];
-    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++)
+    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &device, &available, what)) != NULL; i++)
         printf("jit %-12s %s%s%s\n", name, available ? "available" : "not available", *what ? ": " : "",
                what);
     char plugin[1200];
@@ -72,7 +72,7 @@ static void print_text(tool *t, const machine *m) {
 static ebb_status print_json(tool *t, const machine *m) {
     out_json json;
     bool available = false;
-    const char *why = NULL, *name;
+    const char *why = NULL, *name, *device;
     out_json_begin(&json, "ebb.doctor/1");
     out_text(&json, "version", ebb_version());
     out_text(&json, "allocator", m->allocator);
@@ -106,9 +106,10 @@ static ebb_status print_json(tool *t, const machine *m) {
     out_close(&json, ']');
     char what[128];
     out_open(&json, "emitters", '[');
-    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &available, what)) != NULL; i++) {
+    for (uint32_t i = 0; (name = ebb_emitter_at(t->env, i, &device, &available, what)) != NULL; i++) {
         out_open(&json, NULL, '{');
         out_text(&json, "name", name);
+        out_text(&json, "device", device);
         out_bool(&json, "available", available);
         out_text(&json, available ? "version" : "why", *what ? what : NULL);
         out_close(&json, '}');

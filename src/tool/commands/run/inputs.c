@@ -74,6 +74,7 @@ ebb_status inputs_find(tool *t, const ebb_model *model, const ebb_options *optio
     if (ebb_device_is_apart(options->device)) { /* the text is the same everywhere: no device is opened */
         watch.device = "ref";
         watch.costs = NULL;
+        watch.jit = NULL;
         watch.tf32 = watch.winograd = watch.free_engines = watch.watch_memory = false;
         watch.cap_bytes = 0;
     }

@@ -1,0 +1,88 @@
+/* cuda/fused.h: chains of pointwise ops (`fused`, graph/ops/fused.h) on a GPU: code that is made for each.
+ *
+ *     body --fused_text.c--> text --> shelf (base/os) --> code --cuda_device_api.code_load--> launches
+ *                                  \--> a compiler ---^
+ *
+ *     text       kernels/fused.h and what it includes, as one file without comments (text.py), and behind
+ * it the body: each step calls what its op's own kernel calls (kernels/pointwise.h), and rounds as that one
+ * stores. So the bits are those of the steps' ops run one by one, as far as both are compiled alike: for
+ * one architecture, without contraction, by one version of the compiler (docs/decisions/0080) compiler
+ * nvrtc.c: libnvrtc, opened by dlopen; in tests the host's C compiler, of the same text code       by the
+ * hash of text, compiler, options and architecture: made once a backend, and once for all processes that
+ * share a shelf
+ *
+ * A text knows no shapes, but whether they have 2^32 places: strides are arguments, so that equal chains of
+ * other shapes are one kernel. Sums
+ * that a body gives beside its results are launches of bias_grad's kernels behind it.
+ */
+#ifndef EBB_EXEC_CUDA_FUSED_H
+#define EBB_EXEC_CUDA_FUSED_H
+
+#include "exec/cuda/device.h"
+
+/* ---- who makes code -----------------------------------------------------------------------------------
+ */
+
+typedef struct cuda_compiler cuda_compiler; /* each defines its own */
+typedef struct cuda_compiler_api {
+    void (*close)(cuda_compiler *compiler);
+    /* Code of a text, for code_load: n bytes, to be freed with ebb_cfree. EBB_DEVICE, EBB_IO: it could not
+     * be made (why). */
+    ebb_status (*compile)(cuda_compiler *compiler, const ebb_text *text, char **out, size_t *n);
+} cuda_compiler_api;
+struct cuda_compiler { /* first member of each one's own */
+    const cuda_compiler_api *api;
+    ebb_env *env;
+    char version[EBB_EMITTER_TEXT]; /* for readers */
+    ebb_hash key;                   /* of all that code depends on beside its text */
+};
+
+/* For devices of this compute capability (900: 9.0); 0: to know its version. EBB_UNAVAILABLE: it is not
+ * there, or does not serve (why). By whoever defines cuda_create (cuda.h). */
+EBB_CHECKED ebb_status cuda_compiler_open(ebb_env *env, int32_t compute, cuda_compiler **out);
+
+/* NVRTC, of version major.minor alone (nvrtc.c). */
+EBB_CHECKED ebb_status cuda_nvrtc_open(ebb_env *env, int major, int minor, int32_t compute,
+                                       cuda_compiler **out);
+
+/* ---- what a backend has of it (code.c) ------------------------------------------------------------------
+ */
+
+typedef struct cuda_made {
+    ebb_hash of; /* a text */
+    cuda_code *code;
+} cuda_made;
+/* Zeroed: nothing yet. */
+typedef struct cuda_jit {
+    ebb_env *env;
+    bool tried;
+    cuda_compiler *compiler; /* NULL: there is none, and bodies are refused */
+    ebb_shelf shelf;         /* open where there is a compiler */
+    EBB_ARRAY(cuda_made) made;
+    uint32_t n_compiled, n_found; /* texts: made here; from the shelf */
+    uint64_t compile_ns;
+} cuda_jit;
+
+/* Opens the compiler, unless that was tried before. EBB_UNAVAILABLE as of cuda_compiler_open. */
+EBB_CHECKED ebb_status cuda_jit_open(cuda_jit *jit, ebb_env *env, int32_t compute);
+/* The device is the thread's. */
+void cuda_jit_close(cuda_jit *jit, cuda_device *device);
+/* The code of a text, loaded, until the jit is closed. jit is open. */
+EBB_CHECKED ebb_status cuda_jit_code(cuda_jit *jit, cuda_device *device, const ebb_text *text,
+                                     const cuda_code **out);
+/* Of an api (exec/backend.h): there is one emitter, with the version of what is here. */
+ebb_status cuda_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
+
+/* ---- texts (fused_text.c)
+ * -------------------------------------------------------------------------------- */
+
+/* All before the bodies (text.py). */
+extern const char cuda_fused_prelude[];
+extern const size_t cuda_fused_prelude_bytes;
+
+/* The text of a body of this call. */
+void cuda_fused_write(ebb_text *text, const ebb_call *call, const ebb_fused_body *body);
+/* Its arguments, but for addresses. */
+void cuda_fused_arguments(const ebb_call *call, const ebb_fused_body *body, cuda_fused_args *out);
+
+#endif
