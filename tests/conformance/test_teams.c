@@ -3,6 +3,7 @@
 
 #include "ebb_build.h"
 #include "harness.h"
+#include "support/count.h"
 
 #if EBB_HAVE_CPU
 #include "exec/cpu/cpu.h"
@@ -25,7 +26,7 @@ Test(conformance, every_kernel_of_cpu_gives_the_same_bits_from_a_team) {
         const ebb_op_cases *cases = ebb_op_cases_all[k];
         ebb_case_table one = ebb_case_table_of(cases, EBB_SET_SHARED);
         cr_assert_eq(one.n_rows == 0, cases->alone, "no row for %s, or one too many", cases->op->name);
-        for (uint32_t n = one.n_rows; n > 0; n--, one.rows++) {
+        for (uint32_t n = rows_from_env(one.n_rows); n > 0; n--, one.rows++) {
             one.n_rows = 1;
             check_team(&bench, &one);
         }

@@ -144,7 +144,8 @@ Test(budget, a_plan_that_packs_badly_at_its_limit_is_searched_around_once) {
         int64_t percent;
         double limit_s;
     } rows[] = {{188, 84, 2e-2}, {340, 72, 4e-2}, {340, 72, 8e-2}};
-    for (size_t i = 0; i < rows_from_env(EBB_COUNT(rows)); i++) {
+    /* Each searches for seconds; where rows are few it is none, for the test above takes the same ways. */
+    for (size_t i = 0; i + 1 < rows_from_env(EBB_COUNT(rows) + 1); i++) {
         world w = {.tick_ns = 1000000};
         char *text = random_pgraph_text(rows[i].seed, NULL);
         cr_assert_not_null(text);

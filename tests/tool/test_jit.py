@@ -6,7 +6,7 @@
 import shutil
 import sys
 
-from tester import Skip, equal, holds, main
+from tester import Skip, equal, holds, main, rows
 
 MODEL = """ebb 1
 graph gated
@@ -42,7 +42,7 @@ def write(t):
 
 def no_level_and_nobodys_code_changes_a_bit(t):
     write(t)
-    for precision in (), ("--precision", "bf16"):
+    for precision in rows(((), ("--precision", "bf16"))):
         ways = [("--opt-level", str(level)) for level in range(4)]
         ways += [("--opt-level", "3", "--jit", name, *more) for name in emitters(t) for more in ((), ("--threads", "2"))]
         ways += [("--opt-level", "3", "--method", "megengine"), ("--opt-level", "3", "--no-fuse")]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from models import CONV, chain, text
-from tester import equal, holds, main
+from tester import equal, holds, main, rows
 
 MIB = 1 << 20
 
@@ -178,11 +178,18 @@ def a_search_ends_near_what_is_proved(t):
     holds(bound_ns <= plan["time_ns"] <= bound_ns + base_ns // 2000 and bound_ns > base_ns, "memory binds, and the bound is near")
     holds([s["how"] for s in search["searches"]] == ["seeds"] and search["searches"][0]["n_scored"] < 20000, search["searches"])
     t.ebb_run("verify", "plan.json")
-    t.ebb_run("plan", *model, *budget, "--time-limit", "600", "-o", "limited.json")
-    equal((t.folder / "limited.json").read_bytes(), (t.folder / "plan.json").read_bytes(), "a limit that does not strike")
-    rows = [row for row in t.json("tune", *model, *budget)["rows"] if row["config"]["method"] == "budget"]
-    holds(all(row["candidates"] < 20000 for row in rows), [row["candidates"] for row in rows])
-    equal([row["time_ns"] for row in rows if row["default"]], [plan["time_ns"]], "tune's default is that plan")
+
+    def limited():
+        t.ebb_run("plan", *model, *budget, "--time-limit", "600", "-o", "limited.json")
+        equal((t.folder / "limited.json").read_bytes(), (t.folder / "plan.json").read_bytes(), "a limit that does not strike")
+
+    def tuned():
+        found = [row for row in t.json("tune", *model, *budget)["rows"] if row["config"]["method"] == "budget"]
+        holds(all(row["candidates"] < 20000 for row in found), [row["candidates"] for row in found])
+        equal([row["time_ns"] for row in found if row["default"]], [plan["time_ns"]], "tune's default is that plan")
+
+    for same in rows((limited, tuned)):
+        same()
 
 
 def a_model_that_asks_for_nothing_is_refused(t):

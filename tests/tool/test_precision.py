@@ -6,7 +6,7 @@
 import json
 import sys
 
-from tester import equal, holds, main
+from tester import equal, holds, main, rows
 import harness
 
 MODEL = """ebb 1
@@ -59,7 +59,7 @@ def a_step_in_16_bits_learns_as_one_in_f32_does(t):
 def memory_that_is_saved_changes_no_bit_of_16(t):
     (t.folder / "halves.ebb").write_text(MODEL)
     n_recomputed = 0
-    for name, low in ("cpu", LOW), ("ref", LOW), ("cpu", HALF), ("ref", HALF):
+    for name, low in rows((("cpu", LOW), ("ref", LOW), ("cpu", HALF), ("ref", HALF))):
         ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--method", "megengine"), ("--threads", "2", "--poison")
         runs = [t.json(*RUN, *device(name), *low, *way, "--hash") for way in ways]
         equal(len({run["params_hash"] for run in runs}), 1, f"{name}: hashes")
@@ -80,7 +80,7 @@ def products_by_the_processor_learn_the_same_and_memory_changes_no_bit(t):
         print("SKIP this processor has no AVX512-BF16")
         return
     parts = t.json(*RUN, *low, "--hash")
-    for width in "1", "3":
+    for width in rows(("3", "1")):
         plan = t.json("plan", "halves.ebb", *native, "--threads", width)
         budget = str(plan["total_bytes"] - plan["arena_bytes"] // 16)
         ways = (), ("--no-reuse",), ("--no-fuse",), ("--phased",), ("--budget", budget), ("--poison",)

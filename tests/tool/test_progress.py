@@ -14,7 +14,7 @@ import termios
 
 import harness
 from models import chain, text
-from tester import equal, holds, main
+from tester import effort, equal, holds, main
 
 
 def no_bar_without_a_terminal(t):
@@ -24,7 +24,7 @@ def no_bar_without_a_terminal(t):
 
 def progress_for_programs_is_one_object_a_line(t):
     (t.folder / "long.json").write_text(text(chain(60)))
-    row = ("plan", "long.json", "--budget", "20MiB", "--effort", "200000", "--json")
+    row = ("plan", "long.json", "--budget", "20MiB", *effort(200000), "--json")
     done = t.ebb_run(*row, "--progress=json")
     equal(done.stdout, t.ebb_run(*row).stdout, "the answer")
     lines = [line for line in done.stderr.decode().splitlines() if not line.startswith("ebb: ")]
@@ -49,7 +49,7 @@ def on_a_terminal(t, *flags, terminal="xterm", columns=0):
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with open(t.folder / "out.json", "wb") as out:
-        process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", "--effort", "100000", "--json", *flags],
+        process = subprocess.Popen([t.ebb, "plan", "long.json", "--budget", "20MiB", *effort(100000), "--json", *flags],
                                    cwd=t.folder, stdout=out, stderr=theirs, env={**harness.ENVIRONMENT, "TERM": terminal})
     os.close(theirs)
     seen = b""

@@ -48,6 +48,16 @@ class Tester:
                 print(f"FAIL {test.__name__}: {fault!r}")
 
 
+def rows(table):
+    """Of a table whose rows take seconds each: as many as EBB_TEST_ROWS says, all by default (tests/support/count.h)."""
+    return table[:int(os.environ.get("EBB_TEST_ROWS", len(table)))]
+
+
+def effort(n):
+    """A search of n candidates, or of one in EBB_TEST_EFFORT_PART of them: where the command is that much slower, it takes as long."""
+    return "--effort", str(n // int(os.environ.get("EBB_TEST_EFFORT_PART", 1)))
+
+
 def equal(a, b, what=""):
     if a != b:
         raise AssertionError(f"{what}: {str(a)[:200]} is not {str(b)[:200]}")
