@@ -247,7 +247,7 @@ static ebb_options in_mode(ebb_options o, ebb_memory_mode mode) {
     ebb_plan_summarize(ebb_program_plan(r.program), &summary);
     run_close(&r);
     o.memory = mode;
-    o.budget_bytes = summary.persistent_bytes + summary.arena_bytes * 97 / 100;
+    o.budget_bytes = summary.persistent_bytes + summary.arena_bytes * 99 / 100;
     o.effort = 2000;
     return o;
 }

@@ -39,10 +39,12 @@ typedef struct row {
     }
 
 static const row rows[] = {
+    /* 48: halved four times that is 3 pixels; for 2, oneDNN's scratch on AVX2 is nine times the weights, and
+     * no plan saves that. */
     {"unet",
-     {{"N", 2}, {"H", 32}, {"K", 3}, {"W", 5}},
+     {{"N", 2}, {"H", 48}, {"K", 3}, {"W", 5}},
      {{"x", 0}, {"labels", 3}},
-     6,
+     8,
      0.1F,
      EBB_SGD,
      0,
@@ -207,12 +209,14 @@ Test(train, convolutions_in_transformed_tiles_give_the_same_bits_in_every_memory
                        .n_steps = 1,
                        .lr = 0.1F,
                        .winograd = true};
-    const result with = check_row(&transformed, "cpu", false);
+    const result with = run(&transformed, "cpu", EBB_MEMORY_NONE, -1);
     transformed.winograd = false;
     const result without = run(&transformed, "cpu", EBB_MEMORY_NONE, -1);
+    if (with.digest == without.digest) TEST_SKIP("no AVX-512, or a oneDNN that does not transform");
     cr_expect(fabsf(with.loss[0] - without.loss[0]) <= 1e-5F * without.loss[0], "%g with, %g without",
               (double)with.loss[0], (double)without.loss[0]);
-    if (with.digest == without.digest) TEST_SKIP("no AVX-512, or a oneDNN that does not transform");
+    transformed.winograd = true;
+    (void)check_row(&transformed, "cpu", false);
 #else
     TEST_SKIP("this build has no cpu backend");
 #endif
