@@ -48,6 +48,10 @@ EBB_CHECKED ebb_status ebb_genes_unpack(ebb_selector *c);
 /* Goes on from the best arrangement, with another order if that gains: then *best is c->other. As
  * ebb_search_in. */
 EBB_CHECKED ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best);
+/* The arrangement's best as steps, in *out and behind it; its genes, too. EBB_NO_MEMORY, EBB_INTERNAL: the
+ * best is not valid. */
+EBB_CHECKED ebb_status ebb_select_answers(ebb_selector *c, ebb_arrangement *arrangement,
+                                          ebb_selection **out);
 /* Searches the orders; *best has the answer. As ebb_search_in. */
 EBB_CHECKED ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best);
 

@@ -108,7 +108,9 @@ static bool check_trimmed(ebb_env *env, const bench *b, const uint8_t *genes, in
     ebb_arena_init(&arena, env);
     int64_t limit = whole.peak_bytes + room_bytes;
     int64_t work = EBB_TRIM_WORK;
-    want_status(env, ebb_trim(&arena, b->scorer, b->space, genes, limit, &work, &trimmed), EBB_OK);
+    ebb_trimmer *trimmer = ebb_trimmer_new(&arena, b->space);
+    cr_assert(trimmer);
+    ebb_trim(trimmer, b->scorer, genes, limit, &work, &trimmed);
     cr_assert(trimmed.score.valid && trimmed.score.peak_bytes <= limit, "seed %llu",
               (unsigned long long)seed);
     cr_assert_leq(trimmed.score.time_ns, whole.time_ns, "seed %llu", (unsigned long long)seed);

@@ -140,7 +140,7 @@ ebb_worth ebb_tree_bound(ebb_tree *t) {
     if (best->excess_bytes == 0 && time_ns > best->time_ns) return (ebb_worth){0, time_ns, 0};
     ebb_score score = {.valid = true, .time_ns = time_ns};
     hold_all(t);
-    ebb_scorer_sweep(t->scorer, INT64_MAX, &score);
+    ebb_scorer_sweep(t->scorer, INT64_MAX, false, &score);
     int64_t limit =
         best->excess_bytes == INT64_MAX ? INT64_MAX : t->search->budget_bytes + best->excess_bytes;
     int64_t price_ns;

@@ -162,7 +162,7 @@ ebb_score ebb_score_time(ebb_scorer *scorer, const uint8_t *genes) {
 }
 
 void ebb_score_bytes(ebb_scorer *scorer, int64_t limit_bytes, ebb_score *score) {
-    if (score->valid) ebb_scorer_sweep(scorer, limit_bytes, score);
+    if (score->valid) ebb_scorer_sweep(scorer, limit_bytes, false, score);
 }
 
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes) {
@@ -189,7 +189,7 @@ ebb_score ebb_score_steps(ebb_scorer *scorer, const uint8_t *genes, const ebb_id
     }
     score.n_steps = scorer->n_steps;
     score.time_ns = scorer->time_ns;
-    if (score.valid) ebb_scorer_sweep(scorer, limit_bytes, &score);
+    if (score.valid) ebb_scorer_sweep(scorer, limit_bytes, true, &score);
     return score;
 }
 

@@ -61,7 +61,8 @@ void ebb_scorer_begin(ebb_scorer *scorer);
 /* One step more: op runs by its way, around the base op; all it reads is there. false: the candidate is
  * over a limit. */
 EBB_CHECKED bool ebb_scorer_emit(ebb_scorer *scorer, ebb_id op, ebb_id base);
-/* Live bytes of the steps so far, by the reads so far; score->valid is false when they are over a limit. */
-void ebb_scorer_sweep(ebb_scorer *scorer, int64_t limit_bytes, ebb_score *score);
+/* Live bytes of the steps so far, by the reads so far; score->valid is false when they are over a limit.
+ * within: the first step above limit_bytes is the last, and has the peak. */
+void ebb_scorer_sweep(ebb_scorer *scorer, int64_t limit_bytes, bool within, ebb_score *score);
 
 #endif

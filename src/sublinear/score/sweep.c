@@ -106,7 +106,7 @@ static int64_t place_givens(ebb_scorer *s) {
     return live;
 }
 
-void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
+void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, bool within, ebb_score *score) {
     const ebb_space *space = s->space;
     int64_t live = place_givens(s);
     score->peak_bytes = s->n_steps == 0 ? live : 0;
@@ -124,6 +124,7 @@ void ebb_scorer_sweep(ebb_scorer *s, int64_t limit, ebb_score *score) {
             score->peak_bytes = now;
             score->peak_position = s->positions[step];
         }
+        if (within && now > limit) return;
         if (now > limit &&
             __builtin_add_overflow(score->overflow_bytes, now - limit, &score->overflow_bytes))
             score->overflow_bytes = INT64_MAX;

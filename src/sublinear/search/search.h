@@ -80,18 +80,24 @@ void ebb_cross_pool(ebb_crossing *crossing, const ebb_search *search, uint8_t *c
  */
 
 typedef struct ebb_trimmed {
-    ebb_id *steps; /* in the arena; of the space's order */
+    ebb_id *steps; /* of the space's order */
     uint32_t n_steps;
     ebb_score score;
 } ebb_trimmed;
 
 #define EBB_TRIM_WORK INT64_C(40000000) /* half a second */
+
+/* Scratch for trimming one candidate after another. One a thread. */
+typedef struct ebb_trimmer ebb_trimmer;
+/* In arena; NULL when memory is out. */
+ebb_trimmer *ebb_trimmer_new(ebb_arena *arena, const ebb_space *space);
 /* Plays the genes, which are valid and stay within limit_bytes, and leaves out runs that are not first
- * ones, dearest first, as long as the peak stays within. *work: steps of tries that are left to all
- * candidates of an answer together; what comes after it is used up is not tried. EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_trim(ebb_arena *arena, ebb_scorer *scorer, const ebb_space *space,
-                                const uint8_t *genes, int64_t limit_bytes, int64_t *work, ebb_trimmed *out);
-/* The steps as they are, nothing left out. EBB_NO_MEMORY. */
+ * ones, dearest first, as long as the peak stays within. *work: steps of tries that are left; what comes
+ * after it is used up is not tried. out->steps is the trimmer's own, until its next candidate. Allocates
+ * nothing. */
+void ebb_trim(ebb_trimmer *trimmer, ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes,
+              int64_t *work, ebb_trimmed *out);
+/* The steps as they are, nothing left out, in arena. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t *genes,
                                         int64_t limit_bytes, ebb_trimmed *out);
 

@@ -12,30 +12,30 @@ typedef struct run {
     int64_t time_ns;
 } run;
 
-typedef struct trimmer {
+struct ebb_trimmer {
     const ebb_space *space;
     ebb_scorer *scorer;
     const uint8_t *genes;
     int64_t limit_bytes, *work;
-    ebb_id *try; /* [n_steps] */
-    run *runs;
-    uint32_t *n_runs; /* per op */
-    bool *needed;     /* per value */
-} trimmer;
+    ebb_id *steps, *try; /* [step_limit] */
+    run *runs;           /* likewise */
+    uint32_t *n_runs;    /* per op */
+    bool *needed;        /* per value */
+};
 
-static const ebb_space_way *way_of(const trimmer *t, ebb_id op) {
+static const ebb_space_way *way_of(const ebb_trimmer *t, ebb_id op) {
     uint32_t way = ebb_space_way_of(t->space, t->genes, op);
     return &t->space->ways[t->space->ops[op].first_way + (way == EBB_NONE ? 0 : way + 1)];
 }
 
-static void count_runs(trimmer *t, const ebb_id *steps, uint32_t n) {
+static void count_runs(ebb_trimmer *t, const ebb_id *steps, uint32_t n) {
     memset(t->n_runs, 0, t->space->n_ops * sizeof(*t->n_runs));
     for (uint32_t i = 0; i < n; i++) t->n_runs[steps[i]]++;
 }
 
 /* Leaves out runs that nobody reads, but first ones: others may have to come after those. Returns how many
  * steps are left. */
-static uint32_t sweep_unread(trimmer *t, ebb_id *steps, uint32_t n) {
+static uint32_t sweep_unread(ebb_trimmer *t, ebb_id *steps, uint32_t n) {
     const ebb_space *space = t->space;
     uint32_t to = n;
     count_runs(t, steps, n);
@@ -62,7 +62,7 @@ static int compare_runs(const void *a, const void *b) {
     return x->k > y->k ? -1 : x->k < y->k;
 }
 
-static uint32_t list_runs(trimmer *t, const ebb_trimmed *now) {
+static uint32_t list_runs(ebb_trimmer *t, const ebb_trimmed *now) {
     uint32_t n = 0;
     memset(t->n_runs, 0, t->space->n_ops * sizeof(*t->n_runs));
     for (uint32_t i = 0; i < now->n_steps; i++) {
@@ -75,7 +75,7 @@ static uint32_t list_runs(trimmer *t, const ebb_trimmed *now) {
 }
 
 /* The steps without the k-th run of an op; 0: there is none. */
-static uint32_t leave_out(trimmer *t, const ebb_trimmed *now, const run *left_out) {
+static uint32_t leave_out(ebb_trimmer *t, const ebb_trimmed *now, const run *left_out) {
     uint32_t n = 0, k = 0;
     for (uint32_t i = 0; i < now->n_steps; i++)
         if (now->steps[i] != left_out->op || k++ != left_out->k) t->try[n++] = now->steps[i];
@@ -83,7 +83,7 @@ static uint32_t leave_out(trimmer *t, const ebb_trimmed *now, const run *left_ou
 }
 
 /* Runs are counted anew by each try: one that has moved up since is tried in its next pass. */
-static bool run_pass(trimmer *t, ebb_trimmed *now) {
+static bool run_pass(ebb_trimmer *t, ebb_trimmed *now) {
     bool gained = false;
     uint32_t n_runs = list_runs(t, now);
     for (uint32_t k = 0; k<n_runs && * t->work> 0; k++) {
@@ -109,20 +109,27 @@ ebb_status ebb_trim_nothing(ebb_arena *arena, ebb_scorer *scorer, const uint8_t 
     return out->steps ? EBB_OK : EBB_NO_MEMORY;
 }
 
-ebb_status ebb_trim(ebb_arena *arena, ebb_scorer *scorer, const ebb_space *space, const uint8_t *genes,
-                    int64_t limit_bytes, int64_t *work, ebb_trimmed *out) {
-    ebb_status status = ebb_trim_nothing(arena, scorer, genes, limit_bytes, out);
-    if (status != EBB_OK || !out->score.valid || out->score.peak_bytes > limit_bytes) return status;
-    trimmer t = {.space = space,
-                 .scorer = scorer,
-                 .genes = genes,
-                 .limit_bytes = limit_bytes,
-                 .work = work,
-                 .try = EBB_NEW(arena, ebb_id, out->n_steps),
-                 .runs = EBB_NEW(arena, run, out->n_steps),
-                 .n_runs = EBB_NEW(arena, uint32_t, space->n_ops),
-                 .needed = EBB_NEW(arena, bool, space->n_values)};
-    if (!t.try || !t.runs || !t.n_runs || !t.needed) return EBB_NO_MEMORY;
-    for (uint32_t pass = 0; pass < PASSES && run_pass(&t, out); pass++) continue;
-    return EBB_OK;
+ebb_trimmer *ebb_trimmer_new(ebb_arena *arena, const ebb_space *space) {
+    ebb_trimmer *t = EBB_NEW(arena, ebb_trimmer, 1);
+    if (!t) return NULL;
+    t->space = space;
+    t->steps = EBB_NEW(arena, ebb_id, space->step_limit);
+    t->try = EBB_NEW(arena, ebb_id, space->step_limit);
+    t->runs = EBB_NEW(arena, run, space->step_limit);
+    t->n_runs = EBB_NEW(arena, uint32_t, space->n_ops);
+    t->needed = EBB_NEW(arena, bool, space->n_values);
+    return t->steps && t->try && t->runs && t->n_runs && t->needed ? t : NULL;
+}
+
+void ebb_trim(ebb_trimmer *t, ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes, int64_t *work,
+              ebb_trimmed *out) {
+    t->scorer = scorer;
+    t->genes = genes;
+    t->limit_bytes = limit_bytes;
+    t->work = work;
+    *out = (ebb_trimmed){.steps = t->steps, .score = ebb_score_genes(scorer, genes, limit_bytes)};
+    out->n_steps = out->score.n_steps;
+    memcpy(t->steps, ebb_scorer_steps(scorer), out->n_steps * sizeof(ebb_id));
+    if (!out->score.valid || out->score.peak_bytes > limit_bytes) return;
+    for (uint32_t pass = 0; pass < PASSES && run_pass(t, out); pass++) continue;
 }
