@@ -59,6 +59,11 @@ static uint64_t time_left_ns(const ebb_study *p, uint64_t now_ns) {
     return left_ns - left_ns / 4 + (left_ns == 0);
 }
 
+static int64_t times_base_ns(const ebb_study *p, double times) {
+    const double ns = times * (double)p->base_time_ns;
+    return ns < 9e18 ? (int64_t)ns : INT64_MAX;
+}
+
 ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes, const uint8_t *genes,
                             uint32_t n_genes, ebb_selection **out) {
     const ebb_options *o = p->options;
@@ -83,7 +88,8 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .n_warm_genes = n_genes};
     if (method == EBB_METHOD_BUDGET || method == EBB_METHOD_LEAST) request.pins = p->pins;
     if (method == EBB_METHOD_LEAST && p->hint.most_times > 0)
-        request.most_time_ns = (int64_t)(p->hint.most_times * (double)p->base_time_ns);
+        request.most_time_ns = times_base_ns(p, p->hint.most_times);
+    request.enough_time_ns = times_base_ns(p, p->hint.enough_times);
     if (o->on_progress && method != EBB_METHOD_NONE) {
         p->aim = aim_of(method);
         request.on_progress = report;

@@ -38,6 +38,7 @@ typedef struct ebb_hint {
     bool
         fits_or_not; /* a trial: nothing is packed at length, nor the smallest plan found where none fits */
     bool no_search;  /* what `warm` says is the answer, or there is none */
+    double enough_times; /* what takes no more than so many times as long needs no other order; 0: all do */
     double most_times; /* what takes more than so many times as long as without recomputation is no answer;
                         * 0: any time will do */
     int64_t

@@ -76,6 +76,7 @@ ebb_status ebb_fit_try(ebb_fitter *f, int64_t size, bool *fits, int64_t *total_b
                      .no_search = f->no_search,
                      .effort_part = f->effort_part,
                      .fits_or_not = f->fits_or_not,
+                     .enough_times = f->climbs ? 1 + f->max_added : 0,
                      .smallest_bytes = &smallest_bytes,
                      .deadline_ns = f->deadline_ns};
     ebb_status status =

@@ -64,6 +64,7 @@ static ebb_status climb(ebb_fitter *f, bool cheap) {
     const uint32_t max_failures = cheap ? UINT32_MAX : MAX_FAILURES;
     ebb_status status = EBB_OK;
     f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
+    f->climbs = true;
     for (uint32_t n_failed = 0; status == EBB_OK && n_failed < max_failures && high - low > resolution;) {
         const bool up = high == EBB_FIT_MAX_SIZE;
         const int64_t before = low;
@@ -72,6 +73,7 @@ static ebb_status climb(ebb_fitter *f, bool cheap) {
         n_failed = low > before ? 0 : n_failed + 1;
         step *= 2;
     }
+    f->climbs = false;
     return status;
 }
 
