@@ -141,6 +141,7 @@ static uint32_t weights_of(onnx_import *im, const attention *a, uint32_t x) {
     if (triangle != EBB_BUILD_NONE) x = chosen(im, triangle, x, -DBL_MAX);
     x = onnx_op1(im, "softmax", x, "causal=%s", causal && corner ? "true" : "false");
     const bool choice = mask != EBB_BUILD_NONE && strcmp(onnx_dtype_of(im, mask, dtype), "bool") == 0;
+    if (choice && triangle != EBB_BUILD_NONE) x = chosen(im, triangle, x, 0);
     return choice ? masked(im, a, x, mask, 0) : x;
 }
 
