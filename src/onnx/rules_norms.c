@@ -167,7 +167,7 @@ static void softmax(onnx_import *im) {
         order[d] = rows_behind ? d : d == last ? axis : d < axis ? d : d + 1;
         back[order[d]] = d;
     }
-    const uint32_t turned = onnx_permute(im, x, order);
+    const uint32_t turned = onnx_permute(im, x, order, shape.rank);
     const onnx_shape between = onnx_shape_of(im, turned);
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < shape.rank; d++)
@@ -181,7 +181,7 @@ static void softmax(onnx_import *im) {
     } else {
         y = onnx_op(im, "softmax", &y, 1, NULL);
     }
-    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back));
+    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back, shape.rank));
 }
 
 const onnx_rule onnx_rules_norms[] = {

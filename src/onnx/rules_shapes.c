@@ -70,7 +70,7 @@ static void transpose(onnx_import *im) {
         onnx_refuse(im, "perm has %u numbers, not %u", perm->n_ints, now.rank);
     for (uint32_t d = 0; d < now.rank && !onnx_stopped(im); d++)
         order[d] = perm ? onnx_axis(im, perm->ints[d], now.rank) : now.rank - 1 - d;
-    onnx_give(im, 0, onnx_permute(im, x, order));
+    onnx_give(im, 0, onnx_permute(im, x, order, now.rank));
 }
 
 static void squeeze(onnx_import *im) {

@@ -81,6 +81,10 @@ for what, nodes, words in (
         ("a slice backwards", [node("Slice", ["x", "n", "least", "one", "minus"], "y")], "!places that depend on the batch"),
         ("sizes", [node("Resize", ["x", "", "", "n"], "y", mode="nearest", axes=[1])], "!its size depends on the batch")):
     ROWS.append((f"{what} of the batch", model([*batch, *nodes], [*moved, number("one", 1)], ["N", 100], ["N", 100]), words))
+# Axes are turned of operands that have them.
+for op, ops in (("RotaryEmbedding", ["x", "c", "c"]), ("Gemm", ["x", "c"])):
+    ROWS.append((f"{op} of rank 5", model([node(op, ops, "y", transA=1), node("Det", ["x"], "z")], [tensor("c", [1, 3, 2], [1.0] * 6, floats=True)], ["N", 2, 3, 4, 5], ["N", 2, 3, 4, 5]),
+                 f"!2 nodes cannot be imported; y ({op}): an operand of rank 5, not"))
 for op, words, attributes in (("MeanVarianceNormalization", "!no axes", {"axes": []}), ("LpNormalization", "!p=3", {"p": 3})):
     ROWS.append((op, model([node(op, ["x"], "y", **attributes)], [], ["N", 4], ["N", 4]), words))
 ROWS.append(("a bound of two numbers", model([node("Clip", ["x", "k"], "h"), node("Relu", ["h"], "y")], [tensor("k", [2], [0.0, 1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 2 numbers"))
