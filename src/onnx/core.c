@@ -168,6 +168,7 @@ int32_t onnx_type_of(onnx_import *im, uint32_t i) {
     if (v->kind != ONNX_GRAPH) return v->type;
     (void)onnx_dtype_of(im, v->id, dtype);
     return strcmp(dtype, "f64") == 0    ? ONNX_DOUBLE
+           : strcmp(dtype, "u8") == 0   ? ONNX_UINT8
            : strcmp(dtype, "i32") == 0  ? ONNX_INT64
            : strcmp(dtype, "bool") == 0 ? ONNX_BOOL
                                         : ONNX_FLOAT;
@@ -232,6 +233,7 @@ static void put(onnx_import *im, uint32_t k, onnx_value value) {
 }
 
 void onnx_give(onnx_import *im, uint32_t k, uint32_t id) {
+    if (id == EBB_BUILD_NONE) onnx_refuse(im, "its result %u is not made", k);
     put(im, k, (onnx_value){.kind = ONNX_GRAPH, .id = id});
 }
 

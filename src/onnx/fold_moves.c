@@ -67,6 +67,7 @@ static bool reshape(onnx_import *im, const onnx_value *v, walk *w) {
 
 static bool transpose(onnx_import *im, const onnx_value *v, walk *w) {
     int64_t stride[ONNX_MAX_RANK];
+    uint32_t seen = 0;
     const onnx_attribute *perm = onnx_attr(im, "perm");
     strides_of(&v->shape, stride);
     w->out.rank = v->shape.rank;
@@ -75,8 +76,9 @@ static bool transpose(onnx_import *im, const onnx_value *v, walk *w) {
         const uint32_t from = perm ? onnx_axis(im, perm->ints[d], v->shape.rank) : v->shape.rank - 1 - d;
         if (onnx_stopped(im) || !set(w, d, v->shape.dim[0][from])) return false;
         w->stride[d] = stride[from];
+        seen |= 1U << from;
     }
-    return true;
+    return seen == (1U << v->shape.rank) - 1; /* an axis named twice leads beyond the numbers */
 }
 
 /* Places begin, begin + step, ... before end along an axis. */

@@ -122,7 +122,8 @@ uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, doub
 uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n);
 /* To any shape of the same elements, in logical order. */
 uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape);
-uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order);
+/* order: of all n axes. */
+uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order, uint32_t n);
 uint32_t onnx_broadcast(onnx_import *im, uint32_t x, const onnx_shape *shape);
 /* Places [begin, begin + size) along an axis. */
 uint32_t onnx_slice(onnx_import *im, uint32_t x, uint32_t axis, const int64_t begin[2],
@@ -184,7 +185,7 @@ typedef struct onnx_rule {
 } onnx_rule;
 extern const onnx_rule onnx_rules_pointwise[], onnx_rules_products[], onnx_rules_norms[],
     onnx_rules_shapes[], onnx_rules_windows[], onnx_rules_reductions[], onnx_rules_places[],
-    onnx_rules_resize[], onnx_rules_attention[], onnx_rules_choices[];
+    onnx_rules_resize[], onnx_rules_attention[], onnx_rules_choices[], onnx_rules_slices[];
 /* Does the node from known numbers alone. false: it cannot be, or not all its operands are known. */
 bool onnx_fold(onnx_import *im);
 /* Its part for Reshape, Transpose and Slice of numbers of any rank, v. */

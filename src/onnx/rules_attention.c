@@ -25,7 +25,7 @@ static uint32_t heads_apart(onnx_import *im, uint32_t x, int64_t heads) {
 }
 
 static uint32_t swap_middle(onnx_import *im, uint32_t x) {
-    return onnx_permute(im, x, (uint32_t[]){0, 2, 1, 3});
+    return onnx_permute(im, x, (uint32_t[]){0, 2, 1, 3}, 4);
 }
 
 /* Rank 3 or 4 as [n,heads,t,d]. */
@@ -141,6 +141,7 @@ static uint32_t weights_of(onnx_import *im, const attention *a, uint32_t x) {
     if (triangle != EBB_BUILD_NONE) x = chosen(im, triangle, x, -DBL_MAX);
     x = onnx_op1(im, "softmax", x, "causal=%s", causal && corner ? "true" : "false");
     const bool choice = mask != EBB_BUILD_NONE && strcmp(onnx_dtype_of(im, mask, dtype), "bool") == 0;
+    if (choice && triangle != EBB_BUILD_NONE) x = chosen(im, triangle, x, 0);
     return choice ? masked(im, a, x, mask, 0) : x;
 }
 
@@ -226,7 +227,6 @@ static void rotary(onnx_import *im) {
     const uint32_t x =
         flat ? heads_apart(im, given, onnx_attr_int(im, "num_heads", 0)) : swap_middle(im, given);
     const onnx_shape apart = onnx_shape_of(im, x);
-    if (apart.rank != 4) onnx_refuse(im, "rank %u", apart.rank);
     if (onnx_stopped(im)) return;
     const int64_t size = apart.dim[0][3], asked = onnx_attr_int(im, "rotary_embedding_dim", 0),
                   n = asked > 0 ? asked : size;

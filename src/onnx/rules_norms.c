@@ -89,7 +89,9 @@ static void lp_norm(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
-    const bool two = onnx_attr_int(im, "p", 2) == 2;
+    const int64_t p = onnx_attr_int(im, "p", 2);
+    const bool two = p == 2;
+    if (p != 1 && !two) onnx_refuse(im, "p=%lld", (long long)p);
     const uint32_t size = two ? onnx_op2(im, "mul", x, x) : onnx_op(im, "abs", &x, 1, NULL);
     uint32_t sum = onnx_op1(im, "reduce_sum", size, "axis=[%u] keep=true", axis);
     if (two) sum = onnx_op(im, "sqrt", &sum, 1, NULL);
@@ -100,13 +102,14 @@ static void lp_norm(onnx_import *im) {
 
 /* (x - mean) / (deviation + 1e-9) */
 static void mean_variance(onnx_import *im) {
-    char text[32];
+    char text[32] = "";
     int n = 0;
     uint32_t bits = 0xD; /* 0, 2 and 3 */
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     if (onnx_attr(im, "axes")) (void)onnx_axes(im, 1, shape.rank, &bits);
     if (shape.rank < 4 && bits == 0xD) onnx_refuse(im, "rank %u", shape.rank);
+    if (bits == 0) onnx_refuse(im, "no axes");
     for (uint32_t d = 0; d < ONNX_RANK; d++)
         if (bits >> d & 1) n += snprintf(text + n, (size_t)(32 - n), "%s%u", n > 0 ? "," : "", d);
     const uint32_t mean = onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true", text),
@@ -164,7 +167,7 @@ static void softmax(onnx_import *im) {
         order[d] = rows_behind ? d : d == last ? axis : d < axis ? d : d + 1;
         back[order[d]] = d;
     }
-    const uint32_t turned = onnx_permute(im, x, order);
+    const uint32_t turned = onnx_permute(im, x, order, shape.rank);
     const onnx_shape between = onnx_shape_of(im, turned);
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < shape.rank; d++)
@@ -178,7 +181,7 @@ static void softmax(onnx_import *im) {
     } else {
         y = onnx_op(im, "softmax", &y, 1, NULL);
     }
-    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back));
+    onnx_give(im, 0, onnx_permute(im, onnx_reshape(im, y, &between), back, shape.rank));
 }
 
 const onnx_rule onnx_rules_norms[] = {

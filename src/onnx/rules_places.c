@@ -87,7 +87,8 @@ static void depth_to_space(onnx_import *im) {
     }
     static const uint32_t dcr_order[6] = {0, 3, 4, 1, 5, 2}, crd_order[6] = {0, 1, 4, 2, 5, 3};
     onnx_give(im, 0,
-              onnx_reshape(im, onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order),
+              onnx_reshape(im,
+                           onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order, 6),
                            &out));
 }
 
@@ -111,7 +112,8 @@ static void space_to_depth(onnx_import *im) {
         memcpy(out.dim[k], whole, sizeof whole);
     }
     onnx_give(im, 0,
-              onnx_reshape(im, onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order),
+              onnx_reshape(im,
+                           onnx_permute(im, onnx_reshape(im, x, &split6), crd ? crd_order : dcr_order, 6),
                            &out));
 }
 

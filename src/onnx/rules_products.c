@@ -34,7 +34,7 @@ static void conv(onnx_import *im) {
 }
 
 static uint32_t turned(onnx_import *im, uint32_t x) {
-    return onnx_permute(im, x, (uint32_t[]){1, 0});
+    return onnx_permute(im, x, (uint32_t[]){1, 0}, 2);
 }
 
 static void gemm(onnx_import *im) {

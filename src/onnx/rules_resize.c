@@ -104,24 +104,25 @@ static uint32_t along(onnx_import *im, uint32_t x, uint32_t axis, const resizing
                                        onnx_table(im, type, &shape, t.weight[k]));
         sum = sum == EBB_BUILD_NONE ? part : onnx_op2(im, "add", sum, part);
     }
+    if (sum == EBB_BUILD_NONE) onnx_refuse(im, "axis %u by %g: nothing counts", axis, s->scale);
     return sum;
 }
 
 /* ---- what the file asks for ---- */
 
-/* Scales or sizes, n of them. */
-static const double *asked(onnx_import *im, int64_t *n, bool *sizes) {
+/* Scales or sizes, n of them, for both sizes of the batch. */
+static bool asked(onnx_import *im, const double *at[2], int64_t *n, bool *sizes) {
     const bool old = strcmp(im->node->op, "Upsample") == 0;
     const uint32_t scales = old || im->file->opset < 11 ? 1 : 2;
     const onnx_attribute *a = onnx_attr(im, "scales");
-    const double *at = a && a->n_floats > 0 ? a->floats : NULL;
+    at[0] = a && a->n_floats > 0 ? a->floats : NULL;
     *sizes = false;
-    *n = at ? a->n_floats : 0;
-    if (!at && onnx_has(im, scales)) at = onnx_fixed(im, scales, n);
-    if (*n > 0 || onnx_stopped(im)) return at;
+    *n = at[0] ? a->n_floats : 0;
+    if (!at[0] && onnx_has(im, scales)) at[0] = onnx_fixed(im, scales, n);
+    at[1] = at[0];
+    if (*n > 0 || onnx_stopped(im)) return at[0];
     *sizes = true;
-    const double *both[2];
-    return onnx_has(im, 3) && onnx_numbers(im, 3, both, n) ? both[0] : NULL;
+    return onnx_has(im, 3) && onnx_numbers(im, 3, at, n);
 }
 
 /* Sizes keep the picture's ratio where the file wants that: the least or the largest of their scales holds.
@@ -147,25 +148,32 @@ static bool read_sizes(onnx_import *im, const onnx_shape *x, axis_size s[ONNX_MA
     int64_t n;
     bool sizes;
     uint32_t bits = 0;
-    const double *at = asked(im, &n, &sizes);
+    const double *both[2];
+    const bool given = asked(im, both, &n, &sizes);
     for (uint32_t d = 0; d < x->rank; d++) s[d] = (axis_size){x->dim[0][d], x->dim[0][d], 1};
-    if (!at || n != n_axes || n_axes > x->rank)
+    if (!given || n != n_axes || n_axes > x->rank)
         onnx_refuse(im, "neither scales nor sizes of its %u axes", n_axes);
     for (uint32_t i = 0; i < n_axes && !onnx_stopped(im); i++) {
         const uint32_t d = axes ? onnx_axis(im, axes->ints[i], x->rank) : i;
-        if (sizes && im->rebind && x->dim[0][d] != x->dim[1][d] && at[i] == (double)im->batch)
+        const double at = both[0][i];
+        if (sizes && im->rebind && x->dim[0][d] != x->dim[1][d] && at == (double)im->batch)
             continue; /* the batch, as the exporter froze it */
-        const double scale = sizes ? at[i] / (double)s[d].in : at[i],
-                     out = sizes ? at[i] : floor(at[i] * (double)s[d].in);
+        const bool stays = sizes && at == (double)x->dim[0][d] && both[1][i] == (double)x->dim[1][d];
+        if (!stays && (at != both[1][i] || (sizes && x->dim[0][d] != x->dim[1][d])))
+            onnx_refuse(im, "axis %u: its size depends on the batch", d);
+        const double scale = sizes ? at / (double)s[d].in : at,
+                     out = sizes ? at : floor(at * (double)s[d].in);
         if (!(scale > 0 && out >= 1 && out <= INT32_MAX)) onnx_refuse(im, "axis %u by %g", d, scale);
         if (onnx_stopped(im)) break;
         s[d] = (axis_size){s[d].in, (int64_t)out, scale};
         bits |= 1U << d;
     }
     if (sizes && !onnx_stopped(im)) keep_ratio(im, s, bits, x->rank);
-    for (uint32_t d = 0; d < x->rank; d++)
+    for (uint32_t d = 0; d < x->rank; d++) {
         if (s[d].scale != 1 && x->dim[0][d] != x->dim[1][d])
             onnx_refuse(im, "axis %u grows with the batch", d);
+        if (s[d].out < 1) onnx_refuse(im, "axis %u by %g", d, s[d].scale); /* as the ratio wants */
+    }
     return !onnx_stopped(im);
 }
 

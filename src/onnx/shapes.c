@@ -48,13 +48,14 @@ uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape) {
     return onnx_op1(im, "from_planes", x, "size=[%s,%s,%s]", size[0], size[1], size[2]);
 }
 
-uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order) {
+uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order, uint32_t n) {
     const onnx_shape shape = onnx_shape_of(im, x);
     char text[64];
-    int n = 0;
+    int at = 0;
     bool same = true;
-    for (uint32_t d = 0; d < shape.rank && d < ONNX_RANK; d++) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%u", d > 0 ? "," : "", order[d]);
+    if (shape.rank != n || n > ONNX_RANK) onnx_refuse(im, "an operand of rank %u, not %u", shape.rank, n);
+    for (uint32_t d = 0; d < n && !onnx_stopped(im); d++) {
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%u", d > 0 ? "," : "", order[d]);
         same &= order[d] == d;
     }
     return same || onnx_stopped(im) ? x : onnx_op1(im, "permute", x, "order=[%s]", text);

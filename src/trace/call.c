@@ -83,13 +83,12 @@ static ebb_status start(ebb_trace *trace, ebb_recording_key *key, ebb_tensor *co
     trace->now = find(trace, key);
     trace->is_new = !trace->now;
     const bool lazy = trace->options.symbolic || !trace->runs;
-    trace->mode = trace->is_new && lazy                  ? EBB_CALL_LAZY
-                  : trace->is_new || trace->now->refused ? EBB_CALL_EAGER
-                                                         : EBB_CALL_COMPARE;
+    const bool plain = trace->is_new || (trace->now->refused && trace->runs);
+    trace->mode = trace->is_new && lazy ? EBB_CALL_LAZY : plain ? EBB_CALL_EAGER : EBB_CALL_COMPARE;
     trace->recorded = trace->is_new || trace->mode == EBB_CALL_COMPARE;
     trace->at = trace->segment = 0;
     trace->ending = false;
-    trace->draws = trace->eager->draws;
+    trace->draws = trace->drawn = trace->eager->draws;
     trace->seed = trace->eager->seed;
     trace->serial = trace->eager->serial;
     ebb_status status = EBB_OK;
@@ -173,14 +172,16 @@ static void forget(ebb_trace *trace) {
     trace->now = NULL;
 }
 
-static void assignments_take_back(ebb_trace *trace) {
+/* What was assigned; and what was drawn, where nothing ran. */
+static void take_back(ebb_trace *trace) {
     for (size_t i = trace->restore.n; i-- > 0;)
         ebb_tensor_set(trace->restore.at[i].handle, ebb_datum_hold(trace->restore.at[i].datum));
+    if (!trace->runs) trace->eager->draws = trace->drawn;
 }
 
 void ebb_trace_abort(ebb_trace *trace) {
     if (!trace->calling) return;
-    assignments_take_back(trace);
+    take_back(trace);
     ebb_recorded *made = trace->is_new ? trace->now : NULL;
     forget(trace);
     ebb_recorded_destroy(made);
@@ -205,7 +206,7 @@ static void keep(ebb_trace *trace) {
         trace->recordings = r;
         trace->n_recordings++;
         trace->facts.n_recorded++;
-        if (r->refused)
+        if (r->refused && trace->runs)
             ebb_log(trace->env, EBB_LOG_WARN, "a traced function has no plan and runs op by op: %s",
                     r->refused);
     } else {
@@ -226,7 +227,8 @@ static ebb_status numbers_fill(ebb_trace *trace) {
     ebb_status status = EBB_OK;
     for (uint32_t v = 0; !status && v < trace->present.n; v++) {
         const ebb_present *p = &trace->present.at[v];
-        if (ebb_present_alive(p) && p->held && !p->datum->block && p->datum->n_refs > 1)
+        const bool due = trace->runs || ebb_value_given(trace->now, v); /* else it stays without */
+        if (due && ebb_present_alive(p) && p->held && !p->datum->block && p->datum->n_refs > 1)
             status = ebb_number_fill(trace, v);
     }
     return status;
@@ -253,6 +255,10 @@ static ebb_status finish(ebb_trace *trace) {
         r->segments.at[trace->segment].end = (uint32_t)r->entries.n;
     }
     trace->ending = true;
+    /* Those before the one in which the call went another way, where nothing runs. */
+    for (uint32_t s = 0; !status && !trace->runs && s < trace->segment; s++)
+        if (!r->segments.at[s].made) status = ebb_segment_run(trace, s);
+    if (status) return status;
     if (trace->mode != EBB_CALL_EAGER) status = ebb_segment_run(trace, trace->segment);
     return status ? status : numbers_fill(trace);
 }
@@ -269,12 +275,10 @@ ebb_status ebb_trace_end(ebb_trace *trace, ebb_tensor *const *returned, uint32_t
         ebb_trace_abort(trace);
         return status;
     }
-    if (trace->runs) {
+    if (trace->runs)
         handles_part(trace);
-    } else {
-        assignments_take_back(trace);
-        trace->eager->draws = trace->draws;
-    }
+    else
+        take_back(trace);
     if (trace->recorded) keep(trace);
     forget(trace);
     return EBB_OK;

@@ -94,7 +94,9 @@ ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, b
     ebb_recorded *to = other(trace);
     if (to) return present_fit(trace, to);
     if (trace->options.strict && !always && !trace->may_differ) return refuse(trace, name, what);
-    ebb_status status = ebb_segment_play(trace, trace->now->segments.at[trace->segment].begin, trace->at);
+    ebb_status status =
+        trace->runs ? ebb_segment_play(trace, trace->now->segments.at[trace->segment].begin, trace->at)
+                    : EBB_OK;
     if (!status) status = ebb_recorded_fork(trace, trace->now, trace->at, &to);
     if (!status) status = present_fit(trace, to);
     if (status) {
@@ -102,6 +104,6 @@ ebb_status ebb_call_turn(ebb_trace *trace, const char *name, const char *what, b
         return status;
     }
     trace->is_new = true;
-    trace->mode = EBB_CALL_EAGER;
+    trace->mode = trace->runs ? EBB_CALL_EAGER : EBB_CALL_LAZY;
     return EBB_OK;
 }

@@ -70,7 +70,8 @@ struct ebb_trace {
     bool recorded;    /* else the call just runs: its recording is kept for its text alone, or refused */
     uint32_t at;      /* entries done */
     uint32_t segment; /* the one at hand */
-    uint64_t draws, serial, seed;   /* the eager's when the call began */
+    uint64_t draws, serial, seed;   /* the eager's when the call began; of a backward, its tape's draws */
+    uint64_t drawn;                 /* the eager's draws when the call began */
     EBB_ARRAY(ebb_present) present; /* [now->values] */
     EBB_ARRAY(ebb_restore) restore;
     EBB_ARRAY(ebb_datum *) kept; /* held: what ops of the call have updated */

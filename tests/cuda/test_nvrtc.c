@@ -69,8 +69,7 @@ Test(nvrtc, code_is_what_it_gives_and_errors_are_its_first) {
     test_env_close(env);
 }
 
-/* ---- this build's --------------------------------------------------------------------------------------
- */
+/* ---- this build's ---------------------------------------------------------------------------------- */
 
 #ifdef CUDA_NVCC_MAJOR
 

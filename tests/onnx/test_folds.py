@@ -67,6 +67,29 @@ ROWS.append(("more than there are", model([node("TopK", ["x", "k"], "y")], [numb
 ROWS.append(("a part of an image", model([node("Resize", ["x", "r", "s"], "y", mode="linear", coordinate_transformation_mode="tf_crop_and_resize")],
                                         [tensor("r", [0], [], floats=True), tensor("s", [4], [1, 1, 2, 2], floats=True)], ["N", 2, 3, 3], ["N", 2, 6, 6]), "!tf_crop_and_resize"))
 
+# An axis named twice would read beyond the numbers; the rule refuses it.
+ROWS.append(("known numbers, an axis twice", beside([node("Reshape", ["k", "s"], "a"), node("Transpose", ["a"], "b", perm=[0, 0]), node("Slice", ["b", "z", "z4", "z"], "d"),
+                                                     node("Reshape", ["d", "line"], "c")],
+                                                    [tensor("k", [4], [1, 2, 3, 4]), tensor("s", [2], [4, 1]), number("z", 0), number("z4", 1), tensor("line", [1], [-1])]), "!order must name each of the 2 axes"))
+for sizes, mode in (([100, 1], "linear"), ([1, 100], "linear"), ([1, 100], "nearest")):
+    ROWS.append((f"sizes {sizes} that keep the ratio, {mode}", graph(
+        [node("Resize", ["x", "", "", "s"], "y", mode=mode, axes=[2, 3], keep_aspect_ratio_policy="not_larger")], [tensor("s", [2], sizes)],
+        [port("x", ["N", 2, 10, 100] if sizes[0] > 1 else ["N", 2, 100, 10])], [port("y", ["N", 2, 1, 1])], 18), "!by 0.01"))
+batch = [node("Shape", ["x"], "shape"), node("Gather", ["shape", "first"], "n")]
+for what, nodes, words in (
+        ("pads", [node("Concat", ["first", "first", "first", "n"], "q", axis=0), node("Pad", ["x", "q"], "y")], "!operand 1 depends on the batch"),
+        ("a slice backwards", [node("Slice", ["x", "n", "least", "one", "minus"], "y")], "!places that depend on the batch"),
+        ("sizes", [node("Resize", ["x", "", "", "n"], "y", mode="nearest", axes=[1])], "!its size depends on the batch")):
+    ROWS.append((f"{what} of the batch", model([*batch, *nodes], [*moved, number("one", 1)], ["N", 100], ["N", 100]), words))
+# Axes are turned of operands that have them.
+for op, ops in (("RotaryEmbedding", ["x", "c", "c"]), ("Gemm", ["x", "c"])):
+    ROWS.append((f"{op} of rank 5", model([node(op, ops, "y", transA=1), node("Det", ["x"], "z")], [tensor("c", [1, 3, 2], [1.0] * 6, floats=True)], ["N", 2, 3, 4, 5], ["N", 2, 3, 4, 5]),
+                 f"!2 nodes cannot be imported; y ({op}): an operand of rank 5, not"))
+for op, words, attributes in (("MeanVarianceNormalization", "!no axes", {"axes": []}), ("LpNormalization", "!p=3", {"p": 3})):
+    ROWS.append((op, model([node(op, ["x"], "y", **attributes)], [], ["N", 4], ["N", 4]), words))
+ROWS.append(("a bound of two numbers", model([node("Clip", ["x", "k"], "h"), node("Relu", ["h"], "y")], [tensor("k", [2], [0.0, 1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 2 numbers"))
+ROWS.append(("like what is not cast to", graph([node("CastLike", ["x", "u"], "h"), node("Relu", ["h"], "y")], [], [port("x", ["N", 4]), port("u", [1], 2)], [port("y", ["N", 4])]), "!to uint8"))
+
 wrong = []
 with tempfile.TemporaryDirectory() as folder:
     for what, data, wanted in ROWS:

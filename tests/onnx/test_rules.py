@@ -113,6 +113,16 @@ ROWS.append(of_ones("Attention, its weights", "y0   y3", [[4], [0.75, 0.25]], 6,
 ROWS.append(of_ones("Attention, its scores", "y0   y3", [[1], [0]], 3))
 
 
+def masked_and_causal():
+    """Three queries of two keys: what the first may see is masked."""
+    known = [tensor("k", [1, 1, 2, 1], K[1], floats=True), tensor("v", [1, 1, 2, 1], V[1], floats=True), tensor("m", [3, 2], [0, 1, 1, 1, 1, 1])]
+    data = graph([node("Cast", ["m"], "b", to=9), node("Attention", ["x0", "k", "v", "b"], "y0", is_causal=1)], known, [port("x0", [1, 1, 3, 1])], [port("y0", [1, 1, 3, 1])], 23)
+    return "Attention, nothing to be seen", data, {"x0": struct.pack("<3f", 0, 0, 1)}, [[0, 3, 4]]
+
+
+ROWS.append(masked_and_causal())
+
+
 def unpacked(data, n):
     kind = "?" if len(data) == n else "f"
     return list(struct.unpack(f"<{n}{kind}", data)) if len(data) == n * struct.calcsize(kind) else None

@@ -3,25 +3,25 @@
  *     body --fused_text.c--> text --> shelf (base/os) --> code --cuda_device_api.code_load--> launches
  *                                  \--> a compiler ---^
  *
- *     text       kernels/fused.h and what it includes, as one file without comments (text.py), and behind
- * it the body: each step calls what its op's own kernel calls (kernels/pointwise.h), and rounds as that one
- * stores. So the bits are those of the steps' ops run one by one, as far as both are compiled alike: for
- * one architecture, without contraction, by one version of the compiler (docs/decisions/0080) compiler
- * nvrtc.c: libnvrtc, opened by dlopen; in tests the host's C compiler, of the same text code       by the
- * hash of text, compiler, options and architecture: made once a backend, and once for all processes that
- * share a shelf
+ *     text       kernels/fused.h and what it includes, as one file without comments (text.py), and the body
+ *     compiler   nvrtc.c: libnvrtc, opened by dlopen; in tests the host's C compiler, of the same text
+ *     code       by the hash of text, compiler, options and architecture: made once a backend, and once for
+ *                all processes that share a shelf
+ *
+ * Each step calls what its op's own kernel calls (kernels/pointwise.h), and rounds as that one stores. So
+ * the bits are those of the steps' ops run one by one, as far as both are compiled alike: for one
+ * architecture, without contraction, by one version of the compiler (docs/decisions/0080).
  *
  * A text knows no shapes, but whether they have 2^32 places: strides are arguments, so that equal chains of
- * other shapes are one kernel. Sums
- * that a body gives beside its results are launches of bias_grad's kernels behind it.
+ * other shapes are one kernel. Sums that a body gives beside its results are launches of bias_grad's
+ * kernels behind it.
  */
 #ifndef EBB_EXEC_CUDA_FUSED_H
 #define EBB_EXEC_CUDA_FUSED_H
 
 #include "exec/cuda/device.h"
 
-/* ---- who makes code -----------------------------------------------------------------------------------
- */
+/* ---- who makes code -------------------------------------------------------------------------------- */
 
 typedef struct cuda_compiler cuda_compiler; /* each defines its own */
 typedef struct cuda_compiler_api {
@@ -45,8 +45,7 @@ EBB_CHECKED ebb_status cuda_compiler_open(ebb_env *env, int32_t compute, cuda_co
 EBB_CHECKED ebb_status cuda_nvrtc_open(ebb_env *env, int major, int minor, int32_t compute,
                                        cuda_compiler **out);
 
-/* ---- what a backend has of it (code.c) ------------------------------------------------------------------
- */
+/* ---- what a backend has of it (code.c) ------------------------------------------------------------- */
 
 typedef struct cuda_made {
     ebb_hash of; /* a text */
@@ -63,7 +62,7 @@ typedef struct cuda_jit {
     uint64_t compile_ns;
 } cuda_jit;
 
-/* Opens the compiler, unless that was tried before. EBB_UNAVAILABLE as of cuda_compiler_open. */
+/* Opens the compiler, unless it is open. EBB_UNAVAILABLE as of cuda_compiler_open. */
 EBB_CHECKED ebb_status cuda_jit_open(cuda_jit *jit, ebb_env *env, int32_t compute);
 /* The device is the thread's. */
 void cuda_jit_close(cuda_jit *jit, cuda_device *device);
@@ -73,8 +72,7 @@ EBB_CHECKED ebb_status cuda_jit_code(cuda_jit *jit, cuda_device *device, const e
 /* Of an api (exec/backend.h): there is one emitter, with the version of what is here. */
 ebb_status cuda_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]);
 
-/* ---- texts (fused_text.c)
- * -------------------------------------------------------------------------------- */
+/* ---- texts (fused_text.c) -------------------------------------------------------------------------- */
 
 /* All before the bodies (text.py). */
 extern const char cuda_fused_prelude[];

@@ -38,7 +38,7 @@ CUDA_BODY int64_t cuda_fused_begin(int64_t block, int32_t thread) {
     return (block * CUDA_FUSED_THREADS + thread) * CUDA_FUSED_SIDE;
 }
 
-/* ---- 4 elements, or as many as are left of them (>= 1) ----------------------------------------------- */
+/* ---- 4 elements, or as many as are left of them (>= 1) ---------------------------------------- */
 
 #define CUDA_FUSED_REAL(T, e)                                                                \
     CUDA_BODY void cuda_fused_get_##T(const void *p, int64_t at, int64_t left, float x[4]) { \
@@ -125,8 +125,7 @@ CUDA_BODY void cuda_fused_put_uint8_t(void *p, int64_t at, int64_t left, const u
     }
 }
 
-/* ---- operands that do not stand as the results do -----------------------------------------------------
- */
+/* ---- operands that do not stand as the results do -------------------------------------------------- */
 
 /* Where an operand's element of place i is. A text of 2^32 places or more defines CUDA_FUSED_WIDE: a device
  * divides 32 bits several times faster, and in fewer registers. */
@@ -174,8 +173,7 @@ CUDA_FUSED_FOUND(bf16)
 CUDA_FUSED_FOUND(int32_t)
 CUDA_FUSED_FOUND(uint8_t)
 
-/* ---- the kernel ----------------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------------ */
 
 /* Of a text's body, cuda_fused_body: on the device, and what a host calls for each thread of each block. */
 #ifdef __CUDACC__
