@@ -1,5 +1,6 @@
 """jit.trace: the same as the function without it, call after call, whatever the body does."""
 
+import copy
 import unittest
 
 import numpy as np
@@ -59,6 +60,9 @@ class Results(unittest.TestCase):
                 self.assertEqual(f(tensor(data)).item(), 2 * np.sum(data) + len(data))
             self.assertEqual(f.facts()["n_recordings"], 4)
 
+    def test_flags_are_truths(self):
+        self.assertEqual(trace(symbolic=None, record_only=np.False_)(lambda x: x + 1)(tensor([1.0])).item(), 2)
+
     def test_closure_numbers_may_change(self):
         n = 1.0
         for f in both(lambda x: x * n):
@@ -104,6 +108,7 @@ class Results(unittest.TestCase):
 
         self.assertEqual((Model.times.__name__, Model.times.__doc__), ("times", "Doc."))
         self.assertEqual([Model().times(tensor([2.0])).item() for _ in range(2)], [6, 6])
+        self.assertEqual(copy.copy(Model().times)(tensor([2.0])).item(), 6)
 
     def test_a_trace_within_a_trace_is_a_part_of_it(self):
         inner = trace(lambda x: x * 2)
