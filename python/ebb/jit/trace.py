@@ -7,7 +7,7 @@ import tempfile
 import threading
 import weakref
 
-from .. import _core, _shape
+from .. import _core, _precision, _shape
 from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
@@ -89,7 +89,7 @@ class trace:
     def _traced(self, function, kind, args, kwargs):
         """A call of the function. kind: what the recording depends on besides."""
         self._start()
-        tensors, key = [], [f"{mode.now():x}{kind}"]
+        tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
         _running.append((self._core, threading.get_ident(), self._runs))
         symbolic = _shape.set_symbolic(self._symbolic_shape)
