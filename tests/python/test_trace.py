@@ -2,6 +2,7 @@
 
 import copy
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -176,6 +177,13 @@ class Failing(unittest.TestCase):
             with self.assertRaisesRegex(KeyError, "mine"):
                 f(tensor([1.0]), fail=True)
             self.assertEqual((p.item(), f(tensor([1.0])).item()), (2, 6))
+
+    def test_an_interrupt_before_the_body_ends_the_call(self):
+        f, x = trace(lambda x: x + 1), tensor([1.0])
+        with mock.patch("ebb._shape.set_symbolic", side_effect=[KeyboardInterrupt, None]), self.assertRaises(KeyboardInterrupt):
+            f(x)
+        self.assertEqual([f(x).item() for _ in range(2)], [2, 2])
+        self.assertEqual(f.facts()["n_recorded"], 1)
 
     def test_what_a_call_that_failed_has_made_has_no_value(self):
         fail, kept = False, []

@@ -75,8 +75,7 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core = None
-        self._n_returned = 0
+        self._core, self._n_returned = None, 0
 
     def __get__(self, instance, owner=None):
         return self if instance is None else _Bound(self, instance)
@@ -91,9 +90,10 @@ class trace:
         self._start()
         tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
-        _running.append((self._core, threading.get_ident(), self._runs))
-        symbolic = _shape.set_symbolic(self._symbolic_shape)
-        try:
+        symbolic = _shape.is_symbolic()
+        try:  # an interrupt may come at any place
+            _running.append((self._core, threading.get_ident(), self._runs))
+            _shape.set_symbolic(self._symbolic_shape)
             self._core.begin("\n".join(key).encode(), tensors)
             result = function(*args, **kwargs)
             returned = []
@@ -108,7 +108,7 @@ class trace:
             self._core.abort()
             raise
         finally:
-            _running.pop()
+            _running.clear()
             self._line.clear()
             while _undo:
                 _undo.pop()()
@@ -244,8 +244,8 @@ def _forget():
 
 
 def give_grad(tensor, gradient):
-    """tensor.grad = gradient, which a call that fails takes back. What is held for that is the gradient of before the
-    call alone: one that the call has made, and that somebody holds when it ends, would be a result of its program."""
+    """tensor.grad = gradient, which a call that fails takes back: to that of before the call, the only one that is held. One
+    that the call has made would be a result of its program."""
     of = _noted.get(id(tensor))
     if _running and (of is None or of() is not tensor):
         before, of = tensor.grad, weakref.ref(tensor)
