@@ -1,7 +1,7 @@
-"""Runs the package's tests and README's Python example with the package that is installed; see scripts/python-test. Code
+"""Runs the package's tests and README's Python examples with the package that is installed; see scripts/python-test. Code
 that Ebb keeps goes to a folder of its own, not to the user's.
 
-    python-test.py LOG TESTS [README]
+    python-test.py LOG TESTS [README [torch]]    torch: the examples that import it, else the others
 
 A file of tests that asks for a device of its own is run by itself: a process chooses one, and the others take the default."""
 import json
@@ -55,9 +55,9 @@ def tests(log, folder):
     return good & record(log, "python", began, *run(suite))
 
 
-def examples(log, readme):
+def examples(log, readme, torch):
     with open(readme, encoding="utf-8") as file:
-        found = EXAMPLE.findall(file.read())
+        found = [example for example in EXAMPLE.findall(file.read()) if example.startswith("import torch\n") == torch]
     good = bool(found)
     for i, example in enumerate(found):
         began = time.monotonic()
@@ -73,7 +73,7 @@ def main():
         os.environ["XDG_CACHE_HOME"] = folder
         good = tests(log, sys.argv[2])
         if len(sys.argv) > 3:
-            good &= examples(log, sys.argv[3])
+            good &= examples(log, sys.argv[3], "torch" in sys.argv[4:])
     return 0 if good else 1
 
 

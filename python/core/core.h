@@ -64,9 +64,11 @@ typedef struct core_process {
     uint64_t seed;
     bool forked; /* a child that has the memory of an eager, and neither its threads nor its device */
     PyThread_type_lock lock;
-    unsigned long owner; /* the thread that holds the lock; 0: none */
-    volatile int stop;   /* the env's */
-    core_grave *graves;  /* used with the GIL held */
+    unsigned long owner;  /* the thread that holds the lock; 0: none */
+    volatile int stop;    /* the env's */
+    unsigned n_stoppable; /* long calls that go on and that Ctrl-C ends */
+    PyObject *raised[3];  /* by a function that the library called: of the call that it ends */
+    core_grave *graves;   /* used with the GIL held */
     size_t n_graves, most_graves;
     /* What the package says of itself (setup): the class of results and that of shapes, a tuple's, their
      * ways of allocating, the objects that name dtypes, and functions for what is written in Python. */
@@ -83,7 +85,9 @@ extern core_process core;
 
 /* Before the module is used. -1 with an exception. */
 int core_process_init(void);
-/* The library is this thread's until core_leave; the eager exists. false with an exception. */
+/* The library is this thread's until core_leave. false with an exception. */
+bool core_enter_env(void);
+/* The same, and the eager exists. */
 bool core_enter(void);
 void core_leave(void);
 /* Around a call that may take long: other threads run, and with `stoppable` Ctrl-C ends it. */
@@ -93,6 +97,9 @@ typedef struct core_long {
 } core_long;
 core_long core_long_begin(bool stoppable);
 void core_long_end(core_long *call);
+/* The exception that is set is raised by the call that goes on, which ends as soon as it can. */
+void core_raise_later(void);
+bool core_raise_now(void); /* false: there is none */
 /* An exception with the env's line. Returns NULL. */
 PyObject *core_raise(ebb_status status);
 /* The same for what a trace refuses. */

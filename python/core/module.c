@@ -108,7 +108,7 @@ static PyObject *device_memory(PyObject *module, PyObject *args) {
     const char *path;
     ebb_device_memory m;
     (void)module;
-    if (!PyArg_ParseTuple(args, "s", &path) || !core_enter()) return NULL;
+    if (!PyArg_ParseTuple(args, "s", &path) || !core_enter_env()) return NULL;
     const ebb_status status = ebb_device_memory_read(core.env, path, &m);
     if (status) core_raise(status);
     core_leave();
@@ -120,7 +120,9 @@ static PyObject *device_memory(PyObject *module, PyObject *args) {
 static PyObject *xla(PyObject *module, PyObject *none) {
     char what[1200];
     (void)module, (void)none;
+    if (!core_enter_env()) return NULL;
     const bool here = ebb_xla_here(core.env, what);
+    core_leave();
     return Py_BuildValue("(Os)", here ? Py_True : Py_False, what);
 }
 

@@ -69,6 +69,7 @@ static PyObject *plan_raise(ebb_env *env, ebb_status status) {
                      : status == EBB_NO_MEMORY                      ? PyExc_MemoryError
                      : status == EBB_OVER_BUDGET                    ? core.over_budget
                                                                     : PyExc_RuntimeError;
+    if (core_raise_now()) return NULL;
     if (status == EBB_INTERRUPTED) {
         if (PyErr_CheckSignals() < 0) return NULL;
         type = PyExc_KeyboardInterrupt;

@@ -34,8 +34,25 @@ int core_process_init(void) {
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
 
+void core_raise_later(void) {
+    if (core.raised[0]) {
+        PyErr_WriteUnraisable(NULL);
+        return;
+    }
+    PyErr_Fetch(&core.raised[0], &core.raised[1], &core.raised[2]);
+    core.stop = 1;
+}
+
+bool core_raise_now(void) {
+    if (!core.raised[0]) return false;
+    PyErr_Restore(core.raised[0], core.raised[1], core.raised[2]);
+    core.raised[0] = NULL;
+    return true;
+}
+
 static PyObject *status_raise(ebb_status status, PyObject *refused) {
     PyObject *type = PyExc_RuntimeError;
+    if (core_raise_now()) return NULL;
     const char *text = ebb_env_error(core.env);
     switch (status) {
     case EBB_MISMATCH:
@@ -97,7 +114,7 @@ static void graves_empty(void) {
     }
 }
 
-bool core_enter(void) {
+bool core_enter_env(void) {
     const unsigned long self = PyThread_get_thread_ident();
     if (core.forked) {
         PyErr_SetString(
@@ -116,6 +133,11 @@ bool core_enter(void) {
         PyEval_RestoreThread(thread);
     }
     core.owner = self;
+    return true;
+}
+
+bool core_enter(void) {
+    if (!core_enter_env()) return false;
     if (eager_open()) return true;
     core_leave();
     return false;
@@ -158,29 +180,35 @@ static void on_interrupt(int number) {
     python_handler(number);
 }
 
+/* With the GIL held, as the end: plans are made beside other calls. */
 static bool interrupts_catch(void) {
     struct sigaction before, now = {.sa_handler = on_interrupt};
+    if (core.n_stoppable > 0) {
+        core.n_stoppable++;
+        return true;
+    }
     if (sigaction(SIGINT, NULL, &before) || before.sa_flags & SA_SIGINFO) return false;
     if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return false;
     python_handler = before.sa_handler;
     now.sa_flags = before.sa_flags;
     now.sa_mask = before.sa_mask;
-    return sigaction(SIGINT, &now, NULL) == 0;
+    core.n_stoppable = sigaction(SIGINT, &now, NULL) == 0;
+    return core.n_stoppable > 0;
 }
 
 core_long core_long_begin(bool stoppable) {
-    core_long call = {.thread = PyEval_SaveThread()};
-    call.caught = stoppable && interrupts_catch();
+    core_long call = {.caught = stoppable && interrupts_catch()};
+    call.thread = PyEval_SaveThread();
     return call;
 }
 
 void core_long_end(core_long *call) {
-    if (call->caught) {
+    PyEval_RestoreThread(call->thread);
+    if (call->caught && --core.n_stoppable == 0) {
         struct sigaction back;
         (void)sigaction(SIGINT, NULL, &back);
         back.sa_handler = python_handler;
         (void)sigaction(SIGINT, &back, NULL);
     }
-    PyEval_RestoreThread(call->thread);
     core.stop = 0;
 }

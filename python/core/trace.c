@@ -27,8 +27,17 @@ static PyObject *trace_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
+/* A function that is told of progress may know the trace. The dict, which can be cleared, ends the circle.
+ */
+static int trace_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_trace *)self)->options);
+    return 0;
+}
+
 static void trace_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
     core_trace *trace = (core_trace *)self;
     core_bury(trace->trace, trace_destroy);
     Py_CLEAR(trace->options);
@@ -144,11 +153,12 @@ PyTypeObject *core_trace_type(PyObject *module) {
         {Py_tp_doc, (void *)"Calls of a function, recorded and compiled: Trace(options: dict)"},
         {Py_tp_new, trace_new},
         {Py_tp_dealloc, trace_dealloc},
+        {Py_tp_traverse, trace_traverse},
         {Py_tp_methods, all},
         {0, NULL}};
     static PyType_Spec spec = {.name = "ebb._core.Trace",
                                .basicsize = sizeof(core_trace),
-                               .flags = Py_TPFLAGS_DEFAULT,
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                                .slots = slots};
     memcpy(all, methods, sizeof methods);
     for (int i = 0; N + i + 1 < MOST && core_trace_fact_methods[i].ml_name; i++)

@@ -151,17 +151,13 @@ static int sublinear_finish(ebb_sublinear_config *config) {
     return status ? -1 : 0;
 }
 
-/* ctx(aim, done, total, best, least), by any thread. An interrupt in there ends the search. */
+/* ctx(aim, done, total, best, least), by any thread. What is raised in there, by a signal's handler too,
+ * ends the search. */
 static void on_progress(void *ctx, const ebb_progress *p) {
     const PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *done = PyObject_CallFunction(ctx, "sLLdd", p->aim, (long long)p->done, (long long)p->total,
                                            p->best_added_ratio, p->least_added_ratio);
-    if (!done && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-        PyErr_Clear();
-        core.stop = 1;
-    } else if (!done) {
-        PyErr_WriteUnraisable(ctx);
-    }
+    if (!done) core_raise_later();
     Py_XDECREF(done);
     PyGILState_Release(gil);
 }

@@ -20,7 +20,7 @@ _NAMES = (
     ("module", "QuantStub DequantStub", "nothing is quantized"),
     ("optimizer", "LAMBFp16", "LAMB's states are float32"),
     ("random", "multinomial", "nothing draws it"),
-    ("amp", "convert_module convert_tensor_format", "the layout is channels last on every device"),
+    ("amp", "convert_module convert_module_format convert_tensor_format", "the layout is channels last on every device"),
     ("device", "get_cuda_compute_capability get_cuda_version get_cudnn_version", "ebb doctor tells what a device is"),
     ("device", "get_max_reserved_memory", "get_max_allocated_memory tells the most of values, a plan its block"),
     ("hub", "help import_module list load load_serialized_obj_from_url", "nothing is downloaded"),

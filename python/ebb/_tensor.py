@@ -208,16 +208,22 @@ class Tensor(_core.Tensor):
 
 
 def _is_fixed(array):
-    """Whether the array's memory stays as it is: neither the array nor what it is a view of may be written to. Who owns
-    memory can make it writable again; so it must be lent by an object that is no array, and read-only."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
+    """Whether the array's memory stays as it is: neither the array nor what it is a view of may be written to, to the
+    object that has the memory. An array of its own memory can be made writable again; so that object must be no array."""
+    lent, lender = None, array
+    while lent is not lender:
+        lent = lender
+        if isinstance(lent, np.ndarray):
+            readonly, lender = not lent.flags.writeable, lent.base
+        else:
+            try:
+                view = memoryview(lent)
+            except TypeError:
+                return False
+            readonly, lender = view.readonly, view.obj
+        if not readonly:
             return False
-        array = array.base
-    try:
-        return memoryview(array).readonly
-    except TypeError:
-        return False
+    return True
 
 
 class Parameter(Tensor):

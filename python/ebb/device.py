@@ -5,6 +5,12 @@ import re
 
 from . import _core
 
+__all__ = [
+    "coalesce_free_memory", "get_allocated_memory", "get_default_device", "get_device_count", "get_max_allocated_memory",
+    "get_mem_status_bytes", "get_reserved_memory", "is_atlas_available", "is_cambricon_available", "is_cuda_available",
+    "is_rocm_available", "reset_max_memory_stats", "set_default_device", "set_prealloc_config", "what_is_xpu",
+]
+
 _NAME = re.compile(r"(xpu|cpu|gpu|cuda|multithread)(x|\d+)?(:\d+)?")
 
 

@@ -2,7 +2,7 @@
 
 import logging
 
-__all__ = ["get_logger", "set_log_level"]
+__all__ = ["enable_debug_log", "get_logger", "set_log_level"]
 
 
 def get_logger(name=None):
@@ -15,3 +15,7 @@ def set_log_level(level):
     before = logger.level
     logger.setLevel(level)
     return before
+
+
+def enable_debug_log():
+    set_log_level(logging.DEBUG)

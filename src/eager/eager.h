@@ -96,6 +96,7 @@ struct ebb_tensor {
     ebb_eager *eager;
     ebb_datum *datum;
     uint32_t n_refs;         /* a recorder holds those that it assigns to */
+    uint32_t n_recorded;     /* of them: holds of recordings */
     uint64_t serial;         /* among data and handles: the older, the smaller */
     struct ebb_tensor *next; /* among those that are no more */
 };

@@ -213,6 +213,7 @@ static void keep(ebb_trace *trace) {
         trace->facts.n_compared++;
     }
     trace->last = r;
+    if (trace->is_new) ebb_recordings_sweep(trace);
     while (trace->n_recordings > trace->options.n_most) {
         ebb_recorded **link = &trace->recordings;
         while ((*link)->next) link = &(*link)->next;

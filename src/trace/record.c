@@ -193,7 +193,7 @@ static uint32_t captured_of(ebb_trace *trace, ebb_tensor *handle) {
         if (trace->arguments.at[i] == handle) captured = (ebb_captured){.argument = i, .value = EBB_NONE};
     }
     if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
-    if (captured.handle) ebb_tensor_hold(handle);
+    ebb_captured_hold(captured.handle);
     return (uint32_t)r->captured.n - 1;
 }
 

@@ -5,6 +5,41 @@
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
+void ebb_captured_hold(ebb_tensor *handle) {
+    if (!handle) return;
+    ebb_tensor_hold(handle);
+    handle->n_recorded++;
+}
+
+static void captured_drop(ebb_tensor *handle) {
+    if (handle) handle->n_recorded--;
+    ebb_tensor_destroy(handle);
+}
+
+/* It reads a tensor that nobody but recordings holds, so that no call will bring it again: gradients, say,
+ * that were added up and are others since. */
+static bool is_lost(const ebb_recorded *r) {
+    for (size_t i = 0; i < r->captured.n; i++) {
+        const ebb_captured *captured = &r->captured.at[i];
+        const ebb_tensor *handle = captured->value == EBB_NONE ? NULL : captured->handle;
+        if (handle && handle->n_refs == handle->n_recorded) return true;
+    }
+    return false;
+}
+
+void ebb_recordings_sweep(ebb_trace *trace) {
+    for (ebb_recorded **link = &trace->recordings; *link;) {
+        ebb_recorded *r = *link;
+        if (r == trace->last || !is_lost(r)) {
+            link = &r->next;
+            continue;
+        }
+        *link = r->next;
+        ebb_recorded_destroy(r);
+        trace->n_recordings--;
+    }
+}
+
 ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out) {
     ebb_recorded *r = *out = ebb_calloc(trace->env, 1, sizeof *r);
     if (!r) {
@@ -26,7 +61,7 @@ void ebb_recorded_destroy(ebb_recorded *r) {
     if (!r) return;
     ebb_env *env = r->env;
     for (size_t i = 0; i < r->segments.n; i++) ebb_traced_program_destroy(env, r->segments.at[i].program);
-    for (size_t i = 0; i < r->captured.n; i++) ebb_tensor_destroy(r->captured.at[i].handle);
+    for (size_t i = 0; i < r->captured.n; i++) captured_drop(r->captured.at[i].handle);
     ebb_kept_free(r);
     EBB_ARRAY_FREE(env, &r->segments);
     EBB_ARRAY_FREE(env, &r->captured);
@@ -83,7 +118,7 @@ static bool values_copy(ebb_recorded *to, const ebb_recorded *from, uint32_t n) 
     for (uint32_t c = 0; c < from->captured.n; c++) {
         ebb_captured captured = from->captured.at[c];
         if (captured.value != EBB_NONE && captured.value >= n) captured.value = EBB_NONE;
-        if (captured.handle) ebb_tensor_hold(captured.handle);
+        ebb_captured_hold(captured.handle);
         if (!EBB_PUSH(to->env, &to->captured, captured)) return false;
     }
     return true;

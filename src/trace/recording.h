@@ -115,6 +115,8 @@ typedef struct ebb_recorded {
 
 EBB_CHECKED ebb_status ebb_recorded_create(ebb_trace *trace, ebb_recording_key *key, ebb_recorded **out);
 void ebb_recorded_destroy(ebb_recorded *recorded); /* NULL is allowed */
+/* For a recording, which has it among `captured`. NULL is allowed. */
+void ebb_captured_hold(ebb_tensor *handle);
 /* The first n entries, as a recording of their own; the same values and captured tensors. */
 EBB_CHECKED ebb_status ebb_recorded_fork(ebb_trace *trace, const ebb_recorded *from, uint32_t n,
                                          ebb_recorded **out);

@@ -112,6 +112,8 @@ static inline ebb_tensor *ebb_captured_handle(const ebb_trace *trace, uint32_t c
 }
 /* Binds what was captured of `now`, as far as it is not. */
 EBB_CHECKED ebb_status ebb_captured_bind(ebb_trace *trace);
+/* Drops recordings that no call can meet any more, but the last call's. */
+void ebb_recordings_sweep(ebb_trace *trace);
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 

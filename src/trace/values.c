@@ -52,7 +52,7 @@ uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum) {
     if (c == r->captured.n) {
         const ebb_captured captured = {.handle = handle, .argument = EBB_NONE, .value = EBB_NONE};
         if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
-        if (handle) ebb_tensor_hold(handle);
+        ebb_captured_hold(handle);
         if (!handle) r->refused = "it reads a value from before the call that no tensor of then has";
     }
     const uint32_t v = ebb_value_add(trace, datum, EBB_SOURCE_CAPTURED, c);

@@ -140,6 +140,8 @@ class Files(unittest.TestCase):
         for names, error in ((["x[0]"], "letters"), (["v1.tensor"], "letters")):
             with self.assertRaisesRegex(ValueError, error):
                 infer.dump(io.BytesIO(), dump_format="ONNX", arg_names=names)
+        with self.assertRaisesRegex(ValueError, "x: in ONNX a name of its own"):
+            infer.dump(io.BytesIO(), dump_format="ONNX", arg_names=["x"], output_names=["x"])
         last = trace(lambda x: F.sort(x)[0], capture_as_const=True)
         last(tensor([2.0, 1.0]))
         with self.assertRaisesRegex(ValueError, r"1 op cannot be exported; .*\(sort\)"):

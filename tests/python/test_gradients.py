@@ -230,6 +230,18 @@ class Manager(unittest.TestCase):
             gm.backward(w * 2)
         self.assertEqual(w.grad.item(), 2)
 
+    def test_a_record_that_cannot_begin_has_not_begun(self):
+        w, empty = Parameter([2.0]), Parameter.__new__(Parameter)
+        one, two = GradManager().attach(w), GradManager().attach([w, empty])
+        for begin in (lambda: two, lambda: one | two):
+            with self.assertRaisesRegex(ValueError, "not given a value"), begin():
+                pass
+        with one:
+            one.backward(w * 2)
+        self.assertEqual(w.grad.item(), 2)
+        with self.assertRaisesRegex(ValueError, "not given a value"):  # and not "already recording"
+            two.record()
+
 
 if __name__ == "__main__":
     unittest.main()

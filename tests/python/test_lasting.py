@@ -79,6 +79,24 @@ class Lasting(unittest.TestCase):
     def test_recorded_before_it_runs(self):
         self.check(True)
 
+    def test_gradients_that_pile_up_are_held_once(self):
+        """Each call reads the sum of the one before it; recordings of sums that are no more go with them."""
+        for symbolic in (False, True):
+            w = mge.Parameter(np.ones((64, 64), np.float32))
+            gm = GradManager().attach(w)
+
+            @trace(symbolic=symbolic)
+            def step(x):
+                with gm:
+                    gm.backward((x @ w).sum())
+
+            held = []
+            for _ in range(20):
+                step(mge.tensor(np.ones((2, 64), np.float32)))
+                held.append(mge.device.get_allocated_memory())
+            self.assertLess(held[-1], held[5] + 64 * 64 * 4)
+            self.assertLess(step.facts()["n_recordings"], 5)
+
 
 if __name__ == "__main__":
     unittest.main()

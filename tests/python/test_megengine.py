@@ -51,6 +51,27 @@ class Traces(unittest.TestCase):
             np.testing.assert_array_equal(found[0], [3, 8])
             np.testing.assert_array_equal(found[1], [3, 4])
 
+    def test_an_argument_that_is_attached_outside_and_inside_is_attached_once(self):
+        for symbolic in (False, True):
+            x, told = tensor([1.0, 2.0]), []
+            gm = GradManager().attach(x, callbacks=lambda t, g: told.append(t) or g)
+
+            @trace(symbolic=symbolic)
+            def f(x):
+                gm.attach(x)
+                with gm:
+                    gm.backward((x * x).sum())
+                return x.grad
+
+            for _ in range(3):
+                x.grad = None
+                self.assertEqual((f(x).tolist(), x.grad.tolist()), ([2, 4], [2, 4]))
+            self.assertEqual(len(told), 3)
+            x.grad = None
+            with gm:
+                gm.backward((x * 3).sum())
+            self.assertEqual(x.grad.tolist(), [3, 3])
+
     def test_arrays_are_arguments(self):
         net = M.Sequential(M.Linear(4, 3), M.BatchNorm1d(3), M.ReLU())
         image = M.Sequential(M.Conv2d(3, 4, 3), M.BatchNorm2d(4), M.MaxPool2d(2), M.AvgPool2d(2))

@@ -65,6 +65,19 @@ class Paths(unittest.TestCase):
 
         self.assertEqual((ebb.tensor(1).item(), Parameter, Tensor), (1, ebb.Parameter, ebb.Tensor))
 
+    def test_the_package_has_what_is_asked_of_devices_and_loggers(self):
+        for room, names in ((ebb.device, ["get_cuda_compute_capability", *ebb.device.__all__]),
+                            (ebb.logger, ["set_log_file", *ebb.logger.__all__])):
+            for name in names:
+                self.assertIs(getattr(ebb, name), getattr(room, name))
+        self.assertIs(ebb.cgtools, ebb.utils.comp_graph_tools)
+        before = ebb.set_log_level("INFO")
+        try:
+            ebb.enable_debug_log()
+            self.assertTrue(ebb.get_logger("mine").isEnabledFor(10))
+        finally:
+            ebb.set_log_level(before)
+
     def test_functions_are_found_in_functional_and_by_their_rooms(self):
         for room in ("elemwise", "loss", "math", "metric", "nn", "tensor", "vision"):
             for name in getattr(F, room).__all__:

@@ -148,6 +148,18 @@ class Groups(unittest.TestCase):
                 opt.step()
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
+    def test_a_momentum_that_comes_with_a_state_has_its_buffer(self):
+        a, b = Parameter([1.0]), Parameter([1.0])
+        one, two = optim.SGD([a], lr=0.1, momentum=0.9), optim.SGD([b], lr=0.5)
+        a.grad = b.grad = tensor([1.0])
+        one.step()
+        two.load_state_dict(one.state_dict())
+        self.assertEqual(two.state_dict()["state"], one.state_dict()["state"])
+        b.set_value(a)
+        one.step()
+        two.step()
+        self.assertEqual(a.item(), b.item())
+
     def test_schedules(self):
         a = Parameter([1.0])
         opt = optim.SGD([a], lr=1.0)

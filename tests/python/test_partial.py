@@ -1,5 +1,7 @@
 """partial_trace: forward and backward planned, what is between and behind them eager."""
 
+import contextlib
+import io
 import unittest
 
 import numpy as np
@@ -219,6 +221,22 @@ class Partial(unittest.TestCase):
             self.assertEqual(w.grad.tolist(), [3.0])
             w.grad = None
         del caught
+
+    def test_what_fits_is_not_asked_of_a_part(self):
+        f = partial_trace(lambda x: x * 2)
+        with self.assertRaisesRegex(ValueError, "trace the whole step"):
+            f.fit(lambda n: (tensor(np.ones(n, np.float32)),), "1MiB")
+
+    def test_progress_leaves_no_line(self):
+        w = Parameter(np.ones((8, 8), np.float32))
+        f = partial_trace(lambda x: F.sin(F.sin(F.exp(x) @ w) @ w), memory="sublinear", progress=True)
+        gm = GradManager().attach(w)
+        with gm, contextlib.redirect_stderr(io.StringIO()) as shown:
+            y = f(tensor(np.ones((64, 8), np.float32)))
+            forward = len(shown.getvalue())
+            gm.backward(y)
+        self.assertGreater(len(shown.getvalue()), forward)
+        self.assertTrue(shown.getvalue().endswith("\r\x1b[K"), shown.getvalue()[-80:])
 
     def test_failures_leave_it_usable(self):
         w = Parameter([2.0])

@@ -11,7 +11,7 @@ import ebb as mge
 import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
-from ebb import random, tensor
+from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import SublinearMemoryConfig, TraceError, load, trace
 
@@ -90,6 +90,23 @@ class Nothing(unittest.TestCase):
         self.assertEqual((f.facts()["n_runs"], f.facts()["n_programs"]), (0, 0))
         random.seed(4)
         self.assertTrue(np.isfinite(step(*data(8)).item()))  # and all of it goes on
+
+    def test_is_cleared_in_them(self):
+        w = Parameter([2.0])
+        gm, opt = GradManager().attach(w), optim.SGD([w], lr=0.1)
+
+        def step(x):
+            opt.clear_grad()
+            with gm:
+                gm.backward(w * x)
+            opt.step()
+
+        step(tensor([3.0]))
+        before = w.grad
+        f = trace(step, record_only=True)
+        f(tensor([4.0]))
+        self.assertIs(w.grad, before)
+        self.assertEqual(w.grad.item(), 3)
 
     def test_is_read_in_them(self):
         f = trace(lambda x: x * float((x + 1).item()), record_only=True)

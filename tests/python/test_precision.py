@@ -144,6 +144,15 @@ class Autocast(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "autocast: "):
                 amp.autocast(**wrong)
 
+    def test_has_recordings_of_its_own(self):
+        f, x = trace(lambda x: F.matmul(x, x)), tensor(np.ones((3, 3)))
+        for _ in range(2):
+            self.assertEqual(f(x).dtype, np.float32)
+            for low in ("float16", "bfloat16"):
+                with amp.autocast(low_prec_dtype=low):
+                    self.assertEqual(f(x).dtype, F.matmul(x, x).dtype)
+        self.assertEqual(f.facts()["n_recordings"], 3)
+
     def test_trains_to_the_same_bits_traced(self):
         rng = np.random.default_rng(3)
         images = rng.standard_normal((4, 8, 3, 8, 8), dtype=np.float32)

@@ -16,6 +16,8 @@ import ebb.functional as F
 from ebb import tensor
 from ebb.jit import trace
 
+from test_planned import CARD
+
 
 def run(code, **environment):
     """A process of its own, with this one's extension."""
@@ -150,6 +152,15 @@ def child(work):
         done = run(self.FORKED + "child(lambda: print(use()))\nprint(use())")
         self.assertEqual((done.stdout.split("\n")[:3], done.stderr), (["[2.0, 0.0]", "0", "[2.0, 0.0]"], ""))
 
+    def test_a_device_that_is_described_only_is_not_used(self):
+        code = f"""
+f = trace(lambda x: x + 1, device={CARD!r})
+print(ebb._core.device("ref"))
+child(lambda: print(use()))
+"""
+        done = run(self.FORKED + code)
+        self.assertEqual((done.stdout.split("\n")[:3], done.stderr), (["ref", "[2.0, 0.0]", "0"], ""))
+
     def test_after_use_all_is_refused_in_one_line(self):
         code = """
 x, step, tape = tensor([1.0]), trace(lambda x: x + 1), ebb._core.Tape()
@@ -199,6 +210,45 @@ class Interrupts(unittest.TestCase):
         timer.join()
         self.assertLess(time.monotonic() - begin, 30)
         self.assertEqual((tensor(1) + 1).item(), 2)  # and all goes on
+
+
+    PLANS = """
+import json, os, signal, threading, time
+import ebb
+signal.signal(signal.SIGINT, signal.default_int_handler)
+n = 200
+values = [{"id": i, "name": f"v{i}", "bytes": 1000 + 37 * (i * 7919 % 101), "role": "activation"} for i in range(2 * n)]
+ops = [{"id": i, "name": f"o{i}", "kind": "op", "phase": "forward" if i < n else "backward", "outputs": [i],
+        "inputs": [i - 1] * (i > 0) + [2 * n - 1 - i] * (i >= n), "time_ns": 100 + i * 31 % 97, "scratch_bytes": 0}
+       for i in range(2 * n)]
+values[-1]["role"] = "output"
+text = json.dumps({"schema": "ebb.graph/1", "name": "g", "fixed_bytes": 0, "values": values, "ops": ops}).encode()
+def plan():
+    try:
+        ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9})
+    except BaseException as error:
+        print(type(error).__name__)
+def interrupt():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        print("main")
+"""
+
+    def test_ctrl_c_ends_plans_that_are_made_at_once(self):
+        code = """
+threads = [threading.Thread(target=plan) for _ in range(2)]
+for thread in threads:
+    thread.start()
+time.sleep(1)
+interrupt()
+for thread in threads:
+    thread.join()
+interrupt()  # and the handler is Python's again
+"""
+        done = run(self.PLANS + code)
+        self.assertEqual((sorted(done.stdout.split()), done.stderr), (["KeyboardInterrupt"] * 2 + ["main"] * 2, ""))
 
 
 class Environment(unittest.TestCase):

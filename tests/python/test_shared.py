@@ -170,10 +170,14 @@ class Shared(unittest.TestCase):
         wide = np.asarray(tensor(np.zeros(16), dtype="float64"))
         buffer = np.frombuffer(bytearray(4096), np.float32)
         buffer.flags.writeable = False
-        for array in (own, view, fixed, wide, buffer, np.asarray(tensor(own))[1:]):
+        shown = np.frombuffer(memoryview(own).toreadonly(), np.float32)
+        for array in (own, view, fixed, wide, buffer, shown, np.asarray(tensor(own))[1:]):
             x = tensor(array)
             self.assertNotEqual(np.asarray(x).ctypes.data, array.ctypes.data)
             self.assertEqual(x.tolist(), array.tolist())
+        x = tensor(shown)
+        first, own[0] = own[0], -1
+        self.assertEqual((x.numpy()[0], shown[0]), (first, -1))
 
     def test_other_layouts_and_dtypes_come_in_as_copies(self):
         array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -1,6 +1,8 @@
 """jit.trace: the same as the function without it, call after call, whatever the body does."""
 
+import copy
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -59,6 +61,9 @@ class Results(unittest.TestCase):
                 self.assertEqual(f(tensor(data)).item(), 2 * np.sum(data) + len(data))
             self.assertEqual(f.facts()["n_recordings"], 4)
 
+    def test_flags_are_truths(self):
+        self.assertEqual(trace(symbolic=None, record_only=np.False_)(lambda x: x + 1)(tensor([1.0])).item(), 2)
+
     def test_closure_numbers_may_change(self):
         n = 1.0
         for f in both(lambda x: x * n):
@@ -104,6 +109,7 @@ class Results(unittest.TestCase):
 
         self.assertEqual((Model.times.__name__, Model.times.__doc__), ("times", "Doc."))
         self.assertEqual([Model().times(tensor([2.0])).item() for _ in range(2)], [6, 6])
+        self.assertEqual(copy.copy(Model().times)(tensor([2.0])).item(), 6)
 
     def test_a_trace_within_a_trace_is_a_part_of_it(self):
         inner = trace(lambda x: x * 2)
@@ -171,6 +177,13 @@ class Failing(unittest.TestCase):
             with self.assertRaisesRegex(KeyError, "mine"):
                 f(tensor([1.0]), fail=True)
             self.assertEqual((p.item(), f(tensor([1.0])).item()), (2, 6))
+
+    def test_an_interrupt_before_the_body_ends_the_call(self):
+        f, x = trace(lambda x: x + 1), tensor([1.0])
+        with mock.patch("ebb._shape.set_symbolic", side_effect=[KeyboardInterrupt, None]), self.assertRaises(KeyboardInterrupt):
+            f(x)
+        self.assertEqual([f(x).item() for _ in range(2)], [2, 2])
+        self.assertEqual(f.facts()["n_recorded"], 1)
 
     def test_what_a_call_that_failed_has_made_has_no_value(self):
         fail, kept = False, []

@@ -1,11 +1,15 @@
 """Traced steps within a budget: the same bits in fewer bytes, plans, reports and refusals."""
 
 import contextlib
+import gc
 import io
 import json
 import os
+import signal
 import tempfile
+import time
 import unittest
+import weakref
 
 import numpy as np
 
@@ -104,6 +108,44 @@ class Budgets(unittest.TestCase):
 
         with self.assertRaises(KeyboardInterrupt):
             steps(1, budget=budget, effort=3000, progress=interrupts)
+
+    def test_what_is_raised_during_a_search_ends_it(self):
+        """By a function that is told of progress, or a signal's handler that runs meanwhile."""
+        budget = int(self.plan["persistent_bytes"] + 0.5 * self.plan["arena_bytes"])
+
+        class Late(Exception):
+            pass
+
+        def raises(*how):
+            raise Late("mine")
+
+        with self.assertRaisesRegex(Late, "mine"):
+            steps(1, budget=budget, effort=3000, progress=raises)
+        before = signal.signal(signal.SIGALRM, raises)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            began = time.monotonic()
+            with self.assertRaisesRegex(Late, "mine"):
+                steps(1, budget=budget, effort=10**8, time_limit=60)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        self.assertLess(time.monotonic() - began, 50)
+
+    def test_who_is_told_of_progress_may_be_dropped(self):
+        class Trainer:
+            def __init__(self):
+                self.step = trace(lambda x: x + 1, progress=self.told)
+
+            def told(self, *how):
+                pass
+
+        trainer = Trainer()
+        trainer.step(tensor([1.0]))
+        there = weakref.ref(trainer)
+        del trainer
+        gc.collect()
+        self.assertIsNone(there())
 
     def test_dtr_config_is_a_budget(self):
         budget = int(self.plan["persistent_bytes"] + 0.7 * self.plan["arena_bytes"])

@@ -116,6 +116,27 @@ class Training(unittest.TestCase):
         for symbolic in (False, True):
             self.assertEqual(run(trace(symbolic=symbolic)), want)
 
+    def test_sums_of_gradients_within_a_call_are_no_results(self):
+        """Only the last sum is kept: five backwards take as much as two, and what is on its way."""
+        def arena(n):
+            ws = [Parameter(draw(64, 64) / 8) for _ in range(3)]
+            gm, opt = GradManager().attach(ws), optim.SGD(ws, lr=0.1)
+
+            @trace(symbolic=True)
+            def step(x):
+                for _ in range(n):
+                    with gm:
+                        h = x
+                        for w in ws:
+                            h = F.tanh(h @ w)
+                        gm.backward(h.sum())
+                opt.step().clear_grad()
+
+            step(tensor(draw(2, 64)))
+            return step.plan()["arena_bytes"]
+
+        self.assertLess(arena(5), arena(2) + 3 * 64 * 64 * 4)
+
     def test_a_call_that_fails_behind_the_optimizer_has_updated_nothing(self):
         for make in (trace, trace(symbolic=True)):
             w = Parameter([1.0, 2.0])

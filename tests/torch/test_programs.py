@@ -101,6 +101,23 @@ class Works(unittest.TestCase):
         self.assertEqual(len(compiled.plans), 1)
         self.assertGreater(compiled.plans[0].n_recomputed, 0)
 
+    def test_ops_of_symbols_are_measured_by_their_numbers(self):
+        class Numbered(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 8)
+
+            def forward(self, x):
+                return self.layer(x) * torch.arange(3 * x.shape[0], dtype=torch.float32)[: x.shape[0], None].sin()
+
+        def measured():
+            return sum("arange" in str(key[0]) for key in ebb.torch._costs.MEASURED)
+
+        for n in (16, 5000):
+            before = measured()
+            ebb.torch.compile(Numbered(), dynamic=True)(torch.randn(n, 8)).sum().backward()
+            self.assertEqual(measured(), before + 1)
+
     def test_what_must_be_saved_is_not_run_again(self):
         compiled = self.both(Marked(), torch.randn(4, 64, 32), budget=0.9)
         plan = compiled.plans[0]

@@ -1,5 +1,6 @@
 """GradManager: what is attached gets its gradients in `.grad`."""
 
+import contextlib
 import weakref
 
 from .. import _core
@@ -11,11 +12,18 @@ from . import function
 
 
 class _Attached:
-    """A tensor and what is to be done with its gradients."""
+    """A tensor and what is to be done with its gradients. An argument of a traced call is the caller's tensor, by
+    another handle of the same attributes: the last that was attached, and is there, counts."""
 
-    def __init__(self, tensor):
-        self.tensor = weakref.ref(tensor)
-        self.callbacks = []
+    def __init__(self):
+        self._handles, self.callbacks = [], []
+
+    def add(self, tensor):
+        if self.tensor() is not tensor:
+            self._handles = [*(ref for ref in self._handles if ref() is not None), weakref.ref(tensor)]
+
+    def tensor(self):
+        return next((ref() for ref in reversed(self._handles) if ref() is not None), None)
 
 
 class GradManager:
@@ -43,9 +51,10 @@ class GradManager:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"attach: tensors, not {type(tensor).__name__}")
         for tensor in tensors:
-            key = id(tensor)
-            if key not in self._attached or self._attached[key].tensor() is not tensor:
-                self._attached[key] = _Attached(tensor)
+            key = id(vars(tensor))
+            if key not in self._attached or self._attached[key].tensor() is None:
+                self._attached[key] = _Attached()
+            self._attached[key].add(tensor)
             self._attached[key].callbacks.extend(callbacks)
             self._watch(key)
         return self
@@ -74,11 +83,15 @@ class GradManager:
             raise RuntimeError("already recording")
         self._tape = _core.Tape()
         self._calls = function.begin(self._tape, function.depth() if depth is None else depth, self._watched)
-        for key in list(self._attached):
-            if self._attached[key].tensor() is None:
-                del self._attached[key]
-            else:
-                self._watch(key)
+        try:
+            for key in list(self._attached):
+                if self._attached[key].tensor() is None:
+                    del self._attached[key]
+                else:
+                    self._watch(key)
+        except BaseException:
+            self.release()
+            raise
 
     def release(self):
         """Forgets what was recorded."""
@@ -166,8 +179,11 @@ class GradManagerGroup:
 
     def __enter__(self):
         depth = function.depth()
-        for manager in self._managers:
-            manager._record(depth)
+        with contextlib.ExitStack() as begun:  # all of them, or none
+            for manager in self._managers:
+                manager._record(depth)
+                begun.callback(manager.release)
+            begun.pop_all()
         return self
 
     def __exit__(self, exc_type, exc_value, traceback):

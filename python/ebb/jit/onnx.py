@@ -13,7 +13,7 @@ def bytes_of(text, weights, inputs, outputs):
     """The bytes of an ONNX file. inputs, outputs: (name, value) of each."""
     names = {}
     for name, value in [*inputs, *outputs]:
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or value in names:
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or value in names or name in names.values():
             raise ValueError(f"dump: {name}: in ONNX a name of its own for each value, of letters, digits and _")
         names[value] = name
     taken = [name for name in names.values() if re.search(rf"%{name}(?![\w.])", text)]

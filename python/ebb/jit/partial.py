@@ -46,6 +46,10 @@ class partial_trace(trace):
         outside[1].append(part)
         return result
 
+    def fit(self, arguments, budget=None, **how):
+        raise ValueError("partial_trace: fit: what a step takes depends on what is done outside of it, too: trace the whole "
+                         "step")
+
 
 class _Backward(trace):
     """What came of the backwards of a partial_trace; they are called by _Part."""
@@ -55,7 +59,10 @@ class _Backward(trace):
         self._options.update(arguments_stay=True, keep=False, strict=False)
 
     def gradients(self, tape, ys, dys, of):
-        return tape.gradients(ys, dys, of, False, self._start())
+        try:
+            return tape.gradients(ys, dys, of, False, self._start())
+        finally:
+            self._line.clear()
 
 
 class _Part:

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import weakref
 
-from .. import _core, _shape
+from .. import _core, _precision, _shape
 from .._errors import TraceError
 from ..module import mode
 from . import dump as _dump
@@ -21,7 +21,8 @@ from .structure import take_apart, tensors_of
 _PROFILED = 100  # runs whose times a profile keeps
 _FIT_EFFORT = 10000  # of each search of fit(), unless the trace says another
 _undo = []  # what the program's own objects take back when the call fails
-_running = []  # the trace whose call is going on, and its thread: one at most
+_noted = {}  # tensors, by id, whose gradients of before the call are in there
+_running = []  # the trace whose call is going on, its thread, and whether anything runs: one at most
 
 
 class trace:
@@ -63,8 +64,8 @@ class trace:
             raise ValueError(f"trace: backend {backend!r}: own or xla")
         self._described = _fit.description(device)
         self._runs = not (record_only or self._described)
-        self._options = {"symbolic": symbolic, "record_only": record_only, "strict": on_mismatch == "raise", "verify": verify,
-                         "keep": capture_as_const or record_only, "n_profiled": _PROFILED if profiling else 0,
+        self._options = {"symbolic": bool(symbolic), "record_only": bool(record_only), "strict": on_mismatch == "raise",
+                         "verify": bool(verify), "keep": bool(capture_as_const or record_only), "n_profiled": _PROFILED if profiling else 0,
                          "plan_only": bool(self._described) and not record_only, "xla": backend == "xla",
                          "opt_level": 2 if opt_level is None else opt_level, "algebra": bool(opt_level)}
         self._options.update(memory_options(sublinear_memory_config, dtr_config, budget, memory))
@@ -74,8 +75,7 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core = None
-        self._n_returned = 0
+        self._core, self._n_returned = None, 0
 
     def __get__(self, instance, owner=None):
         return self if instance is None else _Bound(self, instance)
@@ -88,11 +88,12 @@ class trace:
     def _traced(self, function, kind, args, kwargs):
         """A call of the function. kind: what the recording depends on besides."""
         self._start()
-        tensors, key = [], [f"{mode.now():x}{kind}"]
+        tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
-        _running.append((self._core, threading.get_ident()))
-        symbolic = _shape.set_symbolic(self._symbolic_shape)
-        try:
+        symbolic = _shape.is_symbolic()
+        try:  # an interrupt may come at any place
+            _running.append((self._core, threading.get_ident(), self._runs))
+            _shape.set_symbolic(self._symbolic_shape)
             self._core.begin("\n".join(key).encode(), tensors)
             result = function(*args, **kwargs)
             returned = []
@@ -100,17 +101,18 @@ class trace:
             self._core.end(returned)
             self._n_returned = len(returned)
             if self._runs:
-                _undo.clear()
+                _forget()
             elif self._options["plan_only"] and self._described:
                 _fit.check(self._core, self._described)
         except BaseException:
             self._core.abort()
             raise
         finally:
-            _running.pop()
+            _running.clear()
             self._line.clear()
             while _undo:
                 _undo.pop()()
+            _forget()
             _shape.set_symbolic(symbolic)
         return result
 
@@ -236,12 +238,28 @@ def on_abort(undo):
         _undo.append(undo)
 
 
+def _forget():
+    _undo.clear()
+    _noted.clear()
+
+
 def give_grad(tensor, gradient):
-    """tensor.grad = gradient, which a call that fails takes back."""
-    if _running:
+    """tensor.grad = gradient, which a call that fails takes back: to that of before the call, the only one that is held. One
+    that the call has made would be a result of its program."""
+    of = _noted.get(id(tensor))
+    if _running and (of is None or of() is not tensor):
         before, of = tensor.grad, weakref.ref(tensor)
+        _noted[id(tensor)] = of
         _undo.append(lambda: of() is None or setattr(of(), "grad", before))
     tensor.grad = gradient
+
+
+def clear_grad(tensor):
+    """tensor.grad = None. Where nothing runs it is taken back; where a program does, it may have the memory."""
+    if _running and not _running[-1][2]:
+        give_grad(tensor, None)
+    else:
+        tensor.grad = None
 
 
 def may_differ(on):
@@ -263,6 +281,8 @@ class _Bound:
         return self.__func__.fit(lambda n: (self.__self__, *arguments(n)), *args, **kwargs)
 
     def __getattr__(self, name):
+        if name in ("__func__", "__self__"):  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self.__func__, name)
 
 

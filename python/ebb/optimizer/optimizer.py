@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._tensor import Parameter, Tensor, as_tensor
-from ..jit.trace import on_abort
+from ..jit.trace import clear_grad, on_abort
 
 required = object()  # a setting that has no default
 
@@ -95,7 +95,7 @@ class Optimizer:
         """Forgets the gradients. Returns the optimizer."""
         for group in self.param_groups:
             for param in group["params"]:
-                param.grad = None
+                clear_grad(param)
         return self
 
     zero_grad = clear_grad
@@ -129,6 +129,8 @@ class Optimizer:
                         own[name] = int(np.asarray(value).reshape(()))
                     elif name in own:
                         own[name]._reset(np.asarray(value).reshape(own[name].shape))
+                    else:  # as of a momentum that this one was not made with
+                        own[name] = Tensor(np.asarray(value), dtype=param.dtype)
 
 
 def zeros_of(param):

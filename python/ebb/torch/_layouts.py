@@ -29,7 +29,7 @@ class describe:
             return f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.device}{place}{sizes}"
         if isinstance(value, (list, tuple)):
             return repr([describe(one, self.placed) for one in value])
-        return repr(value)
+        return f"{value} = {private.hint(value)}" if isinstance(value, torch.SymInt) else repr(value)
 
 
 def real(value):
