@@ -104,20 +104,54 @@ static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64
     return cpu_conv_choose(cpu_of(backend), call, &way, bytes);
 }
 
-static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
-    int64_t s[CPU_N_CONV], bytes;
-    cpu_conv_way way;
-    const ebb_status status = cpu_conv_choose(cpu_of(backend), call, &way, &bytes);
-    if (status != EBB_OK) return status;
-    cpu_conv_sizes(call, s);
-    const cpu_product product = cpu_conv_product(call, s, way);
-    return cpu_product_prepare(cpu_of(backend), call, &product, state);
+typedef struct conv_state {
+    void *inner; /* a product's, or that of columns */
+    bool columns;
+} conv_state;
+
+static void conv_release(ebb_backend *backend, void *state) {
+    conv_state *c = state;
+    if (!c) return;
+    if (c->columns)
+        cpu_columns_release(backend, c->inner);
+    else
+        cpu_product_release(backend, c->inner);
+    ebb_cfree(backend->env, c, 1, sizeof *c);
 }
 
-#define CONV(name, rate)                                                                         \
-    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = cpu_conv_rate, .supports = conv_supports,  \
-               .scratch = conv_scratch, .prepare = conv_prepare, .release = cpu_product_release, \
-               .launch = cpu_product_launch)
+static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void **state) {
+    cpu_backend *cpu = cpu_of(backend);
+    int64_t s[CPU_N_CONV], bytes;
+    cpu_conv_way way;
+    *state = NULL;
+    ebb_status status = cpu_conv_choose(cpu, call, &way, &bytes);
+    if (status != EBB_OK) return status;
+    conv_state *c = ebb_calloc(backend->env, 1, sizeof *c);
+    if (!c) return EBB_NO_MEMORY;
+    cpu_conv_sizes(call, s);
+    c->columns = way.columns;
+    const cpu_product product = cpu_conv_product(call, s, way);
+    status = way.columns ? cpu_columns_prepare(cpu, call, s, &c->inner)
+                         : cpu_product_prepare(cpu, call, &product, &c->inner);
+    if (status != EBB_OK) {
+        conv_release(backend, c);
+        return status;
+    }
+    *state = c;
+    return EBB_OK;
+}
+
+static ebb_status conv_launch(const ebb_kernel_run *run) {
+    const conv_state *c = run->state;
+    ebb_kernel_run inner = *run;
+    inner.state = c->inner;
+    return c->columns ? cpu_columns_launch(&inner) : cpu_product_launch(&inner);
+}
+
+#define CONV(name, rate)                                                                        \
+    CPU_KERNEL(name, EBB_TAKES(F32), rate, .rate_of = cpu_conv_rate, .supports = conv_supports, \
+               .scratch = conv_scratch, .prepare = conv_prepare, .release = conv_release,       \
+               .launch = conv_launch)
 CONV(conv2d, EBB_RATE(215000, 17000, 3000));
 CONV(conv2d_dgrad, EBB_RATE(195000, 17000, 3000));
 CONV(conv2d_wgrad, EBB_RATE(170000, 17000, 3000));

@@ -6,6 +6,7 @@
  *     winograd   likewise, in tiles of 4 x 4 that are transformed, multiplied and transformed back: a 3 x 3
  *                takes a quarter of the products (Lavin and Gray, "Fast Algorithms for Convolutional Neural
  *                Networks", 2015, F(4x4, 3x3)); decision 76
+ *     columns    a weight gradient as one product with what each pixel of the result saw (decision 81)
  */
 #ifndef EBB_EXEC_CPU_CONV_H
 #define EBB_EXEC_CPU_CONV_H
@@ -14,10 +15,10 @@
 
 enum { N, C, H, W, O, KH, KW, OH, OW, SH, SW, PH, PW, DH, DW, G, CPU_N_CONV };
 
-/* images: converted at a time, a divisor of the batch; 0: none is. */
+/* images: converted at a time, a divisor of the batch; 0: none is. Columns: neither that nor winograd. */
 typedef struct cpu_conv_way {
     int64_t images;
-    bool winograd;
+    bool winograd, columns;
 } cpu_conv_way;
 
 cpu_product_kind cpu_conv_kind(const ebb_call *call);
@@ -29,6 +30,18 @@ cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv
  */
 EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,
                                        int64_t *scratch_bytes);
+/* ---- columns: as cpu_product's functions, of whose product it is the matrices. size: cpu_conv_sizes. ----
+ */
+
+cpu_product cpu_columns_product(const int64_t *size);
+/* *offset: where in scratch the columns begin; *bytes: all of it. */
+EBB_CHECKED ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
+                                           int64_t *offset, int64_t *bytes);
+EBB_CHECKED ebb_status cpu_columns_prepare(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
+                                           void **state);
+void cpu_columns_release(ebb_backend *backend, void *state);
+ebb_status cpu_columns_launch(const ebb_kernel_run *run);
+
 void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                    const char **kind);
 

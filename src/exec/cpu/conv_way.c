@@ -79,6 +79,31 @@ static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int
     return EBB_OK;
 }
 
+/* oneDNN's general kernel, for images too small for its others, wants four times the weights for each
+ * thread (decision 81). Columns where they take less. */
+static ebb_status try_columns(cpu_backend *cpu, const ebb_call *call, const int64_t *s,
+                              const cpu_product *plain, cpu_conv_way *way, int64_t *bytes) {
+    dnnl_primitive_desc_t desc = NULL;
+    int64_t offset, columns;
+    const int before = cpu_width_enter(cpu);
+    const dnnl_status_t failed = cpu_primitive_describe(cpu, plain, &desc);
+    cpu_width_leave(cpu, before);
+    const bool general = !failed && cpu_primitive_is(desc, "gemm:");
+    if (desc) (void)dnnl_primitive_desc_destroy(desc);
+    if (failed) return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
+    if (!general) return EBB_OK;
+    const ebb_status status = cpu_columns_scratch(cpu, call, s, &offset, &columns);
+    if (status != EBB_OK || columns >= *bytes) return status;
+    way->columns = true;
+    *bytes = columns;
+    return EBB_OK;
+}
+
+static bool may_take_columns(const cpu_backend *cpu, const ebb_call *call, const int64_t *s) {
+    return !cpu->wide && call->op->code == EBB_OP_conv2d_wgrad && s[G] == 1 &&
+           s[N] * s[OH] * s[OW] * s[KH] * s[KW] * s[C] <= CPU_MOST_ELEMENTS;
+}
+
 /* ---- remembered ------------------------------------------------------------------------------------ */
 
 static void key_of(const ebb_call *call, const int64_t *s, bool of_way, int64_t key[CPU_MEMO_KEY]) {
@@ -93,7 +118,7 @@ static bool find(const cpu_backend *cpu, const ebb_call *call, const int64_t *s,
     int64_t key[CPU_MEMO_KEY], value;
     key_of(call, s, true, key);
     if (!cpu_memo_find(&cpu->memo, key, &value)) return false;
-    *way = (cpu_conv_way){.images = value / 2, .winograd = value % 2};
+    *way = (cpu_conv_way){.images = value / 4, .winograd = value & 1, .columns = value & 2};
     return true;
 }
 
@@ -104,7 +129,7 @@ static ebb_status add(cpu_backend *cpu, const ebb_call *call, const int64_t *s, 
     const ebb_status status = cpu_memo_add(&cpu->memo, cpu->base.env, key, bytes);
     if (status != EBB_OK) return status;
     key_of(call, s, true, key);
-    return cpu_memo_add(&cpu->memo, cpu->base.env, key, 2 * way.images + way.winograd);
+    return cpu_memo_add(&cpu->memo, cpu->base.env, key, 4 * way.images + 2 * way.columns + way.winograd);
 }
 
 ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way, int64_t *bytes) {
@@ -119,6 +144,8 @@ ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way 
     if (status == EBB_OK && !way->winograd) {
         const cpu_product product = cpu_conv_product(call, s, *way);
         status = cpu_product_scratch(cpu, call, &product, bytes);
+        if (status == EBB_OK && f32 && may_take_columns(cpu, call, s))
+            status = try_columns(cpu, call, s, &product, way, bytes);
     }
     return status == EBB_OK ? add(cpu, call, s, *way, *bytes) : status;
 }

@@ -44,11 +44,14 @@ static convolution convolution_of(const cpu_product *p, const operands *o) {
     }
 }
 
-static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc) {
+bool cpu_primitive_is(const_dnnl_primitive_desc_t desc, const char *part) {
     const char *name = NULL;
-    if (!product->avoid) return false;
     if (dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, (void *)&name)) return false;
-    return name && strncmp(name, product->avoid, strlen(product->avoid)) == 0;
+    return name && strstr(name, part);
+}
+
+static bool avoided(const cpu_product *product, const_dnnl_primitive_desc_t desc) {
+    return product->avoid && cpu_primitive_is(desc, product->avoid);
 }
 
 static dnnl_alg_kind_t algorithm_of(const cpu_product *p) {

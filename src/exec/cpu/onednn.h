@@ -28,5 +28,7 @@ cpu_memory_desc cpu_memory_desc_of(const cpu_memory_desc_own *own);
  * dnnl_unimplemented: there is none. The caller destroys *out, which is NULL on failure. At the width. */
 dnnl_status_t cpu_primitive_describe(const cpu_backend *cpu, const cpu_product *product,
                                      dnnl_primitive_desc_t *out);
+/* The name of its implementation has this part, as in "x64:gemm:jit". */
+bool cpu_primitive_is(const_dnnl_primitive_desc_t desc, const char *part);
 
 #endif

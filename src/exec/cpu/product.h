@@ -38,7 +38,7 @@ typedef struct cpu_product {
     int64_t n_more;    /* chunks behind the first one */
     dnnl_dims_t stride, dilation, before,
         behind; /* of convolutions: two each; dilation 0 is dense, before and behind are padding */
-    /* Implementations whose name begins so are passed over; NULL: none. */
+    /* Implementations whose name has this part are passed over; NULL: none. */
     const char *avoid;
     bool winograd; /* of convolutions: in transformed tiles */
     bool bf16;     /* all three operands; else f32 */
