@@ -11,6 +11,8 @@ import json
 
 WIDTH, HEIGHT, COLUMNS, EDGE = 250, 190, 4, 38
 KINDS = {"ebb": "#1a56c4", "torch": "#d97706", "selective": "#7c3aed", "blocks": "#059669"}
+NAMES = {"ebb": "Ebb, by budget", "torch": "activation_memory_budget", "selective": "selective checkpointing", "blocks": "a checkpoint per block"}
+TITLE = "time of a step over its peak of bytes, relative to no means"
 
 
 def panels(rows):
@@ -36,9 +38,11 @@ def panels(rows):
 def draw(made):
     rows = -(-len(made) // COLUMNS)
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * COLUMNS} {HEIGHT * rows + 24}" font-family="sans-serif" '
-             'font-size="10" fill="#6b7280">']
+             'font-size="10" fill="#6b7280">', '<rect width="100%" height="100%" fill="#ffffff"/>',
+             f'<text x="{WIDTH * COLUMNS - 12}" y="16" text-anchor="end">{TITLE}</text>']
     for i, (kind, colour) in enumerate(KINDS.items()):
-        lines.append(f'<circle cx="{20 + 110 * i}" cy="12" r="4" fill="{colour}"/><text x="{28 + 110 * i}" y="16">{kind}</text>')
+        x = 20 + 142 * i
+        lines.append(f'<circle cx="{x}" cy="12" r="4" fill="{colour}"/><text x="{x + 8}" y="16">{NAMES[kind]}</text>')
     for i, ((model, backend), points) in enumerate(sorted(made.items())):
         lines += panel(WIDTH * (i % COLUMNS), 24 + HEIGHT * (i // COLUMNS), f"{model}, {backend}", points)
     return "\n".join([*lines, "</svg>"]) + "\n"
