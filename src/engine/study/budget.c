@@ -128,9 +128,10 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
     /* A search that knows the bound ends near it; a trial's ends soon anyway. */
     ebb_status status = p->hint.fits_or_not ? EBB_OK : ebb_study_prove(p);
     if (status != EBB_OK) return status;
-    const uint32_t most = !p->hint.fits_or_not ? MAX_TIGHTENINGS
-                          : out->plan          ? MORE_TIGHTENINGS
-                                               : TRIAL_TIGHTENINGS;
+    const bool answered = p->answered || (p->hint.fits_or_not && out->plan);
+    const uint32_t most = answered              ? MORE_TIGHTENINGS
+                          : p->hint.fits_or_not ? TRIAL_TIGHTENINGS
+                                                : MAX_TIGHTENINGS;
     bool done = ebb_study_none_fits(p);
     status = EBB_OVER_BUDGET;
     for (uint32_t k = 0; k < most && limit >= 0 && !done; k++) {

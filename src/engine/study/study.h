@@ -78,12 +78,13 @@ typedef struct ebb_study {
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
     bool quick;           /* the next packing is asked for the budget with little effort */
-    uint8_t *pins;        /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
-    bool any_drop;        /* among the pins: then the baseline is no answer */
-    int64_t n_scored;     /* candidates of all searches that found something */
-    bool hurried;         /* a time limit struck a search: another machine's answer may differ */
-    bool alone;           /* the deadline is this plan's own, and no search has begun behind it */
-    const char *aim;      /* of the search that runs, for progress */
+    bool answered;    /* there is a plan within the budget already: few limits are tried for a better one */
+    uint8_t *pins;    /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
+    bool any_drop;    /* among the pins: then the baseline is no answer */
+    int64_t n_scored; /* candidates of all searches that found something */
+    bool hurried;     /* a time limit struck a search: another machine's answer may differ */
+    bool alone;       /* the deadline is this plan's own, and no search has begun behind it */
+    const char *aim;  /* of the search that runs, for progress */
     ebb_hint hint;
 } ebb_study;
 

@@ -66,6 +66,14 @@ static ebb_status carry(ebb_sweep *s, ebb_point *to, const ebb_point *from) {
     return EBB_OK;
 }
 
+/* A search that goes on from a neighbour's answer is given half of a whole one's effort, and half of that
+ * where there are many points, which are near each other. */
+#define MANY_POINTS 8
+
+static uint32_t halvings_of(const ebb_sweep *s, const ebb_point *point) {
+    return point == &s->points[0] ? 0 : s->n_points <= MANY_POINTS ? 1 : 2;
+}
+
 /* One search at the point's budget, from another point's genes on. */
 static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
     ebb_answer answer = {0};
@@ -73,7 +81,7 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
     if (s->stopped || !set_deadline(s, s->n_searches)) return EBB_OK;
     if (s->n_searches > 0) s->n_searches--; /* even shares for all that are still to come */
     ebb_sweep_set_budget(s, to->budget_bytes);
-    s->p.halvings = to == &s->points[0] ? 0 : 1;
+    s->p.halvings = halvings_of(s, to);
     ebb_status status =
         ebb_study_tighten(&s->p, from ? from->genes : NULL, from ? from->n_genes : 0, &answer);
     s->stopped = status == EBB_INTERRUPTED;
@@ -85,12 +93,25 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
 
 /* ---- the sweep ------------------------------------------------------------------------------------- */
 
+/* Hardly anything but the smallest plan fits: a search begins with that, and has an answer if it finds
+ * none.
+ */
+#define NEAR_PART 64
+
+static bool is_near_least(const ebb_sweep *s, const ebb_point *point) {
+    return point->budget_bytes >= 0 && fits(s->least.plan, point) &&
+           point->budget_bytes - s->least.plan->total_bytes <= point->budget_bytes / NEAR_PART;
+}
+
 static ebb_status plan_point(ebb_sweep *s, ebb_point *to, const ebb_point *larger) {
     ebb_status status = s->p.any_drop ? EBB_OK : carry(s, to, &s->base);
     if (status != EBB_OK || (to->plan && !ebb_study_may_be_faster(&s->p, to->plan))) return status;
-    status = search(s, to, larger);
-    if (status == EBB_OK && beats(&s->least, to) && fits(s->least.plan, to))
+    const bool near = is_near_least(s, to);
+    if (!near) status = search(s, to, larger);
+    s->p.answered = near;
+    if (status == EBB_OK && (near || (beats(&s->least, to) && fits(s->least.plan, to))))
         status = search(s, to, &s->least);
+    s->p.answered = false;
     return status == EBB_OK ? carry(s, to, &s->least) : status;
 }
 
