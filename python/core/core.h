@@ -66,7 +66,8 @@ typedef struct core_process {
     PyThread_type_lock lock;
     unsigned long owner;  /* the thread that holds the lock; 0: none */
     volatile int stop;    /* the env's */
-    unsigned n_stoppable; /* long calls that go on and that Ctrl-C ends */
+    unsigned n_stoppable; /* long calls that go on and that Ctrl-C ends; the last one takes `stop` back */
+    bool caught;          /* its handler is ours meanwhile */
     PyObject *raised[3];  /* by a function that the library called: of the call that it ends */
     core_grave *graves;   /* used with the GIL held */
     size_t n_graves, most_graves;
@@ -93,7 +94,7 @@ void core_leave(void);
 /* Around a call that may take long: other threads run, and with `stoppable` Ctrl-C ends it. */
 typedef struct core_long {
     PyThreadState *thread;
-    bool caught;
+    bool stoppable;
 } core_long;
 core_long core_long_begin(bool stoppable);
 void core_long_end(core_long *call);

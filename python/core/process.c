@@ -180,35 +180,38 @@ static void on_interrupt(int number) {
     python_handler(number);
 }
 
-/* With the GIL held, as the end: plans are made beside other calls. */
 static bool interrupts_catch(void) {
     struct sigaction before, now = {.sa_handler = on_interrupt};
-    if (core.n_stoppable > 0) {
-        core.n_stoppable++;
-        return true;
-    }
     if (sigaction(SIGINT, NULL, &before) || before.sa_flags & SA_SIGINFO) return false;
     if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return false;
     python_handler = before.sa_handler;
     now.sa_flags = before.sa_flags;
     now.sa_mask = before.sa_mask;
-    core.n_stoppable = sigaction(SIGINT, &now, NULL) == 0;
-    return core.n_stoppable > 0;
+    return sigaction(SIGINT, &now, NULL) == 0;
 }
 
+static void interrupts_give_back(void) {
+    struct sigaction back;
+    (void)sigaction(SIGINT, NULL, &back);
+    back.sa_handler = python_handler;
+    (void)sigaction(SIGINT, &back, NULL);
+}
+
+/* Both count with the GIL held: plans are made beside other calls, and a call that ends must not take back
+ * what is to end the others. */
 core_long core_long_begin(bool stoppable) {
-    core_long call = {.caught = stoppable && interrupts_catch()};
+    core_long call = {.stoppable = stoppable};
+    if (stoppable) core.n_stoppable++;
+    if (stoppable && !core.caught) core.caught = interrupts_catch();
     call.thread = PyEval_SaveThread();
     return call;
 }
 
 void core_long_end(core_long *call) {
     PyEval_RestoreThread(call->thread);
-    if (call->caught && --core.n_stoppable == 0) {
-        struct sigaction back;
-        (void)sigaction(SIGINT, NULL, &back);
-        back.sa_handler = python_handler;
-        (void)sigaction(SIGINT, &back, NULL);
-    }
+    if (call->stoppable) core.n_stoppable--;
+    if (core.n_stoppable > 0) return;
+    if (core.caught) interrupts_give_back();
+    core.caught = false;
     core.stop = 0;
 }

@@ -225,7 +225,7 @@ values[-1]["role"] = "output"
 text = json.dumps({"schema": "ebb.graph/1", "name": "g", "fixed_bytes": 0, "values": values, "ops": ops}).encode()
 def plan():
     try:
-        ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9})
+        ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9, "time_limit": 30})
     except BaseException as error:
         print(type(error).__name__)
 def interrupt():
@@ -249,6 +249,27 @@ interrupt()  # and the handler is Python's again
 """
         done = run(self.PLANS + code)
         self.assertEqual((sorted(done.stdout.split()), done.stderr), (["KeyboardInterrupt"] * 2 + ["main"] * 2, ""))
+
+    def test_ctrl_c_ends_a_plan_whatever_ends_beside_it(self):
+        code = """
+def plan_small_ones():
+    while planning.is_alive():
+        try:
+            ebb._core.plan(small, {})
+        except KeyboardInterrupt:
+            pass
+small = json.dumps({"schema": "ebb.graph/1", "name": "s", "values": [dict(values[0], role="output")], "ops": ops[:1]}).encode()
+planning = threading.Thread(target=plan)
+beside = threading.Thread(target=plan_small_ones)
+planning.start()
+beside.start()
+time.sleep(1)
+interrupt()
+planning.join()
+beside.join()
+"""
+        done = run(self.PLANS + code)
+        self.assertEqual((sorted(done.stdout.split()), done.stderr), (["KeyboardInterrupt", "main"], ""))
 
 
 class Environment(unittest.TestCase):
