@@ -173,9 +173,9 @@ ebb_status ebb_search_hire(ebb_search *s) {
     return status;
 }
 
-ebb_status ebb_search_hire_scorers(ebb_search *s) {
+ebb_status ebb_search_hire_scorers(ebb_search *s, uint32_t n) {
     ebb_status status = EBB_OK;
-    for (uint32_t k = 0; k < s->n_workers && status == EBB_OK; k++)
+    for (uint32_t k = 0; k < n && k < s->n_workers && status == EBB_OK; k++)
         if (!s->scorers[k]) status = ebb_scorer_create(s->env, s->space, &s->scorers[k]);
     return status;
 }
