@@ -133,6 +133,7 @@ bool core_enter_env(void) {
         PyEval_RestoreThread(thread);
     }
     core.owner = self;
+    core.stop = 0;
     return true;
 }
 
@@ -176,7 +177,7 @@ static void (*python_handler)(int);
 
 /* Python's own handler only makes a note, which is looked at when bytecode runs again. */
 static void on_interrupt(int number) {
-    core.stop = 1;
+    core.stop = core.stop_plans = 1;
     python_handler(number);
 }
 
@@ -197,8 +198,7 @@ static void interrupts_give_back(void) {
     (void)sigaction(SIGINT, &back, NULL);
 }
 
-/* Both count with the GIL held: plans are made beside other calls, and a call that ends must not take back
- * what is to end the others. */
+/* Both count with the GIL held: plans are made beside other calls. */
 core_long core_long_begin(bool stoppable) {
     core_long call = {.stoppable = stoppable};
     if (stoppable) core.n_stoppable++;
@@ -213,5 +213,4 @@ void core_long_end(core_long *call) {
     if (core.n_stoppable > 0) return;
     if (core.caught) interrupts_give_back();
     core.caught = false;
-    core.stop = 0;
 }
