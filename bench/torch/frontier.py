@@ -12,7 +12,7 @@ import json
 WIDTH, HEIGHT, COLUMNS, EDGE = 250, 190, 4, 38
 KINDS = {"ebb": "#1a56c4", "torch": "#d97706", "selective": "#7c3aed", "blocks": "#059669"}
 NAMES = {"ebb": "Ebb, by budget", "torch": "activation_memory_budget", "selective": "selective checkpointing", "blocks": "a checkpoint per block"}
-TITLE = "time of a step over its peak of bytes, relative to no means"
+TITLE = "step time over peak memory, each relative to a step that saves none"
 
 
 def panels(rows):

@@ -64,11 +64,14 @@ typedef struct core_process {
     uint64_t seed;
     bool forked; /* a child that has the memory of an eager, and neither its threads nor its device */
     PyThread_type_lock lock;
-    unsigned long owner;  /* the thread that holds the lock; 0: none */
-    volatile int stop;    /* the env's */
-    unsigned n_stoppable; /* long calls that go on and that Ctrl-C ends */
-    PyObject *raised[3];  /* by a function that the library called: of the call that it ends */
-    core_grave *graves;   /* used with the GIL held */
+    unsigned long owner;     /* the thread that holds the lock; 0: none */
+    volatile int stop;       /* the env's: of what the owner does */
+    volatile int stop_plans; /* that of the envs of plan(), .. */
+    unsigned n_plans;        /* .. of which so many go on */
+    unsigned n_stoppable;    /* long calls that go on and that Ctrl-C ends */
+    bool caught;             /* its handler is ours meanwhile */
+    PyObject *raised[3];     /* by a function that the library called: ends the owner's call */
+    core_grave *graves;      /* used with the GIL held */
     size_t n_graves, most_graves;
     /* What the package says of itself (setup): the class of results and that of shapes, a tuple's, their
      * ways of allocating, the objects that name dtypes, and functions for what is written in Python. */
@@ -93,11 +96,11 @@ void core_leave(void);
 /* Around a call that may take long: other threads run, and with `stoppable` Ctrl-C ends it. */
 typedef struct core_long {
     PyThreadState *thread;
-    bool caught;
+    bool stoppable;
 } core_long;
 core_long core_long_begin(bool stoppable);
 void core_long_end(core_long *call);
-/* The exception that is set is raised by the call that goes on, which ends as soon as it can. */
+/* The exception that is set is raised by the owner's call, which ends as soon as it can. */
 void core_raise_later(void);
 bool core_raise_now(void); /* false: there is none */
 /* An exception with the env's line. Returns NULL. */

@@ -69,7 +69,6 @@ static PyObject *plan_raise(ebb_env *env, ebb_status status) {
                      : status == EBB_NO_MEMORY                      ? PyExc_MemoryError
                      : status == EBB_OVER_BUDGET                    ? core.over_budget
                                                                     : PyExc_RuntimeError;
-    if (core_raise_now()) return NULL;
     if (status == EBB_INTERRUPTED) {
         if (PyErr_CheckSignals() < 0) return NULL;
         type = PyExc_KeyboardInterrupt;
@@ -87,15 +86,22 @@ PyObject *core_plan(PyObject *module, PyObject *args) {
     ebb_env *env = NULL;
     plan_text text = {NULL, 0};
     plan_watch watch = watch_start();
-    const ebb_env_options env_options = {.clock_ns = watch_read, .clock_ctx = &watch, .stop = &core.stop};
+    const ebb_env_options env_options = {
+        .clock_ns = watch_read, .clock_ctx = &watch, .stop = &core.stop_plans};
     (void)module;
     if (!PyArg_ParseTuple(args, "y#O!", &graph, &n_graph, &PyDict_Type, &dict) ||
         core_trace_options_read(dict, &options))
         return NULL;
+    if (options.plan.on_progress) { /* what it raises would end another call */
+        PyErr_SetString(PyExc_TypeError, "plan: progress is told of traced calls alone");
+        return NULL;
+    }
     if (ebb_env_create(&env_options, &env)) return PyErr_NoMemory();
+    if (core.n_plans++ == 0) core.stop_plans = 0;
     core_long call = core_long_begin(true);
     const ebb_status status = plan_make(env, graph, (size_t)n_graph, &options.plan, &text);
     core_long_end(&call);
+    core.n_plans--;
     if (status)
         plan_raise(env, status);
     else

@@ -133,6 +133,7 @@ bool core_enter_env(void) {
         PyEval_RestoreThread(thread);
     }
     core.owner = self;
+    core.stop = 0;
     return true;
 }
 
@@ -176,39 +177,40 @@ static void (*python_handler)(int);
 
 /* Python's own handler only makes a note, which is looked at when bytecode runs again. */
 static void on_interrupt(int number) {
-    core.stop = 1;
+    core.stop = core.stop_plans = 1;
     python_handler(number);
 }
 
-/* With the GIL held, as the end: plans are made beside other calls. */
 static bool interrupts_catch(void) {
     struct sigaction before, now = {.sa_handler = on_interrupt};
-    if (core.n_stoppable > 0) {
-        core.n_stoppable++;
-        return true;
-    }
     if (sigaction(SIGINT, NULL, &before) || before.sa_flags & SA_SIGINFO) return false;
     if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return false;
     python_handler = before.sa_handler;
     now.sa_flags = before.sa_flags;
     now.sa_mask = before.sa_mask;
-    core.n_stoppable = sigaction(SIGINT, &now, NULL) == 0;
-    return core.n_stoppable > 0;
+    return sigaction(SIGINT, &now, NULL) == 0;
 }
 
+static void interrupts_give_back(void) {
+    struct sigaction back;
+    (void)sigaction(SIGINT, NULL, &back);
+    back.sa_handler = python_handler;
+    (void)sigaction(SIGINT, &back, NULL);
+}
+
+/* Both count with the GIL held: plans are made beside other calls. */
 core_long core_long_begin(bool stoppable) {
-    core_long call = {.caught = stoppable && interrupts_catch()};
+    core_long call = {.stoppable = stoppable};
+    if (stoppable) core.n_stoppable++;
+    if (stoppable && !core.caught) core.caught = interrupts_catch();
     call.thread = PyEval_SaveThread();
     return call;
 }
 
 void core_long_end(core_long *call) {
     PyEval_RestoreThread(call->thread);
-    if (call->caught && --core.n_stoppable == 0) {
-        struct sigaction back;
-        (void)sigaction(SIGINT, NULL, &back);
-        back.sa_handler = python_handler;
-        (void)sigaction(SIGINT, &back, NULL);
-    }
-    core.stop = 0;
+    if (call->stoppable) core.n_stoppable--;
+    if (core.n_stoppable > 0) return;
+    if (core.caught) interrupts_give_back();
+    core.caught = false;
 }

@@ -67,7 +67,7 @@ static PyObject *trace_begin(PyObject *self, PyObject *args) {
         core_leave();
     }
     PyMem_Free(handles);
-    trace->open = status == EBB_OK;
+    if (!status) trace->open = true;
     return status ? NULL : Py_NewRef(Py_None);
 }
 

@@ -208,8 +208,8 @@ class Tensor(_core.Tensor):
 
 
 def _is_fixed(array):
-    """Whether the array's memory stays as it is: neither the array nor what it is a view of may be written to, to the
-    object that has the memory. An array of its own memory can be made writable again; so that object must be no array."""
+    """Whether the array's memory stays as it is: the array and all that it is a view of, down to the object that has the
+    memory, are read-only. An array that has its own memory can be made writable again; so that object must be no array."""
     lent, lender = None, array
     while lent is not lender:
         lent = lender

@@ -143,7 +143,7 @@ static void clip(onnx_import *im) {
         if (computed && onnx_has(im, i + 1))
             x = onnx_op2(im, i == 0 ? "maximum" : "minimum", x, onnx_in(im, i + 1));
         const double *at = !computed && onnx_has(im, i + 1) ? onnx_fixed(im, i + 1, &n) : NULL;
-        if (at && n > 1) onnx_refuse(im, "a bound of %lld numbers", (long long)n);
+        if (at && n != 1) onnx_refuse(im, "a bound of %lld numbers", (long long)n);
         if (at && n == 1) bound[i] = at[0];
     }
     if (bound[0] > bound[1]) bound[0] = bound[1];

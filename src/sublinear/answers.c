@@ -1,7 +1,7 @@
 /* What a search leaves: the best of its pool, trimmed side by side, fastest first, as steps.
  *
- * takes: a pool. gives: up to request->n_answers selections. cost: EBB_TRIM_WORK steps of tries; the same
- * for any number of workers. */
+ * takes: a pool. gives: up to request->n_answers selections. cost: EBB_TRIM_WORK steps of tries by each of
+ * those that are side by side. Without a time limit all is the same for any number of workers. */
 #include "sublinear/select.h"
 
 /* A candidate that may be the answer. */
@@ -30,7 +30,7 @@ static void insert(candidates *best, const candidate *next) {
     best->at[at] = *next;
 }
 
-#define TRIMMED 20 /* members of the pool, best first */
+#define TRIMMED      20 /* members of the pool, best first */
 /* Candidates that are trimmed side by side, at most. Within a time limit only as many as there are workers,
  * for the clock is looked at between them. */
 #define SIDE_BY_SIDE 4
@@ -50,7 +50,7 @@ static ebb_status open_trimming(ebb_arena *arena, ebb_arrangement *from, uint32_
     *out = (trimming){.from = from};
     for (uint32_t i = 0; i < n; i++)
         if (!(out->trimmers[i] = ebb_trimmer_new(arena, from->space))) return EBB_NO_MEMORY;
-    return n > 1 ? ebb_search_hire_scorers(&from->search) : EBB_OK;
+    return ebb_search_hire_scorers(&from->search, n);
 }
 
 static void trim_one(void *ctx, uint32_t i, uint32_t worker) {
@@ -75,7 +75,8 @@ static ebb_status try_answers(ebb_arena *arena, trimming *t, int64_t *work, cand
         const ebb_score *score = &next.trimmed.score;
         *work -= before - t->work[i];
         if (!score->valid || score->peak_bytes > t->limits[i]) continue;
-        next.trimmed.steps = ebb_arena_copy(arena, t->trimmed[i].steps, next.trimmed.n_steps, sizeof(ebb_id));
+        next.trimmed.steps =
+            ebb_arena_copy(arena, t->trimmed[i].steps, next.trimmed.n_steps, sizeof(ebb_id));
         if (!next.trimmed.steps) return EBB_NO_MEMORY;
         insert(best, &next);
     }
@@ -97,7 +98,8 @@ static ebb_status try_pool(ebb_arena *arena, ebb_arrangement *a, bool least, int
                            int64_t *work, candidates *out) {
     ebb_search *s = &a->search;
     trimming t;
-    const uint32_t n = s->time_limit_ns > 0 ? (uint32_t)ebb_min_i64(s->n_workers, SIDE_BY_SIDE) : SIDE_BY_SIDE;
+    const uint32_t n =
+        s->time_limit_ns > 0 ? (uint32_t)ebb_min_i64(s->n_workers, SIDE_BY_SIDE) : SIDE_BY_SIDE;
     ebb_status status = open_trimming(arena, a, n, &t);
     for (uint32_t i = 0; i < s->n_members && i < TRIMMED && status == EBB_OK; i++) {
         const int64_t peak = s->members[i].best.peak_bytes;

@@ -32,7 +32,7 @@ static ebb_status open_lanes(joint *j, ebb_arrangement *a) {
     ebb_search *s = &a->search;
     uint32_t n = s->space->n_ops;
     ebb_status status = ebb_order_facts_find(&j->arena, s->space->graph, s->space->alignment, &j->facts);
-    if (status == EBB_OK) status = ebb_search_hire_scorers(s);
+    if (status == EBB_OK) status = ebb_search_hire_scorers(s, LANES);
     if (status == EBB_OK)
         status = ebb_generation_open(&j->now, s, &j->selector->request, LANES, STREAM + j->cycle * LANES);
     for (uint32_t i = 0; status == EBB_OK && i < LANES; i++) {

@@ -181,8 +181,8 @@ Test(allocations, a_steady_step_makes_none_of_ours_and_ours_alone_makes_none_at_
             /* oneDNN's argument tables: small blocks, given back at once; and a workspace of 16,640 bytes
              * for each of the linear's two products that its kernels for AVX2 leave to its general one. */
             const long long most = c.theirs * 512 + 5 * 2 * 16640;
-            cr_expect(c.theirs <= 5 * 5 * 64 && c.their_bytes <= most,
-                      "%s: %lld blocks of %lld bytes", devices[d], c.theirs, c.their_bytes);
+            cr_expect(c.theirs <= 5 * 5 * 64 && c.their_bytes <= most, "%s: %lld blocks of %lld bytes",
+                      devices[d], c.theirs, c.their_bytes);
             /* 5 steps: a page here and there, no storm. */
             cr_expect_lt(c.faults, 64, "%s: %ld page faults", devices[d], c.faults);
         }

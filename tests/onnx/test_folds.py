@@ -88,6 +88,7 @@ for op, ops in (("RotaryEmbedding", ["x", "c", "c"]), ("Gemm", ["x", "c"])):
 for op, words, attributes in (("MeanVarianceNormalization", "!no axes", {"axes": []}), ("LpNormalization", "!p=3", {"p": 3})):
     ROWS.append((op, model([node(op, ["x"], "y", **attributes)], [], ["N", 4], ["N", 4]), words))
 ROWS.append(("a bound of two numbers", model([node("Clip", ["x", "k"], "h"), node("Relu", ["h"], "y")], [tensor("k", [2], [0.0, 1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 2 numbers"))
+ROWS.append(("a bound of none", model([node("Shape", ["k"], "none"), node("Clip", ["x", "none"], "h"), node("Relu", ["h"], "y")], [tensor("k", [], [1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 0 numbers"))
 ROWS.append(("like what is not cast to", graph([node("CastLike", ["x", "u"], "h"), node("Relu", ["h"], "y")], [], [port("x", ["N", 4]), port("u", [1], 2)], [port("y", ["N", 4])]), "!to uint8"))
 
 wrong = []

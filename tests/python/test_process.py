@@ -214,7 +214,7 @@ class Interrupts(unittest.TestCase):
 
     PLANS = """
 import json, os, signal, threading, time
-import ebb
+import ebb, ebb.functional as F
 signal.signal(signal.SIGINT, signal.default_int_handler)
 n = 200
 values = [{"id": i, "name": f"v{i}", "bytes": 1000 + 37 * (i * 7919 % 101), "role": "activation"} for i in range(2 * n)]
@@ -225,7 +225,7 @@ values[-1]["role"] = "output"
 text = json.dumps({"schema": "ebb.graph/1", "name": "g", "fixed_bytes": 0, "values": values, "ops": ops}).encode()
 def plan():
     try:
-        ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9})
+        ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9, "time_limit": 30})
     except BaseException as error:
         print(type(error).__name__)
 def interrupt():
@@ -249,6 +249,50 @@ interrupt()  # and the handler is Python's again
 """
         done = run(self.PLANS + code)
         self.assertEqual((sorted(done.stdout.split()), done.stderr), (["KeyboardInterrupt"] * 2 + ["main"] * 2, ""))
+
+    def test_what_is_raised_during_a_search_ends_no_plan_beside_it(self):
+        code = """
+class Late(Exception):
+    pass
+def late(*how):
+    raise Late
+def plan_for_a_while():
+    options = {"memory": "budget", "budget": 60000, "effort": 10**9, "time_limit": 3}
+    print(json.loads(ebb._core.plan(text, options))["schema"])
+planning = threading.Thread(target=plan_for_a_while)
+planning.start()
+time.sleep(0.5)
+step = ebb.jit.trace(lambda x: F.exp(x * 2) + x, memory="sublinear", progress=late, symbolic=True)
+try:
+    step(ebb.tensor([1.0]))
+except Late:
+    print("late")
+print(ebb.jit.trace(lambda x: x * 2, memory="sublinear", symbolic=True)(ebb.tensor([1.0])).item())
+planning.join()
+"""
+        done = run(self.PLANS + code)
+        self.assertEqual((done.stdout.split(), done.stderr), (["late", "2.0", "ebb.plan/1"], ""))
+
+    def test_ctrl_c_ends_a_plan_whatever_ends_beside_it(self):
+        code = """
+def plan_small_ones():
+    while planning.is_alive():
+        try:
+            ebb._core.plan(small, {})
+        except KeyboardInterrupt:
+            pass
+small = json.dumps({"schema": "ebb.graph/1", "name": "s", "values": [dict(values[0], role="output")], "ops": ops[:1]}).encode()
+planning = threading.Thread(target=plan)
+beside = threading.Thread(target=plan_small_ones)
+planning.start()
+beside.start()
+time.sleep(1)
+interrupt()
+planning.join()
+beside.join()
+"""
+        done = run(self.PLANS + code)
+        self.assertEqual((sorted(done.stdout.split()), done.stderr), (["KeyboardInterrupt", "main"], ""))
 
 
 class Environment(unittest.TestCase):

@@ -1,6 +1,8 @@
 """jit.trace: the same as the function without it, call after call, whatever the body does."""
 
 import copy
+import sys
+import threading
 import unittest
 from unittest import mock
 
@@ -184,6 +186,40 @@ class Failing(unittest.TestCase):
             f(x)
         self.assertEqual([f(x).item() for _ in range(2)], [2, 2])
         self.assertEqual(f.facts()["n_recorded"], 1)
+
+    def test_a_call_that_another_thread_was_faster_than_leaves_that_be(self):
+        for fails in (False, True):
+            inner, began, go, given = trace(lambda x: x * 2), threading.Event(), threading.Event(), []
+
+            @trace
+            def f(x):
+                if threading.current_thread() is faster:
+                    began.set()
+                    go.wait(60)
+                    if fails:
+                        given.append(0)
+                        raise ValueError
+                return inner(x) + 1
+
+            def overtaken(*how):
+                if threading.current_thread() is not faster:
+                    faster.start()
+                    began.wait(60)
+                return take_apart(*how)
+
+            def call():
+                try:
+                    given.append(f(tensor([1.0])).item())
+                except ValueError:
+                    pass
+
+            faster, module = threading.Thread(target=call), sys.modules["ebb.jit.trace"]
+            take_apart = module.take_apart
+            with mock.patch.object(module, "take_apart", overtaken), self.assertRaisesRegex(TraceError, "another thread"):
+                f(tensor([1.0]))
+            go.set()
+            faster.join()
+            self.assertEqual((given, f(tensor([1.0])).item()), ([0 if fails else 3], 3))
 
     def test_what_a_call_that_failed_has_made_has_no_value(self):
         fail, kept = False, []

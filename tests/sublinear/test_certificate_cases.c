@@ -148,7 +148,7 @@ static char *altered(ebb_arena *arena, ebb_rng *rng, const char *text) {
 
 /* Whatever a proof is made of: what the audit takes from it is true. */
 Test(certificate_cases, altered_at_random_prove_nothing_false) {
-    const uint32_t n = 300; /* 0.1 s of the sanitizers */
+    const uint32_t n = 300; /* 0.1 s with the sanitizers */
     uint32_t n_proofs = 0, n_others = 0;
     ebb_env *env = start_env();
     ebb_rng rng;

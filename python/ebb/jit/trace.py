@@ -22,7 +22,7 @@ _PROFILED = 100  # runs whose times a profile keeps
 _FIT_EFFORT = 10000  # of each search of fit(), unless the trace says another
 _undo = []  # what the program's own objects take back when the call fails
 _noted = {}  # tensors, by id, whose gradients of before the call are in there
-_running = []  # the trace whose call is going on, its thread, and whether anything runs: one at most
+_running = []  # the trace whose call is going on, its thread, and whether anything runs; those behind it are refused
 
 
 class trace:
@@ -90,9 +90,10 @@ class trace:
         self._start()
         tensors, key = [], [f"{mode.now():x} {_precision.now()}{kind}"]
         args, kwargs = take_apart((args, dict(sorted(kwargs.items()))), tensors, key)
-        symbolic = _shape.is_symbolic()
+        running, symbolic = (self._core, threading.get_ident(), self._runs), _shape.is_symbolic()
         try:  # an interrupt may come at any place
-            _running.append((self._core, threading.get_ident(), self._runs))
+            _running.append(running)
+            _inside()  # another thread may have been faster
             _shape.set_symbolic(self._symbolic_shape)
             self._core.begin("\n".join(key).encode(), tensors)
             result = function(*args, **kwargs)
@@ -105,15 +106,19 @@ class trace:
             elif self._options["plan_only"] and self._described:
                 _fit.check(self._core, self._described)
         except BaseException:
-            self._core.abort()
+            if _running[:1] == [running]:
+                self._core.abort()
             raise
         finally:
-            _running.clear()
-            self._line.clear()
-            while _undo:
-                _undo.pop()()
-            _forget()
-            _shape.set_symbolic(symbolic)
+            first = _running[:1] == [running]
+            if running in _running:
+                _running.remove(running)
+            if first:
+                self._line.clear()
+                while _undo:
+                    _undo.pop()()
+                _forget()
+                _shape.set_symbolic(symbolic)
         return result
 
     def _settle(self):
@@ -227,7 +232,7 @@ def _inside():
     """Whether a traced call is going on in this thread."""
     if not _running:
         return False
-    if _running[-1][1] != threading.get_ident():
+    if _running[0][1] != threading.get_ident():
         raise TraceError("a traced call is going on in another thread: one at a time")
     return True
 
@@ -256,7 +261,7 @@ def give_grad(tensor, gradient):
 
 def clear_grad(tensor):
     """tensor.grad = None. Where nothing runs it is taken back; where a program does, it may have the memory."""
-    if _running and not _running[-1][2]:
+    if _running and not _running[0][2]:
         give_grad(tensor, None)
     else:
         tensor.grad = None
@@ -265,7 +270,7 @@ def clear_grad(tensor):
 def may_differ(on):
     """While on, at most to the call's end: what the package does by itself is no other course of the function, and is
     recorded anew. Returns whether it was on."""
-    return _running[-1][0].may_differ(on) if _running else on
+    return _running[0][0].may_differ(on) if _running else on
 
 
 class _Bound:
@@ -292,7 +297,7 @@ def exclude_from_trace():
     if not _inside():
         yield
         return
-    core = _running[-1][0]
+    core = _running[0][0]
     core.exclude_begin()
     try:
         yield

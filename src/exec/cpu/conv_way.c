@@ -94,7 +94,7 @@ static ebb_status try_columns(cpu_backend *cpu, const ebb_call *call, const int6
     if (!general) return EBB_OK;
     const ebb_status status = cpu_columns_scratch(cpu, call, s, &offset, &columns);
     if (status != EBB_OK || columns >= *bytes) return status;
-    way->columns = true;
+    *way = (cpu_conv_way){.columns = true};
     *bytes = columns;
     return EBB_OK;
 }

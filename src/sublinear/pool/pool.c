@@ -135,7 +135,6 @@ ebb_status ebb_search_open(ebb_search *s, ebb_env *env, const ebb_space *space,
     s->n_workers = (uint32_t)ebb_min_i64(request->config.num_worker, EBB_MAX_ISLANDS);
     s->max_members = (uint32_t)ebb_min_i64(request->config.genetic_pool_size, 4096);
     s->scorers = EBB_NEW(&s->arena, ebb_scorer *, s->n_workers);
-    if (s->scorers) memset(s->scorers, 0, s->n_workers * sizeof(*s->scorers));
     s->members = EBB_NEW(&s->arena, ebb_member, s->max_members);
     s->scratch_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
     s->pinned_genes = EBB_NEW(&s->arena, uint8_t, space->n_genes);
@@ -161,7 +160,6 @@ ebb_status ebb_search_hire(ebb_search *s) {
     if (rescored && !s->rescorers) {
         s->rescorers = EBB_NEW(&s->arena, ebb_rescorer *, s->n_workers);
         if (!s->rescorers) return EBB_NO_MEMORY;
-        memset(s->rescorers, 0, s->n_workers * sizeof(*s->rescorers));
     }
     ebb_status status = EBB_OK;
     for (uint32_t k = 0; k < s->n_workers && status == EBB_OK; k++) {
@@ -173,9 +171,9 @@ ebb_status ebb_search_hire(ebb_search *s) {
     return status;
 }
 
-ebb_status ebb_search_hire_scorers(ebb_search *s) {
+ebb_status ebb_search_hire_scorers(ebb_search *s, uint32_t n) {
     ebb_status status = EBB_OK;
-    for (uint32_t k = 0; k < s->n_workers && status == EBB_OK; k++)
+    for (uint32_t k = 0; k < n && k < s->n_workers && status == EBB_OK; k++)
         if (!s->scorers[k]) status = ebb_scorer_create(s->env, s->space, &s->scorers[k]);
     return status;
 }

@@ -68,8 +68,8 @@ typedef struct ebb_search {
 
 /* Tools for all workers; before ebb_anneal. EBB_NO_MEMORY. */
 EBB_CHECKED ebb_status ebb_search_hire(ebb_search *search);
-/* And scorers for all of them, for members that bring an order. EBB_NO_MEMORY. */
-EBB_CHECKED ebb_status ebb_search_hire_scorers(ebb_search *search);
+/* And scorers for the workers of n tasks, which bring an order or are trimmed. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_search_hire_scorers(ebb_search *search, uint32_t n);
 /* A hired worker's evaluator, loaded with genes; whole: every candidate is scored whole. */
 ebb_evaluator ebb_search_evaluator(const ebb_search *search, uint32_t worker, uint8_t *genes, bool whole);
 /* A worker ran out of memory: what it scored since does not count. */

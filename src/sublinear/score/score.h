@@ -42,8 +42,8 @@ ebb_score ebb_score_time(ebb_scorer *scorer, const uint8_t *genes);
 void ebb_score_bytes(ebb_scorer *scorer, int64_t limit_bytes, ebb_score *score);
 
 /* Steps instead of what genes would play: each run takes the latest life of what it reads; genes name the
- * ways. Invalid when a run finds nothing, or what an update has replaced. Above limit_bytes the peak is that
- * of the first step there, and no more is known. */
+ * ways. Invalid when a run finds nothing, or what an update has replaced. Above limit_bytes the peak is
+ * that of the first step there, and no more is known. */
 ebb_score ebb_score_steps(ebb_scorer *scorer, const uint8_t *genes, const ebb_id *steps, uint32_t n_steps,
                           int64_t limit_bytes);
 
