@@ -52,7 +52,8 @@ static ebb_status open_library(ebb_env *env, const char *name, void **out) {
     if (*out) return EBB_OK;
     const char *why = dlerror();
     return ebb_fail(env, EBB_UNAVAILABLE,
-                    "device %s: its module cannot be opened: %s; meson's option -D%s=enabled builds it",
+                    "device %s: its module cannot be opened: %s; a whole build makes it where meson finds "
+                    "what it needs (-D%s=enabled says what is missing)",
                     name, why ? why : file, name);
 }
 

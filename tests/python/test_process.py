@@ -22,19 +22,31 @@ from test_planned import CARD
 def run(code, **environment):
     """A process of its own, with this one's extension."""
     core = sys.modules["ebb._core"].__spec__.origin
+    threads = os.path.join(os.path.dirname(mge.__file__), "_threads.py")
     before = (
         "import sys, importlib.util\n"
+        f"spec = importlib.util.spec_from_file_location('threads', {threads!r})\n"
+        "threads = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(threads)\n"
         f"sys.path.insert(0, {os.path.dirname(os.path.dirname(mge.__file__))!r})\n"
         f"spec = importlib.util.spec_from_file_location('ebb._core', {core!r})\n"
         "module = importlib.util.module_from_spec(spec)\n"
         "sys.modules['ebb._core'] = module\n"
-        "spec.loader.exec_module(module)\n"
+        "with threads.asleep(): spec.loader.exec_module(module)\n"
     )
+    everything = {**os.environ, **environment}
     return subprocess.run([sys.executable, "-c", before + code], capture_output=True, text=True, timeout=100,
-                          env={**os.environ, **environment})
+                          env={name: value for name, value in everything.items() if value is not None})
 
 
 class Threads(unittest.TestCase):
+    def test_they_sleep_while_they_wait_unless_the_user_says_otherwise(self):
+        code = "import os, ebb; print(os.environ.get('OMP_WAIT_POLICY'))"
+        for said, policy in ((None, "PASSIVE"), ("active", "ACTIVE")):
+            done = run(code, OMP_WAIT_POLICY=said, GOMP_SPINCOUNT=None, KMP_BLOCKTIME=None, OMP_DISPLAY_ENV="true")
+            self.assertEqual((done.returncode, done.stdout), (0, f"{said}\n"), done.stderr)
+            self.assertIn(f"OMP_WAIT_POLICY = '{policy}'", done.stderr)
+
     def test_several_use_one_device(self):
         wrong = []
 

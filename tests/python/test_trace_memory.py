@@ -169,6 +169,7 @@ class Budgets(unittest.TestCase):
             (lambda: SublinearMemoryConfig(thresh_nr_try=-1), "thresh_nr_try -1"),
             (lambda: SublinearMemoryConfig(num_worker=0), "num_worker 0"), (lambda: DTRConfig(), "eviction_threshold"),
             (lambda: trace(sublinear_memory_config=SublinearMemoryConfig(), dtr_config=DTRConfig(1))(abs), "not both"),
+            (lambda: trace(budget="1MiB", memory="none")(abs), "leave one of them out"), (lambda: trace(memory="budget")(abs), "11GiB"),
         ):
             with self.assertRaisesRegex(ValueError, text):
                 make()

@@ -19,5 +19,7 @@ def memory_options(sublinear, dtr, budget, memory):
     if memory is not None:
         if memory == "budget" and budget is None:
             raise ValueError('trace: memory="budget" needs budget="11GiB" or a number of bytes')
+        if memory != "budget" and budget is not None:
+            raise ValueError(f'trace: budget={budget!r} is kept by memory="budget" alone, not by {memory!r}: leave one of them out')
         options["memory"] = memory
     return options
