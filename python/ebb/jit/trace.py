@@ -13,6 +13,7 @@ from ..module import mode
 from . import dump as _dump
 from . import fit as _fit
 from .backend import plugins, xla_is_here
+from .method import Bound
 from .options import memory_options
 from .profile import profile_of
 from .progress import Line
@@ -78,7 +79,7 @@ class trace:
         self._core, self._n_returned = None, 0
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else _Bound(self, instance)
+        return self if instance is None else Bound(self, instance)
 
     def __call__(self, *args, **kwargs):
         if _inside():  # a part of the call that is going on
@@ -271,24 +272,6 @@ def may_differ(on):
     """While on, at most to the call's end: what the package does by itself is no other course of the function, and is
     recorded anew. Returns whether it was on."""
     return _running[0][0].may_differ(on) if _running else on
-
-
-class _Bound:
-    """A traced method of an object; what can be asked of the trace can be asked of it."""
-
-    def __init__(self, function, instance):
-        self.__func__, self.__self__ = function, instance
-
-    def __call__(self, *args, **kwargs):
-        return self.__func__(self.__self__, *args, **kwargs)
-
-    def fit(self, arguments, *args, **kwargs):
-        return self.__func__.fit(lambda n: (self.__self__, *arguments(n)), *args, **kwargs)
-
-    def __getattr__(self, name):
-        if name in ("__func__", "__self__"):  # of a copy that is being made
-            raise AttributeError(name)
-        return getattr(self.__func__, name)
 
 
 @contextlib.contextmanager
