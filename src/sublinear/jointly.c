@@ -150,9 +150,10 @@ ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best) {
         ebb_search *s = &(*best)->search;
         if (s->n_free == 0 || s->out_of_time || ebb_search_is_close(s)) break;
         const ebb_worth *worth = &s->members[0].best;
-        /* The least peak is looked for next, and says more. */
-        if (c->request.method == EBB_METHOD_BUDGET && worth->excess_bytes > 0) break;
-        if (worth->excess_bytes == 0 && worth->time_ns <= c->request.enough_time_ns) break;
+        /* What does not fit: the least peak is looked for next, and says more. */
+        if (c->request.method == EBB_METHOD_BUDGET &&
+            (worth->excess_bytes > 0 || worth->time_ns <= c->request.enough_time_ns))
+            break;
         joint j = {.selector = c, .cycle = k};
         ebb_arena_init(&j.arena, c->env);
         status = run_cycle(&j, best, &gained);

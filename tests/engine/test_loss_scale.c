@@ -10,6 +10,7 @@
 #include "ebb_build.h"
 #include "engine/engine.h"
 #include "support/env.h"
+#include "support/vectors.h"
 
 /* Norms with running statistics, a weight that two ops read, and a param that f16 leaves alone. */
 static const char model[] = "ebb 1\n"
@@ -237,17 +238,16 @@ Test(loss_scale, gradients_are_those_of_the_loss) {
     cr_expect(fabsf(grad[1][0][0][0]) < fabsf(grad[0][0][0][0]), "nothing was clipped");
 }
 
-/* The budget is a share of the arena in place. */
+/* The budget: a share of the arena in place, of which oneDNN's scratch on AVX2 lets 1.5 % be saved. */
 static ebb_options in_mode(ebb_options o, ebb_memory_mode mode) {
-    o.memory = mode;
+    o.memory = mode == EBB_MEMORY_BUDGET ? EBB_MEMORY_IN_PLACE : mode;
     if (mode != EBB_MEMORY_BUDGET) return o;
-    o.memory = EBB_MEMORY_IN_PLACE;
-    ebb_plan_summary summary;
     run r = run_open(&o);
+    ebb_plan_summary summary;
     ebb_plan_summarize(ebb_program_plan(r.program), &summary);
     run_close(&r);
     o.memory = mode;
-    o.budget_bytes = summary.persistent_bytes + summary.arena_bytes * 99 / 100;
+    o.budget_bytes = summary.persistent_bytes + summary.arena_bytes * (test_has_avx512() ? 97 : 99) / 100;
     o.effort = 2000;
     return o;
 }

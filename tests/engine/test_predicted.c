@@ -48,6 +48,13 @@ static double step_ns(costs_bench *b, ebb_program *program) {
     return (double)ns[N / 2];
 }
 
+/* A sanitizer's times vary with what runs beside it: there the steps run, and no time is compared. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 /* Measured costs predict a step within a quarter, in place and with recomputation; the built-in model,
  * which is of another machine, is off by more than that on ref's loops. */
 Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
@@ -56,9 +63,6 @@ Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
     costs_bench b = {0};
     bool has_cpu = false;
     const char *why;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    TEST_SKIP("a sanitizer's times vary with what runs beside it");
-#endif
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     for (uint32_t i = 0; ebb_device_at(b.env, i, &(bool){0}, &why); i++)
         has_cpu = has_cpu || strcmp(ebb_device_at(b.env, i, &(bool){0}, &why), "cpu") == 0;
@@ -80,8 +84,9 @@ Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
         cr_expect(s.n_calibrated == 0 && s.n_built_in == 0);
         (void)step_ns(&b, program); /* touches every page */
         const double ratio = step_ns(&b, program) / (double)s.time_ns;
-        cr_expect(ratio > 0.75 && ratio < 1.33, "%s: measured is %.2f of the predicted %.2f ms",
-                  i ? "recomputed" : "in place", ratio, (double)s.time_ns / 1e6);
+        cr_expect(SANITIZED || (ratio > 0.75 && ratio < 1.33),
+                  "%s: measured is %.2f of the predicted %.2f ms", i ? "recomputed" : "in place", ratio,
+                  (double)s.time_ns / 1e6);
         b.options.memory = EBB_MEMORY_BUDGET;
         b.options.budget_bytes = s.persistent_bytes + s.arena_bytes * 3 / 4;
         b.options.effort = 2000;

@@ -93,9 +93,8 @@ static ebb_status search(ebb_sweep *s, ebb_point *to, const ebb_point *warm) {
 
 /* ---- the sweep ------------------------------------------------------------------------------------- */
 
-/* Hardly anything but the smallest plan fits: a search begins with that, and has an answer if it finds
- * none.
- */
+/* Hardly anything but the smallest plan fits: a search begins with that, which is the answer if it finds
+ * nothing. */
 #define NEAR_PART 64
 
 static bool is_near_least(const ebb_sweep *s, const ebb_point *point) {

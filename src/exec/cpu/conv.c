@@ -105,17 +105,14 @@ static ebb_status conv_scratch(ebb_backend *backend, const ebb_call *call, int64
 }
 
 typedef struct conv_state {
-    void *inner; /* a product's, or that of columns */
+    void *product;
     bool columns;
 } conv_state;
 
 static void conv_release(ebb_backend *backend, void *state) {
     conv_state *c = state;
     if (!c) return;
-    if (c->columns)
-        cpu_columns_release(backend, c->inner);
-    else
-        cpu_product_release(backend, c->inner);
+    cpu_product_release(backend, c->product);
     ebb_cfree(backend->env, c, 1, sizeof *c);
 }
 
@@ -130,21 +127,19 @@ static ebb_status conv_prepare(ebb_backend *backend, const ebb_call *call, void 
     if (!c) return EBB_NO_MEMORY;
     cpu_conv_sizes(call, s);
     c->columns = way.columns;
-    const cpu_product product = cpu_conv_product(call, s, way);
-    status = way.columns ? cpu_columns_prepare(cpu, call, s, &c->inner)
-                         : cpu_product_prepare(cpu, call, &product, &c->inner);
-    if (status != EBB_OK) {
+    const cpu_product product = way.columns ? cpu_columns_product(s) : cpu_conv_product(call, s, way);
+    status = cpu_product_prepare(cpu, call, &product, &c->product);
+    if (status == EBB_OK)
+        *state = c;
+    else
         conv_release(backend, c);
-        return status;
-    }
-    *state = c;
-    return EBB_OK;
+    return status;
 }
 
 static ebb_status conv_launch(const ebb_kernel_run *run) {
     const conv_state *c = run->state;
     ebb_kernel_run inner = *run;
-    inner.state = c->inner;
+    inner.state = c->product;
     return c->columns ? cpu_columns_launch(&inner) : cpu_product_launch(&inner);
 }
 

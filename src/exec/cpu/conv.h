@@ -30,18 +30,11 @@ cpu_product cpu_conv_product(const ebb_call *call, const int64_t *size, cpu_conv
  */
 EBB_CHECKED ebb_status cpu_conv_choose(cpu_backend *cpu, const ebb_call *call, cpu_conv_way *way,
                                        int64_t *scratch_bytes);
-/* ---- columns: as cpu_product's functions, of whose product it is the matrices. size: cpu_conv_sizes. ----
- */
-
+/* Columns are cpu_product's functions around a product of matrices. size: of cpu_conv_sizes. */
 cpu_product cpu_columns_product(const int64_t *size);
-/* *offset: where in scratch the columns begin; *bytes: all of it. */
 EBB_CHECKED ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
-                                           int64_t *offset, int64_t *bytes);
-EBB_CHECKED ebb_status cpu_columns_prepare(cpu_backend *cpu, const ebb_call *call, const int64_t *size,
-                                           void **state);
-void cpu_columns_release(ebb_backend *backend, void *state);
-ebb_status cpu_columns_launch(const ebb_kernel_run *run);
-
+                                           int64_t *bytes);
+ebb_status cpu_columns_launch(const ebb_kernel_run *run); /* its state: what the product's prepare made */
 void cpu_conv_rate(const ebb_backend *backend, const ebb_call *call, ebb_kernel_rate *rate,
                    const char **kind);
 

@@ -3,16 +3,13 @@
  *     gradient [o, kh kw c] = dy^T [o, p] x columns [p, kh kw c]
  *
  * p: the pixels of all results; a row of columns is what one of them saw of the images, zeros where it saw
- * padding. Channels stand last in images and weights alike, so that only columns are made: in scratch,
- * behind the product's own. */
+ * padding. Channels stand last in images and weights alike, so that only columns are made. Scratch:
+ *
+ *     | columns | the product's |
+ */
 #include "exec/cpu/conv.h"
 
 #include <string.h>
-
-typedef struct columns_state {
-    void *product;
-    int64_t size[CPU_N_CONV], offset; /* of columns, in scratch */
-} columns_state;
 
 static int64_t pixels(const int64_t *s) {
     return s[N] * s[OH] * s[OW];
@@ -20,6 +17,10 @@ static int64_t pixels(const int64_t *s) {
 
 static int64_t row_floats(const int64_t *s) {
     return s[KH] * s[KW] * s[C];
+}
+
+static int64_t columns_bytes(const int64_t *s) {
+    return ebb_align_up(pixels(s) * row_floats(s) * (int64_t)sizeof(float), CPU_ALIGNMENT);
 }
 
 cpu_product cpu_columns_product(const int64_t *s) {
@@ -30,38 +31,11 @@ cpu_product cpu_columns_product(const int64_t *s) {
                                 {.arg = DNNL_ARG_DST, .plain = {2, {s[O], row}, {row, 1}}}}};
 }
 
-ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *s, int64_t *offset,
-                               int64_t *bytes) {
+ebb_status cpu_columns_scratch(cpu_backend *cpu, const ebb_call *call, const int64_t *s, int64_t *bytes) {
     const cpu_product product = cpu_columns_product(s);
-    const int64_t columns = pixels(s) * row_floats(s) * (int64_t)sizeof(float);
-    const ebb_status status = cpu_product_scratch(cpu, call, &product, offset);
-    *offset = ebb_align_up(*offset, CPU_ALIGNMENT);
-    *bytes = *offset + columns;
+    const ebb_status status = cpu_product_scratch(cpu, call, &product, bytes);
+    if (status == EBB_OK) *bytes += columns_bytes(s);
     return status;
-}
-
-ebb_status cpu_columns_prepare(cpu_backend *cpu, const ebb_call *call, const int64_t *s, void **state) {
-    int64_t bytes;
-    columns_state *c = ebb_calloc(cpu->base.env, 1, sizeof *c);
-    *state = NULL;
-    if (!c) return EBB_NO_MEMORY;
-    const cpu_product product = cpu_columns_product(s);
-    memcpy(c->size, s, sizeof c->size);
-    ebb_status status = cpu_columns_scratch(cpu, call, s, &c->offset, &bytes);
-    if (status == EBB_OK) status = cpu_product_prepare(cpu, call, &product, &c->product);
-    if (status != EBB_OK) {
-        cpu_columns_release(&cpu->base, c);
-        return status;
-    }
-    *state = c;
-    return EBB_OK;
-}
-
-void cpu_columns_release(ebb_backend *backend, void *state) {
-    columns_state *c = state;
-    if (!c) return;
-    cpu_product_release(backend, c->product);
-    ebb_cfree(backend->env, c, 1, sizeof *c);
 }
 
 typedef struct gathering {
@@ -93,17 +67,15 @@ static void gather_span(const void *ctx, int64_t begin, int64_t end) {
 }
 
 ebb_status cpu_columns_launch(const ebb_kernel_run *run) {
-    const columns_state *c = run->state;
-    char *scratch = run->launch->scratch;
-    const gathering g = {c->size, run->launch->in[0], (float *)(void *)(scratch + c->offset)};
-    const int64_t n = pixels(c->size);
-    cpu_spans(cpu_of(run->backend), n, 1, n * row_floats(c->size) * 2 * (int64_t)sizeof(float), gather_span,
-              &g);
+    int64_t s[CPU_N_CONV];
+    cpu_conv_sizes(run->call, s);
+    const gathering g = {s, run->launch->in[0], run->launch->scratch};
+    cpu_spans(cpu_of(run->backend), pixels(s), 1, 2 * columns_bytes(s), gather_span, &g);
     void *const in[2] = {g.columns, run->launch->in[1]};
     ebb_launch launch = *run->launch;
     launch.in = in;
+    launch.scratch = (char *)launch.scratch + columns_bytes(s);
     ebb_kernel_run product = *run;
     product.launch = &launch;
-    product.state = c->product;
     return cpu_product_launch(&product);
 }

@@ -46,15 +46,16 @@ static int64_t operand_bytes(const int64_t *s) {
     return (int64_t)sizeof(float) * (x + y + s[O] * s[C] * s[KH] * s[KW]);
 }
 
-/* Has oneDNN got it? Memory that ran out is no answer: another way would give other bits. */
-static ebb_status is_there(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
-                           bool *there) {
+/* Has oneDNN got an implementation whose name has this part, and is it the best? Memory that ran out is no
+ * answer: another way would give other bits. */
+static ebb_status is_best(const cpu_backend *cpu, const ebb_call *call, const cpu_product *product,
+                          const char *part, bool *best) {
     dnnl_primitive_desc_t desc = NULL;
     const int before = cpu_width_enter(cpu);
     const dnnl_status_t failed = cpu_primitive_describe(cpu, product, &desc);
     cpu_width_leave(cpu, before);
+    *best = !failed && cpu_primitive_is(desc, part);
     if (desc) (void)dnnl_primitive_desc_destroy(desc);
-    *there = !failed;
     return failed == dnnl_out_of_memory ? cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed)
                                         : EBB_OK;
 }
@@ -68,7 +69,7 @@ static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int
         const cpu_conv_way tried = {.images = n, .winograd = true};
         const cpu_product product = cpu_conv_product(call, s, tried);
         bool there;
-        ebb_status status = is_there(cpu, call, &product, &there);
+        ebb_status status = is_best(cpu, call, &product, "", &there);
         if (status != EBB_OK || !there) return status;
         status = cpu_product_scratch(cpu, call, &product, bytes);
         if (status != EBB_OK) return status;
@@ -83,16 +84,11 @@ static ebb_status try_winograd(cpu_backend *cpu, const ebb_call *call, const int
  * thread (decision 81). Columns where they take less. */
 static ebb_status try_columns(cpu_backend *cpu, const ebb_call *call, const int64_t *s,
                               const cpu_product *plain, cpu_conv_way *way, int64_t *bytes) {
-    dnnl_primitive_desc_t desc = NULL;
-    int64_t offset, columns;
-    const int before = cpu_width_enter(cpu);
-    const dnnl_status_t failed = cpu_primitive_describe(cpu, plain, &desc);
-    cpu_width_leave(cpu, before);
-    const bool general = !failed && cpu_primitive_is(desc, "gemm:");
-    if (desc) (void)dnnl_primitive_desc_destroy(desc);
-    if (failed) return cpu_onednn(cpu->base.env, call, "primitive_desc_create", failed);
-    if (!general) return EBB_OK;
-    const ebb_status status = cpu_columns_scratch(cpu, call, s, &offset, &columns);
+    bool general;
+    int64_t columns;
+    ebb_status status = is_best(cpu, call, plain, "gemm:", &general);
+    if (status != EBB_OK || !general) return status;
+    status = cpu_columns_scratch(cpu, call, s, &columns);
     if (status != EBB_OK || columns >= *bytes) return status;
     *way = (cpu_conv_way){.columns = true};
     *bytes = columns;
