@@ -69,7 +69,7 @@ EBB_API void ebb_build_output(ebb_build *build, uint32_t value);
 EBB_API void ebb_build_loss(ebb_build *build, uint32_t value);
 
 /* "f32[32,784]", with dims at their defaults; "" on a latched error. */
-#define EBB_BUILD_TYPE_TEXT 128
+#define EBB_BUILD_TYPE_TEXT 192
 EBB_API const char *ebb_build_type(const ebb_build *build, uint32_t value, char text[EBB_BUILD_TYPE_TEXT]);
 /* The latched error's, whose text is put into the env again; EBB_OK while there is none. */
 EBB_API ebb_status ebb_build_status(const ebb_build *build);

@@ -61,8 +61,8 @@ EBB_API void ebb_eager_trim(ebb_eager *eager);
 
 typedef struct ebb_tensor_type {
     ebb_element element;
-    uint32_t rank; /* at most 6 */
-    int64_t dim[6];
+    uint32_t rank;
+    int64_t dim[EBB_TENSOR_MAX_RANK];
 } ebb_tensor_type;
 
 /* data: elements in logical order (row-major), which are copied; NULL: all zero. EBB_BAD_INPUT: a size

@@ -57,11 +57,12 @@ typedef enum ebb_element {
     EBB_INT8,
     EBB_INT16
 } ebb_element;
+#define EBB_TENSOR_MAX_RANK 8 /* axes of a value at most */
 typedef struct ebb_tensor_info {
     const char *name; /* borrowed */
     ebb_element element;
     uint32_t rank;
-    int64_t dim[6];
+    int64_t dim[EBB_TENSOR_MAX_RANK];
     int64_t bytes;
     int64_t
         below; /* of an int32 input: its readers accept values in [0, below) (labels, ids); otherwise 0 */

@@ -122,8 +122,8 @@ ebb_tensor *core_handle(PyObject *object);
 PyObject *core_wrap(ebb_tensor *handle);
 /* The value of `to` becomes that of `from`. -1 with an exception. */
 int core_replace(core_tensor *to, core_tensor *from);
-/* The numbers of a sequence, at most 6. -1 with an exception. */
-int core_read_sizes(PyObject *sequence, int64_t sizes[6], uint32_t *n);
+/* The numbers of a sequence. -1 with an exception. */
+int core_read_sizes(PyObject *sequence, int64_t sizes[EBB_TENSOR_MAX_RANK], uint32_t *n);
 PyObject *core_sizes_tuple(const int64_t *sizes, uint32_t n);
 
 /* _without(element, shape): self has no elements. */

@@ -46,7 +46,7 @@ static PyObject *op_repr(PyObject *self) {
 
 typedef struct core_attributes {
     ebb_build_attribute list[MAX_ATTRIBUTES];
-    int64_t sizes[MAX_ATTRIBUTES][6];
+    int64_t sizes[MAX_ATTRIBUTES][EBB_TENSOR_MAX_RANK];
     uint32_t n;
 } core_attributes;
 

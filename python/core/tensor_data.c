@@ -7,11 +7,12 @@ const int core_element_bytes[CORE_N_ELEMENTS] = {4, 8, 4, 1, 1, 2, 2, 1, 2};
 
 /* ---- data in ----------------------------------------------------------------------------------------- */
 
-int core_read_sizes(PyObject *sequence, int64_t sizes[6], uint32_t *n) {
+int core_read_sizes(PyObject *sequence, int64_t sizes[EBB_TENSOR_MAX_RANK], uint32_t *n) {
     const Py_ssize_t count = PySequence_Size(sequence);
     if (count < 0) return -1;
-    if (count > 6) {
-        PyErr_Format(PyExc_ValueError, "%R has %zd numbers, more than 6", sequence, count);
+    if (count > EBB_TENSOR_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "%R has %zd numbers, more than %d", sequence, count,
+                     EBB_TENSOR_MAX_RANK);
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -6,7 +6,7 @@ typedef struct core_view {
     PyObject_HEAD ebb_tensor *handle;
     const void *data;
     ebb_tensor_type type;
-    Py_ssize_t shape[6], strides[6];
+    Py_ssize_t shape[EBB_TENSOR_MAX_RANK], strides[EBB_TENSOR_MAX_RANK];
 } core_view;
 
 static PyTypeObject *view_class;
@@ -17,12 +17,10 @@ static void view_destroy(void *what) {
 
 /* Bytes from place to place along each axis: rank 4 lies channels-last. */
 static void strides_fill(core_view *view) {
-    static const int order[6][6] = {{0}, {0}, {0, 1}, {0, 1, 2}, {0, 2, 3, 1}, {0, 1, 2, 3, 4}};
-    static const int order_6[6] = {0, 1, 2, 3, 4, 5};
-    const int *axes = view->type.rank == 6 ? order_6 : order[view->type.rank];
+    static const uint32_t channels_last[] = {0, 2, 3, 1};
     Py_ssize_t bytes = core_element_bytes[view->type.element];
     for (uint32_t i = view->type.rank; i-- > 0;) {
-        const int axis = axes[i];
+        const uint32_t axis = view->type.rank == 4 ? channels_last[i] : i;
         view->shape[axis] = (Py_ssize_t)view->type.dim[axis];
         view->strides[axis] = bytes;
         bytes *= view->shape[axis];
@@ -134,10 +132,10 @@ PyObject *core_tensor_borrow(PyObject *self, PyObject *args) {
         return NULL;
     }
     like.type = (ebb_tensor_type){.element = (ebb_element)element, .rank = (uint32_t)buffer->ndim};
-    for (int d = 0; d < buffer->ndim && d < 6; d++) like.type.dim[d] = buffer->shape[d];
-    if (buffer->ndim <= 6) strides_fill(&like);
+    for (int d = 0; d < buffer->ndim && d < EBB_TENSOR_MAX_RANK; d++) like.type.dim[d] = buffer->shape[d];
+    if (buffer->ndim <= EBB_TENSOR_MAX_RANK) strides_fill(&like);
     PyObject *answer = NULL;
-    if (buffer->ndim > 6 || !lies_well(buffer, &like)) {
+    if (buffer->ndim > EBB_TENSOR_MAX_RANK || !lies_well(buffer, &like)) {
         answer = Py_NewRef(Py_False);
     } else if (core_enter()) {
         const ebb_status status =

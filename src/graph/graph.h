@@ -16,7 +16,7 @@
 #include "graph/dtype.h"
 #include "graph/pgraph.h"
 
-#define EBB_MAX_RANK     6
+#define EBB_MAX_RANK     8  /* as EBB_TENSOR_MAX_RANK */
 #define EBB_MAX_OPERANDS 64 /* inputs of one node: concat is the only wide one */
 #define EBB_MAX_RESULTS  4
 
@@ -33,7 +33,7 @@ int64_t ebb_type_bytes(const ebb_type *type);
 bool ebb_type_equal(const ebb_type *a, const ebb_type *b);
 bool ebb_type_same_shape(const ebb_type *a, const ebb_type *b);
 /* "f32[32,64,56,56]" into text. */
-#define EBB_TYPE_TEXT 128
+#define EBB_TYPE_TEXT 192
 const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]);
 /* false when rank, a dim or the product is out of range. */
 bool ebb_type_valid(const ebb_type *type);

@@ -21,7 +21,7 @@
 #include "onnx/batch.h"
 #include "onnx/file.h"
 
-enum { ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 6, ONNX_WHY = 320 };
+enum { ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 8, ONNX_WHY = 320 };
 
 typedef struct onnx_shape {
     uint32_t rank;

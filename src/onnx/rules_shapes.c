@@ -99,7 +99,7 @@ static void unsqueeze(onnx_import *im) {
     const onnx_shape now = onnx_shape_of(im, x);
     onnx_shape out = {.rank = now.rank + n_axes(im)};
     uint32_t bits, from = 0;
-    if (out.rank > ONNX_RANK) onnx_refuse(im, "rank %u: at most 6", out.rank);
+    if (out.rank > ONNX_RANK) onnx_refuse(im, "rank %u: at most %d", out.rank, ONNX_RANK);
     if (onnx_stopped(im)) return;
     (void)onnx_axes(im, 1, out.rank, &bits);
     for (uint32_t d = 0; d < out.rank; d++) {

@@ -26,7 +26,8 @@ uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape) {
     char text[ONNX_SHAPE_TEXT], size[3][ONNX_SIZE_TEXT];
     const onnx_shape now = onnx_shape_of(im, x);
     if (onnx_stopped(im) || onnx_same_shape(&now, shape)) return x;
-    if (shape->rank > ONNX_RANK) return onnx_refuse(im, "rank %u: at most 6", shape->rank), EBB_BUILD_NONE;
+    if (shape->rank > ONNX_RANK)
+        return onnx_refuse(im, "rank %u: at most %d", shape->rank, ONNX_RANK), EBB_BUILD_NONE;
     for (uint32_t k = 0; k < 2; k++)
         if (onnx_count(&now, k) != onnx_count(shape, k)) {
             onnx_refuse(im, "%lld elements as a shape of %lld", (long long)onnx_count(&now, k),

@@ -25,6 +25,10 @@ static const low_row rows[] = {
     /* 16 MiB of pictures: two batches */
     {&ebb_op_conv2d, "u", {"[23,3,251,251] [3,3,1,1]", ""}},
     {&ebb_op_conv2d_wgrad, "u", {"[23,3,251,251] [23,3,251,251]", "size=1"}},
+    /* a product of one matrix: two parts of its rows, and of what is summed */
+    {&ebb_op_matmul, "u", {"[1,300001,7] [1,7,9]", ""}},
+    {&ebb_op_matmul, "u", {"[1,300001,7] [1,9,7]", "transpose_b=1"}},
+    {&ebb_op_matmul, "u", {"[1,300001,7] [1,300001,9]", "transpose_a=1"}},
     /* 4 MiB of weights: two strips of channels, the second a smaller one */
     {&ebb_op_conv2d, "u", {"[2,1056,2,3] [1057,1056,1,1]", ""}},
     {&ebb_op_conv2d_dgrad, "u", {"[2,1056,2,3] [1056,1000,1,1]", "size=2,3"}},

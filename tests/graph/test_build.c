@@ -85,7 +85,7 @@ static void rule(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
 }
 static void type(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
     (void)x, (void)w, (void)lr;
-    ebb_type bad = {.dtype = EBB_F32, .rank = 7};
+    ebb_type bad = {.dtype = EBB_F32, .rank = 9};
     ebb_builder_given(b, "y", EBB_ROLE_INPUT, &bad, EBB_INIT_ZERO, 0);
 }
 static void role(ebb_builder *b, ebb_id x, ebb_id w, ebb_id lr) {
@@ -132,7 +132,7 @@ static const struct {
     {range, EBB_BAD_INPUT, "dropout: p=nan must be in [0, 1]"},
     {gap, EBB_BAD_INPUT, "reshape: shape has a 0 at position 1"},
     {rule, EBB_BAD_INPUT, "%sum: relu_grad: y f32[3] and dy f32[] must have one shape"},
-    {type, EBB_BAD_INPUT, "%y: rank is at most 6"},
+    {type, EBB_BAD_INPUT, "%y: rank is at most 8"},
     {role, EBB_INTERNAL, "%y: role 6 is not given"},
     {infinite, EBB_BAD_INPUT, "%y: fill must be finite"},
     {given_output, EBB_BAD_INPUT, "%w cannot be an output: it is a param"},
@@ -249,7 +249,7 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
          0,
          "f32[1073741824,1073741824,1073741824]"},
         {{.dtype = (ebb_dtype)EBB_N_DTYPES}, 0, NULL},
-        {{.dtype = EBB_F32, .rank = 7}, 0, NULL},
+        {{.dtype = EBB_F32, .rank = 9}, 0, NULL},
     };
     char text[EBB_TYPE_TEXT];
     for (size_t i = 0; i < EBB_COUNT(types); i++) {
@@ -257,8 +257,8 @@ Test(type, has_a_size_and_a_text_or_is_not_valid) {
         if (types[i].bytes) cr_expect_eq(ebb_type_bytes(&types[i].type), types[i].bytes, "row %zu", i);
         if (types[i].text) cr_expect_str_eq(ebb_type_text(&types[i].type, text), types[i].text);
     }
-    ebb_type longest = {.dtype = EBB_F32, .rank = 6};
-    for (uint32_t i = 0; i < 6; i++) longest.dim[i] = INT64_MIN;
+    ebb_type longest = {.dtype = EBB_F32, .rank = 8};
+    for (uint32_t i = 0; i < 8; i++) longest.dim[i] = INT64_MIN;
     cr_expect_lt(strlen(ebb_type_text(&longest, text)), (size_t)EBB_TYPE_TEXT);
     ebb_type a = {.dtype = EBB_F32, .rank = 1, .dim = {3, 7}},
              c = {.dtype = EBB_F32, .rank = 1, .dim = {3, 8}};

@@ -183,13 +183,40 @@ class Files(unittest.TestCase):
         with self.assertRaises(TraceError):
             f.dump(io.BytesIO())
         f(tensor([1.0]))
-        for flags, error in (({"enable_ioc16": True}, "amp.autocast"), ({"enable_nchw44": True}, "layout"),
+        for flags, error in (({"enable_ioc16": True}, "enable_io16xc32"), ({"enable_nchw44": True}, "layout"),
                              ({"append": True}, "append"), ({"arg_names": ["a", "b"]}, "2 arg_names for 1")):
             with self.assertRaisesRegex(ValueError, error):
                 f.dump(io.BytesIO(), **flags)
         with self.assertRaisesRegex(TypeError, "no option 'enable_magic'"):
             f.dump(io.BytesIO(), enable_magic=True)
         f.dump(io.BytesIO(), enable_fuse_conv_bias_nonlinearity=True, optimize_for_inference=False)
+
+    def test_a_file_of_16_bits(self):
+        """enable_io16xc32: near the call's outputs and not equal to them, in less memory; weights are as they were."""
+        w = tensor(random(32, 32))
+
+        @trace(capture_as_const=True)
+        def f(x):
+            for _ in range(4):
+                x = F.relu(x @ w)
+            return x
+
+        x = tensor(random(1 << 18, 32))  # products of 16 bits hold parts of 16 MiB
+        want = f(x).numpy()
+        whole, low = io.BytesIO(), io.BytesIO()
+        f.dump(whole)
+        f.dump(low, enable_io16xc32=True)
+        with self.assertRaisesRegex(ValueError, "enable_io16xc32: ONNX"):
+            f.dump(io.BytesIO(), dump_format="ONNX", enable_io16xc32=True)
+        whole.seek(0), low.seek(0)
+        whole, low = load(whole), load(low)
+        np.testing.assert_array_equal(whole(x).numpy(), want)
+        got = low(x).numpy().astype(np.float32)
+        self.assertFalse(np.array_equal(got, want))
+        np.testing.assert_allclose(got, want, rtol=0.02, atol=0.02 * np.abs(want).max())
+        self.assertLess(low.plan()["arena_bytes"], whole.plan()["arena_bytes"])
+        for array in low.state_dict().values():
+            np.testing.assert_array_equal(array, w.numpy())
 
     def test_files_that_are_no_files_of_dump(self):
         @trace(capture_as_const=True)

@@ -215,6 +215,18 @@ class Shapes(unittest.TestCase):
             tensor(a).transpose(0, 0, 1)
 
 
+    def test_eight_axes_and_no_more(self):
+        a = np.arange(2.0 * 3 * 2 * 3 * 2 * 2 * 3 * 2, dtype=np.float32).reshape(2, 3, 2, 3, 2, 2, 3, 2)
+        order = (7, 0, 6, 5, 2, 1, 4, 3)
+        same(self, tensor(a), a)
+        same(self, tensor(a).transpose(order), a.transpose(order))
+        same(self, tensor(a) + tensor(a[:, :1, :, :1]), a + a[:, :1, :, :1])
+        same(self, tensor(a)[1, ..., ::-1, 0], a[1, ..., ::-1, 0])
+        self.assertEqual(mge.functional.sum(tensor(a), axis=(0, 2, 4, 6)).tolist(), a.sum(axis=(0, 2, 4, 6)).tolist())
+        with self.assertRaisesRegex(ValueError, "9 numbers, more than 8"):
+            tensor(a[None])
+
+
 class Save(unittest.TestCase):
     def test_what_is_saved_is_loaded(self):
         import io

@@ -140,7 +140,7 @@ bool draw_centered(drawing *d) {
     const ebb_type t = *type_of(d, x);
     int64_t axis = below(d, t.rank), size = t.dim[axis];
     ebb_attr reduce[2] = {
-        [EBB_REDUCE_AXIS] = {.i = {axis, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {1}}};
+        [EBB_REDUCE_AXIS] = ebb_axes_list(UINT32_C(1) << axis), [EBB_REDUCE_KEEP] = {.i = {1}}};
     ebb_attr mean[2] = {[EBB_RESCALE_TIMES] = {.f = 1.0 / (double)size}, [EBB_RESCALE_PLUS] = {.f = 0}};
     ebb_attr expand[2] = {[EBB_EXPAND_AXIS] = {.i = {axis}}, [EBB_EXPAND_SIZE] = {.i = {size}}};
     ebb_id m = ebb_builder_node(d->b, &ebb_op_reduce_sum, &x, 1, reduce, NULL, EBB_FORWARD, 0)[0];
@@ -173,7 +173,7 @@ bool draw_swish(drawing *d) {
 bool draw_broadcast(drawing *d) {
     ebb_id x = draw_value(d, 0);
     ebb_type part = *type_of(d, x);
-    ebb_attr attr[2] = {{.i = {-1, -1, -1, -1, -1, -1}}, {.i = {1}}};
+    ebb_attr attr[2] = {ebb_axes_list(0), {.i = {1}}};
     uint32_t n = 0;
     for (uint32_t a = 0; a < part.rank; a++) {
         if (chance(d, 50)) continue;

@@ -125,19 +125,19 @@ def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding
     return y if bias is None else y + _shape.reshape(bias, (1, -1, 1, 1, 1))
 
 
-def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, conv_mode="cross_correlation", *, kernel_size):
-    """A convolution whose kernel is another one at each place: weight[groups, oh, ow, c / groups, kh kw, out / groups].
-    MegEngine's has kh and kw as two axes, 7 in all; tensors have 6 at most, so kernel_size tells them."""
+def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, conv_mode="cross_correlation"):
+    """A convolution whose kernel is another one at each place: weight[groups, oh, ow, c / groups, kh, kw, out / groups]."""
     if conv_mode != "cross_correlation":
         raise ValueError(f"local_conv2d: conv_mode {conv_mode!r}: cross_correlation only")
     inp, weight = _precision.low(inp, weight)
-    kernel = _several(kernel_size, 2, "local_conv2d")
-    windows = sliding_window(inp, kernel, padding, stride, dilation)
+    if weight.ndim != 7:
+        raise ValueError(f"local_conv2d: weight of shape {weight.shape}: it has 7 axes")
+    windows = sliding_window(inp, weight.shape[4:6], padding, stride, dilation)
     n, channels, oh, ow, kh, kw = windows.shape
     groups, out, own = weight.shape[0], weight.shape[-1], channels // weight.shape[0]
-    if weight.shape != (groups, oh, ow, own, kh * kw, out) or own * groups != channels:
-        raise ValueError(f"local_conv2d: weight of shape {weight.shape}: ({groups}, {oh}, {ow}, {own}, {kh * kw}, {out}) "
-                         f"for {channels} channels, {oh} x {ow} places and a kernel of {kh} x {kw}")
+    if weight.shape != (groups, oh, ow, own, kh, kw, out) or own * groups != channels:
+        raise ValueError(f"local_conv2d: weight of shape {weight.shape}: ({groups}, {oh}, {ow}, {own}, {kh}, {kw}, {out}) "
+                         f"for {channels} channels and {oh} x {ow} places")
     x = _shape.transpose(_shape.reshape(windows, (n, groups, own, oh * ow, kh * kw)), (1, 3, 0, 2, 4))
     y = matmul(_shape.reshape(x, (groups * oh * ow, n, own * kh * kw)),
                _shape.reshape(weight, (groups * oh * ow, own * kh * kw, out)))

@@ -28,13 +28,14 @@ FORMAT = "ebb.trace/1"
 DumpInfo = collections.namedtuple(
     "DumpInfo", "nr_opr tot_bytes tensor_value_bytes content_hash inputs outputs params")
 
-_NO_HALF = "a file has the dtypes of the call: amp.autocast makes them float16"
+_NO_HALF = "products are summed in float32: enable_io16xc32 stores 16 bits"
 _NO_LAYOUT = "the layout is channels last on every device"
-_REFUSED = dict.fromkeys(["enable_io16xc32", "enable_ioc16"], _NO_HALF)
+_REFUSED = {"enable_ioc16": _NO_HALF}
 _REFUSED.update(dict.fromkeys(
     [f"enable_{name}" for name in (
         "hwcd4", "nhwcd4", "nchw4", "nchw88", "nchw44", "nchw44_dot", "nchw32", "nchw64", "chwn4")],
     _NO_LAYOUT))
+_LOW = "enable_io16xc32"  # the file is planned and run in the precision f16
 # What plans do by themselves, without a change of a bit.
 _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "enable_fuse_preprocess",
          "enable_fuse_conv_bias", "enable_fuse_grain", "weight_preprocess"}
@@ -44,7 +45,8 @@ _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "
 _OF_CASES = {"enable_metadata", "input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
 
 
-def check_flags(flags, dump_format=None):
+def precision_of(flags, file, dump_format=None):
+    """Checks the flags; in which precision the file is to be run."""
     if dump_format not in (None, "FBS", "FBS_V2", "ONNX"):
         raise ValueError(f"dump: dump_format {dump_format!r}: ONNX, or FBS or FBS_V2, in place of which there is one of "
                          "Ebb's own")
@@ -53,10 +55,13 @@ def check_flags(flags, dump_format=None):
     if dump_format in ("FBS", "FBS_V2") or cases.get("input_data"):
         warnings.warn("dump: the file is Ebb's own, for jit.load and GraphInference, and has no test cases", stacklevel=3)
     for name, value in flags.items():
-        if name not in _REFUSED and name not in _DONE:
+        if name not in _REFUSED and name not in _DONE and name != _LOW:
             raise TypeError(f"dump: there is no option {name!r}")
         if value and name in _REFUSED:
             raise ValueError(f"dump: {name}: {_REFUSED[name]}")
+    if flags.get(_LOW) and _onnx.is_meant(file, dump_format):
+        raise ValueError(f"dump: {_LOW}: ONNX has the dtypes of the call: amp.autocast makes them float16")
+    return "f16" if flags.get(_LOW) else "f32"
 
 
 def _names(given, default, what):
@@ -104,7 +109,7 @@ def _given(lines, value):
     return any(line.startswith((f"%{value} = input ", f"%{value} = param ")) for line in lines)
 
 
-def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None):
+def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None, precision="f32"):
     """Writes the file; DumpInfo."""
     onnx = _onnx.is_meant(file, dump_format)
     returned = [core.returned(i) for i in range(n_returned)]
@@ -129,6 +134,8 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_
     outputs = _names(output_names, _output_names(returned, onnx), "output_names")
     facts = {"inputs": [[n, v] for n, (_, v) in zip(inputs, arguments)],
              "outputs": [[n, v] for n, v in zip(outputs, returned)], "params": params}
+    if precision != "f32":
+        facts["precision"] = precision
     if onnx:
         data = _onnx.bytes_of(text, weights, facts["inputs"], facts["outputs"])
     else:
@@ -194,7 +201,7 @@ class Loaded:
         self.output_values = [value for _, value in facts["outputs"]]
         self._facts = facts
         self._lock = threading.Lock()  # a run is its feeds, step and fetches together
-        self._program = _core.Program(text, options)
+        self._program = _core.Program(text, {"precision": facts.get("precision", "f32"), **options})
         self._feedable = {value for _, value in facts["inputs"] if f"\n%{value} = input " in text}
         params = [_left(line)[0][1:] for line in text.splitlines() if " = param " in line]
         missing = [value for value in params if value not in self._weights]
@@ -269,6 +276,7 @@ def _header(name, data):
         pairs = [pair for key in ("inputs", "outputs") for pair in parsed[key]]
         good = all(len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in pairs)
         good = good and isinstance(parsed["params"], dict) and isinstance(facts["graph"], str)
+        good = good and parsed.get("precision", "f32") in ("f32", "bf16", "f16")
     except (KeyError, TypeError, ValueError, RecursionError):
         good = False
     if not good:

@@ -205,15 +205,17 @@ class trace:
         """Writes the last call's graph and its weights to a path or an open file: for jit.load, or as ONNX where
         dump_format="ONNX" or the path ends with .onnx. Needs
         capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
-        always kept, and the graph is as it was recorded; the flags are checked, and change nothing."""
+        always kept, and the graph is as it was recorded. Of the flags enable_io16xc32 has the file run with activations
+        of 16 bits; the others are checked, and change nothing."""
         if not self._options["keep"]:
             raise ValueError("dump: you must specify capture_as_const=True at trace() to use it")
         for name, value in (("append", append), ("strip_info_file", strip_info_file), ("append_json", append_json),
                             ("user_info", user_info)):
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
-        _dump.check_flags(flags, dump_format)
-        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format)
+        precision = _dump.precision_of(flags, file, dump_format)
+        return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,
+                          precision)
 
     def report(self, path=None, format=None, program=0):
         """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""

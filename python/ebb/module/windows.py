@@ -48,7 +48,7 @@ class ConvTranspose3d(_Conv):
 
 class LocalConv2d(Module):
     """A convolution of images of one size whose kernel is another one at each place. Its weight is [groups, oh, ow,
-    in_channels / groups, kh kw, out_channels / groups]; load_state_dict takes MegEngine's, too, with kh and kw apart."""
+    in_channels / groups, kh, kw, out_channels / groups]."""
 
     def __init__(self, in_channels, out_channels, input_height, input_width, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, conv_mode="cross_correlation", **kwargs):
@@ -61,14 +61,13 @@ class LocalConv2d(Module):
         )
         self.output_height, self.output_width = F.windows._windows_of(
             (input_height, input_width), self.kernel_size, self.padding, self.stride, self.dilation, "LocalConv2d")
-        inside, places = in_channels // groups, math.prod(self.kernel_size)
-        shape = (groups, self.output_height, self.output_width, inside, places, out_channels // groups)
+        inside = in_channels // groups
+        shape = (groups, self.output_height, self.output_width, inside, *self.kernel_size, out_channels // groups)
         self.weight = Parameter(np.zeros(shape, np.float32))
-        init.normal_(self.weight, 0.0, math.sqrt(1 / (inside * places)))
+        init.normal_(self.weight, 0.0, math.sqrt(1 / (inside * math.prod(self.kernel_size))))
 
     def forward(self, inp):
-        return F.local_conv2d(inp, self.weight, None, self.stride, self.padding, self.dilation, self.conv_mode,
-                              kernel_size=self.kernel_size)
+        return F.local_conv2d(inp, self.weight, None, self.stride, self.padding, self.dilation, self.conv_mode)
 
 
 class SlidingWindow(Module):

@@ -180,6 +180,17 @@ static int64_t rows_in(const ebb_call *call, bool flat) {
     return call->op->family == EBB_FAMILY_BATCH_NORM ? ebb_type_count(x) / x->dim[1] : x->dim[0];
 }
 
+/* A product of one matrix each has no groups to cut between: its rows are cut, or what is summed. */
+static void cut_matrices(const ebb_call *call, cpu_low_cut *c) {
+    const bool a_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
+               b_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
+    if (c->rows > 1 || (a_is_turned && b_is_turned)) return;
+    c->rows = call->in[0].dim[1];
+    c->in = a_is_turned ? IN(0) | IN(1) : IN(0);
+    c->out = !a_is_turned;
+    c->summed = a_is_turned;
+}
+
 cpu_low_cut cpu_low_cut_of(const ebb_backend *backend, const ebb_call *call) {
     const cut_row *row = &rows_of[call->op->code];
     const bool flat = row->way == POINTS;
@@ -194,6 +205,7 @@ cpu_low_cut cpu_low_cut_of(const ebb_backend *backend, const ebb_call *call) {
                       .lanes = 1,
                       .flat = flat,
                       .merged = call->op->code == EBB_OP_bn_stats};
+    if (call->op->code == EBB_OP_matmul) cut_matrices(call, &c);
     const bool product = is_product(call->op->family), norm = call->op->family == EBB_FAMILY_BATCH_NORM;
     const int64_t most = product ? ebb_max_i64(PRODUCT_BYTES, whole_bytes(call, &c))
                          : norm  ? NORM_BYTES
@@ -218,8 +230,9 @@ static void part_of(const ebb_type *type, const cpu_low_cut *c, bool cut, int64_
     } else {
         const bool picture =
             c->rows != type->dim[0] && type->rank == 4; /* of batch norm: rows of channels */
+        const bool matrix = c->rows != type->dim[0] && type->rank == 3; /* the only one of a product */
         if (picture) *to = (ebb_type){.dtype = to->dtype, .rank = 2, .dim = {rows, type->dim[1]}};
-        to->dim[0] = rows;
+        to->dim[matrix ? 1 : 0] = rows;
     }
 }
 

@@ -157,7 +157,7 @@ CUDA_OP(permute, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), EBB_RATE(50, 40, 2500), 
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */
 
-static const uint32_t same_axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5};
+static const uint32_t same_axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static ebb_status strided_slice_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;

@@ -62,7 +62,7 @@ bool ebb_type_same_shape(const ebb_type *a, const ebb_type *b) {
 }
 
 const char *ebb_type_text(const ebb_type *type, char text[EBB_TYPE_TEXT]) {
-    /* 6 dims of at most 19 digits, their commas and "f32[]" are 125 bytes with the NUL; a type that is not
+    /* 8 dims of at most 19 digits, their commas and "bf16[]" are 166 bytes with the NUL; a type that is not
      * valid may be longer, and is cut. */
     size_t n = (size_t)snprintf(text, EBB_TYPE_TEXT, "%s[", ebb_dtype_name(type->dtype));
     for (uint32_t i = 0; i < type->rank && i < EBB_MAX_RANK && n < EBB_TYPE_TEXT; i++) {

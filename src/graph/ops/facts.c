@@ -117,12 +117,7 @@ ebb_id ebb_emit_wide(ebb_rewriter *rw, ebb_id x) {
 }
 
 ebb_id ebb_emit_sum(ebb_rewriter *rw, ebb_id x, uint32_t axes, bool keep) {
-    ebb_attr attr[] = {
-        [EBB_REDUCE_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {keep}}};
-    uint32_t n = 0;
-    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
-        if (axes >> d & 1) attr[EBB_REDUCE_AXIS].i[n++] = d;
-    }
+    const ebb_attr attr[] = {[EBB_REDUCE_AXIS] = ebb_axes_list(axes), [EBB_REDUCE_KEEP] = {.i = {keep}}};
     return ebb_rw_emit(rw, &ebb_op_reduce_sum, &x, 1, attr)[0];
 }
 

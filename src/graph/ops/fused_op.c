@@ -43,7 +43,8 @@ void ebb_fused_print(ebb_text *text, const ebb_fused_body *body) {
 }
 
 void ebb_fused_walk(const ebb_call *call, const ebb_fused_body *body, uint32_t i, ebb_walk *walk) {
-    static const uint32_t channels[EBB_MAX_RANK] = {EBB_NONE, 0, EBB_NONE, EBB_NONE, EBB_NONE, EBB_NONE};
+    uint32_t channels[EBB_MAX_RANK];
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) channels[d] = d == 1 ? 0 : EBB_NONE;
     ebb_walk_begin(walk, &body->step[body->out[0]].type);
     if (body->by_channel >> i & 1)
         ebb_walk_operand(walk, &call->in[i], channels, NULL, NULL);

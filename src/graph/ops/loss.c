@@ -28,8 +28,7 @@ static void softmax_xent_grad_grad(ebb_rewriter *rw, const ebb_node *node, const
     }
     if (!ebb_grad_wants(rw, node, 0)) return;
     const uint32_t classes = UINT32_C(1) << 1;
-    const ebb_attr max[] = {
-        [EBB_REDUCE_AXIS] = {.i = {1, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {1}}};
+    const ebb_attr max[] = {[EBB_REDUCE_AXIS] = ebb_axes_list(classes), [EBB_REDUCE_KEEP] = {.i = {1}}};
     const ebb_id top = ebb_rw_emit(rw, &ebb_op_reduce_max, &wide, 1, max)[0];
     const ebb_id e = ebb_emit_1(rw, &ebb_op_exp, ebb_emit_2(rw, &ebb_op_sub, wide, top));
     const ebb_id p = ebb_emit_2(rw, &ebb_op_div, e, ebb_emit_sum(rw, e, classes, true));

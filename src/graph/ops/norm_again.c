@@ -64,8 +64,7 @@ static ebb_id beside(const again *a, ebb_id of_channels) {
 
 /* The same at each place of x. */
 static ebb_id spread(const again *a, ebb_id of_channels) {
-    ebb_attr attr[] = {
-        [EBB_BROADCAST_SHAPE] = {.i = {0}}, [EBB_BROADCAST_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}};
+    ebb_attr attr[] = {[EBB_BROADCAST_SHAPE] = {.i = {0}}, [EBB_BROADCAST_AXIS] = ebb_axes_list(0)};
     const ebb_id flat = beside(a, of_channels);
     for (uint32_t d = 0; d < a->x.rank; d++) attr[EBB_BROADCAST_SHAPE].i[d] = a->x.dim[d];
     return ebb_rw_emit(a->rw, &ebb_op_broadcast_to, &flat, 1, attr)[0];

@@ -81,6 +81,15 @@ static inline uint32_t ebb_axes_of(const ebb_attr *list) {
     for (uint32_t k = 0; k < EBB_MAX_RANK && list->i[k] >= 0; k++) axes |= UINT32_C(1) << list->i[k];
     return axes;
 }
+/* The list of those axes, in ascending order. */
+static inline ebb_attr ebb_axes_list(uint32_t axes) {
+    ebb_attr list;
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++)
+        if (axes >> d & 1) list.i[n++] = d;
+    while (n < EBB_MAX_RANK) list.i[n++] = -1;
+    return list;
+}
 /* The axes that a reduction of x reduces: those listed, or all. */
 static inline uint32_t ebb_reduce_axes(const ebb_type *x, const ebb_attr *attr) {
     const uint32_t axes = ebb_axes_of(&attr[EBB_REDUCE_AXIS]);

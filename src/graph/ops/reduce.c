@@ -43,12 +43,10 @@ static ebb_id with_axes(ebb_rewriter *rw, const ebb_node *node, ebb_id y, const 
     const uint32_t axes = ebb_reduce_axes(x, node->attr);
     const bool kept = node->attr[EBB_REDUCE_KEEP].i[0] != 0;
     ebb_attr attr[] = {
-        [EBB_BROADCAST_SHAPE] = {.i = {0}}, [EBB_BROADCAST_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}};
-    uint32_t n = 0;
+        [EBB_BROADCAST_SHAPE] = {.i = {0}}, [EBB_BROADCAST_AXIS] = ebb_axes_list(kept ? 0 : axes)};
     if (x->rank == 0 || (kept && !repeated)) return y;
     for (uint32_t d = 0; d < x->rank; d++) {
         attr[EBB_BROADCAST_SHAPE].i[d] = axes >> d & 1 && !repeated ? 1 : x->dim[d];
-        if (axes >> d & 1 && !kept) attr[EBB_BROADCAST_AXIS].i[n++] = d;
     }
     return ebb_rw_emit(rw, &ebb_op_broadcast_to, &y, 1, attr)[0];
 }
@@ -189,10 +187,8 @@ static ebb_status expand_infer(ebb_env *env, const ebb_call *call, ebb_type *out
 
 static void expand_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    const ebb_attr attr[] = {
-        [EBB_REDUCE_AXIS] = {.i = {node->attr[EBB_EXPAND_AXIS].i[0], -1, -1, -1, -1, -1}},
-        [EBB_REDUCE_KEEP] = {.i = {1}}};
-    ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_reduce_sum, dout, 1, attr)[0]);
+    const uint32_t axis = UINT32_C(1) << node->attr[EBB_EXPAND_AXIS].i[0];
+    ebb_grad_give(rw, node, 0, ebb_emit_sum(rw, dout[0], axis, true));
 }
 
 EBB_DEFINE(expand, EBB_INFER(1, 1, 1, expand_infer), EBB_LIST(attrs, expand_attrs), EBB_FLOPS(0),

@@ -152,7 +152,7 @@ static ebb_status permute_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
 
 static void permute_grad(ebb_rewriter *rw, const ebb_node *node, const ebb_id *dout) {
     if (!ebb_grad_wants(rw, node, 0)) return;
-    ebb_attr back[] = {[EBB_PERMUTE_ORDER] = {.i = {-1, -1, -1, -1, -1, -1}}};
+    ebb_attr back[] = {[EBB_PERMUTE_ORDER] = ebb_axes_list(0)};
     const int64_t *order = node->attr[EBB_PERMUTE_ORDER].i;
     for (uint32_t d = 0; d < EBB_MAX_RANK && order[d] >= 0; d++) back[EBB_PERMUTE_ORDER].i[order[d]] = d;
     ebb_grad_give(rw, node, 0, ebb_rw_emit(rw, &ebb_op_permute, dout, 1, back)[0]);

@@ -9,13 +9,8 @@
 /* ---- operands that were broadcast ----------------------------------------------------------- */
 
 static ebb_id axes_sum(ebb_rewriter *rw, ebb_id id, uint32_t axes, bool keep) {
-    ebb_attr attr[] = {
-        [EBB_REDUCE_AXIS] = {.i = {-1, -1, -1, -1, -1, -1}}, [EBB_REDUCE_KEEP] = {.i = {keep}}};
-    uint32_t n = 0;
-    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) {
-        if (axes >> d & 1) attr[EBB_REDUCE_AXIS].i[n++] = d;
-    }
-    return n ? ebb_rw_emit(rw, &ebb_op_reduce_sum, &id, 1, attr)[0] : id;
+    const ebb_attr attr[] = {[EBB_REDUCE_AXIS] = ebb_axes_list(axes), [EBB_REDUCE_KEEP] = {.i = {keep}}};
+    return axes ? ebb_rw_emit(rw, &ebb_op_reduce_sum, &id, 1, attr)[0] : id;
 }
 
 /* The gradient of an operand that was broadcast: the sum over all its places. */

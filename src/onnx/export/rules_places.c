@@ -63,7 +63,7 @@ static void slice(onnx_out *o) {
 }
 
 static void strided_slice(onnx_out *o) {
-    static const int64_t axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5};
+    static const int64_t axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     onnx_sizes begin = {.n = onnx_out_type(o, 0, onnx_out_node(o)->in[0])->rank}, size = begin;
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < begin.n; d++) {

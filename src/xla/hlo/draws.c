@@ -41,7 +41,7 @@ static hlo_value in_place(hlo *h, const hlo_value v[4], const ebb_type *type) {
     for (int k = 0; k < 4; k++) part[k] = hlo_reshape(h, v[k], column);
     hlo_value x = hlo_reshape(h, hlo_concatenate(h, part, 4, 1), hlo_shape(kind, 1, &all));
     if (all != count) x = hlo_slice(h, x, &none, &count, &one);
-    static const uint32_t logical[] = {0, 1, 2, 3, 4, 5};
+    static const uint32_t logical[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     return hlo_arrange(h, hlo_reshape(h, x, hlo_shape(kind, type->rank, type->dim)), logical, type);
 }
 

@@ -23,7 +23,7 @@ typedef enum hlo_kind {
     HLO_N_KINDS
 } hlo_kind;
 
-enum { HLO_MAX_RANK = 8 };
+enum { HLO_MAX_RANK = 12 };
 typedef struct hlo_type {
     hlo_kind kind;
     uint32_t rank;

@@ -169,6 +169,6 @@ HLO(broadcast_to) {
 }
 
 HLO(expand) {
-    static const uint32_t axis[] = {0, 1, 2, 3, 4, 5};
+    static const uint32_t axis[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     op->out[0] = hlo_spread(op->to, op->in[0], hlo_type_of(&op->call->out[0]), axis);
 }

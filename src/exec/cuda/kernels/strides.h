@@ -4,7 +4,7 @@
 
 #include "exec/cuda/kernels/elements.h"
 
-#define CUDA_PLACES_DIMS 6
+#define CUDA_PLACES_DIMS 8
 #define CUDA_PLACES_IN   3
 
 /* As ebb_walk: size, and strides in elements, of each dimension; the last runs fastest. */
