@@ -55,6 +55,18 @@ static void no_eps(ebb_options *o) {
 static void bad_clip(ebb_options *o) {
     o->clip_norm = -1;
 }
+static void share_and_bytes(ebb_options *o) {
+    o->memory = EBB_MEMORY_BUDGET, o->budget_bytes = 1 << 20, o->budget_share = 0.5;
+}
+static void large_share(ebb_options *o) {
+    o->memory = EBB_MEMORY_BUDGET, o->budget_share = 1.5;
+}
+static void nan_share(ebb_options *o) {
+    o->memory = EBB_MEMORY_BUDGET, o->budget_share = strtod("nan", NULL);
+}
+static void share_in_place(ebb_options *o) {
+    o->memory = EBB_MEMORY_IN_PLACE, o->budget_share = 0.5;
+}
 static void bad_smoothing(ebb_options *o) {
     o->label_smoothing = 1.5;
 }
@@ -91,6 +103,10 @@ Test(refuse, options_out_of_range) {
         const char *word;
     } rows[] = {
         {no_budget, EBB_USAGE, "budget is -1"},
+        {share_and_bytes, EBB_USAGE, "a share of 0.5 beside 1048576 bytes"},
+        {large_share, EBB_USAGE, "the share in (0, 1]"},
+        {nan_share, EBB_USAGE, "a share of nan"},
+        {share_in_place, EBB_USAGE, "of a plan within a budget"},
         {small_budget, EBB_OVER_BUDGET, "smallest found needs"},
         {bad_momentum, EBB_USAGE, "momentum is 1"},
         {nan_decay, EBB_USAGE, "weight decay"},

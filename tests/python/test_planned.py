@@ -137,6 +137,29 @@ class Fitting(unittest.TestCase):
         self.assertEqual(trace(step).fit(data, 1000)["n"], 0)
         self.assertEqual(trace(step).fit(data, "1GiB", most=6)["n"], 6)
 
+    def test_a_share_of_what_the_step_takes_in_place(self):
+        def planned(**how):
+            @trace(symbolic=True, effort=100, **how)
+            def step(x, w):
+                gm = GradManager().attach([w])
+                with gm:
+                    for _ in range(8):
+                        x = F.sigmoid(F.matmul(x, w))
+                    gm.backward(x.mean())
+                return w.grad
+
+            step(tensor(np.zeros((256, 64), np.float32)), tensor(np.zeros((64, 64), np.float32)))
+            return step.plan()
+
+        whole = planned()["total_bytes"]
+        for share in (0.8, "80%"):
+            plan = planned(budget=share)
+            self.assertEqual(plan, planned(budget=int(0.8 * whole)))
+            self.assertLessEqual(plan["total_bytes"], 0.8 * whole)
+        for wrong in (0.0, 1.5, -0.5, "0%", "x%"):
+            with self.assertRaisesRegex(ValueError, "a share is in"):
+                trace(lambda x: x, budget=wrong)
+
     def test_methods_keywords_and_budgets(self):
         class Model:
             @trace(budget="1MiB")

@@ -62,6 +62,10 @@ def search_rows():
     """Methods, and how long a search may last."""
     return usage([
         ("an unknown method", [*PLAN, "--method", "megengin"], r"\"megengin\": did you mean megengine\?"),
+        ("a share of nothing", [*PLAN, "--budget", "0%"], r"\"0%\" is not a size or a share in \(0%, 100%\]"),
+        ("a share of more than all", [*PLAN, "--budget", "101%"], r"not a size or a share in \(0%, 100%\]"),
+        ("a share less a reserve", [*PLAN, "--budget", "50%", "--reserve", "1MB"], r"--reserve takes a budget in bytes"),
+        ("a share of what a device leaves", ["run", "m.ebb", "--budget", "50%", "--compare", "ref"], r"--compare takes a budget in bytes"),
         ("the budget method without a budget", [*PLAN, "--method", "budget"], r"needs --budget"),
         ("MegEngine's method with a budget", [*PLAN, "--method", "megengine", "--budget", "1GB"], r"takes no --budget"),
         ("no reuse within a budget", [*PLAN, "--no-reuse", "--budget", "1GB"], r"--no-reuse excludes --budget"),
@@ -82,6 +86,7 @@ def sweep_rows():
     """fit, tune and frontier."""
     return usage([
         ("fit without a budget", ["fit", "m.ebb"], r"fit needs --budget"),
+        ("fit within a share", ["fit", "m.ebb", "--budget", "60%"], r"\"60%\" is not a size: write 11GiB"),
         ("fit with a share that is none", ["fit", "m.ebb", "--budget", "1GB", "--max-added", "x%"], r"--max-added"),
         ("a batch of nobody", ["fit", "m.ebb", "--budget", "1GB", "--batch", "0"], r"--batch: \"0\" is not an integer in \[1, "),
         ("a reserve that leaves nothing", ["fit", "m.ebb", "--budget", "1MB", "--reserve", "1MB"], r"leaves nothing of 1000000"),

@@ -28,6 +28,14 @@ def no_reuse_needs_more_than_in_place(t):
           "no reuse needs more")
 
 
+def a_share_is_a_budget_of_that_part_of_the_plan_in_place(t):
+    budget = int(0.8 * t.json("plan", "chain.json")["total_bytes"])
+    share = t.json("plan", "chain.json", "--budget", "80%")
+    equal((share["budget_bytes"], share), (budget, t.json("plan", "chain.json", "--budget", str(budget))))
+    whole = t.json("plan", "chain.json", "--budget", "100%")
+    equal((whole["time_ns"], whole["budget_bytes"]), (whole["baseline"]["time_ns"], whole["baseline"]["total_bytes"]))
+
+
 def a_budget_is_kept_and_a_plan_holds(t):
     in_place = t.json("plan", "chain.json")
     budget = in_place["total_bytes"] - 2 * MIB
@@ -204,6 +212,7 @@ def a_model_that_asks_for_nothing_is_refused(t):
 TESTS = [
     a_plan_without_a_budget_recomputes_nothing,
     no_reuse_needs_more_than_in_place,
+    a_share_is_a_budget_of_that_part_of_the_plan_in_place,
     a_budget_is_kept_and_a_plan_holds,
     units_of_a_budget_are_read,
     a_plan_in_a_file_leaves_its_summary_on_standard_output,

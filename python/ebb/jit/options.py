@@ -3,6 +3,19 @@
 from .config import DTRConfig, SublinearMemoryConfig
 
 
+def _budget(budget):
+    """Bytes ("11GiB" or a number of them), or a share of what the plan in place takes: 0.6 or "60%"."""
+    try:
+        share = float(budget[:-1]) / 100 if isinstance(budget, str) and budget.endswith("%") else budget
+    except ValueError:
+        share = 0.0
+    if not isinstance(share, float) or share.is_integer() and share > 1:
+        return {"budget": budget}
+    if not 0 < share <= 1:
+        raise ValueError(f"trace: budget={budget!r}: a share is in (0, 1]")
+    return {"budget_share": share}
+
+
 def memory_options(sublinear, dtr, budget, memory):
     """Options that say how memory is saved."""
     options = {}
@@ -15,10 +28,10 @@ def memory_options(sublinear, dtr, budget, memory):
             raise TypeError(f"dtr_config is no {type(dtr).__name__}")
         budget = dtr.eviction_threshold if budget is None else budget
     if budget is not None:
-        options.update(budget=budget, memory="budget")
+        options.update(memory="budget", **_budget(budget))
     if memory is not None:
         if memory == "budget" and budget is None:
-            raise ValueError('trace: memory="budget" needs budget="11GiB" or a number of bytes')
+            raise ValueError('trace: memory="budget" needs budget="11GiB", a number of bytes, or a share: 0.6')
         if memory != "budget" and budget is not None:
             raise ValueError(f'trace: budget={budget!r} is kept by memory="budget" alone, not by {memory!r}: leave one of them out')
         options["memory"] = memory

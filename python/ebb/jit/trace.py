@@ -34,7 +34,8 @@ class trace:
     Positional arguments are tensors, or lists, tuples and dicts of them; other arguments are parts of the program:
     numbers and strings by value, objects by identity.
 
-    budget: bytes that the step may take ("11GiB"): the least added time that fits. memory: "none", "in_place"
+    budget: bytes that the step may take ("11GiB"), or a share of what it takes in place (0.6): the least added
+    time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
     ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
     reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for
@@ -176,6 +177,7 @@ class trace:
                             "n_profiled": 0, "n_most": 1}
         if planner._options.get("memory") == "budget":
             planner._options["budget"] = n_bytes
+            planner._options.pop("budget_share", None)
         planner._core, planner._runs, planner._described = None, False, None
 
         def plan_of(n):

@@ -146,6 +146,7 @@ static ebb_options plain_options(const ebb_options *options, const char *device)
     o.xla = false;
     o.memory = EBB_MEMORY_NONE;
     o.budget_bytes = -1;
+    o.budget_share = 0;
     o.n_keep = o.n_drop = 0;
     o.phased = false;
     o.accumulate = 1;

@@ -57,19 +57,7 @@ static ebb_status optimizer_check(ebb_env *env, const ebb_options *o) {
     return EBB_OK;
 }
 
-ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
-    if (o->memory == EBB_MEMORY_BUDGET && o->budget_bytes <= 0)
-        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
-                        (long long)o->budget_bytes);
-    if (o->memory != EBB_MEMORY_BUDGET && o->n_keep + o->n_drop > 0)
-        return ebb_fail(
-            env, EBB_USAGE,
-            "values to keep or drop (%.60s) are chosen within a budget: give one, or leave them out",
-            o->n_keep > 0 ? o->keep[0] : o->drop[0]);
-    return ebb_options_check_but_mode(env, o);
-}
-
-ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
+static ebb_status check_rest(ebb_env *env, const ebb_options *o) {
     ebb_status status = ebb_sublinear_config_check(env, &o->sublinear);
     if (status == EBB_OK) status = optimizer_check(env, o);
     if (status != EBB_OK) return status;
@@ -96,6 +84,32 @@ ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
     if (o->n_threads > MAX_THREADS)
         return ebb_fail(env, EBB_USAGE, "threads is %u; it must be in [0, %u]", o->n_threads, MAX_THREADS);
     return EBB_OK;
+}
+
+ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
+    const bool shared = o->budget_share > 0 && o->budget_share <= 1 && o->budget_bytes < 0;
+    if (o->budget_share != 0 && (!shared || o->memory != EBB_MEMORY_BUDGET))
+        return ebb_fail(
+            env, EBB_USAGE,
+            "the budget is a share of %g beside %lld bytes; it is either, the share in (0, 1], of a plan "
+            "within a budget",
+            o->budget_share, (long long)o->budget_bytes);
+    if (o->memory == EBB_MEMORY_BUDGET && !shared && o->budget_bytes <= 0)
+        return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
+                        (long long)o->budget_bytes);
+    if (o->memory != EBB_MEMORY_BUDGET && o->n_keep + o->n_drop > 0)
+        return ebb_fail(
+            env, EBB_USAGE,
+            "values to keep or drop (%.60s) are chosen within a budget: give one, or leave them out",
+            o->n_keep > 0 ? o->keep[0] : o->drop[0]);
+    return check_rest(env, o);
+}
+
+ebb_status ebb_options_check_but_mode(ebb_env *env, const ebb_options *o) {
+    if (o->budget_share != 0)
+        return ebb_fail(env, EBB_USAGE, "a budget that is a share (%g) is for one plan: give bytes",
+                        o->budget_share);
+    return check_rest(env, o);
 }
 
 double ebb_product_tolerance(const ebb_options *options) {

@@ -4,7 +4,10 @@
 
 #include "engine/run/run.h"
 
-enum { LISTED_BYTES = 640 }; /* of the differences that an error's one line has room for */
+enum {
+    LISTED_BYTES = 640, /* of the differences that an error's one line has room for */
+    NAME_BYTES = 512    /* of a param: the states of one with a longer name are told one by one */
+};
 
 typedef struct loading {
     ebb_engine *engine;
@@ -44,13 +47,44 @@ static bool same(const ebb_tensor_row *a, const ebb_tensor_row *b) {
     return true;
 }
 
+/* An optimizer's state is called after its param, which the file has: w.momentum. */
+static bool is_state_of_a_tensor(const loading *l, const char *name) {
+    char param[NAME_BYTES];
+    const char *dot = strrchr(name, '.');
+    const int n = dot ? (int)(dot - name) : 0;
+    if (n == 0 || (size_t)n >= sizeof param) return false;
+    (void)snprintf(param, sizeof param, "%.*s", n, name);
+    return ebb_tensors_find(l->file, param) != NULL;
+}
+
+/* States of params that one side lacks: the first, and how many. */
+typedef struct states {
+    const char *first;
+    uint32_t n;
+} states;
+
+/* Is told with others like it, in one line. */
+static bool waits(const loading *l, states *s, const char *name) {
+    if (!l->options->partial || !is_state_of_a_tensor(l, name)) return false;
+    if (s->n++ == 0) s->first = name;
+    return true;
+}
+
+static void tell_states(loading *l, const states *s, const char *where) {
+    if (s->n == 1) differ(l, "%.100s is not in %s", s->first, where);
+    if (s->n > 1)
+        differ(l, "%.100s and %u other states of params are not in %s", s->first, s->n - 1, where);
+}
+
 /* Of the model's tensors. */
 static void find_rows(loading *l) {
     char ours[EBB_TENSOR_ROW_TEXT], theirs[EBB_TENSOR_ROW_TEXT];
+    states lacking = {NULL, 0};
     for (uint32_t i = 0; i < l->program->n_params; i++) {
         const ebb_tensor_row *row = &l->rows[i], *there = ebb_tensors_find(l->file, row->name);
         ebb_tensor_row_text(row, ours);
         if (there) ebb_tensor_row_text(there, theirs);
+        if (!there && waits(l, &lacking, row->name)) continue;
         if (!there)
             differ(l, "%.100s %s is not in it", row->name, ours);
         else if (!same(row, there))
@@ -58,6 +92,7 @@ static void find_rows(loading *l) {
         else
             l->found[i] = there, l->n_found++;
     }
+    tell_states(l, &lacking, "it");
 }
 
 static int by_name(const void *a, const void *b) {
@@ -68,16 +103,18 @@ static int by_name(const void *a, const void *b) {
 static ebb_status find_strangers(loading *l, ebb_arena *arena) {
     const uint32_t n = l->program->n_params;
     char theirs[EBB_TENSOR_ROW_TEXT];
+    states strange = {NULL, 0};
     ebb_tensor_row *sorted = ebb_arena_copy(arena, l->rows, n, sizeof *l->rows);
     if (!sorted) return EBB_NO_MEMORY;
     if (n > 1) qsort(sorted, n, sizeof *sorted, by_name);
     for (uint32_t i = 0, k = 0; i < ebb_tensors_count(l->file); i++) {
         const ebb_tensor_row *row = ebb_tensors_at(l->file, i);
         while (k < n && strcmp(sorted[k].name, row->name) < 0) k++;
-        if (k < n && strcmp(sorted[k].name, row->name) == 0) continue;
+        if ((k < n && strcmp(sorted[k].name, row->name) == 0) || waits(l, &strange, row->name)) continue;
         ebb_tensor_row_text(row, theirs);
         differ(l, "%.100s %s is not in the model", row->name, theirs);
     }
+    tell_states(l, &strange, "the model");
     return EBB_OK;
 }
 

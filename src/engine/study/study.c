@@ -114,6 +114,16 @@ static ebb_status open_pins(ebb_study *p) {
     return status;
 }
 
+/* From now on the budget is one of bytes: no bound has been proved yet. */
+static void resolve_share(ebb_study *p, ebb_plan *base) {
+    p->resolved = *p->options;
+    p->resolved.budget_share = 0;
+    p->resolved.budget_bytes =
+        ebb_max_i64(1, (int64_t)(p->options->budget_share * (double)p->base_total_bytes));
+    p->options = &p->resolved;
+    base->budget_bytes = p->resolved.budget_bytes;
+}
+
 void ebb_study_close(ebb_study *p) {
     if (p->pins) ebb_cfree(p->env, p->pins, p->facts->n_values, 1);
     p->pins = NULL;
@@ -146,6 +156,7 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
     p->base_total_bytes = base->plan->total_bytes;
     p->base_time_ns = base->plan->time_ns;
     p->standing_bytes = p->base_total_bytes - p->base_arena_bytes;
+    if (options->budget_share > 0) resolve_share(p, base->plan);
     return EBB_OK;
 }
 

@@ -67,6 +67,7 @@ typedef struct ebb_study {
     ebb_env *env;
     const ebb_pgraph *facts;
     const ebb_options *options;
+    ebb_options resolved; /* its options, where the budget was a share */
     const char *backend;
     uint32_t n_threads;
     int64_t alignment;

@@ -144,7 +144,9 @@ ebb_status tool_plan(tool *t) {
     tool_progress_end(&progress);
     /* Interrupted: the best plan so far is still worth having. */
     if (status == EBB_INTERRUPTED && plan)
-        tool_fail(t, status, "interrupted: the best plan so far was written");
+        tool_fail(t, status,
+                  t->args.output ? "interrupted: the best plan so far was written"
+                                 : "interrupted: this is the best plan so far");
     if (plan && (status == EBB_OK || status == EBB_INTERRUPTED)) {
         ebb_status written = write_plan(t, plan, options.log);
         if (written == EBB_OK) tool_note_effort(t, &options);

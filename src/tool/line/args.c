@@ -139,6 +139,23 @@ static ebb_status set_budgets(tool *t, const tool_flag *flag, char *value) {
     return EBB_OK;
 }
 
+static ebb_status set_budget(tool *t, const tool_flag *flag, char *value) {
+    tool_args *args = &t->args;
+    ebb_frontier_budget budget;
+    const size_t n = strlen(value);
+    args->budget_share = 0;
+    args->budget_text = value;
+    if (value[n - 1] != '%') return set_bytes(t, flag, value, &args->budget_bytes);
+    if (!tool_chooses_mode(t))
+        return bad_value(t, flag, value, "a size: write 11GiB (plan and run take a share, too)");
+    if (!tool_parse_budget(value, &budget) || budget.share > 1)
+        return bad_value(t, flag, value, "a size or a share in (0%, 100%]: write 11GiB or 60%");
+    args->budget_share = budget.share;
+    args->budget_bytes = 0;
+    args->budget_text = NULL;
+    return EBB_OK;
+}
+
 static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     void *field = (char *)&t->args + flag->offset;
     if (*value == '\0')
@@ -147,8 +164,8 @@ static ebb_status set_value(tool *t, const tool_flag *flag, char *value) {
     case TOOL_INTEGER:
         return set_integer(t, flag, value, field);
     case TOOL_BYTES:
-        if (field == &t->args.budget_bytes) t->args.budget_text = value;
-        return set_bytes(t, flag, value, field);
+        return field == &t->args.budget_bytes ? set_budget(t, flag, value)
+                                              : set_bytes(t, flag, value, field);
     case TOOL_REAL:
         return set_real(t, flag, value, field);
     case TOOL_SHARE:

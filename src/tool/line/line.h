@@ -74,6 +74,10 @@ ebb_status tool_unknown_command(tool *t, const char *name);
 static inline bool tool_command_shown(const tool_command *command) {
     return command->summary[0] != '\0';
 }
+/* plan and run: the other commands that search do it in their own modes. */
+static inline bool tool_chooses_mode(const tool *t) {
+    return t->command == &tool_commands[TOOL_PLAN] || t->command == &tool_commands[TOOL_RUN];
+}
 static inline bool tool_command_takes(const tool_command *command, const tool_flag *flag) {
     return (flag->commands >> (command - tool_commands) & 1) != 0;
 }

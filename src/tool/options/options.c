@@ -54,10 +54,6 @@ static ebb_status check_flags(tool *t) {
     return EBB_OK;
 }
 
-bool tool_chooses_mode(const tool *t) {
-    return t->command == &tool_commands[TOOL_PLAN] || t->command == &tool_commands[TOOL_RUN];
-}
-
 /* The file's method, where no flag says otherwise and the command has a choice. */
 static ebb_status file_method(tool *t, ebb_config_method method, bool *megengine) {
     const tool_args *args = &t->args;
@@ -84,7 +80,10 @@ static ebb_status choose_mode(tool *t, const tool_settings *settings, ebb_option
                   : args->budget_bytes >= 0 ? EBB_MEMORY_BUDGET
                   : megengine               ? EBB_MEMORY_MEGENGINE
                                             : EBB_MEMORY_IN_PLACE;
-    if (args->budget_bytes >= 0) out->budget_bytes = args->budget_bytes;
+    if (args->budget_share > 0)
+        out->budget_share = args->budget_share;
+    else if (args->budget_bytes >= 0)
+        out->budget_bytes = args->budget_bytes;
     return status;
 }
 
@@ -103,6 +102,9 @@ static void set_optimizer(const tool_args *args, ebb_options *out) {
 ebb_status tool_reserve(tool *t) {
     tool_args *args = &t->args;
     int64_t all = args->budget_bytes;
+    if (args->budget_share > 0 && args->reserve_bytes >= 0)
+        return tool_fail(t, EBB_USAGE,
+                         "--reserve takes a budget in bytes: write --budget 11GiB, for instance");
     if (args->reserve_bytes < 0 || args->replan) return EBB_OK; /* --auto's is of the device */
     if (all < 0 && ebb_device_is_file(args->device)) {
         ebb_device_memory device;

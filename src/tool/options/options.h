@@ -42,8 +42,6 @@ void tool_settings_apply(const tool *t, const tool_settings *settings, ebb_optio
 EBB_CHECKED ebb_status tool_options_and_settings(tool *t, ebb_options *out, tool_settings *settings);
 /* Prints the settings and where each came from. */
 EBB_CHECKED ebb_status tool_print_config(tool *t);
-/* plan and run: the other commands that search do it in their own modes. */
-bool tool_chooses_mode(const tool *t);
 /* The name of a sublinear flag that was given, or NULL. */
 const char *tool_asks_sublinear(const tool *t);
 /* Without a search although there is a config file: says so. In budget mode with genetic_nr_iter 0: says on

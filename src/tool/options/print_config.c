@@ -49,10 +49,12 @@ static void list(const tool *t, const ebb_options *options, const tool_settings 
     snprintf(lines[0].value.text, sizeof lines[0].value.text, "%s", mode);
     bool budget = args->budget_bytes >= 0;
     lines[1] = (line){.key = "budget_bytes",
-                      .number = budget ? args->budget_bytes : -1,
+                      .number = budget && args->budget_share == 0 ? args->budget_bytes : -1,
                       .flag = "budget",
                       .from = budget ? TOOL_FROM_FLAG : TOOL_FROM_DEFAULT};
     lines[1].value = budget ? out_count(args->budget_bytes) : (out_word){"none"};
+    if (args->budget_share > 0)
+        snprintf(lines[1].value.text, sizeof lines[1].value.text, "%g %%", 100 * args->budget_share);
     int64_t limit_ms = (int64_t)(options->time_limit_s * 1000 + 0.5);
     lines[2] = (line){.key = "time_limit_ms",
                       .number = limit_ms > 0 ? limit_ms : -1,

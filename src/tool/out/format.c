@@ -19,6 +19,13 @@ static bool ends_in(const char *path, const char *suffix) {
     return n > m && strcmp(path + n - m, suffix) == 0;
 }
 
+static bool has_suffix(const char *path) {
+    const char *name = strrchr(path, '/'), *dot;
+    name = name ? name + 1 : path;
+    dot = strrchr(name, '.');
+    return dot && dot > name;
+}
+
 ebb_status tool_format(tool *t, ebb_report_format *out) {
     const tool_args *args = &t->args;
     const char *asked[] = {args->format,
@@ -36,10 +43,16 @@ ebb_status tool_format(tool *t, ebb_report_format *out) {
         name = asked[i];
     }
     *out = args->output != NULL ? EBB_REPORT_JSON : EBB_REPORT_TEXT;
+    bool known = name || !args->output || !has_suffix(args->output);
     for (size_t i = 0; i < TOOL_COUNT(formats); i++) {
         bool by_suffix =
             !name && args->output && formats[i].suffix && ends_in(args->output, formats[i].suffix);
         if (by_suffix || (name && strcmp(name, formats[i].name) == 0)) *out = formats[i].format;
+        known = known || by_suffix;
     }
-    return EBB_OK;
+    if (known) return EBB_OK;
+    return tool_fail(t, EBB_USAGE,
+                     "%.200s: its end says no format: .txt, .json, .md and .html do, or --format for any "
+                     "name",
+                     args->output);
 }

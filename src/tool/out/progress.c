@@ -65,7 +65,9 @@ static void print_bar(const tool_progress *p, int64_t now_ns) {
     char line[256], search[32] = "", pace[48] = "", wait[32] = "";
     if (p->n_searches > 1) snprintf(search, sizeof search, " of search %lld", (long long)p->n_searches);
     if (per_s >= 0) snprintf(pace, sizeof pace, "  %.40s", per_second(per_s).text);
-    if (left >= 0) snprintf(wait, sizeof wait, "  %.0f s left", ceil(left));
+    /* Another search may follow: its own time says nothing of the whole, and 0 s would say the wrong thing.
+     */
+    if (left > 0) snprintf(wait, sizeof wait, "  %.0f s left of it", ceil(left));
     n = snprintf(line, sizeof line, "[%.*s%.*s] %3.0f %%%s%s  %s: %s%s%s", filled, full, WIDTH - filled,
                  empty, 100 * share, search, wait, p->aim, best(p->added).text, bound(p->least).text, pace);
     fprintf(stderr, "\r%.*s\033[K", n < columns() ? n : columns(), line);
@@ -75,7 +77,8 @@ static void print_line(const tool_progress *p, int64_t now_ns) {
     double per_s = rate(p, now_ns), left = left_s(p, per_s);
     fprintf(stderr, "ebb: search %lld for the %s: %.0f %% of %lld candidates", (long long)p->n_searches,
             p->aim, 100 * (double)p->done / (double)p->total, (long long)p->total);
-    if (per_s >= 0) fprintf(stderr, ", %s, %.0f s left", per_second(per_s).text, ceil(left));
+    if (per_s >= 0) fprintf(stderr, ", %s", per_second(per_s).text);
+    if (left > 0) fprintf(stderr, ", %.0f s left of it", ceil(left));
     fprintf(stderr, ", %s%s\n", best(p->added).text, bound(p->least).text);
 }
 

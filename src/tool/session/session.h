@@ -27,7 +27,8 @@ typedef struct tool_args {
     bool print_config, help, json, text, markdown, html, trace;
     const char *progress; /* "", or one of the flag's choices */
     const char *output;
-    const char *budget_text; /* of --budget, as it was typed */
+    const char *budget_text; /* of --budget, as it was typed; NULL: a share */
+    double budget_share;     /* then budget_bytes is 0 */
     ebb_dim_binding dims[TOOL_MAX_LIST];
     uint32_t n_dims;
     tool_list fetch, keep, drop;

@@ -85,6 +85,9 @@ ebb_status tool_run(tool *t) {
         return tool_fail(
             t, EBB_USAGE,
             "--auto is for devices with memory of their own: leave it out, or give --device cuda");
+    if (t->args.budget_share > 0 && (t->args.replan || t->args.compare))
+        return tool_fail(t, EBB_USAGE, "--%s takes a budget in bytes: write --budget 11GiB, for instance",
+                         t->args.replan ? "auto" : "compare");
     status = tool_model_open(t, &model);
     if (status != EBB_OK) return status;
     if (ebb_model_is_planning_graph(model)) {
