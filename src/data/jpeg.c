@@ -55,7 +55,12 @@ static void watch(j_common_ptr jpeg) {
 /* Columns beside the box are left out, but for one block, whose colours reach into it. */
 static JDIMENSION crop(decoding *d) {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    const JDIMENSION block = (JDIMENSION)(jpeg->max_h_samp_factor * jpeg->min_DCT_scaled_size);
+#if JPEG_LIB_VERSION >= 70 /* libjpeg-turbo built as libjpeg 8, as in Ubuntu */
+    const int scaled = jpeg->min_DCT_h_scaled_size;
+#else
+    const int scaled = jpeg->min_DCT_scaled_size;
+#endif
+    const JDIMENSION block = (JDIMENSION)(jpeg->max_h_samp_factor * scaled);
     uint32_t first, end;
     data_scale_columns(&d->worker->scale, &first, &end);
     JDIMENSION begin = first > block ? first - block : 0, width = jpeg->output_width - begin;
