@@ -65,12 +65,12 @@ def variants_of(check, model, kind, found):
     return {word + name: flags for name, flags in named.items() if not (kind and name == "once more")}
 
 
-def compare_bits(check, goal, model, variants, found):
-    """Runs the variants of one precision and says whether they agree."""
+def compare_bits(check, goal, model, variants, found, more=()):
+    """Runs the variants of one precision and says whether they agree; `more`: flags of runs alone."""
     told, faults = {}, len(found.get("faults", []))
     for name, flags in variants.items():
         with collect(found, name):
-            document = check.run(model, [*flags, "--hash", "--steps", check.bits_steps])
+            document = check.run(model, [*flags, *more, "--hash", "--steps", check.bits_steps])
             told[name] = found["hashes"][name] = {"params": document["params_hash"],
                                                    "losses": losses_of(document["steps"])}
             why = fault_of_losses(told[name]["losses"])

@@ -7,14 +7,13 @@ from machine import Failed, Unproven, collect
 from measure import in_cap, median_ns
 from meter import Meter
 
-PRECISIONS = ("bf16", "f16")
 AMP_TIMES, H100_IMAGES = 1.5, 6000  # goals: of PyTorch's AMP, eager; images a second of an H100, in bf16
 
 
 def agree(check, precision, found):
     """Models at small sizes, op by op against ref, which rounds to the same 16 bits."""
     goal = f"compare_{precision}"
-    for name, dims in check.compared:
+    for name, dims in check.compared_low:
         model = [check.file(name), *[word for dim in dims for word in ("--dim", dim)]]
         with collect(found, f"{name} in {precision}"):
             told = machine.run_json([check.ebb, "run", *model, "--device", check.device, "--compare", "ref", "--precision", precision,
@@ -49,13 +48,14 @@ def low(check, found):
     """bf16 and f16: the same bits however memory is planned, ops that agree with ref, a batch of more than f32 can have."""
     model = check.model(check.bits_batch)
     found.update(steps=check.bits_steps, batch=check.bits_batch, hashes={}, n_recomputed={}, compared={}, rows=[])
-    for precision in PRECISIONS:
+    for precision in check.precisions:
         kind, goal = ["--precision", precision], f"bits_{precision}"
         with collect(found, goal):
             compare_bits(check, goal, model, check.refusable(lambda kind=kind: variants_of(check, model, kind, found)), found)
         agree(check, precision, found)
         check.save()
-    capped(check, found)
+    if "bf16" in check.precisions:
+        capped(check, found)
 
 
 # ---- speed ----------------------------------------------------------------------------------------------
@@ -74,12 +74,13 @@ def speed(check, found):
 
 def amp(check, found):
     """PyTorch's autocast, eager, and Ebb in the same precision, at one batch, in turn on one device."""
-    with collect(found, "speed"):
-        speed(check, found)
+    if "bf16" in check.precisions:
+        with collect(found, "speed"):
+            speed(check, found)
     pytorch.probe(check)
     found.update(batch=check.torch_batch, rows={}, optimizers={}, times_best={})
     meter = Meter(check.torch_device)
-    for precision in PRECISIONS:
+    for precision in check.precisions:
         group, ebb = [f"eager-{precision}"], f"ebb-{precision}"
         lasted = pytorch.measure(check, group, ebb, check.torch_batch, found, meter)
         pytorch.medians(found, meter)

@@ -60,8 +60,7 @@ static ebb_status sum_squares_launch(const ebb_kernel_run *run) {
     return run_columns(run, CUDA_KERNEL_square_sums, &lanes, 1);
 }
 
-CUDA_OP(sum_squares, EBB_TAKES(F32), CUDA_SWEEP, .scratch = sum_squares_scratch,
-        .launch = sum_squares_launch);
+CUDA_OP(sum_squares, CUDA_REALS, CUDA_SWEEP, .scratch = sum_squares_scratch, .launch = sum_squares_launch);
 
 /* ---- along an axis -------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  *     kernel        where (each reads all elements once)
  *     bias_sums     bias_grad: per channel, float strips of four
  *     column_sums   many places along an axis, for each place behind
- *     square_sums   of all elements, f32: one channel
+ *     square_sums   of all elements, into f32: one channel
  *     strip_sums    few places along an axis: a thread to each sum
  *     row_sums      the axis is innermost and short: a warp to a row
  *
@@ -89,7 +89,7 @@ CUDA_BODY void cuda_column_sweep(const cuda_column_args *a, int64_t block, int32
 
 CUDA_COLUMN(bias_sums, CUDA_COLUMN_FLOAT, CUDA_BODIES(bias_sums))
 CUDA_COLUMN(column_sums, CUDA_COLUMN_DOUBLE, CUDA_BODIES(column_sums))
-CUDA_COLUMN(square_sums, CUDA_COLUMN_SQUARES, CUDA_BODY_OF(square_sums, square_sums, CUDA_F32))
+CUDA_COLUMN(square_sums, CUDA_COLUMN_SQUARES, CUDA_BODIES(square_sums))
 
 /* ---- a thread to a sum, or to four ---------------------------------------------------------------- */
 
