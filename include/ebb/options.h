@@ -72,7 +72,7 @@ typedef struct ebb_options {
     ebb_memory_mode memory; /* default EBB_MEMORY_IN_PLACE */
     int64_t budget_bytes;   /* EBB_MEMORY_BUDGET: the most that total_bytes may be; > 0 */
     double budget_share;    /* the same as a share, at most 1, of the plan in place's total_bytes; 0: none.
-                             * Of a plan or an engine alone */
+                             * Each program that trains has its own; evaluation has that of the first */
     ebb_sublinear_config sublinear;
     int64_t effort; /* roughly how many candidates the search scores, beyond its seeds; 0: chosen by the
                      * size of the graph */

@@ -55,12 +55,26 @@ dim C = 3
 %loss = softmax_xent %l, %labels
 loss %loss
 """
+LAYER = "%w{0} = param f32[F,F] init=kaiming\n%h{0} = linear %a{0}, %w{0}\n%a{1} = tanh %h{0}\n"
+DEEP = f"""ebb 1
+graph deep
+dim N = 512
+dim F = 64
+%a0 = input f32[N,F]
+%labels = input i32[N]
+{"".join(LAYER.format(i, i + 1) for i in range(8))}
+%u = param f32[10,F] init=uniform
+%l = linear %a8, %u
+%loss = softmax_xent %l, %labels
+loss %loss
+"""
 RUN = ("run", "flat.ebb", "--data", DIGITS, "--held-out", "20%", "--lr", "0.1", "--schedule", "cosine")
 
 
 def models(t):
     (t.folder / "flat.ebb").write_text(FLAT)
     (t.folder / "seen.ebb").write_text(SEEN)
+    (t.folder / "deep.ebb").write_text(DEEP)
 
 
 def pictures(t, *args):
@@ -118,6 +132,15 @@ def neither_threads_nor_evaluation_nor_memory_change_a_bit(t):
     equal(len({t.json(*run, *way)["params_hash"] for way in ways}), 1, "hashes")
     for other in (("--seed", "5"), ("--flip", "no"), ("--crop", "1")):
         holds(t.json(*run, *other)["params_hash"] != t.json(*run)["params_hash"], f"{other} is heard")
+
+
+def a_share_of_the_plan_that_trains_is_a_budget_of_evaluation_too(t):
+    models(t)
+    run = ("run", "deep.ebb", "--data", DIGITS, "--held-out", "20%", "--steps", "4", "--hash", "--evaluate-every", "2")
+    for more in (), ("--accumulate", "2"):
+        plain, within = (t.json(*run, *more, *budget) for budget in ((), ("--budget", "75%")))
+        equal((within["params_hash"], within["evaluations"]), (plain["params_hash"], plain["evaluations"]), str(more))
+        holds(within["n_recomputed"] > 0 and within["planned_bytes"] <= 0.75 * plain["planned_bytes"], within["planned_bytes"])
 
 
 def damaged_pictures_are_named_counted_and_passed_over(t):
@@ -213,7 +236,8 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
 
 
 if __name__ == "__main__":
-    sys.exit(main([after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run, a_killed_run_goes_on_to_the_same_accuracy,
+    sys.exit(main([a_share_of_the_plan_that_trains_is_a_budget_of_evaluation_too,
+                   after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run, a_killed_run_goes_on_to_the_same_accuracy,
                    neither_threads_nor_evaluation_nor_memory_change_a_bit, damaged_pictures_are_named_counted_and_passed_over,
                    the_same_pixels_train_the_same_whatever_holds_them, metrics_have_what_evaluations_found, waits_are_those_of_the_steps_that_are_timed,
                    what_does_not_belong_together_is_refused_in_one_line]))

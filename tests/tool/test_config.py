@@ -69,6 +69,12 @@ def the_mode_is_chosen_by_flags_or_by_the_files_method(t):
         equal(settings(t, *config(t, **members), *args)["memory"][:2], want, f"{members} {args}")
 
 
+def a_budget_is_bytes_or_a_share(t):
+    for budget, key, value in ("1GB", "budget_bytes", 10**9), ("60%", "budget_share", 0.6):
+        equal(settings(t, "--budget", budget)[key][:2], (value, "flag"), budget)
+    equal({"budget_bytes", "budget_share"} & set(settings(t, "--budget", "60%")), {"budget_share"}, "one of them")
+
+
 def a_file_does_what_its_flags_do(t):
     budget = ("--budget", str(t.json("plan", "chain.json")["total_bytes"] - 2 * MIB))
     file = config(t, effort=700, search_seed=5, thresh_nr_try=3, genetic_nr_iter=6, genetic_pool_size=10, num_worker=2)
@@ -113,6 +119,7 @@ TESTS = [
     what_has_no_variable_comes_from_flag_or_file,
     the_lower_bound_is_bytes_whoever_says_it,
     the_mode_is_chosen_by_flags_or_by_the_files_method,
+    a_budget_is_bytes_or_a_share,
     a_file_does_what_its_flags_do,
     a_file_without_a_search_is_told_of,
     the_table_says_where_values_come_from,

@@ -38,6 +38,19 @@ dim N = 4
 output %l
 loss %loss
 """
+# Products of one large matrix each: the rows of one are cut into parts, or what is summed, or nothing.
+PRODUCTS = """ebb 1
+graph products
+%x = param f32[1,2100,2048] init=uniform
+%w = param f32[1,2048,2] init=uniform
+%v = param f32[1,2,2100] init=uniform
+%y = matmul %x, %w
+%z = matmul %x, %v transpose_a=true transpose_b=true
+%s = reduce_mean %y axis=[0,1,2] keep=false
+%t = reduce_mean %z axis=[0,1,2] keep=false
+%loss = mul %s, %t
+loss %loss
+"""
 RUN = ("run", "halves.ebb", "--steps", "3", "--lr", "0.05")
 LOW, HALF = ("--precision", "bf16"), ("--precision", "f16")
 START = 32768  # f16's loss scale
@@ -54,6 +67,13 @@ def a_step_in_16_bits_learns_as_one_in_f32_does(t):
             full, low = ([s["loss"] for s in t.json(*RUN, *device(name), *p)["steps"]] for p in ((), precision))
             holds(low != full and all(abs(a - b) < near * b for a, b in zip(low, full)), f"{name}: {low} beside {full}")
             holds(low[-1] < low[0], low)
+
+
+def products_in_parts_agree_with_ref(t):
+    (t.folder / "products.ebb").write_text(PRODUCTS)
+    for precision in LOW, HALF:
+        told = t.json("run", "products.ebb", *precision, "--compare", "ref")
+        equal((told["verdict"], told["over"]), ("agree", 0), str(told["first"]))
 
 
 def memory_that_is_saved_changes_no_bit_of_16(t):
@@ -168,7 +188,7 @@ def what_is_fed_may_be_of_16_bits(t):
 
 
 if __name__ == "__main__":
-    sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, memory_that_is_saved_changes_no_bit_of_16,
+    sys.exit(main([a_step_in_16_bits_learns_as_one_in_f32_does, products_in_parts_agree_with_ref, memory_that_is_saved_changes_no_bit_of_16,
                    products_by_the_processor_learn_the_same_and_memory_changes_no_bit,
                    a_state_that_the_model_updates_keeps_its_cast_for_backward, f16_evaluates,
                    steps_beyond_f16_are_skipped_and_told, an_update_that_is_read_has_no_condition,

@@ -144,7 +144,7 @@ def the_same_plan_gives_the_same_bytes(t):
 def a_suffix_names_the_format(t):
     tight_plan(t)
     done = t.ebb_run("report", "plan.json", "-o", "out.pdf", code=2)
-    holds(b"out.pdf: its end says no format: .txt, .json, .md and .html do" in done.stderr and not (t.folder / "out.pdf").exists(), done.stderr)
+    holds(b"out.pdf: its ending names no format: .txt, .json, .md and .html do" in done.stderr and not (t.folder / "out.pdf").exists(), done.stderr)
     for suffix, name in [(".json", "json"), (".md", "markdown"), (".txt", "text"), (".html", "html"), ("", "json")]:
         t.ebb_run("report", "plan.json", "-o", "out" + suffix)
         equal((t.folder / ("out" + suffix)).read_bytes(), t.ebb_run("report", "plan.json", "--format", name).stdout, suffix)

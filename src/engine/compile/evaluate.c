@@ -9,6 +9,10 @@ static ebb_options options_of(const ebb_engine *engine, const char *const *fetch
     o.phased = false;
     o.accumulate = 1;
     o.n_keep = o.n_drop = 0;
+    if (o.budget_share > 0) { /* a share was of the plan that trains */
+        o.budget_bytes = engine->programs.at[0]->compiled.plan->budget_bytes;
+        o.budget_share = 0;
+    }
     o.fetch = fetch;
     o.n_fetch = n_fetch;
     o.dump = NULL;

@@ -49,31 +49,39 @@ static bool same(const ebb_tensor_row *a, const ebb_tensor_row *b) {
 
 /* An optimizer's state is called after its param, which the file has: w.momentum. */
 static bool is_state_of_a_tensor(const loading *l, const char *name) {
+    static const char *const states[] = {".momentum", ".exp_avg", ".exp_avg_sq"};
     char param[NAME_BYTES];
     const char *dot = strrchr(name, '.');
     const int n = dot ? (int)(dot - name) : 0;
-    if (n == 0 || (size_t)n >= sizeof param) return false;
+    bool known = false;
+    for (size_t i = 0; dot && i < EBB_COUNT(states); i++) known = known || strcmp(dot, states[i]) == 0;
+    if (!known || n == 0 || (size_t)n >= sizeof param) return false;
     (void)snprintf(param, sizeof param, "%.*s", n, name);
     return ebb_tensors_find(l->file, param) != NULL;
 }
 
 /* States of params that one side lacks: the first, and how many. */
 typedef struct states {
-    const char *first;
+    const ebb_tensor_row *first;
     uint32_t n;
 } states;
 
 /* Is told with others like it, in one line. */
-static bool waits(const loading *l, states *s, const char *name) {
-    if (!l->options->partial || !is_state_of_a_tensor(l, name)) return false;
-    if (s->n++ == 0) s->first = name;
+static bool waits(const loading *l, states *s, const ebb_tensor_row *row) {
+    if (!l->options->partial || !is_state_of_a_tensor(l, row->name)) return false;
+    if (s->n++ == 0) s->first = row;
     return true;
 }
 
 static void tell_states(loading *l, const states *s, const char *where) {
-    if (s->n == 1) differ(l, "%.100s is not in %s", s->first, where);
-    if (s->n > 1)
-        differ(l, "%.100s and %u other states of params are not in %s", s->first, s->n - 1, where);
+    char text[EBB_TENSOR_ROW_TEXT];
+    if (s->n == 0) return;
+    ebb_tensor_row_text(s->first, text);
+    if (s->n == 1)
+        differ(l, "%.100s %s is not in %s", s->first->name, text, where);
+    else
+        differ(l, "%.100s %s and %u other state%s of params are not in %s", s->first->name, text, s->n - 1,
+               s->n == 2 ? "" : "s", where);
 }
 
 /* Of the model's tensors. */
@@ -84,7 +92,7 @@ static void find_rows(loading *l) {
         const ebb_tensor_row *row = &l->rows[i], *there = ebb_tensors_find(l->file, row->name);
         ebb_tensor_row_text(row, ours);
         if (there) ebb_tensor_row_text(there, theirs);
-        if (!there && waits(l, &lacking, row->name)) continue;
+        if (!there && waits(l, &lacking, row)) continue;
         if (!there)
             differ(l, "%.100s %s is not in it", row->name, ours);
         else if (!same(row, there))
@@ -110,7 +118,7 @@ static ebb_status find_strangers(loading *l, ebb_arena *arena) {
     for (uint32_t i = 0, k = 0; i < ebb_tensors_count(l->file); i++) {
         const ebb_tensor_row *row = ebb_tensors_at(l->file, i);
         while (k < n && strcmp(sorted[k].name, row->name) < 0) k++;
-        if ((k < n && strcmp(sorted[k].name, row->name) == 0) || waits(l, &strange, row->name)) continue;
+        if ((k < n && strcmp(sorted[k].name, row->name) == 0) || waits(l, &strange, row)) continue;
         ebb_tensor_row_text(row, theirs);
         differ(l, "%.100s %s is not in the model", row->name, theirs);
     }

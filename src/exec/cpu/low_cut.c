@@ -180,11 +180,18 @@ static int64_t rows_in(const ebb_call *call, bool flat) {
     return call->op->family == EBB_FAMILY_BATCH_NORM ? ebb_type_count(x) / x->dim[1] : x->dim[0];
 }
 
-/* A product of one matrix each has no groups to cut between: its rows are cut, or what is summed. */
+/* A product of one matrix each has no groups to cut between: its rows are cut, or what is summed, which
+ * needs the result once more, for a part's. Where both are turned, neither's rows are along one of these:
+ * whole. */
 static void cut_matrices(const ebb_call *call, cpu_low_cut *c) {
     const bool a_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_A].i[0] != 0,
                b_is_turned = call->attr[EBB_MATMUL_TRANSPOSE_B].i[0] != 0;
     if (c->rows > 1 || (a_is_turned && b_is_turned)) return;
+    const int64_t operands =
+        widened(widened(0, ebb_type_count(&call->in[0])), ebb_type_count(&call->in[1]));
+    const int64_t result = widened(0, ebb_type_count(&call->out[0]));
+    if (a_is_turned && ebb_max_i64(PRODUCT_BYTES, result) >= operands - ebb_min_i64(operands, result))
+        return;
     c->rows = call->in[0].dim[1];
     c->in = a_is_turned ? IN(0) | IN(1) : IN(0);
     c->out = !a_is_turned;

@@ -7,7 +7,8 @@
 typedef struct line {
     const char *key;
     out_word value; /* for people */
-    int64_t number; /* in the document, unless there is a text; -1: null */
+    int64_t number; /* in the document, unless there is a share or a text; -1: null */
+    double share;   /* 0: there is none */
     const char *text;
     tool_origin from;
     const char *flag, *variable;
@@ -30,7 +31,8 @@ static line setting_line(const tool_settings *settings, size_t i) {
     return l;
 }
 
-/* memory: how it is saved, after flags and file; budget: in bytes; time_limit: in milliseconds. */
+/* memory: how it is saved, after flags and file; budget: in bytes or a share; time_limit: in milliseconds.
+ */
 static void list(const tool *t, const ebb_options *options, const tool_settings *settings,
                  line lines[N_LINES]) {
     const tool_args *args = &t->args;
@@ -47,13 +49,14 @@ static void list(const tool *t, const ebb_options *options, const tool_settings 
                               : options->memory != EBB_MEMORY_IN_PLACE ? TOOL_FROM_FILE
                                                                        : TOOL_FROM_DEFAULT};
     snprintf(lines[0].value.text, sizeof lines[0].value.text, "%s", mode);
-    bool budget = args->budget_bytes >= 0;
-    lines[1] = (line){.key = "budget_bytes",
-                      .number = budget && args->budget_share == 0 ? args->budget_bytes : -1,
+    const bool budget = args->budget_bytes >= 0, shared = args->budget_share > 0;
+    lines[1] = (line){.key = shared ? "budget_share" : "budget_bytes",
+                      .number = budget ? args->budget_bytes : -1,
+                      .share = args->budget_share,
                       .flag = "budget",
                       .from = budget ? TOOL_FROM_FLAG : TOOL_FROM_DEFAULT};
     lines[1].value = budget ? out_count(args->budget_bytes) : (out_word){"none"};
-    if (args->budget_share > 0)
+    if (shared)
         snprintf(lines[1].value.text, sizeof lines[1].value.text, "%g %%", 100 * args->budget_share);
     int64_t limit_ms = (int64_t)(options->time_limit_s * 1000 + 0.5);
     lines[2] = (line){.key = "time_limit_ms",
@@ -93,7 +96,9 @@ static ebb_status print_json(tool *t, const line lines[N_LINES]) {
                                                            : NULL;
         out_open(&json, NULL, '{');
         out_text(&json, "key", l->key);
-        if (l->text || l->number < 0)
+        if (l->share > 0)
+            out_real(&json, "value", l->share);
+        else if (l->text || l->number < 0)
             out_text(&json, "value", l->text);
         else
             out_integer(&json, "value", l->number);

@@ -52,7 +52,7 @@ ebb_status tool_format(tool *t, ebb_report_format *out) {
     }
     if (known) return EBB_OK;
     return tool_fail(t, EBB_USAGE,
-                     "%.200s: its end says no format: .txt, .json, .md and .html do, or --format for any "
+                     "%.200s: its ending names no format: .txt, .json, .md and .html do, or --format for any "
                      "name",
                      args->output);
 }
