@@ -56,7 +56,7 @@ EBB_API uint32_t ebb_build_op(ebb_build *build, const char *names, const char *o
 typedef struct ebb_build_attribute {
     const char *name;
     const int64_t *sizes;
-    uint32_t n; /* at most 6 */
+    uint32_t n; /* at most 8 */
     double real;
 } ebb_build_attribute;
 /* The same with attributes by value, which name no dims. */

@@ -49,10 +49,11 @@ typedef struct ebb_compare_request {
     int64_t budget_bytes; /* of both sides together; -1: what is free */
 } ebb_compare_request;
 
-#define EBB_COMPARE_TEXT 96 /* longer names are cut */
+#define EBB_ELEMENT_TEXT 192 /* of EBB_TENSOR_MAX_RANK places, commas and brackets */
+#define EBB_COMPARE_TEXT 96  /* longer names are cut */
 typedef struct ebb_compare_row {
     char op[EBB_COMPARE_TEXT], value[EBB_COMPARE_TEXT], kind[32];
-    char element[192]; /* the worst: its logical index, "[0,3,1,2]" */
+    char element[EBB_ELEMENT_TEXT]; /* the worst: its logical index, "[0,3,1,2]" */
     ebb_phase phase;
     uint32_t step;    /* of the other's plan */
     double got, want; /* there: the device's, the other's */

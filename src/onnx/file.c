@@ -20,6 +20,11 @@ ebb_status onnx_damaged(const onnx_file *file, const char *what) {
                     what);
 }
 
+ebb_status onnx_too_deep(const onnx_file *file, const char *what, const char *name, uint32_t rank) {
+    return ebb_fail(file->env, EBB_BAD_INPUT, "%.300s: %s %.100s: rank %u: Ebb takes at most %d axes",
+                    file->path, what, name[0] ? name : "(no name)", rank, ONNX_MAX_RANK);
+}
+
 ebb_status onnx_text(onnx_file *file, const onnx_wire *bytes, const char **out) {
     const size_t n = (size_t)(bytes->end - bytes->at);
     if (n > ONNX_MAX_NAME_BYTES) return onnx_damaged(file, "a name of more than 1024 bytes");
@@ -46,11 +51,13 @@ static ebb_status find(const onnx_file *file, onnx_wire wire, uint32_t number, o
     return onnx_damaged(file, "an input or output");
 }
 
+/* Axes beyond the most are counted alone. */
 static ebb_status port_dim(onnx_file *file, onnx_wire wire, onnx_port *out) {
     onnx_field field;
     bool more;
-    if (out->rank == ONNX_MAX_RANK) return onnx_damaged(file, "an input or output of a rank above 8");
-    const uint32_t d = out->rank++;
+    const uint32_t d = out->rank;
+    out->rank += d < UINT32_MAX;
+    if (d >= ONNX_MAX_RANK) return EBB_OK;
     out->symbol[d] = "";
     while (onnx_wire_next(&wire, &field, &more)) {
         ebb_status status = EBB_OK;
@@ -63,7 +70,7 @@ static ebb_status port_dim(onnx_file *file, onnx_wire wire, onnx_port *out) {
     return onnx_damaged(file, "a shape");
 }
 
-static ebb_status read_port(onnx_file *file, onnx_wire wire, onnx_port *out) {
+static ebb_status read_port(onnx_file *file, const char *what, onnx_wire wire, onnx_port *out) {
     onnx_wire name, type, tensor = {NULL, NULL}, shape;
     onnx_field field;
     bool more;
@@ -79,7 +86,8 @@ static ebb_status read_port(onnx_file *file, onnx_wire wire, onnx_port *out) {
     out->shaped = shape.at;
     if (status != EBB_OK || !out->shaped) return status;
     while (onnx_wire_next(&shape, &field, &more)) {
-        if (!more) return EBB_OK;
+        if (!more)
+            return out->rank > ONNX_MAX_RANK ? onnx_too_deep(file, what, out->name, out->rank) : EBB_OK;
         if (field.number != 1 || field.type != 2) continue;
         status = port_dim(file, field.bytes, out);
         if (status != EBB_OK) return status;
@@ -97,9 +105,9 @@ static ebb_status graph_field(onnx_file *file, const onnx_field *field) {
     case GRAPH_TENSOR:
         return onnx_read_tensor(file, field->bytes, &file->tensors[file->n_tensors++]);
     case GRAPH_INPUT:
-        return read_port(file, field->bytes, &file->inputs[file->n_inputs++]);
+        return read_port(file, "input", field->bytes, &file->inputs[file->n_inputs++]);
     case GRAPH_OUTPUT:
-        return read_port(file, field->bytes, &file->outputs[file->n_outputs++]);
+        return read_port(file, "output", field->bytes, &file->outputs[file->n_outputs++]);
     case GRAPH_SPARSE:
         return onnx_damaged(file, "sparse initializers, which are not read");
     default:

@@ -9,7 +9,7 @@
 #ifndef EBB_ONNX_FILE_H
 #define EBB_ONNX_FILE_H
 
-#include "base/base.h"
+#include "graph/graph.h"
 
 enum {
     ONNX_MAX_NODES = 1 << 16,
@@ -18,7 +18,7 @@ enum {
     ONNX_MAX_ATTRIBUTES = 1 << 18, /* of all nodes */
     ONNX_MAX_NUMBERS = 1 << 20, /* in attributes' lists, and short ones in tensors' lists, all together */
     ONNX_MAX_NAME_BYTES = 1024,
-    ONNX_MAX_RANK = 8
+    ONNX_MAX_RANK = EBB_MAX_RANK
 };
 
 /* TensorProto.DataType */
@@ -132,5 +132,7 @@ EBB_CHECKED ebb_status onnx_read_node(onnx_file *file, onnx_wire wire, onnx_node
 EBB_CHECKED ebb_status onnx_external(onnx_file *file, const char *name, int64_t from, int64_t n,
                                      onnx_mapped *out);
 ebb_status onnx_damaged(const onnx_file *file, const char *what);
+/* A tensor, an input or an output of more axes than ONNX_MAX_RANK. */
+ebb_status onnx_too_deep(const onnx_file *file, const char *what, const char *name, uint32_t rank);
 
 #endif

@@ -229,8 +229,7 @@ static bool recast(onnx_import *im, const onnx_value *v) {
         to[k][0] = op[6] == 'P';
         for (int64_t i = 0; i < n; i++) to[k][0] = op[6] == 'P' ? to[k][0] * at[k][i] : to[k][0] + at[k][i];
     }
-    shape = (onnx_shape){.rank = onnx_attr_int(im, "keepdims", 1) ? v->shape.rank : 0,
-                         .dim = {{1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}}};
+    shape = (onnx_shape){.rank = onnx_attr_int(im, "keepdims", 1) ? v->shape.rank : 0, .dim = {{1}, {1}}};
     give_new(im, v->type, &shape, to[0], to[1]);
     return true;
 }

@@ -65,7 +65,8 @@ static bool constant_of_shape(onnx_import *im) {
     const double value =
         a && a->tensor && a->tensor->bytes && a->tensor->count == 1 ? onnx_tensor_at(a->tensor, 0) : 0;
     if (!onnx_numbers(im, 0, size, &n)) return true;
-    onnx_shape shape = {.rank = (uint32_t)ebb_min_i64(n, ONNX_MAX_RANK)};
+    if (onnx_beyond_rank(im, n)) return true;
+    onnx_shape shape = {.rank = (uint32_t)n};
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < shape.rank; d++)
             shape.dim[k][d] = size[k][d] >= 0 && size[k][d] < 0x1p40 ? (int64_t)size[k][d] : -1;

@@ -50,7 +50,7 @@ static bool reshape(onnx_import *im, const onnx_value *v, walk *w) {
     int64_t n, others = 1, open = -1;
     const int64_t count = onnx_count(&v->shape, 0);
     const double *at = onnx_fixed(im, 1, &n);
-    if (!at || n > ONNX_RANK || count < 1) return false;
+    if (!at || n > ONNX_MAX_RANK || count < 1) return false;
     w->out.rank = (uint32_t)n;
     for (int64_t d = 0; d < n; d++) {
         if (at[d] < 0)

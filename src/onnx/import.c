@@ -67,11 +67,11 @@ static ebb_status add_input(onnx_import *im, const onnx_port *port) {
                         : port->type == ONNX_INT64 || port->type == ONNX_INT32 ? "i32"
                                                                                : NULL;
     onnx_shape shape;
-    if (!dtype || !port->shaped || port->rank > ONNX_RANK)
+    if (!dtype || !port->shaped)
         return ebb_fail(im->env, EBB_BAD_INPUT,
                         "%.200s: input %.100s of %s, rank %u: float32, float64, int32, int64, uint8 or "
                         "bool of a known rank up to %d are read",
-                        im->file->path, port->name, onnx_type_name(port->type), port->rank, ONNX_RANK);
+                        im->file->path, port->name, onnx_type_name(port->type), port->rank, ONNX_MAX_RANK);
     ebb_status status = port_shape(im, port, &shape);
     if (status != EBB_OK) return status;
     (void)snprintf(type, sizeof type, "%s%s", dtype, onnx_shape_text(im, &shape, text));

@@ -21,7 +21,8 @@
 #include "onnx/batch.h"
 #include "onnx/file.h"
 
-enum { ONNX_MAX_FOLDED = 1 << 21, ONNX_RANK = 8, ONNX_WHY = 320 };
+enum { ONNX_MAX_FOLDED = 1 << 21, ONNX_WHY = 320 };
+_Static_assert((int)ONNX_MAX_RANK <= EBB_TENSORS_MAX_RANK, "a table of weights has room for any shape");
 
 typedef struct onnx_shape {
     uint32_t rank;
@@ -120,6 +121,8 @@ uint32_t onnx_rescale(onnx_import *im, uint32_t x, double times, double plus);
 uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, double value);
 /* x's places along an axis, as often and in the order that n known places say. */
 uint32_t onnx_take(onnx_import *im, uint32_t x, uint32_t axis, const double *places, int64_t n);
+/* Refuses a result of more axes than Ebb has, and says so. */
+bool onnx_beyond_rank(onnx_import *im, int64_t rank);
 /* To any shape of the same elements, in logical order. */
 uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape);
 /* order: of all n axes. */
@@ -134,7 +137,7 @@ uint32_t onnx_pad(onnx_import *im, uint32_t x, uint32_t axis, int64_t before, in
 
 /* "N*3", "[N,3]". */
 #define ONNX_SIZE_TEXT  72
-#define ONNX_SHAPE_TEXT 640
+#define ONNX_SHAPE_TEXT (ONNX_MAX_RANK * ONNX_SIZE_TEXT + 2)
 const char *onnx_size_text(onnx_import *im, int64_t a, int64_t b, char text[ONNX_SIZE_TEXT]);
 const char *onnx_shape_text(onnx_import *im, const onnx_shape *shape, char text[ONNX_SHAPE_TEXT]);
 
@@ -161,9 +164,16 @@ static inline int64_t onnx_whole(double x) {
 uint32_t onnx_axis(onnx_import *im, int64_t axis, uint32_t rank);
 /* A place counted from the end if below 0, cut to [0, size]. */
 int64_t onnx_place(double at, int64_t size);
+/* "0,2" of axes as bits. */
+#define ONNX_AXES_TEXT (3 * ONNX_MAX_RANK)
+const char *onnx_axes_text(uint32_t bits, char text[ONNX_AXES_TEXT]);
 /* Axes from an attribute or, since some opset, from operand i; as bits. false: none given. */
 bool onnx_axes(onnx_import *im, uint32_t i, uint32_t rank, uint32_t *bits);
 
+/* Axes [from, rank) as bits. */
+static inline uint32_t onnx_axes_from(uint32_t from, uint32_t rank) {
+    return rank > from ? (1U << rank) - (1U << from) : 0;
+}
 static inline int64_t onnx_count(const onnx_shape *shape, uint32_t which) {
     int64_t n = 1;
     for (uint32_t d = 0; d < shape->rank; d++)

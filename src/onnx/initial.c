@@ -67,7 +67,7 @@ static uint32_t declare(onnx_import *im, const onnx_value *v, const char *word) 
     const int64_t count = onnx_count(&v->shape, 0);
     if (!dtype || (v->kind == ONNX_INITIAL && !v->tensor->bytes && count > 0))
         return onnx_refuse(im, "%.80s is of %s", v->name, onnx_type_name(v->type)), EBB_BUILD_NONE;
-    if (v->shape.rank > ONNX_RANK || count < 1)
+    if (v->shape.rank > ONNX_MAX_RANK || count < 1)
         return onnx_refuse(im, "%.80s is of rank %u and has %lld elements", v->name, v->shape.rank,
                            (long long)count),
                EBB_BUILD_NONE;

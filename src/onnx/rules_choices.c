@@ -110,7 +110,8 @@ static void one_hot(onnx_import *im) {
     const onnx_value *kind = onnx_operand(im, 2);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank + 1);
     if (onnx_stopped(im)) return;
-    if (n != 1 || n_values != 2 || !(depth[0] >= 1 && depth[0] <= INT32_MAX) || shape.rank >= ONNX_RANK) {
+    if (onnx_beyond_rank(im, (int64_t)shape.rank + 1)) return;
+    if (n != 1 || n_values != 2 || !(depth[0] >= 1 && depth[0] <= INT32_MAX)) {
         onnx_refuse(im, "of depth %g and rank %u", n == 1 ? depth[0] : 0, shape.rank);
         return;
     }

@@ -29,21 +29,13 @@ static uint32_t row(onnx_import *im, uint32_t i, int64_t n, uint32_t like, doubl
                            : onnx_fill(im, &shape, like, otherwise);
 }
 
-/* "axis,axis+1,..." up to the last. */
-static const char *axes_from(uint32_t axis, uint32_t rank, char text[32]) {
-    int n = 0;
-    for (uint32_t d = axis; d < rank && d < ONNX_RANK; d++)
-        n += snprintf(text + n, (size_t)(32 - n), "%s%u", d > axis ? "," : "", d);
-    return text;
-}
-
 /* LayerNormalization's second and third result: each row's mean, and 1 by its deviation. */
 static void give_statistics(onnx_import *im, uint32_t x, uint32_t axis, uint32_t rank, double eps) {
     const onnx_shape one = {.rank = 0};
-    char axes[32];
+    char axes[ONNX_AXES_TEXT];
     if (!onnx_wants(im, 1) && !onnx_wants(im, 2)) return;
-    const uint32_t mean =
-        onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true", axes_from(axis, rank, axes));
+    const uint32_t mean = onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true",
+                                   onnx_axes_text(onnx_axes_from(axis, rank), axes));
     onnx_give(im, 1, mean);
     if (!onnx_wants(im, 2)) return;
     const uint32_t low = onnx_op2(im, "sub", x, mean);
@@ -71,13 +63,13 @@ static void layer_norm(onnx_import *im) {
 
 /* x / sqrt(mean of squares + epsilon) * scale */
 static void rms_norm(onnx_import *im) {
-    char axes[32];
+    char axes[ONNX_AXES_TEXT];
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     const uint32_t axis = onnx_axis(im, onnx_attr_int(im, "axis", -1), shape.rank);
     if (onnx_stopped(im)) return;
     const uint32_t square = onnx_op1(im, "reduce_mean", onnx_op2(im, "mul", x, x), "axis=[%s] keep=true",
-                                     axes_from(axis, shape.rank, axes));
+                                     onnx_axes_text(onnx_axes_from(axis, shape.rank), axes));
     const uint32_t sum = onnx_rescale(im, square, 1, onnx_attr_real(im, "epsilon", 1e-5));
     const uint32_t y = onnx_op2(im, "div", x, onnx_op(im, "sqrt", &sum, 1, NULL));
     onnx_give(im, 0, onnx_op2(im, "mul", y, onnx_in(im, 1)));
@@ -102,16 +94,14 @@ static void lp_norm(onnx_import *im) {
 
 /* (x - mean) / (deviation + 1e-9) */
 static void mean_variance(onnx_import *im) {
-    char text[32] = "";
-    int n = 0;
+    char text[ONNX_AXES_TEXT];
     uint32_t bits = 0xD; /* 0, 2 and 3 */
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     if (onnx_attr(im, "axes")) (void)onnx_axes(im, 1, shape.rank, &bits);
     if (shape.rank < 4 && bits == 0xD) onnx_refuse(im, "rank %u", shape.rank);
     if (bits == 0) onnx_refuse(im, "no axes");
-    for (uint32_t d = 0; d < ONNX_RANK; d++)
-        if (bits >> d & 1) n += snprintf(text + n, (size_t)(32 - n), "%s%u", n > 0 ? "," : "", d);
+    (void)onnx_axes_text(bits, text);
     const uint32_t mean = onnx_op1(im, "reduce_mean", x, "axis=[%s] keep=true", text),
                    low = onnx_op2(im, "sub", x, mean);
     const uint32_t square =

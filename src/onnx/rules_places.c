@@ -9,7 +9,8 @@ static void expand(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape now = onnx_shape_of(im, x);
     if (!onnx_numbers(im, 1, at, &n) || onnx_stopped(im)) return;
-    onnx_shape out = {.rank = n > now.rank ? (uint32_t)ebb_min_i64(n, ONNX_MAX_RANK) : now.rank};
+    if (onnx_beyond_rank(im, n)) return;
+    onnx_shape out = {.rank = n > now.rank ? (uint32_t)n : now.rank};
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < out.rank; d++) {
             const int64_t i = (int64_t)d - (out.rank - n), j = (int64_t)d - (out.rank - now.rank);

@@ -3,11 +3,13 @@
 
 #include "onnx/import.h"
 
-static void axes_text(uint32_t bits, char text[32]) {
+const char *onnx_axes_text(uint32_t bits, char text[ONNX_AXES_TEXT]) {
     int n = 0;
     text[0] = '\0';
-    for (uint32_t d = 0; d < ONNX_RANK; d++)
-        if (bits >> d & 1) n += snprintf(text + n, (size_t)(32 - n), "%s%u", n > 0 ? "," : "", d);
+    for (uint32_t d = 0; d < ONNX_MAX_RANK; d++)
+        if (bits >> d & 1)
+            n += snprintf(text + n, (size_t)(ONNX_AXES_TEXT - n), "%s%u", n > 0 ? "," : "", d);
+    return text;
 }
 
 static void reduce(onnx_import *im) {
@@ -17,7 +19,7 @@ static void reduce(onnx_import *im) {
                      : strcmp(kind, "Min") == 0  ? "reduce_min"
                      : strcmp(kind, "Prod") == 0 ? "reduce_prod"
                                                  : "reduce_sum";
-    char axes[32];
+    char axes[ONNX_AXES_TEXT];
     uint32_t bits, x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
     if (onnx_stopped(im)) return;
@@ -26,9 +28,9 @@ static void reduce(onnx_import *im) {
             onnx_give(im, 0, x);
             return;
         }
-        bits = (1U << shape.rank) - 1;
+        bits = onnx_axes_from(0, shape.rank);
     }
-    axes_text(bits, axes);
+    (void)onnx_axes_text(bits, axes);
     if (strcmp(kind, "SumSquare") == 0 || strcmp(kind, "L2") == 0) x = onnx_op2(im, "mul", x, x);
     if (strcmp(kind, "L1") == 0) x = onnx_op(im, "abs", &x, 1, NULL);
     uint32_t y = bits == 0 ? x
@@ -41,7 +43,7 @@ static void reduce(onnx_import *im) {
 
 /* The largest, and the logarithm of the sum of e^(x - largest). */
 static void log_sum_exp(onnx_import *im) {
-    char axes[32];
+    char axes[ONNX_AXES_TEXT];
     uint32_t bits;
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape shape = onnx_shape_of(im, x);
@@ -51,9 +53,9 @@ static void log_sum_exp(onnx_import *im) {
             onnx_give(im, 0, x);
             return;
         }
-        bits = (1U << shape.rank) - 1;
+        bits = onnx_axes_from(0, shape.rank);
     }
-    axes_text(bits, axes);
+    (void)onnx_axes_text(bits, axes);
     const char *keep = onnx_attr_int(im, "keepdims", 1) ? "true" : "false";
     const uint32_t largest = onnx_op1(im, "reduce_max", x, "axis=[%s] keep=true", axes),
                    top = onnx_op(im, "stop_gradient", &largest, 1, NULL), low = onnx_op2(im, "sub", x, top);

@@ -91,7 +91,8 @@ static bool all_zero(const double *at, int64_t n) {
 static uint32_t along(onnx_import *im, uint32_t x, uint32_t axis, const resizing *r, const axis_size *s) {
     taps t = {.n = 0};
     const onnx_shape now = onnx_shape_of(im, x);
-    onnx_shape shape = {.rank = now.rank - axis, .dim = {{s->out, 1, 1, 1, 1, 1}, {s->out, 1, 1, 1, 1, 1}}};
+    onnx_shape shape = {.rank = now.rank - axis};
+    for (uint32_t d = 0; d < ONNX_MAX_RANK; d++) shape.dim[0][d] = shape.dim[1][d] = d == 0 ? s->out : 1;
     char dtype[8];
     const int32_t type = strcmp(onnx_dtype_of(im, x, dtype), "f64") == 0 ? ONNX_DOUBLE : ONNX_FLOAT;
     if (onnx_stopped(im) || !find_taps(im, r, s, &t)) return x;

@@ -23,10 +23,7 @@ static void reshape(onnx_import *im) {
     const onnx_shape now = onnx_shape_of(im, x);
     onnx_shape out = {.rank = 0};
     if (!onnx_numbers(im, 1, at, &n)) return;
-    if (n > ONNX_MAX_RANK) {
-        onnx_refuse(im, "a shape of rank %lld", (long long)n);
-        return;
-    }
+    if (onnx_beyond_rank(im, n)) return;
     out.rank = (uint32_t)n;
     uint32_t open = EBB_NONE;
     for (uint32_t d = 0; d < out.rank; d++)
@@ -87,20 +84,20 @@ static void squeeze(onnx_import *im) {
     onnx_give(im, 0, onnx_reshape(im, x, &out));
 }
 
-static uint32_t n_axes(onnx_import *im) {
+static int64_t n_axes(onnx_import *im) {
     const onnx_attribute *a = onnx_attr(im, "axes");
     int64_t n = a ? a->n_ints : 0;
     if (!a && onnx_has(im, 1)) (void)onnx_fixed(im, 1, &n);
-    return n <= ONNX_MAX_RANK ? (uint32_t)n : 0;
+    return n;
 }
 
 static void unsqueeze(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0);
     const onnx_shape now = onnx_shape_of(im, x);
-    onnx_shape out = {.rank = now.rank + n_axes(im)};
+    const int64_t rank = now.rank + n_axes(im);
+    onnx_shape out = {.rank = (uint32_t)rank};
     uint32_t bits, from = 0;
-    if (out.rank > ONNX_RANK) onnx_refuse(im, "rank %u: at most %d", out.rank, ONNX_RANK);
-    if (onnx_stopped(im)) return;
+    if (onnx_beyond_rank(im, rank) || onnx_stopped(im)) return;
     (void)onnx_axes(im, 1, out.rank, &bits);
     for (uint32_t d = 0; d < out.rank; d++) {
         for (uint32_t k = 0; k < 2; k++) out.dim[k][d] = bits >> d & 1 ? 1 : now.dim[k][from];

@@ -32,7 +32,7 @@ int64_t onnx_place(double at, int64_t size) {
 static uint32_t strided(onnx_import *im, uint32_t x, uint32_t axis, const int64_t begin[2],
                         const int64_t end[2], int64_t step) {
     const onnx_shape shape = onnx_shape_of(im, x);
-    char text[3][256];
+    char text[3][ONNX_SHAPE_TEXT];
     int n[3] = {0, 0, 0};
     if (onnx_stopped(im)) return x;
     for (uint32_t d = 0; d < shape.rank; d++) {

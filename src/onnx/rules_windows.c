@@ -117,11 +117,10 @@ static void global_pool(onnx_import *im) {
         onnx_give(im, 0, onnx_reshape(im, onnx_op(im, "global_avg_pool", &x, 1, NULL), &shape));
         return;
     }
-    const char *axes = shape.rank == 3   ? "2"
-                       : shape.rank == 4 ? "2,3"
-                       : shape.rank == 5 ? "2,3,4"
-                                         : "2,3,4,5";
-    onnx_give(im, 0, onnx_op1(im, max ? "reduce_max" : "reduce_mean", x, "axis=[%s]", axes));
+    char axes[ONNX_AXES_TEXT];
+    onnx_give(im, 0,
+              onnx_op1(im, max ? "reduce_max" : "reduce_mean", x, "axis=[%s]",
+                       onnx_axes_text(onnx_axes_from(2, shape.rank), axes)));
 }
 
 /* ---- LRN: x / (bias + alpha/size * sum of squares of the channels around)^beta ---- */

@@ -21,13 +21,17 @@ uint32_t onnx_fill(onnx_import *im, const onnx_shape *shape, uint32_t like, doub
     return onnx_declare(im, "constant", im->node ? im->node->out[0] : "constant", type, value);
 }
 
+bool onnx_beyond_rank(onnx_import *im, int64_t rank) {
+    if (rank > ONNX_MAX_RANK) onnx_refuse(im, "rank %lld: at most %d axes", (long long)rank, ONNX_MAX_RANK);
+    return rank > ONNX_MAX_RANK;
+}
+
 /* Rank 4 lies channels-last: to any other shape by way of its elements in logical order. */
 uint32_t onnx_reshape(onnx_import *im, uint32_t x, const onnx_shape *shape) {
     char text[ONNX_SHAPE_TEXT], size[3][ONNX_SIZE_TEXT];
     const onnx_shape now = onnx_shape_of(im, x);
     if (onnx_stopped(im) || onnx_same_shape(&now, shape)) return x;
-    if (shape->rank > ONNX_RANK)
-        return onnx_refuse(im, "rank %u: at most %d", shape->rank, ONNX_RANK), EBB_BUILD_NONE;
+    if (onnx_beyond_rank(im, shape->rank)) return EBB_BUILD_NONE;
     for (uint32_t k = 0; k < 2; k++)
         if (onnx_count(&now, k) != onnx_count(shape, k)) {
             onnx_refuse(im, "%lld elements as a shape of %lld", (long long)onnx_count(&now, k),
@@ -54,7 +58,8 @@ uint32_t onnx_permute(onnx_import *im, uint32_t x, const uint32_t *order, uint32
     char text[64];
     int at = 0;
     bool same = true;
-    if (shape.rank != n || n > ONNX_RANK) onnx_refuse(im, "an operand of rank %u, not %u", shape.rank, n);
+    if (shape.rank != n || n > ONNX_MAX_RANK)
+        onnx_refuse(im, "an operand of rank %u, not %u", shape.rank, n);
     for (uint32_t d = 0; d < n && !onnx_stopped(im); d++) {
         at += snprintf(text + at, sizeof text - (size_t)at, "%s%u", d > 0 ? "," : "", order[d]);
         same &= order[d] == d;

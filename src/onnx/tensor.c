@@ -87,15 +87,16 @@ typedef struct reading {
     int64_t from, length;
 } reading;
 
+/* Axes beyond the most are counted alone. */
 static ebb_status read_dims(onnx_file *file, const onnx_field *field, onnx_tensor *out) {
     onnx_wire list = field->bytes;
     uint64_t value = field->value;
     bool more = field->type == 0 || list.at != list.end;
     while (more) {
         if (field->type == 2 && !onnx_wire_varint(&list, &value)) return onnx_damaged(file, "a shape");
-        if (out->rank == ONNX_MAX_RANK || value > (uint64_t)INT64_MAX)
-            return onnx_damaged(file, "a tensor's shape (rank at most 8, sizes not below 0)");
-        out->dim[out->rank++] = (int64_t)value;
+        if (value > (uint64_t)INT64_MAX) return onnx_damaged(file, "a tensor's shape: a size below 0");
+        if (out->rank < ONNX_MAX_RANK) out->dim[out->rank] = (int64_t)value;
+        out->rank += out->rank < UINT32_MAX;
         more = field->type == 2 && list.at != list.end;
     }
     return EBB_OK;
@@ -172,6 +173,7 @@ static ebb_status unpack(onnx_file *file, reading *r) {
 static ebb_status place(onnx_file *file, reading *r) {
     onnx_tensor *out = r->out;
     int64_t n_bytes = onnx_type_bytes(out->type);
+    if (out->rank > ONNX_MAX_RANK) return onnx_too_deep(file, "tensor", out->name, out->rank);
     out->count = 1;
     for (uint32_t d = 0; d < out->rank; d++)
         if (!ebb_mul_i64(out->count, out->dim[d], &out->count))

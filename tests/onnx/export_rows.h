@@ -72,6 +72,16 @@ static const struct {
     {"%p = permute %x order=[0,2,3,1]\n%y = strided_slice %p begin=[0,1,0,0] size=[N,3,2,4] "
      "step=[1,2,3,1]\n",
      0},
+    {"%y = strided_slice %m begin=[0,7] size=[N,8] step=[1,-1]\n", 0},
+    {"%y = strided_slice %m begin=[0,7] size=[N,4] step=[1,-2]\n", 0},
+    {"%y = strided_slice %m begin=[0,7] size=[N,3] step=[1,-3]\n", 0},
+    {"%y = strided_slice %m begin=[0,4] size=[N,5] step=[1,-1]\n", 0}, /* 0 is the last place */
+    {"%y = strided_slice %m begin=[0,5] size=[N,2] step=[1,-2]\n", 0},
+    {"%y = strided_slice %m begin=[0,6] size=[N,3] step=[1,-3]\n", 0},
+    {"%p = permute %x order=[0,2,3,1]\n%y = strided_slice %p begin=[0,5,1,3] size=[N,6,2,2] "
+     "step=[1,-1,3,-3]\n",
+     0},
+    {"%r = reshape %m shape=[N,1,8]\n%y = strided_slice %r begin=[0,0,2] size=[N,1,1] step=[1,-1,-2]\n", 0},
     {"%t = to_planes %x\n%y = from_planes %t size=[6,4,6]\n", 0},
     {"%a = reduce_sum %x axis=[1,3] keep=false\n%b = reduce_max %x axis=[1,3] keep=false\n%c = reduce_min "
      "%x "
@@ -91,6 +101,10 @@ static const struct {
     {"%t = param f32[4,5] init=uniform\n%r = reshape %i shape=[N*3]\n%e = embedding %t, %r\n%f = take %t, "
      "%i axis=0\n"
      "%g = reshape %f shape=[N*3,5]\n%y = add %e, %g\n",
+     0},
+    {"%a = iota shape=[2,1,1,2,1,1,8] axis=3\n%b = cast %a to=f32\n%y = add %b, %m\n", 0},
+    {"%a = iota shape=[2,1,1,3,1,2,1,8] axis=0\n%b = cast %a to=f32\n%c = iota shape=[2,1,1,3,1,2,1,8] "
+     "axis=7\n%d = cast %c to=f32\n%e = sub %d, %b\n%y = add %e, %m\n",
      0},
     {"%a = iota shape=[N,8] axis=1\n%b = cast %a to=f32\n%c = fill shape=[8] value=0.5\n%d = mul %b, %c\n"
      "%k = constant f32[N,8] fill=2\n%e = mul %d, %k\n%y = add %e, %m\n",

@@ -91,6 +91,22 @@ ROWS.append(("a bound of two numbers", model([node("Clip", ["x", "k"], "h"), nod
 ROWS.append(("a bound of none", model([node("Shape", ["k"], "none"), node("Clip", ["x", "none"], "h"), node("Relu", ["h"], "y")], [tensor("k", [], [1.0], floats=True)], ["N", 2], ["N", 2]), "!a bound of 0 numbers"))
 ROWS.append(("like what is not cast to", graph([node("CastLike", ["x", "u"], "h"), node("Relu", ["h"], "y")], [], [port("x", ["N", 4]), port("u", [1], 2)], [port("y", ["N", 4])]), "!to uint8"))
 
+# Nine axes: of a file's tensor, input or output, and of what a node would make.
+NINE = [1] * 9
+ROWS += [
+    ("a tensor of rank 9", model([node("Add", ["x", "w"], "y")], [tensor("w", NINE, [1.0], floats=True)], ["N", 4], ["N", 4]), "!m.onnx: tensor w: rank 9: Ebb takes at most 8 axes"),
+    ("its dims in one piece", model([node("Add", ["x", "w"], "y")], [field(1, bytes(NINE)) + tensor("w", [], [1.0], floats=True)], ["N", 4], ["N", 4]), "!m.onnx: tensor w: rank 9: Ebb takes at most 8 axes"),
+    ("an input of rank 9", model([node("Relu", ["x"], "y")], [], ["N", *NINE], ["N", 4]), "!m.onnx: input x: rank 10: Ebb takes at most 8 axes"),
+    ("an output of rank 9", model([node("Relu", ["x"], "y")], [], ["N", 4], NINE), "!m.onnx: output y: rank 9: Ebb takes at most 8 axes"),
+    ("rank 8", model([node("Add", ["x", "w"], "y")], [tensor("w", NINE[1:], [1.0], floats=True)], ["N", *NINE[2:]], ["N", *NINE[2:]]), "%x = input f32[N,1,1,1,1,1,1,1]\n%w = param f32[1,1,1,1,1,1,1,1]"),
+]
+ROWS.append(("a constant of rank 9", model([node("Constant", [], "k") + field(5, field(1, "value") + field(5, tensor("", NINE, [1])) + field(20, 4)), node("Relu", ["x"], "y")], [], ["N", 4], ["N", 4]),
+             "!m.onnx: tensor (no name): rank 9: Ebb takes at most 8 axes"))
+for op, given, rank in (("Reshape", NINE, 9), ("Expand", NINE, 9), ("Unsqueeze", range(9), 11)):
+    ROWS.append((f"{op} to rank {rank}", model([node(op, ["x", "s"], "y")], [tensor("s", [9], given)], ["N", 1], ["N", 1]), f"!y ({op}): rank {rank}: at most 8 axes"))
+ROWS.append(("ConstantOfShape of rank 9", model([node("ConstantOfShape", ["s"], "c"), node("Add", ["x", "c"], "y")], [tensor("s", [9], NINE)], ["N", 4], ["N", 4]), "!c (ConstantOfShape): rank 9: at most 8 axes"))
+ROWS.append(("OneHot of rank 8", model([node("OneHot", ["x", "d", "v"], "y")], [number("d", 3), tensor("v", [2], [0.0, 1.0], floats=True)], ["N", *NINE[2:]], ["N", 3]), "!y (OneHot): rank 9: at most 8 axes"))
+
 wrong = []
 with tempfile.TemporaryDirectory() as folder:
     for what, data, wanted in ROWS:

@@ -32,6 +32,18 @@ def resized(what, numbers, scale, wanted, **attributes):
                [(None, None), ([4], [1.0, 1.0, 1.0, scale])], **attributes)
 
 
+def resized_first(rank):
+    """Along the first axis of many."""
+    ones = [1] * (rank - 1)
+    return row(f"Resize, linear, rank {rank}", "Resize", [([2, *ones], [0.0, 1.0])], [([4, *ones], [0, 0.25, 0.75, 1])],
+               [(None, None), ([rank], [2.0, *map(float, ones)])], mode="linear")
+
+
+def pooled(op, rank, wanted):
+    """Of two channels: 2 places along the third axis, 2 along the last."""
+    return row(f"{op}, rank {rank}", op, [([1, 2, 2, *[1] * (rank - 4), 2], [0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])], [([1, 2, *[1] * (rank - 2)], wanted)])
+
+
 def padded(mode, wanted):
     return row(f"Pad, {mode}", "Pad", [([1, 4], LINE)], [([1, len(wanted)], wanted)], [([2], [2, 1]), (None, None), ([1], [-1])], mode=mode)
 
@@ -56,6 +68,8 @@ ROWS = [
     resized("cubic", LINE, 0.5, [0.40625, 2.59375], mode="cubic"),
     resized("nearest", LINE, 0.5, [0, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     resized("nearest, below", LINE, 0.75, [0, 1, 3], mode="nearest"),
+    *map(resized_first, (6, 7, 8)),
+    *(pooled(op, rank, wanted) for rank in range(4, 9) for op, wanted in (("GlobalAveragePool", [2, 5]), ("GlobalMaxPool", [5, 8]))),
     padded("reflect", [2, 1, 0, 1, 2, 3, 2]), padded("edge", [0, 0, 0, 1, 2, 3, 3]), padded("wrap", [2, 3, 0, 1, 2, 3, 0]), padded("constant", [0, 0, 0, 1, 2, 3, 0]),
     sliced(-1, [3, 2, 1, 0]), sliced(-2, [3, 1]), sliced(-3, [3, 0]), sliced(-4, [3]),
     row("CumSum, exclusive", "CumSum", [([3], [1.0, 2.0, 3.0])], [([3], [0, 1, 3])], [([], [0])], exclusive=1),

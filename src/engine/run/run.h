@@ -2,6 +2,7 @@
 #ifndef EBB_ENGINE_RUN_RUN_H
 #define EBB_ENGINE_RUN_RUN_H
 
+#include "ebb/check.h"
 #include "engine/study/study.h"
 #include "keep/keep.h"
 #include "xla/xla.h"
@@ -115,7 +116,6 @@ EBB_CHECKED ebb_status ebb_finite_open(ebb_engine *engine);
 void ebb_finite_close(ebb_engine *engine);
 ebb_status ebb_finite_look(void *ctx, uint32_t step);
 /* "[0,3,1,2]": the logical index of element i of a tensor as it is stored. */
-#define EBB_ELEMENT_TEXT 160
 void ebb_element_text(const ebb_type *type, int64_t i, char text[EBB_ELEMENT_TEXT]);
 
 /* As ebb_program_step_times, of any plan and what a profile of its runs holds (NULL: none). */

@@ -3,6 +3,9 @@
 
 #include "engine/run/run.h"
 
+_Static_assert((int)EBB_MAX_RANK == EBB_TENSOR_MAX_RANK && EBB_TENSOR_MAX_RANK == EBB_TENSORS_MAX_RANK,
+               "a value's axes are told and saved as they are");
+
 static ebb_type slice_of(const ebb_type *type, int64_t *n_slices) {
     ebb_type slice = *type;
     *n_slices = 1;

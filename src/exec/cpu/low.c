@@ -1,6 +1,23 @@
 /* cpu/low.c: what is made before a call's parts are run: scratch, and the kernels of the parts. */
 #include "exec/cpu/low_run.h"
 
+bool cpu_is_low(const ebb_call *call) {
+    for (uint32_t i = 0; i < call->n_in; i++) {
+        if (ebb_dtype_low(call->in[i].dtype)) return true;
+    }
+    for (uint32_t o = 0; o < call->n_out; o++) {
+        if (ebb_dtype_low(call->out[o].dtype)) return true;
+    }
+    return false;
+}
+
+uint32_t cpu_real_of(const ebb_call *call) {
+    bool bf16 = false;
+    for (uint32_t i = 0; i < call->n_in + call->n_out; i++)
+        bf16 = bf16 || (i < call->n_in ? call->in[i].dtype : call->out[i - call->n_in].dtype) == EBB_BF16;
+    return bf16 ? 1 : cpu_is_low(call) ? 2 : 0;
+}
+
 static int64_t rows_of(const cpu_low *l, uint32_t size) {
     return size == 0 ? l->cut.part : l->cut.rows % l->cut.part;
 }

@@ -39,6 +39,12 @@ static void concat(onnx_out *o) {
     (void)onnx_make(o, "Concat", NULL, in, node->n_in);
 }
 
+/* The end of a slice whose last place is `last`: beside it, on the far side. ONNX counts an end below 0
+ * from the back; the least number stands before place 0. */
+static int64_t end_after(int64_t last, int64_t step) {
+    return step > 0 ? last + 1 : last > 0 ? last - 1 : INT64_MIN;
+}
+
 /* Places begin, begin + step, ..., size of them, along axes from the first on. */
 static void cut(onnx_out *o, const onnx_sizes *begin, const onnx_sizes *size, const int64_t *step,
                 const int64_t *axes) {
@@ -46,7 +52,7 @@ static void cut(onnx_out *o, const onnx_sizes *begin, const onnx_sizes *size, co
     const char *in[5] = {onnx_arg(o, 0), onnx_known_sizes(o, begin)};
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < size->n; d++)
-            end.at[k][d] = begin->at[k][d] + (size->at[k][d] - 1) * step[d] + 1;
+            end.at[k][d] = end_after(begin->at[k][d] + (size->at[k][d] - 1) * step[d], step[d]);
     in[2] = onnx_known_sizes(o, &end);
     in[3] = onnx_known_ints(o, axes, size->n);
     in[4] = onnx_known_ints(o, step, size->n);
@@ -63,13 +69,14 @@ static void slice(onnx_out *o) {
 }
 
 static void strided_slice(onnx_out *o) {
-    static const int64_t axes[EBB_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    int64_t axes[EBB_MAX_RANK];
     onnx_sizes begin = {.n = onnx_out_type(o, 0, onnx_out_node(o)->in[0])->rank}, size = begin;
     for (uint32_t k = 0; k < 2; k++)
         for (uint32_t d = 0; d < begin.n; d++) {
             begin.at[k][d] = onnx_out_attr(o, k, EBB_STRIDED_BEGIN)->i[d];
             size.at[k][d] = onnx_out_attr(o, k, EBB_STRIDED_SIZE)->i[d];
         }
+    for (uint32_t d = 0; d < EBB_MAX_RANK; d++) axes[d] = d;
     cut(o, &begin, &size, onnx_out_attr(o, 0, EBB_STRIDED_STEP)->i, axes);
 }
 
@@ -96,8 +103,8 @@ static void iota(onnx_out *o) {
     const ebb_id out = onnx_out_node(o)->out[0];
     const uint32_t axis = (uint32_t)onnx_out_attr(o, 0, EBB_IOTA_AXIS)->i[0];
     const onnx_sizes sizes = onnx_shape_sizes(o, out);
-    ebb_type line = {.dtype = EBB_I32, .rank = sizes.n, .dim = {1, 1, 1, 1, 1, 1}};
-    line.dim[axis] = sizes.at[0][axis];
+    ebb_type line = {.dtype = EBB_I32, .rank = sizes.n};
+    for (uint32_t d = 0; d < sizes.n; d++) line.dim[d] = d == axis ? sizes.at[0][d] : 1;
     if (sizes.at[1][axis] != line.dim[axis]) {
         onnx_out_refuse(o, "as many numbers as grow with N: give --dim N=SIZE");
         return;
