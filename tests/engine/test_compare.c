@@ -173,6 +173,25 @@ Test(check, a_masked_softmax_agrees_as_one_without_a_mask_does) {
     cr_assert_eq(r.n_over, 1);
 }
 
+/* NaN of a convolution among whose operands is an infinity; of one without, or of another op, it counts. */
+Test(check, padding_times_infinity_is_no_fault_of_a_device) {
+#define HALF_INFINITE(model, op)                                                          \
+    "ebb 1\ngraph " model                                                                 \
+    "\n%x = input f32[2,16]\n%far = constant f32[2,4] fill=3e38\n%inf = add %far, %far\n" \
+    "%both = concat %x, %inf\n%image = reshape %both shape=[2,1,5,4]\n" op "\noutput %y\n"
+    static const char CONV[] =
+        HALF_INFINITE("padded", "%k = constant f32[2,1,3,3] fill=0.5\n%y = conv2d %image, %k pad=1");
+    static const char PLAIN[] = "ebb 1\ngraph plain\n%x = input f32[2,1,3,3]\n%k = constant f32[2,1,3,3] "
+                                "fill=0.5\n%y = conv2d %x, %k pad=1\noutput %y\n";
+    static const char LINEAR[] =
+        HALF_INFINITE("matrix", "%k = constant f32[3,20] fill=0.5\n%y = linear %both, %k");
+    ebb_compare_result r;
+    cr_assert_eq(compare_off(CONV, &ebb_op_conv2d, NAN, 0, &r), EBB_OK, "%u over", r.n_over);
+    cr_assert_eq(compare_off(PLAIN, &ebb_op_conv2d, NAN, 0, &r), EBB_VIOLATION);
+    cr_assert_eq(compare_off(LINEAR, &ebb_op_linear, NAN, 0, &r), EBB_VIOLATION);
+#undef HALF_INFINITE
+}
+
 typedef struct shaker {
     ebb_program *program;
     char *before; /* the block */
@@ -194,7 +213,9 @@ static ebb_status shake_step(void *ctx, uint32_t step) {
     memcpy(k->before, block, bytes);
     char *copy = ebb_calloc(k->program->engine->env, (size_t)n, 1);
     memcpy(copy, want, (size_t)n);
-    cr_assert_eq(ebb_compare_shake(k->program, step, 0, copy, noise), EBB_OK);
+    bool finite = false;
+    cr_assert_eq(ebb_compare_shake(k->program, step, 0, copy, noise, &finite), EBB_OK);
+    cr_assert(finite);
     ebb_cfree(k->program->engine->env, copy, (size_t)n, 1);
     cr_assert_eq(memcmp(k->before, block, bytes), 0, "%s", node->op->name);
     bool any = false;

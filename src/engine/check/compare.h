@@ -38,10 +38,10 @@ double ebb_compare_part(const ebb_compared *c, int64_t i);
 ebb_status ebb_compare_look(void *ctx, uint32_t step);
 
 /* What inputs that differ in their last bits make of each element of result `output` on the other device:
- * the most that it is then off from want, into noise, of its type and zeroed before. The program's bytes
- * are as they were afterwards. */
+ * the most that it is then off from want, into noise, of its type and zeroed before. *finite: every number
+ * among its inputs is. The program's bytes are as they were afterwards. */
 EBB_CHECKED ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output,
-                                         const void *want, void *noise);
+                                         const void *want, void *noise, bool *finite);
 
 /* Runs a step of both, which hold the same inputs, params and seeds, and fills *out but for its texts and
  * bytes; by_xla: the device's step is XLA's. EBB_VIOLATION: an op differs. */

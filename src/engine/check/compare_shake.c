@@ -87,8 +87,18 @@ static void widen(const ebb_type *type, const void *now, const void *want, void 
         of->store(noise, i, fmax(of->load(noise, i), fabs(of->load(now, i) - of->load(want, i))));
 }
 
+static bool all_finite(const operands *o) {
+    for (uint32_t i = 0; i < o->step->n_reads; i++) {
+        const ebb_type *type = type_of(o, i);
+        const int64_t n = o->saved[i] ? ebb_type_count(type) : 0;
+        for (int64_t k = 0; k < n; k++)
+            if (!isfinite(ebb_dtypes[type->dtype].load(o->saved[i], k))) return false;
+    }
+    return true;
+}
+
 ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output, const void *want,
-                             void *noise) {
+                             void *noise, bool *finite) {
     ebb_backend *b = other->engine->backend;
     operands o = {.program = other, .step = &other->compiled.plan->steps[step]};
     const ebb_id buffer = o.step->writes[output];
@@ -99,6 +109,7 @@ ebb_status ebb_compare_shake(ebb_program *other, uint32_t step, uint32_t output,
     ebb_rng rng;
     ebb_rng_init(&rng, step, output);
     ebb_status status = now ? save(&o) : EBB_NO_MEMORY;
+    *finite = status == EBB_OK && all_finite(&o);
     for (int k = 0; k < N_SHAKES + N_LEANING && status == EBB_OK; k++) {
         const lean way = k < N_SHAKES ? LEAN_NOT : k == N_SHAKES ? LEAN_UP : LEAN_DOWN;
         status = put(&o, way, &rng);

@@ -32,9 +32,11 @@ static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, const ebb
     return c->rounding * ebb_conformance_tolerance(op, c->product_tolerance) * most;
 }
 
-/* The same, beside what shaken inputs make of the element. */
-static double part_shaken(const ebb_compared *c, const void *noise, int64_t i) {
+/* The same, beside what shaken inputs make of the element. padded: padding may have met an infinite number,
+ * and some multiply the two, some leave them out. */
+static double part_shaken(const ebb_compared *c, const void *noise, bool padded, int64_t i) {
     const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
+    if (padded && isnan(x)) return 0;
     const double off = fabs(x - y), allowed = allowed_at(c, i) + ebb_element_get(c->type, noise, i);
     return isfinite(off) && allowed > 0 ? off / allowed : ebb_compare_part(c, i);
 }
@@ -62,16 +64,19 @@ static void add_row(ebb_compare_result *r, const ebb_compare_row *row) {
 }
 
 /* Elements that are off, looked at again beside what shaken inputs make of them. */
-static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, const ebb_compared *at,
-                             int64_t *worst, ebb_compare_row *row) {
+static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, ebb_family family,
+                             const ebb_compared *at, int64_t *worst, ebb_compare_row *row) {
     const size_t bytes = (size_t)ebb_type_bytes(at->type);
     char *noise = ebb_calloc(c->env, bytes, 1);
-    ebb_status status = noise ? ebb_compare_shake(c->other, step, output, at->want, noise) : EBB_NO_MEMORY;
+    bool finite = true;
+    ebb_status status =
+        noise ? ebb_compare_shake(c->other, step, output, at->want, noise, &finite) : EBB_NO_MEMORY;
+    const bool padded = !finite && family == EBB_FAMILY_CONVOLUTION;
     if (status == EBB_OK) {
         row->shaken = true;
         row->part = 0;
         for (int64_t i = 0; i < ebb_type_count(at->type); i++) {
-            const double part = part_shaken(at, noise, i);
+            const double part = part_shaken(at, noise, padded, i);
             if (part <= row->part) continue;
             row->part = part;
             *worst = i;
@@ -102,7 +107,7 @@ static ebb_status compare_result(ebb_comparer *c, uint32_t step, uint32_t output
     }
     ebb_status status = EBB_OK;
     if (row->part > 1 && at.allowed > 0 && op->n_update == 0)
-        status = look_twice(c, step, output, &at, &worst, row);
+        status = look_twice(c, step, output, op->family, &at, &worst, row);
     if (status == EBB_OK) fill_row(c, step, v, &at, worst, row);
     return status;
 }

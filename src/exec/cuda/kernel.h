@@ -136,24 +136,6 @@ CUDA_BODY void cuda_store4(float *p, cuda_f32x4 x) {
 #endif
 }
 
-/* Up to 4 numbers, as many as are left of them (>= 1): the rest is zeros and is not touched. */
-CUDA_BODY cuda_f32x4 cuda_load_some(const float *p, int64_t left) {
-    if (left >= 4) return cuda_load4(p);
-    cuda_f32x4 x;
-    x.v[0] = p[0], x.v[1] = left > 1 ? p[1] : 0, x.v[2] = left > 2 ? p[2] : 0, x.v[3] = 0;
-    return x;
-}
-
-CUDA_BODY void cuda_store_some(float *p, cuda_f32x4 x, int64_t left) {
-    if (left >= 4) {
-        cuda_store4(p, x);
-        return;
-    }
-    p[0] = x.v[0];
-    if (left > 1) p[1] = x.v[1];
-    if (left > 2) p[2] = x.v[2];
-}
-
 /* Operands >= 0, by > 0; a device divides 32 bits several times faster than 64. */
 CUDA_BODY int64_t cuda_divide(int64_t n, int64_t by) {
     if (((uint64_t)n | (uint64_t)by) >> 32) return n / by;

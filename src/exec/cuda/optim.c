@@ -20,6 +20,12 @@ static ebb_status assign_launch(const ebb_kernel_run *run) {
 }
 CUDA_OP(assign, EBB_TAKES_ALL, CUDA_SWEEP, .launch = assign_launch, .obeys = true);
 
+static ebb_status launch_sgd(const ebb_kernel_run *run, cuda_kernel_id kernel, const cuda_sgd_args *args) {
+    const ebb_dtype dtype = run->call->out[0].dtype;
+    return cuda_launch(run->backend, cuda_kernel_for(kernel, dtype),
+                       cuda_blocks_of(args->n, cuda_optim_each(cuda_element_of(dtype))), args);
+}
+
 static ebb_status sgd_launch(const ebb_kernel_run *run) {
     const cuda_sgd_args args = {.scalars = cuda_of(run->backend)->device->scalars,
                                 .w = run->launch->in[0],
@@ -29,9 +35,9 @@ static ebb_status sgd_launch(const ebb_kernel_run *run) {
                                 .to = run->launch->out[0],
                                 .n = ebb_type_count(&run->call->out[0]),
                                 .decay = (float)run->call->attr[EBB_SGD_DECAY].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_sgd, cuda_blocks_of(args.n, CUDA_OPTIM_EACH), &args);
+    return launch_sgd(run, CUDA_KERNEL_sgd, &args);
 }
-CUDA_OP(sgd, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = sgd_launch, .obeys = true);
+CUDA_OP(sgd, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = sgd_launch, .obeys = true);
 
 static ebb_status sgd_momentum_launch(const ebb_kernel_run *run) {
     const ebb_attr *a = run->call->attr;
@@ -47,10 +53,10 @@ static ebb_status sgd_momentum_launch(const ebb_kernel_run *run) {
                                          .momentum = (float)a[EBB_SGDM_MOMENTUM].f,
                                          .decay = (float)a[EBB_SGDM_DECAY].f,
                                          .nesterov = a[EBB_SGDM_NESTEROV].i[0] != 0};
-    return cuda_launch(run->backend, CUDA_KERNEL_sgd_momentum, cuda_blocks_of(args.n, CUDA_OPTIM_EACH),
-                       &args);
+    return launch_sgd(run, CUDA_KERNEL_sgd_momentum, &args);
 }
-CUDA_OP(sgd_momentum, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = sgd_momentum_launch, .obeys = true);
+CUDA_OP(sgd_momentum, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = sgd_momentum_launch,
+        .obeys = true);
 
 static ebb_status adamw_launch(const ebb_kernel_run *run) {
     const double beta1 = run->call->attr[EBB_ADAMW_BETA1].f, beta2 = run->call->attr[EBB_ADAMW_BETA2].f;
@@ -74,26 +80,29 @@ static ebb_status adamw_launch(const ebb_kernel_run *run) {
                                   .new_v = (float)(1 - beta2),
                                   .eps = (float)run->call->attr[EBB_ADAMW_EPS].f,
                                   .decay = (float)run->call->attr[EBB_ADAMW_DECAY].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_adamw, cuda_blocks_of(args.n, CUDA_ADAMW_EACH), &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_adamw, run->call->out[0].dtype),
+                       cuda_blocks_of(args.n, CUDA_ADAMW_EACH), &args);
 }
-CUDA_OP(adamw, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = adamw_launch, .obeys = true);
+CUDA_OP(adamw, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = adamw_launch, .obeys = true);
 
 static ebb_status count_step_launch(const ebb_kernel_run *run) {
     const cuda_count_step_args args = {.scalars = cuda_of(run->backend)->device->scalars,
                                        .x = run->launch->in[0],
                                        .apply = condition_of(run),
                                        .y = run->launch->out[0]};
-    return cuda_launch(run->backend, CUDA_KERNEL_count_step, 1, &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_count_step, run->call->out[0].dtype), 1,
+                       &args);
 }
-CUDA_OP(count_step, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = count_step_launch, .obeys = true);
+CUDA_OP(count_step, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = count_step_launch, .obeys = true);
 
 static ebb_status clip_factor_launch(const ebb_kernel_run *run) {
     const cuda_clip_factor_args args = {.x = run->launch->in[0],
                                         .y = run->launch->out[0],
                                         .norm = (float)run->call->attr[EBB_CLIP_FACTOR_NORM].f};
-    return cuda_launch(run->backend, CUDA_KERNEL_clip_factor, 1, &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_clip_factor, run->call->out[0].dtype), 1,
+                       &args);
 }
-CUDA_OP(clip_factor, EBB_TAKES(F32), CUDA_SWEEP, .launch = clip_factor_launch);
+CUDA_OP(clip_factor, CUDA_REALS, CUDA_SWEEP, .launch = clip_factor_launch);
 
 static ebb_status loss_scale_launch(const ebb_kernel_run *run) {
     const ebb_attr *a = run->call->attr;

@@ -51,8 +51,9 @@ ebb_status tool_format(tool *t, ebb_report_format *out) {
         known = known || by_suffix;
     }
     if (known) return EBB_OK;
-    return tool_fail(t, EBB_USAGE,
-                     "%.200s: its ending names no format: .txt, .json, .md and .html do, or --format for any "
-                     "name",
-                     args->output);
+    return tool_fail(
+        t, EBB_USAGE,
+        "%.200s: its ending names no format: .txt, .json, .md and .html do, or --format for any "
+        "name",
+        args->output);
 }
