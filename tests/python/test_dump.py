@@ -12,7 +12,7 @@ import ebb as mge
 import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
-from ebb import tensor
+from ebb import Parameter, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import TraceError, exclude_from_trace, load, trace
 from ebb.utils.comp_graph_tools import GraphInference
@@ -206,6 +206,10 @@ class Files(unittest.TestCase):
         whole, low = io.BytesIO(), io.BytesIO()
         f.dump(whole)
         f.dump(low, enable_io16xc32=True)
+        plain = io.BytesIO()
+        f.dump(plain, enable_io16xc32=True, optimize_for_inference=False)
+        plain.seek(0)
+        self.assertEqual(load(plain)(x).numpy().tobytes(), f(x).numpy().tobytes())
         with self.assertRaisesRegex(ValueError, "enable_io16xc32: ONNX"):
             f.dump(io.BytesIO(), dump_format="ONNX", enable_io16xc32=True)
         whole.seek(0), low.seek(0)
@@ -217,6 +221,23 @@ class Files(unittest.TestCase):
         self.assertLess(low.plan()["arena_bytes"], whole.plan()["arena_bytes"])
         for array in low.state_dict().values():
             np.testing.assert_array_equal(array, w.numpy())
+
+    def test_a_step_that_trains_has_no_file_of_16_bits(self):
+        w = Parameter(random(4, 4))
+        gm, opt = GradManager().attach([w]), optim.SGD([w], lr=0.1)
+
+        @trace(capture_as_const=True)
+        def step(x):
+            with gm:
+                loss = (x @ w).mean()
+                gm.backward(loss)
+            opt.step().clear_grad()
+            return loss
+
+        step(tensor(random(2, 4)))
+        with self.assertRaisesRegex(RuntimeError, "the graph trains"):
+            step.dump(io.BytesIO(), enable_io16xc32=True)
+        step.dump(io.BytesIO())
 
     def test_files_that_are_no_files_of_dump(self):
         @trace(capture_as_const=True)

@@ -195,6 +195,9 @@ class Moved(unittest.TestCase):
         same(F.broadcast_to(tensor(a[:, :1]), (2, 3, 4)), np.broadcast_to(a[:, :1], (2, 3, 4)))
         same(F.repeat(x, 3, 1), np.repeat(a, 3, 1))
         same(F.repeat(x, 2), np.repeat(a, 2))
+        wide = np.arange(16, dtype=np.float32).reshape(2, 1, 2, 1, 1, 2, 1, 2)
+        for axis in range(8):
+            same(F.repeat(tensor(wide), 2, axis), np.repeat(wide, 2, axis))
         same(F.tile(x, (2, 1, 3)), np.tile(a, (2, 1, 3)))
         same(F.tile(x, (2, 1, 1, 1)), np.tile(a, (2, 1, 1, 1)))
         same(F.roll(x, 1, 1), np.roll(a, 1, 1))

@@ -11,9 +11,9 @@ import ebb as mge
 import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
-from ebb import Parameter, random, tensor
+from ebb import Parameter, _core, random, tensor
 from ebb.autodiff import GradManager
-from ebb.jit import SublinearMemoryConfig, TraceError, load, trace
+from ebb.jit import SublinearMemoryConfig, TraceError, load, partial_trace, trace
 
 EXAMPLES = next(folder for folder in (os.path.join(os.path.dirname(__file__), *up, "examples") for up in ([".."], ["..", ".."]))
                 if os.path.isdir(folder))
@@ -156,9 +156,17 @@ class Fitting(unittest.TestCase):
             plan = planned(budget=share)
             self.assertEqual(plan, planned(budget=int(0.8 * whole)))
             self.assertLessEqual(plan["total_bytes"], 0.8 * whole)
-        for wrong in (0.0, 1.5, -0.5, "0%", "x%"):
+        self.assertEqual(planned(budget=np.float32(1)), planned(budget=whole))
+        self.assertEqual(planned(budget=float(2 * whole)), planned(budget=2 * whole))
+        for wrong in (0.0, 1.5, -0.5, float("nan"), float("inf"), np.float32(2.5), "0%", "x%", "2e9%"):
             with self.assertRaisesRegex(ValueError, "a share is in"):
                 trace(lambda x: x, budget=wrong)
+
+    def test_a_share_is_of_one_program_of_one_size(self):
+        with self.assertRaisesRegex(ValueError, "fit: the trace's budget is a share"):
+            trace(lambda x: x, budget=0.5).fit(lambda n: (tensor(np.ones(n, np.float32)),))
+        with self.assertRaisesRegex(ValueError, "partial_trace: budget='50%'"):
+            partial_trace(lambda x: x, budget="50%")
 
     def test_methods_keywords_and_budgets(self):
         class Model:
@@ -177,7 +185,7 @@ class Devices(unittest.TestCase):
     def test_of_this_process_are_named_as_ever(self):
         self.assertEqual(trace(lambda x: x + 1, device="xpux")(tensor([1.0])).item(), 2)
         with self.assertRaisesRegex(ValueError, "EBB_DEVICE"):
-            trace(lambda x: x, device="gpu0")
+            trace(lambda x: x, device="cpu0" if _core.device().startswith("cuda") else "gpu0")
         with self.assertRaisesRegex((ValueError, OSError, RuntimeError), "nowhere.json"):
             trace(lambda x: x, device="nowhere.json")
 

@@ -220,7 +220,8 @@ def repeat(inp, repeats, axis=None):
         rows = np.repeat(np.arange(shape[axis], dtype=np.int32), counts.reshape(-1))
         return _take(inp, _special.counted(rows), axis=axis)
     repeats = int(counts.reshape(()))
-    wide = _broadcast_to(expand_dims(inp, axis + 1), shape=(*shape[: axis + 1], repeats, *shape[axis + 1 :]))
+    rows, each = _numbers.prod(shape[: axis + 1]), _numbers.prod(shape[axis + 1 :])  # an axis more may be one too many
+    wide = _broadcast_to(_shape.reshape(inp, (rows, 1, each)), shape=(rows, repeats, each))
     return _shape.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
 

@@ -45,8 +45,8 @@ _DONE = {"enable_fuse_conv_bias_nonlinearity", "enable_fuse_conv_bias_with_z", "
 _OF_CASES = {"enable_metadata", "input_data", "repeat", "silent", "no_assert", "maxerr", "resize_input", "input_transform"}
 
 
-def precision_of(flags, file, dump_format=None):
-    """Checks the flags; in which precision the file is to be run."""
+def precision_of(flags, file, dump_format=None, optimize=True):
+    """Checks the flags; in which precision the file is to be run. optimize False: flags change nothing, as in MegEngine."""
     if dump_format not in (None, "FBS", "FBS_V2", "ONNX"):
         raise ValueError(f"dump: dump_format {dump_format!r}: ONNX, or FBS or FBS_V2, in place of which there is one of "
                          "Ebb's own")
@@ -59,9 +59,9 @@ def precision_of(flags, file, dump_format=None):
             raise TypeError(f"dump: there is no option {name!r}")
         if value and name in _REFUSED:
             raise ValueError(f"dump: {name}: {_REFUSED[name]}")
-    if flags.get(_LOW) and _onnx.is_meant(file, dump_format):
+    if flags.get(_LOW) and optimize and _onnx.is_meant(file, dump_format):
         raise ValueError(f"dump: {_LOW}: ONNX has the dtypes of the call: amp.autocast makes them float16")
-    return "f16" if flags.get(_LOW) else "f32"
+    return "f16" if flags.get(_LOW) and optimize else "f32"
 
 
 def _names(given, default, what):
@@ -119,6 +119,8 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_
     if " = bn_track " in text and "_grad" not in text:
         raise InputError("dump: a batch norm is in training, and nothing is trained: eval() comes before the call")
     lines = text.splitlines()
+    if precision == "f16" and any(" phase=backward" in line or " phase=update" in line for line in lines):
+        raise InputError(f"dump: {_LOW}: the graph trains, and gradients in float16 need a scaled loss: amp.GradScaler has one")
     there = {value[1:] for line in lines for value in _left(line)}
     arguments, weights, params = [], {}, {}
     for name, kind, index, tensor in core.given():

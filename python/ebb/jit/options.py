@@ -1,19 +1,25 @@
 """What traces and loaded graphs are told of memory."""
 
+import numpy as np
+
 from .config import DTRConfig, SublinearMemoryConfig
 
 
 def _budget(budget):
     """Bytes ("11GiB" or a number of them), or a share of what the plan in place takes: 0.6 or "60%"."""
+    share = budget
     try:
-        share = float(budget[:-1]) / 100 if isinstance(budget, str) and budget.endswith("%") else budget
+        if isinstance(budget, str) and budget.endswith("%"):
+            share = float(budget[:-1]) / 100
     except ValueError:
         share = 0.0
-    if not isinstance(share, float) or share.is_integer() and share > 1:
-        return {"budget": budget}
-    if not 0 < share <= 1:
-        raise ValueError(f"trace: budget={budget!r}: a share is in (0, 1]")
-    return {"budget_share": share}
+    if isinstance(share, (float, np.floating)):
+        if 0 < share <= 1:
+            return {"budget_share": float(share)}
+        if isinstance(budget, str) or not (share > 1 and float(share).is_integer()):
+            raise ValueError(f"trace: budget={budget!r}: a share is in (0, 1], and bytes are whole")
+        budget = int(share)
+    return {"budget": budget}
 
 
 def memory_options(sublinear, dtr, budget, memory):

@@ -168,6 +168,8 @@ class trace:
         the trace's own, or what its described device has."""
         if budget is None:
             budget = self._options.get("budget")
+        if self._options.get("budget_share") and budget is None:
+            raise ValueError("fit: the trace's budget is a share of what the step takes, whatever its size: give fit(budget=\"11GiB\")")
         if budget is None and self._described is None:
             raise ValueError('fit: a budget is needed: "11GiB", or a number of bytes')
         n_bytes = _fit.room(self._described)[0] if budget is None else _core.parse_bytes(str(budget))
@@ -215,7 +217,7 @@ class trace:
                             ("user_info", user_info)):
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
-        precision = _dump.precision_of(flags, file, dump_format)
+        precision = _dump.precision_of(flags, file, dump_format, optimize_for_inference)
         return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,
                           precision)
 

@@ -242,7 +242,6 @@ def _fitting(name, value, tensor):
     same = [s for s in array.shape if s != 1] == [s for s in shape if s != 1]
     less, more = sorted((array.shape, shape), key=len)
     grouped = len(more) == len(less) + 1 >= 4 and more[2:] == less[1:]
-    local = len(more) == 7 and (*more[:4], more[4] * more[5], more[6]) == less  # LocalConv2d's of older files
-    if array.shape != shape and (array.size != tensor.size or not (same or grouped or local)):
+    if array.shape != shape and (array.size != tensor.size or not (same or grouped)):
         raise ValueError(f"load_state_dict: {name} has shape {shape}, and {array.shape} was given")
     return array.reshape(shape).astype(tensor.dtype)
