@@ -54,6 +54,13 @@ class Differences(unittest.TestCase):
         self.check(lambda x: x.reshape(2, 3, 2, 2).reshape(4, 6), draw(24))
         self.check(lambda x: x.transpose(0, 2, 3, 1).reshape(2, -1), draw(2, 3, 2, 2))
 
+    def test_repeats_of_as_many_axes_as_there_can_be(self):
+        shape = (2, 1, 2, 1, 1, 2, 1, 2)
+        for axis in range(8):
+            c = np.arange(48, dtype=np.float32).reshape(*shape[:axis], 3 * shape[axis], *shape[axis + 1 :])
+            got, = gradient(lambda x: (F.repeat(x, 3, axis) * tensor(c)).sum(), np.ones(shape, np.float32))
+            np.testing.assert_array_equal(got, c.reshape(*shape[: axis + 1], 3, *shape[axis + 1 :]).sum(axis + 1))
+
     def test_indexing(self):
         self.check(lambda x: x[1:, ::-2] * 2 + x[0, 1], draw(3, 4))
         self.check(lambda x: x[tensor([0, 2, 0])], draw(3, 2))

@@ -13,7 +13,7 @@ import ebb.module as M
 import ebb.optimizer as optim
 from ebb import Parameter, _core, random, tensor
 from ebb.autodiff import GradManager
-from ebb.jit import SublinearMemoryConfig, TraceError, load, partial_trace, trace
+from ebb.jit import DTRConfig, SublinearMemoryConfig, TraceError, load, partial_trace, trace
 
 EXAMPLES = next(folder for folder in (os.path.join(os.path.dirname(__file__), *up, "examples") for up in ([".."], ["..", ".."]))
                 if os.path.isdir(folder))
@@ -51,6 +51,10 @@ def resnet50():
 
 def data(n):
     return tensor(np.ones((n, 16), np.float32)), tensor(np.zeros(n, np.int32))
+
+
+def data_of_one(n):
+    return (tensor(np.ones(n, np.float32)),)
 
 
 def training():
@@ -158,15 +162,62 @@ class Fitting(unittest.TestCase):
             self.assertLessEqual(plan["total_bytes"], 0.8 * whole)
         self.assertEqual(planned(budget=np.float32(1)), planned(budget=whole))
         self.assertEqual(planned(budget=float(2 * whole)), planned(budget=2 * whole))
-        for wrong in (0.0, 1.5, -0.5, float("nan"), float("inf"), np.float32(2.5), "0%", "x%", "2e9%"):
-            with self.assertRaisesRegex(ValueError, "a share is in"):
-                trace(lambda x: x, budget=wrong)
+
+    def test_numbers_are_bytes_or_a_share(self):
+        for budget, share in ((0.6, 0.6), (np.float32(0.5), 0.5), (1.0, 1.0), ("60%", 0.6), ("100%", 1.0)):
+            options = trace(lambda x: x, budget=budget)._options
+            self.assertEqual((options.get("budget"), options["budget_share"]), (None, share))
+        for budget, n_bytes in ((1, 1), (2e9, 2 * 10**9), (np.float64(2), 2), (np.int64(7), 7), ("2KiB", 2048)):
+            options = trace(lambda x: x, budget=budget)._options
+            self.assertEqual((options["budget"], options.get("budget_share")), (n_bytes, None))
+        for budget, text in ((0, "above 0"), (0.0, "above 0"), ("0", "above 0"), (-5, "above 0"), (-0.5, "above 0"),
+                             (1.5, "at most 1, and bytes are whole"), (np.float32(2.5), "bytes are whole"),
+                             (float("nan"), "no number"), (float("inf"), "no number"), (1e30, "more than"), (2**63, "more than"),
+                             ("0%", "above 0%"), ("101%", "above 0%"), ("x%", "above 0%"), ("nan%", "above 0%"),
+                             ("0.6", "no size"), ("-5", "no size")):
+            for call in (lambda: trace(lambda x: x, budget=budget), lambda: trace(lambda x: x).fit(data, budget)):
+                with self.assertRaisesRegex(ValueError, text) as raised:
+                    call()
+                self.assertNotIn("\n", str(raised.exception))
+        for budget in (True, np.False_, [1], b"1GiB"):
+            with self.assertRaisesRegex(TypeError, "trace: budget=.*: bytes"):
+                trace(lambda x: x, budget=budget)
 
     def test_a_share_is_of_one_program_of_one_size(self):
         with self.assertRaisesRegex(ValueError, "fit: the trace's budget is a share"):
-            trace(lambda x: x, budget=0.5).fit(lambda n: (tensor(np.ones(n, np.float32)),))
-        with self.assertRaisesRegex(ValueError, "partial_trace: budget='50%'"):
-            partial_trace(lambda x: x, budget="50%")
+            trace(lambda x: x, budget=0.5).fit(data_of_one)
+        for share in (0.5, "50%", np.float32(0.5)):
+            with self.assertRaisesRegex(ValueError, "fit: budget=.*50?%?.*: a share"):
+                trace(lambda x: x).fit(data_of_one, share)
+        for options in ({"budget": "50%"}, {"dtr_config": DTRConfig(0.5)}):
+            with self.assertRaisesRegex(ValueError, "partial_trace: budget=0.5: a share"):
+                partial_trace(lambda x: x, **options)
+        self.assertEqual(trace(lambda x: x + 1, budget="1MiB").fit(data_of_one, 1e6, most=9)["budget_bytes"], 10**6)
+
+    def test_each_program_of_a_call_has_its_share(self):
+        def planned(**how):
+            @trace(effort=100, **how)
+            def step(x, w):
+                gm, w.grad = GradManager().attach([w]), None
+                for n in (8, 12):
+                    with gm:
+                        y = x
+                        for _ in range(n):
+                            y = F.sigmoid(F.matmul(y, w))
+                        loss = y.mean()
+                        gm.backward(loss)
+                    x = x * loss.item()  # the first program ends here
+                return w.grad
+
+            for _ in range(2):
+                step(tensor(np.zeros((256, 64), np.float32)), tensor(np.zeros((64, 64), np.float32)))
+            return [step.plan(i) for i in range(step.facts()["n_programs"])]
+
+        whole, parts = planned(), planned(budget=0.8)
+        self.assertEqual(len(parts), len(whole))
+        self.assertGreater(len(parts), 1)
+        for before, plan in zip(whole, parts):
+            self.assertEqual(plan["budget_bytes"], int(0.8 * before["total_bytes"]))
 
     def test_methods_keywords_and_budgets(self):
         class Model:
@@ -174,7 +225,7 @@ class Fitting(unittest.TestCase):
             def step(self, x, *, times):
                 return (x * times).sum()
 
-        found = Model().step.fit(lambda n: (tensor(np.ones(n, np.float32)),), times=2.0, most=1 << 20)
+        found = Model().step.fit(data_of_one, times=2.0, most=1 << 20)
         self.assertEqual(found["budget_bytes"], 1 << 20)
         self.assertGreater(found["n"], 100000)
         with self.assertRaisesRegex(ValueError, "a budget is needed"):

@@ -9,6 +9,7 @@ import collections
 import hashlib
 import json
 import os
+import re
 import stat
 import tempfile
 import threading
@@ -57,7 +58,7 @@ def precision_of(flags, file, dump_format=None, optimize=True):
     for name, value in flags.items():
         if name not in _REFUSED and name not in _DONE and name != _LOW:
             raise TypeError(f"dump: there is no option {name!r}")
-        if value and name in _REFUSED:
+        if value and optimize and name in _REFUSED:
             raise ValueError(f"dump: {name}: {_REFUSED[name]}")
     if flags.get(_LOW) and optimize and _onnx.is_meant(file, dump_format):
         raise ValueError(f"dump: {_LOW}: ONNX has the dtypes of the call: amp.autocast makes them float16")
@@ -109,6 +110,11 @@ def _given(lines, value):
     return any(line.startswith((f"%{value} = input ", f"%{value} = param ")) for line in lines)
 
 
+def _trains(lines):
+    """Whether there are gradients, or an optimizer's updates by such as come from elsewhere."""
+    return any(re.search(r" phase=(backward|update)\b| = (sgd|sgd_momentum|adamw) %", line) for line in lines)
+
+
 def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_format=None, precision="f32"):
     """Writes the file; DumpInfo."""
     onnx = _onnx.is_meant(file, dump_format)
@@ -119,8 +125,9 @@ def dump(core, n_returned, file, arg_names, output_names, keep_param_name, dump_
     if " = bn_track " in text and "_grad" not in text:
         raise InputError("dump: a batch norm is in training, and nothing is trained: eval() comes before the call")
     lines = text.splitlines()
-    if precision == "f16" and any(" phase=backward" in line or " phase=update" in line for line in lines):
-        raise InputError(f"dump: {_LOW}: the graph trains, and gradients in float16 need a scaled loss: amp.GradScaler has one")
+    if precision == "f16" and _trains(lines):
+        raise InputError(f"dump: {_LOW}: the graph trains, and a file's loss is not scaled, as gradients in float16 "
+                         "need: leave it out; amp.autocast and amp.GradScaler train in 16 bits")
     there = {value[1:] for line in lines for value in _left(line)}
     arguments, weights, params = [], {}, {}
     for name, kind, index, tensor in core.given():

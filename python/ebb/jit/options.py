@@ -1,25 +1,42 @@
 """What traces and loaded graphs are told of memory."""
 
-import numpy as np
+import math
+import numbers
 
+from .. import _core
 from .config import DTRConfig, SublinearMemoryConfig
 
+_MOST = 2**63 - 1  # bytes are counted in 64 bits
 
-def _budget(budget):
+
+def budget_of(budget, who="trace"):
     """Bytes ("11GiB" or a number of them), or a share of what the plan in place takes: 0.6 or "60%"."""
-    share = budget
-    try:
-        if isinstance(budget, str) and budget.endswith("%"):
+    said = f"{who}: budget={budget!r}"
+    if isinstance(budget, str) and budget.endswith("%"):
+        try:
             share = float(budget[:-1]) / 100
-    except ValueError:
-        share = 0.0
-    if isinstance(share, (float, np.floating)):
-        if 0 < share <= 1:
-            return {"budget_share": float(share)}
-        if isinstance(budget, str) or not (share > 1 and float(share).is_integer()):
-            raise ValueError(f"trace: budget={budget!r}: a share is in (0, 1], and bytes are whole")
-        budget = int(share)
-    return {"budget": budget}
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 1:
+            raise ValueError(f"{said}: a share is above 0% and at most 100%")
+        return {"budget_share": share}
+    if isinstance(budget, str):
+        number = _core.parse_bytes(budget)
+    elif isinstance(budget, numbers.Real) and not isinstance(budget, bool):
+        number = budget
+    else:
+        raise TypeError(f'{said}: bytes are "11GiB" or a number, and a share is 0.6 or "60%"')
+    if not isinstance(number, numbers.Integral) and not math.isfinite(number):
+        raise ValueError(f"{said}: no number of bytes, and no share")
+    if number <= 0:
+        raise ValueError(f"{said}: bytes and shares are above 0")
+    if number <= 1 and not isinstance(number, numbers.Integral):
+        return {"budget_share": float(number)}
+    if number != int(number):
+        raise ValueError(f"{said}: a share is at most 1, and bytes are whole")
+    if int(number) > _MOST:
+        raise ValueError(f"{said}: more than {_MOST} bytes")
+    return {"budget": int(number)}
 
 
 def memory_options(sublinear, dtr, budget, memory):
@@ -34,7 +51,7 @@ def memory_options(sublinear, dtr, budget, memory):
             raise TypeError(f"dtr_config is no {type(dtr).__name__}")
         budget = dtr.eviction_threshold if budget is None else budget
     if budget is not None:
-        options.update(memory="budget", **_budget(budget))
+        options.update(memory="budget", **budget_of(budget))
     if memory is not None:
         if memory == "budget" and budget is None:
             raise ValueError('trace: memory="budget" needs budget="11GiB", a number of bytes, or a share: 0.6')

@@ -33,9 +33,9 @@ class partial_trace(trace):
         if backend not in ("default", "xla"):
             raise ValueError(f"partial_trace: backend {backend!r}: default or xla")
         super().__init__(function, symbolic, without_host=without_host, **options)
-        if self._options.get("budget_share"):
-            raise ValueError(f"partial_trace: budget={options['budget']!r}: a share is of one program's plan, and here forward and "
-                             'backward have one each: give bytes, "11GiB"')
+        if "budget_share" in self._options:
+            raise ValueError(f"partial_trace: budget={self._options['budget_share']:g}: a share is of one program's plan, and "
+                             'here forward and backward have one each: give bytes, "11GiB"')
         self.backward = _Backward(function, True, without_host=without_host, **options)
         self._xla_if_here = self.backward._xla_if_here = backend == "xla"
 

@@ -14,7 +14,7 @@ from . import dump as _dump
 from . import fit as _fit
 from .backend import plugins, xla_is_here
 from .method import Bound
-from .options import memory_options
+from .options import budget_of, memory_options
 from .profile import profile_of
 from .progress import Line
 from .structure import take_apart, tensors_of
@@ -166,13 +166,14 @@ class trace:
         arguments(n) gives the positional arguments of such a call, and kwargs are its others. They are planned as the
         trace saves memory, with less effort unless it says how much; nothing runs. budget: "11GiB" or bytes; usually
         the trace's own, or what its described device has."""
-        if budget is None:
-            budget = self._options.get("budget")
-        if self._options.get("budget_share") and budget is None:
-            raise ValueError("fit: the trace's budget is a share of what the step takes, whatever its size: give fit(budget=\"11GiB\")")
-        if budget is None and self._described is None:
+        given = self._options if budget is None else budget_of(budget, "fit")
+        if "budget_share" in given:
+            which = "the trace's budget is" if budget is None else f"budget={budget!r}:"
+            raise ValueError(f'fit: {which} a share of what the step takes, whatever its size: give fit(budget="11GiB")')
+        n_bytes = given.get("budget")
+        if n_bytes is None and self._described is None:
             raise ValueError('fit: a budget is needed: "11GiB", or a number of bytes')
-        n_bytes = _fit.room(self._described)[0] if budget is None else _core.parse_bytes(str(budget))
+        n_bytes = _fit.room(self._described)[0] if n_bytes is None else n_bytes
         planner = object.__new__(trace)
         planner.__dict__.update(self.__dict__)
         planner._options = {"effort": _FIT_EFFORT, **self._options, "plan_only": True, "record_only": False,
@@ -210,7 +211,7 @@ class trace:
         dump_format="ONNX" or the path ends with .onnx. Needs
         capture_as_const=True: numbers and arrays of the body are as they were in that call. Names of values are
         always kept, and the graph is as it was recorded. Of the flags enable_io16xc32 has the file run with activations
-        of 16 bits; the others are checked, and change nothing."""
+        of 16 bits; the others are checked, and change nothing. With optimize_for_inference=False no flag does anything."""
         if not self._options["keep"]:
             raise ValueError("dump: you must specify capture_as_const=True at trace() to use it")
         for name, value in (("append", append), ("strip_info_file", strip_info_file), ("append_json", append_json),
