@@ -2,7 +2,7 @@
 
 from .._errors import TraceError
 from .config import DTRConfig, GraphOptimizationConfig, SublinearMemoryConfig
-from .dump import load
+from .loaded import load
 from .partial import partial_trace, xla_trace
 from .trace import exclude_from_trace, trace
 

@@ -3,7 +3,7 @@
 import re
 
 from .. import _dtype
-from ..jit.dump import load
+from ..jit.loaded import load
 
 __all__ = [
     "GraphInference", "get_dep_vars", "get_opr_type", "get_oprs_seq", "get_owner_opr_inputs",
