@@ -24,7 +24,7 @@ FEWER_THREADS = [(r'attention', 8)]
 # All blocks of a grid of CUDA_LANES_STAT_BLOCKS are resident: two to a multiprocessor.
 LEAST_BLOCKS = [(r'norm_stats', 2)]
 # Bytes of stack: CUDA's own reduction of large angles.
-MOST_STACK = [(r'(sin|cos)_f32$', 32)]
+MOST_STACK = [(r'(sin|cos)_(f32|f16|bf16)$', 32)]
 # 64-bit divisions, the first that fits. Walks over broadcast dimensions and indices divide only where sizes need it
 # (cuda_divide); sums do so once a thread, not for each element.
 MOST_DIVISIONS = [(r'norm_|max_pool|avg_pool|plane_|upsample|sgd|adamw|mask|pointwise|softmax_xent', 0), (r'gn_sums', 25),

@@ -53,15 +53,9 @@ static ebb_status launch_places(const ebb_kernel_run *run, cuda_kernel_id kernel
         return launch_places(run, kernels[run->call->in[run->call->n_in - 1].dtype]); \
     }                                                                                 \
     CUDA_OP(name, takes, CUDA_SWEEP, .launch = name##_launch);
-/* WIDE: of f32 alone. */
 #define OF_REALS(name)                                                          \
     [EBB_F32] = CUDA_KERNEL_##name##_f32, [EBB_F16] = CUDA_KERNEL_##name##_f16, \
     [EBB_BF16] = CUDA_KERNEL_##name##_bf16
-#define WIDE(name) PLACES(name, EBB_TAKES(F32), [EBB_F32] = CUDA_KERNEL_##name##_f32)
-#define WIDE_NUMBERS(name) \
-    PLACES(                \
-        name,              \
-        EBB_TAKES(F32, I32), [EBB_F32] = CUDA_KERNEL_##name##_f32, [EBB_I32] = CUDA_KERNEL_##name##_i32)
 #define REALS(name) PLACES(name, CUDA_REALS, OF_REALS(name))
 #define NUMBERS(name) \
     PLACES(name, CUDA_REALS | EBB_TAKES(I32), OF_REALS(name), [EBB_I32] = CUDA_KERNEL_##name##_i32)
@@ -73,25 +67,25 @@ NUMBERS(add)
 NUMBERS(sub)
 NUMBERS(mul)
 REALS(div)
-WIDE_NUMBERS(floor_div)
-WIDE_NUMBERS(mod)
-WIDE(pow)
+NUMBERS(floor_div)
+NUMBERS(mod)
+REALS(pow)
 NUMBERS(maximum)
 NUMBERS(minimum)
 NUMBERS(neg)
 NUMBERS(abs)
 NUMBERS(sign)
-WIDE(floor)
-WIDE(ceil)
-WIDE(round)
-WIDE(sqrt)
-WIDE(log)
-WIDE(log1p)
-WIDE(expm1)
-WIDE(sin)
-WIDE(cos)
+REALS(floor)
+REALS(ceil)
+REALS(round)
+REALS(sqrt)
+REALS(log)
+REALS(log1p)
+REALS(expm1)
+REALS(sin)
+REALS(cos)
 REALS(tanh)
-WIDE(erf)
+REALS(erf)
 REALS(sigmoid)
 PLACES(equal, CUDA_REALS | EBB_TAKES(I32, U8, BOOL), OF_REALS(equal), [EBB_I32] = CUDA_KERNEL_equal_i32,
        [EBB_U8] = CUDA_KERNEL_equal_u8, [EBB_BOOL] = CUDA_KERNEL_equal_bool)

@@ -12,10 +12,10 @@ static ebb_status embedding_launch(const ebb_kernel_run *run) {
                                       .c = run->call->in[0].dim[1],
                                       .n = ebb_type_count(&run->call->out[0]),
                                       .quads = run->call->in[0].dim[1] % 4 == 0};
-    return cuda_launch(run->backend, CUDA_KERNEL_embedding, cuda_blocks_of(args.n, CUDA_EMBEDDING_EACH),
-                       &args);
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_embedding, run->call->out[0].dtype),
+                       cuda_blocks_of(args.n, CUDA_EMBEDDING_EACH), &args);
 }
-CUDA_OP(embedding, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = embedding_launch);
+CUDA_OP(embedding, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = embedding_launch);
 
 /* ---- the gradient ----------------------------------------------------------------------------------- */
 
@@ -57,12 +57,14 @@ static ebb_status embedding_grad_launch(const ebb_kernel_run *run) {
                                            .c = c,
                                            .slices = cuda_blocks_of(c, CUDA_RUNS_EACH),
                                            .quads = c % 4 == 0};
+    const ebb_dtype dtype = run->call->out[0].dtype;
     ebb_status status = cuda_launch(run->backend, CUDA_KERNEL_sort, 1, &sort);
     if (status == EBB_OK)
-        status = cuda_launch(run->backend, CUDA_KERNEL_fill,
-                             cuda_blocks_of(zeros.n, cuda_pointwise_each(CUDA_F32)), &zeros);
-    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_embedding_runs, n * runs.slices, &runs)
+        status = cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_fill, dtype),
+                             cuda_blocks_of(zeros.n, cuda_pointwise_each(cuda_element_of(dtype))), &zeros);
+    return status == EBB_OK ? cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_embedding_runs, dtype),
+                                          n * runs.slices, &runs)
                             : status;
 }
-CUDA_OP(embedding_grad, EBB_TAKES(F32, I32), CUDA_SWEEP, .supports = embedding_grad_supports,
+CUDA_OP(embedding_grad, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .supports = embedding_grad_supports,
         .scratch = embedding_grad_scratch, .launch = embedding_grad_launch);

@@ -33,14 +33,16 @@ static ebb_status uniform_launch(const ebb_kernel_run *run) {
     const double low = run->call->attr[EBB_UNIFORM_LOW].f;
     ebb_walk walk;
     ebb_walk_begin_logical(&walk, &run->call->out[0]);
-    return launch_made(run, CUDA_KERNEL_uniform, &walk, low, run->call->attr[EBB_UNIFORM_HIGH].f - low);
+    return launch_made(run, cuda_kernel_for(CUDA_KERNEL_uniform, run->call->out[0].dtype), &walk, low,
+                       run->call->attr[EBB_UNIFORM_HIGH].f - low);
 }
-CUDA_OP(uniform, EBB_TAKES(F32), CUDA_SWEEP, .launch = uniform_launch);
+CUDA_OP(uniform, CUDA_REALS, CUDA_SWEEP, .launch = uniform_launch);
 
 static ebb_status normal_launch(const ebb_kernel_run *run) {
     const ebb_attr *attr = run->call->attr;
     ebb_walk walk;
     ebb_walk_begin_logical(&walk, &run->call->out[0]);
-    return launch_made(run, CUDA_KERNEL_normal, &walk, attr[EBB_NORMAL_MEAN].f, attr[EBB_NORMAL_STD].f);
+    return launch_made(run, cuda_kernel_for(CUDA_KERNEL_normal, run->call->out[0].dtype), &walk,
+                       attr[EBB_NORMAL_MEAN].f, attr[EBB_NORMAL_STD].f);
 }
-CUDA_OP(normal, EBB_TAKES(F32), CUDA_SWEEP, .launch = normal_launch);
+CUDA_OP(normal, CUDA_REALS, CUDA_SWEEP, .launch = normal_launch);

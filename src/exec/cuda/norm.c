@@ -105,8 +105,8 @@ static ebb_status bn_track_launch(const ebb_kernel_run *run) {
                                        .channels = ebb_type_count(&run->call->in[0]),
                                        .keep = (float)(1 - momentum),
                                        .take = {(float)momentum, (float)(momentum * unbiased)}};
-    return cuda_launch(run->backend, CUDA_KERNEL_norm_track,
+    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_norm_track, run->call->out[0].dtype),
                        cuda_blocks_of(args.channels, CUDA_TRACK_THREADS), &args);
 }
 
-CUDA_OP(bn_track, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = bn_track_launch, .obeys = true);
+CUDA_OP(bn_track, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = bn_track_launch, .obeys = true);

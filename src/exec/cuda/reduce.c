@@ -217,19 +217,20 @@ CUDA_OP(reduce_prod, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = reduce_p
 
 static ebb_status best_launch(const ebb_kernel_run *run, cuda_kernel_id real, cuda_kernel_id whole) {
     const cuda_reduce_args args = walks_of(run, UINT32_C(1) << run->call->attr[EBB_ARGMAX_AXIS].i[0]);
-    return cuda_launch(run->backend, run->call->in[0].dtype == EBB_I32 ? whole : real,
+    const ebb_dtype dtype = run->call->in[0].dtype;
+    return cuda_launch(run->backend, dtype == EBB_I32 ? whole : cuda_kernel_for(real, dtype),
                        cuda_blocks_of(args.n_results, CUDA_REDUCE_THREADS), &args);
 }
 
 static ebb_status argmax_launch(const ebb_kernel_run *run) {
     return best_launch(run, CUDA_KERNEL_argmax_f32, CUDA_KERNEL_argmax_i32);
 }
-CUDA_OP(argmax, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = argmax_launch);
+CUDA_OP(argmax, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = argmax_launch);
 
 static ebb_status argmin_launch(const ebb_kernel_run *run) {
     return best_launch(run, CUDA_KERNEL_argmin_f32, CUDA_KERNEL_argmin_i32);
 }
-CUDA_OP(argmin, EBB_TAKES(F32, I32), CUDA_SWEEP, .launch = argmin_launch);
+CUDA_OP(argmin, CUDA_REALS | EBB_TAKES(I32), CUDA_SWEEP, .launch = argmin_launch);
 
 /* ---- whole planes: the mean over places, which stand before channels ------------------------------ */
 

@@ -13,11 +13,11 @@ static ebb_status cumsum_launch(const ebb_kernel_run *run) {
                                  .size = axis.size,
                                  .inner = axis.inner,
                                  .reverse = run->call->attr[EBB_CUMSUM_REVERSE].i[0] != 0};
-    const bool whole = run->call->in[0].dtype == EBB_I32, blocks = axis.size >= BLOCK_LEAST;
-    const cuda_kernel_id kernel =
-        blocks ? (whole ? CUDA_KERNEL_cumsum_block_i32 : CUDA_KERNEL_cumsum_block_f32)
-               : (whole ? CUDA_KERNEL_cumsum_i32 : CUDA_KERNEL_cumsum_f32);
-    return cuda_launch(run->backend, kernel,
+    const ebb_dtype dtype = run->call->in[0].dtype;
+    const bool blocks = axis.size >= BLOCK_LEAST;
+    const cuda_kernel_id whole = blocks ? CUDA_KERNEL_cumsum_block_i32 : CUDA_KERNEL_cumsum_i32;
+    const cuda_kernel_id real = blocks ? CUDA_KERNEL_cumsum_block_f32 : CUDA_KERNEL_cumsum_f32;
+    return cuda_launch(run->backend, dtype == EBB_I32 ? whole : cuda_kernel_for(real, dtype),
                        blocks ? args.n_lines : cuda_blocks_of(args.n_lines, CUDA_SCAN_THREADS), &args);
 }
-CUDA_OP(cumsum, EBB_TAKES(F32, I32), EBB_RATE(30, 30, 2500), .launch = cumsum_launch);
+CUDA_OP(cumsum, CUDA_REALS | EBB_TAKES(I32), EBB_RATE(30, 30, 2500), .launch = cumsum_launch);

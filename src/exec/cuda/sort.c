@@ -15,7 +15,8 @@ static ebb_status sort_launch(const ebb_kernel_run *run) {
     const ebb_type *x = &run->call->in[0];
     const ebb_axis axis = ebb_axis_of(x, run->call->attr[EBB_SORT_AXIS].i[0]);
     const int64_t n = ebb_type_count(x), n_blocks = cuda_blocks_of(n, CUDA_MERGE_THREADS);
-    const cuda_kernel_id kernel = x->dtype == EBB_I32 ? CUDA_KERNEL_merge_i32 : CUDA_KERNEL_merge_f32;
+    const cuda_kernel_id kernel =
+        x->dtype == EBB_I32 ? CUDA_KERNEL_merge_i32 : cuda_kernel_for(CUDA_KERNEL_merge_f32, x->dtype);
     int32_t *tables = run->launch->scratch;
     cuda_merge_args args = {.x = run->launch->in[0],
                             .to = tables,
@@ -31,6 +32,8 @@ static ebb_status sort_launch(const ebb_kernel_run *run) {
     }
     args.to = run->launch->out[1];
     args.y = run->launch->out[0];
-    return status == EBB_OK ? cuda_launch(run->backend, CUDA_KERNEL_merged, n_blocks, &args) : status;
+    const cuda_kernel_id merged = ebb_dtype_low(x->dtype) ? CUDA_KERNEL_merged_16 : CUDA_KERNEL_merged_32;
+    return status == EBB_OK ? cuda_launch(run->backend, merged, n_blocks, &args) : status;
 }
-CUDA_OP(sort, EBB_TAKES(F32, I32), EBB_RATE(2, 40, 20000), .scratch = sort_scratch, .launch = sort_launch);
+CUDA_OP(sort, CUDA_REALS | EBB_TAKES(I32), EBB_RATE(2, 40, 20000), .scratch = sort_scratch,
+        .launch = sort_launch);

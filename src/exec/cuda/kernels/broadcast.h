@@ -193,11 +193,12 @@ CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
         const int64_t o = block * CUDA_REDUCE_THREADS + thread;                                    \
         (void)phase, (void)shared;                                                                 \
         if (o >= args->n_results) return;                                                          \
-        const T *x = (const T *)args->x + cuda_strides_at(&args->kept, 0, o);                      \
-        T best = x[0];                                                                             \
+        const int64_t first = cuda_strides_at(&args->kept, 0, o);                                  \
+        cuda_value_##T best = cuda_places_get_##T(args->x, first);                                 \
         int32_t place = 0;                                                                         \
         for (int64_t i = 1; i < args->n_each; i++) {                                               \
-            const T v = x[cuda_strides_at(&args->gone, 0, i)];                                     \
+            const cuda_value_##T v =                                                               \
+                cuda_places_get_##T(args->x, first + cuda_strides_at(&args->gone, 0, i));          \
             if (best != best || !(v better best || v != v)) continue;                              \
             best = v;                                                                              \
             place = (int32_t)i;                                                                    \
@@ -205,8 +206,12 @@ CUDA_REDUCE(reduce_i32, reduce_block_i32, int32_t, int64_t)
         ((int32_t *)args->y)[o] = place;                                                           \
     }
 CUDA_BEST(argmax_f32, float, >)
+CUDA_BEST(argmax_f16, f16, >)
+CUDA_BEST(argmax_bf16, bf16, >)
 CUDA_BEST(argmax_i32, int32_t, >)
 CUDA_BEST(argmin_f32, float, <)
+CUDA_BEST(argmin_f16, f16, <)
+CUDA_BEST(argmin_bf16, bf16, <)
 CUDA_BEST(argmin_i32, int32_t, <)
 
 /* ---- strided_slice ---------------------------------------------------------------------------------- */

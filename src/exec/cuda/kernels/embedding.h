@@ -5,20 +5,20 @@
  * order), fills the table's gradient with zeros, and adds up each run of one id, in double: no atomics, one
  * writer a number.
  *
- * Bytes moved: embedding 8 for each number of y; the gradient 4 for each of the table (zeros), 4 to 8 for
- * each of dy, and 16 an id and digit. */
+ * Bytes moved: embedding two elements' for each number of y; the gradient one for each of the table
+ * (zeros), one or two for each of dy, and 16 an id and digit. */
 #ifndef EBB_EXEC_CUDA_KERNELS_EMBEDDING_H
 #define EBB_EXEC_CUDA_KERNELS_EMBEDDING_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/elements.h"
 
 #define CUDA_EMBEDDING_THREADS 256
 #define CUDA_EMBEDDING_EACH    (INT64_C(4) * CUDA_EMBEDDING_THREADS) /* numbers of y in a block */
 
 typedef struct cuda_embedding_args {
-    const float *table;
+    const void *table;
     const int32_t *ids;
-    float *y;
+    void *y;
     cuda_scalars *scalars;
     int64_t rows, c, n; /* of the table; numbers of a row, and of y */
     int32_t quads;      /* rows are whole quads */
@@ -32,24 +32,25 @@ CUDA_BODY int64_t cuda_embedding_from(const cuda_embedding_args *args, int64_t i
     return -1;
 }
 
-CUDA_BODY void cuda_embedding_body(const cuda_embedding_args *args, int64_t block, int32_t thread,
-                                   int32_t phase, void *shared) {
+CUDA_BODY void cuda_embedding_in(const cuda_embedding_args *args, int64_t block, int32_t thread,
+                                 int32_t phase, void *shared, cuda_element e) {
     (void)phase, (void)shared;
     if (args->quads) {
         const int64_t i = block * CUDA_EMBEDDING_EACH + 4 * (int64_t)thread;
         const int64_t from = i < args->n ? cuda_embedding_from(args, i) : -1;
         cuda_f32x4 x;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = 0;
-        if (from >= 0) x = cuda_load4(args->table + from);
-        if (i < args->n) cuda_store4(args->y + i, x);
+        if (from >= 0) x = cuda_get4(e, args->table, from);
+        if (i < args->n) cuda_put4(e, args->y, i, x);
         return;
     }
     CUDA_UNROLL for (int k = 0; k < 4; k++) {
         const int64_t i = block * CUDA_EMBEDDING_EACH + thread + k * CUDA_EMBEDDING_THREADS;
         const int64_t from = i < args->n ? cuda_embedding_from(args, i) : -1;
-        if (i < args->n) args->y[i] = from >= 0 ? args->table[from] : 0;
+        if (i < args->n) cuda_put1(e, args->y, i, from >= 0 ? cuda_get1(e, args->table, from) : 0);
     }
 }
+CUDA_BODIES(embedding)
 
 /* ---- the sort: one block, which goes round for every 4 bits of the ids ------------------------------ */
 
@@ -156,26 +157,27 @@ CUDA_BODY void cuda_sort_body(const cuda_sort_args *args, int64_t block, int32_t
        */
 
 typedef struct cuda_embedding_runs_args {
-    const float *dy;
+    const void *dy;
     const int32_t *key, *row; /* sorted */
-    float *to;
+    void *to;
     int64_t n, rows, c, slices; /* slices: blocks of a row */
     int32_t quads;
 } cuda_embedding_runs_args;
 
-/* 4 numbers of a row of dy, side by side or a block's width apart; x: from the first on. */
-CUDA_BODY cuda_f32x4 cuda_runs_load(const cuda_embedding_runs_args *args, const float *x, int64_t left) {
+/* 4 numbers of a row of dy, side by side or a block's width apart; the first is at `at`. */
+CUDA_BODY cuda_f32x4 cuda_runs_load(const cuda_embedding_runs_args *args, cuda_element e, int64_t at,
+                                    int64_t left) {
     cuda_f32x4 y;
-    if (args->quads) return cuda_load4(x);
+    if (args->quads) return cuda_get4(e, args->dy, at);
     CUDA_UNROLL for (int k = 0; k < 4; k++) y.v[k] =
-        k * CUDA_RUNS_THREADS < left ? x[k * CUDA_RUNS_THREADS] : 0;
+        k * CUDA_RUNS_THREADS < left ? cuda_get1(e, args->dy, at + k * CUDA_RUNS_THREADS) : 0;
     return y;
 }
 
 /* Adds what the rows from i on have, as far as they are of the run; false where it ends. No load waits for
  * another but that of a row for its number. */
-CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, int32_t id, int64_t at,
-                             double *sum) {
+CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, cuda_element e, int64_t i, int32_t id,
+                             int64_t at, double *sum) {
     int32_t key[CUDA_RUNS_AHEAD], row[CUDA_RUNS_AHEAD];
     cuda_f32x4 x[CUDA_RUNS_AHEAD];
     bool in = true;
@@ -187,7 +189,7 @@ CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, in
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
         in = in && key[a] == id;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x[a].v[k] = 0;
-        if (in) x[a] = cuda_runs_load(args, args->dy + row[a] * args->c + at, args->c - at);
+        if (in) x[a] = cuda_runs_load(args, e, row[a] * args->c + at, args->c - at);
     }
     CUDA_UNROLL for (int a = 0; a < CUDA_RUNS_AHEAD; a++) {
         CUDA_UNROLL for (int k = 0; k < 4; k++) sum[k] += (double)x[a].v[k];
@@ -196,25 +198,26 @@ CUDA_BODY bool cuda_runs_add(const cuda_embedding_runs_args *args, int64_t i, in
 }
 
 /* Only the first row of a run has work. */
-CUDA_BODY void cuda_embedding_runs_body(const cuda_embedding_runs_args *args, int64_t block, int32_t thread,
-                                        int32_t phase, void *shared) {
+CUDA_BODY void cuda_embedding_runs_in(const cuda_embedding_runs_args *args, int64_t block, int32_t thread,
+                                      int32_t phase, void *shared, cuda_element e) {
     const int64_t first = cuda_divide(block, args->slices), slice = block - first * args->slices;
     const int64_t at = slice * CUDA_RUNS_EACH + (args->quads ? 4 * thread : thread), left = args->c - at;
     const int32_t id = args->key[first];
     double sum[4] = {0, 0, 0, 0};
     (void)phase, (void)shared;
     if (id >= args->rows || (first > 0 && args->key[first - 1] == id) || left <= 0) return;
-    for (int64_t i = first; cuda_runs_add(args, i, id, at, sum); i += CUDA_RUNS_AHEAD) {
+    for (int64_t i = first; cuda_runs_add(args, e, i, id, at, sum); i += CUDA_RUNS_AHEAD) {
     }
-    float *to = args->to + id * args->c + at;
+    const int64_t to = id * args->c + at;
     if (args->quads) {
         cuda_f32x4 x;
         CUDA_UNROLL for (int k = 0; k < 4; k++) x.v[k] = (float)sum[k];
-        cuda_store4(to, x);
+        cuda_put4(e, args->to, to, x);
     } else {
         CUDA_UNROLL for (int k = 0; k < 4; k++) if (k * CUDA_RUNS_THREADS < left)
-            to[k * CUDA_RUNS_THREADS] = (float)sum[k];
+            cuda_put1(e, args->to, to + k * CUDA_RUNS_THREADS, (float)sum[k]);
     }
 }
+CUDA_BODIES(embedding_runs)
 
 #endif

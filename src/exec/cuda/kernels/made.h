@@ -1,7 +1,7 @@
 /* kernels/made.h: places counted, and draws by exec/draws.h. Seed and step are read in device memory, so
  * that a recorded run draws those of its step. A thread has four results side by side.
  *
- * Bytes moved: 4 a result. */
+ * Bytes moved: an element's a result. */
 #ifndef EBB_EXEC_CUDA_KERNELS_MADE_H
 #define EBB_EXEC_CUDA_KERNELS_MADE_H
 
@@ -50,20 +50,21 @@ CUDA_BODY float cuda_normal_of(const cuda_made_args *a, ebb_u32x4 words, uint32_
     return a->base + a->times * (radius * cuda_turned((float)ebb_draw_unit(two.v[1]), i & 1));
 }
 
-#define CUDA_DRAWS(name)                                                                             \
-    typedef cuda_made_args cuda_##name##_args;                                                       \
-    CUDA_BODY void cuda_##name##_body(const cuda_##name##_args *args, int64_t block, int32_t thread, \
-                                      int32_t phase, void *shared) {                                 \
-        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread;                        \
-        const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),                   \
-                       draws = ebb_dropout_step(args->seed_key, args->scalars->step);                \
-        (void)phase, (void)shared;                                                                   \
-        CUDA_ONE_BY_ONE for (int64_t i = begin; i < args->n && i < begin + 4; i++) {                 \
-            const uint64_t logical = (uint64_t)cuda_strides_at(&args->of, 0, i);                     \
-            const ebb_u32x4 words = ebb_dropout_block(key, draws, logical / 4);                      \
-            ((float *)args->y)[i] = cuda_##name##_of(args, words, (uint32_t)(logical % 4));          \
-        }                                                                                            \
-    }
+#define CUDA_DRAWS(name)                                                                       \
+    typedef cuda_made_args cuda_##name##_args;                                                 \
+    CUDA_BODY void cuda_##name##_in(const cuda_made_args *args, int64_t block, int32_t thread, \
+                                    int32_t phase, void *shared, cuda_element e) {             \
+        const int64_t begin = block * CUDA_PLACES_EACH + 4 * (int64_t)thread;                  \
+        const uint64_t key = ebb_dropout_key(args->scalars->seed, args->seed_key),             \
+                       draws = ebb_dropout_step(args->seed_key, args->scalars->step);          \
+        (void)phase, (void)shared;                                                             \
+        CUDA_ONE_BY_ONE for (int64_t i = begin; i < args->n && i < begin + 4; i++) {           \
+            const uint64_t logical = (uint64_t)cuda_strides_at(&args->of, 0, i);               \
+            const ebb_u32x4 words = ebb_dropout_block(key, draws, logical / 4);                \
+            cuda_put1(e, args->y, i, cuda_##name##_of(args, words, (uint32_t)(logical % 4)));  \
+        }                                                                                      \
+    }                                                                                          \
+    CUDA_BODIES(name)
 CUDA_DRAWS(uniform)
 CUDA_DRAWS(normal)
 

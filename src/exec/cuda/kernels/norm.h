@@ -198,23 +198,24 @@ CUDA_BODIES(norm_add_bits)
 
 typedef struct cuda_norm_track_args {
     const cuda_scalars *scalars;
-    const float *batch[2], *old[2]; /* mean, variance */
-    const uint8_t *apply;           /* NULL: always; false: to is old */
-    float *to[2];                   /* may be old */
+    const void *batch[2], *old[2]; /* mean, variance */
+    const uint8_t *apply;          /* NULL: always; false: to is old */
+    void *to[2];                   /* may be old */
     int64_t channels;
     float keep, take[2]; /* take[1]: for the unbiased variance */
 } cuda_norm_track_args;
 
-CUDA_BODY void cuda_norm_track_body(const cuda_norm_track_args *a, int64_t block, int32_t thread,
-                                    int32_t phase, void *shared) {
+CUDA_BODY void cuda_norm_track_in(const cuda_norm_track_args *a, int64_t block, int32_t thread,
+                                  int32_t phase, void *shared, cuda_element e) {
     const int64_t c = block * CUDA_TRACK_THREADS + thread;
     (void)phase, (void)shared;
     if (c >= a->channels || a->scalars->fault) return;
     const bool held = a->apply && !*a->apply;
     CUDA_UNROLL for (int32_t k = 0; k < 2; k++) {
-        const float old = a->old[k][c];
-        a->to[k][c] = held ? old : a->keep * old + a->take[k] * a->batch[k][c];
+        const float old = cuda_get1(e, a->old[k], c), batch = cuda_get1(e, a->batch[k], c);
+        cuda_put1(e, a->to[k], c, held ? old : a->keep * old + a->take[k] * batch);
     }
 }
+CUDA_BODIES(norm_track)
 
 #endif

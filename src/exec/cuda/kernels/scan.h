@@ -6,7 +6,7 @@
 #ifndef EBB_EXEC_CUDA_KERNELS_SCAN_H
 #define EBB_EXEC_CUDA_KERNELS_SCAN_H
 
-#include "exec/cuda/kernel.h"
+#include "exec/cuda/kernels/strides.h"
 
 #define CUDA_SCAN_THREADS 256
 #define CUDA_SCAN_PHASES  3 /* sums of strips; what is before each; all places */
@@ -34,7 +34,8 @@ CUDA_BODY int64_t cuda_scan_at(const cuda_scan_args *a, int64_t line, int64_t k,
         int64_t step;                                                                                     \
         int64_t at = cuda_scan_at(a, line, begin, &step);                                                 \
         SUM sum = 0;                                                                                      \
-        CUDA_ONE_BY_ONE for (int64_t k = begin; k < end; k++, at += step) sum += ((const T *)a->x)[at];   \
+        CUDA_ONE_BY_ONE for (int64_t k = begin; k < end; k++, at += step) sum +=                          \
+            (SUM)cuda_places_get_##T(a->x, at);                                                           \
         return sum;                                                                                       \
     }                                                                                                     \
     CUDA_BODY void cuda_##each##_write(const cuda_scan_args *a, int64_t line, int64_t begin, int64_t end, \
@@ -42,8 +43,8 @@ CUDA_BODY int64_t cuda_scan_at(const cuda_scan_args *a, int64_t line, int64_t k,
         int64_t step;                                                                                     \
         int64_t at = cuda_scan_at(a, line, begin, &step);                                                 \
         CUDA_ONE_BY_ONE for (int64_t k = begin; k < end; k++, at += step) {                               \
-            sum += ((const T *)a->x)[at];                                                                 \
-            ((T *)a->y)[at] = (T)sum;                                                                     \
+            sum += (SUM)cuda_places_get_##T(a->x, at);                                                    \
+            cuda_places_put_##T(a->y, at, (cuda_value_##T)sum);                                           \
         }                                                                                                 \
     }                                                                                                     \
     CUDA_BODY void cuda_##each##_body(const cuda_scan_args *args, int64_t block, int32_t thread,          \
@@ -71,6 +72,8 @@ CUDA_BODY int64_t cuda_scan_at(const cuda_scan_args *a, int64_t line, int64_t k,
         }                                                                                                 \
     }
 CUDA_CUMSUM(cumsum_f32, cumsum_block_f32, float, double)
-CUDA_CUMSUM(cumsum_i32, cumsum_block_i32, uint32_t, uint32_t)
+CUDA_CUMSUM(cumsum_f16, cumsum_block_f16, f16, double)
+CUDA_CUMSUM(cumsum_bf16, cumsum_block_bf16, bf16, double)
+CUDA_CUMSUM(cumsum_i32, cumsum_block_i32, int32_t, uint32_t)
 
 #endif
