@@ -1,6 +1,7 @@
 """How graphs of one model share a budget, what is said of one that is too small, and PyTorch's own knob with Ebb behind it."""
 
 import unittest
+from unittest import mock
 
 import torch
 from torch import nn
@@ -63,7 +64,40 @@ class Repeated(nn.Module):
         return x
 
 
+class Sines(nn.Module):
+    def forward(self, x):
+        for _ in range(6):
+            x = x.sin() * x
+        return x
+
+
+class DearAndCheap(nn.Module):
+    """What the first graph would compute again takes far longer than what the second would."""
+
+    def __init__(self):
+        super().__init__()
+        self.dear, self.cheap = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(4)]), Sines()
+
+    def forward(self, x):
+        x = self.dear(x)
+        torch._dynamo.graph_break()
+        return self.cheap(x)
+
+
 class Shares(unittest.TestCase):
+    def test_graphs_that_hold_one_by_one_share_where_that_is_faster(self):
+        x, model, times = torch.randn(4096, 64), DearAndCheap(), []
+        for better in (lambda *_: None, ebb.torch._compile.better):
+            with mock.patch.object(ebb.torch._compile, "better", better):
+                (plain, run), (twin, compiled) = pair(model, budget=0.6, costs="roofline", **REPEATABLE)
+                self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
+            together = ebb.torch._share.Graphs(compiled.plans)
+            self.assertLessEqual(together.planned, together.kept + 0.6 * (together.in_order - together.kept))
+            self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
+            times.append(sum(plan.time_ns for plan in compiled.plans))
+        self.assertLess(times[1], 0.95 * times[0])
+        self.assertEqual(compiled.n_starts, 2)
+
     def test_a_graph_counts_as_often_as_it_runs(self):
         x = torch.randn(256, 32)
         (_, _), (twin, compiled) = pair(Repeated(), time_limit=0.5)

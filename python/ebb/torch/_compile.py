@@ -10,7 +10,7 @@ from . import _costs, _emit, _fuse, _graphs, _joint, _plan, _recurrent, _run
 from . import _private as private
 from ._before import Before
 from ._budget import Budget, fixed_bytes, gradients_to_come, present_gradients
-from ._share import Graphs, share_out
+from ._share import Graphs, better, share_out
 
 ROUNDING = {"cuda": 512}  # PyTorch's caching allocator; elsewhere the planner's own unit
 UNIT = 64
@@ -121,15 +121,24 @@ class Compiled(torch.nn.Module):
         self.warned = True
 
     def _settled_call(self, args, kwargs):
-        """The first call settles how the graphs share the budget. Where they do not hold it together, it is repeated, with a plan for each that
-        holds with the others', from the buffers and generators as they were."""
+        """The first call settles how the graphs share the budget. Where they do not hold it together, or are slower than they need to be, it is
+        repeated, with a plan for each that holds with the others', from the buffers and generators as they were."""
         if self.settled:
             return self._later_call(args, kwargs)
         before, budget = Before(self.model), self.backend.budget
         result, together, holds = self._attempt(args, kwargs, before)
+        faster = better(self.backend.ran, budget.of_step(together), self.backend.options) if holds else None
+        if faster:
+            result = None
+            before.restore()
+            self._start({g.key: plan for g, plan in faster.items()})
+            result, together, holds = self._attempt(args, kwargs, before)
+            if not holds:  # it found other graphs
+                self._start(None)
+                result, together, holds = self._attempt(args, kwargs, before)
         for _ in range(ATTEMPTS - 1):
             runs = self.backend.ran
-            if holds or len(runs) == 1:
+            if holds:
                 break
             shared = share_out(runs, budget.of_step(together), self.backend.options)
             together = Graphs(runs, shared)

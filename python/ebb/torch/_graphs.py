@@ -62,10 +62,10 @@ def key_of(document):
     return hashlib.sha256(_plan.text_of(document.values, document.ops, 0)).hexdigest()
 
 
-def settle(facts, limit, held, options):
+def settle(facts, limit, held, options, patient=False):
     """A plan of the graph within these bytes, of which it holds so many between its halves; or its least."""
     room = max(0, limit - max(0, held))
-    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, False)
+    plan, starved = planned(_plan.text_of(facts.values, facts.ops, room), {**options, "memory": "budget", "budget": max(1, limit)}, patient)
     return Settled(plan, room, limit, starved, Taken(plan, facts.values, facts.ops))
 
 
@@ -87,9 +87,9 @@ def planned(text, options, patient):
     raise AssertionError("not reached")
 
 
-def plan_document(document, budget, held, options, settled, whole):
-    """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `whole`, a graph that can not go as low
-    gets its least: others may go lower for it."""
+def plan_document(document, budget, held, options, settled, shares):
+    """The graph's plan: the one that is settled for it, or one within what is left of the budget. With `shares`, a graph that can not go as low
+    gets its least, soon: others may go lower for it."""
     began = time.monotonic()
     ready = settled.get(key_of(document)) if settled else None
     if ready is not None:
@@ -101,12 +101,12 @@ def plan_document(document, budget, held, options, settled, whole):
     if limit is not None and limit < in_order:
         options.update(memory="budget", budget=max(1, limit))
     try:
-        plan, starved = planned(document.text("step"), options, True)
+        plan, starved = planned(document.text("step"), options, not shares)
     except OverBudget as error:
         raise budget.refuse(error.needs + held, in_order + held, kept + held) from None
     facts = GraphPlan(document, plan, limit, time.monotonic() - began, starved)
     if starved and facts.planned_bytes <= limit:
         facts.starved = False  # only the packed block, which this plan runs without, is larger
-    if facts.starved and not whole:
+    if facts.starved and not shares:
         raise budget.refuse(facts.planned_bytes + held, in_order + held, kept + held)
     return facts

@@ -6,6 +6,8 @@ from ._graphs import settle
 
 HOLDS = (1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.04, 0)  # of what a graph holds when nothing runs again, beyond what the caller has been given
 PASSES = 2
+QUICK = 10  # of a search, what finds which part is best: short searches rank parts as long ones do
+WORTH = 0.02  # of a step's time: less than that is not worth another compile
 
 
 class Graphs:
@@ -27,21 +29,41 @@ def peak_of(graphs):
     return most
 
 
+class Shared:
+    """Plans of the graphs of a step when all hold the same part; those that hold the total come first, by their time, then by their bytes."""
+
+    def __init__(self, runs, total, part, options):
+        self.part, self.plans = part, attempt(runs, total, part, options)
+        self.planned, self.time_ns = Graphs(runs, self.plans).planned, sum(self.plans[g].time_ns for g in runs)
+        self.holds = self.planned <= total
+        self.rank = (0, self.time_ns) if self.holds else (1, self.planned)
+
+
 def share_out(runs, total, options):
-    """{GraphPlan: Settled} of the fastest plans that were found to hold `total` together, or of those that take least."""
-    best = least = None
+    """{GraphPlan: Settled} of the fastest plans that were found to hold `total` together, or of those that take least. One alone has all of it,
+    and more time."""
+    if len(runs) == 1:
+        return {runs[0]: settle(runs[0], total, total, options, patient=True)}
+    short = {name: max(1, n // QUICK) if name == "effort" else n / QUICK for name, n in options.items()}
+    tried = []
     for part in HOLDS:
-        plans = attempt(runs, total, part, options)
-        together = Graphs(runs, plans).planned
-        if least is None or together < least[0]:
-            least = together, plans
-        if together > total:
-            continue
-        time_ns = sum(plans[g].time_ns for g in runs)
-        if best is not None and time_ns >= best[0]:
+        tried.append(Shared(runs, total, part, short))
+        if sum(one.holds for one in tried) > 1 and tried[-1].rank > min(one.rank for one in tried):
             break
-        best = time_ns, plans
-    return (best or least)[1]
+    tried.sort(key=lambda one: one.rank)
+    near = [one for one in tried[1:2] if one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
+    return min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank).plans
+
+
+def better(runs, total, options):
+    """share_out of graphs that hold `total` by plans of their own, where that is faster; else None."""
+    own_ns = sum(op["time_ns"] for g in runs for op in g.ops)
+    time_ns = sum(g.time_ns for g in runs)
+    if len(runs) == 1 or total is None or time_ns - own_ns < WORTH * own_ns:
+        return None
+    plans = share_out(runs, total, options)
+    faster = Graphs(runs, plans).planned <= total and sum(plans[g].time_ns for g in runs) < time_ns - WORTH * own_ns
+    return plans if faster else None
 
 
 def attempt(runs, total, part, options):
