@@ -193,6 +193,8 @@ class Fitting(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "partial_trace: budget=0.5: a share"):
                 partial_trace(lambda x: x, **options)
         self.assertEqual(trace(lambda x: x + 1, budget="1MiB").fit(data_of_one, 1e6, most=9)["budget_bytes"], 10**6)
+        with self.assertRaisesRegex(ValueError, r"^fit: the step has no op that takes what arguments\(1\) gives"):
+            trace(lambda x: x * 2).fit(lambda n: (np.ones(n, "float32"),), "1MiB")
 
     def test_each_program_of_a_call_has_its_share(self):
         def planned(**how):

@@ -4,7 +4,6 @@ import numpy as np
 
 from .. import _core
 from .._special import is_without
-from .._tensor import Tensor
 
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.dtype, np.generic)
 

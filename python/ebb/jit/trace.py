@@ -185,6 +185,8 @@ class trace:
 
         def plan_of(n):
             planner(*arguments(n), **kwargs)
+            if not planner._core.facts()["n_programs"]:
+                raise ValueError(f"fit: the step has no op that takes what arguments({n}) gives: give Tensors")
             return _fit.total(planner._core), planner.plan()
 
         return _fit.largest(plan_of, n_bytes, most)
