@@ -39,7 +39,7 @@ static void *open_file(const char *path) {
     return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-static ebb_status open_library(ebb_env *env, const char *name, void **out) {
+ebb_status ebb_module_open(ebb_env *env, const char *of, const char *name, void **out) {
     char file[80], path[PATH_MAX];
     const char *asked = from_variable(name);
     (void)snprintf(file, sizeof file, "libebb_%.40s.so", name);
@@ -52,9 +52,9 @@ static ebb_status open_library(ebb_env *env, const char *name, void **out) {
     if (*out) return EBB_OK;
     const char *why = dlerror();
     return ebb_fail(env, EBB_UNAVAILABLE,
-                    "device %s: its module cannot be opened: %s; a whole build makes it where meson finds "
+                    "%s: its module cannot be opened: %s; a whole build makes it where meson finds "
                     "what it needs (-D%s=enabled says what is missing)",
-                    name, why ? why : file, name);
+                    of, why ? why : file, name);
 }
 
 static ebb_status check_build(ebb_env *env, const char *name, const ebb_module *module) {
@@ -75,10 +75,11 @@ static ebb_status check_build(ebb_env *env, const char *name, const ebb_module *
 }
 
 ebb_status ebb_module_find(ebb_env *env, const char *name, const ebb_backend_api **out) {
-    char symbol[80];
+    char symbol[80], of[64];
     void *library = NULL;
     *out = NULL;
-    ebb_status status = open_library(env, name, &library);
+    (void)snprintf(of, sizeof of, "device %.40s", name);
+    ebb_status status = ebb_module_open(env, of, name, &library);
     if (!library) return status;
     (void)snprintf(symbol, sizeof symbol, "ebb_module_%.40s", name);
     const ebb_module *module = dlsym(library, symbol);

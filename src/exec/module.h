@@ -50,5 +50,8 @@ static const char ebb_module_ops[] =
  * is none, the loader cannot open it (its words: a library that it needs is absent, say), or it is of
  * another build. Nothing is to be closed. */
 EBB_CHECKED ebb_status ebb_module_find(ebb_env *env, const char *name, const ebb_backend_api **out);
+/* libebb_<name>.so itself, found the same way, for what is no backend; `of` leads what is said: "jit MLIR".
+ */
+EBB_CHECKED ebb_status ebb_module_open(ebb_env *env, const char *of, const char *name, void **library);
 
 #endif

@@ -140,6 +140,9 @@ static void check(const char *jit) {
 Test(jit, llvm_compiles_once, .timeout = 60) {
     check("LLVM");
 }
+Test(jit, mlir_compiles_once, .timeout = 60) {
+    check("MLIR");
+}
 Test(jit, cc_compiles_once, .timeout = 60) {
     check("CC");
 }
@@ -200,6 +203,9 @@ Test(jit, processes_may_compile_one_body_at_once, .timeout = 60) {
 }
 Test(jit, processes_may_compile_one_body_at_once_by_nvrtc, .timeout = 60) {
     check_together("NVRTC");
+}
+Test(jit, processes_may_compile_one_body_at_once_by_mlir, .timeout = 60) {
+    check_together("MLIR");
 }
 Test(jit, processes_may_compile_one_body_at_once_by_llvm, .timeout = 60) {
     check_together("LLVM");

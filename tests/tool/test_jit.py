@@ -65,13 +65,23 @@ def chains_are_fused_at_level_3_alone(t):
 
 def what_is_named_and_not_there_is_one_line(t):
     write(t)
-    for code, words, *args in ((UNAVAILABLE, b"jit MLIR is not in this build", "--jit", "MLIR"),
+    for code, words, *args in ((UNAVAILABLE, b"jit HALIDE is not in this build", "--jit", "HALIDE"),
                                (USAGE, b'jit "TCC" is not known', "--jit", "TCC"),
                                (USAGE, b"device ref makes no code", "--jit", "LLVM", "--device", "ref")):
         done = t.ebb_run(*RUN, "--opt-level", "3", *args, code=code)
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
     done = t.ebb_run(*RUN, "--opt-level", "3", code=UNAVAILABLE, env={"MGB_JIT_BACKEND": "NVRTC"})
     holds(done.stderr.count(b"\n") == 1 and b"NVRTC" in done.stderr, done.stderr)
+
+
+def a_module_of_mlir_that_is_not_there_or_another_library_is_one_line(t):
+    write(t)
+    with open("/proc/self/maps", encoding="ascii") as maps:
+        some = next(line.split()[-1] for line in maps if "/libc." in line)
+    for module, words in (("/nowhere.so", b"jit MLIR: its module cannot be opened: /nowhere.so"),
+                          (some, b"jit MLIR: its module is of another build")):
+        done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "MLIR", code=UNAVAILABLE, env={"EBB_MLIR_MODULE": module})
+        holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 
 
 def a_library_that_lacks_a_function_is_refused_where_it_is_named(t):
@@ -122,7 +132,8 @@ def a_compiler_that_fails_is_one_line_where_it_is_named(t):
 
 
 TESTS = [no_level_and_nobodys_code_changes_a_bit, chains_are_fused_at_level_3_alone,
-         what_is_named_and_not_there_is_one_line, a_library_that_lacks_a_function_is_refused_where_it_is_named,
+         what_is_named_and_not_there_is_one_line, a_module_of_mlir_that_is_not_there_or_another_library_is_one_line,
+         a_library_that_lacks_a_function_is_refused_where_it_is_named,
          a_c_compiler_takes_its_place, a_compiler_that_fails_is_one_line_where_it_is_named]
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@
  *                       nothing is contracted or reordered
  *     emit_print.c      registers; an operation goes to the language that the code is written in
  *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over what is left
+ *     emit_in_mlir.c    MLIR's dialects: the same loops
  *     emit_in_c.c       C: one loop over elements
- *     emit_llvm.c       compiles the one in the process
- *     emit_cc.c         and the other by a C compiler
+ *     emit_llvm.c       compiles the first in the process
+ *     emit_mlir.c       and the second, once a module of its own has made LLVM's IR of it (exec/mlir.h)
+ *     emit_cc.c         and the third by a C compiler
  *     emitters.c        which emitters there are here, and which one is taken
  *
  * What was compiled is kept on a shelf (base/os), by the text, the compiler's version, its options and the
@@ -27,7 +29,7 @@ typedef struct emit_reg {
 
 /* The result's type is that of operand 1 where it is EMIT_N_TYPES. */
 typedef enum emit_op {
-#define EMIT_OP(name, n, result, in_llvm, in_c) EMIT_##name,
+#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c) EMIT_##name,
 #include "exec/cpu/emit_ops.def"
     EMIT_N_OPS
 } emit_op;
@@ -67,7 +69,7 @@ struct emit {
     ebb_text *text;
     const emit_language *language;
     bool typed;     /* LLVM before 15: pointers have types */
-    uint32_t lanes; /* LLVM; 1: scalars */
+    uint32_t lanes; /* LLVM, MLIR; 1: scalars */
     uint32_t n;     /* registers so far */
 };
 
@@ -83,7 +85,7 @@ emit_reg emit_new(emit *e, emit_type type);
 typedef struct emit_op_row {
     uint32_t n;
     emit_type result;
-    const char *in_llvm, *in_c;
+    const char *in_llvm, *in_mlir, *in_c;
 } emit_op_row;
 extern const emit_op_row emit_op_rows[EMIT_N_OPS];
 typedef struct emit_function_row {
@@ -110,7 +112,12 @@ typedef struct emit_unit {
     char name[EBB_HASH_TEXT + 8];
 } emit_unit;
 
+/* Lanes of wide and of narrow vectors. Wide ones are written where they compile fast. */
+enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16 };
+bool emit_is_wide(const cpu_fused *f);
+
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed);
+void emit_in_mlir(ebb_text *text, const emit_unit *unit);
 void emit_in_c(ebb_text *text, const emit_unit *unit);
 
 /* ---- emitters --------------------------------------------------------------------------------------- */
@@ -119,6 +126,7 @@ void emit_in_c(ebb_text *text, const emit_unit *unit);
 typedef struct cpu_emitter cpu_emitter;
 typedef struct cpu_emitter_api {
     const char *name; /* "LLVM" */
+    bool by_name;     /* not taken where none is named */
     /* Is it there? EBB_UNAVAILABLE: why not. version: of what it compiles with. */
     ebb_status (*open)(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
     void (*close)(cpu_emitter *emitter);
@@ -133,6 +141,13 @@ struct cpu_emitter { /* first member of each one's own */
     uint32_t n_compiled, n_found; /* bodies: made here; from the shelf */
     uint64_t compile_ns;          /* of the former */
 };
-extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc;
+extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc, cpu_emitter_mlir;
+
+/* What emit_llvm.c does for emit_mlir.c: opens the libLLVM that reads what the module gives. */
+struct ebb_mlir; /* exec/mlir.h */
+EBB_CHECKED ebb_status cpu_llvm_open(ebb_env *env, const cpu_emitter_api *api, const struct ebb_mlir *mlir,
+                                     cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
+void cpu_llvm_close(cpu_emitter *emitter);
+EBB_CHECKED ebb_status cpu_llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out);
 
 #endif

@@ -241,4 +241,5 @@ static ebb_status cc_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fu
     return status;
 }
 
-const cpu_emitter_api cpu_emitter_cc = {"CC", cc_open, cc_close, cc_compile};
+const cpu_emitter_api cpu_emitter_cc = {
+    .name = "CC", .open = cc_open, .close = cc_close, .compile = cc_compile};

@@ -217,33 +217,9 @@ static void loop_write(emit *e, const cpu_fused *f, const char *before, const ch
     ebb_text_add(e->text, "  br label %%head%u\n", n);
 }
 
-enum { WIDE = 64, NARROW = 16, MOST_WIDE_OPS = 500 };
-
-/* Counts the operations of a body, in registers; calls, which run lane by lane, as too many. */
-static void op_count(emit *e, emit_op op, const emit_reg *in, emit_reg out) {
-    (void)e, (void)op, (void)in, (void)out;
-}
-static void constant_count(emit *e, emit_reg out, uint32_t bits) {
-    (void)e, (void)out, (void)bits;
-}
-static void call_count(emit *e, emit_function f, const emit_reg *in, emit_reg out) {
-    (void)f, (void)in, (void)out;
-    e->n += MOST_WIDE_OPS;
-}
-
-/* Wide vectors are written where they compile fast. */
-static bool is_wide(const cpu_fused *f) {
-    static const emit_language counts = {op_count, constant_count, call_count};
-    emit e = {.language = &counts, .lanes = 1};
-    emit_reg operand[EBB_FUSED_OPERANDS], stored[EBB_FUSED_RESULTS];
-    for (uint32_t i = 0; i < f->n_in; i++) operand[i] = emit_new(&e, emit_stored(f->in_dtype[i]));
-    emit_body(&e, f, operand, stored);
-    return e.n < MOST_WIDE_OPS;
-}
-
 static void function_write(emit *e, const emit_unit *unit) {
     const cpu_fused *f = unit->f;
-    const uint32_t lanes[] = {WIDE, NARROW, 1};
+    const uint32_t lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES, 1};
     const char *table = e->typed ? "i8**" : "ptr";
     char type[24], name[16], first[16] = "0", next[16];
     ebb_text_add(e->text, "define void @%s(%s %%in, %s %%out, i64 %%n, %s %%call) {\nentry:\n", unit->name,
@@ -258,7 +234,7 @@ static void function_write(emit *e, const emit_unit *unit) {
         table_read(e, "out", o, name, type_text(e, emit_result(f, o), type));
     }
     (void)snprintf(name, sizeof name, "entry");
-    const size_t widest = is_wide(f) ? 0 : 1;
+    const size_t widest = emit_is_wide(f) ? 0 : 1;
     ebb_text_add(e->text, "  br label %%head%u\n", lanes[widest]);
     for (size_t k = widest; k < EBB_COUNT(lanes); k++) {
         e->lanes = lanes[k];
@@ -275,7 +251,7 @@ static void function_write(emit *e, const emit_unit *unit) {
 
 void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed) {
     static const char *const intrinsics[] = {"fabs", "sqrt", "floor", "ceil", "rint"};
-    const int lanes[] = {WIDE, NARROW};
+    const int lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES};
     for (size_t k = 0; k < EBB_COUNT(intrinsics); k++) {
         ebb_text_add(text, "declare float @llvm.%s.f32(float)\n", intrinsics[k]);
         for (size_t w = 0; w < EBB_COUNT(lanes); w++)

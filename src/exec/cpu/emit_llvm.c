@@ -1,9 +1,10 @@
-/* cpu/emit_llvm.c: bodies in LLVM's IR, compiled in this process by a libLLVM that is opened when it is
- * asked for: versions 14 to 19, through the functions of its C interface that have not changed between
- * them. What it makes are object files, which a shelf can keep and any later process can load. Nothing is
- * optimized but by the code generator: vectors are written out, and none of the flags is set that would let
- * products and sums be contracted or reordered. */
+/* cpu/emit_llvm.c: bodies in LLVM's IR, written (emit_in_llvm.c) or made of MLIR (exec/mlir.h), compiled in
+ * this process by a libLLVM that is opened when it is asked for: versions 14 to 19, through the functions
+ * of its C interface that have not changed between them. What it makes are object files, which a shelf can
+ * keep and any later process can load. Nothing is optimized but by the code generator: vectors are written
+ * out, and none of the flags is set that would let products and sums be contracted or reordered. */
 #include "exec/cpu/emit.h"
+#include "exec/mlir.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ typedef void *ref;
     F(LLVMDisposeErrorMessage, void, (char *message))
 
 typedef struct llvm {
-    cpu_emitter base; /* first */
+    cpu_emitter base;     /* first */
+    const ebb_mlir *mlir; /* NULL: LLVM's IR is written */
     void *library;
     int version;
     ref jit, machine;
@@ -115,7 +117,7 @@ static ebb_status llvm_begin(llvm *l) {
     return error ? refused(l, "no compiler for this machine", error) : machine_create(l);
 }
 
-static void llvm_close(cpu_emitter *emitter) {
+void cpu_llvm_close(cpu_emitter *emitter) {
     llvm *l = (llvm *)emitter;
     char *const texts[] = {l->triple, l->cpu, l->features};
     for (size_t k = 0; k < EBB_COUNT(texts); k++) {
@@ -127,17 +129,10 @@ static void llvm_close(cpu_emitter *emitter) {
     ebb_cfree(emitter->env, l, 1, sizeof *l);
 }
 
-static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
-    *out = NULL;
-#if !defined(__x86_64__)
-    return ebb_fail(env, EBB_UNAVAILABLE, "jit LLVM: its code is for x86-64: take INTERP");
-#endif
-    llvm *l = ebb_calloc(env, 1, sizeof *l);
-    if (!l) return EBB_NO_MEMORY;
-    l->base = (cpu_emitter){.api = &cpu_emitter_llvm, .env = env, .shelf = {.folder = -1}};
-    for (l->version = NEWEST; l->version >= OLDEST && !l->library; l->version -= !l->library) {
-        /* Debian's names; from 18 on others'. */
-        static const char *const names[] = {"libLLVM-%d.so.1", "libLLVM-%d.so", "libLLVM.so.%d.1"};
+static void library_open(llvm *l, int oldest, int newest) {
+    /* Debian's names; from 18 on others'. */
+    static const char *const names[] = {"libLLVM-%d.so.1", "libLLVM-%d.so", "libLLVM.so.%d.1"};
+    for (l->version = newest; l->version >= oldest && !l->library; l->version -= !l->library) {
         for (size_t k = 0; k < EBB_COUNT(names) && !l->library; k++) {
             char name[32] = "";
             const char *gap = strchr(names[k], '%');
@@ -146,20 +141,37 @@ static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EM
             l->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
         }
     }
+}
+
+ebb_status cpu_llvm_open(ebb_env *env, const cpu_emitter_api *api, const ebb_mlir *mlir, cpu_emitter **out,
+                         char version[EBB_EMITTER_TEXT]) {
+    const int oldest = mlir ? mlir->llvm : OLDEST, newest = mlir ? mlir->llvm : NEWEST;
+    *out = NULL;
+#if !defined(__x86_64__)
+    return ebb_fail(env, EBB_UNAVAILABLE, "jit %s: its code is for x86-64: take INTERP", api->name);
+#endif
+    llvm *l = ebb_calloc(env, 1, sizeof *l);
+    if (!l) return EBB_NO_MEMORY;
+    l->base = (cpu_emitter){.api = api, .env = env, .shelf = {.folder = -1}};
+    l->mlir = mlir;
+    library_open(l, oldest, newest);
     const ebb_status status =
         l->library
             ? llvm_begin(l)
-            : ebb_fail(
-                  env, EBB_UNAVAILABLE,
-                  "jit LLVM: there is no libLLVM of version %d to %d: install libllvm%d, or take INTERP",
-                  OLDEST, NEWEST, OLDEST);
+            : ebb_fail(env, EBB_UNAVAILABLE,
+                       "jit %s: there is no libLLVM of version %d to %d: install libllvm%d, or take INTERP",
+                       api->name, oldest, newest, oldest);
     if (status) {
-        llvm_close(&l->base);
+        cpu_llvm_close(&l->base);
         return status;
     }
-    (void)snprintf(version, EBB_EMITTER_TEXT, "libLLVM %d", l->version);
+    (void)snprintf(version, EBB_EMITTER_TEXT, "%s %d", mlir ? "MLIR" : "libLLVM", l->version);
     *out = &l->base;
     return EBB_OK;
+}
+
+static ebb_status llvm_open(ebb_env *env, cpu_emitter **out, char version[EBB_EMITTER_TEXT]) {
+    return cpu_llvm_open(env, &cpu_emitter_llvm, NULL, out, version);
 }
 
 /* ---- code ------------------------------------------------------------------------------------------- */
@@ -173,11 +185,11 @@ static ebb_status module_compile(llvm *l, ref module, ref *object) {
                : EBB_OK;
 }
 
-static ebb_status text_compile(llvm *l, const ebb_text *text, ref *object) {
+static ebb_status ir_compile(llvm *l, const char *ir, size_t n, ref *object) {
     char *message = NULL;
     ref module = NULL;
     const ref context = l->LLVMContextCreate();
-    const ref buffer = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(text->at, text->n, "body");
+    const ref buffer = l->LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, n, "body");
     ebb_status status;
     if (l->LLVMParseIRInContext(context, buffer, &module, &message)) { /* takes the buffer */
         status = told(l, EBB_INTERNAL, "it does not read our code", message);
@@ -189,8 +201,19 @@ static ebb_status text_compile(llvm *l, const ebb_text *text, ref *object) {
     return status;
 }
 
+static ebb_status text_compile(llvm *l, const ebb_text *text, ref *object) {
+    char why[EBB_MLIR_WHY];
+    if (!l->mlir) return ir_compile(l, text->at, text->n, object);
+    char *ir = l->mlir->lower(text->at, text->n, why);
+    if (!ir)
+        return ebb_fail(l->base.env, EBB_INTERNAL, "MLIR %d does not lower our code: %s", l->version, why);
+    const ebb_status status = ir_compile(l, ir, strlen(ir), object);
+    l->mlir->release(ir);
+    return status;
+}
+
 static ebb_hash key_of(const llvm *l, const ebb_text *text) {
-    const char *const parts[] = {"LLVM", l->triple, l->cpu, l->features};
+    const char *const parts[] = {l->base.api->name, l->triple, l->cpu, l->features};
     ebb_hash key;
     ebb_hash_init(&key);
     ebb_hash_add(&key, &l->version, sizeof l->version);
@@ -219,13 +242,16 @@ static ebb_status object_of(llvm *l, const ebb_text *text, ref *object) {
     return EBB_OK;
 }
 
-static ebb_status llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out) {
+ebb_status cpu_llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out) {
     llvm *l = (llvm *)emitter;
     ebb_text text;
     ref object = NULL;
     uint64_t address = 0;
     ebb_text_init(&text, emitter->env);
-    emit_in_llvm(&text, unit, l->version < TYPED_BELOW);
+    if (l->mlir)
+        emit_in_mlir(&text, unit);
+    else
+        emit_in_llvm(&text, unit, l->version < TYPED_BELOW);
     ebb_status status = ebb_text_status(&text);
     if (!status) status = object_of(l, &text, &object);
     ebb_text_deinit(&text);
@@ -237,4 +263,5 @@ static ebb_status llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_
     return EBB_OK;
 }
 
-const cpu_emitter_api cpu_emitter_llvm = {"LLVM", llvm_open, llvm_close, llvm_compile};
+const cpu_emitter_api cpu_emitter_llvm = {
+    .name = "LLVM", .open = llvm_open, .close = cpu_llvm_close, .compile = cpu_llvm_compile};

@@ -5,7 +5,8 @@
 #include <math.h>
 
 const emit_op_row emit_op_rows[EMIT_N_OPS] = {
-#define EMIT_OP(name, n, result, in_llvm, in_c) [EMIT_##name] = {n, result, in_llvm, in_c},
+#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c) \
+    [EMIT_##name] = {n, result, in_llvm, in_mlir, in_c},
 #include "exec/cpu/emit_ops.def"
 };
 
@@ -22,6 +23,32 @@ const cpu_fused_function cpu_fused_functions[EMIT_N_FUNCTIONS] = {
     EMIT_FUNCTIONS(EMIT_FUNCTION)
 #undef EMIT_FUNCTION
 };
+
+/* ---- how wide --------------------------------------------------------------------------------------- */
+
+/* Counts the operations of a body, in registers; calls, which run lane by lane, as too many. */
+static void op_count(emit *e, emit_op op, const emit_reg *in, emit_reg out) {
+    (void)e, (void)op, (void)in, (void)out;
+}
+static void constant_count(emit *e, emit_reg out, uint32_t bits) {
+    (void)e, (void)out, (void)bits;
+}
+enum { MOST_WIDE_OPS = 500 };
+static void call_count(emit *e, emit_function f, const emit_reg *in, emit_reg out) {
+    (void)f, (void)in, (void)out;
+    e->n += MOST_WIDE_OPS;
+}
+
+bool emit_is_wide(const cpu_fused *f) {
+    static const emit_language counts = {op_count, constant_count, call_count};
+    emit e = {.language = &counts, .lanes = 1};
+    emit_reg operand[EBB_FUSED_OPERANDS], stored[EBB_FUSED_RESULTS];
+    for (uint32_t i = 0; i < f->n_in; i++) operand[i] = emit_new(&e, emit_stored(f->in_dtype[i]));
+    emit_body(&e, f, operand, stored);
+    return e.n < MOST_WIDE_OPS;
+}
+
+/* ---- registers and operations ----------------------------------------------------------------------- */
 
 emit_type emit_stored(ebb_dtype dtype) {
     return ebb_dtype_low(dtype) ? EMIT_HALF

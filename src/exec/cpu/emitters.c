@@ -14,8 +14,8 @@ struct cpu_jit {
 };
 
 /* In the order in which they are taken where none is named. */
-static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc};
-static const char *const others[] = {"MLIR", "HALIDE"}; /* of MegEngine's, not here */
+static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc, &cpu_emitter_mlir};
+static const char *const others[] = {"HALIDE"}; /* of MegEngine's, not here */
 
 static ebb_status choose(cpu_jit *jit, const char *name) {
     char version[EBB_EMITTER_TEXT];
@@ -23,7 +23,7 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     jit->tried = true;
     if (name && strcmp(name, "INTERP") == 0) return EBB_OK;
     for (size_t k = 0; k < EBB_COUNT(emitters); k++) {
-        if (name && strcmp(name, emitters[k]->name) != 0) continue;
+        if (name ? strcmp(name, emitters[k]->name) != 0 : emitters[k]->by_name) continue;
         status = emitters[k]->open(jit->env, &jit->emitter, version);
         if (!status) ebb_shelf_open(&jit->emitter->shelf, jit->env, "code");
         if (name || status == EBB_OK || status == EBB_NO_MEMORY) return status;
@@ -34,13 +34,15 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     if (!name) return EBB_OK;
     if (strcmp(name, "NVRTC") == 0)
         return ebb_fail(jit->env, EBB_UNAVAILABLE,
-                        "jit NVRTC is of the device cuda: the device cpu has LLVM, CC and INTERP");
+                        "jit NVRTC is of the device cuda: the device cpu has LLVM, CC, MLIR and INTERP");
     for (size_t k = 0; k < EBB_COUNT(others); k++) {
         if (strcmp(name, others[k]) == 0)
             return ebb_fail(jit->env, EBB_UNAVAILABLE,
-                            "jit %s is not in this build: the device cpu has LLVM, CC and INTERP", name);
+                            "jit %s is not in this build: the device cpu has LLVM, CC, MLIR and INTERP",
+                            name);
     }
-    return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is LLVM, CC or INTERP", name);
+    return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is LLVM, CC, MLIR or INTERP",
+                    name);
 }
 
 ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]) {
