@@ -17,7 +17,8 @@ import time
 
 HEAVY = ("conv2d", "linear", "matmul", "attention", "reshape", "stop_gradient")
 WAYS = {"op by op": ("--opt-level", "2"), "INTERP": ("--opt-level", "3", "--jit", "INTERP"),
-        "LLVM": ("--opt-level", "3", "--jit", "LLVM"), "CC": ("--opt-level", "3", "--jit", "CC"), "MLIR": ("--opt-level", "3", "--jit", "MLIR")}
+        "LLVM": ("--opt-level", "3", "--jit", "LLVM"), "CC": ("--opt-level", "3", "--jit", "CC"),
+        "MLIR": ("--opt-level", "3", "--jit", "MLIR")}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -59,7 +60,8 @@ def main():
     options += ["--eval"] if args.eval or args.model.endswith("jit/chain.ebb") else []
     for dim in args.dims:
         options += ["--dim", dim]
-    ways, best, copy = [way for way in WAYS if way not in absent(args.ebb)], {}, 0
+    missing, best, copy = absent(args.ebb), {}, 0
+    ways = [way for way in WAYS if way not in missing]
     for _ in range(args.rounds):
         copy = max(copy, memcpy_rate())
         for way in ways:

@@ -107,8 +107,8 @@ static ebb_status llvm_begin(llvm *l) {
     const char *missing = symbols_find(l);
     if (missing)
         return ebb_fail(l->base.env, EBB_UNAVAILABLE,
-                        "jit LLVM: libLLVM %d has no %s: install libllvm%d to libllvm%d", l->version,
-                        missing, OLDEST, NEWEST);
+                        "jit %s: libLLVM %d has no %s: install libllvm%d to libllvm%d", l->base.api->name,
+                        l->version, missing, OLDEST, NEWEST);
     l->LLVMInitializeX86TargetInfo();
     l->LLVMInitializeX86Target();
     l->LLVMInitializeX86TargetMC();
