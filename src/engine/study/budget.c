@@ -199,9 +199,11 @@ ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
 /* Nothing was found within the budget: if the smallest plan that can be had fits after all (that of the
  * least peak, or the baseline when it packs better), the search goes on from there, and its own packing
  * counts. */
-static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out) {
+static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out,
+                                     int64_t *smallest_bytes) {
     ebb_answer least;
     ebb_status status = ebb_study_least(p, &least);
+    *smallest_bytes = INT64_MAX;
     if (!least.plan) return status;
     bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
@@ -215,8 +217,8 @@ static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_a
     } else if (status == EBB_OK) {
         status = EBB_OVER_BUDGET;
     }
-    if (status == EBB_OVER_BUDGET && p->hint.smallest_bytes)
-        *p->hint.smallest_bytes = smallest->plan->total_bytes;
+    *smallest_bytes = smallest->plan->total_bytes;
+    if (status == EBB_OVER_BUDGET && p->hint.smallest_bytes) *p->hint.smallest_bytes = *smallest_bytes;
     if (status == EBB_OVER_BUDGET)
         status = ebb_fail(
             p->env, EBB_OVER_BUDGET,
@@ -227,6 +229,28 @@ static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_a
             p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
                        : "raise the budget or lower the batch");
     offer(p, out, &least);
+    return status;
+}
+
+/* A smallest plan that misses the budget by no more than this part of it came near: another draw of the
+ * search may find one within. */
+#define MISSED_PART 8
+#define MOST_DRAWS  2
+
+static ebb_status search(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm, ebb_answer *out) {
+    const int64_t budget = p->options->budget_bytes;
+    int64_t smallest;
+    ebb_status status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+    while (status == EBB_OVER_BUDGET && !p->hint.fits_or_not) {
+        status = plan_from_smallest(p, base, out, &smallest);
+        const bool near = smallest != INT64_MAX && smallest - budget <= budget / MISSED_PART;
+        if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
+            ebb_study_none_fits(p))
+            break;
+        p->draw++;
+        p->halvings = 0;
+        status = ebb_study_tighten(p, NULL, 0, out);
+    }
     return status;
 }
 
@@ -243,10 +267,8 @@ ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out
             status = ebb_fail(p->env, EBB_OVER_BUDGET, "the plan of another size is above the budget");
         if (status != EBB_OK || p->hint.no_search) return status;
     }
-    if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop) {
-        status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
-        if (status == EBB_OVER_BUDGET && !p->hint.fits_or_not) status = plan_from_smallest(p, base, out);
-    }
+    if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop)
+        status = search(p, base, warm, out);
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         if (!p->any_drop) offer(p, out, base);
         return status;

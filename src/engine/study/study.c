@@ -81,7 +81,7 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .grace_ns = p->hint.grace_ns > 0 ? p->hint.grace_ns
                                               : p->alone           ? EBB_GRACE_NS
                                                                    : 0,
-                                  .seed = ebb_options_search_seed(o),
+                                  .seed = ebb_options_search_seed(o) + p->draw,
                                   .n_answers =
                                       method != EBB_METHOD_LEAST || p->hint.least ? EBB_MOST_ANSWERS : 1,
                                   .warm_genes = genes,

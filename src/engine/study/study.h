@@ -78,6 +78,7 @@ typedef struct ebb_study {
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    uint32_t draw;        /* of the search: 0, or another that may find what that did not */
     bool quick;           /* the next packing is asked for the budget with little effort */
     bool answered;    /* there is a plan within the budget already: few limits are tried for a better one */
     uint8_t *pins;    /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */

@@ -153,7 +153,7 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
     f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
     f->best_size = f->failed_size = 0;
     f->effort_part = 0;
-    f->warm = f->fits_or_not = false;
+    f->warm = f->fits_or_not = f->fresh_fails = false;
     *row = (ebb_fit_row){.mode = mode, .next_total_bytes = -1};
     ebb_status status = mode == EBB_MEMORY_BUDGET ? ebb_fit_budget(f, start) : fit_plain(f);
     if ((status == EBB_OK || status == EBB_INTERRUPTED) && f->best_size > 0) {

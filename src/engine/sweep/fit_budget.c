@@ -57,9 +57,25 @@ static ebb_status squeeze(ebb_fitter *f) {
     return scaled != EBB_OK ? scaled : status;
 }
 
+/* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes too long
+ * there may be faster elsewhere, so it is searched once more from nothing, until that fails, too. */
+static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
+    const int64_t above = *high;
+    int64_t bytes;
+    ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
+    const bool too_slow = status == EBB_OK && *low < size && bytes <= f->budget_bytes;
+    if (!too_slow || f->fresh_fails || ebb_fit_is_late(f)) return status;
+    *high = above;
+    f->warm = false;
+    status = ebb_fit_probe(f, size, low, high, &bytes);
+    f->warm = true;
+    f->fresh_fails = *low < size;
+    return status;
+}
+
 /* A size that failed before may fit now, from a better answer. */
 static ebb_status climb(ebb_fitter *f, bool cheap) {
-    int64_t low = f->best_size, high = EBB_FIT_MAX_SIZE, step = 1 + low / STEP_PART, bytes;
+    int64_t low = f->best_size, high = EBB_FIT_MAX_SIZE, step = 1 + low / STEP_PART;
     const int64_t resolution = cheap ? 1 : 1 + low / FINE_PART;
     const uint32_t max_failures = cheap ? UINT32_MAX : MAX_FAILURES;
     ebb_status status = EBB_OK;
@@ -69,9 +85,9 @@ static ebb_status climb(ebb_fitter *f, bool cheap) {
         const bool up = high == EBB_FIT_MAX_SIZE;
         const int64_t before = low;
         if ((up && low + step >= high) || ebb_fit_is_late(f)) break;
-        status = ebb_fit_probe(f, up ? low + step : low + (high - low) / 2, &low, &high, &bytes);
+        status = probe_twice(f, up ? low + step : low + (high - low) / 2, &low, &high);
         n_failed = low > before ? 0 : n_failed + 1;
-        step *= 2;
+        if (cheap) step *= 2; /* else the squeeze came near */
     }
     f->climbs = false;
     return status;
