@@ -122,6 +122,10 @@ static int entry_read(const core_entry *entry, PyObject *value, char *to) {
         memcpy(to, &text, sizeof text);
         return 0;
     }
+    if (entry->field != BYTES && PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is a number, not %R", entry->name, value);
+        return -1;
+    }
     if (entry->field == REAL)
         real = PyFloat_AsDouble(value);
     else if (bytes_read(value, &whole))

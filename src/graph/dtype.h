@@ -61,6 +61,16 @@ static inline double ebb_dtype_rounded(ebb_dtype dtype, double x) {
     ebb_dtypes[dtype].store(&element, 0, x);
     return ebb_dtypes[dtype].load(&element, 0);
 }
+/* The largest number below x of a dtype of real ones. */
+static inline double ebb_dtype_below(ebb_dtype dtype, double x) {
+    const double y = ebb_dtype_rounded(dtype, x);
+    if (y < x) return y;
+    uint64_t bits = 0; /* of y: a sign and a size */
+    ebb_dtypes[dtype].store(&bits, 0, y);
+    const uint64_t sign = UINT64_C(1) << (8 * ebb_dtypes[dtype].bytes - 1);
+    bits = (bits | sign) == sign ? sign | 1 : bits & sign ? bits + 1 : bits - 1;
+    return ebb_dtypes[dtype].load(&bits, 0);
+}
 /* The distance from 1 to the next number of a dtype of real ones: a unit of the last place of numbers
  * below 2. */
 static inline double ebb_dtype_unit(ebb_dtype dtype) {

@@ -731,6 +731,8 @@ const row rows[] = {
     {"loss_scale", "f32[] f32[] f32[]", "interval=3 norm=1", "f32[] f32[] f32[] bool[]"},
     {"loss_scale", "f32[] f32[] f64[]", "",
      "!loss_scale: scale f32[] and squares f64[] must have one dtype"},
+    {"loss_scale", "f64[] f64[] f64[]", "", "f64[] f64[] f64[] bool[]"},
+    {"loss_scale", "f16[] f16[] f16[]", "", "!loss_scale: scale f16[] must be f32 or f64"},
     {"loss_scale", "f32[] f32[] f32[]", "interval=0", "!loss_scale: interval=0 must be in [1, "},
     {"clip_factor", "f32[]", "norm=1", "f32[]"},
     {"clip_factor", "f32[]", "norm=0", "!clip_factor: norm=0 must be in ["},

@@ -174,7 +174,7 @@ class Fitting(unittest.TestCase):
                              (1.5, "at most 1, and bytes are whole"), (np.float32(2.5), "bytes are whole"),
                              (float("nan"), "no number"), (float("inf"), "no number"), (1e30, "more than"), (2**63, "more than"),
                              ("0%", "above 0%"), ("101%", "above 0%"), ("x%", "above 0%"), ("nan%", "above 0%"),
-                             ("0.6", "no size"), ("-5", "no size")):
+                             ("0.6", "bytes are \"11GiB\""), ("-5", "bytes are")):
             for call in (lambda: trace(lambda x: x, budget=budget), lambda: trace(lambda x: x).fit(data, budget)):
                 with self.assertRaisesRegex(ValueError, text) as raised:
                     call()

@@ -20,6 +20,20 @@ NUMBERS = [0.0, -0.0, 1.5, -2.25, 65504.0, 6e-8, 6.1e-5, np.inf, -np.inf, np.nan
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
+class Draws(unittest.TestCase):
+    def test_uniform_stays_below_its_end_when_it_is_rounded(self):
+        draw = _core.op("uniform")
+        for name, dtype in {**DTYPES, "float32": np.float32}.items():
+            for low, high in ((0.0, 1.0), (1.0, 2.0), (-3.0, -1.0), (-1.0, 0.0), (0.0, 1e-4), (2.0, 2.0)):
+                with self.subTest(name, low=low, high=high):
+                    x = draw(shape=[65536], dtype=_dtype.element_of(np.dtype(dtype)), low=low, high=high).numpy().astype(np.float64)
+                    self.assertTrue(np.isfinite(x).all())
+                    rounded = np.float64(np.array(low).astype(dtype))
+                    self.assertGreaterEqual(x.min(), min(low, rounded))
+                    self.assertTrue(x.max() < high or low == high == x.max(), f"{x.max()!r}")
+                    self.assertAlmostEqual(x.mean() / (high or 1), (low + high) / 2 / (high or 1), delta=0.01)
+
+
 class Tensors(unittest.TestCase):
     def test_come_in_and_go_out(self):
         for name, dtype in DTYPES.items():

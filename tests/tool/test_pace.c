@@ -56,14 +56,16 @@ Test(pace, without_a_terminal_there_is_a_line_per_ten_seconds) {
         const char *text;
     } rows[] = {
         {9, ""},
-        {12,
-         "ebb: search 1 for the least time: 67 % of 6000000 candidates, 400000/s, 5 s left of it, nothing "
-         "fits yet, "
-         "bound +1.00 %\n"},
-        {25, "ebb: search 1 for the least time: 36 % of 11200000 candidates, 400000/s, 18 s left of it, "
+        {12, "ebb: search 1 for the least time: 67 % of 6000000 candidates, 400000/s, 5 s left in this "
+             "search, nothing "
+             "fits yet, "
+             "bound +1.00 %\n"},
+        {25, "ebb: search 1 for the least time: 36 % of 11200000 candidates, 400000/s, 18 s left in this "
+             "search, "
              "nothing fits "
              "yet, bound +1.00 %\n"
-             "ebb: search 1 for the least time: 71 % of 11200000 candidates, 400000/s, 8 s left of it, "
+             "ebb: search 1 for the least time: 71 % of 11200000 candidates, 400000/s, 8 s left in this "
+             "search, "
              "best +3.25 % "
              "time, bound +1.00 %\n"},
     };

@@ -108,11 +108,12 @@ def _header(name, data):
         pairs = [pair for key in ("inputs", "outputs") for pair in parsed[key]]
         good = all(len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in pairs)
         good = good and isinstance(parsed["params"], dict) and isinstance(facts["graph"], str)
-        good = good and parsed.get("precision", "f32") in ("f32", "bf16", "f16")
     except (KeyError, TypeError, ValueError, RecursionError):
         good = False
     if not good:
         raise ValueError(f"{name}: its metadata does not say inputs, outputs and graph")
+    if (precision := parsed.get("precision", "f32")) not in ("f32", "bf16", "f16"):
+        raise ValueError(f"{name}: its precision is {precision!r}, not 'f32', 'bf16' or 'f16'")
     return facts["graph"], parsed
 
 
@@ -125,6 +126,6 @@ def load(file, *, budget=None, memory=None, effort=None, time_limit=None, cache=
         with open(file, "rb") as opened:
             data = opened.read()
     said = {"effort": effort, "time_limit": time_limit, "cache": cache and os.fspath(cache)}
-    options = memory_options(None, None, budget, memory)
+    options = memory_options(None, None, budget, memory, "load")
     options.update({k: v for k, v in said.items() if v is not None})
     return Loaded(name, data, options)

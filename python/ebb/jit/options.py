@@ -21,7 +21,10 @@ def budget_of(budget, who="trace"):
             raise ValueError(f"{said}: a share is above 0% and at most 100%")
         return {"budget_share": share}
     if isinstance(budget, str):
-        number = _core.parse_bytes(budget)
+        try:
+            number = _core.parse_bytes(budget)
+        except ValueError:
+            raise ValueError(f'{said}: bytes are "11GiB" or a number, and a share is 0.6 or "60%"') from None
     elif isinstance(budget, numbers.Real) and not isinstance(budget, bool):
         number = budget
     else:
@@ -39,7 +42,7 @@ def budget_of(budget, who="trace"):
     return {"budget": int(number)}
 
 
-def memory_options(sublinear, dtr, budget, memory):
+def memory_options(sublinear, dtr, budget, memory, who="trace"):
     """Options that say how memory is saved."""
     options = {}
     if sublinear is not None:
@@ -51,11 +54,11 @@ def memory_options(sublinear, dtr, budget, memory):
             raise TypeError(f"dtr_config is no {type(dtr).__name__}")
         budget = dtr.eviction_threshold if budget is None else budget
     if budget is not None:
-        options.update(memory="budget", **budget_of(budget))
+        options.update(memory="budget", **budget_of(budget, who))
     if memory is not None:
         if memory == "budget" and budget is None:
-            raise ValueError('trace: memory="budget" needs budget="11GiB", a number of bytes, or a share: 0.6')
+            raise ValueError(f'{who}: memory="budget" needs budget="11GiB", a number of bytes, or a share: 0.6')
         if memory != "budget" and budget is not None:
-            raise ValueError(f'trace: budget={budget!r} is kept by memory="budget" alone, not by {memory!r}: leave one of them out')
+            raise ValueError(f'{who}: budget={budget!r} is kept by memory="budget" alone, not by {memory!r}: leave one of them out')
         options["memory"] = memory
     return options

@@ -213,7 +213,7 @@ def compile(model, budget=None, *, activations=None, backend="eager", optimizer=
     reserve     bytes of the budget to leave alone
     backend     "eager": ops one by one; "inductor": groups of ops compiled by Inductor
     costs       "measured" on this device, or "roofline"
-    time_limit  seconds of planning for each graph; effort as in docs/tuning.md
+    time_limit  seconds of planning for each graph (several times where graphs share); effort as in docs/tuning.md
     """
     if not callable(model):
         raise TypeError(f"model {model!r}: a module or a function")

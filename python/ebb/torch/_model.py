@@ -162,7 +162,7 @@ def to_model(program, *, loss=None, budget=None, memory=None, optimizer="sgd", o
         if not math.isfinite(value) or value < 0:
             raise ValueError(f"{name} {value!r}: 0 or more")
     reading = _read.Reading(program, loss, outputs or loss is False)
-    chosen = {"optimizer": optimizer, "weight_decay": weight_decay, "evaluate": evaluate, **memory_options(None, None, budget, memory), **options}
+    chosen = {"optimizer": optimizer, "weight_decay": weight_decay, "evaluate": evaluate, **memory_options(None, None, budget, memory, "to_model"), **options}
     if optimizer == "sgd":
         chosen["momentum"] = momentum
     return Model(reading, chosen, gradients)

@@ -32,8 +32,8 @@ def peak_of(graphs):
 class Shared:
     """Plans of the graphs of a step when all hold the same part; those that hold the total come first, by their time, then by their bytes."""
 
-    def __init__(self, runs, total, part, options):
-        self.part, self.plans = part, attempt(runs, total, part, options)
+    def __init__(self, runs, total, part, options, patient=False):
+        self.part, self.plans = part, attempt(runs, total, part, options, patient)
         self.planned, self.time_ns = Graphs(runs, self.plans).planned, sum(self.plans[g].time_ns for g in runs)
         self.holds = self.planned <= total
         self.rank = (0, self.time_ns) if self.holds else (1, self.planned)
@@ -52,7 +52,10 @@ def share_out(runs, total, options):
             break
     tried.sort(key=lambda one: one.rank)
     near = [one for one in tried[1:2] if one.holds and one.time_ns < (1 + WORTH) * tried[0].time_ns]
-    return min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank).plans
+    found = min(tried + [Shared(runs, total, one.part, options) for one in tried[:1] + near], key=lambda one: one.rank)
+    if not found.holds:  # before it is refused, it has more time
+        found = min(found, Shared(runs, total, found.part, options, patient=True), key=lambda one: one.rank)
+    return found.plans
 
 
 def better(runs, total, options):
@@ -65,11 +68,11 @@ def better(runs, total, options):
     return plans if faster else None
 
 
-def attempt(runs, total, part, options):
+def attempt(runs, total, part, options, patient):
     """A plan for each graph when all hold that part. What one that can go no lower takes is taken from the others in a second pass."""
     holds = {g: g.given_bytes + part * (g.held_in_order - g.given_bytes) for g in runs}
     for again in range(PASSES):
-        plans = {g: settle(g, limit, int(holds[g]), options) for g, limit in limits(runs, total, holds).items()}
+        plans = {g: settle(g, limit, int(holds[g]), options, patient) for g, limit in limits(runs, total, holds).items()}
         if again or Graphs(runs, plans).planned <= total or all(plan.held_bytes <= holds[g] for g, plan in plans.items()):
             break
         holds = {g: max(holds[g], plan.held_bytes) for g, plan in plans.items()}

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "exec/conformance.h"
 
@@ -63,15 +64,22 @@ static void add_row(ebb_compare_result *r, const ebb_compare_row *row) {
     r->worst[at] = *row;
 }
 
+/* Does it read padding? */
+static bool pads(const ebb_op_info *op, const ebb_attr *attr) {
+    for (uint32_t k = 0; k < op->n_attrs && op->family == EBB_FAMILY_CONVOLUTION; k++)
+        if (strcmp(op->attrs[k].name, "pad") == 0) return attr[k].i[0] > 0 || attr[k].i[1] > 0;
+    return false;
+}
+
 /* Elements that are off, looked at again beside what shaken inputs make of them. */
-static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, ebb_family family,
+static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bool pads,
                              const ebb_compared *at, int64_t *worst, ebb_compare_row *row) {
     const size_t bytes = (size_t)ebb_type_bytes(at->type);
     char *noise = ebb_calloc(c->env, bytes, 1);
     bool finite = true;
     ebb_status status =
         noise ? ebb_compare_shake(c->other, step, output, at->want, noise, &finite) : EBB_NO_MEMORY;
-    const bool padded = !finite && family == EBB_FAMILY_CONVOLUTION;
+    const bool padded = !finite && pads;
     if (status == EBB_OK) {
         row->shaken = true;
         row->part = 0;
@@ -107,7 +115,7 @@ static ebb_status compare_result(ebb_comparer *c, uint32_t step, uint32_t output
     }
     ebb_status status = EBB_OK;
     if (row->part > 1 && at.allowed > 0 && op->n_update == 0)
-        status = look_twice(c, step, output, op->family, &at, &worst, row);
+        status = look_twice(c, step, output, pads(op, node->attr), &at, &worst, row);
     if (status == EBB_OK) fill_row(c, step, v, &at, worst, row);
     return status;
 }

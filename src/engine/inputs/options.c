@@ -89,11 +89,11 @@ static ebb_status check_rest(ebb_env *env, const ebb_options *o) {
 ebb_status ebb_options_check(ebb_env *env, const ebb_options *o) {
     const bool shared = o->budget_share > 0 && o->budget_share <= 1 && o->budget_bytes < 0;
     if (o->budget_share != 0 && (!shared || o->memory != EBB_MEMORY_BUDGET))
-        return ebb_fail(
-            env, EBB_USAGE,
-            "the budget is a share of %g beside %lld bytes; it is either, the share in (0, 1], of a plan "
-            "within a budget",
-            o->budget_share, (long long)o->budget_bytes);
+        return ebb_fail(env, EBB_USAGE,
+                        "the budget is a share of %g: a share is in (0, 1], needs memory mode budget, and "
+                        "stands without "
+                        "bytes (%lld are given)",
+                        o->budget_share, (long long)o->budget_bytes);
     if (o->memory == EBB_MEMORY_BUDGET && !shared && o->budget_bytes <= 0)
         return ebb_fail(env, EBB_USAGE, "the budget is %lld bytes; it must be at least 1",
                         (long long)o->budget_bytes);

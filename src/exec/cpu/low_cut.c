@@ -267,7 +267,9 @@ void cpu_low_part(const ebb_call *call, const cpu_low_cut *c, int64_t rows, cpu_
     types_set(call, c, rows, out);
     for (uint32_t k = 0; k < call->op->n_attrs; k++) { /* an inner op's are the first of them */
         out->attr[k] = call->attr[k];
-        if (call->op->attrs[k].kind == EBB_ATTR_DTYPE && ebb_dtype_low((ebb_dtype)call->attr[k].i[0]))
+        /* But uniform's, which draws less than `high` as it is stored. */
+        if (call->op->attrs[k].kind == EBB_ATTR_DTYPE && ebb_dtype_low((ebb_dtype)call->attr[k].i[0]) &&
+            call->op != &ebb_op_uniform)
             out->attr[k].i[0] = EBB_F32;
     }
 }

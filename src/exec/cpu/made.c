@@ -10,6 +10,7 @@ typedef struct made {
     void *y;
     uint64_t key, step;
     const ebb_attr *attr;
+    float most; /* of uniform */
 } made;
 
 /* ---- iota --------------------------------------------------------------------------------------- */
@@ -45,16 +46,16 @@ CPU_KERNEL(iota, EBB_TAKES(I32), CPU_STREAM, .launch = iota_launch);
 
 /* ---- draws: operand 0 is the logical index ------------------------------------------------------- */
 
-static float uniform_of(ebb_u32x4 words, uint32_t i, const ebb_attr *attr) {
-    const double low = attr[EBB_UNIFORM_LOW].f;
-    return (float)(low + (attr[EBB_UNIFORM_HIGH].f - low) * ebb_draw_unit(words.v[i]));
+static float uniform_of(ebb_u32x4 words, uint32_t i, const made *m) {
+    const double low = m->attr[EBB_UNIFORM_LOW].f;
+    return fminf((float)(low + (m->attr[EBB_UNIFORM_HIGH].f - low) * ebb_draw_unit(words.v[i])), m->most);
 }
 
-static float normal_of(ebb_u32x4 words, uint32_t i, const ebb_attr *attr) {
+static float normal_of(ebb_u32x4 words, uint32_t i, const made *m) {
     const float angle = (float)ebb_draw_angle(words, i),
                 radius = sqrtf(-2 * logf((float)ebb_draw_radius(words, i)));
-    return (float)(attr[EBB_NORMAL_MEAN].f +
-                   attr[EBB_NORMAL_STD].f * (radius * (i % 2 ? sinf(angle) : cosf(angle))));
+    return (float)(m->attr[EBB_NORMAL_MEAN].f +
+                   m->attr[EBB_NORMAL_STD].f * (radius * (i % 2 ? sinf(angle) : cosf(angle))));
 }
 
 #define DRAWS_SPAN(name)                                                                               \
@@ -66,28 +67,32 @@ static float normal_of(ebb_u32x4 words, uint32_t i, const ebb_attr *attr) {
         for (int64_t i = begin; i < end; i++, ebb_walk_on(m->walk, &at, 1)) {                          \
             const uint64_t logical = (uint64_t)at.element[0];                                          \
             if (logical / 4 != block) words = ebb_dropout_block(m->key, m->step, block = logical / 4); \
-            ((float *)m->y)[i] = name##_of(words, (uint32_t)(logical % 4), m->attr);                   \
+            ((float *)m->y)[i] = name##_of(words, (uint32_t)(logical % 4), m);                         \
         }                                                                                              \
     }
 DRAWS_SPAN(uniform)
 DRAWS_SPAN(normal)
 
-static ebb_status draws_launch(const ebb_kernel_run *run, cpu_span *span) {
+static ebb_status draws_launch(const ebb_kernel_run *run, cpu_span *span, double most) {
     const ebb_type *y = &run->call->out[0];
     ebb_walk walk;
     ebb_walk_begin_logical(&walk, y);
-    const made m = {&walk, run->launch->out[0], ebb_dropout_key(run->launch->seed, run->seed_key),
-                    ebb_dropout_step(run->seed_key, run->launch->step), run->call->attr};
+    const made m = {&walk,
+                    run->launch->out[0],
+                    ebb_dropout_key(run->launch->seed, run->seed_key),
+                    ebb_dropout_step(run->seed_key, run->launch->step),
+                    run->call->attr,
+                    (float)most};
     cpu_spans(cpu_of(run->backend), ebb_type_count(y), CPU_ALIGNMENT, 16 * ebb_type_count(y), span, &m);
     return EBB_OK;
 }
 
 static ebb_status uniform_launch(const ebb_kernel_run *run) {
-    return draws_launch(run, uniform_span);
+    return draws_launch(run, uniform_span, ebb_uniform_most(run->call->attr));
 }
 CPU_KERNEL(uniform, EBB_TAKES(F32), CPU_RATE(1500, 25000), .launch = uniform_launch);
 
 static ebb_status normal_launch(const ebb_kernel_run *run) {
-    return draws_launch(run, normal_span);
+    return draws_launch(run, normal_span, 0);
 }
 CPU_KERNEL(normal, EBB_TAKES(F32), CPU_RATE(1500, 25000), .launch = normal_launch);

@@ -118,7 +118,6 @@ static ebb_status loss_scale_launch(const ebb_kernel_run *run) {
                                        .backoff = a[EBB_LOSS_SCALE_BACKOFF].f,
                                        .norm = a[EBB_LOSS_SCALE_NORM].f,
                                        .interval = (float)a[EBB_LOSS_SCALE_INTERVAL].i[0]};
-    return cuda_launch(run->backend, cuda_kernel_for(CUDA_KERNEL_loss_scale, run->call->out[0].dtype), 1,
-                       &args);
+    return cuda_launch(run->backend, CUDA_KERNEL_loss_scale, 1, &args);
 }
-CUDA_OP(loss_scale, CUDA_REALS | EBB_TAKES(BOOL), CUDA_SWEEP, .launch = loss_scale_launch);
+CUDA_OP(loss_scale, EBB_TAKES(F32, BOOL), CUDA_SWEEP, .launch = loss_scale_launch);

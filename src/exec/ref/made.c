@@ -31,7 +31,7 @@ static ebb_status draws(const ebb_kernel_run *run, draw *of) {
 
 static double uniform(ebb_u32x4 words, uint32_t i, const ebb_attr *attr) {
     const double low = attr[EBB_UNIFORM_LOW].f;
-    return low + (attr[EBB_UNIFORM_HIGH].f - low) * ebb_draw_unit(words.v[i]);
+    return fmin(low + (attr[EBB_UNIFORM_HIGH].f - low) * ebb_draw_unit(words.v[i]), ebb_uniform_most(attr));
 }
 
 static double normal(ebb_u32x4 words, uint32_t i, const ebb_attr *attr) {

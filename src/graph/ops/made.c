@@ -3,6 +3,8 @@
  * argmax and argmin. */
 #include "graph/ops/rule.h"
 
+#include <math.h>
+
 #define SHAPE_LIST EBB_INTS("shape", 0, 0, 1, EBB_ATTR_SIZE_MAX)
 
 static ebb_status shape_type(ebb_env *env, const ebb_call *call, uint32_t shape, ebb_dtype dtype,
@@ -46,6 +48,11 @@ static ebb_status uniform_infer(ebb_env *env, const ebb_call *call, ebb_type *ou
     const double low = call->attr[EBB_UNIFORM_LOW].f, high = call->attr[EBB_UNIFORM_HIGH].f;
     if (low <= high) return draws_infer(env, call, out);
     return ebb_fail(env, EBB_BAD_INPUT, "%s: low %g is above high %g", call->op->name, low, high);
+}
+
+double ebb_uniform_most(const ebb_attr *attr) {
+    const double below = ebb_dtype_below((ebb_dtype)attr[EBB_DRAWS_DTYPE].i[0], attr[EBB_UNIFORM_HIGH].f);
+    return fmax(below, attr[EBB_UNIFORM_LOW].f);
 }
 
 #define DRAWS_SHAPE [EBB_DRAWS_SHAPE] = SHAPE_LIST, [EBB_DRAWS_DTYPE] = EBB_DTYPE_USUAL("dtype", EBB_F32)

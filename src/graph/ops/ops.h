@@ -209,6 +209,8 @@ static inline void ebb_take_index_walk(const ebb_call *call, ebb_walk *walk) {
 enum { EBB_IOTA_SHAPE, EBB_IOTA_AXIS };
 enum { EBB_DRAWS_SHAPE, EBB_DRAWS_DTYPE }; /* uniform, normal */
 enum { EBB_UNIFORM_LOW = EBB_DRAWS_DTYPE + 1, EBB_UNIFORM_HIGH };
+/* The most that uniform draws: of its dtype, so that rounding does not reach `high`. */
+double ebb_uniform_most(const ebb_attr *attr);
 enum { EBB_NORMAL_MEAN = EBB_DRAWS_DTYPE + 1, EBB_NORMAL_STD };
 enum { EBB_ARGMAX_AXIS }; /* argmax, argmin */
 enum { EBB_CUMSUM_AXIS, EBB_CUMSUM_REVERSE };

@@ -82,6 +82,7 @@ static const ebb_attr_info loss_scale_attrs[] = {
     [EBB_LOSS_SCALE_INTERVAL] = EBB_INTS("interval", 1, 2000, 1, 16777216), /* exact in an f32 */
     [EBB_LOSS_SCALE_NORM] = EBB_REAL("norm", 0, 0, 1e30),
 };
-EBB_DEFINE(loss_scale, EBB_RULE(3, 4, "scale[] clean[] squares[] -> [] [] factor[] apply:bool[]"),
+EBB_DEFINE(loss_scale,
+           EBB_RULE(3, 4, "scale:full[] clean:full[] squares:full[] -> [] [] factor[] apply:bool[]"),
            EBB_LIST(attrs, loss_scale_attrs), .effect = EBB_STATEFUL, EBB_UPDATES({0, 0}, {1, 1}),
            EBB_FLOPS(10));

@@ -11,9 +11,11 @@ typedef struct dtype_class {
 } dtype_class;
 
 #define BIT(NAME) (UINT32_C(1) << EBB_##NAME)
-#define REALS     (BIT(F32) | BIT(F64) | BIT(F16) | BIT(BF16))
+#define FULL      (BIT(F32) | BIT(F64))
+#define REALS     (FULL | BIT(F16) | BIT(BF16))
 static const dtype_class classes[] = {
     {"", "f32, f64, f16 or bf16", REALS},
+    {"full", "f32 or f64", FULL},
     {"num", "f32, f64, f16, bf16 or i32", REALS | BIT(I32)},
     {"any", "f32, f64, f16, bf16, i32 or bool", REALS | BIT(I32) | BIT(BOOL)},
     {"all", "of a dtype", (UINT32_C(1) << EBB_N_DTYPES) - 1},
@@ -64,7 +66,9 @@ static operand operand_find(const char *text, uint32_t i) {
 }
 
 bool ebb_op_wide(const ebb_op_info *op, uint32_t i) {
-    return op->rule && operand_find(op->rule, i).wide;
+    if (!op->rule) return false;
+    const operand o = operand_find(op->rule, i);
+    return o.wide || (o.of && o.of->dtypes == FULL);
 }
 
 /* Letters of an operand's shape; tail: is there a `...`? */

@@ -16,9 +16,10 @@
  * they are broadcast to. A tail of `...` after two letters is nothing or two more dimensions (rank 2 or 4),
  * the same wherever it appears. [] is a scalar. Operands are of real numbers, all of one dtype. Written
  * `name:num[...]` they may be i32, too, `name:any[...]` i32 or bool, `name:all[...]` of any dtype that
- * there is, and `name:i32[...]`, `name:bool[...]`, `name:u8[...]` just that. Results have the dtype of the
- * operands that leave it open, unless written so. `name:wide[...]`, behind an operand that leaves it open,
- * is f32 where that is of 16 bits, and of the same dtype where not: statistics, losses, what scales a norm.
+ * there is, `name:full[...]` f32 or f64, and `name:i32[...]`, `name:bool[...]`, `name:u8[...]` just that.
+ * Results have the dtype of the operands that leave it open, unless written so. `name:wide[...]`, behind an
+ * operand that leaves it open, is f32 where that is of 16 bits, and of the same dtype where not:
+ * statistics, losses, what scales a norm.
  *
  * A letter that no operand binds is bound by a tail of the rule, or by the op's `bind`:
  *

@@ -23,9 +23,9 @@ static double rate(const tool_progress *p, int64_t now_ns) {
     return ns >= LEAST_TIME_NS && p->done > 0 ? (double)p->done * 1e9 / (double)ns : -1;
 }
 
-/* Of the search that runs, or -1. */
+/* Of the search that runs, or -1: its beginning says nothing of its rate. */
 static double left_s(const tool_progress *p, double per_s) {
-    return per_s > 0 ? (double)(p->total - p->done) / per_s : -1;
+    return per_s > 0 && p->done >= p->total / 100 ? (double)(p->total - p->done) / per_s : -1;
 }
 
 static out_word per_second(double per_s) {
@@ -62,12 +62,12 @@ static void print_bar(const tool_progress *p, int64_t now_ns) {
     static const char full[] = "########################", empty[] = "........................";
     double share = (double)p->done / (double)p->total, per_s = rate(p, now_ns), left = left_s(p, per_s);
     int filled = (int)(share * WIDTH), n;
-    char line[256], search[32] = "", pace[48] = "", wait[32] = "";
+    char line[256], search[32] = "", pace[48] = "", wait[40] = "";
     if (p->n_searches > 1) snprintf(search, sizeof search, " of search %lld", (long long)p->n_searches);
     if (per_s >= 0) snprintf(pace, sizeof pace, "  %.40s", per_second(per_s).text);
     /* Another search may follow: its own time says nothing of the whole, and 0 s would say the wrong thing.
      */
-    if (left > 0) snprintf(wait, sizeof wait, "  %.0f s left of it", ceil(left));
+    if (left > 0) snprintf(wait, sizeof wait, "  %.0f s left in this search", ceil(left));
     n = snprintf(line, sizeof line, "[%.*s%.*s] %3.0f %%%s%s  %s: %s%s%s", filled, full, WIDTH - filled,
                  empty, 100 * share, search, wait, p->aim, best(p->added).text, bound(p->least).text, pace);
     fprintf(stderr, "\r%.*s\033[K", n < columns() ? n : columns(), line);
@@ -78,7 +78,7 @@ static void print_line(const tool_progress *p, int64_t now_ns) {
     fprintf(stderr, "ebb: search %lld for the %s: %.0f %% of %lld candidates", (long long)p->n_searches,
             p->aim, 100 * (double)p->done / (double)p->total, (long long)p->total);
     if (per_s >= 0) fprintf(stderr, ", %s", per_second(per_s).text);
-    if (left > 0) fprintf(stderr, ", %.0f s left of it", ceil(left));
+    if (left > 0) fprintf(stderr, ", %.0f s left in this search", ceil(left));
     fprintf(stderr, ", %s%s\n", best(p->added).text, bound(p->least).text);
 }
 

@@ -99,7 +99,8 @@ HLO(uniform) {
     hlo_value v[4];
     for (int k = 0; k < 4; k++) {
         const hlo_value unit = part_of(h, drawn.v[k], 0, EBB_DRAWS_UNIT);
-        v[k] = hlo_2c(h, "add", hlo_2c(h, "multiply", unit, width), low);
+        v[k] = hlo_2c(h, "minimum", hlo_2c(h, "add", hlo_2c(h, "multiply", unit, width), low),
+                      ebb_uniform_most(a));
     }
     give(op, v);
 }

@@ -15,6 +15,7 @@ typedef struct cuda_made_args {
     void *y;
     int64_t n;
     float base, times; /* uniform: low, high - low; normal: mean, std */
+    float most;        /* of uniform */
 } cuda_made_args;
 
 typedef cuda_made_args cuda_iota_args;
@@ -29,7 +30,7 @@ CUDA_BODY void cuda_iota_body(const cuda_iota_args *args, int64_t block, int32_t
 CUDA_BODY float cuda_uniform_of(const cuda_made_args *a, ebb_u32x4 words, uint32_t i) {
     uint32_t word = words.v[0];
     CUDA_UNROLL for (uint32_t k = 1; k < 4; k++) word = i == k ? words.v[k] : word;
-    return (float)((double)a->base + (double)a->times * ebb_draw_unit(word));
+    return fminf((float)((double)a->base + (double)a->times * ebb_draw_unit(word)), a->most);
 }
 
 /* Of a part of a turn: a device's sine of any angle needs a stack, that of half turns does not. */

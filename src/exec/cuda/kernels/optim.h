@@ -207,28 +207,27 @@ CUDA_BODIES(clip_factor)
 
 typedef struct cuda_loss_scale_args {
     const cuda_scalars *scalars;
-    const void *scale, *clean, *squares;
-    void *next, *next_clean, *factor; /* the first two may be scale and clean */
+    const float *scale, *clean, *squares;
+    float *next, *next_clean, *factor; /* the first two may be scale and clean */
     uint8_t *apply;
     double growth, backoff, norm; /* norm 0: nothing is clipped */
     float interval;
 } cuda_loss_scale_args;
 
 /* The scale and its reciprocal stay normal numbers. A sum is finite where it less itself is 0. */
-CUDA_BODY void cuda_loss_scale_in(const cuda_loss_scale_args *args, int64_t block, int32_t thread,
-                                  int32_t phase, void *shared, cuda_element e) {
+CUDA_BODY void cuda_loss_scale_body(const cuda_loss_scale_args *args, int64_t block, int32_t thread,
+                                    int32_t phase, void *shared) {
     (void)block, (void)phase, (void)shared;
     if (thread != 0 || args->scalars->fault) return;
-    const double was = (double)cuda_get1(e, args->scale, 0), sum = (double)cuda_get1(e, args->squares, 0);
-    const float n = cuda_get1(e, args->clean, 0) + 1;
+    const double was = (double)*args->scale, sum = (double)*args->squares;
+    const float n = *args->clean + 1;
     const bool finite = sum - sum == 0, grows = finite && n >= args->interval;
     const double clip = args->norm / (sqrt(sum) / was + 1e-6);
     const double next = was * (!finite ? args->backoff : grows ? args->growth : 1.0);
-    cuda_put1(e, args->next, 0, (float)(next >= 0x1p-100 && next <= 0x1p100 ? next : was));
-    cuda_put1(e, args->next_clean, 0, finite && !grows ? n : 0.0F);
-    cuda_put1(e, args->factor, 0, (float)(finite ? (args->norm > 0 && clip < 1 ? clip : 1.0) / was : 0.0));
+    *args->next = (float)(next >= 0x1p-100 && next <= 0x1p100 ? next : was);
+    *args->next_clean = finite && !grows ? n : 0.0F;
+    *args->factor = (float)(finite ? (args->norm > 0 && clip < 1 ? clip : 1.0) / was : 0.0);
     *args->apply = finite;
 }
-CUDA_BODIES(loss_scale)
 
 #endif

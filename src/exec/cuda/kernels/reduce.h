@@ -75,7 +75,7 @@ CUDA_BODY void cuda_column_sweep(const cuda_column_args *a, int64_t block, int32
     cuda_sums_put(shared, thread, 0, sum);
 }
 
-#define CUDA_COLUMN(name, way, bodies)                                                        \
+#define CUDA_COLUMN(name, way)                                                                \
     typedef cuda_column_args cuda_##name##_args;                                              \
     CUDA_BODY void cuda_##name##_in(const cuda_column_args *a, int64_t block, int32_t thread, \
                                     int32_t phase, void *shared, cuda_element e) {            \
@@ -85,11 +85,11 @@ CUDA_BODY void cuda_column_sweep(const cuda_column_args *a, int64_t block, int32
             cuda_sums_fold(&a->lanes, 1, a->to, block, thread, phase, shared);                \
         }                                                                                     \
     }                                                                                         \
-    bodies
+    CUDA_BODIES(name)
 
-CUDA_COLUMN(bias_sums, CUDA_COLUMN_FLOAT, CUDA_BODIES(bias_sums))
-CUDA_COLUMN(column_sums, CUDA_COLUMN_DOUBLE, CUDA_BODIES(column_sums))
-CUDA_COLUMN(square_sums, CUDA_COLUMN_SQUARES, CUDA_BODIES(square_sums))
+CUDA_COLUMN(bias_sums, CUDA_COLUMN_FLOAT)
+CUDA_COLUMN(column_sums, CUDA_COLUMN_DOUBLE)
+CUDA_COLUMN(square_sums, CUDA_COLUMN_SQUARES)
 
 /* ---- a thread to a sum, or to four ---------------------------------------------------------------- */
 

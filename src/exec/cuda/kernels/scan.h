@@ -2,7 +2,7 @@
  * each thread of which has a strip of it. Sums are in double, of i32 in 32 bits. In place, a thread reads
  * its strip before it writes it.
  *
- * Bytes moved: 8 an element, 12 by blocks. */
+ * Bytes moved: an element is read and written, and read once more by blocks. */
 #ifndef EBB_EXEC_CUDA_KERNELS_SCAN_H
 #define EBB_EXEC_CUDA_KERNELS_SCAN_H
 

@@ -2,7 +2,8 @@
  * runs of 1, 2, 4, ..., a launch to each width. A thread has a place of a run, and finds by halves how many
  * of the run beside it come before.
  *
- * Bytes moved: 8 for a place and a width, and numbers from caches; 16 an element at the end. */
+ * Bytes moved: 8 for a place and a width, and numbers from caches; at the end a place
+ * read and written, and the number that it names. */
 #ifndef EBB_EXEC_CUDA_KERNELS_SORT_H
 #define EBB_EXEC_CUDA_KERNELS_SORT_H
 
@@ -70,7 +71,7 @@ CUDA_MERGE(merge_f16, f16, real)
 CUDA_MERGE(merge_bf16, bf16, real)
 CUDA_MERGE(merge_i32, int32_t, whole)
 
-/* What the places name, which are written in the result's order; f32 and i32 are 32 bits to it. */
+/* What the places name, which are written in the result's order: bits, whatever they mean. */
 #define CUDA_MERGED(name, T)                                                                       \
     typedef cuda_merge_args cuda_##name##_args;                                                    \
     CUDA_BODY void cuda_##name##_body(const cuda_merge_args *args, int64_t block, int32_t thread,  \
