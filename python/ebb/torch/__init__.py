@@ -1,5 +1,10 @@
 """A byte budget that holds inside PyTorch (docs/torch.md): ebb.torch.compile(model, budget="11GiB")."""
 
+import importlib.util
+
+if importlib.util.find_spec("torch") is None:
+    raise ModuleNotFoundError("ebb.torch is for PyTorch, which is not installed: pip install '.[torch]'", name="torch")
+
 from .._errors import OverBudget
 from ._budget import Budget
 from ._compile import Compiled, compile
