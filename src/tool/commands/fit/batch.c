@@ -137,8 +137,8 @@ static ebb_status say_no(tool *t, const answer *a) {
                 : snprintf(changes, sizeof changes, "raise the budget to %lld bytes",
                            (long long)r->smallest_budget_bytes + (long long)a->budget->reserve_bytes);
     if (r->largest_batch > 0 && n > 0 && (size_t)n < sizeof changes)
-        n += snprintf(changes + n, sizeof changes - (size_t)n, "%s lower the batch to %lld", r->accumulation.n_micro > 0 ? "," : ", or",
-                      (long long)r->largest_batch);
+        n += snprintf(changes + n, sizeof changes - (size_t)n, "%s lower the batch to %lld",
+                      r->accumulation.n_micro > 0 ? "," : ", or", (long long)r->largest_batch);
     if (r->accumulation.n_micro > 0 && n > 0 && (size_t)n < sizeof changes)
         snprintf(changes + n, sizeof changes - (size_t)n, ", or accumulate %lld micro-batches of %lld",
                  (long long)r->accumulation.n_micro, (long long)r->accumulation.micro_batch);
