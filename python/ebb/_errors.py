@@ -1,12 +1,20 @@
 """What the library's statuses become beside ValueError, MemoryError and RuntimeError."""
 
 
+import re
+
+
 class InputError(ValueError, RuntimeError):
     """A call that cannot be done as it is: a ValueError, and, as MegEngine's users expect of ops, a RuntimeError."""
 
 
 class OverBudget(RuntimeError):
-    """No plan fits the budget; the text names the smallest one that does."""
+    """No plan fits the budget. least_bytes: those of the smallest plan that was found, as the text says; None: none was."""
+
+    def __init__(self, text=""):
+        super().__init__(text)
+        found = re.search(r"smallest found needs (\d+) bytes", str(text))
+        self.least_bytes = int(found[1]) if found else None
 
 
 class TraceError(RuntimeError):

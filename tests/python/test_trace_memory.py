@@ -169,8 +169,11 @@ class Budgets(unittest.TestCase):
 
     def test_what_does_not_fit_says_what_would(self):
         with self.assertRaisesRegex(mge.OverBudget, "[0-9]") as raised:
-            steps(1, budget="64KiB")
+            steps(1, budget="64KiB", effort=3000)
         self.assertNotIn("\n", str(raised.exception))
+        steps(1, budget=raised.exception.least_bytes, effort=3000)
+        with self.assertRaises(mge.OverBudget):
+            steps(1, budget=raised.exception.least_bytes // 2, effort=3000)
 
     def test_configs_are_checked(self):
         for make, text in (

@@ -1,7 +1,6 @@
 """What became of one graph: its plan, and what that takes while it runs and between its halves."""
 
 import hashlib
-import re
 import time
 
 from .._errors import OverBudget
@@ -79,8 +78,7 @@ def planned(text, options, patient):
             if patient and CUT_SHORT in str(error):
                 patient, options = False, {**options, "time_limit": PATIENCE * options["time_limit"]}
                 continue
-            found = re.search(r"smallest found needs (\d+) bytes", str(error))
-            error.needs = int(found[1]) if found else 0
+            error.needs = error.least_bytes or 0
             if not error.needs or again > LEAST_TRIES:
                 raise
             starved, options = True, {**options, "budget": error.needs}
