@@ -55,44 +55,60 @@ static double step_ns(costs_bench *b, ebb_program *program) {
 #define SANITIZED false
 #endif
 
-/* Measured costs predict a step within a quarter, in place and with recomputation; the built-in model,
- * which is of another machine, is off by more than that on ref's loops. */
-Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
-    const ebb_env_options options = {.clock_ns = own_time_ns};
+/* Of two programs, in place and with recomputation: the measured time of a step as a part of the predicted
+ * one. */
+static void ratios(costs_bench *b, double ratio[2]) {
     const ebb_measure_request request = {.n_runs = 9};
+    ebb_costs *costs;
+    test_options_init(&b->options);
+    b->options.n_threads = 1;
+    TEST_OK(b->env, ebb_measure(b->env, b->model, NULL, 0, &b->options, &request, &costs));
+    b->options.costs = costs;
+    for (int i = 0; i < 2; i++) {
+        ebb_engine *engine;
+        ebb_program *program;
+        ebb_plan_summary s;
+        TEST_OK(b->env, ebb_engine_create(b->env, b->model, &b->options, &engine));
+        TEST_OK(b->env, ebb_compile(engine, NULL, 0, &program));
+        ebb_plan_summarize(ebb_program_plan(program), &s);
+        cr_expect(i == 0 || s.n_recomputed > 0, "nothing is run again");
+        cr_expect(s.n_calibrated == 0 && s.n_built_in == 0);
+        (void)step_ns(b, program); /* touches every page */
+        ratio[i] = step_ns(b, program) / (double)s.time_ns;
+        b->options.memory = EBB_MEMORY_BUDGET;
+        b->options.budget_bytes = s.persistent_bytes + s.arena_bytes * 3 / 4;
+        b->options.effort = 2000;
+        ebb_engine_destroy(engine);
+    }
+    ebb_costs_destroy(costs);
+}
+
+static bool near_one(double ratio) {
+    return ratio > 0.75 && ratio < 1.33;
+}
+
+/* Measured costs predict a step within a quarter, in place and with recomputation; the built-in model,
+ * which is of another machine, is off by more than that on ref's loops. A processor that others share may
+ * be twice as fast at one moment as at the next, so costs and steps are measured anew where they differ: a
+ * prediction that is wrong is so each time. */
+Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
+    enum { ROUNDS = 4 };
+    const ebb_env_options options = {.clock_ns = own_time_ns};
     costs_bench b = {0};
-    bool has_cpu = false;
+    bool has_cpu = false, near = false;
     const char *why;
+    double ratio[2] = {0};
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     for (uint32_t i = 0; ebb_device_at(b.env, i, &(bool){0}, &why); i++)
         has_cpu = has_cpu || strcmp(ebb_device_at(b.env, i, &(bool){0}, &why), "cpu") == 0;
     if (!has_cpu) TEST_SKIP("this build has no cpu backend");
     TEST_OK(b.env, ebb_model_parse(b.env, "wide", WIDE, sizeof WIDE - 1, &b.model));
-    test_options_init(&b.options);
-    b.options.n_threads = 1;
-    ebb_costs *costs;
-    TEST_OK(b.env, ebb_measure(b.env, b.model, NULL, 0, &b.options, &request, &costs));
-    b.options.costs = costs;
-    for (int i = 0; i < 2; i++) {
-        ebb_engine *engine;
-        ebb_program *program;
-        ebb_plan_summary s;
-        TEST_OK(b.env, ebb_engine_create(b.env, b.model, &b.options, &engine));
-        TEST_OK(b.env, ebb_compile(engine, NULL, 0, &program));
-        ebb_plan_summarize(ebb_program_plan(program), &s);
-        cr_expect(i == 0 || s.n_recomputed > 0, "nothing is run again");
-        cr_expect(s.n_calibrated == 0 && s.n_built_in == 0);
-        (void)step_ns(&b, program); /* touches every page */
-        const double ratio = step_ns(&b, program) / (double)s.time_ns;
-        cr_expect(SANITIZED || (ratio > 0.75 && ratio < 1.33),
-                  "%s: measured is %.2f of the predicted %.2f ms", i ? "recomputed" : "in place", ratio,
-                  (double)s.time_ns / 1e6);
-        b.options.memory = EBB_MEMORY_BUDGET;
-        b.options.budget_bytes = s.persistent_bytes + s.arena_bytes * 3 / 4;
-        b.options.effort = 2000;
-        ebb_engine_destroy(engine);
+    for (int round = 0; round < ROUNDS && !near; round++) {
+        ratios(&b, ratio);
+        near = SANITIZED || (near_one(ratio[0]) && near_one(ratio[1]));
     }
-    ebb_costs_destroy(costs);
+    cr_expect(near, "measured is %.2f of the predicted time in place, %.2f with recomputation", ratio[0],
+              ratio[1]);
     costs_bench_close(&b);
 }
 

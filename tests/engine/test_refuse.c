@@ -103,10 +103,12 @@ Test(refuse, options_out_of_range) {
         const char *word;
     } rows[] = {
         {no_budget, EBB_USAGE, "budget is -1"},
-        {share_and_bytes, EBB_USAGE, "a share of 0.5 beside 1048576 bytes"},
-        {large_share, EBB_USAGE, "the share in (0, 1]"},
+        {share_and_bytes, EBB_USAGE,
+         "a share of 0.5: a share is in (0, 1], needs memory mode budget, and stands without bytes "
+         "(1048576"},
+        {large_share, EBB_USAGE, "a share of 1.5: a share is in (0, 1]"},
         {nan_share, EBB_USAGE, "a share of nan"},
-        {share_in_place, EBB_USAGE, "of a plan within a budget"},
+        {share_in_place, EBB_USAGE, "a share of 0.5: a share is in (0, 1], needs memory mode budget"},
         {small_budget, EBB_OVER_BUDGET, "smallest found needs"},
         {bad_momentum, EBB_USAGE, "momentum is 1"},
         {nan_decay, EBB_USAGE, "weight decay"},
