@@ -1,6 +1,5 @@
 """What the library's statuses become beside ValueError, MemoryError and RuntimeError."""
 
-
 import re
 
 

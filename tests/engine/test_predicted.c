@@ -83,32 +83,38 @@ static void ratios(costs_bench *b, double ratio[2]) {
     ebb_costs_destroy(costs);
 }
 
-static bool near_one(double ratio) {
-    return ratio > 0.75 && ratio < 1.33;
+static int by_ratio(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 /* Measured costs predict a step within a quarter, in place and with recomputation; the built-in model,
  * which is of another machine, is off by more than that on ref's loops. A processor that others share may
- * be twice as fast at one moment as at the next, so costs and steps are measured anew where they differ: a
- * prediction that is wrong is so each time. */
+ * be twice as fast at one moment as at the next, so costs and steps are measured in turns, and the median
+ * of the rounds counts. */
 Test(costs, a_step_takes_the_time_that_measured_costs_predict, .timeout = 120) {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 5 };
     const ebb_env_options options = {.clock_ns = own_time_ns};
     costs_bench b = {0};
-    bool has_cpu = false, near = false;
+    bool has_cpu = false;
     const char *why;
-    double ratio[2] = {0};
+    double of_mode[2][ROUNDS];
     cr_assert_eq(ebb_env_create(&options, &b.env), EBB_OK);
     for (uint32_t i = 0; ebb_device_at(b.env, i, &(bool){0}, &why); i++)
         has_cpu = has_cpu || strcmp(ebb_device_at(b.env, i, &(bool){0}, &why), "cpu") == 0;
     if (!has_cpu) TEST_SKIP("this build has no cpu backend");
     TEST_OK(b.env, ebb_model_parse(b.env, "wide", WIDE, sizeof WIDE - 1, &b.model));
-    for (int round = 0; round < ROUNDS && !near; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
+        double ratio[2];
         ratios(&b, ratio);
-        near = SANITIZED || (near_one(ratio[0]) && near_one(ratio[1]));
+        for (int i = 0; i < 2; i++) of_mode[i][round] = ratio[i];
     }
-    cr_expect(near, "measured is %.2f of the predicted time in place, %.2f with recomputation", ratio[0],
-              ratio[1]);
+    for (int i = 0; i < 2; i++) {
+        qsort(of_mode[i], ROUNDS, sizeof *of_mode[i], by_ratio);
+        const double ratio = of_mode[i][ROUNDS / 2];
+        cr_expect(SANITIZED || (ratio > 0.75 && ratio < 1.33), "%s: measured is %.2f of the predicted time",
+                  i ? "recomputed" : "in place", ratio);
+    }
     costs_bench_close(&b);
 }
 

@@ -72,14 +72,14 @@ static bool pads(const ebb_op_info *op, const ebb_attr *attr) {
 }
 
 /* Elements that are off, looked at again beside what shaken inputs make of them. */
-static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bool pads,
+static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bool may_pad,
                              const ebb_compared *at, int64_t *worst, ebb_compare_row *row) {
     const size_t bytes = (size_t)ebb_type_bytes(at->type);
     char *noise = ebb_calloc(c->env, bytes, 1);
     bool finite = true;
     ebb_status status =
         noise ? ebb_compare_shake(c->other, step, output, at->want, noise, &finite) : EBB_NO_MEMORY;
-    const bool padded = !finite && pads;
+    const bool padded = !finite && may_pad;
     if (status == EBB_OK) {
         row->shaken = true;
         row->part = 0;
