@@ -89,10 +89,10 @@ class Shares(unittest.TestCase):
         x, model, times = torch.randn(4096, 64), DearAndCheap(), []
         for better in (lambda *_: None, ebb.torch._compile.better):
             with mock.patch.object(ebb.torch._compile, "better", better):
-                (plain, run), (twin, compiled) = pair(model, budget=0.6, costs="roofline", **REPEATABLE)
+                (plain, run), (twin, compiled) = pair(model, budget=0.65, costs="roofline", **REPEATABLE)
                 self.assertTrue(same(result(plain, run, x), result(twin, compiled, x)))
             together = ebb.torch._share.Graphs(compiled.plans)
-            self.assertLessEqual(together.planned, together.kept + 0.6 * (together.in_order - together.kept))
+            self.assertLessEqual(together.planned, together.kept + 0.65 * (together.in_order - together.kept))
             self.assertLessEqual(peak_of_step(twin, compiled, x), 1.01 * compiled.planned_bytes + 2 * x.nbytes)  # the loss is outside
             times.append(sum(plan.time_ns for plan in compiled.plans))
         self.assertLess(times[1], 0.95 * times[0])
