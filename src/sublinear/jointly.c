@@ -106,7 +106,7 @@ static ebb_status rearrange(joint *j, const ebb_arrangement *a, const ebb_member
     ebb_status status = ebb_arrange(c, order, to);
     for (uint32_t k = 0; status == EBB_OK && k < to->space->n_genes; k++) {
         uint8_t state = found->best_genes[old_gene(from, to->space, k, found->best_order)];
-        (*genes)[k] = to->space->genes[k].n_states > 1 ? state : 0;
+        (*genes)[k] = ebb_gene_heed(&to->space->genes[k], state);
     }
     return status;
 }
@@ -148,7 +148,8 @@ ebb_status ebb_search_jointly(ebb_selector *c, ebb_arrangement **best) {
     c->request.without |= EBB_WITHOUT_SEEDS; /* the best of them is there */
     for (uint32_t k = 0; k < MAX_CYCLES && gained && status == EBB_OK; k++) {
         ebb_search *s = &(*best)->search;
-        if (s->n_free == 0 || s->out_of_time || ebb_search_is_close(s)) break;
+        if (s->n_free == 0 || s->out_of_time || ebb_search_is_close(s) || ebb_search_is_low(s, &c->request))
+            break;
         const ebb_worth *worth = &s->members[0].best;
         /* What does not fit: the least peak is looked for next, and says more. */
         if (c->request.method == EBB_METHOD_BUDGET &&

@@ -103,7 +103,7 @@ static ebb_status try_both(ebb_selector *c, ebb_arrangement **best) {
 static ebb_status search_best_order(ebb_selector *c, ebb_arrangement **best) {
     *best = c->warm;
     const ebb_id *order = NULL;
-    if (may_reorder(&c->request) && !once_will_do(c->warm)) {
+    if (may_reorder(&c->request) && !c->request.same_order && !once_will_do(c->warm)) {
         ebb_status status = find_order(c, &order);
         ebb_arrangement found = {0};
         if (status == EBB_OK && order) status = ebb_arrange(c, order, &found);
@@ -125,5 +125,6 @@ static ebb_status search_best_order(ebb_selector *c, ebb_arrangement **best) {
 
 ebb_status ebb_search_orders(ebb_selector *c, ebb_arrangement **best) {
     ebb_status status = search_best_order(c, best);
-    return status == EBB_OK && may_reorder(&c->request) ? ebb_search_jointly(c, best) : status;
+    const bool reorders = may_reorder(&c->request) && !c->request.same_order;
+    return status == EBB_OK && reorders ? ebb_search_jointly(c, best) : status;
 }

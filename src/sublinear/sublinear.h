@@ -103,8 +103,10 @@ typedef struct ebb_select_request {
     ebb_method method;
     int64_t alignment;
     int64_t peak_budget_bytes; /* of transient bytes live in a step; BUDGET only */
-    int64_t most_time_ns;   /* LEAST only: what takes longer is no answer while anything else is; 0: any */
-    int64_t bound_time_ns;  /* no schedule within it takes less (ebb_certify); 0: not known */
+    int64_t most_time_ns; /* LEAST only: what takes longer is no answer while anything else is; 0: any */
+    int64_t enough_peak_bytes; /* LEAST only: a peak this low need not be lower; 0: the least there is */
+    bool same_order;           /* that of the warm genes, or the graph's own, is the only one */
+    int64_t bound_time_ns;     /* no schedule within it takes less (ebb_certify); 0: not known */
     int64_t enough_time_ns; /* BUDGET only: what fits and takes no longer needs no other order; 0: all do */
     ebb_sublinear_config config;
     int64_t effort; /* candidates; 0: default for the size of the graph, and fewer where more do not pay */

@@ -3,6 +3,7 @@
 #include "sublinear/exact/exact.h"
 #include "sublinear/exact/tree.h"
 #include "support.h"
+#include "training.h"
 
 /* A search whose pool has no recomputation only, so that the tree has all the work. */
 static void open_search(ebb_env *env, const ebb_space *space, int64_t budget_bytes, ebb_search *search,
@@ -59,7 +60,7 @@ static void draw_pins(ebb_env *env, ebb_space *space, uint64_t seed) {
 
 typedef struct tree_sum {
     int64_t n_candidates, n_nodes;
-    uint32_t n_graphs, n_searches, n_recomputed;
+    uint32_t n_graphs, n_searches, n_recomputed, n_late;
 } tree_sum;
 
 #define BUDGETS 5 /* none at all, so that the least peak is best; and from the least peak up */
@@ -95,6 +96,11 @@ static void hold_tree_against_counting(ebb_env *env, uint64_t seed, const ebb_sp
         sum->n_recomputed += found->time_ns > space->base_time_ns;
         ebb_search_close(&searches[k]);
     }
+    for (uint32_t k = 0; k < space->n_genes; k++)
+        if (space->genes[k].late > 0 && space->genes[k].n_states > EBB_LATE) {
+            sum->n_late++;
+            break;
+        }
     sum->n_graphs++;
 }
 
@@ -106,7 +112,8 @@ Test(exact, the_tree_finds_the_best_of_all_candidates) {
         random_pgraph_options options = {.n_ops = 5 + (uint32_t)(seed % 20),
                                          .max_choices = 3 + (uint32_t)(seed % 5)};
         options.no_choices = seed % 4 == 0;
-        ebb_pgraph *graph = draw_pgraph(env, 70000 + seed, &options);
+        ebb_pgraph *graph = seed % 3 == 2 ? draw_residual(env, seed, 2 + (uint32_t)(seed / 3 % 2))
+                                          : draw_pgraph(env, 70000 + seed, &options);
         bench b = bench_begin(env, graph, 64);
         if (seed % 5 == 0) draw_pins(env, b.space, seed);
         double count = candidate_count(b.space);
@@ -117,6 +124,7 @@ Test(exact, the_tree_finds_the_best_of_all_candidates) {
     cr_log_info("%u graphs, %u searches, %u recompute; %lld candidates, %lld nodes", sum.n_graphs,
                 sum.n_searches, sum.n_recomputed, (long long)sum.n_candidates, (long long)sum.n_nodes);
     cr_assert_gt(sum.n_recomputed, sum.n_searches / 10, "%u of %u", sum.n_recomputed, sum.n_searches);
+    cr_assert_gt(sum.n_late, n / 20, "%u of %u with a late part", sum.n_late, sum.n_graphs);
     cr_assert_lt(sum.n_nodes, sum.n_candidates / 4, "%lld nodes", (long long)sum.n_nodes);
     end_env(env);
 }

@@ -1,12 +1,13 @@
 /* A candidate changed gene by gene scores as if it were played from the start. */
 #include "support.h"
+#include "training.h"
 
 #include "sublinear/score/score.h"
 
 #define N_CHANGES 40 /* a graph */
 
 typedef struct tally {
-    uint32_t n_applied, n_valid, n_invalid;
+    uint32_t n_applied, n_valid, n_invalid, n_late;
 } tally;
 
 static void compare(const bench *b, ebb_rescorer *rescorer, int64_t limit, uint64_t seed, uint32_t change,
@@ -16,6 +17,8 @@ static void compare(const bench *b, ebb_rescorer *rescorer, int64_t limit, uint6
     cr_assert_not(ebb_rescorer_failed(rescorer));
     cr_assert_eq(now.valid, whole.valid, "seed %llu change %u: valid %d, should be %d",
                  (unsigned long long)seed, change, now.valid, whole.valid);
+    for (uint32_t k = 0; k < b->space->n_genes; k++)
+        sum->n_late += b->space->genes[k].late > 0 && ebb_rescorer_genes(rescorer)[k] == EBB_LATE;
     sum->n_valid += whole.valid;
     sum->n_invalid += !whole.valid;
     if (!whole.valid) return;
@@ -52,7 +55,8 @@ static void glance(const bench *b, ebb_rng *rng, ebb_rescorer *rescorer, uint8_t
 static void check_graph(ebb_env *env, uint64_t seed, tally *sum) {
     static const int64_t alignments[] = {1, 8, 64, 512};
     random_pgraph_options options = {.n_ops = seed % 50 == 49 ? 200 : 0, .no_choices = seed % 4 == 1};
-    ebb_pgraph *graph = draw_pgraph(env, seed, &options);
+    ebb_pgraph *graph = seed % 8 == 7 ? draw_residual(env, seed, 2 + (uint32_t)(seed / 8 % 6))
+                                      : draw_pgraph(env, seed, &options);
     bench b = bench_begin(env, graph, alignments[seed % EBB_COUNT(alignments)]);
     ebb_rng rng;
     ebb_rng_init(&rng, seed, 2);
@@ -86,5 +90,6 @@ Test(rescore, changes_score_as_the_whole_candidate_does) {
     cr_log_info("applied %u, valid %u, invalid %u", sum.n_applied, sum.n_valid, sum.n_invalid);
     cr_assert(sum.n_applied > n / 2 && sum.n_valid > n && sum.n_invalid > 0,
               "applied %u, valid %u, invalid %u", sum.n_applied, sum.n_valid, sum.n_invalid);
+    cr_assert_gt(sum.n_late, n, "%u", sum.n_late);
     end_env(env);
 }

@@ -100,6 +100,32 @@ static int64_t draw_size(drawing *d) {
     return sizes[below(d, EBB_COUNT(sizes))];
 }
 
+ebb_pgraph *draw_residual(ebb_env *env, uint64_t seed, uint32_t n_blocks) {
+    drawing d;
+    ebb_id x[9], m[8];
+    cr_assert(n_blocks < EBB_COUNT(x));
+    sketch_begin(&d.s, env);
+    ebb_rng_init(&d.rng, seed, 4);
+    const ebb_id image = sketch_value(&d.s, EBB_ROLE_INPUT, 10);
+    x[0] = sketch_op(&d.s, IDS(image), draw_size(&d), below(&d, 9));
+    for (uint32_t k = 0; k < n_blocks; k++) {
+        m[k] = sketch_op(&d.s, IDS(x[k]), draw_size(&d), below(&d, 9));
+        sketch_last(&d.s)->recomputable = chance(&d, 80);
+        x[k + 1] = sketch_op(&d.s, IDS(m[k], x[k]), draw_size(&d), below(&d, 9));
+        sketch_last(&d.s)->recomputable = chance(&d, 60);
+    }
+    ebb_id back = sketch_op(&d.s, IDS(x[n_blocks]), 16, 3);
+    sketch_last(&d.s)->phase = EBB_BACKWARD;
+    for (uint32_t k = n_blocks; k > 0; k--) {
+        const ebb_id far = chance(&d, 30) ? x[below(&d, k)] : back;
+        back = sketch_op(&d.s, IDS(back, far, m[k - 1]), 16, 5);
+        sketch_last(&d.s)->phase = EBB_BACKWARD;
+        back = sketch_op(&d.s, IDS(back, x[k - 1]), 16, 5);
+        sketch_last(&d.s)->phase = EBB_BACKWARD;
+    }
+    return sketch_end(&d.s);
+}
+
 /* Another way for the last op, which may read `other` instead of its first input. */
 static void draw_way(drawing *d, ebb_id other) {
     ebb_pop *op = sketch_last(&d->s);

@@ -38,6 +38,11 @@ ebb_pgraph *draw_wide(ebb_env *env, uint64_t seed);
  */
 ebb_pgraph *layers(ebb_env *env, uint32_t n);
 
+/* Residual blocks, forward and back: x -> m -> y = f(m, x) in each. Its inner value m and what it reads, x,
+ * have a late part: back of a block reads m first, then x. Sizes, times, what may run again, and what else
+ * back reads are random. */
+ebb_pgraph *draw_residual(ebb_env *env, uint64_t seed, uint32_t n_blocks);
+
 /* Two or three ops forward and back, of random sizes, with all that ops can be: few enough for least_time.
  */
 ebb_pgraph *draw_training(ebb_env *env, uint64_t seed);

@@ -1,7 +1,8 @@
 /* Budget mode: searches under a limit on live bytes until the packed plan is within the budget, too.
  *
  * takes: the baseline. gives: the fastest plan that fits of all that were packed, so that it is never
- * slower than the baseline where that fits. cost: at most 2 x MAX_TIGHTENINGS + 1 searches; one, as a rule.
+ * slower than the baseline where that fits. cost: at most MOST_DRAWS x (3 x MAX_TIGHTENINGS + 2) searches;
+ * one, as a rule.
  */
 #include "engine/study/study.h"
 
@@ -11,13 +12,8 @@
 #define TRIAL_TIGHTENINGS 4 /* where another size is tried next */
 #define MORE_TIGHTENINGS  2 /* where there is an answer already */
 
-static bool fits(const ebb_study *p, const ebb_plan *plan) {
-    return plan && plan->total_bytes <= p->options->budget_bytes;
-}
-
-/* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
-static void offer(const ebb_study *p, ebb_answer *best, ebb_answer *next) {
-    if (fits(p, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
+void ebb_study_offer(const ebb_study *p, ebb_answer *best, ebb_answer *next) {
+    if (ebb_study_fits(p, next->plan) && (!best->plan || next->plan->time_ns < best->plan->time_ns)) {
         ebb_answer other = *best;
         *best = *next;
         *next = other;
@@ -88,8 +84,8 @@ static ebb_status offer_others(ebb_study *p, ebb_answer *fastest, ebb_answer *be
         p->quick = true;
         status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
         p->quick = false;
-        fit = status == EBB_OK && fits(p, other.plan);
-        offer(p, best, &other);
+        fit = status == EBB_OK && ebb_study_fits(p, other.plan);
+        ebb_study_offer(p, best, &other);
     }
     return status;
 }
@@ -103,7 +99,7 @@ static ebb_status pack_better(ebb_study *p, ebb_answer *last, ebb_answer *best, 
     *done = best->plan && best->plan->time_ns - last->plan->time_ns <= p->base_time_ns / NEAR_PART;
     if (status != EBB_OK || *done) return status;
     status = pack_at_length(p, last);
-    *done = status == EBB_OK && fits(p, last->plan);
+    *done = status == EBB_OK && ebb_study_fits(p, last->plan);
     return status;
 }
 
@@ -149,7 +145,7 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         }
         ebb_answer_drop(&last);
         last = next;
-        done = fits(p, last.plan);
+        done = ebb_study_fits(p, last.plan);
         if (status == EBB_OK && !done) status = pack_better(p, &last, out, &done);
         if (status != EBB_OK || done) break;
         const bool was_alone = p->alone;
@@ -164,94 +160,10 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         if (was_alone && !p->alone) limit -= limit / GRACE_PART;
         status = EBB_OVER_BUDGET;
     }
-    offer(p, out, &last);
+    ebb_study_offer(p, out, &last);
     if (status == EBB_OVER_BUDGET && out->plan) status = EBB_OK;
     if (status != EBB_OVER_BUDGET) return status;
     return ebb_fail(p->env, EBB_OVER_BUDGET, "no plan found within %lld bytes", (long long)budget);
-}
-
-ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
-    ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
-    while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
-        ebb_answer other = {.selection = out->selection->next};
-        out->selection->next = other.selection->next;
-        other.selection->next = NULL;
-        p->quick = true;
-        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
-        p->quick = false;
-        if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
-            ebb_answer larger = *out;
-            other.selection->next = larger.selection->next;
-            larger.selection->next = NULL;
-            *out = other;
-            other = larger;
-        }
-        ebb_answer_drop(&other);
-    }
-    return status == EBB_OK ? ended : status;
-}
-
-ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
-    p->halvings = 2;
-    return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
-}
-
-/* Nothing was found within the budget: if the smallest plan that can be had fits after all (that of the
- * least peak, or the baseline when it packs better), the search goes on from there, and its own packing
- * counts. */
-static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out,
-                                     int64_t *smallest_bytes) {
-    ebb_answer least;
-    ebb_status status = ebb_study_least(p, &least);
-    *smallest_bytes = INT64_MAX;
-    if (!least.plan) return status;
-    bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
-    const ebb_answer *smallest = least_is ? &least : base;
-    bool fit = fits(p, smallest->plan);
-    /* Live bytes that fit, but pack badly, may have a neighbour that packs better. */
-    bool near = smallest->selection->peak_bytes <= p->options->budget_bytes - p->standing_bytes;
-    if (status == EBB_OK && (fit || near)) {
-        p->halvings = 1; /* of the effort some is spent */
-        status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
-        if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
-    } else if (status == EBB_OK) {
-        status = EBB_OVER_BUDGET;
-    }
-    *smallest_bytes = smallest->plan->total_bytes;
-    if (status == EBB_OVER_BUDGET && p->hint.smallest_bytes) *p->hint.smallest_bytes = *smallest_bytes;
-    if (status == EBB_OVER_BUDGET)
-        status = ebb_fail(
-            p->env, EBB_OVER_BUDGET,
-            "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld of "
-            "them persistent or fixed); %s",
-            p->facts->name, (long long)p->options->budget_bytes, (long long)smallest->plan->total_bytes,
-            (long long)p->standing_bytes,
-            p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
-                       : "raise the budget or lower the batch");
-    offer(p, out, &least);
-    return status;
-}
-
-/* A smallest plan that misses the budget by no more than this part of it came near: another draw of the
- * search may find one within. */
-#define MISSED_PART 8
-#define MOST_DRAWS  2
-
-static ebb_status search(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm, ebb_answer *out) {
-    const int64_t budget = p->options->budget_bytes;
-    int64_t smallest;
-    ebb_status status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
-    while (status == EBB_OVER_BUDGET && !p->hint.fits_or_not) {
-        status = plan_from_smallest(p, base, out, &smallest);
-        const bool near = smallest != INT64_MAX && smallest - budget <= budget / MISSED_PART;
-        if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
-            ebb_study_none_fits(p))
-            break;
-        p->draw++;
-        p->halvings = 0;
-        status = ebb_study_tighten(p, NULL, 0, out);
-    }
-    return status;
 }
 
 ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out) {
@@ -261,16 +173,16 @@ ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb_answer *out
     if (warm) { /* another size's answer may be one of this size */
         ebb_answer as_it_is;
         status = ebb_study_repeat(p, warm, &as_it_is);
-        offer(p, out, &as_it_is);
+        ebb_study_offer(p, out, &as_it_is);
         if (status == EBB_OVER_BUDGET) status = EBB_OK;
         if (status == EBB_OK && p->hint.no_search && !out->plan)
             status = ebb_fail(p->env, EBB_OVER_BUDGET, "the plan of another size is above the budget");
         if (status != EBB_OK || p->hint.no_search) return status;
     }
-    if (!fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop)
-        status = search(p, base, warm, out);
+    if (!ebb_study_fits(p, base->plan) || ebb_study_may_be_faster(p, base->plan) || p->any_drop)
+        status = ebb_study_descend(p, base, warm, out);
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
-        if (!p->any_drop) offer(p, out, base);
+        if (!p->any_drop) ebb_study_offer(p, out, base);
         return status;
     }
     ebb_answer_drop(out);

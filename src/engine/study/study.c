@@ -73,6 +73,8 @@ ebb_status ebb_study_select(ebb_study *p, ebb_method method, int64_t limit_bytes
                                   .method = method,
                                   .alignment = p->alignment,
                                   .peak_budget_bytes = limit_bytes,
+                                  .same_order = method == EBB_METHOD_LEAST && p->hint.fits_or_not,
+                                  .enough_peak_bytes = p->enough_bytes,
                                   .bound_time_ns = ebb_study_bound_ns(p),
                                   .config = o->sublinear,
                                   .effort = o->effort,

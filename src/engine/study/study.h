@@ -3,6 +3,7 @@
  *
  *     study.c   a baseline, and what a search and a packing need to know
  *     budget.c  the limit on live bytes is tightened until the packed plan fits
+ *     least.c   fewer bytes first, where nothing fits
  *     bound.c   what no plan within the budget can be faster than, proved once
  *     cache.c   plans that were made before
  *     pins.c    values that the caller decides about
@@ -78,6 +79,7 @@ typedef struct ebb_study {
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    int64_t enough_bytes; /* live ones, for the next search for the fewest; 0: as few as there can be */
     uint32_t draw;        /* of the search: 0, or another that may find what that did not */
     bool quick;           /* the next packing is asked for the budget with little effort */
     bool answered;    /* there is a plan within the budget already: few limits are tried for a better one */
@@ -124,9 +126,20 @@ EBB_CHECKED ebb_status ebb_study_answer(ebb_study *p, ebb_method method, int64_t
  * budget. EBB_OVER_BUDGET: none was. EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes,
                                          ebb_answer *out);
-/* The plan of the least peak that is found, whatever the time: the same one for every budget.
+/* The plan of the least peak that is found, whatever the time: of each draw the same one for every budget,
+ * unless the study has enough_bytes.
  * EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_least(ebb_study *p, ebb_answer *out);
+static inline bool ebb_study_fits(const ebb_study *p, const ebb_plan *plan) {
+    return plan && plan->total_bytes <= p->options->budget_bytes;
+}
+/* Takes over *next: the faster of the plans that fit stays in *best, *best itself among equals. */
+void ebb_study_offer(const ebb_study *p, ebb_answer *best, ebb_answer *next);
+/* Tightens from warm's genes (NULL: from none); where nothing fits, fewer bytes are looked for first. A
+ * trial (hint.fits_or_not) does so in short. EBB_OVER_BUDGET, which names the smallest plan found;
+ * EBB_INTERRUPTED: *out may be the best so far. */
+EBB_CHECKED ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm,
+                                         ebb_answer *out);
 /* Some other schedule may take less time. */
 static inline bool ebb_study_may_be_faster(const ebb_study *p, const ebb_plan *plan) {
     return plan->time_ns > p->least_time_ns;
@@ -160,7 +173,7 @@ EBB_CHECKED ebb_status ebb_study_plan_budget(ebb_study *p, ebb_answer *base, ebb
 
 /* Raised when the same request may be answered by another plan than before: the search, the packing, the
  * certificate. It counts beside the program's version. */
-#define EBB_CACHE_SEARCH_VERSION 9
+#define EBB_CACHE_SEARCH_VERSION 10
 
 typedef struct ebb_cache {
     const ebb_study *p; /* borrowed, with its baseline */

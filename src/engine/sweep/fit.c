@@ -40,6 +40,7 @@ static ebb_status note_try(ebb_fitter *f, int64_t size, const ebb_plan *plan) {
     ebb_plan_summarize(plan, &s);
     if (!f->graph && !(f->graph = copy_text(f->env, s.graph_name))) return EBB_NO_MEMORY;
     ebb_fit_point row = {f->options.memory, size, s.total_bytes, s.time_ns, s.baseline_time_ns};
+    f->last_added = (double)s.time_ns / (double)s.baseline_time_ns - 1;
     return EBB_PUSH(f->env, &f->tried, row) ? EBB_OK : EBB_NO_MEMORY;
 }
 

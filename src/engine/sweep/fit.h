@@ -26,6 +26,7 @@ typedef struct ebb_fitter {
     bool no_search;       /* the smallest plan's own schedule, or none */
     bool fits_or_not;     /* nobody asks for the smallest plan of a size that does not fit */
     bool climbs;          /* for a larger size: any plan within max_added will do */
+    double last_added;    /* by the plan that was tried last, of its time without recomputation */
     bool fresh_fails;     /* a search from nothing did no better than one from the best so far */
     uint64_t deadline_ns; /* of all searches together; 0: none */
     double max_added;

@@ -57,14 +57,19 @@ static ebb_status squeeze(ebb_fitter *f) {
     return scaled != EBB_OK ? scaled : status;
 }
 
-/* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes too long
- * there may be faster elsewhere, so it is searched once more from nothing, until that fails, too. */
+/* Where a plan takes more than so many times the most added time, none is worth another look. */
+#define FAR_TIMES 1.2
+
+/* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
+ * too long there may be faster elsewhere, so it is searched once more from nothing, until that fails, too.
+ */
 static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
     const int64_t above = *high;
     int64_t bytes;
     ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
     const bool too_slow = status == EBB_OK && *low < size && bytes <= f->budget_bytes;
-    if (!too_slow || f->fresh_fails || ebb_fit_is_late(f)) return status;
+    if (!too_slow || f->last_added > FAR_TIMES * f->max_added || f->fresh_fails || ebb_fit_is_late(f))
+        return status;
     *high = above;
     f->warm = false;
     status = ebb_fit_probe(f, size, low, high, &bytes);
@@ -73,11 +78,13 @@ static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t
     return status;
 }
 
-/* A size that failed before may fit now, from a better answer. */
-static ebb_status climb(ebb_fitter *f, bool cheap) {
+/* again: from a better answer, with which a size that failed before may fit; where a search takes its time,
+ * half way to that size is tried, and no more if that fails. */
+static ebb_status climb(ebb_fitter *f, bool cheap, bool again) {
     int64_t low = f->best_size, high = EBB_FIT_MAX_SIZE, step = 1 + low / STEP_PART;
     const int64_t resolution = cheap ? 1 : 1 + low / FINE_PART;
-    const uint32_t max_failures = cheap ? UINT32_MAX : MAX_FAILURES;
+    const uint32_t max_failures = cheap ? UINT32_MAX : again ? 1 : MAX_FAILURES;
+    if (again && !cheap && f->failed_size > low) high = f->failed_size;
     ebb_status status = EBB_OK;
     f->effort_part = cheap ? 0 : CLIMB_EFFORT_PART;
     f->climbs = true;
@@ -111,11 +118,11 @@ ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start) {
     if (status != EBB_OK) return status;
     const bool cheap = f->search_work <= CHEAP_WORK;
     f->fits_or_not = !cheap;
-    status = climb(f, cheap);
+    status = climb(f, cheap, false);
     if (status == EBB_OK) status = settle(f, cheap);
     if (status != EBB_OK || f->best.n_candidates == 0)
         return status; /* no search does better than the squeeze */
     const int64_t settled = f->best_size;
-    status = climb(f, cheap);
+    status = climb(f, cheap, true);
     return status == EBB_OK && f->best_size > settled ? settle(f, cheap) : status;
 }

@@ -31,7 +31,7 @@ static bool ask_among(ebb_tree *t, uint32_t gene, uint8_t some, bool *is) {
     }
     uint8_t left = *is ? with : without;
     t->known[gene] = left;
-    t->genes[gene] = left & EBB_MAY_KEEP ? EBB_KEEP : left & EBB_MAY_HOLD ? EBB_HOLD : EBB_RELEASE;
+    t->genes[gene] = (uint8_t)__builtin_ctz(left); /* the first of them */
     return true;
 }
 
@@ -47,9 +47,11 @@ static void take_away(ebb_tree *t, ebb_id value) {
 /* Ends the doubt about a value: it stays, or has been dropped all the while. */
 static bool resolve(ebb_tree *t, ebb_id value) {
     if (t->doubt[value] == EBB_NO_DOUBT) return true;
-    uint8_t stay = t->doubt[value] == EBB_DOUBT_KEPT ? EBB_MAY_KEEP : EBB_MAY_KEEP | EBB_MAY_HOLD;
+    static const uint8_t stay[] = {[EBB_DOUBT_KEPT] = EBB_MAY_KEEP,
+                                   [EBB_DOUBT_HELD] = EBB_MAY_KEEP | EBB_MAY_HOLD,
+                                   [EBB_DOUBT_LATE] = EBB_MAY_KEEP | EBB_MAY_HOLD | EBB_MAY_LATE};
     bool stays;
-    if (!ask_among(t, gap_of(t, value), stay, &stays)) return false;
+    if (!ask_among(t, gap_of(t, value), stay[t->doubt[value]], &stays)) return false;
     t->doubt[value] = EBB_NO_DOUBT;
     t->sure[value] = stays;
     if (!stays) take_away(t, value);
@@ -147,11 +149,13 @@ static bool settle(ebb_tree *t) {
             continue;
         }
         if (t->scorer->resident[value] == EBB_NONE || t->doubt[value] || t->sure[value]) continue;
-        uint8_t known = t->known[gap_of(t, value)];
-        if (known == EBB_MAY_RELEASE)
+        const bool late = t->position >= space->genes[gap_of(t, value)].late;
+        const uint8_t known = t->known[gap_of(t, value)],
+                      gone = late ? EBB_MAY_RELEASE : EBB_MAY_RELEASE | EBB_MAY_LATE;
+        if ((known & gone) == known)
             take_away(t, value);
-        else if (known & EBB_MAY_RELEASE)
-            t->doubt[value] = EBB_DOUBT_HELD;
+        else if (known & gone)
+            t->doubt[value] = late ? EBB_DOUBT_LATE : EBB_DOUBT_HELD;
         else
             t->sure[value] = 1;
     }

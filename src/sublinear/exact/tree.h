@@ -16,13 +16,14 @@
 #include "sublinear/score/play.h"
 
 /* States of a gap that are still possible, as bits. */
-enum { EBB_MAY_KEEP = 1, EBB_MAY_HOLD = 2, EBB_MAY_RELEASE = 4 };
+enum { EBB_MAY_KEEP = 1, EBB_MAY_HOLD = 2, EBB_MAY_RELEASE = 4, EBB_MAY_LATE = 8 };
 
 /* What is open about a value that is there: asked when somebody looks for it. */
 typedef enum ebb_doubt {
     EBB_NO_DOUBT,
     EBB_DOUBT_KEPT, /* at the gap's start: KEEP, or else it is gone */
-    EBB_DOUBT_HELD, /* made again in the gap: not RELEASE, or else it is gone */
+    EBB_DOUBT_HELD, /* made again in the gap: HOLD, or else it is gone */
+    EBB_DOUBT_LATE, /* made again in the gap's late part: not RELEASE, or else it is gone */
 } ebb_doubt;
 
 typedef struct ebb_question {

@@ -57,6 +57,7 @@ typedef struct ebb_search {
     int64_t effort, n_scored;
     bool ends_when_idle;            /* before the effort is spent, when candidates have stopped to pay */
     bool proved;                    /* the best member is the best of the space */
+    bool is_tight;                  /* LATE is worth a try (genetic.c) */
     int64_t n_before, whole_effort; /* for reports: scored before this search, to be scored in all */
     uint64_t started_ns;            /* of the selection: its caller sets it */
     uint64_t time_limit_ns;         /* since started_ns; 0: none */
@@ -113,6 +114,11 @@ bool ebb_search_may_end(ebb_search *search);
 bool ebb_search_is_over(const ebb_search *search);
 /* Or hardly anything is (EBB_CLOSE_PART): it fits, and no more can be gained. */
 bool ebb_search_is_close(const ebb_search *search);
+/* The least peak is as low as was asked for. */
+static inline bool ebb_search_is_low(const ebb_search *search, const ebb_select_request *request) {
+    return request->method == EBB_METHOD_LEAST &&
+           search->members[0].best.peak_bytes <= request->enough_peak_bytes;
+}
 /* Candidates after which a search should look at the clock and the stop flag again; whole: they are scored
  * whole in any case. */
 uint32_t ebb_search_round(const ebb_search *search, bool whole);

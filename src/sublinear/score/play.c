@@ -118,7 +118,9 @@ static void settle(ebb_scorer *s, ebb_id base) {
         if (v->first_gap == EBB_NONE) continue;
         uint8_t state = s->genes[s->gap_at[value]];
         bool begins = v->producer == base; /* gap 0 */
-        if (state == EBB_RELEASE || (state == EBB_HOLD && begins)) ebb_scorer_drop(s, value, EBB_NONE);
+        bool early = state == EBB_LATE && base < space->genes[s->gap_at[value]].late;
+        if (state == EBB_RELEASE || early || (state == EBB_HOLD && begins))
+            ebb_scorer_drop(s, value, EBB_NONE);
     }
     s->n_made = 0;
 }

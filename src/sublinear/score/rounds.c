@@ -23,6 +23,11 @@ static const ebb_space_value *leader_of(const ebb_space *space, ebb_id value) {
     return v->follows ? &space->values[v->leader] : v;
 }
 
+/* What is made again at a position inside the gap stays until its end. */
+static inline bool stays(const ebb_gene *gap, uint8_t state, int64_t position) {
+    return state != EBB_RELEASE && (state != EBB_LATE || position >= gap->late);
+}
+
 /* The life that a reader in the round at p finds before anything ran there: the last one made earlier,
  * unless it was dropped since. */
 static uint32_t resident(const ebb_rescorer *r, ebb_id value, int32_t p) {
@@ -37,7 +42,8 @@ static uint32_t resident(const ebb_rescorer *r, ebb_id value, int32_t p) {
     uint32_t gap = v->first_gap + gap_index(r->space, v, p, false);
     for (;; gap--) {
         uint8_t state = r->genes[gap];
-        if (made > r->space->genes[gap].begin) return state != EBB_RELEASE ? life : EBB_NONE;
+        if (made > r->space->genes[gap].begin)
+            return stays(&r->space->genes[gap], state, made) ? life : EBB_NONE;
         if (state != EBB_KEEP) return EBB_NONE;
         if (made == r->space->genes[gap].begin || gap == v->first_gap) return life;
     }
@@ -161,8 +167,8 @@ static void queue_after(ebb_rescorer *r, ebb_id value, int32_t p) {
     if (r->asks[value].n == 0) return;
     if (v->first_gap != EBB_NONE) {
         uint32_t k = gap_index(space, v, p, true), gap = v->first_gap + k;
-        if (r->genes[gap] == EBB_RELEASE ||
-            (r->genes[gap] == EBB_HOLD && space->genes[gap].begin == (uint32_t)p))
+        if (!stays(&space->genes[gap], r->genes[gap], p) ||
+            (r->genes[gap] != EBB_KEEP && space->genes[gap].begin == (uint32_t)p))
             return;
         while (++k < v->n_gaps && r->genes[v->first_gap + k] == EBB_KEEP) gap++;
         until = space->genes[gap].end;

@@ -16,6 +16,7 @@
 #define MAX_GENERATIONS   64  /* .. to */
 #define FOUNDERS          0.3 /* of the generations */
 #define LAST              0.2 /* of the effort, for one more that goes on from the best */
+#define TIGHT_PART        3   /* within a larger part of the base peak little is made again twice */
 #define PATIENCE          4   /* generations without any member that fits before it is given up */
 
 /* Where nobody asked for an effort: it ends when this part of it has gained less than one part in so many
@@ -128,6 +129,8 @@ static ebb_status open_genetic(genetic *g, ebb_search *search, const ebb_select_
 ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *request) {
     if (search->n_free == 0) return EBB_OK;
     genetic g;
+    search->is_tight = request->method == EBB_METHOD_LEAST ||
+                       search->budget_bytes <= ebb_search_base_peak(search) / TIGHT_PART;
     ebb_status status = ebb_search_hire(search);
     if (status == EBB_OK) status = open_genetic(&g, search, request);
     if (status == EBB_OK) g.gained = search->members[0].best;
@@ -141,7 +144,7 @@ ebb_status ebb_select_genetic(ebb_search *search, const ebb_select_request *requ
         status = ebb_generation_run(&g.now, n_stage, &go_on);
         for (uint32_t i = 0; i < g.now.n_islands; i++) ebb_search_offer(search, &g.now.islands[i]);
         ebb_log_round_end(search);
-        if (!go_on || ebb_search_is_close(search)) break;
+        if (!go_on || ebb_search_is_close(search) || ebb_search_is_low(search, request)) break;
         if (at < g.n && is_idle(&g)) at = g.n - 1; /* the last generation: on from the best */
     }
     return status;

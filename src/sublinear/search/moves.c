@@ -10,6 +10,9 @@
 /* Where orders are searched too: moves of one op, in a hundred. */
 #define OP_MOVES     50
 
+/* Of the moves to RELEASE, one in so many goes to LATE. */
+#define LATE_INSTEAD 3
+
 /* How far, in genes, a state moves at once: about two blocks of a residual network. */
 #define MAX_SHIFT    40
 
@@ -19,8 +22,7 @@
 
 static void set_gene(ebb_annealer *a, uint32_t gene, uint8_t state) {
     const uint8_t *genes = a->member->genes;
-    uint8_t first = a->search->space->genes[gene].first_state;
-    if (state < first) state = first;
+    state = ebb_gene_heed(&a->search->space->genes[gene], state);
     if (a->n_changes == EBB_MAX_CHANGES || genes[gene] == state) return;
     a->changes[a->n_changes++] = (ebb_gene_change){gene, genes[gene]};
     ebb_evaluator_set(&a->evaluator, gene, state);
@@ -39,10 +41,18 @@ static uint32_t any_gene(ebb_annealer *a) {
     return a->search->free_genes[ebb_rng_below(&a->member->rng, a->search->n_free)];
 }
 
+/* LATE is a kind of RELEASE, and comes in its place: where little is made again, it is only in the way. */
 static uint8_t other_state(ebb_annealer *a, uint32_t gene) {
-    uint8_t n = a->search->space->genes[gene].n_states;
-    uint8_t next = (uint8_t)(a->member->genes[gene] + 1 + ebb_rng_below(&a->member->rng, n - 1u));
-    return next < n ? next : (uint8_t)(next - n);
+    ebb_rng *rng = &a->member->rng;
+    const uint8_t now = a->member->genes[gene];
+    const bool has_late = a->search->space->genes[gene].late > 0;
+    if (has_late && now == EBB_LATE) return (uint8_t)ebb_rng_below(rng, EBB_LATE);
+    const uint8_t n = has_late ? EBB_LATE : a->search->space->genes[gene].n_states;
+    uint8_t next = (uint8_t)(now + 1 + ebb_rng_below(rng, n - 1u));
+    if (next >= n) next = (uint8_t)(next - n);
+    return has_late && a->search->is_tight && next == EBB_RELEASE && ebb_rng_below(rng, LATE_INSTEAD) == 0
+               ? EBB_LATE
+               : next;
 }
 
 /* A gap in the given state class (kept or not) that spans the position; any gene if none turns up. */

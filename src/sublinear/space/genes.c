@@ -141,19 +141,19 @@ static bool make_genes(ebb_space_maker *m) {
             uint32_t end = k < m->n_readers[v] ? m->readers[v][k] : s->n_ops;
             uint8_t states = end - begin >= MIN_GAP ? 3 : 1;
             ok = EBB_PUSH(m->env, &genes,
-                          ((ebb_gene){EBB_GENE_GAP, states, v, begin, end, s->values[v].bytes, 0}));
+                          ((ebb_gene){EBB_GENE_GAP, states, v, begin, end, s->values[v].bytes, 0, 0}));
         }
     }
     for (uint32_t i = 0; ok && i < s->n_ops; i++) {
         const ebb_pop *op = &m->graph->ops[i];
         if (op_lazy(s, m->graph, i)) {
             s->ops[i].lazy_gene = (uint32_t)genes.n;
-            ok = EBB_PUSH(m->env, &genes, ((ebb_gene){EBB_GENE_LAZY, 2, i, i, s->n_ops, 0, 0}));
+            ok = EBB_PUSH(m->env, &genes, ((ebb_gene){EBB_GENE_LAZY, 2, i, i, s->n_ops, 0, 0, 0}));
         }
         uint32_t ways = op->n_alternatives < 254 ? 1 + op->n_alternatives : 255;
         if (ok && ways > 1) {
             s->ops[i].way_gene = (uint32_t)genes.n;
-            ok = EBB_PUSH(m->env, &genes, ((ebb_gene){EBB_GENE_WAY, (uint8_t)ways, i, i, i, 0, 0}));
+            ok = EBB_PUSH(m->env, &genes, ((ebb_gene){EBB_GENE_WAY, (uint8_t)ways, i, i, i, 0, 0, 0}));
         }
     }
     if (ok) {
@@ -186,7 +186,8 @@ static bool make_base_genes(ebb_space *s) {
 }
 
 bool ebb_space_make_genes(ebb_space_maker *m) {
-    if (!find_readers(m) || !make_genes(m) || !make_touches(m) || !make_base_genes(m->space)) return false;
+    if (!find_readers(m) || !make_genes(m) || !ebb_space_find_late(m)) return false;
+    if (!make_touches(m) || !make_base_genes(m->space)) return false;
     find_waiting(m);
     return true;
 }

@@ -23,5 +23,7 @@ static inline bool ebb_space_own_pairs(const ebb_pop *op, uint32_t way) {
 /* The genes, of tables that are filled in: readers, gaps, what waits, and the candidate without
  * recomputation. False when memory is out. */
 bool ebb_space_make_genes(ebb_space_maker *m);
+/* Gives gaps that have one their late position, and LATE. False when memory is out. O(values + edges). */
+bool ebb_space_find_late(ebb_space_maker *m);
 
 #endif

@@ -10,6 +10,7 @@
  *     KEEP     stays available through the gap
  *     HOLD     dropped at the gap's start; if recomputed inside the gap, stays until its end
  *     RELEASE  dropped at the gap's start; if recomputed inside the gap, dropped again right after that use
+ *     LATE     RELEASE at first, HOLD from the gap's late position on (late.c); not of every gap
  *
  * A recomputation runs just before the op that needs it, and recomputes what it needs itself, to any depth:
  * values held by KEEP are the checkpoints, values held by HOLD the checkpoints of a recomputed run, and so
@@ -31,7 +32,7 @@
 #include "base/base.h"
 #include "graph/pgraph.h"
 
-enum { EBB_KEEP, EBB_HOLD, EBB_RELEASE };
+enum { EBB_KEEP, EBB_HOLD, EBB_RELEASE, EBB_LATE };
 
 typedef enum ebb_gene_kind { EBB_GENE_GAP, EBB_GENE_LAZY, EBB_GENE_WAY } ebb_gene_kind;
 typedef struct ebb_gene {
@@ -40,6 +41,8 @@ typedef struct ebb_gene {
     ebb_id subject;      /* GAP: value; else: op */
     uint32_t begin, end; /* GAP: base positions of the two readers; end = n_ops for the tail */
     int64_t bytes;       /* GAP: rounded bytes that dropping may free */
+    uint32_t
+        late; /* GAP: base position from which LATE holds what is made again; 0: it has no such state */
     uint8_t first_state; /* the state is in [first_state, n_states): pins take some away on either side */
 } ebb_gene;
 
@@ -133,6 +136,12 @@ int64_t ebb_space_pinned_ns(const ebb_space *space);
 void ebb_space_heed_pins(const ebb_space *space, uint8_t *genes);
 /* The longest gap of a value between readers, ties to the earlier; EBB_NONE when none can be dropped. */
 uint32_t ebb_space_longest_gap(const ebb_space *space, const ebb_space_value *value);
+
+/* A state as far as the gene has it: LATE is RELEASE where a gap has no late part. */
+static inline uint8_t ebb_gene_heed(const ebb_gene *gene, uint8_t state) {
+    if (gene->kind == EBB_GENE_GAP && state >= gene->n_states) state = (uint8_t)(gene->n_states - 1);
+    return state < gene->first_state ? gene->first_state : state;
+}
 
 /* Base position of what the gene decides: its op, or the op that makes its value. */
 uint32_t ebb_gene_position(const ebb_space *space, uint32_t gene);

@@ -1,0 +1,130 @@
+/* Fewer bytes: the smallest plan, and what is done where nothing fits a budget.
+ *
+ *     tighten -> a peak that is low enough -> the least peak -> another draw of all that -> a refusal
+ *
+ * takes: a baseline, an answer of another size or none. gives: a plan that fits, or the fewest bytes found.
+ * cost: at most MOST_DRAWS x (two searches for the peak, and the tightenings of three starts). */
+#include "engine/study/study.h"
+
+ebb_status ebb_study_smallest(ebb_study *p, ebb_answer *out) {
+    ebb_status ended = ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out), status = EBB_OK;
+    while (ended == EBB_OK && out->selection->next && status == EBB_OK) {
+        ebb_answer other = {.selection = out->selection->next};
+        out->selection->next = other.selection->next;
+        other.selection->next = NULL;
+        p->quick = true;
+        status = ebb_study_pack(p, other.selection, EBB_REUSE_IN_PLACE, &other.plan);
+        p->quick = false;
+        if (status == EBB_OK && other.plan->total_bytes < out->plan->total_bytes) {
+            ebb_answer larger = *out;
+            other.selection->next = larger.selection->next;
+            larger.selection->next = NULL;
+            *out = other;
+            other = larger;
+        }
+        ebb_answer_drop(&other);
+    }
+    return status == EBB_OK ? ended : status;
+}
+
+ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
+    p->halvings = 2;
+    return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
+}
+
+static int64_t room_of(const ebb_study *p) {
+    return p->options->budget_bytes - p->standing_bytes;
+}
+
+/* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
+ * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
+ * peak is that low. *smallest_bytes falls to its total. */
+static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_answer *base,
+                                  ebb_answer *out, bool *low, int64_t *smallest_bytes) {
+    ebb_answer least;
+    *low = false;
+    p->enough_bytes = enough_bytes;
+    ebb_status status = ebb_study_least(p, &least);
+    p->enough_bytes = 0;
+    if (!least.plan) return status;
+    const bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
+    const ebb_answer *smallest = least_is ? &least : base;
+    const bool fit = ebb_study_fits(p, smallest->plan);
+    *smallest_bytes = ebb_min_i64(*smallest_bytes, smallest->plan->total_bytes);
+    *low = least.selection->peak_bytes <= room_of(p);
+    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= room_of(p))) {
+        p->halvings = 1; /* of the effort some is spent */
+        status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
+        if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
+    } else if (status == EBB_OK) {
+        status = EBB_OVER_BUDGET;
+    }
+    ebb_study_offer(p, out, &least);
+    return status;
+}
+
+/* Nothing was found within the budget. A peak that is just low enough is a better start than the least
+ * there is, which takes long; the least is looked for where that leads nowhere, and named if it is too
+ * much. */
+static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out,
+                                     int64_t *smallest_bytes) {
+    bool low;
+    ebb_status status = plan_from_least(p, room_of(p), base, out, &low, smallest_bytes);
+    if (status == EBB_OVER_BUDGET && low && !p->hurried)
+        status = plan_from_least(p, 0, base, out, &low, smallest_bytes);
+    return status;
+}
+
+/* A trial from another size's answer, whose bytes are too many here: they are brought down first, as far as
+ * is needed and without another order, which would take as long as all else. */
+static ebb_status plan_from_low(ebb_study *p, const ebb_compiled *warm, ebb_answer *out) {
+    ebb_selection *low;
+    if (p->hurried || ebb_study_none_fits(p)) return EBB_OVER_BUDGET;
+    p->halvings = 1;
+    p->enough_bytes = room_of(p);
+    ebb_status status =
+        ebb_study_select(p, EBB_METHOD_LEAST, 0, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, &low);
+    p->enough_bytes = 0;
+    p->halvings = 0;
+    if (status == EBB_OK)
+        status = low->peak_bytes <= room_of(p) ? ebb_study_tighten(p, low->genes, low->n_genes, out)
+                                               : EBB_OVER_BUDGET;
+    ebb_selection_destroy(low);
+    return status;
+}
+
+/* A smallest plan that misses the budget by no more than this part of the arena came near: another draw of
+ * the search may find one within. */
+#define MISSED_PART 8
+#define MOST_DRAWS  2
+
+static ebb_status refuse(ebb_study *p, int64_t smallest_bytes) {
+    if (p->hint.smallest_bytes) *p->hint.smallest_bytes = smallest_bytes;
+    return ebb_fail(
+        p->env, EBB_OVER_BUDGET,
+        "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld "
+        "of them persistent or fixed); %s",
+        p->facts->name, (long long)p->options->budget_bytes, (long long)smallest_bytes,
+        (long long)p->standing_bytes,
+        p->hurried ? "the time limit cut the search short: give it more, or raise the budget"
+                   : "raise the budget or lower the batch");
+}
+
+ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm,
+                             ebb_answer *out) {
+    int64_t smallest = INT64_MAX;
+    ebb_status status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
+    if (p->hint.fits_or_not) return status == EBB_OVER_BUDGET ? plan_from_low(p, warm, out) : status;
+    while (status == EBB_OVER_BUDGET) {
+        status = plan_from_smallest(p, base, out, &smallest);
+        const bool near = smallest - p->options->budget_bytes <= room_of(p) / MISSED_PART;
+        if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
+            ebb_study_none_fits(p))
+            break;
+        p->draw++;
+        p->halvings = 0;
+        status = ebb_study_tighten(p, NULL, 0, out);
+    }
+    /* Without any plan, what was said of the search stands. */
+    return status == EBB_OVER_BUDGET && smallest < INT64_MAX ? refuse(p, smallest) : status;
+}
