@@ -123,7 +123,8 @@ static int entry_read(const core_entry *entry, PyObject *value, char *to) {
         return 0;
     }
     if (entry->field != BYTES && PyUnicode_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "%s is a number, not %R", entry->name, value);
+        PyErr_Format(PyExc_TypeError, "%s is %s, not %R", entry->name,
+                     entry->field == BOOL ? "True or False" : "a number", value);
         return -1;
     }
     if (entry->field == REAL)

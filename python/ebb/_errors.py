@@ -8,12 +8,13 @@ class InputError(ValueError, RuntimeError):
 
 
 class OverBudget(RuntimeError):
-    """No plan fits the budget. least_bytes: those of the smallest plan that was found, as the text says; None: none was."""
+    """No plan fits the budget. least_bytes: those of the smallest plan that was found, as the text says where nobody else does; None: none
+    was."""
 
-    def __init__(self, text=""):
+    def __init__(self, text="", least_bytes=None):
         super().__init__(text)
         found = re.search(r"smallest found needs (\d+) bytes", str(text))
-        self.least_bytes = int(found[1]) if found else None
+        self.least_bytes = least_bytes if least_bytes is not None else int(found[1]) if found else None
 
 
 class TraceError(RuntimeError):

@@ -46,6 +46,14 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
     return false;
 }
 
+/* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
+static bool is_rounded(const char *op, const double *in, uint32_t n, double out) {
+    const double most = 9007199254740992.0;
+    bool far = fabs(out) >= most;
+    for (uint32_t i = 0; i < n; i++) far = far || fabs(in[i]) >= most;
+    return far && strstr(" Add Sub Mul Div Mod Pow Neg ", op) != NULL;
+}
+
 static int64_t index_in(const onnx_shape *shape, const onnx_shape *out, int64_t i) {
     int64_t at = 0, stride = 1;
     for (uint32_t d = out->rank; d-- > 0; i /= out->dim[0][d]) {
@@ -104,6 +112,9 @@ static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_
             double x[3] = {0, 0, 0};
             for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
             (void)compute(im->node->op, is_whole(type), x[0], x[1], x[2], &to[k][i]);
+            if (is_whole(type) && is_rounded(im->node->op, x, n_in, to[k][i]))
+                return onnx_refuse(im, "%g as a whole number: they are computed below 2^53", to[k][i]),
+                       true;
             if (truth) to[k][i] = x[0] != 0;
         }
     give_new(im, type, &out, to[0], to[1]);
@@ -203,13 +214,27 @@ static bool range(onnx_import *im, const onnx_value *v) {
     return true;
 }
 
+/* Squeeze and Unsqueeze of one number: all of its axes have one place. */
+static bool change_rank(onnx_import *im, const onnx_value *v, bool squeeze) {
+    const onnx_attribute *a = onnx_attr(im, "axes");
+    onnx_shape shape = {.rank = 0};
+    int64_t rank = v->shape.rank, n_axes = a ? a->n_ints : 0;
+    uint32_t bits;
+    if (!squeeze && n_axes == 0) (void)onnx_fixed(im, 1, &n_axes);
+    if (onnx_beyond_rank(im, squeeze ? rank : rank + n_axes)) return true;
+    const bool some = onnx_axes(im, 1, (uint32_t)(squeeze ? rank : rank + n_axes), &bits);
+    rank = squeeze ? (some ? rank - __builtin_popcount(bits) : 0) : rank + __builtin_popcount(bits);
+    for (; shape.rank < rank; shape.rank++) shape.dim[0][shape.rank] = shape.dim[1][shape.rank] = 1;
+    return onnx_stopped(im) || copy_range(im, v, &shape, 0, 1);
+}
+
 /* Squeeze, Unsqueeze and Reshape of single numbers and vectors; the sum and product of a vector. */
 static bool recast(onnx_import *im, const onnx_value *v) {
     const char *op = im->node->op;
     const int64_t count = onnx_count(&v->shape, 0);
     onnx_shape shape = {.rank = 1, .dim = {{count}, {count}}};
-    if (strcmp(op, "Squeeze") == 0 && count == 1) return copy_range(im, v, &(onnx_shape){.rank = 0}, 0, 1);
-    if (strcmp(op, "Unsqueeze") == 0 && v->shape.rank == 0) return copy_range(im, v, &shape, 0, 1);
+    if (count == 1 && (strcmp(op, "Squeeze") == 0 || strcmp(op, "Unsqueeze") == 0))
+        return change_rank(im, v, op[0] == 'S');
     if (strcmp(op, "Reshape") == 0) {
         int64_t n;
         const double *to = onnx_fixed(im, 1, &n);

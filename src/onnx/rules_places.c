@@ -53,12 +53,11 @@ static void gather(onnx_import *im) {
             return;
         }
         for (uint32_t k = 0; k < 2; k++) begin[k] = onnx_place(places->at[k][0], now.dim[k][axis]);
+        if (onnx_beyond_rank(im, (int64_t)now.rank - 1 + places->shape.rank)) return;
         const uint32_t one = onnx_slice(im, x, axis, begin, (int64_t[]){1, 1});
-        for (uint32_t d = 0; d < now.rank; d++) {
-            if (d == axis && places->shape.rank == 0) continue;
-            for (uint32_t k = 0; k < 2; k++) out.dim[k][out.rank] = d == axis ? 1 : now.dim[k][d];
-            out.rank++;
-        }
+        for (uint32_t d = 0; d < now.rank; d++) /* the axis becomes those of the places, each of one */
+            for (uint32_t n = d == axis ? places->shape.rank : 1; n > 0; n--, out.rank++)
+                for (uint32_t k = 0; k < 2; k++) out.dim[k][out.rank] = d == axis ? 1 : now.dim[k][d];
         onnx_give(im, 0, onnx_reshape(im, one, &out));
         return;
     }

@@ -150,22 +150,28 @@ static void clip(onnx_import *im) {
     onnx_give(im, 0, computed ? x : clipped(im, x, bound[0], bound[1]));
 }
 
-/* relu(x) + slope * (x - relu(x)) */
+/* The least of x and 0, as x - relu(x) is not where x is infinite. */
+static uint32_t below_zero(onnx_import *im, uint32_t x) {
+    const onnx_shape one = {.rank = 0};
+    return onnx_op2(im, "minimum", x, onnx_fill(im, &one, x, 0));
+}
+
+/* relu(x) + slope * min(x, 0) */
 static void leaky(onnx_import *im) {
     const uint32_t x = onnx_in(im, 0), top = onnx_op(im, "relu", &x, 1, NULL);
-    const uint32_t low = onnx_op2(im, "sub", x, top);
+    const uint32_t low = below_zero(im, x);
     const bool learned = strcmp(im->node->op, "PRelu") == 0;
     const uint32_t part = learned ? onnx_op2(im, "mul", low, onnx_in(im, 1))
                                   : onnx_rescale(im, low, onnx_attr_real(im, "alpha", 0.01), 0);
     onnx_give(im, 0, onnx_op2(im, "add", top, part));
 }
 
-/* gamma * (relu(x) + alpha * (e^(scale * (x - relu(x))) - 1)) */
+/* gamma * (relu(x) + alpha * (e^(scale * min(x, 0)) - 1)) */
 static void elu(onnx_import *im) {
     const bool selu = im->node->op[0] == 'S', celu = im->node->op[0] == 'C';
     const double alpha = onnx_attr_real(im, "alpha", selu ? 1.67326319217681884765625 : 1);
     const uint32_t x = onnx_in(im, 0), top = onnx_op(im, "relu", &x, 1, NULL);
-    const uint32_t low = onnx_rescale(im, onnx_op2(im, "sub", x, top), celu ? 1 / alpha : 1, 0);
+    const uint32_t low = onnx_rescale(im, below_zero(im, x), celu ? 1 / alpha : 1, 0);
     const uint32_t part = onnx_rescale(im, onnx_op(im, "expm1", &low, 1, NULL), alpha, 0);
     const uint32_t sum = onnx_op2(im, "add", top, part);
     onnx_give(im, 0,

@@ -107,6 +107,29 @@ for op, given, rank in (("Reshape", NINE, 9), ("Expand", NINE, 9), ("Unsqueeze",
 ROWS.append(("ConstantOfShape of rank 9", model([node("ConstantOfShape", ["s"], "c"), node("Add", ["x", "c"], "y")], [tensor("s", [9], NINE)], ["N", 4], ["N", 4]), "!c (ConstantOfShape): rank 9: at most 8 axes"))
 ROWS.append(("OneHot of rank 8", model([node("OneHot", ["x", "d", "v"], "y")], [number("d", 3), tensor("v", [2], [0.0, 1.0], floats=True)], ["N", *NINE[2:]], ["N", 3]), "!y (OneHot): rank 9: at most 8 axes"))
 
+
+def constant(name, dims, values):
+    return node("Constant", [], name) + field(5, field(1, "value") + field(5, tensor("", dims, values)) + field(20, 4))
+
+
+ROWS.append(("a leaky part that is 0 of infinity, no NaN", model([node("LeakyRelu", ["x"], "y")], [], ["N", 4], ["N", 4]), "minimum %x, "))
+
+# A place's own axes stand where the axis was.
+ROWS += [
+    ("gather at [[3]]", model([constant("i", [1, 1], [3]), node("Gather", ["x", "i"], "y", axis=1)], [], ["N", 7, 4], ["N", 1, 1, 4]), "size=[1,1,4]"),
+    ("gather beyond rank 8", model([constant("i", NINE[1:], [0]), node("Gather", ["x", "i"], "y", axis=1)], [], ["N", 7], ["N"]), "!y (Gather): rank 9: at most 8 axes"),
+    ("one axis of two squeezed", model([constant("k", [1, 1], [3]), node("Squeeze", ["k", "a"], "i"), node("Gather", ["x", "i"], "y", axis=1)],
+                                       [tensor("a", [1], [0])], ["N", 7, 4], ["N", 1, 4]), "output %y\n%v = reshape %y"),
+    ("all axes squeezed", model([constant("k", [1, 1], [3]), node("Squeeze", ["k"], "i"), node("Gather", ["x", "i"], "y", axis=1)],
+                                [], ["N", 7, 4], ["N", 4]), "%y.1 = reshape %y shape=[N,4]\noutput %y.1"),
+    ("two axes more", model([constant("k", [], [3]), node("Unsqueeze", ["k", "a"], "i"), node("Gather", ["x", "i"], "y", axis=1)],
+                            [tensor("a", [2], [0, 1])], ["N", 7, 4], ["N", 1, 1, 4]), "size=[1,1,4]"),
+    ("nine axes of a number", model([constant("k", [], [3]), node("Unsqueeze", ["k", "a"], "i"), node("Gather", ["x", "i"], "y", axis=1)],
+                                    [tensor("a", [9], range(9))], ["N", 7, 4], ["N", 4]), "!i (Unsqueeze): rank 9: at most 8 axes"),
+    ("a sum beyond doubles", beside([constant("a", [1], [(1 << 53) + 1]), constant("b", [1], [1 << 53]), node("Sub", ["a", "b"], "c")], []),
+     "!c (Sub): 0 as a whole number: they are computed below 2^53"),
+]
+
 wrong = []
 with tempfile.TemporaryDirectory() as folder:
     for what, data, wanted in ROWS:

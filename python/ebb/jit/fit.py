@@ -32,7 +32,7 @@ def total(core):
 def check(core, path):
     left, name = room(path)
     if total(core) > left:
-        raise OverBudget(f"the plan takes {total(core)} bytes, more than the {left} that {name} has beside its context")
+        raise OverBudget(f"the plan takes {total(core)} bytes, more than the {left} that {name} has beside its context", total(core))
 
 
 def largest(plan_of, budget_bytes, most):

@@ -71,7 +71,8 @@ def settle(facts, limit, held, options, patient=False):
 def planned(text, options, patient):
     """(plan, whether no plan within the budget was found: then it is the smallest that was)."""
     starved = False
-    for again in range(LEAST_TRIES + 2):
+    tries = 0
+    while True:
         try:
             return _plan.make_plan(text, options), starved
         except OverBudget as error:
@@ -79,10 +80,10 @@ def planned(text, options, patient):
                 patient, options = False, {**options, "time_limit": PATIENCE * options["time_limit"]}
                 continue
             error.needs = error.least_bytes or 0
-            if not error.needs or again > LEAST_TRIES:
+            tries += 1
+            if not error.needs or tries > LEAST_TRIES + 1:
                 raise
             starved, options = True, {**options, "budget": error.needs}
-    raise AssertionError("not reached")
 
 
 def plan_document(document, budget, held, options, settled, shares):

@@ -33,11 +33,11 @@ static double allowed_of(const ebb_comparer *c, const ebb_op_info *op, const ebb
     return c->rounding * ebb_conformance_tolerance(op, c->product_tolerance) * most;
 }
 
-/* The same, beside what shaken inputs make of the element. padded: padding may have met an infinite number,
- * and some multiply the two, some leave them out. */
-static double part_shaken(const ebb_compared *c, const void *noise, bool padded, int64_t i) {
+/* The same, beside what shaken inputs make of the element. spread: an infinite number may have met a 0, and
+ * some multiply the two, some leave them out. */
+static double part_shaken(const ebb_compared *c, const void *noise, bool spread, int64_t i) {
     const double x = ebb_element_get(c->type, c->got, i), y = ebb_element_get(c->type, c->want, i);
-    if (padded && isnan(x)) return 0;
+    if (spread && isnan(x)) return 0;
     const double off = fabs(x - y), allowed = allowed_at(c, i) + ebb_element_get(c->type, noise, i);
     return isfinite(off) && allowed > 0 ? off / allowed : ebb_compare_part(c, i);
 }
@@ -64,27 +64,33 @@ static void add_row(ebb_compare_result *r, const ebb_compare_row *row) {
     r->worst[at] = *row;
 }
 
-/* Does it read padding? */
-static bool pads(const ebb_op_info *op, const ebb_attr *attr) {
-    for (uint32_t k = 0; k < op->n_attrs && op->family == EBB_FAMILY_CONVOLUTION; k++)
-        if (strcmp(op->attrs[k].name, "pad") == 0) return attr[k].i[0] > 0 || attr[k].i[1] > 0;
-    return false;
+/* May an operand's infinity become NaN in an element that does not see it, as 0 times infinity? Padding is
+ * 0, and so is what a gradient of a convolution (it has a size) reads beside and between dy's elements; in
+ * transformed tiles neighbours are mixed. */
+static bool spreads(const ebb_comparer *c, const ebb_op_info *op, const ebb_attr *attr) {
+    bool may = c->device->engine->options.winograd;
+    if (op->family != EBB_FAMILY_CONVOLUTION) return false;
+    for (uint32_t k = 0; k < op->n_attrs; k++) {
+        if (strcmp(op->attrs[k].name, "size") == 0) may = true;
+        if (strcmp(op->attrs[k].name, "pad") == 0) may |= attr[k].i[0] > 0 || attr[k].i[1] > 0;
+    }
+    return may;
 }
 
 /* Elements that are off, looked at again beside what shaken inputs make of them. */
-static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bool may_pad,
+static ebb_status look_twice(ebb_comparer *c, uint32_t step, uint32_t output, bool may_spread,
                              const ebb_compared *at, int64_t *worst, ebb_compare_row *row) {
     const size_t bytes = (size_t)ebb_type_bytes(at->type);
     char *noise = ebb_calloc(c->env, bytes, 1);
     bool finite = true;
     ebb_status status =
         noise ? ebb_compare_shake(c->other, step, output, at->want, noise, &finite) : EBB_NO_MEMORY;
-    const bool padded = !finite && may_pad;
+    const bool spread = !finite && may_spread;
     if (status == EBB_OK) {
         row->shaken = true;
         row->part = 0;
         for (int64_t i = 0; i < ebb_type_count(at->type); i++) {
-            const double part = part_shaken(at, noise, padded, i);
+            const double part = part_shaken(at, noise, spread, i);
             if (part <= row->part) continue;
             row->part = part;
             *worst = i;
@@ -115,7 +121,7 @@ static ebb_status compare_result(ebb_comparer *c, uint32_t step, uint32_t output
     }
     ebb_status status = EBB_OK;
     if (row->part > 1 && at.allowed > 0 && op->n_update == 0)
-        status = look_twice(c, step, output, pads(op, node->attr), &at, &worst, row);
+        status = look_twice(c, step, output, spreads(c, op, node->attr), &at, &worst, row);
     if (status == EBB_OK) fill_row(c, step, v, &at, worst, row);
     return status;
 }

@@ -18,7 +18,7 @@ extern const ebb_op_info *const ebb_ops[EBB_N_OPS];
 /* By the n bytes of a name; NULL when unknown. */
 const ebb_op_info *ebb_op_find(const char *name, size_t n);
 const char *ebb_family_title(ebb_family family); /* "batch norm" */
-/* Is operand i f32 where the others are of 16 bits (`wide` in the op's rule)? */
+/* Is operand i f32 where others of the op may be of 16 bits (`wide` in its rule; `full` where all are)? */
 bool ebb_op_wide(const ebb_op_info *op, uint32_t i);
 
 /* ---- attributes ----------------------------------------------------------------------------------- */
