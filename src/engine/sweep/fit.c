@@ -157,6 +157,7 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
     f->warm = f->fits_or_not = f->fresh_fails = false;
     *row = (ebb_fit_row){.mode = mode, .next_total_bytes = -1};
     ebb_status status = mode == EBB_MEMORY_BUDGET ? ebb_fit_budget(f, start) : fit_plain(f);
+    if (f->failed_size == f->best_size + 1) row->next_total_bytes = f->failed_bytes;
     if ((status == EBB_OK || status == EBB_INTERRUPTED) && f->best_size > 0) {
         ebb_plan_summary s;
         ebb_plan_summarize(f->best.plan, &s);
@@ -164,7 +165,6 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
         row->total_bytes = s.total_bytes;
         row->time_ns = s.time_ns;
         row->baseline_time_ns = s.baseline_time_ns;
-        row->next_total_bytes = f->failed_size == f->best_size + 1 ? f->failed_bytes : -1;
         row->plan = f->best.plan;
         f->best.plan = NULL;
         /* Nothing here made the plan's proof: it is checked as a plan from elsewhere would be. */

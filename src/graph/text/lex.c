@@ -117,6 +117,8 @@ ebb_token ebb_lex_next(ebb_lexer *l) {
     if (c == '\0') return bad(l, from, "a NUL byte");
     if ((unsigned char)c >= 0x80)
         return bad(l, from, "a byte outside ASCII: only comments may hold other text");
+    if ((unsigned char)c < 0x20 && from == 0)
+        return bad(l, from, "a control byte: this is no text (a model in ONNX is named FILE.onnx)");
     return bad(l, from,
                (unsigned char)c < 0x20 || c == 0x7f ? "a control byte"
                                                     : "a character with no meaning here");

@@ -129,6 +129,12 @@ static bool given(ebb_parser *p, const definition *d, ebb_role role) {
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+static bool is_attribute(const ebb_op_info *op, const ebb_token *word) {
+    for (uint32_t k = 0; k < op->n_attrs; k++)
+        if (ebb_token_equal(word, op->attrs[k].name)) return true;
+    return false;
+}
+
 static bool operands(ebb_parser *p, const definition *d, ebb_node_text *node) {
     while (p->token.kind == EBB_TOKEN_VALUE) {
         if (node->n_in == node->op->max_in || node->n_in == EBB_MAX_OPERANDS) {
@@ -142,6 +148,9 @@ static bool operands(ebb_parser *p, const definition *d, ebb_node_text *node) {
         if (p->token.kind != EBB_TOKEN_VALUE) return ebb_parse_expected(p, "another operand like %x");
     }
     if (node->n_in >= node->op->min_in) return true;
+    if (p->token.kind == EBB_TOKEN_WORD && !is_attribute(node->op, &p->token))
+        return ebb_parse_fail(p, &p->token, "%.*s: a value is written with a %%: %%%.*s",
+                              EBB_SHOWN(&p->token), EBB_SHOWN(&p->token));
     return ebb_parse_fail(p, &d->kind, "%s takes %s%u operands, not %u", node->op->name,
                           node->op->min_in < node->op->max_in ? "at least " : "", node->op->min_in,
                           node->n_in);
@@ -244,10 +253,25 @@ static const char *op_name_at(const void *ctx, size_t i) {
     return i < EBB_N_OPS ? ebb_ops[i]->name : NULL;
 }
 
+/* What other frameworks call an op, where no spelling comes near. */
+static const char *other_name(const ebb_token *name) {
+    static const char *const names[][2] = {{"cross_entropy", "softmax_xent"},
+                                           {"softmax_cross_entropy", "softmax_xent"},
+                                           {"dense", "linear"},
+                                           {"gemm", "linear"},
+                                           {"upsample_nearest", "upsample"},
+                                           {"cat", "concat"},
+                                           {"view", "reshape"}};
+    for (uint32_t i = 0; i < EBB_COUNT(names); i++)
+        if (ebb_token_equal(name, names[i][0])) return names[i][1];
+    return NULL;
+}
+
 const ebb_op_info *ebb_parse_op(ebb_parser *p, const ebb_token *name) {
     const ebb_op_info *op = ebb_op_find(name->text, name->n);
     if (op) return op;
-    const char *near = ebb_word_nearest(name->text, name->n, op_name_at, NULL);
+    const char *near = other_name(name);
+    if (!near) near = ebb_word_nearest(name->text, name->n, op_name_at, NULL);
     if (near)
         ebb_parse_fail(p, name, "op %.*s is not known: did you mean %s?", EBB_SHOWN(name), near);
     else
