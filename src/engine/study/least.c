@@ -38,7 +38,7 @@ static int64_t room_of(const ebb_study *p) {
 
 /* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
  * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
- * peak is that low. *smallest_bytes falls to its total. */
+ * peak is that low. *smallest_bytes falls to its total, if it is the least. */
 static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_answer *base,
                                   ebb_answer *out, bool *low, int64_t *smallest_bytes) {
     ebb_answer least;
@@ -50,8 +50,10 @@ static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_
     const bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
     const bool fit = ebb_study_fits(p, smallest->plan);
-    *smallest_bytes = ebb_min_i64(*smallest_bytes, smallest->plan->total_bytes);
     *low = least.selection->peak_bytes <= room_of(p);
+    /* What ended early is another plan for another budget: a refusal must name what is found again. */
+    if (enough_bytes == 0 || !*low || p->hurried)
+        *smallest_bytes = ebb_min_i64(*smallest_bytes, smallest->plan->total_bytes);
     if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= room_of(p))) {
         p->halvings = 1; /* of the effort some is spent */
         status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);

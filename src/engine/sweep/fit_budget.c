@@ -57,8 +57,8 @@ static ebb_status squeeze(ebb_fitter *f) {
     return scaled != EBB_OK ? scaled : status;
 }
 
-/* Where a plan takes more than so many times the most added time, none is worth another look. */
-#define FAR_TIMES 1.2
+/* What adds so much more than the most added time is not worth another look. */
+#define FAR_ADDED 0.06
 
 /* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
  * too long there may be faster elsewhere, so it is searched once more from nothing, until that fails, too.
@@ -68,7 +68,7 @@ static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t
     int64_t bytes;
     ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
     const bool too_slow = status == EBB_OK && *low < size && bytes <= f->budget_bytes;
-    if (!too_slow || f->last_added > FAR_TIMES * f->max_added || f->fresh_fails || ebb_fit_is_late(f))
+    if (!too_slow || f->last_added > f->max_added + FAR_ADDED || f->fresh_fails || ebb_fit_is_late(f))
         return status;
     *high = above;
     f->warm = false;

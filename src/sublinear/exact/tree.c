@@ -112,7 +112,7 @@ ebb_status ebb_tree_open(ebb_tree *t, ebb_search *search) {
     t->genes = EBB_NEW(arena, uint8_t, space->n_genes);
     t->known = EBB_NEW(arena, uint8_t, space->n_genes);
     t->certain = EBB_NEW(arena, uint8_t, space->n_genes);
-    t->path = EBB_NEW(arena, ebb_question, 2 * (size_t)space->n_genes);
+    t->path = EBB_NEW(arena, ebb_question, EBB_TREE_QUESTIONS * (size_t)space->n_genes);
     t->doubt = EBB_NEW(arena, uint8_t, space->n_values);
     t->sure = EBB_NEW(arena, uint8_t, space->n_values);
     t->single = EBB_NEW(arena, uint8_t, space->n_values);

@@ -3,9 +3,9 @@
  *
  * A play goes as that of score/play.c, but where it depends on a gene that is not decided yet it *asks*. A
  * node of the tree is such a question, with the play so far; its children are the answers. Genes that no
- * play asks about make no difference: HOLD and RELEASE of a value that nobody makes again in the gap, KEEP
- * and HOLD of one that is not there at the gap's start, the last gap of a value that nobody needs again,
- * the way of an op that never runs.
+ * play asks about make no difference: HOLD, RELEASE and LATE of a value that nobody makes again in the gap,
+ * KEEP and HOLD of one that is not there at the gap's start, the last gap of a value that nobody needs
+ * again, the way of an op that never runs.
  *
  * Threads: a tree belongs to one thread. It allocates nothing once it is open.
  */
@@ -25,6 +25,10 @@ typedef enum ebb_doubt {
     EBB_DOUBT_HELD, /* made again in the gap: HOLD, or else it is gone */
     EBB_DOUBT_LATE, /* made again in the gap's late part: not RELEASE, or else it is gone */
 } ebb_doubt;
+
+/* Most that a path asks about one gene: each answer leaves fewer of its states, and at least one. Other
+ * genes are asked about once. */
+enum { EBB_TREE_QUESTIONS = EBB_LATE };
 
 typedef struct ebb_question {
     uint8_t answer, n_answers;

@@ -31,8 +31,9 @@ EBB_CHECKED ebb_status ebb_scorer_create(ebb_env *env, const ebb_space *space, e
 void ebb_scorer_destroy(ebb_scorer *scorer);
 
 /* Base ops run in this order from now on, [n_ops], borrowed; NULL: in the space's own. The gene of a gap is
- * then that of whoever begins it, the maker or a reader, wherever it stands. It heeds what the graph asks
- * of an order (order.h), and the first op of it does not wait. */
+ * then that of whoever begins it, the maker or a reader, wherever it stands, and what is late is told by
+ * the ops' positions in the space. It heeds what the graph asks of an order (order.h), and the first op of
+ * it does not wait. */
 void ebb_scorer_set_order(ebb_scorer *scorer, const ebb_id *order);
 /* limit_bytes: of overflow_bytes. O(steps + edges). */
 ebb_score ebb_score_genes(ebb_scorer *scorer, const uint8_t *genes, int64_t limit_bytes);
