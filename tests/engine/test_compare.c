@@ -173,8 +173,8 @@ Test(check, a_masked_softmax_agrees_as_one_without_a_mask_does) {
     cr_assert_eq(r.n_over, 1);
 }
 
-/* NaN of a convolution that pads, among whose operands is an infinity; of one without either, or of another
- * op, it counts. */
+/* NaN of a convolution that pads, or of a gradient of one, among whose operands is an infinity; of one
+ * without either, or of another op, it counts. */
 Test(check, padding_times_infinity_is_no_fault_of_a_device) {
 #define HALF_INFINITE(model, op)                                                          \
     "ebb 1\ngraph " model                                                                 \
@@ -186,10 +186,13 @@ Test(check, padding_times_infinity_is_no_fault_of_a_device) {
         HALF_INFINITE("inside", "%k = constant f32[2,1,3,3] fill=0.5\n%y = conv2d %image, %k");
     static const char PLAIN[] = "ebb 1\ngraph plain\n%x = input f32[2,1,3,3]\n%k = constant f32[2,1,3,3] "
                                 "fill=0.5\n%y = conv2d %x, %k pad=1\noutput %y\n";
+    static const char BACK[] = HALF_INFINITE("back", "%k = constant f32[1,1,3,3] fill=0.5\n"
+                                                     "%y = conv2d_dgrad %image, %k size=[7,6]");
     static const char LINEAR[] =
         HALF_INFINITE("matrix", "%k = constant f32[3,20] fill=0.5\n%y = linear %both, %k");
     ebb_compare_result r;
     cr_assert_eq(compare_off(CONV, &ebb_op_conv2d, NAN, 0, &r), EBB_OK, "%u over", r.n_over);
+    cr_assert_eq(compare_off(BACK, &ebb_op_conv2d_dgrad, NAN, 0, &r), EBB_OK, "%u over", r.n_over);
     cr_assert_eq(compare_off(INSIDE, &ebb_op_conv2d, NAN, 0, &r), EBB_VIOLATION);
     cr_assert_eq(compare_off(PLAIN, &ebb_op_conv2d, NAN, 0, &r), EBB_VIOLATION);
     cr_assert_eq(compare_off(LINEAR, &ebb_op_linear, NAN, 0, &r), EBB_VIOLATION);

@@ -1,8 +1,8 @@
 /* Budget mode: searches under a limit on live bytes until the packed plan is within the budget, too.
  *
  * takes: the baseline. gives: the fastest plan that fits of all that were packed, so that it is never
- * slower than the baseline where that fits. cost: at most MOST_DRAWS x (3 x MAX_TIGHTENINGS + 2) searches;
- * one, as a rule.
+ * slower than the baseline where that fits. cost: MAX_TIGHTENINGS searches at most; one, as a rule. Where
+ * none fits: least.c.
  */
 #include "engine/study/study.h"
 
@@ -119,7 +119,7 @@ static bool is_late(ebb_study *p, bool answered) {
 
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     const int64_t budget = p->options->budget_bytes;
-    int64_t limit = budget - p->standing_bytes, loose = -1; /* a limit whose answers packed badly */
+    int64_t limit = ebb_study_room(p), loose = -1; /* a limit whose answers packed badly */
     ebb_answer last = {0};
     /* A search that knows the bound ends near it; a trial's ends soon anyway. */
     ebb_status status = p->hint.fits_or_not ? EBB_OK : ebb_study_prove(p);

@@ -32,10 +32,6 @@ ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
     return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
 }
 
-static int64_t room_of(const ebb_study *p) {
-    return p->options->budget_bytes - p->standing_bytes;
-}
-
 /* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
  * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
  * peak is that low. *smallest_bytes falls to its total, if it is the least. */
@@ -50,11 +46,11 @@ static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_
     const bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
     const bool fit = ebb_study_fits(p, smallest->plan);
-    *low = least.selection->peak_bytes <= room_of(p);
+    *low = least.selection->peak_bytes <= ebb_study_room(p);
     /* What ended early is another plan for another budget: a refusal must name what is found again. */
     if (enough_bytes == 0 || !*low || p->hurried)
         *smallest_bytes = ebb_min_i64(*smallest_bytes, smallest->plan->total_bytes);
-    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= room_of(p))) {
+    if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= ebb_study_room(p))) {
         p->halvings = 1; /* of the effort some is spent */
         status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
         if (status == EBB_OVER_BUDGET && fit) status = EBB_OK;
@@ -71,7 +67,7 @@ static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_
 static ebb_status plan_from_smallest(ebb_study *p, const ebb_answer *base, ebb_answer *out,
                                      int64_t *smallest_bytes) {
     bool low;
-    ebb_status status = plan_from_least(p, room_of(p), base, out, &low, smallest_bytes);
+    ebb_status status = plan_from_least(p, ebb_study_room(p), base, out, &low, smallest_bytes);
     if (status == EBB_OVER_BUDGET && low && !p->hurried)
         status = plan_from_least(p, 0, base, out, &low, smallest_bytes);
     return status;
@@ -83,14 +79,14 @@ static ebb_status plan_from_low(ebb_study *p, const ebb_compiled *warm, ebb_answ
     ebb_selection *low;
     if (p->hurried || ebb_study_none_fits(p)) return EBB_OVER_BUDGET;
     p->halvings = 1;
-    p->enough_bytes = room_of(p);
+    p->enough_bytes = ebb_study_room(p);
     ebb_status status =
         ebb_study_select(p, EBB_METHOD_LEAST, 0, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, &low);
     p->enough_bytes = 0;
     p->halvings = 0;
     if (status == EBB_OK)
-        status = low->peak_bytes <= room_of(p) ? ebb_study_tighten(p, low->genes, low->n_genes, out)
-                                               : EBB_OVER_BUDGET;
+        status = low->peak_bytes <= ebb_study_room(p) ? ebb_study_tighten(p, low->genes, low->n_genes, out)
+                                                      : EBB_OVER_BUDGET;
     ebb_selection_destroy(low);
     return status;
 }
@@ -119,7 +115,7 @@ ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_com
     if (p->hint.fits_or_not) return status == EBB_OVER_BUDGET ? plan_from_low(p, warm, out) : status;
     while (status == EBB_OVER_BUDGET) {
         status = plan_from_smallest(p, base, out, &smallest);
-        const bool near = smallest - p->options->budget_bytes <= room_of(p) / MISSED_PART;
+        const bool near = smallest - p->options->budget_bytes <= ebb_study_room(p) / MISSED_PART;
         if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
             ebb_study_none_fits(p))
             break;

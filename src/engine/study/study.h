@@ -130,6 +130,10 @@ EBB_CHECKED ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uin
  * unless the study has enough_bytes.
  * EBB_INTERRUPTED: *out may be the best so far. */
 EBB_CHECKED ebb_status ebb_study_least(ebb_study *p, ebb_answer *out);
+/* Bytes of the budget for what lives in one step. */
+static inline int64_t ebb_study_room(const ebb_study *p) {
+    return p->options->budget_bytes - p->standing_bytes;
+}
 static inline bool ebb_study_fits(const ebb_study *p, const ebb_plan *plan) {
     return plan && plan->total_bytes <= p->options->budget_bytes;
 }

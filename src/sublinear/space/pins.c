@@ -94,6 +94,5 @@ int64_t ebb_space_pinned_ns(const ebb_space *space) {
 
 void ebb_space_heed_pins(const ebb_space *space, uint8_t *genes) {
     for (uint32_t k = 0; space->pinned && k < space->n_genes; k++)
-        if (genes[k] < space->genes[k].first_state && space->genes[k].n_states > 1)
-            genes[k] = space->genes[k].first_state;
+        if (space->genes[k].n_states > 1) genes[k] = ebb_gene_heed(&space->genes[k], genes[k]);
 }
