@@ -48,7 +48,7 @@ class Interrupts(unittest.TestCase):
         self.assertEqual((tensor(1) + 1).item(), 2)  # and all goes on
 
     PLANS = """
-import json, os, signal, threading, time
+import json, os, signal, sys, threading, time
 import ebb, ebb.functional as F
 signal.signal(signal.SIGINT, signal.default_int_handler)
 n = 200
@@ -58,17 +58,19 @@ ops = [{"id": i, "name": f"o{i}", "kind": "op", "phase": "forward" if i < n else
        for i in range(2 * n)]
 values[-1]["role"] = "output"
 text = json.dumps({"schema": "ebb.graph/1", "name": "g", "fixed_bytes": 0, "values": values, "ops": ops}).encode()
+def say(text):  # in one write: print() lets another thread in before the line ends
+    sys.stdout.write(text + "\\n")
 def plan():
     try:
         ebb._core.plan(text, {"memory": "budget", "budget": 60000, "effort": 10**9, "time_limit": 30})
     except BaseException as error:
-        print(type(error).__name__)
+        say(type(error).__name__)
 def interrupt():
     try:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(10)
     except KeyboardInterrupt:
-        print("main")
+        say("main")
 """
 
     def test_ctrl_c_ends_plans_that_are_made_at_once(self):
@@ -93,7 +95,7 @@ def late(*how):
     raise Late
 def plan_for_a_while():
     options = {"memory": "budget", "budget": 60000, "effort": 10**9, "time_limit": 3}
-    print(json.loads(ebb._core.plan(text, options))["schema"])
+    say(json.loads(ebb._core.plan(text, options))["schema"])
 planning = threading.Thread(target=plan_for_a_while)
 planning.start()
 time.sleep(0.5)
@@ -101,8 +103,8 @@ step = ebb.jit.trace(lambda x: F.exp(x * 2) + x, memory="sublinear", progress=la
 try:
     step(ebb.tensor([1.0]))
 except Late:
-    print("late")
-print(ebb.jit.trace(lambda x: x * 2, memory="sublinear", symbolic=True)(ebb.tensor([1.0])).item())
+    say("late")
+say(str(ebb.jit.trace(lambda x: x * 2, memory="sublinear", symbolic=True)(ebb.tensor([1.0])).item()))
 planning.join()
 """
         done = run(self.PLANS + code)
