@@ -34,10 +34,11 @@ extern "C" {
 
 typedef struct ebb_data ebb_data;
 
-/* path: a folder or a file. held_out, in [0, 1): this share of each class is for evaluation alone: in the
- * order of names or records, number i of a class is held out where the whole part of (i + 1) * held_out is
- * above that of i * held_out. EBB_IO; EBB_BAD_INPUT: what is wrong with it, and where; EBB_USAGE: the
- * share; EBB_UNAVAILABLE: this build lacks the library that the format needs. O(pictures). */
+/* path: a folder or a file. held_out, from 0 to 1: this share of each class is for evaluation alone, 1: all
+ * of it; in the order of names or records, number i of a class is held out where the whole part of
+ * (i + 1) * held_out is above that of i * held_out. EBB_IO; EBB_BAD_INPUT: what is wrong with it, and
+ * where; EBB_USAGE: the share; EBB_UNAVAILABLE: this build lacks the library that the format needs.
+ * O(pictures). */
 EBB_API EBB_CHECKED ebb_status ebb_data_open(ebb_env *env, const char *path, double held_out,
                                              ebb_data **out);
 EBB_API void ebb_data_close(ebb_data *data); /* NULL is allowed */

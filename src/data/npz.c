@@ -108,6 +108,10 @@ static ebb_status read_array(const ebb_data *d, const data_member *m, const char
             d->env, EBB_BAD_INPUT,
             "%s: \"%s\": its head is not the type, the order (not Fortran's) and at most %d sizes", d->path,
             name, NPY_MAX_RANK);
+    if (bytes == 0)
+        return ebb_fail(d->env, EBB_BAD_INPUT,
+                        "%s: \"%s\" is of dtype %s; images are uint8, 0 to 255, and labels whole numbers",
+                        d->path, name, out->dtype);
     for (uint32_t i = 0; i < out->rank; i++)
         if (!ebb_mul_i64(bytes, out->dim[i], &bytes)) bytes = 0;
     out->data = b + n_before + n_head;
@@ -115,9 +119,8 @@ static ebb_status read_array(const ebb_data *d, const data_member *m, const char
     if (bytes > 0 && (uint64_t)bytes == out->n) return EBB_OK;
     return ebb_fail(
         d->env, EBB_BAD_INPUT,
-        "%s: \"%s\" of dtype %s has %zu bytes behind its head, which are not those of its sizes as whole "
-        "numbers",
-        d->path, name, out->dtype, out->n);
+        "%s: \"%s\" of dtype %s has %zu bytes behind its head, which are not those of its sizes", d->path,
+        name, out->dtype, out->n);
 }
 
 static ebb_status take_images(ebb_data *d, const npy_array *a) {

@@ -90,7 +90,8 @@ static ebb_status split(ebb_data *d, double held_out) {
         const bool out = is_held_out(seen[d->labels[i]]++, held_out);
         d->parts[out][d->n_parts[out]++] = (uint32_t)i;
     }
-    if (d->n_parts[EBB_DATA_TRAIN] > 0 && (held_out <= 0 || d->n_parts[EBB_DATA_HELD_OUT] > 0))
+    if ((held_out >= 1 || d->n_parts[EBB_DATA_TRAIN] > 0) &&
+        (held_out <= 0 || d->n_parts[EBB_DATA_HELD_OUT] > 0))
         return EBB_OK;
     return ebb_fail(
         d->env, EBB_BAD_INPUT,
@@ -134,9 +135,8 @@ static ebb_status open_by_kind(ebb_data *d) {
 
 ebb_status ebb_data_open(ebb_env *env, const char *path, double held_out, ebb_data **out) {
     *out = NULL;
-    if (!(held_out >= 0 && held_out < 1))
-        return ebb_fail(env, EBB_USAGE, "a held-out share of %g; it must be at least 0 and less than 1",
-                        held_out);
+    if (!(held_out >= 0 && held_out <= 1))
+        return ebb_fail(env, EBB_USAGE, "a held-out share of %g; it must be from 0 to 1", held_out);
     ebb_data *d = ebb_calloc(env, 1, sizeof *d);
     if (!d) return EBB_NO_MEMORY;
     d->env = env;

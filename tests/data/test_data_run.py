@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tool"))
 import harness
@@ -122,6 +123,38 @@ def a_killed_run_goes_on_to_the_same_accuracy(t):
     holds(b"are not those of s/step-000000000040" in done.stderr, done.stderr)
 
 
+def a_save_is_evaluated_with_the_bits_of_the_run_that_made_it(t):
+    models(t)
+    run = (*RUN[:6], "--evaluate-every", "9", "--steps", "9", "--save", "s")
+    last = t.json(*run)["evaluations"][-1]
+    # No step is left: what there is is evaluated.
+    again = t.json(*run, "--resume")
+    equal((again["steps"], again["evaluations"]), ([], [last]), "nothing left to run")
+    save = ("--init-from", "s/step-000000000009.safetensors")
+    for more in (), ("--no-reuse",), ("--data-threads", "1"):
+        alone = t.json(*RUN[:6], "--eval", *save, *more)
+        equal(alone["evaluations"], [{**last, "step": 0}], str(more))
+    whole = t.json(*RUN[:4], "--eval", *save)
+    equal((whole["evaluations"][0]["n"], whole["data"]["n_train"], whole["steps"]), (1797, 0, []), "all of the data")
+    # The parts' means, weighted by how many there are of each, are the mean of all.
+    train = (1797 * whole["evaluations"][0]["top1"] - 355 * last["top1"]) / 1442
+    holds(0 < train <= 1, train)
+    text = t.ebb_run(*RUN[:6], "--eval", *save)
+    holds(re.search(rb"\nheld out         loss [0-9.]+, top-1 [0-9.]+ %, top-5 [0-9.]+ %, of 355\n", text.stdout), text.stdout)
+    holds(b"per step" not in text.stdout and b"begins with" not in text.stderr, text)
+    holds(b"--init-from" in t.ebb_run(*RUN[:6], "--eval").stderr, "initial params are told")
+
+
+def what_is_hardly_meant_is_told(t):
+    models(t)
+    (t.folder / "zero.ebb").write_text(FLAT.replace(" init=kaiming", "").replace(" init=uniform", " init=zero"))
+    (t.folder / "mute.ebb").write_text(SEEN.replace("loss %loss", "output %loss"))
+    holds(b"every weight begins at zero" in t.ebb_run("run", "zero.ebb", "--steps", "1").stderr, "zero.ebb")
+    holds(b"has no loss" in t.ebb_run("run", "mute.ebb", "--steps", "1").stderr, "mute.ebb")
+    for args in ("flat.ebb", "--steps", "1"), ("mute.ebb", "--steps", "1", "--eval"):
+        equal(t.ebb_run("run", *args).stderr, b"", str(args))
+
+
 def neither_threads_nor_evaluation_nor_memory_change_a_bit(t):
     models(t)
     pictures(t, "4", "60", "40", "30")
@@ -182,6 +215,23 @@ def the_same_pixels_train_the_same_whatever_holds_them(t):
     t.json("run", "seen.ebb", "--dim", "C=1", "--data", str(SQUARES / "pictures"), "--dim", "N=2")
 
 
+def an_npz_of_floats_is_told_what_it_must_hold(t):
+    models(t)
+
+    def array(dtype, shape, data):
+        head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+        return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + data
+
+    for images, labels, words in ((array("<f4", (4, 8, 8), bytes(1024)), array("<i8", (4,), bytes(32)), b'"images" is of dtype <f4; images are uint8'),
+                                  (array("|u1", (4, 8, 8), bytes(256)), array("<f8", (4,), bytes(32)), b'"labels" is of dtype <f8; images are uint8'),
+                                  (array("|u1", (4, 8, 8), bytes(255)), array("<i8", (4,), bytes(32)), b"255 bytes behind its head")):
+        with zipfile.ZipFile(t.folder / "f.npz", "w") as file:
+            file.writestr("images.npy", images)
+            file.writestr("labels.npy", labels)
+        done = t.ebb_run("run", "flat.ebb", "--data", "f.npz", code=3)
+        holds(words in done.stderr and done.stderr.count(b"\n") == 1, done.stderr)
+
+
 def waits_are_those_of_the_steps_that_are_timed(t):
     """The first step's parts may wait longer than the second one runs."""
     models(t)
@@ -221,7 +271,8 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
             (2, b"--data", "flat.ebb", "--held-out", "0.1"), (2, b"--data", "flat.ebb", "--strict"),
             (2, b"--held-out", "flat.ebb", "--data", DIGITS, "--evaluate-every", "2"),
             (2, b"shadow", "flat.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1", "--device", "shadow"),
-            (2, b"--eval", "flat.ebb", "--data", DIGITS, "--eval"), (2, b"phased", "flat.ebb", "--phased", "--accumulate", "2"),
+            (2, b"--eval", "flat.ebb", "--data", DIGITS, "--eval", "--steps", "2"), (2, b"looks at nothing", "flat.ebb", "--data", DIGITS, "--eval", "--held-out", "0"),
+            (2, b"--compare", "flat.ebb", "--data", DIGITS, "--compare", "ref"), (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--eval"), (2, b"phased", "flat.ebb", "--phased", "--accumulate", "2"),
             (2, b"share", "flat.ebb", "--data", DIGITS, "--held-out", "1"), (7, b"nowhere", "flat.ebb", "--data", "nowhere"),
             (3, b"64 values", "flat.ebb", "--data", "p"), (3, b"others", "other.ebb", "--data", DIGITS),
             (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
@@ -238,6 +289,7 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
 if __name__ == "__main__":
     sys.exit(main([a_share_of_the_plan_that_trains_is_a_budget_of_evaluation_too,
                    after_each_of_five_interruptions_accuracy_and_bits_are_those_of_the_whole_run, a_killed_run_goes_on_to_the_same_accuracy,
+                   a_save_is_evaluated_with_the_bits_of_the_run_that_made_it, what_is_hardly_meant_is_told, an_npz_of_floats_is_told_what_it_must_hold,
                    neither_threads_nor_evaluation_nor_memory_change_a_bit, damaged_pictures_are_named_counted_and_passed_over,
                    the_same_pixels_train_the_same_whatever_holds_them, metrics_have_what_evaluations_found, waits_are_those_of_the_steps_that_are_timed,
                    what_does_not_belong_together_is_refused_in_one_line]))

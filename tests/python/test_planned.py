@@ -91,6 +91,8 @@ class Nothing(unittest.TestCase):
             with self.assertRaisesRegex(TraceError, "no value"):
                 loss.item()
         self.assertIn("adamw", f.text())
+        with self.assertRaisesRegex(TraceError, "record_only records and plans nothing"):
+            f.plan()
         self.assertEqual((f.facts()["n_runs"], f.facts()["n_programs"]), (0, 0))
         random.seed(4)
         self.assertTrue(np.isfinite(step(*data(8)).item()))  # and all of it goes on

@@ -157,6 +157,8 @@ class trace:
     def plan(self, program=0):
         """The figures of a program's plan, a dict: bytes, steps, recomputed ones, time, and the lower bound; where XLA
         runs it, its own bytes beside them, as "xla"."""
+        if self._options["record_only"] and self._core is not None:
+            raise TraceError("record_only records and plans nothing: leave it out, or plan what `dump` writes")
         return self._made().plan(program)
 
     def fit(self, arguments, budget=None, *, most=65536, **kwargs):

@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --eval with --data: once through the data. */
+static ebb_status check_evaluation_alone(tool *t) {
+    const tool_args *a = &t->args;
+    if (a->evaluate_every > 0 || a->steps > 0 || a->flip || a->metrics)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--eval goes through the data once: leave --steps, --evaluate-every, --flip and --metrics out");
+    if (a->held_out == 0)
+        return tool_fail(t, EBB_USAGE,
+                         "--eval with a held-out share of 0 looks at nothing: leave it out for all data");
+    if (a->device && strcmp(a->device, "shadow") == 0)
+        return tool_fail(t, EBB_USAGE, "device shadow computes nothing to evaluate: leave --eval out");
+    return EBB_OK;
+}
+
 ebb_status run_data_check(tool *t) {
     const tool_args *a = &t->args;
     const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
@@ -19,15 +34,17 @@ ebb_status run_data_check(tool *t) {
     if (a->evaluate_every > 0 && a->device && strcmp(a->device, "shadow") == 0)
         return tool_fail(t, EBB_USAGE,
                          "device shadow computes nothing to evaluate: leave --evaluate-every out");
-    if (a->data && (a->evaluate || a->compare))
-        return tool_fail(t, EBB_USAGE, "--data trains: leave --eval and --compare out, or --data");
-    return EBB_OK;
+    if (a->held_out >= 1 && !a->evaluate)
+        return tool_fail(t, EBB_USAGE, "a held-out share of %g leaves nothing to train on", a->held_out);
+    if (a->data && a->compare)
+        return tool_fail(t, EBB_USAGE, "--compare makes its inputs up: leave --data out, or --compare");
+    return a->data && a->evaluate ? check_evaluation_alone(t) : EBB_OK;
 }
 
 ebb_status run_data_open(run_session *s) {
     const tool_args *a = &s->t->args;
     if (!a->data) return EBB_OK;
-    const double share = a->held_out >= 0 ? a->held_out : 0;
+    const double share = a->held_out >= 0 ? a->held_out : a->evaluate ? 1 : 0;
     const ebb_status status = ebb_data_open(s->t->env, a->data, share, &s->data.set);
     if (status == EBB_OK) ebb_data_look(s->data.set, &s->data.facts);
     return status;
@@ -81,7 +98,7 @@ static ebb_status check_evaluation(const run_session *s, const ebb_tensor_info *
                            s->n_classes >= n_classes))
         return EBB_OK;
     return tool_fail(s->t, EBB_BAD_INPUT,
-                     "%.200s: --evaluate-every needs a loss of the %lld labels that are fed, %s, of %u "
+                     "%.200s: an evaluation needs a loss of the %lld labels that are fed, %s, of %u "
                      "classes; this one reads %s, for %lld rows of %u",
                      s->t->args.operand, (long long)labels->dim[0], labels->name, n_classes, s->in.labels,
                      (long long)s->n_rows, s->n_classes);
@@ -150,8 +167,7 @@ static ebb_status take_memory(run_session *s, const ebb_tensor_info *p, ebb_load
 /* What of bytes for decoded pictures goes to those that are evaluated: as many as there are of them. */
 static int64_t held_out_share(const run_session *s, int64_t bytes) {
     const ebb_data_facts *f = &s->data.facts;
-    return s->t->args.evaluate_every > 0 ? (int64_t)((double)bytes * (double)f->n_held_out / (double)f->n)
-                                         : 0;
+    return s->evaluation ? (int64_t)((double)bytes * (double)f->n_held_out / (double)f->n) : 0;
 }
 
 ebb_status run_data_begin(run_session *s) {
@@ -169,11 +185,11 @@ ebb_status run_data_begin(run_session *s) {
     status = take_memory(s, &pictures, &o);
     const int64_t all = o.keep_decoded_bytes, of_held_out = held_out_share(s, all);
     o.keep_decoded_bytes = all - of_held_out;
-    if (status == EBB_OK) status = ebb_loader_create(s->t->env, d->set, &o, &d->train);
+    if (status == EBB_OK && !run_evaluates_alone(s))
+        status = ebb_loader_create(s->t->env, d->set, &o, &d->train);
     o.part = EBB_DATA_HELD_OUT;
     o.keep_decoded_bytes = of_held_out;
-    if (status == EBB_OK && s->t->args.evaluate_every > 0)
-        status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
+    if (status == EBB_OK && s->evaluation) status = ebb_loader_create(s->t->env, d->set, &o, &d->held_out);
     if (status == EBB_OK && d->facts.n_ignored > 0)
         fprintf(stderr,
                 "ebb: %lld other files are not read: names of pictures end in .jpg, .jpeg or .png\n",
@@ -200,6 +216,9 @@ ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *progra
 
 /* A second: of the steps, with what feeds them; -1: only the first has run. */
 static double images_per_s(const run_session *s) {
+    if (run_evaluates_alone(s))
+        return s->evaluation_ns > 0 ? 1e9 * (double)s->data.facts.n_held_out / (double)s->evaluation_ns
+                                    : -1;
     if (s->n_done < 2 || s->wall_ns <= 0) return -1;
     return 1e9 * (double)(s->n_done - 1) * s->n_parts * s->data.batch / (double)s->wall_ns;
 }
@@ -212,8 +231,8 @@ static double loader_per_s(const ebb_loader_facts *f) {
 
 /* Of both parts. */
 static int64_t count_bad(const run_session *s) {
-    ebb_loader_facts of_train, of_held_out = {0};
-    ebb_loader_look(s->data.train, &of_train);
+    ebb_loader_facts of_train = {0}, of_held_out = {0};
+    if (s->data.train) ebb_loader_look(s->data.train, &of_train);
     if (s->data.held_out) ebb_loader_look(s->data.held_out, &of_held_out);
     return of_train.n_bad + of_held_out.n_bad;
 }
@@ -224,8 +243,16 @@ int64_t run_data_wait_ns(const run_session *s) {
     return f.wait_ns - s->first_wait_ns;
 }
 
+/* Where there is but an evaluation. */
+static void print_alone(const run_session *s) {
+    printf("data             %lld pictures, %u classes, %lld passed over\n",
+           (long long)s->data.facts.n_held_out, s->data.facts.n_classes, (long long)count_bad(s));
+    if (images_per_s(s) >= 0) printf("images           %.1f a second\n", images_per_s(s));
+}
+
 void run_data_print(const run_session *s) {
     ebb_loader_facts f;
+    if (s->data.set && run_evaluates_alone(s)) print_alone(s);
     if (!s->data.train) return;
     ebb_loader_look(s->data.train, &f);
     printf("data             %lld pictures to train on, %lld held out, %u classes, %lld passed over\n",
@@ -243,9 +270,10 @@ void run_data_print(const run_session *s) {
 }
 
 void run_data_json(const run_session *s, out_json *json) {
+    ebb_loader *loader = s->data.train ? s->data.train : s->data.held_out;
     ebb_loader_facts f;
-    if (!s->data.train) return;
-    ebb_loader_look(s->data.train, &f);
+    if (!loader) return;
+    ebb_loader_look(loader, &f);
     out_open(json, "data", '{');
     out_text(json, "hash", s->data.facts.hash);
     out_integer(json, "n_train", s->data.facts.n_train);

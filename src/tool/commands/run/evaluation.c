@@ -1,4 +1,5 @@
-/* evaluation: --evaluate-every: the held-out part, by a program that reads training's own params. */
+/* evaluation: the held-out part. --evaluate-every: by a program that reads training's own params; --eval:
+ * once, by the only one. */
 #include "tool/commands/run/run.h"
 
 #include <math.h>
@@ -10,17 +11,35 @@ typedef struct tally {
     double loss;
 } tally;
 
+bool run_evaluates_alone(const run_session *s) {
+    return s->t->args.data && s->t->args.evaluate;
+}
+
+ebb_status evaluation_fetch(run_session *s, ebb_options *options) {
+    if (s->t->args.evaluate_every <= 0 && !run_evaluates_alone(s)) return EBB_OK;
+    if (s->in.logits[0] == '\0')
+        return tool_fail(s->t, EBB_BAD_INPUT,
+                         "%.200s: an evaluation needs a loss that is softmax_xent, of classes",
+                         s->t->args.operand);
+    s->fetch = s->in.logits;
+    if (run_evaluates_alone(s)) {
+        options->fetch = &s->fetch;
+        options->n_fetch = 1;
+    }
+    return EBB_OK;
+}
+
 ebb_status evaluation_begin(run_session *s) {
     tool *t = s->t;
-    const char *logits = s->in.logits;
+    const char *logits = s->fetch;
     ebb_tensor_info info;
-    if (t->args.evaluate_every <= 0) return EBB_OK;
-    if (logits[0] == '\0')
-        return tool_fail(t, EBB_BAD_INPUT,
-                         "%.200s: --evaluate-every needs a loss that is softmax_xent, of classes",
-                         t->args.operand);
-    ebb_status status =
-        ebb_compile_evaluation(s->engine, t->args.dims, t->args.n_dims, &logits, 1, &s->evaluation);
+    ebb_status status = EBB_OK;
+    if (!logits) return EBB_OK;
+    if (run_evaluates_alone(s))
+        s->evaluation = s->program;
+    else
+        status =
+            ebb_compile_evaluation(s->engine, t->args.dims, t->args.n_dims, &logits, 1, &s->evaluation);
     if (status == EBB_OK) status = ebb_program_tensor(s->evaluation, logits, &info);
     if (status != EBB_OK) return status;
     const bool low = info.element == EBB_FLOAT16 || info.element == EBB_BFLOAT16;
@@ -98,17 +117,36 @@ static ebb_status add_row(run_session *s, const tally *from) {
     return EBB_OK;
 }
 
-ebb_status evaluation_step(run_session *s, const run_evaluation **out) {
-    const int64_t step = s->n_begin + s->n_done, every = s->t->args.evaluate_every;
+/* All of the part. EBB_INTERRUPTED, without a text: there was a request to stop. */
+static ebb_status evaluate(run_session *s, const run_evaluation **out) {
     tally sum = {.n = 0};
-    *out = NULL;
-    if (!s->evaluation || (step % every != 0 && step != s->n_steps)) return EBB_OK;
     ebb_status status = EBB_OK;
     for (int64_t b = 0; b * s->data.batch < s->data.facts.n_held_out && status == EBB_OK; b++)
         status = *s->t->stop != 0 ? EBB_INTERRUPTED : count_batch(s, b, &sum);
-    if (status == EBB_INTERRUPTED) return EBB_OK; /* the step is whole; the next one hears of it */
     if (status == EBB_OK) status = add_row(s, &sum);
-    if (status == EBB_OK) *out = &s->evaluations[s->n_evaluations - 1];
+    *out = status == EBB_OK ? &s->evaluations[s->n_evaluations - 1] : NULL;
+    return status;
+}
+
+ebb_status evaluation_step(run_session *s, const run_evaluation **out) {
+    const int64_t step = s->n_begin + s->n_done, every = s->t->args.evaluate_every;
+    *out = NULL;
+    if (!s->evaluation || (step % every != 0 && step != s->n_steps)) return EBB_OK;
+    const ebb_status status = evaluate(s, out);
+    return status == EBB_INTERRUPTED ? EBB_OK : status; /* the step is whole; the next one hears of it */
+}
+
+ebb_status evaluation_alone(run_session *s) {
+    const run_evaluation *e;
+    const int64_t begin_ns = tool_now_ns();
+    if (!s->evaluation || s->n_done > 0) return EBB_OK;
+    const ebb_status status = evaluate(s, &e);
+    s->evaluation_ns = tool_now_ns() - begin_ns;
+    if (status == EBB_INTERRUPTED)
+        return tool_fail(s->t, EBB_INTERRUPTED, "interrupted while it evaluated");
+    if (status == EBB_OK && !s->t->args.json)
+        printf("held out         loss %.6f, top-1 %.2f %%, top-5 %.2f %%, of %lld\n", e->loss,
+               100 * e->top1, 100 * e->top5, (long long)e->n);
     return status;
 }
 

@@ -67,6 +67,20 @@ typedef struct figures {
     ebb_block_memory block;
 } figures;
 
+/* What a plan's own model is off by where it may mislead. */
+#define FAR_OFF 0.25
+
+/* A plan's time is of one part. */
+static void print_prediction(const run_session *s, const ebb_plan_summary *p, int64_t mean_ns) {
+    if (!s->computes || s->by_xla || s->n_done == 0 || s->n_parts != 1) return;
+    printf("predicted step   %s%s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
+           p->costs_machine ? "" : " by the built-in model", out_change(mean_ns, p->time_ns).text,
+           out_change(s->best_ns, p->time_ns).text);
+    const double off = (double)(s->best_ns - p->time_ns), far = FAR_OFF * (double)p->time_ns;
+    if (!p->costs_machine && (off > far || off < -far))
+        printf("                 --costs host asks this machine instead\n");
+}
+
 static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p, const figures *f) {
     if (f->resident >= 0)
         printf("block in memory  %lld bytes (%s)\n", (long long)f->resident, out_bytes(f->resident).text);
@@ -76,12 +90,9 @@ static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p,
     if (s->n_done > 0)
         printf("per step         %s mean%s, %s best\n", out_time(f->mean_ns).text,
                s->n_done > 1 ? " without the first" : "", out_time(s->best_ns).text);
-    else
+    else if (!run_evaluates_alone(s))
         printf("per step         none was left to run\n");
-    if (s->computes && !s->by_xla && s->n_done > 0 && s->n_parts == 1) /* a plan's time is of one part */
-        printf("predicted step   %s%s (measured: mean %s, best %s)\n", out_time(p->time_ns).text,
-               p->costs_machine ? "" : " by the built-in model", out_change(f->mean_ns, p->time_ns).text,
-               out_change(s->best_ns, p->time_ns).text);
+    print_prediction(s, p, f->mean_ns);
     scaler_print(s);
     if (f->hash[0] != '\0') printf("params           %s\n", f->hash);
     return s->t->args.profile ? profile_print(s->t, s->program, p) : EBB_OK;

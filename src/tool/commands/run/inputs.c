@@ -37,12 +37,24 @@ static void read_loss(inputs *in, const char *line, size_t n) {
     if (!copy_name(line + strlen(is_loss), line + n, in->loss)) in->too_many = true;
 }
 
+/* " = param f32[10,64] init=uniform": a weight, where it has two axes or more; begun where it is not zero.
+ */
+static void read_param(inputs *in, const char *space, const char *end) {
+    static const char is_param[] = " = param ", is_zero[] = " init=zero";
+    const size_t n = strlen(is_param), n_zero = strlen(is_zero);
+    if ((size_t)(end - space) < n + n_zero || memcmp(space, is_param, n) != 0) return;
+    if (!memchr(space, ',', (size_t)(end - space))) return;
+    in->n_weights++;
+    in->n_begun += memcmp(end - n_zero, is_zero, n_zero) != 0;
+}
+
 static void read_line(inputs *in, const char *line, size_t n) {
     static const char is_input[] = " = input ", is_scale[] = "%scaler.scale = state ";
     const char *end = line + n;
     if (n > strlen(is_scale) && memcmp(line, is_scale, strlen(is_scale)) == 0) in->scaled = true;
     const char *space = n > 0 && line[0] == '%' ? memchr(line, ' ', n) : NULL;
     if (space) read_xent(in, line, space, end);
+    if (space) read_param(in, space, end);
     if (!space || (size_t)(end - space) < strlen(is_input)) return;
     if (memcmp(space, is_input, strlen(is_input)) != 0) return;
     if (in->n == INPUTS_MAX || !copy_name(line + 1, space, in->name[in->n]))

@@ -29,6 +29,7 @@ static ebb_status run_steps(run_session *s) {
     }
     if (!s->t->args.json) run_print_head(s, &summary);
     while (s->n_begin + s->n_done < s->n_steps && status == EBB_OK) status = run_next_step(s);
+    if (status == EBB_OK) status = evaluation_alone(s);
     /* What ran until Ctrl-C is still worth telling. */
     if (status == EBB_OK || status == EBB_INTERRUPTED) {
         const ebb_status saved = saves_end(s);
@@ -46,6 +47,21 @@ static ebb_status compile(run_session *s, const ebb_model *model, const ebb_opti
     return status == EBB_OK ? ebb_compile(s->engine, t->args.dims, t->args.n_dims, &s->program) : status;
 }
 
+/* What runs, and is hardly what was meant. */
+static void tell_what_is_missing(const run_session *s) {
+    const tool_args *a = &s->t->args;
+    const bool loads = a->init_from || a->resume || s->t->onnx;
+    if (!a->evaluate && s->in.loss[0] == '\0')
+        fputs("ebb: the model has no loss, so nothing is trained: it takes a line `loss %x`\n", stderr);
+    if (loads) return;
+    if (s->in.n_weights > 0 && s->in.n_begun == 0)
+        fputs("ebb: every weight begins at zero: load them by --init-from FILE, or write init=kaiming\n",
+              stderr);
+    else if (run_evaluates_alone(s))
+        fputs("ebb: these are the params that training begins with: --init-from FILE evaluates a save\n",
+              stderr);
+}
+
 static ebb_status open_session(run_session *s, const ebb_model *model, ebb_options *options) {
     tool *t = s->t;
     tool_progress progress;
@@ -53,6 +69,8 @@ static ebb_status open_session(run_session *s, const ebb_model *model, ebb_optio
     if (status != EBB_OK) return status;
     tool_progress_begin(&progress, t, options);
     status = inputs_find(t, model, options, &s->in);
+    if (status == EBB_OK) status = evaluation_fetch(s, options);
+    if (status == EBB_OK) tell_what_is_missing(s);
     if (status == EBB_OK) status = compile(s, model, options);
     if (t->args.replan) {
         bool again;
@@ -74,7 +92,7 @@ ebb_status tool_run(tool *t) {
     ebb_model *model = NULL;
     run_session s = {.t = t, .phased = t->args.phased};
     s.n_parts = t->args.accumulate > 1 && !t->args.evaluate ? (uint32_t)t->args.accumulate : 1;
-    s.n_steps = t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
+    s.n_steps = run_evaluates_alone(&s) ? 0 : t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
     ebb_status status = tool_reserve(t);
     if (status == EBB_OK) status = saves_check(t);
     if (status == EBB_OK) status = rates_find(&s);

@@ -14,9 +14,10 @@ typedef struct inputs {
     char loss[INPUTS_NAME_MAX];   /* "" when the model has none */
     char logits[INPUTS_NAME_MAX]; /* what it reads where it is a softmax_xent, else "" */
     char labels[INPUTS_NAME_MAX];
-    bool too_many, read;    /* read: there was a text */
-    bool scaled;            /* the loss is: training in f16 */
-    void *held[INPUTS_MAX]; /* what is fed again each step, in logical order; inputs_drop frees it */
+    bool too_many, read;         /* read: there was a text */
+    bool scaled;                 /* the loss is: training in f16 */
+    uint32_t n_weights, n_begun; /* params of two axes or more; of them, those that do not begin at zero */
+    void *held[INPUTS_MAX];      /* what is fed again each step, in logical order; inputs_drop frees it */
 } inputs;
 
 /* Reads the names from the text IR of the graph that these options compile. EBB_BAD_INPUT: more than
@@ -76,7 +77,9 @@ typedef struct run_session {
     uint32_t n_parts; /* of a step: --accumulate */
     int64_t wall_ns;  /* of all steps but the first, with what feeds them */
     run_data data;
-    ebb_program *evaluation; /* of --evaluate-every, or NULL */
+    const char *fetch;       /* the logits, where something is evaluated */
+    ebb_program *evaluation; /* of --evaluate-every, or, with --eval and --data, the only one; or NULL */
+    int64_t evaluation_ns;   /* of the one without a step */
     float *logits;           /* room for a batch's */
     int64_t n_rows;          /* of the logits */
     uint32_t n_classes;      /* of the logits */
@@ -114,13 +117,20 @@ void run_data_print(const run_session *s);
 void run_data_json(const run_session *s, out_json *json);
 void run_data_end(run_session *s);
 
-/* ---- evaluation: --evaluate-every ---- */
+/* ---- evaluation: --evaluate-every, or --eval with --data ---- */
 
+/* --eval with --data: there are no steps, but one evaluation. */
+bool run_evaluates_alone(const run_session *s);
+/* Before anything is compiled: what the program must hand out. EBB_BAD_INPUT: a loss without logits. */
+EBB_CHECKED ebb_status evaluation_fetch(run_session *s, ebb_options *options);
 /* Compiles the program, beside training's. */
 EBB_CHECKED ebb_status evaluation_begin(run_session *s);
 /* After a step: evaluates if it is one of the every, or the last. *out: the row, or NULL. */
 EBB_CHECKED ebb_status evaluation_step(run_session *s, const run_evaluation **out);
-/* "evaluations": [...], with --evaluate-every. */
+/* After the last step: evaluates if no step was run, be it that none was asked for or none was left. Prints
+ * what it found. EBB_INTERRUPTED. */
+EBB_CHECKED ebb_status evaluation_alone(run_session *s);
+/* "evaluations": [...], where something was evaluated. */
 void evaluation_json(const run_session *s, out_json *json);
 void evaluation_end(run_session *s);
 
