@@ -32,6 +32,13 @@ ebb_status ebb_study_least(ebb_study *p, ebb_answer *out) {
     return ebb_study_answer(p, EBB_METHOD_LEAST, 0, NULL, 0, out);
 }
 
+/* Keeps a plan above the budget, the smallest so far, if somebody asks for it. */
+static ebb_status keep(ebb_study *p, ebb_answer *answer) {
+    if (!p->hint.smallest) return EBB_OK;
+    ebb_compiled_deinit(p->env, &p->smallest);
+    return ebb_compiled_take(p->env, &p->smallest, answer);
+}
+
 /* Goes on from the plan of the least peak, or from the baseline when that packs better, if its live bytes
  * fit: when it packs badly, a neighbour may pack better. The search for it ends at enough_bytes. *low: its
  * peak is that low. *smallest_bytes falls to its total, if it is the least. */
@@ -45,11 +52,12 @@ static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_
     if (!least.plan) return status;
     const bool least_is = p->any_drop || least.plan->total_bytes <= base->plan->total_bytes;
     const ebb_answer *smallest = least_is ? &least : base;
-    const bool fit = ebb_study_fits(p, smallest->plan);
+    const bool fit = ebb_study_fits(p, smallest->plan),
+               fewer = smallest->plan->total_bytes < *smallest_bytes;
     *low = least.selection->peak_bytes <= ebb_study_room(p);
     /* What ended early is another plan for another budget: a refusal must name what is found again. */
-    if (enough_bytes == 0 || !*low || p->hurried)
-        *smallest_bytes = ebb_min_i64(*smallest_bytes, smallest->plan->total_bytes);
+    const bool named = fewer && (enough_bytes == 0 || !*low || p->hurried);
+    if (named) *smallest_bytes = smallest->plan->total_bytes;
     if (status == EBB_OK && (fit || smallest->selection->peak_bytes <= ebb_study_room(p))) {
         p->halvings = 1; /* of the effort some is spent */
         status = ebb_study_tighten(p, smallest->selection->genes, smallest->selection->n_genes, out);
@@ -57,8 +65,9 @@ static ebb_status plan_from_least(ebb_study *p, int64_t enough_bytes, const ebb_
     } else if (status == EBB_OK) {
         status = EBB_OVER_BUDGET;
     }
+    const ebb_status kept = named && least_is && !fit ? keep(p, &least) : EBB_OK;
     ebb_study_offer(p, out, &least);
-    return status;
+    return kept != EBB_OK ? kept : status;
 }
 
 /* Nothing was found within the budget. A peak that is just low enough is a better start than the least
@@ -98,6 +107,10 @@ static ebb_status plan_from_low(ebb_study *p, const ebb_compiled *warm, ebb_answ
 
 static ebb_status refuse(ebb_study *p, int64_t smallest_bytes) {
     if (p->hint.smallest_bytes) *p->hint.smallest_bytes = smallest_bytes;
+    if (p->hint.smallest) {
+        *p->hint.smallest = p->smallest;
+        p->smallest = (ebb_compiled){0};
+    }
     return ebb_fail(
         p->env, EBB_OVER_BUDGET,
         "%s: no plan within the budget of %lld bytes; the smallest found needs %lld bytes (%lld "
@@ -117,7 +130,7 @@ ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_com
         status = plan_from_smallest(p, base, out, &smallest);
         const bool near = smallest - p->options->budget_bytes <= ebb_study_room(p) / MISSED_PART;
         if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
-            ebb_study_none_fits(p))
+            ebb_study_none_fits(p) || p->hint.one_draw)
             break;
         p->draw++;
         p->halvings = 0;

@@ -131,6 +131,7 @@ void ebb_study_close(ebb_study *p) {
     p->pins = NULL;
     EBB_ARRAY_FREE(p->env, &p->proofs);
     ebb_arena_deinit(&p->proof);
+    ebb_compiled_deinit(p->env, &p->smallest);
 }
 
 ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backend *backend,

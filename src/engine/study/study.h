@@ -38,13 +38,15 @@ typedef struct ebb_hint {
     bool least;               /* the smallest plan that is found, not the fastest within the budget */
     bool
         fits_or_not; /* a trial: nothing is packed at length, nor the smallest plan found where none fits */
+    bool one_draw;   /* no second draw where the first came near: another size is tried next */
     bool no_search;  /* what `warm` says is the answer, or there is none */
     double enough_times; /* what takes no more than so many times as long needs no other order; 0: all do */
     double most_times; /* what takes more than so many times as long as without recomputation is no answer;
                         * 0: any time will do */
     int64_t
         *smallest_bytes; /* takes the total bytes of the smallest plan found where none fits; may be NULL */
-    uint64_t deadline_ns;  /* of the env's clock, for several plans together; 0: the options' limit */
+    ebb_compiled *smallest; /* takes that plan and its genes, unless it is the baseline; may be NULL */
+    uint64_t deadline_ns;   /* of the env's clock, for several plans together; 0: the options' limit */
     uint64_t grace_ns;     /* of searches after it (ebb_select_request); 0: a plan alone has EBB_GRACE_NS */
     ebb_select_log *log;   /* of its searches, or NULL; the cache is not asked then */
     int64_t bound_time_ns; /* what was proved before for this graph and budget: the search is told, and the
@@ -82,13 +84,14 @@ typedef struct ebb_study {
     int64_t enough_bytes; /* live ones, for the next search for the fewest; 0: as few as there can be */
     uint32_t draw;        /* of the search: 0, or another that may find what that did not */
     bool quick;           /* the next packing is asked for the budget with little effort */
-    bool answered;    /* there is a plan within the budget already: few limits are tried for a better one */
-    uint8_t *pins;    /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
-    bool any_drop;    /* among the pins: then the baseline is no answer */
-    int64_t n_scored; /* candidates of all searches that found something */
-    bool hurried;     /* a time limit struck a search: another machine's answer may differ */
-    bool alone;       /* the deadline is this plan's own, and no search has begun behind it */
-    const char *aim;  /* of the search that runs, for progress */
+    bool answered; /* there is a plan within the budget already: few limits are tried for a better one */
+    uint8_t *pins; /* [facts->n_values] ebb_pin, owned; NULL: none were asked for */
+    bool any_drop; /* among the pins: then the baseline is no answer */
+    ebb_compiled smallest; /* of the plans that are above the budget, without the baseline */
+    int64_t n_scored;      /* candidates of all searches that found something */
+    bool hurried;          /* a time limit struck a search: another machine's answer may differ */
+    bool alone;            /* the deadline is this plan's own, and no search has begun behind it */
+    const char *aim;       /* of the search that runs, for progress */
     ebb_hint hint;
 } ebb_study;
 

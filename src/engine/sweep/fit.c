@@ -222,6 +222,7 @@ void ebb_fitter_close(ebb_fitter *f) {
     if (f->backend) f->backend->api->destroy(f->backend);
     ebb_compiled_deinit(f->env, &f->best);
     ebb_compiled_deinit(f->env, &f->least);
+    ebb_compiled_deinit(f->env, &f->refused);
     EBB_ARRAY_FREE(f->env, &f->tried);
     free_text(f->env, f->graph);
     ebb_arena_deinit(&f->arena);

@@ -10,7 +10,9 @@
 #include "engine/compile/compile.h"
 
 /* Sizes above are answered as this one: a bound for graphs that do not grow with the dimension. */
-#define EBB_FIT_MAX_SIZE (INT64_C(1) << 24)
+#define EBB_FIT_MAX_SIZE   (INT64_C(1) << 24)
+/* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
+#define EBB_FIT_CHEAP_WORK INT64_C(20000000)
 
 typedef struct ebb_fitter {
     ebb_env *env;
@@ -34,6 +36,8 @@ typedef struct ebb_fitter {
     int64_t least_size; /* .. of this size */
     ebb_compiled best;  /* of the largest size that fits so far */
     int64_t best_size;
+    ebb_compiled refused; /* of a size that does not fit: the smallest plan that was found, .. */
+    int64_t refused_size; /* .. and the size; 0: nobody looks for the largest by another size's plan */
     int64_t failed_size,
         failed_bytes;    /* the smallest size that did not fit and is above the best, and what it takes
                           * (-1: not known); 0: none */
@@ -62,7 +66,8 @@ EBB_CHECKED ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, 
                                      int64_t *total_bytes);
 /* Halves the bracket until its ends are no further apart. */
 EBB_CHECKED ebb_status ebb_fit_bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution);
-/* Budget mode, from a size that fits in place (or 0) on: f->best is the answer. */
+/* Budget mode, from a size that fits in place (or 0) on: f->best is the answer. With a refused_size the
+ * largest at which the refused plan's own steps fit, without a search. */
 EBB_CHECKED ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start);
 /* The largest size of this mode. start: a size that fits in place, for budget mode. */
 EBB_CHECKED ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row);

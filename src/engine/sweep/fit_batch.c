@@ -14,7 +14,9 @@ static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, co
     ebb_compiled compiled;
     ebb_hint hint = {.warm = like,
                      .no_search = like != NULL,
+                     .one_draw = true,
                      .smallest_bytes = &way->total_bytes,
+                     .smallest = like || mode != EBB_MEMORY_BUDGET ? NULL : &f->refused,
                      .deadline_ns = f->deadline_ns};
     ebb_status status =
         ebb_compile_model(f->env, f->model, f->dims, f->n_dims, &f->options, f->backend, &hint, &compiled);
@@ -90,8 +92,30 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* What misses the budget by more than this part of it does not fit at another look, either. */
+#define NEAR_PART 32
+
+static bool is_far(const ebb_fitter *f) {
+    const ebb_plan *plan = f->refused.plan;
+    int64_t work;
+    return plan && plan->total_bytes - f->budget_bytes > f->budget_bytes / NEAR_PART &&
+           !(ebb_mul_i64(f->refused.n_candidates, plan->graph->n_ops, &work) && work <= EBB_FIT_CHEAP_WORK);
+}
+
+/* The largest batch. Far from fitting, the smallest plan's own steps lead to one; near it a search over
+ * sizes may find that even this batch fits, and where that is cheap it answers best. */
+static ebb_status largest_within(ebb_fitter *f, const ebb_fit_batch_result *r, int64_t start,
+                                 ebb_fit_row *row) {
+    const bool far = is_far(f);
+    f->refused_size = far ? r->batch : 0;
+    ebb_status status = ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
+    if (status != EBB_OK || !far || row->batch > start) return status;
+    ebb_plan_destroy(row->plan); /* those steps take too long */
+    return ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
+}
+
 /* The smallest budget: of the plan with the fewest bytes that was found, or, where that takes too much
- * time, in place. The largest batch: as ebb_fit finds it. */
+ * time, in place. */
 static ebb_status suggest(ebb_fitter *f, ebb_fit_batch_result *r) {
     const ebb_fit_way *in_place = &r->ways[1], *within = &r->ways[3];
     r->smallest_budget_bytes = in_place->total_bytes;
@@ -104,7 +128,7 @@ static ebb_status suggest(ebb_fitter *f, ebb_fit_batch_result *r) {
     ebb_plan_destroy(plain.plan);
     if (status != EBB_OK) return status;
     r->largest_batch = plain.batch;
-    status = ebb_fit_mode(f, EBB_MEMORY_BUDGET, plain.batch, &row);
+    status = largest_within(f, r, plain.batch, &row);
     r->largest_batch = ebb_max_i64(r->largest_batch, row.batch);
     if (status == EBB_OK && row.batch >= r->batch) { /* then so does this one */
         const ebb_compiled larger = {.plan = row.plan};

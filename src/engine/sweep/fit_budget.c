@@ -20,8 +20,6 @@
 #define STEP_PART          24
 #define FINE_PART          64
 #define MAX_FAILURES       2
-/* Candidates x ops of a whole search that is cheap enough to be done for a dozen sizes. */
-#define CHEAP_WORK         INT64_C(20000000)
 
 /* The size at which the smallest plan would just fit: all but what persists grows with the size. */
 static int64_t scaled_size(const ebb_fitter *f) {
@@ -46,6 +44,7 @@ static ebb_status scale(ebb_fitter *f) {
     return status;
 }
 
+/* From the smallest plan of the largest size so far to the largest of its steps. */
 static ebb_status squeeze(ebb_fitter *f) {
     f->search_work = INT64_MAX;
     ebb_status status = ebb_fit_least(f, f->best_size);
@@ -108,15 +107,30 @@ static ebb_status settle(ebb_fitter *f, bool cheap) {
     return ebb_fit_try(f, f->best_size, &fits, &bytes);
 }
 
+/* A size that does not fit has a plan that is too large, whose steps lead to a size that fits. Where that
+ * is a smaller one than all growing with the size would make it, the size's own smallest plan leads
+ * further. */
+static ebb_status scale_refused(ebb_fitter *f) {
+    f->least = f->refused;
+    f->least_size = f->refused_size;
+    f->refused = (ebb_compiled){0};
+    f->refused_size = 0;
+    const int64_t before = f->best_size, hoped = scaled_size(f);
+    const ebb_status status = scale(f);
+    const bool misses = f->best_size > before && f->best_size < hoped - hoped / FINE_PART;
+    return status == EBB_OK && misses && !ebb_fit_is_late(f) ? squeeze(f) : status;
+}
+
 ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start) {
     int64_t low = 0, high = EBB_FIT_MAX_SIZE, bytes;
     f->effort_part = TRIAL_EFFORT_PART;
     ebb_status status = ebb_fit_probe(f, ebb_max_i64(start, 1), &low, &high, &bytes);
     if (status == EBB_OK && low == 0) return EBB_OK;
     f->warm = true;
+    if (status == EBB_OK && f->refused_size > 0) return scale_refused(f);
     if (status == EBB_OK) status = squeeze(f);
     if (status != EBB_OK) return status;
-    const bool cheap = f->search_work <= CHEAP_WORK;
+    const bool cheap = f->search_work <= EBB_FIT_CHEAP_WORK;
     f->fits_or_not = !cheap;
     status = climb(f, cheap, false);
     if (status == EBB_OK) status = settle(f, cheap);
