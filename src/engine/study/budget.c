@@ -117,6 +117,15 @@ static bool is_late(ebb_study *p, bool answered) {
     return false;
 }
 
+/* Limits that lie closer than by this part of them are searched alike. */
+#define ALIKE_PART 256
+
+/* The limit after one whose answer packed badly, or found none: between what is known to be too tight and
+ * too loose. */
+static int64_t next_limit(const ebb_study *p, int64_t limit, int64_t loose) {
+    return limit > p->tight_bytes ? limit : p->tight_bytes + (loose - p->tight_bytes) / 2;
+}
+
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {
     const int64_t budget = p->options->budget_bytes;
     int64_t limit = ebb_study_room(p), loose = -1; /* a limit whose answers packed badly */
@@ -139,8 +148,9 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         if (p->halvings < 2) p->halvings = 2; /* on from a near answer */
         if (!next.plan && (status != EBB_OVER_BUDGET || loose < 0)) break;
         if (!next.plan) { /* too tight */
-            if (loose - limit < 2) break;
-            limit += (loose - limit) / 2;
+            p->tight_bytes = ebb_max_i64(p->tight_bytes, limit);
+            limit = next_limit(p, limit, loose);
+            done = loose - limit < loose / ALIKE_PART;
             continue;
         }
         ebb_answer_drop(&last);
@@ -158,6 +168,8 @@ ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_gene
         loose = limit;
         limit = ebb_min_i64(limit, last.selection->peak_bytes) - (last.plan->total_bytes - budget);
         if (was_alone && !p->alone) limit -= limit / GRACE_PART;
+        limit = next_limit(p, limit, loose);
+        done = loose - limit < loose / ALIKE_PART && p->tight_bytes >= 0;
         status = EBB_OVER_BUDGET;
     }
     ebb_study_offer(p, out, &last);

@@ -134,6 +134,7 @@ ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_com
             break;
         p->draw++;
         p->halvings = 0;
+        p->tight_bytes = -1;
         status = ebb_study_tighten(p, NULL, 0, out);
     }
     /* Without any plan, what was said of the search stands. */

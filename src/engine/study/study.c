@@ -144,6 +144,7 @@ ebb_status ebb_study_open(ebb_env *env, const ebb_pgraph *facts, const ebb_backe
                      .backend = backend ? backend->api->name : "none",
                      .n_threads = backend ? backend->n_threads : 1,
                      .alignment = backend ? backend->api->alignment : EBB_ALIGNMENT,
+                     .tight_bytes = -1,
                      .hint = hint ? *hint : (ebb_hint){0}};
     ebb_arena_init(&p->proof, env);
     p->alone = p->hint.deadline_ns == 0;

@@ -81,6 +81,7 @@ typedef struct ebb_study {
     EBB_ARRAY(ebb_proof) proofs;                              /* of the options' budgets so far */
     uint64_t deadline_ns; /* of the env's clock, for all searches together; 0: none */
     uint32_t halvings;    /* of the effort, for the next search */
+    int64_t tight_bytes;  /* the highest limit under which a search of this draw found nothing; -1: none */
     int64_t enough_bytes; /* live ones, for the next search for the fewest; 0: as few as there can be */
     uint32_t draw;        /* of the search: 0, or another that may find what that did not */
     bool quick;           /* the next packing is asked for the budget with little effort */
