@@ -47,10 +47,17 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
 }
 
 /* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
+static bool is_far(double x) {
+    return fabs(x) >= 9007199254740992.0;
+}
+
+static bool refuse_far(onnx_import *im, double x) {
+    return onnx_refuse(im, "%g as a whole number: they are computed below 2^53", x), true;
+}
+
 static bool is_rounded(const char *op, const double *in, uint32_t n, double out) {
-    const double most = 9007199254740992.0;
-    bool far = fabs(out) >= most;
-    for (uint32_t i = 0; i < n; i++) far = far || fabs(in[i]) >= most;
+    bool far = is_far(out);
+    for (uint32_t i = 0; i < n; i++) far = far || is_far(in[i]);
     return far && strstr(" Add Sub Mul Div Mod Pow Neg ", op) != NULL;
 }
 
@@ -113,8 +120,7 @@ static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_
             for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
             (void)compute(im->node->op, is_whole(type), x[0], x[1], x[2], &to[k][i]);
             if (is_whole(type) && is_rounded(im->node->op, x, n_in, to[k][i]))
-                return onnx_refuse(im, "%g as a whole number: they are computed below 2^53", to[k][i]),
-                       true;
+                return refuse_far(im, to[k][i]);
             if (truth) to[k][i] = x[0] != 0;
         }
     give_new(im, type, &out, to[0], to[1]);
@@ -207,6 +213,9 @@ static bool range(onnx_import *im, const onnx_value *v) {
         if (!(at[i] = onnx_fixed(im, i, &n[i])) || n[i] != 1) return onnx_refuse(im, "its bounds"), true;
     const double size = ceil((at[1][0] - at[0][0]) / at[2][0]);
     if (!(size >= 0 && size <= ONNX_MAX_FOLDED)) return onnx_refuse(im, "%g numbers", size), true;
+    const double last = at[0][0] + fmax(size - 1, 0) * at[2][0];
+    if (is_whole(v->type) && (is_far(at[0][0]) || is_far(at[2][0]) || is_far(last)))
+        return refuse_far(im, last);
     double *to = onnx_folded(im, (int64_t)size);
     for (int64_t i = 0; to && i < (int64_t)size; i++) to[i] = at[0][0] + (double)i * at[2][0];
     if (to)
@@ -252,7 +261,11 @@ static bool recast(onnx_import *im, const onnx_value *v) {
     if (!to[0] || !to[1] || !onnx_numbers(im, 0, at, &n)) return true;
     for (uint32_t k = 0; k < 2; k++) {
         to[k][0] = op[6] == 'P';
-        for (int64_t i = 0; i < n; i++) to[k][0] = op[6] == 'P' ? to[k][0] * at[k][i] : to[k][0] + at[k][i];
+        for (int64_t i = 0; i < n; i++) {
+            to[k][0] = op[6] == 'P' ? to[k][0] * at[k][i] : to[k][0] + at[k][i];
+            if (is_whole(v->type) && (is_far(at[k][i]) || is_far(to[k][0])))
+                return refuse_far(im, to[k][0]);
+        }
     }
     shape = (onnx_shape){.rank = onnx_attr_int(im, "keepdims", 1) ? v->shape.rank : 0, .dim = {{1}, {1}}};
     give_new(im, v->type, &shape, to[0], to[1]);

@@ -128,6 +128,12 @@ ROWS += [
                                     [tensor("a", [9], range(9))], ["N", 7, 4], ["N", 4]), "!i (Unsqueeze): rank 9: at most 8 axes"),
     ("a sum beyond doubles", beside([constant("a", [1], [(1 << 53) + 1]), constant("b", [1], [1 << 53]), node("Sub", ["a", "b"], "c")], []),
      "!c (Sub): 0 as a whole number: they are computed below 2^53"),
+    ("a sum of a list beyond doubles", beside([constant("a", [2], [1 << 53, 1]), node("ReduceSum", ["a"], "c")], []),
+     "!c (ReduceSum): 9.0072e+15 as a whole number: they are computed below 2^53"),
+    ("a product beyond doubles", beside([constant("a", [3], [1 << 30, 1 << 30, 0]), node("ReduceProd", ["a"], "c")], []),
+     "!c (ReduceProd): 1.15292e+18 as a whole number: they are computed below 2^53"),
+    ("a range beyond doubles", beside([constant("a", [], [(1 << 53) - 1]), constant("b", [], [(1 << 53) + 3]), constant("s", [], [1]), node("Range", ["a", "b", "s"], "c")], []),
+     "!c (Range): 9.0072e+15 as a whole number: they are computed below 2^53"),
 ]
 
 wrong = []
