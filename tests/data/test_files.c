@@ -62,9 +62,15 @@ Test(folder, odd_names_and_links_are_read_and_other_things_refused) {
     cr_assert_eq(rmdir(other), 0);
     test_path(other, path, "cats/read.me");
     refused(env, "/nowhere/at/all", "open", "no folder");
-    cr_expect_eq(ebb_data_open(env, path, 1, &data), EBB_USAGE);
-    cr_expect_eq(ebb_data_open(env, path, 0, &data), EBB_OK);
-    ebb_data_close(data);
+    cr_expect_eq(ebb_data_open(env, path, 1.01, &data), EBB_USAGE);
+    cr_expect_eq(ebb_data_open(env, path, -0.01, &data), EBB_USAGE);
+    for (int share = 0; share < 2; share++) { /* all to train on, all held out */
+        ebb_data_facts all;
+        cr_assert_eq(ebb_data_open(env, path, share, &data), EBB_OK);
+        ebb_data_look(data, &all);
+        cr_expect(all.n > 0 && all.n_train == (share ? 0 : all.n) && all.n_held_out == all.n - all.n_train);
+        ebb_data_close(data);
+    }
     folder_end(path);
     test_folder(path);
     refused(env, path, "0 pictures", "an empty folder");
