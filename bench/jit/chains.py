@@ -26,6 +26,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def memcpy_rate(threads, n=80_000_000, rounds=5):
     part = n // threads
     buffers = [(ctypes.create_string_buffer(part), ctypes.create_string_buffer(part)) for _ in range(threads)]
+    for pair in buffers:
+        for place in pair:
+            ctypes.memset(place, 1, part)  # else all pages that are read are the same one, of zeros
     best = float("inf")
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
         for _ in range(rounds):
