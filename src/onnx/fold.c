@@ -4,11 +4,11 @@
 
 #include "onnx/import.h"
 
-static bool is_whole(int32_t type) {
+bool onnx_is_whole(int32_t type) {
     return type != ONNX_FLOAT && type != ONNX_DOUBLE && type != ONNX_FLOAT16 && type != ONNX_BFLOAT16;
 }
 
-static void give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b) {
+void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b) {
     for (int64_t i = 0, n = onnx_count(shape, 0); type == ONNX_FLOAT && i < n; i++) {
         a[i] = (double)(float)a[i];
         b[i] = (double)(float)b[i];
@@ -16,115 +16,12 @@ static void give_new(onnx_import *im, int32_t type, const onnx_shape *shape, dou
     onnx_give_known(im, 0, type, shape, (const double *[2]){a, b});
 }
 
-/* ---- one element at a time, broadcast ---- */
-
-static bool compute(const char *op, bool whole, double a, double b, double c, double *out) {
-    const double q = a / b;
-    if (strcmp(op, "Add") == 0) return *out = a + b, true;
-    if (strcmp(op, "Sub") == 0) return *out = a - b, true;
-    if (strcmp(op, "Mul") == 0) return *out = a * b, true;
-    if (strcmp(op, "Div") == 0) return *out = whole ? (b == 0 ? 0 : trunc(q)) : q, true;
-    if (strcmp(op, "Mod") == 0) return *out = b == 0 ? 0 : a - b * floor(q), true;
-    if (strcmp(op, "Pow") == 0) return *out = pow(a, b), true;
-    if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
-    if (strcmp(op, "Min") == 0) return *out = a < b ? a : b, true;
-    if (strcmp(op, "Equal") == 0) return *out = a == b, true;
-    if (strcmp(op, "Less") == 0) return *out = a < b, true;
-    if (strcmp(op, "Greater") == 0) return *out = a > b, true;
-    if (strcmp(op, "LessOrEqual") == 0) return *out = a <= b, true;
-    if (strcmp(op, "GreaterOrEqual") == 0) return *out = a >= b, true;
-    if (strcmp(op, "And") == 0) return *out = a != 0 && b != 0, true;
-    if (strcmp(op, "Or") == 0) return *out = a != 0 || b != 0, true;
-    if (strcmp(op, "Where") == 0) return *out = a != 0 ? b : c, true;
-    if (strcmp(op, "Not") == 0) return *out = a == 0, true;
-    if (strcmp(op, "Neg") == 0) return *out = -a, true;
-    if (strcmp(op, "Sqrt") == 0) return *out = sqrt(a), true;
-    if (strcmp(op, "Floor") == 0) return *out = floor(a), true;
-    if (strcmp(op, "Ceil") == 0) return *out = ceil(a), true;
-    if (strcmp(op, "Cast") == 0) return *out = whole ? trunc(a) : a, true;
-    if (strcmp(op, "Identity") == 0 || strcmp(op, "Expand") == 0) return *out = a, true;
-    return false;
-}
-
-/* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
-static bool is_far(double x) {
+bool onnx_is_far(double x) {
     return fabs(x) >= 9007199254740992.0;
 }
 
-static bool refuse_far(onnx_import *im, double x) {
+bool onnx_refuse_far(onnx_import *im, double x) {
     return onnx_refuse(im, "%g as a whole number: they are computed below 2^53", x), true;
-}
-
-static bool is_rounded(const char *op, const double *in, uint32_t n, double out) {
-    bool far = is_far(out);
-    for (uint32_t i = 0; i < n; i++) far = far || is_far(in[i]);
-    return far && strstr(" Add Sub Mul Div Mod Pow Neg ", op) != NULL;
-}
-
-static int64_t index_in(const onnx_shape *shape, const onnx_shape *out, int64_t i) {
-    int64_t at = 0, stride = 1;
-    for (uint32_t d = out->rank; d-- > 0; i /= out->dim[0][d]) {
-        const int64_t e = (int64_t)d - (out->rank - (int64_t)shape->rank);
-        if (e < 0) continue;
-        if (shape->dim[0][e] != 1) at += i % out->dim[0][d] * stride;
-        stride *= shape->dim[0][e];
-    }
-    return at;
-}
-
-static bool widen(onnx_shape *out, const onnx_shape *by) {
-    onnx_shape wide = {.rank = out->rank > by->rank ? out->rank : by->rank};
-    for (uint32_t d = 0; d < wide.rank; d++) {
-        const int64_t i = (int64_t)d - (wide.rank - (int64_t)out->rank),
-                      j = (int64_t)d - (wide.rank - (int64_t)by->rank);
-        const int64_t a = i < 0 ? 1 : out->dim[0][i], b = j < 0 ? 1 : by->dim[0][j];
-        if (a != b && a != 1 && b != 1) return false;
-        wide.dim[0][d] = wide.dim[1][d] = a == 1 ? b : a;
-    }
-    *out = wide;
-    return true;
-}
-
-static int32_t result_type(const onnx_import *im, const onnx_value *const v[3]) {
-    const char *op = im->node->op;
-    if (strcmp(op, "Cast") == 0) return (int32_t)onnx_attr_int(im, "to", ONNX_FLOAT);
-    if (strcmp(op, "Where") == 0) return v[1]->type;
-    const bool logic = strcmp(op, "Equal") == 0 || strncmp(op, "Less", 4) == 0 ||
-                       strncmp(op, "Greater", 7) == 0 || strcmp(op, "And") == 0 || strcmp(op, "Or") == 0 ||
-                       strcmp(op, "Not") == 0;
-    return logic ? ONNX_BOOL : v[0]->type;
-}
-
-static bool pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in) {
-    double unused;
-    onnx_shape out = v[0]->shape;
-    const double *from[3][2] = {{0}};
-    if (!compute(im->node->op, false, 1, 1, 1, &unused) || strcmp(im->node->op, "Expand") == 0)
-        return false;
-    if ((strcmp(im->node->op, "Max") == 0 || strcmp(im->node->op, "Min") == 0) && n_in != 2) return false;
-    if (strcmp(im->node->op, "Mod") == 0 && onnx_attr_int(im, "fmod", 0)) return false;
-    const int32_t type = result_type(im, v);
-    const bool truth = strcmp(im->node->op, "Cast") == 0 && type == ONNX_BOOL;
-    for (uint32_t i = 0; i < n_in; i++) {
-        int64_t n;
-        if (!onnx_numbers(im, i, from[i], &n)) return true;
-        if (!widen(&out, &v[i]->shape))
-            return onnx_refuse(im, "its operands' shapes do not fit together"), true;
-    }
-    const int64_t count = onnx_count(&out, 0);
-    double *to[2] = {count < 0 ? NULL : onnx_folded(im, count), count < 0 ? NULL : onnx_folded(im, count)};
-    if (!to[0] || !to[1]) return onnx_refuse(im, "too many numbers"), true;
-    for (uint32_t k = 0; k < 2; k++)
-        for (int64_t i = 0; i < count; i++) {
-            double x[3] = {0, 0, 0};
-            for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
-            (void)compute(im->node->op, is_whole(type), x[0], x[1], x[2], &to[k][i]);
-            if (is_whole(type) && is_rounded(im->node->op, x, n_in, to[k][i]))
-                return refuse_far(im, to[k][i]);
-            if (truth) to[k][i] = x[0] != 0;
-        }
-    give_new(im, type, &out, to[0], to[1]);
-    return true;
 }
 
 /* ---- lists: what shape arithmetic does to vectors ---- */
@@ -142,7 +39,7 @@ static bool copy_range(onnx_import *im, const onnx_value *v, const onnx_shape *s
                 return onnx_refuse(im, "a place outside of its operand"), true;
             to[k][i] = at[k][from + i * step];
         }
-    give_new(im, v->type, shape, to[0], to[1]);
+    onnx_give_new(im, v->type, shape, to[0], to[1]);
     return true;
 }
 
@@ -162,7 +59,7 @@ static bool concat(onnx_import *im) {
         for (uint32_t k = 0; k < 2; k++)
             if (n > 0) memcpy(to[k] + done, at[k], (size_t)n * sizeof(double));
     if (to[0] && to[1])
-        give_new(im, type, &(onnx_shape){.rank = 1, .dim = {{total}, {total}}}, to[0], to[1]);
+        onnx_give_new(im, type, &(onnx_shape){.rank = 1, .dim = {{total}, {total}}}, to[0], to[1]);
     return true;
 }
 
@@ -202,7 +99,7 @@ static bool gather(onnx_import *im, const onnx_value *v) {
         for (uint32_t k = 0; k < 2; k++) to[k][i] = from[k][(int64_t)at];
     }
     const onnx_shape shape = onnx_operand(im, 1)->shape;
-    if (to[0] && to[1]) give_new(im, v->type, &shape, to[0], to[1]);
+    if (to[0] && to[1]) onnx_give_new(im, v->type, &shape, to[0], to[1]);
     return true;
 }
 
@@ -214,12 +111,13 @@ static bool range(onnx_import *im, const onnx_value *v) {
     const double size = ceil((at[1][0] - at[0][0]) / at[2][0]);
     if (!(size >= 0 && size <= ONNX_MAX_FOLDED)) return onnx_refuse(im, "%g numbers", size), true;
     const double last = at[0][0] + fmax(size - 1, 0) * at[2][0];
-    if (is_whole(v->type) && (is_far(at[0][0]) || is_far(at[2][0]) || is_far(last)))
-        return refuse_far(im, last);
+    if (onnx_is_whole(v->type) && (onnx_is_far(at[0][0]) || onnx_is_far(at[2][0]) || onnx_is_far(last)))
+        return onnx_refuse_far(im, last);
     double *to = onnx_folded(im, (int64_t)size);
     for (int64_t i = 0; to && i < (int64_t)size; i++) to[i] = at[0][0] + (double)i * at[2][0];
     if (to)
-        give_new(im, v->type, &(onnx_shape){.rank = 1, .dim = {{(int64_t)size}, {(int64_t)size}}}, to, to);
+        onnx_give_new(im, v->type, &(onnx_shape){.rank = 1, .dim = {{(int64_t)size}, {(int64_t)size}}}, to,
+                      to);
     return true;
 }
 
@@ -263,12 +161,12 @@ static bool recast(onnx_import *im, const onnx_value *v) {
         to[k][0] = op[6] == 'P';
         for (int64_t i = 0; i < n; i++) {
             to[k][0] = op[6] == 'P' ? to[k][0] * at[k][i] : to[k][0] + at[k][i];
-            if (is_whole(v->type) && (is_far(at[k][i]) || is_far(to[k][0])))
-                return refuse_far(im, to[k][0]);
+            if (onnx_is_whole(v->type) && (onnx_is_far(at[k][i]) || onnx_is_far(to[k][0])))
+                return onnx_refuse_far(im, to[k][0]);
         }
     }
     shape = (onnx_shape){.rank = onnx_attr_int(im, "keepdims", 1) ? v->shape.rank : 0, .dim = {{1}, {1}}};
-    give_new(im, v->type, &shape, to[0], to[1]);
+    onnx_give_new(im, v->type, &shape, to[0], to[1]);
     return true;
 }
 
@@ -282,8 +180,8 @@ static bool cast_like(onnx_import *im, const onnx_value *v) {
     double *to[2] = {onnx_folded(im, n), onnx_folded(im, n)};
     for (uint32_t k = 0; to[0] && to[1] && k < 2; k++)
         for (int64_t i = 0; i < n; i++)
-            to[k][i] = type == ONNX_BOOL ? at[k][i] != 0 : is_whole(type) ? trunc(at[k][i]) : at[k][i];
-    if (to[0] && to[1]) give_new(im, type, &shape, to[0], to[1]);
+            to[k][i] = type == ONNX_BOOL ? at[k][i] != 0 : onnx_is_whole(type) ? trunc(at[k][i]) : at[k][i];
+    if (to[0] && to[1]) onnx_give_new(im, type, &shape, to[0], to[1]);
     return true;
 }
 
@@ -297,7 +195,7 @@ bool onnx_fold(onnx_import *im) {
         const onnx_value *operand = onnx_operand(im, i);
         const bool known =
             operand->kind == ONNX_FOLDED ||
-            (operand->kind == ONNX_INITIAL && (is_whole(operand->type) || operand->shape.rank == 0));
+            (operand->kind == ONNX_INITIAL && (onnx_is_whole(operand->type) || operand->shape.rank == 0));
         if (!known || onnx_count(&operand->shape, 0) < 0) return false;
     }
     if (n == 0 || !onnx_has(im, 0)) return false;
@@ -308,5 +206,5 @@ bool onnx_fold(onnx_import *im) {
     if (strcmp(im->node->op, "Gather") == 0 && n == 2) return gather(im, v[0]);
     if (strcmp(im->node->op, "Range") == 0 && n == 3) return range(im, v[0]);
     if (recast(im, v[0]) || onnx_fold_moved(im, v[0])) return true;
-    return n <= 3 && !onnx_stopped(im) && pointwise(im, v, n);
+    return n <= 3 && !onnx_stopped(im) && onnx_fold_pointwise(im, v, n);
 }

@@ -202,6 +202,14 @@ bool onnx_fold(onnx_import *im);
 bool onnx_fold_moved(onnx_import *im, const onnx_value *v);
 /* Its part for Shape, Size, Constant, ConstantOfShape. */
 bool onnx_fold_made(onnx_import *im);
+/* Its part for ops of one element at a time, with up to three operands v. */
+bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t n_in);
+bool onnx_is_whole(int32_t type); /* one of whole numbers or truths */
+/* The node's first result, of both sizes of the batch: floats are rounded to floats. */
+void onnx_give_new(onnx_import *im, int32_t type, const onnx_shape *shape, double *a, double *b);
+/* Whole numbers from 2^53 on may have been rounded to the doubles that they are here. */
+bool onnx_is_far(double x);
+bool onnx_refuse_far(onnx_import *im, double x); /* true */
 
 /* ---- refusals.c ---- */
 
