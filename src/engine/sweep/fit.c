@@ -154,7 +154,8 @@ ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_
     f->options.budget_bytes = mode == EBB_MEMORY_BUDGET ? f->budget_bytes : -1;
     f->best_size = f->failed_size = 0;
     f->effort_part = 0;
-    f->warm = f->fits_or_not = f->fresh_fails = false;
+    f->warm = f->fits_or_not = false;
+    f->n_fresh_failed = 0;
     *row = (ebb_fit_row){.mode = mode, .next_total_bytes = -1};
     ebb_status status = mode == EBB_MEMORY_BUDGET ? ebb_fit_budget(f, start) : fit_plain(f);
     if (f->failed_size == f->best_size + 1) row->next_total_bytes = f->failed_bytes;

@@ -24,13 +24,14 @@ typedef struct ebb_fitter {
     ebb_backend *backend;
     int64_t budget_bytes;
     uint32_t effort_part;
-    bool warm;            /* searches go on from the best so far */
-    bool no_search;       /* the smallest plan's own schedule, or none */
-    bool fits_or_not;     /* nobody asks for the smallest plan of a size that does not fit */
-    bool climbs;          /* for a larger size: any plan within max_added will do */
-    double last_added;    /* by the plan that was tried last, of its time without recomputation */
-    bool fresh_fails;     /* a search from nothing did no better than one from the best so far */
-    uint64_t deadline_ns; /* of all searches together; 0: none */
+    bool warm;               /* searches go on from the best so far */
+    bool no_search;          /* the smallest plan's own schedule, or none */
+    bool fits_or_not;        /* nobody asks for the smallest plan of a size that does not fit */
+    bool climbs;             /* for a larger size: any plan within max_added will do */
+    double last_added;       /* by the plan that was tried last, of its time without recomputation */
+    uint32_t n_fresh_failed; /* searches from nothing that did no better than those from the best so far, in
+                                a row */
+    uint64_t deadline_ns;    /* of all searches together; 0: none */
     double max_added;
     ebb_compiled least; /* the smallest plan that was found within max_added, .. */
     int64_t least_size; /* .. of this size */

@@ -57,7 +57,11 @@ static ebb_status squeeze(ebb_fitter *f) {
 }
 
 /* What adds so much more than the most added time is not worth another look. */
-#define FAR_ADDED 0.06
+#define FAR_ADDED        0.06
+/* A search from nothing takes so many times the effort of one that goes on, and is given up after so many.
+ */
+#define FRESH_TIMES      4
+#define MAX_FRESH_FAILED 3
 
 /* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
  * too long there may be faster elsewhere, so it is searched once more from nothing, until that fails, too.
@@ -67,13 +71,17 @@ static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t
     int64_t bytes;
     ebb_status status = ebb_fit_probe(f, size, low, high, &bytes);
     const bool too_slow = status == EBB_OK && *low < size && bytes <= f->budget_bytes;
-    if (!too_slow || f->last_added > f->max_added + FAR_ADDED || f->fresh_fails || ebb_fit_is_late(f))
+    if (!too_slow || f->last_added > f->max_added + FAR_ADDED || f->n_fresh_failed == MAX_FRESH_FAILED ||
+        ebb_fit_is_late(f))
         return status;
     *high = above;
+    const uint32_t part = f->effort_part;
     f->warm = false;
+    f->effort_part = part / FRESH_TIMES;
     status = ebb_fit_probe(f, size, low, high, &bytes);
+    f->effort_part = part;
     f->warm = true;
-    f->fresh_fails = *low < size;
+    f->n_fresh_failed = *low < size ? f->n_fresh_failed + 1 : 0;
     return status;
 }
 
