@@ -121,9 +121,9 @@ static bool is_late(ebb_study *p, bool answered) {
 #define ALIKE_PART 256
 
 /* The limit after one whose answer packed badly, or found none: between what is known to be too tight and
- * too loose. */
+ * too loose. Below 0 there is none. */
 static int64_t next_limit(const ebb_study *p, int64_t limit, int64_t loose) {
-    return limit > p->tight_bytes ? limit : p->tight_bytes + (loose - p->tight_bytes) / 2;
+    return limit < 0 || limit > p->tight_bytes ? limit : p->tight_bytes + (loose - p->tight_bytes) / 2;
 }
 
 ebb_status ebb_study_tighten(ebb_study *p, const uint8_t *genes, uint32_t n_genes, ebb_answer *out) {

@@ -102,8 +102,8 @@ static ebb_status plan_from_low(ebb_study *p, const ebb_compiled *warm, ebb_answ
 
 /* A smallest plan that misses the budget by no more than this part of the arena came near: another draw of
  * the search may find one within. */
-#define MISSED_PART 8
-#define MOST_DRAWS  2
+#define NEAR_PART  8
+#define MOST_DRAWS 2
 
 static ebb_status refuse(ebb_study *p, int64_t smallest_bytes) {
     if (p->hint.smallest_bytes) *p->hint.smallest_bytes = smallest_bytes;
@@ -123,14 +123,15 @@ static ebb_status refuse(ebb_study *p, int64_t smallest_bytes) {
 
 ebb_status ebb_study_descend(ebb_study *p, const ebb_answer *base, const ebb_compiled *warm,
                              ebb_answer *out) {
+    const uint32_t near_part = p->hint.near_part > 0 ? p->hint.near_part : NEAR_PART;
     int64_t smallest = INT64_MAX;
     ebb_status status = ebb_study_tighten(p, warm ? warm->genes : NULL, warm ? warm->n_genes : 0, out);
     if (p->hint.fits_or_not) return status == EBB_OVER_BUDGET ? plan_from_low(p, warm, out) : status;
     while (status == EBB_OVER_BUDGET) {
         status = plan_from_smallest(p, base, out, &smallest);
-        const bool near = smallest - p->options->budget_bytes <= ebb_study_room(p) / MISSED_PART;
+        const bool near = smallest - p->options->budget_bytes <= ebb_study_room(p) / near_part;
         if (status != EBB_OVER_BUDGET || !near || p->draw + 1 == MOST_DRAWS || p->hurried ||
-            ebb_study_none_fits(p) || p->hint.one_draw)
+            ebb_study_none_fits(p))
             break;
         p->draw++;
         p->halvings = 0;

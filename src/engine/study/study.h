@@ -38,8 +38,9 @@ typedef struct ebb_hint {
     bool least;               /* the smallest plan that is found, not the fastest within the budget */
     bool
         fits_or_not; /* a trial: nothing is packed at length, nor the smallest plan found where none fits */
-    bool one_draw;   /* no second draw where the first came near: another size is tried next */
     bool no_search;  /* what `warm` says is the answer, or there is none */
+    uint32_t near_part;  /* what misses the budget by no more than one part of the arena in so many is drawn
+                          * once more; 0: 8 */
     double enough_times; /* what takes no more than so many times as long needs no other order; 0: all do */
     double most_times; /* what takes more than so many times as long as without recomputation is no answer;
                         * 0: any time will do */

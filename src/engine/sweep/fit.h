@@ -29,8 +29,7 @@ typedef struct ebb_fitter {
     bool fits_or_not;        /* nobody asks for the smallest plan of a size that does not fit */
     bool climbs;             /* for a larger size: any plan within max_added will do */
     double last_added;       /* by the plan that was tried last, of its time without recomputation */
-    uint32_t n_fresh_failed; /* searches from nothing that did no better than those from the best so far, in
-                                a row */
+    uint32_t n_fresh_failed; /* searches from nothing that failed, too, in a row */
     uint64_t deadline_ns;    /* of all searches together; 0: none */
     double max_added;
     ebb_compiled least; /* the smallest plan that was found within max_added, .. */
@@ -67,8 +66,8 @@ EBB_CHECKED ebb_status ebb_fit_probe(ebb_fitter *f, int64_t size, int64_t *low, 
                                      int64_t *total_bytes);
 /* Halves the bracket until its ends are no further apart. */
 EBB_CHECKED ebb_status ebb_fit_bisect(ebb_fitter *f, int64_t low, int64_t high, int64_t resolution);
-/* Budget mode, from a size that fits in place (or 0) on: f->best is the answer. With a refused_size the
- * largest at which the refused plan's own steps fit, without a search. */
+/* Budget mode, from a size that fits in place (or 0) on: f->best is the answer. With a refused_size it
+ * comes from the refused plan's own steps. */
 EBB_CHECKED ebb_status ebb_fit_budget(ebb_fitter *f, int64_t start);
 /* The largest size of this mode. start: a size that fits in place, for budget mode. */
 EBB_CHECKED ebb_status ebb_fit_mode(ebb_fitter *f, ebb_memory_mode mode, int64_t start, ebb_fit_row *row);

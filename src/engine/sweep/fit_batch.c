@@ -4,6 +4,10 @@
 /* The op whose results depend on which items are in the batch together. */
 #define BATCH_STATISTICS "bn_stats"
 
+/* What misses the budget by more than one part of the arena in so many is hardly found by another draw. A
+ * plan by itself draws again up to twice that: here a person also waits for what could be done instead. */
+#define NEAR_PART        16
+
 /* The batch in one mode. like: a plan of another size whose very steps it takes, or NULL. */
 static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, const ebb_compiled *like,
                           ebb_fit_way *way) {
@@ -14,7 +18,7 @@ static ebb_status try_way(ebb_fitter *f, int64_t batch, ebb_memory_mode mode, co
     ebb_compiled compiled;
     ebb_hint hint = {.warm = like,
                      .no_search = like != NULL,
-                     .one_draw = true,
+                     .near_part = NEAR_PART,
                      .smallest_bytes = &way->total_bytes,
                      .smallest = like || mode != EBB_MEMORY_BUDGET ? NULL : &f->refused,
                      .deadline_ns = f->deadline_ns};
@@ -92,24 +96,21 @@ static ebb_status accumulate(ebb_fitter *f, const ebb_plan *whole, int64_t batch
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* What misses the budget by more than this part of it does not fit at another look, either. */
-#define NEAR_PART 32
-
-static bool is_far(const ebb_fitter *f) {
-    const ebb_plan *plan = f->refused.plan;
+/* Is a search over sizes to be waited for? */
+static bool is_costly(const ebb_fitter *f) {
     int64_t work;
-    return plan && plan->total_bytes - f->budget_bytes > f->budget_bytes / NEAR_PART &&
-           !(ebb_mul_i64(f->refused.n_candidates, plan->graph->n_ops, &work) && work <= EBB_FIT_CHEAP_WORK);
+    return !ebb_mul_i64(f->refused.n_candidates, f->refused.plan->graph->n_ops, &work) ||
+           work > EBB_FIT_CHEAP_WORK;
 }
 
-/* The largest batch. Far from fitting, the smallest plan's own steps lead to one; near it a search over
- * sizes may find that even this batch fits, and where that is cheap it answers best. */
+/* The largest batch: by a search over sizes, or, where that takes its time, by the steps of the batch's own
+ * smallest plan. */
 static ebb_status largest_within(ebb_fitter *f, const ebb_fit_batch_result *r, int64_t start,
                                  ebb_fit_row *row) {
-    const bool far = is_far(f);
-    f->refused_size = far ? r->batch : 0;
+    const bool by_steps = f->refused.n_genes > 0 && is_costly(f);
+    f->refused_size = by_steps ? r->batch : 0;
     ebb_status status = ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
-    if (status != EBB_OK || !far || row->batch > start) return status;
+    if (status != EBB_OK || !by_steps || row->batch > start) return status;
     ebb_plan_destroy(row->plan); /* those steps take too long */
     return ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
 }

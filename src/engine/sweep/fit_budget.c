@@ -64,8 +64,8 @@ static ebb_status squeeze(ebb_fitter *f) {
 #define MAX_FRESH_FAILED 3
 
 /* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
- * too long there may be faster elsewhere, so it is searched once more from nothing, until that fails, too.
- */
+ * too long there may be faster elsewhere, so it is searched once more from nothing, until that has failed
+ * some times. */
 static ebb_status probe_twice(ebb_fitter *f, int64_t size, int64_t *low, int64_t *high) {
     const int64_t above = *high;
     int64_t bytes;
