@@ -22,8 +22,10 @@ static PyObject *facts(PyObject *self, PyObject *none) {
 static const ebb_plan *plan_of(PyObject *self, unsigned program) {
     const ebb_plan *plan = ebb_trace_plan(trace_of(self), program);
     if (!plan)
-        PyErr_Format(core.trace_error, "no program %u of %u: programs are there once a call has ended",
-                     program, ebb_trace_n_programs(trace_of(self)));
+        PyErr_Format(
+            core.trace_error,
+            "no program %u of %u: they are there once a call has ended, and none of one that ran op by op",
+            program, ebb_trace_n_programs(trace_of(self)));
     return plan;
 }
 

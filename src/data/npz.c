@@ -162,7 +162,8 @@ static ebb_status take_labels(ebb_data *d, const npy_array *a) {
     for (int64_t i = 0; i < d->n; i++) {
         const int64_t label = label_at(a, i);
         if (label < 0)
-            return ebb_fail(d->env, EBB_BAD_INPUT, "%s: label %lld is not in [0, %d)", d->path,
+            return ebb_fail(d->env, EBB_BAD_INPUT,
+                            "%s: number %lld of \"labels\" is below 0, or not below %d", d->path,
                             (long long)i, EBB_DATA_MAX_CLASSES);
         d->labels[i] = (uint32_t)label;
         if (d->labels[i] >= d->n_classes) d->n_classes = d->labels[i] + 1;

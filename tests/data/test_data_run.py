@@ -121,6 +121,9 @@ def a_killed_run_goes_on_to_the_same_accuracy(t):
         equal(got["evaluations"], [e for e in whole["evaluations"] if e["step"] > at], "evaluations")
     done = t.ebb_run(*RUN[:-6], "--held-out", "30%", "--steps", "41", "--save", "s", "--resume")
     holds(b"are not those of s/step-000000000040" in done.stderr, done.stderr)
+    done = t.ebb_run(*RUN[:2], "--steps", "42", "--save", "s", "--resume", code=2)
+    holds(b"s/step-000000000041.safetensors was trained on data" in done.stderr and done.stderr.count(b"\n") == 1, done.stderr)
+    equal(sorted(file.name for file in (t.folder / "s").glob("*"))[-1], "step-000000000041.safetensors", "nothing was saved")
 
 
 def a_save_is_evaluated_with_the_bits_of_the_run_that_made_it(t):
@@ -224,6 +227,7 @@ def an_npz_of_floats_is_told_what_it_must_hold(t):
 
     for images, labels, words in ((array("<f4", (4, 8, 8), bytes(1024)), array("<i8", (4,), bytes(32)), b'"images" is of dtype <f4; images are uint8'),
                                   (array("|u1", (4, 8, 8), bytes(256)), array("<f8", (4,), bytes(32)), b'"labels" is of dtype <f8; images are uint8'),
+                                  (array("|u1", (4, 8, 8), bytes(256)), array("<i2", (4,), bytes(6) + b"\xff\xff"), b'number 3 of "labels" is below 0'),
                                   (array("|u1", (4, 8, 8), bytes(255)), array("<i8", (4,), bytes(32)), b"255 bytes behind its head")):
         with zipfile.ZipFile(t.folder / "f.npz", "w") as file:
             file.writestr("images.npy", images)
@@ -266,6 +270,7 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
     own = "%e = embedding %t, %labels\n%o = add %l, %e\n%y = argmax %l axis=1\n%loss = softmax_xent %o, %y"
     (t.folder / "own.ebb").write_text(FLAT.replace("%h = linear %x", "%t = param f32[100,K] init=uniform\n%h = linear %x").replace(
         "%loss = softmax_xent %l, %labels", own))
+    (t.folder / "mute.ebb").write_text(SEEN.replace("loss %loss", "output %loss"))
     (t.folder / "mean.ebb").write_text(FLAT.replace("%loss = softmax_xent %l, %labels", "%e = softmax_xent %l, %labels\n%loss = rescale %e times=2"))
     for code, words, *args in (
             (2, b"--data", "flat.ebb", "--held-out", "0.1"), (2, b"--data", "flat.ebb", "--strict"),
@@ -277,7 +282,7 @@ def what_does_not_belong_together_is_refused_in_one_line(t):
             (3, b"64 values", "flat.ebb", "--data", "p"), (3, b"others", "other.ebb", "--data", DIGITS),
             (3, b"softmax_xent", "mean.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
             (3, b"reads y, for 32 rows of 10", "own.ebb", "--data", DIGITS, "--held-out", "0.1", "--evaluate-every", "1"),
-            (3, b"10 classes", "seen.ebb", "--data", DIGITS), (3, b"2 channels", "seen.ebb", "--dim", "C=2", "--data", "p"),
+            (3, b"10 classes", "seen.ebb", "--data", DIGITS), (3, b"no loss to train with", "mute.ebb", "--data", "p"), (3, b"2 channels", "seen.ebb", "--dim", "C=2", "--data", "p"),
             (2, b"--keep-decoded", "flat.ebb", "--keep-decoded", "1MB"),
             (2, b"need no decoding", "flat.ebb", "--data", DIGITS, "--keep-decoded", "1MB"),
             (2, b"give more", "seen.ebb", "--data", "p", "--keep-decoded", "9"), (2, b"crop", "seen.ebb", "--data", "p", "--crop", "0")):

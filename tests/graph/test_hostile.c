@@ -114,6 +114,7 @@ static const row rows[] = {
     R(H "%k = constant i32[] fill=2147483648\n", "3:1", "fill of an i32 must be a whole number of 32 bits"),
     /* ops */
     R(X "%y = conv2 %x\n", "4:6", "op conv2 is not known: did you mean conv2d?"),
+    R(X "%y = sliu %x\n", "4:6", "op sliu is not known: did you mean silu?"),
     R(X "%y = Relu %x\n", "4:6", "op Relu is not known: did you mean relu?"),
     R(X "%y = transformer %x\n", "4:6", "op transformer is not known"),
     R(X "%y = relu\n", "4:6", "relu takes 1 operands, not 0"),

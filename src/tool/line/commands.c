@@ -55,7 +55,7 @@ const tool_command tool_commands[TOOL_N_COMMANDS] = {
     [TOOL_REPORT] =
         {"report", "PLAN", "show what a plan does with memory",
          "Shows where the bytes are, when, and why: as text, or in the format named by --format\n"
-         "or by the suffix of -o (.html, .md, .txt; otherwise ebb.report/1). A plan that fails\n"
+         "or by the suffix of -o (.html, .md, .txt; .json and none: ebb.report/1). A plan that fails\n"
          "its audit is refused."},
     [TOOL_DIFF] =
         {"diff", "A", "compare two plans",

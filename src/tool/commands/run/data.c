@@ -4,21 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --eval with --data: once through the data. */
-static ebb_status check_evaluation_alone(tool *t) {
-    const tool_args *a = &t->args;
-    if (a->evaluate_every > 0 || a->steps > 0 || a->flip || a->metrics)
-        return tool_fail(
-            t, EBB_USAGE,
-            "--eval goes through the data once: leave --steps, --evaluate-every, --flip and --metrics out");
-    if (a->held_out == 0)
-        return tool_fail(t, EBB_USAGE,
-                         "--eval with a held-out share of 0 looks at nothing: leave it out for all data");
-    if (a->device && strcmp(a->device, "shadow") == 0)
-        return tool_fail(t, EBB_USAGE, "device shadow computes nothing to evaluate: leave --eval out");
-    return EBB_OK;
-}
-
 ebb_status run_data_check(tool *t) {
     const tool_args *a = &t->args;
     const bool asks = a->held_out >= 0 || a->evaluate_every > 0 || a->crop >= 0 || a->flip || a->strict ||
@@ -38,7 +23,7 @@ ebb_status run_data_check(tool *t) {
         return tool_fail(t, EBB_USAGE, "a held-out share of %g leaves nothing to train on", a->held_out);
     if (a->data && a->compare)
         return tool_fail(t, EBB_USAGE, "--compare makes its inputs up: leave --data out, or --compare");
-    return a->data && a->evaluate ? check_evaluation_alone(t) : EBB_OK;
+    return a->data && a->evaluate ? evaluation_check(t) : EBB_OK;
 }
 
 ebb_status run_data_open(run_session *s) {
@@ -175,6 +160,10 @@ ebb_status run_data_begin(run_session *s) {
     ebb_tensor_info pictures, labels;
     ebb_loader_options o;
     if (!d->set) return EBB_OK;
+    if (s->in.loss[0] == '\0')
+        return tool_fail(s->t, EBB_BAD_INPUT,
+                         "%.200s has no loss to train with: it takes a line `loss %%x`",
+                         s->t->args.operand);
     ebb_status status = find_inputs(s, &pictures, &labels);
     if (status == EBB_OK) status = check_labels(s, &labels);
     if (status == EBB_OK) status = check_evaluation(s, &labels);

@@ -15,6 +15,20 @@ bool run_evaluates_alone(const run_session *s) {
     return s->t->args.data && s->t->args.evaluate;
 }
 
+ebb_status evaluation_check(tool *t) {
+    const tool_args *a = &t->args;
+    if (a->evaluate_every > 0 || a->steps > 0 || a->flip || a->metrics)
+        return tool_fail(
+            t, EBB_USAGE,
+            "--eval goes through the data once: leave --steps, --evaluate-every, --flip and --metrics out");
+    if (a->held_out == 0)
+        return tool_fail(t, EBB_USAGE,
+                         "--eval with a held-out share of 0 looks at nothing: leave it out for all data");
+    if (a->device && strcmp(a->device, "shadow") == 0)
+        return tool_fail(t, EBB_USAGE, "device shadow computes nothing to evaluate: leave --eval out");
+    return EBB_OK;
+}
+
 ebb_status evaluation_fetch(run_session *s, ebb_options *options) {
     if (s->t->args.evaluate_every <= 0 && !run_evaluates_alone(s)) return EBB_OK;
     if (s->in.logits[0] == '\0')

@@ -51,7 +51,7 @@ static ebb_status compile(run_session *s, const ebb_model *model, const ebb_opti
 static void tell_what_is_missing(const run_session *s) {
     const tool_args *a = &s->t->args;
     const bool loads = a->init_from || a->resume || s->t->onnx;
-    if (!a->evaluate && s->in.loss[0] == '\0')
+    if (!a->evaluate && !a->data && s->in.loss[0] == '\0')
         fputs("ebb: the model has no loss, so nothing is trained: it takes a line `loss %x`\n", stderr);
     if (loads) return;
     if (s->in.n_weights > 0 && s->in.n_begun == 0)

@@ -121,6 +121,8 @@ void run_data_end(run_session *s);
 
 /* --eval with --data: there are no steps, but one evaluation. */
 bool run_evaluates_alone(const run_session *s);
+/* EBB_USAGE: flags that do not belong to it. */
+EBB_CHECKED ebb_status evaluation_check(tool *t);
 /* Before anything is compiled: what the program must hand out. EBB_BAD_INPUT: a loss without logits. */
 EBB_CHECKED ebb_status evaluation_fetch(run_session *s, ebb_options *options);
 /* Compiles the program, beside training's. */

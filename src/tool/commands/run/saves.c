@@ -88,19 +88,23 @@ static ebb_status load_weights(run_session *s) {
     return status;
 }
 
-/* Other data are allowed, and told: the run does not go on as if it had never stopped. */
+/* Other data are allowed, and told: the run does not go on as if it had never stopped. Inputs that are made
+ * up are none. */
 static ebb_status compare_data(const run_session *s, const char *path) {
     ebb_tensors *file;
     const ebb_status status = ebb_tensors_open(s->t->env, path, &file);
     if (status != EBB_OK) return status;
     const char *then = ebb_tensors_fact_find(file, data_fact),
                *now = s->data.set ? s->data.facts.hash : NULL;
-    if (then || now) {
-        const bool same = then && now && strcmp(then, now) == 0;
-        if (!same) fprintf(stderr, "ebb: the data, or --held-out, are not those of %.300s\n", path);
-    }
+    const bool same = then == now || (then && now && strcmp(then, now) == 0), lacks = then && !now;
+    if (!same && !lacks) fprintf(stderr, "ebb: the data, or --held-out, are not those of %.300s\n", path);
     ebb_tensors_close(file);
-    return EBB_OK;
+    if (!lacks) return EBB_OK;
+    return tool_fail(
+        s->t, EBB_USAGE,
+        "%.300s was trained on data: give its --data again (--init-from %.300s takes its weights "
+        "alone)",
+        path, path);
 }
 
 static ebb_status resume(run_session *s, int64_t step) {
