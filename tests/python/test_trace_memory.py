@@ -9,6 +9,7 @@ import signal
 import tempfile
 import time
 import unittest
+import warnings
 import weakref
 
 import numpy as np
@@ -17,7 +18,7 @@ import ebb as mge
 import ebb.functional as F
 import ebb.module as M
 import ebb.optimizer as optim
-from ebb import random, tensor
+from ebb import Parameter, random, tensor
 from ebb.autodiff import GradManager
 from ebb.jit import DTRConfig, SublinearMemoryConfig, trace
 
@@ -77,6 +78,32 @@ class Budgets(unittest.TestCase):
         self.assertGreater(plan["n_recomputed"], 0)
         self.assertGreaterEqual(plan["time_ns"], plan["bound_time_ns"])
         self.same(state)
+
+    def test_a_call_outside_of_the_budget_is_told_once(self):
+        w = Parameter(np.ones((8, 8), np.float32))
+        gm = GradManager().attach(w)
+
+        def step(x):
+            with gm:
+                loss = (F.exp(x @ w) * 2).sum()
+                gm.backward(loss)
+            return loss
+
+        for options, n_told in (({"budget": "1MiB"}, 1), ({"budget": 1.0}, 1), ({}, 0)):
+            f = trace(step, symbolic=True, **options)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                f(tensor(np.ones((4, 8), np.float32)))
+                self.assertEqual(told, [])
+                for _ in range(3):  # upon the gradient that is there
+                    f(tensor(np.ones((4, 8), np.float32)))
+                w.grad = None
+                f(tensor(np.ones((4, 8), np.float32)))
+                w.grad = None
+            self.assertEqual([row.category for row in told], [RuntimeWarning] * n_told)
+            if told:
+                self.assertIn("gradients were not cleared", str(told[0].message))
+                self.assertEqual(told[0].filename, __file__)
 
     def test_texts_are_sizes_too(self):
         self.assertLessEqual(steps(1, budget="1GiB")[1].plan()["budget_bytes"], 2**30)

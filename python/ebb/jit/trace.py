@@ -18,6 +18,7 @@ from .options import budget_of, memory_options
 from .profile import profile_of
 from .progress import Line
 from .structure import take_apart, tensors_of
+from .watch import Watch
 
 _PROFILED = 100  # runs whose times a profile keeps
 _FIT_EFFORT = 10000  # of each search of fit(), unless the trace says another
@@ -77,7 +78,7 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core, self._n_returned = None, 0
+        self._core, self._n_returned, self._watch = None, 0, Watch(self._options)
 
     def __get__(self, instance, owner=None):
         return self if instance is None else Bound(self, instance)
@@ -98,13 +99,13 @@ class trace:
             _inside()  # another thread may have been faster
             _shape.set_symbolic(self._symbolic_shape)
             self._core.begin("\n".join(key).encode(), tensors)
-            result = function(*args, **kwargs)
-            returned = []
+            result, returned = function(*args, **kwargs), []
             tensors_of(result, returned)
             self._core.end(returned)
             self._n_returned = len(returned)
             if self._runs:
                 _forget()
+                self._watch.look(self._core)
             elif self._options["plan_only"] and self._described:
                 _fit.check(self._core, self._described)
         except BaseException:

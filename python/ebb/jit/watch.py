@@ -1,0 +1,25 @@
+"""A call that ran outside of its trace's budget is told once."""
+
+import warnings
+
+_LIMITS = ("budget", "budget_share")
+
+
+class Watch:
+    def __init__(self, options):
+        # Without symbolic the first call runs op by op by design.
+        self._on = options["symbolic"] and any(options.get(name) is not None for name in _LIMITS)
+        self._n_runs = 0
+
+    def look(self, core):
+        """After a call."""
+        if not self._on:
+            return
+        facts = core.facts()
+        if facts["n_runs"] == self._n_runs and facts["n_entries"]:
+            self._on = False
+            warnings.warn(
+                "trace: this call ran op by op, outside of the budget, and so will those like it: gradients were not cleared before "
+                "the backward, or a value was read for the first time; clear gradients within the step",
+                RuntimeWarning, stacklevel=4)  # fmt: skip
+        self._n_runs = facts["n_runs"]
