@@ -61,7 +61,7 @@ static ebb_status squeeze(ebb_fitter *f) {
 /* A search from nothing takes so many times the effort of one that goes on, and is given up after so many.
  */
 #define FRESH_TIMES      4
-#define MAX_FRESH_FAILED 3
+#define MAX_FRESH_FAILED 2
 
 /* A search that goes on from a smaller size's answer stays near it: what fits in bytes and takes a little
  * too long there may be faster elsewhere, so it is searched once more from nothing, until that has failed
