@@ -32,13 +32,15 @@ typedef struct ebb_conformance_result {
     int64_t peak_bytes; /* of the env's memory during the checks */
 } ebb_conformance_result;
 
-/* Tries every op of the options' device (device, n_threads) on small tensors of odd sizes: agreement with
- * the reference in double, and the same bits at any aligned address, in place, with any number of threads
- * up to the width, and, where the device records, replayed. on_row is called after each op. EBB_VIOLATION:
- * a call failed a check; the error names the first. EBB_USAGE: the device computes nothing.
+/* Tries every op of the options' device (device, n_threads), or those of ops[n_ops] by name (n_ops 0: all),
+ * on small tensors of odd sizes, in every dtype of real numbers that the device has: agreement with the
+ * reference, and the same bits at any aligned address, in place, with any number of threads up to the
+ * width, and, where the device records, replayed. on_row is called after each op. EBB_VIOLATION: a call
+ * failed a check; the error names the first. EBB_USAGE: the device computes nothing; no such op.
  * EBB_UNAVAILABLE. EBB_DEVICE: the device failed and could not go on; *out and the rows are what was tried
  * until then. */
 EBB_API EBB_CHECKED ebb_status ebb_conformance(ebb_env *env, const ebb_options *options,
+                                               const char *const *ops, uint32_t n_ops,
                                                void (*on_row)(void *ctx, const ebb_conformance_row *row),
                                                void *ctx, ebb_conformance_result *out);
 

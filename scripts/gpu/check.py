@@ -62,7 +62,8 @@ class Check:
         self.rounds, self.effort = (1, 500) if small else (2 if quick else 3, 300000)
         self.off_points = 100000 if small else 5  # a dry run's times mean nothing
         self.torch_device = "cpu" if small else f"cuda:{self.ordinal}"
-        self.tool_limits = dict.fromkeys(sanitizer.CLEAN, 3) if small else {"memcheck": 150, "racecheck": 150, "initcheck": 90}
+        self.tool_limits = dict.fromkeys(sanitizer.CLEAN, 3) if small else {"memcheck": 150, "racecheck": 240, "initcheck": 90}
+        self.checked_ops = ["--op", "softmax", "--op", "sum_squares"] if small else []  # by the sanitizer; none: all
         self.chain_dims = ["N=1", "T=33", "V=257", "C=96", "P=64"] if small else ["N=4", "T=256"]
         self.compared = [("small", ["N=2", "H=17"] if small else [])]
         if not small:

@@ -1,4 +1,6 @@
 """The part of gpu-check that looks for wrong accesses: compute-sanitizer, each of its tools with a limit of its own."""
+import concurrent.futures
+import os
 import pathlib
 import re
 
@@ -11,6 +13,7 @@ FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex"
            ("--filter", "kernel_substring=cuda_kernel_")]
 CLEAN = {"memcheck": r"ERROR SUMMARY: 0 errors", "racecheck": r"RACECHECK SUMMARY: 0 hazards", "initcheck": r"ERROR SUMMARY: 0 errors"}
 FOUND_CODE = 99
+MOST_SHARES = 12  # of racecheck, side by side: each has a context on the device
 # Where an error is: "at cuda_kernel_control+0x90". A fault of a call or of the launch names the kernel in a frame of the host only.
 AT_CONTROL = re.compile(r"\bat\b.*\bcuda_kernel_control\b")
 
@@ -20,6 +23,7 @@ class Answer:
 
     def __init__(self, check, program, tool, words, command, limit_s):
         limit_s = check.left(limit_s)
+        self.asked = " ".join(map(str, command[1:]))
         self.code, self.out, self.err = machine.run([program, "--tool", tool, *words, "--error-exitcode", FOUND_CODE, *command], limit_s)
         if self.code is None:
             raise NoTime(f"longer than {limit_s:.0f} s")
@@ -52,19 +56,40 @@ def words_of(check, program, tool, filters, control):
     raise Unproven("it does not find a planted fault, or not in its kernel")
 
 
-def use(check, program, tool, words, command, found):
-    answer = Answer(check, program, tool, words, command, check.tool_limits[tool])
-    asked = " ".join(map(str, command[1:]))
-    found[tool] = {"command": asked, "filter": " ".join(words), "code": answer.code, "summary": answer.summary}
+def judge(check, tool, answer):
     if answer.faulty:
-        found[tool]["lines"] = [line for line in answer.lines if line][:12]
         check.goals.judge(tool, False, answer.summary or f"exit code {answer.code}")
     elif answer.code == 1:
         raise Failed(f"ebb's exit code 1: {machine.last_line(answer.err)}")
     elif answer.code != 0 or answer.summary is None:
         raise Unproven(f"exit code {answer.code}, and it does not say that all is well: {machine.last_line(answer.out + answer.err)}")
     else:
-        check.goals.say(tool, PROVEN, f"{asked}: {answer.summary}")
+        check.goals.say(tool, PROVEN, f"{answer.asked}: {answer.summary}")
+
+
+def use(check, program, tool, words, commands, found):
+    """The tool on each command, side by side; it found nothing when it found nothing in any."""
+    with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
+        asked = [pool.submit(Answer, check, program, tool, words, command, check.tool_limits[tool]) for command in commands]
+    answers = [one.result() for one in asked if one.exception() is None]
+    found[tool] = [{"command": one.asked, "filter": " ".join(words), "code": one.code, "summary": one.summary,
+                    **({"lines": [line for line in one.lines if line][:12]} if one.faulty else {})} for one in answers]
+    for answer in sorted(answers, key=lambda one: not one.faulty):
+        judge(check, tool, answer)
+    for one in asked:
+        one.result()  # that it was too slow is told last: a fault that another found counts more
+
+
+def shares(check, doctor):
+    """Commands that try some ops each and together all, alike in work: racecheck is slow on one."""
+    rows = machine.run_json([*doctor, *check.checked_ops, "--json"], check.left(60))["rows"]
+    n = min(os.cpu_count(), MOST_SHARES, len(rows))
+    parts = [[0, []] for _ in range(n)]
+    for row in sorted(rows, key=lambda row: -row["runs"]):
+        least = min(parts, key=lambda part: part[0])
+        least[0] += row["runs"]
+        least[1] += ["--op", row["op"]]
+    return [[*doctor, *ops] for _, ops in parts]
 
 
 def sanitizer(check, found):
@@ -80,11 +105,12 @@ def sanitizer(check, found):
     doctor = [check.ebb, "doctor", "--full", "--device", check.device]
     model = [check.ebb, "run", ROOT / "examples/models/resnet18.ebb", "--dim", "N=2", "--dim", "H=33", "--device", check.device,
              "--no-graph", "--steps", 1]
-    for tool, command, may in (("memcheck", doctor, filters), ("racecheck", doctor, filters), ("initcheck", model, [])):
+    for tool, commands, may in (("memcheck", lambda: [[*doctor, *check.checked_ops]], filters), ("racecheck", lambda: shares(check, doctor), filters),
+                                ("initcheck", lambda: [model], [])):
         with collect(found, tool):
             try:
                 if control is None:
                     raise Unproven(f"without a planted fault it would prove nothing: {found['control']}")
-                use(check, program, tool, words_of(check, program, tool, may, control), command, found)
+                use(check, program, tool, words_of(check, program, tool, may, control), commands(), found)
             except Unproven as why:
                 check.goals.say(tool, UNPROVEN, str(why))

@@ -11,12 +11,14 @@
 
 typedef void ebb_conformance_hook(void *ctx, const ebb_conformance_row *row);
 
-/* Tells of one op after the other. A call that does not hold is counted and the rest still tried; EBB_OK
- * then, too. EBB_USAGE: the backend computes nothing. EBB_DEVICE, EBB_UNAVAILABLE: it cannot go on, after
+/* Tells of one op after the other: of all, or where n_names is not 0 of those of names[]. A call that does
+ * not hold is counted and the rest still tried; EBB_OK then, too. EBB_USAGE: the backend computes nothing,
+ * or a name is of no op with a kernel. EBB_DEVICE, EBB_UNAVAILABLE: it cannot go on, after
  * the op that was told of last. EBB_NO_MEMORY; EBB_INTERRUPTED. product_tolerance: of convolutions and
  * matrix products where it is larger than their table's. Memory: a few times the largest case, below 64
  * MiB. */
 EBB_CHECKED ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance,
+                                           const char *const *names, uint32_t n_names,
                                            ebb_conformance_hook *on_row, void *ctx);
 
 /* Element i of a tensor as double, in storage order. */

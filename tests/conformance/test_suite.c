@@ -204,7 +204,7 @@ Test(suite, finds_what_is_wrong_with_a_kernel) {
 }
 
 typedef struct seen {
-    uint32_t n_ops;
+    uint32_t n_ops, n_calls, n_faults;
     char faulty[64]; /* ops, a space after each */
 } seen;
 
@@ -212,6 +212,8 @@ static void on_row(void *ctx, const ebb_conformance_row *row) {
     seen *s = ctx;
     const size_t n = strlen(s->faulty);
     s->n_ops++;
+    s->n_calls += row->n_calls;
+    s->n_faults += row->n_faults;
     if (row->n_faults == 0) return;
     (void)snprintf(s->faulty + n, sizeof s->faulty - n, "%s ", row->op);
     cr_assert(strstr(row->fault, row->op) == row->fault, "%s: %s", row->op, row->fault);
@@ -228,7 +230,7 @@ Test(suite, tells_of_the_ops_that_are_wrong_and_tries_the_rest) {
     state.op = &ebb_op_concat;
     state.breaks = third; /* of a library, perhaps, that refuses this call alone */
     (void)snprintf(expected, sizeof expected, "%s concat ", third->name);
-    cr_assert_eq(ebb_conformance_run(backend, 0, on_row, &s), EBB_OK);
+    cr_assert_eq(ebb_conformance_run(backend, 0, NULL, 0, on_row, &s), EBB_OK);
     cr_assert(s.n_ops == ebb_n_op_cases && strcmp(s.faulty, expected) == 0, "%u ops, %s", s.n_ops,
               s.faulty);
     s = (seen){0};
@@ -236,9 +238,30 @@ Test(suite, tells_of_the_ops_that_are_wrong_and_tries_the_rest) {
     state.op = third;
     state.breaks = NULL;
     (void)snprintf(expected, sizeof expected, "%s ", third->name);
-    cr_assert_eq(ebb_conformance_run(backend, 0, on_row, &s), EBB_DEVICE);
+    cr_assert_eq(ebb_conformance_run(backend, 0, NULL, 0, on_row, &s), EBB_DEVICE);
     cr_assert(s.n_ops == 3 && strcmp(s.faulty, expected) == 0, "%u ops, %s", s.n_ops, s.faulty);
     cr_assert_lt(ebb_env_peak_bytes(env), 64 << 20);
+    backend->api->destroy(backend);
+    ebb_env_destroy(env);
+}
+
+Test(suite, tries_what_is_asked_for_in_every_dtype_of_real_numbers) {
+    static const char *const relu[] = {"relu"}, *const wrong[] = {"relu", "reluu"};
+    ebb_env *env;
+    ebb_backend *backend = open_faulty(&env, 1);
+    uint32_t n_calls = 0;
+    seen s = {0};
+    for (ebb_case_set set = 0; set < EBB_N_SETS; set++)
+        n_calls += ebb_case_table_of(ebb_op_cases_of(&ebb_op_relu), set).n_rows *
+                   (ebb_case_set_small(set) ? 4 : 1); /* f32, f64, f16, bf16 */
+    memset(&state, 0, sizeof state);
+    state.fault = WRONG_VALUE;
+    cr_assert_eq(ebb_conformance_run(backend, 0, relu, 1, on_row, &s), EBB_OK);
+    cr_assert(strcmp(s.faulty, "relu ") == 0 && s.n_calls == n_calls && s.n_faults == n_calls,
+              "%u ops, %s: %u calls, not %u", s.n_ops, s.faulty, s.n_calls, n_calls);
+    s = (seen){0};
+    cr_assert_eq(ebb_conformance_run(backend, 0, wrong, 2, on_row, &s), EBB_USAGE);
+    cr_assert(strstr(ebb_env_error(env), "did you mean relu?"), "%s", ebb_env_error(env));
     backend->api->destroy(backend);
     ebb_env_destroy(env);
 }

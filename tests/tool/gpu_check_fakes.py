@@ -89,7 +89,7 @@ budget, n = of("--budget"), of("--steps", 3)
 if "--help" in args: sys.exit(print("--free-engines"))
 if args[0] == "bench": sys.exit(open(args[args.index("-o") + 1], "w").close())
 if args[0] == "doctor": tell(verdict="holds", ops=9, calls=9, runs=9, faults=0,
-                             rows=[{"op": "relu", "worst": 0.5, "faults": 0, "fault": None}])
+                             rows=[{"op": "relu", "runs": 9, "worst": 0.5, "faults": 0, "fault": None}])
 if args[0] == "plan":
     with open(args[args.index("-o") + 1], "w") as file:
         json.dump({"graph": {"ops": [{"name": "conv", "kind": "fused"}]}, "steps": [{"op": 0, "alternative": "b" if budget else "a"}]}, file)

@@ -45,9 +45,26 @@ def a_tool_of_the_sanitizer_is_clean_only_by_its_own_word(t):
     code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
     told, part = verdicts(record), record["parts"]["sanitizer"]
     equal((code, told["memcheck"], told["racecheck"], told["initcheck"]), (1, MISSED, UNPROVEN, UNPROVEN), part)
-    equal(part["memcheck"]["lines"], ["Invalid read", "ERROR SUMMARY: 1 error"])
+    equal(part["memcheck"][0]["lines"], ["Invalid read", "ERROR SUMMARY: 1 error"])
     why = {goal["goal"]: goal["why"] for goal in record["goals"]}
     holds("longer than" in why["racecheck"] and "does not say" in why["initcheck"], why)
+
+
+def a_race_in_one_share_counts_though_another_is_too_slow(t):
+    hazards = 'echo "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)"; exit 99'
+    toolkit = fake_toolkit(t, RACECHECK=f'case "$*" in *softmax*) {hazards} ;; esac; sleep 20')
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
+    part = record["parts"]["sanitizer"]
+    equal((code, verdicts(record)["racecheck"]), (1, MISSED), part)
+    told = [one for one in part["racecheck"] if "--op softmax" in one["command"]]
+    equal((len(told), told[0]["code"]), (1, 99), part)
+
+
+def every_op_is_in_a_share_of_racecheck(t):
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t))
+    told = record["parts"]["sanitizer"]["racecheck"]
+    equal((code, verdicts(record)["racecheck"]), (0, HELD), record["parts"])
+    equal(sorted(word for one in told for word in one["command"].split() if word in ("softmax", "sum_squares")), ["softmax", "sum_squares"])
 
 
 def a_tool_that_misses_a_planted_fault_proves_nothing(t):
@@ -71,6 +88,8 @@ TESTS = [
     graphs_that_were_not_recorded_do_not_count,
     without_tf32_what_is_about_it_is_unproven,
     a_tool_of_the_sanitizer_is_clean_only_by_its_own_word,
+    a_race_in_one_share_counts_though_another_is_too_slow,
+    every_op_is_in_a_share_of_racecheck,
     a_tool_that_misses_a_planted_fault_proves_nothing,
     without_a_planted_fault_no_tool_proves_anything,
 ]

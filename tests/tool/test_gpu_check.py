@@ -55,7 +55,7 @@ def where_nothing_is_wrong_all_goals_hold(t):
     equal((code, told["added_time"], told["compare"], record["not_asked"]),
           (8, NOT_ASKED, NOT_ASKED, ["build", "conformance", "low", "chains", "costs", "compare", "questions", "amp", "table", "kinds"]))
     found = record["parts"]["sanitizer"]
-    equal((found["memcheck"]["filter"], found["initcheck"]["filter"]), ("--kernel-regex kns=cuda_kernel_", ""), found)
+    equal((found["memcheck"][0]["filter"], found["initcheck"][0]["filter"]), ("--kernel-regex kns=cuda_kernel_", ""), found)
     equal(record["versions"]["nvcc"], "V13.0.88")
     holds(len(os.listdir(t.folder / "out")) <= 6, os.listdir(t.folder / "out"))
 

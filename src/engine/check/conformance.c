@@ -25,7 +25,7 @@ static void add_row(void *ctx, const ebb_conformance_row *row) {
     if (a->on_row) a->on_row(a->ctx, row);
 }
 
-ebb_status ebb_conformance(ebb_env *env, const ebb_options *options,
+ebb_status ebb_conformance(ebb_env *env, const ebb_options *options, const char *const *ops, uint32_t n_ops,
                            void (*on_row)(void *ctx, const ebb_conformance_row *row), void *ctx,
                            ebb_conformance_result *out) {
     adder a = {.on_row = on_row, .ctx = ctx, .sum = out};
@@ -38,7 +38,7 @@ ebb_status ebb_conformance(ebb_env *env, const ebb_options *options,
     ebb_status status = ebb_options_check_but_mode(env, options);
     if (status == EBB_OK) status = ebb_open_backend(env, options, &backend);
     if (status != EBB_OK) return status;
-    status = ebb_conformance_run(backend, ebb_product_tolerance(options), add_row, &a);
+    status = ebb_conformance_run(backend, ebb_product_tolerance(options), ops, n_ops, add_row, &a);
     backend->api->destroy(backend);
     out->peak_bytes = (int64_t)ebb_env_peak_bytes(env);
     if (status != EBB_OK || out->n_faults == 0) return status;

@@ -102,9 +102,9 @@ static ebb_status compare(const trial *t, const ebb_case_call *precise, const eb
             t->outcome->worst = fmax(t->outcome->worst, part);
             if (part <= 1) continue;
             return ebb_fail(env_of(t), EBB_VIOLATION,
-                            "%s on %s, %s %s: result %u element %lld is %.9g, not %.9g", t->cases->op->name,
-                            name_of(t), t->cases->rows[t->row].inputs, t->cases->rows[t->row].attrs, o,
-                            (long long)i, x, y);
+                            "%s on %s, %s %s: result %u element %lld is %.9g, not %.9g, in %s",
+                            t->cases->op->name, name_of(t), t->cases->rows[t->row].inputs,
+                            t->cases->rows[t->row].attrs, o, (long long)i, x, y, ebb_dtype_name(t->real));
         }
     }
     return EBB_OK;
@@ -126,7 +126,7 @@ static ebb_status check_same(trial *t, const ebb_bench_place *place, const char 
     ebb_status status = run(t, place, &got);
     if (status == EBB_OK && !ebb_case_results_equal(&t->plain, &got))
         status = ebb_fail(env_of(t), EBB_VIOLATION, "%s on %s, %s %s %s: other bits %s", t->cases->op->name,
-                          name_of(t), ebb_dtype_name(t->call.out[0].dtype), t->cases->rows[t->row].inputs,
+                          name_of(t), ebb_dtype_name(t->real), t->cases->rows[t->row].inputs,
                           t->cases->rows[t->row].attrs, what);
     ebb_case_results_deinit(env_of(t), &got);
     return status;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/base.h"
 #include "exec/conformance/checks.h"
 
 typedef struct reporter {
@@ -40,11 +41,13 @@ static ebb_status try_call(reporter *r, const ebb_case_table *cases, uint32_t ro
 }
 
 static ebb_status try_set(reporter *r, const ebb_op_cases *cases, ebb_case_set set) {
+    static const ebb_dtype reals[] = {EBB_F32, EBB_F64, EBB_F16, EBB_BF16};
     const ebb_case_table table = ebb_case_table_of(cases, set);
     ebb_status status = EBB_OK;
     for (uint32_t row = 0; row < table.n_rows && status == EBB_OK; row++) {
-        status = try_call(r, &table, row, EBB_F32);
-        if (status == EBB_OK && ebb_case_set_small(set)) status = try_call(r, &table, row, EBB_F64);
+        const size_t n_reals = ebb_case_set_small(set) ? EBB_COUNT(reals) : 1;
+        for (size_t k = 0; k < n_reals && status == EBB_OK; k++)
+            status = try_call(r, &table, row, reals[k]);
     }
     return status;
 }
@@ -56,15 +59,41 @@ static ebb_status try_op(reporter *r, const ebb_op_cases *cases) {
     return status;
 }
 
-ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, ebb_conformance_hook *on_row,
-                               void *ctx) {
+static const char *op_with_cases(const void *ctx, size_t i) {
+    (void)ctx;
+    return i < ebb_n_op_cases ? ebb_op_cases_all[i]->op->name : NULL;
+}
+
+static ebb_status check_names(ebb_env *env, const char *const *names, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = 0;
+        while (i < ebb_n_op_cases && strcmp(names[k], op_with_cases(NULL, i)) != 0) i++;
+        if (i < ebb_n_op_cases) continue;
+        const char *near = ebb_word_nearest(names[k], strlen(names[k]), op_with_cases, NULL);
+        return ebb_fail(env, EBB_USAGE, "no op \"%.60s\" has kernels to try%s%s%s", names[k],
+                        near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    return EBB_OK;
+}
+
+static bool is_asked(const char *const *names, uint32_t n, const char *op) {
+    bool found = n == 0;
+    for (uint32_t k = 0; k < n && !found; k++) found = strcmp(names[k], op) == 0;
+    return found;
+}
+
+ebb_status ebb_conformance_run(ebb_backend *backend, double product_tolerance, const char *const *names,
+                               uint32_t n_names, ebb_conformance_hook *on_row, void *ctx) {
     reporter r;
     if (!backend->api->computes)
         return ebb_fail(backend->env, EBB_USAGE, "device %s computes nothing: it has no kernels to try",
                         backend->api->name);
-    ebb_status status = ebb_checker_init(&r.checker, backend);
+    ebb_status status = check_names(backend->env, names, n_names);
+    if (status != EBB_OK) return status;
+    status = ebb_checker_init(&r.checker, backend);
     r.checker.product_tolerance = product_tolerance;
     for (uint32_t k = 0; k < ebb_n_op_cases && status == EBB_OK; k++) {
+        if (!is_asked(names, n_names, ebb_op_cases_all[k]->op->name)) continue;
         status = try_op(&r, ebb_op_cases_all[k]);
         if (r.row.n_runs > 0 || r.row.n_faults > 0) on_row(ctx, &r.row);
     }

@@ -142,6 +142,8 @@ const tool_flag tool_flags[] = {
      "machine"},
     {"full", 0, TOOL_SWITCH, AT(full), D, NULL, 0, 0, NULL,
      "try every kernel of --device: a line for each family of ops, and a verdict"},
+    {"op", 0, TOOL_LIST, AT(only), D, "NAME", 0, 0, NULL,
+     "with --full: try this op's kernels alone (repeatable)"},
     {"device", 0, TOOL_TEXT, AT(device), MODELS | D, "NAME", 0, 0, NULL,
      "backend: see `ebb doctor` (default cpu); cuda, cuda:1, or a device's description to plan for, "
      "FILE.json"},

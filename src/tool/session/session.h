@@ -36,7 +36,7 @@ typedef struct tool_args {
     const char *device, *method, *optimizer, *precision, *opt_level, *jit, *backend, *dump, *plans, *over,
         *cache, *costs, *format, *measured, *fail_if, *svg;
     const char *log, *search;
-    tool_list fits, pools;
+    tool_list fits, pools, only;
     ebb_frontier_budget budgets[EBB_FRONTIER_MAX_BUDGETS];
     uint32_t n_budgets;
     int64_t cap_bytes, capacity_bytes, reserve_bytes, batch, budget_bytes, threads, seed, search_seed,

@@ -127,7 +127,8 @@ ebb_status conformance_print(tool *t) {
         out_json_begin(&json, "ebb.conformance/1");
         out_open(&json, "rows", '[');
     }
-    const ebb_status verdict = ebb_conformance(t->env, &options, add_row, &s, &result);
+    const ebb_status verdict =
+        ebb_conformance(t->env, &options, t->args.only.at, t->args.only.n, add_row, &s, &result);
     if (result.n_ops == 0) { /* nothing was tried */
         if (as_json) out_json_drop(&json);
         return verdict;
