@@ -13,6 +13,7 @@ FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex"
            ("--filter", "kernel_substring=cuda_kernel_")]
 CLEAN = {"memcheck": r"ERROR SUMMARY: 0 errors", "racecheck": r"RACECHECK SUMMARY: 0 hazards", "initcheck": r"ERROR SUMMARY: 0 errors"}
 FOUND_CODE = 99
+BROKEN = "Internal Sanitizer Error"  # in kernels of libraries, filtered out or not
 MOST_SHARES = 12  # of racecheck, side by side: each has a context on the device
 # Where an error is: "at cuda_kernel_control+0x90". A fault of a call or of the launch names the kernel in a frame of the host only.
 AT_CONTROL = re.compile(r"\bat\b.*\bcuda_kernel_control\b")
@@ -29,7 +30,8 @@ class Answer:
             raise NoTime(f"longer than {limit_s:.0f} s")
         self.lines = [line.strip("= ") for line in (self.out + self.err).decode(errors="replace").splitlines() if line.startswith("=====")]
         self.summary = next((line for line in self.lines if "SUMMARY" in line), None)
-        self.faulty = self.code == FOUND_CODE or bool(self.summary and not re.search(CLEAN[tool], self.summary))
+        self.broken = next((line for line in self.lines if BROKEN in line), None)  # the tool itself: it found nothing
+        self.faulty = not self.broken and (self.code == FOUND_CODE or bool(self.summary and not re.search(CLEAN[tool], self.summary)))
         self.in_control = any(AT_CONTROL.search(line) and "Host Frame" not in line for line in self.lines)
 
 
@@ -59,6 +61,8 @@ def words_of(check, program, tool, filters, control):
 def judge(check, tool, answer):
     if answer.faulty:
         check.goals.judge(tool, False, answer.summary or f"exit code {answer.code}")
+    elif answer.broken:
+        raise Unproven(f"{answer.asked}: {answer.broken}")
     elif answer.code == 1:
         raise Failed(f"ebb's exit code 1: {machine.last_line(answer.err)}")
     elif answer.code != 0 or answer.summary is None:
@@ -67,14 +71,28 @@ def judge(check, tool, answer):
         check.goals.say(tool, PROVEN, f"{answer.asked}: {answer.summary}")
 
 
+def halves(command):
+    """The command with each half of its ops; none of one op."""
+    first = command.index("--op") if "--op" in command else len(command)
+    middle = first + (len(command) - first) // 4 * 2
+    return [[*command[:middle]], [*command[:first], *command[middle:]]] if middle > first else []
+
+
+def ask(check, program, tool, words, command):
+    """Answers to a command, or to parts of it where the tool broke: what it breaks in is found, and the rest is tried."""
+    answer = Answer(check, program, tool, words, command, check.tool_limits[tool])
+    parts = halves(command) if answer.broken else []
+    return [one for part in parts for one in ask(check, program, tool, words, part)] or [answer]
+
+
 def use(check, program, tool, words, commands, found):
     """The tool on each command, side by side; it found nothing when it found nothing in any."""
     with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
-        asked = [pool.submit(Answer, check, program, tool, words, command, check.tool_limits[tool]) for command in commands]
-    answers = [one.result() for one in asked if one.exception() is None]
+        asked = [pool.submit(ask, check, program, tool, words, command) for command in commands]
+    answers = [answer for one in asked if one.exception() is None for answer in one.result()]
     found[tool] = [{"command": one.asked, "filter": " ".join(words), "code": one.code, "summary": one.summary,
-                    **({"lines": [line for line in one.lines if line][:12]} if one.faulty else {})} for one in answers]
-    for answer in sorted(answers, key=lambda one: not one.faulty):
+                    **({"lines": [line for line in one.lines if line][:12]} if one.faulty or one.broken else {})} for one in answers]
+    for answer in sorted(answers, key=lambda one: (not one.faulty, one.broken is not None)):
         judge(check, tool, answer)
     for one in asked:
         one.result()  # that it was too slow is told last: a fault that another found counts more

@@ -1,5 +1,5 @@
 """Runs of `scripts/gpu-check` whose fault is planted beside Ebb: in PyTorch, the sanitizer, or the device."""
-from gpu_check_fakes import HELD, MISSED, PROVEN, UNPROVEN, canned, check, fake_toolkit, fake_torch, verdicts
+from gpu_check_fakes import CLEAN, HELD, MISSED, PROVEN, UNPROVEN, canned, check, fake_toolkit, fake_torch, verdicts
 from tester import equal, holds
 
 
@@ -60,6 +60,16 @@ def a_race_in_one_share_counts_though_another_is_too_slow(t):
     equal((len(told), told[0]["code"]), (1, 99), part)
 
 
+def an_op_that_breaks_the_tool_is_named_and_the_rest_is_tried(t):
+    breaks = 'echo "========= Internal Sanitizer Error: it failed"; echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 99'
+    toolkit = fake_toolkit(t, RACECHECK=f'case "$*" in *softmax*) {breaks} ;; esac; {CLEAN["RACECHECK"]}')
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
+    part = record["parts"]["sanitizer"]
+    equal((code, verdicts(record)["racecheck"]), (8, UNPROVEN), part)
+    equal([one["command"].partition("--op ")[2] for one in part["racecheck"] if one["code"] == 99], ["softmax"], part)
+    holds("--op softmax: Internal" in part["why"] and any("--op sum_squares" in one["command"] for one in part["racecheck"]), part)
+
+
 def every_op_is_in_a_share_of_racecheck(t):
     code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t))
     told = record["parts"]["sanitizer"]["racecheck"]
@@ -89,6 +99,7 @@ TESTS = [
     without_tf32_what_is_about_it_is_unproven,
     a_tool_of_the_sanitizer_is_clean_only_by_its_own_word,
     a_race_in_one_share_counts_though_another_is_too_slow,
+    an_op_that_breaks_the_tool_is_named_and_the_rest_is_tried,
     every_op_is_in_a_share_of_racecheck,
     a_tool_that_misses_a_planted_fault_proves_nothing,
     without_a_planted_fault_no_tool_proves_anything,
