@@ -32,6 +32,7 @@ GOALS = [
     ("memcheck", "sanitizer", "no kernel of Ebb's accesses memory outside of what was allocated"),
     ("racecheck", "sanitizer", "no race between threads of a block"),
     ("initcheck", "sanitizer", "no kernel reads bytes never written in their block since its allocation"),
+    ("libraries", "sanitizer", "no kernel of cuDNN's or cuBLASLt's accesses memory outside of what was allocated"),
     ("planned", None, "planned bytes = allocated bytes, in every run but --compare and the sanitizer's"),
     ("recorded", None, "every run that should be is recorded"),
 ]

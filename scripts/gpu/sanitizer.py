@@ -13,6 +13,8 @@ FILTERS = [("--kernel-name", "kernel_substring=cuda_kernel_"), ("--kernel-regex"
            ("--filter", "kernel_substring=cuda_kernel_")]
 CLEAN = {"memcheck": r"ERROR SUMMARY: 0 errors", "racecheck": r"RACECHECK SUMMARY: 0 hazards", "initcheck": r"ERROR SUMMARY: 0 errors"}
 FOUND_CODE = 99
+LIBRARIES = [word for op in ("conv2d", "conv2d_dgrad", "conv2d_wgrad", "linear", "linear_dgrad", "linear_wgrad", "matmul")
+             for word in ("--op", op)]  # whose kernels are cuDNN's and cuBLASLt's
 BROKEN = "Internal Sanitizer Error"  # in kernels of libraries, filtered out or not
 MOST_SHARES = 12  # of racecheck, side by side: each has a context on the device
 # Where an error is: "at cuda_kernel_control+0x90". A fault of a call or of the launch names the kernel in a frame of the host only.
@@ -58,9 +60,9 @@ def words_of(check, program, tool, filters, control):
     raise Unproven("it does not find a planted fault, or not in its kernel")
 
 
-def judge(check, tool, answer):
+def judge(check, goal, answer):
     if answer.faulty:
-        check.goals.judge(tool, False, answer.summary or f"exit code {answer.code}")
+        check.goals.judge(goal, False, answer.summary or f"exit code {answer.code}")
     elif answer.broken:
         raise Unproven(f"{answer.asked}: {answer.broken}")
     elif answer.code == 1:
@@ -68,7 +70,7 @@ def judge(check, tool, answer):
     elif answer.code != 0 or answer.summary is None:
         raise Unproven(f"exit code {answer.code}, and it does not say that all is well: {machine.last_line(answer.out + answer.err)}")
     else:
-        check.goals.say(tool, PROVEN, f"{answer.asked}: {answer.summary}")
+        check.goals.say(goal, PROVEN, f"{answer.asked}: {answer.summary}")
 
 
 def halves(command):
@@ -85,15 +87,15 @@ def ask(check, program, tool, words, command):
     return [one for part in parts for one in ask(check, program, tool, words, part)] or [answer]
 
 
-def use(check, program, tool, words, commands, found):
+def use(check, program, goal, tool, words, commands, found):
     """The tool on each command, side by side; it found nothing when it found nothing in any."""
     with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
         asked = [pool.submit(ask, check, program, tool, words, command) for command in commands]
     answers = [answer for one in asked if one.exception() is None for answer in one.result()]
-    found[tool] = [{"command": one.asked, "filter": " ".join(words), "code": one.code, "summary": one.summary,
+    found[goal] = [{"command": one.asked, "filter": " ".join(words), "code": one.code, "summary": one.summary,
                     **({"lines": [line for line in one.lines if line][:12]} if one.faulty or one.broken else {})} for one in answers]
     for answer in sorted(answers, key=lambda one: (not one.faulty, one.broken is not None)):
-        judge(check, tool, answer)
+        judge(check, goal, answer)
     for one in asked:
         one.result()  # that it was too slow is told last: a fault that another found counts more
 
@@ -111,8 +113,8 @@ def shares(check, doctor):
 
 
 def sanitizer(check, found):
-    """memcheck and racecheck of every kernel at every size of the conformance rows; initcheck of a model's step, unfiltered: it
-    must see what libraries write."""
+    """memcheck and racecheck of every kernel of Ebb's at every size of the conformance rows, memcheck of what libraries do with
+    the memory that they are given, and initcheck of a model's step: it must see what libraries write."""
     places = [check.toolkit and check.toolkit / "bin/compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer"]
     program = machine.first(places if not check.dry else places[:1] if check.args.toolkit else [])
     if program is None:
@@ -123,12 +125,15 @@ def sanitizer(check, found):
     doctor = [check.ebb, "doctor", "--full", "--device", check.device]
     model = [check.ebb, "run", ROOT / "examples/models/resnet18.ebb", "--dim", "N=2", "--dim", "H=33", "--device", check.device,
              "--no-graph", "--steps", 1]
-    for tool, commands, may in (("memcheck", lambda: [[*doctor, *check.checked_ops]], filters), ("racecheck", lambda: shares(check, doctor), filters),
-                                ("initcheck", lambda: [model], [])):
-        with collect(found, tool):
+    rows = [("memcheck", "memcheck", filters, lambda: [[*doctor, *check.checked_ops]]),
+            ("racecheck", "racecheck", filters, lambda: shares(check, doctor)),
+            ("initcheck", "initcheck", [], lambda: [model]),
+            ("libraries", "memcheck", [], lambda: [[*doctor, *(check.checked_ops or LIBRARIES)]])]
+    for goal, tool, may, commands in rows:
+        with collect(found, goal):
             try:
                 if control is None:
                     raise Unproven(f"without a planted fault it would prove nothing: {found['control']}")
-                use(check, program, tool, words_of(check, program, tool, may, control), commands(), found)
+                use(check, program, goal, tool, words_of(check, program, tool, may, control), commands(), found)
             except Unproven as why:
-                check.goals.say(tool, UNPROVEN, str(why))
+                check.goals.say(goal, UNPROVEN, str(why))

@@ -137,7 +137,8 @@ class Forks(unittest.TestCase):
         self.assertNotIn("\n", text)
 
     FORKED = """
-import os, sys
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of any fork beside threads, since Python 3.12
 import ebb, ebb.functional as F
 from ebb import tensor
 from ebb.jit import trace

@@ -48,7 +48,7 @@ def where_nothing_is_wrong_all_goals_hold(t):
                                python=fake_torch(t, ns=10**12))
     told = verdicts(record)
     for goal in ("bits_fp32", "bits_tf32", "capped", "capped_bits", "full", "engines", "ratio_fp32", "memcheck",
-                 "racecheck", "initcheck", "planned"):
+                 "racecheck", "initcheck", "libraries", "planned"):
         equal(told[goal], HELD, f"{goal}: {out}")
     for goal in ("hidden", "ratio_tf32", "recorded"):  # a dry run cannot
         equal(told[goal], UNPROVEN, goal)
