@@ -129,6 +129,28 @@ static PyObject *trace_may_differ(PyObject *self, PyObject *on) {
     return PyBool_FromLong(before);
 }
 
+/* beside(holder, tensor) */
+static PyObject *trace_beside(PyObject *self, PyObject *args) {
+    PyObject *first, *second;
+    if (!PyArg_ParseTuple(args, "OO", &first, &second)) return NULL;
+    ebb_tensor *holder = core_handle(first), *tensor = holder ? core_handle(second) : NULL;
+    if (!tensor || !core_enter()) return NULL;
+    const ebb_status status = ebb_trace_beside(((core_trace *)self)->trace, holder, tensor);
+    if (status) core_raise_trace(status);
+    core_leave();
+    return status ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *trace_rekey(PyObject *self, PyObject *key) {
+    char *bytes;
+    Py_ssize_t n;
+    if (PyBytes_AsStringAndSize(key, &bytes, &n) != 0 || !core_enter()) return NULL;
+    const ebb_status status = ebb_trace_rekey(((core_trace *)self)->trace, bytes, (size_t)n);
+    if (status) core_raise_trace(status);
+    core_leave();
+    return status ? NULL : Py_NewRef(Py_None);
+}
+
 static PyMethodDef methods[] = {
     {"begin", trace_begin, METH_VARARGS, "begin(key, arguments): a call begins"},
     {"end", trace_end, METH_O, "end(returned): what has not run runs"},
@@ -136,6 +158,9 @@ static PyMethodDef methods[] = {
     {"exclude_begin", trace_exclude_begin, METH_NOARGS,
      "ops run at once from here on, and are not recorded"},
     {"exclude_end", trace_exclude_end, METH_NOARGS, "until here"},
+    {"beside", trace_beside, METH_VARARGS,
+     "beside(holder, tensor): what the holder has beside it in this call, its gradient"},
+    {"rekey", trace_rekey, METH_O, "rekey(key): the recording that this call makes has another key"},
     {"may_differ", trace_may_differ, METH_O,
      "may_differ(on): what differs is recorded anew, under strict, too; whether it was on"},
 };

@@ -7,6 +7,7 @@ import numpy as np
 from . import _core, _dtype, _errors, _shape, _special
 from .device import check_device, is_host
 
+on_grad = []  # the last is told, before it happens, of each look at a gradient, and that there is another from now on
 _READ_ONLY_DLPACK = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
@@ -17,7 +18,6 @@ class Tensor(_core.Tensor):
     (``x += y``, ``x[0] = y``) gives the tensor another value: no other tensor changes with it.
     """
 
-    grad = None
     __array_priority__ = 1000  # array + tensor is a tensor
 
     def __init__(self, data, dtype=None, device=None, is_const=False, no_cache=False, name="", format="default"):
@@ -46,6 +46,20 @@ class Tensor(_core.Tensor):
             self._without(element, array.shape)
 
     name = ""
+
+    @property
+    def grad(self):
+        """The gradient that a backward gave it, or None."""
+        gradient = self.__dict__.get("grad")
+        if on_grad:
+            on_grad[-1](self, gradient, True)
+        return gradient
+
+    @grad.setter
+    def grad(self, gradient):
+        if on_grad:
+            on_grad[-1](self, gradient, False)
+        self.__dict__["grad"] = gradient
 
     @property
     def device(self):

@@ -38,6 +38,7 @@ void ebb_trace_destroy(ebb_trace *trace) {
     EBB_ARRAY_FREE(trace->env, &trace->arguments);
     EBB_ARRAY_FREE(trace->env, &trace->restore);
     EBB_ARRAY_FREE(trace->env, &trace->kept);
+    EBB_ARRAY_FREE(trace->env, &trace->beside);
     if (trace->backend && trace->backend != trace->eager->backend)
         trace->backend->api->destroy(trace->backend);
     ebb_arena_deinit(&trace->arena);
@@ -164,7 +165,8 @@ static void forget(ebb_trace *trace) {
     }
     for (size_t i = 0; i < trace->arguments.n; i++) ebb_tensor_destroy(trace->arguments.at[i]);
     for (size_t i = 0; i < trace->kept.n; i++) ebb_datum_drop(trace->eager, trace->kept.at[i]);
-    trace->present.n = trace->restore.n = trace->arguments.n = trace->kept.n = 0;
+    ebb_beside_forget(trace);
+    trace->present.n = trace->restore.n = trace->arguments.n = trace->kept.n = trace->beside_at = 0;
     trace->eager->recorder = NULL;
     trace->calling = false;
     trace->excluded = 0;

@@ -52,7 +52,8 @@ static ebb_status last_of(const ebb_trace *trace, const ebb_recorded **out) {
 
 static ebb_tensor *data_of(const ebb_recorded *r, uint32_t v) {
     const ebb_traced_value *value = &r->values.at[v];
-    if (value->source == EBB_SOURCE_CAPTURED) return r->captured.at[value->at].handle;
+    if (value->source == EBB_SOURCE_CAPTURED)
+        return r->captured.at[value->at].beside ? NULL : r->captured.at[value->at].handle;
     for (size_t i = 0; i < r->kept.n; i++) {
         if (r->kept.at[i].value == v) return r->kept.at[i].handle;
     }

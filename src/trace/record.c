@@ -185,13 +185,10 @@ static ebb_status on_number(void *ctx, const ebb_type *type, double value, ebb_d
 /* The captured tensor of a handle; one that is only assigned to is captured, too. */
 static uint32_t captured_of(ebb_trace *trace, ebb_tensor *handle) {
     ebb_recorded *r = trace->now;
-    ebb_captured captured = {.handle = handle, .argument = EBB_NONE, .value = EBB_NONE};
     for (uint32_t c = 0; c < r->captured.n; c++) {
         if (ebb_captured_handle(trace, c) == handle) return c;
     }
-    for (uint32_t i = 0; i < trace->arguments.n; i++) {
-        if (trace->arguments.at[i] == handle) captured = (ebb_captured){.argument = i, .value = EBB_NONE};
-    }
+    const ebb_captured captured = ebb_captured_make(trace, handle);
     if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
     ebb_captured_hold(captured.handle);
     return (uint32_t)r->captured.n - 1;

@@ -172,7 +172,7 @@ bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n)
     }
     for (uint32_t c = 0; c < a->captured.n && c < b->captured.n; c++) {
         const ebb_captured *x = &a->captured.at[c], *y = &b->captured.at[c];
-        if (x->handle != y->handle || x->argument != y->argument) return false;
+        if (x->handle != y->handle || x->argument != y->argument || x->beside != y->beside) return false;
     }
     return true;
 }
@@ -205,6 +205,11 @@ static void put(uint8_t **at, const void *bytes, size_t n) {
     *at += n;
 }
 
+static void key_hash(ebb_recording_key *key) {
+    key->hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < key->n; i++) key->hash = (key->hash ^ key->bytes[i]) * UINT64_C(1099511628211);
+}
+
 /* The caller's bytes, the mode, and of each argument its type and the first argument of the same value. */
 ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key, ebb_tensor *const *arguments,
                         uint32_t n, ebb_recording_key *out) {
@@ -227,8 +232,25 @@ ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key, ebb_ten
         put(&at, head, sizeof head);
         put(&at, dim, sizeof dim);
     }
-    out->hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < out->n; i++) out->hash = (out->hash ^ out->bytes[i]) * UINT64_C(1099511628211);
+    key_hash(out);
+    return EBB_OK;
+}
+
+ebb_status ebb_key_replace(ebb_env *env, ebb_recording_key *made, const void *key, size_t n_key) {
+    uint64_t lengths[2];
+    memcpy(lengths, made->bytes, sizeof lengths);
+    const size_t tail = sizeof lengths + (size_t)lengths[0];
+    ebb_recording_key again = {.n = made->n - (size_t)lengths[0] + n_key};
+    again.bytes = ebb_calloc(env, again.n, 1);
+    if (!again.bytes) return EBB_NO_MEMORY;
+    uint8_t *at = again.bytes;
+    lengths[0] = n_key;
+    put(&at, lengths, sizeof lengths);
+    if (n_key) put(&at, key, n_key);
+    put(&at, made->bytes + tail, made->n - tail);
+    key_hash(&again);
+    ebb_key_free(env, made);
+    *made = again;
     return EBB_OK;
 }
 

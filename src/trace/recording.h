@@ -57,6 +57,8 @@ typedef struct ebb_captured {
     ebb_tensor *handle; /* held; NULL: an argument's, or none that is known */
     uint32_t argument;  /* or EBB_NONE */
     uint32_t value;     /* what it was at the call's beginning, or EBB_NONE: only assigned to */
+    bool beside;        /* not that tensor, but what stands beside it in each call */
+    ebb_tensor *now;    /* of these, in this call; NULL: not told yet */
 } ebb_captured;
 
 /* A value of the recording and its id in a program's graph. */
@@ -127,6 +129,9 @@ bool ebb_recorded_same(const ebb_recorded *a, const ebb_recorded *b, uint32_t n)
 bool ebb_entry_same(const ebb_recorded *a, const ebb_entry *x, const ebb_recorded *b, const ebb_entry *y);
 EBB_CHECKED ebb_status ebb_key_make(ebb_trace *trace, const void *key, size_t n_key,
                                     ebb_tensor *const *arguments, uint32_t n, ebb_recording_key *out);
+/* The same, but for the caller's bytes. After a failure it is as it was. */
+EBB_CHECKED ebb_status ebb_key_replace(ebb_env *env, ebb_recording_key *made, const void *key,
+                                       size_t n_key);
 void ebb_key_free(ebb_env *env, ebb_recording_key *key);
 bool ebb_key_same(const ebb_recording_key *a, const ebb_recording_key *b);
 /* "mul f32[3] f32[3]" for errors. */

@@ -3,6 +3,7 @@
  *     recording.c   what a call did: its entries and values; prefixes, keys
  *     call.c        a call from begin to end; what stays of it when it fails (options.c: what it copies)
  *     values.c      the data of its values
+ *     beside.c      gradients that stand beside tensors, and the key that knows which are there
  *     exclude.c     regions that are left out
  *     record.c      the recorder of the room eager: entries are added, or compared
  *     compare.c     an op beside its entry; a call that goes another way
@@ -44,6 +45,11 @@ typedef struct ebb_restore {
     ebb_datum *datum;   /* held: what it was */
 } ebb_restore;
 
+/* What ebb_trace_beside was told: both held. */
+typedef struct ebb_beside {
+    ebb_tensor *holder, *tensor;
+} ebb_beside;
+
 struct ebb_trace {
     ebb_eager *eager;
     ebb_env *env;
@@ -75,6 +81,8 @@ struct ebb_trace {
     EBB_ARRAY(ebb_present) present; /* [now->values] */
     EBB_ARRAY(ebb_restore) restore;
     EBB_ARRAY(ebb_datum *) kept; /* held: what ops of the call have updated */
+    EBB_ARRAY(ebb_beside) beside;
+    uint32_t beside_at; /* where among what is captured the next is looked for */
 };
 
 /* ---- options.c, call.c, values.c ------------------------------------------------------------ */
@@ -108,12 +116,23 @@ extern const ebb_recorder ebb_trace_recorder; /* record.c */
 
 static inline ebb_tensor *ebb_captured_handle(const ebb_trace *trace, uint32_t c) {
     const ebb_captured *captured = &trace->now->captured.at[c];
+    if (captured->beside) return captured->now;
     return captured->argument == EBB_NONE ? captured->handle : trace->arguments.at[captured->argument];
 }
-/* Binds what was captured of `now`, as far as it is not. */
+/* Binds what was captured of `now`, as far as it is not, and is known. */
 EBB_CHECKED ebb_status ebb_captured_bind(ebb_trace *trace);
+EBB_CHECKED ebb_status ebb_captured_bind_one(ebb_trace *trace, uint32_t c);
 /* Drops recordings that no call can meet any more, but the last call's. */
 void ebb_recordings_sweep(ebb_trace *trace);
+
+/* ---- beside.c ------------------------------------------------------------------------------- */
+
+/* What the call's tensor is captured as: by itself, by which argument it is, or by whom it stands beside.
+ */
+ebb_captured ebb_captured_make(const ebb_trace *trace, ebb_tensor *handle);
+/* Sets `now` of what `now` has captured so, to what was told in this call. O(captured * told). */
+void ebb_beside_find(ebb_trace *trace);
+void ebb_beside_forget(ebb_trace *trace);
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 

@@ -48,11 +48,11 @@ uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum) {
     if (datum->serial > trace->serial) return ebb_value_add(trace, datum, EBB_SOURCE_IMPORTED, 0);
     ebb_tensor *handle = handle_of(trace, datum);
     uint32_t c = 0;
-    while (c < r->captured.n && (!handle || r->captured.at[c].handle != handle)) c++;
+    while (c < r->captured.n && (!handle || ebb_captured_handle(trace, c) != handle)) c++;
     if (c == r->captured.n) {
-        const ebb_captured captured = {.handle = handle, .argument = EBB_NONE, .value = EBB_NONE};
+        const ebb_captured captured = ebb_captured_make(trace, handle);
         if (!EBB_PUSH(trace->env, &r->captured, captured)) return EBB_NONE;
-        ebb_captured_hold(handle);
+        ebb_captured_hold(captured.handle);
         if (!handle) r->refused = "it reads a value from before the call that no tensor of then has";
     }
     const uint32_t v = ebb_value_add(trace, datum, EBB_SOURCE_CAPTURED, c);
@@ -61,18 +61,23 @@ uint32_t ebb_value_of(ebb_trace *trace, ebb_datum *datum) {
 }
 
 /* Captured tensors are what they are now, whatever the call assigns to them. */
+ebb_status ebb_captured_bind_one(ebb_trace *trace, uint32_t c) {
+    const ebb_captured *captured = &trace->now->captured.at[c];
+    const ebb_tensor *handle = captured->beside ? captured->now : captured->handle;
+    if (captured->value == EBB_NONE || !handle) return EBB_OK;
+    ebb_datum *datum = handle->datum;
+    /* One that is known by another number is another pattern of equal tensors: another way. */
+    if (datum->owner == trace && datum->number != captured->value) return EBB_OK;
+    if (datum->serial > trace->serial ||
+        !ebb_type_equal(&datum->type, &trace->now->values.at[captured->value].type))
+        return EBB_OK;
+    return ebb_value_bind(trace, captured->value, datum);
+}
+
 ebb_status ebb_captured_bind(ebb_trace *trace) {
-    const ebb_recorded *r = trace->now;
     ebb_status status = EBB_OK;
-    for (uint32_t c = 0; !status && c < r->captured.n; c++) {
-        const ebb_captured *captured = &r->captured.at[c];
-        if (captured->value == EBB_NONE || !captured->handle) continue;
-        ebb_datum *datum = captured->handle->datum;
-        /* One that is known by another number is another pattern of equal tensors: another way. */
-        if (datum->owner == trace && datum->number != captured->value) continue;
-        if (datum->serial <= trace->serial &&
-            ebb_type_equal(&datum->type, &r->values.at[captured->value].type))
-            status = ebb_value_bind(trace, captured->value, datum);
-    }
+    ebb_beside_find(trace);
+    for (uint32_t c = 0; !status && c < trace->now->captured.n; c++)
+        status = ebb_captured_bind_one(trace, c);
     return status;
 }

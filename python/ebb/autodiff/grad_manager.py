@@ -142,11 +142,13 @@ class GradManager:
         tensor = attached.tensor()
         for callback in attached.callbacks:
             gradient = callback(tensor, gradient)
-        if tensor.grad is not None:
-            before = may_differ(True)
-            gradient = tensor.grad + gradient
-            may_differ(before)
-        give_grad(tensor, gradient)
+        present = tensor.grad
+        if present is None:
+            give_grad(tensor, gradient)
+            return
+        before = may_differ(True)
+        present += gradient
+        may_differ(before)
 
     def __enter__(self):
         self.record()

@@ -13,6 +13,7 @@ from ..module import mode
 from . import dump as _dump
 from . import fit as _fit
 from .backend import plugins, xla_is_here
+from .gradients import Gradients
 from .method import Bound
 from .options import budget_of, memory_options
 from .profile import profile_of
@@ -38,16 +39,15 @@ class trace:
     budget: bytes that the step may take ("11GiB"), or a share of what it takes in place (0.6): the least added
     time that fits. memory: "none", "in_place"
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
-    ("raise", usual) or is recorded anew and goes on ("retrace"); what adds to gradients that were not cleared, or
-    reads a value for the first time, is recorded anew in any case. sublinear_memory_config: MegEngine's search for
-    fewest bytes. opt_level: below 2 ops are not fused; 3: chains of pointwise ops are one op each. cache: a folder of
+    ("raise", usual) or is recorded anew and goes on ("retrace"); what reads a value for the first time is recorded anew
+    in any case. There is a recording, and a program, for each set of gradients that are there when a call begins.
+    sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are not fused; 3: chains of pointwise ops are one op each. cache: a folder of
     plans made earlier. progress: whether stderr shows how far a search is (usually where it is a terminal), or a
     function of (aim, done, total, best, least) that is told. device: the file of a device's description: calls are
     planned for it, and refused where it has too little memory. Then, and with record_only, nothing runs: results have
     no values, and what is assigned is taken back. backend: "own", or "xla": programs are compiled and run by XLA, and
     results agree by tolerance (docs/xla.md).
-    Other options of MegEngine's are accepted and change nothing that can be seen: without_host, for one, leaves
-    the body out there, and here it runs.
+    Other options of MegEngine's are accepted and change nothing that can be seen.
     """
 
     def __new__(cls, *args, **kwargs):
@@ -78,7 +78,7 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core, self._n_returned, self._watch = None, 0, Watch(self._options)
+        self._core, self._n_returned, self._watch, self._gradients = None, 0, Watch(self._options), Gradients()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else Bound(self, instance)
@@ -98,8 +98,9 @@ class trace:
             _running.append(running)
             _inside()  # another thread may have been faster
             _shape.set_symbolic(self._symbolic_shape)
-            self._core.begin("\n".join(key).encode(), tensors)
-            result, returned = function(*args, **kwargs), []
+            self._core.begin(self._gradients.key(key, tensors), tensors)
+            with self._gradients.of_call(self._core, tensors):
+                result, returned = function(*args, **kwargs), []
             tensors_of(result, returned)
             self._core.end(returned)
             self._n_returned = len(returned)
@@ -204,10 +205,9 @@ class trace:
 
     def get_profile(self):
         """Times of each step of each program, with profiling=True: a dict that json can write."""
-        core = self._made()
-        if not self._options["n_profiled"]:
+        if not self._made() or not self._options["n_profiled"]:
             raise TraceError("nothing was measured: trace(profiling=True) does")
-        return profile_of(core)
+        return profile_of(self._core)
 
     def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
@@ -266,7 +266,7 @@ def give_grad(tensor, gradient):
     that the call has made would be a result of its program."""
     of = _noted.get(id(tensor))
     if _running and (of is None or of() is not tensor):
-        before, of = tensor.grad, weakref.ref(tensor)
+        before, of = tensor.__dict__.get("grad"), weakref.ref(tensor)
         _noted[id(tensor)] = of
         _undo.append(lambda: of() is None or setattr(of(), "grad", before))
     tensor.grad = gradient

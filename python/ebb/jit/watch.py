@@ -19,7 +19,7 @@ class Watch:
         if facts["n_runs"] == self._n_runs and facts["n_entries"]:
             self._on = False
             warnings.warn(
-                "trace: this call ran op by op, outside of the budget, and so will those like it: gradients were not cleared before "
-                "the backward, or a value was read for the first time; clear gradients within the step",
+                "trace: this call ran op by op, outside of the budget, because it took another course than those before it: a value "
+                "was read for the first time, or there was something else to do; the next call like it is planned",
                 RuntimeWarning, stacklevel=4)  # fmt: skip
         self._n_runs = facts["n_runs"]
