@@ -210,6 +210,10 @@ Test(cache, programs_are_compiled_from_it) {
     char *text = cache_plan_text(&b, ebb_program_plan(program));
     cr_assert_str_eq(text, expected);
     cr_assert_eq(ebb_feed(program, "labels", (int32_t[8]){0}, 32), EBB_OK);
+    cr_assert_eq(ebb_step(program), EBB_USAGE);
+    cr_assert(strstr(ebb_env_error(b.env), "input x was not fed"), "%s", ebb_env_error(b.env));
+    cr_assert_eq(ebb_feed(program, "x", (float[64]){0}, 256), EBB_OK);
+    cr_assert_eq(ebb_feed(program, "lr", &(float){0.1F}, sizeof(float)), EBB_OK);
     cr_assert_eq(ebb_step(program), EBB_OK, "%s", ebb_env_error(b.env));
     cr_assert_eq(ebb_compile(engine, &(ebb_dim_binding){"N", 7}, 1, &program), EBB_OK);
     cr_assert_eq(cache_count_files(&b), 2, "other dims are another plan");

@@ -136,6 +136,12 @@ Test(profile, each_step_of_the_plan_has_its_time_whether_run_whole_or_by_phase) 
         cr_expect_eq(ebb_program_step_times(program, 0, &times), EBB_USAGE, "no run");
         for (int k = 0; k < 3; k++) {
             const int32_t labels[8] = {0};
+            ebb_tensor_info x;
+            TEST_OK(b.env, ebb_program_tensor(program, "x", &x));
+            void *zeros = calloc(1, (size_t)x.bytes);
+            TEST_OK(b.env, ebb_feed(program, "x", zeros, (size_t)x.bytes));
+            free(zeros);
+            TEST_OK(b.env, ebb_feed(program, "lr", &(float){0.1F}, sizeof(float)));
             TEST_OK(b.env, ebb_feed(program, "labels", labels, sizeof labels));
             const uint64_t n = ebb_env_allocation_count(b.env);
             if (!phased) TEST_OK(b.env, ebb_step(program));

@@ -237,6 +237,9 @@ static ebb_status story(ebb_env *env) {
     if (status == EBB_OK) status = ebb_engine_create(env, model, &o, &engine);
     if (status == EBB_OK) status = ebb_compile(engine, NULL, 0, &p);
     int32_t labels[4] = {0, 1, 1, 0};
+    const float x[12] = {0}, lr = 0.1F;
+    if (status == EBB_OK) status = ebb_feed(p, "x", x, sizeof x);
+    if (status == EBB_OK) status = ebb_feed(p, "lr", &lr, sizeof lr);
     if (status == EBB_OK) status = ebb_feed(p, "labels", labels, sizeof(labels));
     if (status == EBB_OK) status = ebb_step(p);
     ebb_engine_destroy(engine);

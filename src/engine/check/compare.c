@@ -84,6 +84,7 @@ static ebb_status feed(ebb_program *program) {
         if (!room) return EBB_NO_MEMORY;
         ebb_make_up(graph, v, room, &rng);
         status = b->api->copy_in(b, at, room, bytes);
+        ebb_feeds_add(program, v);
         ebb_cfree(b->env, room, (size_t)bytes, 1);
     }
     return status;

@@ -68,6 +68,7 @@ static ebb_status feed_and_step(measurer *m) {
         int64_t bytes;
         void *at = m->input[v] ? ebb_exec_given(m->program->exec, v, &bytes) : NULL;
         if (at) status = backend->api->copy_in(backend, at, m->input[v], bytes);
+        ebb_feeds_add(m->program, v);
     }
     if (status != EBB_OK || !m->engine->options.phased)
         return status == EBB_OK ? ebb_step(m->program) : status;

@@ -136,6 +136,7 @@ ebb_status ebb_program_bind(ebb_program *program) {
     ebb_status status = ebb_engine_check_shared(engine, program);
     if (status == EBB_OK) status = list_params(program);
     if (status == EBB_OK) status = ebb_integers_find(program);
+    if (status == EBB_OK) status = ebb_feeds_find(program);
     if (status == EBB_OK && engine->programs.n == 0) status = ebb_stale_open(engine, program);
     ebb_exec_options options = {.graph = program->compiled.graph,
                                 .plan = program->compiled.plan,
@@ -150,6 +151,7 @@ ebb_status ebb_program_bind(ebb_program *program) {
     status = ebb_engine_grow_block(engine, program->compiled.plan);
     if (status != EBB_OK) return status;
     engine->programs.at[engine->programs.n++] = program;
+    engine->fed = NULL; /* the block may be another one */
     ebb_engine_bind_all(engine);
     if (!first) return EBB_OK;
     status = ebb_init_params(engine, program);

@@ -13,6 +13,12 @@ typedef struct ebb_bounded {
     int64_t below;
 } ebb_bounded;
 
+/* fed: since the last step. lent: the caller fills its bytes in place, unseen. */
+typedef struct ebb_feed_row {
+    ebb_id value;
+    bool fed, lent;
+} ebb_feed_row;
+
 struct ebb_program {
     ebb_engine *engine;
     ebb_arena arena;       /* owns dims and params */
@@ -25,6 +31,8 @@ struct ebb_program {
     uint32_t n_params;
     ebb_bounded *bounds;
     uint32_t n_bounds;
+    ebb_feed_row *feeds; /* inputs that a step reads */
+    uint32_t n_feeds;
     ebb_xla_program *xla;      /* with the option xla, in place of exec */
     ebb_pjrt_buffer **tensors; /* [n_values] of xla: inputs and outputs; during a step its params, too */
     bool evaluates;      /* in the model's evaluation mode: its steps change nothing and do not count */
@@ -49,6 +57,7 @@ struct ebb_engine {
     uint32_t n_stale;
     bool lost;  /* with their block, which could not be made again or filled: there is none any more */
     char *room; /* of check_finite's copies from a device; NULL: none */
+    const ebb_program *fed; /* whose inputs the block holds; NULL: no program's */
     uint64_t step;
     uint32_t part;              /* parts done of the step that runs */
     const ebb_program *part_of; /* by it */
@@ -131,6 +140,15 @@ EBB_CHECKED ebb_status ebb_integers_find(ebb_program *program);
  * host backend's inputs hold, since they may be filled without a feed. */
 EBB_CHECKED ebb_status ebb_integers_check(const ebb_program *program, ebb_id value, const void *data);
 EBB_CHECKED ebb_status ebb_integers_check_all(const ebb_program *program);
+
+/* The inputs that have a buffer. EBB_NO_MEMORY. */
+EBB_CHECKED ebb_status ebb_feeds_find(ebb_program *program);
+void ebb_feeds_add(ebb_program *program, ebb_id value);
+void ebb_feeds_lend(ebb_program *program, ebb_id value);
+/* EBB_USAGE: one was not fed since the program's last step, or another program was fed since. Use: a step
+ * begins, and their bytes with it. */
+EBB_CHECKED ebb_status ebb_feeds_check(const ebb_program *program);
+void ebb_feeds_use(ebb_program *program);
 
 /* A step counts, or changes no param or state, or they are stale: after mark, and until each has been fed,
  * check and check_value are EBB_STALE; of values, all but those params and states that were fed. mark

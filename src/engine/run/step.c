@@ -22,8 +22,11 @@ static void count_step(ebb_program *program) {
 /* What can be told before anything has changed. */
 static ebb_status check_step(ebb_program *program) {
     program->touched = false;
-    const ebb_status status = ebb_stale_check(program);
-    return status == EBB_OK ? ebb_integers_check_all(program) : status;
+    ebb_status status = ebb_stale_check(program);
+    if (status == EBB_OK) status = ebb_feeds_check(program);
+    if (status == EBB_OK) status = ebb_integers_check_all(program);
+    if (status == EBB_OK) ebb_feeds_use(program);
+    return status;
 }
 
 /* The next step begins anew. */

@@ -146,8 +146,10 @@ ebb_status ebb_feed(ebb_program *program, const char *name, const void *data, si
     if (status == EBB_OK) status = check_bytes(program, value, bytes);
     if (status == EBB_OK) status = ebb_integers_check(program, value, data);
     if (status == EBB_OK) status = ebb_value_put(program, value, data);
-    if (status == EBB_OK) ebb_stale_fed(program, value);
-    return status;
+    if (status != EBB_OK) return status;
+    ebb_stale_fed(program, value);
+    ebb_feeds_add(program, value);
+    return EBB_OK;
 }
 
 ebb_status ebb_fetch(ebb_program *program, const char *name, void *data, size_t bytes) {
@@ -175,6 +177,7 @@ ebb_status ebb_input_bytes(ebb_program *program, const char *name, void **data, 
                         engine->plugin ? "xla" : engine->backend->api->name, name);
     *data = ebb_exec_given(program->exec, value, &n);
     *bytes = (size_t)n;
+    ebb_feeds_lend(program, value);
     return EBB_OK;
 }
 
