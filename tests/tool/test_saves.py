@@ -96,17 +96,23 @@ def a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bits(t):
 
 
 def an_interrupt_saves_the_run(t):
+    """A repeated one, too: `timeout` signals a process and its group."""
     model(t)
-    process = subprocess.Popen([t.ebb, *RUN, "--steps", "100000000", "--save", "s"], cwd=t.folder, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, env=harness.ENVIRONMENT)
-    for line in process.stdout:
-        if line.startswith(b"step 5 "):
+    for folder, repeats in (("s", 0), ("s1", 1), ("s2", 20)):
+        process = subprocess.Popen([t.ebb, *RUN, "--steps", "100000000", "--save", folder], cwd=t.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=harness.ENVIRONMENT)
+        for line in process.stdout:
+            if line.startswith(b"step 5 "):
+                process.send_signal(signal.SIGINT)
+                break
+        for _ in range(repeats):
+            time.sleep(0.0005)
             process.send_signal(signal.SIGINT)
-            break
-    _, stderr = process.communicate(timeout=60)
-    equal(process.returncode, 130, stderr)
-    done = int(stderr.split(b"interrupted after step ")[1].split()[0])
-    equal(saves(t), [f"step-{done:012}.safetensors"], "saves")
+            process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+        equal(process.returncode, 130, stderr)
+        done = int(stderr.split(b"interrupted after step ")[1].split()[0])
+        equal(os.listdir(t.folder / folder), [f"step-{done:012}.safetensors"], "saves")
 
 
 def at_five_interruptions_the_rest_of_the_losses_is_the_same(t):

@@ -73,8 +73,8 @@ typedef struct tool {
 /* Sets the error line and returns status. */
 EBB_PRINTF(3, 4) ebb_status tool_fail(tool *t, ebb_status status, const char *format, ...);
 
-/* Ctrl-C and SIGTERM raise the flag that is returned; a second one ends the process as usual. A write to a
- * closed pipe becomes an error of that write. */
+/* Ctrl-C and SIGTERM raise the flag that is returned; another one, a second later or more, ends the process
+ * as usual. A write to a closed pipe becomes an error of that write. */
 const volatile int *tool_signals_install(void);
 
 int64_t tool_now_ns(void); /* of a monotonic clock */

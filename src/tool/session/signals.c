@@ -6,16 +6,28 @@
 
 /* A signal handler reaches nothing but a static object. */
 static volatile sig_atomic_t stop_flag;
+static int64_t stop_ns; /* when it was raised; handlers alone use it, one at a time */
 
+enum { REPEAT_NS = 1000000000 };
+
+/* The first asks to stop. `timeout` and terminals signal a process and its group, so that one wish comes
+ * twice: what follows within a second is the same. Another one does what it always does. */
 static void raise_flag(int signal_number) {
-    (void)signal_number;
-    stop_flag = 1;
+    const int64_t now_ns = tool_now_ns();
+    if (!stop_flag) {
+        stop_ns = now_ns;
+        stop_flag = 1;
+    } else if (now_ns - stop_ns >= REPEAT_NS) {
+        (void)signal(signal_number, SIG_DFL);
+        (void)raise(signal_number); /* it comes when the handler returns */
+    }
 }
 
 const volatile int *tool_signals_install(void) {
-    /* SA_RESETHAND: the second signal does what it always does. */
-    struct sigaction action = {.sa_handler = raise_flag, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = raise_flag};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     /* `ebb run | head -1`: the write fails and main tells; the signal would end the process without a word.
