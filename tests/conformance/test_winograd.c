@@ -8,15 +8,15 @@
 #if EBB_HAVE_CPU
 #include "exec/cpu/cpu.h"
 
-/* Sizes that tiles of 4 do not divide, and batches in several chunks; the smallest for which scratch is
- * within bounds. */
+/* Sizes that tiles of 4 do not divide, and batches in several chunks; small, and scratch is
+ * within bounds, which oneDNN takes by the size of caches. */
 enum { N_ROWS = 2 };
 static const ebb_op_case forward[N_ROWS] = {{"[8,32,30,27] [48,32,3,3]", "pad=1"},
                                             {"[24,64,15,14] [64,64,3,3]", ""}};
 static const ebb_op_case by_data[N_ROWS] = {{"[8,48,30,27] [48,32,3,3]", "pad=1 size=30,27"},
                                             {"[24,64,13,12] [64,64,3,3]", "size=15,14"}};
 static const ebb_op_case by_weights[N_ROWS] = {{"[8,48,34,29] [8,48,34,29]", "pad=1 size=3"},
-                                               {"[24,80,15,14] [24,80,13,12]", "size=3"}};
+                                               {"[48,80,15,14] [48,80,13,12]", "size=3"}};
 
 static const ebb_case_table tables[] = {
     {.op = &ebb_op_conv2d, .fills = "u", .rounds_factors = true, .rows = forward, .n_rows = N_ROWS},

@@ -156,11 +156,16 @@ static bool may_fail(const ebb_call *call) {
     return false;
 }
 
-/* Batch norm's rows are those of channels, wherever they stand in a picture. */
+/* Rows of channels, wherever they stand in a picture: batch norm's, and a bias's of pictures. */
+static bool by_pixels(const ebb_call *call) {
+    return call->op->family == EBB_FAMILY_BATCH_NORM ||
+           (call->op->code == EBB_OP_bias && call->in[0].rank == 4);
+}
+
 static int64_t rows_in(const ebb_call *call, bool flat) {
     const ebb_type *x = &call->in[0];
     if (flat) return ebb_type_count(x);
-    return call->op->family == EBB_FAMILY_BATCH_NORM ? ebb_type_count(x) / x->dim[1] : x->dim[0];
+    return by_pixels(call) ? ebb_type_count(x) / x->dim[1] : x->dim[0];
 }
 
 /* A product of one matrix each has no groups to cut between: its rows are cut, or what is summed, which
@@ -218,9 +223,8 @@ static void part_of(const ebb_type *type, const cpu_low_cut *c, bool cut, int64_
         const bool bits = type->dtype == EBB_U8 && ebb_type_count(type) != c->rows;
         *to = (ebb_type){.dtype = to->dtype, .rank = 1, .dim = {bits ? ebb_mask_bytes(rows) : rows}};
     } else {
-        const bool picture =
-            c->rows != type->dim[0] && type->rank == 4; /* of batch norm: rows of channels */
-        const bool matrix = c->rows != type->dim[0] && type->rank == 3; /* the only one of a product */
+        const bool picture = c->rows != type->dim[0] && type->rank == 4; /* rows of channels */
+        const bool matrix = c->rows != type->dim[0] && type->rank == 3;  /* the only one of a product */
         if (picture) *to = (ebb_type){.dtype = to->dtype, .rank = 2, .dim = {rows, type->dim[1]}};
         to->dim[matrix ? 1 : 0] = rows;
     }
