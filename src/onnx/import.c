@@ -239,6 +239,19 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* ---- the whole ---- */
 
+static ebb_status refuse_dim(const onnx_import *im, const char *name) {
+    char known[200] = "N, the batch";
+    for (uint32_t p = 0; p < im->file->n_inputs; p++) {
+        for (uint32_t d = 0; d < im->file->inputs[p].rank; d++) {
+            const char *symbol = im->file->inputs[p].symbol[d];
+            const size_t n = strlen(known);
+            if (symbol[0] != '\0' && !strstr(known, symbol) && n + strlen(symbol) + 3 < sizeof known)
+                (void)snprintf(known + n, sizeof known - n, ", %s", symbol);
+        }
+    }
+    return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s: it has %s", im->file->path, name, known);
+}
+
 static ebb_status begin(onnx_import *im) {
     const char *name = "model", *slash = strrchr(im->file->path, '/');
     const char *base = slash ? slash + 1 : im->file->path;
@@ -263,8 +276,7 @@ static ebb_status begin(onnx_import *im) {
             for (uint32_t d = 0; d < im->file->inputs[p].rank; d++)
                 used |= strcmp(im->file->inputs[p].symbol[d], dim->name) == 0;
         if (strcmp(dim->name, "N") == 0) continue;
-        if (!used)
-            return ebb_fail(im->env, EBB_USAGE, "%.200s has no dim %.60s", im->file->path, dim->name);
+        if (!used) return refuse_dim(im, dim->name);
         ebb_text_add(&im->text, "dim %s = %lld\n", dim->name, (long long)dim->size);
     }
     return EBB_OK;

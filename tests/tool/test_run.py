@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 from models import NAN, WORDS
 from tester import Skip, equal, holds, main
@@ -54,6 +55,22 @@ def an_interrupt_ends_a_run_between_two_steps(t):
         holds(b"\nper step " in stdout, "what ran is told")
 
 
+def an_interrupt_a_second_after_another_ends_it_as_usual(t):
+    """In the middle of a step, which is long here."""
+    (t.folder / "long.ebb").write_text("ebb 1\ngraph long\ndim N = 20000\n%x = input f32[N,3000]\n%w = param f32[3000,3000] init=kaiming\n"
+                                       "%labels = input i32[N]\n%y = linear %x, %w\n%l = softmax_xent %y, %labels\nloss %l\n")
+    process = subprocess.Popen([t.ebb, "run", "long.ebb", "--device", "ref", "--steps", "1"], cwd=t.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    time.sleep(1)
+    for wait in (0.1, 1.2):  # the second counts as the first
+        process.send_signal(signal.SIGINT)
+        time.sleep(wait)
+        equal(process.poll(), None)
+    process.send_signal(signal.SIGINT)
+    _, stderr = ended(process)
+    equal((process.returncode, stderr), (-signal.SIGINT, b""))
+
+
 def a_reader_that_goes_away_ends_a_run(t):
     process = started(t)
     process.stdout.close()
@@ -65,8 +82,9 @@ def a_reader_that_goes_away_ends_a_run(t):
 def a_loss_that_is_no_number_is_told(t):
     (t.folder / "nan.ebb").write_text(NAN)
     for device in [name for name in devices(t) if name != "shadow"]:
-        text = t.ebb_run("run", "nan.ebb", "--device", device).stdout
-        equal(text.count(b"loss nan\n"), 3, device)
+        done = t.ebb_run("run", "nan.ebb", "--device", device)
+        equal(done.stdout.count(b"loss nan\n"), 3, device)
+        equal(done.stderr.count(b"the loss is no number at step 1: --check-finite"), 1, done.stderr)
         steps = t.json("run", "nan.ebb", "--device", device)["steps"]
         equal([step["loss"] for step in steps], [None] * 3, device)
     if "cpu" not in devices(t):
@@ -203,6 +221,7 @@ TESTS = [
     a_step_on_two_devices_is_compared_op_by_op,
     what_the_block_takes_is_told,
     an_interrupt_ends_a_run_between_two_steps,
+    an_interrupt_a_second_after_another_ends_it_as_usual,
     a_reader_that_goes_away_ends_a_run,
     a_loss_that_is_no_number_is_told,
     no_loss_is_made_up,

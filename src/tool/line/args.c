@@ -242,6 +242,18 @@ static void args_init(tool_args *args) {
     args->lr = args->lr_least = args->lr_factor = -1;
 }
 
+/* An argument for which there is no place. */
+static ebb_status surplus(tool *t, const tool_command *command, const char *before, const char *argument) {
+    for (size_t i = 0; i < tool_n_flags; i++) {
+        const tool_flag *flag = &tool_flags[i];
+        if (flag->kind == TOOL_MAYBE && strncmp(before, "--", 2) == 0 &&
+            strcmp(before + 2, flag->name) == 0)
+            return tool_fail(t, EBB_USAGE, "%s: \"%.60s\" is one argument too many: did you mean %s=%.60s?",
+                             command->name, argument, before, argument);
+    }
+    return tool_fail(t, EBB_USAGE, "%s: \"%.60s\" is one argument too many", command->name, argument);
+}
+
 ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char **argv) {
     bool flags_end = false;
     args_init(&t->args);
@@ -254,8 +266,7 @@ ebb_status tool_args_parse(tool *t, const tool_command *command, int argc, char 
         } else if (t->args.operand && command->second && !t->args.second) {
             t->args.second = argv[i];
         } else if (!command->operand || t->args.operand) {
-            return tool_fail(t, EBB_USAGE, "%s: \"%.60s\" is one argument too many", command->name,
-                             argv[i]);
+            return surplus(t, command, i > 0 ? argv[i - 1] : "", argv[i]);
         } else if (argv[i][0] == '\0') {
             return tool_fail(t, EBB_USAGE, "%s: %s is empty", command->name, command->operand);
         } else {

@@ -67,6 +67,7 @@ typedef struct run_session {
     ebb_xla_memory xla;
     bool computes;              /* the backend does: its steps take the time that was predicted */
     bool has_loss, loss_is_f64; /* the model has a scalar loss, and the backend computes it */
+    bool nan_is_told;           /* that the loss is no number */
     float scale, n_skipped, n_skipped_before; /* of a scaled loss: as it is after a step; steps that changed
                                                * nothing, in all, and before this run */
     ebb_schedule schedule;

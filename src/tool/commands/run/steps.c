@@ -76,6 +76,17 @@ static void print_step(const run_session *s, int64_t ns, double loss, bool skipp
     printf("\n");
 }
 
+/* Once: what is no number stays so. */
+static void note_nan(run_session *s, double loss, bool skipped) {
+    if (!s->has_loss || !isnan(loss) || skipped || s->nan_is_told) return;
+    s->nan_is_told = true;
+    (void)fflush(stdout);
+    fprintf(stderr,
+            "ebb: the loss is no number at step %lld: --check-finite names the op that made the first; "
+            "a smaller --lr may keep from it\n",
+            (long long)(s->n_begin + s->n_done));
+}
+
 static ebb_status timed_step(run_session *s) {
     const run_evaluation *evaluation = NULL;
     double loss = 0;
@@ -108,6 +119,7 @@ static ebb_status timed_step(run_session *s) {
         print_step(s, ns, loss, skipped, evaluation);
         status = out_finish(s->t); /* steps that nobody reads are not worth running */
     }
+    note_nan(s, loss, skipped);
     if (status == EBB_OK) status = metrics_step(s, rate, loss, ns, evaluation);
     return status == EBB_OK ? saves_step(s) : status;
 }
