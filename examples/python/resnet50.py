@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ResNet-50 by modules, on scanned digits: a training step that becomes a plan within a budget by being called.
 
-    resnet50.py [--batch 32] [--image 32] [--steps 20] [--budget 200MiB] [--eager] [--report step.html]
+    resnet50.py [--batch 32] [--image 32] [--steps 20] [--budget 75%] [--eager] [--report step.html]
 
 Run the cells one after the other in a notebook, or the file as it is. The digits are those of ../resnet50.
 """
@@ -75,7 +75,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--batch", type=int, default=32)
 parser.add_argument("--image", type=int, default=32)
 parser.add_argument("--steps", type=int, default=20)
-parser.add_argument("--budget", default=None, help="11GiB, 200MiB: all bytes of a step, parameters included")
+parser.add_argument("--budget", default=None, help="11GiB: all bytes of a step, parameters included; or a share of what it takes in place, 75%%")
 parser.add_argument("--eager", action="store_true", help="op by op, without a plan")
 parser.add_argument("--report", default=None, help="a page that shows where each byte lives")
 args = parser.parse_args()

@@ -70,6 +70,26 @@ static PyObject *seed(PyObject *module, PyObject *number_object) {
     Py_RETURN_NONE;
 }
 
+/* draws(): (seed, how many ops have drawn since). draw_on(seed, draws): from there. */
+static PyObject *draws(PyObject *module, PyObject *none) {
+    uint64_t seed_now;
+    (void)module, (void)none;
+    if (!core_enter()) return NULL;
+    const uint64_t n = ebb_eager_draws(core.eager, &seed_now);
+    core_leave();
+    return Py_BuildValue("KK", (unsigned long long)seed_now, (unsigned long long)n);
+}
+
+static PyObject *draw_on(PyObject *module, PyObject *args) {
+    unsigned long long seed_then, n;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "KK", &seed_then, &n) || !core_enter()) return NULL;
+    core.seed = seed_then;
+    ebb_eager_draw_on(core.eager, seed_then, n);
+    core_leave();
+    Py_RETURN_NONE;
+}
+
 /* device(): its name; device(name): chooses it, before it is used. */
 static PyObject *device(PyObject *module, PyObject *args) {
     const char *name = NULL;
@@ -163,6 +183,8 @@ static PyMethodDef functions[] = {
     {"maximum", core_maximum, METH_VARARGS, "maximum(a, b)"},
     {"minimum", core_minimum, METH_VARARGS, "minimum(a, b)"},
     {"seed", seed, METH_O, "seed(int): random ops draw from here"},
+    {"draws", draws, METH_NOARGS, "draws(): the seed, and how many ops have drawn since"},
+    {"draw_on", draw_on, METH_VARARGS, "draw_on(seed, draws): random ops draw on from there"},
     {"device", device, METH_VARARGS, "device([name]): the process's device"},
     {"devices", devices, METH_NOARGS, "devices(): (name, available, why) of each backend"},
     {"device_memory", device_memory, METH_VARARGS,

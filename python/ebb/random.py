@@ -10,7 +10,8 @@ from . import _core, _special
 from ._tensor import Tensor
 from .functional.math import argsort
 
-__all__ = ["RNG", "beta", "exponential", "gamma", "normal", "permutation", "poisson", "seed", "shuffle", "uniform"]
+__all__ = ["RNG", "beta", "exponential", "gamma", "get_rng_state", "normal", "permutation", "poisson", "seed", "set_rng_state",
+           "shuffle", "uniform"]
 
 _normal = _core.op("normal")
 _take = _core.op("take")
@@ -31,6 +32,20 @@ def seed(seed):
     """Draws begin anew from here."""
     _core.seed(int(seed))
     _host._reseed(seed)
+
+
+def get_rng_state():
+    """Where all draws but an RNG's stand, dropout's too: a dict of numbers and texts, for a checkpoint."""
+    seed, draws = _core.draws()
+    return {"seed": seed, "draws": draws, "host": _host._rng.bit_generator.state}
+
+
+def set_rng_state(state):
+    """What get_rng_state gave: draws go on from there."""
+    if not isinstance(state, dict) or set(state) != {"seed", "draws", "host"}:
+        raise ValueError("set_rng_state: what get_rng_state gave")
+    _host._rng.bit_generator.state = state["host"]
+    _core.draw_on(state["seed"], state["draws"])
 
 
 def uniform(low=0, high=1, size=None):

@@ -55,6 +55,16 @@ void ebb_eager_seed(ebb_eager *eager, uint64_t seed) {
     eager->draws = 0;
 }
 
+uint64_t ebb_eager_draws(const ebb_eager *eager, uint64_t *seed) {
+    if (seed) *seed = eager->seed;
+    return eager->draws;
+}
+
+void ebb_eager_draw_on(ebb_eager *eager, uint64_t seed, uint64_t draws) {
+    eager->seed = seed;
+    eager->draws = draws;
+}
+
 void ebb_eager_evaluate(ebb_eager *eager, bool evaluate) {
     eager->evaluate = evaluate;
 }

@@ -1,5 +1,7 @@
 """Training that must converge."""
 
+import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -21,6 +23,45 @@ def moons(n, seed):
     x = np.stack([np.cos(angle), np.sin(angle)], 1) * np.where(label, -1, 1)[:, None]
     x += np.where(label, 1, 0)[:, None] * np.array([1.0, 0.5])
     return (x + 0.1 * rng.standard_normal((n, 2))).astype(np.float32), label.astype(np.int32)
+
+
+class Resumed(unittest.TestCase):
+    def trained(self, wrap, n_steps, state=None):
+        """A net with dropout, noise of the device and of the host; from a checkpoint, if there is one."""
+        mge.random.seed(3)
+        net = M.Sequential(M.Linear(2, 16), M.ReLU(), M.Dropout(0.4), M.Linear(16, 2))
+        gm, opt = GradManager().attach(net.parameters()), optim.Adam(net.parameters(), lr=0.01)
+        if state:
+            net.load_state_dict(state["net"])
+            opt.load_state_dict(state["opt"])
+            mge.random.set_rng_state(state["rng"])
+
+        def step(x, noise):
+            with gm:
+                loss = F.loss.cross_entropy(net(x + mge.random.normal(0, 0.1, x.shape) + noise), labels)
+                gm.backward(loss)
+            opt.step().clear_grad()
+            return loss
+
+        step, (x, y) = wrap(step), moons(64, 1)
+        labels = mge.tensor(y)
+        losses = [step(mge.tensor(x), mge.random.gamma(2.0, size=x.shape)).item() for _ in range(n_steps)]
+        return losses, {"net": net.state_dict(), "opt": opt.state_dict(), "rng": mge.random.get_rng_state()}
+
+    def test_draws_go_on_where_a_checkpoint_stopped(self):
+        for wrap in (lambda f: f, trace, trace(symbolic=True)):
+            whole, end = self.trained(wrap, 8)
+            first, state = self.trained(wrap, 5)
+            with tempfile.TemporaryDirectory() as folder:
+                mge.save(state, os.path.join(folder, "state"))
+                mge.random.seed(99)
+                rest, resumed = self.trained(wrap, 3, mge.load(os.path.join(folder, "state")))
+            self.assertEqual(first + rest, whole)
+            for name, value in end["net"].items():
+                np.testing.assert_array_equal(resumed["net"][name], value, name)
+            self.assertEqual(resumed["rng"], end["rng"])
+        with self.assertRaisesRegex(ValueError, "what get_rng_state gave"):
+            mge.random.set_rng_state({"seed": 1})
 
 
 class Moons(unittest.TestCase):

@@ -46,6 +46,8 @@ class GradManager:
             callbacks = []
         elif callable(callbacks):
             callbacks = [callbacks]
+        if hasattr(tensors, "parameters"):
+            raise TypeError(f"attach: tensors, not {type(tensors).__name__}: give its parameters()")
         tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
         for tensor in tensors:
             if not isinstance(tensor, Tensor):

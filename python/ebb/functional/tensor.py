@@ -168,6 +168,8 @@ def broadcast_to(inp, shape):
 
 def _of_one_dtype(tensors):
     tensors = [as_tensor(t) for t in tensors]
+    if not tensors:
+        raise ValueError("no tensors to put together")
     dtype = _dtype.promote(*(t.dtype for t in tensors))
     return [as_tensor(t, dtype) for t in tensors]
 

@@ -8,15 +8,13 @@ name.
 import collections
 import hashlib
 import json
-import os
 import re
-import stat
-import tempfile
 import warnings
 
 import safetensors.numpy
 
 from .._errors import InputError
+from .._files import whole
 from . import onnx as _onnx
 
 FORMAT = "ebb.trace/1"
@@ -153,30 +151,10 @@ def _is_weight(line):
     return line.split(" = ", 1)[1].startswith("param ")
 
 
-def _mode(path):
-    """That of the file that is replaced, or of any new one."""
-    try:
-        return stat.S_IMODE(os.stat(path).st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
 def _write(file, data):
     """To an open file, or whole or not at all to a path."""
     if hasattr(file, "write"):
         file.write(data)
         return
-    path = os.fspath(file)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".dump-")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole(file) as out:
+        out.write(data)

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import tempfile
 import threading
 import weakref
 
@@ -18,6 +17,7 @@ from .method import Bound
 from .options import budget_of, memory_options
 from .profile import profile_of
 from .progress import Line
+from .report import report as _report
 from .structure import take_apart, tensors_of
 from .watch import Watch
 
@@ -103,7 +103,7 @@ class trace:
                 result, returned = function(*args, **kwargs), []
             tensors_of(result, returned)
             self._core.end(returned)
-            self._n_returned = len(returned)
+            self._n_returned, self._n_arrays = len(returned), sum(part.startswith("array:") for part in key)
             if self._runs:
                 _forget()
                 self._watch.look(self._core)
@@ -223,22 +223,15 @@ class trace:
                             ("user_info", user_info)):
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
+        if self._core and self._n_arrays:
+            raise ValueError("dump: the call was given arrays, which the file would hold as they were: give Tensors")
         precision = _dump.precision_of(flags, file, dump_format, optimize_for_inference)
         return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,
                           precision)
 
     def report(self, path=None, format=None, program=0):
         """The report of a plan: to a file, by its ending .html, .json, .md or .txt, or as text."""
-        kinds = {".html": "html", ".json": "json", ".md": "markdown"}
-        if path is not None:
-            path = os.fspath(path)
-            self._made().report_write(program, format or kinds.get(os.path.splitext(path)[1], "text"), path)
-            return None
-        with tempfile.TemporaryDirectory() as folder:
-            place = os.path.join(folder, "report")
-            self._made().report_write(program, format or "text", place)
-            with open(place, encoding="utf-8") as file:
-                return file.read()
+        return _report(self._made(), program, path, format)
 
 
 def _inside():

@@ -7,7 +7,7 @@ import numpy as np
 from .._tensor import Parameter
 from ..functional import nn
 from . import init
-from .module import Module
+from .module import Module, positive
 
 
 class Linear(Module):
@@ -15,6 +15,7 @@ class Linear(Module):
 
     def __init__(self, in_features, out_features, bias=True, compute_mode="default", **kwargs):
         super().__init__(**kwargs)
+        positive("Linear", in_features=in_features, out_features=out_features)
         self.in_features, self.out_features, self.compute_mode = in_features, out_features, compute_mode
         self.weight = Parameter(np.zeros((out_features, in_features), np.float32))
         self.bias = Parameter(np.zeros(out_features, np.float32)) if bias else None
@@ -71,6 +72,8 @@ class Dropout(Module):
 
     def __init__(self, drop_prob=0.0, **kwargs):
         super().__init__(**kwargs)
+        if not 0 <= drop_prob < 1:
+            raise ValueError(f"Dropout: drop_prob {drop_prob} is not in [0, 1)")
         self.drop_prob = drop_prob
 
     def forward(self, inputs):

@@ -37,6 +37,14 @@ def _is_parameter(x):
     return isinstance(x, Parameter)
 
 
+def positive(what, **sizes):
+    """Sizes, or tuples of them, are whole numbers above 0."""
+    for name, size in sizes.items():
+        for n in size if isinstance(size, (tuple, list)) else (size,):
+            if not isinstance(n, (int, np.integer)) or n < 1:
+                raise ValueError(f"{what}: {name} {size!r}: whole numbers from 1")
+
+
 def _is_buffer(x):
     return isinstance(x, Tensor) and not isinstance(x, Parameter)
 
@@ -216,7 +224,8 @@ class Module:
             given = state_dict
         missing, unknown = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
         if strict and (missing or unknown):
-            raise KeyError(f"load_state_dict: not given: {missing}; not in the module: {unknown}")
+            told = [f"{what}: {names}" for what, names in (("not given", missing), ("not in the module", unknown)) if names]
+            raise KeyError(f"load_state_dict: {'; '.join(told)}")
         ready = [(own[n], _fitting(n, v, own[n])) for n, v in given.items() if n in own]
         for tensor, value in ready:  # all of them, or none
             tensor._reset(value)

@@ -121,6 +121,9 @@ class Optimizer:
         if sizes != given:
             raise ValueError(f"load_state_dict: groups of {given} parameters for those of {sizes}")
         for group, saved in zip(self.param_groups, state["param_groups"]):
+            own, other = sorted(group.keys() - saved.keys()), sorted(saved.keys() - group.keys())
+            if own and other:  # one alone is of another version
+                raise ValueError(f"load_state_dict: the state of another optimizer: it has {', '.join(other)} and no {', '.join(own)}")
             group.update({k: v for k, v in saved.items() if k != "params"})
             for param, number in zip(group["params"], saved["params"]):
                 own = self._state[param]
@@ -140,5 +143,7 @@ def zeros_of(param):
 def check(least, **settings):
     """Settings are numbers of at least so much."""
     for name, value in settings.items():
+        if isinstance(value, str):
+            raise TypeError(f"{name} {value!r}: a number is needed")
         if value < least:
             raise ValueError(f"{name} {value} is below {least}")

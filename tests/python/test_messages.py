@@ -1,0 +1,107 @@
+"""What is wrong with a program is told in one line, where it is made, and files are written whole or not at all."""
+
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import ebb as mge
+import ebb.functional as F
+import ebb.module as M
+import ebb.optimizer as optim
+from ebb.autodiff import GradManager
+from ebb.jit import trace
+
+
+class Messages(unittest.TestCase):
+    def test_what_cannot_be_made(self):
+        net = M.Linear(2, 3)
+        for kind, text, make in (
+            (ValueError, r"Conv2d: kernel_size 0: whole", lambda: M.Conv2d(3, 4, 0)),
+            (ValueError, r"Conv2d: kernel_size \(3, 0\)", lambda: M.Conv2d(3, 4, (3, 0))),
+            (ValueError, r"ConvTranspose2d: in_channels -1", lambda: M.ConvTranspose2d(-1, 4, 3)),
+            (ValueError, r"Conv1d: groups 0", lambda: M.Conv1d(4, 4, 3, groups=0)),
+            (ValueError, r"Linear: in_features 0", lambda: M.Linear(0, 3)),
+            (ValueError, r"Linear: out_features 2.5", lambda: M.Linear(2, 2.5)),
+            (ValueError, r"Dropout: drop_prob 1.5", lambda: M.Dropout(1.5)),
+            (ValueError, r"no tensors", lambda: F.concat([])),
+            (ValueError, r"stack: one shape, not", lambda: F.stack([])),
+            (TypeError, r"not Linear: give its parameters\(\)", lambda: GradManager().attach(net)),
+            (TypeError, r"lr 'a': a number", lambda: optim.SGD(net.parameters(), lr="a")),
+            (KeyError, r"not given: \['bias', 'weight'\]\"?$", lambda: net.load_state_dict({})),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(kind, text) as told:
+                make()
+            self.assertNotIn("\n", str(told.exception))
+
+    def test_the_state_of_another_optimizer(self):
+        net = M.Linear(2, 3)
+        state = optim.AdamW(net.parameters(), lr=0.5).state_dict()
+        sgd = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        with self.assertRaisesRegex(ValueError, "another optimizer: it has betas, eps and no momentum"):
+            sgd.load_state_dict(state)
+        self.assertEqual(sgd.param_groups[0]["lr"], 0.1)
+
+
+class Traces(unittest.TestCase):
+    def test_a_call_with_arrays_has_no_file(self):
+        f = trace(lambda x: x * 2, symbolic=True, capture_as_const=True)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.st")
+            f(np.ones(3, np.float32))
+            with self.assertRaisesRegex(ValueError, "given arrays.*give Tensors"):
+                f.dump(path)
+            self.assertEqual(os.listdir(folder), [])
+            f(mge.tensor(np.ones(3, np.float32)))
+            self.assertEqual(f.dump(path).inputs, ["arg_0"])
+
+    def test_a_report_is_in_a_format_that_is_known(self):
+        f = trace(lambda x: x * 2, symbolic=True)
+        f(mge.tensor(np.ones(3, np.float32)))
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(ValueError, "names no format: one of .html .json .md .txt"):
+                f.report(os.path.join(folder, "step.pdf"))
+            self.assertEqual(os.listdir(folder), [])
+            f.report(os.path.join(folder, "step.pdf"), format="markdown")
+            f.report(os.path.join(folder, "step.HTML"))
+            with open(os.path.join(folder, "step.HTML"), encoding="utf-8") as file:
+                self.assertIn("<html", file.read())
+
+
+class Files(unittest.TestCase):
+    def test_a_file_that_is_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "state")
+            mge.save({"x": mge.tensor([1.0])}, path)
+            with open(path, "rb") as file:
+                whole = file.read()
+            for data in (b"", b"ebb 1\n", whole[: len(whole) // 2], b"\x80\x05"):
+                with open(path, "wb") as file:
+                    file.write(data)
+                with self.assertRaisesRegex(ValueError, "no file that save has written whole"):
+                    mge.load(path)
+
+    def test_one_is_written_whole_or_not_at_all(self):
+        class Fails:
+            def __reduce__(self):
+                raise RuntimeError("planted")
+
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = os.path.join(folder, "state"), os.path.join(folder, "link")
+            mge.save([1], path)
+            os.chmod(path, 0o640)
+            os.symlink(path, link)
+            with self.assertRaisesRegex(RuntimeError, "planted"):
+                mge.save([np.zeros(10**6), Fails()], path)
+            self.assertEqual((mge.load(path), sorted(os.listdir(folder))), ([1], ["link", "state"]))
+            mge.save([2], link)  # the file it names is replaced, and keeps its mode
+            self.assertTrue(os.path.islink(link))
+            self.assertEqual((mge.load(path), os.stat(path).st_mode & 0o777), ([2], 0o640))
+            with self.assertRaises(FileNotFoundError):
+                mge.save([1], os.path.join(folder, "none", "state"))
+            mge.save([1], "/dev/null")
+
+
+if __name__ == "__main__":
+    unittest.main()
