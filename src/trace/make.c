@@ -1,6 +1,8 @@
 /* The chapters from a segment to a program: simplify, bits, pointwise, query, plan, bind. */
 #include "trace/xla.h"
 
+#include <stdio.h>
+
 void ebb_traced_program_destroy(ebb_env *env, ebb_traced_program *program) {
     if (!program) return;
     ebb_exec_destroy(program->exec);
@@ -99,6 +101,16 @@ static ebb_status plan(ebb_trace *trace, const ebb_recorded *r, ebb_traced_progr
     return status ? status : values_place(p, r);
 }
 
+/* A budget is each program's, and one of several may be small and not shrink: which it is. */
+static ebb_status refuse_later(ebb_trace *trace, const ebb_recorded *r, uint32_t segment) {
+    char text[1024];
+    const char *place = r->entries.at[r->segments.at[segment].begin - 1].place;
+    (void)snprintf(text, sizeof text, "%s", ebb_env_error(trace->env));
+    return ebb_fail(trace->env, EBB_OVER_BUDGET,
+                    "%s; it is program %u of the call, of what follows the read of a value%s%s", text,
+                    segment, place[0] ? " at " : "", place);
+}
+
 ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t segment,
                             ebb_traced_program **out) {
     *out = NULL;
@@ -109,6 +121,7 @@ ebb_status ebb_program_make(ebb_trace *trace, ebb_recorded *recorded, uint32_t s
         graph_make(trace, recorded, &recorded->segments.at[segment], false, false, &p->compiled.graph);
     const bool empty = !status && p->compiled.graph->n_nodes == 0;
     if (!status && !empty) status = plan(trace, recorded, p);
+    if (status == EBB_OVER_BUDGET && segment > 0) status = refuse_later(trace, recorded, segment);
     if (status || empty)
         ebb_traced_program_destroy(trace->env, p);
     else

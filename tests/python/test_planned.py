@@ -223,6 +223,22 @@ class Fitting(unittest.TestCase):
         for before, plan in zip(whole, parts):
             self.assertEqual(plan["budget_bytes"], int(0.8 * before["total_bytes"]))
 
+    def test_a_program_that_cannot_shrink_is_named(self):
+        w = Parameter(np.ones((64, 64), np.float32))
+        gm, opt = GradManager().attach(w), optim.SGD([w], lr=0.1)
+
+        @trace(symbolic=True, budget=int(64 * 64 * 4 * 1.9))
+        def step(x):
+            total = (x * 2).sum()
+            if total.item() > 0:
+                with gm:
+                    gm.backward((F.sigmoid(w) * 2).sum())
+                opt.step().clear_grad()
+
+        with self.assertRaisesRegex(mge.OverBudget, r"it is program 1 of the call, of what follows the read of a value at .*test_planned.py:\d+$") as told:
+            step(tensor(np.ones(4, np.float32)))
+        self.assertGreater(told.exception.least_bytes, 64 * 64 * 4 * 1.9)
+
     def test_methods_keywords_and_budgets(self):
         class Model:
             @trace(budget="1MiB")
