@@ -9,22 +9,37 @@ from .._tensor import on_grad
 
 
 class Gradients:
-    """Of one trace: the tensors whose gradients its calls have looked at so far, in that order."""
+    """Of one trace: the tensors whose gradients its calls have looked at so far."""
 
     def __init__(self):
-        self._known = []  # weak references
+        self._known = {}  # by id: a number of its own, and a weak reference
+        self._n_numbers = 0
         self._seen = {}  # of the call that goes on, by id: so that each is told once
 
     def key(self, parts, tensors):
         """A call's key: these parts, and which arguments, and which of the known, have gradients now."""
-        self._parts, self._n_told = parts, len(self._known)
-        self._arguments = "".join(str(i) + "," for i, t in enumerate(tensors) if t.__dict__.get("grad") is not None)
-        self._there = [ref() is not None and ref().__dict__.get("grad") is not None for ref in self._known]
+        self._parts, self._grown, self._there = parts, False, []
+        self._arguments = [str(i) for i, t in enumerate(tensors) if t.__dict__.get("grad") is not None]
+        for name, (number, ref) in list(self._known.items()):
+            tensor = ref()
+            if tensor is None:
+                del self._known[name]
+            elif tensor.__dict__.get("grad") is not None:
+                self._there.append(str(number))
         return self._text()
 
     def _text(self):
-        there = "".join(str(i) + "," for i, is_there in enumerate(self._there) if is_there)
-        return "\n".join([*self._parts, f"gradients {self._arguments}:{there}"]).encode()
+        return "\n".join([*self._parts, f"gradients {' '.join(self._arguments)}:{' '.join(self._there)}"]).encode()
+
+    def _learn(self, tensor, gradient):
+        known = self._known.get(id(tensor))
+        if known is not None and known[1]() is tensor:
+            return
+        self._known[id(tensor)] = self._n_numbers, weakref.ref(tensor)
+        if gradient is not None:
+            self._there.append(str(self._n_numbers))
+            self._grown = True
+        self._n_numbers += 1
 
     @contextlib.contextmanager
     def of_call(self, core, tensors):
@@ -37,16 +52,15 @@ class Gradients:
             self._seen[id(tensor)] = tensor
             if not looks:  # what was there before is of no matter
                 return
-            if id(tensor) not in arguments and not any(ref() is tensor for ref in self._known):
-                self._known.append(weakref.ref(tensor))
-                self._there.append(gradient is not None)
+            if id(tensor) not in arguments:
+                self._learn(tensor, gradient)
             if gradient is not None and not is_without(gradient):
                 core.beside(tensor, gradient)
 
         on_grad.append(look)
         try:
             yield
-            if len(self._known) > self._n_told:
+            if self._grown:
                 core.rekey(self._text())
         finally:
             on_grad.remove(look)
