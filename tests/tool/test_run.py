@@ -57,11 +57,12 @@ def an_interrupt_ends_a_run_between_two_steps(t):
 
 def an_interrupt_a_second_after_another_ends_it_as_usual(t):
     """In the middle of a step, which is long here."""
-    (t.folder / "long.ebb").write_text("ebb 1\ngraph long\ndim N = 20000\n%x = input f32[N,3000]\n%w = param f32[3000,3000] init=kaiming\n"
+    (t.folder / "long.ebb").write_text("ebb 1\ngraph long\ndim N = 2000\n%x = input f32[N,3000]\n%w = param f32[3000,3000] init=kaiming\n"
                                        "%labels = input i32[N]\n%y = linear %x, %w\n%l = softmax_xent %y, %labels\nloss %l\n")
     process = subprocess.Popen([t.ebb, "run", "long.ebb", "--device", "ref", "--steps", "1"], cwd=t.folder, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
-    time.sleep(1)
+    holds(process.stdout.readline().startswith(b"long on ref"), "it is planned")
+    time.sleep(3)  # then inputs are made up, and a step begins of most of a minute
     for wait in (0.1, 1.2):  # the second counts as the first
         process.send_signal(signal.SIGINT)
         time.sleep(wait)
