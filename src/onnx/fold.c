@@ -110,9 +110,10 @@ static bool range(onnx_import *im, const onnx_value *v) {
         if (!(at[i] = onnx_fixed(im, i, &n[i])) || n[i] != 1) return onnx_refuse(im, "its bounds"), true;
     const double size = ceil((at[1][0] - at[0][0]) / at[2][0]);
     if (!(size >= 0 && size <= ONNX_MAX_FOLDED)) return onnx_refuse(im, "%g numbers", size), true;
-    const double last = at[0][0] + fmax(size - 1, 0) * at[2][0];
-    if (onnx_is_whole(v->type) && (onnx_is_far(at[0][0]) || onnx_is_far(at[2][0]) || onnx_is_far(last)))
-        return onnx_refuse_far(im, last);
+    const double last = at[0][0] + fmax(size - 1, 0) * at[2][0],
+                 all[] = {at[0][0], at[1][0], at[2][0], at[1][0] - at[0][0], last};
+    for (size_t i = 0; onnx_is_whole(v->type) && i < EBB_COUNT(all); i++)
+        if (onnx_is_far(all[i])) return onnx_refuse_far(im, all[i]);
     double *to = onnx_folded(im, (int64_t)size);
     for (int64_t i = 0; to && i < (int64_t)size; i++) to[i] = at[0][0] + (double)i * at[2][0];
     if (to)

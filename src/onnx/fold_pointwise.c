@@ -31,11 +31,20 @@ static bool compute(const char *op, bool whole, double a, double b, double c, do
     return false;
 }
 
-/* Were they rounded on the way? */
+static bool is_one_of(const char *op, const char *ops) {
+    const size_t n = strlen(op);
+    const char *at = strstr(ops, op);
+    return at && at[-1] == ' ' && at[n] == ' ';
+}
+
+/* Were whole numbers rounded on the way? Of two that differ as doubles the order is known; two that are
+ * equal may have been two. The largest of all stand for no end, in many files. */
 static bool is_rounded(const char *op, const double *in, uint32_t n, double out) {
     bool far = onnx_is_far(out);
     for (uint32_t i = 0; i < n; i++) far = far || onnx_is_far(in[i]);
-    return far && strstr(" Add Sub Mul Div Mod Pow Neg ", op) != NULL;
+    if (is_one_of(op, " Equal Less Greater LessOrEqual GreaterOrEqual "))
+        return far && in[0] == in[1] && fabs(in[0]) < 0x1p63;
+    return far && is_one_of(op, " Add Sub Mul Div Mod Pow Neg ");
 }
 
 static int64_t index_in(const onnx_shape *shape, const onnx_shape *out, int64_t i) {
@@ -81,6 +90,7 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
     if ((strcmp(im->node->op, "Max") == 0 || strcmp(im->node->op, "Min") == 0) && n_in != 2) return false;
     if (strcmp(im->node->op, "Mod") == 0 && onnx_attr_int(im, "fmod", 0)) return false;
     const int32_t type = result_type(im, v);
+    const bool whole = onnx_is_whole(type == ONNX_BOOL ? v[0]->type : type);
     const bool truth = strcmp(im->node->op, "Cast") == 0 && type == ONNX_BOOL;
     for (uint32_t i = 0; i < n_in; i++) {
         int64_t n;
@@ -96,8 +106,9 @@ bool onnx_fold_pointwise(onnx_import *im, const onnx_value *const v[3], uint32_t
             double x[3] = {0, 0, 0};
             for (uint32_t j = 0; j < n_in; j++) x[j] = from[j][k][index_in(&v[j]->shape, &out, i)];
             (void)compute(im->node->op, onnx_is_whole(type), x[0], x[1], x[2], &to[k][i]);
-            if (onnx_is_whole(type) && is_rounded(im->node->op, x, n_in, to[k][i]))
-                return onnx_refuse_far(im, to[k][i]);
+            if (whole && is_rounded(im->node->op, x, n_in, to[k][i])) return onnx_refuse_far(im, to[k][i]);
+            if (whole && strcmp(im->node->op, "Pow") == 0 && to[k][i] != trunc(to[k][i]))
+                return onnx_refuse(im, "%g to the power of %g in whole numbers", x[0], x[1]), true;
             if (truth) to[k][i] = x[0] != 0;
         }
     onnx_give_new(im, type, &out, to[0], to[1]);
