@@ -206,8 +206,7 @@ ebb_status run_data_feed(run_session *s, ebb_loader *loader, ebb_program *progra
 /* A second: of the steps, with what feeds them; -1: only the first has run. */
 static double images_per_s(const run_session *s) {
     if (run_evaluates_alone(s))
-        return s->evaluation_ns > 0 ? 1e9 * (double)s->data.facts.n_held_out / (double)s->evaluation_ns
-                                    : -1;
+        return s->evaluation_ns > 0 ? 1e9 * (double)s->n_seen / (double)s->evaluation_ns : -1;
     if (s->n_done < 2 || s->wall_ns <= 0) return -1;
     return 1e9 * (double)(s->n_done - 1) * s->n_parts * s->data.batch / (double)s->wall_ns;
 }

@@ -21,6 +21,9 @@ ebb_status evaluation_check(tool *t) {
         return tool_fail(
             t, EBB_USAGE,
             "--eval goes through the data once: leave --steps, --evaluate-every, --flip and --metrics out");
+    if (a->schedule || a->lr >= 0 || a->warmup >= 0 || a->accumulate > 0)
+        return tool_fail(t, EBB_USAGE,
+                         "--eval trains nothing: leave --lr, --schedule, --warmup and --accumulate out");
     if (a->held_out == 0)
         return tool_fail(t, EBB_USAGE,
                          "--eval with a held-out share of 0 looks at nothing: leave it out for all data");
@@ -137,6 +140,7 @@ static ebb_status evaluate(run_session *s, const run_evaluation **out) {
     ebb_status status = EBB_OK;
     for (int64_t b = 0; b * s->data.batch < s->data.facts.n_held_out && status == EBB_OK; b++)
         status = *s->t->stop != 0 ? EBB_INTERRUPTED : count_batch(s, b, &sum);
+    s->n_seen = sum.n;
     if (status == EBB_OK) status = add_row(s, &sum);
     *out = status == EBB_OK ? &s->evaluations[s->n_evaluations - 1] : NULL;
     return status;
@@ -157,7 +161,8 @@ ebb_status evaluation_alone(run_session *s) {
     const ebb_status status = evaluate(s, &e);
     s->evaluation_ns = tool_now_ns() - begin_ns;
     if (status == EBB_INTERRUPTED)
-        return tool_fail(s->t, EBB_INTERRUPTED, "interrupted while it evaluated");
+        return tool_fail(s->t, EBB_INTERRUPTED, "interrupted during the evaluation, after %lld of %lld",
+                         (long long)s->n_seen, (long long)s->data.facts.n_held_out);
     if (status == EBB_OK && !s->t->args.json)
         printf("held out         loss %.6f, top-1 %.2f %%, top-5 %.2f %%, of %lld\n", e->loss,
                100 * e->top1, 100 * e->top5, (long long)e->n);

@@ -95,9 +95,9 @@ ebb_status tool_run(tool *t) {
     s.n_steps = run_evaluates_alone(&s) ? 0 : t->args.steps > 0 ? t->args.steps : STEPS_DEFAULT;
     ebb_status status = tool_reserve(t);
     if (status == EBB_OK) status = saves_check(t);
+    if (status == EBB_OK) status = run_data_check(t);
     if (status == EBB_OK) status = rates_find(&s);
     if (status == EBB_OK) status = tool_options(t, &options);
-    if (status == EBB_OK) status = run_data_check(t);
     if (status != EBB_OK) return status;
     if (t->args.replan && !ebb_device_is_apart(options.device))
         return tool_fail(

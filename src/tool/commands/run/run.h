@@ -81,6 +81,7 @@ typedef struct run_session {
     const char *fetch;       /* the logits, where something is evaluated */
     ebb_program *evaluation; /* of --evaluate-every, or, with --eval and --data, the only one; or NULL */
     int64_t evaluation_ns;   /* of the one without a step */
+    int64_t n_seen;          /* pictures of the last evaluation, whole or not */
     float *logits;           /* room for a batch's */
     int64_t n_rows;          /* of the logits */
     uint32_t n_classes;      /* of the logits */
