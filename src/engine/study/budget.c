@@ -117,7 +117,9 @@ static bool is_late(ebb_study *p, bool answered) {
     return false;
 }
 
-/* Limits that lie closer than by this part of them are searched alike. */
+/* Limits that differ by less than this part of them are searched alike. Where one is known to be too tight,
+ * that ends it: to search on between them took 1.6 times as long for DenseNet-121's 960 images, to the same
+ * plan. */
 #define ALIKE_PART 256
 
 /* The limit after one whose answer packed badly, or found none: between what is known to be too tight and

@@ -110,8 +110,11 @@ static ebb_status largest_within(ebb_fitter *f, const ebb_fit_batch_result *r, i
     const bool by_steps = f->refused.n_genes > 0 && is_costly(f);
     f->refused_size = by_steps ? r->batch : 0;
     ebb_status status = ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
-    if (status != EBB_OK || !by_steps || row->batch > start) return status;
-    ebb_plan_destroy(row->plan); /* those steps take too long */
+    f->refused_size = 0;
+    /* Nothing beyond it by those steps, which may take too long; where not even one item fits, it is said.
+     */
+    if (status != EBB_OK || !by_steps || row->batch > start || row->batch == 0) return status;
+    ebb_plan_destroy(row->plan);
     return ebb_fit_mode(f, EBB_MEMORY_BUDGET, start, row);
 }
 

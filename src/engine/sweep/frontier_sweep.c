@@ -13,6 +13,7 @@
 void ebb_sweep_set_budget(ebb_sweep *s, int64_t budget_bytes) {
     s->options.memory = budget_bytes >= 0 ? EBB_MEMORY_BUDGET : EBB_MEMORY_IN_PLACE;
     s->options.budget_bytes = budget_bytes;
+    s->p.tight_bytes = -1; /* a limit that is too tight for one budget may do for another */
 }
 
 /* The next search's: one part in so many of what is left of the time limit. false: nothing is left. */
