@@ -1,8 +1,19 @@
 """A call that ran outside of its trace's budget is told once."""
 
+import os
+import sys
 import warnings
 
 _LIMITS = ("budget", "budget_share")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _level():
+    """Of the nearest caller outside of the package, counted from who asks."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class Watch:
@@ -21,5 +32,5 @@ class Watch:
             warnings.warn(
                 "trace: this call ran op by op, outside of the budget, because it took another course than those before it: a value "
                 "was read for the first time, or there was something else to do; the next call like it is planned",
-                RuntimeWarning, stacklevel=4)  # fmt: skip
+                RuntimeWarning, stacklevel=_level())  # fmt: skip
         self._n_runs = facts["n_runs"]

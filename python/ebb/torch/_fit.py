@@ -76,11 +76,11 @@ def fit(model, example, loss, budget, *, optimizer=None, reserve=0, most=MOST):
     loss     loss(model, *example): a scalar
     budget   as that of compile, in bytes: parameters, buffers and, with `optimizer`, its states are taken off
     """
+    if callable(example):
+        raise TypeError("ebb.torch.fit: example is a function: give the arguments of one step; their first axis is the batch")
     example = list(example) if isinstance(example, (list, tuple)) else [example]
     if isinstance(budget, float) and budget <= 1:
         raise ValueError(f"ebb.torch.fit: budget={budget!r} is a share of what a step takes, whatever its size: write \"11GiB\" or bytes")
-    if callable(example):
-        raise TypeError("ebb.torch.fit: example is a function: give the arguments of one step; their first axis is the batch")
     total = _budget.parse_bytes(budget) if isinstance(budget, str) else int(budget)
     reserve = _budget.parse_bytes(reserve) if isinstance(reserve, str) else reserve
     fixed = _budget.fixed_bytes(model, optimizer)
