@@ -139,8 +139,7 @@ def a_save_is_evaluated_with_the_bits_of_the_run_that_made_it(t):
         equal(alone["evaluations"], [{**last, "step": 0}], str(more))
     whole = t.json(*RUN[:4], "--eval", *save)
     equal((whole["evaluations"][0]["n"], whole["data"]["n_train"], whole["steps"]), (1797, 0, []), "all of the data")
-    # The held-out part is one of all: what is right there is right here, and the rest is of the others.
-    right = [e["n"] * e["top1"] for e in (whole["evaluations"][0], last)]
+    right = [e["n"] * e["top1"] for e in (whole["evaluations"][0], last)]  # of all, and of a part of them
     holds(all(abs(n - round(n)) < 1e-6 for n in right) and right[1] <= right[0] <= right[1] + 1442, right)
     text = t.ebb_run(*RUN[:6], "--eval", *save)
     holds(re.search(rb"\nheld out         loss [0-9.]+, top-1 [0-9.]+ %, top-5 [0-9.]+ %, of 355\n", text.stdout), text.stdout)

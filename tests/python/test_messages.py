@@ -1,8 +1,10 @@
 """What is wrong with a program is told in one line, where it is made, and files are written whole or not at all."""
 
 import os
+import sys
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -67,6 +69,32 @@ class Traces(unittest.TestCase):
             f.report(os.path.join(folder, "step.HTML"))
             with open(os.path.join(folder, "step.HTML"), encoding="utf-8") as file:
                 self.assertIn("<html", file.read())
+
+    def test_each_traced_method_outside_of_the_budget_is_told_where_it_is_called(self):
+        class Model:
+            def __init__(self):
+                self.looks = []
+
+            @trace(symbolic=True, budget="1MiB")
+            def step(self, x):
+                y = F.exp(x).sum()
+                return y.item() if self.looks else y
+
+        class Other(Model):
+            step = trace(lambda self, x: Model.step.__wrapped__(self, x), symbolic=True, budget="1MiB")
+
+        lines = []
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            for model in (Model(), Other()):
+                x = mge.tensor(np.ones(8, np.float32))
+                model.step(x)
+                model.looks.append(1)
+                model.step(x)
+                lines.append(sys._getframe().f_lineno - 1)
+                lines.append(x)
+        self.assertEqual([(row.filename, row.lineno) for row in told], [(__file__, lines[0])])
+        self.assertEqual(lines[0], lines[2])
 
 
 class Files(unittest.TestCase):
