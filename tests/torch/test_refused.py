@@ -79,6 +79,9 @@ class Refuses(unittest.TestCase):
         ):
             with self.subTest(text):
                 self.one_line(ValueError, text, lambda: ebb.torch.fit(model, [x], loss, "1MiB"))
+        loss, model = lambda m, x: m(x).sum(), nn.Linear(8, 8)
+        self.one_line(TypeError, "example is a function", lambda: ebb.torch.fit(model, lambda n: [torch.ones(n, 8)], loss, "1MiB"))
+        self.one_line(ValueError, "is a share of what a step takes", lambda: ebb.torch.fit(model, [x], loss, 0.5))
         torch._dynamo.reset()
         with self.assertWarnsRegex(UserWarning, "nothing in this call asks for gradients"):
             ebb.torch.compile(nn.Linear(8, 8).requires_grad_(False), budget=0.9)(x)
