@@ -110,7 +110,8 @@ static ebb_status read_array(const ebb_data *d, const data_member *m, const char
             name, NPY_MAX_RANK);
     if (bytes == 0)
         return ebb_fail(d->env, EBB_BAD_INPUT,
-                        "%s: \"%s\" is of dtype %s; images are uint8, 0 to 255, and labels whole numbers",
+                        "%s: \"%s\" is of dtype %s; images are uint8, 0 to 255, and labels whole "
+                        "numbers, little-endian",
                         d->path, name, out->dtype);
     for (uint32_t i = 0; i < out->rank; i++)
         if (!ebb_mul_i64(bytes, out->dim[i], &bytes)) bytes = 0;

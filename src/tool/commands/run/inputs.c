@@ -37,15 +37,20 @@ static void read_loss(inputs *in, const char *line, size_t n) {
     if (!copy_name(line + strlen(is_loss), line + n, in->loss)) in->too_many = true;
 }
 
+static bool ends_with(const char *space, const char *end, const char *word) {
+    const size_t n = strlen(word);
+    return (size_t)(end - space) >= n && memcmp(end - n, word, n) == 0;
+}
+
 /* " = param f32[10,64] init=uniform": a weight, where it has two axes or more; begun where it is not zero.
  */
 static void read_param(inputs *in, const char *space, const char *end) {
-    static const char is_param[] = " = param ", is_zero[] = " init=zero";
-    const size_t n = strlen(is_param), n_zero = strlen(is_zero);
-    if ((size_t)(end - space) < n + n_zero || memcmp(space, is_param, n) != 0) return;
+    static const char is_param[] = " = param ";
+    const size_t n = strlen(is_param);
+    if ((size_t)(end - space) < n || memcmp(space, is_param, n) != 0) return;
     if (!memchr(space, ',', (size_t)(end - space))) return;
     in->n_weights++;
-    in->n_begun += memcmp(end - n_zero, is_zero, n_zero) != 0;
+    in->n_begun += !ends_with(space, end, " init=zero") && !ends_with(space, end, " init=0");
 }
 
 static void read_line(inputs *in, const char *line, size_t n) {
