@@ -41,8 +41,8 @@ EBB_API void ebb_eager_destroy(ebb_eager *eager); /* NULL is allowed */
 
 /* Random ops draw from the seed and how many have drawn since: the same seed draws the same again. */
 EBB_API void ebb_eager_seed(ebb_eager *eager, uint64_t seed);
-/* How many have drawn since the seed, and that in *seed (NULL: not asked); and on from there, as a run that
- * was not interrupted. */
+/* How many have drawn since the seed, which *seed gets (NULL: not asked). draw_on: draws continue from such
+ * a point, as those of a run that was never interrupted. */
 EBB_API uint64_t ebb_eager_draws(const ebb_eager *eager, uint64_t *seed);
 EBB_API void ebb_eager_draw_on(ebb_eager *eager, uint64_t seed, uint64_t draws);
 /* What batch_norm and dropout mean from now on: evaluation or (the default) training. */

@@ -79,8 +79,8 @@ EBB_API EBB_CHECKED ebb_status ebb_program_param(const ebb_program *program, uin
 
 /* Copies an input, param or state from host memory in logical order ([n,c,h,w], row-major); `bytes` must be
  * the tensor's. Every input must be fed before each step, because its bytes are reused, by other programs
- * of the engine, too: a step without is EBB_USAGE. EBB_BAD_INPUT: a
- * label or an id is outside of what its readers take (ebb_tensor_info.below); nothing has changed. */
+ * of the engine, too; a step that lacks one is EBB_USAGE. EBB_BAD_INPUT: a label or an id is outside of
+ * what its readers take (ebb_tensor_info.below); nothing has changed. */
 EBB_API EBB_CHECKED ebb_status ebb_feed(ebb_program *program, const char *name, const void *data,
                                         size_t bytes);
 /* Copies an output, param or state to host memory after a step, in logical order. EBB_STALE: see ebb_step.

@@ -73,13 +73,13 @@ EBB_API void ebb_trace_destroy(ebb_trace *trace); /* NULL is allowed */
  * on. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_begin(ebb_trace *trace, const void *key, size_t n_key,
                                                ebb_tensor *const *arguments, uint32_t n_arguments);
-/* In this call `tensor`, which was there before it and is no argument, is what `holder` has beside it, its
- * gradient say: a recording captures it as that, and another call may bring another tensor in its place.
- * Told before the tensor is used; of one holder only the first is taken, and what the call itself has made
- * is none. EBB_USAGE: no call is going on. */
+/* In this call `tensor` belongs to `holder`: it is its gradient, say. The tensor is older than the call and
+ * no argument. A recording captures it by its holder, so that each call may bring another. To be called
+ * before the tensor is used; later calls for the same holder, and tensors that the call has made, change
+ * nothing. EBB_USAGE: no call is going on. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_beside(ebb_trace *trace, ebb_tensor *holder, ebb_tensor *tensor);
-/* Another key for the recording that this call makes: what it depends on and what was not known when it
- * began. Of a call that is compared, nothing. EBB_USAGE: no call is going on. */
+/* Gives the recording that this call makes another key, for what was not yet known when it began. Where the
+ * call is only compared, nothing changes. EBB_USAGE: no call is going on. */
 EBB_API EBB_CHECKED ebb_status ebb_trace_rekey(ebb_trace *trace, const void *key, size_t n_key);
 /* Runs what has not run. The tensors in `returned` will be read, and so will every other that the call made
  * and that still has a handle. On a failure the call is aborted. EBB_OVER_BUDGET: no plan fits; the text

@@ -44,8 +44,10 @@ def set_rng_state(state):
     """What get_rng_state gave: draws go on from there."""
     if not isinstance(state, dict) or set(state) != {"seed", "draws", "host"}:
         raise ValueError("set_rng_state: what get_rng_state gave")
-    _host._rng.bit_generator.state = state["host"]
+    host = np.random.default_rng()
+    host.bit_generator.state = state["host"]
     _core.draw_on(state["seed"], state["draws"])
+    _host._rng = host  # last: what is wrong has changed nothing
 
 
 def uniform(low=0, high=1, size=None):

@@ -19,6 +19,7 @@ static const low_row rows[] = {
     {&ebb_op_gelu_grad, "u", {"[41,3001] [41,3001]", ""}},
     {&ebb_op_relu_mask_grad, "ub", {"[41,3001] u8[15381]", ""}},
     {&ebb_op_scale, "up", {"[131,1009] []", ""}},
+    {&ebb_op_bias, "u", {"[3,33,61,59] [33]", ""}}, /* parts that begin within a picture */
     {&ebb_op_sum_squares, "u", {"[131,1009]", ""}},
     {&ebb_op_softmax, "u", {"[701,301]", ""}},
     {&ebb_op_max_pool_at, "d", {"[9,33,25,23]", "kernel=3 stride=2 pad=1"}},

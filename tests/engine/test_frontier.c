@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ebb/ebb.h"
+#include "engine/sweep/frontier.h"
 #include "support/choices_graph.h"
 #include "support/count.h"
 #include "support/options.h"
@@ -238,4 +239,14 @@ Test(frontier, requests_out_of_range_are_refused) {
         cr_assert_null(f);
     }
     close_bench(&b);
+}
+
+/* One study searches for all budgets, and a limit that found nothing for one is no bound of the next. */
+Test(frontier, what_is_too_tight_for_one_budget_is_forgotten_for_the_next) {
+    static ebb_sweep sweep;
+    for (int64_t budget = 1000; budget > 0; budget -= 500) {
+        sweep.p.tight_bytes = budget;
+        ebb_sweep_set_budget(&sweep, budget - 1);
+        cr_expect(sweep.p.tight_bytes < 0 && sweep.options.budget_bytes == budget - 1);
+    }
 }

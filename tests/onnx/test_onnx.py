@@ -55,6 +55,8 @@ def refused():
 
 def joined():
     """A batch that is a part of the graph stays what it is, and another is refused."""
+    code, _, err = ebb("plan", MODELS / "joined.onnx", "--dim", "Batch=2")
+    expect(f"an unknown dim: {err}", code == 2 and "has no dim Batch: it has N, the batch" in err and err.count("\n") == 1)
     code, _, err = ebb("plan", MODELS / "joined.onnx", "--dim", "N=2")
     expect(f"joined, N=2: {code} {err}", code == 0)
     code, out, err = ebb("plan", MODELS / "joined.onnx", "--dim", "N=4")

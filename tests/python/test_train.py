@@ -62,6 +62,14 @@ class Resumed(unittest.TestCase):
             self.assertEqual(resumed["rng"], end["rng"])
         with self.assertRaisesRegex(ValueError, "what get_rng_state gave"):
             mge.random.set_rng_state({"seed": 1})
+        mge.random.seed(5)
+        before = mge.random.get_rng_state()
+        mge.random.seed(6)
+        now = mge.random.get_rng_state()
+        for wrong in ({"host": {}}, {"seed": "5"}, {"draws": None}):
+            with self.assertRaises((TypeError, ValueError)):
+                mge.random.set_rng_state({**before, **wrong})
+            self.assertEqual(mge.random.get_rng_state(), now)
 
 
 class Moons(unittest.TestCase):

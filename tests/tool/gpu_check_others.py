@@ -50,31 +50,31 @@ def a_tool_of_the_sanitizer_is_clean_only_by_its_own_word(t):
     holds("longer than" in why["racecheck"] and "does not say" in why["initcheck"], why)
 
 
+def raced(t, does=CLEAN["RACECHECK"]):
+    """(exit code, verdict, its part of the record) where racecheck does this."""
+    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t, RACECHECK=does))
+    return code, verdicts(record)["racecheck"], record["parts"]["sanitizer"]
+
+
 def a_race_in_one_share_counts_though_another_is_too_slow(t):
     hazards = 'echo "========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)"; exit 99'
-    toolkit = fake_toolkit(t, RACECHECK=f'case "$*" in *softmax*) {hazards} ;; esac; sleep 20')
-    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
-    part = record["parts"]["sanitizer"]
-    equal((code, verdicts(record)["racecheck"]), (1, MISSED), part)
+    code, verdict, part = raced(t, f'case "$*" in *softmax*) {hazards} ;; esac; sleep 20')
     told = [one for one in part["racecheck"] if "--op softmax" in one["command"]]
-    equal((len(told), told[0]["code"]), (1, 99), part)
+    equal((code, verdict, [one["code"] for one in told]), (1, MISSED, [99]), part)
 
 
 def an_op_that_breaks_the_tool_is_named_and_the_rest_is_tried(t):
     breaks = 'echo "========= Internal Sanitizer Error: it failed"; echo "========= RACECHECK SUMMARY: 1 hazard displayed"; exit 99'
-    toolkit = fake_toolkit(t, RACECHECK=f'case "$*" in *softmax*) {breaks} ;; esac; {CLEAN["RACECHECK"]}')
-    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", toolkit)
-    part = record["parts"]["sanitizer"]
-    equal((code, verdicts(record)["racecheck"]), (8, UNPROVEN), part)
-    equal([one["command"].partition("--op ")[2] for one in part["racecheck"] if one["code"] == 99], ["softmax"], part)
+    code, verdict, part = raced(t, f'case "$*" in *softmax*) {breaks} ;; esac; {CLEAN["RACECHECK"]}')
+    broke = [one["command"].partition("--op ")[2] for one in part["racecheck"] if one["code"] == 99]
+    equal((code, verdict, broke), (8, UNPROVEN, ["softmax"]), part)
     holds("--op softmax: Internal" in part["why"] and any("--op sum_squares" in one["command"] for one in part["racecheck"]), part)
 
 
 def every_op_is_in_a_share_of_racecheck(t):
-    code, _, _, record = check(t, "--parts", "sanitizer", "--toolkit", fake_toolkit(t))
-    told = record["parts"]["sanitizer"]["racecheck"]
-    equal((code, verdicts(record)["racecheck"]), (0, HELD), record["parts"])
-    equal(sorted(word for one in told for word in one["command"].split() if word in ("softmax", "sum_squares")), ["softmax", "sum_squares"])
+    code, verdict, part = raced(t)
+    ops = sorted(word for one in part["racecheck"] for word in one["command"].split() if word in ("softmax", "sum_squares"))
+    equal((code, verdict, ops), (0, HELD, ["softmax", "sum_squares"]), part)
 
 
 def a_tool_that_misses_a_planted_fault_proves_nothing(t):

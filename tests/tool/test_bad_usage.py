@@ -35,6 +35,9 @@ def word_rows():
         ("no model", ["plan"], r"plan needs a MODEL"),
         ("two models", ["plan", "a", "b"], r"one argument too many"),
         ("an operand where none belongs", ["doctor", "x"], r"one argument too many"),
+        ("a way to tell of progress behind a space", [*PLAN, "--progress", "none"], r"did you mean --progress=none\?"),
+        ("an op that is tried without --full", ["doctor", "--op", "silu"], r"--op.*--full"),
+        ("an op that there is none of", ["doctor", "--full", "--device", "ref", "--op", "slu"], r"did you mean silu\?"),
         ("help for an unknown command", ["help", "paln"], r"did you mean plan\?"),
     ])
 

@@ -37,6 +37,11 @@ def every_kernel_of_every_device_holds(t):
         holds(text.endswith(": all hold\n"), text[-200:])
 
 
+def ops_are_tried_by_name(t):
+    told = t.json("doctor", "--full", "--device", "ref", "--op", "silu", "--op", "fill")
+    equal([row["op"] for row in told["rows"]], ["silu", "fill"], "in the table's order")
+
+
 def what_cannot_be_tried_is_told_in_one_line(t):
     for code, words, *args in ((USAGE, b"computes nothing", "--full", "--device", "shadow"),
                                (USAGE, b"--full", "--device", "ref"), (USAGE, b"--full", "--threads", "3"),
@@ -45,7 +50,7 @@ def what_cannot_be_tried_is_told_in_one_line(t):
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 
 
-TESTS = [every_kernel_of_every_device_holds, what_cannot_be_tried_is_told_in_one_line]
+TESTS = [every_kernel_of_every_device_holds, ops_are_tried_by_name, what_cannot_be_tried_is_told_in_one_line]
 
 if __name__ == "__main__":
     sys.exit(main(TESTS))

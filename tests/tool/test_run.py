@@ -85,7 +85,7 @@ def a_loss_that_is_no_number_is_told(t):
     for device in [name for name in devices(t) if name != "shadow"]:
         done = t.ebb_run("run", "nan.ebb", "--device", device)
         equal(done.stdout.count(b"loss nan\n"), 3, device)
-        equal(done.stderr.count(b"the loss is no number at step 1: --check-finite"), 1, done.stderr)
+        equal(done.stderr.count(b"the loss is not a number at step 1: --check-finite"), 1, done.stderr)
         steps = t.json("run", "nan.ebb", "--device", device)["steps"]
         equal([step["loss"] for step in steps], [None] * 3, device)
     if "cpu" not in devices(t):

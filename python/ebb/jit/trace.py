@@ -41,12 +41,12 @@ class trace:
     (usual), "sublinear" or "budget". on_mismatch: a call that does something else than its recording is a TraceError
     ("raise", usual) or is recorded anew and goes on ("retrace"); what reads a value for the first time is recorded anew
     in any case. There is a recording, and a program, for each set of gradients that are there when a call begins.
-    sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are not fused; 3: chains of pointwise ops are one op each. cache: a folder of
-    plans made earlier. progress: whether stderr shows how far a search is (usually where it is a terminal), or a
-    function of (aim, done, total, best, least) that is told. device: the file of a device's description: calls are
-    planned for it, and refused where it has too little memory. Then, and with record_only, nothing runs: results have
-    no values, and what is assigned is taken back. backend: "own", or "xla": programs are compiled and run by XLA, and
-    results agree by tolerance (docs/xla.md).
+    sublinear_memory_config: MegEngine's search for fewest bytes. opt_level: below 2 ops are not fused; 3: chains of
+    pointwise ops are one op each. cache: a folder of plans made earlier. progress: whether stderr shows how far a
+    search is (usually where it is a terminal), or a function of (aim, done, total, best, least) that is told. device:
+    the file of a device's description: calls are planned for it, and refused where it has too little memory. Then, and
+    with record_only, nothing runs: results have no values, and what is assigned is taken back. backend: "own", or
+    "xla": programs are compiled and run by XLA, and results agree by tolerance (docs/xla.md).
     Other options of MegEngine's are accepted and change nothing that can be seen.
     """
 
@@ -78,7 +78,8 @@ class trace:
         self._options["progress"] = progress if callable(progress) else self._line
         self._symbolic_shape = symbolic_shape
         self._xla_if_here = False  # in place of the option xla, until it is known
-        self._core, self._n_returned, self._watch, self._gradients = None, 0, Watch(self._options), Gradients()
+        self._core, self._n_returned, self._has_arrays = None, 0, False  # the latter two of the last call that ended well
+        self._watch, self._gradients = Watch(self._options), Gradients()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else Bound(self, instance)
@@ -103,7 +104,7 @@ class trace:
                 result, returned = function(*args, **kwargs), []
             tensors_of(result, returned)
             self._core.end(returned)
-            self._n_returned, self._n_arrays = len(returned), sum(part.startswith("array:") for part in key)
+            self._n_returned, self._has_arrays = len(returned), any(part.startswith("array:") for part in key)
             if self._runs:
                 _forget()
                 self._watch.look(self._core)
@@ -205,9 +206,10 @@ class trace:
 
     def get_profile(self):
         """Times of each step of each program, with profiling=True: a dict that json can write."""
-        if not self._made() or not self._options["n_profiled"]:
+        core = self._made()
+        if not self._options["n_profiled"]:
             raise TraceError("nothing was measured: trace(profiling=True) does")
-        return profile_of(self._core)
+        return profile_of(core)
 
     def dump(self, file, *, arg_names=None, output_names=None, append=False, keep_var_name=1, keep_opr_name=False,
              keep_param_name=False, keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
@@ -223,7 +225,7 @@ class trace:
                             ("user_info", user_info)):
             if value:
                 raise ValueError(f"dump: {name}={value!r}: a file is one graph as text and its weights")
-        if self._core and self._n_arrays:
+        if self._has_arrays:
             raise ValueError("dump: the call was given arrays, which the file would hold as they were: give Tensors")
         precision = _dump.precision_of(flags, file, dump_format, optimize_for_inference)
         return _dump.dump(self._made(), self._n_returned, file, arg_names, output_names, keep_param_name, dump_format,

@@ -120,10 +120,11 @@ class Optimizer:
         given = [len(g["params"]) for g in state["param_groups"]]
         if sizes != given:
             raise ValueError(f"load_state_dict: groups of {given} parameters for those of {sizes}")
+        for group, saved in zip(self.param_groups, state["param_groups"]):  # before any is changed
+            lacks, more = sorted(group.keys() - saved.keys()), sorted(saved.keys() - group.keys())
+            if lacks and more:  # one alone is of another version
+                raise ValueError(f"load_state_dict: the state of another optimizer: it has {', '.join(more)} and no {', '.join(lacks)}")
         for group, saved in zip(self.param_groups, state["param_groups"]):
-            own, other = sorted(group.keys() - saved.keys()), sorted(saved.keys() - group.keys())
-            if own and other:  # one alone is of another version
-                raise ValueError(f"load_state_dict: the state of another optimizer: it has {', '.join(other)} and no {', '.join(own)}")
             group.update({k: v for k, v in saved.items() if k != "params"})
             for param, number in zip(group["params"], saved["params"]):
                 own = self._state[param]

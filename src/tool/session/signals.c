@@ -10,8 +10,8 @@ static int64_t stop_ns; /* when it was raised; handlers alone use it, one at a t
 
 enum { REPEAT_NS = 1000000000 };
 
-/* The first asks to stop. `timeout` and terminals signal a process and its group, so that one wish comes
- * twice: what follows within a second is the same. Another one does what it always does. */
+/* The first asks to stop. `timeout` signals a process and then its group, so one request may arrive twice:
+ * what follows within a second is the same request. A later signal does what it always does. */
 static void raise_flag(int signal_number) {
     const int64_t now_ns = tool_now_ns();
     if (!stop_flag) {

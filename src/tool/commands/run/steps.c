@@ -82,8 +82,8 @@ static void note_nan(run_session *s, double loss, bool skipped) {
     s->nan_is_told = true;
     (void)fflush(stdout);
     fprintf(stderr,
-            "ebb: the loss is no number at step %lld: --check-finite names the op that made the first; "
-            "a smaller --lr may keep from it\n",
+            "ebb: the loss is not a number at step %lld: --check-finite names the op that made the first; "
+            "a smaller --lr may prevent it\n",
             (long long)(s->n_begin + s->n_done));
 }
 
