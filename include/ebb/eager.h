@@ -53,6 +53,7 @@ typedef struct ebb_eager_memory {
     int64_t live_bytes;      /* of values: each rounded up to the size of its block */
     int64_t peak_live_bytes; /* since the eager was made, or since ebb_eager_reset_peak */
     int64_t arena_bytes;     /* of the block that traced programs share */
+    int64_t peak_bytes;      /* the most of both at one time, since the same moment */
     int64_t n_values;        /* that exist now */
     int64_t n_launches;      /* of kernels, by ops called one by one */
 } ebb_eager_memory;

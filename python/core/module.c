@@ -152,9 +152,10 @@ static PyObject *memory(PyObject *module, PyObject *none) {
     if (!core_enter()) return NULL;
     ebb_eager_memory_now(core.eager, &m);
     core_leave();
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "pool_bytes", (long long)m.pool_bytes, "live_bytes",
-                         (long long)m.live_bytes, "peak_live_bytes", (long long)m.peak_live_bytes,
-                         "arena_bytes", (long long)m.arena_bytes, "n_values", (long long)m.n_values,
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "pool_bytes", (long long)m.pool_bytes,
+                         "live_bytes", (long long)m.live_bytes, "peak_live_bytes",
+                         (long long)m.peak_live_bytes, "arena_bytes", (long long)m.arena_bytes,
+                         "peak_bytes", (long long)m.peak_bytes, "n_values", (long long)m.n_values,
                          "n_launches", (long long)m.n_launches);
 }
 
@@ -196,7 +197,7 @@ static PyMethodDef functions[] = {
     {"parse_bytes", core_parse_bytes, METH_O, "parse_bytes(text): \"11GiB\" as a number"},
     {"xla", xla, METH_NOARGS, "xla(): (available, what plugin, or why there is none)"},
     {"memory", memory, METH_NOARGS, "memory(): figures of the pool, a dict"},
-    {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes begins anew"},
+    {"reset_peak", reset_peak, METH_NOARGS, "reset_peak(): peak_live_bytes and peak_bytes begin anew"},
     {"trim", trim, METH_NOARGS, "trim(): free blocks go back to the device"},
     {NULL, NULL, 0, NULL}};
 

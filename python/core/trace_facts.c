@@ -32,12 +32,13 @@ static const ebb_plan *plan_of(PyObject *self, unsigned program) {
 PyObject *core_plan_dict(const ebb_plan *plan) {
     ebb_plan_summary s;
     ebb_plan_summarize(plan, &s);
+    PyObject *budget = s.budget_bytes < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(s.budget_bytes);
     return Py_BuildValue(
-        "{s:s,s:I,s:I,s:I,s:I,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "backend", s.backend, "n_threads",
+        "{s:s,s:I,s:I,s:I,s:I,s:L,s:L,s:L,s:L,s:N,s:L,s:L,s:L,s:L,s:L}", "backend", s.backend, "n_threads",
         s.n_threads, "n_steps", s.n_steps, "n_recomputed", s.n_recomputed, "n_buffers", s.n_buffers,
         "arena_bytes", (long long)s.arena_bytes, "persistent_bytes", (long long)s.persistent_bytes,
         "total_bytes", (long long)s.total_bytes, "max_live_bytes", (long long)s.max_live_bytes,
-        "budget_bytes", (long long)s.budget_bytes, "time_ns", (long long)s.time_ns, "baseline_arena_bytes",
+        "budget_bytes", budget, "time_ns", (long long)s.time_ns, "baseline_arena_bytes",
         (long long)s.baseline_arena_bytes, "baseline_total_bytes", (long long)s.baseline_total_bytes,
         "baseline_time_ns", (long long)s.baseline_time_ns, "bound_time_ns", (long long)s.bound_time_ns);
 }

@@ -59,8 +59,9 @@ def get_device_count(device_type="xpu"):
 
 
 def get_allocated_memory(device=None):
-    """Bytes of values that exist now."""
-    return _core.memory()["live_bytes"]
+    """Bytes in use: of values that exist now, and of the block of traced programs."""
+    figures = _core.memory()
+    return figures["live_bytes"] + figures["arena_bytes"]
 
 
 def get_reserved_memory(device=None):
@@ -70,7 +71,8 @@ def get_reserved_memory(device=None):
 
 
 def get_max_allocated_memory(device=None):
-    return _core.memory()["peak_live_bytes"]
+    """The most bytes that were in use at one time, since the start or reset_max_memory_stats()."""
+    return _core.memory()["peak_bytes"]
 
 
 def get_mem_status_bytes(device=None):

@@ -34,7 +34,8 @@ void ebb_eager_destroy(ebb_eager *eager) {
             ebb_log(env, EBB_LOG_WARN, "the device failed at the end: %s", ebb_env_error(env));
         ebb_calls_forget(eager);
         ebb_pool_trim(&eager->pool);
-        if (eager->arena) eager->backend->api->block_free(eager->backend, eager->arena, eager->arena_bytes);
+        if (eager->arena)
+            eager->backend->api->block_free(eager->backend, eager->arena, eager->pool.beside_bytes);
         eager->backend->api->destroy(eager->backend);
     }
     while (eager->spare) {
@@ -73,13 +74,15 @@ void ebb_eager_memory_now(const ebb_eager *eager, ebb_eager_memory *out) {
     *out = (ebb_eager_memory){.pool_bytes = eager->pool.bytes,
                               .live_bytes = eager->pool.live_bytes,
                               .peak_live_bytes = eager->pool.peak_live_bytes,
-                              .arena_bytes = eager->arena_bytes,
+                              .peak_bytes = eager->pool.peak_bytes,
+                              .arena_bytes = eager->pool.beside_bytes,
                               .n_values = (int64_t)eager->n_data,
                               .n_launches = (int64_t)eager->n_launches};
 }
 
 void ebb_eager_reset_peak(ebb_eager *eager) {
-    eager->pool.peak_live_bytes = eager->pool.live_bytes;
+    eager->pool.peak_live_bytes = eager->pool.peak_bytes = 0;
+    ebb_pool_note_peak(&eager->pool);
 }
 
 void ebb_eager_trim(ebb_eager *eager) {
@@ -89,15 +92,16 @@ void ebb_eager_trim(ebb_eager *eager) {
 ebb_status ebb_eager_arena(ebb_eager *eager, int64_t bytes, void **out) {
     const ebb_backend_api *api = eager->backend->api;
     *out = eager->arena;
-    if (bytes <= eager->arena_bytes) return EBB_OK;
+    if (bytes <= eager->pool.beside_bytes) return EBB_OK;
     ebb_status status = ebb_eager_settle(eager);
     if (status) return status;
     ebb_pool_trim(&eager->pool);
-    if (eager->arena) api->block_free(eager->backend, eager->arena, eager->arena_bytes);
+    if (eager->arena) api->block_free(eager->backend, eager->arena, eager->pool.beside_bytes);
     eager->arena = NULL;
-    eager->arena_bytes = 0;
+    eager->pool.beside_bytes = 0;
     status = api->block_alloc(eager->backend, bytes, &eager->arena);
-    if (!status) eager->arena_bytes = bytes;
+    if (!status) eager->pool.beside_bytes = bytes;
+    ebb_pool_note_peak(&eager->pool);
     *out = eager->arena;
     return status;
 }

@@ -38,10 +38,13 @@ typedef struct ebb_pool {
     ebb_backend *backend;
     ebb_pool_block *free[EBB_POOL_CLASSES]; /* by size, each the latest freed first */
     int64_t bytes, free_bytes, live_bytes, peak_live_bytes;
+    int64_t beside_bytes, peak_bytes; /* in use beside the pool (the arena); the most of live and beside */
 } ebb_pool;
 
 void ebb_pool_init(ebb_pool *pool, ebb_env *env, ebb_backend *backend);
 void ebb_pool_trim(ebb_pool *pool);
+/* Peaks that include what is in use now. */
+void ebb_pool_note_peak(ebb_pool *pool);
 /* A block of at least so many bytes and at most an eighth more, or a quarter where an old one is at hand;
  * n_refs is 1. EBB_NO_MEMORY. O(1) but for the device's own allocation. */
 EBB_CHECKED ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out);
@@ -159,9 +162,8 @@ struct ebb_eager {
     /* The room above's, that lasts as long as this, and what destroys it; NULL: nothing. */
     void *above;
     void (*above_destroy)(void *above);
-    /* The block that all programs share, one after the other. */
+    /* The block that all programs share, one after the other: the pool's beside_bytes. */
     void *arena;
-    int64_t arena_bytes;
 };
 
 /* ---- tensor.c ------------------------------------------------------------------------------- */

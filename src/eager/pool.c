@@ -82,6 +82,11 @@ static ebb_status take_new(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) 
     return EBB_OK;
 }
 
+void ebb_pool_note_peak(ebb_pool *pool) {
+    pool->peak_live_bytes = ebb_max_i64(pool->peak_live_bytes, pool->live_bytes);
+    pool->peak_bytes = ebb_max_i64(pool->peak_bytes, pool->live_bytes + pool->beside_bytes);
+}
+
 ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) {
     int64_t rounded;
     *out = NULL;
@@ -96,7 +101,7 @@ ebb_status ebb_pool_take(ebb_pool *pool, int64_t bytes, ebb_pool_block **out) {
     block->next = NULL;
     block->n_refs = 1;
     pool->live_bytes += block->bytes;
-    pool->peak_live_bytes = ebb_max_i64(pool->peak_live_bytes, pool->live_bytes);
+    ebb_pool_note_peak(pool);
     *out = block;
     return EBB_OK;
 }

@@ -111,7 +111,9 @@ def accumulation_says_which_layers_see_less(t):
     table = t.ebb_run("fit", "norms.ebb", "--budget", "1MiB", "--batch", "8", "--plans", "p").stdout.decode()
     holds("2 batch norms see 4 items in place of 8" in table, table)
     plain = t.ebb_run("fit", "conv.ebb", "--budget", "3MiB", "--batch", "8", "--plans", "p").stdout.decode()
-    holds("2 micro-batches of 4" in plain and "batch norms" not in plain, plain)
+    odd = t.ebb_run("fit", "conv.ebb", "--budget", "3MiB", "--batch", "7", "--plans", "p").stdout.decode()
+    holds("2 micro-batches of 4 (8 in all)," in odd, odd)
+    holds("2 micro-batches of 4, nothing" in plain and "batch norms" not in plain, plain)
     equal(t.json("fit", "conv.ebb", "--budget", "3MiB", "--batch", "1", "--plans", "p")["accumulation"], None)
 
 

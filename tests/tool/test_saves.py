@@ -215,6 +215,11 @@ def what_does_not_fit_is_named_in_one_line(t):
     equal(len(lines), 2, lines)
     holds(re.search(r"left out: \S+\.exp_avg\S* F32\[\S*\] and \d+ other states of params are not in it$", lines[0]), lines)
     holds(re.search(r"left out: \S+\.momentum F32\[\S*\] and \d+ other states of params are not in the model$", lines[1]), lines)
+    deeper = "".join(f"%w{i} = param f32[80,80] init=uniform\n%d{i} = linear %d{i - 1}, %w{i}\n" for i in range(11, 31))
+    model(t, MODEL.replace("%d,", "%d30,").replace("%u = param", deeper.replace("%d10,", "%d,") + "%u = param"))
+    done = t.ebb_run(*RUN, "--steps", "4", "--init-from", "s/step-000000000004.safetensors")
+    lines = [line for line in done.stderr.decode().splitlines() if "left out" in line]
+    holds(len(lines) == 13 and re.fullmatch(r"ebb: left out: (\d+) more tensors", lines[-1]), lines)
     path = t.folder / "s" / "step-000000000004.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
     done = t.ebb_run(*RUN, "--steps", "4", "--save", "s", "--resume", code=3)

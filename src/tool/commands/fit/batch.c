@@ -43,6 +43,15 @@ static void add_way(const answer *a, out_table *table, uint32_t i) {
                            out_change(way->time_ns, way->baseline_time_ns).text, a->path[i]});
 }
 
+/* Micro-batches are of one size: together they may be a few more than the batch. */
+static out_word in_all(const answer *a) {
+    const ebb_fit_accumulation *acc = &a->result->accumulation;
+    const int64_t n = acc->n_micro * acc->micro_batch;
+    out_word word = {""};
+    if (n > a->result->batch) snprintf(word.text, sizeof word.text, " (%lld in all)", (long long)n);
+    return word;
+}
+
 static void print_accumulation(const answer *a) {
     const ebb_fit_accumulation *acc = &a->result->accumulation;
     int64_t whole_ns = a->result->ways[1].time_ns;
@@ -51,10 +60,11 @@ static void print_accumulation(const answer *a) {
         printf("\ngradient accumulation: not even one item fits beside the sums\n");
         return;
     }
-    printf("\ngradient accumulation, %lld micro-batches of %lld, nothing run again: %s, %s, %s of the "
+    printf("\ngradient accumulation, %lld micro-batches of %lld%s, nothing run again: %s, %s, %s of the "
            "batch in one\n",
-           (long long)acc->n_micro, (long long)acc->micro_batch, out_bytes(acc->total_bytes).text,
-           tool_fit_rate(a->result->batch, acc->time_ns).text, out_change(acc->time_ns, whole_ns).text);
+           (long long)acc->n_micro, (long long)acc->micro_batch, in_all(a).text,
+           out_bytes(acc->total_bytes).text, tool_fit_rate(a->result->batch, acc->time_ns).text,
+           out_change(acc->time_ns, whole_ns).text);
     if (acc->n_batch_norms > 0)
         printf("it changes results: %u batch norms see %lld items in place of %lld\n", acc->n_batch_norms,
                (long long)acc->micro_batch, (long long)a->result->batch);

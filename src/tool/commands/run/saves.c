@@ -71,17 +71,24 @@ static ebb_status prune(const run_session *s, int64_t before, int64_t keep) {
 
 /* ---- begin ---- */
 
+/* The first few, each in a line: another model's file differs in all. */
+enum { MOST_TOLD = 12 };
 static void tell_difference(void *ctx, const char *line) {
-    (void)ctx;
+    uint32_t *n = ctx;
+    if ((*n)++ >= MOST_TOLD) return;
     fputs("ebb: left out: ", stderr);
     out_safe(stderr, line);
     fputs("\n", stderr);
 }
 
 static ebb_status load_weights(run_session *s) {
-    const ebb_load_options part = {.partial = true, .on_difference = tell_difference};
+    uint32_t n_differences = 0;
+    const ebb_load_options part = {
+        .partial = true, .on_difference = tell_difference, .ctx = &n_differences};
     ebb_load_result result;
     const ebb_status status = ebb_engine_load(s->engine, s->t->args.init_from, &part, &result);
+    if (n_differences > MOST_TOLD)
+        fprintf(stderr, "ebb: left out: %u more tensors\n", n_differences - MOST_TOLD);
     if (status == EBB_OK)
         fprintf(stderr, "ebb: %u of %u params and states are those of the file\n", result.n_loaded,
                 result.n_loaded + result.n_left);
