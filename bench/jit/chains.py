@@ -19,7 +19,7 @@ import time
 HEAVY = ("conv2d", "linear", "matmul", "attention", "reshape", "stop_gradient")
 WAYS = {"op by op": ("--opt-level", "2"), "INTERP": ("--opt-level", "3", "--jit", "INTERP"),
         "LLVM": ("--opt-level", "3", "--jit", "LLVM"), "CC": ("--opt-level", "3", "--jit", "CC"),
-        "MLIR": ("--opt-level", "3", "--jit", "MLIR")}
+        "MLIR": ("--opt-level", "3", "--jit", "MLIR"), "HALIDE": ("--opt-level", "3", "--jit", "HALIDE")}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -110,13 +110,14 @@ typedef struct ebb_options {
     int32_t opt_level;
     /* At opt_level 3, who makes code for such chains. Of the device cpu, "LLVM": libLLVM 14 to 19, opened
      * when it is needed; "CC": the C compiler that the variable CC names, or cc, run without a shell;
-     * "MLIR": MLIR 19, by a module that a build makes where it finds it (libebb_mlir.so, beside the
-     * library; the variable EBB_MLIR_MODULE names another file); "INTERP": nobody, they are interpreted. Of
-     * the device cuda, "NVRTC": CUDA's libnvrtc of the version that compiled the device's kernels; where it
-     * is not there chains are not fused. NULL: the first of LLVM, CC and INTERP, or of the device's, that
-     * is there. Code is kept in the folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time
-     * where nothing can be kept. EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the
-     * device has none. */
+     * "MLIR" and "HALIDE": MLIR 19 and Halide 14, each by a module that a build makes where it finds them
+     * (libebb_mlir.so, libebb_halide.so, beside the library; the variables EBB_MLIR_MODULE and
+     * EBB_HALIDE_MODULE name other files); "INTERP": nobody, they are interpreted. Of the device cuda,
+     * "NVRTC": CUDA's libnvrtc of the version that compiled the device's kernels; where it is not there
+     * chains are not fused. NULL: the first of LLVM, CC and INTERP, or of the device's, that is there. Code
+     * is kept in the folder ebb/code of XDG_CACHE_HOME or HOME's .cache, and made each time where nothing
+     * can be kept. EBB_UNAVAILABLE: it is named and not there; EBB_USAGE: not known, or the device has
+     * none. */
     const char *jit;
     /* A training step, or a trace's programs, are compiled and run by XLA, each as one program, through a
      * PJRT plugin (docs/xla.md): planned as for the device, unfused, on tensors of the plugin's own,

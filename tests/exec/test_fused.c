@@ -227,6 +227,10 @@ Test(fused, has_the_bits_of_its_steps_when_mlir_makes_its_code, .timeout = 6000)
     check_backend("cpu", "MLIR", count_from_env("EBB_TEST_FUSED", 100));
 }
 
+Test(fused, has_the_bits_of_its_steps_when_halide_makes_its_code, .timeout = 6000) {
+    check_backend("cpu", "HALIDE", count_from_env("EBB_TEST_FUSED", 40));
+}
+
 Test(fused, has_the_bits_of_its_steps_when_a_c_compiler_makes_its_code, .timeout = 6000) {
     check_backend("cpu", "CC", count_from_env("EBB_TEST_FUSED", 50));
 }

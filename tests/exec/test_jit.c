@@ -143,6 +143,9 @@ Test(jit, llvm_compiles_once, .timeout = 60) {
 Test(jit, mlir_compiles_once, .timeout = 60) {
     check("MLIR");
 }
+Test(jit, halide_compiles_once, .timeout = 60) {
+    check("HALIDE");
+}
 Test(jit, cc_compiles_once, .timeout = 60) {
     check("CC");
 }
@@ -216,6 +219,9 @@ Test(jit, processes_may_compile_one_body_at_once_by_nvrtc, .timeout = 60) {
 }
 Test(jit, processes_may_compile_one_body_at_once_by_mlir, .timeout = 60) {
     check_together("MLIR");
+}
+Test(jit, processes_may_compile_one_body_at_once_by_halide, .timeout = 60) {
+    check_together("HALIDE");
 }
 Test(jit, processes_may_compile_one_body_at_once_by_llvm, .timeout = 60) {
     check_together("LLVM");

@@ -14,7 +14,7 @@ from house import (BACKEND_LIBRARIES, BACKEND_SEES, CONFORMANCE_SEES, FAMILY_FIL
                    LIBC, OUTSIDE_LIBRARIES, PYTHON_LIBRARIES, ROOMS, SECOND_FACES)
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
-SOURCE = re.compile(r'\.(c|h|def|cu|cuh)$')
+SOURCE = re.compile(r'\.(c|h|def|cpp|cu|cuh)$')
 
 
 def resolve(path, name, mark, exists):

@@ -65,7 +65,7 @@ def chains_are_fused_at_level_3_alone(t):
 
 def what_is_named_and_not_there_is_one_line(t):
     write(t)
-    for code, words, *args in ((UNAVAILABLE, b"jit HALIDE is not in this build", "--jit", "HALIDE"),
+    for code, words, *args in ((UNAVAILABLE, b"jit NVRTC is of the device cuda", "--jit", "NVRTC"),
                                (USAGE, b'jit "TCC" is not known', "--jit", "TCC"),
                                (USAGE, b"device ref makes no code", "--jit", "LLVM", "--device", "ref")):
         done = t.ebb_run(*RUN, "--opt-level", "3", *args, code=code)
@@ -74,13 +74,14 @@ def what_is_named_and_not_there_is_one_line(t):
     holds(done.stderr.count(b"\n") == 1 and b"NVRTC" in done.stderr, done.stderr)
 
 
-def a_module_of_mlir_that_is_not_there_or_another_library_is_one_line(t):
+def a_module_that_is_not_there_or_another_library_is_one_line(t):
     write(t)
     with open("/proc/self/maps", encoding="ascii") as maps:
         some = next(line.split()[-1] for line in maps if "/libc." in line)
-    for module, words in (("/nowhere.so", b"jit MLIR: its module cannot be opened: /nowhere.so"),
-                          (some, b"jit MLIR: its module is of another build")):
-        done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", "MLIR", code=UNAVAILABLE, env={"EBB_MLIR_MODULE": module})
+    for name, module, words in ((name, *row) for name in ("MLIR", "HALIDE")
+                                for row in (("/nowhere.so", "its module cannot be opened: /nowhere.so"), (some, "its module is of another build"))):
+        words = f"jit {name}: {words}".encode()
+        done = t.ebb_run(*RUN, "--opt-level", "3", "--jit", name, code=UNAVAILABLE, env={f"EBB_{name}_MODULE": module})
         holds(done.stderr.count(b"\n") == 1 and words in done.stderr and not done.stdout, done.stderr)
 
 
@@ -132,7 +133,7 @@ def a_compiler_that_fails_is_one_line_where_it_is_named(t):
 
 
 TESTS = [no_level_and_nobodys_code_changes_a_bit, chains_are_fused_at_level_3_alone,
-         what_is_named_and_not_there_is_one_line, a_module_of_mlir_that_is_not_there_or_another_library_is_one_line,
+         what_is_named_and_not_there_is_one_line, a_module_that_is_not_there_or_another_library_is_one_line,
          a_library_that_lacks_a_function_is_refused_where_it_is_named,
          a_c_compiler_takes_its_place, a_compiler_that_fails_is_one_line_where_it_is_named]
 

@@ -5,10 +5,11 @@
  *     emit_print.c      registers; an operation goes to the language that the code is written in
  *     emit_in_llvm.c    LLVM's IR: loops over vectors, and over what is left
  *     emit_in_mlir.c    MLIR's dialects: the same loops
+ *     emit_in_halide.c  lines that become Halide's statements: the same loops
  *     emit_in_c.c       C: one loop over elements
- *     emit_llvm.c       compiles the first in the process
- *     emit_mlir.c       and the second, once a module of its own has made LLVM's IR of it (exec/mlir.h)
- *     emit_cc.c         and the third by a C compiler
+ *     emit_llvm.c       compiles the first in the process, by a library that emit_libllvm.c finds
+ *     emit_modules.c    and the next two, once a module has made something of them (exec/code_module.h)
+ *     emit_cc.c         and the last by a C compiler
  *     emitters.c        which emitters there are here, and which one is taken
  *
  * What was compiled is kept on a shelf (base/os), by the text, the compiler's version, its options and the
@@ -29,8 +30,8 @@ typedef struct emit_reg {
 
 /* The result's type is that of operand 1 where it is EMIT_N_TYPES. */
 typedef enum emit_op {
-#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c) EMIT_##name,
-#include "exec/cpu/emit_ops.def"
+#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c, in_halide) EMIT_##name,
+#include "exec/emit_ops.def"
     EMIT_N_OPS
 } emit_op;
 
@@ -69,7 +70,7 @@ struct emit {
     ebb_text *text;
     const emit_language *language;
     bool typed;     /* LLVM before 15: pointers have types */
-    uint32_t lanes; /* LLVM, MLIR; 1: scalars */
+    uint32_t lanes; /* LLVM, MLIR, Halide; 1: scalars */
     uint32_t n;     /* registers so far */
 };
 
@@ -116,8 +117,10 @@ typedef struct emit_unit {
 enum { EMIT_WIDE_LANES = 64, EMIT_NARROW_LANES = 16 };
 bool emit_is_wide(const cpu_fused *f);
 
-void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed);
-void emit_in_mlir(ebb_text *text, const emit_unit *unit);
+/* llvm: the major version that reads it, or what is made of it. */
+void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm);
+void emit_in_mlir(ebb_text *text, const emit_unit *unit, int llvm);
+void emit_in_halide(ebb_text *text, const emit_unit *unit, int llvm);
 void emit_in_c(ebb_text *text, const emit_unit *unit);
 
 /* ---- emitters --------------------------------------------------------------------------------------- */
@@ -133,6 +136,7 @@ typedef struct cpu_emitter_api {
     /* Code that lives as long as the emitter. EBB_DEVICE, EBB_IO, EBB_UNAVAILABLE: it could not be made
      * (why). */
     ebb_status (*compile)(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out);
+    void (*write)(ebb_text *text, const emit_unit *unit, int llvm); /* of those that emit_llvm.c serves */
 } cpu_emitter_api;
 struct cpu_emitter { /* first member of each one's own */
     const cpu_emitter_api *api;
@@ -141,12 +145,13 @@ struct cpu_emitter { /* first member of each one's own */
     uint32_t n_compiled, n_found; /* bodies: made here; from the shelf */
     uint64_t compile_ns;          /* of the former */
 };
-extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc, cpu_emitter_mlir;
+extern const cpu_emitter_api cpu_emitter_llvm, cpu_emitter_cc, cpu_emitter_mlir, cpu_emitter_halide;
 
-/* What emit_llvm.c does for emit_mlir.c: opens the libLLVM that reads what the module gives. */
-struct ebb_mlir; /* exec/mlir.h */
-EBB_CHECKED ebb_status cpu_llvm_open(ebb_env *env, const cpu_emitter_api *api, const struct ebb_mlir *mlir,
-                                     cpu_emitter **out, char version[EBB_EMITTER_TEXT]);
+/* What those two do for emit_modules.c: opens the libLLVM that takes what the module makes. */
+struct ebb_code_module; /* exec/code_module.h */
+EBB_CHECKED ebb_status cpu_llvm_open(ebb_env *env, const cpu_emitter_api *api,
+                                     const struct ebb_code_module *module, cpu_emitter **out,
+                                     char version[EBB_EMITTER_TEXT]);
 void cpu_llvm_close(cpu_emitter *emitter);
 EBB_CHECKED ebb_status cpu_llvm_compile(cpu_emitter *emitter, const emit_unit *unit, cpu_fused_code **out);
 

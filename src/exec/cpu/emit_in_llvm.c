@@ -249,7 +249,8 @@ static void function_write(emit *e, const emit_unit *unit) {
     ebb_text_add(e->text, "end:\n  ret void\n}\n");
 }
 
-void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed) {
+void emit_in_llvm(ebb_text *text, const emit_unit *unit, int llvm) {
+    enum { TYPED_BELOW = 15 };
     static const char *const intrinsics[] = {"fabs", "sqrt", "floor", "ceil", "rint"};
     const int lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES};
     for (size_t k = 0; k < EBB_COUNT(intrinsics); k++) {
@@ -258,5 +259,5 @@ void emit_in_llvm(ebb_text *text, const emit_unit *unit, bool typed) {
             ebb_text_add(text, "declare <%d x float> @llvm.%s.v%df32(<%d x float>)\n", lanes[w],
                          intrinsics[k], lanes[w], lanes[w]);
     }
-    function_write(&(emit){.text = text, .language = &language, .typed = typed}, unit);
+    function_write(&(emit){.text = text, .language = &language, .typed = llvm < TYPED_BELOW}, unit);
 }

@@ -167,10 +167,11 @@ static void loop_write(emit *e, const cpu_fused *f, uint32_t before) {
     ebb_text_add(e->text, "  }\n");
 }
 
-void emit_in_mlir(ebb_text *text, const emit_unit *unit) {
+void emit_in_mlir(ebb_text *text, const emit_unit *unit, int llvm) {
     const cpu_fused *f = unit->f;
     const uint32_t lanes[] = {EMIT_WIDE_LANES, EMIT_NARROW_LANES, 1};
     emit e = {.text = text, .language = &language};
+    (void)llvm;
     ebb_text_add(text,
                  "func.func @%s(%%in: !llvm.ptr, %%out: !llvm.ptr, %%n: i64, %%call: !llvm.ptr) {\n"
                  "  %%end0 = arith.constant 0 : i64\n",

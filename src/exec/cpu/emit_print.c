@@ -5,9 +5,9 @@
 #include <math.h>
 
 const emit_op_row emit_op_rows[EMIT_N_OPS] = {
-#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c) \
+#define EMIT_OP(name, n, result, in_llvm, in_mlir, in_c, in_halide) \
     [EMIT_##name] = {n, result, in_llvm, in_mlir, in_c},
-#include "exec/cpu/emit_ops.def"
+#include "exec/emit_ops.def"
 };
 
 #define TYPE_one   EMIT_F32

@@ -14,8 +14,8 @@ struct cpu_jit {
 };
 
 /* In the order in which they are taken where none is named. */
-static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc, &cpu_emitter_mlir};
-static const char *const others[] = {"HALIDE"}; /* of MegEngine's, not here */
+static const cpu_emitter_api *const emitters[] = {&cpu_emitter_llvm, &cpu_emitter_cc, &cpu_emitter_mlir,
+                                                  &cpu_emitter_halide};
 
 static ebb_status choose(cpu_jit *jit, const char *name) {
     char version[EBB_EMITTER_TEXT];
@@ -34,15 +34,10 @@ static ebb_status choose(cpu_jit *jit, const char *name) {
     if (!name) return EBB_OK;
     if (strcmp(name, "NVRTC") == 0)
         return ebb_fail(jit->env, EBB_UNAVAILABLE,
-                        "jit NVRTC is of the device cuda: the device cpu has LLVM, CC, MLIR and INTERP");
-    for (size_t k = 0; k < EBB_COUNT(others); k++) {
-        if (strcmp(name, others[k]) == 0)
-            return ebb_fail(jit->env, EBB_UNAVAILABLE,
-                            "jit %s is not in this build: the device cpu has LLVM, CC, MLIR and INTERP",
-                            name);
-    }
-    return ebb_fail(jit->env, EBB_USAGE, "jit \"%.20s\" is not known: it is LLVM, CC, MLIR or INTERP",
-                    name);
+                        "jit NVRTC is of the device cuda: the device cpu has LLVM, CC, MLIR, HALIDE and "
+                        "INTERP");
+    return ebb_fail(jit->env, EBB_USAGE,
+                    "jit \"%.20s\" is not known: it is LLVM, CC, MLIR, HALIDE or INTERP", name);
 }
 
 ebb_status cpu_emitter_at(ebb_env *env, uint32_t i, const char **name, char version[EBB_EMITTER_TEXT]) {

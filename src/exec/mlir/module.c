@@ -1,7 +1,7 @@
 /* mlir/module.c: the module libebb_mlir.so, on MLIR's C interface (version 19). The passes lower
  * dialects one by one and optimize nothing but constants: each operation becomes the instruction of its
  * name. */
-#include "exec/mlir.h"
+#include "exec/code_module.h"
 
 #include "ebb_build.h"
 
@@ -46,7 +46,7 @@ static void hear(MlirStringRef words, void *user) {
     said *s = user;
     const size_t n = strlen(s->why);
     for (size_t k = 0; k < words.length && !s->full; k++) {
-        s->full = words.data[k] == '\n' || n + k + 1 == EBB_MLIR_WHY;
+        s->full = words.data[k] == '\n' || n + k + 1 == EBB_CODE_WHY;
         if (!s->full) s->why[n + k] = words.data[k], s->why[n + k + 1] = '\0';
     }
 }
@@ -92,7 +92,7 @@ static MlirContext context_create(said *s) {
     return context;
 }
 
-static char *lower(const char *text, size_t n, char why[EBB_MLIR_WHY]) {
+static char *make(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]) {
     static pthread_once_t once = PTHREAD_ONCE_INIT; /* the table of passes is MLIR's, and one */
     said s = {why, false};
     char *ir = NULL;
@@ -105,7 +105,8 @@ static char *lower(const char *text, size_t n, char why[EBB_MLIR_WHY]) {
         mlirModuleDestroy(module);
     }
     mlirContextDestroy(context);
-    if (!ir && !why[0]) (void)snprintf(why, EBB_MLIR_WHY, "it does not say why");
+    if (ir) *made = strlen(ir);
+    if (!ir && !why[0]) (void)snprintf(why, EBB_CODE_WHY, "it does not say why");
     return ir;
 }
 
@@ -113,4 +114,12 @@ static void release(char *ir) {
     LLVMDisposeMessage(ir);
 }
 
-const ebb_mlir ebb_mlir_module = {sizeof ebb_mlir_module, EBB_VERSION, MLIR_VERSION, lower, release};
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+const ebb_code_module ebb_code_module_face = {sizeof ebb_code_module_face,
+                                              EBB_VERSION,
+                                              "MLIR " TEXT(MLIR_VERSION),
+                                              MLIR_VERSION,
+                                              false,
+                                              make,
+                                              release};

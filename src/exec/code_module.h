@@ -1,0 +1,36 @@
+/* exec/code_module.h: code for bodies (cpu/emit.h) by a library that only a module links: libebb_mlir.so,
+ * libebb_halide.so. A module reads a body's text in its own language, and knows nothing else of Ebb.
+ *
+ *     emit_in_mlir.c   --> mlir/module.c:     LLVM's IR     --> emit_llvm.c, by libLLVM of the same version
+ *     emit_in_halide.c --> halide/module.cpp: an object file -->
+ */
+#ifndef EBB_EXEC_CODE_MODULE_H
+#define EBB_EXEC_CODE_MODULE_H
+
+#include "ebb/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { EBB_CODE_WHY = 256 };
+
+typedef struct ebb_code_module {
+    size_t bytes;        /* of this struct; first */
+    const char *version; /* of Ebb: both are of one build */
+    const char *library; /* what makes the code: "Halide 14.0.0" */
+    int llvm;            /* the major version of the libLLVM that reads it */
+    bool object;         /* it is an object file, which calls function k of emit.h as "ebb_call_<k>" */
+    /* *made: its bytes, for release; NULL: why not, one line. Any thread at any time. */
+    char *(*make)(const char *text, size_t n, size_t *made, char why[EBB_CODE_WHY]);
+    void (*release)(char *code);
+} ebb_code_module;
+extern EBB_API const ebb_code_module ebb_code_module_face; /* of each module */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
