@@ -60,6 +60,20 @@ class Frugal(nn.Module):
         return x
 
 
+class Again(nn.Module):
+    """One weight at each of twelve steps, as a recurrent layer's."""
+
+    def __init__(self):
+        super().__init__()
+        self.step = nn.Linear(256, 256)
+
+    def forward(self, x):
+        y = x
+        for _ in range(12):
+            y = torch.tanh(self.step(y) + x)
+        return y
+
+
 class Bits(unittest.TestCase):
     def test_a_budget_changes_no_bit_and_holds(self):
         for name, (make, shape) in CASES.items():
@@ -128,6 +142,17 @@ class Bits(unittest.TestCase):
             self.assertLessEqual(peak_of_step(twin, compiled, x), 1.10 * compiled.planned_bytes)
         (plain, run), _ = pair(model)
         for a, b in zip(result(plain, run, x), first):
+            torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
+
+    def test_gradients_of_a_weight_used_again_and_again_do_not_wait_for_one_another(self):
+        model, x = Again(), torch.randn(8, 256)
+        (_, _), (twin, compiled) = pair(model, backend="inductor")
+        found = result(twin, compiled, x)
+        gradient = 4 * 256 * 256  # bytes; in one group all twelve would be there together
+        self.assertLess(peak_of_step(twin, compiled, x), 4 * gradient)
+        self.assertLess(compiled.planned_bytes, 4 * gradient)
+        (plain, run), _ = pair(model)
+        for a, b in zip(result(plain, run, x), found):
             torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
 
     def test_a_group_whose_code_could_not_be_made_is_made_by_the_next_compilation(self):

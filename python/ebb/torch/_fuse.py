@@ -2,7 +2,8 @@
 groups nothing is left for Inductor to reorder or to fuse.
 
 A group is convex (no path leaves it and comes back), lies within one half, and loops over one number of elements, or over that and a
-reduction of it. Matrix products, convolutions, attention and ops that draw stay PyTorch's own, as under Inductor on a CPU.
+reduction of it. It does not wait for a later operand where more bytes would wait with it than it makes: gradients of a weight that is
+used at each time step are added as they come. Matrix products, convolutions, attention and ops that draw stay PyTorch's own, as under Inductor on a CPU.
 """
 
 import heapq
@@ -53,6 +54,10 @@ class Groups:
         self.members, self.kind, self.size, self.above = [], [], [], []  # by group
         self.group_of = {}
         self.place_of = {node: i for i, node in enumerate(joint.fresh)}
+        self.made_by = {}  # node -> the roots that it makes
+        for root, value in joint.made.items():
+            self.made_by.setdefault(value.node, []).append(root)
+        self.last = self.last_places()  # root -> the place of its last reader
 
     def make(self):
         for node in self.joint.fresh:
@@ -60,9 +65,19 @@ class Groups:
         order = sorted_groups([bool(m) for m in self.members], self.above, [self.place_of[m[0]] if m else 0 for m in self.members])
         return [self.unit(self.members[g], self.kind[g]) for g in order]
 
+    def last_places(self):
+        last = {}
+        for place, node in enumerate(self.joint.fresh):
+            last.update((root, place) for root in self.read_by(node))
+        results = [n for n in (*self.joint.forward_outputs, *self.joint.backward_outputs) if isinstance(n, fx.Node)]
+        last.update((root, len(self.joint.fresh)) for n in results for root in self.joint.roots(n))
+        return last
+
+    def read_by(self, node):
+        return [r for a in self.joint.read_operands(node) for r in self.joint.roots(a)]
+
     def place(self, node):
-        joint = self.joint
-        roots = [r for a in joint.read_operands(node) for r in joint.roots(a)]
+        roots = self.read_by(node)
         sources = {self.group_of[self.owner(r)] for r in roots if self.owner(r) in self.group_of}
         kind, size = self.describe(node, roots)
         above = 0
@@ -72,7 +87,7 @@ class Groups:
             others = 0
             for other in sources:
                 others |= 0 if other == g else self.above[other] | 1 << other
-            if kind and self.kind[g] == kind and not others >> g & 1 and self.fits(g, size):
+            if kind and self.kind[g] == kind and not others >> g & 1 and self.fits(g, size) and self.may_wait(self.members[g], [node]):
                 self.join(g, node, size, above & ~(1 << g))
                 for other in sources - {g}:
                     self.merge(other, g)
@@ -100,6 +115,19 @@ class Groups:
         most = self.size[g]
         return len(self.members[g]) < MOST_NODES and (size == most or size * FEWER <= most or most * FEWER <= size)
 
+    def may_wait(self, members, others):
+        """Until what else `others` read is made: what would have died with the members is no more than what they make for later."""
+        inside = {*members, *others}
+        needed = [self.place_of.get(self.owner(r), -1) for n in others for r in self.read_by(n) if self.owner(r) not in inside]
+        until = max(needed, default=-1)
+        if until <= self.place_of[members[-1]]:
+            return True
+        read = {r for n in members for r in self.read_by(n)}
+        made = [r for n in members for r in self.made_by.get(n, ())]
+        held = sum(self.joint.made[r].bytes for r in made if self.last.get(r, -1) >= until)
+        dying = sum(self.joint.made[r].bytes for r in read if r in self.joint.made and r not in made and self.last[r] < until)
+        return dying <= held
+
     def join(self, g, node, size, above):
         self.members[g].append(node)
         self.group_of[node] = g
@@ -115,6 +143,8 @@ class Groups:
         if self.kind[a] != self.kind[b] or self.size[a] != self.size[b] or len(self.members[a]) + len(self.members[b]) > MOST_NODES:
             return
         if any(self.above[b] >> u & 1 and self.above[u] >> a & 1 for u in range(len(self.above)) if u != a):
+            return
+        if not self.may_wait(self.members[a], self.members[b]):
             return
         self.members[b] = sorted(self.members[a] + self.members[b], key=self.place_of.get)
         self.group_of.update((node, b) for node in self.members[a])
