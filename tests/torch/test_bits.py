@@ -60,7 +60,7 @@ class Frugal(nn.Module):
         return x
 
 
-class Again(nn.Module):
+class Recurrent(nn.Module):
     """One weight at each of twelve steps, as a recurrent layer's."""
 
     def __init__(self):
@@ -145,7 +145,7 @@ class Bits(unittest.TestCase):
             torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-5)
 
     def test_gradients_of_a_weight_used_again_and_again_do_not_wait_for_one_another(self):
-        model, x = Again(), torch.randn(8, 256)
+        model, x = Recurrent(), torch.randn(8, 256)
         (_, _), (twin, compiled) = pair(model, backend="inductor")
         found = result(twin, compiled, x)
         gradient = 4 * 256 * 256  # bytes; in one group all twelve would be there together
