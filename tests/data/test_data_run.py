@@ -151,7 +151,7 @@ def what_is_hardly_meant_is_told(t):
     (t.folder / "mute.ebb").write_text(SEEN.replace("loss %loss", "output %loss"))
     for zero in " init=zero", " init=0":
         (t.folder / "zero.ebb").write_text(FLAT.replace(" init=kaiming", "").replace(" init=uniform", zero))
-        holds(b"every weight begins at zero" in t.ebb_run("run", "zero.ebb", "--steps", "1").stderr, zero)
+        holds(b"all weights start at zero" in t.ebb_run("run", "zero.ebb", "--steps", "1").stderr, zero)
     holds(b"has no loss" in t.ebb_run("run", "mute.ebb", "--steps", "1").stderr, "mute.ebb")
     for args in ("flat.ebb",), ("mute.ebb", "--eval"):
         equal(t.ebb_run("run", *args, "--steps", "1").stderr, b"", str(args))

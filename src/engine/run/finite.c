@@ -1,4 +1,4 @@
-/* Looks at what each op of a step gives for numbers that are none. */
+/* Looks at what each op of a step gives for what is not a finite number. */
 #include "engine/run/run.h"
 
 #include <math.h>

@@ -78,7 +78,7 @@ static void print_prediction(const run_session *s, const ebb_plan_summary *p, in
            out_change(s->best_ns, p->time_ns).text);
     const double off = (double)(s->best_ns - p->time_ns), far = FAR_OFF * (double)p->time_ns;
     if (!p->costs_machine && (off > far || off < -far))
-        printf("                 --costs host asks this machine instead\n");
+        printf("                 --costs host measures this machine instead\n");
 }
 
 static ebb_status print_figures(const run_session *s, const ebb_plan_summary *p, const figures *f) {

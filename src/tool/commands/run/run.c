@@ -55,11 +55,10 @@ static void tell_what_is_missing(const run_session *s) {
         fputs("ebb: the model has no loss, so nothing is trained: it takes a line `loss %x`\n", stderr);
     if (loads) return;
     if (s->in.n_weights > 0 && s->in.n_begun == 0)
-        fputs("ebb: every weight begins at zero: load them by --init-from FILE, or write init=kaiming\n",
+        fputs("ebb: all weights start at zero: load some with --init-from FILE, or write init=kaiming\n",
               stderr);
     else if (run_evaluates_alone(s))
-        fputs("ebb: these are the params that training begins with: --init-from FILE evaluates a save\n",
-              stderr);
+        fputs("ebb: these are the untrained params: --init-from FILE evaluates a save\n", stderr);
 }
 
 static ebb_status open_session(run_session *s, const ebb_model *model, ebb_options *options) {

@@ -95,8 +95,8 @@ static ebb_status load_weights(run_session *s) {
     return status;
 }
 
-/* Other data are allowed, and told: the run does not go on as if it had never stopped. Inputs that are made
- * up are none. */
+/* Other data are allowed, and told: the run does not go on as if it had never stopped. Random inputs do not
+ * count as data. */
 static ebb_status compare_data(const run_session *s, const char *path) {
     ebb_tensors *file;
     const ebb_status status = ebb_tensors_open(s->t->env, path, &file);
