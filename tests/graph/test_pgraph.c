@@ -46,6 +46,44 @@ Test(pgraph, reads_every_member) {
     test_env_close(env);
 }
 
+static void keep_line(void *ctx, ebb_log_level level, const char *line) {
+    char *kept = ctx;
+    if (level == EBB_LOG_WARN) (void)snprintf(kept, 512, "%s", line);
+}
+
+Test(pgraph, tells_members_that_it_does_not_know) {
+    static const struct {
+        const char *value, *op, *alternative, *line;
+    } rows[] = {
+        {"", "", "", ""},
+        {"'_from': 1, ", "'_note': {'time_ns': 1}, ", "'_': 0, ", ""},
+        {"", "'recomputabel': false, ", "",
+         "t: ops[0]: member \"recomputabel\" is not known and is ignored: did you mean \"recomputable\"?"},
+        {"'author': 'me', ", "", "", "t: values[0]: member \"author\" is not known and is ignored"},
+        {"", "", "'recomputable': true, ",
+         "t: ops[0]: alternatives[0]: member \"recomputable\" is not known and is ignored"},
+        {"'author': 'me', ", "'colour': 3, ", "'colour': 3, ",
+         "t: values[0]: member \"author\" is not known and is ignored (and 2 more like it)"},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char line[512] = "", value[128], op[256];
+        ebb_env *env = NULL;
+        ebb_pgraph *g = NULL;
+        cr_assert_eq(ebb_env_create(&(ebb_env_options){.log = keep_line, .log_ctx = line}, &env), EBB_OK);
+        (void)snprintf(value, sizeof value, "{%s'id': 0, 'bytes': 1, 'role': 'output'}", rows[k].value);
+        (void)snprintf(
+            op, sizeof op,
+            "{%s'id': 0, 'inputs': [], 'outputs': [0], 'time_ns': 0, 'alternatives': [{%s'time_ns': "
+            "7}]}",
+            rows[k].op, rows[k].alternative);
+        quoted q = graph_text(value, op);
+        TEST_OK(env, ebb_pgraph_parse(env, "t", q.text, strlen(q.text), &g));
+        cr_expect_str_eq(line, rows[k].line, "row %zu", k);
+        ebb_pgraph_destroy(g);
+        ebb_env_destroy(env);
+    }
+}
+
 Test(pgraph, fills_in_what_may_be_left_out) {
     ebb_env *env = test_env_open();
     quoted q = graph_text("{'id': 0, 'bytes': 1, 'role': 'input', 'unknown': [1, {}]}, {'id': 1, 'bytes': "

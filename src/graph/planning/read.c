@@ -41,6 +41,7 @@ static ebb_status read_value(ebb_pgraph_reader *r, const ebb_json *json, size_t 
     ebb_pvalue value = {0};
     const char *role = NULL;
     ebb_read_enter(r, "values", i, json);
+    ebb_read_members(r, json, EBB_MEMBERS_VALUE);
     ebb_status status = ebb_read_check_id(r, json, i);
     if (status == EBB_OK) status = ebb_read_text(r, json, "name", &value.name);
     if (status == EBB_OK) status = ebb_read_text(r, json, "shape", &value.shape);
@@ -89,6 +90,7 @@ static ebb_status read_graph(ebb_pgraph_reader *r, const ebb_json *json) {
     ebb_status status = ebb_json_text(r->env, json, r->place, "schema", NULL, &schema);
     if (status != EBB_OK) return status;
     if (strcmp(schema, known) != 0) return ebb_read_fault(r, "schema", schema, known);
+    ebb_read_members(r, json, EBB_MEMBERS_GRAPH);
     status = ebb_read_text(r, json, "name", &r->draft.name);
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "fixed_bytes", 0, INT64_MAX, &present,
@@ -114,6 +116,7 @@ ebb_status ebb_pgraph_read(ebb_env *env, const char *where, const ebb_json *json
     ebb_pgraph_reader r = {.env = env, .where = where};
     ebb_pdraft_init(&r.draft, env);
     ebb_status status = read_graph(&r, json);
+    if (status == EBB_OK) ebb_read_tell_unknown(&r);
     if (status == EBB_OK) return ebb_pdraft_seal(&r.draft, where, out);
     ebb_pdraft_deinit(&r.draft);
     return status;

@@ -4,6 +4,7 @@
  *     read.c       the graph and its values
  *     read_op.c    an op and its alternatives
  *     read_list.c  lists of ids, of pairs and of views
+ *     read_members.c  what the format does not know
  */
 #ifndef EBB_GRAPH_PLANNING_READ_H
 #define EBB_GRAPH_PLANNING_READ_H
@@ -16,7 +17,20 @@ typedef struct ebb_pgraph_reader {
     ebb_pdraft draft;
     size_t n_values, n_ops; /* what ids may name */
     char place[EBB_PLACE_BYTES];
+    size_t n_unknown;                    /* members */
+    char unknown[EBB_PLACE_BYTES + 160]; /* the first of them, as a line */
 } ebb_pgraph_reader;
+
+typedef enum ebb_members {
+    EBB_MEMBERS_GRAPH,
+    EBB_MEMBERS_VALUE,
+    EBB_MEMBERS_OP,
+    EBB_MEMBERS_ALTERNATIVE,
+    EBB_N_MEMBERS
+} ebb_members;
+/* Notes the object's members that are not known; it is at the reader's place. */
+void ebb_read_members(ebb_pgraph_reader *r, const ebb_json *object, ebb_members of);
+void ebb_read_tell_unknown(const ebb_pgraph_reader *r); /* a warning, if there are any */
 
 /* EBB_BAD_INPUT: that value of the member is none of those wanted. */
 ebb_status ebb_read_fault(const ebb_pgraph_reader *r, const char *key, const char *value,

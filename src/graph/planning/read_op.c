@@ -19,6 +19,7 @@ static ebb_status read_alternative(ebb_pgraph_reader *r, const ebb_json *json, u
     size_t n = strlen(r->place);
     (void)snprintf(r->place + n, sizeof r->place - n, ": alternatives[%u]", i);
     bool present;
+    ebb_read_members(r, json, EBB_MEMBERS_ALTERNATIVE);
     status = ebb_read_text(r, json, "name", &a->name);
     if (status == EBB_OK)
         status = ebb_json_i64(r->env, json, r->place, "time_ns", 0, INT64_MAX, &present, &a->time_ns);
@@ -56,6 +57,7 @@ ebb_status ebb_read_op(ebb_pgraph_reader *r, const ebb_json *json, size_t i) {
     ebb_pop op = {.recomputable = true};
     bool present;
     ebb_read_enter(r, "ops", i, json);
+    ebb_read_members(r, json, EBB_MEMBERS_OP);
     ebb_status status = ebb_read_check_id(r, json, i);
     if (status == EBB_OK) status = ebb_read_text(r, json, "name", &op.name);
     if (status == EBB_OK) status = ebb_read_text(r, json, "kind", &op.kind);
