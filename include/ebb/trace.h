@@ -158,6 +158,7 @@ typedef struct ebb_trace_facts {
     uint64_t n_recorded, n_compared; /* calls so far: that recorded, that only compared */
     uint64_t n_runs;                 /* of programs */
     uint32_t n_entries;              /* of the last call's recording */
+    const char *refused;             /* why that has no program and runs op by op; NULL: it may have one */
 } ebb_trace_facts;
 EBB_API void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out);
 

@@ -12,10 +12,10 @@ static PyObject *facts(PyObject *self, PyObject *none) {
     ebb_trace_facts_now(trace_of(self), &f);
     const uint32_t n_programs = ebb_trace_n_programs(trace_of(self));
     core_leave();
-    return Py_BuildValue("{s:I,s:K,s:K,s:K,s:I,s:I}", "n_recordings", f.n_recordings, "n_recorded",
+    return Py_BuildValue("{s:I,s:K,s:K,s:K,s:I,s:I,s:z}", "n_recordings", f.n_recordings, "n_recorded",
                          (unsigned long long)f.n_recorded, "n_compared", (unsigned long long)f.n_compared,
                          "n_runs", (unsigned long long)f.n_runs, "n_entries", f.n_entries, "n_programs",
-                         n_programs);
+                         n_programs, "refused", f.refused);
 }
 
 /* Within core_enter. */

@@ -79,6 +79,12 @@ static ebb_datum *operand(const ebb_backward *b, uint32_t i) {
     return i < 2 * b->n_y ? b->dy[i - b->n_y] : b->of[i - 2 * b->n_y];
 }
 
+/* Of what no op of the call has read there is no gradient, and it is no value of the call: a parameter that
+ * is attached and not used. */
+static bool is_unread(const ebb_trace *trace, const ebb_backward *b, uint32_t i) {
+    return i >= 2 * b->n_y && operand(b, i)->owner != trace;
+}
+
 static ebb_status entry_add(ebb_trace *trace, const ebb_backward *b, ebb_datum *const *out) {
     ebb_recorded *r = trace->now;
     const uint32_t n_in = 2 * b->n_y + b->n_of;
@@ -86,7 +92,8 @@ static ebb_status entry_add(ebb_trace *trace, const ebb_backward *b, ebb_datum *
     ebb_entry *entry;
     if (!ids) return EBB_NO_MEMORY;
     for (uint32_t i = 0; i < n_in; i++) {
-        ebb_datum *datum = operand(b, i);
+        const bool unread = is_unread(trace, b, i) && b->grads[i - 2 * b->n_y] == EBB_NONE;
+        ebb_datum *datum = unread ? NULL : operand(b, i);
         ids[i] = datum ? ebb_value_of(trace, datum) : EBB_NONE;
         if (datum && ids[i] == EBB_NONE) return EBB_NO_MEMORY;
     }
@@ -127,7 +134,7 @@ ebb_status ebb_backward_compare(void *ctx, const ebb_backward *b, ebb_datum **ou
     bool same = entry->n_in == 2 * b->n_y + b->n_of && entry->n_y == b->n_y &&
                 entry->n_taped == (uint32_t)b->tape->nodes.n;
     for (uint32_t i = 0; same && i < entry->n_in; i++) {
-        ebb_datum *datum = operand(b, i);
+        ebb_datum *datum = is_unread(trace, b, i) ? NULL : operand(b, i);
         same = ebb_operands_are(trace, &(ebb_entry){.in = entry->in + i, .n_in = 1}, &datum, 1);
     }
     if (!same) {

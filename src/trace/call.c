@@ -49,6 +49,7 @@ void ebb_trace_facts_now(const ebb_trace *trace, ebb_trace_facts *out) {
     *out = trace->facts;
     out->n_recordings = trace->n_recordings;
     out->n_entries = trace->last ? (uint32_t)trace->last->entries.n : 0;
+    out->refused = trace->last ? trace->last->refused : NULL;
 }
 
 /* ---- begin ---------------------------------------------------------------------------------- */

@@ -154,22 +154,26 @@ static ebb_status differentiate(draft *d, const ebb_entry *entry, const ebb_grap
     ebb_id *ids = EBB_NEW(&d->arena, ebb_id, 2 * (size_t)n_y + 2 * (size_t)n_of);
     ebb_graph *whole = NULL;
     if (!ids) return EBB_NO_MEMORY;
-    ebb_id *grads = ids + 2 * (size_t)n_y + n_of;
-    for (uint32_t i = 0; i < 2 * n_y + n_of; i++) ids[i] = in[i] == EBB_NONE ? EBB_NONE : d->at[in[i]];
-    ebb_status status =
-        ebb_grad_of(d->env, graph, ids, ids + n_y, n_y, ids + 2 * (size_t)n_y, n_of, grads, &whole);
+    const uint32_t *of = in + 2 * (size_t)n_y;
+    ebb_id *wrt = ids + 2 * (size_t)n_y, *grads = wrt + n_of;
+    uint32_t n_wrt = 0;
+    for (uint32_t i = 0; i < 2 * n_y; i++) ids[i] = in[i] == EBB_NONE ? EBB_NONE : d->at[in[i]];
+    for (uint32_t i = 0; i < n_of; i++)
+        if (of[i] != EBB_NONE) wrt[n_wrt++] = d->at[of[i]];
+    ebb_status status = ebb_grad_of(d->env, graph, ids, ids + n_y, n_y, wrt, n_wrt, grads, &whole);
     if (!status) status = ebb_builder_reopen(d->env, whole, &d->b);
-    for (uint32_t i = 0; !status && i < n_of; i++) {
+    for (uint32_t i = 0, k = 0; !status && i < n_of; i++) {
         const uint32_t v = entry->out + i;
+        const ebb_id grad = of[i] == EBB_NONE ? EBB_NONE : grads[k++];
         if (d->r->values.at[v].missing) continue;
-        if (grads[i] == EBB_NONE)
+        if (grad == EBB_NONE)
             status =
                 ebb_fail(d->env, EBB_BAD_INPUT, "a gradient that came when it was recorded comes no more");
-        const ebb_phase made = status || whole->values[grads[i]].producer == EBB_NONE
+        const ebb_phase made = status || whole->values[grad].producer == EBB_NONE
                                    ? EBB_BACKWARD
-                                   : whole->nodes[whole->values[grads[i]].producer].phase;
+                                   : whole->nodes[whole->values[grad].producer].phase;
         d->phase[v] = (uint8_t)made;
-        if (!status) gradient_name(d, v, grads[i]);
+        if (!status) gradient_name(d, v, grad);
     }
     ebb_graph_destroy(whole);
     return status;

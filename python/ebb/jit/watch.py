@@ -29,8 +29,8 @@ class Watch:
         facts = core.facts()
         if facts["n_runs"] == self._n_runs and facts["n_entries"]:
             self._on = False
-            warnings.warn(
-                "trace: this call ran op by op, outside of the budget, because it took another course than those before it: a value "
-                "was read for the first time, or there was something else to do; the next call like it is planned",
-                RuntimeWarning, stacklevel=_level())  # fmt: skip
+            why = f"and so will others like it: {facts['refused']}" if facts["refused"] else (
+                "because it took another course than those before it: a value was read for the first time, or there was something "
+                "else to do; the next call like it is planned")  # fmt: skip
+            warnings.warn(f"trace: this call ran op by op, outside of the budget, {why}", RuntimeWarning, stacklevel=_level())
         self._n_runs = facts["n_runs"]
