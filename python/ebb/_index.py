@@ -13,6 +13,7 @@ _equal = _core.op("equal")
 _fill = _core.op("fill")
 _spread = _core.op("strided_slice_grad")
 _strided_slice = _core.op("strided_slice")
+_iota = _core.op("iota")
 _take_op = _core.op("take")
 _where = _core.op("where")
 
@@ -144,9 +145,8 @@ def _numbers(item, whole):
 
 
 def _from_front(item, whole):
-    """The same, none of them below 0."""
-    rows = _numbers(item, whole)
-    return _where(rows < 0, rows + whole, rows)
+    """The same, none of them below 0; what is no place of the axis is refused before places of several are numbered as one."""
+    return _take_op(_iota(shape=[whole], axis=0), _numbers(item, whole), axis=0)
 
 
 def _take_one(x, axis, item):

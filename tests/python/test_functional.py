@@ -258,6 +258,23 @@ class Places(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "float32"):
             F.gather(tensor(draw(4)), 0, tensor([1.0]))
 
+    def test_what_is_no_place_of_an_axis_is_refused(self):
+        """Also where places of several axes are numbered as one, and another row would be read."""
+        x, one = tensor(np.arange(12, dtype=np.float32).reshape(3, 4)), lambda *n: tensor(np.array(n, np.int32))
+        for call in (
+            lambda: F.gather(x, 1, tensor(np.array([[4], [0], [0]], np.int32))), lambda: F.gather(x, 0, one(-4, 0, 0, 0).reshape(1, 4)),
+            lambda: x[one(0), one(4)], lambda: x[one(1), one(-5)], lambda: F.stack([x, x])[one(0), :, one(4)],
+            lambda: F.indexing_one_hot(x, one(0, -1, 2)), lambda: F.nll_loss(x, one(0, 4, 2)),
+            *(lambda how=how: F.loss.cross_entropy(x, one(-1, 0, 2), **how) for how in ({}, {"reduction": "none"}, {"label_smooth": 0.1})),
+            lambda: F.loss.ctc_loss(F.ones((4, 2, 3)) / 3, one(4, 4), one(1, 5, 1, 2), one(2, 2)),
+        ):
+            with self.assertRaisesRegex(ValueError, r"(index|label) -?\d+ .*outside \["):
+                call().numpy()
+        same(F.gather(x, 1, tensor(np.array([[-1], [0], [3]], np.int32))), [[3], [4], [11]], 0, 0)
+        same(x[one(-1, 0), one(0, -4)], [8, 0], 0, 0)
+        with self.assertRaisesRegex(ValueError, "label_smooth is 2: a share between 0 and 1"):
+            F.loss.cross_entropy(x, one(0, 1, 2), label_smooth=2)
+
     def test_indexing_one_hot(self):
         a, i = draw(2, 3, 4), RNG.integers(0, 3, (2, 4))
         want = np.take_along_axis(a, i[:, None], 1)

@@ -57,6 +57,8 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0, reducti
 
     label_smooth: the share of a label that is spread over all classes.
     """
+    if not 0 <= label_smooth <= 1:
+        raise ValueError(f"cross_entropy: label_smooth is {label_smooth}: a share between 0 and 1")
     plain = with_logits and not label_smooth and reduction == "mean" and axis == 1
     if plain and pred.ndim in (2, 4) and label.ndim == pred.ndim - 1:
         return _softmax_xent(_precision.high(pred), as_tensor(label, "int32"))

@@ -72,7 +72,8 @@ def indexing_one_hot(src, index, axis=1, keepdims=False):
     """What index names of src along an axis."""
     src, index = as_tensor(src), as_tensor(index)
     axis = _shape.axis_of(axis, src.ndim)
-    named = _pick(src, index, axis=axis)
+    # From the end nothing is counted: -1, say, is a row's own mark, and an error as any other that is no place.
+    named = _pick(src, _where(index < 0, index - src.shape[axis], index), axis=axis)
     return expand_dims(named, axis) if keepdims else named
 
 
@@ -85,7 +86,8 @@ def gather(inp, axis, index):
         raise TypeError(f"gather: index is of int32, not {index.dtype}")
     if index.ndim != inp.ndim or any(a != axis and n != shape[a] for a, n in enumerate(index.shape)):
         raise ValueError(f"gather: index of shape {index.shape} for shape {shape}: they differ along axis {axis} alone")
-    flat = _where(index < 0, index + shape[axis], index) * _numbers.prod(shape[axis + 1 :])
+    rows = _take(places(shape[axis]), _shape.reshape(index, (-1,)), axis=0)  # refuses what is no place of the axis
+    flat = _shape.reshape(rows, index.shape) * _numbers.prod(shape[axis + 1 :])
     for a, n in enumerate(shape):
         if a != axis and n > 1:
             flat = flat + places(n, a, inp.ndim) * _numbers.prod(shape[a + 1 :])
