@@ -239,10 +239,11 @@ static ebb_status add_outputs(onnx_import *im) {
 
 /* ---- the whole ---- */
 
+/* Where the batch is bound anew, first axes are N, whatever the file calls them. */
 static ebb_status refuse_dim(const onnx_import *im, const char *name) {
     char known[200] = "N, the batch";
     for (uint32_t p = 0; p < im->file->n_inputs; p++) {
-        for (uint32_t d = 0; d < im->file->inputs[p].rank; d++) {
+        for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++) {
             const char *symbol = im->file->inputs[p].symbol[d];
             const size_t n = strlen(known);
             if (symbol[0] != '\0' && !strstr(known, symbol) && n + strlen(symbol) + 3 < sizeof known)
@@ -273,7 +274,7 @@ static ebb_status begin(onnx_import *im) {
         const ebb_dim_binding *dim = &im->options->dims[i];
         bool used = false;
         for (uint32_t p = 0; p < im->file->n_inputs; p++)
-            for (uint32_t d = 0; d < im->file->inputs[p].rank; d++)
+            for (uint32_t d = im->rebind; d < im->file->inputs[p].rank; d++)
                 used |= strcmp(im->file->inputs[p].symbol[d], dim->name) == 0;
         if (strcmp(dim->name, "N") == 0) continue;
         if (!used) return refuse_dim(im, dim->name);

@@ -6,7 +6,10 @@
 enum { LINE_BYTES = 700, NAMES = 3 }; /* what an error has room for beside the path; names of alike ones */
 
 static const char *name_of(const onnx_node *node) {
-    return node->name[0] ? node->name : node->n_out > 0 ? node->out[0] : "(no name)";
+    if (node->name[0]) return node->name;
+    for (uint32_t i = 0; i < node->n_out; i++)
+        if (node->out[i][0]) return node->out[i];
+    return "(no name)";
 }
 
 void onnx_note_refused(onnx_import *im) {

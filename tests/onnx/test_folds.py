@@ -158,5 +158,11 @@ with tempfile.TemporaryDirectory() as folder:
         text = done.stderr if fails else done.stdout
         if done.returncode != (3 if fails else 0) or wanted.lstrip("!") not in text or (fails and done.stderr.count("\n") != 1):
             wrong.append(f"{what}: {done.returncode}: {done.stderr}{done.stdout}")
+    # The file's own name of the batch, which is N here; that of another axis.
+    path.write_bytes(model([node("Relu", ["x"], "y")], [], ["batch", "length"], ["batch", "length"]))
+    for dims, wanted in ((("batch=3", "length=4"), "has no dim batch: it has N, the batch, length"), (("N=3", "length=4"), "")):
+        done = subprocess.run([EBB, "import", path, *(f"--dim={d}" for d in dims), "-o", "-"], capture_output=True, text=True)
+        if done.returncode != (2 if wanted else 0) or wanted not in done.stderr:
+            wrong.append(f"{dims}: {done.returncode}: {done.stderr}")
 print("\n".join(wrong) or "ok")
 sys.exit(bool(wrong))

@@ -104,7 +104,12 @@ static ebb_status compare_data(const run_session *s, const char *path) {
     const char *then = ebb_tensors_fact_find(file, data_fact),
                *now = s->data.set ? s->data.facts.hash : NULL;
     const bool same = then == now || (then && now && strcmp(then, now) == 0), lacks = then && !now;
-    if (!same && !lacks) fprintf(stderr, "ebb: the data, or --held-out, are not those of %.300s\n", path);
+    if (!same && !lacks)
+        fprintf(stderr,
+                "ebb: the data, or --held-out, are not those of %.300s: what was held out there may be "
+                "trained on, "
+                "and what is held out now may have been\n",
+                path);
     ebb_tensors_close(file);
     if (!lacks) return EBB_OK;
     return tool_fail(
