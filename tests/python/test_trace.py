@@ -145,8 +145,9 @@ class Reading(unittest.TestCase):
                 if good:
                     self.assertEqual(f(tensor([a])).item(), 2 * a)
                 else:
-                    with self.assertRaisesRegex(TraceError, "neg .* where the recorded call has "):
+                    with self.assertRaisesRegex(TraceError, "neg .* where the recorded call has ") as told:
                         f(tensor([a]))
+                    self.assertIn('on_mismatch="retrace"', told.exception.__notes__[0])
         for f in both(function, on_mismatch="retrace"):
             for a in (1.0, -3.0, 2.0, -1.0, 4.0):
                 self.assertEqual(f(tensor([a])).item(), 2 * a if a > 0 else -a)

@@ -110,7 +110,9 @@ class trace:
                 self._watch.look(self._core)
             elif self._options["plan_only"] and self._described:
                 _fit.check(self._core, self._described)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, TraceError) and "recorded call" in str(error):
+                error.add_note('trace(on_mismatch="retrace") records a call that differs anew, and goes on')
             if _running[:1] == [running]:
                 self._core.abort()
             raise
