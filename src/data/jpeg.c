@@ -7,6 +7,7 @@
 #if EBB_HAVE_JPEG
 #include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <jpeglib.h>
 
@@ -78,6 +79,45 @@ static void pass_over(decoding *d) {
     if (end > jpeg->output_scanline) (void)jpeg_skip_scanlines(jpeg, end - jpeg->output_scanline);
 }
 
+/* A row of four inks becomes one of three colours. What Adobe's programs write is what the ink leaves
+ * white. */
+static void mix(const struct jpeg_decompress_struct *jpeg, uint8_t *row) {
+    const uint8_t turn = jpeg->saw_Adobe_marker ? 0 : 255;
+    for (JDIMENSION x = 0; x < jpeg->output_width; x++) {
+        const uint8_t *ink = row + (size_t)4 * x;
+        const uint32_t black = ink[3] ^ turn;
+        uint8_t rgb[3];
+        for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)(((ink[k] ^ turn) * black + 127) / 255);
+        memcpy(row + (size_t)3 * x, rgb, sizeof rgb);
+    }
+}
+
+/* Whole, as few pictures are of inks. */
+static void read_inks(decoding *d) {
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    data_worker *w = d->worker;
+    while (jpeg->output_scanline < jpeg->output_height) {
+        const JDIMENSION y = jpeg->output_scanline;
+        JSAMPROW row = w->row;
+        if (jpeg_read_scanlines(jpeg, &row, 1) != 1) continue;
+        mix(jpeg, row);
+        data_picture_row(w, y, row, jpeg->output_width);
+    }
+}
+
+static void read_colours(decoding *d, uint8_t *kept) {
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    data_worker *w = d->worker;
+    const JDIMENSION begin = kept ? 0 : crop(d);
+    while (jpeg->output_scanline < jpeg->output_height) {
+        if (!kept) pass_over(d);
+        const JDIMENSION y = jpeg->output_scanline;
+        uint8_t *pixels = kept ? kept + (size_t)y * jpeg->output_width * w->options->channels : w->row;
+        JSAMPROW row = pixels + (size_t)begin * w->options->channels;
+        if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, pixels);
+    }
+}
+
 static void decode(decoding *d, int64_t place) {
     data_worker *w = d->worker;
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -88,20 +128,17 @@ static void decode(decoding *d, int64_t place) {
     const uint32_t scale = data_picture_scale(w->options, &box);
     jpeg->scale_num = 1;
     jpeg->scale_denom = 1U << scale;
-    jpeg->out_color_space = w->options->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    const bool inks = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
+    jpeg->out_color_space = inks ? JCS_CMYK : w->options->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     (void)jpeg_start_decompress(jpeg);
     data_scale_begin(&w->scale, jpeg->output_width, jpeg->output_height, &box,
                      data_draw_flip(w->options, place));
     uint8_t *kept = data_kept_begin(w, true, jpeg->image_width, jpeg->image_height, scale,
                                     jpeg->output_width, jpeg->output_height);
-    const JDIMENSION begin = kept ? 0 : crop(d);
-    while (jpeg->output_scanline < jpeg->output_height) {
-        if (!kept) pass_over(d);
-        const JDIMENSION y = jpeg->output_scanline;
-        uint8_t *pixels = kept ? kept + (size_t)y * jpeg->output_width * w->options->channels : w->row;
-        JSAMPROW row = pixels + (size_t)begin * w->options->channels;
-        if (jpeg_read_scanlines(jpeg, &row, 1) == 1) data_scale_row(&w->scale, y, pixels);
-    }
+    if (inks)
+        read_inks(d);
+    else
+        read_colours(d, kept);
     (void)jpeg_finish_decompress(jpeg);
 }
 

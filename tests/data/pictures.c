@@ -26,19 +26,21 @@ void pictures_draw(uint8_t *rgb, uint32_t width, uint32_t height, uint32_t label
 bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height,
                          pictures_way way) {
     const bool grey = way.grey;
+    const uint32_t channels = grey ? 1 : way.inks ? 4 : 3;
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
     FILE *file = fopen(path, "wb");
-    uint8_t *row = malloc((size_t)3 * width);
+    uint8_t *row = malloc((size_t)4 * width);
     if (!file || !row) return false;
     jpeg.err = jpeg_std_error(&errors);
     jpeg_create_compress(&jpeg);
     jpeg_stdio_dest(&jpeg, file);
     jpeg.image_width = width;
     jpeg.image_height = height;
-    jpeg.input_components = grey ? 1 : 3;
-    jpeg.in_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg.input_components = (int)channels;
+    jpeg.in_color_space = grey ? JCS_GRAYSCALE : way.inks ? JCS_CMYK : JCS_RGB;
     jpeg_set_defaults(&jpeg);
+    if (way.inks == 2) jpeg_set_colorspace(&jpeg, JCS_YCCK);
     jpeg_set_quality(&jpeg, 85, TRUE);
     if (way.progressive) jpeg_simple_progression(&jpeg);
     if (way.across > 0) jpeg.comp_info[0].h_samp_factor = way.across;
@@ -46,7 +48,10 @@ bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, u
     jpeg_start_compress(&jpeg, TRUE);
     while (jpeg.next_scanline < height) {
         const uint8_t *from = rgb + (size_t)3 * width * jpeg.next_scanline;
-        for (uint32_t i = 0; i < width * (grey ? 1 : 3); i++) row[i] = grey ? from[3 * i + 1] : from[i];
+        for (uint32_t i = 0; i < width * channels; i++) {
+            const uint32_t x = i / channels, c = i % channels;
+            row[i] = grey ? from[3 * x + 1] : c < 3 ? from[3 * x + c] : (uint8_t)(255 - from[3 * x] / 3);
+        }
         JSAMPROW rows[] = {row};
         (void)jpeg_write_scanlines(&jpeg, rows, 1);
     }
@@ -65,15 +70,20 @@ uint8_t *pictures_read_jpeg(const char *path, uint32_t *width, uint32_t *height)
     jpeg_create_decompress(&jpeg);
     jpeg_stdio_src(&jpeg, file);
     (void)jpeg_read_header(&jpeg, TRUE);
-    jpeg.out_color_space = JCS_RGB;
+    const bool inks = jpeg.num_components == 4;
+    jpeg.out_color_space = inks ? JCS_CMYK : JCS_RGB;
     (void)jpeg_start_decompress(&jpeg);
     *width = jpeg.output_width;
     *height = jpeg.output_height;
-    uint8_t *rgb = malloc((size_t)3 * *width * *height);
-    while (rgb && jpeg.output_scanline < *height) {
-        JSAMPROW row = rgb + (size_t)3 * *width * jpeg.output_scanline;
+    uint8_t *rgb = malloc((size_t)3 * *width * *height), *four = malloc((size_t)4 * *width);
+    while (rgb && four && jpeg.output_scanline < *height) {
+        uint8_t *to = rgb + (size_t)3 * *width * jpeg.output_scanline;
+        JSAMPROW row = inks ? four : to;
         (void)jpeg_read_scanlines(&jpeg, &row, 1);
+        for (uint32_t i = 0; inks && i < 3 * *width; i++) /* inverted, as the library writes its marker */
+            to[i] = (uint8_t)((four[4 * (i / 3) + i % 3] * four[4 * (i / 3) + 3] + 127) / 255);
     }
+    free(four);
     jpeg_abort_decompress(&jpeg);
     jpeg_destroy_decompress(&jpeg);
     (void)fclose(file);

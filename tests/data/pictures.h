@@ -14,6 +14,7 @@ void pictures_draw(uint8_t *rgb, uint32_t width, uint32_t height, uint32_t label
 typedef struct pictures_way {
     bool grey, progressive;
     int across, down;
+    int inks; /* 1, 2: four, as they are; as brightness, colours and black */
 } pictures_way;
 /* false: the file could not be written. */
 bool pictures_write_jpeg(const char *path, const uint8_t *rgb, uint32_t width, uint32_t height,

@@ -23,6 +23,8 @@ static const struct {
     {64, 64, {.progressive = true}},
     {99, 101, {.progressive = true, .across = 1, .down = 1}},
     {121, 33, {.grey = true}},
+    {97, 71, {.inks = 1}},
+    {90, 80, {.inks = 2, .across = 2, .down = 2}},
     {17, 16, {.across = 0}},
     {33, 200, {.across = 0}},
     {3, 3, {.across = 0}},
