@@ -1,5 +1,6 @@
 /* ebb diff: two plans side by side. */
 #include "tool/commands/commands.h"
+#include "tool/options/options.h"
 #include "tool/out/out.h"
 
 #include <string.h>
@@ -17,8 +18,8 @@ ebb_status tool_diff(tool *t) {
     if (status == EBB_OK && strcmp(t->args.operand, "-") == 0 && strcmp(t->args.second, "-") == 0)
         status =
             tool_fail(t, EBB_USAGE, "diff: standard input holds one plan: give the other one as a file");
-    if (status == EBB_OK) status = ebb_plan_read(t->env, t->args.operand, &a);
-    if (status == EBB_OK) status = ebb_plan_read(t->env, t->args.second, &b);
+    if (status == EBB_OK) status = tool_plan_read(t, t->args.operand, &a);
+    if (status == EBB_OK) status = tool_plan_read(t, t->args.second, &b);
     if (status == EBB_OK)
         status = ebb_diff_make(t->env, a, t->args.operand, b, t->args.second, t->args.fail_if, &diff);
     ebb_plan_destroy(a);

@@ -1,5 +1,6 @@
 /* ebb report: what a plan does with memory. */
 #include "tool/commands/commands.h"
+#include "tool/options/options.h"
 #include "tool/out/out.h"
 
 ebb_status tool_report(tool *t) {
@@ -7,7 +8,7 @@ ebb_status tool_report(tool *t) {
     ebb_plan *plan = NULL;
     ebb_report *report = NULL;
     ebb_status status = tool_format(t, &format);
-    if (status == EBB_OK) status = ebb_plan_read(t->env, t->args.operand, &plan);
+    if (status == EBB_OK) status = tool_plan_read(t, t->args.operand, &plan);
     if (status != EBB_OK) return status;
     ebb_report_sources sources = {.measured = t->args.measured,
                                   .search = t->args.search,

@@ -1,7 +1,6 @@
 /* ebb verify: a plan proved from its file alone. */
-#include <string.h>
-
 #include "tool/commands/commands.h"
+#include "tool/options/options.h"
 #include "tool/out/out.h"
 
 static ebb_status print_json(tool *t, ebb_status verdict, const ebb_plan_summary *s) {
@@ -32,19 +31,9 @@ static ebb_status print_verdict(tool *t, ebb_status verdict, const ebb_plan *pla
     return EBB_OK;
 }
 
-/* A model is what people have at hand. */
-static bool is_model(const char *path) {
-    const char *end = strrchr(path, '.');
-    return end && (strcmp(end, ".ebb") == 0 || strcmp(end, ".onnx") == 0);
-}
-
 ebb_status tool_verify(tool *t) {
     ebb_plan *plan = NULL;
-    if (is_model(t->args.operand))
-        return tool_fail(t, EBB_BAD_INPUT,
-                         "%.300s is a model: `ebb plan %.300s -o plan.json` makes what verify takes",
-                         t->args.operand, t->args.operand);
-    ebb_status status = ebb_plan_read(t->env, t->args.operand, &plan);
+    ebb_status status = tool_plan_read(t, t->args.operand, &plan);
     if (status != EBB_OK) return status;
     status = ebb_plan_audit(t->env, plan);
     if (status == EBB_OK) status = ebb_plan_shadow(t->env, plan);

@@ -8,6 +8,15 @@ bool tool_is_onnx(const char *path) {
     return n > suffix && strcmp(path + n - suffix, ".onnx") == 0;
 }
 
+ebb_status tool_plan_read(tool *t, const char *path, ebb_plan **out) {
+    const char *end = strrchr(path, '.');
+    *out = NULL;
+    if (!tool_is_onnx(path) && (!end || strcmp(end, ".ebb") != 0)) return ebb_plan_read(t->env, path, out);
+    return tool_fail(t, EBB_BAD_INPUT,
+                     "%.300s is a model: `ebb plan %.300s -o plan.json` makes what %s takes", path, path,
+                     t->command->name);
+}
+
 ebb_status tool_onnx_open(tool *t, ebb_onnx **out) {
     const ebb_onnx_options options = {.dims = t->args.dims, .n_dims = t->args.n_dims};
     return ebb_onnx_open(t->env, t->args.operand, &options, out);

@@ -66,6 +66,8 @@ const char *tool_mode_name(ebb_memory_mode mode); /* "none", "in_place", "sublin
 /* ---- the operand MODEL ---- */
 
 bool tool_is_onnx(const char *path);
+/* A plan's file. EBB_BAD_INPUT as well where its name is a model's, which people have at hand. */
+EBB_CHECKED ebb_status tool_plan_read(tool *t, const char *path, ebb_plan **out);
 /* The operand as an ONNX file, with the dims of the command line. */
 EBB_CHECKED ebb_status tool_onnx_open(tool *t, ebb_onnx **out);
 /* The operand as a model; an ONNX file stays open in t, for its initial values. */
