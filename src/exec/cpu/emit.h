@@ -44,7 +44,6 @@ typedef enum emit_op {
     F(EXPM1, one, 1, expm1f)                        \
     F(SIN, one, 1, sinf)                            \
     F(COS, one, 1, cosf)                            \
-    F(TANH, one, 1, tanhf)                          \
     F(ERF, one, 1, erff)                            \
     F(ERFC, one, 1, erfcf)                          \
     F(POW, two, 2, powf)                            \

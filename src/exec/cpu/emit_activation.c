@@ -16,6 +16,19 @@ R emit_exponential(emit *e, R x) {
     const R power = emit_1(e, EMIT_OF_BITS, emit_2(e, EMIT_SHL, biased, emit_int(e, 23)));
     return fmul(e, p, power);
 }
+R emit_tanh(emit *e, R x) {
+    static const float rest[] = {2.06390887954e-2F, -5.37397155531e-2F, 1.33314422036e-1F,
+                                 -3.33332819422e-1F};
+    const R a = emit_1(e, EMIT_FABS, x), z = fmul(e, a, a), two = emit_float(e, 2), one = emit_float(e, 1);
+    R p = emit_float(e, -5.70498872745e-3F);
+    for (size_t k = 0; k < EBB_COUNT(rest); k++) p = plus(e, fmul(e, p, z), rest[k]);
+    const R near = fadd(e, a, fmul(e, a, fmul(e, p, z)));
+    const R below = fadd(e, one, emit_exponential(e, fmul(e, two, a)));
+    const R far = emit_2(e, EMIT_FSUB, one, emit_2(e, EMIT_FDIV, two, below));
+    const R y = select(e, less(e, a, emit_float(e, 0.625F)), near, far);
+    const R sign = emit_2(e, EMIT_IAND, emit_1(e, EMIT_BITS, x), emit_int(e, UINT32_C(0x80000000)));
+    return emit_1(e, EMIT_OF_BITS, emit_2(e, EMIT_IOR, emit_1(e, EMIT_BITS, y), sign));
+}
 /* 1 / (1 + x) */
 R emit_share(emit *e, R x) {
     return emit_2(e, EMIT_FDIV, emit_float(e, 1), fadd(e, emit_float(e, 1), x));

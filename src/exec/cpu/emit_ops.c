@@ -90,7 +90,7 @@ static R step_library(emit *e, ebb_opcode op, R a, R b) {
     static const uint8_t functions[EBB_N_OPS] = {
         [EBB_OP_exp] = EMIT_CALL_EXP,     [EBB_OP_log] = EMIT_CALL_LOG, [EBB_OP_log1p] = EMIT_CALL_LOG1P,
         [EBB_OP_expm1] = EMIT_CALL_EXPM1, [EBB_OP_sin] = EMIT_CALL_SIN, [EBB_OP_cos] = EMIT_CALL_COS,
-        [EBB_OP_tanh] = EMIT_CALL_TANH,   [EBB_OP_erf] = EMIT_CALL_ERF, [EBB_OP_pow] = EMIT_CALL_POW,
+        [EBB_OP_erf] = EMIT_CALL_ERF,     [EBB_OP_pow] = EMIT_CALL_POW,
     };
     return emit_call(e, functions[op], a, b);
 }
@@ -161,6 +161,8 @@ static R step_emit(emit *e, const ebb_fused_step *s, const R *in) {
         return emit_1(e, EMIT_SQRT, a);
     case EBB_OP_sigmoid:
         return emit_share(e, emit_exponential(e, emit_1(e, EMIT_FNEG, a)));
+    case EBB_OP_tanh:
+        return emit_tanh(e, a);
     default:
         break;
     }

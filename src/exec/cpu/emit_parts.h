@@ -41,8 +41,9 @@ static inline R call(emit *e, emit_function f, R a) {
     return emit_call(e, f, a, a);
 }
 
-/* exp.h's exponential; 1 / (1 + x). */
+/* exp.h's exponential and tanh; 1 / (1 + x). */
 R emit_exponential(emit *e, R x);
+R emit_tanh(emit *e, R x);
 R emit_share(emit *e, R x);
 /* A step of the family of activations. */
 R emit_activation(emit *e, const ebb_fused_step *s, R a, R b);
